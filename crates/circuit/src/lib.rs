@@ -1,0 +1,22 @@
+//! Programs: components joined by links.
+//!
+//! A [`Circuit`] is gates; a [`Component`] is a circuit with typed ports; a [`Program`] is components joined by links,
+//! with owned inputs and outputs for named recipients. Front ends make programs, protocols consume them: a
+//! [`Schedule`] is a component's circuit made ready to run, a [`Walk`] goes through a program's instances in memory
+//! that grows with live wires only.
+
+mod circuit;
+mod component;
+mod error;
+mod program;
+mod schedule;
+mod types;
+mod walk;
+
+pub use circuit::{Circuit, Gate, GateCounts, Wire};
+pub use component::Component;
+pub use error::CircuitError;
+pub use program::{ComponentId, Input, InputId, InstanceId, Link, Output, Party, Program, Recipients, Source};
+pub use schedule::{AndOp, Operand, OutputWire, Schedule, Step, XorOp};
+pub use types::{Port, Type};
+pub use walk::Walk;

@@ -1,0 +1,337 @@
+//! Programs: components joined by links, with owned inputs and outputs for named recipients.
+
+use std::sync::Arc;
+
+use crate::{circuit::GateCounts, component::Component, error::CircuitError, types::Port};
+
+/// A party of the computation, counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Party(pub u16);
+
+impl std::fmt::Display for Party {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// Number of a component type within a [`Program`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ComponentId(pub u32);
+
+/// Number of an instance of a component within a [`Program`]; instances are in an order that respects the links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct InstanceId(pub u32);
+
+/// Number of an input port of a [`Program`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct InputId(pub u32);
+
+/// Where linked wires come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// An input of the program.
+    Input(InputId),
+    /// The outputs of an instance, all its output ports one after another.
+    Instance(InstanceId),
+    /// A constant, as often as needed.
+    Constant(bool),
+}
+
+/// A link: `len` consecutive wires of `source`, from wire `start` on.
+///
+/// The links into an instance, one after another, feed all its input ports; the links of an output make that output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Link {
+    /// Where the wires come from.
+    pub source: Source,
+    /// First wire, counted within the source. Without meaning for constants.
+    pub start: u32,
+    /// How many wires.
+    pub len: u32,
+}
+
+/// Who learns an output.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Recipients {
+    /// Every party.
+    All,
+    /// These parties, in ascending order.
+    Only(Vec<Party>),
+}
+
+impl Recipients {
+    /// Whether that party learns the output.
+    pub fn contains(&self, party: Party) -> bool {
+        match self {
+            Recipients::All => true,
+            Recipients::Only(parties) => parties.contains(&party),
+        }
+    }
+}
+
+/// An input port of a program and the party that gives its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Name and type.
+    pub port: Port,
+    /// Who gives the value.
+    pub owner: Party,
+}
+
+/// An output port of a program, who learns it, and the links that make it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Name and type.
+    pub port: Port,
+    /// Who learns the value.
+    pub recipients: Recipients,
+    /// The wires of the port.
+    pub links: Vec<Link>,
+}
+
+/// Components joined by links: what every front end makes and every protocol consumes.
+#[derive(Clone, Debug)]
+pub struct Program {
+    name: String,
+    components: Vec<Arc<Component>>,
+    inputs: Vec<Input>,
+    instances: Vec<Instance>,
+    links: Vec<Link>,
+    outputs: Vec<Output>,
+}
+
+/// An instance's component and the end of its links; they begin where those of the instance before end.
+#[derive(Clone, Copy, Debug)]
+struct Instance {
+    component: ComponentId,
+    links_end: u32,
+}
+
+impl Program {
+    /// An empty program.
+    pub fn new(name: impl Into<String>) -> Self {
+        Program {
+            name: name.into(),
+            components: Vec::new(),
+            inputs: Vec::new(),
+            instances: Vec::new(),
+            links: Vec::new(),
+            outputs: Vec::new(),
+        }
+    }
+
+    /// The program that is one instance of one component: input port `k` belongs to party `owners[k]`, everybody learns
+    /// every output.
+    ///
+    /// *Errors*: as [`Program::add_input`] and the other steps.
+    pub fn from_component(component: Component, owners: &[Party]) -> Result<Self, CircuitError> {
+        let mut program = Program::new(component.name());
+        let mut links = Vec::new();
+        for (k, port) in component.inputs().iter().enumerate() {
+            let owner = owners.get(k).copied().unwrap_or(Party(k as u16));
+            let input = program.add_input(port.clone(), owner)?;
+            links.push(program.input_link(input));
+        }
+        let ports = component.outputs().to_vec();
+        let id = program.add_component(component);
+        let instance = program.add_instance(id, &links)?;
+        let mut start = 0;
+        for port in ports {
+            let link = Link { source: Source::Instance(instance), start, len: port.width() };
+            start += port.width();
+            program.add_output(port, Recipients::All, vec![link])?;
+        }
+        Ok(program)
+    }
+
+    /// Adds a component type; it may be instantiated any number of times.
+    pub fn add_component(&mut self, component: impl Into<Arc<Component>>) -> ComponentId {
+        self.components.push(component.into());
+        ComponentId(self.components.len() as u32 - 1)
+    }
+
+    /// Adds an input port that belongs to `owner`.
+    ///
+    /// *Errors*: a name that is taken.
+    pub fn add_input(&mut self, port: Port, owner: Party) -> Result<InputId, CircuitError> {
+        self.check_name("input", &port.name, self.inputs.iter().map(|i| &i.port))?;
+        self.inputs.push(Input { port, owner });
+        Ok(InputId(self.inputs.len() as u32 - 1))
+    }
+
+    /// Adds an instance of a component, fed by those links.
+    ///
+    /// *Errors*: a component or a source that does not exist yet, a range outside its source, or a wrong total width.
+    pub fn add_instance(&mut self, component: ComponentId, links: &[Link]) -> Result<InstanceId, CircuitError> {
+        let target = || format!("instance {} of `{}`", self.instances.len(), self.name);
+        let Some(body) = self.components.get(component.0 as usize) else {
+            return Err(CircuitError::NoSuchSource {
+                target: target(),
+                what: "component",
+                index: component.0,
+                count: self.components.len(),
+            });
+        };
+        self.check_links(&target, links, body.input_width())?;
+        self.links.extend_from_slice(links);
+        self.instances.push(Instance { component, links_end: self.links.len() as u32 });
+        Ok(InstanceId(self.instances.len() as u32 - 1))
+    }
+
+    /// Adds an output port made of those links.
+    ///
+    /// *Errors*: a name that is taken, or links as in [`Program::add_instance`].
+    pub fn add_output(&mut self, port: Port, recipients: Recipients, links: Vec<Link>) -> Result<(), CircuitError> {
+        self.check_name("output", &port.name, self.outputs.iter().map(|o| &o.port))?;
+        self.check_links(&|| format!("output `{}` of `{}`", port.name, self.name), &links, port.width())?;
+        self.outputs.push(Output { port, recipients, links });
+        Ok(())
+    }
+
+    /// All wires of an input as one link.
+    pub fn input_link(&self, input: InputId) -> Link {
+        Link { source: Source::Input(input), start: 0, len: self.inputs[input.0 as usize].port.width() }
+    }
+
+    /// All outputs of an instance as one link.
+    pub fn instance_link(&self, instance: InstanceId) -> Link {
+        Link { source: Source::Instance(instance), start: 0, len: self.component_of(instance).output_width() }
+    }
+
+    /// The program's name, for people.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Component types.
+    pub fn components(&self) -> &[Arc<Component>] {
+        &self.components
+    }
+
+    /// Input ports.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// Gives an input to another party.
+    pub fn set_owner(&mut self, input: InputId, owner: Party) {
+        self.inputs[input.0 as usize].owner = owner;
+    }
+
+    /// Output ports.
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
+    /// Changes who learns output number `output`.
+    pub fn set_recipients(&mut self, output: usize, recipients: Recipients) {
+        self.outputs[output].recipients = recipients;
+    }
+
+    /// How many instances there are.
+    pub fn instance_count(&self) -> usize {
+        self.instances.len()
+    }
+
+    /// The type of an instance.
+    pub fn component_id(&self, instance: InstanceId) -> ComponentId {
+        self.instances[instance.0 as usize].component
+    }
+
+    /// The component that an instance is of.
+    pub fn component_of(&self, instance: InstanceId) -> &Component {
+        &self.components[self.component_id(instance).0 as usize]
+    }
+
+    /// The links into an instance.
+    pub fn instance_links(&self, instance: InstanceId) -> &[Link] {
+        let at = instance.0 as usize;
+        let begin = if at == 0 { 0 } else { self.instances[at - 1].links_end };
+        &self.links[begin as usize..self.instances[at].links_end as usize]
+    }
+
+    /// The number of parties that the program speaks of: one more than the highest party, and at least two.
+    pub fn party_count(&self) -> u16 {
+        let owners = self.inputs.iter().map(|i| i.owner);
+        let recipients = self.outputs.iter().flat_map(|o| match &o.recipients {
+            Recipients::All => &[][..],
+            Recipients::Only(parties) => parties,
+        });
+        owners.chain(recipients.copied()).map(|p| p.0 + 1).max().unwrap_or(0).max(2)
+    }
+
+    /// Gate counts of all instances together, and the AND depth through the links (a port counts as its deepest wire).
+    pub fn stats(&self) -> GateCounts {
+        let each: Vec<GateCounts> = self.components.iter().map(|c| c.stats()).collect();
+        let mut total = GateCounts::default();
+        let mut depth = vec![0u64; self.instances.len()];
+        let deepest = |depth: &[u64], links: &[Link]| {
+            let of = |l: &Link| match l.source {
+                Source::Instance(i) => depth[i.0 as usize],
+                Source::Input(_) | Source::Constant(_) => 0,
+            };
+            links.iter().map(of).max().unwrap_or(0)
+        };
+        for i in 0..self.instances.len() {
+            let id = InstanceId(i as u32);
+            let own = each[self.component_id(id).0 as usize];
+            total.and += own.and;
+            total.xor += own.xor;
+            total.not += own.not;
+            depth[i] = deepest(&depth, self.instance_links(id)) + own.and_depth;
+        }
+        total.and_depth = self.outputs.iter().map(|o| deepest(&depth, &o.links)).max().unwrap_or(0);
+        total
+    }
+
+    fn check_name<'a>(
+        &self,
+        side: &'static str,
+        name: &str,
+        mut taken: impl Iterator<Item = &'a Port>,
+    ) -> Result<(), CircuitError> {
+        match taken.any(|p| p.name == name) {
+            true => Err(CircuitError::DuplicatePort { component: self.name.clone(), side, port: name.into() }),
+            false => Ok(()),
+        }
+    }
+
+    fn check_links(&self, target: &dyn Fn() -> String, links: &[Link], expected: u32) -> Result<(), CircuitError> {
+        let missing = |what, index, count| CircuitError::NoSuchSource { target: target(), what, index, count };
+        let mut got = 0u64;
+        for link in links {
+            let end = u64::from(link.start) + u64::from(link.len);
+            let width = match link.source {
+                Source::Constant(_) => u64::MAX,
+                Source::Input(i) => match self.inputs.get(i.0 as usize) {
+                    Some(input) => input.port.width().into(),
+                    None => return Err(missing("input", i.0, self.inputs.len())),
+                },
+                Source::Instance(i) => match self.instances.get(i.0 as usize) {
+                    Some(_) => self.component_of(i).output_width().into(),
+                    None => return Err(missing("instance", i.0, self.instances.len())),
+                },
+            };
+            if end > width {
+                let from = match link.source {
+                    Source::Input(i) => format!("input `{}`", self.inputs[i.0 as usize].port.name),
+                    Source::Instance(i) => format!("instance {}", i.0),
+                    Source::Constant(_) => "a constant".into(),
+                };
+                return Err(CircuitError::LinkOutOfRange {
+                    target: target(),
+                    from,
+                    start: link.start.into(),
+                    end,
+                    width,
+                });
+            }
+            got += u64::from(link.len);
+        }
+        match got == u64::from(expected) {
+            true => Ok(()),
+            false => Err(CircuitError::LinkWidth { target: target(), got, expected: expected.into() }),
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! Schedules: a circuit made ready for execution in little memory and in batches.
+//!
+//! A schedule computes the same function as its circuit, with negations and constants folded into operand flags, dead
+//! gates left out, gates ordered so that AND gates come in batches of independent ones, and wires placed in slots that
+//! are used again as soon as their last reader is done. The plain evaluator does not use it, so that the two check
+//! each other.
+
+use crate::circuit::{Circuit, Gate};
+
+/// Gates of the circuit that are reordered together, to find independent AND gates.
+const WINDOW_GATES: usize = 4096;
+
+/// `slots[out] = slots[a] ^ slots[b]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct XorOp {
+    /// Slot of the first operand.
+    pub a: u32,
+    /// Slot of the second operand.
+    pub b: u32,
+    /// Slot of the result.
+    pub out: u32,
+}
+
+/// `slots[out] = a & b` for two operands that may be inverted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AndOp {
+    /// First operand.
+    pub a: Operand,
+    /// Second operand.
+    pub b: Operand,
+    /// Slot of the result.
+    pub out: u32,
+}
+
+/// A slot, and whether its value is inverted when it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand(u32);
+
+impl Operand {
+    fn new(slot: u32, inverted: bool) -> Self {
+        Operand(slot << 1 | u32::from(inverted))
+    }
+
+    /// The slot.
+    #[inline]
+    pub fn slot(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    /// Whether the value is inverted.
+    #[inline]
+    pub fn inverted(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
+
+/// What an output wire of the circuit is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputWire {
+    /// The value in a slot, perhaps inverted.
+    Slot(Operand),
+    /// A constant.
+    Constant(bool),
+}
+
+/// The next `xors` XOR operations, in order, and after them the next `ands` AND operations, which do not depend on one
+/// another and may be done in any order: no result slot of the batch is an operand slot of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// XOR operations.
+    pub xors: u32,
+    /// AND operations.
+    pub ands: u32,
+}
+
+/// A circuit ready to run. Inputs are put into slots `0..input_count` before the first step.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    input_count: u32,
+    slot_count: u32,
+    steps: Vec<Step>,
+    xors: Vec<XorOp>,
+    ands: Vec<AndOp>,
+    outputs: Vec<OutputWire>,
+}
+
+impl Schedule {
+    /// Schedules a circuit. The result is a function of the circuit alone, so that both parties make the same.
+    pub fn new(circuit: &Circuit) -> Self {
+        let folded = Folded::new(circuit);
+        let order = folded.order();
+        Placement::new(&folded).run(&folded, &order)
+    }
+
+    /// Input wires.
+    pub fn input_count(&self) -> usize {
+        self.input_count as usize
+    }
+
+    /// Slots needed.
+    pub fn slot_count(&self) -> usize {
+        self.slot_count as usize
+    }
+
+    /// Batches in order.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// XOR operations in order.
+    pub fn xors(&self) -> &[XorOp] {
+        &self.xors
+    }
+
+    /// AND operations in order.
+    pub fn ands(&self) -> &[AndOp] {
+        &self.ands
+    }
+
+    /// AND operations: what the circuit costs.
+    pub fn and_count(&self) -> u64 {
+        self.ands.len() as u64
+    }
+
+    /// Where the outputs are after the last step.
+    pub fn outputs(&self) -> &[OutputWire] {
+        &self.outputs
+    }
+}
+
+/// A wire of the folded circuit: a node, perhaps inverted, or a constant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Literal(u32);
+
+impl Literal {
+    const FALSE: Literal = Literal(u32::MAX - 1);
+    const TRUE: Literal = Literal(u32::MAX);
+
+    fn positive(node: u32) -> Self {
+        Literal(node << 1)
+    }
+
+    fn node(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    fn inverted(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    fn is_constant(self) -> bool {
+        self.0 >= Self::FALSE.0
+    }
+
+    fn invert_if(self, invert: bool) -> Self {
+        Literal(self.0 ^ u32::from(invert))
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Node {
+    Xor(u32, u32),
+    And(Literal, Literal),
+}
+
+/// The circuit without negations, constants, trivial and dead gates. Nodes: inputs, then gates.
+struct Folded {
+    input_count: usize,
+    nodes: Vec<Node>,
+    outputs: Vec<Literal>,
+    live: Vec<bool>,
+}
+
+impl Folded {
+    fn new(circuit: &Circuit) -> Self {
+        let input_count = circuit.input_count() as usize;
+        let mut nodes = Vec::new();
+        let mut literal: Vec<Literal> = (0..circuit.input_count()).map(Literal::positive).collect();
+        literal.reserve_exact(circuit.gates().len());
+        for gate in circuit.gates() {
+            let folded = match *gate {
+                Gate::Constant(value) => Literal::FALSE.invert_if(value),
+                Gate::Not(a) => literal[a.index()].invert_if(true),
+                Gate::Xor(a, b) => Self::xor(&mut nodes, input_count, literal[a.index()], literal[b.index()]),
+                Gate::And(a, b) => Self::and(&mut nodes, input_count, literal[a.index()], literal[b.index()]),
+            };
+            literal.push(folded);
+        }
+        let outputs: Vec<Literal> = circuit.outputs().iter().map(|w| literal[w.index()]).collect();
+        drop(literal);
+        let live = Self::live(input_count, &nodes, &outputs);
+        Folded { input_count, nodes, outputs, live }
+    }
+
+    fn xor(nodes: &mut Vec<Node>, inputs: usize, a: Literal, b: Literal) -> Literal {
+        let flip = a.inverted() ^ b.inverted();
+        if a.is_constant() {
+            return b.invert_if(a.inverted());
+        }
+        if b.is_constant() {
+            return a.invert_if(b.inverted());
+        }
+        if a.node() == b.node() {
+            return Literal::FALSE.invert_if(flip);
+        }
+        nodes.push(Node::Xor(a.node() as u32, b.node() as u32));
+        Literal::positive((inputs + nodes.len() - 1) as u32).invert_if(flip)
+    }
+
+    fn and(nodes: &mut Vec<Node>, inputs: usize, a: Literal, b: Literal) -> Literal {
+        if a == Literal::TRUE || a == b {
+            return b;
+        }
+        if b == Literal::TRUE {
+            return a;
+        }
+        if a == Literal::FALSE || b == Literal::FALSE || a.node() == b.node() {
+            return Literal::FALSE;
+        }
+        nodes.push(Node::And(a, b));
+        Literal::positive((inputs + nodes.len() - 1) as u32)
+    }
+
+    /// Which nodes an output depends on.
+    fn live(input_count: usize, nodes: &[Node], outputs: &[Literal]) -> Vec<bool> {
+        let mut live = vec![false; input_count + nodes.len()];
+        for literal in outputs.iter().filter(|l| !l.is_constant()) {
+            live[literal.node()] = true;
+        }
+        for (g, node) in nodes.iter().enumerate().rev() {
+            if live[input_count + g] {
+                for operand in node.operands() {
+                    live[operand] = true;
+                }
+            }
+        }
+        live
+    }
+
+    /// The live gates with their AND level, in execution order: windows of the circuit's own order, each by level.
+    ///
+    /// The circuit's order keeps few wires alive and a window is long enough to find independent AND gates, so that
+    /// both memory and batches are good without a search.
+    fn order(&self) -> Vec<(u32, u32)> {
+        let mut level = vec![0u32; self.input_count + self.nodes.len()];
+        let mut order = Vec::with_capacity(self.nodes.len());
+        let mut base = 0;
+        for begin in (0..self.nodes.len()).step_by(WINDOW_GATES) {
+            let end = (begin + WINDOW_GATES).min(self.nodes.len());
+            let first = order.len();
+            let mut deepest = base;
+            for g in begin..end {
+                let at = self.input_count + g;
+                if !self.live[at] {
+                    continue;
+                }
+                let before = self.nodes[g].operands().into_iter().fold(base, |deepest, o| deepest.max(level[o]));
+                let is_and = matches!(self.nodes[g], Node::And(..));
+                level[at] = before + u32::from(is_and);
+                deepest = deepest.max(level[at]);
+                // Even keys: XOR gates of a level; odd keys: the AND gates that lead to the next.
+                order.push((g as u32, 2 * before + u32::from(is_and)));
+            }
+            order[first..].sort_by_key(|&(_, key)| key);
+            base = deepest;
+        }
+        order
+    }
+}
+
+impl Node {
+    fn operands(self) -> [usize; 2] {
+        match self {
+            Node::Xor(a, b) => [a as usize, b as usize],
+            Node::And(a, b) => [a.node(), b.node()],
+        }
+    }
+}
+
+/// Assigns slots along the execution order.
+struct Placement {
+    slot: Vec<u32>,
+    readers: Vec<u32>,
+    free: Vec<u32>,
+    schedule: Schedule,
+}
+
+impl Placement {
+    fn new(folded: &Folded) -> Self {
+        let mut readers = vec![0u32; folded.live.len()];
+        for (node, _) in folded.nodes.iter().zip(&folded.live[folded.input_count..]).filter(|(_, live)| **live) {
+            for operand in node.operands() {
+                readers[operand] += 1;
+            }
+        }
+        for literal in folded.outputs.iter().filter(|l| !l.is_constant()) {
+            // One reader that never finishes: outputs stay until the end.
+            readers[literal.node()] += 1;
+        }
+        let input_count = folded.input_count as u32;
+        let mut slot = vec![u32::MAX; folded.live.len()];
+        for (i, s) in slot.iter_mut().take(folded.input_count).enumerate() {
+            *s = i as u32;
+        }
+        let free = (0..input_count).rev().filter(|&i| readers[i as usize] == 0).collect();
+        let schedule = Schedule {
+            input_count,
+            slot_count: input_count,
+            steps: Vec::new(),
+            xors: Vec::new(),
+            ands: Vec::new(),
+            outputs: Vec::new(),
+        };
+        Placement { slot, readers, free, schedule }
+    }
+
+    fn run(mut self, folded: &Folded, order: &[(u32, u32)]) -> Schedule {
+        let mut at = 0;
+        while at < order.len() {
+            let is_xor = |&(g, _): &(u32, u32)| matches!(folded.nodes[g as usize], Node::Xor(..));
+            let xors = order[at..].iter().take_while(|o| is_xor(o)).count();
+            for &(g, _) in &order[at..at + xors] {
+                self.place_xor(folded, g);
+            }
+            at += xors;
+            let ands = order.get(at).map_or(0, |&(_, key)| order[at..].iter().take_while(|o| o.1 == key).count());
+            self.place_ands(folded, &order[at..at + ands]);
+            at += ands;
+            self.schedule.steps.push(Step { xors: xors as u32, ands: ands as u32 });
+        }
+        self.schedule.outputs = folded
+            .outputs
+            .iter()
+            .map(|&l| match l.is_constant() {
+                true => OutputWire::Constant(l == Literal::TRUE),
+                false => OutputWire::Slot(self.operand(l)),
+            })
+            .collect();
+        self.schedule
+    }
+
+    fn place_xor(&mut self, folded: &Folded, g: u32) {
+        let operands = folded.nodes[g as usize].operands();
+        let [a, b] = operands.map(|o| self.slot[o]);
+        operands.into_iter().for_each(|o| self.read(o));
+        let out = self.take_slot();
+        self.slot[folded.input_count + g as usize] = out;
+        self.schedule.xors.push(XorOp { a, b, out });
+    }
+
+    fn place_ands(&mut self, folded: &Folded, batch: &[(u32, u32)]) {
+        for &(g, _) in batch {
+            let Node::And(a, b) = folded.nodes[g as usize] else { unreachable!("a batch of AND gates") };
+            let out = self.take_slot();
+            self.slot[folded.input_count + g as usize] = out;
+            let op = AndOp { a: self.operand(a), b: self.operand(b), out };
+            self.schedule.ands.push(op);
+        }
+        // Only now, so that no result of the batch lands on an operand of it.
+        for &(g, _) in batch {
+            folded.nodes[g as usize].operands().into_iter().for_each(|o| self.read(o));
+        }
+    }
+
+    fn operand(&self, literal: Literal) -> Operand {
+        Operand::new(self.slot[literal.node()], literal.inverted())
+    }
+
+    fn read(&mut self, node: usize) {
+        self.readers[node] -= 1;
+        if self.readers[node] == 0 {
+            self.free.push(self.slot[node]);
+        }
+    }
+
+    fn take_slot(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.schedule.slot_count += 1;
+            self.schedule.slot_count - 1
+        })
+    }
+}

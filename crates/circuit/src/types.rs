@@ -1,0 +1,77 @@
+//! Types of ports: how the wires of a port stand for a value.
+
+/// The type of a port. A value of a type of width `w` is carried by `w` wires; wire 0 is the least significant bit,
+/// elements and fields follow one another in order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// Wires without a further meaning; read and written as an unsigned integer, wire 0 least significant.
+    Bits(u32),
+    /// One wire: true or false.
+    Bool,
+    /// An unsigned integer of that many bits.
+    Unsigned(u32),
+    /// A two's-complement integer of that many bits.
+    Signed(u32),
+    /// A string of that many bytes: first byte first, bit 0 of a byte on the lower wire.
+    Bytes(u32),
+    /// So many values of one type.
+    Array(Box<Type>, u32),
+    /// Named fields in order.
+    Record(Vec<(String, Type)>),
+}
+
+impl Type {
+    /// How many wires carry a value of this type.
+    ///
+    /// Saturates, so that a type from a file can be checked against a limit without overflow.
+    pub fn width(&self) -> u64 {
+        match self {
+            Type::Bits(n) | Type::Unsigned(n) | Type::Signed(n) => u64::from(*n),
+            Type::Bool => 1,
+            Type::Bytes(n) => u64::from(*n) * 8,
+            Type::Array(element, n) => element.width().saturating_mul(u64::from(*n)),
+            Type::Record(fields) => fields.iter().fold(0, |sum, (_, t)| sum.saturating_add(t.width())),
+        }
+    }
+}
+
+impl std::fmt::Display for Type {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Type::Bits(n) => write!(f, "bits{n}"),
+            Type::Bool => write!(f, "bool"),
+            Type::Unsigned(n) => write!(f, "u{n}"),
+            Type::Signed(n) => write!(f, "i{n}"),
+            Type::Bytes(n) => write!(f, "bytes{n}"),
+            Type::Array(element, n) => write!(f, "[{element}; {n}]"),
+            Type::Record(fields) => {
+                write!(f, "{{")?;
+                for (i, (name, t)) in fields.iter().enumerate() {
+                    write!(f, "{}{name}: {t}", if i > 0 { ", " } else { "" })?;
+                }
+                write!(f, "}}")
+            }
+        }
+    }
+}
+
+/// A named, typed group of consecutive wires of a component or a program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Port {
+    /// The name, unique among the ports of its side.
+    pub name: String,
+    /// How its wires stand for a value.
+    pub ty: Type,
+}
+
+impl Port {
+    /// A port of that name and type.
+    pub fn new(name: impl Into<String>, ty: Type) -> Self {
+        Port { name: name.into(), ty }
+    }
+
+    /// How many wires the port has.
+    pub fn width(&self) -> u32 {
+        u32::try_from(self.ty.width()).unwrap_or(u32::MAX)
+    }
+}

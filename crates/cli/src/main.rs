@@ -1,0 +1,2 @@
+//! The `garblet` command.
+fn main() {}

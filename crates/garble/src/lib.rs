@@ -1,0 +1,1 @@
+//! Garbling schemes behind one trait; streaming garbler and evaluator.

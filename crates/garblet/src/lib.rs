@@ -1,0 +1,1 @@
+//! The library face: programs, parties, protocols, run.

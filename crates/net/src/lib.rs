@@ -1,0 +1,1 @@
+//! Channels: memory, TCP, TLS; byte and round counters; simulated links.

@@ -1,0 +1,1 @@
+//! Base OT, OT extension, correlated, random and precomputed OT.
