@@ -1,0 +1,31 @@
+//! Measurements of single parts, one file each.
+
+pub(crate) mod garbling;
+pub(crate) mod link_relay;
+pub(crate) mod ot;
+pub(crate) mod yao;
+
+use crate::failure::Failure;
+
+/// The benchmarks by name.
+#[derive(clap::Subcommand)]
+pub(crate) enum Bench {
+    /// Garbling and evaluating in memory, one thread, against the bare hash calls
+    Garbling(garbling::Options),
+    /// Base oblivious transfer and its extension
+    Ot(ot::Options),
+    /// A long computation by two processes over loopback TCP
+    Yao(yao::Options),
+    /// A TCP relay that behaves like a slow link
+    LinkRelay(link_relay::Options),
+}
+
+/// Runs a benchmark.
+pub(crate) fn run(bench: &Bench) -> Result<(), Failure> {
+    match bench {
+        Bench::Garbling(options) => garbling::run(options),
+        Bench::Ot(options) => ot::run(options),
+        Bench::Yao(options) => yao::run(options),
+        Bench::LinkRelay(options) => link_relay::run(options),
+    }
+}

@@ -1,0 +1,117 @@
+//! Standard output: results, and nothing else.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use crate::failure::{Failure, reason};
+
+/// Writes text to standard output.
+///
+/// *Errors*: a full disk or a reader that has gone.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|e| Failure::no_result(format!("standard output: cannot be written: {}", reason(&e))))
+}
+
+/// Writes the one JSON object of `--json`, and a line end.
+///
+/// *Errors*: as [`print`].
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let mut text = serde_json::to_string_pretty(value)
+        .map_err(|e| Failure::no_result(format!("the result cannot be written as JSON: {e}")))?;
+    text.push('\n');
+    print(&text)
+}
+
+/// Rows of a table with columns aligned: the first column to the left, the others to the right.
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |c: usize| rows.iter().filter_map(|r| r.get(c)).map(|t| t.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (c, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            match c {
+                0 => line.push_str(&format!("{cell:<width$}")),
+                _ => line.push_str(&format!("  {cell:>width$}")),
+            }
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// A number of bytes for people: `4.4 KB`, with 1 KB = 1,000 bytes.
+pub(crate) fn bytes(count: u64) -> String {
+    scaled(count as f64, &["B", "KB", "MB", "GB", "TB"])
+}
+
+/// A time for people: `12.3 ms`.
+pub(crate) fn seconds(time: f64) -> String {
+    match time {
+        t if t >= 100.0 => format!("{t:.0} s"),
+        t if t >= 1.0 => format!("{t:.2} s"),
+        t if t >= 1e-3 => format!("{:.1} ms", t * 1e3),
+        t => format!("{:.0} us", t * 1e6),
+    }
+}
+
+/// A rate for people: `12.3 M`, to be followed by the unit.
+pub(crate) fn rate(per_second: f64) -> String {
+    scaled(per_second, &["", "k", "M", "G"])
+}
+
+/// A count with separators: `6,400`.
+pub(crate) fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn scaled(mut value: f64, units: &[&str]) -> String {
+    let mut at = 0;
+    while value >= 999.5 && at + 1 < units.len() {
+        value /= 1000.0;
+        at += 1;
+    }
+    let digits = if at == 0 || value >= 99.5 { 0 } else { 1 };
+    format!("{value:.digits$} {}", units[at]).trim_end().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(bytes(0), "0 B");
+        assert_eq!(bytes(999), "999 B");
+        assert_eq!(bytes(4_400), "4.4 KB");
+        assert_eq!(bytes(204_800_000), "205 MB");
+        assert_eq!(count(0), "0");
+        assert_eq!(count(6_400), "6,400");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(123), "123");
+        assert_eq!(seconds(0.0123), "12.3 ms");
+        assert_eq!(seconds(2.5), "2.50 s");
+        assert_eq!(seconds(0.000_05), "50 us");
+        assert_eq!(rate(12_340_000.0), "12.3 M");
+    }
+
+    #[test]
+    fn tables_align() {
+        let rows = [vec!["a".into(), "10".into()], vec!["long".into(), "5".into()]];
+        assert_eq!(table(&rows), "a     10\nlong   5\n");
+    }
+}
