@@ -1,1 +1,21 @@
 //! Channels: memory, TCP, TLS; byte and round counters; simulated links.
+//!
+//! A [`Channel`] joins this party to one peer. Control messages are typed and checked ([`Message`]), bulk data is a
+//! stream of bytes in the same channel, and every payload byte and round is counted ([`Traffic`]). What comes from the
+//! peer never panics, never sizes an allocation beyond the limit of the expected message, and never blocks beyond the
+//! channel's time-out.
+//!
+//! All transports need a tokio runtime with its time driver.
+
+mod channel;
+mod error;
+mod frame;
+mod memory;
+mod message;
+mod reader;
+mod writer;
+
+pub use channel::{Channel, DEFAULT_TIMEOUT, Traffic};
+pub use error::NetError;
+pub use memory::memory_pair;
+pub use message::Message;

@@ -1,0 +1,250 @@
+//! The channel between this party and one peer.
+
+use std::ops::Sub;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::error::NetError;
+use crate::frame::Header;
+use crate::message::Message;
+use crate::reader::{FrameReader, Next};
+use crate::writer::FrameWriter;
+
+/// How long a channel waits without a byte moving, unless told otherwise.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long a party that ends waits for its last words to arrive.
+const PARTING: Duration = Duration::from_secs(1);
+
+const BULK: &str = "bulk data";
+const CLOSE: &str = "the peer's end of the conversation";
+
+/// What went through a channel. Payload only, and the same on every transport.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Payload bytes sent.
+    pub bytes_sent: u64,
+    /// Payload bytes received.
+    pub bytes_received: u64,
+    /// How often this party waited for bytes after having sent some since its last wait: calls of `receive` and
+    /// `receive_bytes` before which something was sent since the previous such call.
+    pub rounds: u64,
+    /// Bytes of frame headers, both ways. How bulk data falls into frames depends on when it is flushed. TLS adds its
+    /// own, not counted here.
+    pub framing_bytes: u64,
+}
+
+impl Sub for Traffic {
+    type Output = Traffic;
+
+    /// What a phase has cost: the counters after it less those before it.
+    fn sub(self, before: Traffic) -> Traffic {
+        Traffic {
+            bytes_sent: self.bytes_sent - before.bytes_sent,
+            bytes_received: self.bytes_received - before.bytes_received,
+            rounds: self.rounds - before.rounds,
+            framing_bytes: self.framing_bytes - before.framing_bytes,
+        }
+    }
+}
+
+/// An ordered, counted, bounded connection to one peer, over any transport.
+///
+/// Control messages ([`send`](Channel::send), [`receive`](Channel::receive)) and the bulk stream
+/// ([`send_bytes`](Channel::send_bytes), [`receive_bytes`](Channel::receive_bytes)) share one order. The bulk stream has
+/// no boundaries of its own: it may be received in other pieces than it was sent in.
+///
+/// What is sent may stay here until the next [`flush`](Channel::flush), which every receive does first. Sending waits
+/// when the peer does not read, so two parties must not both send large amounts before either receives.
+///
+/// After an error the channel is of no use but to [`abort`](Channel::abort). The same holds after a future of it was
+/// dropped before it was done.
+pub struct Channel {
+    reader: FrameReader,
+    writer: FrameWriter,
+    bytes_sent: u64,
+    bytes_received: u64,
+    rounds: u64,
+    sent_since_wait: bool,
+}
+
+impl Channel {
+    /// A channel over a byte stream in each direction.
+    pub fn new(
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Self {
+        Channel {
+            reader: FrameReader::new(reader, DEFAULT_TIMEOUT),
+            writer: FrameWriter::new(writer, DEFAULT_TIMEOUT),
+            bytes_sent: 0,
+            bytes_received: 0,
+            rounds: 0,
+            sent_since_wait: false,
+        }
+    }
+
+    /// Sets how long to wait without a byte moving before giving up, in both directions.
+    pub fn set_timeout(&mut self, timeout: Duration) {
+        self.reader.timeout = timeout;
+        self.writer.timeout = timeout;
+    }
+
+    /// What went through so far.
+    pub fn traffic(&self) -> Traffic {
+        Traffic {
+            bytes_sent: self.bytes_sent,
+            bytes_received: self.bytes_received,
+            rounds: self.rounds,
+            framing_bytes: self.writer.header_bytes + self.reader.header_bytes,
+        }
+    }
+
+    /// Sends a control message.
+    ///
+    /// *Errors:* [`NetError::Unsendable`] if it is longer than its type allows or fails its own check; otherwise the
+    /// connection's.
+    pub async fn send<M: Message>(&mut self, message: &M) -> Result<(), NetError> {
+        let unsendable = |why: String| NetError::Unsendable { what: M::NAME, why };
+        message.check().map_err(unsendable)?;
+        let payload = postcard::to_stdvec(message).map_err(|error| unsendable(error.to_string()))?;
+        if payload.len() > M::MAX_BYTES || payload.len() > u32::MAX as usize {
+            return Err(unsendable(format!("{} bytes, at most {} are allowed", payload.len(), M::MAX_BYTES)));
+        }
+        self.sent(payload.len());
+        let header = Header::Control { kind: M::KIND, bytes: payload.len() as u32 };
+        let result = self.writer.frame(header, &payload).await;
+        self.explain(result).await
+    }
+
+    /// Receives a control message and checks it.
+    ///
+    /// *Errors:* [`NetError::Unexpected`] for anything but a message of this type, [`NetError::TooLarge`] before its
+    /// bytes are read, [`NetError::Malformed`] if it does not decode or fails its check; otherwise the connection's.
+    pub async fn receive<M: Message>(&mut self) -> Result<M, NetError> {
+        self.wait().await?;
+        let bytes = match self.reader.next(M::NAME).await? {
+            Next::Control { kind, bytes } if kind == M::KIND => bytes,
+            other => return Err(unexpected(&format!("message `{}` (kind {})", M::NAME, M::KIND), &other)),
+        };
+        if bytes > M::MAX_BYTES {
+            return Err(NetError::TooLarge { what: M::NAME, limit: M::MAX_BYTES, got: bytes });
+        }
+        let payload = self.reader.payload(bytes, M::NAME).await?;
+        self.bytes_received += bytes as u64;
+        decode(&payload)
+    }
+
+    /// Sends bulk data. Pieces of 64 to 256 KiB are best: from 16 KiB on they leave without a copy.
+    pub async fn send_bytes(&mut self, bytes: &[u8]) -> Result<(), NetError> {
+        self.sent(bytes.len());
+        let result = self.writer.bulk(bytes).await;
+        self.explain(result).await
+    }
+
+    /// Receives exactly as many bytes of bulk data as `into` has.
+    ///
+    /// *Errors:* [`NetError::Unexpected`] if the peer sends a message or ends the conversation before them; otherwise
+    /// the connection's.
+    pub async fn receive_bytes(&mut self, into: &mut [u8]) -> Result<(), NetError> {
+        if into.is_empty() {
+            return Ok(());
+        }
+        self.wait().await?;
+        let mut done = 0;
+        while done < into.len() {
+            let rest = &mut into[done..];
+            done += match self.reader.next(BULK).await? {
+                Next::Bulk { .. } => self.reader.bulk(rest, BULK).await?,
+                other => return Err(unexpected(&format!("{} more bytes of bulk data", rest.len()), &other)),
+            };
+        }
+        self.bytes_received += into.len() as u64;
+        Ok(())
+    }
+
+    /// Sends everything that is still here.
+    pub async fn flush(&mut self) -> Result<(), NetError> {
+        let result = self.writer.flush().await;
+        self.explain(result).await
+    }
+
+    /// Tells the peer that this party gives up, and nothing else, and ends the connection. Data not flushed is lost.
+    ///
+    /// A peer that is gone already, or does not read, is no error; it costs at most a few seconds.
+    pub async fn abort(mut self) {
+        self.writer.timeout = PARTING;
+        self.writer.discard();
+        if self.writer.frame(Header::Abort, &[]).await.is_ok() && self.writer.flush().await.is_ok() {
+            self.writer.shutdown().await;
+            self.reader.drain(PARTING).await;
+        }
+    }
+
+    /// Ends the conversation: both parties call it when all is said. Returns what went through in all.
+    ///
+    /// *Errors:* [`NetError::Unexpected`] if the peer has more to say; otherwise the connection's.
+    pub async fn close(mut self) -> Result<Traffic, NetError> {
+        let traffic = self.traffic();
+        self.writer.frame(Header::Close, &[]).await?;
+        self.flush().await?;
+        match self.reader.next(CLOSE).await? {
+            Next::Close => {}
+            other => return Err(unexpected(CLOSE, &other)),
+        }
+        self.writer.timeout = PARTING;
+        self.writer.shutdown().await;
+        self.reader.drain(PARTING).await;
+        Ok(traffic)
+    }
+
+    fn sent(&mut self, bytes: usize) {
+        self.bytes_sent += bytes as u64;
+        self.sent_since_wait |= bytes > 0;
+    }
+
+    /// What comes before every receive.
+    async fn wait(&mut self) -> Result<(), NetError> {
+        self.rounds += u64::from(self.sent_since_wait);
+        self.sent_since_wait = false;
+        self.flush().await
+    }
+
+    /// Finds out whether a peer that does not take our bytes any more has given up.
+    async fn explain(&mut self, result: Result<(), NetError>) -> Result<(), NetError> {
+        match result {
+            Err(NetError::PeerClosed { doing }) if self.reader.finds_abort(PARTING).await => {
+                Err(NetError::PeerAborted { doing })
+            }
+            result => result,
+        }
+    }
+}
+
+/// A message from its encoding: all of it, and nothing behind it.
+fn decode<M: Message>(payload: &[u8]) -> Result<M, NetError> {
+    let malformed = |expected: &str, got: String| NetError::Malformed {
+        what: format!("message `{}`", M::NAME),
+        expected: expected.into(),
+        got,
+    };
+    let (message, rest) = postcard::take_from_bytes::<M>(payload)
+        .map_err(|error| malformed("its fields", format!("{} bytes that do not decode: {error}", payload.len())))?;
+    if !rest.is_empty() {
+        return Err(malformed("its fields", format!("{} bytes behind them", rest.len())));
+    }
+    match message.check() {
+        Ok(()) => Ok(message),
+        Err(got) => Err(malformed("consistent fields", got)),
+    }
+}
+
+fn unexpected(expected: &str, got: &Next) -> NetError {
+    let got = match got {
+        Next::Control { kind, bytes } => format!("a message of kind {kind} with {bytes} bytes"),
+        Next::Bulk { bytes } => format!("bulk data ({bytes} bytes or more)"),
+        Next::Close => "the end of the conversation".into(),
+    };
+    NetError::Unexpected { expected: expected.into(), got }
+}

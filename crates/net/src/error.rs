@@ -1,0 +1,90 @@
+//! What can go wrong between two parties, by whose fault.
+
+use std::time::Duration;
+
+/// Why a channel cannot go on.
+///
+/// The peer is told none of this: [`Channel::abort`](crate::Channel::abort) says only that this party gives up.
+#[derive(Debug, thiserror::Error)]
+pub enum NetError {
+    /// The peer is gone: it ended, crashed, or the network between us did.
+    #[error("the peer closed the connection while we waited {doing}")]
+    PeerClosed {
+        /// What this party was doing, for instance `for base OT points`.
+        doing: String,
+    },
+    /// The peer gave up and said so, but not why.
+    #[error("the peer aborted while we waited {doing}; its own message says why")]
+    PeerAborted {
+        /// What this party was doing.
+        doing: String,
+    },
+    /// The peer did nothing for too long.
+    #[error("no byte moved for {} s while we waited {doing}", after.as_secs_f64())]
+    Timeout {
+        /// What this party was doing.
+        doing: String,
+        /// How long it waited.
+        after: Duration,
+    },
+    /// The peer sent bytes that mean nothing.
+    #[error("malformed {what}: expected {expected}, got {got}")]
+    Malformed {
+        /// What should have been there.
+        what: String,
+        /// What it should look like.
+        expected: String,
+        /// What came.
+        got: String,
+    },
+    /// The peer announced a message that is longer than such a message can be.
+    #[error("{what} too large: expected at most {limit} bytes, got {got}")]
+    TooLarge {
+        /// The message.
+        what: &'static str,
+        /// The most allowed.
+        limit: usize,
+        /// What the peer announced.
+        got: usize,
+    },
+    /// The peer sent something that has no place at this step.
+    #[error("unexpected data from the peer: expected {expected}, got {got}")]
+    Unexpected {
+        /// What this step needs.
+        expected: String,
+        /// What came.
+        got: String,
+    },
+    /// This party made a message that it may not send: a bug here.
+    #[error("cannot send {what}: {why}")]
+    Unsendable {
+        /// The message.
+        what: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The operating system refused.
+    #[error("{doing}: {source}")]
+    Io {
+        /// What this party was doing.
+        doing: String,
+        /// What the operating system says.
+        source: std::io::Error,
+    },
+}
+
+impl NetError {
+    /// An input or output error as what it means for a connection.
+    pub(crate) fn from_io(source: std::io::Error, doing: impl Into<String>) -> Self {
+        use std::io::ErrorKind::{
+            BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof, WriteZero,
+        };
+        let doing = doing.into();
+        match source.kind() {
+            BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected | UnexpectedEof | WriteZero => {
+                NetError::PeerClosed { doing }
+            }
+            _ => NetError::Io { doing: format!("the connection failed while we waited {doing}"), source },
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Frames: what a channel puts on the wire.
+//!
+//! ```text
+//! byte    0      1        2..6                6..6+length
+//!         type   kind     length (little-     payload
+//!                         endian u32)
+//! ```
+//!
+//! `type` is control (a typed message, whose number is `kind`), bulk (a piece of the bulk stream), abort or close (both
+//! empty). `kind` is 0 unless the frame is control. The numbers of the types are far from ASCII and from the first
+//! bytes of TLS, so that a peer that speaks something else is recognised by its first byte.
+
+use crate::error::NetError;
+
+/// Bytes of a frame's header.
+pub(crate) const HEADER_BYTES: usize = 6;
+
+/// The longest payload of one bulk frame; longer pieces are sent as several.
+pub(crate) const BULK_FRAME_BYTES_MAX: usize = 1 << 24;
+
+const CONTROL: u8 = 0xC0;
+const BULK: u8 = 0xC1;
+const ABORT: u8 = 0xC2;
+const CLOSE: u8 = 0xC3;
+
+/// A frame's header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Header {
+    /// A control message with its kind and length.
+    Control { kind: u8, bytes: u32 },
+    /// A piece of the bulk stream.
+    Bulk { bytes: u32 },
+    /// The peer gives up.
+    Abort,
+    /// The peer has sent all it has to send.
+    Close,
+}
+
+impl Header {
+    /// The header as it goes over the wire.
+    pub(crate) fn encode(self) -> [u8; HEADER_BYTES] {
+        let (number, kind, bytes) = match self {
+            Header::Control { kind, bytes } => (CONTROL, kind, bytes),
+            Header::Bulk { bytes } => (BULK, 0, bytes),
+            Header::Abort => (ABORT, 0, 0),
+            Header::Close => (CLOSE, 0, 0),
+        };
+        let [a, b, c, d] = bytes.to_le_bytes();
+        [number, kind, a, b, c, d]
+    }
+
+    /// Reads a header. *Errors:* malformed, if no channel sends these bytes.
+    pub(crate) fn decode(raw: [u8; HEADER_BYTES]) -> Result<Self, NetError> {
+        let [number, kind, a, b, c, d] = raw;
+        let bytes = u32::from_le_bytes([a, b, c, d]);
+        match (number, kind, bytes) {
+            (CONTROL, kind, bytes) => Ok(Header::Control { kind, bytes }),
+            (BULK, 0, 1..) if bytes as usize <= BULK_FRAME_BYTES_MAX => Ok(Header::Bulk { bytes }),
+            (ABORT, 0, 0) => Ok(Header::Abort),
+            (CLOSE, 0, 0) => Ok(Header::Close),
+            _ => Err(NetError::Malformed {
+                what: "frame header".into(),
+                expected: "a frame of this protocol".into(),
+                got: describe(raw),
+            }),
+        }
+    }
+}
+
+/// The bytes in hexadecimal, and what they look like.
+fn describe(raw: [u8; HEADER_BYTES]) -> String {
+    let hex: Vec<String> = raw.iter().map(|byte| format!("{byte:02x}")).collect();
+    let looks = match raw {
+        [0x16, 0x03, 0x00..=0x04, ..] => ", a TLS handshake: the peer uses TLS, this side does not".to_string(),
+        [0x15, 0x03, 0x00..=0x04, ..] => ", a TLS alert: the peer uses TLS, this side does not".to_string(),
+        _ if raw.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()) => {
+            format!(", the text `{}`: the peer is another program", raw.escape_ascii())
+        }
+        _ => String::new(),
+    };
+    format!("bytes {}{looks}", hex.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn error_text(raw: &[u8; HEADER_BYTES]) -> String {
+        Header::decode(*raw).expect_err("not a frame").to_string()
+    }
+
+    #[test]
+    fn every_header_reads_back() {
+        for header in [
+            Header::Control { kind: 0, bytes: 0 },
+            Header::Control { kind: 255, bytes: u32::MAX },
+            Header::Bulk { bytes: 1 },
+            Header::Bulk { bytes: BULK_FRAME_BYTES_MAX as u32 },
+            Header::Abort,
+            Header::Close,
+        ] {
+            assert_eq!(Header::decode(header.encode()).expect("well formed"), header);
+        }
+    }
+
+    #[test]
+    fn other_programs_are_named() {
+        assert!(error_text(b"GET / ").contains("the text `GET / `"));
+        assert!(error_text(&[0x16, 0x03, 0x01, 0x02, 0x00, 0x01]).contains("a TLS handshake"));
+        assert!(error_text(&[0; 6]).contains("bytes 00 00 00 00 00 00"));
+    }
+
+    #[test]
+    fn empty_and_oversized_bulk_frames_are_malformed() {
+        for bytes in [0, BULK_FRAME_BYTES_MAX as u32 + 1, u32::MAX] {
+            assert!(Header::decode(Header::Bulk { bytes }.encode()).is_err(), "{bytes}");
+        }
+    }
+
+    #[test]
+    fn abort_and_close_carry_nothing() {
+        assert!(Header::decode([ABORT, 0, 1, 0, 0, 0]).is_err());
+        assert!(Header::decode([CLOSE, 1, 0, 0, 0, 0]).is_err());
+        assert!(Header::decode([BULK, 1, 1, 0, 0, 0]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_decodes_encodes_to_the_same(raw: [u8; HEADER_BYTES], number in 0xBFu8..=0xC4) {
+            let mut near = raw;
+            near[0] = number;
+            for bytes in [raw, near] {
+                if let Ok(header) = Header::decode(bytes) {
+                    prop_assert_eq!(header.encode(), bytes);
+                }
+            }
+        }
+    }
+}

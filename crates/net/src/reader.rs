@@ -1,0 +1,158 @@
+//! The receiving half of a channel: frames from a byte stream, through one small buffer of constant size.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::time::timeout;
+
+use crate::error::NetError;
+use crate::frame::{HEADER_BYTES, Header};
+
+/// Size of the buffer. Payload that arrives with a header is copied through it once; the rest of a large frame is read
+/// straight to where it is wanted.
+const BUFFER_BYTES: usize = 16 << 10;
+
+/// Growth of a message's memory, so that a peer has to send about as much as it makes this party allocate.
+const GROWTH_BYTES: usize = 64 << 10;
+
+/// Reads frames from a byte stream.
+pub(crate) struct FrameReader {
+    stream: Box<dyn AsyncRead + Send + Unpin>,
+    buffer: Box<[u8]>,
+    /// The bytes of the buffer that are not used yet: `start..end`.
+    start: usize,
+    end: usize,
+    /// Bytes of the current bulk frame that are still to come.
+    bulk_left: usize,
+    pub(crate) timeout: Duration,
+    pub(crate) header_bytes: u64,
+}
+
+/// What comes next in the stream.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// A control message; its payload is next.
+    Control { kind: u8, bytes: usize },
+    /// This many bulk bytes at least; never 0.
+    Bulk { bytes: usize },
+    /// The peer's orderly end.
+    Close,
+}
+
+impl FrameReader {
+    pub(crate) fn new(stream: impl AsyncRead + Send + Unpin + 'static, timeout: Duration) -> Self {
+        let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
+        FrameReader { stream: Box::new(stream), buffer, start: 0, end: 0, bulk_left: 0, timeout, header_bytes: 0 }
+    }
+
+    /// Reads the next header, or tells what is left of the current bulk frame.
+    pub(crate) async fn next(&mut self, waiting_for: &str) -> Result<Next, NetError> {
+        if self.bulk_left > 0 {
+            return Ok(Next::Bulk { bytes: self.bulk_left });
+        }
+        let mut raw = [0; HEADER_BYTES];
+        self.read_exact(&mut raw, waiting_for).await?;
+        self.header_bytes += HEADER_BYTES as u64;
+        match Header::decode(raw)? {
+            Header::Control { kind, bytes } => Ok(Next::Control { kind, bytes: bytes as usize }),
+            Header::Bulk { bytes } => {
+                self.bulk_left = bytes as usize;
+                Ok(Next::Bulk { bytes: self.bulk_left })
+            }
+            Header::Abort => Err(NetError::PeerAborted { doing: format!("for {waiting_for}") }),
+            Header::Close => Ok(Next::Close),
+        }
+    }
+
+    /// Reads bulk bytes: as many as are wanted, or as the current frame has.
+    pub(crate) async fn bulk(&mut self, into: &mut [u8], waiting_for: &str) -> Result<usize, NetError> {
+        let count = into.len().min(self.bulk_left);
+        self.read_exact(&mut into[..count], waiting_for).await?;
+        self.bulk_left -= count;
+        Ok(count)
+    }
+
+    /// Reads a control message's payload. The caller has checked its size.
+    pub(crate) async fn payload(&mut self, bytes: usize, waiting_for: &str) -> Result<Vec<u8>, NetError> {
+        let mut payload = Vec::new();
+        while payload.len() < bytes {
+            let have = payload.len();
+            payload.resize(bytes.min(have + GROWTH_BYTES.max(have)), 0);
+            self.read_exact(&mut payload[have..], waiting_for).await?;
+        }
+        Ok(payload)
+    }
+
+    async fn read_exact(&mut self, mut into: &mut [u8], waiting_for: &str) -> Result<(), NetError> {
+        loop {
+            let ready = into.len().min(self.end - self.start);
+            let (now, later) = into.split_at_mut(ready);
+            now.copy_from_slice(&self.buffer[self.start..self.start + ready]);
+            self.start += ready;
+            into = later;
+            if into.is_empty() {
+                return Ok(());
+            }
+            if into.len() >= BUFFER_BYTES {
+                let count = read(&mut self.stream, into, self.timeout, waiting_for).await?;
+                into = &mut into[count..];
+            } else {
+                self.start = 0;
+                self.end = 0;
+                self.end = read(&mut self.stream, &mut self.buffer, self.timeout, waiting_for).await?;
+            }
+        }
+    }
+
+    /// Whether an abort is among the next bytes that the peer has sent already: looked for after a failed write, to
+    /// tell a peer that gave up from one that died.
+    pub(crate) async fn finds_abort(&mut self, patience: Duration) -> bool {
+        let search = async {
+            let mut skipped = [0; 1024];
+            loop {
+                match self.next("an abort").await {
+                    Ok(Next::Bulk { .. }) => {
+                        if self.bulk(&mut skipped, "an abort").await.is_err() {
+                            return false;
+                        }
+                    }
+                    Ok(Next::Control { mut bytes, .. }) => {
+                        while bytes > 0 {
+                            let count = bytes.min(skipped.len());
+                            if self.read_exact(&mut skipped[..count], "an abort").await.is_err() {
+                                return false;
+                            }
+                            bytes -= count;
+                        }
+                    }
+                    Ok(Next::Close) => return false,
+                    Err(error) => return matches!(error, NetError::PeerAborted { .. }),
+                }
+            }
+        };
+        timeout(patience, search).await.unwrap_or(false)
+    }
+
+    /// Reads and forgets what still comes until the peer ends the stream, but no longer than `patience`.
+    ///
+    /// A socket that is closed with unread bytes resets the connection, which can overtake our last words.
+    pub(crate) async fn drain(&mut self, patience: Duration) {
+        let drain = async { while matches!(self.stream.read(&mut self.buffer).await, Ok(1..)) {} };
+        let _ = timeout(patience, drain).await;
+    }
+}
+
+/// One read, at least a byte.
+async fn read(
+    stream: &mut (dyn AsyncRead + Send + Unpin),
+    into: &mut [u8],
+    patience: Duration,
+    waiting_for: &str,
+) -> Result<usize, NetError> {
+    match timeout(patience, stream.read(into)).await {
+        Ok(Ok(0)) => Err(NetError::PeerClosed { doing: format!("for {waiting_for}") }),
+        Ok(Ok(count)) => Ok(count),
+        Ok(Err(source)) => Err(NetError::from_io(source, format!("for {waiting_for}"))),
+        Err(_) => Err(NetError::Timeout { doing: format!("for {waiting_for}"), after: patience }),
+    }
+}

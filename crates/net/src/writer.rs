@@ -1,0 +1,140 @@
+//! The sending half of a channel: frames onto a byte stream, small ones together, large ones without a copy.
+
+use std::io::IoSlice;
+use std::time::Duration;
+
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::time::timeout;
+
+use crate::error::NetError;
+use crate::frame::{BULK_FRAME_BYTES_MAX, HEADER_BYTES, Header};
+
+/// Pieces from this size on leave without a copy, in one system call with what is staged.
+const DIRECT_BYTES: usize = 16 << 10;
+
+/// Staged bytes that are sent without waiting for a flush.
+const STAGED_BYTES: usize = 64 << 10;
+
+/// What this party waits for when the peer does not read.
+const DOING: &str = "for the peer to read what we send";
+
+/// Writes frames to a byte stream.
+pub(crate) struct FrameWriter {
+    stream: Box<dyn AsyncWrite + Send + Unpin>,
+    /// Whole frames, and perhaps the header of the piece being written: at most `STAGED_BYTES + DIRECT_BYTES` and a
+    /// header.
+    staged: Vec<u8>,
+    /// Where the header of the last staged frame starts, if that is a bulk frame, which may grow until it leaves.
+    open_bulk: Option<usize>,
+    /// Whether the stream was written to since it was last flushed.
+    dirty: bool,
+    pub(crate) timeout: Duration,
+    pub(crate) header_bytes: u64,
+}
+
+impl FrameWriter {
+    pub(crate) fn new(stream: impl AsyncWrite + Send + Unpin + 'static, timeout: Duration) -> Self {
+        let staged = Vec::with_capacity(STAGED_BYTES + DIRECT_BYTES + HEADER_BYTES);
+        FrameWriter { stream: Box::new(stream), staged, open_bulk: None, dirty: false, timeout, header_bytes: 0 }
+    }
+
+    /// Sends or stages a frame with a payload that is not bulk data.
+    pub(crate) async fn frame(&mut self, header: Header, payload: &[u8]) -> Result<(), NetError> {
+        self.stage_header(header);
+        self.payload(payload).await
+    }
+
+    /// Sends or stages a piece of the bulk stream.
+    pub(crate) async fn bulk(&mut self, bytes: &[u8]) -> Result<(), NetError> {
+        for piece in bytes.chunks(BULK_FRAME_BYTES_MAX) {
+            if !self.grow_open_bulk(piece.len()) {
+                let at = self.staged.len();
+                self.stage_header(Header::Bulk { bytes: piece.len() as u32 });
+                self.open_bulk = Some(at);
+            }
+            self.payload(piece).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes the staged bulk frame longer, if the last staged frame is one and has room.
+    fn grow_open_bulk(&mut self, more: usize) -> bool {
+        let Some(at) = self.open_bulk else { return false };
+        let staged = self.staged.len() - at - HEADER_BYTES;
+        if staged + more > BULK_FRAME_BYTES_MAX {
+            return false;
+        }
+        let header = Header::Bulk { bytes: (staged + more) as u32 }.encode();
+        self.staged[at..at + HEADER_BYTES].copy_from_slice(&header);
+        true
+    }
+
+    fn stage_header(&mut self, header: Header) {
+        self.open_bulk = None;
+        self.staged.extend_from_slice(&header.encode());
+        self.header_bytes += HEADER_BYTES as u64;
+    }
+
+    async fn payload(&mut self, payload: &[u8]) -> Result<(), NetError> {
+        if payload.len() >= DIRECT_BYTES {
+            return self.write_out(payload).await;
+        }
+        self.staged.extend_from_slice(payload);
+        if self.staged.len() >= STAGED_BYTES { self.write_out(&[]).await } else { Ok(()) }
+    }
+
+    /// Writes what is staged, and behind it `tail`.
+    async fn write_out(&mut self, tail: &[u8]) -> Result<(), NetError> {
+        self.open_bulk = None;
+        self.dirty = true;
+        let total = self.staged.len() + tail.len();
+        let mut done = 0;
+        while done < total {
+            let staged = &self.staged[done.min(self.staged.len())..];
+            let rest = &tail[done.saturating_sub(self.staged.len())..];
+            let wrote = if staged.is_empty() {
+                timeout(self.timeout, self.stream.write(rest)).await
+            } else {
+                timeout(self.timeout, self.stream.write_vectored(&[IoSlice::new(staged), IoSlice::new(rest)])).await
+            };
+            match wrote {
+                Ok(Ok(0)) => return Err(NetError::PeerClosed { doing: DOING.into() }),
+                Ok(Ok(count)) => done += count,
+                Ok(Err(source)) => return Err(NetError::from_io(source, DOING)),
+                Err(_) => return Err(self.timed_out()),
+            }
+        }
+        self.staged.clear();
+        Ok(())
+    }
+
+    /// Sends everything that is staged.
+    pub(crate) async fn flush(&mut self) -> Result<(), NetError> {
+        if !self.staged.is_empty() {
+            self.write_out(&[]).await?;
+        }
+        if self.dirty {
+            match timeout(self.timeout, self.stream.flush()).await {
+                Ok(Ok(())) => self.dirty = false,
+                Ok(Err(source)) => return Err(NetError::from_io(source, DOING)),
+                Err(_) => return Err(self.timed_out()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets what is staged and has not left.
+    pub(crate) fn discard(&mut self) {
+        self.staged.clear();
+        self.open_bulk = None;
+    }
+
+    /// Ends the stream in this direction; a peer that is gone already is no error.
+    pub(crate) async fn shutdown(&mut self) {
+        let _ = timeout(self.timeout, self.stream.shutdown()).await;
+    }
+
+    fn timed_out(&self) -> NetError {
+        NetError::Timeout { doing: DOING.into(), after: self.timeout }
+    }
+}
