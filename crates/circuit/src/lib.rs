@@ -5,17 +5,24 @@
 //! [`Schedule`] is a component's circuit made ready to run, a [`Walk`] goes through a program's instances in memory
 //! that grows with live wires only.
 
+mod bits;
 mod circuit;
 mod component;
+mod digest;
 mod error;
+mod evaluate;
 mod program;
+#[cfg(any(test, feature = "random"))]
+pub mod random;
 mod schedule;
 mod types;
 mod walk;
 
+pub use bits::{Bits, NotBits};
 pub use circuit::{Circuit, Gate, GateCounts, Wire};
 pub use component::Component;
 pub use error::CircuitError;
+pub use evaluate::{LANES, evaluate, evaluate_circuit, evaluate_lanes, evaluate_many};
 pub use program::{ComponentId, Input, InputId, InstanceId, Link, Output, Party, Program, Recipients, Source};
 pub use schedule::{AndOp, Operand, OutputWire, Schedule, Step, XorOp};
 pub use types::{Port, Type};

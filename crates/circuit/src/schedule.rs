@@ -380,3 +380,6 @@ impl Placement {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

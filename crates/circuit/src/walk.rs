@@ -119,3 +119,6 @@ impl<'p, W: Copy + Zeroize> Walk<'p, W> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
