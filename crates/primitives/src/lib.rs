@@ -1,1 +1,29 @@
 //! 128-bit blocks, tweakable hashes, PRG, GF(2^128), bit-matrix transposition, commitments.
+//!
+//! The only crate with `unsafe`: processor intrinsics behind [`Engine`], whose values prove that the processor has them.
+//! Batch functions pick a [`Backend`] once per call; every backend gives the same results, and `_with_backend` forms
+//! let tests compare them.
+
+#[cfg(target_endian = "big")]
+compile_error!("blocks are little-endian in memory and on the wire, so a little-endian processor is needed");
+
+mod aes;
+mod backend;
+mod block;
+mod commit;
+mod delta;
+mod engine;
+pub mod gf128;
+mod ot_hash;
+mod prg;
+mod transpose;
+
+pub use aes::{Aes128, encrypt_each, encrypt_each_with_backend};
+pub use backend::{Backend, Kernel};
+pub use block::Block;
+pub use commit::{Commitment, Opened, Opening, OpeningMismatch};
+pub use delta::Delta;
+pub use engine::{Engine, LANES};
+pub use ot_hash::OtHash;
+pub use prg::Prg;
+pub use transpose::{ROWS, transpose, transpose_with_backend};

@@ -1,0 +1,271 @@
+//! AES-128 (FIPS 197) on batches of blocks.
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::{
+    backend::{Backend, Kernel},
+    block::Block,
+    engine::{Engine, LANES},
+};
+
+/// Vectors that are encrypted side by side, so that the processor's AES pipeline is full.
+const WIDE: usize = 4;
+
+/// AES-128 under one key.
+///
+/// *Secret*: the key; it is wiped on drop.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct Aes128 {
+    #[zeroize(skip)]
+    backend: Backend,
+    round_keys: [Block; 11],
+}
+
+impl Aes128 {
+    /// Expands a key for the fastest backend.
+    pub fn new(key: Block) -> Self {
+        Self::with_backend(Backend::detect(), key)
+    }
+
+    /// Expands a key for that backend.
+    pub fn with_backend(backend: Backend, key: Block) -> Self {
+        let mut expanded = [[Block::ZERO; 11]];
+        backend.run(ExpandAll { keys: &[key], into: &mut expanded });
+        let cipher = Aes128 { backend, round_keys: expanded[0] };
+        expanded.zeroize();
+        cipher
+    }
+
+    /// Expands many keys for the fastest backend, four side by side.
+    pub fn many(keys: &[Block]) -> Vec<Self> {
+        Self::many_with_backend(Backend::detect(), keys)
+    }
+
+    /// Expands many keys for that backend, four side by side.
+    pub fn many_with_backend(backend: Backend, keys: &[Block]) -> Vec<Self> {
+        let mut expanded = vec![[Block::ZERO; 11]; keys.len()];
+        backend.run(ExpandAll { keys, into: &mut expanded });
+        let ciphers = expanded.iter().map(|&round_keys| Aes128 { backend, round_keys }).collect();
+        expanded.zeroize();
+        ciphers
+    }
+
+    /// Encrypts one block.
+    pub fn encrypt(&self, block: Block) -> Block {
+        let mut blocks = [block];
+        self.encrypt_batch(&mut blocks);
+        blocks[0]
+    }
+
+    /// Encrypts every block where it is.
+    pub fn encrypt_batch(&self, blocks: &mut [Block]) {
+        self.backend.run(EncryptAll { round_keys: &self.round_keys, blocks });
+    }
+
+    /// Writes the encryptions of the integers from `first` on (CTR mode; the counter wraps after 2^64 blocks).
+    pub(crate) fn keystream(&self, first: u64, blocks: &mut [Block]) {
+        self.backend.run(Keystream { round_keys: &self.round_keys, first, blocks });
+    }
+}
+
+/// Encrypts block `i` under key `i`, with the fastest backend.
+///
+/// *Cost*: nothing is kept of the keys, so this is the way when a key is used once or twice, as in seed trees.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn encrypt_each(keys: &[Block], blocks: &mut [Block]) {
+    encrypt_each_with_backend(Backend::detect(), keys, blocks);
+}
+
+/// Encrypts block `i` under key `i` with that backend.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn encrypt_each_with_backend(backend: Backend, keys: &[Block], blocks: &mut [Block]) {
+    assert_eq!(keys.len(), blocks.len(), "one key per block");
+    backend.run(EncryptEach { keys, blocks });
+}
+
+struct ExpandAll<'a> {
+    keys: &'a [Block],
+    into: &'a mut [[Block; 11]],
+}
+
+impl Kernel for ExpandAll<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Engine>(self, e: E) {
+        for (keys, into) in self.keys.chunks(LANES).zip(self.into.chunks_mut(LANES)) {
+            let quads = e.round_keys(e.load(&padded(keys)));
+            for (round, quad) in quads.into_iter().enumerate() {
+                for (into, key) in into.iter_mut().zip(e.store(quad)) {
+                    into[round] = key;
+                }
+            }
+        }
+    }
+}
+
+struct EncryptAll<'a> {
+    round_keys: &'a [Block; 11],
+    blocks: &'a mut [Block],
+}
+
+impl Kernel for EncryptAll<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Engine>(self, e: E) {
+        let key = e.key_from(self.round_keys);
+        let (wide, rest) = self.blocks.as_chunks_mut::<{ WIDE * LANES }>();
+        for blocks in wide {
+            let quads = blocks.as_chunks::<LANES>().0;
+            let x: [E::Quad; WIDE] = std::array::from_fn(
+                #[inline(always)]
+                |i| e.load(&quads[i]),
+            );
+            for (quad, x) in blocks.as_chunks_mut::<LANES>().0.iter_mut().zip(e.encrypt(&key, x)) {
+                *quad = e.store(x);
+            }
+        }
+        for blocks in rest.chunks_mut(LANES) {
+            let [x] = e.encrypt(&key, [e.load(&padded(blocks))]);
+            blocks.copy_from_slice(&e.store(x)[..blocks.len()]);
+        }
+    }
+}
+
+struct Keystream<'a> {
+    round_keys: &'a [Block; 11],
+    first: u64,
+    blocks: &'a mut [Block],
+}
+
+impl Kernel for Keystream<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Engine>(self, e: E) {
+        let key = e.key_from(self.round_keys);
+        let mut counter = self.first;
+        let (wide, rest) = self.blocks.as_chunks_mut::<{ WIDE * LANES }>();
+        for blocks in wide {
+            let x: [E::Quad; WIDE] = std::array::from_fn(
+                #[inline(always)]
+                |i| e.count(counter.wrapping_add((i * LANES) as u64), 1),
+            );
+            for (quad, x) in blocks.as_chunks_mut::<LANES>().0.iter_mut().zip(e.encrypt(&key, x)) {
+                *quad = e.store(x);
+            }
+            counter = counter.wrapping_add((WIDE * LANES) as u64);
+        }
+        for blocks in rest.chunks_mut(LANES) {
+            let [x] = e.encrypt(&key, [e.count(counter, 1)]);
+            blocks.copy_from_slice(&e.store(x)[..blocks.len()]);
+            counter = counter.wrapping_add(LANES as u64);
+        }
+    }
+}
+
+struct EncryptEach<'a> {
+    keys: &'a [Block],
+    blocks: &'a mut [Block],
+}
+
+impl Kernel for EncryptEach<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Engine>(self, e: E) {
+        let (wide_keys, rest_keys) = self.keys.as_chunks::<{ 2 * LANES }>();
+        let (wide, rest) = self.blocks.as_chunks_mut::<{ 2 * LANES }>();
+        for (keys, blocks) in wide_keys.iter().zip(wide) {
+            let ([k0, k1], _) = keys.as_chunks::<LANES>() else { unreachable!("two vectors") };
+            let ([b0, b1], _) = blocks.as_chunks_mut::<LANES>() else { unreachable!("two vectors") };
+            let [[x0], [x1]] = e.encrypt_each([e.load(k0), e.load(k1)], [[e.load(b0)], [e.load(b1)]]);
+            (*b0, *b1) = (e.store(x0), e.store(x1));
+        }
+        for (keys, blocks) in rest_keys.chunks(LANES).zip(rest.chunks_mut(LANES)) {
+            let [[x]] = e.encrypt_each([e.load(&padded(keys))], [[e.load(&padded(blocks))]]);
+            blocks.copy_from_slice(&e.store(x)[..blocks.len()]);
+        }
+    }
+}
+
+/// Up to four blocks, and zeros after them.
+#[inline(always)]
+fn padded(blocks: &[Block]) -> [Block; LANES] {
+    let mut padded = [Block::ZERO; LANES];
+    padded[..blocks.len()].copy_from_slice(blocks);
+    padded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(hex: &str) -> Block {
+        Block::from_u128(u128::from_str_radix(hex, 16).unwrap().swap_bytes())
+    }
+
+    #[test]
+    fn known_answers() {
+        // FIPS 197, appendices B and C.1; NIST SP 800-38A, F.1.1.
+        let known = [
+            (
+                "2b7e151628aed2a6abf7158809cf4f3c",
+                "3243f6a8885a308d313198a2e0370734",
+                "3925841d02dc09fbdc118597196a0b32",
+            ),
+            (
+                "000102030405060708090a0b0c0d0e0f",
+                "00112233445566778899aabbccddeeff",
+                "69c4e0d86a7b0430d8cdb78070b4c55a",
+            ),
+            (
+                "2b7e151628aed2a6abf7158809cf4f3c",
+                "6bc1bee22e409f96e93d7e117393172a",
+                "3ad77bb40d7a3660a89ecaf32466ef97",
+            ),
+        ];
+        for backend in Backend::available() {
+            for (key, plain, cipher) in known {
+                assert!(Aes128::with_backend(backend, bytes(key)).encrypt(bytes(plain)) == bytes(cipher), "{backend}");
+            }
+        }
+    }
+
+    #[test]
+    fn batches_of_every_length_agree_on_every_backend() {
+        let key = Block::from_u128(0x5851_f42d_4c95_7f2d);
+        let input: Vec<Block> = (0..70).map(|i| Block::from_u128(i * 0x1_0000_0001)).collect();
+        let keys: Vec<Block> = input.iter().map(|&b| b ^ key).collect();
+        let reference = Aes128::with_backend(Backend::PORTABLE, key);
+        for backend in Backend::available() {
+            let cipher = Aes128::with_backend(backend, key);
+            let many = Aes128::many_with_backend(backend, &keys);
+            for len in 0..input.len() {
+                let mut batch = input[..len].to_vec();
+                cipher.encrypt_batch(&mut batch);
+                assert!(batch.iter().zip(&input).all(|(c, &p)| *c == reference.encrypt(p)), "{len} on {backend}");
+                let mut batch = vec![Block::ZERO; len];
+                cipher.keystream(7, &mut batch);
+                let counted = |i| reference.encrypt(Block::from_u128(7 + i as u128));
+                assert!(batch.iter().enumerate().all(|(i, c)| *c == counted(i)), "{len} on {backend}");
+                let mut batch = input[..len].to_vec();
+                encrypt_each_with_backend(backend, &keys[..len], &mut batch);
+                assert!((0..len).all(|i| batch[i] == many[i].encrypt(input[i])), "{len} on {backend}");
+            }
+            let one = Aes128::with_backend(Backend::PORTABLE, keys[69]).encrypt(input[3]);
+            assert!(many[69].encrypt(input[3]) == one, "{backend}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "one key per block")]
+    fn each_needs_as_many_keys_as_blocks() {
+        encrypt_each(&[Block::ZERO], &mut [Block::ZERO; 2]);
+    }
+}

@@ -1,0 +1,108 @@
+//! Backends: which instructions the batch kernels use, decided once per batch and never inside a loop.
+
+#[cfg(target_arch = "x86_64")]
+use crate::engine::{AesNi, Vaes};
+use crate::engine::{Engine, Portable};
+
+/// A way to run the batch kernels that this processor is known to support. All give the same results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backend(Kind);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    AesNi,
+    #[cfg(target_arch = "x86_64")]
+    Vaes,
+}
+
+impl Backend {
+    /// The backend that runs everywhere.
+    pub const PORTABLE: Backend = Backend(Kind::Portable);
+
+    /// The fastest backend of this processor.
+    pub fn detect() -> Self {
+        Self::vaes().or(Self::aes_ni()).unwrap_or(Self::PORTABLE)
+    }
+
+    /// Four blocks in four 128-bit registers, AES instructions; needs AES-NI and AVX2.
+    pub fn aes_ni() -> Option<Self> {
+        #[cfg(target_arch = "x86_64")]
+        if AesNi::detect().is_some() {
+            return Some(Backend(Kind::AesNi));
+        }
+        None
+    }
+
+    /// Four blocks in one 512-bit register; needs VAES and AVX-512 (F, BW, DQ, VL).
+    pub fn vaes() -> Option<Self> {
+        #[cfg(target_arch = "x86_64")]
+        if Vaes::detect().is_some() {
+            return Some(Backend(Kind::Vaes));
+        }
+        None
+    }
+
+    /// Every backend of this processor, slowest first.
+    pub fn available() -> Vec<Self> {
+        [Some(Self::PORTABLE), Self::aes_ni(), Self::vaes()].into_iter().flatten().collect()
+    }
+
+    /// The backend's name: `portable`, `aes-ni` or `vaes`.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Kind::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Kind::AesNi => "aes-ni",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Vaes => "vaes",
+        }
+    }
+
+    /// Runs a kernel compiled for this backend.
+    #[inline]
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        match self.0 {
+            Kind::Portable => kernel.run(Portable),
+            // SAFETY: a value of this kind is only made by `aes_ni`, which has found the features.
+            #[cfg(target_arch = "x86_64")]
+            Kind::AesNi => unsafe { AesNi::run(kernel) },
+            // SAFETY: a value of this kind is only made by `vaes`, which has found the features.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Vaes => unsafe { Vaes::run(kernel) },
+        }
+    }
+}
+
+impl std::fmt::Display for Backend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Work on blocks, written once and compiled for every backend.
+///
+/// `run` and all that it calls in its loops must be `#[inline(always)]`, or it is compiled without the instructions
+/// that the engine stands for.
+pub trait Kernel {
+    /// What the work results in.
+    type Output;
+
+    /// Does the work with the instructions of `engine`.
+    fn run<E: Engine>(self, engine: E) -> Self::Output;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn detection_names_an_available_backend() {
+        let all = Backend::available();
+        assert_eq!(all[0], Backend::PORTABLE);
+        assert_eq!(all.last(), Some(&Backend::detect()));
+        assert!(all.iter().all(|b| ["portable", "aes-ni", "vaes"].contains(&b.name())));
+        assert_eq!(Backend::PORTABLE.to_string(), "portable");
+    }
+}

@@ -1,0 +1,167 @@
+//! Engines: vectors of four blocks, and AES on them, in one form for every processor.
+//!
+//! An engine value is a proof that the processor has the engine's instructions, so that its methods are safe to call.
+//! Everything is `#[inline(always)]`: code that is generic over the engine is compiled once per engine, inside a
+//! function that has the engine's target features (see [`crate::Kernel`]).
+
+#[cfg(target_arch = "x86_64")]
+mod aesni;
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod vaes;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use aesni::AesNi;
+pub(crate) use portable::Portable;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use vaes::Vaes;
+
+use crate::block::Block;
+
+/// How many blocks a [`Engine::Quad`] holds.
+pub const LANES: usize = 4;
+
+/// The round constants of the AES-128 key schedule (FIPS 197, section 5.2).
+#[cfg(target_arch = "x86_64")]
+const ROUND_CONSTANTS: [i32; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
+
+/// Vectors of four blocks and what hashes and gates need of them.
+pub trait Engine: Copy {
+    /// Four blocks, one per lane.
+    type Quad: Copy;
+    /// One bit per lane.
+    type Mask: Copy;
+    /// An expanded AES-128 key.
+    type Key: Clone;
+
+    /// The four blocks as a vector.
+    fn load(self, blocks: &[Block; LANES]) -> Self::Quad;
+    /// The vector as four blocks.
+    fn store(self, quad: Self::Quad) -> [Block; LANES];
+    /// The same block in every lane.
+    fn splat(self, block: Block) -> Self::Quad;
+    /// `first + lane * stride` in the low half of each lane, zero in the high half; sums wrap.
+    fn count(self, first: u64, stride: u64) -> Self::Quad;
+    /// Lane by lane `a ^ b`.
+    fn xor(self, a: Self::Quad, b: Self::Quad) -> Self::Quad;
+    /// Lane by lane `a ^ b ^ c`.
+    fn xor3(self, a: Self::Quad, b: Self::Quad, c: Self::Quad) -> Self::Quad;
+    /// Lane by lane `a & b`.
+    fn and(self, a: Self::Quad, b: Self::Quad) -> Self::Quad;
+    /// Lane by lane the linear orthomorphism `(high, low) -> (high ^ low, high)`.
+    fn sigma(self, a: Self::Quad) -> Self::Quad;
+    /// Lane by lane multiplication by `x` in GF(2^128), see [`crate::gf128`].
+    fn double(self, a: Self::Quad) -> Self::Quad;
+    /// Bit 0 of each lane.
+    fn lsb(self, a: Self::Quad) -> Self::Mask;
+    /// Lane `i` of the mask is bit `i` of `bits`.
+    fn mask(self, bits: u8) -> Self::Mask;
+    /// Lane by lane `a & b` of bits.
+    fn mask_and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// Lane by lane `a ^ b` where the mask is set, else `a`.
+    fn xor_if(self, mask: Self::Mask, a: Self::Quad, b: Self::Quad) -> Self::Quad;
+    /// `(a0, b0, a1, b1)` and `(a2, b2, a3, b3)` of `a = (a0, a1, a2, a3)` and `b = (b0, b1, b2, b3)`.
+    fn interleave(self, a: Self::Quad, b: Self::Quad) -> [Self::Quad; 2];
+    /// The reverse of [`Engine::interleave`].
+    fn deinterleave(self, pair: [Self::Quad; 2]) -> [Self::Quad; 2];
+    /// Expands four keys side by side: the round keys in order, of which the first are the keys themselves. An engine
+    /// that cannot use round keys leaves the others zero.
+    fn round_keys(self, keys: Self::Quad) -> [Self::Quad; 11];
+    /// The key of round keys that this engine made.
+    fn key_from(self, round_keys: &[Block; 11]) -> Self::Key;
+    /// Expands a key.
+    #[inline(always)]
+    fn key(self, key: Block) -> Self::Key {
+        let quads = self.round_keys(self.splat(key));
+        self.key_from(&std::array::from_fn(
+            #[inline(always)]
+            |round| self.store(quads[round])[0],
+        ))
+    }
+    /// Encrypts all lanes of `N` vectors under one key, side by side.
+    fn encrypt<const N: usize>(self, key: &Self::Key, x: [Self::Quad; N]) -> [Self::Quad; N];
+    /// Encrypts `P` vectors under each of `N` vectors of keys, every lane under its own.
+    fn encrypt_each<const N: usize, const P: usize>(
+        self,
+        keys: [Self::Quad; N],
+        x: [[Self::Quad; P]; N],
+    ) -> [[Self::Quad; P]; N];
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::backend::{Backend, Kernel};
+
+    /// Every operation of an engine on the same blocks, stored one after another.
+    struct Everything {
+        a: [Block; LANES],
+        b: [Block; LANES],
+        c: [Block; LANES],
+        first: u64,
+        stride: u64,
+        bits: u8,
+    }
+
+    impl Kernel for Everything {
+        type Output = Vec<[Block; LANES]>;
+
+        #[inline(always)]
+        fn run<E: Engine>(self, e: E) -> Self::Output {
+            let [a, b, c] = [self.a, self.b, self.c].map(|quad| e.load(&quad));
+            let key = e.key(self.c[0]);
+            let both = e.mask_and(e.lsb(a), e.mask(self.bits));
+            let mut quads = vec![
+                a,
+                e.splat(self.a[2]),
+                e.count(self.first, self.stride),
+                e.xor(a, b),
+                e.xor3(a, b, c),
+                e.and(a, b),
+                e.sigma(a),
+                e.double(a),
+                e.xor_if(e.lsb(a), b, c),
+                e.xor_if(e.mask(self.bits), b, c),
+                e.xor_if(both, b, c),
+            ];
+            quads.extend(e.interleave(a, b));
+            quads.extend(e.deinterleave([a, b]));
+            quads.extend(e.encrypt(&key, [a, b, c]));
+            quads.extend(e.encrypt_each([a, b], [[b, c], [c, a]]).as_flattened());
+            quads.into_iter().map(|quad| e.store(quad)).collect()
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_backend_gives_the_same(quads: [[u128; LANES]; 3], first: u64, stride: u64, bits in 0u8..16) {
+            let [a, b, c] = quads.map(|quad| quad.map(Block::from_u128));
+            let run = |backend: Backend| backend.run(Everything { a, b, c, first, stride, bits });
+            let expected = run(Backend::PORTABLE);
+            for backend in Backend::available() {
+                for (i, (got, expected)) in run(backend).iter().zip(&expected).enumerate() {
+                    prop_assert!(got == expected, "result {} of {}", i, backend);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn encryption_is_aes_128() {
+        // FIPS 197, appendix C.1.
+        let key = Block::from_bytes(std::array::from_fn(|i| i as u8));
+        let plain = Block::from_bytes(std::array::from_fn(|i| 0x11 * i as u8));
+        let cipher = Block::from_u128(0x69c4_e0d8_6a7b_0430_d8cd_b780_70b4_c55a_u128.swap_bytes());
+        let quads = |backend: Backend| {
+            backend.run(Everything { a: [key; 4], b: [plain; 4], c: [key; 4], first: 0, stride: 0, bits: 0 })
+        };
+        for backend in Backend::available() {
+            let quads = quads(backend);
+            // Encryptions of (key, plain, key) under the key, then under each key by lane.
+            assert!(quads[16] == [cipher; 4], "{backend}");
+            assert!(quads[18] == [cipher; 4], "{backend}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The engine for x86-64 with AES-NI and AVX2: four blocks in four 128-bit registers.
+
+use std::arch::x86_64::*;
+
+use super::{Engine, LANES};
+use crate::{backend::Kernel, block::Block};
+
+/// A proof that the processor has AES-NI, AVX2 and BMI.
+#[derive(Clone, Copy)]
+pub(crate) struct AesNi(());
+
+/// Evaluates intrinsics of the engine's features.
+macro_rules! have {
+    ($($body:tt)*) => {{
+        // SAFETY: `AesNi` exists only where `detect` found the features, which are all that the engine uses.
+        unsafe { $($body)* }
+    }};
+}
+
+impl AesNi {
+    pub(crate) fn detect() -> Option<Self> {
+        let found = is_x86_feature_detected!("aes")
+            && is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2");
+        found.then_some(AesNi(()))
+    }
+
+    /// Runs a kernel compiled for these instructions.
+    ///
+    /// # Safety
+    /// The processor has the features that [`AesNi::detect`] looks for.
+    #[target_feature(enable = "aes,avx2,bmi1,bmi2")]
+    pub(crate) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
+        kernel.run(AesNi(()))
+    }
+}
+
+#[inline(always)]
+fn from_block(block: Block) -> __m128i {
+    bytemuck::cast(block)
+}
+
+#[inline(always)]
+fn zip(a: [__m128i; LANES], b: [__m128i; LANES], f: impl Fn(__m128i, __m128i) -> __m128i) -> [__m128i; LANES] {
+    std::array::from_fn(
+        #[inline(always)]
+        |i| f(a[i], b[i]),
+    )
+}
+
+/// The round key after `key`. AESENCLAST on four equal columns is SubBytes alone, since ShiftRows does nothing then;
+/// unlike AESKEYGENASSIST it is pipelined.
+#[inline(always)]
+fn next_round_key(key: __m128i, round_constant: i32) -> __m128i {
+    have! {
+        let rotated = _mm_shuffle_epi8(key, _mm_set1_epi32(0x0c0f_0e0d));
+        let last = _mm_aesenclast_si128(rotated, _mm_set1_epi32(round_constant));
+        let key = _mm_xor_si128(key, _mm_slli_si128::<4>(key));
+        let key = _mm_xor_si128(key, _mm_slli_si128::<8>(key));
+        _mm_xor_si128(key, last)
+    }
+}
+
+impl Engine for AesNi {
+    type Quad = [__m128i; LANES];
+    type Mask = [__m128i; LANES];
+    type Key = [__m128i; 11];
+
+    #[inline(always)]
+    fn load(self, blocks: &[Block; LANES]) -> Self::Quad {
+        bytemuck::cast(*blocks)
+    }
+
+    #[inline(always)]
+    fn store(self, quad: Self::Quad) -> [Block; LANES] {
+        bytemuck::cast(quad)
+    }
+
+    #[inline(always)]
+    fn splat(self, block: Block) -> Self::Quad {
+        [from_block(block); LANES]
+    }
+
+    #[inline(always)]
+    fn count(self, first: u64, stride: u64) -> Self::Quad {
+        have! {
+            let first = _mm_cvtsi64_si128(first as i64);
+            [0, 1, 2, 3].map(|i: u64| _mm_add_epi64(first, _mm_set_epi64x(0, stride.wrapping_mul(i) as i64)))
+        }
+    }
+
+    #[inline(always)]
+    fn xor(self, a: Self::Quad, b: Self::Quad) -> Self::Quad {
+        zip(a, b, |a, b| have! { _mm_xor_si128(a, b) })
+    }
+
+    #[inline(always)]
+    fn xor3(self, a: Self::Quad, b: Self::Quad, c: Self::Quad) -> Self::Quad {
+        self.xor(self.xor(a, b), c)
+    }
+
+    #[inline(always)]
+    fn and(self, a: Self::Quad, b: Self::Quad) -> Self::Quad {
+        zip(a, b, |a, b| have! { _mm_and_si128(a, b) })
+    }
+
+    #[inline(always)]
+    fn sigma(self, a: Self::Quad) -> Self::Quad {
+        a.map(
+            #[inline(always)]
+            |a| {
+                have! {
+                    let high = _mm_and_si128(a, _mm_set_epi64x(-1, 0));
+                    _mm_xor_si128(_mm_shuffle_epi32::<0x4e>(a), high)
+                }
+            },
+        )
+    }
+
+    #[inline(always)]
+    fn double(self, a: Self::Quad) -> Self::Quad {
+        a.map(
+            #[inline(always)]
+            |a| {
+                have! {
+                    // Dword 0 gets the sign of dword 3, dword 2 that of dword 1: the bits that the shift pushes out.
+                    let out = _mm_shuffle_epi32::<0x13>(_mm_srai_epi32::<31>(a));
+                    let carry = _mm_and_si128(out, _mm_set_epi32(0, 1, 0, 0x87));
+                    _mm_xor_si128(_mm_slli_epi64::<1>(a), carry)
+                }
+            },
+        )
+    }
+
+    #[inline(always)]
+    fn lsb(self, a: Self::Quad) -> Self::Mask {
+        a.map(
+            #[inline(always)]
+            |a| have! { _mm_srai_epi32::<31>(_mm_slli_epi32::<31>(_mm_shuffle_epi32::<0>(a))) },
+        )
+    }
+
+    #[inline(always)]
+    fn mask(self, bits: u8) -> Self::Mask {
+        [0, 1, 2, 3].map(
+            #[inline(always)]
+            |i| have! { _mm_set1_epi32(-i32::from(bits >> i & 1)) },
+        )
+    }
+
+    #[inline(always)]
+    fn mask_and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
+        self.and(a, b)
+    }
+
+    #[inline(always)]
+    fn xor_if(self, mask: Self::Mask, a: Self::Quad, b: Self::Quad) -> Self::Quad {
+        self.xor(a, self.and(mask, b))
+    }
+
+    #[inline(always)]
+    fn interleave(self, a: Self::Quad, b: Self::Quad) -> [Self::Quad; 2] {
+        [[a[0], b[0], a[1], b[1]], [a[2], b[2], a[3], b[3]]]
+    }
+
+    #[inline(always)]
+    fn deinterleave(self, [p, q]: [Self::Quad; 2]) -> [Self::Quad; 2] {
+        [[p[0], p[2], q[0], q[2]], [p[1], p[3], q[1], q[3]]]
+    }
+
+    #[inline(always)]
+    fn round_keys(self, keys: Self::Quad) -> [Self::Quad; 11] {
+        let mut round_keys = [keys; 11];
+        for (round, constant) in super::ROUND_CONSTANTS.into_iter().enumerate() {
+            round_keys[round + 1] = round_keys[round].map(
+                #[inline(always)]
+                |key| next_round_key(key, constant),
+            );
+        }
+        round_keys
+    }
+
+    #[inline(always)]
+    fn key_from(self, round_keys: &[Block; 11]) -> Self::Key {
+        round_keys.map(from_block)
+    }
+
+    #[inline(always)]
+    fn encrypt<const N: usize>(self, key: &Self::Key, mut x: [Self::Quad; N]) -> [Self::Quad; N] {
+        let blocks = x.as_flattened_mut();
+        have! {
+            for b in blocks.iter_mut() {
+                *b = _mm_xor_si128(*b, key[0]);
+            }
+            for round_key in &key[1..10] {
+                for b in blocks.iter_mut() {
+                    *b = _mm_aesenc_si128(*b, *round_key);
+                }
+            }
+            for b in blocks.iter_mut() {
+                *b = _mm_aesenclast_si128(*b, key[10]);
+            }
+        }
+        x
+    }
+
+    #[inline(always)]
+    fn encrypt_each<const N: usize, const P: usize>(
+        self,
+        mut keys: [Self::Quad; N],
+        mut x: [[Self::Quad; P]; N],
+    ) -> [[Self::Quad; P]; N] {
+        for (key, x) in keys.iter().zip(&mut x) {
+            x.iter_mut().for_each(
+                #[inline(always)]
+                |quad| *quad = self.xor(*quad, *key),
+            );
+        }
+        for (round, constant) in super::ROUND_CONSTANTS.into_iter().enumerate() {
+            for (key, x) in keys.iter_mut().zip(&mut x) {
+                for lane in 0..LANES {
+                    key[lane] = next_round_key(key[lane], constant);
+                    for quad in x.iter_mut() {
+                        quad[lane] = match round {
+                            9 => have! { _mm_aesenclast_si128(quad[lane], key[lane]) },
+                            _ => have! { _mm_aesenc_si128(quad[lane], key[lane]) },
+                        };
+                    }
+                }
+            }
+        }
+        x
+    }
+}

@@ -1,0 +1,214 @@
+//! The engine for x86-64 with VAES and AVX-512: four blocks in one 512-bit register.
+
+use std::arch::x86_64::*;
+
+use super::{Engine, LANES};
+use crate::{backend::Kernel, block::Block};
+
+/// A proof that the processor has VAES, AVX-512 (F, BW, DQ, VL) and what the AES-NI engine needs.
+#[derive(Clone, Copy)]
+pub(crate) struct Vaes(());
+
+/// Evaluates intrinsics of the engine's features.
+macro_rules! have {
+    ($($body:tt)*) => {{
+        // SAFETY: `Vaes` exists only where `detect` found the features, which are all that the engine uses.
+        unsafe { $($body)* }
+    }};
+}
+
+impl Vaes {
+    pub(crate) fn detect() -> Option<Self> {
+        let found = super::AesNi::detect().is_some()
+            && is_x86_feature_detected!("vaes")
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl");
+        found.then_some(Vaes(()))
+    }
+
+    /// Runs a kernel compiled for these instructions.
+    ///
+    /// # Safety
+    /// The processor has the features that [`Vaes::detect`] looks for.
+    #[target_feature(enable = "aes,avx2,bmi1,bmi2,vaes,avx512f,avx512bw,avx512dq,avx512vl")]
+    pub(crate) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
+        kernel.run(Vaes(()))
+    }
+}
+
+/// In each 128-bit lane the round key after that in `key`, see the AES-NI engine.
+#[inline(always)]
+fn next_round_key(key: __m512i, round_constant: i32) -> __m512i {
+    have! {
+        let rotated = _mm512_shuffle_epi8(key, _mm512_set1_epi32(0x0c0f_0e0d));
+        let last = _mm512_aesenclast_epi128(rotated, _mm512_set1_epi32(round_constant));
+        let key = _mm512_xor_si512(key, _mm512_bslli_epi128::<4>(key));
+        let key = _mm512_xor_si512(key, _mm512_bslli_epi128::<8>(key));
+        _mm512_xor_si512(key, last)
+    }
+}
+
+impl Engine for Vaes {
+    type Quad = __m512i;
+    type Mask = __mmask8;
+    type Key = [__m512i; 11];
+
+    #[inline(always)]
+    fn load(self, blocks: &[Block; LANES]) -> Self::Quad {
+        have! { _mm512_loadu_si512(blocks.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn store(self, quad: Self::Quad) -> [Block; LANES] {
+        bytemuck::cast(quad)
+    }
+
+    #[inline(always)]
+    fn splat(self, block: Block) -> Self::Quad {
+        have! { _mm512_broadcast_i32x4(bytemuck::cast(block)) }
+    }
+
+    #[inline(always)]
+    fn count(self, first: u64, stride: u64) -> Self::Quad {
+        let [s1, s2, s3] = [1, 2, 3].map(|lane| stride.wrapping_mul(lane) as i64);
+        have! {
+            let steps = _mm512_set_epi64(0, s3, 0, s2, 0, s1, 0, 0);
+            _mm512_add_epi64(_mm512_maskz_set1_epi64(0x55, first as i64), steps)
+        }
+    }
+
+    #[inline(always)]
+    fn xor(self, a: Self::Quad, b: Self::Quad) -> Self::Quad {
+        have! { _mm512_xor_si512(a, b) }
+    }
+
+    #[inline(always)]
+    fn xor3(self, a: Self::Quad, b: Self::Quad, c: Self::Quad) -> Self::Quad {
+        have! { _mm512_ternarylogic_epi64::<0x96>(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn and(self, a: Self::Quad, b: Self::Quad) -> Self::Quad {
+        have! { _mm512_and_si512(a, b) }
+    }
+
+    #[inline(always)]
+    fn sigma(self, a: Self::Quad) -> Self::Quad {
+        have! {
+            let swapped = _mm512_shuffle_epi32::<0x4e>(a);
+            _mm512_mask_xor_epi64(swapped, 0xaa, swapped, a)
+        }
+    }
+
+    #[inline(always)]
+    fn double(self, a: Self::Quad) -> Self::Quad {
+        have! {
+            // Dword 0 gets the sign of dword 3, dword 2 that of dword 1: the bits that the shift pushes out.
+            let out = _mm512_shuffle_epi32::<0x13>(_mm512_srai_epi32::<31>(a));
+            let carry = _mm512_and_si512(out, _mm512_set4_epi32(0, 1, 0, 0x87));
+            _mm512_xor_si512(_mm512_slli_epi64::<1>(a), carry)
+        }
+    }
+
+    #[inline(always)]
+    fn lsb(self, a: Self::Quad) -> Self::Mask {
+        have! { _mm512_test_epi64_mask(_mm512_unpacklo_epi64(a, a), _mm512_set1_epi64(1)) }
+    }
+
+    #[inline(always)]
+    fn mask(self, bits: u8) -> Self::Mask {
+        (0..LANES).fold(0, |mask, lane| mask | ((bits >> lane & 1) * 3) << (2 * lane))
+    }
+
+    #[inline(always)]
+    fn mask_and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
+        a & b
+    }
+
+    #[inline(always)]
+    fn xor_if(self, mask: Self::Mask, a: Self::Quad, b: Self::Quad) -> Self::Quad {
+        have! { _mm512_mask_xor_epi64(a, mask, a, b) }
+    }
+
+    #[inline(always)]
+    fn interleave(self, a: Self::Quad, b: Self::Quad) -> [Self::Quad; 2] {
+        have! {
+            let first = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0);
+            let second = _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4);
+            [_mm512_permutex2var_epi64(a, first, b), _mm512_permutex2var_epi64(a, second, b)]
+        }
+    }
+
+    #[inline(always)]
+    fn deinterleave(self, [p, q]: [Self::Quad; 2]) -> [Self::Quad; 2] {
+        have! {
+            let even = _mm512_set_epi64(13, 12, 9, 8, 5, 4, 1, 0);
+            let odd = _mm512_set_epi64(15, 14, 11, 10, 7, 6, 3, 2);
+            [_mm512_permutex2var_epi64(p, even, q), _mm512_permutex2var_epi64(p, odd, q)]
+        }
+    }
+
+    #[inline(always)]
+    fn round_keys(self, keys: Self::Quad) -> [Self::Quad; 11] {
+        let mut round_keys = [keys; 11];
+        for (round, constant) in super::ROUND_CONSTANTS.into_iter().enumerate() {
+            round_keys[round + 1] = next_round_key(round_keys[round], constant);
+        }
+        round_keys
+    }
+
+    #[inline(always)]
+    fn key_from(self, round_keys: &[Block; 11]) -> Self::Key {
+        round_keys.map(
+            #[inline(always)]
+            |key| self.splat(key),
+        )
+    }
+
+    #[inline(always)]
+    fn encrypt<const N: usize>(self, key: &Self::Key, mut x: [Self::Quad; N]) -> [Self::Quad; N] {
+        have! {
+            for quad in x.iter_mut() {
+                *quad = _mm512_xor_si512(*quad, key[0]);
+            }
+            for round_key in &key[1..10] {
+                for quad in x.iter_mut() {
+                    *quad = _mm512_aesenc_epi128(*quad, *round_key);
+                }
+            }
+            for quad in x.iter_mut() {
+                *quad = _mm512_aesenclast_epi128(*quad, key[10]);
+            }
+        }
+        x
+    }
+
+    #[inline(always)]
+    fn encrypt_each<const N: usize, const P: usize>(
+        self,
+        mut keys: [Self::Quad; N],
+        mut x: [[Self::Quad; P]; N],
+    ) -> [[Self::Quad; P]; N] {
+        have! {
+            for (key, x) in keys.iter().zip(&mut x) {
+                for quad in x.iter_mut() {
+                    *quad = _mm512_xor_si512(*quad, *key);
+                }
+            }
+            for (round, constant) in super::ROUND_CONSTANTS.into_iter().enumerate() {
+                for (key, x) in keys.iter_mut().zip(&mut x) {
+                    *key = next_round_key(*key, constant);
+                    for quad in x.iter_mut() {
+                        *quad = match round {
+                            9 => _mm512_aesenclast_epi128(*quad, *key),
+                            _ => _mm512_aesenc_epi128(*quad, *key),
+                        };
+                    }
+                }
+            }
+        }
+        x
+    }
+}
