@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::hello::Difference;
+
 /// Why a channel cannot go on.
 ///
 /// The peer is told none of this: [`Channel::abort`](crate::Channel::abort) says only that this party gives up.
@@ -55,6 +57,50 @@ pub enum NetError {
         /// What came.
         got: String,
     },
+    /// The peer is about to do something else than we.
+    #[error("the peer does not agree with us: {}", list(differences))]
+    Incompatible {
+        /// Every matter on which the two differ.
+        differences: Vec<Difference>,
+    },
+    /// What should be an address is none.
+    #[error("`{address}` is not an address: expected HOST:PORT")]
+    NotAnAddress {
+        /// What was given.
+        address: String,
+    },
+    /// No machine has this name.
+    #[error("cannot find the host of {address}: {source}")]
+    UnknownHost {
+        /// The address.
+        address: String,
+        /// What the operating system says.
+        source: std::io::Error,
+    },
+    /// Another program, or another run of this one, listens there.
+    #[error("cannot listen on {address}: the port is in use")]
+    AddressInUse {
+        /// The address.
+        address: String,
+    },
+    /// Nobody listens there, or the way there is closed.
+    #[error("cannot connect to {address} within {} s: {source}", after.as_secs_f64())]
+    CannotConnect {
+        /// The address.
+        address: String,
+        /// How long this party tried.
+        after: Duration,
+        /// What the operating system says to the last attempt.
+        source: std::io::Error,
+    },
+    /// No peer connected.
+    #[error("nobody connected to {address} within {} s", after.as_secs_f64())]
+    NobodyCame {
+        /// Where this party listened.
+        address: String,
+        /// How long it waited.
+        after: Duration,
+    },
     /// This party made a message that it may not send: a bug here.
     #[error("cannot send {what}: {why}")]
     Unsendable {
@@ -74,6 +120,26 @@ pub enum NetError {
 }
 
 impl NetError {
+    /// What the user can do about it, where that is not plain.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            NetError::AddressInUse { .. } => {
+                "another run may not have ended yet; choose another port, or port 0 for any free one".into()
+            }
+            NetError::CannotConnect { .. } => {
+                "start the peer, check the address and that no firewall is between; the listening side may be started later"
+                    .into()
+            }
+            NetError::NobodyCame { .. } => "start the peer with our address".into(),
+            NetError::Incompatible { .. } => {
+                "give both parties the same version, program and options, and each its own party number".into()
+            }
+            NetError::Timeout { .. } => "the peer may be stopped, overloaded, or cut off".into(),
+            NetError::PeerClosed { .. } | NetError::PeerAborted { .. } => "look at the peer's own messages".into(),
+            _ => return None,
+        })
+    }
+
     /// An input or output error as what it means for a connection.
     pub(crate) fn from_io(source: std::io::Error, doing: impl Into<String>) -> Self {
         use std::io::ErrorKind::{
@@ -87,4 +153,9 @@ impl NetError {
             _ => NetError::Io { doing: format!("the connection failed while we waited {doing}"), source },
         }
     }
+}
+
+fn list(differences: &[Difference]) -> String {
+    let texts: Vec<String> = differences.iter().map(Difference::to_string).collect();
+    texts.join("; ")
 }

@@ -8,14 +8,19 @@
 //! All transports need a tokio runtime with its time driver.
 
 mod channel;
+mod connect;
 mod error;
 mod frame;
+mod hello;
 mod memory;
 mod message;
 mod reader;
+mod tcp;
 mod writer;
 
 pub use channel::{Channel, DEFAULT_TIMEOUT, Traffic};
+pub use connect::{Listener, Options, connect};
 pub use error::NetError;
+pub use hello::{Difference, Hello, WIRE_VERSION, agree};
 pub use memory::memory_pair;
 pub use message::Message;

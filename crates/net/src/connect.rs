@@ -1,0 +1,67 @@
+//! From an address to a channel: TCP, with TLS and a simulated link as wanted.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::channel::{Channel, DEFAULT_TIMEOUT};
+use crate::error::NetError;
+use crate::tcp;
+
+/// How connections are made.
+#[derive(Clone)]
+pub struct Options {
+    /// How long to wait for the peer to come: it may be started later than we.
+    pub patience: Duration,
+    /// How long the channel waits without a byte moving.
+    pub timeout: Duration,
+}
+
+impl Default for Options {
+    /// Plain TCP on the bare network, a minute of patience.
+    fn default() -> Self {
+        Options { patience: Duration::from_secs(60), timeout: DEFAULT_TIMEOUT }
+    }
+}
+
+/// A socket that peers can connect to.
+pub struct Listener {
+    socket: TcpListener,
+    address: SocketAddr,
+}
+
+impl Listener {
+    /// Listens on `HOST:PORT`; port 0 lets the system choose.
+    pub async fn bind(address: &str) -> Result<Self, NetError> {
+        let socket = tcp::listen(address).await?;
+        match socket.local_addr() {
+            Ok(bound) => Ok(Listener { socket, address: bound }),
+            Err(source) => Err(NetError::Io { doing: format!("cannot listen on {address}"), source }),
+        }
+    }
+
+    /// Where it listens, with the port that the system chose.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// A channel to the peer that connects next.
+    pub async fn accept(&self, options: &Options) -> Result<Channel, NetError> {
+        let stream = tcp::accept(&self.socket, options.patience).await?;
+        channel(stream, options)
+    }
+}
+
+/// A channel to the peer that listens, or will soon, on `HOST:PORT`.
+pub async fn connect(address: &str, options: &Options) -> Result<Channel, NetError> {
+    let stream = tcp::connect(address, options.patience).await?;
+    channel(stream, options)
+}
+
+fn channel(stream: TcpStream, options: &Options) -> Result<Channel, NetError> {
+    let (reader, writer) = stream.into_split();
+    let mut channel = Channel::new(reader, writer);
+    channel.set_timeout(options.timeout);
+    Ok(channel)
+}

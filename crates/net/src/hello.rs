@@ -1,0 +1,234 @@
+//! The first message each way: who we are and what we are about to do, so that peers that disagree both say on what.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::channel::Channel;
+use crate::error::NetError;
+use crate::message::Message;
+
+/// Version of what goes over the wire. It grows with every change that an older peer would misread.
+pub const WIRE_VERSION: u32 = 1;
+
+const MAGIC: [u8; 8] = *b"garblet\0";
+const TEXT_BYTES_MAX: usize = 200;
+const PARAMETERS_MAX: usize = 32;
+
+/// What both parties must agree on before the first step of a protocol.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    magic: [u8; 8],
+    wire_version: u32,
+    package_version: String,
+    /// Which party this is; the parties of one run have different numbers.
+    pub party: u16,
+    /// How many parties there are.
+    pub party_count: u16,
+    /// The protocol's name.
+    pub protocol: String,
+    /// Digest of the program.
+    pub program_digest: [u8; 32],
+    /// Everything else that has to be the same on both sides, by name, for instance `("scheme", "half-gates")`.
+    pub parameters: Vec<(String, String)>,
+}
+
+/// A matter on which the two parties differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// What it is about.
+    pub field: String,
+    /// What this party says.
+    pub ours: String,
+    /// What the peer says.
+    pub theirs: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ours {}, theirs {}", self.field, self.ours, self.theirs)
+    }
+}
+
+impl Hello {
+    /// What this build of the program says. `package_version` is for people to read and need not be the same on both
+    /// sides; everything else must agree, but for the party's number.
+    pub fn new(protocol: &str, party: u16, party_count: u16, program_digest: [u8; 32]) -> Self {
+        Hello {
+            magic: MAGIC,
+            wire_version: WIRE_VERSION,
+            package_version: env!("CARGO_PKG_VERSION").into(),
+            party,
+            party_count,
+            protocol: protocol.into(),
+            program_digest,
+            parameters: Vec::new(),
+        }
+    }
+
+    /// Adds a parameter that both sides must have chosen alike.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl fmt::Display) -> Self {
+        self.parameters.push((name.into(), value.to_string()));
+        self
+    }
+
+    /// Says hello and hears the peer's. Returns it if the two agree: its party number is another than ours.
+    ///
+    /// *Cost:* one round. *Errors:* [`NetError::Incompatible`] with every difference, on both sides, since both have
+    /// sent all they say before either judges.
+    pub async fn exchange(&self, channel: &mut Channel) -> Result<Hello, NetError> {
+        channel.send(self).await?;
+        let theirs = channel.receive::<Hello>().await?;
+        let differences = agree(self, &theirs);
+        if differences.is_empty() { Ok(theirs) } else { Err(NetError::Incompatible { differences }) }
+    }
+}
+
+impl Message for Hello {
+    const NAME: &'static str = "hello";
+    const KIND: u8 = 0;
+    const MAX_BYTES: usize = 16 << 10;
+
+    fn check(&self) -> Result<(), String> {
+        if self.magic != MAGIC {
+            return Err("another program's greeting".into());
+        }
+        if self.parameters.len() > PARAMETERS_MAX {
+            return Err(format!("{} parameters, expected at most {PARAMETERS_MAX}", self.parameters.len()));
+        }
+        let parameters = self.parameters.iter().flat_map(|(name, value)| [name, value]);
+        // What the peer says is shown on a terminal, so it may not carry control characters.
+        for text in [&self.package_version, &self.protocol].into_iter().chain(parameters) {
+            if text.len() > TEXT_BYTES_MAX || text.chars().any(char::is_control) {
+                return Err(format!("a text that is longer than {TEXT_BYTES_MAX} bytes or not printable"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Every difference between what two parties say, none if they can work together.
+pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
+    let mut differences = Vec::new();
+    let mut note = |field: &str, ours: String, theirs: String| {
+        differences.push(Difference { field: field.into(), ours, theirs });
+    };
+    let mut same = |field: &str, ours: String, theirs: String| {
+        if ours != theirs {
+            note(field, ours, theirs);
+        }
+    };
+    if ours.wire_version != theirs.wire_version {
+        let version = |hello: &Hello| format!("{} (garblet {})", hello.wire_version, hello.package_version);
+        same("wire version", version(ours), version(theirs));
+    }
+    same("protocol", ours.protocol.clone(), theirs.protocol.clone());
+    same("number of parties", ours.party_count.to_string(), theirs.party_count.to_string());
+    same("program digest", hex(&ours.program_digest), hex(&theirs.program_digest));
+    let mut names: Vec<&str> = ours.parameters.iter().chain(&theirs.parameters).map(|(name, _)| &name[..]).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        same(name, values(ours, name), values(theirs, name));
+    }
+    if ours.party == theirs.party {
+        note("party (must differ)", ours.party.to_string(), theirs.party.to_string());
+    } else if ours.party_count == theirs.party_count && theirs.party >= theirs.party_count {
+        note("party", ours.party.to_string(), format!("{} of {}", theirs.party, theirs.party_count));
+    }
+    differences
+}
+
+/// The value of a parameter; if it is given more than once, all its values.
+fn values(hello: &Hello, name: &str) -> String {
+    let values: Vec<&str> =
+        hello.parameters.iter().filter(|(other, _)| other == name).map(|(_, value)| &value[..]).collect();
+    if values.is_empty() { "nothing".into() } else { values.join(" and ") }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory_pair;
+
+    fn hello(party: u16) -> Hello {
+        Hello::new("yao", party, 2, [7; 32]).with("scheme", "half-gates").with("batch", 1024)
+    }
+
+    fn fields(differences: &[Difference]) -> Vec<&str> {
+        differences.iter().map(|difference| &difference.field[..]).collect()
+    }
+
+    async fn talk(left: &Hello, right: &Hello) -> [Result<Hello, NetError>; 2] {
+        let (mut one, mut two) = memory_pair();
+        tokio::join!(left.exchange(&mut one), right.exchange(&mut two)).into()
+    }
+
+    #[tokio::test]
+    async fn parties_that_agree_learn_who_the_other_is() {
+        let [left, right] = talk(&hello(0), &hello(1)).await;
+        assert_eq!(left.expect("agrees").party, 1);
+        assert_eq!(right.expect("agrees").party, 0);
+    }
+
+    #[test]
+    fn another_package_version_is_fine() {
+        let theirs = Hello { package_version: "9.9.9".into(), ..hello(1) };
+        assert_eq!(agree(&hello(0), &theirs), []);
+    }
+
+    #[tokio::test]
+    async fn both_sides_name_each_difference() {
+        let cases = [
+            ("wire version", Hello { wire_version: 2, ..hello(1) }),
+            ("protocol", Hello { protocol: "gmw".into(), ..hello(1) }),
+            ("number of parties", Hello { party_count: 3, ..hello(1) }),
+            ("program digest", Hello { program_digest: [8; 32], ..hello(1) }),
+            ("batch", Hello { parameters: hello(1).parameters[..1].to_vec(), ..hello(1) }),
+            ("hash", hello(1).with("hash", "tmmo")),
+            ("batch", hello(1).with("batch", 2048)),
+            ("party (must differ)", hello(0)),
+        ];
+        for (field, theirs) in cases {
+            for result in talk(&hello(0), &theirs).await {
+                match result {
+                    Err(NetError::Incompatible { differences }) => assert_eq!(fields(&differences), [field]),
+                    other => panic!("{field}: expected a difference, got {other:?}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_differences_are_named_at_once_with_both_views() {
+        let theirs = Hello { protocol: "gmw".into(), program_digest: [8; 32], ..hello(0) };
+        let differences = agree(&hello(0), &theirs);
+        assert_eq!(fields(&differences), ["protocol", "program digest", "party (must differ)"]);
+        let text = NetError::Incompatible { differences }.to_string();
+        assert!(text.contains("protocol: ours yao, theirs gmw; program digest: ours 0707"), "{text}");
+    }
+
+    #[test]
+    fn a_party_beyond_the_count_is_refused() {
+        assert_eq!(fields(&agree(&hello(0), &hello(2))), ["party"]);
+    }
+
+    #[tokio::test]
+    async fn greetings_that_are_none_do_not_pass() {
+        for bad in [
+            Hello { magic: *b"GARBLET\0", ..hello(1) },
+            Hello { protocol: "yao\u{1b}[2J".into(), ..hello(1) },
+            Hello { protocol: "y".repeat(TEXT_BYTES_MAX + 1), ..hello(1) },
+            Hello { parameters: vec![(String::new(), String::new()); PARAMETERS_MAX + 1], ..hello(1) },
+        ] {
+            assert!(bad.check().is_err());
+            let (mut channel, _peer) = memory_pair();
+            assert!(channel.send(&bad).await.is_err());
+        }
+    }
+}

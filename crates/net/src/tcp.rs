@@ -1,0 +1,120 @@
+//! TCP: listening, connecting, and what can go wrong with addresses.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream, lookup_host};
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::error::NetError;
+
+/// First and longest pause between two attempts to connect.
+const RETRY: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
+
+/// A listening socket on an address `HOST:PORT`; port 0 lets the system choose.
+pub(crate) async fn listen(address: &str) -> Result<TcpListener, NetError> {
+    let candidates = resolve(address).await?;
+    TcpListener::bind(&candidates[..]).await.map_err(|source| match source.kind() {
+        io::ErrorKind::AddrInUse => NetError::AddressInUse { address: address.into() },
+        _ => NetError::Io { doing: format!("cannot listen on {address}"), source },
+    })
+}
+
+/// The next connection, tuned.
+pub(crate) async fn accept(listener: &TcpListener, patience: Duration) -> Result<TcpStream, NetError> {
+    let address = listener.local_addr().map_or_else(|_| "our address".into(), |address| address.to_string());
+    match timeout_at(Instant::now() + patience, listener.accept()).await {
+        Ok(Ok((stream, _))) => tune(stream, &address),
+        Ok(Err(source)) => Err(NetError::Io { doing: format!("cannot accept a connection on {address}"), source }),
+        Err(_) => Err(NetError::NobodyCame { address, after: patience }),
+    }
+}
+
+/// A connection to `HOST:PORT`, tuned. Tries again until `patience` is over while nobody listens there.
+pub(crate) async fn connect(address: &str, patience: Duration) -> Result<TcpStream, NetError> {
+    let deadline = Instant::now() + patience;
+    let candidates = resolve(address).await?;
+    let mut pause = RETRY.0;
+    loop {
+        let source = match timeout_at(deadline, TcpStream::connect(&candidates[..])).await {
+            Ok(Ok(stream)) => return tune(stream, address),
+            Ok(Err(source)) => source,
+            Err(_) => io::Error::from(io::ErrorKind::TimedOut),
+        };
+        if Instant::now() + pause >= deadline {
+            return Err(NetError::CannotConnect { address: address.into(), after: patience, source });
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(RETRY.1);
+    }
+}
+
+async fn resolve(address: &str) -> Result<Vec<SocketAddr>, NetError> {
+    let found = lookup_host(address).await.map_err(|source| match source.kind() {
+        io::ErrorKind::InvalidInput => NetError::NotAnAddress { address: address.into() },
+        _ => NetError::UnknownHost { address: address.into(), source },
+    })?;
+    Ok(found.collect())
+}
+
+/// Small messages leave at once. Buffer sizes are left to the system, which grows them with the connection beyond what
+/// a program may ask for.
+fn tune(stream: TcpStream, address: &str) -> Result<TcpStream, NetError> {
+    match stream.set_nodelay(true) {
+        Ok(()) => Ok(stream),
+        Err(source) => Err(NetError::Io { doing: format!("cannot set up the connection with {address}"), source }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHORT: Duration = Duration::from_millis(150);
+
+    #[tokio::test]
+    async fn a_port_in_use_is_named() {
+        let first = listen("127.0.0.1:0").await.expect("a free port");
+        let address = first.local_addr().expect("bound").to_string();
+        let error = listen(&address).await.expect_err("in use");
+        assert_eq!(error.to_string(), format!("cannot listen on {address}: the port is in use"));
+        assert!(error.hint().is_some());
+    }
+
+    #[tokio::test]
+    async fn addresses_that_are_none_are_refused_at_once() {
+        for address in ["", "localhost", "127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:http"] {
+            let error = connect(address, Duration::from_secs(60)).await.expect_err("not an address");
+            assert!(matches!(error, NetError::NotAnAddress { .. }), "{address}: {error}");
+        }
+        let error = connect("no-such-host.invalid:1", Duration::from_secs(60)).await.expect_err("no such host");
+        assert!(matches!(error, NetError::UnknownHost { .. }), "{error}");
+    }
+
+    #[tokio::test]
+    async fn nobody_listening_and_nobody_coming_end_in_time() {
+        let listener = listen("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("bound").to_string();
+        let error = accept(&listener, SHORT).await.expect_err("nobody comes");
+        assert!(matches!(error, NetError::NobodyCame { .. }), "{error}");
+        drop(listener);
+        let error = connect(&address, SHORT).await.expect_err("nobody listens");
+        assert!(error.to_string().starts_with(&format!("cannot connect to {address} within 0.15 s: ")), "{error}");
+    }
+
+    #[tokio::test]
+    async fn the_connecting_side_may_start_first() {
+        let free = listen("127.0.0.1:0").await.expect("a free port");
+        let address = free.local_addr().expect("bound").to_string();
+        drop(free);
+        let late = async {
+            sleep(SHORT).await;
+            let listener = listen(&address).await?;
+            accept(&listener, Duration::from_secs(10)).await
+        };
+        let (connected, accepted) = tokio::join!(connect(&address, Duration::from_secs(10)), late);
+        assert!(connected.expect("connects").nodelay().expect("set"));
+        assert!(accepted.expect("accepts").nodelay().expect("set"));
+    }
+}
