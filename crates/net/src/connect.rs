@@ -7,6 +7,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::channel::{Channel, DEFAULT_TIMEOUT};
 use crate::error::NetError;
+use crate::link::SimulatedLink;
 use crate::tcp;
 
 /// How connections are made.
@@ -16,12 +17,14 @@ pub struct Options {
     pub patience: Duration,
     /// How long the channel waits without a byte moving.
     pub timeout: Duration,
+    /// A link to simulate in the direction from us to the peer; the peer simulates the other.
+    pub link: SimulatedLink,
 }
 
 impl Default for Options {
     /// Plain TCP on the bare network, a minute of patience.
     fn default() -> Self {
-        Options { patience: Duration::from_secs(60), timeout: DEFAULT_TIMEOUT }
+        Options { patience: Duration::from_secs(60), timeout: DEFAULT_TIMEOUT, link: SimulatedLink::default() }
     }
 }
 
@@ -46,10 +49,17 @@ impl Listener {
         self.address
     }
 
+    /// The next connection, as it is, however long it takes to come.
+    pub(crate) async fn accept_stream(&self) -> Result<TcpStream, NetError> {
+        tcp::accept(&self.socket).await
+    }
+
     /// A channel to the peer that connects next.
     pub async fn accept(&self, options: &Options) -> Result<Channel, NetError> {
-        let stream = tcp::accept(&self.socket, options.patience).await?;
-        channel(stream, options)
+        match tokio::time::timeout(options.patience, self.accept_stream()).await {
+            Ok(stream) => channel(stream?, options),
+            Err(_) => Err(NetError::NobodyCame { address: self.address.to_string(), after: options.patience }),
+        }
     }
 }
 
@@ -61,7 +71,24 @@ pub async fn connect(address: &str, options: &Options) -> Result<Channel, NetErr
 
 fn channel(stream: TcpStream, options: &Options) -> Result<Channel, NetError> {
     let (reader, writer) = stream.into_split();
-    let mut channel = Channel::new(reader, writer);
+    let mut channel = if options.link.is_free() {
+        Channel::new(reader, writer)
+    } else {
+        Channel::new(reader, options.link.wrap(writer))
+    };
     channel.set_timeout(options.timeout);
     Ok(channel)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn nobody_coming_ends_in_time() {
+        let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
+        let options = Options { patience: Duration::from_millis(50), ..Options::default() };
+        let error = listener.accept(&options).await.err().expect("nobody comes");
+        assert_eq!(error.to_string(), format!("nobody connected to {} within 0.05 s", listener.address()));
+    }
 }

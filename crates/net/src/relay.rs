@@ -1,0 +1,72 @@
+//! A plain TCP relay over a simulated link, so that any program can be measured over the link that ours are.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy_buf};
+use tokio::net::TcpStream;
+
+use crate::connect::Listener;
+use crate::error::NetError;
+use crate::link::SimulatedLink;
+use crate::tcp;
+
+/// How long the target may take to listen.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long to pause when the system has no room for another connection.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Relays every connection that `listener` gets to `target` (`HOST:PORT`), with the link in both directions, until the
+/// future is dropped.
+///
+/// *Errors:* if `listener` fails. What goes wrong with one connection ends that connection, and is logged.
+pub async fn relay(listener: &Listener, target: &str, link: SimulatedLink) -> Result<Infallible, NetError> {
+    let mut connections = tokio::task::JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept_stream() => match accepted {
+                Ok(stream) => {
+                    let target = target.to_string();
+                    connections.spawn(async move { join(stream, &target, link).await });
+                }
+                Err(NetError::Io { doing, source }) if is_passing(&source) => {
+                    tracing::warn!("{doing}: {source}");
+                    tokio::time::sleep(PAUSE).await;
+                }
+                Err(error) => return Err(error),
+            },
+            Some(ended) = connections.join_next() => {
+                if let Ok(Err(error)) = ended {
+                    tracing::warn!("{error}");
+                }
+            }
+        }
+    }
+}
+
+/// Whether another connection may succeed.
+fn is_passing(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
+    const TOO_MANY_FILES: [i32; 2] = [23, 24];
+    matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted)
+        || error.raw_os_error().is_some_and(|code| TOO_MANY_FILES.contains(&code))
+}
+
+/// Joins a connection to the target until both directions have ended or one has failed.
+async fn join(near: TcpStream, target: &str, link: SimulatedLink) -> Result<(), NetError> {
+    let far = tcp::connect(target, PATIENCE).await?;
+    let (near_reader, near_writer) = near.into_split();
+    let (far_reader, far_writer) = far.into_split();
+    let there = copy(near_reader, link.wrap(far_writer));
+    let back = copy(far_reader, link.wrap(near_writer));
+    match tokio::try_join!(there, back) {
+        Ok(_) => Ok(()),
+        Err(source) => Err(NetError::Io { doing: format!("a connection to {target} broke"), source }),
+    }
+}
+
+async fn copy(reader: impl AsyncRead + Unpin, mut writer: impl AsyncWrite + Unpin) -> std::io::Result<()> {
+    copy_buf(&mut tokio::io::BufReader::with_capacity(64 << 10, reader), &mut writer).await?;
+    writer.shutdown().await
+}
