@@ -89,4 +89,14 @@ pub enum CircuitError {
         /// How many there are.
         count: usize,
     },
+    /// An instance is given too many or too few input ports.
+    #[error("component `{component}` takes {expected} input ports, got {got}")]
+    PortCount {
+        /// The component.
+        component: String,
+        /// Ports given.
+        got: usize,
+        /// Ports that it has.
+        expected: usize,
+    },
 }

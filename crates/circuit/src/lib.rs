@@ -6,6 +6,7 @@
 //! that grows with live wires only.
 
 mod bits;
+pub mod builder;
 mod circuit;
 mod component;
 mod digest;
