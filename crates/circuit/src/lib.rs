@@ -9,14 +9,17 @@ mod bits;
 pub mod builder;
 mod circuit;
 mod component;
+pub mod diagnostic;
 mod digest;
 mod error;
 mod evaluate;
+mod json;
 mod program;
 #[cfg(any(test, feature = "random"))]
 pub mod random;
 mod schedule;
 mod types;
+pub mod value;
 mod walk;
 
 pub use bits::{Bits, NotBits};
