@@ -1,2 +1,84 @@
-//! Development tasks.
-fn main() {}
+//! Development tasks, run as `cargo xtask NAME`; the whole of the project's continuous integration is `cargo xtask ci`.
+
+mod layers;
+mod licences;
+mod spdx;
+mod steps;
+mod tidy;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use crate::steps::{Step, run_all};
+
+const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | tidy | licences";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match arguments[..] {
+        ["test"] => run_all(&test()),
+        ["test", "--full"] => run_all(&full_test()),
+        ["ci"] => run_all(&ci()),
+        ["bench"] => run_all(&bench()),
+        ["tidy"] => run_all(&[tidy_step()]),
+        ["licences"] => run_all(&[licence_step()]),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    if done { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The root of the workspace.
+fn root() -> PathBuf {
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    here.parent().map_or(here.clone(), PathBuf::from)
+}
+
+fn test() -> Vec<Step> {
+    vec![Step::cargo("tests", &["test", "--workspace", "--quiet"])]
+}
+
+/// More cases of every property, optimised, and the examples with every garbling scheme and hash.
+fn full_test() -> Vec<Step> {
+    let all = Step::cargo("all tests", &["test", "--workspace", "--release", "--quiet"]);
+    vec![all.env("PROPTEST_CASES", "1024").env("GARBLET_TEST_FULL", "1")]
+}
+
+fn ci() -> Vec<Step> {
+    let mut steps = vec![
+        Step::cargo("format", &["fmt", "--all", "--check"]),
+        tidy_step(),
+        licence_step(),
+        Step::cargo("lints", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"]),
+        Step::cargo("documentation", &["doc", "--workspace", "--no-deps", "--document-private-items", "--quiet"])
+            .env("RUSTDOCFLAGS", "--deny warnings"),
+    ];
+    steps.extend(test());
+    steps
+}
+
+fn bench() -> Vec<Step> {
+    let garblet = |name: &'static str, what: &'static str| {
+        Step::cargo(name, &["run", "--release", "--quiet", "--package", "garblet-cli", "--", "bench", what])
+    };
+    vec![
+        Step::cargo("criterion benches", &["bench", "--workspace", "--benches"]),
+        garblet("garblet bench garbling", "garbling"),
+        garblet("garblet bench ot", "ot"),
+        garblet("garblet bench yao", "yao"),
+    ]
+}
+
+fn tidy_step() -> Step {
+    Step::check("tidy", || {
+        let mut findings = tidy::check(&root());
+        findings.extend(layers::check(&root()));
+        findings
+    })
+}
+
+fn licence_step() -> Step {
+    Step::check("licences", || licences::check(&root()))
+}

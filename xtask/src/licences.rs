@@ -1,0 +1,103 @@
+//! Licences of all dependencies, against the list in `deny.toml`; with `cargo-deny` installed, its checks as well.
+
+use std::{collections::BTreeSet, path::Path, process::Command};
+
+use serde::Deserialize;
+
+use crate::spdx;
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    version: String,
+    license: Option<String>,
+    source: Option<String>,
+}
+
+/// Dependencies whose licence is not allowed, one line each.
+pub(crate) fn check(root: &Path) -> Vec<String> {
+    match allowed(root).and_then(|allowed| Ok(refused(&packages(root)?, &allowed))) {
+        Ok(mut findings) => {
+            findings.extend(cargo_deny(root));
+            findings
+        }
+        Err(message) => vec![message],
+    }
+}
+
+fn refused(packages: &[Package], allowed: &BTreeSet<String>) -> Vec<String> {
+    let mut findings = Vec::new();
+    for package in packages.iter().filter(|p| p.source.is_some()) {
+        let name = format!("{} {}", package.name, package.version);
+        match package.license.as_deref().map(|licence| (licence, spdx::met(licence, allowed))) {
+            None => findings.push(format!("{name}: states no licence")),
+            Some((_, Err(message))) => findings.push(format!("{name}: {message}")),
+            Some((licence, Ok(false))) => findings.push(format!("{name}: `{licence}` is not allowed by deny.toml")),
+            Some((_, Ok(true))) => {}
+        }
+    }
+    findings
+}
+
+/// The licences that `deny.toml` allows.
+fn allowed(root: &Path) -> Result<BTreeSet<String>, String> {
+    let text = std::fs::read_to_string(root.join("deny.toml")).map_err(|e| format!("deny.toml: {e}"))?;
+    let table: toml::Table = text.parse().map_err(|e| format!("deny.toml: {e}"))?;
+    let list = table.get("licenses").and_then(|l| l.get("allow")).and_then(|a| a.as_array());
+    let list = list.ok_or("deny.toml: no list `allow` in [licenses]")?;
+    Ok(list.iter().filter_map(|l| l.as_str()).map(String::from).collect())
+}
+
+fn packages(root: &Path) -> Result<Vec<Package>, String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo).args(["metadata", "--format-version", "1", "--locked"]).current_dir(root).output();
+    let output = output.map_err(|e| format!("cargo metadata: {e}"))?;
+    if !output.status.success() {
+        return Err(format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr).trim()));
+    }
+    let metadata: Metadata = serde_json::from_slice(&output.stdout).map_err(|e| format!("cargo metadata: {e}"))?;
+    Ok(metadata.packages)
+}
+
+/// Advisories, bans and sources, where `cargo-deny` is installed: the licence list alone needs no other program.
+fn cargo_deny(root: &Path) -> Vec<String> {
+    let deny = |arguments: &[&str]| Command::new("cargo-deny").args(arguments).current_dir(root).status();
+    if deny(&["--version"]).is_err() {
+        eprintln!("cargo-deny is not installed: advisories, bans and sources were not checked");
+        return Vec::new();
+    }
+    match deny(&["check"]) {
+        Ok(status) if status.success() => Vec::new(),
+        Ok(_) => vec!["cargo-deny found something, see above".into()],
+        Err(error) => vec![format!("cargo-deny: {error}")],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(license: Option<&str>) -> Package {
+        Package {
+            name: "a".into(),
+            version: "1.0.0".into(),
+            license: license.map(String::from),
+            source: Some("registry".into()),
+        }
+    }
+
+    #[test]
+    fn a_dependency_without_an_allowed_licence_is_found() {
+        let allowed = BTreeSet::from(["MIT".to_string()]);
+        let packages = [package(Some("MIT")), package(Some("GPL-3.0")), package(None)];
+        assert_eq!(
+            refused(&packages, &allowed),
+            ["a 1.0.0: `GPL-3.0` is not allowed by deny.toml", "a 1.0.0: states no licence"]
+        );
+    }
+}

@@ -1,0 +1,89 @@
+//! Steps of a task: run in order, timed, with a summary; the first failure ends the task.
+
+use std::{process::Command, time::Instant};
+
+/// A check of our own: what it finds wrong, one line each.
+type Check = Box<dyn Fn() -> Vec<String>>;
+
+enum Work {
+    Cargo { arguments: Vec<&'static str>, variables: Vec<(&'static str, &'static str)> },
+    Check(Check),
+}
+
+/// One step.
+pub(crate) struct Step {
+    name: &'static str,
+    work: Work,
+}
+
+impl Step {
+    /// Runs cargo.
+    pub(crate) fn cargo(name: &'static str, arguments: &[&'static str]) -> Self {
+        Step { name, work: Work::Cargo { arguments: arguments.to_vec(), variables: Vec::new() } }
+    }
+
+    /// Runs a check in this process.
+    pub(crate) fn check(name: &'static str, check: impl Fn() -> Vec<String> + 'static) -> Self {
+        Step { name, work: Work::Check(Box::new(check)) }
+    }
+
+    /// Sets an environment variable for cargo.
+    pub(crate) fn env(mut self, name: &'static str, value: &'static str) -> Self {
+        if let Work::Cargo { variables, .. } = &mut self.work {
+            variables.push((name, value));
+        }
+        self
+    }
+
+    fn run(&self) -> bool {
+        match &self.work {
+            Work::Cargo { arguments, variables } => cargo(arguments, variables),
+            Work::Check(check) => {
+                let findings = check();
+                for finding in &findings {
+                    eprintln!("{finding}");
+                }
+                findings.is_empty()
+            }
+        }
+    }
+}
+
+/// Runs steps until one fails, and says how long each took. Whether all passed.
+pub(crate) fn run_all(steps: &[Step]) -> bool {
+    let mut summary = Vec::new();
+    for step in steps {
+        eprintln!("== {}", step.name);
+        let begin = Instant::now();
+        let passed = step.run();
+        summary.push((step.name, begin.elapsed().as_secs_f64(), passed));
+        if !passed {
+            break;
+        }
+    }
+    eprintln!();
+    for (name, seconds, passed) in &summary {
+        eprintln!("{} {name:<24} {seconds:>7.1} s", if *passed { "ok    " } else { "FAILED" });
+    }
+    for step in &steps[summary.len()..] {
+        eprintln!("not run {}", step.name);
+    }
+    summary.iter().all(|(_, _, passed)| *passed)
+}
+
+fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> bool {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .args(arguments)
+        .envs(variables.iter().copied())
+        .current_dir(crate::root())
+        .stdin(std::process::Stdio::null())
+        .status();
+    match status {
+        Ok(status) => status.success(),
+        Err(error) => {
+            eprintln!("cargo cannot be started: {error}");
+            false
+        }
+    }
+}

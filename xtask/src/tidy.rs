@@ -1,0 +1,207 @@
+//! House rules that a machine can check: lengths, banned words, where randomness and `unsafe` may be named.
+
+use std::path::{Path, PathBuf};
+
+/// The longest a source file may be, in lines.
+const FILE_LINES_MAX: usize = 600;
+/// The longest a function may be, in lines.
+const FUNCTION_LINES_MAX: usize = 70;
+/// Functions that may be longer, as `file: name`, each for a reason given there. Names may only leave this list.
+const LONG_FUNCTIONS: &[&str] = &[];
+
+/// The largest file that belongs in the repository, in bytes.
+const FILE_BYTES_MAX: u64 = 512 << 10;
+
+/// Where the operating system's randomness may be named: the top, which hands generators down.
+const RANDOMNESS_ALLOWED: &[&str] = &["crates/cli/", "crates/garblet/", "xtask/"];
+const RANDOMNESS: &[&str] = &["SysRng", "OsRng", "ThreadRng", "thread_rng", "rand::rng(", "getrandom", "make_rng"];
+
+/// Where `unsafe` may be written.
+const UNSAFE_ALLOWED: &[&str] = &["crates/primitives/", "xtask/"];
+
+/// Module names that say nothing about what is inside.
+const EMPTY_NAMES: &[&str] = &["utils", "util", "common", "helpers", "misc"];
+
+/// What is wrong in the tree, one line per finding.
+pub(crate) fn check(root: &Path) -> Vec<String> {
+    let mut findings = Vec::new();
+    for path in files(root) {
+        let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        if std::fs::metadata(&path).is_ok_and(|m| m.len() > FILE_BYTES_MAX) && !name.ends_with("Cargo.lock") {
+            findings.push(format!("{name}: over {} KiB", FILE_BYTES_MAX >> 10));
+        }
+        // What is not text has nothing to check.
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        findings.extend(check_file(&name, &text));
+    }
+    findings
+}
+
+fn check_file(name: &str, text: &str) -> Vec<String> {
+    let mut findings = banned_words(name, text);
+    if !name.ends_with(".rs") {
+        return findings;
+    }
+    let lines = text.lines().count();
+    if lines > FILE_LINES_MAX {
+        findings.push(format!("{name}: {lines} lines, at most {FILE_LINES_MAX}"));
+    }
+    let module = name.trim_end_matches("/mod.rs").trim_end_matches(".rs").rsplit('/').next().unwrap_or(name);
+    if EMPTY_NAMES.contains(&module) {
+        findings.push(format!("{name}: a module's name says what is inside, `{module}` does not"));
+    }
+    for function in functions(text) {
+        let key = format!("{name}: {}", function.name);
+        if function.lines > FUNCTION_LINES_MAX && !LONG_FUNCTIONS.contains(&key.as_str()) {
+            findings.push(format!("{key} has {} lines, at most {FUNCTION_LINES_MAX}", function.lines));
+        }
+    }
+    findings.extend(misplaced(name, text));
+    findings
+}
+
+/// Words that must not be in a file. They are put together here, so that this file does not hold them.
+fn banned_words(name: &str, text: &str) -> Vec<String> {
+    let words = [["TO", "DO"], ["FIX", "ME"], ["XX", "X"], ["todo", "!("], ["unimplemented", "!("], ["dbg", "!("]];
+    let mut words: Vec<String> = words.iter().map(|halves| halves.concat()).collect();
+    words.push(["#[ig", "nore"].concat());
+    let mut findings = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        for word in words.iter().filter(|w| contains_word(line, w)) {
+            findings.push(format!("{name}:{}: `{word}` is not left in the tree", at + 1));
+        }
+    }
+    findings
+}
+
+fn contains_word(line: &str, word: &str) -> bool {
+    let letter = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    line.match_indices(word).any(|(at, _)| {
+        !letter(line[..at].chars().next_back())
+            && (!word.ends_with(char::is_alphanumeric) || !letter(line[at + word.len()..].chars().next()))
+    })
+}
+
+/// Names that are allowed in some crates only.
+fn misplaced(name: &str, text: &str) -> Vec<String> {
+    let allowed = |places: &[&str]| places.iter().any(|p| name.starts_with(p));
+    let mut findings = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        let code = line.split("//").next().unwrap_or(line);
+        if !allowed(RANDOMNESS_ALLOWED)
+            && let Some(word) = RANDOMNESS.iter().find(|w| contains_word(code, w))
+        {
+            findings.push(format!("{name}:{}: `{word}` below the top: take a generator as an argument", at + 1));
+        }
+        if !allowed(UNSAFE_ALLOWED) && contains_word(code, "unsafe") {
+            findings.push(format!("{name}:{}: `unsafe` outside crates/primitives", at + 1));
+        }
+    }
+    findings
+}
+
+/// A function as it stands in formatted source.
+struct Function {
+    name: String,
+    lines: usize,
+}
+
+/// The functions of a formatted file: from the line with `fn` to the closing brace of the same indentation.
+fn functions(text: &str) -> Vec<Function> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut found = Vec::new();
+    for (begin, line) in lines.iter().enumerate() {
+        let Some(name) = function_name(line) else { continue };
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let closing = format!("{indent}}}");
+        let body = lines[begin..].iter().position(|l| *l == closing || l.trim_end().ends_with(';') && same(l, indent));
+        if let Some(length) = body {
+            found.push(Function { name, lines: length + 1 });
+        }
+    }
+    found
+}
+
+/// Whether a line has exactly that indentation (a declaration without body ends at its own level).
+fn same(line: &str, indent: &str) -> bool {
+    line.starts_with(indent) && !line[indent.len()..].starts_with(' ')
+}
+
+fn function_name(line: &str) -> Option<String> {
+    let mut words = line.split_whitespace();
+    let qualifiers = ["pub", "pub(crate)", "pub(super)", "const", "async", "unsafe", "extern", "\"C\""];
+    let word = words.find(|w| !qualifiers.contains(w))?;
+    if word != "fn" {
+        return None;
+    }
+    let rest = words.next()?;
+    Some(rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
+}
+
+/// The files of the tree that people write.
+fn files(root: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        for path in entries.flatten().map(|e| e.path()) {
+            let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+            let made = ["target", "corpus", "artifacts", ".git", "book"].contains(&name.as_str());
+            if path.is_dir() && !made {
+                folders.push(path);
+            } else if path.is_file() {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tree_is_tidy() {
+        assert_eq!(check(&crate::root()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn long_files_and_functions_are_found() {
+        let body = "    let x = 1;\n".repeat(FUNCTION_LINES_MAX - 1);
+        let finding = check_file("crates/a/src/b.rs", &format!("pub(crate) async fn long(\n) {{\n{body}}}\n"));
+        assert_eq!(finding, ["crates/a/src/b.rs: long has 72 lines, at most 70"]);
+        let finding = check_file("crates/a/src/b.rs", &"\n".repeat(601));
+        assert_eq!(finding, ["crates/a/src/b.rs: 601 lines, at most 600"]);
+    }
+
+    #[test]
+    fn a_function_of_the_limit_and_a_declaration_pass() {
+        let body = "    let x = 1;\n".repeat(FUNCTION_LINES_MAX - 2);
+        let text = format!("trait T {{\n    fn declared(&self);\n}}\nfn fits() {{\n{body}}}\n");
+        assert_eq!(check_file("crates/a/src/b.rs", &text), Vec::<String>::new());
+    }
+
+    #[test]
+    fn ambient_randomness_is_found_below_the_top_only() {
+        let text = "use rand::rngs::SysRng;\n";
+        assert_eq!(check_file("crates/ot/src/a.rs", text).len(), 1);
+        assert_eq!(check_file("crates/cli/src/a.rs", text), Vec::<String>::new());
+    }
+
+    #[test]
+    fn unsafe_is_found_in_code_and_not_in_comments() {
+        assert_eq!(check_file("crates/ot/src/a.rs", "unsafe { f() }\n").len(), 1);
+        assert_eq!(check_file("crates/ot/src/a.rs", "// unsafe\n#![deny(unsafe_code)]\n"), Vec::<String>::new());
+        assert_eq!(check_file("crates/primitives/src/a.rs", "unsafe { f() }\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn leftovers_and_empty_names_are_found() {
+        let text = ["// TO", "DO: later\n"].concat();
+        assert_eq!(check_file("README.md", &text).len(), 1);
+        assert_eq!(check_file("crates/a/src/helpers.rs", "").len(), 1);
+        assert_eq!(check_file("crates/a/src/helpers/mod.rs", "").len(), 1);
+    }
+}
