@@ -3,12 +3,14 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::channel::{Channel, DEFAULT_TIMEOUT};
 use crate::error::NetError;
 use crate::link::SimulatedLink;
 use crate::tcp;
+use crate::tls::{Side, Tls};
 
 /// How connections are made.
 #[derive(Clone)]
@@ -17,6 +19,8 @@ pub struct Options {
     pub patience: Duration,
     /// How long the channel waits without a byte moving.
     pub timeout: Duration,
+    /// Identities and encryption; none is plain TCP.
+    pub tls: Option<Tls>,
     /// A link to simulate in the direction from us to the peer; the peer simulates the other.
     pub link: SimulatedLink,
 }
@@ -24,7 +28,12 @@ pub struct Options {
 impl Default for Options {
     /// Plain TCP on the bare network, a minute of patience.
     fn default() -> Self {
-        Options { patience: Duration::from_secs(60), timeout: DEFAULT_TIMEOUT, link: SimulatedLink::default() }
+        Options {
+            patience: Duration::from_secs(60),
+            timeout: DEFAULT_TIMEOUT,
+            tls: None,
+            link: SimulatedLink::default(),
+        }
     }
 }
 
@@ -57,7 +66,7 @@ impl Listener {
     /// A channel to the peer that connects next.
     pub async fn accept(&self, options: &Options) -> Result<Channel, NetError> {
         match tokio::time::timeout(options.patience, self.accept_stream()).await {
-            Ok(stream) => channel(stream?, options),
+            Ok(stream) => channel(stream?, Side::Accepting, options).await,
             Err(_) => Err(NetError::NobodyCame { address: self.address.to_string(), after: options.patience }),
         }
     }
@@ -66,18 +75,34 @@ impl Listener {
 /// A channel to the peer that listens, or will soon, on `HOST:PORT`.
 pub async fn connect(address: &str, options: &Options) -> Result<Channel, NetError> {
     let stream = tcp::connect(address, options.patience).await?;
-    channel(stream, options)
+    channel(stream, Side::Connecting, options).await
 }
 
-fn channel(stream: TcpStream, options: &Options) -> Result<Channel, NetError> {
+async fn channel(stream: TcpStream, side: Side, options: &Options) -> Result<Channel, NetError> {
     let (reader, writer) = stream.into_split();
     let mut channel = if options.link.is_free() {
-        Channel::new(reader, writer)
+        layered(reader, writer, side, options).await?
     } else {
-        Channel::new(reader, options.link.wrap(writer))
+        layered(reader, options.link.wrap(writer), side, options).await?
     };
     channel.set_timeout(options.timeout);
     Ok(channel)
+}
+
+/// The channel over a byte stream, with TLS between the two if it is wanted.
+async fn layered<R, W>(reader: R, writer: W, side: Side, options: &Options) -> Result<Channel, NetError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    match &options.tls {
+        None => Ok(Channel::new(reader, writer)),
+        Some(tls) => {
+            let stream = tls.secure(tokio::io::join(reader, writer), side, options.timeout).await?;
+            let (reader, writer) = tokio::io::split(stream);
+            Ok(Channel::new(reader, writer))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::fingerprint::Fingerprint;
 use crate::hello::Difference;
 
 /// Why a channel cannot go on.
@@ -62,6 +63,20 @@ pub enum NetError {
     Incompatible {
         /// Every matter on which the two differ.
         differences: Vec<Difference>,
+    },
+    /// The peer is somebody whom this party does not trust.
+    #[error("the peer is unknown: expected {expected}, got {got}")]
+    UnknownIdentity {
+        /// Whom this party trusts: names and fingerprints.
+        expected: String,
+        /// The peer's fingerprint.
+        got: Fingerprint,
+    },
+    /// The peer does not trust this party.
+    #[error("the peer does not trust us: our fingerprint is {ours}")]
+    IdentityRejected {
+        /// This party's fingerprint.
+        ours: Fingerprint,
     },
     /// What should be an address is none.
     #[error("`{address}` is not an address: expected HOST:PORT")]
@@ -131,6 +146,12 @@ impl NetError {
                     .into()
             }
             NetError::NobodyCame { .. } => "start the peer with our address".into(),
+            NetError::UnknownIdentity { got, .. } => format!(
+                "if the peer itself, asked by another way, reads this fingerprint to you: garblet trust add NAME {got}"
+            ),
+            NetError::IdentityRejected { ours } => {
+                format!("read it to the peer by another way, who then runs: garblet trust add NAME {ours}")
+            }
             NetError::Incompatible { .. } => {
                 "give both parties the same version, program and options, and each its own party number".into()
             }
@@ -146,6 +167,10 @@ impl NetError {
             BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof, WriteZero,
         };
         let doing = doing.into();
+        if let Some(error) = source.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+            let expected = "what the peer sent, unchanged".into();
+            return NetError::Malformed { what: "TLS record".into(), expected, got: error.to_string() };
+        }
         match source.kind() {
             BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected | UnexpectedEof | WriteZero => {
                 NetError::PeerClosed { doing }

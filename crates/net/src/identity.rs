@@ -1,0 +1,268 @@
+//! A party's identity: a key that it keeps and proves to its peers.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use rand_core::CryptoRng;
+use rcgen::{CertificateParams, DistinguishedName, KeyPair, SerialNumber, date_time_ymd};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
+use rustls::server::ParsedCertificate;
+use zeroize::Zeroizing;
+
+use crate::fingerprint::Fingerprint;
+
+/// Bytes of an Ed25519 private key.
+const SEED_BYTES: usize = 32;
+
+/// What stands before the key in PKCS #8 (RFC 8410, section 7).
+const PKCS8_PREFIX: [u8; 16] = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
+
+/// The longest file that is read as an identity.
+const FILE_BYTES_MAX: u64 = 16 << 10;
+
+/// A party's long-term key (Ed25519). *Secret*; what others need of it is its [`fingerprint`](Identity::fingerprint).
+pub struct Identity {
+    pkcs8: Zeroizing<Vec<u8>>,
+    certificate: CertificateDer<'static>,
+    fingerprint: Fingerprint,
+}
+
+/// An identity that cannot be loaded or saved.
+#[derive(Debug, thiserror::Error)]
+pub enum IdentityError {
+    /// There is one already, and to overwrite it would lose it.
+    #[error("{} exists already", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is none.
+    #[error("no identity in {}: the file does not exist", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Others on this machine can read the key.
+    #[error("{} has mode {mode:03o}, expected 600: others can read the key", path.display())]
+    Exposed {
+        /// The file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// The file holds something else.
+    #[error("no identity in {}: expected an Ed25519 private key in PEM, got {got}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        got: String,
+    },
+    /// The operating system refused.
+    #[error("{doing} {}: {source}", path.display())]
+    Io {
+        /// `cannot read` or `cannot write`.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+}
+
+impl IdentityError {
+    /// What the user can do about it, where that is not plain.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            IdentityError::Exists { .. } => {
+                Some("use it, or move it away first: peers know it by its fingerprint".into())
+            }
+            IdentityError::Missing { .. } => Some("make one with `garblet keygen`".into()),
+            IdentityError::Exposed { path, .. } => Some(format!("chmod 600 {}", path.display())),
+            IdentityError::Malformed { .. } | IdentityError::Io { .. } => None,
+        }
+    }
+}
+
+impl Identity {
+    /// A new identity.
+    pub fn generate(rng: &mut impl CryptoRng) -> Self {
+        let mut pkcs8 = Zeroizing::new(Vec::with_capacity(PKCS8_PREFIX.len() + SEED_BYTES));
+        pkcs8.extend_from_slice(&PKCS8_PREFIX);
+        pkcs8.resize(PKCS8_PREFIX.len() + SEED_BYTES, 0);
+        rng.fill_bytes(&mut pkcs8[PKCS8_PREFIX.len()..]);
+        Identity::from_pkcs8(pkcs8).expect("every 32 bytes are an Ed25519 key")
+    }
+
+    /// What peers know this identity by.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    /// Writes the key to a new file that only its owner can read (mode 600).
+    ///
+    /// *Errors:* [`IdentityError::Exists`] rather than to overwrite anything.
+    pub fn save(&self, path: &Path) -> Result<(), IdentityError> {
+        let failed = |source| IdentityError::Io { doing: "cannot write", path: path.into(), source };
+        let key = self.key_pair().map_err(|got| failed(io::Error::other(got)))?;
+        let pem = Zeroizing::new(key.serialize_pem());
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path).map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => IdentityError::Exists { path: path.into() },
+            _ => failed(source),
+        })?;
+        let written = file.write_all(pem.as_bytes()).and_then(|()| file.sync_all());
+        written.map_err(|source| {
+            // Half a key is of no use, and would be in the way of the next attempt.
+            let _ = fs::remove_file(path);
+            failed(source)
+        })
+    }
+
+    /// Reads a key that [`save`](Identity::save) wrote.
+    ///
+    /// *Errors:* [`IdentityError::Exposed`] if others on this machine may read the file.
+    pub fn load(path: &Path) -> Result<Self, IdentityError> {
+        let failed = |source: io::Error| match source.kind() {
+            io::ErrorKind::NotFound => IdentityError::Missing { path: path.into() },
+            _ => IdentityError::Io { doing: "cannot read", path: path.into(), source },
+        };
+        let malformed = |got: String| IdentityError::Malformed { path: path.into(), got };
+        let metadata = fs::metadata(path).map_err(failed)?;
+        check_mode(path, &metadata)?;
+        if metadata.len() > FILE_BYTES_MAX {
+            return Err(malformed(format!("{} bytes", metadata.len())));
+        }
+        let pem = Zeroizing::new(fs::read(path).map_err(failed)?);
+        let pkcs8 = PrivatePkcs8KeyDer::from_pem_slice(&pem).map_err(|error| malformed(error.to_string()))?;
+        Identity::from_pkcs8(Zeroizing::new(pkcs8.secret_pkcs8_der().to_vec())).map_err(malformed)
+    }
+
+    fn from_pkcs8(pkcs8: Zeroizing<Vec<u8>>) -> Result<Self, String> {
+        if pkcs8.len() != PKCS8_PREFIX.len() + SEED_BYTES || !pkcs8.starts_with(&PKCS8_PREFIX) {
+            return Err("another kind of key".into());
+        }
+        let empty = Fingerprint::of(&[]);
+        let mut identity = Identity { pkcs8, certificate: CertificateDer::from(Vec::new()), fingerprint: empty };
+        identity.certificate = identity.certify()?;
+        identity.fingerprint = fingerprint_of(&identity.certificate).map_err(|error| error.to_string())?;
+        Ok(identity)
+    }
+
+    /// The certificate that carries the public key in TLS. It is a function of the key, and nobody looks at anything
+    /// else in it.
+    fn certify(&self) -> Result<CertificateDer<'static>, String> {
+        let mut params = CertificateParams::default();
+        params.not_before = date_time_ymd(2026, 1, 1);
+        params.not_after = date_time_ymd(2126, 1, 1);
+        params.serial_number = Some(SerialNumber::from(1u64));
+        params.distinguished_name = DistinguishedName::new();
+        let certificate = params.self_signed(&self.key_pair()?).map_err(|error| error.to_string())?;
+        Ok(certificate.der().clone())
+    }
+
+    fn key_pair(&self) -> Result<KeyPair, String> {
+        KeyPair::try_from(&self.pkcs8()).map_err(|error| error.to_string())
+    }
+
+    pub(crate) fn pkcs8(&self) -> PrivatePkcs8KeyDer<'_> {
+        PrivatePkcs8KeyDer::from(&self.pkcs8[..])
+    }
+
+    pub(crate) fn certificate(&self) -> CertificateDer<'static> {
+        self.certificate.clone()
+    }
+}
+
+/// The fingerprint of a certificate's public key.
+pub(crate) fn fingerprint_of(certificate: &CertificateDer<'_>) -> Result<Fingerprint, rustls::Error> {
+    let parsed = ParsedCertificate::try_from(certificate)?;
+    Ok(Fingerprint::of(&parsed.subject_public_key_info()))
+}
+
+#[cfg(unix)]
+fn check_mode(path: &Path, metadata: &fs::Metadata) -> Result<(), IdentityError> {
+    let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777;
+    if mode & 0o077 == 0 { Ok(()) } else { Err(IdentityError::Exposed { path: path.into(), mode }) }
+}
+
+#[cfg(not(unix))]
+fn check_mode(_: &Path, _: &fs::Metadata) -> Result<(), IdentityError> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use rand::rngs::StdRng;
+
+    fn identity(seed: u64) -> Identity {
+        Identity::generate(&mut StdRng::seed_from_u64(seed))
+    }
+
+    #[test]
+    fn an_identity_is_a_function_of_the_randomness() {
+        assert_eq!(identity(1).fingerprint(), identity(1).fingerprint());
+        assert_eq!(identity(1).certificate, identity(1).certificate);
+        assert_ne!(identity(1).fingerprint(), identity(2).fingerprint());
+    }
+
+    #[test]
+    fn a_saved_identity_loads_and_is_private() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("identity.pem");
+        identity(1).save(&path).expect("saved");
+        let loaded = Identity::load(&path).expect("loads");
+        assert_eq!(loaded.fingerprint(), identity(1).fingerprint());
+        assert_eq!(loaded.pkcs8, identity(1).pkcs8);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("ours");
+            let error = Identity::load(&path).err().expect("exposed");
+            assert!(error.to_string().ends_with("has mode 640, expected 600: others can read the key"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_identity_is_never_overwritten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("identity.pem");
+        identity(1).save(&path).expect("saved");
+        assert!(matches!(identity(2).save(&path), Err(IdentityError::Exists { .. })));
+        assert_eq!(Identity::load(&path).expect("loads").fingerprint(), identity(1).fingerprint());
+    }
+
+    #[test]
+    fn files_that_hold_no_identity_are_explained() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let load = |name: &str, content: &[u8]| {
+            let path = folder.path().join(name);
+            let mut options = OpenOptions::new();
+            options.write(true).create(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            options.open(&path).and_then(|mut file| file.write_all(content)).expect("written");
+            Identity::load(&path).err().expect("no identity")
+        };
+        let other = KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("a key").serialize_pem();
+        for (name, content) in
+            [("empty", &b""[..]), ("text", b"hello"), ("large", &[b'x'; 20_000]), ("other", other.as_bytes())]
+        {
+            let error = load(name, content);
+            assert!(matches!(error, IdentityError::Malformed { .. }), "{name}: {error}");
+        }
+        let error = Identity::load(&folder.path().join("none")).err().expect("missing");
+        assert!(matches!(error, IdentityError::Missing { .. }), "{error}");
+        assert!(error.hint().expect("there is something to do").contains("garblet keygen"));
+        let error = identity(1).save(&folder.path().join("no/folder")).expect_err("no such folder");
+        assert!(matches!(error, IdentityError::Io { .. }), "{error}");
+    }
+}

@@ -1,0 +1,266 @@
+//! The peers that a party trusts, by the names it gives them.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::fingerprint::{Fingerprint, FingerprintError};
+
+/// The longest name.
+const NAME_BYTES_MAX: usize = 100;
+
+/// The longest file that is read as a trust store.
+const FILE_BYTES_MAX: u64 = 4 << 20;
+
+/// The trusted peers, in a TOML file with a table `peers` of names and fingerprints.
+#[derive(Clone, Debug)]
+pub struct TrustStore {
+    path: PathBuf,
+    peers: BTreeMap<String, Fingerprint>,
+}
+
+/// A trust store that cannot be read, changed or written.
+#[derive(Debug, thiserror::Error)]
+pub enum TrustError {
+    /// The name stands for somebody else already.
+    #[error("`{name}` is trusted already, with another identity: expected {expected}, got {got}")]
+    NameTaken {
+        /// The name.
+        name: String,
+        /// Its fingerprint in the store.
+        expected: Fingerprint,
+        /// The new one.
+        got: Fingerprint,
+    },
+    /// Nobody has this name.
+    #[error("no trusted peer is called `{name}`; there are: {known}")]
+    UnknownName {
+        /// The name.
+        name: String,
+        /// The names in the store.
+        known: String,
+    },
+    /// The text cannot be a name.
+    #[error("`{}` cannot be a name: expected 1 to {NAME_BYTES_MAX} printable bytes", name.escape_debug())]
+    BadName {
+        /// The text.
+        name: String,
+    },
+    /// The file is not a trust store.
+    #[error("{} is not a trust store: {what}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Where and what.
+        what: String,
+    },
+    /// A fingerprint in the file is wrong.
+    #[error("{}: peer `{name}`: {source}", path.display())]
+    BadFingerprint {
+        /// The file.
+        path: PathBuf,
+        /// Whose it is.
+        name: String,
+        /// What is wrong with it.
+        source: FingerprintError,
+    },
+    /// The operating system refused.
+    #[error("{doing} {}: {source}", path.display())]
+    Io {
+        /// `cannot read` or `cannot write`.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+}
+
+/// The file's content.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Content {
+    #[serde(default)]
+    peers: BTreeMap<String, String>,
+}
+
+impl TrustStore {
+    /// Reads the store; a file that does not exist is an empty one.
+    pub fn open(path: &Path) -> Result<Self, TrustError> {
+        let malformed = |what: String| TrustError::Malformed { path: path.into(), what };
+        let text = match read(path) {
+            Ok(text) => text,
+            Err(source) if source.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(source) => return Err(TrustError::Io { doing: "cannot read", path: path.into(), source }),
+        };
+        let content: Content = toml::from_str(&text).map_err(|error| malformed(error.to_string()))?;
+        let mut peers = BTreeMap::new();
+        for (name, text) in content.peers {
+            check_name(&name)?;
+            match text.parse() {
+                Ok(fingerprint) => peers.insert(name, fingerprint),
+                Err(source) => return Err(TrustError::BadFingerprint { path: path.into(), name, source }),
+            };
+        }
+        Ok(TrustStore { path: path.into(), peers })
+    }
+
+    /// The trusted peers, by name.
+    pub fn peers(&self) -> &BTreeMap<String, Fingerprint> {
+        &self.peers
+    }
+
+    /// The fingerprint of the peer of this name.
+    pub fn get(&self, name: &str) -> Result<Fingerprint, TrustError> {
+        self.peers.get(name).copied().ok_or_else(|| self.unknown(name))
+    }
+
+    /// Trusts a peer from now on, and writes the file.
+    ///
+    /// *Errors:* [`TrustError::NameTaken`] if the name stands for another identity: whoever means it removes that first.
+    pub fn add(&mut self, name: &str, fingerprint: Fingerprint) -> Result<(), TrustError> {
+        check_name(name)?;
+        match self.peers.get(name) {
+            Some(known) if *known != fingerprint => {
+                Err(TrustError::NameTaken { name: name.into(), expected: *known, got: fingerprint })
+            }
+            _ => self.change(|peers| {
+                peers.insert(name.into(), fingerprint);
+            }),
+        }
+    }
+
+    /// Trusts a peer no more, and writes the file. Returns the fingerprint that it had.
+    pub fn remove(&mut self, name: &str) -> Result<Fingerprint, TrustError> {
+        let fingerprint = self.get(name)?;
+        self.change(|peers| {
+            peers.remove(name);
+        })?;
+        Ok(fingerprint)
+    }
+
+    /// Changes the store if the change can be written.
+    fn change(&mut self, change: impl FnOnce(&mut BTreeMap<String, Fingerprint>)) -> Result<(), TrustError> {
+        let mut peers = self.peers.clone();
+        change(&mut peers);
+        let texts = peers.iter().map(|(name, fingerprint)| (name.clone(), fingerprint.to_string())).collect();
+        let failed = |source| TrustError::Io { doing: "cannot write", path: self.path.clone(), source };
+        let text = toml::to_string(&Content { peers: texts }).map_err(|error| failed(io::Error::other(error)))?;
+        replace(&self.path, text.as_bytes()).map_err(failed)?;
+        self.peers = peers;
+        Ok(())
+    }
+
+    fn unknown(&self, name: &str) -> TrustError {
+        let known: Vec<&str> = self.peers.keys().map(String::as_str).collect();
+        let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+        TrustError::UnknownName { name: name.into(), known }
+    }
+}
+
+fn check_name(name: &str) -> Result<(), TrustError> {
+    let printable = !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.chars().any(char::is_control);
+    if printable { Ok(()) } else { Err(TrustError::BadName { name: name.into() }) }
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    let bytes = fs::metadata(path)?.len();
+    if bytes > FILE_BYTES_MAX {
+        return Err(io::Error::other(format!("{bytes} bytes, expected at most {FILE_BYTES_MAX}")));
+    }
+    fs::read_to_string(path)
+}
+
+/// Replaces a file as a whole: after a crash it has its old content or its new.
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
+    let draft = folder.join(format!(".{name}.{}", std::process::id()));
+    let written = File::create(&draft)
+        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&draft, path))
+        .and_then(|()| File::open(folder)?.sync_all());
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fingerprint(n: u8) -> Fingerprint {
+        Fingerprint::of(&[n])
+    }
+
+    fn store() -> (tempfile::TempDir, TrustStore) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = TrustStore::open(&folder.path().join("trust.toml")).expect("empty");
+        (folder, store)
+    }
+
+    #[test]
+    fn peers_are_added_kept_and_removed() {
+        let (_folder, mut store) = store();
+        store.add("bob", fingerprint(1)).expect("added");
+        store.add("alice smith", fingerprint(2)).expect("added");
+        store.add("bob", fingerprint(1)).expect("the same again");
+        let mut again = TrustStore::open(&store.path).expect("reads");
+        assert_eq!(again.peers(), store.peers());
+        assert_eq!(again.get("alice smith").expect("known"), fingerprint(2));
+        assert_eq!(again.remove("bob").expect("known"), fingerprint(1));
+        let last = TrustStore::open(&store.path).expect("reads");
+        assert_eq!(last.peers().keys().collect::<Vec<_>>(), ["alice smith"]);
+    }
+
+    #[test]
+    fn a_name_does_not_change_hands_silently() {
+        let (_folder, mut store) = store();
+        store.add("bob", fingerprint(1)).expect("added");
+        assert!(matches!(store.add("bob", fingerprint(2)), Err(TrustError::NameTaken { .. })));
+        assert_eq!(store.get("bob").expect("known"), fingerprint(1));
+    }
+
+    #[test]
+    fn wrong_names_are_explained() {
+        let (_folder, mut store) = store();
+        let error = store.get("bob").expect_err("nobody");
+        assert_eq!(error.to_string(), "no trusted peer is called `bob`; there are: none");
+        store.add("alice", fingerprint(1)).expect("added");
+        let error = store.remove("bob").expect_err("nobody");
+        assert_eq!(error.to_string(), "no trusted peer is called `bob`; there are: alice");
+        for name in ["", "a\nb", "\u{1b}[2J", &"x".repeat(101)] {
+            assert!(matches!(store.add(name, fingerprint(1)), Err(TrustError::BadName { .. })), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_store_that_cannot_be_written_stays_as_it_was() {
+        let (folder, mut store) = store();
+        fs::create_dir(&store.path).expect("in the way");
+        assert!(matches!(store.add("bob", fingerprint(1)), Err(TrustError::Io { .. })));
+        assert!(store.peers().is_empty());
+        assert_eq!(fs::read_dir(folder.path()).expect("ours").count(), 1, "no draft is left");
+    }
+
+    #[test]
+    fn files_that_are_no_trust_store_are_explained() {
+        let (_folder, store) = store();
+        for (text, what) in [
+            ("peers = 3", "is not a trust store"),
+            ("[peers]\nbob = 3", "is not a trust store"),
+            ("[friends]\n", "unknown field `friends`"),
+            ("[peers]\nbob = \"0000\"", "peer `bob`: fingerprint has 4 characters, expected 36"),
+            ("[peers]\n\"\" = \"0000\"", "cannot be a name"),
+            ("\u{0}", "is not a trust store"),
+        ] {
+            fs::write(&store.path, text).expect("written");
+            let error = TrustStore::open(&store.path).expect_err(text).to_string();
+            assert!(error.contains(what), "{error}");
+        }
+    }
+}

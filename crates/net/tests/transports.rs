@@ -1,0 +1,237 @@
+//! The same conversation over every transport, and TLS with those who should not take part.
+
+use std::time::Duration;
+
+use garblet_net::{
+    Channel, Fingerprint, Hello, Identity, Listener, NetError, Options, SimulatedLink, Tls, Traffic, connect,
+    memory_pair,
+};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+type Ends = (Result<Channel, NetError>, Result<Channel, NetError>);
+
+fn identity(seed: u64) -> Identity {
+    Identity::generate(&mut StdRng::seed_from_u64(seed))
+}
+
+/// Options of the party with this identity, which trusts those.
+fn trusting(own: u64, trusted: &[u64]) -> Options {
+    let trusted = trusted.iter().map(|&seed| (format!("peer {seed}"), identity(seed).fingerprint()));
+    Options { tls: Some(Tls::new(identity(own), trusted)), ..plain() }
+}
+
+fn plain() -> Options {
+    Options { timeout: Duration::from_secs(10), ..Options::default() }
+}
+
+/// The accepting and the connecting side.
+async fn ends(accepting: &Options, connecting: &Options) -> Ends {
+    let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.address().to_string();
+    tokio::join!(listener.accept(accepting), connect(&address, connecting))
+}
+
+async fn pair(accepting: &Options, connecting: &Options) -> (Channel, Channel) {
+    let (accepted, connected) = ends(accepting, connecting).await;
+    (accepted.expect("accepts"), connected.expect("connects"))
+}
+
+/// The error of a side that should have one.
+fn error(end: Result<Channel, NetError>) -> NetError {
+    end.err().expect("no connection")
+}
+
+/// A greeting, then tables and labels back and forth.
+async fn conversation(channel: &mut Channel, party: u16) -> Result<(), NetError> {
+    Hello::new("yao", party, 2, [1; 32]).exchange(channel).await?;
+    let data: Vec<u8> = (0..1_000_003u32).map(|i| (i % 251) as u8).collect();
+    let mut got = vec![0; data.len()];
+    for turn in 0..4 {
+        if turn % 2 == party {
+            channel.send_bytes(&data[..7]).await?;
+            channel.send_bytes(&data[7..]).await?;
+        } else {
+            for piece in got.chunks_mut(99_991) {
+                channel.receive_bytes(piece).await?;
+            }
+            assert!(got == data);
+        }
+    }
+    channel.flush().await
+}
+
+async fn traffic((mut left, mut right): (Channel, Channel)) -> [Traffic; 2] {
+    let run = async |mut channel: Channel, party| {
+        conversation(&mut channel, party).await?;
+        channel.close().await
+    };
+    left.set_timeout(Duration::from_secs(10));
+    right.set_timeout(Duration::from_secs(10));
+    tokio::try_join!(run(left, 0), run(right, 1)).expect("an honest conversation").into()
+}
+
+#[tokio::test]
+async fn every_transport_carries_the_same_conversation_with_the_same_counters() {
+    let [left, right] = traffic(memory_pair()).await;
+    assert_eq!((left.bytes_sent, left.bytes_received), (right.bytes_received, right.bytes_sent));
+    assert_eq!((left.rounds, right.rounds), (3, 2));
+    let link: SimulatedLink = "1ms,1gbit".parse().expect("a link");
+    let (ours, theirs) = (trusting(1, &[2]), trusting(2, &[1]));
+    let linked = |options: &Options| Options { link, ..options.clone() };
+    assert_eq!(traffic(pair(&plain(), &plain()).await).await, [left, right]);
+    assert_eq!(traffic(pair(&linked(&plain()), &linked(&plain())).await).await, [left, right]);
+    assert_eq!(traffic(pair(&ours, &theirs).await).await, [left, right]);
+    assert_eq!(traffic(pair(&linked(&ours), &linked(&theirs)).await).await, [left, right]);
+}
+
+#[tokio::test]
+async fn a_peer_that_ends_is_noticed_on_every_transport() {
+    for (ours, theirs) in [(plain(), plain()), (trusting(1, &[2]), trusting(2, &[1]))] {
+        let (mut left, right) = pair(&ours, &theirs).await;
+        drop(right);
+        let error = left.receive_bytes(&mut [0]).await.expect_err("gone");
+        assert!(matches!(error, NetError::PeerClosed { .. }), "{error}");
+
+        let (mut left, right) = pair(&ours, &theirs).await;
+        let (_, received) = tokio::join!(right.abort(), async {
+            let received = left.receive_bytes(&mut [0]).await;
+            drop(left);
+            received
+        });
+        let error = received.expect_err("given up");
+        assert!(matches!(error, NetError::PeerAborted { .. }), "{error}");
+
+        let (mut left, mut right) = pair(&ours, &theirs).await;
+        // The peer gives up in the middle of a stream that it has not read.
+        right.receive_bytes(&mut [0; 0]).await.expect("nothing");
+        let send = async {
+            loop {
+                left.send_bytes(&[0; 100_000]).await?;
+            }
+        };
+        let (sent, _): (Result<(), NetError>, _) = tokio::join!(send, right.abort());
+        let error = sent.expect_err("given up");
+        assert!(matches!(error, NetError::PeerAborted { .. } | NetError::PeerClosed { .. }), "{error}");
+    }
+}
+
+/// Whom a side calls unknown, and whom a side says is rejected.
+fn verdict(error: &NetError) -> (&'static str, Fingerprint) {
+    match error {
+        NetError::UnknownIdentity { got, .. } => ("unknown", *got),
+        NetError::IdentityRejected { ours } => ("rejected", *ours),
+        other => panic!("not about identities: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn both_sides_of_a_rejected_identity_say_whose_it_is() {
+    // The connecting side is not trusted.
+    let (accepted, connected) = ends(&trusting(1, &[3]), &trusting(2, &[1])).await;
+    assert_eq!(verdict(&error(connected)), ("rejected", identity(2).fingerprint()));
+    let accepted = error(accepted);
+    assert_eq!(verdict(&accepted), ("unknown", identity(2).fingerprint()));
+    let known = identity(3).fingerprint();
+    let got = identity(2).fingerprint();
+    assert_eq!(accepted.to_string(), format!("the peer is unknown: expected peer 3 {known}, got {got}"));
+    assert!(accepted.hint().expect("a hint").ends_with(&format!("garblet trust add NAME {got}")));
+
+    // The accepting side is not.
+    let (accepted, connected) = ends(&trusting(1, &[2]), &trusting(2, &[3, 4])).await;
+    assert_eq!(verdict(&error(accepted)), ("rejected", identity(1).fingerprint()));
+    assert_eq!(verdict(&error(connected)), ("unknown", identity(1).fingerprint()));
+
+    // Nobody is trusted yet.
+    let (accepted, connected) = ends(&trusting(1, &[]), &trusting(2, &[])).await;
+    assert_eq!(verdict(&error(accepted)), ("rejected", identity(1).fingerprint()));
+    assert!(error(connected).to_string().contains("nobody is trusted yet"));
+}
+
+#[tokio::test]
+async fn one_of_several_trusted_peers_may_come() {
+    let (accepted, connected) = ends(&trusting(1, &[5, 2, 6]), &trusting(2, &[1])).await;
+    assert!(accepted.is_ok() && connected.is_ok());
+}
+
+/// What the two sides say to the first data, when one uses TLS and the other does not.
+async fn mixed(accepting: Options, connecting: Options) -> (String, String) {
+    let greet = async |end: Result<Channel, NetError>| match end {
+        Ok(mut channel) => conversation(&mut channel, 0).await.expect_err("a mismatch").to_string(),
+        Err(error) => error.to_string(),
+    };
+    let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.address().to_string();
+    tokio::join!(async { greet(listener.accept(&accepting).await).await }, async {
+        greet(connect(&address, &connecting).await).await
+    })
+}
+
+#[tokio::test]
+async fn tls_against_plain_is_explained() {
+    let (accepting, connecting) = mixed(plain(), trusting(2, &[1])).await;
+    assert!(accepting.contains("the peer uses TLS, this side does not"), "{accepting}");
+    assert!(connecting.contains("TLS"), "{connecting}");
+    let (accepting, connecting) = mixed(trusting(1, &[2]), plain()).await;
+    assert!(accepting.contains("malformed TLS handshake"), "{accepting}");
+    assert!(connecting.contains("the peer uses TLS, this side does not"), "{connecting}");
+}
+
+#[tokio::test]
+async fn a_peer_that_stalls_in_the_tls_handshake_times_out() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = silent.local_addr().expect("bound").to_string();
+    let options = Options { timeout: Duration::from_millis(50), ..trusting(1, &[2]) };
+    let error = connect(&address, &options).await.err().expect("silence");
+    assert_eq!(error.to_string(), "no byte moved for 0.05 s while we waited for the TLS handshake");
+    let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
+    let (accepted, _stream) = tokio::join!(listener.accept(&options), TcpStream::connect(listener.address()));
+    assert!(matches!(accepted.err().expect("silence"), NetError::Timeout { .. }));
+}
+
+#[tokio::test]
+async fn flipped_bytes_under_tls_are_noticed() {
+    let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
+    let middle = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let target = listener.address();
+    let address = middle.local_addr().expect("bound").to_string();
+    // A relay that flips a bit of the 100,000th byte that the connecting side sends.
+    let relay = async {
+        let (mut near, _) = middle.accept().await?;
+        let mut far = TcpStream::connect(target).await?;
+        let (mut near_reader, mut near_writer) = near.split();
+        let (mut far_reader, mut far_writer) = far.split();
+        let there = async {
+            let (mut buffer, mut seen) = (vec![0; 4096], 0);
+            loop {
+                let count = near_reader.read(&mut buffer).await?;
+                if count == 0 {
+                    return far_writer.shutdown().await;
+                }
+                if (seen..seen + count).contains(&100_000) {
+                    buffer[100_000 - seen] ^= 1;
+                }
+                seen += count;
+                far_writer.write_all(&buffer[..count]).await?;
+            }
+        };
+        tokio::try_join!(there, tokio::io::copy(&mut far_reader, &mut near_writer)).map(drop)
+    };
+    let (ours, theirs) = (trusting(1, &[2]), trusting(2, &[1]));
+    let receive = async {
+        let mut channel = listener.accept(&ours).await?;
+        channel.receive_bytes(&mut vec![0; 200_000]).await
+    };
+    let send = async {
+        let mut channel = connect(&address, &theirs).await?;
+        channel.send_bytes(&vec![9; 200_000]).await?;
+        channel.flush().await?;
+        channel.receive_bytes(&mut [0]).await
+    };
+    let (received, sent, _) = tokio::join!(receive, send, relay);
+    let error = received.expect_err("a flipped bit");
+    assert!(matches!(error, NetError::Malformed { .. }), "{error}");
+    assert!(sent.is_err());
+}
