@@ -20,7 +20,6 @@ mod message;
 mod reader;
 mod relay;
 mod tcp;
-pub mod testing;
 mod tls;
 mod trust;
 mod writer;

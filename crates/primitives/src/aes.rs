@@ -126,12 +126,12 @@ impl Kernel for EncryptAll<'_> {
                 #[inline(always)]
                 |i| e.load(&quads[i]),
             );
-            for (quad, x) in blocks.as_chunks_mut::<LANES>().0.iter_mut().zip(e.encrypt(&key, x)) {
+            for (quad, x) in blocks.as_chunks_mut::<LANES>().0.iter_mut().zip(e.encrypt(&key, [x])[0]) {
                 *quad = e.store(x);
             }
         }
         for blocks in rest.chunks_mut(LANES) {
-            let [x] = e.encrypt(&key, [e.load(&padded(blocks))]);
+            let [[x]] = e.encrypt(&key, [[e.load(&padded(blocks))]]);
             blocks.copy_from_slice(&e.store(x)[..blocks.len()]);
         }
     }
@@ -156,13 +156,13 @@ impl Kernel for Keystream<'_> {
                 #[inline(always)]
                 |i| e.count(counter.wrapping_add((i * LANES) as u64), 1),
             );
-            for (quad, x) in blocks.as_chunks_mut::<LANES>().0.iter_mut().zip(e.encrypt(&key, x)) {
+            for (quad, x) in blocks.as_chunks_mut::<LANES>().0.iter_mut().zip(e.encrypt(&key, [x])[0]) {
                 *quad = e.store(x);
             }
             counter = counter.wrapping_add((WIDE * LANES) as u64);
         }
         for blocks in rest.chunks_mut(LANES) {
-            let [x] = e.encrypt(&key, [e.count(counter, 1)]);
+            let [[x]] = e.encrypt(&key, [[e.count(counter, 1)]]);
             blocks.copy_from_slice(&e.store(x)[..blocks.len()]);
             counter = counter.wrapping_add(LANES as u64);
         }

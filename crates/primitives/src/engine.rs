@@ -54,8 +54,8 @@ pub trait Engine: Copy {
     fn double(self, a: Self::Quad) -> Self::Quad;
     /// Bit 0 of each lane.
     fn lsb(self, a: Self::Quad) -> Self::Mask;
-    /// Lane `i` of the mask is bit `i` of `bits`.
-    fn mask(self, bits: u8) -> Self::Mask;
+    /// Lane `i` of the mask is bit `BIT` of `words[i]`.
+    fn bit<const BIT: u32>(self, words: &[u64; LANES]) -> Self::Mask;
     /// Lane by lane `a & b` of bits.
     fn mask_and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
     /// Lane by lane `a ^ b` where the mask is set, else `a`.
@@ -78,8 +78,8 @@ pub trait Engine: Copy {
             |round| self.store(quads[round])[0],
         ))
     }
-    /// Encrypts all lanes of `N` vectors under one key, side by side.
-    fn encrypt<const N: usize>(self, key: &Self::Key, x: [Self::Quad; N]) -> [Self::Quad; N];
+    /// Encrypts all lanes of `N` times `P` vectors under one key, side by side.
+    fn encrypt<const N: usize, const P: usize>(self, key: &Self::Key, x: [[Self::Quad; P]; N]) -> [[Self::Quad; P]; N];
     /// Encrypts `P` vectors under each of `N` vectors of keys, every lane under its own.
     fn encrypt_each<const N: usize, const P: usize>(
         self,
@@ -102,7 +102,7 @@ mod tests {
         c: [Block; LANES],
         first: u64,
         stride: u64,
-        bits: u8,
+        words: [u64; LANES],
     }
 
     impl Kernel for Everything {
@@ -112,7 +112,7 @@ mod tests {
         fn run<E: Engine>(self, e: E) -> Self::Output {
             let [a, b, c] = [self.a, self.b, self.c].map(|quad| e.load(&quad));
             let key = e.key(self.c[0]);
-            let both = e.mask_and(e.lsb(a), e.mask(self.bits));
+            let both = e.mask_and(e.lsb(a), e.bit::<3>(&self.words));
             let mut quads = vec![
                 a,
                 e.splat(self.a[2]),
@@ -123,12 +123,12 @@ mod tests {
                 e.sigma(a),
                 e.double(a),
                 e.xor_if(e.lsb(a), b, c),
-                e.xor_if(e.mask(self.bits), b, c),
+                e.xor_if(e.bit::<3>(&self.words), b, c),
                 e.xor_if(both, b, c),
             ];
             quads.extend(e.interleave(a, b));
             quads.extend(e.deinterleave([a, b]));
-            quads.extend(e.encrypt(&key, [a, b, c]));
+            quads.extend(e.encrypt(&key, [[a], [b], [c]]).as_flattened());
             quads.extend(e.encrypt_each([a, b], [[b, c], [c, a]]).as_flattened());
             quads.into_iter().map(|quad| e.store(quad)).collect()
         }
@@ -136,9 +136,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_backend_gives_the_same(quads: [[u128; LANES]; 3], first: u64, stride: u64, bits in 0u8..16) {
+        fn every_backend_gives_the_same(quads: [[u128; LANES]; 3], first: u64, stride: u64, words: [u64; LANES]) {
             let [a, b, c] = quads.map(|quad| quad.map(Block::from_u128));
-            let run = |backend: Backend| backend.run(Everything { a, b, c, first, stride, bits });
+            let run = |backend: Backend| backend.run(Everything { a, b, c, first, stride, words });
             let expected = run(Backend::PORTABLE);
             for backend in Backend::available() {
                 for (i, (got, expected)) in run(backend).iter().zip(&expected).enumerate() {
@@ -155,7 +155,7 @@ mod tests {
         let plain = Block::from_bytes(std::array::from_fn(|i| 0x11 * i as u8));
         let cipher = Block::from_u128(0x69c4_e0d8_6a7b_0430_d8cd_b780_70b4_c55a_u128.swap_bytes());
         let quads = |backend: Backend| {
-            backend.run(Everything { a: [key; 4], b: [plain; 4], c: [key; 4], first: 0, stride: 0, bits: 0 })
+            backend.run(Everything { a: [key; 4], b: [plain; 4], c: [key; 4], first: 0, stride: 0, words: [0; 4] })
         };
         for backend in Backend::available() {
             let quads = quads(backend);

@@ -96,14 +96,12 @@ impl Kernel for HashAll<'_> {
 /// Hashes vectors with consecutive tweaks.
 #[inline(always)]
 fn tmmo<E: Engine, const N: usize>(e: E, key: &E::Key, tweak: u64, x: [E::Quad; N]) -> [E::Quad; N] {
-    let once = e.encrypt(key, x);
-    let twice: [E::Quad; N] = e.encrypt(
-        key,
-        std::array::from_fn(
-            #[inline(always)]
-            |i| e.xor(once[i], e.count(tweak.wrapping_add((i * LANES) as u64), 1)),
-        ),
+    let [once] = e.encrypt(key, [x]);
+    let tweaked: [E::Quad; N] = std::array::from_fn(
+        #[inline(always)]
+        |i| e.xor(once[i], e.count(tweak.wrapping_add((i * LANES) as u64), 1)),
     );
+    let [twice] = e.encrypt(key, [tweaked]);
     std::array::from_fn(
         #[inline(always)]
         |i| e.xor(once[i], twice[i]),

@@ -142,10 +142,10 @@ impl Engine for AesNi {
     }
 
     #[inline(always)]
-    fn mask(self, bits: u8) -> Self::Mask {
-        [0, 1, 2, 3].map(
+    fn bit<const BIT: u32>(self, words: &[u64; LANES]) -> Self::Mask {
+        words.map(
             #[inline(always)]
-            |i| have! { _mm_set1_epi32(-i32::from(bits >> i & 1)) },
+            |word| have! { _mm_set1_epi64x(-((word >> BIT & 1) as i64)) },
         )
     }
 
@@ -187,8 +187,12 @@ impl Engine for AesNi {
     }
 
     #[inline(always)]
-    fn encrypt<const N: usize>(self, key: &Self::Key, mut x: [Self::Quad; N]) -> [Self::Quad; N] {
-        let blocks = x.as_flattened_mut();
+    fn encrypt<const N: usize, const P: usize>(
+        self,
+        key: &Self::Key,
+        mut x: [[Self::Quad; P]; N],
+    ) -> [[Self::Quad; P]; N] {
+        let blocks = x.as_flattened_mut().as_flattened_mut();
         have! {
             for b in blocks.iter_mut() {
                 *b = _mm_xor_si128(*b, key[0]);

@@ -82,8 +82,8 @@ impl Engine for Portable {
     }
 
     #[inline(always)]
-    fn mask(self, bits: u8) -> Self::Mask {
-        std::array::from_fn(|i| bits >> i & 1 == 1)
+    fn bit<const BIT: u32>(self, words: &[u64; LANES]) -> Self::Mask {
+        words.map(|word| word >> BIT & 1 == 1)
     }
 
     #[inline(always)]
@@ -116,8 +116,12 @@ impl Engine for Portable {
         Aes128::new(&round_keys[0].to_bytes().into())
     }
 
-    fn encrypt<const N: usize>(self, key: &Self::Key, mut x: [Self::Quad; N]) -> [Self::Quad; N] {
-        Self::encrypt_blocks(key, x.as_flattened_mut());
+    fn encrypt<const N: usize, const P: usize>(
+        self,
+        key: &Self::Key,
+        mut x: [[Self::Quad; P]; N],
+    ) -> [[Self::Quad; P]; N] {
+        Self::encrypt_blocks(key, x.as_flattened_mut().as_flattened_mut());
         x
     }
 

@@ -118,8 +118,12 @@ impl Engine for Vaes {
     }
 
     #[inline(always)]
-    fn mask(self, bits: u8) -> Self::Mask {
-        (0..LANES).fold(0, |mask, lane| mask | ((bits >> lane & 1) * 3) << (2 * lane))
+    fn bit<const BIT: u32>(self, words: &[u64; LANES]) -> Self::Mask {
+        have! {
+            let words = _mm512_castsi256_si512(_mm256_loadu_si256(words.as_ptr().cast()));
+            let twice = _mm512_permutexvar_epi64(_mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0), words);
+            _mm512_test_epi64_mask(twice, _mm512_set1_epi64(1 << BIT))
+        }
     }
 
     #[inline(always)]
@@ -168,17 +172,21 @@ impl Engine for Vaes {
     }
 
     #[inline(always)]
-    fn encrypt<const N: usize>(self, key: &Self::Key, mut x: [Self::Quad; N]) -> [Self::Quad; N] {
+    fn encrypt<const N: usize, const P: usize>(
+        self,
+        key: &Self::Key,
+        mut x: [[Self::Quad; P]; N],
+    ) -> [[Self::Quad; P]; N] {
         have! {
-            for quad in x.iter_mut() {
+            for quad in x.as_flattened_mut().iter_mut() {
                 *quad = _mm512_xor_si512(*quad, key[0]);
             }
             for round_key in &key[1..10] {
-                for quad in x.iter_mut() {
+                for quad in x.as_flattened_mut().iter_mut() {
                     *quad = _mm512_aesenc_epi128(*quad, *round_key);
                 }
             }
-            for quad in x.iter_mut() {
+            for quad in x.as_flattened_mut().iter_mut() {
                 *quad = _mm512_aesenclast_epi128(*quad, key[10]);
             }
         }

@@ -1,0 +1,116 @@
+//! The evaluator: uses a program's tables chunk by chunk.
+
+use garblet_circuit::Program;
+use garblet_primitives::{Backend, Block};
+
+use crate::{
+    config::GarblingConfig,
+    position::Position,
+    run::{EvaluatePiece, Functions},
+    schedules::Schedules,
+};
+
+/// Evaluates a garbled program, in memory that does not grow with the program.
+///
+/// *Secret*: the labels; they are wiped on drop.
+pub struct Evaluator<'p> {
+    position: Position<'p>,
+    config: GarblingConfig,
+    functions: Functions,
+    backend: Backend,
+    controls: Vec<u8>,
+}
+
+/// What the peer sent cannot be a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EvaluateError {
+    /// A chunk of the wrong length.
+    #[error("chunk of garbled tables has {got} bytes, expected {expected}")]
+    ChunkLength {
+        /// Bytes of the chunk.
+        got: usize,
+        /// Bytes that it must have.
+        expected: usize,
+    },
+}
+
+impl<'p> Evaluator<'p> {
+    /// Begins to evaluate a program, of which `schedules` were made.
+    ///
+    /// *Shape*: `inputs[k]` are the active labels of program input `k`.
+    ///
+    /// # Panics
+    /// If the shape is wrong.
+    pub fn new(
+        program: &'p Program,
+        schedules: &'p Schedules,
+        config: GarblingConfig,
+        hash_seed: Block,
+        first_gate: u64,
+        inputs: Vec<Box<[Block]>>,
+    ) -> Self {
+        let functions = Functions::of(config);
+        let [_, flip] = (functions.flips)(Block::ZERO);
+        Evaluator {
+            position: Position::new(program, schedules, inputs, hash_seed, first_gate, flip),
+            config,
+            functions,
+            backend: Backend::detect(),
+            controls: Vec::new(),
+        }
+    }
+
+    /// Evaluates with that backend instead of the fastest; the labels are the same.
+    pub fn with_backend(mut self, backend: Backend) -> Self {
+        self.backend = backend;
+        self
+    }
+
+    /// Bytes of the next chunk, 0 when there is none.
+    pub fn next_chunk_bytes(&self) -> usize {
+        self.config.chunk_bytes(self.position.chunk_ands())
+    }
+
+    /// Uses the next chunk.
+    ///
+    /// *Errors*: a length other than [`Evaluator::next_chunk_bytes`]; nothing is done then.
+    pub fn evaluate_chunk(&mut self, tables: &[u8]) -> Result<(), EvaluateError> {
+        let expected = self.next_chunk_bytes();
+        if tables.len() != expected {
+            return Err(EvaluateError::ChunkLength { got: tables.len(), expected });
+        }
+        let ands = self.position.chunk_ands();
+        let Evaluator { position, config, functions, backend, controls } = self;
+        let (gate_bytes, control_bits) = config.scheme.sizes();
+        let (tables, packed) = tables.split_at(ands * gate_bytes);
+        unpack(packed, control_bits, ands, controls);
+        position.advance(ands, |done, piece| {
+            let piece = EvaluatePiece {
+                piece,
+                tables: &tables[done * gate_bytes..],
+                controls: controls.get(done..).unwrap_or_default(),
+            };
+            (functions.evaluate)(*backend, piece)
+        });
+        Ok(())
+    }
+
+    /// The active labels of the program's outputs.
+    ///
+    /// # Panics
+    /// If chunks are missing.
+    pub fn into_outputs(mut self) -> Vec<Box<[Block]>> {
+        // A program without AND gates has no chunk, but it has wires. If chunks are missing, this does nothing.
+        let _ = self.evaluate_chunk(&[]);
+        self.position.into_outputs()
+    }
+}
+
+/// Unpacks `count` groups of `bits` bits into a byte each; nothing if `bits` is 0.
+fn unpack(packed: &[u8], bits: usize, count: usize, bytes: &mut Vec<u8>) {
+    bytes.clear();
+    if bits > 0 {
+        let bit = |at: usize| packed[at / 8] >> (at % 8) & 1;
+        bytes.extend((0..count).map(|i| (0..bits).fold(0, |sum, b| sum | bit(i * bits + b) << b)));
+    }
+}

@@ -1,0 +1,132 @@
+//! The garbler: makes a program's tables chunk by chunk.
+
+use garblet_circuit::Program;
+use garblet_primitives::{Aes128, Backend, Block, Delta};
+use zeroize::Zeroizing;
+
+use crate::{
+    config::GarblingConfig,
+    position::Position,
+    run::{Functions, GarblePiece},
+    schedules::Schedules,
+};
+
+/// Makes a program's garbled tables, in memory that does not grow with the program.
+///
+/// *Secret*: everything but the tables and the hash seed; labels are wiped on drop.
+/// *Unique*: a delta with a hash seed is used for gate numbers `first_gate..first_gate + and_count` once.
+pub struct Garbler<'p> {
+    position: Position<'p>,
+    config: GarblingConfig,
+    functions: Functions,
+    backend: Backend,
+    delta: Delta,
+    hash_seed: Block,
+    secret: Zeroizing<Block>,
+    controls: Vec<u8>,
+}
+
+impl<'p> Garbler<'p> {
+    /// Begins to garble a program, of which `schedules` were made.
+    ///
+    /// *Shape*: `inputs[k]` are the zero labels of program input `k`, see [`GarblingConfig::zero_label`].
+    ///
+    /// # Panics
+    /// If the shape is wrong.
+    pub fn new(
+        program: &'p Program,
+        schedules: &'p Schedules,
+        config: GarblingConfig,
+        delta: &Delta,
+        hash_seed: Block,
+        first_gate: u64,
+        inputs: Vec<Box<[Block]>>,
+    ) -> Self {
+        let functions = Functions::of(config);
+        let [flip, _] = (functions.flips)(delta.block());
+        Garbler {
+            position: Position::new(program, schedules, inputs, hash_seed, first_gate, flip),
+            config,
+            functions,
+            backend: Backend::detect(),
+            delta: delta.clone(),
+            hash_seed,
+            // A pseudo-random function under a key that only the garbler has.
+            secret: Zeroizing::new(Aes128::new(delta.block()).encrypt(hash_seed)),
+            controls: Vec::new(),
+        }
+    }
+
+    /// Garbles with that backend instead of the fastest; the tables are the same.
+    pub fn with_backend(mut self, backend: Backend) -> Self {
+        self.backend = backend;
+        self
+    }
+
+    /// Bytes of the next chunk, 0 when there is none.
+    pub fn next_chunk_bytes(&self) -> usize {
+        self.config.chunk_bytes(self.position.chunk_ands())
+    }
+
+    /// Appends the next chunk to `tables`; returns whether more chunks follow.
+    ///
+    /// *Shape*: exactly [`Garbler::next_chunk_bytes`] are appended.
+    pub fn garble_chunk(&mut self, tables: &mut Vec<u8>) -> bool {
+        let begin = tables.len();
+        tables.resize(begin + self.next_chunk_bytes(), 0);
+        self.garble_chunk_into(&mut tables[begin..])
+    }
+
+    /// Writes the next chunk into `tables`; returns whether more chunks follow.
+    ///
+    /// # Panics
+    /// If `tables` is not of [`Garbler::next_chunk_bytes`].
+    pub fn garble_chunk_into(&mut self, tables: &mut [u8]) -> bool {
+        assert_eq!(tables.len(), self.next_chunk_bytes(), "room for the chunk");
+        let ands = self.position.chunk_ands();
+        let Garbler { position, config, functions, backend, delta, secret, controls, .. } = self;
+        let (gate_bytes, control_bits) = config.scheme.sizes();
+        let (tables, packed) = tables.split_at_mut(ands * gate_bytes);
+        controls.clear();
+        controls.resize(if control_bits > 0 { ands } else { 0 }, 0);
+        position.advance(ands, |done, piece| {
+            let piece = GarblePiece {
+                piece,
+                delta: delta.block(),
+                secret: **secret,
+                tables: &mut tables[done * gate_bytes..],
+                controls: controls.get_mut(done..).unwrap_or_default(),
+            };
+            (functions.garble)(*backend, piece)
+        });
+        pack(controls, control_bits, packed);
+        self.position.chunk_ands() > 0
+    }
+
+    /// The seed of the hash, which the evaluator needs; it is public.
+    pub fn hash_seed(&self) -> Block {
+        self.hash_seed
+    }
+
+    /// The zero labels of the program's outputs.
+    ///
+    /// # Panics
+    /// If chunks are missing.
+    pub fn into_outputs(mut self) -> Vec<Box<[Block]>> {
+        if self.next_chunk_bytes() == 0 {
+            // A program without AND gates has no chunk, but it has wires.
+            self.garble_chunk_into(&mut []);
+        }
+        self.position.into_outputs()
+    }
+}
+
+/// Packs the low `bits` bits of each byte one after another, lowest first.
+fn pack(bytes: &[u8], bits: usize, packed: &mut [u8]) {
+    packed.fill(0);
+    for (i, byte) in bytes.iter().enumerate() {
+        for bit in 0..bits {
+            packed[(i * bits + bit) / 8] |= (byte >> bit & 1) << ((i * bits + bit) % 8);
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Running gates: one call per piece of a chunk, compiled for each scheme, hash and processor.
+
+use std::marker::PhantomData;
+
+use garblet_primitives::{
+    AndGates, Backend, Block, Cursor, Engine, FixedKey, GateHash, GateList, Kernel, LANES, Mitccrh, Rekeyed,
+    Sha256Hash, Slots, Tmmo,
+};
+
+use crate::{
+    config::{GarblingConfig, HashKind, SchemeKind},
+    scheme::{
+        EvaluatorKeys, FourRow, GarblerKeys, GateNumber, Grr3, HalfGates, PrivacyFree, Scheme, Table, TableMut,
+        ThreeHalves, flips,
+    },
+};
+
+/// The longest table of four gates.
+const MAX_QUAD_BYTES: usize = 64 * LANES;
+
+/// Gates of one component to be run until its end or until so many AND gates are done.
+pub(crate) struct Piece<'a> {
+    pub(crate) gates: &'a GateList,
+    pub(crate) cursor: &'a mut Cursor,
+    pub(crate) slots: &'a mut Slots,
+    pub(crate) limit: usize,
+    pub(crate) hash_seed: Block,
+    /// Number of the first gate within the garbling.
+    pub(crate) first_gate: u64,
+}
+
+/// A piece to be garbled.
+pub(crate) struct GarblePiece<'a> {
+    pub(crate) piece: Piece<'a>,
+    pub(crate) delta: Block,
+    /// Key of the garbler's secret randomness.
+    pub(crate) secret: Block,
+    /// At least as long as the tables of `limit` gates.
+    pub(crate) tables: &'a mut [u8],
+    pub(crate) controls: &'a mut [u8],
+}
+
+/// A piece to be evaluated.
+pub(crate) struct EvaluatePiece<'a> {
+    pub(crate) piece: Piece<'a>,
+    /// At least as long as the tables of `limit` gates.
+    pub(crate) tables: &'a [u8],
+    pub(crate) controls: &'a [u8],
+}
+
+/// The functions of a scheme with a hash.
+#[derive(Clone, Copy)]
+pub(crate) struct Functions {
+    /// Garbles and returns how many AND gates that was.
+    pub(crate) garble: fn(Backend, GarblePiece<'_>) -> usize,
+    /// Evaluates and returns how many AND gates that was.
+    pub(crate) evaluate: fn(Backend, EvaluatePiece<'_>) -> usize,
+    /// See [`flips`].
+    pub(crate) flips: fn(Block) -> [Block; 2],
+}
+
+impl Functions {
+    pub(crate) fn of(config: GarblingConfig) -> Self {
+        match config.scheme {
+            SchemeKind::HalfGates => Self::of_scheme::<HalfGates>(config.hash),
+            SchemeKind::Grr3 => Self::of_scheme::<Grr3>(config.hash),
+            SchemeKind::FourRow => Self::of_scheme::<FourRow>(config.hash),
+            SchemeKind::PrivacyFree => Self::of_scheme::<PrivacyFree>(config.hash),
+            SchemeKind::ThreeHalves => Self::of_scheme::<ThreeHalves>(config.hash),
+        }
+    }
+
+    fn of_scheme<S: Scheme>(hash: HashKind) -> Self {
+        match hash {
+            HashKind::Rekeyed => Self::of_both::<S, Rekeyed>(),
+            HashKind::Tmmo => Self::of_both::<S, Tmmo>(),
+            HashKind::Mitccrh => Self::of_both::<S, Mitccrh>(),
+            HashKind::FixedKey => Self::of_both::<S, FixedKey>(),
+            HashKind::Sha256 => Self::of_both::<S, Sha256Hash>(),
+        }
+    }
+
+    fn of_both<S: Scheme, H: GateHash>() -> Self {
+        Functions {
+            garble: |backend, piece| backend.run(Garble::<S, H>(piece, PhantomData)),
+            evaluate: |backend, piece| backend.run(Evaluate::<S, H>(piece, PhantomData)),
+            flips: flips::<S>,
+        }
+    }
+}
+
+/// The number of the next gate, and the period of the hash key that it is in.
+struct Gates<S, H> {
+    next: u64,
+    key_end: u64,
+    kind: PhantomData<(S, H)>,
+}
+
+impl<S: Scheme, H: GateHash> Gates<S, H> {
+    #[inline(always)]
+    fn new(first: u64) -> Self {
+        Gates { next: first, key_end: first, kind: PhantomData }
+    }
+
+    /// The period of the next gate if a new one begins there.
+    #[inline(always)]
+    fn new_period(&mut self) -> Option<u64> {
+        if self.next < self.key_end {
+            return None;
+        }
+        let gates_per_key = H::gates_per_key(S::CALLS);
+        let period = self.next / gates_per_key;
+        self.key_end = (period + 1).saturating_mul(gates_per_key);
+        Some(period)
+    }
+
+    /// Numbers the next gates.
+    #[inline(always)]
+    fn take(&mut self, count: usize) -> GateNumber {
+        let global = self.next;
+        self.next += count as u64;
+        GateNumber { global, local: global & (H::gates_per_key(S::CALLS) - 1) }
+    }
+}
+
+struct Garble<'a, S, H>(GarblePiece<'a>, PhantomData<(S, H)>);
+
+struct GarbleGates<'a, E: Engine, S, H: GateHash> {
+    gates: Gates<S, H>,
+    hash_seed: Block,
+    flip: E::Quad,
+    keys: GarblerKeys<E, H>,
+    tables: &'a mut [u8],
+    controls: &'a mut [u8],
+    last: [u8; MAX_QUAD_BYTES],
+}
+
+impl<S: Scheme, H: GateHash> Kernel for Garble<'_, S, H> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<E: Engine>(self, e: E) -> usize {
+        let GarblePiece { piece, delta, secret, tables, controls } = self.0;
+        let [flip, _] = flips::<S>(delta);
+        let mut gates = Gates::new(piece.first_gate);
+        let keys = GarblerKeys {
+            e,
+            hash: H::key(e, piece.hash_seed, gates.new_period().unwrap_or_default()),
+            delta: e.splat(delta),
+            secret: S::RANDOM.then(|| e.key(secret)),
+        };
+        let flip = e.splat(flip);
+        let hash_seed = piece.hash_seed;
+        let last = [0; MAX_QUAD_BYTES];
+        let mut gates: GarbleGates<'_, E, S, H> = GarbleGates { gates, hash_seed, flip, keys, tables, controls, last };
+        piece.gates.run(e, piece.cursor, piece.slots, piece.limit, &mut gates)
+    }
+}
+
+impl<E: Engine, S: Scheme, H: GateHash> AndGates<E> for GarbleGates<'_, E, S, H> {
+    #[inline(always)]
+    fn begin(&mut self, e: E, count: usize) -> usize {
+        if let Some(period) = self.gates.new_period() {
+            self.keys.hash = H::key(e, self.hash_seed, period);
+        }
+        count.min((self.gates.key_end - self.gates.next) as usize)
+    }
+
+    #[inline(always)]
+    fn quad(&mut self, e: E, count: usize, [a, b]: [E::Quad; 2], [invert_a, invert_b]: [E::Mask; 2]) -> E::Quad {
+        let labels = [e.xor_if(invert_a, a, self.flip), e.xor_if(invert_b, b, self.flip)];
+        let gate = self.gates.take(count);
+        let mut controls = [0; LANES];
+        let (now, later) = std::mem::take(&mut self.tables).split_at_mut(count * S::TABLE_BYTES);
+        self.tables = later;
+        // Fewer than four gates go through a table of four.
+        let last = &mut self.last[..LANES * S::TABLE_BYTES];
+        let whole = count == LANES;
+        let bytes = if whole { &mut *now } else { &mut *last };
+        let result = S::garble(&self.keys, gate, labels, TableMut { bytes, controls: &mut controls });
+        if !whole {
+            now.copy_from_slice(&last[..now.len()]);
+        }
+        if S::CONTROL_BITS > 0 {
+            let (now, later) = std::mem::take(&mut self.controls).split_at_mut(count);
+            now.copy_from_slice(&controls[..count]);
+            self.controls = later;
+        }
+        result
+    }
+}
+
+struct Evaluate<'a, S, H>(EvaluatePiece<'a>, PhantomData<(S, H)>);
+
+struct EvaluateGates<'a, E: Engine, S, H: GateHash> {
+    gates: Gates<S, H>,
+    hash_seed: Block,
+    flip: E::Quad,
+    keys: EvaluatorKeys<E, H>,
+    tables: &'a [u8],
+    controls: &'a [u8],
+    last: [u8; MAX_QUAD_BYTES],
+}
+
+impl<S: Scheme, H: GateHash> Kernel for Evaluate<'_, S, H> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<E: Engine>(self, e: E) -> usize {
+        let EvaluatePiece { piece, tables, controls } = self.0;
+        let [_, flip] = flips::<S>(Block::ZERO);
+        let mut gates = Gates::new(piece.first_gate);
+        let keys = EvaluatorKeys { e, hash: H::key(e, piece.hash_seed, gates.new_period().unwrap_or_default()) };
+        let flip = e.splat(flip);
+        let hash_seed = piece.hash_seed;
+        let last = [0; MAX_QUAD_BYTES];
+        let mut gates: EvaluateGates<'_, E, S, H> =
+            EvaluateGates { gates, hash_seed, flip, keys, tables, controls, last };
+        piece.gates.run(e, piece.cursor, piece.slots, piece.limit, &mut gates)
+    }
+}
+
+impl<E: Engine, S: Scheme, H: GateHash> AndGates<E> for EvaluateGates<'_, E, S, H> {
+    #[inline(always)]
+    fn begin(&mut self, e: E, count: usize) -> usize {
+        if let Some(period) = self.gates.new_period() {
+            self.keys.hash = H::key(e, self.hash_seed, period);
+        }
+        count.min((self.gates.key_end - self.gates.next) as usize)
+    }
+
+    #[inline(always)]
+    fn quad(&mut self, e: E, count: usize, labels: [E::Quad; 2], [invert_a, invert_b]: [E::Mask; 2]) -> E::Quad {
+        let labels = match S::SELECT_IS_VALUE {
+            true => [e.xor_if(invert_a, labels[0], self.flip), e.xor_if(invert_b, labels[1], self.flip)],
+            false => labels,
+        };
+        let gate = self.gates.take(count);
+        let mut controls = [0; LANES];
+        if S::CONTROL_BITS > 0 {
+            let (now, later) = self.controls.split_at(count);
+            controls[..count].copy_from_slice(now);
+            self.controls = later;
+        }
+        let (now, later) = self.tables.split_at(count * S::TABLE_BYTES);
+        self.tables = later;
+        // Fewer than four gates go through a table of four.
+        let last = &mut self.last[..LANES * S::TABLE_BYTES];
+        let bytes = if count == LANES {
+            now
+        } else {
+            last[..now.len()].copy_from_slice(now);
+            last
+        };
+        S::evaluate(&self.keys, gate, labels, Table { bytes, controls })
+    }
+}

@@ -1,0 +1,64 @@
+//! The components of a program, made ready to be garbled and evaluated.
+
+use garblet_circuit::{InstanceId, Operand, OutputWire, Program, Schedule};
+use garblet_primitives::{Block, GateList, Op, Slots};
+
+/// The schedules of a program's components, made once and used by any number of garblings.
+pub struct Schedules {
+    components: Vec<Component>,
+    and_count: u64,
+}
+
+/// One component: its gates on label slots, and where its outputs are.
+pub(crate) struct Component {
+    pub(crate) gates: GateList,
+    outputs: Vec<OutputWire>,
+}
+
+impl Schedules {
+    /// Schedules every component of a program.
+    pub fn new(program: &Program) -> Self {
+        let components: Vec<Component> =
+            program.components().iter().map(|c| Component::new(&Schedule::new(c.circuit()))).collect();
+        let ands_of = |i| components[program.component_id(InstanceId(i as u32)).0 as usize].gates.and_count() as u64;
+        let and_count = (0..program.instance_count()).map(ands_of).sum();
+        Schedules { components, and_count }
+    }
+
+    /// AND gates of the whole program that are garbled, which are at most those of its circuits: gates without effect on
+    /// an output are left out.
+    pub fn and_count(&self) -> u64 {
+        self.and_count
+    }
+
+    pub(crate) fn of(&self, program: &Program, instance: InstanceId) -> &Component {
+        &self.components[program.component_id(instance).0 as usize]
+    }
+}
+
+impl Component {
+    fn new(schedule: &Schedule) -> Self {
+        let steps = schedule.steps().iter().map(|step| [step.xors, step.ands]).collect();
+        let xor = |op: &garblet_circuit::XorOp| Op { a: op.a, b: op.b, out: op.out, inverted: [false; 2] };
+        let and = |op: &garblet_circuit::AndOp| Op {
+            a: op.a.slot() as u32,
+            b: op.b.slot() as u32,
+            out: op.out,
+            inverted: [op.a.inverted(), op.b.inverted()],
+        };
+        let xors: Vec<Op> = schedule.xors().iter().map(xor).collect();
+        let ands: Vec<Op> = schedule.ands().iter().map(and).collect();
+        let gates = GateList::new(schedule.slot_count(), steps, &xors, &ands);
+        Component { gates, outputs: schedule.outputs().to_vec() }
+    }
+
+    /// The outputs after all gates ran, appended to `into`; `flip` turns a wire's label into that of its negation.
+    pub(crate) fn outputs(&self, slots: &Slots, flip: Block, into: &mut Vec<Block>) {
+        let flip_if = |invert: bool| Block::mask(invert) & flip;
+        let label = |operand: Operand| slots.get(operand.slot()) ^ flip_if(operand.inverted());
+        into.extend(self.outputs.iter().map(|output| match *output {
+            OutputWire::Slot(operand) => label(operand),
+            OutputWire::Constant(value) => flip_if(value),
+        }));
+    }
+}

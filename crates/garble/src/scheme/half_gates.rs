@@ -1,0 +1,49 @@
+//! Half gates: two blocks per AND gate.
+
+use garblet_primitives::{Engine, GateHash};
+
+use super::{EvaluatorKeys, GarblerKeys, GateNumber, Scheme, Table, TableMut};
+
+/// Half gates.
+///
+/// *Source*: Zahur, Rosulek and Evans 2015, figure 2. *Symbols*: `W_a^0, W_b^0` are the zero labels, `p` their select bits,
+/// `T_G, T_E` the table, `j = 2 gate, j' = 2 gate + 1` the tweaks.
+pub(crate) struct HalfGates;
+
+impl Scheme for HalfGates {
+    const TABLE_BYTES: usize = 32;
+    const CALLS: u64 = 4;
+
+    #[inline(always)]
+    fn garble<E: Engine, H: GateHash>(
+        keys: &GarblerKeys<E, H>,
+        gate: GateNumber,
+        [a, b]: [E::Quad; 2],
+        table: TableMut<'_>,
+    ) -> E::Quad {
+        let (e, delta) = (keys.e, keys.delta);
+        let [[a0, a1], [b0, b1]] = keys.hash(gate, [[a, e.xor(a, delta)], [b, e.xor(b, delta)]]);
+        let (pa, pb) = (e.lsb(a), e.lsb(b));
+        let garbler_row = e.xor_if(pb, e.xor(a0, a1), delta);
+        let evaluator_row = e.xor3(b0, b1, a);
+        table.put_pair(e, garbler_row, evaluator_row);
+        let halves = e.xor(a0, b0);
+        let halves = e.xor_if(pa, halves, garbler_row);
+        e.xor_if(pb, halves, e.xor(b0, b1))
+    }
+
+    #[inline(always)]
+    fn evaluate<E: Engine, H: GateHash>(
+        keys: &EvaluatorKeys<E, H>,
+        gate: GateNumber,
+        [a, b]: [E::Quad; 2],
+        table: Table<'_>,
+    ) -> E::Quad {
+        let e = keys.e;
+        let [[ha], [hb]] = keys.hash(gate, [[a], [b]]);
+        let [garbler_row, evaluator_row] = table.pair(e);
+        let halves = e.xor(ha, hb);
+        let halves = e.xor_if(e.lsb(a), halves, garbler_row);
+        e.xor_if(e.lsb(b), halves, e.xor(evaluator_row, a))
+    }
+}

@@ -1,0 +1,269 @@
+//! Garbled and evaluated programs give the plain evaluator's answers, whatever scheme, hash, processor and cut.
+
+use garblet_circuit::{
+    Bits, Circuit, Component, Gate, Link, Party, Port, Program, Recipients, Source, Type, Wire, random,
+};
+use garblet_garble::{CHUNK_ANDS, EvaluateError, Evaluator, Garbler, GarblingConfig, HashKind, Schedules, SchemeKind};
+use garblet_primitives::{Backend, Block, Delta, Prg};
+use proptest::prelude::*;
+
+fn configs() -> impl Iterator<Item = GarblingConfig> {
+    SchemeKind::ALL.iter().flat_map(|&scheme| HashKind::ALL.iter().map(move |&hash| GarblingConfig { scheme, hash }))
+}
+
+/// What both parties have at the start.
+struct Setup {
+    delta: Delta,
+    hash_seed: Block,
+    zero_labels: Vec<Box<[Block]>>,
+    active_labels: Vec<Box<[Block]>>,
+}
+
+fn set_up(program: &Program, config: GarblingConfig, inputs: &[Bits], seed: u128) -> Setup {
+    let mut rng = Prg::new(Block::from_u128(seed));
+    let delta = Delta::random(&mut rng);
+    let hash_seed = rng.next_block();
+    let mut zero = |n: usize| (0..n).map(|_| config.zero_label(rng.next_block())).collect::<Box<[Block]>>();
+    let zero_labels: Vec<_> = program.inputs().iter().map(|i| zero(i.port.width() as usize)).collect();
+    let active = |(zero, bits): (&Box<[Block]>, &Bits)| {
+        zero.iter().zip(bits.iter()).map(|(&z, bit)| z ^ Block::mask(bit) & delta.block()).collect()
+    };
+    let active_labels = zero_labels.iter().zip(inputs).map(active).collect();
+    Setup { delta, hash_seed, zero_labels, active_labels }
+}
+
+/// Garbles and evaluates, and decodes the outputs; also the chunks.
+fn run(
+    program: &Program,
+    config: GarblingConfig,
+    inputs: &[Bits],
+    first_gate: u64,
+    [garbling, evaluating]: [Backend; 2],
+) -> (Vec<Vec<bool>>, Vec<Vec<u8>>) {
+    let Setup { delta, hash_seed, zero_labels, active_labels } = set_up(program, config, inputs, 3);
+    let schedules = Schedules::new(program);
+    let mut garbler =
+        Garbler::new(program, &schedules, config, &delta, hash_seed, first_gate, zero_labels).with_backend(garbling);
+    let mut evaluator =
+        Evaluator::new(program, &schedules, config, hash_seed, first_gate, active_labels).with_backend(evaluating);
+    let mut chunks = Vec::new();
+    loop {
+        let mut tables = Vec::new();
+        let more = garbler.garble_chunk(&mut tables);
+        assert_eq!(tables.len(), evaluator.next_chunk_bytes());
+        evaluator.evaluate_chunk(&tables).unwrap();
+        chunks.push(tables);
+        if !more {
+            break;
+        }
+    }
+    assert_eq!(evaluator.next_chunk_bytes(), 0);
+    let sent: usize = chunks.iter().map(Vec::len).sum();
+    assert_eq!(sent as u64, config.table_bytes(schedules.and_count()));
+    let decode = |(zero, active): (&Box<[Block]>, &Box<[Block]>)| {
+        let pairs = zero.iter().zip(active);
+        pairs
+            .map(|(&zero, &active)| {
+                let value = config.select_bit(zero) ^ config.select_bit(active);
+                assert!(active == zero ^ Block::mask(value) & delta.block(), "a label that is none of the wire's");
+                assert!(!config.scheme.is_privacy_free() || !config.select_bit(zero));
+                value
+            })
+            .collect()
+    };
+    let outputs = garbler.into_outputs().iter().zip(&evaluator.into_outputs()).map(decode).collect();
+    (outputs, chunks)
+}
+
+fn check(program: &Program, config: GarblingConfig, inputs: &[Bits], first_gate: u64) {
+    let expected: Vec<Vec<bool>> =
+        garblet_circuit::evaluate(program, inputs).iter().map(|bits| bits.iter().collect()).collect();
+    let mut chunks = None;
+    for backend in Backend::available() {
+        // The parties may have different processors.
+        let (outputs, made) = run(program, config, inputs, first_gate, [backend, Backend::detect()]);
+        assert_eq!(outputs, expected, "{} {} garbled on {backend}", config.scheme, config.hash);
+        assert!(*chunks.get_or_insert(made.clone()) == made, "tables made on {backend} differ");
+        let (outputs, _) = run(program, config, inputs, first_gate, [Backend::detect(), backend]);
+        assert_eq!(outputs, expected, "{} {} evaluated on {backend}", config.scheme, config.hash);
+    }
+}
+
+/// The program of one component.
+fn single(circuit: Circuit) -> Program {
+    let port = |name, width: usize| vec![Port::new(name, Type::Bits(width as u32))];
+    let (inputs, outputs) = (port("in", circuit.input_count() as usize), port("out", circuit.outputs().len()));
+    Program::from_component(Component::new("test", inputs, outputs, circuit).unwrap(), &[Party(0)]).unwrap()
+}
+
+/// A circuit of five inputs and that many AND gates: each of the wire before it and of one halfway back, and negated, so
+/// that values do not settle.
+fn and_chain(ands: usize) -> Circuit {
+    let pair = |g: u32| {
+        let last = 4 + 2 * g;
+        [Gate::And(Wire(last), Wire(last.saturating_sub(3) / 2)), Gate::Not(Wire(last + 1))]
+    };
+    let gates: Vec<Gate> = (0..ands as u32).flat_map(pair).collect();
+    let last = Wire(4 + gates.len() as u32);
+    Circuit::new(5, gates, vec![last]).unwrap()
+}
+
+#[test]
+fn one_gate_with_every_input_and_inversion() {
+    for config in configs() {
+        for flips in 0..8 {
+            let flip = |bit: u32, wire: u32| {
+                if flips >> bit & 1 == 1 { Gate::Not(Wire(wire)) } else { Gate::Xor(Wire(wire), Wire(2)) }
+            };
+            // Wire 2 is false.
+            let gates = vec![Gate::Constant(false), flip(0, 0), flip(1, 1), Gate::And(Wire(3), Wire(4)), flip(2, 5)];
+            let program = single(Circuit::new(2, gates, vec![Wire(6), Wire(5)]).unwrap());
+            for values in 0..4 {
+                let inputs = [Bits::from_u128(values, 2)];
+                let (outputs, _) = run(&program, config, &inputs, 0, [Backend::detect(); 2]);
+                let [a, b] = [values & 1 ^ flips & 1, values >> 1 & 1 ^ flips >> 1 & 1];
+                let and = a & b == 1;
+                assert_eq!(outputs, [[and ^ (flips >> 2 & 1 == 1), and]], "{} {}", config.scheme, config.hash);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn random_programs(seed: u128, first_gate in prop_oneof![Just(0), 0u64..5000, Just(1 << 40)]) {
+        let mut rng = Prg::new(Block::from_u128(seed));
+        let program = random::program(&mut rng, 300, 2);
+        let inputs = random::inputs(&mut rng, &program);
+        for config in configs() {
+            check(&program, config, &inputs, first_gate);
+        }
+    }
+}
+
+#[test]
+fn chunks_are_cut_at_every_boundary() {
+    for ands in [CHUNK_ANDS - 1, CHUNK_ANDS, CHUNK_ANDS + 1, 2 * CHUNK_ANDS + 3] {
+        let program = single(and_chain(ands));
+        for &scheme in SchemeKind::ALL {
+            check(&program, GarblingConfig { scheme, ..Default::default() }, &[Bits::from_u128(0b10110, 5)], 77);
+        }
+    }
+}
+
+#[test]
+fn random_circuits_larger_than_a_chunk() {
+    let mut rng = Prg::new(Block::from_u128(8));
+    for (inputs, gates) in [(64, 40_000), (300, 30_000), (3, 25_000)] {
+        let program = single(random::circuit(&mut rng, inputs, gates, 200));
+        let values = random::inputs(&mut rng, &program);
+        for &scheme in SchemeKind::ALL {
+            check(&program, GarblingConfig { scheme, ..Default::default() }, &values, 5);
+        }
+    }
+}
+
+#[test]
+fn many_small_instances_share_chunks() {
+    let mut program = Program::new("chain");
+    let component =
+        Component::new("step", vec![Port::new("in", Type::Bits(5))], vec![Port::new("out", Type::Bits(5))], {
+            let gates = and_chain(9).gates().to_vec();
+            Circuit::new(5, gates, vec![Wire(22), Wire(21), Wire(19), Wire(16), Wire(3)]).unwrap()
+        });
+    let component = program.add_component(component.unwrap());
+    let input = program.add_input(Port::new("in", Type::Bits(5)), Party(0)).unwrap();
+    let mut link = program.input_link(input);
+    for _ in 0..1500 {
+        let instance = program.add_instance(component, &[link]).unwrap();
+        link = program.instance_link(instance);
+    }
+    let truth = Link { source: Source::Constant(true), start: 0, len: 1 };
+    program.add_output(Port::new("out", Type::Bits(6)), Recipients::All, vec![link, truth]).unwrap();
+    for &scheme in SchemeKind::ALL {
+        check(&program, GarblingConfig { scheme, ..Default::default() }, &[Bits::from_u128(0b01011, 5)], 0);
+    }
+}
+
+#[test]
+fn programs_without_and_gates_have_no_tables() {
+    let gates = vec![Gate::Xor(Wire(0), Wire(1)), Gate::Not(Wire(2)), Gate::Constant(true)];
+    let program = single(Circuit::new(2, gates, vec![Wire(3), Wire(4), Wire(0), Wire(0)]).unwrap());
+    for config in configs() {
+        check(&program, config, &[Bits::from_u128(2, 2)], 0);
+        let setup = set_up(&program, config, &[Bits::from_u128(2, 2)], 3);
+        let schedules = Schedules::new(&program);
+        // Nobody needs to ask for the empty chunk.
+        let garbler = Garbler::new(&program, &schedules, config, &setup.delta, setup.hash_seed, 0, setup.zero_labels);
+        assert_eq!(garbler.next_chunk_bytes(), 0);
+        assert_eq!(garbler.into_outputs()[0].len(), 4);
+    }
+}
+
+#[test]
+fn tables_of_the_wrong_length_are_refused() {
+    let program = single(and_chain(100));
+    for &scheme in SchemeKind::ALL {
+        let config = GarblingConfig { scheme, ..Default::default() };
+        let setup = set_up(&program, config, &[Bits::from_u128(9, 5)], 3);
+        let schedules = Schedules::new(&program);
+        let mut evaluator = Evaluator::new(&program, &schedules, config, setup.hash_seed, 0, setup.active_labels);
+        let expected = config.chunk_bytes(100);
+        for got in [0, 1, expected - 1, expected + 1, 2 * expected] {
+            let error = evaluator.evaluate_chunk(&vec![0; got]).unwrap_err();
+            assert_eq!(error, EvaluateError::ChunkLength { got, expected });
+            assert_eq!(error.to_string(), format!("chunk of garbled tables has {got} bytes, expected {expected}"));
+        }
+        assert!(evaluator.evaluate_chunk(&vec![0; expected]).is_ok());
+        assert!(evaluator.evaluate_chunk(&[0]).is_err());
+    }
+}
+
+#[test]
+#[should_panic(expected = "100 AND gates are not done")]
+fn outputs_need_all_chunks() {
+    let program = single(and_chain(100));
+    let config = GarblingConfig::default();
+    let setup = set_up(&program, config, &[Bits::from_u128(9, 5)], 3);
+    let schedules = Schedules::new(&program);
+    Evaluator::new(&program, &schedules, config, setup.hash_seed, 0, setup.active_labels).into_outputs();
+}
+
+#[test]
+fn a_changed_table_does_not_give_a_label_of_the_other_value() {
+    let program = single(and_chain(1));
+    for config in configs() {
+        let inputs = [Bits::from_u128(0b11111, 5)];
+        let setup = set_up(&program, config, &inputs, 3);
+        let schedules = Schedules::new(&program);
+        let mut garbler =
+            Garbler::new(&program, &schedules, config, &setup.delta, setup.hash_seed, 0, setup.zero_labels);
+        let mut tables = Vec::new();
+        garbler.garble_chunk(&mut tables);
+        let zero = garbler.into_outputs()[0][0];
+        for at in 0..tables.len() {
+            let mut changed = tables.clone();
+            changed[at] ^= 0x10;
+            let active = setup.active_labels.clone();
+            let mut evaluator = Evaluator::new(&program, &schedules, config, setup.hash_seed, 0, active);
+            evaluator.evaluate_chunk(&changed).unwrap();
+            let value = garblet_circuit::evaluate(&program, &inputs)[0].get(0);
+            assert!(evaluator.into_outputs()[0][0] != zero ^ Block::mask(!value) & setup.delta.block());
+        }
+    }
+}
+
+#[test]
+fn tables_are_what_they_were() {
+    let program = single(and_chain(2000));
+    let inputs = [Bits::from_u128(0b10110, 5)];
+    let digest = |config| {
+        let (_, chunks) = run(&program, config, &inputs, 1000, [Backend::detect(); 2]);
+        blake3::hash(&chunks.concat()).to_hex()[..16].to_owned()
+    };
+    let got: Vec<String> = configs().map(|c| format!("{} {} {}", c.scheme, c.hash, digest(c))).collect();
+    let golden = include_str!("golden_tables.txt");
+    assert_eq!(got.join("\n"), golden.trim_end());
+}
