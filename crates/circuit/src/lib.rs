@@ -13,6 +13,9 @@ pub mod diagnostic;
 mod digest;
 mod error;
 mod evaluate;
+mod flatten;
+pub mod formats;
+pub mod front_end;
 mod json;
 mod program;
 #[cfg(any(test, feature = "random"))]

@@ -22,6 +22,7 @@ use crate::{bits::Bits, types::Type};
 
 pub use decimal::MAX_DECIMAL_BITS;
 pub use input_file::read_inputs;
+pub(crate) use parse::Reader;
 pub use parse::read_value;
 
 /// A value as JSON that [`read_value`] reads back: integers of up to 64 bits as numbers, wider ones as decimal strings
