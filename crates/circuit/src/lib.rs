@@ -17,6 +17,7 @@ mod flatten;
 pub mod formats;
 pub mod front_end;
 mod json;
+pub mod library;
 mod program;
 #[cfg(any(test, feature = "random"))]
 pub mod random;

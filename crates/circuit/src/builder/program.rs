@@ -20,6 +20,20 @@ pub struct Wires {
 }
 
 /// A program under construction.
+///
+/// ```
+/// use garblet_circuit::{Party, Recipients, Type, builder::ProgramBuilder, library};
+///
+/// let mut p = ProgramBuilder::new("two rounds");
+/// let round = p.component(library::component("aes-round")?);
+/// let state = p.input("block", Type::Bytes(16), Party(0))?;
+/// let key = p.input("key", Type::Bytes(16), Party(1))?;
+/// let state = p.instance(round, &[&state, &key])?.remove(0);
+/// let state = p.instance(round, &[&state, &key])?.remove(0);
+/// p.output("state", &state, Recipients::All)?;
+/// assert_eq!(p.finish().instance_count(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct ProgramBuilder {
     program: Program,
 }

@@ -1,0 +1,367 @@
+//! AES-128 (FIPS 197).
+//!
+//! Only the S-box has AND gates: 32 of them. A block takes 160 S-boxes, the key schedule 40.
+
+use super::member::{Build, Member, Parameter};
+use crate::{
+    builder::{Bit, Bytes, CircuitBuilder, ProgramBuilder},
+    component::Component,
+    error::CircuitError,
+    program::{Party, Program, Recipients},
+    types::Type,
+};
+
+/// - `aes128`: 6,400 AND gates, as one component.
+/// - `aes128-expanded`: the same with the key schedule outside, 5,120.
+/// - `aes-round`, `aes-last-round`: 512 each. `aes-key-schedule`: 1,280.
+/// - `aes128-chain(n)`: n instances of `aes128`, each encrypting the ciphertext of the one before.
+///
+/// *Source*: FIPS 197; the S-box is that of Boyar and Peralta 2012.
+pub(super) const MEMBERS: &[Member] = &[
+    Member {
+        name: "aes128",
+        summary: "AES-128 of party 1's block under party 0's key",
+        parameters: &[],
+        ands: "6400",
+        and_count: |_| 6400,
+        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, _| aes128(name) },
+    },
+    Member {
+        name: "aes128-expanded",
+        summary: "AES-128 of party 1's block under the 11 round keys that party 0 computed from its key",
+        parameters: &[],
+        ands: "5120",
+        and_count: |_| 5120,
+        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, _| expanded(name) },
+    },
+    Member {
+        name: "aes-round",
+        summary: "one round of AES: SubBytes, ShiftRows, MixColumns, AddRoundKey",
+        parameters: &[],
+        ands: "512",
+        and_count: |_| 512,
+        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, _| one_round(name, round) },
+    },
+    Member {
+        name: "aes-last-round",
+        summary: "the last round of AES: SubBytes, ShiftRows, AddRoundKey",
+        parameters: &[],
+        ands: "512",
+        and_count: |_| 512,
+        build: Build::Component { owners: &[Party(0), Party(1)], build: |name, _| one_round(name, last_round) },
+    },
+    Member {
+        name: "aes-key-schedule",
+        summary: "the 11 round keys of an AES-128 key",
+        parameters: &[],
+        ands: "1280",
+        and_count: |_| 1280,
+        build: Build::Component { owners: &[Party(0)], build: |name, _| key_schedule(name) },
+    },
+    Member {
+        name: "aes128-chain",
+        summary: "AES-128 again and again: each block is the ciphertext of the one before",
+        parameters: &[Parameter::new("blocks", 10, 1, 1 << 24)],
+        ands: "6400 blocks",
+        and_count: |p| 6400 * p[0],
+        build: Build::Program { size: |p| p[0] * 2 + 40_000, build: |name, p| chain(name, p[0]) },
+    },
+];
+
+/// Bit 0 is the least significant.
+type Byte = [Bit; 8];
+
+/// 16 bytes in the order of FIPS 197: column after column.
+type Block = [Byte; 16];
+
+/// About the gates of one AES-128, so that tables grow once.
+const GATES: usize = 32_000;
+
+fn aes128(name: String) -> Result<Component, CircuitError> {
+    let mut c = CircuitBuilder::new(name);
+    c.reserve(GATES);
+    let key = block_input(&mut c, "key");
+    let block = block_input(&mut c, "block");
+    let keys = expand_key(&mut c, key);
+    let ciphertext = encrypt(&mut c, &keys, block);
+    c.output("ciphertext", &to_bytes(&[ciphertext]));
+    c.finish()
+}
+
+fn expanded(name: String) -> Result<Component, CircuitError> {
+    let mut c = CircuitBuilder::new(name);
+    c.reserve(GATES);
+    let round_keys: Bytes = c.input("round_keys", Type::Bytes(176));
+    let block = block_input(&mut c, "block");
+    let keys: Vec<Block> = round_keys.0.chunks(128).map(to_block).collect();
+    let ciphertext = encrypt(&mut c, &keys, block);
+    c.output("ciphertext", &to_bytes(&[ciphertext]));
+    c.finish()
+}
+
+fn one_round(name: String, round: fn(&mut CircuitBuilder, &Block, &Block) -> Block) -> Result<Component, CircuitError> {
+    let mut c = CircuitBuilder::new(name);
+    let state = block_input(&mut c, "state");
+    let key = block_input(&mut c, "round_key");
+    let state = round(&mut c, &state, &key);
+    c.output("state", &to_bytes(&[state]));
+    c.finish()
+}
+
+fn key_schedule(name: String) -> Result<Component, CircuitError> {
+    let mut c = CircuitBuilder::new(name);
+    let key = block_input(&mut c, "key");
+    let keys = expand_key(&mut c, key);
+    c.output("round_keys", &to_bytes(&keys));
+    c.finish()
+}
+
+fn chain(name: String, blocks: u32) -> Result<Program, CircuitError> {
+    let mut p = ProgramBuilder::new(name);
+    let aes = p.component(aes128("aes128".into())?);
+    let key = p.input("key", Type::Bytes(16), Party(0))?;
+    let mut block = p.input("block", Type::Bytes(16), Party(1))?;
+    for _ in 0..blocks {
+        block = p.instance(aes, &[&key, &block])?.remove(0);
+    }
+    p.output("ciphertext", &block, Recipients::All)?;
+    Ok(p.finish())
+}
+
+/// FIPS 197, section 5.1.
+fn encrypt(c: &mut CircuitBuilder, keys: &[Block], block: Block) -> Block {
+    let mut state = add_round_key(c, &block, &keys[0]);
+    for key in &keys[1..10] {
+        state = round(c, &state, key);
+    }
+    last_round(c, &state, &keys[10])
+}
+
+fn round(c: &mut CircuitBuilder, state: &Block, key: &Block) -> Block {
+    let state = shift_rows(&sub_bytes(c, state));
+    let state = mix_columns(c, &state);
+    add_round_key(c, &state, key)
+}
+
+fn last_round(c: &mut CircuitBuilder, state: &Block, key: &Block) -> Block {
+    let state = shift_rows(&sub_bytes(c, state));
+    add_round_key(c, &state, key)
+}
+
+fn sub_bytes(c: &mut CircuitBuilder, state: &Block) -> Block {
+    state.map(|byte| sub_byte(c, byte))
+}
+
+/// Section 5.1.2: row r, whose bytes are r, r + 4, r + 8 and r + 12, moves r columns to the left.
+fn shift_rows(state: &Block) -> Block {
+    std::array::from_fn(|i| state[(i + 4 * (i % 4)) % 16])
+}
+
+/// Section 5.1.3, with 2a + 3b + c + d written as 2(a + b) + b + (c + d).
+fn mix_columns(c: &mut CircuitBuilder, state: &Block) -> Block {
+    std::array::from_fn(|i| {
+        let column = i / 4 * 4;
+        let [a, b, d, e] = [0, 1, 2, 3].map(|k| state[column + (i + k) % 4]);
+        let doubled = xor(c, a, b);
+        let doubled = double(c, doubled);
+        let others = xor(c, d, e);
+        let rest = xor(c, b, others);
+        xor(c, doubled, rest)
+    })
+}
+
+fn add_round_key(c: &mut CircuitBuilder, state: &Block, key: &Block) -> Block {
+    std::array::from_fn(|i| xor(c, state[i], key[i]))
+}
+
+/// Section 5.2: each word is the word four before it, plus the word before it, which at each key's start is rotated,
+/// goes through the S-box and gets a round constant.
+fn expand_key(c: &mut CircuitBuilder, key: Block) -> Vec<Block> {
+    let mut keys = vec![key];
+    let mut constant = 1u16;
+    for _ in 0..10 {
+        let last = keys[keys.len() - 1];
+        let mut word: [Byte; 4] = [13, 14, 15, 12].map(|i| sub_byte(c, last[i]));
+        for (i, bit) in word[0].iter_mut().enumerate() {
+            *bit = bit.invert_if(constant >> i & 1 == 1);
+        }
+        constant = if constant < 0x80 { constant << 1 } else { 0x1b };
+        let mut next = last;
+        for column in next.chunks_mut(4) {
+            for (byte, before) in column.iter_mut().zip(&mut word) {
+                *byte = xor(c, *byte, *before);
+                *before = *byte;
+            }
+        }
+        keys.push(next);
+    }
+    keys
+}
+
+fn xor(c: &mut CircuitBuilder, a: Byte, b: Byte) -> Byte {
+    std::array::from_fn(|i| c.xor(a[i], b[i]))
+}
+
+/// Times x in the field of 256 elements, modulo x^8 + x^4 + x^3 + x + 1.
+fn double(c: &mut CircuitBuilder, a: Byte) -> Byte {
+    let top = a[7];
+    [top, c.xor(a[0], top), a[1], c.xor(a[2], top), c.xor(a[3], top), a[4], a[5], a[6]]
+}
+
+/// The S-box with 32 AND and 83 XOR gates, in the variable names of the source.
+///
+/// `x0` and `s0` are the most significant bits. The inverse in GF(2^8) is taken by way of GF(2^4): a linear layer to
+/// `y` (the other basis), the products `t2..t16`, the inverse in GF(2^4) `t21..t40`, the products `z`, a linear layer
+/// back that includes the affine map.
+///
+/// *Source*: Boyar and Peralta, "A small depth-16 circuit for the AES S-box", 2012, the circuit of 115 gates.
+fn sub_byte(c: &mut CircuitBuilder, byte: Byte) -> Byte {
+    let [x7, x6, x5, x4, x3, x2, x1, x0] = byte;
+    /// One line per assignment, as in the source.
+    macro_rules! straight_line {
+        ($($out:ident = $a:ident $op:tt $b:ident;)*) => { $(let $out = straight_line!(@ $a $op $b);)* };
+        (@ $a:ident + $b:ident) => { c.xor($a, $b) };
+        (@ $a:ident * $b:ident) => { c.and($a, $b) };
+        (@ $a:ident - $b:ident) => { !c.xor($a, $b) };
+    }
+    straight_line! {
+        y14 = x3 + x5; y13 = x0 + x6; y9 = x0 + x3; y8 = x0 + x5; t0 = x1 + x2; y1 = t0 + x7; y4 = y1 + x3;
+        y12 = y13 + y14; y2 = y1 + x0; y5 = y1 + x6; y3 = y5 + y8; t1 = x4 + y12; y15 = t1 + x5; y20 = t1 + x1;
+        y6 = y15 + x7; y10 = y15 + t0; y11 = y20 + y9; y7 = x7 + y11; y17 = y10 + y11; y19 = y10 + y8;
+        y16 = t0 + y11; y21 = y13 + y16; y18 = x0 + y16;
+
+        t2 = y12 * y15; t3 = y3 * y6; t4 = t3 + t2; t5 = y4 * x7; t6 = t5 + t2; t7 = y13 * y16; t8 = y5 * y1;
+        t9 = t8 + t7; t10 = y2 * y7; t11 = t10 + t7; t12 = y9 * y11; t13 = y14 * y17; t14 = t13 + t12;
+        t15 = y8 * y10; t16 = t15 + t12; t17 = t4 + t14; t18 = t6 + t16; t19 = t9 + t14; t20 = t11 + t16;
+        t21 = t17 + y20; t22 = t18 + y19; t23 = t19 + y21; t24 = t20 + y18;
+
+        t25 = t21 + t22; t26 = t21 * t23; t27 = t24 + t26; t28 = t25 * t27; t29 = t28 + t22; t30 = t23 + t24;
+        t31 = t22 + t26; t32 = t31 * t30; t33 = t32 + t24; t34 = t23 + t33; t35 = t27 + t33; t36 = t24 * t35;
+        t37 = t36 + t34; t38 = t27 + t36; t39 = t29 * t38; t40 = t25 + t39; t41 = t40 + t37; t42 = t29 + t33;
+        t43 = t29 + t40; t44 = t33 + t37; t45 = t42 + t41;
+
+        z0 = t44 * y15; z1 = t37 * y6; z2 = t33 * x7; z3 = t43 * y16; z4 = t40 * y1; z5 = t29 * y7;
+        z6 = t42 * y11; z7 = t45 * y17; z8 = t41 * y10; z9 = t44 * y12; z10 = t37 * y3; z11 = t33 * y4;
+        z12 = t43 * y13; z13 = t40 * y5; z14 = t29 * y2; z15 = t42 * y9; z16 = t45 * y14; z17 = t41 * y8;
+
+        t46 = z15 + z16; t47 = z10 + z11; t48 = z5 + z13; t49 = z9 + z10; t50 = z2 + z12; t51 = z2 + z5;
+        t52 = z7 + z8; t53 = z0 + z3; t54 = z6 + z7; t55 = z16 + z17; t56 = z12 + t48; t57 = t50 + t53;
+        t58 = z4 + t46; t59 = z3 + t54; t60 = t46 + t57; t61 = z14 + t57; t62 = t52 + t58; t63 = t49 + t58;
+        t64 = z4 + t59; t65 = t61 + t62; t66 = z1 + t63; t67 = t64 + t65; s0 = t59 + t63; s6 = t56 - t62;
+        s7 = t48 - t60; s3 = t53 + t66; s4 = t51 + t66; s5 = t47 + t65; s1 = t64 - s3; s2 = t55 - t67;
+    }
+    [s7, s6, s5, s4, s3, s2, s1, s0]
+}
+
+fn block_input(c: &mut CircuitBuilder, name: &str) -> Block {
+    let bytes: Bytes = c.input(name, Type::Bytes(16));
+    to_block(&bytes.0)
+}
+
+fn to_block(bits: &[Bit]) -> Block {
+    std::array::from_fn(|i| std::array::from_fn(|j| bits[8 * i + j]))
+}
+
+fn to_bytes(blocks: &[Block]) -> Bytes {
+    Bytes(blocks.as_flattened().as_flattened().to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        builder::simulate::{self, bits_to_bytes, bytes_to_bits},
+        library,
+    };
+
+    fn hex(text: &str) -> Vec<u8> {
+        (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect()
+    }
+
+    fn run(name: &str, inputs: &[&[u8]]) -> Vec<u8> {
+        let program = library::find(name).unwrap();
+        let inputs: Vec<Vec<bool>> = inputs.iter().map(|bytes| bytes_to_bits(bytes)).collect();
+        bits_to_bytes(&simulate::program(&program, &inputs)[0])
+    }
+
+    #[test]
+    fn fips_197_examples() {
+        // Appendix B and appendix C.1.
+        for (key, block, ciphertext) in [
+            (
+                "2b7e151628aed2a6abf7158809cf4f3c",
+                "3243f6a8885a308d313198a2e0370734",
+                "3925841d02dc09fbdc118597196a0b32",
+            ),
+            (
+                "000102030405060708090a0b0c0d0e0f",
+                "00112233445566778899aabbccddeeff",
+                "69c4e0d86a7b0430d8cdb78070b4c55a",
+            ),
+        ] {
+            let (key, block) = (hex(key), hex(block));
+            assert_eq!(run("aes128", &[&key, &block]), hex(ciphertext));
+            let keys = run("aes-key-schedule", &[&key]);
+            assert_eq!(run("aes128-expanded", &[&keys, &block]), hex(ciphertext));
+        }
+    }
+
+    #[test]
+    fn fips_197_key_schedule() {
+        // Appendix A.1: words 4 and 43.
+        let keys = run("aes-key-schedule", &[&hex("2b7e151628aed2a6abf7158809cf4f3c")]);
+        assert_eq!(keys[16..20], hex("a0fafe17"));
+        assert_eq!(keys[172..], hex("b6630ca6"));
+    }
+
+    #[test]
+    fn fips_197_rounds() {
+        // Appendix B: rounds 1 and 10.
+        let first =
+            run("aes-round", &[&hex("193de3bea0f4e22b9ac68d2ae9f84808"), &hex("a0fafe1788542cb123a339392a6c7605")]);
+        assert_eq!(first, hex("a49c7ff2689f352b6b5bea43026a5049"));
+        let last = run(
+            "aes-last-round",
+            &[&hex("eb40f21e592e38848ba113e71bc342d2"), &hex("d014f9a8c9ee2589e13f0cc8b6630ca6")],
+        );
+        assert_eq!(last, hex("3925841d02dc09fbdc118597196a0b32"));
+    }
+
+    #[test]
+    fn sbox_is_the_affine_inverse() {
+        let mut c = CircuitBuilder::new("sbox");
+        let byte: Bytes = c.input("in", Type::Bytes(1));
+        let out = sub_byte(&mut c, std::array::from_fn(|i| byte.0[i]));
+        c.output("out", &Bytes(out.to_vec()));
+        let component = c.finish().unwrap();
+        let stats = component.stats();
+        assert_eq!((stats.and, stats.xor), (32, 83));
+        let times = |a: u8, b: u8| {
+            let double = |x: u8| x << 1 ^ if x >> 7 == 1 { 0x1b } else { 0 };
+            let powers = std::iter::successors(Some(a), |&x| Some(double(x)));
+            powers.zip(0..8).filter(|(_, i)| b >> i & 1 == 1).fold(0, |sum, (x, _)| sum ^ x)
+        };
+        for x in 0..=255u8 {
+            let inverse = (0..=255u8).find(|&y| times(x, y) == 1).unwrap_or(0);
+            let expected = (0..5).fold(0x63, |sum, i| sum ^ inverse.rotate_left(i));
+            assert_eq!(simulate::component(&component, &[x.into()]), [u128::from(expected)], "{x:#x}");
+        }
+    }
+
+    #[test]
+    fn counts_are_as_low_as_stated() {
+        let stats = library::component("aes128").unwrap().stats();
+        assert_eq!((stats.and, stats.xor), (6400, 23_176));
+        assert_eq!(stats.and_depth, 60);
+    }
+
+    #[test]
+    fn chains_feed_ciphertexts_back() {
+        let (key, block) = ([7u8; 16], [9u8; 16]);
+        let twice = run("aes128", &[&key, &run("aes128", &[&key, &block])]);
+        assert_eq!(run("aes128-chain(2)", &[&key, &block]), twice);
+        let program = library::find("aes128-chain(100)").unwrap();
+        assert_eq!((program.components().len(), program.instance_count()), (1, 100));
+        assert_eq!(program.stats().and, 640_000);
+    }
+}
