@@ -187,7 +187,8 @@ impl Channel {
     /// *Errors:* [`NetError::Unexpected`] if the peer has more to say; otherwise the connection's.
     pub async fn close(mut self) -> Result<Traffic, NetError> {
         let traffic = self.traffic();
-        self.writer.frame(Header::Close, &[]).await?;
+        let result = self.writer.frame(Header::Close, &[]).await;
+        self.explain(result).await?;
         self.flush().await?;
         match self.reader.next(CLOSE).await? {
             Next::Close => {}

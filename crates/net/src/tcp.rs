@@ -9,8 +9,8 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::error::NetError;
 
-/// First and longest pause between two attempts to connect.
-const RETRY: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
+/// First and longest pause between two attempts to connect: two parties that are started together meet at once.
+const RETRY: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(250));
 
 /// A listening socket on an address `HOST:PORT`; port 0 lets the system choose.
 pub(crate) async fn listen(address: &str) -> Result<TcpListener, NetError> {
