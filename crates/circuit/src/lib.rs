@@ -18,6 +18,7 @@ pub mod formats;
 pub mod front_end;
 mod json;
 pub mod library;
+pub mod optimise;
 mod program;
 #[cfg(any(test, feature = "random"))]
 pub mod random;

@@ -1,0 +1,75 @@
+//! The optimiser: the same function with fewer gates, and never more AND gates.
+//!
+//! A circuit becomes a graph of XOR and AND nodes whose edges may be inverted, so that negations are free and each
+//! function of the same operands exists once. Passes over that graph
+//!
+//! - fold constants, repeated and opposite operands, and equal nodes up to the order of operands;
+//! - drop what no output depends on;
+//! - take sums (trees of XOR nodes that nothing else reads) apart, cancel equal terms, and merge AND terms:
+//!   `ab ^ ac = a(b ^ c)`, `ab ^ !ac = a(b ^ c) ^ c`, `a(b ^ c) ^ bc = (a ^ c)(b ^ c) ^ c` (the majority);
+//! - read an OR of two ANDs that cannot both be true as their sum, which the step before merges.
+//!
+//! A merge is made only if nothing else reads the ANDs it replaces, so that each AND of the result stands for another
+//! one of the circuit. *Source*: the local rewrites are folklore of XOR-AND graphs (Testa, Soeken, Amarù and De Micheli,
+//! 2019, section 2, for the setting).
+
+mod graph;
+mod pass;
+
+use crate::{circuit::Circuit, component::Component, error::CircuitError, program::Program};
+
+use graph::Graph;
+
+/// Passes are repeated while they save AND gates, but not more often than this.
+const MAX_PASSES: u32 = 8;
+
+/// A circuit with the same inputs and outputs, no more AND gates, no gate that no output depends on, and no constant or
+/// negation that is not read by an AND gate or an output.
+///
+/// *Cost*: time and memory in proportion to the circuit's gates.
+pub fn optimise(circuit: &Circuit) -> Circuit {
+    let mut best = Graph::from_circuit(circuit);
+    for _ in 0..MAX_PASSES {
+        let next = pass::run(&best);
+        let (before, after) = (best.and_count(), next.and_count());
+        if after > before {
+            break;
+        }
+        best = next;
+        if after == before {
+            break;
+        }
+    }
+    best.to_circuit()
+}
+
+/// A component with its circuit [optimised](optimise).
+///
+/// *Errors*: none that a component which was made could meet.
+pub fn optimise_component(component: &Component) -> Result<Component, CircuitError> {
+    let (inputs, outputs) = (component.inputs().to_vec(), component.outputs().to_vec());
+    Component::new(component.name(), inputs, outputs, optimise(component.circuit()))
+}
+
+/// A program with each of its components [optimised](optimise), and the same instances and links.
+///
+/// *Errors*: none that a program which was made could meet.
+pub fn optimise_program(program: &Program) -> Result<Program, CircuitError> {
+    let mut better = Program::new(program.name());
+    for component in program.components() {
+        better.add_component(optimise_component(component)?);
+    }
+    for input in program.inputs() {
+        better.add_input(input.port.clone(), input.owner)?;
+    }
+    for id in (0..program.instance_count()).map(|k| crate::InstanceId(k as u32)) {
+        better.add_instance(program.component_id(id), program.instance_links(id))?;
+    }
+    for output in program.outputs() {
+        better.add_output(output.port.clone(), output.recipients.clone(), output.links.clone())?;
+    }
+    Ok(better)
+}
+
+#[cfg(test)]
+mod tests;
