@@ -14,7 +14,7 @@ use crate::writer::FrameWriter;
 /// How long a channel waits without a byte moving, unless told otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long a party that ends waits for its last words to arrive.
+/// How long a party that ends waits for its last words to arrive, if its time-out is not shorter.
 const PARTING: Duration = Duration::from_secs(1);
 
 const BULK: &str = "bulk data";
@@ -174,11 +174,10 @@ impl Channel {
     ///
     /// A peer that is gone already, or does not read, is no error; it costs at most a few seconds.
     pub async fn abort(mut self) {
-        self.writer.timeout = PARTING;
         self.writer.discard();
+        self.writer.timeout = self.parting();
         if self.writer.frame(Header::Abort, &[]).await.is_ok() && self.writer.flush().await.is_ok() {
-            self.writer.shutdown().await;
-            self.reader.drain(PARTING).await;
+            self.part().await;
         }
     }
 
@@ -194,10 +193,19 @@ impl Channel {
             Next::Close => {}
             other => return Err(unexpected(CLOSE, &other)),
         }
-        self.writer.timeout = PARTING;
-        self.writer.shutdown().await;
-        self.reader.drain(PARTING).await;
+        self.part().await;
         Ok(traffic)
+    }
+
+    fn parting(&self) -> Duration {
+        PARTING.min(self.reader.timeout)
+    }
+
+    /// Ends the connection, but not before the peer has read our last words, if it does so soon.
+    async fn part(&mut self) {
+        self.writer.timeout = self.parting();
+        self.writer.shutdown().await;
+        self.reader.drain(self.parting()).await;
     }
 
     fn sent(&mut self, bytes: usize) {
@@ -214,8 +222,9 @@ impl Channel {
 
     /// Finds out whether a peer that does not take our bytes any more has given up.
     async fn explain(&mut self, result: Result<(), NetError>) -> Result<(), NetError> {
+        let patience = self.parting();
         match result {
-            Err(NetError::PeerClosed { doing }) if self.reader.finds_abort(PARTING).await => {
+            Err(NetError::PeerClosed { doing }) if self.reader.finds_abort(patience).await => {
                 Err(NetError::PeerAborted { doing })
             }
             result => result,

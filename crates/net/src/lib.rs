@@ -21,6 +21,7 @@ mod message;
 mod reader;
 mod relay;
 mod tcp;
+pub mod testing;
 mod tls;
 mod trust;
 mod writer;

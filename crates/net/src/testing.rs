@@ -1,0 +1,202 @@
+//! For tests: channels with somebody in between who records, and who may do one thing wrong.
+//!
+//! A protocol's fault test takes the transcript of an honest run, and runs the protocol again for each of
+//! [`every_fault`] of it: every kind of fault at every frame in both directions. Each run has to end, on both sides,
+//! within the time-outs.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, duplex, split};
+
+use crate::channel::Channel;
+use crate::frame::{HEADER_BYTES, Header};
+
+/// Bytes in flight between each party and the one in between.
+const PIPE_BYTES: usize = 1 << 18;
+
+/// Which way a frame goes, between the two channels of [`intercepted_pair`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// From the first channel to the second.
+    Forth,
+    /// From the second channel to the first.
+    Back,
+}
+
+/// What a frame carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FrameKind {
+    /// A control message of this kind.
+    Message(u8),
+    /// Bulk data.
+    Bulk,
+    /// The sender gave up.
+    Abort,
+    /// The sender had no more to say.
+    Close,
+}
+
+/// A frame that was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Which way.
+    pub direction: Direction,
+    /// What it carries.
+    pub kind: FrameKind,
+    /// The bytes of the message, or of this piece of the bulk stream.
+    pub payload: Vec<u8>,
+}
+
+/// One thing that goes wrong, once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fault {
+    /// Which way the frame goes.
+    pub direction: Direction,
+    /// Which frame of that direction, from 0.
+    pub frame: usize,
+    /// What happens to it.
+    pub kind: FaultKind,
+}
+
+/// What may happen to a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FaultKind {
+    /// The connection ends, in both directions, before it.
+    Cut,
+    /// The connection ends in the middle of it.
+    Truncate,
+    /// It does not arrive, nor does anything behind it, but the connection stays.
+    Stall,
+    /// This bit of it (header and payload, modulo its length) is flipped.
+    Flip(usize),
+    /// Its header announces as many bytes as a header can.
+    Oversize,
+    /// Random bytes come in its place, without end.
+    Garbage,
+    /// It comes again and again, without end.
+    Repeat,
+}
+
+/// The frames that went through, in order within each direction.
+#[derive(Clone, Default)]
+pub struct Transcript(Arc<Mutex<Vec<Frame>>>);
+
+impl Transcript {
+    /// The frames so far, as they were sent.
+    pub fn frames(&self) -> Vec<Frame> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn push(&self, frame: Frame) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(frame);
+    }
+}
+
+/// Every kind of fault at every frame of a transcript. Of flips there are two a frame: one in its header, one in its
+/// payload.
+pub fn every_fault(transcript: &[Frame]) -> Vec<Fault> {
+    use FaultKind::{Cut, Flip, Garbage, Oversize, Repeat, Stall, Truncate};
+    let mut counts = [0, 0];
+    let mut faults = Vec::new();
+    for Frame { direction, payload, .. } in transcript {
+        let count = &mut counts[*direction as usize];
+        // Another bit in each frame, in the middle of the payload.
+        let (header, middle) = (*count * 5 % (HEADER_BYTES * 8), (HEADER_BYTES + payload.len() / 2) * 8 + *count % 8);
+        let kinds = [Cut, Truncate, Stall, Flip(header), Flip(middle), Oversize, Garbage, Repeat];
+        faults.extend(kinds.map(|kind| Fault { direction: *direction, frame: *count, kind }));
+        *count += 1;
+    }
+    faults
+}
+
+/// Two connected channels with a recorder between them, and perhaps a fault. Call it inside a runtime.
+pub fn intercepted_pair(fault: Option<Fault>) -> (Channel, Channel, Transcript) {
+    let (left, left_middle) = duplex(PIPE_BYTES);
+    let (right, right_middle) = duplex(PIPE_BYTES);
+    let transcript = Transcript::default();
+    let (left_reader, left_writer) = split(left_middle);
+    let (right_reader, right_writer) = split(right_middle);
+    let between = |direction, reader, writer| Between {
+        direction,
+        reader,
+        writer,
+        transcript: transcript.clone(),
+        fault: fault.filter(|fault| fault.direction == direction),
+    };
+    let forth = between(Direction::Forth, left_reader, right_writer);
+    let back = between(Direction::Back, right_reader, left_writer);
+    // The first error, and a cut is one, ends both directions.
+    tokio::spawn(async move { tokio::try_join!(forth.run(), back.run()) });
+    let channel = |(reader, writer)| Channel::new(reader, writer);
+    (channel(split(left)), channel(split(right)), transcript)
+}
+
+/// The one in between, for one direction.
+struct Between<R, W> {
+    direction: Direction,
+    reader: R,
+    writer: W,
+    transcript: Transcript,
+    fault: Option<Fault>,
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Between<R, W> {
+    /// Passes frames on until the sender ends.
+    async fn run(mut self) -> io::Result<()> {
+        for index in 0.. {
+            let mut raw = [0; HEADER_BYTES];
+            if self.reader.read(&mut raw[..1]).await? == 0 {
+                break;
+            }
+            self.reader.read_exact(&mut raw[1..]).await?;
+            let (kind, bytes) = match Header::decode(raw).map_err(io::Error::other)? {
+                Header::Control { kind, bytes } => (FrameKind::Message(kind), bytes),
+                Header::Bulk { bytes } => (FrameKind::Bulk, bytes),
+                Header::Abort => (FrameKind::Abort, 0),
+                Header::Close => (FrameKind::Close, 0),
+            };
+            let mut payload = vec![0; bytes as usize];
+            self.reader.read_exact(&mut payload).await?;
+            let wire = [&raw[..], &payload].concat();
+            self.transcript.push(Frame { direction: self.direction, kind, payload });
+            match self.fault.filter(|fault| fault.frame == index) {
+                Some(fault) => self.spoil(fault.kind, wire).await?,
+                None => self.writer.write_all(&wire).await?,
+            }
+        }
+        self.writer.shutdown().await
+    }
+
+    /// Passes a frame on the wrong way.
+    async fn spoil(&mut self, fault: FaultKind, mut wire: Vec<u8>) -> io::Result<()> {
+        match fault {
+            FaultKind::Cut => Err(io::ErrorKind::ConnectionReset.into()),
+            FaultKind::Truncate => {
+                self.writer.write_all(&wire[..wire.len() / 2]).await?;
+                Err(io::ErrorKind::ConnectionReset.into())
+            }
+            FaultKind::Stall => std::future::pending().await,
+            FaultKind::Flip(bit) => {
+                let bit = bit % (wire.len() * 8);
+                wire[bit / 8] ^= 1 << (bit % 8);
+                self.writer.write_all(&wire).await
+            }
+            FaultKind::Oversize => {
+                wire[HEADER_BYTES - 4..HEADER_BYTES].fill(0xFF);
+                self.writer.write_all(&wire).await
+            }
+            FaultKind::Garbage => {
+                let mut garbage = blake3::Hasher::new().finalize_xof();
+                let mut bytes = [0; 4096];
+                loop {
+                    garbage.fill(&mut bytes);
+                    self.writer.write_all(&bytes).await?;
+                }
+            }
+            FaultKind::Repeat => loop {
+                self.writer.write_all(&wire).await?;
+            },
+        }
+    }
+}
