@@ -81,10 +81,12 @@ impl Node {
         self.a == self.b
     }
 
-    /// Multiplies by an odd constant and takes the high bits, where all bits of the operands meet.
+    /// The high bits of a product depend on all bits of its factors. Twice, as wires of a word are numbered in steps
+    /// and one product keeps the steps.
     fn hash(self, bits: u32) -> usize {
-        let key = u64::from(self.a.0) << 32 | u64::from(self.b.0);
-        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize
+        const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+        let key = (u64::from(self.a.0) << 32 | u64::from(self.b.0)).wrapping_mul(ODD);
+        ((key ^ key >> 32).wrapping_mul(ODD) >> (64 - bits)) as usize
     }
 }
 

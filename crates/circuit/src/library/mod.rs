@@ -1,6 +1,41 @@
 //! Circuits by name: `lib:aes128`, `lib:millionaires(32)`.
 //!
-//! Each member's doc, in the module it is built in, states its AND gates and its source; [`list`] names them all.
+//! In the table, inputs are followed by the party that owns them; all parties learn the outputs. `u` stands for unsigned
+//! integers of so many bits, `bytes` for byte strings; symbols of 8 bits are byte strings too. C(n) counts the
+//! comparators of a sorting network: [`sort_comparators`](crate::builder::sort_comparators).
+//!
+//! | name | inputs | outputs | AND gates |
+//! |---|---|---|---|
+//! | `aes128` | `key` bytes 16 (0), `block` bytes 16 (1) | `ciphertext` | 6400 |
+//! | `aes128-expanded` | `round_keys` bytes 176 (0), `block` bytes 16 (1) | `ciphertext` | 5120 |
+//! | `aes-round` | `state` bytes 16 (0), `round_key` bytes 16 (1) | `state` | 512 |
+//! | `aes-last-round` | `state` bytes 16 (0), `round_key` bytes 16 (1) | `state` | 512 |
+//! | `aes-key-schedule` | `key` bytes 16 (0) | `round_keys` bytes 176 | 1280 |
+//! | `aes128-chain(blocks)` | `key` bytes 16 (0), `block` bytes 16 (1) | `ciphertext` | 6400 blocks |
+//! | `sha256` | `state` bytes 32 (0), `block` bytes 64 (1) | `digest` | 22271 |
+//! | `sha256-message(bytes)` | `message` bytes (0) | `digest` | 22271 ceil((bytes + 9) / 64) |
+//! | `add(bits)` | `a` u (0), `b` u (1) | `sum` | bits - 1 |
+//! | `sub(bits)` | `a` u (0), `b` u (1) | `difference` | bits - 1 |
+//! | `mul(bits)` | `a` u (0), `b` u (1) | `product` | bits^2 - bits + 1, fewer from 27 bits on |
+//! | `mul-full(bits)` | `a` u (0), `b` u (1) | `product` | 2 bits^2 - bits, fewer from 14 bits on |
+//! | `div(bits)` | `a` u (0), `b` u (1) | `quotient` | bits (bits + 1) / 2 + 2 bits - 3 |
+//! | `rem(bits)` | `a` u (0), `b` u (1) | `remainder` | bits (bits + 1) / 2 + 4 bits - 4 |
+//! | `compare(bits)` | `a` u (0), `b` u (1) | `less`, `equal` | 2 bits - 1 |
+//! | `min(bits)` | `a` u (0), `b` u (1) | `min` | 2 bits |
+//! | `max(bits)` | `a` u (0), `b` u (1) | `max` | 2 bits |
+//! | `millionaires(bits)` | `alice` u (0), `bob` u (1) | `alice_richer` | bits |
+//! | `hamming(n)` | `a` n bits (0), `b` n bits (1) | `distance` | n - (number of ones in n written in binary) |
+//! | `longest-common-substring(n, bits)` | `a` n symbols (0), `b` n symbols (1) | `length` | at most n^2 (bits - 1 + 4 ceil(log2(n + 1))) |
+//! | `levenshtein(n, m, bits)` | `a` n symbols (0), `b` m symbols (1) | `distance` | n m (bits + 3) + s, s about min(n, m) |
+//! | `levenshtein-cell(bits)` | `row_symbol` u (0), `column_symbol` u (1), `left` 2 bits (0), `top` 2 bits (1) | `right`, `bottom` | bits + 3 |
+//! | `matrix-multiplication(n, bits)` | `a` n rows of n u (0), `b` n rows of n u (1) | `product` | at most n^2 (n (bits^2 - bits + 1) + (n - 1) (bits - 1)) |
+//! | `dot-product(n, bits)` | `a` n u (0), `b` n u (1) | `dot` | at most n (bits^2 - bits + 1) + (n - 1) (bits - 1) |
+//! | `keyed-database(n, key_bits, value_bits)` | `records` n of {key, value} (0), `key` u (1) | `found`, `value` | n (key_bits + value_bits) - 1 |
+//! | `sort(n, bits)` | `a` ceil(n/2) u (0), `b` floor(n/2) u (1) | `sorted` | 2 bits C(n), C(n) = 1, 5, 19, 63, 191, 543 for n = 2, 4, 8, 16, 32, 64 |
+//! | `intersection-size(n, m, bits)` | `a` n u (0), `b` m u (1) | `size` | the fewer of n m (bits - 1) + n and 2 bits C(n + m) + (n + m - 1) bits, at most |
+//!
+//! *Source*: FIPS 197 with the S-box of Boyar and Peralta 2012; FIPS 180-4; the edit distance by differences of Masek
+//! and Paterson 1980; Karatsuba and Ofman 1962; Batcher 1968.
 
 mod aes;
 mod error;
@@ -100,6 +135,27 @@ mod tests {
             // All inputs zero: it runs.
             let zeros: Vec<Vec<bool>> = program.inputs().iter().map(|i| vec![false; i.port.width() as usize]).collect();
             assert_eq!(simulate::program(&program, &zeros).len(), program.outputs().len());
+        }
+    }
+
+    #[test]
+    fn the_table_above_is_complete() {
+        let rows: Vec<&str> = include_str!("mod.rs").lines().filter_map(|line| line.strip_prefix("//! | `")).collect();
+        assert_eq!(rows.len(), list().count());
+        for (row, member) in rows.into_iter().zip(list()) {
+            let program = member.program(&member.defaults()).unwrap();
+            let cells: Vec<&str> = row.split(" | ").collect();
+            assert_eq!(cells[0], format!("{}`", member.signature()));
+            assert_eq!(cells[3].trim_end_matches(" |"), member.ands);
+            let mut inputs = cells[1];
+            for input in program.inputs() {
+                let (_, rest) = inputs.split_once(&format!("`{}`", input.port.name)).expect(row);
+                let (_, rest) = rest.split_once(&format!("({})", input.owner)).expect(row);
+                inputs = rest;
+            }
+            assert_eq!(inputs, "", "{row}");
+            let outputs: Vec<String> = program.outputs().iter().map(|o| format!("`{}`", o.port.name)).collect();
+            assert!(cells[2].starts_with(&outputs.join(", ")), "{row}");
         }
     }
 
