@@ -7,8 +7,14 @@
 
 use crate::circuit::{Circuit, Gate};
 
-/// Gates of the circuit that are reordered together, to find independent AND gates.
-const WINDOW_GATES: usize = 4096;
+/// Gates of the circuit that are reordered together, to find independent gates.
+const WINDOW_GATES: usize = 1 << 12;
+
+/// The same for circuits in which reordering that many keeps few wires alive.
+const WIDE_WINDOW_GATES: usize = 1 << 16;
+
+/// Slots that a processor's first cache holds when each has 16 bytes: more batching is worth more memory up to here.
+const CACHED_SLOTS: u32 = 2048;
 
 /// `slots[out] = slots[a] ^ slots[b]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,8 +94,13 @@ impl Schedule {
     /// Schedules a circuit. The result is a function of the circuit alone, so that both parties make the same.
     pub fn new(circuit: &Circuit) -> Self {
         let folded = Folded::new(circuit);
-        let order = folded.order();
-        Placement::new(&folded).run(&folded, &order)
+        let within = |window| Placement::new(&folded).run(&folded, &folded.order(window));
+        let wide = within(WIDE_WINDOW_GATES);
+        if wide.slot_count <= CACHED_SLOTS || folded.nodes.len() <= WINDOW_GATES {
+            return wide;
+        }
+        let narrow = within(WINDOW_GATES);
+        if narrow.slot_count < wide.slot_count { narrow } else { wide }
     }
 
     /// Input wires.
@@ -237,31 +248,35 @@ impl Folded {
         live
     }
 
-    /// The live gates with their AND level, in execution order: windows of the circuit's own order, each by level.
+    /// The live gates with their AND level, in execution order: windows of the circuit's own order, each by level, and the
+    /// XOR gates of a level by the longest chain of them that leads there, so that neighbours do not wait for one another.
     ///
-    /// The circuit's order keeps few wires alive and a window is long enough to find independent AND gates, so that
-    /// both memory and batches are good without a search.
-    fn order(&self) -> Vec<(u32, u32)> {
-        let mut level = vec![0u32; self.input_count + self.nodes.len()];
+    /// The circuit's order keeps few wires alive and a window is long enough to find independent gates, so that both
+    /// memory and batches are good without a search.
+    fn order(&self, window: usize) -> Vec<(u32, u32)> {
+        // AND gates, and after the last of them XOR gates, on the way to a wire.
+        let mut depth = vec![(0u32, 0u32); self.input_count + self.nodes.len()];
         let mut order = Vec::with_capacity(self.nodes.len());
         let mut base = 0;
-        for begin in (0..self.nodes.len()).step_by(WINDOW_GATES) {
-            let end = (begin + WINDOW_GATES).min(self.nodes.len());
-            let first = order.len();
+        for begin in (0..self.nodes.len()).step_by(window) {
+            let end = (begin + window).min(self.nodes.len());
             let mut deepest = base;
+            let mut gates = Vec::with_capacity(end - begin);
             for g in begin..end {
                 let at = self.input_count + g;
                 if !self.live[at] {
                     continue;
                 }
-                let before = self.nodes[g].operands().into_iter().fold(base, |deepest, o| deepest.max(level[o]));
+                let before = self.nodes[g].operands().into_iter().fold((base, 0), |deepest, o| deepest.max(depth[o]));
                 let is_and = matches!(self.nodes[g], Node::And(..));
-                level[at] = before + u32::from(is_and);
-                deepest = deepest.max(level[at]);
+                depth[at] = if is_and { (before.0 + 1, 0) } else { (before.0, before.1 + 1) };
+                deepest = deepest.max(depth[at].0);
                 // Even keys: XOR gates of a level; odd keys: the AND gates that lead to the next.
-                order.push((g as u32, 2 * before + u32::from(is_and)));
+                let key = 2 * before.0 + u32::from(is_and);
+                gates.push((key, if is_and { 0 } else { before.1 }, g as u32));
             }
-            order[first..].sort_by_key(|&(_, key)| key);
+            gates.sort_unstable();
+            order.extend(gates.into_iter().map(|(key, _, g)| (g, key)));
             base = deepest;
         }
         order

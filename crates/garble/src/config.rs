@@ -1,6 +1,6 @@
 //! Which scheme and which hash a garbling uses, and how many bytes that takes.
 
-use garblet_primitives::Block;
+use garblet_primitives::{BARE_BLOCKS, Backend, Block, FixedKey, Mitccrh, Rekeyed, Sha256Hash, Tmmo, bare_hash_calls};
 
 use crate::scheme::{FourRow, Grr3, HalfGates, PrivacyFree, Scheme, ThreeHalves};
 
@@ -125,9 +125,33 @@ impl SchemeKind {
         }
     }
 
+    /// Hash calls per AND gate of garbler and evaluator.
+    pub fn hash_calls(self) -> [u64; 2] {
+        match self {
+            SchemeKind::HalfGates => [HalfGates::CALLS, 2],
+            SchemeKind::Grr3 => [Grr3::CALLS, 1],
+            SchemeKind::FourRow => [FourRow::CALLS, 1],
+            SchemeKind::PrivacyFree => [PrivacyFree::CALLS, 1],
+            SchemeKind::ThreeHalves => [ThreeHalves::CALLS, 3],
+        }
+    }
+
     /// Whether the evaluator learns the value of every wire.
     pub fn is_privacy_free(self) -> bool {
         self == SchemeKind::PrivacyFree
+    }
+}
+
+impl HashKind {
+    /// Hashes blocks and nothing else, see [`bare_hash_calls`].
+    pub fn bare_calls(self, backend: Backend, blocks: &mut [Block; BARE_BLOCKS], rounds: usize) {
+        match self {
+            HashKind::Rekeyed => bare_hash_calls::<Rekeyed>(backend, blocks, rounds),
+            HashKind::Tmmo => bare_hash_calls::<Tmmo>(backend, blocks, rounds),
+            HashKind::Mitccrh => bare_hash_calls::<Mitccrh>(backend, blocks, rounds),
+            HashKind::FixedKey => bare_hash_calls::<FixedKey>(backend, blocks, rounds),
+            HashKind::Sha256 => bare_hash_calls::<Sha256Hash>(backend, blocks, rounds),
+        }
     }
 }
 

@@ -62,8 +62,7 @@ impl<'p> Position<'p> {
     /// AND gates after here, and returns how many AND gates it ran.
     pub(crate) fn advance(&mut self, ands: usize, mut run: impl FnMut(usize, Piece<'_>) -> usize) {
         let mut done = 0;
-        loop {
-            let Some((id, component)) = self.instance.or_else(|| self.begin_instance()) else { break };
+        while let Some((id, component)) = self.instance.or_else(|| self.begin_instance()) {
             done += run(
                 done,
                 Piece {

@@ -25,10 +25,10 @@ fn set_up(program: &Program, config: GarblingConfig, inputs: &[Bits], seed: u128
     let hash_seed = rng.next_block();
     let mut zero = |n: usize| (0..n).map(|_| config.zero_label(rng.next_block())).collect::<Box<[Block]>>();
     let zero_labels: Vec<_> = program.inputs().iter().map(|i| zero(i.port.width() as usize)).collect();
-    let active = |(zero, bits): (&Box<[Block]>, &Bits)| {
+    let active = |(zero, bits): (&[Block], &Bits)| {
         zero.iter().zip(bits.iter()).map(|(&z, bit)| z ^ Block::mask(bit) & delta.block()).collect()
     };
-    let active_labels = zero_labels.iter().zip(inputs).map(active).collect();
+    let active_labels = zero_labels.iter().map(AsRef::as_ref).zip(inputs).map(active).collect();
     Setup { delta, hash_seed, zero_labels, active_labels }
 }
 
@@ -60,7 +60,7 @@ fn run(
     assert_eq!(evaluator.next_chunk_bytes(), 0);
     let sent: usize = chunks.iter().map(Vec::len).sum();
     assert_eq!(sent as u64, config.table_bytes(schedules.and_count()));
-    let decode = |(zero, active): (&Box<[Block]>, &Box<[Block]>)| {
+    let decode = |[zero, active]: [&[Block]; 2]| {
         let pairs = zero.iter().zip(active);
         pairs
             .map(|(&zero, &active)| {
@@ -71,7 +71,8 @@ fn run(
             })
             .collect()
     };
-    let outputs = garbler.into_outputs().iter().zip(&evaluator.into_outputs()).map(decode).collect();
+    let (zero, active) = (garbler.into_outputs(), evaluator.into_outputs());
+    let outputs = zero.iter().zip(&active).map(|(zero, active)| decode([zero, active])).collect();
     (outputs, chunks)
 }
 

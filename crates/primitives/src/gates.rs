@@ -34,9 +34,10 @@ pub struct GateList {
 
 /// Operations: slots of the operands and of the result, and flags.
 enum Packed {
-    /// From bit 0: flags, `a`, `b`, `out`, 16 bits each.
+    /// From bit 0, 16 bits each: flags, twice `a`, twice `b`, twice `out`. Eight times that, which an address may contain,
+    /// is the label's distance in bytes.
     Narrow(Vec<u64>),
-    /// The same, 32 bits each.
+    /// The same with 32 bits each, and not doubled.
     Wide(Vec<[u64; 2]>),
 }
 
@@ -167,15 +168,22 @@ impl GateList {
         let slots = slots.0.as_mut_ptr();
         match &self.xors {
             Packed::Narrow(ops) => {
-                for &op in &ops[first..first + count] {
-                    // SAFETY: `new` has checked the operation's slots, and `run` that there are as many.
-                    unsafe { run_xor(slots, unpack_narrow(op)) }
+                let (groups, rest) = ops[first..first + count].as_chunks::<4>();
+                for group in groups {
+                    for &op in group {
+                        // SAFETY: `new` has checked the operation's slots, and `run` that there are as many.
+                        unsafe { run_xor(slots, narrow(op)) }
+                    }
+                }
+                for &op in rest {
+                    // SAFETY: as above.
+                    unsafe { run_xor(slots, narrow(op)) }
                 }
             }
             Packed::Wide(ops) => {
                 for &op in &ops[first..first + count] {
                     // SAFETY: as above.
-                    unsafe { run_xor(slots, unpack_wide(op)) }
+                    unsafe { run_xor(slots, wide(op)) }
                 }
             }
         }
@@ -183,28 +191,41 @@ impl GateList {
 
     #[inline(always)]
     fn run_ands<E: Engine, G: AndGates<E>>(&self, e: E, first: usize, count: usize, slots: &mut Slots, gates: &mut G) {
+        let slots = slots.0.as_mut_ptr();
         let mut done = 0;
+        if let Packed::Narrow(ops) = &self.ands {
+            for quad in ops[first..first + count].as_chunks::<LANES>().0 {
+                // Read as short words, which keeps the compiler from taking a vector apart.
+                let words: &[[u16; 4]; LANES] = bytemuck::cast_ref(quad);
+                let at = |lane: usize| {
+                    let [_, a, b, out] = words[lane].map(|twice_slot| usize::from(twice_slot) * 8);
+                    Offsets { a, b, out }
+                };
+                // SAFETY: `new` has checked the operations' slots, and `run` that there are as many.
+                unsafe { run_quad(e, LANES, at, quad, slots, gates) }
+                done += LANES;
+            }
+        }
         while done < count {
             let now = (count - done).min(LANES);
-            let (ops, flags) = self.and_quad(first + done, now);
-            // SAFETY: `new` has checked that the operations' slots are below `slot_count`, and `run` that there are as
-            // many.
-            unsafe { run_quad(e, now, ops, &flags, slots, gates) }
+            let (offsets, flags) = self.and_quad(first + done, now);
+            // SAFETY: as above.
+            unsafe { run_quad(e, now, |lane| offsets[lane], &flags, slots, gates) }
             done += now;
         }
     }
 
     /// AND operations `first..first + count`, the last again until there are four, and the words of their flags.
     #[inline(always)]
-    fn and_quad(&self, first: usize, count: usize) -> ([Op; LANES], [u64; LANES]) {
+    fn and_quad(&self, first: usize, count: usize) -> ([Offsets; LANES], [u64; LANES]) {
         match &self.ands {
             Packed::Narrow(ops) => {
                 let ops = padded(&ops[first..first + count]);
-                (ops.map(unpack_narrow), ops)
+                (ops.map(narrow), ops)
             }
             Packed::Wide(ops) => {
                 let ops = padded(&ops[first..first + count]);
-                (ops.map(unpack_wide), ops.map(|op| op[0]))
+                (ops.map(wide), ops.map(|op| op[0]))
             }
         }
     }
@@ -213,10 +234,27 @@ impl GateList {
 /// One to four words, the last again until there are four.
 #[inline(always)]
 fn padded<T: Copy>(words: &[T]) -> [T; LANES] {
-    match words.first_chunk() {
-        Some(words) => *words,
-        None => std::array::from_fn(|lane| words[lane.min(words.len() - 1)]),
-    }
+    std::array::from_fn(|lane| words[lane.min(words.len() - 1)])
+}
+
+/// Where an operation's labels are: bytes from the first.
+#[derive(Clone, Copy)]
+struct Offsets {
+    a: usize,
+    b: usize,
+    out: usize,
+}
+
+#[inline(always)]
+fn narrow(op: u64) -> Offsets {
+    let field = |at: u32| usize::from((op >> at) as u16) * 8;
+    Offsets { a: field(16), b: field(32), out: field(48) }
+}
+
+#[inline(always)]
+fn wide([first, second]: [u64; 2]) -> Offsets {
+    let offset = |slot: u64| slot as usize * size_of::<Block>();
+    Offsets { a: offset(first >> 32), b: offset(second & 0xffff_ffff), out: offset(second >> 32) }
 }
 
 /// Runs an XOR operation.
@@ -224,12 +262,12 @@ fn padded<T: Copy>(words: &[T]) -> [T; LANES] {
 /// # Safety
 /// The operation's slots exist.
 #[inline(always)]
-unsafe fn run_xor(slots: *mut Block, op: Op) {
+unsafe fn run_xor(slots: *mut Block, at: Offsets) {
     // SAFETY: the caller promises that the slots exist.
-    unsafe { *slots.add(op.out as usize) = *slots.add(op.a as usize) ^ *slots.add(op.b as usize) }
+    unsafe { *slots.byte_add(at.out) = *slots.byte_add(at.a) ^ *slots.byte_add(at.b) }
 }
 
-/// Runs up to four AND gates; `flags` are the words that hold the inversions.
+/// Runs up to four AND gates at the offsets of each lane; `flags` are the words that hold the inversions.
 ///
 /// # Safety
 /// The operations' slots exist.
@@ -237,19 +275,20 @@ unsafe fn run_xor(slots: *mut Block, op: Op) {
 unsafe fn run_quad<E: Engine, G: AndGates<E>>(
     e: E,
     count: usize,
-    ops: [Op; LANES],
+    at: impl Fn(usize) -> Offsets,
     flags: &[u64; LANES],
-    slots: &mut Slots,
+    slots: *mut Block,
     gates: &mut G,
 ) {
-    let slots = slots.0.as_mut_ptr();
     // SAFETY: the caller promises that the slots exist.
-    let (a, b) = unsafe { (ops.map(|op| *slots.add(op.a as usize)), ops.map(|op| *slots.add(op.b as usize))) };
+    let a = unsafe { [0, 1, 2, 3].map(|lane| *slots.byte_add(at(lane).a)) };
+    // SAFETY: as above.
+    let b = unsafe { [0, 1, 2, 3].map(|lane| *slots.byte_add(at(lane).b)) };
     let inverted = [e.bit::<INVERT_A>(flags), e.bit::<INVERT_B>(flags)];
     let out = e.store(gates.quad(e, count, [e.load(&a), e.load(&b)], inverted));
-    for (op, label) in ops.iter().zip(out).take(count) {
-        // SAFETY: the caller promises that the slots exist.
-        unsafe { *slots.add(op.out as usize) = label }
+    for (lane, label) in out.into_iter().enumerate().take(count) {
+        // SAFETY: as above.
+        unsafe { *slots.byte_add(at(lane).out) = label }
     }
 }
 
@@ -257,23 +296,13 @@ impl Packed {
     fn new(slot_count: usize, ops: &[Op]) -> Self {
         let flags = |op: &Op| u64::from(op.inverted[0]) << INVERT_A | u64::from(op.inverted[1]) << INVERT_B;
         let [a, b, out] = [|op: &Op| u64::from(op.a), |op: &Op| u64::from(op.b), |op: &Op| u64::from(op.out)];
-        if slot_count <= 1 << 16 {
-            let pack = |op: &Op| flags(op) | a(op) << 16 | b(op) << 32 | out(op) << 48;
+        if slot_count <= 1 << 15 {
+            let pack = |op: &Op| flags(op) | a(op) << 17 | b(op) << 33 | out(op) << 49;
             Packed::Narrow(ops.iter().map(pack).collect())
         } else {
             Packed::Wide(ops.iter().map(|op| [flags(op) | a(op) << 32, b(op) | out(op) << 32]).collect())
         }
     }
-}
-
-#[inline(always)]
-fn unpack_narrow(op: u64) -> Op {
-    Op { a: (op >> 16) as u16 as u32, b: (op >> 32) as u16 as u32, out: (op >> 48) as u32, inverted: [false; 2] }
-}
-
-#[inline(always)]
-fn unpack_wide([first, second]: [u64; 2]) -> Op {
-    Op { a: (first >> 32) as u32, b: second as u32, out: (second >> 32) as u32, inverted: [false; 2] }
 }
 
 #[cfg(test)]
@@ -361,8 +390,8 @@ mod tests {
     #[test]
     fn lists_run_as_their_operations_say_at_every_cut_on_every_backend() {
         let mut rng = Prg::new(Block::from_u128(5));
-        // The second list has more slots than 16 bits can name.
-        for half in [50, 40_000] {
+        // The third list has more slots than the narrow form can name.
+        for half in [50, 1 << 14, 1 + (1 << 14)] {
             for step_count in [0, 1, 12] {
                 let ops = random_ops(&mut rng, half, step_count);
                 let slot_count = 2 * half as usize;

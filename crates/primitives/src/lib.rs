@@ -10,6 +10,7 @@ compile_error!("blocks are little-endian in memory and on the wire, so a little-
 mod aes;
 mod backend;
 mod block;
+mod bound;
 mod commit;
 mod delta;
 mod engine;
@@ -23,6 +24,7 @@ mod transpose;
 pub use aes::{Aes128, encrypt_each, encrypt_each_with_backend};
 pub use backend::{Backend, Kernel};
 pub use block::Block;
+pub use bound::{BARE_BLOCKS, bare_hash_calls, bare_xors};
 pub use commit::{Commitment, Opened, Opening, OpeningMismatch};
 pub use delta::Delta;
 pub use engine::{Engine, LANES};

@@ -1,17 +1,197 @@
-//! `garblet bench garbling`.
+//! `garblet bench garbling`: garbling and evaluating in memory, on one thread, against the bare hash calls and XORs.
 
-use crate::failure::Failure;
+use std::time::{Duration, Instant};
+
+use garblet_circuit::{Program, library};
+use garblet_garble::{CHUNK_ANDS, Evaluator, Garbler, GarblingConfig, HashKind, Schedules, SchemeKind};
+use garblet_primitives::{BARE_BLOCKS, Backend, Block, Delta, Prg, bare_xors};
+use serde_json::{Value, json};
+
+use crate::{failure::Failure, output};
 
 /// What `garblet bench garbling` takes.
 #[derive(clap::Args)]
 pub(crate) struct Options {
+    /// AES-128 blocks per pass, each encrypting the one before
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    blocks: u32,
+    /// Passes, of which the fastest counts
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    repeat: u32,
+    /// Only this scheme
+    #[arg(long)]
+    scheme: Option<SchemeKind>,
+    /// Only this hash
+    #[arg(long)]
+    hash: Option<HashKind>,
+    /// Every set of instructions that this processor has, not only the fastest
+    #[arg(long)]
+    all_backends: bool,
     /// Print one JSON object on standard output
     #[arg(long)]
     json: bool,
 }
 
+/// Seconds per AND gate.
+struct Measured {
+    garble: f64,
+    evaluate: f64,
+    /// Bare hash calls and XORs of the same counts.
+    bound: [f64; 2],
+    hash_call: f64,
+    xor: f64,
+}
+
 /// Runs the benchmark.
+///
+/// *Errors*: standard output cannot be written.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let _ = options.json;
-    Err(Failure::no_result("bench garbling: not part of this build"))
+    let program = library::find(&format!("aes128-chain({})", options.blocks))
+        .map_err(|e| Failure::no_result(format!("bench garbling: {e}")))?;
+    let schedules = Schedules::new(&program);
+    let mut results = Vec::new();
+    for backend in if options.all_backends { Backend::available() } else { vec![Backend::detect()] } {
+        for &scheme in SchemeKind::ALL.iter().filter(|&&s| options.scheme.is_none_or(|only| only == s)) {
+            for &hash in HashKind::ALL.iter().filter(|&&h| options.hash.is_none_or(|only| only == h)) {
+                let config = GarblingConfig { scheme, hash };
+                results.push((backend, config, measure(&program, &schedules, config, backend, options.repeat)));
+            }
+        }
+    }
+    match options.json {
+        true => output::print_json(&json!({
+            "bench": "garbling",
+            "threads": 1,
+            "blocks": options.blocks,
+            "and": program.stats().and,
+            "xor": program.stats().xor,
+            "results": results.iter().map(to_json).collect::<Vec<_>>(),
+        })),
+        false => output::print(&output::table(&rows(&results))),
+    }
+}
+
+/// One line of the result.
+type Line = (Backend, GarblingConfig, Measured);
+
+fn to_json((backend, config, m): &Line) -> Value {
+    let side = |seconds: f64, bound: f64| json!({ "and_per_second": 1.0 / seconds, "bound_and_per_second": 1.0 / bound, "of_bound": bound / seconds });
+    json!({
+        "scheme": config.scheme.name(),
+        "hash": config.hash.name(),
+        "backend": backend.name(),
+        "bytes_per_and": config.bytes_per_and(),
+        "hash_call_ns": m.hash_call * 1e9,
+        "xor_ns": m.xor * 1e9,
+        "garble": side(m.garble, m.bound[0]),
+        "evaluate": side(m.evaluate, m.bound[1]),
+    })
+}
+
+fn rows(results: &[Line]) -> Vec<Vec<String>> {
+    let head = ["scheme", "hash", "backend", "bytes/AND", "garble AND/s", "of bound", "evaluate AND/s", "of bound"];
+    let row = |(backend, config, m): &Line| {
+        let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+        vec![
+            config.scheme.to_string(),
+            config.hash.to_string(),
+            backend.to_string(),
+            format!("{:.3}", config.bytes_per_and()),
+            output::rate(1.0 / m.garble),
+            percent(m.bound[0] / m.garble),
+            output::rate(1.0 / m.evaluate),
+            percent(m.bound[1] / m.evaluate),
+        ]
+    };
+    std::iter::once(head.map(String::from).to_vec()).chain(results.iter().map(row)).collect()
+}
+
+fn measure(
+    program: &Program,
+    schedules: &Schedules,
+    config: GarblingConfig,
+    backend: Backend,
+    repeat: u32,
+) -> Measured {
+    let stats = program.stats();
+    let ands = stats.and as f64;
+    let (hash_call, xor) = bare(config.hash, backend, repeat);
+    let bound = config.scheme.hash_calls().map(|calls| calls as f64 * hash_call + stats.xor as f64 / ands * xor);
+    let passes = (0..repeat).map(|_| pass(program, schedules, config, backend));
+    let (garble, evaluate) =
+        passes.reduce(|fastest, next| (fastest.0.min(next.0), fastest.1.min(next.1))).unwrap_or_default();
+    Measured { garble: garble.as_secs_f64() / ands, evaluate: evaluate.as_secs_f64() / ands, bound, hash_call, xor }
+}
+
+/// Garbles and evaluates once, chunk by chunk: the time of each.
+fn pass(program: &Program, schedules: &Schedules, config: GarblingConfig, backend: Backend) -> (Duration, Duration) {
+    // Labels and seeds do not matter for the time.
+    let mut rng = Prg::new(Block::ZERO);
+    let delta = Delta::random(&mut rng);
+    let mut labels = |width: u32| (0..width).map(|_| config.zero_label(rng.next_block())).collect::<Box<[Block]>>();
+    let zero: Vec<Box<[Block]>> = program.inputs().iter().map(|input| labels(input.port.width())).collect();
+    let mut garbler =
+        Garbler::new(program, schedules, config, &delta, Block::ONES, 0, zero.clone()).with_backend(backend);
+    let mut evaluator = Evaluator::new(program, schedules, config, Block::ONES, 0, zero).with_backend(backend);
+    let mut tables = vec![0; config.chunk_bytes(CHUNK_ANDS)];
+    let (mut garble, mut evaluate) = (Duration::ZERO, Duration::ZERO);
+    loop {
+        let chunk = &mut tables[..garbler.next_chunk_bytes()];
+        let begin = Instant::now();
+        let more = garbler.garble_chunk_into(chunk);
+        let between = Instant::now();
+        // The chunk has the length that both sides derive from the program.
+        let _ = evaluator.evaluate_chunk(chunk);
+        garble += between - begin;
+        evaluate += between.elapsed();
+        if !more {
+            return (garble, evaluate);
+        }
+    }
+}
+
+/// Seconds of a bare hash call and of a bare XOR.
+fn bare(hash: HashKind, backend: Backend, repeat: u32) -> (f64, f64) {
+    const ROUNDS: usize = 400;
+    let mut blocks = [Block::ONES; BARE_BLOCKS];
+    let mut slots = [Block::ONES; 3 * BARE_BLOCKS];
+    let fastest = |work: &mut dyn FnMut()| {
+        let times = (0..2 * repeat).map(|_| {
+            let begin = Instant::now();
+            work();
+            begin.elapsed()
+        });
+        times.min().unwrap_or_default().as_secs_f64() / (ROUNDS * BARE_BLOCKS) as f64
+    };
+    (fastest(&mut || hash.bare_calls(backend, &mut blocks, ROUNDS)), fastest(&mut || bare_xors(&mut slots, ROUNDS)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scheme_and_hash_is_measured() {
+        let program = library::find("aes128-chain(1)").unwrap();
+        let schedules = Schedules::new(&program);
+        for &scheme in SchemeKind::ALL {
+            let config = GarblingConfig { scheme, hash: HashKind::Rekeyed };
+            let measured = measure(&program, &schedules, config, Backend::detect(), 1);
+            let json = to_json(&(Backend::detect(), config, measured));
+            for side in ["garble", "evaluate"] {
+                assert!(json[side]["and_per_second"].as_f64().is_some_and(|rate| rate.is_finite() && rate > 0.0));
+                assert!(json[side]["of_bound"].as_f64().is_some_and(|share| share > 0.0));
+            }
+        }
+    }
+
+    #[test]
+    fn rates_are_from_the_fastest_pass_per_and() {
+        let measured = Measured { garble: 1e-8, evaluate: 5e-9, bound: [7e-9, 4e-9], hash_call: 1e-9, xor: 5e-10 };
+        let json = to_json(&(Backend::PORTABLE, GarblingConfig::default(), measured));
+        assert_eq!(json["garble"]["of_bound"].as_f64().map(|v| (v * 100.0).round()), Some(70.0));
+        assert_eq!(json["evaluate"]["of_bound"].as_f64().map(|v| (v * 100.0).round()), Some(80.0));
+        assert_eq!(json["scheme"], "half-gates");
+        assert_eq!(json["bytes_per_and"], 32.0);
+    }
 }

@@ -286,11 +286,11 @@ mod tests {
             let hash = |at: usize| Block::from_u128(v.hashes[at]);
             let row = Row { halves: v.halves, controls: v.controls };
             for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-                let a = Block::from_u128(v.a ^ v.delta * i as u128);
-                let b = Block::from_u128(v.b ^ v.delta * j as u128);
+                let a = Block::from_u128(v.a ^ (v.delta * i as u128));
+                let b = Block::from_u128(v.b ^ (v.delta * j as u128));
                 let label = evaluate_gate([hash(i), hash(2 + j), hash(4 + (i ^ j))], a, b, &row);
                 let value = (v.values[0] ^ (i == 1)) & (v.values[1] ^ (j == 1));
-                assert_eq!(label.to_u128(), v.result ^ v.delta * u128::from(value), "row {i}{j}");
+                assert_eq!(label.to_u128(), v.result ^ (v.delta * u128::from(value)), "row {i}{j}");
             }
         }
     }

@@ -97,8 +97,9 @@ impl Engine for Vaes {
     #[inline(always)]
     fn sigma(self, a: Self::Quad) -> Self::Quad {
         have! {
-            let swapped = _mm512_shuffle_epi32::<0x4e>(a);
-            _mm512_mask_xor_epi64(swapped, 0xaa, swapped, a)
+            // swapped ^ (a & high)
+            let high = _mm512_set4_epi32(-1, -1, 0, 0);
+            _mm512_ternarylogic_epi64::<0x78>(_mm512_shuffle_epi32::<0x4e>(a), a, high)
         }
     }
 
