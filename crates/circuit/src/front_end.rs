@@ -11,7 +11,7 @@ use std::{
 
 use crate::{
     diagnostic::{Diagnostic, Diagnostics},
-    formats,
+    formats, library,
     program::Program,
 };
 
@@ -95,6 +95,9 @@ impl FrontEnds {
     }
 
     fn load_at(&self, folder: &Path, name: &str, depth: u32) -> Result<Program, Diagnostics> {
+        if name.starts_with(library::PREFIX) {
+            return library::find(name).map_err(|error| Diagnostic::new(name, error.to_string()).into());
+        }
         let path = folder.join(name);
         let shown = path.display().to_string();
         let failed = |error: std::io::Error| Diagnostic::new(&shown, format!("cannot be read: {error}"));
@@ -171,6 +174,13 @@ mod tests {
             assert!(error.message.starts_with("is of no known kind"), "{error}");
             assert!(error.hint.unwrap().contains("Bristol"));
         }
+    }
+
+    #[test]
+    fn library_names_are_loaded_or_refused() {
+        let load = |name| FrontEnds::standard().load(name);
+        assert_eq!(load("lib:millionaires(16)").unwrap().stats().and, 16);
+        assert!(load("lib:milionaires(16)").unwrap_err().to_string().starts_with("lib:milionaires(16): "));
     }
 
     #[test]

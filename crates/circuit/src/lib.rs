@@ -11,6 +11,7 @@ mod circuit;
 mod component;
 pub mod diagnostic;
 mod digest;
+pub mod draw;
 mod error;
 mod evaluate;
 mod flatten;

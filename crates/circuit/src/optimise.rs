@@ -7,7 +7,8 @@
 //! - drop what no output depends on;
 //! - take sums (trees of XOR nodes that nothing else reads) apart, cancel equal terms, and merge AND terms:
 //!   `ab ^ ac = a(b ^ c)`, `ab ^ !ac = a(b ^ c) ^ c`, `a(b ^ c) ^ bc = (a ^ c)(b ^ c) ^ c` (the majority);
-//! - read an OR of two ANDs that cannot both be true as their sum, which the step before merges.
+//! - read an OR of two ANDs that cannot both be true as their sum, which the step before merges, and an XOR or a carry
+//!   written with AND, OR and NOT as what it is.
 //!
 //! A merge is made only if nothing else reads the ANDs it replaces, so that each AND of the result stands for another
 //! one of the circuit. *Source*: the local rewrites are folklore of XOR-AND graphs (Testa, Soeken, Amarù and De Micheli,

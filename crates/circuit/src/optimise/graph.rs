@@ -130,6 +130,13 @@ impl Graph {
                 return simpler;
             }
         }
+        // !(x & y) & !(!x & !y) = x ^ y
+        if let (true, true, Node::And(p, q), Node::And(r, s)) =
+            (a.inverted(), b.inverted(), self.nodes[a.node()], self.nodes[b.node()])
+            && (p.not(), q.not()) == (r, s)
+        {
+            return self.xor(p, q);
+        }
         self.node(Node::And(a, b))
     }
 

@@ -80,8 +80,34 @@ impl Pass<'_> {
         if a.inverted() && b.inverted() && self.never_both(a.node(), b.node()) {
             return self.sum(&[a.not(), b.not()]).not();
         }
+        if a.inverted()
+            && b.inverted()
+            && let Some(carry) = self.carry(a.node(), b.node()).or_else(|| self.carry(b.node(), a.node()))
+        {
+            return carry.not();
+        }
         let (a, b) = (self.at(a), self.at(b));
         self.new.and(a, b)
+    }
+
+    /// The OR of old nodes `xy` and `z(x | y)`, of which only this OR reads the second: `xy ^ z(x ^ y)`, or one AND if
+    /// nothing else reads the first either.
+    fn carry(&mut self, both: usize, rest: usize) -> Option<Edge> {
+        let (Node::And(x, y), Node::And(p, q)) = (self.old.nodes[both], self.old.nodes[rest]) else { return None };
+        let is_or = |edge: Edge| edge.inverted() && self.old.nodes[edge.node()] == Node::And(x.not(), y.not());
+        let z = if is_or(q) { p } else { q };
+        if self.readers[rest] != 1 || !(is_or(p) || is_or(q)) {
+            return None;
+        }
+        let (x, y, z) = (self.at(x), self.at(y), self.at(z));
+        let differ = self.new.xor(x, y);
+        if self.readers[both] == 1 {
+            let other = self.new.xor(z, y);
+            let product = self.new.and(other, differ);
+            return Some(self.new.xor(product, y));
+        }
+        let (product, both) = (self.new.and(z, differ), self.moved[both]);
+        Some(self.new.xor(product, both))
     }
 
     /// Whether two old nodes are ANDs that nothing else reads and that are never both true: `xy` and `!xz`, or `xy` and

@@ -66,6 +66,20 @@ fn majorities_cost_one_and() {
 }
 
 #[test]
+fn adders_of_and_or_and_not_are_recognised() {
+    // ab | c(a | b)
+    let carry = [not(0), not(1), and(0, 1), and(3, 4), not(6), and(7, 2), not(5), not(8), and(9, 10), not(11)];
+    assert_eq!(ands(3, &carry), 1);
+    // a ^ b = !(ab) & !(!a & !b)
+    assert_eq!(ands(2, &[not(0), not(1), and(0, 1), and(2, 3), not(4), not(5), and(6, 7)]), 0);
+    // ab is an output as well: two ANDs, not three.
+    let mut gates = carry.to_vec();
+    gates.push(xor(12, 5));
+    let circuit = Circuit::new(3, gates, [5, 12].map(Wire).to_vec()).unwrap();
+    assert!(check(&circuit, &mut StdRng::seed_from_u64(1)).stats().and <= 2);
+}
+
+#[test]
 fn what_something_else_reads_is_not_rewritten() {
     // ab and ac are outputs as well: merging would need a third AND.
     let gates = vec![and(0, 1), and(0, 2), xor(3, 4)];

@@ -196,6 +196,21 @@ impl Drop for Folder {
     }
 }
 
+#[test]
+fn components_come_from_the_library() {
+    let text = r#"{
+      "components": {"richer": {"library": "millionaires(8)", "inputs": {"a": "u8", "b": "u8"}}},
+      "inputs": {"x": {"type": "u8", "owner": 0}, "y": {"type": "u8", "owner": 1}},
+      "instances": {"r": {"of": "richer", "in": {"a": "x", "b": "y"}}},
+      "outputs": {"richer": {"type": "bool", "from": "r"}}
+    }"#;
+    let program = read(text).unwrap();
+    let answers = [(3, 9), (9, 3)].map(|(x, y)| evaluate(&program, &[x, y].map(|v| Bits::from_u128(v, 8)))[0].get(0));
+    assert_ne!(answers[0], answers[1]);
+    let error = fails(&text.replace("millionaires(8)", "milionaires"));
+    assert!(error.starts_with("p.json:2:44: component `richer`: lib:milionaires: "), "{error}");
+}
+
 const ADDER: &str = "5 8\n2 1 2\n\n2 1 0 1 3 XOR\n2 1 3 2 6 XOR\n2 1 0 1 4 AND\n2 1 3 2 5 AND\n2 1 4 5 7 XOR\n";
 
 const USES_ADDER: &str = r#"{

@@ -114,7 +114,8 @@ impl Names {
         let mut taken: HashSet<String> = HashSet::new();
         let mut unique = |wanted: &str| {
             let clean: String = wanted.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-            let base = if is_name(&clean) { clean } else { format!("c{clean}") };
+            let clean = clean.trim_end_matches('_');
+            let base = if is_name(clean) { clean.into() } else { format!("c{clean}") };
             let numbered = (2u64..).map(|k| format!("{base}_{k}"));
             let name = std::iter::once(base.clone()).chain(numbered).find(|name| !taken.contains(name));
             let name = name.unwrap_or(base);
