@@ -73,6 +73,11 @@ impl Hello {
         self
     }
 
+    /// Payload bytes of this message.
+    pub fn encoded_bytes(&self) -> u64 {
+        postcard::to_stdvec(self).map_or(0, |bytes| bytes.len() as u64)
+    }
+
     /// Says hello and hears the peer's. Returns it if the two agree: its party number is another than ours.
     ///
     /// *Cost:* one round. *Errors:* [`NetError::Incompatible`] with every difference, on both sides, since both have

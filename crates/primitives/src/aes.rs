@@ -63,7 +63,7 @@ impl Aes128 {
     }
 
     /// Writes the encryptions of the integers from `first` on (CTR mode; the counter wraps after 2^64 blocks).
-    pub(crate) fn keystream(&self, first: u64, blocks: &mut [Block]) {
+    pub fn keystream(&self, first: u64, blocks: &mut [Block]) {
         self.backend.run(Keystream { round_keys: &self.round_keys, first, blocks });
     }
 }

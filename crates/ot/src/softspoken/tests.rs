@@ -1,0 +1,227 @@
+use garblet_net::{Channel, NetError, Traffic};
+use garblet_primitives::{Block, Delta, Prg};
+
+use super::*;
+use crate::choices::masked;
+use crate::correlated::{CorrelatedReceiver, CorrelatedSender};
+use crate::error::OtError;
+use crate::test_run::{block_on, channels};
+
+const BATCH: usize = BATCH_SQUARES * SQUARE;
+
+struct Session {
+    sender: CotSender,
+    receiver: CotReceiver,
+    ours: Channel,
+    theirs: Channel,
+}
+
+fn session(width: Width) -> Session {
+    let (mut ours, mut theirs) = channels();
+    let delta = Delta::random(&mut Prg::new(Block::from_u128(1)));
+    let (sender, receiver) = block_on(async {
+        let (mut a, mut b) = (Prg::new(Block::from_u128(2)), Prg::new(Block::from_u128(3)));
+        tokio::join!(CotSender::setup(&mut ours, &mut a, &delta, width), CotReceiver::setup(&mut theirs, &mut b, width))
+    });
+    Session { sender: sender.unwrap(), receiver: receiver.unwrap(), ours, theirs }
+}
+
+impl Session {
+    fn extend(&mut self, n: usize) -> (Vec<Block>, crate::Choices, Vec<Block>) {
+        let (q, received) = block_on(async {
+            tokio::join!(self.sender.extend(&mut self.ours, n), self.receiver.extend_random(&mut self.theirs, n))
+        });
+        let (choices, t) = received.unwrap();
+        (q.unwrap(), choices, t)
+    }
+
+    fn traffic(&self) -> (Traffic, Traffic) {
+        (self.ours.traffic(), self.theirs.traffic())
+    }
+}
+
+#[test]
+fn the_correlation_holds_at_every_boundary() {
+    for width in Width::ALL {
+        let mut session = session(width);
+        let delta = session.sender.delta().block();
+        for n in [0, 1, 127, 128, 129, BATCH - 1, BATCH, BATCH + 1, 2 * BATCH + 129] {
+            let (q, choices, t) = session.extend(n);
+            assert_eq!((q.len(), choices.len(), t.len()), (n, n, n));
+            assert!((0..n).all(|i| t[i] == q[i] ^ masked(choices.get(i), delta)), "k = {}, n = {n}", width.bits());
+            let ones = choices.iter().filter(|&choice| choice).count();
+            assert!(n < 1000 || ones.abs_diff(n / 2) < n / 10, "{ones} of {n} choices are one");
+        }
+    }
+}
+
+#[test]
+fn no_two_extensions_give_the_same() {
+    let mut session = session(Width::Four);
+    let (q0, c0, _) = session.extend(200);
+    let (q1, c1, _) = session.extend(200);
+    assert!(q0.iter().all(|q| !q1.contains(q)));
+    assert!(c0.as_bytes() != c1.as_bytes());
+}
+
+#[test]
+fn measured_cost_is_the_formula() {
+    for width in Width::ALL {
+        let mut session = session(width);
+        let (ours, theirs) = session.traffic();
+        assert_eq!(ours.bytes_sent, width.sender_setup_bytes());
+        assert_eq!(theirs.bytes_sent, width.receiver_setup_bytes());
+        assert_eq!((ours.bytes_received, theirs.bytes_received), (theirs.bytes_sent, ours.bytes_sent));
+        assert_eq!((ours.rounds, theirs.rounds), (2, 1));
+        for n in [0, 1, 128, 129, BATCH + 1] {
+            let (ours, theirs) = session.traffic();
+            session.extend(n);
+            let (after_ours, after_theirs) = session.traffic();
+            assert_eq!((after_ours - ours).bytes_sent, 0);
+            assert_eq!((after_theirs - theirs).bytes_sent, width.extension_bytes(n as u64));
+            assert_eq!((after_ours - ours).bytes_received, width.extension_bytes(n as u64));
+            // One-way: the sender's wait follows only what it sent before, the receiver never waits.
+            assert_eq!(((after_ours - ours).rounds, (after_theirs - theirs).rounds), (0, 0));
+        }
+        assert_eq!(width.extension_bytes(128 * 1000) as f64 / 128_000.0, width.bytes_per_ot());
+    }
+}
+
+#[test]
+fn a_seed_gives_known_blocks() {
+    for (width, golden) in Width::ALL.into_iter().zip(GOLDEN) {
+        let mut session = session(width);
+        let mut hash = blake3::Hasher::new();
+        for n in [5, 300] {
+            let (q, choices, t) = session.extend(n);
+            hash.update(choices.as_bytes());
+            q.iter().chain(&t).for_each(|block| _ = hash.update(&block.to_bytes()));
+        }
+        assert_eq!(hash.finalize().to_hex().as_str(), golden, "k = {}", width.bits());
+    }
+}
+
+const GOLDEN: [&str; 3] = [
+    "356441161ed69342fd1e5e2b5b0a5a33613abffe28b92021d6cf1af8ca220c37",
+    "585080e153597a56b9ee9c81590b55ed292f0677acc3828f2ab69e0667fe722d",
+    "ea0d58464be4eb1cf182d7e4a8a6c6e966aa195b25b3f6a1960e96141c16689f",
+];
+
+#[test]
+fn widths_are_two_four_and_eight() {
+    for width in Width::ALL {
+        assert_eq!(Width::try_from(width.bits() as u8), Ok(width));
+    }
+    for bits in [0, 1, 3, 5, 16, 255] {
+        assert!(Width::try_from(bits).unwrap_err().contains(&format!("got {bits}")));
+    }
+}
+
+#[test]
+fn another_width_of_the_peer_is_refused() {
+    let (mut ours, mut theirs) = channels();
+    let error = block_on(async {
+        ours.send(&SetupHello { width: 8 }).await.unwrap();
+        ours.flush().await.unwrap();
+        CotReceiver::setup(&mut theirs, &mut Prg::new(Block::ZERO), Width::Four).await.err()
+    });
+    assert!(matches!(error, Some(OtError::WidthMismatch { ours: 4, theirs: 8 })));
+}
+
+/// A hello of a width that does not exist, encoded as the honest one.
+#[derive(Serialize, Deserialize)]
+struct LyingHello(u8);
+
+impl Message for LyingHello {
+    const NAME: &'static str = "lie";
+    const KIND: u8 = SetupHello::KIND;
+    const MAX_BYTES: usize = 1;
+
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_width_that_does_not_exist_is_malformed() {
+    let (mut ours, mut theirs) = channels();
+    let error = block_on(async {
+        ours.send(&LyingHello(3)).await.unwrap();
+        ours.flush().await.unwrap();
+        CotReceiver::setup(&mut theirs, &mut Prg::new(Block::ZERO), Width::Four).await.err()
+    });
+    assert!(matches!(error, Some(OtError::Net(NetError::Malformed { .. }))));
+}
+
+#[test]
+fn a_receiver_that_sends_points_instead_of_a_hello_is_refused() {
+    let (mut ours, mut theirs) = channels();
+    let error = block_on(async {
+        ours.send_bytes(&[0; 64]).await.unwrap();
+        ours.flush().await.unwrap();
+        CotReceiver::setup(&mut theirs, &mut Prg::new(Block::ZERO), Width::Four).await.err()
+    });
+    assert!(matches!(error, Some(OtError::Net(NetError::Unexpected { .. }))));
+}
+
+#[test]
+fn a_setup_that_ends_early_is_an_error_for_both() {
+    let (mut ours, mut theirs) = channels();
+    let error = block_on(async {
+        let delta = Delta::new(Block::ONES);
+        let mut rng = Prg::new(Block::ZERO);
+        let honest = CotSender::setup(&mut ours, &mut rng, &delta, Width::Four);
+        let peer = async {
+            // The base OTs are run as they should be; the tree corrections are one byte short.
+            theirs.receive::<SetupHello>().await.unwrap();
+            let challenged = base::challenge(&mut theirs, &mut Prg::new(Block::ONES)).await.unwrap();
+            theirs.send_bytes(&vec![0; 16 * Width::Four.corrections() - 1]).await.unwrap();
+            theirs.flush().await.unwrap();
+            drop((challenged, theirs));
+        };
+        tokio::join!(honest, peer).0.err()
+    });
+    assert!(matches!(error, Some(OtError::Net(_))));
+}
+
+#[test]
+fn corrections_that_end_early_are_an_error() {
+    for short in [0, 1, 31 * 16 - 1] {
+        let Session { mut sender, mut ours, mut theirs, .. } = session(Width::Four);
+        let error = block_on(async {
+            theirs.send_bytes(&vec![0; short]).await.unwrap();
+            theirs.flush().await.unwrap();
+            drop(theirs);
+            sender.extend(&mut ours, 128).await.err()
+        });
+        assert!(matches!(error, Some(OtError::Net(_))));
+    }
+}
+
+/// What the consistency check of malicious security will find: without it, wrong corrections pass and spoil the OTs
+/// of exactly those rows, so this protocol must not be called secure against malicious receivers.
+#[test]
+fn wrong_corrections_spoil_their_rows_only() {
+    let Session { mut sender, mut receiver, mut ours, mut theirs } = session(Width::Four);
+    let delta = sender.delta().block();
+    let (mut relay_in, mut relay_out) = channels();
+    let (q, received) = block_on(async {
+        let receive = receiver.extend_random(&mut relay_in, 128);
+        let relay = async {
+            let mut bytes = vec![0; Width::Four.extension_bytes(128) as usize];
+            relay_out.receive_bytes(&mut bytes).await.unwrap();
+            bytes[..16].iter_mut().for_each(|byte| *byte ^= 1);
+            theirs.send_bytes(&bytes).await.unwrap();
+            theirs.flush().await.unwrap();
+        };
+        let (received, ()) = tokio::join!(receive, relay);
+        (sender.extend(&mut ours, 128).await.unwrap(), received.unwrap())
+    });
+    let (choices, t) = received;
+    // Columns 4 to 7 of delta belong to the second tree.
+    let spoiled = delta & Block::from_u128(0xf0);
+    for i in 0..128 {
+        let expected = t[i] ^ masked(choices.get(i), delta) ^ masked(i % 8 == 0, spoiled);
+        assert!(q[i] == expected);
+    }
+}
