@@ -183,6 +183,20 @@ impl GarblingConfig {
         label.lsb()
     }
 
+    /// log2 of the work to break a garbling of that many AND gates by the best known attack on its hash: with `q` calls
+    /// under one key, 2^128 / q (Guo, Katz, Wang, Weng and Yu, CRYPTO 2020, section 2).
+    pub fn security_bits(&self, and_count: u64) -> u32 {
+        // A gate takes at most six calls in any scheme here.
+        let calls = and_count.max(1).saturating_mul(6);
+        let calls_per_key = match self.hash {
+            HashKind::Rekeyed => calls.min(4096),
+            HashKind::Mitccrh => 2,
+            HashKind::Tmmo | HashKind::FixedKey => calls,
+            HashKind::Sha256 => 1,
+        };
+        128 - calls_per_key.next_power_of_two().ilog2()
+    }
+
     /// The zero label for an input wire that is made of a uniform block.
     pub fn zero_label(&self, uniform: Block) -> Block {
         match self.scheme {

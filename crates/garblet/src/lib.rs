@@ -1,1 +1,31 @@
-//! The library face: programs, parties, protocols, run.
+//! Garblet: parties who do not trust one another compute a function of their private inputs by garbled circuits.
+//!
+//! A [`Program`] says what is computed, who gives which input and who learns which output. A [`Peer`] is one party's
+//! end of a run over a [`Channel`](net::Channel); [`run_in_memory`] runs all parties in this process, to try things.
+//!
+//! ```
+//! use garblet::{Bits, Config, library, run_in_memory};
+//!
+//! let program = library::find("lib:millionaires(32)")?;
+//! let report = run_in_memory(&program, &[Bits::from_u128(5_000_000, 32), Bits::from_u128(3_000_000, 32)], Config::default())?;
+//! assert_eq!(report[0].outputs, report[1].outputs);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod config;
+mod memory;
+mod peer;
+mod predict;
+
+pub use config::{Config, Protocol, UnknownParameter};
+pub use memory::run_in_memory;
+pub use peer::{Error, Peer, Prepared, Report};
+pub use predict::predict;
+
+pub use garblet_circuit as circuit;
+pub use garblet_circuit::{Bits, Party, Program, library};
+pub use garblet_garble::{GarblingConfig, HashKind, SchemeKind};
+pub use garblet_net as net;
+pub use garblet_ot::Width;
+pub use garblet_protocols::yao::Build;
+pub use garblet_protocols::{Communication, Phase, PhaseCost, PhaseCosts, Progress, Security};

@@ -1,1 +1,15 @@
-//! The protocols and the session that joins one to a channel and a generator.
+//! The protocols, one folder each, and the [`Session`] that joins one to a channel and a generator.
+//!
+//! Protocols are asynchronous functions over a session, in numbered steps that a reader can hold beside the paper. Each
+//! states its steps, symbols, deviations, cost and assumptions in its module's documentation.
+
+mod error;
+mod phase;
+mod security;
+mod session;
+pub mod yao;
+
+pub use error::ProtocolError;
+pub use phase::{Communication, Phase, PhaseCost, PhaseCosts};
+pub use security::Security;
+pub use session::{Progress, Session};

@@ -1,0 +1,49 @@
+//! Why a protocol ended without a result, by whose fault.
+
+use garblet_circuit::Party;
+use garblet_garble::EvaluateError;
+use garblet_net::NetError;
+use garblet_ot::OtError;
+
+/// A protocol that ended without a result.
+#[derive(Debug, thiserror::Error)]
+#[must_use]
+pub enum ProtocolError {
+    /// The channel: the peer is gone, silent, malformed or incompatible, or this machine's I/O failed.
+    #[error(transparent)]
+    Net(#[from] NetError),
+    /// Oblivious transfer: the peer misbehaved, or the channel failed.
+    #[error(transparent)]
+    Ot(#[from] OtError),
+    /// Garbled tables that cannot be evaluated.
+    #[error(transparent)]
+    Garble(#[from] EvaluateError),
+    /// A program that this protocol cannot run.
+    #[error("{protocol} cannot run program `{program}`: {reason}")]
+    Unsupported {
+        /// The protocol.
+        protocol: &'static str,
+        /// The program.
+        program: String,
+        /// What it cannot do.
+        reason: String,
+    },
+    /// Inputs that do not fit the program: the caller's mistake.
+    #[error("input {what}: expected {expected}, got {got}")]
+    Input {
+        /// Which input.
+        what: String,
+        /// What the program takes.
+        expected: String,
+        /// What was given.
+        got: String,
+    },
+    /// A party number that the program or protocol does not have.
+    #[error("party {party} takes no part: {reason}")]
+    NoSuchParty {
+        /// The party.
+        party: Party,
+        /// Why not.
+        reason: String,
+    },
+}

@@ -1,0 +1,14 @@
+//! What a run promises, printed with every result.
+
+use serde::{Deserialize, Serialize};
+
+/// The security of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Security {
+    /// log2 of the work of the best known attack.
+    pub computational_bits: u32,
+    /// Negated log2 of the statistical error; none where the protocol has no such error.
+    pub statistical_bits: Option<f64>,
+    /// log2 of the probability that a cheating peer gets away; none against a semi-honest adversary.
+    pub cheating_log2: Option<f64>,
+}

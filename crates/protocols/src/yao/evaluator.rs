@@ -1,0 +1,197 @@
+//! Party 1: evaluates.
+
+use std::sync::Arc;
+
+use garblet_circuit::Bits;
+use garblet_garble as garble;
+use garblet_ot::{Choices, CorrelatedReceiver, CotReceiver, PreparedCotReceiver};
+use garblet_primitives::Block;
+use zeroize::Zeroizing;
+
+use super::{
+    EVALUATOR, GARBLER,
+    messages::{receive_bits, receive_blocks, send_bits},
+    plan::{Build, Plan},
+};
+use crate::{error::ProtocolError, phase::Phase, session::Session};
+
+/// The evaluator of a session.
+pub struct Evaluator {
+    plan: Arc<Plan>,
+    ot: Option<CotReceiver>,
+    gates_done: u64,
+}
+
+/// What the evaluator has prepared for one run; a run consumes it, so it is used at most once.
+pub struct EvaluatorPrepared {
+    /// `c` and `t` of step 2; none if the evaluator has no input.
+    ot: Option<PreparedCotReceiver>,
+    /// Hash seed and tables that have come already.
+    ahead: Option<(Block, Vec<u8>)>,
+}
+
+impl Evaluator {
+    /// Step 1.
+    pub async fn setup(session: &mut Session, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
+        session.enter(Phase::Setup);
+        let ot = match plan.input_bits(EVALUATOR) {
+            0 => None,
+            _ => {
+                let (channel, rng) = session.parts();
+                Some(CotReceiver::setup(channel, rng, plan.config().ot_width).await?)
+            }
+        };
+        Ok(Evaluator { plan, ot, gates_done: 0 })
+    }
+
+    /// Steps 2 and 3: whatever can be done before the inputs are known.
+    ///
+    /// *Errors*: tables garbled ahead that this machine cannot hold.
+    pub async fn prepare(&mut self, session: &mut Session) -> Result<EvaluatorPrepared, ProtocolError> {
+        session.enter(Phase::Prepare);
+        let ot = match &mut self.ot {
+            Some(ot) => {
+                let (choices, t) = ot.extend_random(session.channel(), self.plan.input_bits(EVALUATOR)).await?;
+                Some(PreparedCotReceiver::new(choices, t)?)
+            }
+            None => None,
+        };
+        let ahead = match self.plan.config().build {
+            Build::Stream => None,
+            Build::Ahead => {
+                session.enter(Phase::Build);
+                Some(self.receive_ahead(session).await?)
+            }
+        };
+        Ok(EvaluatorPrepared { ot, ahead })
+    }
+
+    /// Steps 4 to 8.
+    ///
+    /// *Shape*: `values` are the evaluator's inputs in program order. Returns one entry per program output, none where
+    /// the evaluator is no recipient.
+    pub async fn online(
+        &mut self,
+        session: &mut Session,
+        prepared: EvaluatorPrepared,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let own = self.plan.own_input(EVALUATOR, values)?;
+        session.enter(Phase::Online);
+        let inputs = self.receive_inputs(session, &own, prepared.ot).await?;
+        let labels = match prepared.ahead {
+            Some((seed, tables)) => self.evaluate_ahead(session, inputs, seed, &tables)?,
+            None => self.evaluate_stream(session, inputs).await?,
+        };
+        let zero = receive_bits(session, self.plan.output_bits(EVALUATOR)).await?;
+        send_bits(session, &self.plan.select_bits(GARBLER, &labels)).await?;
+        session.channel().flush().await?;
+        Ok(self.plan.decode(EVALUATOR, &zero, &self.plan.select_bits(EVALUATOR, &labels)))
+    }
+
+    /// Steps 4 and 5: active labels of all program inputs.
+    async fn receive_inputs(
+        &self,
+        session: &mut Session,
+        own: &Bits,
+        ot: Option<PreparedCotReceiver>,
+    ) -> Result<Vec<Box<[Block]>>, ProtocolError> {
+        let own = match ot {
+            Some(ot) => {
+                let choices = Choices::from_bytes(own.to_bytes(), own.len())?;
+                ot.transfer(session.channel(), &choices).await?
+            }
+            None => Vec::new(),
+        };
+        let own = Zeroizing::new(own);
+        let mut garbler = Zeroizing::new(vec![Block::ZERO; self.plan.input_bits(GARBLER)]);
+        receive_blocks(session, &mut garbler).await?;
+        Ok(self.plan.labels_by_input(&garbler, &own))
+    }
+
+    async fn receive_ahead(&self, session: &mut Session) -> Result<(Block, Vec<u8>), ProtocolError> {
+        let bytes = self.plan.table_bytes();
+        let mut tables = Vec::new();
+        let fits = usize::try_from(bytes).is_ok_and(|bytes| tables.try_reserve_exact(bytes).is_ok());
+        if !fits {
+            let reason = format!("{bytes} bytes of tables garbled ahead do not fit in memory; stream them instead");
+            let program = self.plan.program().name().into();
+            return Err(ProtocolError::Unsupported { protocol: super::NAME, program, reason });
+        }
+        let mut seed = [Block::ZERO];
+        receive_blocks(session, &mut seed).await?;
+        let total = self.plan.and_count();
+        let chunk_ands = garble::CHUNK_ANDS as u64;
+        for done in (0..total).step_by(garble::CHUNK_ANDS) {
+            let ands = chunk_ands.min(total - done);
+            let begin = tables.len();
+            tables.resize(begin + self.plan.config().garbling.chunk_bytes(ands as usize), 0);
+            session.channel().receive_bytes(&mut tables[begin..]).await?;
+            session.advance(done + ands, total);
+        }
+        Ok((seed[0], tables))
+    }
+
+    fn evaluate_ahead(
+        &mut self,
+        session: &mut Session,
+        inputs: Vec<Box<[Block]>>,
+        seed: Block,
+        mut tables: &[u8],
+    ) -> Result<Vec<Box<[Block]>>, ProtocolError> {
+        let plan = self.plan.clone();
+        let mut evaluation = self.begin(&plan, seed, inputs);
+        let mut progress = Done::new(&plan);
+        while evaluation.next_chunk_bytes() > 0 {
+            let (chunk, rest) = tables.split_at(evaluation.next_chunk_bytes());
+            evaluation.evaluate_chunk(chunk)?;
+            tables = rest;
+            progress.chunk(session);
+        }
+        Ok(evaluation.into_outputs())
+    }
+
+    /// Step 6: evaluates each chunk as it comes.
+    async fn evaluate_stream(
+        &mut self,
+        session: &mut Session,
+        inputs: Vec<Box<[Block]>>,
+    ) -> Result<Vec<Box<[Block]>>, ProtocolError> {
+        let plan = self.plan.clone();
+        let mut seed = [Block::ZERO];
+        receive_blocks(session, &mut seed).await?;
+        let mut evaluation = self.begin(&plan, seed[0], inputs);
+        let mut progress = Done::new(&plan);
+        let mut chunk = Vec::new();
+        while evaluation.next_chunk_bytes() > 0 {
+            chunk.resize(evaluation.next_chunk_bytes(), 0);
+            session.channel().receive_bytes(&mut chunk).await?;
+            evaluation.evaluate_chunk(&chunk)?;
+            progress.chunk(session);
+        }
+        Ok(evaluation.into_outputs())
+    }
+
+    fn begin<'p>(&mut self, plan: &'p Plan, seed: Block, inputs: Vec<Box<[Block]>>) -> garble::Evaluator<'p> {
+        let first_gate = self.gates_done;
+        self.gates_done += plan.and_count();
+        garble::Evaluator::new(plan.program(), plan.schedules(), plan.config().garbling, seed, first_gate, inputs)
+    }
+}
+
+/// Counts chunks for the progress display.
+struct Done {
+    gates: u64,
+    total: u64,
+}
+
+impl Done {
+    fn new(plan: &Plan) -> Self {
+        Done { gates: 0, total: plan.and_count() }
+    }
+
+    fn chunk(&mut self, session: &mut Session) {
+        self.gates = self.total.min(self.gates + garble::CHUNK_ANDS as u64);
+        session.advance(self.gates, self.total);
+    }
+}
