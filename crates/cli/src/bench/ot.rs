@@ -1,17 +1,223 @@
-//! `garblet bench ot`.
+//! `garblet bench ot`: base OT, and its extension against bare stretching, transposition and hashing.
 
-use crate::failure::Failure;
+use std::time::{Duration, Instant};
+
+use garblet_net::{Channel, memory_pair};
+use garblet_ot::{
+    Choices, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, OtError, RandomOtReceiver, RandomOtSender,
+    Width, base,
+};
+use garblet_primitives::{Aes128, Block, Delta, OtHash, Prg, transpose};
+use serde_json::{Value, json};
+
+use crate::{failure::Failure, output};
 
 /// What `garblet bench ot` takes.
 #[derive(clap::Args)]
 pub(crate) struct Options {
+    /// OTs per pass
+    #[arg(long, default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(128..=1 << 26))]
+    ots: u32,
+    /// Passes, of which the fastest counts
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    repeat: u32,
     /// Print one JSON object on standard output
     #[arg(long)]
     json: bool,
 }
 
+/// One kind of OT at one width.
+struct Line {
+    width: Width,
+    kind: &'static str,
+    /// Seconds per OT of both sides' work on one thread.
+    seconds: f64,
+    /// The same for bare stretching, transposition and hashing of as many bytes.
+    bare_seconds: f64,
+    bytes_measured: f64,
+    bytes_formula: f64,
+}
+
 /// Runs the benchmark.
+///
+/// *Errors*: standard output cannot be written.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let _ = options.json;
-    Err(Failure::no_result("bench ot: not part of this build"))
+    let failed = |e: OtError| Failure::no_result(format!("bench ot: {e}"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = runtime.map_err(|e| Failure::no_result(format!("the runtime cannot be started: {e}")))?;
+    let repeat = options.repeat;
+    let base = fastest(repeat, || runtime.block_on(base_ots())).map_err(failed)?;
+    let mut lines = Vec::new();
+    for width in Width::ALL {
+        let extended = runtime.block_on(extensions(width, options.ots as usize, repeat)).map_err(failed)?;
+        lines.extend(extended);
+    }
+    match options.json {
+        true => output::print_json(&json!({
+            "bench": "ot",
+            "threads": 1,
+            "ots": options.ots,
+            "base": { "ots": base::BASE_OTS, "seconds": base.as_secs_f64(), "bytes": base::SENDER_BYTES + base::RECEIVER_BYTES },
+            "extension": lines.iter().map(Line::to_json).collect::<Vec<_>>(),
+        })),
+        false => {
+            let base = format!(
+                "{} base OTs, both sides on one thread: {}\n\n",
+                base::BASE_OTS,
+                output::seconds(base.as_secs_f64())
+            );
+            output::print(&(base + &output::table(&rows(&lines))))
+        }
+    }
+}
+
+impl Line {
+    fn to_json(&self) -> Value {
+        json!({
+            "width": self.width.bits(),
+            "kind": self.kind,
+            "ots_per_second": 1.0 / self.seconds,
+            "bare_ots_per_second": 1.0 / self.bare_seconds,
+            "of_bare": self.bare_seconds / self.seconds,
+            "bytes_per_ot": self.bytes_measured,
+            "bytes_per_ot_formula": self.bytes_formula,
+        })
+    }
+}
+
+fn rows(lines: &[Line]) -> Vec<Vec<String>> {
+    let head = ["k", "kind", "OT/s, both sides on one thread", "of bare", "bytes/OT"];
+    let row = |line: &Line| {
+        vec![
+            line.width.bits().to_string(),
+            line.kind.into(),
+            output::rate(1.0 / line.seconds),
+            format!("{:.0} %", 100.0 * line.bare_seconds / line.seconds),
+            format!("{:.3}", line.bytes_measured),
+        ]
+    };
+    std::iter::once(head.map(String::from).to_vec()).chain(lines.iter().map(row)).collect()
+}
+
+/// The shortest of several timed runs.
+fn fastest(repeat: u32, mut run: impl FnMut() -> Result<Duration, OtError>) -> Result<Duration, OtError> {
+    (0..repeat).map(|_| run()).try_fold(Duration::MAX, |shortest, time| Ok(shortest.min(time?)))
+}
+
+/// Base OTs, the check of the answer included, with both sides on this thread.
+async fn base_ots() -> Result<Duration, OtError> {
+    let (mut ours, mut theirs) = memory_pair();
+    let (mut a, mut b) = (Prg::new(Block::ZERO), Prg::new(Block::ONES));
+    let choices = Choices::random(base::BASE_OTS, &mut b);
+    let begin = Instant::now();
+    let sender = async {
+        let challenged = base::challenge(&mut ours, &mut a).await?;
+        challenged.check_answer(&mut ours).await
+    };
+    let receiver = async {
+        let chosen = base::choose(&mut theirs, &choices, &mut b).await?;
+        theirs.flush().await?;
+        Ok::<_, OtError>(chosen)
+    };
+    let (sent, chosen) = tokio::join!(sender, receiver);
+    sent?;
+    chosen?;
+    Ok(begin.elapsed())
+}
+
+/// Correlated and random OTs of one width.
+async fn extensions(width: Width, n: usize, repeat: u32) -> Result<[Line; 2], OtError> {
+    let (mut ours, mut theirs) = memory_pair();
+    let (mut a, mut b) = (Prg::new(Block::ZERO), Prg::new(Block::ONES));
+    let delta = Delta::random(&mut a);
+    let setup = tokio::join!(
+        CotSender::setup(&mut ours, &mut a, &delta, width),
+        CotReceiver::setup(&mut theirs, &mut b, width)
+    );
+    let (mut sender, mut receiver) = (setup.0?, setup.1?);
+    let before = ours.traffic();
+    let mut times = [Duration::MAX; 2];
+    for _ in 0..repeat {
+        times[0] = times[0].min(correlated(&mut sender, &mut receiver, [&mut ours, &mut theirs], n).await?);
+    }
+    let received = (ours.traffic() - before).bytes_received as f64;
+    let (mut sender, mut receiver) = (RandomOtSender::new(sender), RandomOtReceiver::new(receiver));
+    for _ in 0..repeat {
+        let begin = Instant::now();
+        let made = tokio::join!(sender.extend(&mut ours, n), receiver.extend(&mut theirs, n));
+        made.0?;
+        made.1?;
+        times[1] = times[1].min(begin.elapsed());
+    }
+    let bare = bare(width, n, repeat);
+    let line = |kind, i: usize| Line {
+        width,
+        kind,
+        seconds: times[i].as_secs_f64() / n as f64,
+        bare_seconds: bare[i],
+        bytes_measured: received / f64::from(repeat) / n as f64,
+        bytes_formula: width.extension_bytes(n as u64) as f64 / n as f64,
+    };
+    Ok([line("correlated", 0), line("random", 1)])
+}
+
+async fn correlated(
+    sender: &mut CotSender,
+    receiver: &mut CotReceiver,
+    [ours, theirs]: [&mut Channel; 2],
+    n: usize,
+) -> Result<Duration, OtError> {
+    let begin = Instant::now();
+    let made = tokio::join!(sender.extend(ours, n), receiver.extend_random(theirs, n));
+    made.0?;
+    made.1?;
+    Ok(begin.elapsed())
+}
+
+/// Seconds per correlated and per random OT for the bare work of both sides: as many bytes of stream, twice 128 bits
+/// transposed, and for random OT three hash calls.
+fn bare(width: Width, n: usize, repeat: u32) -> [f64; 2] {
+    const SQUARES: usize = 60;
+    const OTS: usize = 128 * SQUARES;
+    let key = Aes128::new(Block::ONES);
+    let mut row = vec![Block::ZERO; SQUARES];
+    let columns = vec![0; 128 * 16 * SQUARES];
+    let mut blocks = vec![Block::ZERO; OTS];
+    let hash = OtHash::new(Block::ONES);
+    let leaves = width.trees() * (2 * width.leaves() - 1);
+    let passes = repeat as usize * n.div_ceil(OTS);
+    let mut shortest = [Duration::MAX; 2];
+    for _ in 0..passes {
+        let begin = Instant::now();
+        for _ in 0..leaves {
+            key.keystream(0, &mut row);
+        }
+        transpose(&columns, &mut blocks);
+        transpose(&columns, &mut blocks);
+        shortest[0] = shortest[0].min(begin.elapsed());
+        for _ in 0..3 {
+            hash.hash_batch(0, &mut blocks);
+        }
+        shortest[1] = shortest[1].min(begin.elapsed());
+    }
+    shortest.map(|time| time.as_secs_f64() / OTS as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_width_and_kind_is_measured_and_bytes_are_the_formula() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        assert!(runtime.block_on(base_ots()).unwrap() > Duration::ZERO);
+        for width in Width::ALL {
+            for line in runtime.block_on(extensions(width, 1000, 2)).unwrap() {
+                let json = line.to_json();
+                assert!(json["ots_per_second"].as_f64().is_some_and(|rate| rate.is_finite() && rate > 0.0));
+                assert!(json["of_bare"].as_f64().is_some_and(|share| share > 0.0));
+                assert_eq!(json["bytes_per_ot"], json["bytes_per_ot_formula"]);
+            }
+        }
+    }
 }
