@@ -1,12 +1,16 @@
 //! What can be said on the command line.
 
-use clap::{Parser, Subcommand};
+use std::{path::PathBuf, str::FromStr, time::Duration};
 
-use crate::bench;
+use clap::{Args, Parser, Subcommand};
+use garblet_circuit::{Party, Recipients};
+use garblet_net::SimulatedLink;
+
+use crate::{bench, convert, demo, eval, identity, inspect, local, run};
 
 /// Compute a function of everybody's private inputs, and reveal nothing but its result.
 #[derive(Parser)]
-#[command(name = "garblet", version, disable_help_subcommand = true, propagate_version = true)]
+#[command(name = "garblet", version, disable_help_subcommand = true, arg_required_else_help = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -15,7 +19,226 @@ pub(crate) struct Cli {
 /// The subcommands.
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    /// Two parties on this machine do a real job over real sockets
+    Demo(demo::Options),
+    /// Run every party of a program as its own process on this machine
+    Local(local::Options),
+    /// Run one party, against a peer elsewhere
+    Run(run::Options),
+    /// Compute a program in the clear: the reference answer
+    Eval(eval::Options),
+    /// Show ports, owners, gate counts and components of a program, or draw it
+    Inspect(inspect::Options),
+    /// Convert a circuit between formats
+    Convert(convert::Options),
+    /// Make an identity
+    Keygen(identity::KeygenOptions),
+    /// Say which peers to trust
+    #[command(subcommand)]
+    Trust(identity::TrustCommand),
     /// Measure one part on this machine
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// One party of `local`: its job comes on standard input
+    #[command(hide = true)]
+    Child,
+}
+
+/// Which program, and changes to who gives and who learns what.
+#[derive(Args, Clone)]
+pub(crate) struct ProgramArgs {
+    /// A circuit file (Bristol, Bristol Fashion), a program file (JSON), or lib:NAME
+    #[arg(value_name = "PROGRAM")]
+    pub(crate) program: String,
+    /// Give an input to another party
+    #[arg(long = "owner", value_name = "INPUT=K")]
+    pub(crate) owners: Vec<Owner>,
+    /// Say who learns an output: parties, or all
+    #[arg(long = "to", value_name = "OUTPUT=K[,K]|all")]
+    pub(crate) recipients: Vec<To>,
+}
+
+impl ProgramArgs {
+    /// A program as it is.
+    pub(crate) fn plain(name: &str) -> Self {
+        ProgramArgs { program: name.into(), owners: Vec::new(), recipients: Vec::new() }
+    }
+}
+
+/// The inputs.
+#[derive(Args, Clone)]
+pub(crate) struct InputArgs {
+    /// Inputs of party K: JSON {"port": value}, or FASTA for an array of nucleotides
+    #[arg(long = "input", value_name = "K=FILE")]
+    pub(crate) inputs: Vec<InputFile>,
+}
+
+/// How to compute.
+#[derive(Args, Clone)]
+pub(crate) struct ProtocolArgs {
+    /// The protocol: yao
+    #[arg(long, default_value = "yao")]
+    pub(crate) protocol: String,
+    /// What the protocol must withstand: semi-honest
+    #[arg(long, default_value = "semi-honest")]
+    pub(crate) adversary: String,
+    /// A parameter of the protocol, for instance scheme=three-halves
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub(crate) params: Vec<Param>,
+    /// One-way latency and rate of every link between parties, simulated, as 33ms,50mbit
+    #[arg(long, value_name = "LATENCY,RATE")]
+    pub(crate) link: Option<SimulatedLink>,
+    /// Give up when a peer does nothing for so long
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub(crate) timeout: Time,
+}
+
+/// `INPUT=K`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Owner {
+    pub(crate) input: String,
+    pub(crate) party: Party,
+}
+
+impl FromStr for Owner {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (input, party) = pair(text, "INPUT=K, for instance in1=0")?;
+        Ok(Owner { input, party: read_party(&party)? })
+    }
+}
+
+/// `OUTPUT=K,K` or `OUTPUT=all`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct To {
+    pub(crate) output: String,
+    /// None is everybody.
+    pub(crate) parties: Option<Vec<Party>>,
+}
+
+impl To {
+    /// Who learns the output.
+    pub(crate) fn recipients(&self) -> Recipients {
+        self.parties.clone().map_or(Recipients::All, Recipients::Only)
+    }
+}
+
+impl FromStr for To {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (output, parties) = pair(text, "OUTPUT=K, for instance out0=1, or OUTPUT=all")?;
+        if parties == "all" {
+            return Ok(To { output, parties: None });
+        }
+        let mut parties = parties.split(',').map(read_party).collect::<Result<Vec<_>, _>>()?;
+        parties.sort_unstable();
+        parties.dedup();
+        Ok(To { output, parties: Some(parties) })
+    }
+}
+
+/// `K=FILE`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct InputFile {
+    pub(crate) party: Party,
+    pub(crate) path: PathBuf,
+}
+
+impl FromStr for InputFile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (party, path) = pair(text, "K=FILE, for instance 0=alice.json")?;
+        Ok(InputFile { party: read_party(&party)?, path: path.into() })
+    }
+}
+
+/// `NAME=VALUE`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Param {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+impl FromStr for Param {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, value) = pair(text, "NAME=VALUE, for instance scheme=three-halves")?;
+        Ok(Param { name, value })
+    }
+}
+
+/// A length of time: `500ms`, `60s`, `2min`, or a plain number of seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Time(pub(crate) Duration);
+
+impl FromStr for Time {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let scale = match &text[digits.len()..] {
+            "ms" => 1e-3,
+            "" | "s" => 1.0,
+            "min" => 60.0,
+            unit => return Err(format!("unknown unit `{unit}`, expected ms, s or min")),
+        };
+        match digits.parse::<f64>() {
+            Ok(value) if value > 0.0 && value * scale <= 86_400.0 => Ok(Time(Duration::from_secs_f64(value * scale))),
+            Ok(_) => Err("expected more than nothing and at most a day".into()),
+            Err(_) => Err("expected a time, for instance 30s".into()),
+        }
+    }
+}
+
+fn pair(text: &str, expected: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((left, right)) if !left.is_empty() && !right.is_empty() => Ok((left.into(), right.into())),
+        _ => Err(format!("expected {expected}")),
+    }
+}
+
+fn read_party(text: &str) -> Result<Party, String> {
+    text.parse().map(Party).map_err(|_| format!("`{text}` is no party, expected a number from 0 on"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn pairs_are_read() {
+        assert_eq!("in1=0".parse(), Ok(Owner { input: "in1".into(), party: Party(0) }));
+        assert_eq!("o=1,0,1".parse(), Ok(To { output: "o".into(), parties: Some(vec![Party(0), Party(1)]) }));
+        assert_eq!("o=all".parse(), Ok(To { output: "o".into(), parties: None }));
+        assert_eq!("1=a=b.json".parse(), Ok(InputFile { party: Party(1), path: "a=b.json".into() }));
+        assert_eq!("250ms".parse(), Ok(Time(Duration::from_millis(250))));
+        assert_eq!("2min".parse(), Ok(Time(Duration::from_secs(120))));
+    }
+
+    #[test]
+    fn what_is_no_pair_is_refused_with_an_example() {
+        assert_eq!("in1".parse::<Owner>().unwrap_err(), "expected INPUT=K, for instance in1=0");
+        assert_eq!("in1=x".parse::<Owner>().unwrap_err(), "`x` is no party, expected a number from 0 on");
+        assert_eq!("=a.json".parse::<InputFile>().unwrap_err(), "expected K=FILE, for instance 0=alice.json");
+        assert_eq!("70000=a".parse::<InputFile>().unwrap_err(), "`70000` is no party, expected a number from 0 on");
+        assert!("o=".parse::<To>().is_err());
+        assert!("o=1,".parse::<To>().is_err());
+    }
+
+    #[test]
+    fn times_out_of_range_are_refused() {
+        for text in ["", "0s", "-1s", "1h", "2000min", "nan", "inf"] {
+            assert!(text.parse::<Time>().is_err(), "{text}");
+        }
+    }
 }

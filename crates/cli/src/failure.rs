@@ -2,8 +2,12 @@
 
 use std::{fmt::Display, io::Write, path::Path, process::ExitCode};
 
+use garblet_circuit::diagnostic::Diagnostics;
+use garblet_net::NetError;
+use serde::{Deserialize, Serialize};
+
 /// The exit status of a command that failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Status {
     /// The computation ended without a result.
     NoResult = 1,
@@ -18,7 +22,7 @@ impl From<Status> for ExitCode {
 }
 
 /// What went wrong, and what to do about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failure {
     /// The exit status.
     pub(crate) status: Status,
@@ -39,6 +43,25 @@ impl Failure {
     /// The computation ended without a result.
     pub(crate) fn no_result(message: impl Display) -> Self {
         Failure { status: Status::NoResult, message: message.to_string(), hint: None, secondary: false }
+    }
+
+    /// Files in which something is wrong, each with its place.
+    pub(crate) fn diagnosed(diagnostics: impl Into<Diagnostics>) -> Self {
+        let diagnostics: Diagnostics = diagnostics.into();
+        let rendered: Vec<String> = diagnostics.iter().map(|d| d.render().trim_end().to_string()).collect();
+        Failure::call(rendered.join("\nerror: "))
+    }
+
+    /// A connection that cannot be made or has failed.
+    pub(crate) fn net(error: &NetError) -> Self {
+        let failure = match error {
+            NetError::NotAnAddress { .. } | NetError::AddressInUse { .. } | NetError::UnknownHost { .. } => {
+                Failure::call(error)
+            }
+            _ => Failure::no_result(error),
+        };
+        let secondary = matches!(error, NetError::PeerClosed { .. } | NetError::PeerAborted { .. });
+        Failure { hint: error.hint(), secondary, ..failure }
     }
 
     /// A file that cannot be read.

@@ -5,10 +5,21 @@
 
 mod args;
 mod bench;
-#[allow(dead_code)]
+mod child;
+mod convert;
+mod demo;
+mod eval;
 mod failure;
-#[allow(dead_code)]
+mod identity;
+mod inputs;
+mod inspect;
+mod local;
 mod output;
+mod program;
+mod progress;
+mod report;
+mod run;
+mod session;
 
 use std::process::ExitCode;
 
@@ -31,6 +42,15 @@ fn main() -> ExitCode {
 
 fn dispatch(command: Command) -> Result<(), Failure> {
     match command {
+        Command::Demo(options) => demo::run(&options),
+        Command::Local(options) => local::run(&options),
+        Command::Run(options) => run::run(&options),
+        Command::Eval(options) => eval::run(&options),
+        Command::Inspect(options) => inspect::run(&options),
+        Command::Convert(options) => convert::run(&options),
+        Command::Keygen(options) => identity::keygen(&options),
+        Command::Trust(command) => identity::trust(&command),
         Command::Bench(bench) => bench::run(&bench),
+        Command::Child => child::main(),
     }
 }

@@ -46,8 +46,7 @@ struct Measured {
 ///
 /// *Errors*: standard output cannot be written.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let program = library::find(&format!("aes128-chain({})", options.blocks))
-        .map_err(|e| Failure::no_result(format!("bench garbling: {e}")))?;
+    let program = aes_chain(options.blocks)?;
     let schedules = Schedules::new(&program);
     let mut results = Vec::new();
     for backend in if options.all_backends { Backend::available() } else { vec![Backend::detect()] } {
@@ -104,6 +103,19 @@ fn rows(results: &[Line]) -> Vec<Vec<String>> {
         ]
     };
     std::iter::once(head.map(String::from).to_vec()).chain(results.iter().map(row)).collect()
+}
+
+/// AND gates per second that are garbled and evaluated with the default scheme and hash.
+///
+/// *Errors*: as [`run`].
+pub(crate) fn default_rates() -> Result<[f64; 2], Failure> {
+    let program = aes_chain(100)?;
+    let measured = measure(&program, &Schedules::new(&program), GarblingConfig::default(), Backend::detect(), 20);
+    Ok([1.0 / measured.garble, 1.0 / measured.evaluate])
+}
+
+fn aes_chain(blocks: u32) -> Result<Program, Failure> {
+    library::find(&format!("aes128-chain({blocks})")).map_err(|e| Failure::no_result(format!("bench garbling: {e}")))
 }
 
 fn measure(

@@ -1,17 +1,164 @@
-//! `garblet bench yao`.
+//! `garblet bench yao`: a long computation by two processes over loopback TCP, against what this machine could do.
+//!
+//! The bound is 1 / (1/g + 1/t): every AND is garbled or evaluated once by each process, at the slower of the two
+//! in-memory rates g, and its table is moved once, at the rate t at which one thread alone writes and reads the same
+//! bytes over loopback TCP. All are measured in the same call.
 
-use crate::failure::Failure;
+use std::{
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    time::Instant,
+};
+
+use garblet_circuit::{Bits, InputId, Program, evaluate};
+use serde::Serialize;
+
+use crate::{
+    args::ProgramArgs,
+    bench::garbling,
+    failure::Failure,
+    inputs::PartyInputs,
+    local::{Local, Outcome},
+    output::{bytes, count, print, print_json, rate, seconds, table},
+    program,
+    report::total,
+    session::Settings,
+};
+
+const TABLE_BYTES_PER_AND: f64 = 32.0;
+/// How much one thread writes before it reads it: fits a socket's buffer.
+const PIECE_BYTES: usize = 64 << 10;
+/// Bytes moved to find the loopback rate.
+const LOOPBACK_BYTES: usize = 1 << 30;
 
 /// What `garblet bench yao` takes.
 #[derive(clap::Args)]
 pub(crate) struct Options {
+    /// AES-128 blocks, each the encryption of the one before; 6,400 AND gates each
+    #[arg(long, default_value = "2000", value_parser = clap::value_parser!(u32).range(1..))]
+    blocks: u32,
+    /// Runs, of which the median is reported
+    #[arg(long, default_value = "3")]
+    repeat: std::num::NonZeroUsize,
+    /// Cold starts of one AES-128, of which the median is reported
+    #[arg(long, default_value = "11")]
+    cold_starts: std::num::NonZeroUsize,
     /// Print one JSON object on standard output
     #[arg(long)]
     json: bool,
 }
 
+#[derive(Serialize)]
+struct Measured {
+    blocks: u32,
+    and: u64,
+    /// From the start of the processes to the last result.
+    seconds: f64,
+    /// The longer of the two parties' times from the greeting to the result.
+    session_seconds: f64,
+    and_per_second: f64,
+    garble_and_per_second: f64,
+    evaluate_and_per_second: f64,
+    loopback_bytes_per_second: f64,
+    bound_and_per_second: f64,
+    fraction_of_bound: f64,
+    bytes_per_and: f64,
+    peak_rss_bytes: Vec<Option<u64>>,
+    cold_start_seconds: f64,
+}
+
 /// Runs the benchmark.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let _ = options.json;
-    Err(Failure::no_result("bench yao: not part of this build"))
+    let measured = measure(options)?;
+    match options.json {
+        true => print_json(&measured),
+        false => print(&measured.text()),
+    }
+}
+
+fn measure(options: &Options) -> Result<Measured, Failure> {
+    let args = ProgramArgs::plain(&format!("lib:aes128-chain({})", options.blocks));
+    let program = program::load(&args)?;
+    let outcome = run_checked(&args, &program, options.repeat.get())?;
+    let cold_args = ProgramArgs::plain("lib:aes128");
+    let cold = run_checked(&cold_args, &program::load(&cold_args)?, options.cold_starts.get())?;
+    let loopback = loopback_rate().map_err(|e| Failure::no_result(format!("loopback TCP: {e}")))?;
+    let [garble, evaluate] = garbling::default_rates()?;
+
+    let ands = outcome.report.program.and;
+    let costs: Vec<_> = outcome.report.per_party.iter().map(|p| total(&p.phases)).collect();
+    let session_seconds = costs.iter().map(|c| c.seconds).fold(0.0, f64::max);
+    let moved: u64 = costs.iter().map(|c| c.communication.bytes_sent).sum();
+    let slower = garble.min(evaluate);
+    let bound = 1.0 / (1.0 / slower + TABLE_BYTES_PER_AND / loopback);
+    let achieved = ands as f64 / session_seconds;
+    Ok(Measured {
+        blocks: options.blocks,
+        and: ands,
+        seconds: outcome.seconds,
+        session_seconds,
+        and_per_second: achieved,
+        garble_and_per_second: garble,
+        evaluate_and_per_second: evaluate,
+        loopback_bytes_per_second: loopback,
+        bound_and_per_second: bound,
+        fraction_of_bound: achieved / bound,
+        bytes_per_and: moved as f64 / ands as f64,
+        peak_rss_bytes: outcome.report.per_party.iter().map(|p| p.peak_rss_bytes).collect(),
+        cold_start_seconds: cold.seconds,
+    })
+}
+
+/// The median run, with its result checked against the plain evaluator.
+fn run_checked(args: &ProgramArgs, program: &Program, times: usize) -> Result<Outcome, Failure> {
+    let inputs = [Bits::from_bytes(&[0x11; 16]), Bits::from_bytes(&[0x22; 16])];
+    let expected: Vec<Option<Bits>> = evaluate(program, &inputs).into_iter().map(Some).collect();
+    let inputs: Vec<PartyInputs> =
+        inputs.into_iter().enumerate().map(|(k, bits)| vec![(InputId(k as u32), bits)]).collect();
+    let settings = Settings::standard(None);
+    let outcome = Local { args, program, inputs: &inputs, settings: &settings }.repeat(times)?;
+    match outcome.outputs == expected {
+        true => Ok(outcome),
+        false => Err(Failure::no_result(format!("{}: wrong result: this is a bug", args.program))),
+    }
+}
+
+/// Bytes per second that one thread moves over loopback TCP when it writes and reads them all itself.
+fn loopback_rate() -> std::io::Result<f64> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let mut sender = TcpStream::connect(listener.local_addr()?)?;
+    let (mut receiver, _) = listener.accept()?;
+    sender.set_nodelay(true)?;
+    let sent = vec![0x5a; PIECE_BYTES];
+    let mut received = vec![0; PIECE_BYTES];
+    let begin = Instant::now();
+    for _ in 0..LOOPBACK_BYTES / PIECE_BYTES {
+        sender.write_all(&sent)?;
+        receiver.read_exact(&mut received)?;
+    }
+    Ok(LOOPBACK_BYTES as f64 / begin.elapsed().as_secs_f64())
+}
+
+impl Measured {
+    fn text(&self) -> String {
+        let per_second = |ands: f64| format!("{} AND/s", rate(ands));
+        let memory = |bytes_held: &Option<u64>| bytes_held.map_or("unknown".into(), bytes);
+        let peaks: Vec<String> = self.peak_rss_bytes.iter().map(memory).collect();
+        let rows = [
+            ("AND gates", count(self.and)),
+            ("end to end", seconds(self.session_seconds)),
+            ("with the start of the processes", seconds(self.seconds)),
+            ("rate", per_second(self.and_per_second)),
+            ("garbling in memory", per_second(self.garble_and_per_second)),
+            ("evaluating in memory", per_second(self.evaluate_and_per_second)),
+            ("loopback TCP, one thread", format!("{}/s", bytes(self.loopback_bytes_per_second as u64))),
+            ("bound 1 / (1/g + 1/t)", per_second(self.bound_and_per_second)),
+            ("part of the bound", format!("{:.0} %", self.fraction_of_bound * 100.0)),
+            ("bytes per AND gate", format!("{:.2}", self.bytes_per_and)),
+            ("peak memory of each process", peaks.join(", ")),
+            ("one AES-128 from a cold start", seconds(self.cold_start_seconds)),
+        ];
+        let rows: Vec<Vec<String>> = rows.into_iter().map(|(name, value)| vec![name.into(), value]).collect();
+        table(&rows)
+    }
 }

@@ -1,0 +1,282 @@
+//! One party of `garblet local` as a process of its own, from both ends.
+//!
+//! The parent writes the job as one line of JSON to the child's standard input; a party that listens reports the
+//! address that the system gave it, a party that connects is told it on a second line. The child ends with its report
+//! or its failure on standard output. Standard error is the terminal's, for progress.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    process::{Child, ChildStdin, Command, ExitStatus, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    time::Duration,
+};
+
+use garblet::Security;
+use garblet_circuit::{Bits, InputId, Party};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    args::{Owner, ProgramArgs, To},
+    failure::Failure,
+    output, program,
+    report::PartyPart,
+    session::{self, Meeting, Settings, Task},
+};
+
+/// How long the other parties may take to end once one has failed.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// What a child is to do.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Job {
+    pub(crate) program: String,
+    pub(crate) owners: Vec<Owner>,
+    pub(crate) recipients: Vec<To>,
+    pub(crate) party: Party,
+    /// Bits in wire order by number of the input.
+    pub(crate) inputs: Vec<(u32, String)>,
+    pub(crate) settings: Settings,
+    /// Whether to show progress.
+    pub(crate) progress: bool,
+}
+
+/// What a child has to say: one line of JSON each.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Word {
+    Listening(String),
+    Done(Done),
+    Failed(Failure),
+}
+
+/// What a party has come to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Done {
+    pub(crate) part: PartyPart,
+    pub(crate) security: Security,
+    /// Bits in wire order, none where this party is no recipient.
+    pub(crate) outputs: Vec<Option<String>>,
+}
+
+/// The child's end: does the job on standard input.
+pub(crate) fn main() -> Result<(), Failure> {
+    let said = match work() {
+        Ok(done) => Word::Done(done),
+        Err(failure) => Word::Failed(failure),
+    };
+    say(&said)
+}
+
+fn work() -> Result<Done, Failure> {
+    let job: Job = serde_json::from_str(&read_line()?).map_err(|e| Failure::call(format!("standard input: {e}")))?;
+    let args = ProgramArgs { program: job.program, owners: job.owners, recipients: job.recipients };
+    let program = program::load(&args)?;
+    let inputs = job.inputs.iter().map(|(id, bits)| Ok((InputId(*id), bits.parse::<Bits>()?)));
+    let inputs: Result<Vec<_>, garblet_circuit::NotBits> = inputs.collect();
+    let inputs = inputs.map_err(|e| Failure::call(format!("standard input: {e}")))?;
+    let meeting = match job.party {
+        Party(0) => Meeting::Listen("127.0.0.1:0".into()),
+        _ => Meeting::Connect(read_line()?.trim().into()),
+    };
+    let listening = |address: std::net::SocketAddr| say(&Word::Listening(address.to_string()));
+    let task = Task {
+        program,
+        party: job.party,
+        inputs,
+        settings: &job.settings,
+        meeting,
+        tls: None,
+        listening: &listening,
+        progress: job.progress,
+    };
+    let outcome = session::compute(task)?;
+    let outputs = outcome.outputs.iter().map(|o| o.as_ref().map(Bits::to_string)).collect();
+    Ok(Done { part: outcome.part, security: outcome.security, outputs })
+}
+
+fn read_line() -> Result<String, Failure> {
+    let mut line = String::new();
+    match std::io::stdin().lock().read_line(&mut line) {
+        Ok(n) if n > 0 => Ok(line),
+        Ok(_) => Err(Failure::no_result("standard input: ended before the job")),
+        Err(error) => Err(Failure::no_result(format!("standard input: {error}"))),
+    }
+}
+
+fn say(word: &Word) -> Result<(), Failure> {
+    let mut line = serde_json::to_string(word).map_err(|e| Failure::no_result(e.to_string()))?;
+    line.push('\n');
+    output::print(&line)
+}
+
+/// The parent's end: the children of one run. Those that still run are killed when it is dropped.
+struct Family {
+    children: Vec<Running>,
+    heard: Receiver<(usize, Option<Word>)>,
+}
+
+struct Running {
+    process: Child,
+    stdin: Option<ChildStdin>,
+    ended: Option<Result<Done, Failure>>,
+}
+
+/// Runs one process per job, and returns what each party has come to.
+///
+/// *Errors*: the failure that was the cause, not what it looked like from the other parties.
+pub(crate) fn run_all(jobs: &[Job]) -> Result<Vec<Done>, Failure> {
+    let mut family = Family::start(jobs)?;
+    family.listen();
+    family.result()
+}
+
+impl Family {
+    fn start(jobs: &[Job]) -> Result<Self, Failure> {
+        let (say, heard) = channel();
+        let mut family = Family { children: Vec::new(), heard };
+        for (at, job) in jobs.iter().enumerate() {
+            let mut process = spawn()?;
+            let stdout = process.stdout.take();
+            let stdin = process.stdin.take();
+            family.children.push(Running { process, stdin, ended: None });
+            let say = say.clone();
+            std::thread::spawn(move || {
+                let lines = stdout.into_iter().flat_map(|s| BufReader::new(s).lines());
+                for line in lines.map_while(Result::ok) {
+                    // A line that is no word comes from a child that is broken; its end is reported below.
+                    let Ok(word) = serde_json::from_str(&line) else { continue };
+                    let _ = say.send((at, Some(word)));
+                }
+                let _ = say.send((at, None));
+            });
+            let text = serde_json::to_string(job).map_err(|e| Failure::no_result(e.to_string()))?;
+            family.tell(at, &text);
+        }
+        Ok(family)
+    }
+
+    /// Writes a line to a child. One that has died already is noticed by its end.
+    fn tell(&mut self, at: usize, line: &str) {
+        if let Some(stdin) = self.children.get_mut(at).and_then(|c| c.stdin.as_mut()) {
+            let _ = stdin.write_all(format!("{line}\n").as_bytes()).and_then(|()| stdin.flush());
+        }
+    }
+
+    /// Hears the children until all have ended, or until the grace after a failure is over.
+    fn listen(&mut self) {
+        let mut failed = false;
+        while self.children.iter().any(|c| c.ended.is_none()) {
+            let wait = if failed { GRACE } else { Duration::MAX };
+            match self.heard.recv_timeout(wait) {
+                Ok((_, Some(Word::Listening(address)))) => {
+                    (1..self.children.len()).for_each(|at| self.tell(at, &address));
+                }
+                Ok((at, Some(Word::Done(done)))) => self.end(at, Ok(done)),
+                Ok((at, Some(Word::Failed(failure)))) => self.end(at, Err(failure)),
+                Ok((at, None)) => self.gone(at),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+            }
+            failed |= self.children.iter().any(|c| matches!(c.ended, Some(Err(_))));
+        }
+    }
+
+    fn end(&mut self, at: usize, how: Result<Done, Failure>) {
+        let child = &mut self.children[at];
+        child.ended.get_or_insert(how);
+        // A child that waits to be told an address would wait for ever.
+        child.stdin = None;
+        if matches!(child.ended, Some(Err(_))) {
+            self.children.iter_mut().for_each(|c| c.stdin = None);
+        }
+    }
+
+    /// A child whose output has ended: without a word of how, it was killed or has crashed.
+    fn gone(&mut self, at: usize) {
+        if self.children[at].ended.is_none() {
+            let how = match self.children[at].process.wait() {
+                Ok(status) => describe(status),
+                Err(error) => error.to_string(),
+            };
+            self.end(at, Err(Failure::no_result(format!("the process of party {at} ended without a result: {how}"))));
+        }
+    }
+
+    fn result(mut self) -> Result<Vec<Done>, Failure> {
+        let mut done = Vec::new();
+        let mut failures = Vec::new();
+        for (at, child) in self.children.iter_mut().enumerate() {
+            match child.ended.take() {
+                Some(Ok(result)) => done.push(result),
+                Some(Err(failure)) => failures.push((at, failure)),
+                None => {}
+            }
+        }
+        match root_cause(&failures) {
+            Some((at, failure)) => {
+                let message = match failure.message.contains(&format!("party {at}")) {
+                    true => failure.message.clone(),
+                    false => format!("party {at}: {}", failure.message),
+                };
+                Err(Failure { message, ..failure.clone() })
+            }
+            None => Ok(done),
+        }
+    }
+}
+
+impl Drop for Family {
+    fn drop(&mut self) {
+        for child in &mut self.children {
+            child.stdin = None;
+            // Waiting after a kill leaves no zombie; a child that has ended is not hurt.
+            if child.process.try_wait().is_ok_and(|status| status.is_none()) {
+                let _ = child.process.kill();
+            }
+            let _ = child.process.wait();
+        }
+    }
+}
+
+/// The failure that the others follow from: a primary one before a secondary one, a wrong call before the rest.
+fn root_cause(failures: &[(usize, Failure)]) -> Option<&(usize, Failure)> {
+    failures.iter().min_by_key(|(_, f)| (f.secondary, f.status != crate::failure::Status::WrongCall))
+}
+
+fn spawn() -> Result<Child, Failure> {
+    let cannot = |e: std::io::Error| Failure::no_result(format!("a party's process cannot be started: {e}"));
+    let own = std::env::current_exe().map_err(cannot)?;
+    Command::new(own).arg("child").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(cannot)
+}
+
+fn describe(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return format!("killed by signal {signal}");
+    }
+    match status.code() {
+        Some(code) => format!("exit status {code}"),
+        None => "reason unknown".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_cause_is_not_what_the_others_saw() {
+        let seen = Failure { secondary: true, ..Failure::no_result("the peer closed the connection") };
+        let cause = Failure::no_result("out of memory");
+        let found = [(0, seen.clone()), (1, cause.clone())];
+        assert_eq!(root_cause(&found), Some(&(1, cause)));
+        assert_eq!(root_cause(&[(0, seen.clone())]), Some(&(0, seen)));
+        assert_eq!(root_cause(&[]), None);
+    }
+
+    #[test]
+    fn a_wrong_call_comes_before_other_causes() {
+        let call = Failure::call("wrong");
+        let found = [(0, Failure::no_result("other")), (1, call.clone())];
+        assert_eq!(root_cause(&found), Some(&(1, call)));
+    }
+}

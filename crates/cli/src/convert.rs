@@ -1,0 +1,70 @@
+//! `garblet convert`: between circuit formats.
+
+use std::{
+    fs::File,
+    io::BufWriter,
+    path::{Path, PathBuf},
+};
+
+use garblet_circuit::{
+    Program,
+    formats::{Format, WriteError},
+    optimise::optimise_program,
+};
+
+use crate::{args::ProgramArgs, failure::Failure, output::count, program};
+
+/// What `garblet convert` takes.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    program: ProgramArgs,
+    /// The file to write; its extension says the format: .json, .txt or .bristol
+    #[arg(value_name = "OUT")]
+    out: PathBuf,
+    /// The format to write: bristol, bristol-fashion or json
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// Leave out what computes nothing new: constants, duplicates, dead gates
+    #[arg(long)]
+    optimise: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    let mut program = program::load(&options.program)?;
+    let before = program.stats();
+    if options.optimise {
+        program = optimise_program(&program).map_err(|e| Failure::call(format!("{}: {e}", program.name())))?;
+    }
+    let after = program.stats();
+    write(&program, &options.out, format(options)?)?;
+    let changed = |name: &str, before, after| match before == after {
+        true => format!("{} {name}", count(after)),
+        false => format!("{} {name} (before: {})", count(after), count(before)),
+    };
+    eprintln!(
+        "wrote {}: {}, {}, {}",
+        options.out.display(),
+        changed("AND", before.and, after.and),
+        changed("XOR", before.xor, after.xor),
+        changed("NOT", before.not, after.not)
+    );
+    Ok(())
+}
+
+fn format(options: &Options) -> Result<Format, Failure> {
+    options.format.or_else(|| Format::of_path(&options.out)).ok_or_else(|| {
+        Failure::call(format!("{}: its extension says no format", options.out.display()))
+            .hint("name it .json, .txt or .bristol, or give --format")
+    })
+}
+
+fn write(program: &Program, path: &Path, format: Format) -> Result<(), Failure> {
+    let unwritable = |e: std::io::Error| Failure::unwritable(path, &e);
+    let file = File::create(path).map_err(unwritable)?;
+    format.write(program, &mut BufWriter::new(file)).map_err(|error| match error {
+        WriteError::Io(error) => unwritable(error),
+        other => Failure::call(format!("{}: {other}", path.display())),
+    })
+}

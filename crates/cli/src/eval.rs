@@ -1,0 +1,41 @@
+//! `garblet eval`: a program in the clear.
+
+use garblet_circuit::{Bits, evaluate};
+use serde_json::json;
+
+use crate::{
+    args::{InputArgs, ProgramArgs},
+    failure::Failure,
+    inputs,
+    output::{print, print_json},
+    program,
+    report::{ProgramPart, outputs_json, outputs_text},
+};
+
+/// What `garblet eval` takes.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    program: ProgramArgs,
+    #[command(flatten)]
+    inputs: InputArgs,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    let program = program::load(&options.program)?;
+    let mut inputs = inputs::of_all(&program, &options.inputs, program.party_count())?.concat();
+    inputs.sort_by_key(|(id, _)| *id);
+    let inputs: Vec<Bits> = inputs.into_iter().map(|(_, bits)| bits).collect();
+    let outputs: Vec<Option<Bits>> = evaluate(&program, &inputs).into_iter().map(Some).collect();
+    match options.json {
+        true => print_json(&json!({
+            "program": ProgramPart::of(&program),
+            "outputs": outputs_json(&program, &outputs),
+        })),
+        false => print(&outputs_text(&program, &outputs)),
+    }
+}

@@ -1,0 +1,168 @@
+//! `garblet keygen` and `garblet trust`: who we are and whom we trust.
+
+use std::path::{Path, PathBuf};
+
+use garblet_net::{Fingerprint, Identity, IdentityError, Tls, TrustError, TrustStore};
+
+use crate::{
+    failure::{Failure, Status},
+    output::{print, table},
+};
+
+/// What `garblet keygen` takes.
+#[derive(clap::Args)]
+pub(crate) struct KeygenOptions {
+    /// The file to make [default: identity.pem in the configuration folder]
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+/// What `garblet trust` can do.
+#[derive(clap::Subcommand)]
+pub(crate) enum TrustCommand {
+    /// Trust a peer by a name of your choice
+    Add {
+        /// The name
+        name: String,
+        /// The fingerprint that the peer's `garblet keygen` printed, over a way that you trust
+        fingerprint: Fingerprint,
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+    /// List the trusted peers
+    List {
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+    /// Trust a peer no more
+    Remove {
+        /// The name
+        name: String,
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+}
+
+/// Where the trusted peers are kept.
+#[derive(clap::Args)]
+pub(crate) struct StoreArgs {
+    /// The file with the trusted peers [default: trust.toml in the configuration folder]
+    #[arg(long, value_name = "FILE")]
+    trust: Option<PathBuf>,
+}
+
+/// Who we are and who the peer is.
+#[derive(clap::Args)]
+pub(crate) struct PeerArgs {
+    /// This party's identity, made by `garblet keygen` [default: identity.pem in the configuration folder]
+    #[arg(long, value_name = "FILE")]
+    identity: Option<PathBuf>,
+    /// The peer: a name from `garblet trust list`, or a fingerprint [default: every trusted peer]
+    #[arg(long, value_name = "NAME|FINGERPRINT")]
+    peer: Option<String>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Makes an identity and prints its fingerprint.
+pub(crate) fn keygen(options: &KeygenOptions) -> Result<(), Failure> {
+    let path = in_configuration(options.file.as_deref(), "identity.pem")?;
+    make_folder(&path)?;
+    let identity = Identity::generate(&mut rand::rng());
+    identity.save(&path).map_err(|e| identity_failure(&e))?;
+    eprintln!("wrote {}; give peers this fingerprint:", path.display());
+    print(&format!("{}\n", identity.fingerprint()))
+}
+
+/// Runs `garblet trust`.
+pub(crate) fn trust(command: &TrustCommand) -> Result<(), Failure> {
+    match command {
+        TrustCommand::Add { name, fingerprint, store } => {
+            let mut store = store.open()?;
+            store.add(name, *fingerprint).map_err(|e| trust_failure(&e))
+        }
+        TrustCommand::List { store } => {
+            let store = store.open()?;
+            let rows: Vec<_> = store.peers().iter().map(|(name, f)| vec![name.clone(), f.to_string()]).collect();
+            print(&table(&rows))
+        }
+        TrustCommand::Remove { name, store } => {
+            let mut store = store.open()?;
+            store.remove(name).map(|_| ()).map_err(|e| trust_failure(&e))
+        }
+    }
+}
+
+impl StoreArgs {
+    fn open(&self) -> Result<TrustStore, Failure> {
+        let path = in_configuration(self.trust.as_deref(), "trust.toml")?;
+        make_folder(&path)?;
+        TrustStore::open(&path).map_err(|e| trust_failure(&e))
+    }
+}
+
+impl PeerArgs {
+    /// Our identity and the peers to accept.
+    ///
+    /// *Errors*: an identity that cannot be loaded, or nobody to trust.
+    pub(crate) fn tls(&self) -> Result<Tls, Failure> {
+        let path = in_configuration(self.identity.as_deref(), "identity.pem")?;
+        let identity = Identity::load(&path).map_err(|e| identity_failure(&e))?;
+        Ok(Tls::new(identity, self.trusted()?))
+    }
+
+    fn trusted(&self) -> Result<Vec<(String, Fingerprint)>, Failure> {
+        if let Some(peer) = &self.peer
+            && let Ok(fingerprint) = peer.parse()
+        {
+            return Ok(vec![("the peer".into(), fingerprint)]);
+        }
+        let store = self.store.open()?;
+        match &self.peer {
+            Some(name) => {
+                let fingerprint = store.get(name).map_err(|e| trust_failure(&e))?;
+                Ok(vec![(name.clone(), fingerprint)])
+            }
+            None if store.peers().is_empty() => Err(Failure::call("no peer is trusted, so none could be accepted")
+                .hint("give --peer FINGERPRINT, or name peers with `garblet trust add NAME FINGERPRINT`")),
+            None => Ok(store.peers().iter().map(|(name, fingerprint)| (name.clone(), *fingerprint)).collect()),
+        }
+    }
+}
+
+/// A file that was named, or its default place.
+fn in_configuration(named: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
+    if let Some(path) = named {
+        return Ok(path.into());
+    }
+    let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let folder = variable("XDG_CONFIG_HOME").or_else(|| Some(variable("HOME")?.join(".config")));
+    match folder {
+        Some(folder) => Ok(folder.join("garblet").join(name)),
+        None => Err(Failure::call(format!("there is no place for {name}: neither XDG_CONFIG_HOME nor HOME is set"))
+            .hint("name the file")),
+    }
+}
+
+fn make_folder(path: &Path) -> Result<(), Failure> {
+    match path.parent() {
+        Some(folder) => std::fs::create_dir_all(folder).map_err(|e| Failure::unwritable(folder, &e)),
+        None => Ok(()),
+    }
+}
+
+fn identity_failure(error: &IdentityError) -> Failure {
+    Failure { hint: error.hint(), ..Failure::call(error) }
+}
+
+fn trust_failure(error: &TrustError) -> Failure {
+    let failure = Failure::call(error);
+    match error {
+        TrustError::NameTaken { name, .. } => {
+            failure.hint(format!("if the peer has a new identity, first `garblet trust remove {name}`"))
+        }
+        TrustError::UnknownName { .. } => failure.hint("`garblet trust add NAME FINGERPRINT` adds one"),
+        TrustError::Io { .. } => Failure { status: Status::NoResult, ..failure },
+        _ => failure,
+    }
+}

@@ -1,0 +1,102 @@
+//! Progress of long work on a terminal.
+
+use std::{
+    io::IsTerminal,
+    time::{Duration, Instant},
+};
+
+use garblet::Progress;
+use garblet_net::Traffic;
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output::bytes;
+
+/// Work shorter than this shows nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
+const REDRAWS_PER_SECOND: u8 = 10;
+const TEMPLATE: &str = "{bar:32} {percent:>3} %  {msg}  {eta} left";
+
+/// A bar with gates done, their rate, bytes and the time left. Silent where standard error is no terminal.
+pub(crate) struct Bar {
+    enabled: bool,
+    /// When the gates that are counted began.
+    begin: Option<Instant>,
+    bar: Option<ProgressBar>,
+}
+
+impl Bar {
+    /// A bar that shows itself once it is worth it, if it is wanted.
+    pub(crate) fn new(wanted: bool) -> Self {
+        Bar { enabled: wanted && std::io::stderr().is_terminal(), begin: None, bar: None }
+    }
+}
+
+impl Progress for Bar {
+    fn advance(&mut self, gates_done: u64, gates_total: u64, traffic: Traffic) {
+        if !self.enabled {
+            return;
+        }
+        let elapsed = self.begin.get_or_insert_with(Instant::now).elapsed();
+        if elapsed < PATIENCE {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| draw(gates_total, elapsed));
+        let rate = gates_done as f64 / elapsed.as_secs_f64();
+        bar.set_message(message(gates_done, gates_total, rate, traffic));
+        bar.set_position(gates_done);
+        if gates_done >= gates_total {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn message(gates_done: u64, gates_total: u64, rate: f64, traffic: Traffic) -> String {
+    format!(
+        "{} of {} AND gates, {} AND/s, {}",
+        HumanCount(gates_done),
+        HumanCount(gates_total),
+        crate::output::rate(rate),
+        bytes(traffic.bytes_sent + traffic.bytes_received)
+    )
+}
+
+fn draw(gates_total: u64, elapsed: Duration) -> ProgressBar {
+    let target = ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND);
+    let bar = ProgressBar::with_draw_target(Some(gates_total), target).with_elapsed(elapsed);
+    match ProgressStyle::with_template(TEMPLATE) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_says_gates_rate_and_bytes() {
+        let traffic = Traffic { bytes_sent: 64_000_000, ..Traffic::default() };
+        let text = message(2_000_000, 12_800_000, 20e6, traffic);
+        assert_eq!(text, "2,000,000 of 12,800,000 AND gates, 20.0 M AND/s, 64.0 MB");
+    }
+
+    #[test]
+    fn the_template_is_well_formed() {
+        assert!(ProgressStyle::with_template(TEMPLATE).is_ok());
+    }
+
+    #[test]
+    fn without_a_terminal_nothing_is_drawn() {
+        let mut bar = Bar { enabled: false, begin: None, bar: None };
+        bar.advance(1, 2, Traffic::default());
+        assert!(bar.bar.is_none() && bar.begin.is_none());
+    }
+}

@@ -1,0 +1,216 @@
+//! What a run was and what it gave: the object of `--json`, and the same for people.
+
+use garblet::{Phase, PhaseCost, PhaseCosts, Security};
+use garblet_circuit::{Bits, Program, value};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{
+    failure::Failure,
+    output::{bytes, count, seconds, table},
+    session::Settings,
+};
+
+/// One party's part.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PartyPart {
+    pub(crate) party: u16,
+    pub(crate) role: String,
+    /// None where the system does not tell.
+    pub(crate) peak_rss_bytes: Option<u64>,
+    pub(crate) phases: PhaseCosts,
+}
+
+/// What the program is made of.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct ProgramPart {
+    pub(crate) and: u64,
+    pub(crate) xor: u64,
+    pub(crate) not: u64,
+    pub(crate) and_depth: u64,
+    /// Input wires.
+    pub(crate) inputs: u64,
+    /// Output wires.
+    pub(crate) outputs: u64,
+    /// Instances of components.
+    pub(crate) components: u64,
+}
+
+impl ProgramPart {
+    /// Counts a program.
+    pub(crate) fn of(program: &Program) -> Self {
+        let counts = program.stats();
+        ProgramPart {
+            and: counts.and,
+            xor: counts.xor,
+            not: counts.not,
+            and_depth: counts.and_depth,
+            inputs: program.inputs().iter().map(|i| i.port.ty.width()).sum(),
+            outputs: program.outputs().iter().map(|o| o.port.ty.width()).sum(),
+            components: program.instance_count() as u64,
+        }
+    }
+}
+
+/// The object of `--json`.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct RunReport {
+    pub(crate) protocol: &'static str,
+    pub(crate) adversary: &'static str,
+    pub(crate) parties: u16,
+    pub(crate) program: ProgramPart,
+    pub(crate) security: Security,
+    pub(crate) parameters: Map<String, Value>,
+    pub(crate) outputs: Map<String, Value>,
+    pub(crate) per_party: Vec<PartyPart>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) repeat: Option<Repeat>,
+}
+
+/// Times of repeated runs, from the start of the processes to the last result.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Repeat {
+    pub(crate) runs: usize,
+    pub(crate) seconds_min: f64,
+    pub(crate) seconds_median: f64,
+    pub(crate) seconds_max: f64,
+}
+
+/// The outputs that are known, as JSON objects by name.
+pub(crate) fn outputs_json(program: &Program, outputs: &[Option<Bits>]) -> Map<String, Value> {
+    let known = program.outputs().iter().zip(outputs);
+    known.filter_map(|(o, bits)| Some((o.port.name.clone(), value::output_json(&o.port.ty, bits.as_ref()?)))).collect()
+}
+
+/// The outputs that are known, one line each.
+pub(crate) fn outputs_text(program: &Program, outputs: &[Option<Bits>]) -> String {
+    let known = program.outputs().iter().zip(outputs);
+    let lines = known.filter_map(|(o, bits)| {
+        let value = match value::to_json(&o.port.ty, bits.as_ref()?) {
+            // A byte string's digits say it all.
+            Value::Object(object) if object.len() == 1 && object.contains_key("hex") => object["hex"].clone(),
+            other => other,
+        };
+        let value = value.as_str().map(String::from).unwrap_or_else(|| value.to_string());
+        Some(format!("{} = {value}\n", o.port.name))
+    });
+    lines.collect()
+}
+
+impl RunReport {
+    /// A report of the parties in `parts`, which is all of them or one.
+    ///
+    /// *Errors*: settings that do not hold together.
+    pub(crate) fn new(
+        program: &Program,
+        settings: &Settings,
+        security: Security,
+        outputs: &[Option<Bits>],
+        parts: Vec<PartyPart>,
+    ) -> Result<Self, Failure> {
+        let config = settings.config()?;
+        Ok(RunReport {
+            protocol: config.protocol.name(),
+            adversary: config.protocol.adversary(),
+            parties: program.party_count(),
+            program: ProgramPart::of(program),
+            security,
+            parameters: config.parameters().into_iter().map(|(name, value)| (name, value.into())).collect(),
+            outputs: outputs_json(program, outputs),
+            per_party: parts,
+            repeat: None,
+        })
+    }
+
+    /// Everything but the outputs, for people.
+    pub(crate) fn text(&self) -> String {
+        let program = &self.program;
+        let mut text = format!(
+            "{} ({}): {} AND gates, AND depth {}, {} components\n",
+            self.protocol,
+            self.adversary,
+            count(program.and),
+            count(program.and_depth),
+            count(program.components)
+        );
+        let parameters: Vec<String> =
+            self.parameters.iter().map(|(k, v)| format!("{k} {}", v.as_str().unwrap_or(&v.to_string()))).collect();
+        if !parameters.is_empty() {
+            text.push_str(&format!("with {}\n", parameters.join(", ")));
+        }
+        text.push('\n');
+        text.push_str(&self.phase_table());
+        if let Some(repeat) = &self.repeat {
+            text.push_str(&format!(
+                "\n{} runs: {} (best {}, worst {}); the table is of the median run\n",
+                repeat.runs,
+                seconds(repeat.seconds_median),
+                seconds(repeat.seconds_min),
+                seconds(repeat.seconds_max)
+            ));
+        }
+        text
+    }
+
+    /// What each phase cost each party.
+    pub(crate) fn phase_table(&self) -> String {
+        let heads = ["phase", "party", "time", "sent", "received", "rounds"];
+        let mut rows = vec![heads.map(String::from).to_vec()];
+        let cells = |name: &str, part: &PartyPart, cost: PhaseCost| {
+            vec![
+                name.into(),
+                format!("{} ({})", part.party, part.role),
+                seconds(cost.seconds),
+                bytes(cost.communication.bytes_sent),
+                bytes(cost.communication.bytes_received),
+                cost.communication.rounds.to_string(),
+            ]
+        };
+        for phase in Phase::ALL {
+            rows.extend(self.per_party.iter().map(|part| cells(phase.name(), part, part.phases.of(phase))));
+        }
+        rows.extend(self.per_party.iter().map(|part| cells("total", part, total(&part.phases))));
+        table(&rows)
+    }
+}
+
+/// What all phases cost together.
+pub(crate) fn total(phases: &PhaseCosts) -> PhaseCost {
+    let mut total = PhaseCost::default();
+    for phase in Phase::ALL {
+        let cost = phases.of(phase);
+        total.seconds += cost.seconds;
+        total.communication += cost.communication;
+    }
+    total
+}
+
+/// The most memory this process ever held, in bytes, where the system tells.
+pub(crate) fn peak_rss_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use garblet::Communication;
+
+    #[test]
+    fn phases_add_up() {
+        let communication = Communication { bytes_sent: 1, bytes_received: 2, rounds: 3 };
+        let cost = PhaseCost { seconds: 0.5, communication };
+        let total = total(&PhaseCosts { setup: cost, online: cost, ..PhaseCosts::default() });
+        assert_eq!(total.seconds, 1.0);
+        assert_eq!(total.communication, Communication { bytes_sent: 2, bytes_received: 4, rounds: 6 });
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_peak_is_at_least_what_is_held() {
+        let held = vec![1u8; 8 << 20];
+        assert!(peak_rss_bytes().expect("Linux tells") > held.len() as u64);
+    }
+}

@@ -1,0 +1,108 @@
+//! Every example, by both parties and in the clear.
+
+use crate::invocation::garblet;
+
+/// Program and inputs of an example, and the outputs that it must give.
+const EXAMPLES: &[(&[&str], &str)] = &[
+    (
+        &[
+            "lib:millionaires(32)",
+            "--input",
+            "0=examples/millionaires/alice.json",
+            "--input",
+            "1=examples/millionaires/bob.json",
+        ],
+        "alice_richer = true\n",
+    ),
+    (
+        &["lib:aes128", "--input", "0=examples/aes/key.json", "--input", "1=examples/aes/block.json"],
+        "ciphertext = 69c4e0d86a7b0430d8cdb78070b4c55a\n",
+    ),
+    (
+        &["lib:sha256-message(56)", "--input", "0=examples/sha256/message.json", "--to", "digest=1"],
+        "digest = 248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1\n",
+    ),
+    (
+        &[
+            "lib:levenshtein(333,333,2)",
+            "--input",
+            "0=examples/edit-distance/human.fasta",
+            "--input",
+            "1=examples/edit-distance/mouse.fasta",
+        ],
+        "distance = 56\n",
+    ),
+    (
+        &[
+            "examples/auction/auction.json",
+            "--input",
+            "0=examples/auction/house0.json",
+            "--input",
+            "1=examples/auction/house1.json",
+        ],
+        "house1_wins = true\nprice = 455\n",
+    ),
+    (
+        &[
+            "examples/aes-cbc/aes-cbc.json",
+            "--input",
+            "0=examples/aes-cbc/key.json",
+            "--input",
+            "1=examples/aes-cbc/message.json",
+        ],
+        "ciphertext = 7649abac8119b246cee98e9b12e9197d5086cb9b507219ee95db113a917678b2\
+         73bed6b8e3c1743b7116e69e222295163ff1caa1681fac09120eca307586e1a7\n",
+    ),
+];
+
+/// Garbling schemes that hide both parties' inputs, and hashes.
+const SCHEMES: &[&str] = &["half-gates", "three-halves", "grr3", "four-row"];
+const HASHES: &[&str] = &["rekeyed", "tmmo", "mitccrh", "fixed-key", "sha256"];
+
+#[test]
+fn local_equals_eval_and_the_known_answer() {
+    for (arguments, expected) in EXAMPLES {
+        for command in ["eval", "local"] {
+            let ran = garblet(&[&[command], *arguments].concat());
+            assert_eq!(ran.stdout, *expected, "{command} {arguments:?}: {}", ran.stderr);
+            assert_eq!(ran.status, Some(0), "{command} {arguments:?}");
+        }
+    }
+}
+
+#[test]
+fn every_scheme_and_hash_gives_the_same() {
+    // All combinations take a while in a debug build; by default each scheme and each hash is there once.
+    let full = std::env::var_os("GARBLET_TEST_FULL").is_some();
+    for (s, scheme) in SCHEMES.iter().enumerate() {
+        for (h, hash) in HASHES.iter().enumerate().filter(|(h, _)| full || h % SCHEMES.len() == s) {
+            for (arguments, expected) in EXAMPLES.iter().take(if full { EXAMPLES.len() } else { 2 }) {
+                let parameters = [format!("scheme={scheme}"), format!("hash={hash}")];
+                let build = ["build=stream", "build=ahead"][(s + h) % 2];
+                let more = ["--param", &parameters[0], "--param", &parameters[1], "--param", build];
+                let ran = garblet(&[&["local"], *arguments, &more].concat());
+                assert_eq!(ran.stdout, *expected, "{parameters:?} {arguments:?}: {}", ran.stderr);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_rust_example_agrees_with_the_evaluator() {
+    // Cargo builds examples with the tests, beside the folder of the command.
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_garblet")).parent().expect("a folder");
+    let output = std::process::Command::new(folder.join("examples/intersection")).output().expect("the example runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.starts_with("the lists share 3 entries"), "{text}");
+}
+
+#[test]
+fn the_demonstration_ends_well() {
+    let ran = garblet(&["demo"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("distance = 56"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("ciphertext = 69c4e0d86a7b0430d8cdb78070b4c55a"), "{}", ran.stdout);
+    let json = garblet(&["demo", "--json"]).json();
+    assert_eq!(json["demo"].as_array().map(Vec::len), Some(2));
+}

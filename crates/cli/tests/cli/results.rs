@@ -1,0 +1,133 @@
+//! The JSON contract, output formats, and conversions.
+
+use serde_json::json;
+
+use crate::invocation::{Folder, command, finish, garblet};
+
+const AES: [&str; 5] = ["lib:aes128", "--input", "0=examples/aes/key.json", "--input", "1=examples/aes/block.json"];
+
+fn local(more: &[&str]) -> serde_json::Value {
+    garblet(&[&["local"], &AES[..], more, &["--json"]].concat()).json()
+}
+
+#[test]
+fn the_json_object_is_that_of_the_contract() {
+    let run = local(&[]);
+    assert_eq!(run["protocol"], "yao");
+    assert_eq!(run["adversary"], "semi-honest");
+    assert_eq!(run["parties"], 2);
+    assert_eq!(run["program"]["and"], 6400);
+    assert_eq!((&run["program"]["inputs"], &run["program"]["outputs"]), (&json!(256), &json!(128)));
+    assert_eq!(run["security"]["computational_bits"], 116);
+    assert_eq!(run["security"]["statistical_bits"], json!(null));
+    assert_eq!(run["outputs"]["ciphertext"]["hex"], "69c4e0d86a7b0430d8cdb78070b4c55a");
+    assert_eq!(run["outputs"]["ciphertext"]["bits"].as_str().map(str::len), Some(128));
+    for (party, role) in ["garbler", "evaluator"].into_iter().enumerate() {
+        let part = &run["per_party"][party];
+        assert_eq!((&part["party"], &part["role"]), (&json!(party), &json!(role)));
+        assert!(part["peak_rss_bytes"].as_u64().is_some_and(|b| b > 1 << 20), "{part}");
+        for phase in ["setup", "prepare", "build", "online"] {
+            let phase = &part["phases"][phase];
+            assert!(phase["seconds"].as_f64().is_some_and(|s| s >= 0.0), "{phase}");
+            for field in ["bytes_sent", "bytes_received", "rounds"] {
+                assert!(phase[field].is_u64(), "{phase}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_one_party_sends_the_other_receives() {
+    for build in ["build=stream", "build=ahead"] {
+        let run = local(&["--param", build]);
+        for phase in ["setup", "prepare", "build", "online"] {
+            let of = |party: usize| run["per_party"][party]["phases"][phase].clone();
+            assert_eq!(of(0)["bytes_sent"], of(1)["bytes_received"], "{build} {phase}");
+            assert_eq!(of(1)["bytes_sent"], of(0)["bytes_received"], "{build} {phase}");
+        }
+    }
+}
+
+#[test]
+fn recipients_alone_learn_an_output() {
+    let run = local(&["--to", "ciphertext=1"]);
+    assert_eq!(run["outputs"]["ciphertext"]["hex"], "69c4e0d86a7b0430d8cdb78070b4c55a");
+    assert_eq!(run["per_party"][1]["phases"]["online"]["rounds"], 1);
+}
+
+#[test]
+fn an_input_may_belong_to_the_other_party() {
+    let folder = Folder::new("owner");
+    let both = folder.file(
+        "both.json",
+        r#"{"key": {"hex": "000102030405060708090a0b0c0d0e0f"}, "block": {"hex": "00112233445566778899aabbccddeeff"}}"#,
+    );
+    let ran = garblet(&["local", "lib:aes128", "--owner", "block=0", "--input", &format!("0={both}")]);
+    assert_eq!(ran.stdout, "ciphertext = 69c4e0d86a7b0430d8cdb78070b4c55a\n", "{}", ran.stderr);
+}
+
+#[test]
+fn repeated_runs_report_their_spread() {
+    let run = local(&["--repeat", "3"]);
+    assert_eq!(run["repeat"]["runs"], 3);
+    let [least, median, most] = ["seconds_min", "seconds_median", "seconds_max"].map(|f| run["repeat"][f].as_f64());
+    assert!(least <= median && median <= most && least > Some(0.0), "{}", run["repeat"]);
+    assert_eq!(local(&[])["repeat"], json!(null));
+}
+
+#[test]
+fn a_simulated_link_costs_its_latency() {
+    let run = local(&["--link", "20ms,inf", "--param", "build=ahead"]);
+    let online = run["per_party"][1]["phases"]["online"]["seconds"].as_f64().expect("a time");
+    assert!((0.04..0.2).contains(&online), "{online}");
+}
+
+#[test]
+fn inspect_counts() {
+    let run = garblet(&["inspect", "lib:aes128-chain(3)", "--json"]).json();
+    assert_eq!(run["program"]["and"], 3 * 6400);
+    assert_eq!(run["components"].as_array().map(Vec::len), Some(1));
+    assert_eq!(run["components"][0]["instances"], 3);
+    assert_eq!(run["inputs"][1]["owner"], 1);
+    assert_eq!(run["outputs"][0]["recipients"], json!([0, 1]));
+    let text = garblet(&["inspect", "lib:aes128"]).stdout;
+    assert!(text.starts_with("aes128: 6,400 AND, "), "{text}");
+}
+
+#[test]
+fn converted_programs_compute_the_same() {
+    let folder = Folder::new("convert");
+    for name in ["aes.txt", "aes.json", "aes.bristol"] {
+        let path = folder.path(name);
+        let ran = garblet(&["convert", "lib:aes128", &path, "--optimise"]);
+        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+        assert!(ran.stderr.starts_with(&format!("wrote {path}: 6,400 AND")), "{}", ran.stderr);
+        assert_eq!(ran.stdout, "");
+        let names = if name == "aes.json" { ["key", "block"] } else { ["in0", "in1"] };
+        let values = ["000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff"];
+        let file =
+            |k: usize| folder.file(&format!("{k}.json"), &format!(r#"{{"{}": {{"hex": "{}"}}}}"#, names[k], values[k]));
+        let inputs = [format!("0={}", file(0)), format!("1={}", file(1))];
+        let run = garblet(&["eval", &path, "--input", &inputs[0], "--input", &inputs[1], "--json"]).json();
+        let output = run["outputs"].as_object().and_then(|o| o.values().next()).expect("an output").clone();
+        let bits = local(&[])["outputs"]["ciphertext"]["bits"].clone();
+        assert_eq!(output["bits"], bits, "{name}");
+    }
+}
+
+#[test]
+fn results_that_cannot_be_written_are_failures() {
+    let arguments = [&["eval"], &AES[..]].concat();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+    let Ok(full) = full else { return };
+    let ran = finish(command(&arguments).stdout(full).spawn().expect("the command starts"));
+    ran.fails(1, "error: standard output: cannot be written: no space left on device\n");
+
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let ran = finish(command(&arguments).stdout(writer).spawn().expect("the command starts"));
+    ran.fails(1, "error: standard output: cannot be written: broken pipe\n");
+
+    let ran = garblet(&["convert", "lib:aes128", "/dev/full", "--format", "json"]);
+    ran.fails(1, "error: /dev/full: cannot be written: no space left on device\n");
+}
