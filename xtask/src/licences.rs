@@ -65,17 +65,28 @@ fn packages(root: &Path) -> Result<Vec<Package>, String> {
 }
 
 /// Advisories, bans and sources, where `cargo-deny` is installed: the licence list alone needs no other program.
+///
+/// The advisory database is fetched; without a network advisories are left out, which is said and is no finding.
 fn cargo_deny(root: &Path) -> Vec<String> {
-    let deny = |arguments: &[&str]| Command::new("cargo-deny").args(arguments).current_dir(root).status();
+    let deny = |arguments: &[&str]| Command::new("cargo-deny").args(arguments).current_dir(root).output();
     if deny(&["--version"]).is_err() {
         eprintln!("cargo-deny is not installed: advisories, bans and sources were not checked");
         return Vec::new();
     }
-    match deny(&["check"]) {
-        Ok(status) if status.success() => Vec::new(),
-        Ok(_) => vec!["cargo-deny found something, see above".into()],
-        Err(error) => vec![format!("cargo-deny: {error}")],
+    let mut findings = Vec::new();
+    for what in ["bans", "licenses", "sources", "advisories"] {
+        match deny(&["check", what]) {
+            Err(error) => findings.push(format!("cargo-deny: {error}")),
+            Ok(ran) if ran.status.success() => {}
+            Ok(ran) => match String::from_utf8_lossy(&ran.stderr) {
+                said if said.contains("failed to fetch advisory database") => {
+                    eprintln!("the advisory database cannot be fetched: advisories were not checked");
+                }
+                said => findings.push(format!("cargo-deny check {what}: {said}")),
+            },
+        }
     }
+    findings
 }
 
 #[cfg(test)]

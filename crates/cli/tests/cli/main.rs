@@ -1,6 +1,8 @@
 //! The `garblet` command as its users meet it: processes, files, exact words, exit status.
 
+mod bad_calls;
 mod examples;
+mod faults;
 mod identities;
 mod invocation;
 mod results;

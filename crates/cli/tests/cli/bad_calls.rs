@@ -1,0 +1,100 @@
+//! Calls and files that are wrong: exit status 2, and words that say what, where, expected, got.
+
+use crate::invocation::{Folder, garblet};
+
+/// Runs the command on a file of that text and asserts the failure, in whose words `FILE` stands for the file's path.
+fn file_fails(command: &[&str], name: &str, text: &str, stderr: &str) {
+    let folder = Folder::new(&format!("bad-{}", name.replace('.', "-")));
+    let path = folder.file(name, text);
+    let arguments: Vec<String> = command.iter().map(|a| a.replace("FILE", &path)).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    garblet(&arguments).fails(2, &stderr.replace("FILE", &path));
+}
+
+#[test]
+fn circuit_files_that_lie() {
+    file_fails(
+        &["eval", "FILE"],
+        "unset.txt",
+        "2 4\n2 1 1\n1 1\n\n2 1 0 9 3 AND\n2 1 0 1 2 XOR\n",
+        "error: a wire is 9, expected less than 4\n --> FILE:5:7\n  |\n5 | 2 1 0 9 3 AND\n  |       ^\n",
+    );
+    file_fails(
+        &["eval", "FILE"],
+        "count.txt",
+        "99999999999 4\n1 1\n1 1\n\n",
+        "error: the number of gates is 99999999999, expected less than 2147483649\n --> FILE:1:1\n  |\n\
+         1 | 99999999999 4\n  | ^^^^^^^^^^^\n",
+    );
+    file_fails(
+        &["inspect", "FILE"],
+        "short.txt",
+        "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AN",
+        "error: unknown gate `AN`, expected XOR, AND, INV, EQ, EQW or MAND\n --> FILE:5:11\n  |\n\
+         5 | 2 1 0 1 2 AN\n  |           ^^\n",
+    );
+}
+
+#[test]
+fn inputs_that_do_not_fit() {
+    let eval = ["eval", "lib:aes128", "--input", "0=FILE", "--input", "1=examples/aes/block.json"];
+    file_fails(
+        &eval,
+        "type.json",
+        r#"{"key": "zz"}"#,
+        "error: input `key`: expected bytes16, got the string \"zz\"\n --> FILE:1:9\n  |\n1 | {\"key\": \"zz\"}\n  |         ^^^^\n\
+         hint: write byte strings as {\"hex\": \"00ff..\"} or {\"text\": \"..\"}\n",
+    );
+    file_fails(
+        &eval,
+        "wide.json",
+        r#"{"key": {"hex": "00112233445566778899aabbccddeeff00"}}"#,
+        "error: input `key`: expected bytes16, that is 32 hex digits, got 34\n --> FILE:1:17\n  |\n\
+         1 | {\"key\": {\"hex\": \"00112233445566778899aabbccddeeff00\"}}\n  \
+         |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n",
+    );
+}
+
+#[test]
+fn inputs_of_another_party_or_of_nobody() {
+    for (name, text, words) in [
+        ("owner.json", r#"{"block": 3}"#, "input `block` belongs to party 1, this file is party 0's"),
+        ("extra.json", r#"{"kee": 3}"#, "the program has no input `kee`"),
+        ("missing.json", "{}", "input `key` (bytes16) of party 0 is missing"),
+        ("broken.json", "{", "not JSON"),
+    ] {
+        let folder = Folder::new(&format!("bad-{name}"));
+        let path = folder.file(name, text);
+        let own = format!("0={path}");
+        let ran = garblet(&["eval", "lib:aes128", "--input", &own, "--input", "1=examples/aes/block.json"]);
+        assert_eq!((ran.status, &ran.stdout[..]), (Some(2), ""), "{}", ran.stderr);
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("--> {path}:1:")), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn names_that_nothing_has() {
+    garblet(&["eval", "nosuch.txt"])
+        .fails(2, "error: cannot be read: No such file or directory (os error 2)\n --> nosuch.txt\n");
+    garblet(&["eval", "lib:aes12"]).fails(
+        2,
+        "error: no library circuit `aes12`, did you mean `aes128` or `aes128-expanded` or `aes128-chain`?\n --> lib:aes12\n",
+    );
+    let local = |option: &[&str]| garblet(&[&["local", "lib:aes128"], option].concat());
+    local(&["--param", "sheme=x"])
+        .fails(2, "error: --param sheme=x: unknown parameter `sheme`, expected scheme, hash, build, ot-k\n");
+    local(&["--param", "ot-k=3"]).fails(2, "error: --param ot-k=3: unknown ot-k `3`, expected 2, 4 or 8\n");
+    local(&["--protocol", "bmr"]).fails(2, "error: --protocol: unknown protocol `bmr`, expected yao\n");
+    local(&["--owner", "in1=7"]).fails(2, "error: --owner: the program has no input `in1`\nhint: it has key, block\n");
+    local(&["--input", "5=a.json"]).fails(2, "error: --input 5=a.json: there are 2 parties, 0 to 1\n");
+    local(&["--input", "0=missing.json"]).fails(2, "error: missing.json: cannot be read: no such file or directory\n");
+}
+
+#[test]
+fn a_scheme_that_would_show_an_input_is_refused() {
+    let inputs = ["--input", "0=examples/aes/key.json", "--input", "1=examples/aes/block.json"];
+    let ran = garblet(&[&["local", "lib:aes128", "--param", "scheme=privacy-free"], &inputs[..]].concat());
+    assert_eq!((ran.status, &ran.stdout[..]), (Some(2), ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the privacy-free scheme would show the garbler's input `key`"), "{}", ran.stderr);
+}

@@ -1,0 +1,96 @@
+//! Peers that disagree, are gone, are silent or are something else: exit status 1, both sides say why, nothing hangs.
+
+use std::{
+    io::Write,
+    net::{TcpListener, TcpStream},
+    time::Duration,
+};
+
+use crate::{
+    identities::{listen, pair},
+    invocation::{finish, garblet, start},
+};
+
+const KEY: &str = "0=examples/aes/key.json";
+const BLOCK: &str = "1=examples/aes/block.json";
+const GARBLER: [&str; 6] = ["lib:aes128", "--party", "0", "--input", KEY, "--insecure-plain-tcp"];
+const EVALUATOR: [&str; 6] = ["lib:aes128", "--party", "1", "--input", BLOCK, "--insecure-plain-tcp"];
+const SAME_OPTIONS: &str =
+    "hint: give both parties the same version, program and options, and each its own party number\n";
+
+/// Asserts that both parties ended without a result, each naming the difference from its side.
+fn both_name(garbler: &[&str], evaluator: &[&str], ours: &str, theirs: &str) {
+    let (listened, connected) = pair(garbler, evaluator);
+    for (ran, words) in [(listened, ours), (connected, theirs)] {
+        assert_eq!((ran.status, &ran.stdout[..]), (Some(1), ""), "{}", ran.stderr);
+        let said = format!("the peer does not agree with us: {words}");
+        assert!(ran.stderr.contains(&said) && ran.stderr.ends_with(SAME_OPTIONS), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn peers_that_disagree_both_say_on_what() {
+    let other_program = ["lib:aes128-expanded", "--party", "1", "--input", BLOCK, "--insecure-plain-tcp"];
+    both_name(&GARBLER, &other_program, "program digest: ours ", "program digest: ours ");
+    both_name(&GARBLER, &GARBLER, "party (must differ): ours 0, theirs 0", "party (must differ): ours 0, theirs 0");
+    both_name(
+        &[&GARBLER[..], &["--param", "scheme=grr3"]].concat(),
+        &[&EVALUATOR[..], &["--param", "build=ahead"]].concat(),
+        "build: ours stream, theirs ahead; scheme: ours grr3, theirs half-gates",
+        "build: ours ahead, theirs stream; scheme: ours half-gates, theirs grr3",
+    );
+}
+
+#[test]
+fn a_port_in_use_is_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("its address").to_string();
+    garblet(&[&["run"], &GARBLER[..], &["--listen", &address]].concat()).fails(
+        2,
+        &format!(
+            "error: cannot listen on {address}: the port is in use\n\
+             hint: another run may not have ended yet; choose another port, or port 0 for any free one\n"
+        ),
+    );
+}
+
+#[test]
+fn a_peer_that_is_silent_or_not_there() {
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = silent.local_addr().expect("its address").to_string();
+    let connect = ["--connect", &address, "--timeout", "1s"];
+    garblet(&[&["run"], &EVALUATOR[..], &connect].concat()).fails(
+        1,
+        "error: no byte moved for 1 s while we waited for hello\nhint: the peer may be stopped, overloaded, or cut off\n",
+    );
+    drop(silent);
+    let ran = garblet(&[&["run"], &EVALUATOR[..], &connect].concat());
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with(&format!("error: cannot connect to {address} within 1 s")), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: start the peer, check the address"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_peer_that_speaks_something_else() {
+    let (child, address) = listen(&GARBLER);
+    let mut peer = TcpStream::connect(&address).expect("the party listens");
+    peer.write_all(b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n").expect("it reads");
+    let ran = finish(child);
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the text `GET / `: the peer is another program"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_peer_that_is_killed_in_the_middle() {
+    let chain = "lib:aes128-chain(20000)";
+    let garbler = [&[chain], &GARBLER[1..]].concat();
+    let evaluator = [&[chain], &EVALUATOR[1..]].concat();
+    let (mut child, address) = listen(&garbler);
+    let connected = start(&[&["run"], &evaluator[..], &["--connect", &address]].concat());
+    std::thread::sleep(Duration::from_millis(400));
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let ran = finish(connected);
+    assert_eq!((ran.status, &ran.stdout[..]), (Some(1), ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the peer closed the connection"), "{}", ran.stderr);
+}
