@@ -158,11 +158,11 @@ impl Garbler {
             garble::Garbler::new(plan.program(), plan.schedules(), config, &self.delta, seed, first_gate, inputs);
         let total = plan.and_count();
         let (mut done, mut more) = (0, true);
-        let mut chunk = Vec::new();
+        let mut chunk = vec![0; config.chunk_bytes(garble::CHUNK_ANDS)];
         while more {
-            chunk.clear();
-            more = garbling.garble_chunk(&mut chunk);
-            session.channel().send_bytes(&chunk).await?;
+            let tables = &mut chunk[..garbling.next_chunk_bytes()];
+            more = garbling.garble_chunk_into(tables);
+            session.channel().send_bytes(tables).await?;
             done = total.min(done + garble::CHUNK_ANDS as u64);
             session.advance(done, total);
         }

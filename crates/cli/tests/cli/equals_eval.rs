@@ -1,0 +1,66 @@
+//! What two processes compute is what the plain evaluator computes: every library circuit, and random circuits under
+//! every garbling scheme and hash.
+
+use garblet_circuit::{Bits, Party, Program, formats::Format, library, random, value};
+use rand::{SeedableRng, rngs::StdRng};
+
+use crate::invocation::{Folder, garblet};
+
+const SCHEMES: [&str; 5] = ["half-gates", "three-halves", "grr3", "four-row", "privacy-free"];
+const HASHES: [&str; 5] = ["rekeyed", "tmmo", "mitccrh", "fixed-key", "sha256"];
+
+/// Writes each party's inputs and returns the options that name them.
+fn input_options(folder: &Folder, program: &Program, inputs: &[Bits]) -> Vec<String> {
+    let of_party = |party: u16| {
+        let own = program.inputs().iter().zip(inputs).filter(|(input, _)| input.owner == Party(party));
+        let members = own.map(|(input, bits)| (input.port.name.clone(), value::to_json(&input.port.ty, bits)));
+        serde_json::Value::Object(members.collect())
+    };
+    let file = |party: u16| folder.file(&format!("party{party}.json"), &of_party(party).to_string());
+    (0..2).flat_map(|party| ["--input".into(), format!("{party}={}", file(party))]).collect()
+}
+
+fn outputs(command: &str, program: &str, options: &[String], more: &[&str]) -> serde_json::Value {
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    garblet(&[&[command, program], &options[..], more, &["--json"]].concat()).json()["outputs"].take()
+}
+
+#[test]
+fn every_library_circuit() {
+    let mut rng = StdRng::seed_from_u64(1);
+    for member in library::list() {
+        let name = format!("lib:{}", member.name);
+        let program = library::find(&name).expect("the library lists it");
+        let folder = Folder::new(&format!("library-{}", member.name));
+        let options = input_options(&folder, &program, &random::inputs(&mut rng, &program));
+        let expected = outputs("eval", &name, &options, &[]);
+        assert_eq!(outputs("local", &name, &options, &[]), expected, "{name}");
+    }
+}
+
+/// 200 circuits in the full form, three in the short one.
+#[test]
+fn random_circuits_under_every_scheme_and_hash() {
+    let circuits = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 200 } else { 3 };
+    let mut rng = StdRng::seed_from_u64(2);
+    for case in 0..circuits {
+        let folder = Folder::new(&format!("random-{case}"));
+        let mut program = random::single(&mut rng, 5_000, 2);
+        for scheme in SCHEMES {
+            if scheme == "privacy-free" {
+                // Its evaluator sees every value, so all inputs have to be its own.
+                let inputs = 0..program.inputs().len() as u32;
+                inputs.for_each(|k| program.set_owner(garblet_circuit::InputId(k), Party(1)));
+            }
+            let mut text = Vec::new();
+            Format::Program.write(&program, &mut text).expect("memory holds it");
+            let path = folder.file("program.json", &String::from_utf8(text).expect("JSON is text"));
+            let options = input_options(&folder, &program, &random::inputs(&mut rng, &program));
+            let expected = outputs("eval", &path, &options, &[]);
+            for hash in HASHES {
+                let more = ["--param", &format!("scheme={scheme}"), "--param", &format!("hash={hash}")];
+                assert_eq!(outputs("local", &path, &options, &more), expected, "circuit {case}, {scheme}, {hash}");
+            }
+        }
+    }
+}
