@@ -64,7 +64,7 @@ impl Functions {
         match config.scheme {
             SchemeKind::HalfGates => Self::of_scheme::<HalfGates>(config.hash),
             SchemeKind::Grr3 => Self::of_scheme::<Grr3>(config.hash),
-            SchemeKind::FourRow => Self::of_scheme::<FourRow>(config.hash),
+            SchemeKind::FourRow => Self::reference::<FourRow>(config.hash),
             SchemeKind::PrivacyFree => Self::of_scheme::<PrivacyFree>(config.hash),
             SchemeKind::ThreeHalves => Self::of_scheme::<ThreeHalves>(config.hash),
         }
@@ -76,7 +76,18 @@ impl Functions {
             HashKind::Tmmo => Self::of_both::<S, Tmmo>(),
             HashKind::Mitccrh => Self::of_both::<S, Mitccrh>(),
             HashKind::FixedKey => Self::of_both::<S, FixedKey>(),
-            HashKind::Sha256 => Self::of_both::<S, Sha256Hash>(),
+            HashKind::Sha256 => Self::portable::<S, Sha256Hash>(),
+        }
+    }
+
+    /// A scheme that is there for comparison.
+    fn reference<S: Scheme>(hash: HashKind) -> Self {
+        match hash {
+            HashKind::Rekeyed => Self::portable::<S, Rekeyed>(),
+            HashKind::Tmmo => Self::portable::<S, Tmmo>(),
+            HashKind::Mitccrh => Self::portable::<S, Mitccrh>(),
+            HashKind::FixedKey => Self::portable::<S, FixedKey>(),
+            HashKind::Sha256 => Self::portable::<S, Sha256Hash>(),
         }
     }
 
@@ -84,6 +95,16 @@ impl Functions {
         Functions {
             garble: |backend, piece| backend.run(Garble::<S, H>(piece, PhantomData)),
             evaluate: |backend, piece| backend.run(Evaluate::<S, H>(piece, PhantomData)),
+            flips: flips::<S>,
+        }
+    }
+
+    /// Compiled for one backend, where the others would gain nothing or speed does not matter: every kernel costs compile
+    /// time.
+    fn portable<S: Scheme, H: GateHash>() -> Self {
+        Functions {
+            garble: |_, piece| Backend::PORTABLE.run(Garble::<S, H>(piece, PhantomData)),
+            evaluate: |_, piece| Backend::PORTABLE.run(Evaluate::<S, H>(piece, PhantomData)),
             flips: flips::<S>,
         }
     }

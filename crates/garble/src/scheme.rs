@@ -81,6 +81,12 @@ impl<E: Engine, H: GateHash> GarblerKeys<E, H> {
         H::hash(self.e, &self.hash, gate.local, x)
     }
 
+    /// See [`GateHash::hash_pairs`].
+    #[inline(always)]
+    pub(crate) fn hash_pairs<const T: usize>(&self, gate: GateNumber, x: [E::Quad; T]) -> [[E::Quad; 2]; T] {
+        H::hash_pairs(self.e, &self.hash, gate.local, x, self.delta)
+    }
+
     /// Secret random blocks of the gates.
     #[inline(always)]
     pub(crate) fn random(&self, gate: GateNumber) -> E::Quad {

@@ -38,6 +38,29 @@ pub trait Engine: Copy {
     fn load(self, blocks: &[Block; LANES]) -> Self::Quad;
     /// The vector as four blocks.
     fn store(self, quad: Self::Quad) -> [Block; LANES];
+    /// The blocks at four places as a vector.
+    ///
+    /// # Safety
+    /// Every pointer may be read and is aligned.
+    #[inline(always)]
+    unsafe fn gather(self, from: [*const Block; LANES]) -> Self::Quad {
+        // SAFETY: the caller promises it.
+        self.load(&from.map(
+            #[inline(always)]
+            |block| unsafe { *block },
+        ))
+    }
+    /// Stores each block of the vector at its place.
+    ///
+    /// # Safety
+    /// Every pointer may be written and is aligned.
+    #[inline(always)]
+    unsafe fn scatter(self, quad: Self::Quad, to: [*mut Block; LANES]) {
+        for (block, to) in self.store(quad).into_iter().zip(to) {
+            // SAFETY: the caller promises it.
+            unsafe { *to = block }
+        }
+    }
     /// The same block in every lane.
     fn splat(self, block: Block) -> Self::Quad;
     /// `first + lane * stride` in the low half of each lane, zero in the high half; sums wrap.

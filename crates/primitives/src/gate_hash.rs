@@ -30,6 +30,26 @@ pub trait GateHash {
         x: [[E::Quad; P]; T],
     ) -> [[E::Quad; P]; T];
 
+    /// Of each of `T` blocks `x` for four gates, under a tweak each: the hash of `x`, and the sum of that with the hash of
+    /// `x ^ delta`.
+    #[inline(always)]
+    fn hash_pairs<E: Engine, const T: usize>(
+        e: E,
+        key: &Self::Key<E>,
+        gate: u64,
+        x: [E::Quad; T],
+        delta: E::Quad,
+    ) -> [[E::Quad; 2]; T] {
+        let pairs = x.map(
+            #[inline(always)]
+            |x| [x, e.xor(x, delta)],
+        );
+        Self::hash(e, key, gate, pairs).map(
+            #[inline(always)]
+            |[h0, h1]| [h0, e.xor(h0, h1)],
+        )
+    }
+
     /// How many gates of `calls` hash calls each may go under one key; a power of two.
     fn gates_per_key(calls: u64) -> u64 {
         match Self::REKEYS {
@@ -83,6 +103,17 @@ impl GateHash for Rekeyed {
     ) -> [[E::Quad; P]; T] {
         mmo(e, key, gate, x)
     }
+
+    #[inline(always)]
+    fn hash_pairs<E: Engine, const T: usize>(
+        e: E,
+        key: &E::Key,
+        gate: u64,
+        x: [E::Quad; T],
+        delta: E::Quad,
+    ) -> [[E::Quad; 2]; T] {
+        mmo_pairs(e, key, gate, x, delta)
+    }
 }
 
 impl GateHash for FixedKey {
@@ -102,6 +133,17 @@ impl GateHash for FixedKey {
         x: [[E::Quad; P]; T],
     ) -> [[E::Quad; P]; T] {
         mmo(e, key, gate, x)
+    }
+
+    #[inline(always)]
+    fn hash_pairs<E: Engine, const T: usize>(
+        e: E,
+        key: &E::Key,
+        gate: u64,
+        x: [E::Quad; T],
+        delta: E::Quad,
+    ) -> [[E::Quad; 2]; T] {
+        mmo_pairs(e, key, gate, x, delta)
     }
 }
 
@@ -222,6 +264,35 @@ fn mmo<E: Engine, const T: usize, const P: usize>(
     out
 }
 
+/// [`GateHash::hash_pairs`] of that function. As sigma is linear, both blocks of a pair differ by `sigma(delta)` all the way.
+#[inline(always)]
+fn mmo_pairs<E: Engine, const T: usize>(
+    e: E,
+    key: &E::Key,
+    gate: u64,
+    x: [E::Quad; T],
+    delta: E::Quad,
+) -> [[E::Quad; 2]; T] {
+    let mut u = x.map(
+        #[inline(always)]
+        |x| [x],
+    );
+    apply_sigma(e, &mut u);
+    add_tweaks(e, gate, &mut u);
+    let delta = e.sigma(delta);
+    let pairs = e.encrypt(
+        key,
+        u.map(
+            #[inline(always)]
+            |[u]| [u, e.xor(u, delta)],
+        ),
+    );
+    std::array::from_fn(
+        #[inline(always)]
+        |t| [e.xor(pairs[t][0], u[t][0]), e.xor3(pairs[t][0], pairs[t][1], delta)],
+    )
+}
+
 #[inline(always)]
 fn apply_sigma<E: Engine, const T: usize, const P: usize>(e: E, x: &mut [[E::Quad; P]; T]) {
     for x in x.as_flattened_mut() {
@@ -232,8 +303,13 @@ fn apply_sigma<E: Engine, const T: usize, const P: usize>(e: E, x: &mut [[E::Qua
 /// Adds tweak `T * gate + t` to row `t`.
 #[inline(always)]
 fn add_tweaks<E: Engine, const T: usize, const P: usize>(e: E, gate: u64, x: &mut [[E::Quad; P]; T]) {
+    let first = e.count((T as u64).wrapping_mul(gate), T as u64);
     for (t, x) in x.iter_mut().enumerate() {
-        let tweak = e.count((T as u64).wrapping_mul(gate).wrapping_add(t as u64), T as u64);
+        let tweak = match T.is_power_of_two() {
+            // The first tweak is a multiple of `T`: nothing carries.
+            true => e.xor(first, e.splat(Block::from_u128(t as u128))),
+            false => e.count((T as u64).wrapping_mul(gate).wrapping_add(t as u64), T as u64),
+        };
         for x in x {
             *x = e.xor(*x, tweak);
         }

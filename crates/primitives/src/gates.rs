@@ -34,10 +34,10 @@ pub struct GateList {
 
 /// Operations: slots of the operands and of the result, and flags.
 enum Packed {
-    /// From bit 0, 16 bits each: flags, twice `a`, twice `b`, twice `out`. Eight times that, which an address may contain,
-    /// is the label's distance in bytes.
+    /// From bit 0, 16 bits each: twice `a`, twice `b`, flags, twice `out`. Eight times a doubled slot, which an address may
+    /// contain, is the label's distance in bytes.
     Narrow(Vec<u64>),
-    /// The same with 32 bits each, and not doubled.
+    /// From bit 0, 32 bits each: flags, `a`, `b`, `out`.
     Wide(Vec<[u64; 2]>),
 }
 
@@ -54,9 +54,10 @@ pub struct Op {
     pub inverted: [bool; 2],
 }
 
-/// Bits of the flags.
+/// Bits of the flags, which [`Packed::Narrow`] and [`Packed::Wide`] have at different places.
 const INVERT_A: u32 = 0;
 const INVERT_B: u32 = 1;
+const NARROW_FLAGS: u32 = 32;
 
 /// The labels of a component while it runs, in slots; wiped on drop.
 #[derive(Default, Zeroize, ZeroizeOnDrop)]
@@ -172,12 +173,12 @@ impl GateList {
                 for group in groups {
                     for &op in group {
                         // SAFETY: `new` has checked the operation's slots, and `run` that there are as many.
-                        unsafe { run_xor(slots, narrow(op)) }
+                        unsafe { run_xor(slots, narrow_xor(op)) }
                     }
                 }
                 for &op in rest {
                     // SAFETY: as above.
-                    unsafe { run_xor(slots, narrow(op)) }
+                    unsafe { run_xor(slots, narrow_xor(op)) }
                 }
             }
             Packed::Wide(ops) => {
@@ -195,33 +196,29 @@ impl GateList {
         let mut done = 0;
         if let Packed::Narrow(ops) = &self.ands {
             for quad in ops[first..first + count].as_chunks::<LANES>().0 {
-                // Read as short words, which keeps the compiler from taking a vector apart.
-                let words: &[[u16; 4]; LANES] = bytemuck::cast_ref(quad);
-                let at = |lane: usize| {
-                    let [_, a, b, out] = words[lane].map(|twice_slot| usize::from(twice_slot) * 8);
-                    Offsets { a, b, out }
-                };
+                let inverted = [e.bit::<{ NARROW_FLAGS + INVERT_A }>(quad), e.bit::<{ NARROW_FLAGS + INVERT_B }>(quad)];
                 // SAFETY: `new` has checked the operations' slots, and `run` that there are as many.
-                unsafe { run_quad(e, LANES, at, quad, slots, gates) }
+                unsafe { run_quad(e, LANES, quad.each_ref().map(narrow), inverted, slots, gates) }
                 done += LANES;
             }
         }
         while done < count {
             let now = (count - done).min(LANES);
             let (offsets, flags) = self.and_quad(first + done, now);
+            let inverted = [e.bit::<INVERT_A>(&flags), e.bit::<INVERT_B>(&flags)];
             // SAFETY: as above.
-            unsafe { run_quad(e, now, |lane| offsets[lane], &flags, slots, gates) }
+            unsafe { run_quad(e, now, offsets, inverted, slots, gates) }
             done += now;
         }
     }
 
-    /// AND operations `first..first + count`, the last again until there are four, and the words of their flags.
+    /// AND operations `first..first + count`, the last again until there are four, and their flags.
     #[inline(always)]
     fn and_quad(&self, first: usize, count: usize) -> ([Offsets; LANES], [u64; LANES]) {
         match &self.ands {
             Packed::Narrow(ops) => {
                 let ops = padded(&ops[first..first + count]);
-                (ops.map(narrow), ops)
+                (ops.each_ref().map(narrow), ops.map(|op| op >> NARROW_FLAGS))
             }
             Packed::Wide(ops) => {
                 let ops = padded(&ops[first..first + count]);
@@ -231,10 +228,10 @@ impl GateList {
     }
 }
 
-/// One to four words, the last again until there are four.
+/// One to four operations, the last again until there are four.
 #[inline(always)]
-fn padded<T: Copy>(words: &[T]) -> [T; LANES] {
-    std::array::from_fn(|lane| words[lane.min(words.len() - 1)])
+fn padded<T: Copy>(ops: &[T]) -> [T; LANES] {
+    std::array::from_fn(|lane| ops[lane.min(ops.len() - 1)])
 }
 
 /// Where an operation's labels are: bytes from the first.
@@ -245,10 +242,23 @@ struct Offsets {
     out: usize,
 }
 
+/// The offsets of an XOR operation: loaded together, which is the least work where nothing else is to do.
 #[inline(always)]
-fn narrow(op: u64) -> Offsets {
+fn narrow_xor(op: u64) -> Offsets {
     let field = |at: u32| usize::from((op >> at) as u16) * 8;
-    Offsets { a: field(16), b: field(32), out: field(48) }
+    Offsets { a: field(0), b: field(16), out: field(48) }
+}
+
+/// The offsets of an AND operation: loaded one by one, which leaves the vector units to the hash.
+#[inline(always)]
+fn narrow(op: &u64) -> Offsets {
+    let [a, b, _, out]: &[u16; 4] = bytemuck::cast_ref(op);
+    let field = |twice_slot: &u16| {
+        // SAFETY: the pointer comes from a reference. Volatile, since the compiler would load all fields of four gates
+        // as a vector and take it apart.
+        usize::from(unsafe { std::ptr::from_ref(twice_slot).read_volatile() }) * 8
+    };
+    Offsets { a: field(a), b: field(b), out: field(out) }
 }
 
 #[inline(always)]
@@ -267,7 +277,7 @@ unsafe fn run_xor(slots: *mut Block, at: Offsets) {
     unsafe { *slots.byte_add(at.out) = *slots.byte_add(at.a) ^ *slots.byte_add(at.b) }
 }
 
-/// Runs up to four AND gates at the offsets of each lane; `flags` are the words that hold the inversions.
+/// Runs up to four AND gates at the offsets of each lane.
 ///
 /// # Safety
 /// The operations' slots exist.
@@ -275,20 +285,28 @@ unsafe fn run_xor(slots: *mut Block, at: Offsets) {
 unsafe fn run_quad<E: Engine, G: AndGates<E>>(
     e: E,
     count: usize,
-    at: impl Fn(usize) -> Offsets,
-    flags: &[u64; LANES],
+    at: [Offsets; LANES],
+    inverted: [E::Mask; 2],
     slots: *mut Block,
     gates: &mut G,
 ) {
     // SAFETY: the caller promises that the slots exist.
-    let a = unsafe { [0, 1, 2, 3].map(|lane| *slots.byte_add(at(lane).a)) };
+    let labels = unsafe {
+        [
+            e.gather([0, 1, 2, 3].map(|lane| slots.byte_add(at[lane].a).cast_const())),
+            e.gather([0, 1, 2, 3].map(|lane| slots.byte_add(at[lane].b).cast_const())),
+        ]
+    };
+    let out = gates.quad(e, count, labels, inverted);
     // SAFETY: as above.
-    let b = unsafe { [0, 1, 2, 3].map(|lane| *slots.byte_add(at(lane).b)) };
-    let inverted = [e.bit::<INVERT_A>(flags), e.bit::<INVERT_B>(flags)];
-    let out = e.store(gates.quad(e, count, [e.load(&a), e.load(&b)], inverted));
-    for (lane, label) in out.into_iter().enumerate().take(count) {
-        // SAFETY: as above.
-        unsafe { *slots.byte_add(at(lane).out) = label }
+    unsafe {
+        let to = [0, 1, 2, 3].map(|lane| slots.byte_add(at[lane].out));
+        if count == LANES {
+            e.scatter(out, to);
+        } else {
+            let labels = e.store(out);
+            (0..count).for_each(|lane| *to[lane] = labels[lane]);
+        }
     }
 }
 
@@ -297,7 +315,7 @@ impl Packed {
         let flags = |op: &Op| u64::from(op.inverted[0]) << INVERT_A | u64::from(op.inverted[1]) << INVERT_B;
         let [a, b, out] = [|op: &Op| u64::from(op.a), |op: &Op| u64::from(op.b), |op: &Op| u64::from(op.out)];
         if slot_count <= 1 << 15 {
-            let pack = |op: &Op| flags(op) | a(op) << 17 | b(op) << 33 | out(op) << 49;
+            let pack = |op: &Op| a(op) << 1 | b(op) << 17 | flags(op) << NARROW_FLAGS | out(op) << 49;
             Packed::Narrow(ops.iter().map(pack).collect())
         } else {
             Packed::Wide(ops.iter().map(|op| [flags(op) | a(op) << 32, b(op) | out(op) << 32]).collect())

@@ -22,14 +22,14 @@ impl Scheme for HalfGates {
         table: TableMut<'_>,
     ) -> E::Quad {
         let (e, delta) = (keys.e, keys.delta);
-        let [[a0, a1], [b0, b1]] = keys.hash(gate, [[a, e.xor(a, delta)], [b, e.xor(b, delta)]]);
+        let [[a0, a01], [b0, b01]] = keys.hash_pairs(gate, [a, b]);
         let (pa, pb) = (e.lsb(a), e.lsb(b));
-        let garbler_row = e.xor_if(pb, e.xor(a0, a1), delta);
-        let evaluator_row = e.xor3(b0, b1, a);
+        let garbler_row = e.xor_if(pb, a01, delta);
+        let evaluator_row = e.xor(b01, a);
         table.put_pair(e, garbler_row, evaluator_row);
         let halves = e.xor(a0, b0);
         let halves = e.xor_if(pa, halves, garbler_row);
-        e.xor_if(pb, halves, e.xor(b0, b1))
+        e.xor_if(pb, halves, b01)
     }
 
     #[inline(always)]

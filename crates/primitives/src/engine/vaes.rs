@@ -38,6 +38,16 @@ impl Vaes {
     }
 }
 
+/// The same vector, of which the compiler does not know where it comes from: it would merge the shuffles that made it with
+/// those that follow, into more and slower ones.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn opaque(mut quad: __m512i) -> __m512i {
+    // SAFETY: no instructions.
+    unsafe { std::arch::asm!("/* {0} */", inout(zmm_reg) quad, options(pure, nomem, nostack, preserves_flags)) };
+    quad
+}
+
 /// In each 128-bit lane the round key after that in `key`, see the AES-NI engine.
 #[inline(always)]
 fn next_round_key(key: __m512i, round_constant: i32) -> __m512i {
@@ -63,6 +73,31 @@ impl Engine for Vaes {
     #[inline(always)]
     fn store(self, quad: Self::Quad) -> [Block; LANES] {
         bytemuck::cast(quad)
+    }
+
+    #[inline(always)]
+    unsafe fn gather(self, from: [*const Block; LANES]) -> Self::Quad {
+        // SAFETY: the caller promises that the blocks may be read, and for the features see `have`.
+        unsafe {
+            let [a, b, c, d] = from.map(
+                #[inline(always)]
+                |block| _mm_load_si128(block.cast()),
+            );
+            let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(a), b);
+            let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(c), d);
+            opaque(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(self, quad: Self::Quad, [a, b, c, d]: [*mut Block; LANES]) {
+        // SAFETY: the caller promises that the blocks may be written, and for the features see `have`.
+        unsafe {
+            _mm_store_si128(a.cast(), _mm512_castsi512_si128(quad));
+            _mm_store_si128(b.cast(), _mm512_extracti32x4_epi32::<1>(quad));
+            _mm_store_si128(c.cast(), _mm512_extracti32x4_epi32::<2>(quad));
+            _mm_store_si128(d.cast(), _mm512_extracti32x4_epi32::<3>(quad));
+        }
     }
 
     #[inline(always)]
