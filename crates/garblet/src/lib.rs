@@ -29,3 +29,8 @@ pub use garblet_net as net;
 pub use garblet_ot::Width;
 pub use garblet_protocols::yao::Build;
 pub use garblet_protocols::{Communication, Phase, PhaseCost, PhaseCosts, Progress, Security};
+
+/// The examples of the book's chapter on the library are run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/src/library.md")]
+mod book {}
