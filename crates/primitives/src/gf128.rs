@@ -1,4 +1,4 @@
-//! The field GF(2^128) = GF(2)[x] / (x^128 + x^7 + x^2 + x + 1).
+//! The field GF(2^128) = GF(2)\[x\] / (x^128 + x^7 + x^2 + x + 1).
 //!
 //! Bit `i` of a block as an integer is the coefficient of `x^i`: the natural order, not the reflected one of GCM.
 //! Addition is XOR. All operations are in constant time.
