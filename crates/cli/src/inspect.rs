@@ -1,6 +1,6 @@
 //! `garblet inspect`: what a program is made of.
 
-use garblet_circuit::{Component, InstanceId, Program, Recipients};
+use garblet_circuit::{Component, InstanceId, Program, Recipients, draw};
 use serde::Serialize;
 
 use crate::{
@@ -17,8 +17,14 @@ pub(crate) struct Options {
     #[command(flatten)]
     program: ProgramArgs,
     /// Print one JSON object on standard output
-    #[arg(long)]
+    #[arg(long, group = "form")]
     json: bool,
+    /// Print a drawing for Graphviz
+    #[arg(long, group = "form")]
+    dot: bool,
+    /// Print a drawing as an SVG image
+    #[arg(long, group = "form")]
+    svg: bool,
 }
 
 #[derive(Serialize)]
@@ -61,10 +67,11 @@ struct ComponentLine<'a> {
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let program = program::load(&options.program)?;
-    let inspection = Inspection::of(&program);
-    match options.json {
-        true => print_json(&inspection),
-        false => print(&inspection.text()),
+    match options {
+        Options { dot: true, .. } => print(&draw::dot(&program)),
+        Options { svg: true, .. } => print(&draw::svg(&program)),
+        Options { json: true, .. } => print_json(&Inspection::of(&program)),
+        _ => print(&Inspection::of(&program).text()),
     }
 }
 

@@ -95,6 +95,16 @@ fn inspect_counts() {
 }
 
 #[test]
+fn inspect_draws() {
+    let program = "examples/aes-cbc/aes-cbc.json";
+    let dot = garblet(&["inspect", program, "--dot"]);
+    assert!(dot.status == Some(0) && dot.stdout.starts_with("digraph \"AES-128-CBC"), "{}", dot.stdout);
+    let svg = garblet(&["inspect", program, "--svg"]);
+    assert!(svg.status == Some(0) && svg.stdout.starts_with("<svg "), "{}", svg.stdout);
+    assert_eq!(garblet(&["inspect", program, "--svg", "--dot"]).status, Some(2));
+}
+
+#[test]
 fn converted_programs_compute_the_same() {
     let folder = Folder::new("convert");
     for name in ["aes.txt", "aes.json", "aes.bristol"] {
