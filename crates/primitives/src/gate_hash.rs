@@ -354,6 +354,35 @@ mod tests {
         }
     }
 
+    /// One call for pairs: two blocks and their sums with `SEED`, once as pairs and once hash by hash.
+    struct Pairs<H>(u64, std::marker::PhantomData<H>);
+
+    impl<H: GateHash> Kernel for Pairs<H> {
+        type Output = [[[[Block; LANES]; 2]; 2]; 2];
+
+        #[inline(always)]
+        fn run<E: Engine>(self, e: E) -> Self::Output {
+            let x = [0, 1].map(|t| e.load(&[0, 1, 2, 3].map(|lane| input(t, 0, lane))));
+            let (key, delta) = (H::key(e, SEED, 0), e.splat(SEED));
+            let pairs = H::hash_pairs(e, &key, self.0, x, delta);
+            let single = H::hash(e, &key, self.0, x.map(|x| [x, e.xor(x, delta)]));
+            let single = single.map(|[h0, h1]| [h0, e.xor(h0, h1)]);
+            [pairs, single].map(|both| both.map(|pair| pair.map(|quad| e.store(quad))))
+        }
+    }
+
+    #[test]
+    fn pairs_are_hashes_and_their_sums() {
+        for gate in [0, 3, 1021, 1 << 40] {
+            for backend in Backend::available() {
+                let check = |[pairs, single]: [[[[Block; LANES]; 2]; 2]; 2]| assert!(pairs == single, "{backend}");
+                check(backend.run(Pairs::<Rekeyed>(gate, std::marker::PhantomData)));
+                check(backend.run(Pairs::<FixedKey>(gate, std::marker::PhantomData)));
+                check(backend.run(Pairs::<Tmmo>(gate, std::marker::PhantomData)));
+            }
+        }
+    }
+
     /// Compares a hash on every backend with its formula on single blocks.
     fn check<H: GateHash>(period: u64, gate: u64, formula: impl Fn(Block, u64) -> Block) {
         for backend in Backend::available() {

@@ -183,7 +183,21 @@ impl Engine for AesNi {
 
     #[inline(always)]
     fn key_from(self, round_keys: &[Block; 11]) -> Self::Key {
-        round_keys.map(from_block)
+        // A loop, since a long array's `map` is not inlined.
+        let mut key = [from_block(round_keys[0]); 11];
+        for (register, round_key) in key.iter_mut().zip(round_keys) {
+            *register = from_block(*round_key);
+        }
+        key
+    }
+
+    #[inline(always)]
+    fn key(self, key: Block) -> Self::Key {
+        let mut round_keys = [from_block(key); 11];
+        for (round, constant) in super::ROUND_CONSTANTS.into_iter().enumerate() {
+            round_keys[round + 1] = next_round_key(round_keys[round], constant);
+        }
+        round_keys
     }
 
     #[inline(always)]

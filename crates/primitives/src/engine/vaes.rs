@@ -201,10 +201,18 @@ impl Engine for Vaes {
 
     #[inline(always)]
     fn key_from(self, round_keys: &[Block; 11]) -> Self::Key {
-        round_keys.map(
-            #[inline(always)]
-            |key| self.splat(key),
-        )
+        // A loop, since a long array's `map` is not inlined.
+        let mut key = [self.splat(round_keys[0]); 11];
+        for (quad, round_key) in key.iter_mut().zip(round_keys) {
+            *quad = self.splat(*round_key);
+        }
+        key
+    }
+
+    #[inline(always)]
+    fn key(self, key: Block) -> Self::Key {
+        // Every lane has the round keys already.
+        self.round_keys(self.splat(key))
     }
 
     #[inline(always)]
