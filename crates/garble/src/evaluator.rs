@@ -61,6 +61,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Evaluates with that backend instead of the fastest; the labels are the same.
+    /// Four-row garbling and SHA-256, which are there for reference, run on the portable backend always.
     pub fn with_backend(mut self, backend: Backend) -> Self {
         self.backend = backend;
         self

@@ -58,6 +58,7 @@ impl<'p> Garbler<'p> {
     }
 
     /// Garbles with that backend instead of the fastest; the tables are the same.
+    /// Four-row garbling and SHA-256, which are there for reference, run on the portable backend always.
     pub fn with_backend(mut self, backend: Backend) -> Self {
         self.backend = backend;
         self
