@@ -3,12 +3,17 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use garblet_circuit::{Program, library};
-use garblet_garble::{Evaluator, Garbler, GarblingConfig, HashKind, Schedules, SchemeKind};
+use garblet_garble::{Evaluator, Garbler, GarblingConfig, HashKind, Schedules, SchemeKind, Seeds};
 use garblet_primitives::{Block, Delta, Prg};
 
 fn labels(program: &Program, config: GarblingConfig, rng: &mut Prg) -> Vec<Box<[Block]>> {
     let mut of_width = |width| (0..width).map(|_| config.zero_label(rng.next_block())).collect();
     program.inputs().iter().map(|input| of_width(input.port.width())).collect()
+}
+
+/// The seeds do not matter for the time.
+fn seeds() -> Seeds {
+    Seeds::random(&mut Prg::new(Block::ONES))
 }
 
 fn schemes(criterion: &mut Criterion) {
@@ -22,7 +27,7 @@ fn schemes(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(scheme.name());
         group.throughput(Throughput::Elements(schedules.and_count()));
         let garble = |tables: &mut Vec<u8>| {
-            let mut garbler = Garbler::new(&program, &schedules, config, &delta, Block::ONES, 0, inputs.clone());
+            let mut garbler = Garbler::new(&program, &schedules, config, &delta, seeds(), 0, inputs.clone());
             while garbler.garble_chunk(tables) {}
         };
         group.bench_function("garble", |b| {
@@ -36,7 +41,7 @@ fn schemes(criterion: &mut Criterion) {
         garble(&mut tables);
         group.bench_function("evaluate", |b| {
             b.iter(|| {
-                let mut evaluator = Evaluator::new(&program, &schedules, config, Block::ONES, 0, inputs.clone());
+                let mut evaluator = Evaluator::new(&program, &schedules, config, seeds().hash, 0, inputs.clone());
                 let mut rest = &tables[..];
                 while evaluator.next_chunk_bytes() > 0 {
                     let (chunk, after) = rest.split_at(evaluator.next_chunk_bytes());

@@ -1,7 +1,8 @@
 //! The garbler: makes a program's tables chunk by chunk.
 
 use garblet_circuit::Program;
-use garblet_primitives::{Aes128, Backend, Block, Delta};
+use garblet_primitives::{Backend, Block, Delta};
+use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use crate::{
@@ -10,6 +11,21 @@ use crate::{
     run::{Functions, GarblePiece},
     schedules::Schedules,
 };
+
+/// What a garbling draws at random besides delta and labels. *Unique*: fresh for every garbling.
+pub struct Seeds {
+    /// Of the hash. Public: the evaluator needs it.
+    pub hash: Block,
+    /// Of the choices that some schemes make at every gate.
+    secret: Zeroizing<Block>,
+}
+
+impl Seeds {
+    /// Fresh seeds.
+    pub fn random(rng: &mut (impl CryptoRng + ?Sized)) -> Self {
+        Seeds { hash: Block::random(rng), secret: Zeroizing::new(Block::random(rng)) }
+    }
+}
 
 /// Makes a program's garbled tables, in memory that does not grow with the program.
 ///
@@ -21,7 +37,6 @@ pub struct Garbler<'p> {
     functions: Functions,
     backend: Backend,
     delta: Delta,
-    hash_seed: Block,
     secret: Zeroizing<Block>,
     controls: Vec<u8>,
 }
@@ -38,21 +53,19 @@ impl<'p> Garbler<'p> {
         schedules: &'p Schedules,
         config: GarblingConfig,
         delta: &Delta,
-        hash_seed: Block,
+        seeds: Seeds,
         first_gate: u64,
         inputs: Vec<Box<[Block]>>,
     ) -> Self {
         let functions = Functions::of(config);
         let [flip, _] = (functions.flips)(delta.block());
         Garbler {
-            position: Position::new(program, schedules, inputs, hash_seed, first_gate, flip),
+            position: Position::new(program, schedules, inputs, seeds.hash, first_gate, flip),
             config,
             functions,
             backend: Backend::detect(),
             delta: delta.clone(),
-            hash_seed,
-            // A pseudo-random function under a key that only the garbler has.
-            secret: Zeroizing::new(Aes128::new(delta.block()).encrypt(hash_seed)),
+            secret: seeds.secret,
             controls: Vec::new(),
         }
     }
@@ -102,11 +115,6 @@ impl<'p> Garbler<'p> {
         });
         pack(controls, control_bits, packed);
         self.position.chunk_ands() > 0
-    }
-
-    /// The seed of the hash, which the evaluator needs; it is public.
-    pub fn hash_seed(&self) -> Block {
-        self.hash_seed
     }
 
     /// The zero labels of the program's outputs.

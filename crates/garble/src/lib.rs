@@ -14,5 +14,5 @@ mod scheme;
 
 pub use config::{CHUNK_ANDS, GarblingConfig, HashKind, SchemeKind, UnknownName};
 pub use evaluator::{EvaluateError, Evaluator};
-pub use garbler::Garbler;
+pub use garbler::{Garbler, Seeds};
 pub use schedules::Schedules;

@@ -3,7 +3,9 @@
 use garblet_circuit::{
     Bits, Circuit, Component, Gate, Link, Party, Port, Program, Recipients, Source, Type, Wire, random,
 };
-use garblet_garble::{CHUNK_ANDS, EvaluateError, Evaluator, Garbler, GarblingConfig, HashKind, Schedules, SchemeKind};
+use garblet_garble::{
+    CHUNK_ANDS, EvaluateError, Evaluator, Garbler, GarblingConfig, HashKind, Schedules, SchemeKind, Seeds,
+};
 use garblet_primitives::{Backend, Block, Delta, Prg};
 use proptest::prelude::*;
 
@@ -14,7 +16,7 @@ fn configs() -> impl Iterator<Item = GarblingConfig> {
 /// What both parties have at the start.
 struct Setup {
     delta: Delta,
-    hash_seed: Block,
+    seeds: Seeds,
     zero_labels: Vec<Box<[Block]>>,
     active_labels: Vec<Box<[Block]>>,
 }
@@ -22,14 +24,14 @@ struct Setup {
 fn set_up(program: &Program, config: GarblingConfig, inputs: &[Bits], seed: u128) -> Setup {
     let mut rng = Prg::new(Block::from_u128(seed));
     let delta = Delta::random(&mut rng);
-    let hash_seed = rng.next_block();
+    let seeds = Seeds::random(&mut rng);
     let mut zero = |n: usize| (0..n).map(|_| config.zero_label(rng.next_block())).collect::<Box<[Block]>>();
     let zero_labels: Vec<_> = program.inputs().iter().map(|i| zero(i.port.width() as usize)).collect();
     let active = |(zero, bits): (&[Block], &Bits)| {
         zero.iter().zip(bits.iter()).map(|(&z, bit)| z ^ Block::mask(bit) & delta.block()).collect()
     };
     let active_labels = zero_labels.iter().map(AsRef::as_ref).zip(inputs).map(active).collect();
-    Setup { delta, hash_seed, zero_labels, active_labels }
+    Setup { delta, seeds, zero_labels, active_labels }
 }
 
 /// Garbles and evaluates, and decodes the outputs; also the chunks.
@@ -40,10 +42,11 @@ fn run(
     first_gate: u64,
     [garbling, evaluating]: [Backend; 2],
 ) -> (Vec<Vec<bool>>, Vec<Vec<u8>>) {
-    let Setup { delta, hash_seed, zero_labels, active_labels } = set_up(program, config, inputs, 3);
+    let Setup { delta, seeds, zero_labels, active_labels } = set_up(program, config, inputs, 3);
     let schedules = Schedules::new(program);
+    let hash_seed = seeds.hash;
     let mut garbler =
-        Garbler::new(program, &schedules, config, &delta, hash_seed, first_gate, zero_labels).with_backend(garbling);
+        Garbler::new(program, &schedules, config, &delta, seeds, first_gate, zero_labels).with_backend(garbling);
     let mut evaluator =
         Evaluator::new(program, &schedules, config, hash_seed, first_gate, active_labels).with_backend(evaluating);
     let mut chunks = Vec::new();
@@ -197,7 +200,7 @@ fn programs_without_and_gates_have_no_tables() {
         let setup = set_up(&program, config, &[Bits::from_u128(2, 2)], 3);
         let schedules = Schedules::new(&program);
         // Nobody needs to ask for the empty chunk.
-        let garbler = Garbler::new(&program, &schedules, config, &setup.delta, setup.hash_seed, 0, setup.zero_labels);
+        let garbler = Garbler::new(&program, &schedules, config, &setup.delta, setup.seeds, 0, setup.zero_labels);
         assert_eq!(garbler.next_chunk_bytes(), 0);
         assert_eq!(garbler.into_outputs()[0].len(), 4);
     }
@@ -210,7 +213,7 @@ fn tables_of_the_wrong_length_are_refused() {
         let config = GarblingConfig { scheme, ..Default::default() };
         let setup = set_up(&program, config, &[Bits::from_u128(9, 5)], 3);
         let schedules = Schedules::new(&program);
-        let mut evaluator = Evaluator::new(&program, &schedules, config, setup.hash_seed, 0, setup.active_labels);
+        let mut evaluator = Evaluator::new(&program, &schedules, config, setup.seeds.hash, 0, setup.active_labels);
         let expected = config.chunk_bytes(100);
         for got in [0, 1, expected - 1, expected + 1, 2 * expected] {
             let error = evaluator.evaluate_chunk(&vec![0; got]).unwrap_err();
@@ -229,7 +232,7 @@ fn outputs_need_all_chunks() {
     let config = GarblingConfig::default();
     let setup = set_up(&program, config, &[Bits::from_u128(9, 5)], 3);
     let schedules = Schedules::new(&program);
-    Evaluator::new(&program, &schedules, config, setup.hash_seed, 0, setup.active_labels).into_outputs();
+    Evaluator::new(&program, &schedules, config, setup.seeds.hash, 0, setup.active_labels).into_outputs();
 }
 
 #[test]
@@ -239,8 +242,8 @@ fn a_changed_table_does_not_give_a_label_of_the_other_value() {
         let inputs = [Bits::from_u128(0b11111, 5)];
         let setup = set_up(&program, config, &inputs, 3);
         let schedules = Schedules::new(&program);
-        let mut garbler =
-            Garbler::new(&program, &schedules, config, &setup.delta, setup.hash_seed, 0, setup.zero_labels);
+        let hash_seed = setup.seeds.hash;
+        let mut garbler = Garbler::new(&program, &schedules, config, &setup.delta, setup.seeds, 0, setup.zero_labels);
         let mut tables = Vec::new();
         garbler.garble_chunk(&mut tables);
         let zero = garbler.into_outputs()[0][0];
@@ -248,7 +251,7 @@ fn a_changed_table_does_not_give_a_label_of_the_other_value() {
             let mut changed = tables.clone();
             changed[at] ^= 0x10;
             let active = setup.active_labels.clone();
-            let mut evaluator = Evaluator::new(&program, &schedules, config, setup.hash_seed, 0, active);
+            let mut evaluator = Evaluator::new(&program, &schedules, config, hash_seed, 0, active);
             evaluator.evaluate_chunk(&changed).unwrap();
             let value = garblet_circuit::evaluate(&program, &inputs)[0].get(0);
             assert!(evaluator.into_outputs()[0][0] != zero ^ Block::mask(!value) & setup.delta.block());

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use garblet_circuit::{Program, library};
-use garblet_garble::{CHUNK_ANDS, Evaluator, Garbler, GarblingConfig, HashKind, Schedules, SchemeKind};
+use garblet_garble::{CHUNK_ANDS, Evaluator, Garbler, GarblingConfig, HashKind, Schedules, SchemeKind, Seeds};
 use garblet_primitives::{BARE_BLOCKS, Backend, Block, Delta, Prg, bare_xors};
 use serde_json::{Value, json};
 
@@ -142,9 +142,10 @@ fn pass(program: &Program, schedules: &Schedules, config: GarblingConfig, backen
     let delta = Delta::random(&mut rng);
     let mut labels = |width: u32| (0..width).map(|_| config.zero_label(rng.next_block())).collect::<Box<[Block]>>();
     let zero: Vec<Box<[Block]>> = program.inputs().iter().map(|input| labels(input.port.width())).collect();
-    let mut garbler =
-        Garbler::new(program, schedules, config, &delta, Block::ONES, 0, zero.clone()).with_backend(backend);
-    let mut evaluator = Evaluator::new(program, schedules, config, Block::ONES, 0, zero).with_backend(backend);
+    let seeds = Seeds::random(&mut rng);
+    let hash = seeds.hash;
+    let mut garbler = Garbler::new(program, schedules, config, &delta, seeds, 0, zero.clone()).with_backend(backend);
+    let mut evaluator = Evaluator::new(program, schedules, config, hash, 0, zero).with_backend(backend);
     let mut tables = vec![0; config.chunk_bytes(CHUNK_ANDS)];
     let (mut garble, mut evaluate) = (Duration::ZERO, Duration::ZERO);
     loop {

@@ -149,13 +149,13 @@ impl Garbler {
     /// Step 3 or 6: the hash seed, then the tables, each chunk leaving before the next is made.
     async fn send_tables(&mut self, session: &mut Session, labels: &InputLabels) -> Result<Outputs, ProtocolError> {
         let plan = self.plan.clone();
-        let seed = session.rng().next_block();
-        send_blocks(session, &[seed]).await?;
+        let seeds = garble::Seeds::random(session.rng());
+        send_blocks(session, &[seeds.hash]).await?;
         let inputs = plan.labels_by_input(&labels.garbler, &labels.evaluator);
         let config = plan.config().garbling;
         let first_gate = self.gates_done;
         let mut garbling =
-            garble::Garbler::new(plan.program(), plan.schedules(), config, &self.delta, seed, first_gate, inputs);
+            garble::Garbler::new(plan.program(), plan.schedules(), config, &self.delta, seeds, first_gate, inputs);
         let total = plan.and_count();
         let (mut done, mut more) = (0, true);
         let mut chunk = vec![0; config.chunk_bytes(garble::CHUNK_ANDS)];
