@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     args::{Owner, ProgramArgs, To},
-    failure::Failure,
+    failure::{Failure, Status},
     output, program,
     report::PartyPart,
     session::{self, Meeting, Settings, Task},
@@ -78,6 +78,7 @@ fn work() -> Result<Done, Failure> {
         Party(0) => Meeting::Listen("127.0.0.1:0".into()),
         _ => Meeting::Connect(read_line()?.trim().into()),
     };
+    end_with_parent();
     let listening = |address: std::net::SocketAddr| say(&Word::Listening(address.to_string()));
     let task = Task {
         program,
@@ -103,6 +104,15 @@ fn read_line() -> Result<String, Failure> {
     }
 }
 
+/// Ends this process when its standard input does: the parent keeps it open for as long as it wants the result, and
+/// however the parent ends, the system closes it.
+fn end_with_parent() {
+    std::thread::spawn(|| {
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        std::process::exit(i32::from(Status::NoResult as u8));
+    });
+}
+
 fn say(word: &Word) -> Result<(), Failure> {
     let mut line = serde_json::to_string(word).map_err(|e| Failure::no_result(e.to_string()))?;
     line.push('\n');
@@ -117,7 +127,10 @@ struct Family {
 
 struct Running {
     process: Child,
+    /// Closing it ends the child.
     stdin: Option<ChildStdin>,
+    /// Whether it knows where to connect; the first party needs not.
+    placed: bool,
     ended: Option<Result<Done, Failure>>,
 }
 
@@ -138,7 +151,7 @@ impl Family {
             let mut process = spawn()?;
             let stdout = process.stdout.take();
             let stdin = process.stdin.take();
-            family.children.push(Running { process, stdin, ended: None });
+            family.children.push(Running { process, stdin, placed: at == 0, ended: None });
             let say = say.clone();
             std::thread::spawn(move || {
                 let lines = stdout.into_iter().flat_map(|s| BufReader::new(s).lines());
@@ -169,7 +182,10 @@ impl Family {
             let wait = if failed { GRACE } else { Duration::MAX };
             match self.heard.recv_timeout(wait) {
                 Ok((_, Some(Word::Listening(address)))) => {
-                    (1..self.children.len()).for_each(|at| self.tell(at, &address));
+                    for at in 1..self.children.len() {
+                        self.tell(at, &address);
+                        self.children[at].placed = true;
+                    }
                 }
                 Ok((at, Some(Word::Done(done)))) => self.end(at, Ok(done)),
                 Ok((at, Some(Word::Failed(failure)))) => self.end(at, Err(failure)),
@@ -183,10 +199,9 @@ impl Family {
     fn end(&mut self, at: usize, how: Result<Done, Failure>) {
         let child = &mut self.children[at];
         child.ended.get_or_insert(how);
-        // A child that waits to be told an address would wait for ever.
-        child.stdin = None;
         if matches!(child.ended, Some(Err(_))) {
-            self.children.iter_mut().for_each(|c| c.stdin = None);
+            // One that waits to be told an address would wait for ever. The others have a say in what went wrong.
+            self.children.iter_mut().filter(|c| !c.placed).for_each(|c| c.stdin = None);
         }
     }
 
@@ -239,7 +254,7 @@ impl Drop for Family {
 
 /// The failure that the others follow from: a primary one before a secondary one, a wrong call before the rest.
 fn root_cause(failures: &[(usize, Failure)]) -> Option<&(usize, Failure)> {
-    failures.iter().min_by_key(|(_, f)| (f.secondary, f.status != crate::failure::Status::WrongCall))
+    failures.iter().min_by_key(|(_, f)| (f.secondary, f.status != Status::WrongCall))
 }
 
 fn spawn() -> Result<Child, Failure> {

@@ -119,6 +119,7 @@ fn texts() -> Vec<PathBuf> {
     let chapters = fs::read_dir(root().join("docs/src")).expect("the book").flatten().map(|entry| entry.path());
     let mut paths: Vec<PathBuf> = chapters.filter(|p| p.extension().is_some_and(|e| e == "md")).collect();
     paths.sort();
+    paths.insert(0, root().join("examples/README.md"));
     paths.insert(0, root().join("README.md"));
     paths
 }

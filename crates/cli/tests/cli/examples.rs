@@ -91,7 +91,9 @@ fn every_scheme_and_hash_gives_the_same() {
 fn the_rust_example_agrees_with_the_evaluator() {
     // Cargo builds examples with the tests, beside the folder of the command.
     let folder = std::path::Path::new(env!("CARGO_BIN_EXE_garblet")).parent().expect("a folder");
-    let output = std::process::Command::new(folder.join("examples/intersection")).output().expect("the example runs");
+    let output = std::process::Command::new(folder.join("examples/intersection"))
+        .output()
+        .expect("the example, which `cargo test` builds unless it is told which tests to build");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.starts_with("the lists share 3 entries"), "{text}");

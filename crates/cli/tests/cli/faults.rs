@@ -94,3 +94,38 @@ fn a_peer_that_is_killed_in_the_middle() {
     assert_eq!((ran.status, &ran.stdout[..]), (Some(1), ""), "{}", ran.stderr);
     assert!(ran.stderr.contains("the peer closed the connection"), "{}", ran.stderr);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_party_outlives_a_local_run_that_is_killed() {
+    let arguments = ["local", "lib:aes128-chain(20000)", "--input", KEY, "--input", BLOCK];
+    let mut parent = start(&arguments);
+    let children = || std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", parent.id())).unwrap_or_default();
+    let parties: Vec<String> = until(|| {
+        let found: Vec<String> = children().split_whitespace().map(String::from).collect();
+        (found.len() == 2).then_some(found)
+    });
+    // By then both have read their jobs and meet.
+    std::thread::sleep(Duration::from_millis(400));
+    parent.kill().expect("it runs");
+    parent.wait().expect("it ends");
+    until(|| parties.iter().all(|id| is_over(id)).then_some(()));
+}
+
+/// What a question that is asked again and again finally gives, within a time in which the run could not end by itself.
+#[cfg(target_os = "linux")]
+fn until<T>(question: impl Fn() -> Option<T>) -> T {
+    for _ in 0..100 {
+        if let Some(answer) = question() {
+            return answer;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("nothing after two seconds");
+}
+
+/// Whether a process is gone, or a zombie that waits for whoever inherited it.
+#[cfg(target_os = "linux")]
+fn is_over(id: &str) -> bool {
+    std::fs::read_to_string(format!("/proc/{id}/stat")).map_or(true, |stat| stat.contains(") Z "))
+}
