@@ -183,8 +183,17 @@ impl GarblingConfig {
         label.lsb()
     }
 
+    /// The backend that a garbling runs on where `wanted` is asked for: what is there for reference, four rows and SHA-256,
+    /// runs on the portable one always.
+    pub fn backend(&self, wanted: Backend) -> Backend {
+        match self.scheme == SchemeKind::FourRow || self.hash == HashKind::Sha256 {
+            true => Backend::PORTABLE,
+            false => wanted,
+        }
+    }
+
     /// log2 of the work to break a garbling of that many AND gates by the best known attack on its hash: with `q` calls
-    /// under one key, 2^128 / q (Guo, Katz, Wang, Weng and Yu, CRYPTO 2020, section 2).
+    /// under one key, 2^128 / q (Guo, Katz, Wang, Weng and Yu, CRYPTO 2020).
     pub fn security_bits(&self, and_count: u64) -> u32 {
         // A gate takes at most six calls in any scheme here.
         let calls = and_count.max(1).saturating_mul(6);
@@ -246,5 +255,17 @@ mod tests {
         assert_eq!([0, 1, 2, 8].map(|n| config.chunk_bytes(n)), [0, 25, 50, 197]);
         assert_eq!(config.table_bytes(CHUNK_ANDS as u64 + 1), (CHUNK_ANDS * 197 / 8 + 25) as u64);
         assert_eq!(config.bytes_per_and(), 24.625);
+    }
+
+    #[test]
+    fn only_what_is_there_for_reference_is_portable_whatever_is_wanted() {
+        for &scheme in SchemeKind::ALL {
+            for &hash in HashKind::ALL {
+                let wanted = Backend::detect();
+                let reference = scheme == SchemeKind::FourRow || hash == HashKind::Sha256;
+                let expected = if reference { Backend::PORTABLE } else { wanted };
+                assert_eq!(GarblingConfig { scheme, hash }.backend(wanted), expected);
+            }
+        }
     }
 }

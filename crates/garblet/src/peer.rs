@@ -111,8 +111,8 @@ impl Peer {
                 (yao::EVALUATOR, "evaluator", role.online(session, prepared, inputs).await?)
             }
             (Role::Garbler(_), _) | (Role::Evaluator(_), _) => {
-                let reason = "the prepared material was made by the other role".into();
-                return Err(Error::NoSuchParty { party: yao::GARBLER, reason });
+                let [what, expected, got] = ["prepared material", "this role's", "the other role's"].map(Into::into);
+                return Err(Error::Input { what, expected, got });
             }
         };
         Ok(Report { party, role, outputs, phases: session.costs(), security: self.plan.security() })

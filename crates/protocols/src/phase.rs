@@ -2,7 +2,7 @@
 
 use garblet_net::Traffic;
 use serde::{Deserialize, Serialize};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The phases that every protocol has, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -127,10 +127,6 @@ impl Meter {
 
     pub(crate) fn phase(&self) -> Phase {
         self.phase
-    }
-
-    pub(crate) fn elapsed(&self) -> Duration {
-        self.since.elapsed()
     }
 
     pub(crate) fn costs(&self) -> PhaseCosts {

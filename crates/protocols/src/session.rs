@@ -1,7 +1,5 @@
 //! A session joins a protocol to a channel and a generator, and meters it.
 
-use std::time::Duration;
-
 use garblet_net::{Channel, Hello, Traffic};
 use garblet_primitives::Prg;
 
@@ -67,11 +65,6 @@ impl Session {
     /// Tells of progress.
     pub fn advance(&mut self, gates_done: u64, gates_total: u64) {
         self.progress.advance(gates_done, gates_total, self.channel.traffic());
-    }
-
-    /// The current phase and the time spent in it so far.
-    pub fn phase(&self) -> (Phase, Duration) {
-        (self.meter.phase(), self.meter.elapsed())
     }
 
     /// What the phases cost so far, the current one included.

@@ -48,12 +48,16 @@ struct Measured {
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let program = aes_chain(options.blocks)?;
     let schedules = Schedules::new(&program);
-    let mut results = Vec::new();
+    let mut results: Vec<Line> = Vec::new();
     for backend in if options.all_backends { Backend::available() } else { vec![Backend::detect()] } {
         for &scheme in SchemeKind::ALL.iter().filter(|&&s| options.scheme.is_none_or(|only| only == s)) {
             for &hash in HashKind::ALL.iter().filter(|&&h| options.hash.is_none_or(|only| only == h)) {
                 let config = GarblingConfig { scheme, hash };
-                results.push((backend, config, measure(&program, &schedules, config, backend, options.repeat)));
+                let backend = config.backend(backend);
+                let measured = |(b, c, _): &Line| (*b, *c) == (backend, config);
+                if !results.iter().any(measured) {
+                    results.push((backend, config, measure(&program, &schedules, config, backend, options.repeat)));
+                }
             }
         }
     }
