@@ -9,10 +9,11 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("primitives", &[]),
     ("net", &[]),
     ("ot", &["primitives", "net"]),
+    ("store", &[]),
     ("garble", &["circuit", "primitives"]),
-    ("protocols", &["circuit", "primitives", "net", "ot", "garble"]),
-    ("garblet", &["circuit", "primitives", "net", "ot", "garble", "protocols"]),
-    ("cli", &["circuit", "primitives", "net", "ot", "garble", "protocols", "garblet"]),
+    ("protocols", &["circuit", "primitives", "net", "store", "ot", "garble"]),
+    ("garblet", &["circuit", "primitives", "net", "store", "ot", "garble", "protocols"]),
+    ("cli", &["circuit", "primitives", "net", "store", "ot", "garble", "protocols", "garblet"]),
 ];
 
 /// Arrows that point upward, one line per finding.

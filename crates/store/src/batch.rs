@@ -1,0 +1,181 @@
+//! Filling a store: pieces in batches, each batch durable as a whole or not there at all.
+
+use std::collections::BTreeMap;
+
+use crate::edit::Edit;
+use crate::error::StoreError;
+use crate::ids::PieceId;
+use crate::kind::{Kind, KindDigest};
+use crate::rows::{Extent, KindRow, SegmentRow, State};
+use crate::segment::SegmentWriter;
+use crate::store::{KINDS_MAX, STATE_BYTES_MAX, Store};
+
+/// The longest piece.
+pub const PIECE_BYTES_MAX: usize = 1 << 30;
+
+/// Pieces that become durable together. Dropped without [`commit`](Batch::commit), it leaves nothing behind.
+///
+/// Pieces of several kinds may be pushed in any order; for each kind their identifiers ascend.
+///
+/// *Cost*: 16 bytes on disk per piece beside the piece, and about 60 per kind and batch. A commit waits for the disk once for each
+/// kind and once for the index, so that batches of some megabytes are worth it.
+pub struct Batch<'a> {
+    store: &'a mut Store,
+    kinds: BTreeMap<KindDigest, Filling>,
+    states: Vec<(String, State)>,
+    /// Segments that became full on the way.
+    full: Vec<SegmentWriter>,
+    committed: bool,
+}
+
+/// What a batch adds of one kind.
+struct Filling {
+    row: KindRow,
+    extents: Vec<Extent>,
+    /// Segment, place and identifier of a piece that would lie right behind the last one.
+    behind: Option<(u64, u64, u64)>,
+}
+
+impl Store {
+    /// Begins a batch.
+    pub fn batch(&mut self) -> Batch<'_> {
+        Batch { store: self, kinds: BTreeMap::new(), states: Vec::new(), full: Vec::new(), committed: false }
+    }
+}
+
+impl Batch<'_> {
+    /// Adds a piece.
+    ///
+    /// *Unique*: an identifier is used once per kind and pair of stores, for ever: also after the piece was taken.
+    ///
+    /// *Errors*: [`StoreError::IdUsed`] for an identifier below [`Store::next_id`] or the last of this batch;
+    /// [`StoreError::TooLarge`] beyond [`PIECE_BYTES_MAX`].
+    pub fn push(&mut self, kind: &Kind, id: PieceId, piece: &[u8]) -> Result<(), StoreError> {
+        let digest = kind.digest();
+        let rows = &self.store.kinds;
+        let is_new = |digest| !rows.contains_key(digest);
+        if is_new(&digest)
+            && !self.kinds.contains_key(&digest)
+            && rows.len() + self.kinds.keys().filter(|digest| is_new(digest)).count() >= KINDS_MAX
+        {
+            return Err(StoreError::TooManyKinds { max: KINDS_MAX });
+        }
+        let filling = self.kinds.entry(digest).or_insert_with(|| Filling {
+            row: rows.get(&digest).cloned().unwrap_or_else(|| KindRow::new(kind.clone())),
+            extents: Vec::new(),
+            behind: None,
+        });
+        if id.0 < filling.row.next || id.0 == u64::MAX {
+            return Err(StoreError::IdUsed { kind: kind.clone(), expected: PieceId(filling.row.next), got: id });
+        }
+        let len = match u32::try_from(piece.len()) {
+            Ok(len) if piece.len() <= PIECE_BYTES_MAX => len,
+            _ => {
+                let what = format!("piece {id} of {kind}");
+                return Err(StoreError::TooLarge { what, got: piece.len(), max: PIECE_BYTES_MAX });
+            }
+        };
+        let writer = writer(self.store, &mut self.full, digest)?;
+        filling.add(id.0, len, writer);
+        writer.push(&digest, id.0, piece)
+    }
+
+    /// The next identifier of a kind, that of the next piece if none is to be left out.
+    pub fn next_id(&self, kind: &Kind) -> PieceId {
+        match self.kinds.get(&kind.digest()) {
+            Some(filling) => PieceId(filling.row.next),
+            None => self.store.next_id(kind),
+        }
+    }
+
+    /// Keeps a state together with the pieces.
+    ///
+    /// *Errors*: [`StoreError::TooLarge`] beyond [`STATE_BYTES_MAX`].
+    pub fn set_state(&mut self, name: &str, state: State) -> Result<(), StoreError> {
+        if state.bytes.len() > STATE_BYTES_MAX {
+            let what = format!("state `{name}`");
+            return Err(StoreError::TooLarge { what, got: state.bytes.len(), max: STATE_BYTES_MAX });
+        }
+        self.states.push((name.into(), state));
+        Ok(())
+    }
+
+    /// Makes the batch durable.
+    pub fn commit(mut self) -> Result<(), StoreError> {
+        let segments = self.sync()?;
+        let mut edit = Edit::new(self.store);
+        edit.new_segments = segments;
+        for (name, state) in self.states.drain(..) {
+            edit.states.insert(name, state);
+        }
+        for (digest, filling) in std::mem::take(&mut self.kinds) {
+            edit.kinds.insert(digest, filling.row);
+            edit.new_extents.extend(filling.extents);
+        }
+        self.store.apply(edit)?;
+        self.committed = true;
+        Ok(())
+    }
+
+    /// First the pieces, then what refers to them.
+    fn sync(&mut self) -> Result<BTreeMap<u64, SegmentRow>, StoreError> {
+        let mut rows = BTreeMap::new();
+        for writer in &mut self.full {
+            rows.insert(writer.number(), writer.sync()?);
+        }
+        for digest in self.kinds.keys() {
+            if let Some(writer) = self.store.writers.get_mut(digest) {
+                rows.insert(writer.number(), writer.sync()?);
+            }
+        }
+        if rows.keys().any(|number| !self.store.segments.contains_key(number)) {
+            self.store.place.sync_names()?;
+        }
+        Ok(rows)
+    }
+}
+
+impl Drop for Batch<'_> {
+    /// A segment that has pieces of a batch that failed is never continued, because places in it were sealed.
+    fn drop(&mut self) {
+        if !self.committed {
+            self.store.writers.retain(|digest, _| !self.kinds.contains_key(digest));
+        }
+    }
+}
+
+impl Filling {
+    fn add(&mut self, id: u64, len: u32, writer: &SegmentWriter) {
+        let here = (writer.number(), writer.end(), id);
+        let continues = self.behind == Some(here);
+        match self.extents.last_mut().filter(|_| continues) {
+            Some(extent) => extent.push(len),
+            None => {
+                let mut extent = Extent::new(self.row.kind.digest(), here.0, id, here.1);
+                extent.push(len);
+                self.extents.push(extent);
+            }
+        }
+        self.behind = Some((here.0, here.1 + u64::from(len) + crate::seal::TAG_BYTES as u64, id + 1));
+        self.row.next = id + 1;
+        self.row.available.append(PieceId(id));
+    }
+}
+
+/// The writer for a kind; a new one if there is none or its segment is full.
+fn writer<'a>(
+    store: &'a mut Store,
+    full: &mut Vec<SegmentWriter>,
+    digest: KindDigest,
+) -> Result<&'a mut SegmentWriter, StoreError> {
+    if store.writers.get(&digest).is_some_and(SegmentWriter::is_full)
+        && let Some(writer) = store.writers.remove(&digest)
+    {
+        full.push(writer);
+    }
+    if !store.writers.contains_key(&digest) {
+        let writer = SegmentWriter::create(store)?;
+        store.writers.insert(digest, writer);
+    }
+    store.writers.get_mut(&digest).ok_or(StoreError::Broken)
+}

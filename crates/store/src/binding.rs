@@ -1,0 +1,45 @@
+//! What a store's material was made for.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::StoreError;
+
+/// With whom, as whom, by which protocol and for which library a store was filled: for nothing else may it be used.
+///
+/// Texts, so that a difference can be shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Binding {
+    /// The peer: its fingerprint, or what stands for it where peers have no identities.
+    pub peer: String,
+    /// This party's role, for instance `garbler`.
+    pub role: String,
+    /// The protocol, its version, and the parameters that material depends on.
+    pub protocol: String,
+    /// The digest of the library, or empty where there is none.
+    pub library: String,
+}
+
+impl Binding {
+    /// Whether `self`, which is asked for, is what the store was filled for.
+    ///
+    /// *Errors*: [`StoreError::OtherBinding`] with the first difference.
+    pub(crate) fn check(&self, stored: &Binding, folder: &Path) -> Result<(), StoreError> {
+        let fields = [
+            ("peer", &self.peer, &stored.peer),
+            ("role", &self.role, &stored.role),
+            ("protocol", &self.protocol, &stored.protocol),
+            ("library", &self.library, &stored.library),
+        ];
+        match fields.into_iter().find(|(_, expected, got)| expected != got) {
+            None => Ok(()),
+            Some((what, expected, got)) => Err(StoreError::OtherBinding {
+                folder: folder.into(),
+                what,
+                expected: expected.clone(),
+                got: got.clone(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! What can go wrong with a store.
+
+use std::{io, path::PathBuf};
+
+use crate::ids::{IdSet, PieceId};
+use crate::kind::Kind;
+
+/// Why a store could not be opened, filled or drawn from.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// There is no store there.
+    #[error("no store in {}", folder.display())]
+    Missing {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// There is a store, or something else, already.
+    #[error("{} is not empty, so no store can be made there", folder.display())]
+    Exists {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Another process works with the store, or this one does already.
+    #[error("the store in {} is in use by {}", folder.display(), by(*process))]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+        /// The process that works with it, where it is known.
+        process: Option<u32>,
+    },
+    /// Others on this machine could read it.
+    #[error("{} has mode {mode:03o}, expected {expected:03o}: others on this machine have access", path.display())]
+    Exposed {
+        /// The folder or the key file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+        /// What they should be.
+        expected: u32,
+    },
+    /// The key file does not exist.
+    #[error("no store key in {}: the file does not exist", path.display())]
+    KeyMissing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The key file holds something else.
+    #[error("no store key in {}: expected a file of 32 bytes, got {got}", path.display())]
+    KeyMalformed {
+        /// The file.
+        path: PathBuf,
+        /// What it holds.
+        got: String,
+    },
+    /// The key is another store's.
+    #[error("the key does not open the store in {}", folder.display())]
+    WrongKey {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Another version of the program made the store.
+    #[error("the store in {} has format {got}, expected {expected}", folder.display())]
+    OtherFormat {
+        /// The folder.
+        folder: PathBuf,
+        /// The format of this version.
+        expected: u32,
+        /// The store's.
+        got: i64,
+    },
+    /// The material was made for another peer, role, protocol or library.
+    #[error("the store in {} was filled for another {what}: expected {expected}, got {got}", folder.display())]
+    OtherBinding {
+        /// The folder.
+        folder: PathBuf,
+        /// In what they differ.
+        what: &'static str,
+        /// What was asked for.
+        expected: String,
+        /// What the store was filled for.
+        got: String,
+    },
+    /// The peer's store is not the one that this store was filled together with.
+    #[error("the peer's store is not the one that ours was filled with: expected store {expected}, got {got}")]
+    OtherPeerStore {
+        /// The store we met before.
+        expected: String,
+        /// The one that the peer has.
+        got: String,
+    },
+    /// The store is not the one that the peer's was filled together with.
+    #[error("our store is not the one that the peer's was filled with: expected store {expected}, got {got}")]
+    OtherStore {
+        /// The store that the peer's met before.
+        expected: String,
+        /// Ours.
+        got: String,
+    },
+    /// The peer's store has forgotten what it did.
+    #[error("the peer's store is older than when we last met: expected at least change {expected}, got {got}")]
+    PeerRolledBack {
+        /// The last change of the peer's store that we know of.
+        expected: u64,
+        /// The last change that the peer's store knows of.
+        got: u64,
+    },
+    /// This store has forgotten what it did.
+    #[error("our store is older than when it last met the peer's: expected at least change {expected}, got {got}")]
+    RolledBack {
+        /// The last change of our store that the peer knows of.
+        expected: u64,
+        /// The last change that our store knows of.
+        got: u64,
+    },
+    /// There are fewer pieces than asked for.
+    #[error("the store has {available} of {wanted} pieces of {kind}: {} are missing", wanted - available)]
+    NotEnough {
+        /// Of which kind.
+        kind: Kind,
+        /// How many were asked for.
+        wanted: u64,
+        /// How many there are.
+        available: u64,
+    },
+    /// Pieces that were asked for by identifier are gone, or never were.
+    #[error("the store does not have these pieces of {kind}: {missing}")]
+    NotThere {
+        /// Of which kind.
+        kind: Kind,
+        /// Which.
+        missing: IdSet,
+    },
+    /// An identifier may have been used before.
+    #[error("piece {got} of {kind} cannot be added: expected an identifier from {expected} on")]
+    IdUsed {
+        /// Of which kind.
+        kind: Kind,
+        /// The smallest identifier that was never used.
+        expected: PieceId,
+        /// The identifier.
+        got: PieceId,
+    },
+    /// A piece, or a state, is too large.
+    #[error("{what} has {got} bytes, at most {max} can be kept")]
+    TooLarge {
+        /// Which.
+        what: String,
+        /// Its length.
+        got: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// There would be more kinds of pieces than a store keeps.
+    #[error("more than {max} kinds of pieces")]
+    TooManyKinds {
+        /// The limit.
+        max: usize,
+    },
+    /// The store's files were changed, truncated or lost.
+    #[error("the store is damaged: {what}")]
+    Damaged {
+        /// Where, and what is wrong.
+        what: String,
+    },
+    /// A write failed before, so that what is on disk is not known.
+    #[error("an earlier write to the store failed")]
+    Broken,
+    /// The operating system refused.
+    #[error("{doing} {}: {source}", path.display())]
+    Io {
+        /// For instance `cannot read`.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// The database of the index refused.
+    #[error("{doing} the index of the store: {source}")]
+    Index {
+        /// For instance `cannot read`.
+        doing: &'static str,
+        /// What the database says.
+        source: rusqlite::Error,
+    },
+}
+
+impl StoreError {
+    /// What the user can do about it, where that is not plain.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            StoreError::Missing { folder } => format!("make one with `garblet store init {}`", folder.display()),
+            StoreError::Exists { .. } => "name a new folder, or an empty one".into(),
+            StoreError::InUse { .. } => "wait until it is done, or give each process a store of its own".into(),
+            StoreError::Exposed { path, expected, .. } => format!("chmod {expected:03o} {}", path.display()),
+            StoreError::KeyMissing { .. } => "a store can be opened only with the key that it was made with".into(),
+            StoreError::WrongKey { .. } => "give the key file that the store was made with".into(),
+            StoreError::OtherFormat { .. } => "use it with the version that made it, or remove it and prepare".into(),
+            StoreError::OtherBinding { .. } => "give the other store, or a new folder to prepare anew".into(),
+            StoreError::OtherPeerStore { .. } | StoreError::OtherStore { .. } => {
+                "name the two stores that were filled together, or let both parties begin with new ones".into()
+            }
+            StoreError::PeerRolledBack { .. } | StoreError::RolledBack { .. } => {
+                "a store must not be restored from a backup, as its pieces could be used twice: \
+                 let both parties begin with new stores"
+                    .into()
+            }
+            StoreError::Damaged { .. } => "`garblet store verify` says which pieces are lost".into(),
+            StoreError::Broken => "open the store again: what is on disk counts".into(),
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn index(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
+        move |source| match source.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
+                StoreError::Damaged { what: format!("index.sqlite: {source}") }
+            }
+            _ => StoreError::Index { doing, source },
+        }
+    }
+}
+
+fn by(process: Option<u32>) -> String {
+    process.map_or("another process".into(), |id| format!("process {id}"))
+}

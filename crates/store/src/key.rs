@@ -1,0 +1,124 @@
+//! The key that a store is encrypted under, and its file.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use rand_core::CryptoRng;
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use crate::error::StoreError;
+use crate::place::check_mode;
+
+/// Bytes of a key, and of its file.
+pub const KEY_BYTES: usize = 32;
+
+/// The key that stores are encrypted under. *Secret*; wiped on drop.
+///
+/// One key may serve any number of stores: each derives its own from it.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct StoreKey(pub(crate) [u8; KEY_BYTES]);
+
+impl StoreKey {
+    /// A new key.
+    pub fn generate(rng: &mut impl CryptoRng) -> Self {
+        let mut key = StoreKey([0; KEY_BYTES]);
+        rng.fill_bytes(&mut key.0);
+        key
+    }
+
+    /// Writes the key to a new file that only its owner can read (mode 600).
+    ///
+    /// *Errors*: [`StoreError::Io`], also where the file exists: another store may need what is in it.
+    pub fn save(&self, path: &Path) -> Result<(), StoreError> {
+        let failed = |source| StoreError::Io { doing: "cannot write", path: path.into(), source };
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path).map_err(failed)?;
+        file.write_all(&self.0).and_then(|()| file.sync_all()).map_err(|source| {
+            // Half a key is of no use, and would be in the way of the next attempt.
+            let _ = fs::remove_file(path);
+            failed(source)
+        })
+    }
+
+    /// Reads a key that [`save`](StoreKey::save) wrote, or any file of 32 random bytes.
+    ///
+    /// *Errors*: [`StoreError::KeyMissing`]; [`StoreError::Exposed`] if others on this machine may read it;
+    /// [`StoreError::KeyMalformed`] if it has another length.
+    pub fn load(path: &Path) -> Result<Self, StoreError> {
+        let failed = |source: io::Error| match source.kind() {
+            io::ErrorKind::NotFound => StoreError::KeyMissing { path: path.into() },
+            _ => StoreError::Io { doing: "cannot read", path: path.into(), source },
+        };
+        let file = fs::File::open(path).map_err(failed)?;
+        check_mode(path, &file.metadata().map_err(failed)?, 0o600)?;
+        let mut bytes = Zeroizing::new(Vec::with_capacity(KEY_BYTES + 1));
+        file.take(KEY_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+        let malformed = |got: String| StoreError::KeyMalformed { path: path.into(), got };
+        if bytes.len() > KEY_BYTES {
+            return Err(malformed("more".into()));
+        }
+        let key = bytes.as_slice().try_into().map_err(|_| malformed(format!("{} bytes", bytes.len())))?;
+        Ok(StoreKey(key))
+    }
+
+    /// Reads the key in a file, or makes one there.
+    ///
+    /// *Errors*: as [`load`](StoreKey::load) and [`save`](StoreKey::save).
+    pub fn load_or_create(path: &Path, rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
+        match StoreKey::load(path) {
+            Err(StoreError::KeyMissing { .. }) => {
+                let key = StoreKey::generate(rng);
+                key.save(path)?;
+                Ok(key)
+            }
+            result => result,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{SeedableRng, rngs::StdRng};
+
+    #[test]
+    fn a_saved_key_loads_is_private_and_is_never_overwritten() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("store.key");
+        let mut rng = StdRng::seed_from_u64(1);
+        let made = StoreKey::load_or_create(&path, &mut rng).expect("made");
+        let again = StoreKey::load_or_create(&path, &mut rng).expect("read");
+        assert!(made.0 == again.0 && made.0 != [0; 32]);
+        assert!(matches!(StoreKey::generate(&mut rng).save(&path), Err(StoreError::Io { .. })));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o604)).expect("ours");
+            let error = StoreKey::load(&path).err().expect("exposed");
+            assert!(error.to_string().contains("mode 604, expected 600"), "{error}");
+            assert!(error.hint().expect("a way out").starts_with("chmod 600 "));
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_is_explained() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let error = StoreKey::load(&folder.path().join("none")).err().expect("missing");
+        assert!(matches!(error, StoreError::KeyMissing { .. }), "{error}");
+        for (len, got) in [(0, "got 0 bytes"), (31, "got 31 bytes"), (33, "got more"), (9999, "got more")] {
+            let path = folder.path().join(format!("{len}"));
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            options.open(&path).and_then(|mut file| file.write_all(&vec![7; len])).expect("written");
+            let error = StoreKey::load(&path).err().expect("no key");
+            assert!(error.to_string().ends_with(got), "{error}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What pieces are called.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The longest name of a kind.
+pub const KIND_NAME_BYTES_MAX: usize = 64;
+
+/// What a piece is: a name, for instance `component aes-round`, and everything that two pieces of the name may differ in.
+///
+/// Both parties name the same kind alike, because they reconcile kind by kind. Displayed as the name and the first
+/// bytes of the parameters' hash.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub struct Kind {
+    name: String,
+    digest: [u8; 32],
+}
+
+/// A kind as it comes.
+#[derive(Deserialize)]
+struct Unchecked {
+    name: String,
+    digest: [u8; 32],
+}
+
+impl Kind {
+    /// The kind of that name and those parameters, of any length: a circuit's digest, a garbling scheme, a width.
+    ///
+    /// A name that is longer than [`KIND_NAME_BYTES_MAX`], or has control characters, is shown otherwise, but told apart.
+    pub fn new(name: &str, parameters: &[u8]) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("garblet-store 1 kind parameters");
+        hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes()).update(parameters);
+        let mut end = name.len().min(KIND_NAME_BYTES_MAX);
+        while !name.is_char_boundary(end) {
+            end -= 1;
+        }
+        let name = name[..end].replace(char::is_control, "?");
+        Kind { name, digest: hasher.finalize().into() }
+    }
+
+    /// The name, for people.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What tells this kind from every other, also of the same name.
+    pub fn digest(&self) -> KindDigest {
+        KindDigest(self.digest)
+    }
+}
+
+impl TryFrom<Unchecked> for Kind {
+    type Error = &'static str;
+
+    fn try_from(kind: Unchecked) -> Result<Self, Self::Error> {
+        match kind.name.len() <= KIND_NAME_BYTES_MAX && !kind.name.contains(char::is_control) {
+            true => Ok(Kind { name: kind.name, digest: kind.digest }),
+            false => Err("a kind of pieces has a name that is too long, or has control characters"),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name, self.digest())
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// The hash of a kind's name and parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct KindDigest(pub(crate) [u8; 32]);
+
+impl fmt::Display for KindDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0[..4].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for KindDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_and_parameters_tell_kinds_apart() {
+        let kind = Kind::new("component", b"aes");
+        assert_eq!(kind, Kind::new("component", b"aes"));
+        assert_ne!(kind.digest(), Kind::new("component", b"sha").digest());
+        assert_ne!(kind.digest(), Kind::new("componenta", b"es").digest());
+    }
+
+    #[test]
+    fn a_long_name_is_cut_between_characters_and_stays_apart() {
+        let long = "é".repeat(40);
+        let (a, b) = (Kind::new(&long, b""), Kind::new(&format!("{long}x"), b""));
+        assert_eq!(a.name(), "é".repeat(32));
+        assert_eq!(a.name(), b.name());
+        assert_ne!(a.digest(), b.digest());
+    }
+
+    #[test]
+    fn a_name_that_a_terminal_would_obey_is_refused() {
+        assert_eq!(Kind::new("a\x1b[2J", b"").name(), "a?[2J");
+        for name in ["a\x1b[2J".to_string(), "x".repeat(KIND_NAME_BYTES_MAX + 1)] {
+            let bytes = postcard::to_stdvec(&(name, [0u8; 32])).expect("encodes");
+            assert!(postcard::from_bytes::<Kind>(&bytes).is_err());
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! One-time material and saved wires on disk, each piece used at most once, whatever crashes.
+//!
+//! A *piece* is a run of bytes that a protocol prepared and will use once: a garbled component, precomputed OTs, a
+//! triple, a gate, a saved wire. It has a [`Kind`] and, within it, a [`PieceId`] that both parties know it by. Pieces come
+//! in [batches](Store::batch) and are [taken](Store::take) once; when the two parties meet, their stores
+//! [reconcile](Store::reconcile), so that both have the same pieces. Small secrets that last as long as the store, such as
+//! the global difference of all labels, are its [`State`]s.
+//!
+//! ```
+//! use garblet_store::{Kind, Store};
+//!
+//! # use rand::{SeedableRng, rngs::StdRng};
+//! # fn main() -> Result<(), garblet_store::StoreError> {
+//! # let mut rng = StdRng::seed_from_u64(1);
+//! let mut store = Store::in_memory(&mut rng)?;
+//! let kind = Kind::new("component aes-round", b"half gates");
+//! let mut batch = store.batch();
+//! for table in [[1; 64], [2; 64]] {
+//!     batch.push(&kind, batch.next_id(&kind), &table)?;
+//! }
+//! batch.commit()?;
+//!
+//! // When this returns, no crash brings the piece back.
+//! let mut taken = store.take_next(&kind, 1)?;
+//! let piece = taken.next().expect("one piece")?;
+//! assert_eq!(piece.bytes[..], [1; 64]);
+//! assert_eq!(store.count(&kind), 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # On disk
+//!
+//! ```text
+//! FOLDER/                 mode 700
+//!   lock                  held while a process has the store open; the operating system releases it
+//!   index.sqlite          what there is, and what was taken: sealed rows
+//!   segments/00000000.seg pieces, one behind the other, each sealed
+//! ```
+//!
+//! **The index is an SQLite database** because it must survive anything: SQLite reports damaged files as errors, where
+//! redb (4.4) panicked on 17 of 3,000 randomly damaged ones; it overwrites what is deleted (`secure_delete`), where redb
+//! leaves old pages to be reused; and its commit costs one wait for the disk, as redb's does. The index holds ranges, not a row
+//! per piece: a row per kind, per segment, and per run of pieces of a kind in a batch.
+//!
+//! **Pieces are in plain files**, because they are written once in large runs, read once, and then of no use: nothing that a
+//! database does for gigabytes is needed, and a segment of which nothing is left is simply removed.
+//!
+//! **A batch** is written to its segments, these are made durable, then the index is changed in one transaction. Cut off before
+//! that, the batch is not there, and the next opening removes what it left. **To take** is one transaction of the index; only
+//! then are bytes read, handed out, and overwritten. Cut off in between, the pieces are lost, which is allowed; to offer them
+//! again is not. A write that fails leaves the store [unusable](StoreError::Broken) until it is opened again.
+//!
+//! # What the key protects
+//!
+//! Everything but sizes, times, counts of rows, and the store's number is encrypted and authenticated with AES-256-GCM under keys that are
+//! derived from the [`StoreKey`]. Who has the files and not the key learns nothing of the pieces, and changes nothing unnoticed: a
+//! changed, cut or exchanged piece is [`StoreError::Damaged`] when it is read, and so is an index of which any row was
+//! changed, removed, or put back alone. Who has the key as well has everything; it should not lie in the same backup.
+//!
+//! **A store must not be restored from a backup.** Files and key that are put back as a whole are as they once were, and nothing in
+//! them can tell; what was used since would be used again, which reveals inputs. Each store therefore tells its peer, when they
+//! meet, how often it has been changed and how far it knows the other to be: a store that is older than its last meeting is
+//! [refused](StoreError::RolledBack) by both, and what the peer has used is given up in any case. Not noticed is a store that is put
+//! back to a time *after* the last meeting while the peer lost its own marks of that time too.
+//!
+//! **Taken pieces are overwritten** when they are read, and the key of a segment of which nothing is left is deleted with
+//! its file. On storage that keeps old versions (flash, snapshots, copying file systems) overwriting is an effort, not a
+//! promise; the encryption is. The expanded keys inside `ring` are not wiped from memory.
+
+mod batch;
+mod binding;
+mod edit;
+mod error;
+#[cfg(test)]
+mod faults;
+mod ids;
+mod index;
+mod key;
+mod kind;
+mod place;
+mod reconcile;
+mod rows;
+mod seal;
+mod segment;
+mod steps;
+mod store;
+mod take;
+
+pub use batch::{Batch, PIECE_BYTES_MAX};
+pub use binding::Binding;
+pub use error::StoreError;
+pub use ids::{IdSet, PieceId};
+pub use key::{KEY_BYTES, StoreKey};
+pub use kind::{KIND_NAME_BYTES_MAX, Kind, KindDigest};
+pub use reconcile::{Reconciled, SUMMARY_RANGES_MAX, Summary};
+pub use rows::State;
+pub use store::{KINDS_MAX, STATE_BYTES_MAX, Stock, Store};
+pub use take::{Piece, Taken};

@@ -1,0 +1,371 @@
+//! Where a store's files are: a folder, or memory.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::error::StoreError;
+use crate::steps::Steps;
+
+/// Which of a store's files are open at the same time, at most.
+const OPEN_FILES_MAX: usize = 64;
+
+const LOCK: &str = "lock";
+const INDEX: &str = "index.sqlite";
+const SEGMENTS: &str = "segments";
+
+/// Stands in the folder while a store is being made.
+const UNFINISHED: &str = "unfinished";
+
+/// The files of a store, and the lock on them.
+pub(crate) struct Place {
+    root: Root,
+    open: HashMap<u64, Arc<SegmentFile>>,
+    steps: Steps,
+}
+
+enum Root {
+    /// A folder, and its lock file, which the operating system unlocks when the process ends in whatever way.
+    Folder {
+        path: PathBuf,
+        _lock: File,
+    },
+    Memory,
+}
+
+impl Place {
+    /// A place in memory.
+    pub(crate) fn memory() -> Self {
+        Place { root: Root::Memory, open: HashMap::new(), steps: Steps::default() }
+    }
+
+    /// Makes a folder that only its owner can use, with an empty index; [`finish`](Place::finish) is to follow.
+    ///
+    /// *Errors*: [`StoreError::Exists`] unless the folder is new, empty, or what a crash in here has left.
+    pub(crate) fn create(folder: &Path, steps: Steps) -> Result<Self, StoreError> {
+        let failed = io_error("cannot make", folder);
+        make_folder(folder).map_err(&failed)?;
+        check_mode(folder, &fs::metadata(folder).map_err(&failed)?, 0o700)?;
+        let unfinished = folder.join(UNFINISHED);
+        let is_empty = fs::read_dir(folder).map_err(&failed)?.next().is_none();
+        if !is_empty && !unfinished.exists() {
+            return Err(StoreError::Exists { folder: folder.into() });
+        }
+        if is_empty {
+            steps.pass("creation").map_err(&failed)?;
+            new_file(&unfinished).map_err(&failed)?;
+        }
+        let lock = lock(folder, &steps)?;
+        remove_contents(folder).map_err(&failed)?;
+        make_folder(&folder.join(SEGMENTS)).map_err(&failed)?;
+        new_file(&folder.join(INDEX)).map_err(&failed)?;
+        steps.pass("creation").map_err(&failed)?;
+        let root = Root::Folder { path: folder.into(), _lock: lock };
+        Ok(Place { root, open: HashMap::new(), steps })
+    }
+
+    /// The store in the new folder is complete.
+    pub(crate) fn finish(&self) -> Result<(), StoreError> {
+        let Root::Folder { path, .. } = &self.root else { return Ok(()) };
+        let failed = io_error("cannot make", path);
+        self.steps.pass("creation").map_err(&failed)?;
+        fs::remove_file(path.join(UNFINISHED)).map_err(&failed)?;
+        sync_folder(path).map_err(&failed)
+    }
+
+    /// Opens and locks a folder.
+    ///
+    /// *Errors*: [`StoreError::Missing`], [`StoreError::InUse`], [`StoreError::Exposed`].
+    pub(crate) fn open(folder: &Path, steps: Steps) -> Result<Self, StoreError> {
+        let missing = || StoreError::Missing { folder: folder.into() };
+        let metadata = fs::metadata(folder).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => missing(),
+            _ => io_error("cannot read", folder)(source),
+        })?;
+        if !folder.join(INDEX).is_file() || folder.join(UNFINISHED).exists() {
+            return Err(missing());
+        }
+        check_mode(folder, &metadata, 0o700)?;
+        let lock = lock(folder, &steps)?;
+        let root = Root::Folder { path: folder.into(), _lock: lock };
+        Ok(Place { root, open: HashMap::new(), steps })
+    }
+
+    /// Removes a store with all that is in it, whether it can be opened or not.
+    ///
+    /// *Errors*: as [`open`](Place::open), or a folder that holds something else.
+    pub(crate) fn remove(folder: &Path) -> Result<(), StoreError> {
+        let place = Place::open(folder, Steps::default())?;
+        let failed = io_error("cannot remove", folder);
+        remove_contents(folder).map_err(&failed)?;
+        fs::remove_file(folder.join(LOCK)).map_err(&failed)?;
+        drop(place);
+        // What somebody else put into the folder stays, and the folder with it.
+        let _ = fs::remove_dir(folder);
+        Ok(())
+    }
+
+    /// The folder, or a name that stands for memory.
+    pub(crate) fn folder(&self) -> &Path {
+        match &self.root {
+            Root::Folder { path, .. } => path,
+            Root::Memory => Path::new("memory"),
+        }
+    }
+
+    /// The file of the index, if it is not in memory.
+    pub(crate) fn index(&self) -> Option<PathBuf> {
+        match &self.root {
+            Root::Folder { path, .. } => Some(path.join(INDEX)),
+            Root::Memory => None,
+        }
+    }
+
+    pub(crate) fn steps(&self) -> &Steps {
+        &self.steps
+    }
+
+    /// Makes the file of a new segment.
+    pub(crate) fn create_segment(&mut self, number: u64) -> Result<Arc<SegmentFile>, StoreError> {
+        let path = self.segment_path(number);
+        let failed = io_error("cannot make", &path);
+        self.steps.pass("segment creation").map_err(&failed)?;
+        let contents = match &self.root {
+            Root::Folder { .. } => Contents::Disk(new_file(&path).map_err(&failed)?),
+            Root::Memory => Contents::Memory(Vec::new()),
+        };
+        let file = SegmentFile { contents: Mutex::new(contents), path, steps: self.steps.clone() };
+        Ok(self.keep(number, Arc::new(file)))
+    }
+
+    /// The file of a segment.
+    pub(crate) fn segment(&mut self, number: u64) -> Result<Arc<SegmentFile>, StoreError> {
+        if let Some(file) = self.open.get(&number) {
+            return Ok(file.clone());
+        }
+        let path = self.segment_path(number);
+        let file = OpenOptions::new().read(true).write(true).open(&path).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => StoreError::Damaged { what: format!("{} is missing", path.display()) },
+            _ => io_error("cannot open", &path)(source),
+        })?;
+        let file = SegmentFile { contents: Mutex::new(Contents::Disk(file)), path, steps: self.steps.clone() };
+        Ok(self.keep(number, Arc::new(file)))
+    }
+
+    /// Makes the names of new segments durable.
+    pub(crate) fn sync_names(&self) -> Result<(), StoreError> {
+        let Root::Folder { path, .. } = &self.root else { return Ok(()) };
+        let path = path.join(SEGMENTS);
+        let failed = io_error("cannot write", &path);
+        self.steps.pass("names").map_err(&failed)?;
+        sync_folder(&path).map_err(failed)
+    }
+
+    /// Removes the file of a segment that nothing refers to any more. If that fails, the next opening tries again.
+    pub(crate) fn remove_segment(&mut self, number: u64) {
+        self.open.remove(&number);
+        if let Root::Folder { .. } = self.root
+            && self.steps.pass("segment removal").is_ok()
+        {
+            let _ = fs::remove_file(self.segment_path(number));
+        }
+    }
+
+    /// Removes the files that a crash has left behind: all but the segments that `is_known`.
+    pub(crate) fn remove_leftovers(&self, is_known: impl Fn(u64) -> bool) -> Result<(), StoreError> {
+        let Root::Folder { path, .. } = &self.root else { return Ok(()) };
+        let folder = path.join(SEGMENTS);
+        let failed = io_error("cannot read", &folder);
+        for entry in fs::read_dir(&folder).map_err(&failed)? {
+            let entry = entry.map_err(&failed)?;
+            let name = entry.file_name();
+            let number = name.to_str().and_then(|n| n.strip_suffix(".seg")).and_then(|n| n.parse::<u64>().ok());
+            if number.is_some_and(|number| !is_known(number)) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        Ok(())
+    }
+
+    fn segment_path(&self, number: u64) -> PathBuf {
+        self.folder().join(SEGMENTS).join(format!("{number:08}.seg"))
+    }
+
+    fn keep(&mut self, number: u64, file: Arc<SegmentFile>) -> Arc<SegmentFile> {
+        if matches!(self.root, Root::Folder { .. }) && self.open.len() >= OPEN_FILES_MAX {
+            self.open.clear();
+        }
+        self.open.insert(number, file.clone());
+        file
+    }
+}
+
+/// The file of a segment.
+pub(crate) struct SegmentFile {
+    contents: Mutex<Contents>,
+    path: PathBuf,
+    steps: Steps,
+}
+
+enum Contents {
+    Disk(File),
+    Memory(Vec<u8>),
+}
+
+impl SegmentFile {
+    /// Fills `bytes` from what stands at `offset`; less of it if the file ends before.
+    pub(crate) fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<usize, StoreError> {
+        let read = match &mut *self.contents() {
+            Contents::Disk(file) => read_at(file, offset, bytes),
+            Contents::Memory(contents) => {
+                let start = usize::try_from(offset).unwrap_or(usize::MAX).min(contents.len());
+                let len = bytes.len().min(contents.len() - start);
+                bytes[..len].copy_from_slice(&contents[start..start + len]);
+                Ok(len)
+            }
+        };
+        read.map_err(io_error("cannot read", &self.path))
+    }
+
+    pub(crate) fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), StoreError> {
+        let failed = io_error("cannot write", &self.path);
+        if let Err(error) = self.steps.pass("segment write") {
+            // What a crash in the middle of the write would leave.
+            let _ = self.write_bytes(offset, &bytes[..bytes.len() / 2]);
+            return Err(failed(error));
+        }
+        self.write_bytes(offset, bytes).map_err(failed)
+    }
+
+    /// Makes what was written durable.
+    pub(crate) fn sync(&self) -> Result<(), StoreError> {
+        let failed = io_error("cannot write", &self.path);
+        self.steps.pass("segment sync").map_err(&failed)?;
+        match &*self.contents() {
+            Contents::Disk(file) => file.sync_data().map_err(failed),
+            Contents::Memory(_) => Ok(()),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn write_bytes(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        match &mut *self.contents() {
+            Contents::Disk(file) => {
+                file.seek(SeekFrom::Start(offset))?;
+                file.write_all(bytes)
+            }
+            Contents::Memory(contents) => {
+                let start = usize::try_from(offset).map_err(|_| io::ErrorKind::OutOfMemory)?;
+                let end = start.checked_add(bytes.len()).ok_or(io::ErrorKind::OutOfMemory)?;
+                if contents.len() < end {
+                    contents.resize(end, 0);
+                }
+                contents[start..end].copy_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    fn contents(&self) -> MutexGuard<'_, Contents> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether nobody but the owner has access to a file or folder.
+///
+/// *Errors*: [`StoreError::Exposed`].
+pub(crate) fn check_mode(path: &Path, metadata: &fs::Metadata, expected: u32) -> Result<(), StoreError> {
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777;
+        if mode & 0o077 != 0 {
+            return Err(StoreError::Exposed { path: path.into(), mode, expected });
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (path, metadata, expected);
+    Ok(())
+}
+
+fn read_at(file: &mut File, offset: u64, mut bytes: &mut [u8]) -> io::Result<usize> {
+    file.seek(SeekFrom::Start(offset))?;
+    let wanted = bytes.len();
+    while !bytes.is_empty() {
+        match file.read(bytes) {
+            Ok(0) => break,
+            Ok(read) => bytes = &mut bytes[read..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(wanted - bytes.len())
+}
+
+fn lock(folder: &Path, steps: &Steps) -> Result<File, StoreError> {
+    let path = folder.join(LOCK);
+    let failed = io_error("cannot lock", &path);
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&path).map_err(&failed)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut text = String::new();
+            let _ = (&mut file).take(16).read_to_string(&mut text);
+            return Err(StoreError::InUse { folder: folder.into(), process: text.trim().parse().ok() });
+        }
+        Err(TryLockError::Error(error)) => return Err(failed(error)),
+    }
+    // Only for the message above; the lock is the operating system's.
+    steps.pass("lock").map_err(&failed)?;
+    file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(failed)?;
+    Ok(file)
+}
+
+/// Removes index and segments.
+fn remove_contents(folder: &Path) -> io::Result<()> {
+    let gone = |result: io::Result<()>| match result {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    };
+    gone(fs::remove_dir_all(folder.join(SEGMENTS)))?;
+    let beside = ["-wal", "-shm", "-journal", ""].map(|suffix| folder.join(format!("{INDEX}{suffix}")));
+    beside.iter().try_for_each(|path| gone(fs::remove_file(path)))
+}
+
+/// Makes the names in a folder durable.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    File::open(path)?.sync_all()?;
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
+fn make_folder(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+fn new_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+fn io_error(doing: &'static str, path: &Path) -> impl Fn(io::Error) -> StoreError + use<> {
+    let path = path.to_path_buf();
+    move |source| StoreError::Io { doing, path: path.clone(), source }
+}

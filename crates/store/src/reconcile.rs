@@ -1,0 +1,176 @@
+//! Two stores that meet: what only one of them has is lost, and an old copy of a store is noticed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::StoreError;
+use crate::ids::IdSet;
+use crate::kind::{KIND_NAME_BYTES_MAX, Kind, KindDigest};
+use crate::rows::{KindRow, PeerSeen};
+use crate::store::{KINDS_MAX, Store, hex};
+
+/// The most ranges that a summary tells of, over all kinds.
+pub const SUMMARY_RANGES_MAX: usize = 1 << 15;
+
+/// What a store tells the peer's when they meet: no secrets, and at most [`Summary::BYTES_MAX`] encoded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub struct Summary {
+    store: [u8; 16],
+    /// How often the store was changed.
+    changes: u64,
+    /// What it knows of the store to which this is sent.
+    seen: Option<([u8; 16], u64)>,
+    kinds: Vec<KindSummary>,
+}
+
+/// What a summary tells of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct KindSummary {
+    kind: Kind,
+    next: u64,
+    available: IdSet,
+}
+
+/// A summary as it comes.
+#[derive(Deserialize)]
+struct Unchecked {
+    store: [u8; 16],
+    changes: u64,
+    seen: Option<([u8; 16], u64)>,
+    kinds: Vec<KindSummary>,
+}
+
+/// What a meeting cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reconciled {
+    /// Pieces that were lost, by kind; kinds that lost none are left out.
+    pub dropped: Vec<(Kind, u64)>,
+}
+
+impl Summary {
+    /// The longest encoding (postcard).
+    pub const BYTES_MAX: usize = 64 + KINDS_MAX * (KIND_NAME_BYTES_MAX + 1 + 32 + 10 + 3) + SUMMARY_RANGES_MAX * 20;
+}
+
+impl TryFrom<Unchecked> for Summary {
+    type Error = String;
+
+    fn try_from(summary: Unchecked) -> Result<Self, String> {
+        let Unchecked { store, changes, seen, kinds } = summary;
+        if kinds.len() > KINDS_MAX {
+            return Err(format!("{} kinds of pieces, expected at most {KINDS_MAX}", kinds.len()));
+        }
+        let ranges: usize = kinds.iter().map(|kind| kind.available.range_count()).sum();
+        if ranges > SUMMARY_RANGES_MAX {
+            return Err(format!("{ranges} ranges of pieces, expected at most {SUMMARY_RANGES_MAX}"));
+        }
+        if !kinds.windows(2).all(|pair| pair[0].kind.digest() < pair[1].kind.digest()) {
+            return Err("kinds of pieces are not in ascending order".into());
+        }
+        let beyond = |kind: &&KindSummary| kind.available.ranges().last().is_some_and(|range| range.end > kind.next);
+        match kinds.iter().find(beyond) {
+            Some(kind) => Err(format!("pieces of kind {} beyond the next identifier {}", kind.kind, kind.next)),
+            None => Ok(Summary { store, changes, seen, kinds }),
+        }
+    }
+}
+
+impl Store {
+    /// What to tell the peer's store.
+    ///
+    /// It is a function of the store: as long as nothing changes, it stays the same. A store that is more fragmented than a
+    /// summary may be tells of the longest ranges of each kind only, and [`reconcile`](Store::reconcile) gives the rest up.
+    pub fn summary(&self) -> Summary {
+        let share = SUMMARY_RANGES_MAX / self.kinds.len().max(1);
+        let summarise = |row: &KindRow| KindSummary {
+            kind: row.kind.clone(),
+            next: row.next,
+            available: row.available.longest_ranges(share),
+        };
+        Summary {
+            store: self.id,
+            changes: self.head.changes,
+            seen: self.head.peer.map(|peer| (peer.store, peer.changes)),
+            kinds: self.kinds.values().map(summarise).collect(),
+        }
+    }
+
+    /// Keeps what both stores have, and gives up the rest; afterwards both have the same pieces available, and the
+    /// same next identifiers. The first meeting ties the two stores to one another.
+    ///
+    /// *Shape*: nothing may change the store between [`summary`](Store::summary), whose value the peer got, and this.
+    ///
+    /// *Errors*: [`StoreError::OtherPeerStore`] and [`StoreError::OtherStore`] if the stores were not filled together; [`StoreError::RolledBack`] and
+    /// [`StoreError::PeerRolledBack`] if one of them is older than when they last met. Nothing is changed then, and
+    /// nothing may be taken.
+    pub fn reconcile(&mut self, peer: &Summary) -> Result<Reconciled, StoreError> {
+        self.check_peer(peer)?;
+        let told: BTreeMap<KindDigest, IdSet> =
+            self.summary().kinds.into_iter().map(|ours| (ours.kind.digest(), ours.available)).collect();
+        let theirs: BTreeMap<KindDigest, &KindSummary> =
+            peer.kinds.iter().map(|theirs| (theirs.kind.digest(), theirs)).collect();
+        let mut lost = Vec::new();
+        for (digest, row) in &self.kinds {
+            let both = match (told.get(digest), theirs.get(digest)) {
+                (Some(ours), Some(theirs)) => ours.intersection(&theirs.available),
+                _ => IdSet::new(),
+            };
+            let gone = row.available.difference(&both);
+            if !gone.is_empty() {
+                lost.push((row.kind.clone(), gone));
+            }
+        }
+        let ahead = self.rows_behind(&peer.kinds)?;
+        let seen = PeerSeen { store: peer.store, changes: peer.changes };
+        self.give_up(&lost, |edit| {
+            edit.head.peer = Some(seen);
+            for row in ahead {
+                let next = row.next;
+                edit.kinds.entry(row.kind.digest()).or_insert(row).next = next;
+            }
+        })?;
+        Ok(Reconciled { dropped: lost.into_iter().map(|(kind, ids)| (kind, ids.len())).collect() })
+    }
+
+    /// Our rows of the kinds in which the peer has used more identifiers than we know of, brought up to it.
+    fn rows_behind(&self, theirs: &[KindSummary]) -> Result<Vec<KindRow>, StoreError> {
+        let mut rows = Vec::new();
+        let mut kinds = self.kinds.len();
+        for theirs in theirs {
+            let known = self.kinds.get(&theirs.kind.digest());
+            kinds += usize::from(known.is_none());
+            let mut row = known.cloned().unwrap_or_else(|| KindRow::new(theirs.kind.clone()));
+            if row.next < theirs.next || known.is_none() {
+                row.next = row.next.max(theirs.next);
+                rows.push(row);
+            }
+        }
+        match kinds <= KINDS_MAX {
+            true => Ok(rows),
+            false => Err(StoreError::TooManyKinds { max: KINDS_MAX }),
+        }
+    }
+
+    fn check_peer(&self, peer: &Summary) -> Result<(), StoreError> {
+        if let Some(known) = self.head.peer {
+            if known.store != peer.store {
+                let (expected, got) = (hex(&known.store), hex(&peer.store));
+                return Err(StoreError::OtherPeerStore { expected, got });
+            }
+            if peer.changes < known.changes {
+                return Err(StoreError::PeerRolledBack { expected: known.changes, got: peer.changes });
+            }
+        }
+        match peer.seen {
+            Some((store, _)) if store != self.id => {
+                Err(StoreError::OtherStore { expected: hex(&store), got: hex(&self.id) })
+            }
+            Some((_, seen)) if seen > self.head.changes => {
+                Err(StoreError::RolledBack { expected: seen, got: self.head.changes })
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! What the rows of the index say.
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use crate::binding::Binding;
+use crate::ids::IdSet;
+use crate::kind::{Kind, KindDigest};
+use crate::seal::TAG_BYTES;
+
+/// The row that all others hang on.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Head {
+    /// How often the index was changed.
+    pub(crate) changes: u64,
+    pub(crate) binding: Option<Binding>,
+    pub(crate) peer: Option<PeerSeen>,
+    /// The number of the next segment.
+    pub(crate) next_segment: u64,
+    /// The sum of the marks of all other rows.
+    pub(crate) rows: [u8; 32],
+}
+
+/// What is known of the peer's store from the last meeting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PeerSeen {
+    pub(crate) store: [u8; 16],
+    pub(crate) changes: u64,
+}
+
+/// A kind and what is left of it.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct KindRow {
+    pub(crate) kind: Kind,
+    /// The smallest identifier that was never used, here or by the peer.
+    pub(crate) next: u64,
+    pub(crate) available: IdSet,
+    pub(crate) consumed: u64,
+    pub(crate) dropped: u64,
+}
+
+impl KindRow {
+    pub(crate) fn new(kind: Kind) -> Self {
+        KindRow { kind, next: 0, available: IdSet::new(), consumed: 0, dropped: 0 }
+    }
+}
+
+/// Pieces of one kind with consecutive identifiers that lie one behind the other in a segment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Extent {
+    pub(crate) kind: KindDigest,
+    pub(crate) segment: u64,
+    pub(crate) first: u64,
+    pub(crate) offset: u64,
+    /// Lengths of the pieces: each length and how many follow one another that have it.
+    pub(crate) runs: Vec<(u32, u32)>,
+}
+
+/// Where a piece lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Location {
+    pub(crate) id: u64,
+    pub(crate) offset: u64,
+    /// Bytes of the piece; sealed it is longer by a tag.
+    pub(crate) len: u32,
+}
+
+impl Location {
+    pub(crate) fn sealed_len(&self) -> usize {
+        self.len as usize + TAG_BYTES
+    }
+}
+
+impl Extent {
+    pub(crate) fn new(kind: KindDigest, segment: u64, first: u64, offset: u64) -> Self {
+        Extent { kind, segment, first, offset, runs: Vec::new() }
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.runs.iter().map(|&(_, count)| u64::from(count)).sum()
+    }
+
+    pub(crate) fn ids(&self) -> IdSet {
+        IdSet::range(crate::PieceId(self.first), self.count())
+    }
+
+    /// Adds a piece behind the others.
+    pub(crate) fn push(&mut self, len: u32) {
+        match self.runs.last_mut() {
+            Some((last, count)) if *last == len && *count < u32::MAX => *count += 1,
+            _ => self.runs.push((len, 1)),
+        }
+    }
+
+    /// Sealed lengths of those pieces of `ids` that are in the extent, and how many have each.
+    pub(crate) fn runs_of<'a>(&'a self, ids: &'a IdSet) -> impl Iterator<Item = (u64, u64)> + 'a {
+        let mut first = self.first;
+        self.runs.iter().map(move |&(len, count)| {
+            let run = IdSet::range(crate::PieceId(first), count.into());
+            first += u64::from(count);
+            (u64::from(len) + TAG_BYTES as u64, ids.intersection(&run).len())
+        })
+    }
+
+    /// The places of those pieces of `ids` that are in the extent, ascending.
+    pub(crate) fn locations(&self, ids: &IdSet) -> Vec<Location> {
+        let mut found = Vec::new();
+        let (mut first, mut offset) = (self.first, self.offset);
+        for &(len, count) in &self.runs {
+            let stride = u64::from(len) + TAG_BYTES as u64;
+            let here = ids.intersection(&IdSet::range(crate::PieceId(first), count.into()));
+            found.extend(here.iter().map(|id| Location { id: id.0, offset: offset + (id.0 - first) * stride, len }));
+            first += u64::from(count);
+            offset += u64::from(count) * stride;
+        }
+        found
+    }
+}
+
+/// A file of pieces.
+#[derive(Clone, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
+pub(crate) struct SegmentRow {
+    /// *Secret*.
+    pub(crate) key: [u8; 32],
+    /// How long the file is at least; what comes after was never finished.
+    pub(crate) bytes: u64,
+}
+
+/// A small secret of a protocol, for instance the global difference of all labels, a seed, or a counter.
+#[derive(Clone, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
+pub struct State {
+    /// Of the encoding, for the protocol's use.
+    pub version: u32,
+    /// *Secret*; wiped on drop.
+    pub bytes: Vec<u8>,
+}
+
+/// The names of rows.
+pub(crate) mod name {
+    use crate::kind::KindDigest;
+
+    pub(crate) const HEAD: &[u8] = b"H";
+
+    pub(crate) fn kind(digest: &KindDigest) -> Vec<u8> {
+        [b"K", &digest.0[..]].concat()
+    }
+
+    pub(crate) fn extent(segment: u64, offset: u64) -> Vec<u8> {
+        [b"E", &segment.to_be_bytes()[..], &offset.to_be_bytes()].concat()
+    }
+
+    pub(crate) fn segment(number: u64) -> Vec<u8> {
+        [b"G", &number.to_be_bytes()[..]].concat()
+    }
+
+    pub(crate) fn state(name: &str) -> Vec<u8> {
+        [b"S", name.as_bytes()].concat()
+    }
+}
+
+pub(crate) fn encode(row: &impl Serialize) -> Zeroizing<Vec<u8>> {
+    Zeroizing::new(postcard::to_stdvec(row).expect("rows have known lengths"))
+}
+
+/// Decodes a row of which nothing may be left over.
+pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    match postcard::take_from_bytes(bytes) {
+        Ok((row, [])) => Some(row),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn pieces_are_found_where_they_were_put(lens in proptest::collection::vec(0u32..4, 1..40), first in 0u64..9) {
+            let kind = Kind::new("k", b"").digest();
+            let mut extent = Extent::new(kind, 0, first, 100);
+            let mut expected = Vec::new();
+            let mut offset = 100;
+            for (id, &len) in (first..).zip(&lens) {
+                extent.push(len);
+                expected.push(Location { id, offset, len });
+                offset += u64::from(len) + 16;
+            }
+            prop_assert_eq!(extent.locations(&extent.ids()), expected.clone());
+            let odd: IdSet = (0..60).filter(|i| i % 2 == 1).map(crate::PieceId).collect();
+            expected.retain(|l| l.id % 2 == 1);
+            prop_assert_eq!(extent.locations(&odd), expected);
+        }
+    }
+
+    #[test]
+    fn a_row_with_something_left_over_is_refused() {
+        let mut bytes = encode(&PeerSeen { store: [1; 16], changes: 300 }).to_vec();
+        assert!(decode::<PeerSeen>(&bytes).is_some());
+        assert!(decode::<PeerSeen>(&bytes[..bytes.len() - 1]).is_none());
+        bytes.push(0);
+        assert!(decode::<PeerSeen>(&bytes).is_none());
+    }
+}

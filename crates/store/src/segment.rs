@@ -1,0 +1,106 @@
+//! Segments: files of sealed pieces, one behind the other.
+//!
+//! A segment begins with a head that is for people and `verify` only: magic, the store's number, the segment's
+//! number. Then come pieces, each sealed under the segment's key with its place in the file as the nonce, and its kind and
+//! identifier as what is authenticated with it. A writer only ever appends, and a segment that was not written to its end
+//! is never continued: so a place is sealed once.
+
+use std::sync::Arc;
+
+use zeroize::Zeroizing;
+
+use crate::error::StoreError;
+use crate::kind::KindDigest;
+use crate::place::SegmentFile;
+use crate::rows::SegmentRow;
+use crate::seal::PieceKey;
+use crate::store::Store;
+
+/// Where the first piece of a segment lies.
+pub(crate) const HEAD_BYTES: usize = 32;
+
+/// A segment that is longer gets no more pieces, so that space is freed piecemeal.
+pub(crate) const SEGMENT_BYTES: u64 = 256 << 20;
+
+/// Sealed bytes are written in units of about this many.
+const WRITE_BYTES: usize = 1 << 20;
+
+/// The head of a segment.
+pub(crate) fn head(store: &[u8; 16], number: u64) -> [u8; HEAD_BYTES] {
+    let mut head = [0; HEAD_BYTES];
+    head[..8].copy_from_slice(b"GARBSEG1");
+    head[8..24].copy_from_slice(store);
+    head[24..].copy_from_slice(&number.to_le_bytes());
+    head
+}
+
+/// What is authenticated with a piece.
+pub(crate) fn context(kind: &KindDigest, id: u64) -> [u8; 40] {
+    let mut context = [0; 40];
+    context[..32].copy_from_slice(&kind.0);
+    context[32..].copy_from_slice(&id.to_le_bytes());
+    context
+}
+
+/// Appends pieces to one segment.
+pub(crate) struct SegmentWriter {
+    number: u64,
+    key: PieceKey,
+    row_key: Zeroizing<[u8; 32]>,
+    file: Arc<SegmentFile>,
+    /// Where the buffer will be written.
+    offset: u64,
+    buffer: Vec<u8>,
+}
+
+impl SegmentWriter {
+    /// A new segment of a store.
+    pub(crate) fn create(store: &mut Store) -> Result<Self, StoreError> {
+        let number = store.head.next_segment;
+        let row_key = store.index.segment_key();
+        let file = store.place.create_segment(number)?;
+        // A number is not given twice even if the batch fails; if the process crashes, the file is removed.
+        store.head.next_segment += 1;
+        let mut buffer = Vec::with_capacity(WRITE_BYTES + WRITE_BYTES / 8);
+        buffer.extend_from_slice(&head(&store.id, number));
+        Ok(SegmentWriter { number, key: PieceKey::new(&row_key), row_key, file, offset: 0, buffer })
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Where the next piece will lie.
+    pub(crate) fn end(&self) -> u64 {
+        self.offset + self.buffer.len() as u64
+    }
+
+    /// Whether the segment is as long as segments become.
+    pub(crate) fn is_full(&self) -> bool {
+        self.end() >= SEGMENT_BYTES
+    }
+
+    /// Appends a piece, whose length was checked.
+    pub(crate) fn push(&mut self, kind: &KindDigest, id: u64, piece: &[u8]) -> Result<(), StoreError> {
+        let (place, from) = (self.end(), self.buffer.len());
+        self.buffer.extend_from_slice(piece);
+        self.key.seal(place, &context(kind, id), &mut self.buffer, from);
+        if self.buffer.len() >= WRITE_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    /// Makes all pieces so far durable, and says what the index is to know of the segment.
+    pub(crate) fn sync(&mut self) -> Result<SegmentRow, StoreError> {
+        self.flush()?;
+        self.file.sync()?;
+        Ok(SegmentRow { key: *self.row_key, bytes: self.offset })
+    }
+
+    fn flush(&mut self) -> Result<(), StoreError> {
+        if !self.buffer.is_empty() {
+            self.file.write(self.offset, &self.buffer)?;
+            self.offset += self.buffer.len() as u64;
+            self.buffer.clear();
+        }
+        Ok(())
+    }
+}

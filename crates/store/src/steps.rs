@@ -1,0 +1,33 @@
+//! The steps at which a store may be cut off: each write to disk passes here, so that tests can end it there.
+
+use std::io;
+
+/// Passes every step; in tests, fails at one of them.
+#[derive(Clone, Default)]
+pub(crate) struct Steps {
+    #[cfg(test)]
+    hook: Option<std::sync::Arc<std::sync::Mutex<Hook>>>,
+}
+
+/// What a test does at a step.
+#[cfg(test)]
+type Hook = Box<dyn FnMut(&'static str) -> io::Result<()> + Send>;
+
+impl Steps {
+    /// Reaches a step.
+    #[cfg_attr(not(test), expect(clippy::unused_self, reason = "only tests have something to do here"))]
+    pub(crate) fn pass(&self, step: &'static str) -> io::Result<()> {
+        #[cfg(test)]
+        if let Some(hook) = &self.hook {
+            return (hook.lock().expect("no test panics in a hook"))(step);
+        }
+        let _ = step;
+        Ok(())
+    }
+
+    /// Steps at which `hook` is called.
+    #[cfg(test)]
+    pub(crate) fn with(hook: impl FnMut(&'static str) -> io::Result<()> + Send + 'static) -> Self {
+        Steps { hook: Some(std::sync::Arc::new(std::sync::Mutex::new(Box::new(hook)))) }
+    }
+}

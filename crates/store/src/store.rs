@@ -1,0 +1,284 @@
+//! A store: opening it, what it has, and the one way in which it changes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rand_core::CryptoRng;
+use zeroize::Zeroizing;
+
+use crate::binding::Binding;
+use crate::edit::Edit;
+use crate::error::StoreError;
+use crate::ids::{IdSet, PieceId};
+use crate::index::{Contents, Index, Unopened};
+use crate::key::StoreKey;
+use crate::kind::{Kind, KindDigest};
+use crate::place::Place;
+use crate::rows::{Extent, Head, KindRow, SegmentRow, State, decode};
+use crate::seal::Sealer;
+use crate::segment::SegmentWriter;
+use crate::steps::Steps;
+
+/// The largest state that is kept.
+pub const STATE_BYTES_MAX: usize = 1 << 24;
+
+/// The most kinds that a store has.
+pub const KINDS_MAX: usize = 1 << 12;
+
+/// One-time material of one party, for one peer.
+///
+/// Filled by [`batch`](Store::batch), drawn from by [`take`](Store::take), and held against the peer's by
+/// [`reconcile`](Store::reconcile). Every method that changes the store returns when the change is durable; a crash at
+/// any point leaves it as it was before or after. Calls block on the disk.
+pub struct Store {
+    pub(crate) place: Place,
+    pub(crate) index: Index,
+    pub(crate) id: [u8; 16],
+    pub(crate) head: Head,
+    pub(crate) kinds: BTreeMap<KindDigest, KindRow>,
+    /// By kind, and by their first identifier.
+    pub(crate) extents: BTreeMap<KindDigest, BTreeMap<u64, Extent>>,
+    pub(crate) segments: BTreeMap<u64, Segment>,
+    pub(crate) states: BTreeMap<String, State>,
+    /// Segments that are still being filled, one for each kind.
+    pub(crate) writers: BTreeMap<KindDigest, SegmentWriter>,
+}
+
+/// A segment, and how many extents lie in it.
+pub(crate) struct Segment {
+    pub(crate) row: SegmentRow,
+    pub(crate) extents: usize,
+}
+
+/// What a store has of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stock {
+    /// The kind.
+    pub kind: Kind,
+    /// Which pieces can be taken.
+    pub available: IdSet,
+    /// How many were taken.
+    pub consumed: u64,
+    /// How many were lost: the peer does not have them, they were damaged, or somebody dropped them.
+    pub dropped: u64,
+    /// The smallest identifier that was never used.
+    pub next: PieceId,
+    /// What the available pieces take on disk.
+    pub bytes: u64,
+}
+
+impl Store {
+    /// Makes a store in a new or empty folder.
+    ///
+    /// *Errors*: [`StoreError::Exists`].
+    pub fn create(folder: &Path, key: &StoreKey, rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
+        Store::create_with(folder, key, rng, Steps::default())
+    }
+
+    /// Opens the store in a folder, and removes what a crash has left there.
+    ///
+    /// *Errors*: [`StoreError::Missing`], [`StoreError::InUse`], [`StoreError::WrongKey`], [`StoreError::Exposed`],
+    /// [`StoreError::OtherFormat`]; [`StoreError::Damaged`] if the index was changed.
+    pub fn open(folder: &Path, key: &StoreKey, rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
+        Store::open_with(folder, key, rng, Steps::default())
+    }
+
+    /// Opens the store in a folder, or makes one.
+    ///
+    /// *Errors*: as [`open`](Store::open) and [`create`](Store::create).
+    pub fn open_or_create(folder: &Path, key: &StoreKey, rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
+        match Store::open(folder, key, rng) {
+            Err(StoreError::Missing { .. }) => Store::create(folder, key, rng),
+            result => result,
+        }
+    }
+
+    /// Makes a store that is in memory, under a key of its own, and gone when it is dropped.
+    pub fn in_memory(rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
+        let key = StoreKey::generate(rng);
+        Store::begin(Place::memory(), &key, rng)
+    }
+
+    /// Removes a store with all that is in it, also a damaged one or one of which the key is lost.
+    ///
+    /// *Errors*: [`StoreError::Missing`], [`StoreError::InUse`], [`StoreError::Exposed`], [`StoreError::Io`].
+    pub fn remove(folder: &Path) -> Result<(), StoreError> {
+        Place::remove(folder)
+    }
+
+    pub(crate) fn create_with(
+        folder: &Path,
+        key: &StoreKey,
+        rng: &mut impl CryptoRng,
+        steps: Steps,
+    ) -> Result<Self, StoreError> {
+        let store = Store::begin(Place::create(folder, steps)?, key, rng)?;
+        store.place.finish()?;
+        Ok(store)
+    }
+
+    pub(crate) fn open_with(
+        folder: &Path,
+        key: &StoreKey,
+        rng: &mut impl CryptoRng,
+        steps: Steps,
+    ) -> Result<Self, StoreError> {
+        let place = Place::open(folder, steps)?;
+        let path = place.index().ok_or_else(|| StoreError::Missing { folder: folder.into() })?;
+        let unopened = Unopened::open(&path, folder)?;
+        let sealer = Sealer::new(key, &unopened.store, &fresh(rng));
+        if !unopened.is_opened_by(&sealer) {
+            return Err(StoreError::WrongKey { folder: folder.into() });
+        }
+        let id = unopened.store;
+        let (index, head, contents) = unopened.read(sealer, place.steps().clone())?;
+        let mut store = Store::empty(place, index, id, head);
+        store.load(contents)?;
+        store.place.remove_leftovers(|number| store.segments.contains_key(&number))?;
+        Ok(store)
+    }
+
+    fn begin(place: Place, key: &StoreKey, rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
+        let mut id = [0; 16];
+        rng.fill_bytes(&mut id);
+        let sealer = Sealer::new(key, &id, &fresh(rng));
+        let unopened = Unopened::create(place.index().as_deref(), id, sealer.check_value())?;
+        let (index, head) = unopened.begin(sealer, place.steps().clone())?;
+        Ok(Store::empty(place, index, id, head))
+    }
+
+    fn empty(place: Place, index: Index, id: [u8; 16], head: Head) -> Self {
+        Store {
+            place,
+            index,
+            id,
+            head,
+            kinds: BTreeMap::new(),
+            extents: BTreeMap::new(),
+            segments: BTreeMap::new(),
+            states: BTreeMap::new(),
+            writers: BTreeMap::new(),
+        }
+    }
+
+    fn load(&mut self, contents: Contents) -> Result<(), StoreError> {
+        let odd = || StoreError::Damaged { what: "index.sqlite: a row cannot be read".into() };
+        let mut extents: Vec<Extent> = Vec::new();
+        for (name, row) in contents {
+            let (tag, rest) = name.split_first().ok_or_else(odd)?;
+            match tag {
+                b'K' => {
+                    let row: KindRow = decode(&row).ok_or_else(odd)?;
+                    self.kinds.insert(row.kind.digest(), row);
+                }
+                b'E' => extents.push(decode(&row).ok_or_else(odd)?),
+                b'G' => {
+                    let number = u64::from_be_bytes(rest.try_into().map_err(|_| odd())?);
+                    let row = decode(&row).ok_or_else(odd)?;
+                    self.segments.insert(number, Segment { row, extents: 0 });
+                }
+                b'S' => {
+                    let name = String::from_utf8(rest.to_vec()).map_err(|_| odd())?;
+                    self.states.insert(name, decode(&row).ok_or_else(odd)?);
+                }
+                _ => return Err(odd()),
+            }
+        }
+        for extent in extents {
+            self.segments.get_mut(&extent.segment).ok_or_else(odd)?.extents += 1;
+            self.extents.entry(extent.kind).or_default().insert(extent.first, extent);
+        }
+        Ok(())
+    }
+
+    /// The folder, for messages.
+    pub fn folder(&self) -> &Path {
+        self.place.folder()
+    }
+
+    /// What tells this store from every other, in hexadecimal digits. Not secret.
+    pub fn id(&self) -> String {
+        hex(&self.id)
+    }
+
+    /// What the store was filled for, if that was said yet.
+    pub fn binding(&self) -> Option<&Binding> {
+        self.head.binding.as_ref()
+    }
+
+    /// Says what the store is for: the first time it is kept, from then on it must be the same.
+    ///
+    /// *Errors*: [`StoreError::OtherBinding`].
+    pub fn bind(&mut self, binding: &Binding) -> Result<(), StoreError> {
+        if let Some(stored) = &self.head.binding {
+            return binding.check(stored, self.place.folder());
+        }
+        let mut edit = Edit::new(self);
+        edit.head.binding = Some(binding.clone());
+        self.apply(edit)
+    }
+
+    /// What there is of every kind, in a fixed order.
+    pub fn stock(&self) -> Vec<Stock> {
+        self.kinds.values().map(|row| self.stock_of_row(row)).collect()
+    }
+
+    /// What there is of one kind.
+    pub fn stock_of(&self, kind: &Kind) -> Stock {
+        match self.kinds.get(&kind.digest()) {
+            Some(row) => self.stock_of_row(row),
+            None => self.stock_of_row(&KindRow::new(kind.clone())),
+        }
+    }
+
+    /// How many pieces of a kind can be taken.
+    pub fn count(&self, kind: &Kind) -> u64 {
+        self.kinds.get(&kind.digest()).map_or(0, |row| row.available.len())
+    }
+
+    /// The smallest identifier of a kind that was never used, here or by the peer: where the next batch begins.
+    pub fn next_id(&self, kind: &Kind) -> PieceId {
+        PieceId(self.kinds.get(&kind.digest()).map_or(0, |row| row.next))
+    }
+
+    /// Bytes of all segments on disk, also of pieces that are gone.
+    pub fn segment_bytes(&self) -> u64 {
+        self.segments.values().map(|segment| segment.row.bytes).sum()
+    }
+
+    /// How many segments there are.
+    pub fn segment_count(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// A state that was set before.
+    pub fn state(&self, name: &str) -> Option<&State> {
+        self.states.get(name)
+    }
+
+    /// Keeps a state, in place of what it was before. A batch can do so together with pieces.
+    ///
+    /// *Errors*: [`StoreError::TooLarge`].
+    pub fn set_state(&mut self, name: &str, state: State) -> Result<(), StoreError> {
+        let mut edit = Edit::new(self);
+        edit.set_state(name, state)?;
+        self.apply(edit)
+    }
+
+    fn stock_of_row(&self, row: &KindRow) -> Stock {
+        let extents = self.extents.get(&row.kind.digest()).into_iter().flat_map(BTreeMap::values);
+        let bytes = extents.flat_map(|extent| extent.runs_of(&row.available)).map(|(len, count)| len * count).sum();
+        let KindRow { kind, next, available, consumed, dropped } = row.clone();
+        Stock { kind, available, consumed, dropped, next: PieceId(next), bytes }
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn fresh(rng: &mut impl CryptoRng) -> Zeroizing<[u8; 48]> {
+    let mut fresh = Zeroizing::new([0; 48]);
+    rng.fill_bytes(&mut fresh[..]);
+    fresh
+}

@@ -1,0 +1,257 @@
+//! Drawing from a store: every piece once.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use zeroize::Zeroizing;
+
+use crate::edit::{Edit, Fate};
+use crate::error::StoreError;
+use crate::ids::{IdSet, PieceId};
+use crate::kind::Kind;
+use crate::place::SegmentFile;
+use crate::rows::Location;
+use crate::seal::PieceKey;
+use crate::segment::context;
+use crate::store::Store;
+
+/// So many sealed bytes are read at once, if pieces are not longer.
+const READ_BYTES: usize = 1 << 20;
+
+/// A piece that was taken. *Secret*; wiped on drop.
+pub struct Piece {
+    /// Which.
+    pub id: PieceId,
+    /// What was put into the store.
+    pub bytes: Zeroizing<Vec<u8>>,
+}
+
+/// Pieces of one kind that were taken: gone from the store, and to be read once, in ascending order.
+///
+/// Reading overwrites them on disk; those that are not read are overwritten when this is dropped. *Errors* of the
+/// iterator concern one piece, and the rest can still be read: [`StoreError::Damaged`] for a piece that was changed on
+/// disk.
+pub struct Taken {
+    kind: Kind,
+    ids: IdSet,
+    spans: VecDeque<Span>,
+    /// What the first span holds on disk, once it was read.
+    sealed: Option<Vec<u8>>,
+}
+
+/// Pieces that lie one behind the other in one segment.
+struct Span {
+    segment: u64,
+    file: Arc<SegmentFile>,
+    key: Arc<PieceKey>,
+    /// Where the span begins.
+    offset: u64,
+    bytes: usize,
+    locations: VecDeque<Location>,
+    /// Whether the pieces are to be overwritten: they are gone for good, and the key of the segment is not.
+    overwrite: bool,
+}
+
+impl Store {
+    /// Takes the available pieces of a kind with the smallest identifiers.
+    ///
+    /// *Errors*: [`StoreError::NotEnough`], and nothing is taken.
+    pub fn take_next(&mut self, kind: &Kind, count: u64) -> Result<Taken, StoreError> {
+        let available = self.kinds.get(&kind.digest()).map(|row| &row.available);
+        let ids = available.map(|ids| ids.first(count)).unwrap_or_default();
+        if ids.len() < count {
+            return Err(StoreError::NotEnough { kind: kind.clone(), wanted: count, available: ids.len() });
+        }
+        self.take(kind, &ids)
+    }
+
+    /// Takes these pieces of a kind.
+    ///
+    /// *Errors*: [`StoreError::NotThere`], and nothing is taken.
+    pub fn take(&mut self, kind: &Kind, ids: &IdSet) -> Result<Taken, StoreError> {
+        let mut taken = self.take_all(&[(kind.clone(), ids.clone())])?;
+        taken.pop().ok_or(StoreError::Broken)
+    }
+
+    /// Takes pieces of several kinds in one change, in the order of the request.
+    ///
+    /// Returns when it is durable that they are taken: from then on no crash brings them back. *Cost*: waits for the disk once.
+    ///
+    /// *Errors*: [`StoreError::NotThere`], also for pieces that are requested twice, and nothing is taken.
+    pub fn take_all(&mut self, request: &[(Kind, IdSet)]) -> Result<Vec<Taken>, StoreError> {
+        let mut edit = Edit::new(self);
+        let mut taken = Vec::with_capacity(request.len());
+        for (kind, ids) in request {
+            let digest = kind.digest();
+            let missing = match edit.kind(self, digest) {
+                Some(row) => ids.difference(&row.available),
+                None => ids.clone(),
+            };
+            if !missing.is_empty() {
+                return Err(StoreError::NotThere { kind: kind.clone(), missing });
+            }
+            taken.push(self.locate(kind, ids)?);
+            edit.withdraw(self, digest, ids, Fate::Consumed);
+        }
+        self.apply(edit)?;
+        for span in taken.iter_mut().flat_map(|taken| &mut taken.spans) {
+            span.overwrite = self.segments.contains_key(&span.segment);
+        }
+        Ok(taken)
+    }
+
+    /// Gives up pieces, available or not, and returns how many were.
+    pub fn drop_pieces(&mut self, kind: &Kind, ids: &IdSet) -> Result<u64, StoreError> {
+        let Some(row) = self.kinds.get(&kind.digest()) else { return Ok(0) };
+        let lost = row.available.intersection(ids);
+        self.give_up(&[(kind.clone(), lost.clone())], |_| {})?;
+        Ok(lost.len())
+    }
+
+    /// Gives up every piece, and returns how many there were. What was counted and kept stays: identifiers go on where
+    /// they were.
+    pub fn clear(&mut self) -> Result<u64, StoreError> {
+        let all: Vec<_> = self.kinds.values().map(|row| (row.kind.clone(), row.available.clone())).collect();
+        self.give_up(&all, |_| {})?;
+        Ok(all.iter().map(|(_, ids)| ids.len()).sum())
+    }
+
+    /// Makes available pieces lost, in one change with what `more` does.
+    pub(crate) fn give_up(&mut self, lost: &[(Kind, IdSet)], more: impl FnOnce(&mut Edit)) -> Result<(), StoreError> {
+        let mut edit = Edit::new(self);
+        let mut dropped = Vec::new();
+        for (kind, ids) in lost {
+            // Files that cannot be opened any more hold nothing that is to be overwritten.
+            dropped.extend(self.locate(kind, ids).ok());
+            edit.withdraw(self, kind.digest(), ids, Fate::Dropped);
+        }
+        more(&mut edit);
+        self.apply(edit)?;
+        for span in dropped.iter_mut().flat_map(|taken| &mut taken.spans) {
+            span.overwrite = self.segments.contains_key(&span.segment);
+        }
+        Ok(())
+    }
+
+    /// Where pieces lie that are available.
+    fn locate(&mut self, kind: &Kind, ids: &IdSet) -> Result<Taken, StoreError> {
+        let digest = kind.digest();
+        let mut places: Vec<(u64, Vec<Location>)> = Vec::new();
+        for extent in self.extents_of(digest, ids) {
+            places.push((extent.segment, extent.locations(ids)));
+        }
+        let mut spans = VecDeque::new();
+        for (segment, locations) in places {
+            let file = self.place.segment(segment)?;
+            let row = &self.segments.get(&segment).ok_or(StoreError::Broken)?.row;
+            let key = Arc::new(PieceKey::new(&row.key));
+            for location in locations {
+                match spans.back_mut().filter(|span: &&mut Span| span.continues_at(segment, &location)) {
+                    Some(span) => span.push(location),
+                    None => spans.push_back(Span::new(segment, file.clone(), key.clone(), location)),
+                }
+            }
+        }
+        Ok(Taken { kind: kind.clone(), ids: ids.clone(), spans, sealed: None })
+    }
+}
+
+impl Taken {
+    /// The kind of the pieces.
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// Which pieces were taken.
+    pub fn ids(&self) -> &IdSet {
+        &self.ids
+    }
+
+    /// All pieces at once.
+    ///
+    /// *Errors*: [`StoreError::Damaged`] if one of them was changed.
+    pub fn read_all(self) -> Result<Vec<Piece>, StoreError> {
+        self.collect()
+    }
+
+    fn read(&mut self, location: Location, sealed: Vec<u8>) -> Result<Piece, StoreError> {
+        let (Some(span), id) = (self.spans.front(), location.id) else { return Err(StoreError::Broken) };
+        let from = usize::try_from(location.offset - span.offset).unwrap_or(usize::MAX);
+        let bytes = from.checked_add(location.sealed_len()).and_then(|end| sealed.get(from..end));
+        let piece = bytes.ok_or("is cut off").and_then(|bytes| {
+            let mut bytes = Zeroizing::new(bytes.to_vec());
+            let context = context(&self.kind.digest(), id);
+            let len = span.key.open(location.offset, &context, &mut bytes).map_err(|_| "was changed")?.len();
+            bytes.truncate(len);
+            Ok(Piece { id: PieceId(id), bytes })
+        });
+        let damaged = |what| {
+            let place = format!("{} from byte {}", span.file.path().display(), location.offset);
+            StoreError::Damaged { what: format!("piece {id} of {} {what}: {place}", self.kind) }
+        };
+        let piece = piece.map_err(damaged);
+        self.sealed = Some(sealed);
+        piece
+    }
+}
+
+impl Iterator for Taken {
+    type Item = Result<Piece, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while self.spans.front()?.locations.is_empty() {
+            self.spans.pop_front();
+            self.sealed = None;
+        }
+        let span = self.spans.front_mut()?;
+        let location = span.locations.pop_front()?;
+        let sealed = match self.sealed.take() {
+            Some(sealed) => sealed,
+            None => match span.read() {
+                Ok(sealed) => sealed,
+                Err(error) => return Some(Err(error)),
+            },
+        };
+        Some(self.read(location, sealed))
+    }
+}
+
+impl Span {
+    fn new(segment: u64, file: Arc<SegmentFile>, key: Arc<PieceKey>, first: Location) -> Self {
+        let (offset, bytes) = (first.offset, first.sealed_len());
+        Span { segment, file, key, offset, bytes, locations: VecDeque::from([first]), overwrite: false }
+    }
+
+    fn continues_at(&self, segment: u64, location: &Location) -> bool {
+        let is_behind = (segment, location.offset) == (self.segment, self.offset + self.bytes as u64);
+        is_behind && self.bytes + location.sealed_len() <= READ_BYTES
+    }
+
+    fn push(&mut self, location: Location) {
+        self.bytes += location.sealed_len();
+        self.locations.push_back(location);
+    }
+
+    /// Reads what is on disk and overwrites it.
+    fn read(&mut self) -> Result<Vec<u8>, StoreError> {
+        let mut sealed = vec![0; self.bytes];
+        let len = self.file.read(self.offset, &mut sealed)?;
+        sealed.truncate(len);
+        self.bytes = len;
+        self.wipe();
+        Ok(sealed)
+    }
+
+    /// Nobody relies on this having been done: the mark in the index counts, which is durable already.
+    fn wipe(&mut self) {
+        if std::mem::take(&mut self.overwrite) {
+            let _ = self.file.write(self.offset, &vec![0; self.bytes]);
+        }
+    }
+}
+
+impl Drop for Span {
+    fn drop(&mut self) {
+        self.wipe();
+    }
+}

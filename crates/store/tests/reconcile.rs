@@ -1,0 +1,177 @@
+//! Two stores that meet.
+
+#![cfg(unix)]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use garblet_store::{IdSet, Kind, PieceId, Store, StoreError, StoreKey, Summary};
+use proptest::prelude::*;
+use rand::{SeedableRng, rngs::StdRng};
+
+/// Other randomness for every opening.
+fn rng() -> StdRng {
+    static OPENINGS: AtomicU64 = AtomicU64::new(0);
+    StdRng::seed_from_u64(OPENINGS.fetch_add(1, Ordering::Relaxed))
+}
+
+fn memory() -> Store {
+    Store::in_memory(&mut rng()).expect("made")
+}
+
+fn kind(number: u64) -> Kind {
+    Kind::new(&format!("kind {number}"), b"")
+}
+
+fn fill(store: &mut Store, kind: &Kind, ids: impl IntoIterator<Item = u64>) {
+    let mut batch = store.batch();
+    for id in ids {
+        batch.push(kind, PieceId(id), &id.to_le_bytes()).expect("fits");
+    }
+    batch.commit().expect("durable");
+}
+
+/// Both reconcile with what the other sent, and return what each lost.
+fn meet(a: &mut Store, b: &mut Store) -> Result<(u64, u64), StoreError> {
+    let over_the_wire = |summary: Summary| {
+        let bytes = postcard::to_stdvec(&summary).expect("encodes");
+        assert!(bytes.len() <= Summary::BYTES_MAX);
+        postcard::from_bytes::<Summary>(&bytes).expect("decodes")
+    };
+    let (from_a, from_b) = (over_the_wire(a.summary()), over_the_wire(b.summary()));
+    let lost = |store: &mut Store, peer| Ok(store.reconcile(peer)?.dropped.iter().map(|(_, count)| count).sum());
+    let from_b = lost(a, &from_b)?;
+    Ok((from_b, lost(b, &from_a)?))
+}
+
+fn agree(a: &Store, b: &Store) -> bool {
+    let facts = |store: &Store| store.stock().into_iter().map(|s| (s.kind, s.available, s.next)).collect::<Vec<_>>();
+    facts(a) == facts(b)
+}
+
+#[test]
+fn what_only_one_of_them_has_is_lost_and_counted() {
+    let (mut a, mut b) = (memory(), memory());
+    fill(&mut a, &kind(1), 0..10);
+    fill(&mut b, &kind(1), 0..6);
+    fill(&mut b, &kind(2), 0..3);
+    b.take_next(&kind(1), 2).expect("there");
+    assert_eq!(meet(&mut a, &mut b).expect("they belong together"), (6, 3));
+    assert!(agree(&a, &b));
+    assert_eq!(a.stock_of(&kind(1)).available, IdSet::range(PieceId(2), 4));
+    assert_eq!((a.next_id(&kind(1)), b.next_id(&kind(1))), (PieceId(10), PieceId(10)));
+    assert_eq!((a.next_id(&kind(2)), a.stock_of(&kind(1)).dropped), (PieceId(3), 6));
+    assert_eq!(meet(&mut a, &mut b).expect("again"), (0, 0));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn after_any_past_both_have_the_same(
+        steps in proptest::collection::vec((any::<bool>(), 0u64..3, 0u64..4, 1u64..9), 0..40)
+    ) {
+        let (mut a, mut b) = (memory(), memory());
+        for (first, number, what, n) in steps {
+            let store = if first { &mut a } else { &mut b };
+            let kind = kind(number);
+            match what {
+                0 => { let next = store.next_id(&kind).0; fill(store, &kind, next..next + n); }
+                1 => { let n = n.min(store.count(&kind)); store.take_next(&kind, n).expect("there"); }
+                2 => { store.drop_pieces(&kind, &IdSet::range(PieceId(3 * n), n)).expect("dropped"); }
+                _ => { meet(&mut a, &mut b).expect("they belong together"); }
+            }
+        }
+        meet(&mut a, &mut b).expect("they belong together");
+        prop_assert!(agree(&a, &b));
+    }
+
+    #[test]
+    fn any_bytes_are_a_summary_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        if let Ok(summary) = postcard::from_bytes::<Summary>(&bytes) {
+            let _ = memory().reconcile(&summary);
+        }
+    }
+}
+
+#[test]
+fn a_stranger_is_refused_by_both() {
+    let (mut a, mut b, mut c, mut d) = (memory(), memory(), memory(), memory());
+    fill(&mut a, &kind(1), 0..4);
+    fill(&mut b, &kind(1), 0..4);
+    meet(&mut a, &mut b).expect("the first meeting");
+    let error = a.reconcile(&c.summary()).expect_err("a stranger");
+    assert!(matches!(error, StoreError::OtherPeerStore { .. }), "{error}");
+    let error = c.reconcile(&a.summary()).expect_err("promised to another");
+    assert!(matches!(error, StoreError::OtherStore { .. }), "{error}");
+    assert_eq!(a.count(&kind(1)), 4, "nothing is lost by meeting a stranger");
+    meet(&mut c, &mut d).expect("two new ones");
+}
+
+#[test]
+fn a_store_that_was_put_back_is_noticed_by_both() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, backup) = (folder.path().join("store"), folder.path().join("backup"));
+    let key = StoreKey::generate(&mut StdRng::seed_from_u64(1));
+    let mut b = memory();
+    let mut a = Store::create(&path, &key, &mut rng()).expect("made");
+    fill(&mut a, &kind(1), 0..4);
+    fill(&mut b, &kind(1), 0..4);
+    drop(a);
+    copy(&path, &backup);
+    let mut a = Store::open(&path, &key, &mut rng()).expect("opens");
+    meet(&mut a, &mut b).expect("the first meeting");
+    a.take_next(&kind(1), 2).expect("there");
+    b.take_next(&kind(1), 2).expect("there");
+    meet(&mut a, &mut b).expect("the second meeting");
+    drop(a);
+
+    let mut old = Store::open(&backup, &key, &mut rng()).expect("opens");
+    assert_eq!(old.count(&kind(1)), 4, "the copy does not know");
+    let error = b.reconcile(&old.summary()).expect_err("older than when we met");
+    assert!(matches!(error, StoreError::PeerRolledBack { .. }), "{error}");
+    let error = old.reconcile(&b.summary()).expect_err("older than what the peer saw");
+    assert!(matches!(error, StoreError::RolledBack { .. }), "{error}");
+    assert!(error.hint().expect("a way out").contains("backup"));
+}
+
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+    std::fs::DirBuilder::new().mode(0o700).create(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder").flatten() {
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if from.is_dir() {
+            copy(&from, &to);
+        } else {
+            std::fs::copy(&from, &to).expect("a copy");
+            assert_eq!(std::fs::metadata(&to).expect("there").permissions().mode() & 0o77, 0);
+        }
+    }
+}
+
+#[test]
+fn summaries_beyond_their_bounds_are_refused() {
+    let mut store = memory();
+    fill(&mut store, &kind(1), [0, 2, 4]);
+    let good = postcard::to_stdvec(&store.summary()).expect("encodes");
+    assert!(postcard::from_bytes::<Summary>(&good).is_ok());
+    // The last bytes are the ranges; before them stands the next identifier, 5.
+    let next = good.len() - 8;
+    assert_eq!(good[next], 5);
+    let mut bad = good.clone();
+    bad[next] = 4;
+    let error = postcard::from_bytes::<Summary>(&bad);
+    assert!(error.is_err(), "pieces beyond the next identifier");
+}
+
+#[test]
+fn a_fragmented_store_tells_of_its_longest_ranges_and_both_keep_those() {
+    let (mut a, mut b) = (memory(), memory());
+    let odd: IdSet = (1000..70_000u64).filter(|id| id % 2 == 1).map(PieceId).collect();
+    for store in [&mut a, &mut b] {
+        fill(store, &kind(1), 0..70_000);
+        store.drop_pieces(&kind(1), &odd).expect("dropped");
+    }
+    let (lost_a, lost_b) = meet(&mut a, &mut b).expect("they belong together");
+    assert_eq!(lost_a, lost_b);
+    assert!(lost_a > 0 && lost_a < 3000, "{lost_a}");
+    assert!(agree(&a, &b) && a.stock_of(&kind(1)).available.contains(PieceId(999)));
+}
