@@ -6,8 +6,8 @@ use crate::edit::Edit;
 use crate::error::StoreError;
 use crate::ids::PieceId;
 use crate::kind::{Kind, KindDigest};
-use crate::rows::{Extent, KindRow, SegmentRow, State};
-use crate::segment::SegmentWriter;
+use crate::rows::{KindRow, SegmentRow, State};
+use crate::segment::{Extents, SegmentWriter};
 use crate::store::{KINDS_MAX, STATE_BYTES_MAX, Store};
 
 /// The longest piece.
@@ -31,9 +31,7 @@ pub struct Batch<'a> {
 /// What a batch adds of one kind.
 struct Filling {
     row: KindRow,
-    extents: Vec<Extent>,
-    /// Segment, place and identifier of a piece that would lie right behind the last one.
-    behind: Option<(u64, u64, u64)>,
+    extents: Extents,
 }
 
 impl Store {
@@ -62,8 +60,7 @@ impl Batch<'_> {
         }
         let filling = self.kinds.entry(digest).or_insert_with(|| Filling {
             row: rows.get(&digest).cloned().unwrap_or_else(|| KindRow::new(kind.clone())),
-            extents: Vec::new(),
-            behind: None,
+            extents: Extents::default(),
         });
         if id.0 < filling.row.next || id.0 == u64::MAX {
             return Err(StoreError::IdUsed { kind: kind.clone(), expected: PieceId(filling.row.next), got: id });
@@ -76,7 +73,9 @@ impl Batch<'_> {
             }
         };
         let writer = writer(self.store, &mut self.full, digest)?;
-        filling.add(id.0, len, writer);
+        filling.extents.add(digest, id.0, len, writer);
+        filling.row.next = id.0 + 1;
+        filling.row.available.append(id);
         writer.push(&digest, id.0, piece)
     }
 
@@ -110,7 +109,7 @@ impl Batch<'_> {
         }
         for (digest, filling) in std::mem::take(&mut self.kinds) {
             edit.kinds.insert(digest, filling.row);
-            edit.new_extents.extend(filling.extents);
+            edit.new_extents.extend(filling.extents.into_list());
         }
         self.store.apply(edit)?;
         self.committed = true;
@@ -141,24 +140,6 @@ impl Drop for Batch<'_> {
         if !self.committed {
             self.store.writers.retain(|digest, _| !self.kinds.contains_key(digest));
         }
-    }
-}
-
-impl Filling {
-    fn add(&mut self, id: u64, len: u32, writer: &SegmentWriter) {
-        let here = (writer.number(), writer.end(), id);
-        let continues = self.behind == Some(here);
-        match self.extents.last_mut().filter(|_| continues) {
-            Some(extent) => extent.push(len),
-            None => {
-                let mut extent = Extent::new(self.row.kind.digest(), here.0, id, here.1);
-                extent.push(len);
-                self.extents.push(extent);
-            }
-        }
-        self.behind = Some((here.0, here.1 + u64::from(len) + crate::seal::TAG_BYTES as u64, id + 1));
-        self.row.next = id + 1;
-        self.row.available.append(PieceId(id));
     }
 }
 

@@ -176,6 +176,12 @@ impl Index {
         Ok(())
     }
 
+    /// Gives space back that rows took which are gone.
+    pub(crate) fn compact(&mut self) -> Result<(), StoreError> {
+        let statements = "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)";
+        self.connection.execute_batch(statements).map_err(StoreError::index("cannot compact"))
+    }
+
     /// Randomness for new segments.
     pub(crate) fn segment_key(&mut self) -> Zeroizing<[u8; 32]> {
         self.sealer.segment_key()

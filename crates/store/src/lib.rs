@@ -70,6 +70,7 @@
 
 mod batch;
 mod binding;
+mod compact;
 mod edit;
 mod error;
 #[cfg(test)]
@@ -86,9 +87,11 @@ mod segment;
 mod steps;
 mod store;
 mod take;
+mod verify;
 
 pub use batch::{Batch, PIECE_BYTES_MAX};
 pub use binding::Binding;
+pub use compact::Compacted;
 pub use error::StoreError;
 pub use ids::{IdSet, PieceId};
 pub use key::{KEY_BYTES, StoreKey};
@@ -97,3 +100,4 @@ pub use reconcile::{Reconciled, SUMMARY_RANGES_MAX, Summary};
 pub use rows::State;
 pub use store::{KINDS_MAX, STATE_BYTES_MAX, Stock, Store};
 pub use take::{Piece, Taken};
+pub use verify::{Damage, Verified};

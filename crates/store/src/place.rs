@@ -140,18 +140,19 @@ impl Place {
         Ok(self.keep(number, Arc::new(file)))
     }
 
-    /// The file of a segment.
-    pub(crate) fn segment(&mut self, number: u64) -> Result<Arc<SegmentFile>, StoreError> {
+    /// The file of a segment, unless it is missing.
+    pub(crate) fn segment(&mut self, number: u64) -> Result<Option<Arc<SegmentFile>>, StoreError> {
         if let Some(file) = self.open.get(&number) {
-            return Ok(file.clone());
+            return Ok(Some(file.clone()));
         }
         let path = self.segment_path(number);
-        let file = OpenOptions::new().read(true).write(true).open(&path).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => StoreError::Damaged { what: format!("{} is missing", path.display()) },
-            _ => io_error("cannot open", &path)(source),
-        })?;
+        let file = match OpenOptions::new().read(true).write(true).open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(io_error("cannot open", &path)(error)),
+        };
         let file = SegmentFile { contents: Mutex::new(Contents::Disk(file)), path, steps: self.steps.clone() };
-        Ok(self.keep(number, Arc::new(file)))
+        Ok(Some(self.keep(number, Arc::new(file))))
     }
 
     /// Makes the names of new segments durable.

@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 use crate::error::StoreError;
 use crate::kind::KindDigest;
 use crate::place::SegmentFile;
-use crate::rows::SegmentRow;
-use crate::seal::PieceKey;
+use crate::rows::{Extent, SegmentRow};
+use crate::seal::{PieceKey, TAG_BYTES};
 use crate::store::Store;
 
 /// Where the first piece of a segment lies.
@@ -102,5 +102,34 @@ impl SegmentWriter {
             self.buffer.clear();
         }
         Ok(())
+    }
+}
+
+/// The extents of pieces that are being appended.
+#[derive(Default)]
+pub(crate) struct Extents {
+    list: Vec<Extent>,
+    /// Segment, place and identifier of a piece that would lie right behind the last one.
+    behind: Option<(u64, u64, u64)>,
+}
+
+impl Extents {
+    /// Notes a piece that is about to be pushed.
+    pub(crate) fn add(&mut self, kind: KindDigest, id: u64, len: u32, writer: &SegmentWriter) {
+        let (segment, offset) = (writer.number(), writer.end());
+        let continues = self.behind == Some((segment, offset, id));
+        match self.list.last_mut().filter(|_| continues) {
+            Some(extent) => extent.push(len),
+            None => {
+                let mut extent = Extent::new(kind, segment, id, offset);
+                extent.push(len);
+                self.list.push(extent);
+            }
+        }
+        self.behind = Some((segment, offset + u64::from(len) + TAG_BYTES as u64, id + 1));
+    }
+
+    pub(crate) fn into_list(self) -> Vec<Extent> {
+        self.list
     }
 }

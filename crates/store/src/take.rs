@@ -42,7 +42,8 @@ pub struct Taken {
 /// Pieces that lie one behind the other in one segment.
 struct Span {
     segment: u64,
-    file: Arc<SegmentFile>,
+    /// None if it is missing.
+    file: Option<Arc<SegmentFile>>,
     key: Arc<PieceKey>,
     /// Where the span begins.
     offset: u64,
@@ -121,8 +122,7 @@ impl Store {
         let mut edit = Edit::new(self);
         let mut dropped = Vec::new();
         for (kind, ids) in lost {
-            // Files that cannot be opened any more hold nothing that is to be overwritten.
-            dropped.extend(self.locate(kind, ids).ok());
+            dropped.push(self.locate(kind, ids)?);
             edit.withdraw(self, kind.digest(), ids, Fate::Dropped);
         }
         more(&mut edit);
@@ -133,8 +133,8 @@ impl Store {
         Ok(())
     }
 
-    /// Where pieces lie that are available.
-    fn locate(&mut self, kind: &Kind, ids: &IdSet) -> Result<Taken, StoreError> {
+    /// Pieces that are available, to be read but not overwritten.
+    pub(crate) fn locate(&mut self, kind: &Kind, ids: &IdSet) -> Result<Taken, StoreError> {
         let digest = kind.digest();
         let mut places: Vec<(u64, Vec<Location>)> = Vec::new();
         for extent in self.extents_of(digest, ids) {
@@ -186,7 +186,10 @@ impl Taken {
             Ok(Piece { id: PieceId(id), bytes })
         });
         let damaged = |what| {
-            let place = format!("{} from byte {}", span.file.path().display(), location.offset);
+            let place = match &span.file {
+                Some(file) => format!("{} from byte {}", file.path().display(), location.offset),
+                None => format!("segment {} is missing", span.segment),
+            };
             StoreError::Damaged { what: format!("piece {id} of {} {what}: {place}", self.kind) }
         };
         let piece = piece.map_err(damaged);
@@ -217,7 +220,7 @@ impl Iterator for Taken {
 }
 
 impl Span {
-    fn new(segment: u64, file: Arc<SegmentFile>, key: Arc<PieceKey>, first: Location) -> Self {
+    fn new(segment: u64, file: Option<Arc<SegmentFile>>, key: Arc<PieceKey>, first: Location) -> Self {
         let (offset, bytes) = (first.offset, first.sealed_len());
         Span { segment, file, key, offset, bytes, locations: VecDeque::from([first]), overwrite: false }
     }
@@ -234,8 +237,9 @@ impl Span {
 
     /// Reads what is on disk and overwrites it.
     fn read(&mut self) -> Result<Vec<u8>, StoreError> {
+        let Some(file) = &self.file else { return Ok(Vec::new()) };
         let mut sealed = vec![0; self.bytes];
-        let len = self.file.read(self.offset, &mut sealed)?;
+        let len = file.read(self.offset, &mut sealed)?;
         sealed.truncate(len);
         self.bytes = len;
         self.wipe();
@@ -244,8 +248,10 @@ impl Span {
 
     /// Nobody relies on this having been done: the mark in the index counts, which is durable already.
     fn wipe(&mut self) {
-        if std::mem::take(&mut self.overwrite) {
-            let _ = self.file.write(self.offset, &vec![0; self.bytes]);
+        if std::mem::take(&mut self.overwrite)
+            && let Some(file) = &self.file
+        {
+            let _ = file.write(self.offset, &vec![0; self.bytes]);
         }
     }
 }

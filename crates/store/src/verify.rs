@@ -1,0 +1,90 @@
+//! Reading everything, to find what was damaged.
+
+use crate::error::StoreError;
+use crate::ids::IdSet;
+use crate::kind::Kind;
+use crate::segment::{HEAD_BYTES, head};
+use crate::store::Store;
+
+/// What [`Store::verify`] found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// How many pieces are as they were.
+    pub sound: u64,
+    /// The pieces that are not, by kind.
+    pub damage: Vec<Damage>,
+    /// Segments whose first bytes were changed, though pieces in them may be sound.
+    pub odd_segments: Vec<u64>,
+}
+
+/// Pieces of one kind that can be read no more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The kind.
+    pub kind: Kind,
+    /// Which pieces.
+    pub ids: IdSet,
+    /// What is wrong with the first of them, and where.
+    pub what: String,
+}
+
+impl Verified {
+    /// Whether everything is as it was.
+    pub fn is_sound(&self) -> bool {
+        self.damage.is_empty() && self.odd_segments.is_empty()
+    }
+}
+
+impl Store {
+    /// Reads and authenticates every available piece, and tells `progress` of bytes done and in all.
+    ///
+    /// The index was authenticated when the store was opened. Nothing is changed; [`drop_pieces`](Store::drop_pieces)
+    /// gives up what is damaged.
+    ///
+    /// *Errors*: files that cannot be read for another reason than damage.
+    pub fn verify(&mut self, progress: &mut dyn FnMut(u64, u64)) -> Result<Verified, StoreError> {
+        let stock = self.stock();
+        let total = stock.iter().map(|stock| stock.bytes).sum();
+        let mut done = 0;
+        let mut verified = Verified { odd_segments: self.odd_segments()?, ..Verified::default() };
+        for stock in stock {
+            let mut damaged = Vec::new();
+            let mut what = None;
+            for (id, piece) in stock.available.iter().zip(self.locate(&stock.kind, &stock.available)?) {
+                match piece {
+                    Ok(piece) => {
+                        verified.sound += 1;
+                        done += (piece.bytes.len() + crate::seal::TAG_BYTES) as u64;
+                        progress(done, total);
+                    }
+                    Err(StoreError::Damaged { what: this }) => {
+                        damaged.push(id);
+                        what.get_or_insert(this);
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            if let Some(what) = what {
+                verified.damage.push(Damage { kind: stock.kind, ids: damaged.into_iter().collect(), what });
+            }
+        }
+        progress(total, total);
+        Ok(verified)
+    }
+
+    fn odd_segments(&mut self) -> Result<Vec<u64>, StoreError> {
+        let numbers: Vec<u64> = self.segments.keys().copied().collect();
+        let mut odd = Vec::new();
+        for number in numbers {
+            let mut bytes = [0; HEAD_BYTES];
+            let read = match self.place.segment(number)? {
+                Some(file) => file.read(0, &mut bytes)?,
+                None => 0,
+            };
+            if bytes[..read] != head(&self.id, number) {
+                odd.push(number);
+            }
+        }
+        Ok(odd)
+    }
+}

@@ -1,0 +1,260 @@
+//! Files that were changed, cut off, removed or put back: found, named, and never a panic.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use garblet_store::{IdSet, Kind, PieceId, State, Store, StoreError, StoreKey};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+/// Other randomness for every opening.
+fn rng() -> StdRng {
+    static OPENINGS: AtomicU64 = AtomicU64::new(0);
+    StdRng::seed_from_u64(OPENINGS.fetch_add(1, Ordering::Relaxed))
+}
+
+fn key() -> StoreKey {
+    StoreKey::generate(&mut StdRng::seed_from_u64(7))
+}
+
+fn kind(name: &str) -> Kind {
+    Kind::new(name, b"")
+}
+
+/// Copies of a store, to be damaged.
+struct Made {
+    scratch: tempfile::TempDir,
+    files: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl Made {
+    /// A store of which some pieces were taken: kind `a` has 3 to 19, kind `b` 0 to 9.
+    fn new() -> Self {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let folder = scratch.path().join("made");
+        let mut store = Store::create(&folder, &key(), &mut rng()).expect("made");
+        store.set_state("delta", State { version: 1, bytes: vec![7; 16] }).expect("kept");
+        let mut batch = store.batch();
+        for id in 0..20 {
+            batch.push(&kind("a"), PieceId(id), &[id as u8; 200]).expect("fits");
+            if id < 10 {
+                batch.push(&kind("b"), PieceId(id), &[id as u8; 20]).expect("fits");
+            }
+        }
+        batch.commit().expect("durable");
+        drop(store.take_next(&kind("a"), 3).expect("there"));
+        drop(store);
+        let mut files = Vec::new();
+        for part in ["", "segments"] {
+            for entry in fs::read_dir(folder.join(part)).expect("a folder").flatten().filter(|e| e.path().is_file()) {
+                let name = Path::new(part).join(entry.file_name());
+                files.push((name, fs::read(entry.path()).expect("a file")));
+            }
+        }
+        files.sort();
+        Made { scratch, files }
+    }
+
+    fn names(&self) -> Vec<PathBuf> {
+        self.files.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    /// A fresh copy.
+    fn copy(&self) -> PathBuf {
+        use std::os::unix::fs::DirBuilderExt;
+        let folder = self.scratch.path().join("copy");
+        let _ = fs::remove_dir_all(&folder);
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true).mode(0o700).create(folder.join("segments")).expect("a folder");
+        for (name, bytes) in &self.files {
+            fs::write(folder.join(name), bytes).expect("a copy");
+        }
+        folder
+    }
+}
+
+fn open(folder: &Path) -> Result<Store, StoreError> {
+    Store::open(folder, &key(), &mut rng())
+}
+
+fn change(path: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+    let mut bytes = fs::read(path).expect("a file");
+    change(&mut bytes);
+    fs::write(path, bytes).expect("changed");
+}
+
+fn segment(made: &Made, number: usize) -> PathBuf {
+    let segments: Vec<_> = made.names().into_iter().filter(|name| name.starts_with("segments")).collect();
+    assert_eq!(segments.len(), 2, "one for each kind");
+    segments[number].clone()
+}
+
+#[test]
+fn a_sound_store_is_found_sound_and_nothing_changes() {
+    let made = Made::new();
+    let folder = made.copy();
+    let mut store = open(&folder).expect("opens");
+    let mut steps = Vec::new();
+    let verified = store.verify(&mut |done, total| steps.push((done, total))).expect("readable");
+    assert!(verified.is_sound(), "{verified:?}");
+    assert_eq!(verified.sound, 27);
+    let total = 17 * 216 + 10 * 36;
+    assert!(steps.iter().all(|step| step.0 <= total && step.1 == total) && steps.last() == Some(&(total, total)));
+    assert_eq!(store.take_next(&kind("a"), 17).and_then(|taken| taken.read_all()).expect("all of them").len(), 17);
+}
+
+#[test]
+fn a_changed_piece_is_named_and_costs_no_other() {
+    let made = Made::new();
+    let folder = made.copy();
+    // Piece 5 of kind `a`.
+    change(&folder.join(segment(&made, 0)), |bytes| bytes[32 + 5 * 216 + 100] ^= 1);
+    let mut store = open(&folder).expect("opens");
+    let verified = store.verify(&mut |_, _| {}).expect("readable");
+    assert_eq!((verified.sound, verified.damage.len()), (26, 1));
+    assert_eq!(verified.damage[0].ids, IdSet::range(PieceId(5), 1));
+    assert!(verified.damage[0].what.ends_with("segments/00000000.seg from byte 1112"), "{verified:?}");
+    let taken: Vec<_> = store.take_next(&kind("a"), 4).expect("there").collect();
+    let sound: Vec<_> = taken.iter().map(|piece| piece.is_ok()).collect();
+    assert_eq!(sound, [true, true, false, true]);
+    assert_eq!(store.count(&kind("a")), 13, "the damaged one is not offered again");
+}
+
+#[test]
+fn a_file_that_is_cut_off_or_gone_loses_what_was_in_it_only() {
+    let made = Made::new();
+    for (len, lost) in [(Some(32 + 4 * 216 + 7), 16), (Some(5), 17), (None, 17)] {
+        let folder = made.copy();
+        let path = folder.join(segment(&made, 0));
+        match len {
+            Some(len) => change(&path, |bytes| bytes.truncate(len)),
+            None => fs::remove_file(&path).expect("ours"),
+        }
+        let mut store = open(&folder).expect("opens");
+        let verified = store.verify(&mut |_, _| {}).expect("readable");
+        assert_eq!(verified.damage.len(), 1, "{verified:?}");
+        assert_eq!(verified.damage[0].ids.len(), lost, "{verified:?}");
+        assert_eq!(verified.odd_segments.is_empty(), len.is_some_and(|len| len > 32));
+        assert_eq!(store.drop_pieces(&kind("a"), &verified.damage[0].ids).expect("dropped"), lost);
+        assert_eq!(store.verify(&mut |_, _| {}).expect("readable").damage, []);
+        assert_eq!(store.stock_of(&kind("a")).dropped, lost);
+    }
+}
+
+#[test]
+fn pieces_that_change_places_are_found() {
+    let made = Made::new();
+    let folder = made.copy();
+    change(&folder.join(segment(&made, 0)), |bytes| {
+        let (five, six) = (32 + 5 * 216, 32 + 6 * 216);
+        let piece: Vec<u8> = bytes[five..six].to_vec();
+        bytes.copy_within(six..six + 216, five);
+        bytes[six..six + 216].copy_from_slice(&piece);
+    });
+    let verified = open(&folder).expect("opens").verify(&mut |_, _| {}).expect("readable");
+    assert_eq!(verified.damage[0].ids, IdSet::range(PieceId(5), 2));
+}
+
+#[test]
+fn an_index_that_is_put_back_alone_offers_no_piece_twice() {
+    let made = Made::new();
+    let folder = made.copy();
+    let mut store = open(&folder).expect("opens");
+    let ids = IdSet::range(PieceId(3), 2);
+    let given: Vec<_> = store.take(&kind("a"), &ids).expect("there").map(|piece| piece.is_ok()).collect();
+    assert_eq!(given, [true, true]);
+    drop(store);
+    for (name, bytes) in made.files.iter().filter(|(name, _)| !name.starts_with("segments")) {
+        fs::write(folder.join(name), bytes).expect("put back");
+    }
+    let mut store = open(&folder).expect("it cannot know");
+    assert!(store.stock_of(&kind("a")).available.contains(PieceId(3)));
+    let again: Vec<_> = store.take(&kind("a"), &ids).expect("so it seems").map(|piece| piece.is_ok()).collect();
+    assert_eq!(again, [false, false], "what was read was overwritten");
+}
+
+#[test]
+fn a_row_that_is_removed_or_put_back_alone_is_found() {
+    let made = Made::new();
+    let rows = |folder: &Path| {
+        let connection = rusqlite::Connection::open(folder.join("index.sqlite")).expect("a database");
+        let mut statement = connection.prepare("SELECT name, row FROM rows").expect("a table");
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("rows");
+        rows.collect::<Result<Vec<(Vec<u8>, Vec<u8>)>, _>>().expect("rows")
+    };
+    let folder = made.copy();
+    let old = rows(&folder);
+    assert_eq!(old.len(), 1 + 2 + 2 + 2 + 1, "head, kinds, extents, segments, state");
+    drop(open(&folder).expect("opens").take_next(&kind("b"), 1).expect("there"));
+    let current = made.scratch.path().join("current");
+    fs::copy(folder.join("index.sqlite"), &current).expect("a copy");
+    let mut put_back = 0;
+    for (name, row) in &old {
+        for remove in [true, false] {
+            fs::copy(&current, folder.join("index.sqlite")).expect("a copy");
+            let connection = rusqlite::Connection::open(folder.join("index.sqlite")).expect("a database");
+            let changed = match remove {
+                true => connection.execute("DELETE FROM rows WHERE name = ?", [name]),
+                false => connection.execute("UPDATE rows SET row = ? WHERE name = ? AND row <> ?", (row, name, row)),
+            };
+            drop(connection);
+            put_back += usize::from(!remove) * changed.as_ref().copied().expect("changed");
+            let damaged = matches!(open(&folder), Err(StoreError::Damaged { .. }));
+            assert_eq!(damaged, changed.expect("changed") == 1, "row {:?}", name.first());
+        }
+    }
+    assert_eq!(put_back, 2, "the head and kind `b` had changed");
+}
+
+/// Whatever happens to the files: an error, or a store that offers at most what it had and gives out only what was put in.
+fn survives(folder: &Path) -> bool {
+    let Ok(mut store) = open(folder) else { return false };
+    let damage = store.verify(&mut |_, _| {}).map_or(1, |verified| verified.damage.len());
+    assert_eq!(store.state("delta").map(|state| state.bytes.clone()), Some(vec![7; 16]));
+    for (name, len, from) in [("a", 200, 3), ("b", 20, 0)] {
+        let available = store.stock_of(&kind(name)).available;
+        assert!(available.iter().all(|id| id.0 >= from && id.0 < 20));
+        let Ok(taken) = store.take(&kind(name), &available) else { return false };
+        for piece in taken.flatten() {
+            assert_eq!(piece.bytes[..], vec![piece.id.0 as u8; len]);
+        }
+    }
+    damage == 0
+}
+
+#[test]
+fn random_damage_to_any_file_never_panics_and_never_passes() {
+    let made = Made::new();
+    assert!(survives(&made.copy()));
+    let full = std::env::var_os("GARBLET_TEST_FULL").is_some();
+    let mut rng = StdRng::seed_from_u64(1);
+    let (mut noticed, mut tried) = (0, 0);
+    for name in made.names() {
+        for round in 0..if full { 2000 } else { 60 } {
+            let folder = made.copy();
+            change(&folder.join(&name), |bytes| damage(bytes, round, &mut rng));
+            tried += 1;
+            noticed += usize::from(!survives(&folder));
+        }
+    }
+    // Not noticed is what does not matter: the lock file, space that is not used, places of pieces that were taken.
+    assert!(noticed > tried / 3, "{noticed} of {tried}");
+}
+
+fn damage(bytes: &mut Vec<u8>, round: u64, rng: &mut StdRng) {
+    if bytes.is_empty() {
+        return bytes.push(1);
+    }
+    let at = rng.random_range(0..bytes.len());
+    let front = rng.random_range(0..bytes.len().min(100));
+    match round % 6 {
+        0 => bytes.truncate(at),
+        1 => bytes[at..].fill(0),
+        2 => bytes.extend([0xa5; 100]),
+        3 => rng.fill(&mut bytes[at..]),
+        4 => bytes[front] ^= 1 << rng.random_range(0..8),
+        _ => bytes[at] ^= 1 << rng.random_range(0..8),
+    }
+}
