@@ -11,15 +11,27 @@
 //!   written with AND, OR and NOT as what it is.
 //!
 //! A merge is made only if nothing else reads the ANDs it replaces, so that each AND of the result stands for another
-//! one of the circuit. *Source*: the local rewrites are folklore of XOR-AND graphs (Testa, Soeken, Amarù and De Micheli,
-//! 2019, section 2, for the setting).
+//! one of the circuit.
+//!
+//! In turn with them goes a pass over small cuts: sets of up to six nodes that a node is a function of. Where the
+//! function is known to take fewer AND gates than the node with all that only it needs, it is computed anew from the
+//! cut. *Source*: Testa, Soeken, Amarù and De Micheli, "Reducing the multiplicative complexity in logic networks for
+//! cryptography and security applications", 2019; the local rewrites are folklore of XOR-AND graphs.
 
+mod cuts;
+mod dead;
+mod four;
+mod functions;
 mod graph;
 mod pass;
+mod products;
+mod rewrite;
 
 use crate::{circuit::Circuit, component::Component, error::CircuitError, program::Program};
 
+use dead::Needs;
 use graph::Graph;
+use products::Finder;
 
 /// Passes are repeated while they save AND gates, but not more often than this.
 const MAX_PASSES: u32 = 8;
@@ -29,17 +41,21 @@ const MAX_PASSES: u32 = 8;
 ///
 /// *Cost*: time and memory in proportion to the circuit's gates.
 pub fn optimise(circuit: &Circuit) -> Circuit {
+    optimise_with(&mut Finder::default(), circuit)
+}
+
+fn optimise_with(finder: &mut Finder, circuit: &Circuit) -> Circuit {
     let mut best = Graph::from_circuit(circuit);
     for _ in 0..MAX_PASSES {
-        let next = pass::run(&best);
-        let (before, after) = (best.and_count(), next.and_count());
-        if after > before {
+        let merged = pass::run(&best);
+        if merged.and_count() <= best.and_count() {
+            best = merged;
+        }
+        let rewritten = rewrite::run(&best, finder);
+        if rewritten.and_count() >= best.and_count() {
             break;
         }
-        best = next;
-        if after == before {
-            break;
-        }
+        best = rewritten;
     }
     best.to_circuit()
 }
@@ -48,17 +64,28 @@ pub fn optimise(circuit: &Circuit) -> Circuit {
 ///
 /// *Errors*: none that a component which was made could meet.
 pub fn optimise_component(component: &Component) -> Result<Component, CircuitError> {
-    let (inputs, outputs) = (component.inputs().to_vec(), component.outputs().to_vec());
-    Component::new(component.name(), inputs, outputs, optimise(component.circuit()))
+    with_circuit(component, optimise(component.circuit()))
 }
 
-/// A program with each of its components [optimised](optimise), and the same instances and links.
+fn with_circuit(component: &Component, circuit: Circuit) -> Result<Component, CircuitError> {
+    let (inputs, outputs) = (component.inputs().to_vec(), component.outputs().to_vec());
+    Component::new(component.name(), inputs, outputs, circuit)
+}
+
+/// A program with each of its components [optimised](optimise), and the same instances and links. Outputs of a component
+/// that nothing reads, in any of its instances, become the constant false.
 ///
 /// *Errors*: none that a program which was made could meet.
 pub fn optimise_program(program: &Program) -> Result<Program, CircuitError> {
+    let needs = Needs::of(program);
+    let finder = &mut Finder::default();
     let mut better = Program::new(program.name());
-    for component in program.components() {
-        better.add_component(optimise_component(component)?);
+    for (number, component) in program.components().iter().enumerate() {
+        let circuit = match needs.without_dead_outputs(number, component) {
+            Some(circuit) => optimise_with(finder, &circuit),
+            None => optimise_with(finder, component.circuit()),
+        };
+        better.add_component(with_circuit(component, circuit)?);
     }
     for input in program.inputs() {
         better.add_input(input.port.clone(), input.owner)?;

@@ -2,7 +2,13 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::*;
-use crate::{Bits, Gate, Wire, evaluate, evaluate_circuit, front_end::FrontEnds, random};
+use crate::{
+    Bits, Gate, Type, Wire,
+    builder::{Bit, CircuitBuilder, Integer, Unsigned},
+    evaluate, evaluate_circuit,
+    front_end::FrontEnds,
+    random,
+};
 
 /// Optimises and checks: the same function on random inputs, no more ANDs, nothing dead, nothing left for a second run.
 fn check(circuit: &Circuit, rng: &mut StdRng) -> Circuit {
@@ -133,6 +139,70 @@ fn ripple_carry_adders_written_naively_get_one_and_per_bit() {
     }
     let circuit = Circuit::new(64, gates, outputs).unwrap();
     assert_eq!(check(&circuit, &mut StdRng::seed_from_u64(3)).stats().and, 31);
+}
+
+#[test]
+fn comparisons_written_naively_get_one_and_per_bit() {
+    // less = !a b | less !(a ^ b), from the lowest bit: three ANDs a bit.
+    let mut gates = vec![Gate::Constant(false)];
+    let mut less = 64;
+    for k in 0..32 {
+        let at = 64 + gates.len() as u32;
+        gates.extend([not(k), and(at, k + 32), xor(k, k + 32), not(at + 2), and(at + 3, less)]);
+        gates.extend([not(at + 1), not(at + 4), and(at + 5, at + 6), not(at + 7)]);
+        less = at + 8;
+    }
+    assert_eq!(ands(64, &gates), 32);
+}
+
+#[test]
+fn an_alu_shares_its_adder() {
+    // One bit of an ALU: a + b, a - b, ab and a | b computed apart and selected by two bits.
+    let mut c = CircuitBuilder::new("alu");
+    let (a, b): (Unsigned, Unsigned) = (c.input("a", Type::Unsigned(8)), c.input("b", Type::Unsigned(8)));
+    let (s, t): (Bit, Bit) = (c.input("s", Type::Bool), c.input("t", Type::Bool));
+    let (sum, difference) = (c.add(&a, &b), c.sub(&a, &b));
+    let (both, either) = (c.and_words(&a, &b), c.or_words(&a, &b));
+    let (arithmetic, logic) = (c.select(s, &sum, &difference), c.select(s, &both, &either));
+    let out = c.select(t, &arithmetic, &logic);
+    c.output("out", &out);
+    let component = c.finish().unwrap();
+    let better = check(component.circuit(), &mut StdRng::seed_from_u64(5));
+    assert_eq!((component.stats().and, better.stats().and), (52, 36));
+}
+
+#[test]
+fn tables_as_sums_of_minterms_shrink() {
+    // The inverse in GF(2^4) with all 16 products of four literals. Five ANDs would do.
+    let inverse = [0u8, 1, 9, 14, 13, 11, 7, 6, 15, 2, 12, 5, 10, 4, 3, 8];
+    let mut c = CircuitBuilder::new("inverse");
+    let x: Unsigned = c.input("x", Type::Unsigned(4));
+    let mut out = vec![Bit::FALSE; 4];
+    for (value, inverse) in inverse.iter().enumerate() {
+        let literals: Vec<Bit> = (0..4).map(|i| x.bit(i).invert_if(value >> i & 1 == 0)).collect();
+        let minterm = c.all(&literals);
+        for (i, bit) in out.iter_mut().enumerate() {
+            let term = if inverse >> i & 1 == 1 { minterm } else { Bit::FALSE };
+            *bit = c.or(*bit, term);
+        }
+    }
+    c.output("out", &Unsigned::new(out));
+    let component = c.finish().unwrap();
+    let better = check(component.circuit(), &mut StdRng::seed_from_u64(6));
+    assert_eq!((component.stats().and, better.stats().and), (51, 8));
+}
+
+#[test]
+fn small_circuits_are_right_for_every_input() {
+    let rng = &mut StdRng::seed_from_u64(7);
+    for _ in 0..500 {
+        let circuit = random::circuit(rng, 6, 40, 3);
+        let better = check(&circuit, rng);
+        let inputs: Vec<u64> = (0..6).map(|i| (0..64).fold(0, |table, x: u64| table | (x >> i & 1) << x)).collect();
+        assert_eq!(evaluate_circuit(&better, &inputs), evaluate_circuit(&circuit, &inputs));
+        // One function of six variables at most takes six ANDs (Çalık, Sönmez Turan and Peralta 2019), three 18.
+        assert!(better.stats().and <= 18);
+    }
 }
 
 #[test]

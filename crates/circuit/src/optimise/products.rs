@@ -1,0 +1,357 @@
+//! Functions of up to six variables as sums of few products.
+//!
+//! The number of AND gates that a function takes at least, its multiplicative complexity, does not change under
+//! invertible affine maps of the variables, nor if an affine function is added. So
+//!
+//! - a quadratic function of rank 2r takes r products (Dickson 1901);
+//! - a function that is another one of fewer linear forms, but for an affine function, takes what that other one takes;
+//! - for four variables and fewer the products come from a table.
+//!
+//! All functions that two products can compute are among these, whatever the number of variables: two products have
+//! four factors. Functions of five forms and higher degree are split along the best linear form; six are left alone.
+//!
+//! *Source*: Boyar, Peralta and Pochuev 2000; Turan Sönmez and Peralta 2014 for four and five variables; Çalık, Sönmez Turan
+//! and Peralta 2019 for six; Testa, Soeken, Amarù and De Micheli 2019 for rewriting with such functions.
+
+use std::collections::HashMap;
+
+use super::{
+    four::{self, FourProducts},
+    functions::{AFFINE, QUADRATIC, VARIABLE, VARIABLES, polynomial, shifted},
+};
+
+/// Products of sums, and their sum. Bits 0 to 5 of a mask are the variables, bit `6 + k` is product `k`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Products {
+    /// The two factors of each product, which may contain earlier products.
+    pub(super) factors: Vec<(u16, u16)>,
+    /// The sum that is the function.
+    pub(super) sum: u16,
+    /// Whether the sum is negated.
+    pub(super) invert: bool,
+}
+
+impl Products {
+    /// The variables that are used.
+    pub(super) fn used(&self) -> u16 {
+        self.factors.iter().fold(self.sum, |used, (a, b)| used | a | b) & ((1 << VARIABLES) - 1)
+    }
+}
+
+/// Products for functions met so far.
+#[derive(Default)]
+pub(super) struct Finder {
+    known: HashMap<u64, Known>,
+}
+
+/// What is known of a polynomial without affine terms.
+enum Known {
+    /// These products, as few as can be found.
+    Products(Products),
+    /// It has five forms, and so takes three products at least; they have not been asked for.
+    FiveForms,
+    /// Nothing is known to it.
+    Nothing,
+}
+
+impl Finder {
+    /// The number of products for a table, if it is known to be below `limit`.
+    pub(super) fn count(&mut self, table: u64, limit: usize) -> Option<usize> {
+        let count = self.find(polynomial(table) & !AFFINE, limit)?.factors.len();
+        (count < limit).then_some(count)
+    }
+
+    /// Few products for the function of that table.
+    pub(super) fn products(&mut self, table: u64) -> Option<Products> {
+        let affine = polynomial(table) & AFFINE;
+        let mut products = self.find(polynomial(table) & !AFFINE, usize::MAX)?.clone();
+        add_affine(&mut products, affine);
+        Some(products)
+    }
+
+    fn find(&mut self, key: u64, limit: usize) -> Option<&Products> {
+        // More functions than this are met in no circuit that is written by people; it bounds memory.
+        if self.known.len() > 1 << 18 {
+            self.known.clear();
+        }
+        let known = self.known.entry(key).or_insert_with(|| find(key));
+        if matches!(known, Known::FiveForms) && limit > 3 {
+            *known = Known::Products(exact(split(&Essential::of(polynomial(key))), key));
+        }
+        match known {
+            Known::Products(products) => Some(products),
+            _ => None,
+        }
+    }
+}
+
+fn find(key: u64) -> Known {
+    if key & !QUADRATIC == 0 {
+        return Known::Products(exact(quadratic(key), key));
+    }
+    let essential = Essential::of(polynomial(key));
+    match essential.forms.len() {
+        0..=4 => Known::Products(exact(few_forms(&essential), key)),
+        5 => Known::FiveForms,
+        _ => Known::Nothing,
+    }
+}
+
+/// Adds what products lack of a polynomial: an affine function.
+fn exact(mut products: Products, key: u64) -> Products {
+    let rest = polynomial(evaluate(&products)) ^ key;
+    debug_assert_eq!(rest & !AFFINE, 0, "products are right but for an affine function");
+    add_affine(&mut products, rest);
+    products
+}
+
+/// Adds a polynomial of degree one or less.
+fn add_affine(products: &mut Products, polynomial: u64) {
+    products.invert ^= polynomial & 1 == 1;
+    for i in 0..VARIABLES {
+        products.sum ^= ((polynomial >> (1 << i) & 1) as u16) << i;
+    }
+}
+
+/// The table of what products compute.
+fn evaluate(products: &Products) -> u64 {
+    let mut values = VARIABLE.to_vec();
+    let sum = |values: &[u64], mask: u16| {
+        values.iter().enumerate().filter(|(i, _)| mask >> i & 1 == 1).fold(0, |sum, (_, value)| sum ^ value)
+    };
+    for &(a, b) in &products.factors {
+        values.push(sum(&values, a) & sum(&values, b));
+    }
+    sum(&values, products.sum) ^ if products.invert { u64::MAX } else { 0 }
+}
+
+/// `x_i x_j + x_i A + x_j B + rest = (x_i + B)(x_j + A) + AB + rest`, where A, B and the rest are without x_i and x_j.
+fn quadratic(key: u64) -> Products {
+    // Row i: the variables that are multiplied with variable i.
+    let mut rows = [0u16; VARIABLES];
+    for (i, j) in (0..VARIABLES).flat_map(|i| (0..i).map(move |j| (i, j))) {
+        let present = (key >> (1 << i | 1 << j) & 1) as u16;
+        rows[i] |= present << j;
+        rows[j] |= present << i;
+    }
+    let mut products = Products::default();
+    while let Some(i) = rows.iter().position(|&row| row != 0) {
+        let j = rows[i].trailing_zeros() as usize;
+        let pair = 1 << i | 1 << j;
+        let (a, b) = (rows[i] & !pair, rows[j] & !pair);
+        products.sum |= 1 << (VARIABLES + products.factors.len());
+        products.factors.push((1 << i | b, 1 << j | a));
+        for row in &mut rows {
+            *row &= !pair;
+        }
+        (rows[i], rows[j]) = (0, 0);
+        for (k, row) in rows.iter_mut().enumerate() {
+            // AB adds x_k x_l for k in A and l in B; squares are linear.
+            let others = if a >> k & 1 == 1 { b } else { 0 } ^ if b >> k & 1 == 1 { a } else { 0 };
+            *row ^= others & !(1 << k);
+        }
+    }
+    products
+}
+
+/// A function as another one of as few linear forms as possible, but for a linear function.
+struct Essential {
+    /// The forms, as masks of variables.
+    forms: Vec<u8>,
+    /// The function of the forms.
+    table: u64,
+}
+
+impl Essential {
+    /// Directions along which the function is constant or always changes span the space that is divided out.
+    fn of(table: u64) -> Self {
+        let mut basis: Vec<usize> = Vec::new();
+        for direction in 1..1usize << VARIABLES {
+            let change = table ^ shifted(table, direction);
+            if change != 0 && change != u64::MAX {
+                continue;
+            }
+            let reduced = basis.iter().fold(direction, |d, &v| if d & lowest(v) != 0 { d ^ v } else { d });
+            if reduced != 0 {
+                for v in basis.iter_mut().filter(|v| **v & lowest(reduced) != 0) {
+                    *v ^= reduced;
+                }
+                basis.push(reduced);
+            }
+        }
+        let pivots = basis.iter().fold(0, |all, &v| all | lowest(v));
+        let free: Vec<usize> = (0..VARIABLES).filter(|i| pivots >> i & 1 == 0).collect();
+        let form =
+            |i: usize| basis.iter().filter(|&&v| v >> i & 1 == 1).fold(1 << i, |form, &v| form | lowest(v) as u8);
+        let point = |y: usize| free.iter().enumerate().fold(0, |x, (k, i)| x | (y >> k & 1) << i);
+        Essential {
+            forms: free.iter().map(|&i| form(i)).collect(),
+            table: (0..1 << free.len()).fold(0, |t, y| t | (table >> point(y) & 1) << y),
+        }
+    }
+}
+
+fn lowest(v: usize) -> usize {
+    v & v.wrapping_neg()
+}
+
+/// A function of at most four forms, from the table.
+fn few_forms(essential: &Essential) -> Products {
+    let mut table = essential.table;
+    for i in essential.forms.len()..4 {
+        table |= table << (1 << i);
+    }
+    let mut forms = [0; 4];
+    forms[..essential.forms.len()].copy_from_slice(&essential.forms);
+    let mut products = Products::default();
+    products.sum = append(&mut products, &four::products(table as u16), &forms);
+    products
+}
+
+/// Appends products of forms, and gives the mask of their sum.
+fn append(into: &mut Products, four: &FourProducts, forms: &[u8; 4]) -> u16 {
+    let before = into.factors.len();
+    let mask = |four: u8| {
+        let linear = (0..4).filter(|i| four >> i & 1 == 1).fold(0, |sum, i| sum ^ forms[i]);
+        u16::from(linear) | u16::from(four >> 4) << (VARIABLES + before)
+    };
+    for &(a, b) in &four.factors[..usize::from(four.count)] {
+        into.factors.push((mask(a), mask(b)));
+    }
+    mask(four.sum)
+}
+
+/// A function of five forms as `l G + H`, where `l` is a linear form, and G and H are functions of four others.
+struct Split {
+    /// The form, by its coefficients.
+    form: usize,
+    /// G, and H.
+    parts: [u16; 2],
+    /// Added to the other four forms where `l` is one.
+    shift: usize,
+    count: u8,
+}
+
+/// Splits a function of five forms where that costs least: one product, and those of both parts.
+fn split(essential: &Essential) -> Products {
+    let splits = (1..32).flat_map(|form| {
+        let [zero, one] = halves(essential.table, form);
+        (0..16).flat_map(move |shift| {
+            let one = shifted(one.into(), shift) as u16;
+            let difference = zero ^ one;
+            // With l + 1 in place of l the other half takes the place of H.
+            [zero, one].map(|rest| {
+                let count = 1 + four::count(difference) + four::count(rest);
+                Split { form, parts: [difference, rest], shift, count }
+            })
+        })
+    });
+    let best = splits.min_by_key(|split| split.count).expect("there are 31 forms");
+    let pivot = best.form.trailing_zeros() as usize;
+    let sum_of = |mask: usize| (0..5).filter(|i| mask >> i & 1 == 1).fold(0, |sum, i| sum ^ essential.forms[i]);
+    let form = sum_of(best.form);
+    let others: Vec<usize> = (0..5).filter(|&i| i != pivot).collect();
+    let forms: [u8; 4] =
+        std::array::from_fn(|k| essential.forms[others[k]] ^ if best.shift >> k & 1 == 1 { form } else { 0 });
+    let mut products = Products::default();
+    let [difference, rest] = best.parts.map(four::products);
+    let difference = append(&mut products, &difference, &forms);
+    let rest_sum = append(&mut products, &rest, &forms);
+    let last = 1 << (VARIABLES + products.factors.len());
+    products.factors.push((form.into(), difference));
+    products.sum = last | rest_sum;
+    if polynomial(evaluate(&products) ^ whole(essential)) & !AFFINE != 0 {
+        products.sum ^= difference;
+    }
+    products
+}
+
+/// The function of its forms as a function of the variables.
+fn whole(essential: &Essential) -> u64 {
+    let form = |x: usize, mask: u8| (x & usize::from(mask)).count_ones() as usize & 1;
+    (0..64).fold(0, |t, x| {
+        let y = essential.forms.iter().enumerate().fold(0, |y, (k, &mask)| y | form(x, mask) << k);
+        t | (essential.table >> y & 1) << x
+    })
+}
+
+/// The function of five variables where a form is zero and where it is one, by the variables but for the form's first.
+fn halves(table: u64, form: usize) -> [u16; 2] {
+    let pivot = form.trailing_zeros() as usize;
+    [0, 1].map(|value| {
+        (0..16usize).fold(0, |half, z| {
+            let y = z & ((1 << pivot) - 1) | z >> pivot << (pivot + 1);
+            let first = value ^ (y & form).count_ones() as usize & 1;
+            half | ((table >> (y | first << pivot) & 1) as u16) << z
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{super::functions::depends_on, *};
+
+    fn check(table: u64) -> Option<usize> {
+        let mut finder = Finder::default();
+        let products = finder.products(table)?;
+        assert_eq!(evaluate(&products), table, "{table:#x}");
+        let count = products.factors.len();
+        assert_eq!(finder.count(table, count + 1), Some(count));
+        assert_eq!(Finder::default().count(table, count), None);
+        let support = (0..VARIABLES).filter(|&i| depends_on(table, i)).fold(0, |mask, i| mask | 1 << i);
+        assert_eq!(products.used(), support, "{table:#x}");
+        Some(count)
+    }
+
+    #[test]
+    fn well_known_functions() {
+        let [a, b, c, d, e, f] = VARIABLE;
+        assert_eq!(check(0), Some(0));
+        assert_eq!(check(!(a ^ c ^ f)), Some(0));
+        assert_eq!(check(a & b ^ a & c ^ b & c), Some(1));
+        assert_eq!(check(a & b | !a & c), Some(1));
+        assert_eq!(check(a & b ^ c & d ^ e & f), Some(3));
+        assert_eq!(check((a ^ b) & (c ^ d ^ e) & f), Some(2));
+        // All pairs: rank six, less of them: the sum of squares of a sum.
+        assert_eq!(check(a & b ^ a & c ^ a & d ^ b & c ^ b & d ^ c & d), Some(2));
+        // Five ANDed take four; six are out of reach.
+        assert_eq!(check(a & b & c & d & e), Some(4));
+        assert_eq!(check(a & b & c & d & e & f), None);
+    }
+
+    /// What k products compute, for random factors.
+    fn random_products(count: usize) -> impl Strategy<Value = Products> {
+        let factors = proptest::collection::vec((1u16..4096, 1u16..4096), count);
+        (factors, any::<u16>(), any::<bool>()).prop_map(move |(factors, sum, invert)| {
+            let in_reach = |k: usize| (1u16 << (VARIABLES + k)) - 1;
+            let factors = factors.into_iter().enumerate().map(|(k, (a, b))| (a & in_reach(k), b & in_reach(k)));
+            Products { factors: factors.collect(), sum: sum & in_reach(count), invert }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn two_products_are_found_again(products in random_products(2)) {
+            prop_assert!(check(evaluate(&products)).unwrap() <= 2);
+        }
+
+        #[test]
+        fn quadratic_functions_take_half_their_rank(coefficients: u64) {
+            let count = check(polynomial(coefficients & (QUADRATIC | AFFINE))).unwrap();
+            prop_assert!(count <= 3);
+        }
+
+        #[test]
+        fn five_variables_take_seven_products_at_most(table: u32) {
+            let table = u64::from(table) | u64::from(table) << 32;
+            prop_assert!(check(table).unwrap() <= 7);
+        }
+
+        #[test]
+        fn six_variables_are_right_if_found(products in random_products(4)) {
+            check(evaluate(&products));
+        }
+    }
+}
