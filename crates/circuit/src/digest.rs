@@ -22,7 +22,9 @@ impl Program {
         hash.count(self.instance_count());
         for id in (0..self.instance_count()).map(|i| InstanceId(i as u32)) {
             hash.number(self.component_id(id).0);
-            hash.list(self.instance_links(id), Encoder::link);
+            let links = self.instance_links(id);
+            hash.count(links.len());
+            links.for_each(|link| hash.link(&link));
         }
         hash.list(self.outputs(), |hash, output| {
             hash.port(&output.port);

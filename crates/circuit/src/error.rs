@@ -89,6 +89,16 @@ pub enum CircuitError {
         /// How many there are.
         count: usize,
     },
+    /// More of something than a program can number.
+    #[error("program `{program}` has too many {what}, the limit is {limit}")]
+    TooMany {
+        /// The program.
+        program: String,
+        /// What there is too much of.
+        what: &'static str,
+        /// The most allowed.
+        limit: usize,
+    },
     /// An instance is given too many or too few input ports.
     #[error("component `{component}` takes {expected} input ports, got {got}")]
     PortCount {

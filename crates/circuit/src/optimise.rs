@@ -90,8 +90,11 @@ pub fn optimise_program(program: &Program) -> Result<Program, CircuitError> {
     for input in program.inputs() {
         better.add_input(input.port.clone(), input.owner)?;
     }
+    let mut links = Vec::new();
     for id in (0..program.instance_count()).map(|k| crate::InstanceId(k as u32)) {
-        better.add_instance(program.component_id(id), program.instance_links(id))?;
+        links.clear();
+        links.extend(program.instance_links(id));
+        better.add_instance(program.component_id(id), &links)?;
     }
     for output in program.outputs() {
         better.add_output(output.port.clone(), output.recipients.clone(), output.links.clone())?;

@@ -97,8 +97,40 @@ pub struct Program {
     components: Vec<Arc<Component>>,
     inputs: Vec<Input>,
     instances: Vec<Instance>,
-    links: Vec<Link>,
+    links: Vec<PackedLink>,
     outputs: Vec<Output>,
+}
+
+/// A [`Link`] in three quarters of its space: programs have millions. The upper two bits of the source say what it is.
+#[derive(Clone, Copy, Debug)]
+struct PackedLink {
+    source: u32,
+    start: u32,
+    len: u32,
+}
+
+/// The most inputs, and the most instances, that a program may have.
+const MAX_SOURCES: usize = 1 << 30;
+
+impl PackedLink {
+    fn new(link: &Link) -> Self {
+        let source = match link.source {
+            Source::Constant(value) => u32::from(value),
+            Source::Input(InputId(id)) => 1 << 30 | id,
+            Source::Instance(InstanceId(id)) => 2 << 30 | id,
+        };
+        PackedLink { source, start: link.start, len: link.len }
+    }
+
+    fn unpack(self) -> Link {
+        let id = self.source & (MAX_SOURCES as u32 - 1);
+        let source = match self.source >> 30 {
+            0 => Source::Constant(id == 1),
+            1 => Source::Input(InputId(id)),
+            _ => Source::Instance(InstanceId(id)),
+        };
+        Link { source, start: self.start, len: self.len }
+    }
 }
 
 /// An instance's component and the end of its links; they begin where those of the instance before end.
@@ -153,16 +185,18 @@ impl Program {
 
     /// Adds an input port that belongs to `owner`.
     ///
-    /// *Errors*: a name that is taken.
+    /// *Errors*: a name that is taken, or too many inputs.
     pub fn add_input(&mut self, port: Port, owner: Party) -> Result<InputId, CircuitError> {
         self.check_name("input", &port.name, self.inputs.iter().map(|i| &i.port))?;
+        self.check_count("inputs", self.inputs.len() + 1, MAX_SOURCES)?;
         self.inputs.push(Input { port, owner });
         Ok(InputId(self.inputs.len() as u32 - 1))
     }
 
     /// Adds an instance of a component, fed by those links.
     ///
-    /// *Errors*: a component or a source that does not exist yet, a range outside its source, or a wrong total width.
+    /// *Errors*: a component or a source that does not exist yet, a range outside its source, a wrong total width, or too
+    /// many instances.
     pub fn add_instance(&mut self, component: ComponentId, links: &[Link]) -> Result<InstanceId, CircuitError> {
         let target = || format!("instance {} of `{}`", self.instances.len(), self.name);
         let Some(body) = self.components.get(component.0 as usize) else {
@@ -174,7 +208,9 @@ impl Program {
             });
         };
         self.check_links(&target, links, body.input_width())?;
-        self.links.extend_from_slice(links);
+        self.check_count("instances", self.instances.len() + 1, MAX_SOURCES)?;
+        self.check_count("links", self.links.len() + links.len(), u32::MAX as usize)?;
+        self.links.extend(links.iter().map(PackedLink::new));
         self.instances.push(Instance { component, links_end: self.links.len() as u32 });
         Ok(InstanceId(self.instances.len() as u32 - 1))
     }
@@ -245,10 +281,10 @@ impl Program {
     }
 
     /// The links into an instance.
-    pub fn instance_links(&self, instance: InstanceId) -> &[Link] {
+    pub fn instance_links(&self, instance: InstanceId) -> impl ExactSizeIterator<Item = Link> + Clone + '_ {
         let at = instance.0 as usize;
         let begin = if at == 0 { 0 } else { self.instances[at - 1].links_end };
-        &self.links[begin as usize..self.instances[at].links_end as usize]
+        self.links[begin as usize..self.instances[at].links_end as usize].iter().map(|link| link.unpack())
     }
 
     /// The number of parties that the program speaks of: one more than the highest party, and at least two.
@@ -266,12 +302,9 @@ impl Program {
         let each: Vec<GateCounts> = self.components.iter().map(|c| c.stats()).collect();
         let mut total = GateCounts::default();
         let mut depth = vec![0u64; self.instances.len()];
-        let deepest = |depth: &[u64], links: &[Link]| {
-            let of = |l: &Link| match l.source {
-                Source::Instance(i) => depth[i.0 as usize],
-                Source::Input(_) | Source::Constant(_) => 0,
-            };
-            links.iter().map(of).max().unwrap_or(0)
+        let depth_of = |depth: &[u64], link: Link| match link.source {
+            Source::Instance(i) => depth[i.0 as usize],
+            Source::Input(_) | Source::Constant(_) => 0,
         };
         for i in 0..self.instances.len() {
             let id = InstanceId(i as u32);
@@ -279,9 +312,11 @@ impl Program {
             total.and += own.and;
             total.xor += own.xor;
             total.not += own.not;
-            depth[i] = deepest(&depth, self.instance_links(id)) + own.and_depth;
+            let before = self.instance_links(id).map(|link| depth_of(&depth, link)).max().unwrap_or(0);
+            depth[i] = before + own.and_depth;
         }
-        total.and_depth = self.outputs.iter().map(|o| deepest(&depth, &o.links)).max().unwrap_or(0);
+        let of_outputs = self.outputs.iter().flat_map(|o| &o.links).map(|&link| depth_of(&depth, link));
+        total.and_depth = of_outputs.max().unwrap_or(0);
         total
     }
 
@@ -294,6 +329,14 @@ impl Program {
         match taken.any(|p| p.name == name) {
             true => Err(CircuitError::DuplicatePort { component: self.name.clone(), side, port: name.into() }),
             false => Ok(()),
+        }
+    }
+
+    /// Whether the program may have `count` of something.
+    fn check_count(&self, what: &'static str, count: usize, limit: usize) -> Result<(), CircuitError> {
+        match count <= limit {
+            true => Ok(()),
+            false => Err(CircuitError::TooMany { program: self.name.clone(), what, limit }),
         }
     }
 

@@ -187,7 +187,7 @@ mod tests {
             let ids = (0..program.instance_count()).map(|i| InstanceId(i as u32));
             let into_instances = ids.clone().flat_map(|i| program.instance_links(i));
             let all: Vec<Link> =
-                into_instances.chain(program.outputs().iter().flat_map(|o| &o.links)).copied().collect();
+                into_instances.chain(program.outputs().iter().flat_map(|o| o.links.iter().copied())).collect();
             constants += all.iter().filter(|l| matches!(l.source, Source::Constant(_))).count();
             slices += all.iter().filter(|l| l.start > 0).count();
             for id in ids {

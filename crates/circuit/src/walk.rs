@@ -11,7 +11,11 @@ pub struct Walk<'p, W: Copy + Zeroize> {
     program: &'p Program,
     constants: [W; 2],
     inputs: Vec<Held<W>>,
-    instances: Vec<Held<W>>,
+    /// Per instance: before it is finished, how many links will read it; after it, where in `held` its outputs are.
+    instances: Vec<u32>,
+    held: Vec<Held<W>>,
+    /// Places in `held` that are empty.
+    free: Vec<u32>,
     next: u32,
 }
 
@@ -22,12 +26,14 @@ struct Held<W: Zeroize> {
 }
 
 impl<W: Zeroize> Held<W> {
-    fn read(&mut self) {
+    /// Whether that was the last reader.
+    fn read(&mut self) -> bool {
         self.readers -= 1;
         if self.readers == 0 {
             self.wires.zeroize();
             self.wires = Box::default();
         }
+        self.readers == 0
     }
 }
 
@@ -49,19 +55,22 @@ impl<'p, W: Copy + Zeroize> Walk<'p, W> {
         for (value, input) in inputs.iter().zip(program.inputs()) {
             assert_eq!(value.len(), input.port.width() as usize, "width of input {}", input.port.name);
         }
-        let hold = |wires| Held { wires, readers: 0 };
         let mut walk = Walk {
             program,
             constants,
-            inputs: inputs.into_iter().map(hold).collect(),
-            instances: (0..program.instance_count()).map(|_| hold(Box::default())).collect(),
+            inputs: inputs.into_iter().map(|wires| Held { wires, readers: 0 }).collect(),
+            instances: vec![0; program.instance_count()],
+            held: Vec::new(),
+            free: Vec::new(),
             next: 0,
         };
-        let into_instances = (0..program.instance_count()).map(|i| program.instance_links(InstanceId(i as u32)));
-        let into_outputs = program.outputs().iter().map(|o| &o.links[..]);
-        for link in into_instances.chain(into_outputs).flatten() {
-            if let Some(held) = walk.held(link.source) {
-                held.readers += 1;
+        let into_instances = (0..program.instance_count()).flat_map(|i| program.instance_links(InstanceId(i as u32)));
+        let into_outputs = program.outputs().iter().flat_map(|o| o.links.iter().copied());
+        for link in into_instances.chain(into_outputs) {
+            match link.source {
+                Source::Input(i) => walk.inputs[i.0 as usize].readers += 1,
+                Source::Instance(i) => walk.instances[i.0 as usize] += 1,
+                Source::Constant(_) => (),
             }
         }
         walk
@@ -74,16 +83,37 @@ impl<'p, W: Copy + Zeroize> Walk<'p, W> {
         }
         let id = InstanceId(self.next);
         self.next += 1;
-        let program = self.program;
-        self.take(program.instance_links(id), inputs);
+        for link in self.program.instance_links(id) {
+            self.take(link, inputs);
+        }
         Some(id)
+    }
+
+    /// Whether the next `count` instances are of one component and none of them reads another, so that their inputs may be
+    /// taken before the first of them is finished.
+    pub fn side_by_side(&self, count: u32) -> bool {
+        let (first, end) = (self.next, u64::from(self.next) + u64::from(count));
+        if end > self.program.instance_count() as u64 {
+            return false;
+        }
+        let component = self.program.component_id(InstanceId(first));
+        (first + 1..end as u32).map(InstanceId).all(|id| {
+            let among = |link: Link| matches!(link.source, Source::Instance(source) if source.0 >= first);
+            self.program.component_id(id) == component && !self.program.instance_links(id).any(among)
+        })
     }
 
     /// Gives the walk the outputs of an instance that [`Walk::next_instance`] named.
     pub fn finish(&mut self, instance: InstanceId, outputs: &[W]) {
-        let held = &mut self.instances[instance.0 as usize];
-        if held.readers > 0 {
-            held.wires = outputs.into();
+        let state = &mut self.instances[instance.0 as usize];
+        let readers = std::mem::replace(state, u32::MAX);
+        if readers > 0 {
+            let held = Held { wires: outputs.into(), readers };
+            *state = self.free.pop().unwrap_or(self.held.len() as u32);
+            match self.held.get_mut(*state as usize) {
+                Some(place) => *place = held,
+                None => self.held.push(held),
+            }
         }
     }
 
@@ -93,29 +123,32 @@ impl<'p, W: Copy + Zeroize> Walk<'p, W> {
         let mut wires = Vec::new();
         let mut all = Vec::with_capacity(program.outputs().len());
         for output in program.outputs() {
-            self.take(&output.links, &mut wires);
+            output.links.iter().for_each(|&link| self.take(link, &mut wires));
             all.push(wires.as_slice().into());
             wires.zeroize();
         }
         all
     }
 
-    fn take(&mut self, links: &[Link], into: &mut Vec<W>) {
-        for link in links {
-            if let Source::Constant(value) = link.source {
-                into.extend(std::iter::repeat_n(self.constants[usize::from(value)], link.len as usize));
-            } else if let Some(held) = self.held(link.source) {
-                into.extend_from_slice(&held.wires[link.start as usize..][..link.len as usize]);
+    fn take(&mut self, link: Link, into: &mut Vec<W>) {
+        let range = link.start as usize..link.start as usize + link.len as usize;
+        match link.source {
+            Source::Constant(value) => {
+                into.extend(std::iter::repeat_n(self.constants[usize::from(value)], range.len()));
+            }
+            Source::Input(i) => {
+                let held = &mut self.inputs[i.0 as usize];
+                into.extend_from_slice(&held.wires[range]);
                 held.read();
             }
-        }
-    }
-
-    fn held(&mut self, source: Source) -> Option<&mut Held<W>> {
-        match source {
-            Source::Input(i) => Some(&mut self.inputs[i.0 as usize]),
-            Source::Instance(i) => Some(&mut self.instances[i.0 as usize]),
-            Source::Constant(_) => None,
+            Source::Instance(i) => {
+                let place = self.instances[i.0 as usize];
+                let held = &mut self.held[place as usize];
+                into.extend_from_slice(&held.wires[range]);
+                if held.read() {
+                    self.free.push(place);
+                }
+            }
         }
     }
 }

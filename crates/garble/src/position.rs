@@ -1,14 +1,22 @@
 //! Where a walk through a program's gates stands: what garbler and evaluator have in common.
 
 use garblet_circuit::{InstanceId, Program, Walk};
-use garblet_primitives::{Block, Cursor, Slots};
-use zeroize::{Zeroize, Zeroizing};
+use garblet_primitives::{Block, Cursor, LANES, Slots};
+use zeroize::Zeroizing;
 
 use crate::{
     config::CHUNK_ANDS,
     run::Piece,
     schedules::{Component, Schedules},
 };
+
+/// Instances of one component that run side by side: the first, and those that follow it in the program.
+#[derive(Clone, Copy)]
+struct Running<'p> {
+    first: InstanceId,
+    copies: usize,
+    component: &'p Component,
+}
 
 /// Where a walk through a program's gates stands.
 pub(crate) struct Position<'p> {
@@ -18,11 +26,11 @@ pub(crate) struct Position<'p> {
     hash_seed: Block,
     next_gate: u64,
     remaining: u64,
-    /// The instance that is being run.
-    instance: Option<(InstanceId, &'p Component)>,
+    /// What is being run.
+    running: Option<Running<'p>>,
     cursor: Cursor,
     slots: Slots,
-    /// Labels on their way into or out of an instance.
+    /// Labels on their way into or out of instances; wiped at the end.
     ports: Zeroizing<Vec<Block>>,
     flip: Block,
 }
@@ -38,6 +46,8 @@ impl<'p> Position<'p> {
         first_gate: u64,
         flip: Block,
     ) -> Self {
+        let widths = program.components().iter().flat_map(|c| [c.input_width(), c.output_width()]);
+        let most_wires = widths.max().unwrap_or(0) as usize;
         Position {
             program,
             schedules,
@@ -45,10 +55,11 @@ impl<'p> Position<'p> {
             hash_seed,
             next_gate: first_gate,
             remaining: schedules.and_count(),
-            instance: None,
+            running: None,
             cursor: Cursor::default(),
             slots: Slots::default(),
-            ports: Zeroizing::default(),
+            // Never grows, which would leave a copy behind.
+            ports: Zeroizing::new(Vec::with_capacity(most_wires * LANES)),
             flip,
         }
     }
@@ -62,11 +73,12 @@ impl<'p> Position<'p> {
     /// AND gates after here, and returns how many AND gates it ran.
     pub(crate) fn advance(&mut self, ands: usize, mut run: impl FnMut(usize, Piece<'_>) -> usize) {
         let mut done = 0;
-        while let Some((id, component)) = self.instance.or_else(|| self.begin_instance()) {
+        while let Some(running) = self.running.or_else(|| self.begin()) {
+            let gates = &running.component.gates;
             done += run(
                 done,
                 Piece {
-                    gates: &component.gates,
+                    gates,
                     cursor: &mut self.cursor,
                     slots: &mut self.slots,
                     limit: ands - done,
@@ -74,26 +86,36 @@ impl<'p> Position<'p> {
                     first_gate: self.next_gate + done as u64,
                 },
             );
-            if !component.gates.is_done(&self.cursor) {
-                self.instance = Some((id, component));
+            if !gates.is_done(&self.cursor) {
+                self.running = Some(running);
                 break;
             }
-            self.instance = None;
-            self.ports.zeroize();
-            component.outputs(&self.slots, self.flip, &mut self.ports);
-            self.walk.finish(id, &self.ports);
+            self.finish(running);
         }
         self.next_gate += done as u64;
         self.remaining -= done as u64;
     }
 
-    fn begin_instance(&mut self) -> Option<(InstanceId, &'p Component)> {
-        self.ports.zeroize();
-        let id = self.walk.next_instance(&mut self.ports)?;
-        let component = self.schedules.of(self.program, id);
-        self.slots.begin(&component.gates, &self.ports);
+    fn begin(&mut self) -> Option<Running<'p>> {
+        let copies = if self.walk.side_by_side(LANES as u32) { LANES } else { 1 };
+        self.ports.clear();
+        let first = self.walk.next_instance(&mut self.ports)?;
+        for _ in 1..copies {
+            self.walk.next_instance(&mut self.ports)?;
+        }
+        let component = self.schedules.of(self.program, first);
+        self.slots.begin(&component.gates, copies, &self.ports);
         self.cursor = Cursor::default();
-        Some((id, component))
+        Some(Running { first, copies, component })
+    }
+
+    fn finish(&mut self, Running { first, copies, component }: Running<'p>) {
+        self.running = None;
+        for copy in 0..copies {
+            self.ports.clear();
+            component.outputs(&self.slots, copy, self.flip, &mut self.ports);
+            self.walk.finish(InstanceId(first.0 + copy as u32), &self.ports);
+        }
     }
 
     /// The labels of the program's outputs.

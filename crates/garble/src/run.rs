@@ -93,8 +93,14 @@ impl Functions {
 
     fn of_both<S: Scheme, H: GateHash>() -> Self {
         Functions {
-            garble: |backend, piece| backend.run(Garble::<S, H>(piece, PhantomData)),
-            evaluate: |backend, piece| backend.run(Evaluate::<S, H>(piece, PhantomData)),
+            garble: |backend, piece| match piece.piece.slots.copies() {
+                LANES => backend.run(Garble::<S, H, LANES>(piece, PhantomData)),
+                _ => backend.run(Garble::<S, H, 1>(piece, PhantomData)),
+            },
+            evaluate: |backend, piece| match piece.piece.slots.copies() {
+                LANES => backend.run(Evaluate::<S, H, LANES>(piece, PhantomData)),
+                _ => backend.run(Evaluate::<S, H, 1>(piece, PhantomData)),
+            },
             flips: flips::<S>,
         }
     }
@@ -103,8 +109,14 @@ impl Functions {
     /// time.
     fn portable<S: Scheme, H: GateHash>() -> Self {
         Functions {
-            garble: |_, piece| Backend::PORTABLE.run(Garble::<S, H>(piece, PhantomData)),
-            evaluate: |_, piece| Backend::PORTABLE.run(Evaluate::<S, H>(piece, PhantomData)),
+            garble: |_, piece| match piece.piece.slots.copies() {
+                LANES => Backend::PORTABLE.run(Garble::<S, H, LANES>(piece, PhantomData)),
+                _ => Backend::PORTABLE.run(Garble::<S, H, 1>(piece, PhantomData)),
+            },
+            evaluate: |_, piece| match piece.piece.slots.copies() {
+                LANES => Backend::PORTABLE.run(Evaluate::<S, H, LANES>(piece, PhantomData)),
+                _ => Backend::PORTABLE.run(Evaluate::<S, H, 1>(piece, PhantomData)),
+            },
             flips: flips::<S>,
         }
     }
@@ -144,7 +156,7 @@ impl<S: Scheme, H: GateHash> Gates<S, H> {
     }
 }
 
-struct Garble<'a, S, H>(GarblePiece<'a>, PhantomData<(S, H)>);
+struct Garble<'a, S, H, const COPIES: usize>(GarblePiece<'a>, PhantomData<(S, H)>);
 
 struct GarbleGates<'a, E: Engine, S, H: GateHash> {
     gates: Gates<S, H>,
@@ -156,7 +168,7 @@ struct GarbleGates<'a, E: Engine, S, H: GateHash> {
     last: [u8; MAX_QUAD_BYTES],
 }
 
-impl<S: Scheme, H: GateHash> Kernel for Garble<'_, S, H> {
+impl<S: Scheme, H: GateHash, const COPIES: usize> Kernel for Garble<'_, S, H, COPIES> {
     type Output = usize;
 
     #[inline(always)]
@@ -174,7 +186,7 @@ impl<S: Scheme, H: GateHash> Kernel for Garble<'_, S, H> {
         let hash_seed = piece.hash_seed;
         let last = [0; MAX_QUAD_BYTES];
         let mut gates: GarbleGates<'_, E, S, H> = GarbleGates { gates, hash_seed, flip, keys, tables, controls, last };
-        piece.gates.run(e, piece.cursor, piece.slots, piece.limit, &mut gates)
+        piece.gates.run::<E, _, COPIES>(e, piece.cursor, piece.slots, piece.limit, &mut gates)
     }
 }
 
@@ -211,7 +223,7 @@ impl<E: Engine, S: Scheme, H: GateHash> AndGates<E> for GarbleGates<'_, E, S, H>
     }
 }
 
-struct Evaluate<'a, S, H>(EvaluatePiece<'a>, PhantomData<(S, H)>);
+struct Evaluate<'a, S, H, const COPIES: usize>(EvaluatePiece<'a>, PhantomData<(S, H)>);
 
 struct EvaluateGates<'a, E: Engine, S, H: GateHash> {
     gates: Gates<S, H>,
@@ -223,7 +235,7 @@ struct EvaluateGates<'a, E: Engine, S, H: GateHash> {
     last: [u8; MAX_QUAD_BYTES],
 }
 
-impl<S: Scheme, H: GateHash> Kernel for Evaluate<'_, S, H> {
+impl<S: Scheme, H: GateHash, const COPIES: usize> Kernel for Evaluate<'_, S, H, COPIES> {
     type Output = usize;
 
     #[inline(always)]
@@ -237,7 +249,7 @@ impl<S: Scheme, H: GateHash> Kernel for Evaluate<'_, S, H> {
         let last = [0; MAX_QUAD_BYTES];
         let mut gates: EvaluateGates<'_, E, S, H> =
             EvaluateGates { gates, hash_seed, flip, keys, tables, controls, last };
-        piece.gates.run(e, piece.cursor, piece.slots, piece.limit, &mut gates)
+        piece.gates.run::<E, _, COPIES>(e, piece.cursor, piece.slots, piece.limit, &mut gates)
     }
 }
 

@@ -52,10 +52,10 @@ impl Component {
         Component { gates, outputs: schedule.outputs().to_vec() }
     }
 
-    /// The outputs after all gates ran, appended to `into`; `flip` turns a wire's label into that of its negation.
-    pub(crate) fn outputs(&self, slots: &Slots, flip: Block, into: &mut Vec<Block>) {
+    /// The outputs of a copy after all gates ran, appended to `into`; `flip` turns a wire's label into that of its negation.
+    pub(crate) fn outputs(&self, slots: &Slots, copy: usize, flip: Block, into: &mut Vec<Block>) {
         let flip_if = |invert: bool| Block::mask(invert) & flip;
-        let label = |operand: Operand| slots.get(operand.slot()) ^ flip_if(operand.inverted());
+        let label = |operand: Operand| slots.get(copy, operand.slot()) ^ flip_if(operand.inverted());
         into.extend(self.outputs.iter().map(|output| match *output {
             OutputWire::Slot(operand) => label(operand),
             OutputWire::Constant(value) => flip_if(value),

@@ -191,6 +191,44 @@ fn many_small_instances_share_chunks() {
     }
 }
 
+/// `width` chains side by side, `length` instances each: four at a time run together where neighbours are independent.
+#[test]
+fn instances_side_by_side_share_chunks() {
+    let mut rng = Prg::new(Block::from_u128(9));
+    // 33 AND gates and 34, so that chunks and hash keys end within four copies of a gate.
+    let components = [and_chain(33), and_chain(34), random::circuit(&mut rng, 5, 60, 5)].map(|circuit| {
+        let width = circuit.outputs().len();
+        Component::new(
+            "step",
+            vec![Port::new("in", Type::Bits(5))],
+            vec![Port::new("out", Type::Bits(width as u32))],
+            circuit,
+        )
+    });
+    for (component, width, length) in [(0, 4, 70), (1, 7, 20), (2, 9, 60)] {
+        let component = components[component].clone().unwrap();
+        let each = component.output_width();
+        let mut program = Program::new("side by side");
+        let component = program.add_component(component);
+        let input = program.add_input(Port::new("in", Type::Bits(5 * width)), Party(0)).unwrap();
+        let of_chain = |k| Link { source: Source::Input(input), start: 5 * k, len: 5 };
+        let mut chains: Vec<Vec<Link>> = (0..width).map(|k| vec![of_chain(k)]).collect();
+        for _ in 0..length {
+            for chain in &mut chains {
+                let instance = program.add_instance(component, chain).unwrap();
+                let link = |start| Link { source: Source::Instance(instance), start, len: 1 };
+                *chain = (0..5).map(|wire| link(wire % each)).collect();
+            }
+        }
+        let links: Vec<Link> = chains.concat();
+        program.add_output(Port::new("out", Type::Bits(5 * width)), Recipients::All, links).unwrap();
+        let inputs = random::inputs(&mut rng, &program);
+        for config in configs() {
+            check(&program, config, &inputs, 1021);
+        }
+    }
+}
+
 #[test]
 fn programs_without_and_gates_have_no_tables() {
     let gates = vec![Gate::Xor(Wire(0), Wire(1)), Gate::Not(Wire(2)), Gate::Constant(true)];

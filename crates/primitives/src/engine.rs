@@ -79,6 +79,8 @@ pub trait Engine: Copy {
     fn lsb(self, a: Self::Quad) -> Self::Mask;
     /// Lane `i` of the mask is bit `BIT` of `words[i]`.
     fn bit<const BIT: u32>(self, words: &[u64; LANES]) -> Self::Mask;
+    /// The same bit in every lane.
+    fn mask(self, bit: bool) -> Self::Mask;
     /// Lane by lane `a & b` of bits.
     fn mask_and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
     /// Lane by lane `a ^ b` where the mask is set, else `a`.
@@ -148,6 +150,7 @@ mod tests {
                 e.xor_if(e.lsb(a), b, c),
                 e.xor_if(e.bit::<3>(&self.words), b, c),
                 e.xor_if(both, b, c),
+                e.xor_if(e.mask(self.words[0] & 1 == 1), b, c),
             ];
             quads.extend(e.interleave(a, b));
             quads.extend(e.deinterleave([a, b]));
@@ -183,8 +186,8 @@ mod tests {
         for backend in Backend::available() {
             let quads = quads(backend);
             // Encryptions of (key, plain, key) under the key, then under each key by lane.
-            assert!(quads[16] == [cipher; 4], "{backend}");
-            assert!(quads[18] == [cipher; 4], "{backend}");
+            assert!(quads[17] == [cipher; 4], "{backend}");
+            assert!(quads[19] == [cipher; 4], "{backend}");
         }
     }
 }

@@ -58,7 +58,7 @@ impl Picture {
             };
             let note = format!("{} {to}", clip(&output.port.ty.to_string()));
             let target = picture.add(Kind::Output, clip(&output.port.name), note);
-            picture.link(&output.links, node, target);
+            picture.link(output.links.iter().copied(), node, target);
         }
         picture.drop_unread_constant(constant);
         picture
@@ -96,7 +96,7 @@ impl Picture {
         boxes
     }
 
-    fn link(&mut self, links: &[Link], node: impl Fn(Source) -> usize, target: usize) {
+    fn link(&mut self, links: impl Iterator<Item = Link>, node: impl Fn(Source) -> usize, target: usize) {
         for link in links {
             *self.edges.entry((node(link.source), target)).or_default() += u64::from(link.len);
         }

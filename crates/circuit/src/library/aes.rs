@@ -14,7 +14,7 @@ mod sbox;
 
 use super::member::{Build, Member, Parameter};
 use crate::{
-    builder::{Bit, Bytes, CircuitBuilder, ProgramBuilder},
+    builder::{Bit, Bytes, CircuitBuilder, ProgramBuilder, Wires},
     component::Component,
     error::CircuitError,
     program::{Party, Program, Recipients},
@@ -28,6 +28,7 @@ use sbox::sub_byte;
 /// - `aes128-expanded`: the same with the key schedule outside, 5,120.
 /// - `aes-round`, `aes-last-round`: 512 each. `aes-key-schedule`: 1,280.
 /// - `aes128-chain(n)`: n instances of `aes128`, each encrypting the ciphertext of the one before.
+/// - `aes128-chains(n, w)`: w such chains side by side, each of its own block, under one key.
 ///
 /// *Source*: FIPS 197; the S-box is that of Boyar and Peralta 2012 with a shorter last layer.
 pub(super) const MEMBERS: &[Member] = &[
@@ -77,7 +78,15 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[Parameter::new("blocks", 10, 1, 1 << 24)],
         ands: "6400 blocks",
         and_count: |p| 6400 * p[0],
-        build: Build::Program { size: |p| p[0] * 2 + 40_000, build: |name, p| chain(name, p[0]) },
+        build: Build::Program { size: |p| p[0] * 2 + 40_000, build: |name, p| chains(name, p[0], 1) },
+    },
+    Member {
+        name: "aes128-chains",
+        summary: "chains of AES-128 under one key, side by side, each of its own block",
+        parameters: &[Parameter::new("blocks", 10, 1, 1 << 24), Parameter::new("chains", 4, 1, 1 << 10)],
+        ands: "6400 blocks chains",
+        and_count: |p| 6400 * p[0] * p[1],
+        build: Build::Program { size: |p| p[0] * p[1] * 2 + 40_000, build: |name, p| chains(name, p[0], p[1]) },
     },
 ];
 
@@ -129,15 +138,19 @@ fn key_schedule(name: String) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-fn chain(name: String, blocks: u32) -> Result<Program, CircuitError> {
+fn chains(name: String, blocks: u32, chains: u32) -> Result<Program, CircuitError> {
     let mut p = ProgramBuilder::new(name);
     let aes = p.component(aes128("aes128".into())?);
     let key = p.input("key", Type::Bytes(16), Party(0))?;
-    let mut block = p.input("block", Type::Bytes(16), Party(1))?;
+    let block = p.input("block", Type::Bytes(16 * chains), Party(1))?;
+    let slice = |k| block.slice(128 * u64::from(k), Type::Bytes(16));
+    let mut state: Vec<Wires> = (0..chains).map(slice).collect();
     for _ in 0..blocks {
-        block = p.instance(aes, &[&key, &block])?.remove(0);
+        for block in &mut state {
+            *block = p.instance(aes, &[&key, block])?.remove(0);
+        }
     }
-    p.output("ciphertext", &block, Recipients::All)?;
+    p.output("ciphertext", &Wires::concat(Type::Bytes(16 * chains), &state), Recipients::All)?;
     Ok(p.finish())
 }
 
@@ -296,6 +309,9 @@ mod tests {
         let (key, block) = ([7u8; 16], [9u8; 16]);
         let twice = run("aes128", &[&key, &run("aes128", &[&key, &block])]);
         assert_eq!(run("aes128-chain(2)", &[&key, &block]), twice);
+        let other = [1u8; 16];
+        let both = run("aes128-chains(2, 2)", &[&key, &[block, other].concat()]);
+        assert_eq!(both, [twice, run("aes128-chain(2)", &[&key, &other])].concat());
         let program = library::find("aes128-chain(100)").unwrap();
         assert_eq!((program.components().len(), program.instance_count()), (1, 100));
         assert_eq!(program.stats().and, 640_000);

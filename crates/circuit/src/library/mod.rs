@@ -12,6 +12,7 @@
 //! | `aes-last-round` | `state` bytes 16 (0), `round_key` bytes 16 (1) | `state` | 512 |
 //! | `aes-key-schedule` | `key` bytes 16 (0) | `round_keys` bytes 176 | 1280 |
 //! | `aes128-chain(blocks)` | `key` bytes 16 (0), `block` bytes 16 (1) | `ciphertext` | 6400 blocks |
+//! | `aes128-chains(blocks, chains)` | `key` bytes 16 (0), `block` bytes 16 chains (1) | `ciphertext` | 6400 blocks chains |
 //! | `sha256` | `state` bytes 32 (0), `block` bytes 64 (1) | `digest` | 22271 |
 //! | `sha256-message(bytes)` | `message` bytes (0) | `digest` | 22271 ceil((bytes + 9) / 64) |
 //! | `add(bits)` | `a` u (0), `b` u (1) | `sum` | bits - 1 |

@@ -2,19 +2,21 @@
 
 use std::time::{Duration, Instant};
 
-use garblet_circuit::{Program, library};
+use garblet_circuit::Program;
 use garblet_garble::{CHUNK_ANDS, Evaluator, Garbler, GarblingConfig, HashKind, Schedules, SchemeKind, Seeds};
 use garblet_primitives::{BARE_BLOCKS, Backend, Block, Delta, Prg, bare_xors};
 use serde_json::{Value, json};
 
-use crate::{failure::Failure, output};
+use crate::{bench::aes_chains::Chains, failure::Failure, output};
 
 /// What `garblet bench garbling` takes.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// AES-128 blocks per pass, each encrypting the one before
+    /// AES-128 blocks per pass
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     blocks: u32,
+    #[command(flatten)]
+    chains: Chains,
     /// Passes, of which the fastest counts
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
@@ -46,7 +48,7 @@ struct Measured {
 ///
 /// *Errors*: standard output cannot be written.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let program = aes_chain(options.blocks)?;
+    let program = options.chains.program(options.blocks)?;
     let schedules = Schedules::new(&program);
     let mut results: Vec<Line> = Vec::new();
     for backend in if options.all_backends { Backend::available() } else { vec![Backend::detect()] } {
@@ -66,6 +68,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
             "bench": "garbling",
             "threads": 1,
             "blocks": options.blocks,
+            "chains": options.chains.chains,
             "and": program.stats().and,
             "xor": program.stats().xor,
             "results": results.iter().map(to_json).collect::<Vec<_>>(),
@@ -112,14 +115,10 @@ fn rows(results: &[Line]) -> Vec<Vec<String>> {
 /// AND gates per second that are garbled and evaluated with the default scheme and hash.
 ///
 /// *Errors*: as [`run`].
-pub(crate) fn default_rates() -> Result<[f64; 2], Failure> {
-    let program = aes_chain(100)?;
+pub(crate) fn default_rates(chains: Chains) -> Result<[f64; 2], Failure> {
+    let program = chains.program(25 * chains.chains)?;
     let measured = measure(&program, &Schedules::new(&program), GarblingConfig::default(), Backend::detect(), 20);
     Ok([1.0 / measured.garble, 1.0 / measured.evaluate])
-}
-
-fn aes_chain(blocks: u32) -> Result<Program, Failure> {
-    library::find(&format!("aes128-chain({blocks})")).map_err(|e| Failure::no_result(format!("bench garbling: {e}")))
 }
 
 fn measure(
@@ -185,6 +184,8 @@ fn bare(hash: HashKind, backend: Backend, repeat: u32) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
+    use garblet_circuit::library;
+
     use super::*;
 
     #[test]

@@ -1,5 +1,6 @@
 //! Measurements of single parts, one file each.
 
+mod aes_chains;
 pub(crate) mod garbling;
 pub(crate) mod link_relay;
 pub(crate) mod ot;

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::{
     args::ProgramArgs,
-    bench::garbling,
+    bench::{aes_chains::Chains, garbling},
     failure::Failure,
     inputs::PartyInputs,
     local::{Local, Outcome},
@@ -34,9 +34,11 @@ const LOOPBACK_BYTES: usize = 1 << 30;
 /// What `garblet bench yao` takes.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// AES-128 blocks, each the encryption of the one before; 6,400 AND gates each
+    /// AES-128 blocks; 6,400 AND gates each
     #[arg(long, default_value = "2000", value_parser = clap::value_parser!(u32).range(1..))]
     blocks: u32,
+    #[command(flatten)]
+    chains: Chains,
     /// Runs, of which the median is reported
     #[arg(long, default_value = "3")]
     repeat: std::num::NonZeroUsize,
@@ -51,6 +53,7 @@ pub(crate) struct Options {
 #[derive(Serialize)]
 struct Measured {
     blocks: u32,
+    chains: u32,
     and: u64,
     /// From the start of the processes to the last result.
     seconds: f64,
@@ -77,13 +80,13 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 }
 
 fn measure(options: &Options) -> Result<Measured, Failure> {
-    let args = ProgramArgs::plain(&format!("lib:aes128-chain({})", options.blocks));
+    let args = ProgramArgs::plain(&options.chains.circuit(options.blocks)?);
     let program = program::load(&args)?;
     let outcome = run_checked(&args, &program, options.repeat.get())?;
     let cold_args = ProgramArgs::plain("lib:aes128");
     let cold = run_checked(&cold_args, &program::load(&cold_args)?, options.cold_starts.get())?;
     let loopback = loopback_rate().map_err(|e| Failure::no_result(format!("loopback TCP: {e}")))?;
-    let [garble, evaluate] = garbling::default_rates()?;
+    let [garble, evaluate] = garbling::default_rates(options.chains)?;
 
     let ands = outcome.report.program.and;
     let costs: Vec<_> = outcome.report.per_party.iter().map(|p| total(&p.phases)).collect();
@@ -94,6 +97,7 @@ fn measure(options: &Options) -> Result<Measured, Failure> {
     let achieved = ands as f64 / session_seconds;
     Ok(Measured {
         blocks: options.blocks,
+        chains: options.chains.chains,
         and: ands,
         seconds: outcome.seconds,
         session_seconds,
@@ -111,7 +115,11 @@ fn measure(options: &Options) -> Result<Measured, Failure> {
 
 /// The median run, with its result checked against the plain evaluator.
 fn run_checked(args: &ProgramArgs, program: &Program, times: usize) -> Result<Outcome, Failure> {
-    let inputs = [Bits::from_bytes(&[0x11; 16]), Bits::from_bytes(&[0x22; 16])];
+    let inputs: Vec<Bits> = (0x11u8..)
+        .zip(program.inputs())
+        .map(|(first, input)| (first..).cycle().take(input.port.width() as usize / 8).collect::<Vec<u8>>())
+        .map(|bytes| Bits::from_bytes(&bytes))
+        .collect();
     let expected: Vec<Option<Bits>> = evaluate(program, &inputs).into_iter().map(Some).collect();
     let inputs: Vec<PartyInputs> =
         inputs.into_iter().enumerate().map(|(k, bits)| vec![(InputId(k as u32), bits)]).collect();

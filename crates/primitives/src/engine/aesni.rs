@@ -150,6 +150,11 @@ impl Engine for AesNi {
     }
 
     #[inline(always)]
+    fn mask(self, bit: bool) -> Self::Mask {
+        [have! { _mm_set1_epi64x(-i64::from(bit)) }; LANES]
+    }
+
+    #[inline(always)]
     fn mask_and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
         self.and(a, b)
     }

@@ -87,6 +87,11 @@ impl Engine for Portable {
     }
 
     #[inline(always)]
+    fn mask(self, bit: bool) -> Self::Mask {
+        [bit; LANES]
+    }
+
+    #[inline(always)]
     fn mask_and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
         std::array::from_fn(|i| a[i] & b[i])
     }

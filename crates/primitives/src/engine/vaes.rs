@@ -163,6 +163,11 @@ impl Engine for Vaes {
     }
 
     #[inline(always)]
+    fn mask(self, bit: bool) -> Self::Mask {
+        0u8.wrapping_sub(u8::from(bit))
+    }
+
+    #[inline(always)]
     fn mask_and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask {
         a & b
     }

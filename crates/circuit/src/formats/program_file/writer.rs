@@ -34,7 +34,7 @@ pub(crate) fn write(program: &Program, out: &mut dyn Write) -> Result<(), WriteE
         let component = program.component_of(id);
         let of = &names.components[program.component_id(id).0 as usize];
         write!(out, "    {}: {{\"of\": {}, \"in\": {{", json!(names.instances[id.0 as usize]), json!(of))?;
-        let mut rest = program.instance_links(id).to_vec();
+        let mut rest = program.instance_links(id).collect::<Vec<_>>();
         for (k, port) in component.inputs().iter().enumerate() {
             let links = take(&mut rest, port.width());
             let separator = if k > 0 { ", " } else { "" };

@@ -1,0 +1,51 @@
+//! The circuits that garbling and `yao` are measured with: chains of AES-128 blocks.
+
+use garblet_circuit::{Program, library};
+
+use crate::failure::Failure;
+
+/// How many blocks in how many chains.
+#[derive(Clone, Copy, clap::Args)]
+pub(crate) struct Chains {
+    /// Chains, each block of one the encryption of the one before; four chains run side by side, one runs gate by gate
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) chains: u32,
+}
+
+impl Chains {
+    /// The library circuit of so many blocks in all.
+    ///
+    /// *Errors*: blocks that cannot be shared out evenly.
+    pub(crate) fn circuit(self, blocks: u32) -> Result<String, Failure> {
+        match blocks % self.chains {
+            0 => Ok(format!("lib:aes128-chains({}, {})", blocks / self.chains, self.chains)),
+            _ => Err(Failure::call(format!("--blocks {blocks}: expected a multiple of the {} chains", self.chains))
+                .hint("--chains 1 takes any number of blocks")),
+        }
+    }
+
+    /// The same as a program.
+    ///
+    /// *Errors*: as [`Chains::circuit`].
+    pub(crate) fn program(self, blocks: u32) -> Result<Program, Failure> {
+        let circuit = self.circuit(blocks)?;
+        let name = circuit.trim_start_matches(library::PREFIX);
+        library::find(name).map_err(|e| Failure::no_result(format!("{circuit}: {e}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_shared_out() {
+        let program = Chains { chains: 4 }.program(12).unwrap();
+        assert_eq!((program.instance_count(), program.inputs()[1].port.width()), (12, 4 * 128));
+    }
+
+    #[test]
+    fn a_remainder_is_refused() {
+        assert!(Chains { chains: 4 }.program(13).is_err());
+    }
+}

@@ -1,0 +1,117 @@
+//! One copy of a list: a slot is a label, and four AND gates are gathered from wherever their labels are.
+
+use std::ops::Range;
+
+use super::{
+    AndGates, Slots,
+    packed::{INVERT_A, INVERT_B, NARROW_FLAGS, Offsets, Packed, narrow, narrow_xor, wide},
+};
+use crate::{
+    block::Block,
+    engine::{Engine, LANES},
+};
+
+/// Runs the operations of that range.
+///
+/// # Safety
+/// The operations' slots exist.
+#[inline(always)]
+pub(super) unsafe fn run_xors(ops: &Packed, range: Range<usize>, slots: &mut Slots) {
+    let slots = slots.labels();
+    match ops {
+        Packed::Narrow(ops) => {
+            let (groups, rest) = ops[range].as_chunks::<4>();
+            for group in groups {
+                for &op in group {
+                    // SAFETY: the caller promises that the slots exist.
+                    unsafe { run_xor(slots, narrow_xor(op)) }
+                }
+            }
+            for &op in rest {
+                // SAFETY: as above.
+                unsafe { run_xor(slots, narrow_xor(op)) }
+            }
+        }
+        Packed::Wide(ops) => {
+            for &op in &ops[range] {
+                // SAFETY: as above.
+                unsafe { run_xor(slots, wide(op)) }
+            }
+        }
+    }
+}
+
+/// Runs the gates of that range.
+///
+/// # Safety
+/// The operations' slots exist.
+#[inline(always)]
+pub(super) unsafe fn run_ands<E: Engine, G: AndGates<E>>(
+    e: E,
+    ops: &Packed,
+    range: Range<usize>,
+    slots: &mut Slots,
+    gates: &mut G,
+) {
+    let slots = slots.labels();
+    let mut next = range.start;
+    if let Packed::Narrow(ops) = ops {
+        for quad in ops[range.clone()].as_chunks::<LANES>().0 {
+            let inverted = [e.bit::<{ NARROW_FLAGS + INVERT_A }>(quad), e.bit::<{ NARROW_FLAGS + INVERT_B }>(quad)];
+            // SAFETY: the caller promises that the slots exist.
+            unsafe { run_quad(e, LANES, quad.each_ref().map(narrow), inverted, slots, gates) }
+            next += LANES;
+        }
+    }
+    while next < range.end {
+        let now = (range.end - next).min(LANES);
+        let (offsets, flags) = ops.quad(next, now);
+        let inverted = [e.bit::<INVERT_A>(&flags), e.bit::<INVERT_B>(&flags)];
+        // SAFETY: as above.
+        unsafe { run_quad(e, now, offsets, inverted, slots, gates) }
+        next += now;
+    }
+}
+
+/// Runs an XOR operation.
+///
+/// # Safety
+/// The operation's slots exist.
+#[inline(always)]
+unsafe fn run_xor(slots: *mut Block, at: Offsets) {
+    // SAFETY: the caller promises that the slots exist.
+    unsafe { *slots.byte_add(at.out) = *slots.byte_add(at.a) ^ *slots.byte_add(at.b) }
+}
+
+/// Runs up to four AND gates at the offsets of each lane.
+///
+/// # Safety
+/// The operations' slots exist.
+#[inline(always)]
+unsafe fn run_quad<E: Engine, G: AndGates<E>>(
+    e: E,
+    count: usize,
+    at: [Offsets; LANES],
+    inverted: [E::Mask; 2],
+    slots: *mut Block,
+    gates: &mut G,
+) {
+    // SAFETY: the caller promises that the slots exist.
+    let labels = unsafe {
+        [
+            e.gather([0, 1, 2, 3].map(|lane| slots.byte_add(at[lane].a).cast_const())),
+            e.gather([0, 1, 2, 3].map(|lane| slots.byte_add(at[lane].b).cast_const())),
+        ]
+    };
+    let out = gates.quad(e, count, labels, inverted);
+    // SAFETY: as above.
+    unsafe {
+        let to = [0, 1, 2, 3].map(|lane| slots.byte_add(at[lane].out));
+        if count == LANES {
+            e.scatter(out, to);
+        } else {
+            let labels = e.store(out);
+            (0..count).for_each(|lane| *to[lane] = labels[lane]);
+        }
+    }
+}

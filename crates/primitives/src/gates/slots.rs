@@ -1,0 +1,86 @@
+//! Label slots.
+
+use bytemuck::{Pod, Zeroable};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use super::GateList;
+use crate::{block::Block, engine::LANES};
+
+/// Four labels in one line of a cache.
+#[derive(Clone, Copy, Pod, Zeroable, Zeroize)]
+#[repr(C, align(64))]
+pub(super) struct Line(pub(super) [Block; LANES]);
+
+/// The labels of a component while it runs, in slots; wiped on drop.
+#[derive(Default, Zeroize, ZeroizeOnDrop)]
+pub struct Slots {
+    /// One copy: a slot is a block, four to a line. Four copies: a slot is a line.
+    lines: Vec<Line>,
+    #[zeroize(skip)]
+    copies: usize,
+}
+
+impl Slots {
+    /// Makes room for copies of a list and puts their inputs into the first slots.
+    ///
+    /// *Shape*: `copies` is 1 or [`LANES`]; the inputs of one copy after another, the same number for each.
+    ///
+    /// # Panics
+    /// If that is not so, or a copy has more inputs than slots.
+    pub fn begin(&mut self, list: &GateList, copies: usize, inputs: &[Block]) {
+        assert!(copies == 1 || copies == LANES && inputs.len().is_multiple_of(LANES), "{copies} copies");
+        self.copies = copies;
+        let lines = (list.slot_count * copies).div_ceil(LANES);
+        if self.lines.len() < lines {
+            // Not resized, which could leave a copy behind.
+            self.lines.zeroize();
+            self.lines = vec![Line([Block::ZERO; LANES]); lines];
+        }
+        let per_copy = inputs.len() / copies;
+        assert!(per_copy <= list.slot_count, "{per_copy} inputs for {} slots", list.slot_count);
+        if copies == 1 {
+            bytemuck::cast_slice_mut(&mut self.lines)[..per_copy].copy_from_slice(inputs);
+        } else {
+            for (slot, line) in self.lines[..per_copy].iter_mut().enumerate() {
+                line.0 = std::array::from_fn(|copy| inputs[copy * per_copy + slot]);
+            }
+        }
+    }
+
+    /// The label in a slot of a copy.
+    ///
+    /// # Panics
+    /// If there is no such slot or copy.
+    pub fn get(&self, copy: usize, slot: usize) -> Block {
+        assert!(copy < self.copies, "copy {copy} of {}", self.copies);
+        match self.copies {
+            LANES => self.lines[slot].0[copy],
+            _ => self.lines[slot / LANES].0[slot % LANES],
+        }
+    }
+
+    /// How many copies the slots are of.
+    pub fn copies(&self) -> usize {
+        self.copies
+    }
+
+    /// For how many slots there is room.
+    pub(super) fn room(&self) -> usize {
+        match self.copies {
+            LANES => self.lines.len(),
+            _ => self.lines.len() * LANES,
+        }
+    }
+
+    /// The slots of one copy.
+    #[inline(always)]
+    pub(super) fn labels(&mut self) -> *mut Block {
+        self.lines.as_mut_ptr().cast()
+    }
+
+    /// The slots of four copies.
+    #[inline(always)]
+    pub(super) fn lines(&mut self) -> *mut Line {
+        self.lines.as_mut_ptr()
+    }
+}
