@@ -29,8 +29,7 @@ impl Chains {
     /// *Errors*: as [`Chains::circuit`].
     pub(crate) fn program(self, blocks: u32) -> Result<Program, Failure> {
         let circuit = self.circuit(blocks)?;
-        let name = circuit.trim_start_matches(library::PREFIX);
-        library::find(name).map_err(|e| Failure::no_result(format!("{circuit}: {e}")))
+        library::find(&circuit).map_err(|e| Failure::no_result(format!("{circuit}: {e}")))
     }
 }
 

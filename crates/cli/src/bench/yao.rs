@@ -115,11 +115,9 @@ fn measure(options: &Options) -> Result<Measured, Failure> {
 
 /// The median run, with its result checked against the plain evaluator.
 fn run_checked(args: &ProgramArgs, program: &Program, times: usize) -> Result<Outcome, Failure> {
-    let inputs: Vec<Bits> = (0x11u8..)
-        .zip(program.inputs())
-        .map(|(first, input)| (first..).cycle().take(input.port.width() as usize / 8).collect::<Vec<u8>>())
-        .map(|bytes| Bits::from_bytes(&bytes))
-        .collect();
+    let bytes = |width: u32, of: usize| (0..width as usize / 8).map(|i| (of + i) as u8).collect::<Vec<u8>>();
+    let inputs = program.inputs().iter().enumerate();
+    let inputs: Vec<Bits> = inputs.map(|(k, input)| Bits::from_bytes(&bytes(input.port.width(), 0x11 * k))).collect();
     let expected: Vec<Option<Bits>> = evaluate(program, &inputs).into_iter().map(Some).collect();
     let inputs: Vec<PartyInputs> =
         inputs.into_iter().enumerate().map(|(k, bits)| vec![(InputId(k as u32), bits)]).collect();
