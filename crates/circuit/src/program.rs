@@ -378,3 +378,30 @@ impl Program {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_links_are_unpacked_as_they_were() {
+        let last = MAX_SOURCES as u32 - 1;
+        let sources = [Source::Constant(false), Source::Constant(true), Source::Input(InputId(0))];
+        let others =
+            [Source::Input(InputId(last)), Source::Instance(InstanceId(0)), Source::Instance(InstanceId(last))];
+        for source in sources.into_iter().chain(others) {
+            for (start, len) in [(0, 0), (7, 9), (u32::MAX, u32::MAX)] {
+                let link = Link { source, start, len };
+                assert_eq!(PackedLink::new(&link).unpack(), link);
+            }
+        }
+    }
+
+    #[test]
+    fn more_than_can_be_numbered_is_refused() {
+        let program = Program::new("large");
+        assert!(program.check_count("instances", MAX_SOURCES, MAX_SOURCES).is_ok());
+        let error = program.check_count("instances", MAX_SOURCES + 1, MAX_SOURCES).unwrap_err();
+        assert_eq!(error.to_string(), "program `large` has too many instances, the limit is 1073741824");
+    }
+}

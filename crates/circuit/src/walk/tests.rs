@@ -86,6 +86,29 @@ fn values_that_nobody_reads_are_not_held() {
 }
 
 #[test]
+fn instances_are_side_by_side_if_none_reads_another() {
+    // Two in a chain, two that read the first, and one of another component.
+    let mut program = chain(2, 4);
+    let first = program.instance_link(InstanceId(0));
+    let component = program.component_id(InstanceId(0));
+    for _ in 0..2 {
+        program.add_instance(component, &[first]).unwrap();
+    }
+    let other = program.add_component(program.components()[0].clone());
+    program.add_instance(other, &[first]).unwrap();
+    let mut walk = Walk::new(&program, vec![vec![1u64; 4].into()], [0, 1]);
+    let mut most = Vec::new();
+    let mut inputs = Vec::new();
+    while let Some(id) = {
+        most.push((1..7).rev().find(|&count| walk.side_by_side(count)));
+        walk.next_instance(&mut inputs)
+    } {
+        walk.finish(id, &[2; 4]);
+    }
+    assert_eq!(most, [Some(1), Some(3), Some(2), Some(1), Some(1), None]);
+}
+
+#[test]
 #[should_panic(expected = "width of input x")]
 fn an_input_of_the_wrong_width_is_refused() {
     Walk::new(&chain(1, 4), vec![vec![0u64; 3].into()], [0, 1]);
