@@ -66,6 +66,55 @@ impl CircuitBuilder {
         level.swap_remove(0)
     }
 
+    /// The array with another word at `index`; unchanged if the index is beyond its end.
+    ///
+    /// *Cost*: one AND per bit of the array, and that of [`CircuitBuilder::one_hot`].
+    ///
+    /// # Panics
+    /// As [`CircuitBuilder::element`].
+    pub fn with_element<W: Word>(&mut self, array: &[W], index: &Unsigned, value: &W) -> Vec<W> {
+        let hot = self.one_hot(index, array.len());
+        array.iter().zip(hot).map(|(old, here)| self.select(here, value, old)).collect()
+    }
+
+    /// For each number below `n`, whether it is the index.
+    ///
+    /// *Cost*: `2^k - k - 1` if n is `2^k`, k the bits of the index; else at most n + k.
+    ///
+    /// # Panics
+    /// If n is more than the index can name.
+    pub fn one_hot(&mut self, index: &Unsigned, n: usize) -> Vec<Bit> {
+        let bits = index.bits();
+        assert!(n as u64 <= 1 << bits.len().min(63), "an index names every entry");
+        if n as u64 == 1 << bits.len().min(63) {
+            return self.minterms(bits);
+        }
+        let mut hot = vec![Bit::TRUE];
+        for (level, &bit) in bits.iter().enumerate().rev() {
+            let count = n.div_ceil(1 << level);
+            let mut next = Vec::with_capacity(count + 1);
+            for prefix in hot {
+                let one = self.and(prefix, bit);
+                next.extend([self.xor(prefix, one), one]);
+            }
+            next.truncate(count);
+            hot = next;
+        }
+        hot.truncate(n);
+        hot
+    }
+
+    /// The products of all bits or their negations: sums of products of subsets.
+    fn minterms(&mut self, bits: &[Bit]) -> Vec<Bit> {
+        let mut terms = self.products(bits);
+        for step in (0..bits.len()).map(|j| 1 << j) {
+            for i in (0..terms.len()).filter(|i| i & step == 0) {
+                terms[i] = self.xor(terms[i], terms[i | step]);
+            }
+        }
+        terms
+    }
+
     /// The products of all subsets of some bits, the subset's members being the ones of its number.
     fn products(&mut self, bits: &[Bit]) -> Vec<Bit> {
         let mut products = vec![Bit::TRUE];
@@ -147,6 +196,31 @@ mod tests {
                 let content = seed & ((1u128 << (entries as u32 * width)) - 1);
                 let expected = content >> (i as u32 * width) & ((1 << width) - 1);
                 prop_assert_eq!(simulate::component(&component, &[content, i as u128]), [expected]);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn writes(entries in 1usize..20, width in 1u32..6, more in 0u32..2, seed: u128, value: u8) {
+            let index_bits = entries.next_power_of_two().trailing_zeros() + more;
+            let mut c = CircuitBuilder::new("array");
+            let array: Vec<Unsigned> = c.input("array", Type::Array(Box::new(Type::Unsigned(width)), entries as u32));
+            let index: Unsigned = c.input("index", Type::Unsigned(index_bits));
+            let word: Unsigned = c.input("value", Type::Unsigned(width));
+            let written = c.with_element(&array, &index, &word);
+            c.output("array", &written);
+            let component = c.finish().unwrap();
+            let (n, k) = (entries as u64, u64::from(index_bits));
+            let decoding = if n == 1 << k { n - k - 1 } else { n + k };
+            prop_assert!(component.stats().and <= n * u64::from(width) + decoding);
+            let content = seed & ((1u128 << (entries as u32 * width)) - 1);
+            let value = u128::from(value) & ((1 << width) - 1);
+            for i in 0..1usize << index_bits {
+                let place = i as u32 * width;
+                let cleared = content & !(((1 << width) - 1) << place.min(127));
+                let expected = if i < entries { cleared | value << place } else { content };
+                prop_assert_eq!(simulate::component(&component, &[content, i as u128, value]), [expected]);
             }
         }
     }

@@ -32,11 +32,11 @@
 //! | `matrix-multiplication(n, bits)` | `a` n rows of n u (0), `b` n rows of n u (1) | `product` | at most n^2 (n (bits^2 - bits + 1) + (n - 1) (bits - 1)) |
 //! | `dot-product(n, bits)` | `a` n u (0), `b` n u (1) | `dot` | at most n (bits^2 - bits + 1) + (n - 1) (bits - 1) |
 //! | `keyed-database(n, key_bits, value_bits)` | `records` n of {key, value} (0), `key` u (1) | `found`, `value` | n (key_bits + value_bits) - 1 |
-//! | `sort(n, bits)` | `a` ceil(n/2) u (0), `b` floor(n/2) u (1) | `sorted` | 2 bits C(n), C(n) = 1, 5, 19, 63, 191, 543 for n = 2, 4, 8, 16, 32, 64 |
+//! | `sort(n, bits)` | `a` ceil(n/2) u (0), `b` floor(n/2) u (1) | `sorted` | 2 bits C(n), C(n) = 1, 5, 19, 60, 185, 531 for n = 2, 4, 8, 16, 32, 64 |
 //! | `intersection-size(n, m, bits)` | `a` n u (0), `b` m u (1) | `size` | the fewer of n m (bits - 1) + n and 2 bits C(n + m) + (n + m - 1) bits, at most |
 //!
 //! *Source*: FIPS 197 with the S-box of Boyar and Peralta 2012 (22,164 XOR gates in `aes128`); FIPS 180-4; the edit distance by differences of Masek
-//! and Paterson 1980; Karatsuba and Ofman 1962; Batcher 1968.
+//! and Paterson 1980; Karatsuba and Ofman 1962; Batcher 1968 and Green 1969.
 
 mod aes;
 mod error;

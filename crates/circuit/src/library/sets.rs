@@ -35,7 +35,7 @@ pub(super) const MEMBERS: &[Member] = &[
         name: "sort",
         summary: "party 0's first half and party 1's second half of n integers, sorted together",
         parameters: &[Parameter::new("n", 16, 2, 1 << 16), Parameter::new("bits", 32, 1, 1024)],
-        ands: "2 bits C(n), C(n) = 1, 5, 19, 63, 191, 543 for n = 2, 4, 8, 16, 32, 64",
+        ands: "2 bits C(n), C(n) = 1, 5, 19, 60, 185, 531 for n = 2, 4, 8, 16, 32, 64",
         and_count: |p| 2 * p[1] * sort_comparators(p[0] as usize),
         build: Build::Component { owners: OWNERS, build: |name, p| sort(name, p[0], p[1]) },
     },
