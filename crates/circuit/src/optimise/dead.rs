@@ -24,7 +24,7 @@ impl Needs {
         };
         let mut needs = Needs { outputs: none(Component::output_width), inputs: none(Component::input_width) };
         for output in program.outputs() {
-            needs.need(program, &output.links, |_| true);
+            needs.need(program, output.links.iter().copied(), |_| true);
         }
         loop {
             for (component, (outputs, inputs)) in
@@ -45,7 +45,12 @@ impl Needs {
     }
 
     /// Marks the wires behind links, as far as they are needed; whether that is news.
-    fn need(&mut self, program: &Program, links: &[Link], is_needed: impl Fn(usize) -> bool) -> bool {
+    fn need(
+        &mut self,
+        program: &Program,
+        links: impl Iterator<Item = Link>,
+        is_needed: impl Fn(usize) -> bool,
+    ) -> bool {
         let mut at = 0;
         let mut more = false;
         for link in links {
