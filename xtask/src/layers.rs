@@ -6,6 +6,7 @@ use std::path::Path;
 /// test compares with a crate at the same height.
 const LAYERS: &[(&str, &[&str])] = &[
     ("circuit", &[]),
+    ("lang", &["circuit"]),
     ("primitives", &[]),
     ("net", &[]),
     ("ot", &["primitives", "net"]),
@@ -13,7 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("garble", &["circuit", "primitives"]),
     ("protocols", &["circuit", "primitives", "net", "store", "ot", "garble"]),
     ("garblet", &["circuit", "primitives", "net", "store", "ot", "garble", "protocols"]),
-    ("cli", &["circuit", "primitives", "net", "store", "ot", "garble", "protocols", "garblet"]),
+    ("cli", &["circuit", "primitives", "net", "store", "ot", "garble", "protocols", "garblet", "lang"]),
 ];
 
 /// Arrows that point upward, one line per finding.

@@ -19,6 +19,7 @@ pub mod formats;
 pub mod front_end;
 mod json;
 pub mod library;
+pub mod notes;
 pub mod optimise;
 mod program;
 #[cfg(any(test, feature = "random"))]

@@ -99,6 +99,7 @@ pub fn optimise_program(program: &Program) -> Result<Program, CircuitError> {
     for output in program.outputs() {
         better.add_output(output.port.clone(), output.recipients.clone(), output.links.clone())?;
     }
+    better.set_notes(program.notes().clone());
     Ok(better)
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{circuit::GateCounts, component::Component, error::CircuitError, types::Port};
+use crate::{circuit::GateCounts, component::Component, error::CircuitError, notes::Notes, types::Port};
 
 /// A party of the computation, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -99,6 +99,7 @@ pub struct Program {
     instances: Vec<Instance>,
     links: Vec<PackedLink>,
     outputs: Vec<Output>,
+    notes: Notes,
 }
 
 /// A [`Link`] in three quarters of its space: programs have millions. The upper two bits of the source say what it is.
@@ -150,6 +151,7 @@ impl Program {
             instances: Vec::new(),
             links: Vec::new(),
             outputs: Vec::new(),
+            notes: Notes::default(),
         }
     }
 
@@ -238,6 +240,16 @@ impl Program {
     /// The program's name, for people.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What the front end knows of the program.
+    pub fn notes(&self) -> &Notes {
+        &self.notes
+    }
+
+    /// Notes what the front end knows of the program.
+    pub fn set_notes(&mut self, notes: Notes) {
+        self.notes = notes;
     }
 
     /// Component types.

@@ -45,9 +45,9 @@ pub(crate) enum Command {
 }
 
 /// Which program, and changes to who gives and who learns what.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ProgramArgs {
-    /// A circuit file (Bristol, Bristol Fashion), a program file (JSON), or lib:NAME
+    /// A function source (.garble.rs), a circuit file (Bristol, Bristol Fashion), a program file (JSON), or lib:NAME
     #[arg(value_name = "PROGRAM")]
     pub(crate) program: String,
     /// Give an input to another party
@@ -56,12 +56,62 @@ pub(crate) struct ProgramArgs {
     /// Say who learns an output: parties, or all
     #[arg(long = "to", value_name = "OUTPUT=K[,K]|all")]
     pub(crate) recipients: Vec<To>,
+    /// A constant that a function source takes from a party, or a JSON file of them
+    #[arg(long = "const", value_name = "NAME=VALUE|FILE.json")]
+    pub(crate) constants: Vec<Constant>,
+    /// Whether a function source checks for overflow, division by zero and indices out of bounds
+    #[arg(long, value_name = "on|off", default_value = "on")]
+    pub(crate) panics: Switch,
 }
 
 impl ProgramArgs {
     /// A program as it is.
     pub(crate) fn plain(name: &str) -> Self {
-        ProgramArgs { program: name.into(), owners: Vec::new(), recipients: Vec::new() }
+        ProgramArgs {
+            program: name.into(),
+            owners: Vec::new(),
+            recipients: Vec::new(),
+            constants: Vec::new(),
+            panics: Switch(true),
+        }
+    }
+}
+
+/// `NAME=VALUE`, or a file of constants.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) enum Constant {
+    /// One constant.
+    Value(String, String),
+    /// JSON: `{"NAME": value}` or `{"PARTY_0": {"NAME": value}}`.
+    File(PathBuf),
+}
+
+impl FromStr for Constant {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if !text.contains('=') && text.ends_with(".json") {
+            return Ok(Constant::File(text.into()));
+        }
+        let (name, value) = pair(text, "NAME=VALUE, for instance PARTY_0::ROWS=8, or a file FILE.json")?;
+        Ok(Constant::Value(name, value))
+    }
+}
+
+/// `on` or `off`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Switch(pub(crate) bool);
+
+impl FromStr for Switch {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "on" => Ok(Switch(true)),
+            "off" => Ok(Switch(false)),
+            _ => Err("expected on or off".into()),
+        }
     }
 }
 
@@ -221,6 +271,9 @@ mod tests {
         assert_eq!("o=1,0,1".parse(), Ok(To { output: "o".into(), parties: Some(vec![Party(0), Party(1)]) }));
         assert_eq!("o=all".parse(), Ok(To { output: "o".into(), parties: None }));
         assert_eq!("1=a=b.json".parse(), Ok(InputFile { party: Party(1), path: "a=b.json".into() }));
+        assert_eq!("P::N=3".parse(), Ok(Constant::Value("P::N".into(), "3".into())));
+        assert_eq!("c.json".parse(), Ok(Constant::File("c.json".into())));
+        assert_eq!("off".parse(), Ok(Switch(false)));
         assert_eq!("250ms".parse(), Ok(Time(Duration::from_millis(250))));
         assert_eq!("2min".parse(), Ok(Time(Duration::from_secs(120))));
     }
@@ -231,6 +284,8 @@ mod tests {
         assert_eq!("in1=x".parse::<Owner>().unwrap_err(), "`x` is no party, expected a number from 0 on");
         assert_eq!("=a.json".parse::<InputFile>().unwrap_err(), "expected K=FILE, for instance 0=alice.json");
         assert_eq!("70000=a".parse::<InputFile>().unwrap_err(), "`70000` is no party, expected a number from 0 on");
+        assert!("N".parse::<Constant>().unwrap_err().starts_with("expected NAME=VALUE"));
+        assert_eq!("no".parse::<Switch>().unwrap_err(), "expected on or off");
         assert!("o=".parse::<To>().is_err());
         assert!("o=1,".parse::<To>().is_err());
     }

@@ -16,7 +16,7 @@ use garblet_circuit::{Bits, InputId, Party};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    args::{Owner, ProgramArgs, To},
+    args::ProgramArgs,
     failure::{Failure, Status},
     output, program,
     report::PartyPart,
@@ -29,9 +29,7 @@ const GRACE: Duration = Duration::from_secs(3);
 /// What a child is to do.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Job {
-    pub(crate) program: String,
-    pub(crate) owners: Vec<Owner>,
-    pub(crate) recipients: Vec<To>,
+    pub(crate) program: ProgramArgs,
     pub(crate) party: Party,
     /// Bits in wire order by number of the input.
     pub(crate) inputs: Vec<(u32, String)>,
@@ -69,8 +67,7 @@ pub(crate) fn main() -> Result<(), Failure> {
 
 fn work() -> Result<Done, Failure> {
     let job: Job = serde_json::from_str(&read_line()?).map_err(|e| Failure::call(format!("standard input: {e}")))?;
-    let args = ProgramArgs { program: job.program, owners: job.owners, recipients: job.recipients };
-    let program = program::load(&args)?;
+    let program = program::load(&job.program)?;
     let inputs = job.inputs.iter().map(|(id, bits)| Ok((InputId(*id), bits.parse::<Bits>()?)));
     let inputs: Result<Vec<_>, garblet_circuit::NotBits> = inputs.collect();
     let inputs = inputs.map_err(|e| Failure::call(format!("standard input: {e}")))?;

@@ -9,7 +9,7 @@ use crate::{
     inputs,
     output::{print, print_json},
     program,
-    report::{ProgramPart, outputs_json, outputs_text},
+    report::{ProgramPart, check_panics, outputs_json, outputs_text},
 };
 
 /// What `garblet eval` takes.
@@ -31,6 +31,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     inputs.sort_by_key(|(id, _)| *id);
     let inputs: Vec<Bits> = inputs.into_iter().map(|(_, bits)| bits).collect();
     let outputs: Vec<Option<Bits>> = evaluate(&program, &inputs).into_iter().map(Some).collect();
+    check_panics(&program, &outputs)?;
     match options.json {
         true => print_json(&json!({
             "program": ProgramPart::of(&program),

@@ -11,7 +11,7 @@ use crate::{
     inputs::{self, PartyInputs},
     output::{print, print_json},
     program,
-    report::{Repeat, RunReport, outputs_text},
+    report::{Repeat, RunReport, check_panics, outputs_text},
     session::Settings,
 };
 
@@ -61,6 +61,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let inputs = inputs::of_all(&program, &options.inputs, parties)?;
     let local = Local { args: &options.program, program: &program, inputs: &inputs, settings: &settings };
     let outcome = local.repeat(options.repeat.get())?;
+    check_panics(&program, &outcome.outputs)?;
     if options.json {
         return print_json(&outcome.report);
     }
@@ -106,9 +107,7 @@ impl Local<'_> {
 
     fn jobs(&self) -> Vec<Job> {
         let job = |(party, inputs): (usize, &PartyInputs)| Job {
-            program: self.args.program.clone(),
-            owners: self.args.owners.clone(),
-            recipients: self.args.recipients.clone(),
+            program: self.args.clone(),
             party: Party(party as u16),
             inputs: inputs.iter().map(|(id, bits)| (id.0, bits.to_string())).collect(),
             settings: self.settings.clone(),

@@ -1,14 +1,27 @@
 //! Programs as users name them: a file, or a circuit of the library.
 
-use garblet_circuit::{InputId, Program, diagnostic::nearest, front_end::FrontEnds};
+use std::path::Path;
 
-use crate::{args::ProgramArgs, failure::Failure};
+use garblet_circuit::{InputId, Party, Program, Recipients, diagnostic::nearest, front_end::FrontEnds, notes::Panics};
+use garblet_lang::{Constants, Language, Options};
+use serde_json::Value;
+
+use crate::{
+    args::{Constant, ProgramArgs},
+    failure::Failure,
+};
 
 /// Loads a program and applies the changes of owners and recipients.
 ///
 /// *Errors*: a program that cannot be read or does not hold together, and names that it does not have.
 pub(crate) fn load(args: &ProgramArgs) -> Result<Program, Failure> {
-    let mut program = read(&args.program)?;
+    let options = Options { constants: constants(&args.constants)?, panics: args.panics.0 };
+    let front_ends = FrontEnds::standard().with(Language { options });
+    let mut program = front_ends.load(&args.program).map_err(Failure::diagnosed)?;
+    if program.notes().panics.is_none() && !(args.constants.is_empty() && args.panics.0) {
+        let option = if args.constants.is_empty() { "--panics off" } else { "--const" };
+        return Err(Failure::call(format!("{option}: {} is no function source", args.program)));
+    }
     for change in &args.owners {
         let known: Vec<&str> = program.inputs().iter().map(|i| i.port.name.as_str()).collect();
         let at = position("--owner", "input", &change.input, &known)?;
@@ -19,11 +32,60 @@ pub(crate) fn load(args: &ProgramArgs) -> Result<Program, Failure> {
         let at = position("--to", "output", &change.output, &known)?;
         program.set_recipients(at, change.recipients());
     }
+    tell_panics(&mut program);
     Ok(program)
 }
 
-fn read(name: &str) -> Result<Program, Failure> {
-    FrontEnds::standard().load(name).map_err(Failure::diagnosed)
+/// Whoever learns an output learns whether and where the computation has panicked.
+fn tell_panics(program: &mut Program) {
+    let Some(Panics::On { output: Some(at), .. }) = program.notes().panics else { return };
+    let mut told: Vec<Party> = Vec::new();
+    for (_, output) in program.outputs().iter().enumerate().filter(|(other, _)| *other != at) {
+        match &output.recipients {
+            Recipients::All => return program.set_recipients(at, Recipients::All),
+            Recipients::Only(parties) => told.extend(parties),
+        }
+    }
+    told.sort_unstable();
+    told.dedup();
+    program.set_recipients(at, Recipients::Only(told));
+}
+
+fn constants(given: &[Constant]) -> Result<Constants, Failure> {
+    let mut constants = Constants::default();
+    for constant in given {
+        match constant {
+            Constant::Value(name, value) => {
+                constants.set(name, value).map_err(|e| Failure::call(format!("--const {name}={value}: {e}")))?;
+            }
+            Constant::File(path) => read_constants(path, &mut constants)?,
+        }
+    }
+    Ok(constants)
+}
+
+fn read_constants(path: &Path, constants: &mut Constants) -> Result<(), Failure> {
+    let wrong = |what: String| Failure::call(format!("{}: {what}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|e| Failure::unreadable(path, &e))?;
+    let value: Value = serde_json::from_str(&text).map_err(|e| wrong(format!("not JSON: {e}")))?;
+    let Value::Object(members) = value else {
+        return Err(wrong("expected an object of constants".into()).hint("write {\"PARTY_0\": {\"ROWS\": 8}}"));
+    };
+    for (name, value) in members {
+        match value {
+            Value::Object(own) => {
+                for (inner, value) in own {
+                    set(constants, &format!("{name}::{inner}"), &value).map_err(wrong)?;
+                }
+            }
+            value => set(constants, &name, &value).map_err(wrong)?,
+        }
+    }
+    Ok(())
+}
+
+fn set(constants: &mut Constants, name: &str, value: &Value) -> Result<(), String> {
+    constants.set(name, &value.to_string()).map_err(|e| e.to_string())
 }
 
 fn position(option: &str, side: &str, name: &str, known: &[&str]) -> Result<usize, Failure> {

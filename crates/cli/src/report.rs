@@ -1,7 +1,7 @@
 //! What a run was and what it gave: the object of `--json`, and the same for people.
 
 use garblet::{Phase, PhaseCost, PhaseCosts, Security};
-use garblet_circuit::{Bits, Program, value};
+use garblet_circuit::{Bits, Output, Program, notes::Panics, value};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -34,6 +34,9 @@ pub(crate) struct ProgramPart {
     pub(crate) outputs: u64,
     /// Instances of components.
     pub(crate) components: u64,
+    /// Whether a function source checks for overflow and the like: `on` or `off`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) panics: Option<&'static str>,
 }
 
 impl ProgramPart {
@@ -48,8 +51,40 @@ impl ProgramPart {
             inputs: program.inputs().iter().map(|i| i.port.ty.width()).sum(),
             outputs: program.outputs().iter().map(|o| o.port.ty.width()).sum(),
             components: program.instance_count() as u64,
+            panics: program.notes().panics.as_ref().map(|panics| match panics {
+                Panics::Off => "off",
+                Panics::On { .. } => "on",
+            }),
         }
     }
+}
+
+/// Looks whether the computation has panicked.
+///
+/// *Errors*: where and why it has; the other outputs then mean nothing.
+pub(crate) fn check_panics(program: &Program, outputs: &[Option<Bits>]) -> Result<(), Failure> {
+    let Some(panics @ Panics::On { output: Some(at), .. }) = &program.notes().panics else { return Ok(()) };
+    let code = outputs.get(*at).and_then(Option::as_ref).and_then(Bits::to_u128).unwrap_or(0);
+    match panics.reason(code) {
+        Some(reason) => Err(Failure::no_result(format!("panicked at {reason}"))),
+        None if code != 0 => Err(Failure::no_result(format!("panicked at an unknown place, number {code}"))),
+        None => Ok(()),
+    }
+}
+
+/// The output that says what has panicked, which is none of the result.
+fn panic_output(program: &Program) -> Option<usize> {
+    match program.notes().panics {
+        Some(Panics::On { output, .. }) => output,
+        _ => None,
+    }
+}
+
+/// The outputs that are known, without the one that says what has panicked.
+fn results<'a>(program: &'a Program, outputs: &'a [Option<Bits>]) -> impl Iterator<Item = (&'a Output, &'a Bits)> {
+    let hidden = panic_output(program);
+    let known = program.outputs().iter().zip(outputs).enumerate().filter(move |(at, _)| Some(*at) != hidden);
+    known.filter_map(|(_, (output, bits))| Some((output, bits.as_ref()?)))
 }
 
 /// The object of `--json`.
@@ -78,21 +113,20 @@ pub(crate) struct Repeat {
 
 /// The outputs that are known, as JSON objects by name.
 pub(crate) fn outputs_json(program: &Program, outputs: &[Option<Bits>]) -> Map<String, Value> {
-    let known = program.outputs().iter().zip(outputs);
-    known.filter_map(|(o, bits)| Some((o.port.name.clone(), value::output_json(&o.port.ty, bits.as_ref()?)))).collect()
+    let named = |(o, bits): (&Output, &Bits)| (o.port.name.clone(), value::output_json(&o.port.ty, bits));
+    results(program, outputs).map(named).collect()
 }
 
 /// The outputs that are known, one line each.
 pub(crate) fn outputs_text(program: &Program, outputs: &[Option<Bits>]) -> String {
-    let known = program.outputs().iter().zip(outputs);
-    let lines = known.filter_map(|(o, bits)| {
-        let value = match value::to_json(&o.port.ty, bits.as_ref()?) {
+    let lines = results(program, outputs).map(|(o, bits)| {
+        let value = match value::to_json(&o.port.ty, bits) {
             // A byte string's digits say it all.
             Value::Object(object) if object.len() == 1 && object.contains_key("hex") => object["hex"].clone(),
             other => other,
         };
         let value = value.as_str().map(String::from).unwrap_or_else(|| value.to_string());
-        Some(format!("{} = {value}\n", o.port.name))
+        format!("{} = {value}\n", o.port.name)
     });
     lines.collect()
 }

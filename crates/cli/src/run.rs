@@ -10,7 +10,7 @@ use crate::{
     identity, inputs,
     output::{print, print_json},
     program,
-    report::{RunReport, outputs_text},
+    report::{RunReport, check_panics, outputs_text},
     session::{self, Meeting, Settings, Task},
 };
 
@@ -89,6 +89,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         progress: true,
     };
     let outcome = session::compute(task)?;
+    check_panics(&program, &outcome.outputs)?;
     let report = RunReport::new(&program, &settings, outcome.security, &outcome.outputs, vec![outcome.part])?;
     if options.json {
         return print_json(&report);

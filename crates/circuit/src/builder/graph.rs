@@ -98,12 +98,20 @@ pub(super) struct Graph {
     table: Vec<u32>,
     table_bits: u32,
     gates: usize,
+    ands: u64,
 }
 
 impl Graph {
     pub(super) fn new() -> Self {
         let table_bits = 8;
-        Graph { nodes: vec![Node::LEAF], inputs: Vec::new(), table: vec![0; 1 << table_bits], table_bits, gates: 0 }
+        Graph {
+            nodes: vec![Node::LEAF],
+            inputs: Vec::new(),
+            table: vec![0; 1 << table_bits],
+            table_bits,
+            gates: 0,
+            ands: 0,
+        }
     }
 
     pub(super) fn reserve(&mut self, gates: usize) {
@@ -112,6 +120,10 @@ impl Graph {
         if bits > self.table_bits {
             self.resize_table(bits);
         }
+    }
+
+    pub(super) fn and_count(&self) -> u64 {
+        self.ands
     }
 
     pub(super) fn input(&mut self) -> Bit {
@@ -186,6 +198,7 @@ impl Graph {
         let bit = self.push(node);
         self.table[at] = bit.0 >> 1;
         self.gates += 1;
+        self.ands += u64::from(node.is_and());
         if 2 * self.gates > self.table.len() {
             self.resize_table(self.table_bits + 1);
         }

@@ -76,6 +76,11 @@ impl CircuitBuilder {
         self.graph.reserve(gates);
     }
 
+    /// How many AND gates there are so far, those that no output will depend on too.
+    pub fn and_count(&self) -> u64 {
+        self.graph.and_count()
+    }
+
     /// Adds an input port and gives its value.
     ///
     /// # Panics

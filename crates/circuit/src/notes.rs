@@ -1,0 +1,76 @@
+//! Notes: what a front end knows of a program beyond its graph.
+
+/// What a front end knows of a program beyond its graph. The digest does not cover it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// What checks at run time the program has; none if its kind knows no such thing.
+    pub panics: Option<Panics>,
+    /// Loops that are repeated instances, in order.
+    pub regions: Vec<Region>,
+    /// For each component, source lines with the AND gates that they became.
+    ///
+    /// *Units*: gates before the last optimisation of the component, so that their sum may be a little above its count.
+    pub lines: Vec<Vec<(u32, u64)>>,
+}
+
+/// Checks at run time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Panics {
+    /// Arithmetic wraps around, and what is out of bounds has no meaning.
+    Off,
+    /// Checks are made.
+    On {
+        /// The output that is 0 if none failed, else `k` if the first that failed is at place `k - 1`; none if nothing
+        /// can fail.
+        output: Option<usize>,
+        /// Place and reason of each check, as `file:line:column: reason`.
+        places: Vec<String>,
+    },
+}
+
+impl Panics {
+    /// The place and reason for a value of the output.
+    pub fn reason(&self, code: u128) -> Option<&str> {
+        let Panics::On { places, .. } = self else { return None };
+        let at = usize::try_from(code.checked_sub(1)?).ok()?;
+        places.get(at).map(String::as_str)
+    }
+}
+
+/// A loop of the source that became consecutive instances.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// The loop's line.
+    pub line: u32,
+    /// The first instance.
+    pub first: u32,
+    /// How many instances.
+    pub count: u32,
+    /// What is repeated in it.
+    pub shape: Shape,
+}
+
+/// How often a loop's body runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A loop: so many iterations.
+    Chain(u64),
+    /// A loop with one loop in it, whose number of iterations is always the same: outer and inner iterations.
+    Grid(u64, u64),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_names_its_place() {
+        let places = vec!["a:1:2: x".to_string(), "a:3:4: y".to_string()];
+        let panics = Panics::On { output: Some(1), places };
+        assert_eq!(panics.reason(2), Some("a:3:4: y"));
+        assert_eq!(panics.reason(0), None);
+        assert_eq!(panics.reason(3), None);
+        assert_eq!(panics.reason(u128::MAX), None);
+        assert_eq!(Panics::Off.reason(1), None);
+    }
+}

@@ -1,0 +1,505 @@
+//! Operations on words: what is known is computed, ranges are carried along, the rest is recorded.
+
+use crate::{
+    fault::Fault,
+    machine::Machine,
+    operation::Kind,
+    panic::Reason,
+    tree::{BinaryOp, Scalar, Span},
+    word::{Wires, Word, width_of},
+};
+
+type Range = (i128, i128);
+
+impl Machine<'_> {
+    /// A binary operation other than those that skip their second operand.
+    ///
+    /// *Errors*: an operation that panics for certain.
+    pub(crate) fn binary(&mut self, op: BinaryOp, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, Fault> {
+        Ok(match op {
+            BinaryOp::Add | BinaryOp::Sub => return self.add_or_sub(op, a, b, ty, span),
+            BinaryOp::Mul => return self.mul(a, b, ty, span),
+            BinaryOp::Div | BinaryOp::Rem => return self.divide(op, a, b, ty, span),
+            BinaryOp::Shl | BinaryOp::Shr => return self.shift(op, a, b, ty, span),
+            BinaryOp::And => self.and(a, b, span),
+            BinaryOp::Or => self.or(a, b, span),
+            BinaryOp::Xor => self.xor(a, b, span),
+            BinaryOp::Less => self.less(a, b, span),
+            BinaryOp::Greater => self.less(b, a, span),
+            BinaryOp::Equal => self.equal(a, b, span),
+            BinaryOp::NotEqual => {
+                let equal = self.equal(a, b, span);
+                self.not(equal, span)
+            }
+        })
+    }
+
+    fn record(&mut self, kind: Kind, operands: &[Word], range: Range, span: Span) -> Word {
+        self.trace.push(kind, width_of(range.0, range.1), operands, range, span.line)
+    }
+
+    fn add_or_sub(&mut self, op: BinaryOp, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, Fault> {
+        let (kind, range) = match op {
+            BinaryOp::Add => (Kind::Add, (a.lo + b.lo, a.hi + b.hi)),
+            _ => (Kind::Sub, (a.lo - b.hi, a.hi - b.lo)),
+        };
+        if let Some(value) = known(range, &[a, b]) {
+            return self.wrap_known(value, ty, span);
+        }
+        if b.known() == Some(0) {
+            return Ok(a);
+        }
+        if within(range, ty) {
+            return Ok(self.record(kind, &[a, b], range, span));
+        }
+        if !self.panics.is_on() {
+            return Ok(self.record(kind, &[a, b], (ty.min(), ty.max()), span));
+        }
+        let exact = self.record(kind, &[a, b], range, span);
+        let failed = self.is_outside(exact, ty, span);
+        self.check(failed, Reason::Overflow, span)?;
+        Ok(low_wires(exact, ty))
+    }
+
+    /// Whether a number, of one wire more than the type at most, is no value of it.
+    fn is_outside(&mut self, exact: Word, ty: Scalar, span: Span) -> Word {
+        if exact.lo > ty.max() || exact.hi < ty.min() {
+            return Word::TRUE;
+        }
+        let top = exact.width() - 1;
+        let above = bit(exact, top);
+        match ty.signed && exact.signed() {
+            true => {
+                let sign = bit(exact, top - 1);
+                self.xor(above, sign, span)
+            }
+            false => above,
+        }
+    }
+
+    fn wrap_known(&mut self, value: i128, ty: Scalar, span: Span) -> Result<Word, Fault> {
+        let wrapped = wrap(value, ty);
+        self.check(Word::constant(i128::from(wrapped != value)), Reason::Overflow, span)?;
+        Ok(Word::constant(wrapped))
+    }
+
+    fn mul(&mut self, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, Fault> {
+        let range = products(a, b);
+        if let Some(value) = known(range, &[a, b]) {
+            return self.wrap_known(value, ty, span);
+        }
+        for (x, y) in [(a, b), (b, a)] {
+            match x.known() {
+                Some(0) => return Ok(Word::constant(0)),
+                Some(1) => return Ok(y),
+                _ => {}
+            }
+        }
+        if within(range, ty) {
+            return Ok(self.record(Kind::Mul, &[a, b], range, span));
+        }
+        if !self.panics.is_on() {
+            return Ok(self.record(Kind::Mul, &[a, b], (ty.min(), ty.max()), span));
+        }
+        let negative = match a.signed() || b.signed() {
+            true => {
+                let (a, b) = (self.is_negative(a), self.is_negative(b));
+                self.xor(a, b, span)
+            }
+            false => Word::FALSE,
+        };
+        let (a, b) = (self.magnitude(a, span), self.magnitude(b, span));
+        self.checked_product(a, b, negative, ty, span)
+    }
+
+    /// The product of two magnitudes with a sign.
+    ///
+    /// If no wire i of one and j of the other are set with i + j >= n, the product is below 2^(n+1); so n + 1 wires of it
+    /// tell the rest.
+    fn checked_product(&mut self, a: Word, b: Word, negative: Word, ty: Scalar, span: Span) -> Result<Word, Fault> {
+        let most = a.hi.saturating_mul(b.hi);
+        let wires = ty.bits - u16::from(ty.signed) + u16::from(negative.known().is_none());
+        let far = match a.width() + b.width() - 2 >= wires {
+            true => self.record(Kind::FarPairs, &[a, b, Word::constant(wires.into())], (0, 1), span),
+            false => Word::FALSE,
+        };
+        let product = self.record(Kind::Mul, &[a, b], (0, most.min((1 << (wires + 1)) - 1)), span);
+        let signed = match negative.known() {
+            Some(0) => product,
+            _ => self.record(Kind::NegIf, &[negative, product], (-product.hi, product.hi), span),
+        };
+        let near = self.is_far_outside(signed, ty, span);
+        let failed = self.or(far, near, span);
+        self.check(failed, Reason::Overflow, span)?;
+        Ok(low_wires(signed, ty))
+    }
+
+    /// Whether a number of any width is no value of the type.
+    fn is_far_outside(&mut self, exact: Word, ty: Scalar, span: Span) -> Word {
+        let below = self.less(exact, Word::constant(ty.min()), span);
+        let above = self.less(Word::constant(ty.max()), exact, span);
+        if !exact.signed() || !ty.signed {
+            return self.or(below, above, span);
+        }
+        // All wires from the sign of the type on are equal, or not.
+        let sign = bit(exact, ty.bits - 1);
+        let mut outside = Word::FALSE;
+        for k in ty.bits..exact.width() {
+            let differs = self.xor(bit(exact, k), sign, span);
+            outside = self.or(outside, differs, span);
+        }
+        outside
+    }
+
+    fn is_negative(&mut self, a: Word) -> Word {
+        match a.known() {
+            Some(value) => Word::constant(i128::from(value < 0)),
+            None if a.hi < 0 => Word::TRUE,
+            None if a.signed() => bit(a, a.width() - 1),
+            None => Word::FALSE,
+        }
+    }
+
+    fn magnitude(&mut self, a: Word, span: Span) -> Word {
+        if let Some(value) = a.known() {
+            return Word::constant(value.abs());
+        }
+        match a.signed() {
+            true => {
+                let negative = self.is_negative(a);
+                self.record(Kind::NegIf, &[negative, a], (0, (-a.lo).max(a.hi)), span)
+            }
+            false => a,
+        }
+    }
+
+    fn divide(&mut self, op: BinaryOp, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, Fault> {
+        let by_zero = self.equal(b, Word::constant(0), span);
+        self.check(by_zero, Reason::DivisionByZero, span)?;
+        let most = (-a.lo).max(a.hi);
+        if let (Some(x), Some(y)) = (a.known(), b.known()) {
+            let value = match op {
+                _ if y == 0 => {
+                    if op == BinaryOp::Div {
+                        -1
+                    } else {
+                        x
+                    }
+                }
+                BinaryOp::Div => x / y,
+                _ => x % y,
+            };
+            return Ok(Word::constant(wrap(value, ty)));
+        }
+        let (kind, range) = match op {
+            BinaryOp::Div if a.signed() || b.signed() => (Kind::Div, (-most, most)),
+            BinaryOp::Div => (Kind::Div, (a.lo / b.hi.max(1), a.hi / b.lo.max(1))),
+            _ => {
+                let most = if b.lo <= 0 && b.hi >= 0 && !self.panics.is_on() {
+                    most
+                } else {
+                    most.min((-b.lo).max(b.hi) - 1).max(0)
+                };
+                (Kind::Rem, (if a.signed() { -most } else { 0 }, most))
+            }
+        };
+        if range.0 == range.1 {
+            return Ok(Word::constant(range.0));
+        }
+        let range = if within(range, ty) { range } else { (ty.min(), ty.max()) };
+        // Without panics a quotient by zero has all the wires of the type.
+        let range = if by_zero.known().is_none() && !self.panics.is_on() { (ty.min(), ty.max()) } else { range };
+        Ok(self.record(kind, &[a, b], range, span))
+    }
+
+    fn shift(&mut self, op: BinaryOp, a: Word, amount: Word, ty: Scalar, span: Span) -> Result<Word, Fault> {
+        let bits = i128::from(ty.bits);
+        let digits = width_of(0, bits - 1);
+        let inside = self.equal(beyond(amount, digits), Word::constant(0), span);
+        let failed = self.not(inside, span);
+        self.check(failed, Reason::Overflow, span)?;
+        if let Some(amount) = amount.known() {
+            return Ok(self.shift_by(op, a, amount.min(bits) as u16, ty, span));
+        }
+        if a.known() == Some(0) {
+            return Ok(a);
+        }
+        Ok(match op {
+            BinaryOp::Shl => {
+                let most = amount.hi.min(bits - 1);
+                let range = (a.lo << most, a.hi << most);
+                let range = if a.lo >= 0 && within(range, ty) { (0, range.1) } else { (ty.min(), ty.max()) };
+                self.record(Kind::ShiftLeft, &[a, amount], range, span)
+            }
+            _ => self.record(Kind::ShiftRight, &[a, amount], (a.lo.min(0), a.hi.max(-i128::from(a.signed()))), span),
+        })
+    }
+
+    fn shift_by(&mut self, op: BinaryOp, a: Word, amount: u16, ty: Scalar, span: Span) -> Word {
+        let scaled = |x: i128| x << amount;
+        match (op, a.known()) {
+            (BinaryOp::Shl, Some(value)) => Word::constant(wrap(scaled(value), ty)),
+            (BinaryOp::Shl, None) => {
+                let range = (scaled(a.lo), scaled(a.hi));
+                let range = if within(range, ty) { range } else { (ty.min(), ty.max()) };
+                self.record(Kind::ShiftLeft, &[a, Word::constant(amount.into())], range, span)
+            }
+            _ => beyond(a, amount),
+        }
+    }
+
+    /// Bitwise negation of an integer, negation of a Boolean.
+    pub(crate) fn not_of(&mut self, a: Word, ty: Scalar, span: Span) -> Word {
+        let turned = |x: i128| if ty.signed { !x } else { ty.max() - x };
+        match a.known() {
+            Some(value) => Word::constant(turned(value)),
+            None => self.record(Kind::Not, &[a], (turned(a.hi), turned(a.lo)), span),
+        }
+    }
+
+    /// Arithmetic negation; the least number stays what it is.
+    pub(crate) fn neg(&mut self, a: Word, ty: Scalar, span: Span) -> Word {
+        if let Some(value) = a.known() {
+            return Word::constant(wrap(-value, ty));
+        }
+        let range = (-a.hi, -a.lo);
+        let range = if within(range, ty) { range } else { (ty.min(), ty.max()) };
+        self.record(Kind::NegIf, &[Word::TRUE, a], range, span)
+    }
+
+    /// Negation of a Boolean.
+    pub(crate) fn not(&mut self, a: Word, span: Span) -> Word {
+        let result = self.not_of(a, Scalar::BOOL, span);
+        if let Some((condition, x, y)) = self.compared
+            && condition == a
+        {
+            // not (x < y): selecting by it x or y is the greater, as selecting by y < x would be.
+            self.compared = Some((result, y, x));
+        }
+        result
+    }
+
+    pub(crate) fn and(&mut self, a: Word, b: Word, span: Span) -> Word {
+        if let (Some(x), Some(y)) = (a.known(), b.known()) {
+            return Word::constant(x & y);
+        }
+        if a == b {
+            return a;
+        }
+        for (mask, x) in [(a, b), (b, a)] {
+            let Some(value) = mask.known() else { continue };
+            if value == 0 || value == -1 {
+                return if value == 0 { mask } else { x };
+            }
+            // Low wires are wiring.
+            if value & (value + 1) == 0
+                && let Wires::Node { node, start, len } = x.wires
+                && (!x.signed() || len >= width_of(0, value))
+            {
+                return Word::of_node(node, start, (0, if x.signed() { value } else { value.min(x.hi) }));
+            }
+        }
+        let range = match (a.signed(), b.signed()) {
+            (false, false) => (0, a.hi.min(b.hi)),
+            (true, false) => (0, b.hi),
+            (false, true) => (0, a.hi),
+            (true, true) => full(a, b),
+        };
+        self.record(Kind::And, &[a, b], range, span)
+    }
+
+    pub(crate) fn or(&mut self, a: Word, b: Word, span: Span) -> Word {
+        if let (Some(x), Some(y)) = (a.known(), b.known()) {
+            return Word::constant(x | y);
+        }
+        if a == b {
+            return a;
+        }
+        for (x, other) in [(a, b), (b, a)] {
+            match x.known() {
+                Some(0) => return other,
+                Some(-1) => return x,
+                Some(1) if other.hi == 1 && other.lo == 0 => return x,
+                _ => {}
+            }
+        }
+        let range = full(a, b);
+        self.record(Kind::Or, &[a, b], (if range.0 < 0 { range.0 } else { a.lo.max(b.lo) }, range.1), span)
+    }
+
+    pub(crate) fn xor(&mut self, a: Word, b: Word, span: Span) -> Word {
+        if let (Some(x), Some(y)) = (a.known(), b.known()) {
+            return Word::constant(x ^ y);
+        }
+        if a == b {
+            return Word::constant(0);
+        }
+        match (a.known(), b.known()) {
+            (Some(0), _) => b,
+            (_, Some(0)) => a,
+            _ => self.record(Kind::Xor, &[a, b], full(a, b), span),
+        }
+    }
+
+    pub(crate) fn less(&mut self, a: Word, b: Word, span: Span) -> Word {
+        if a.hi < b.lo {
+            return Word::TRUE;
+        }
+        if a.lo >= b.hi || a == b {
+            return Word::FALSE;
+        }
+        let result = self.record(Kind::Less, &[a, b], (0, 1), span);
+        self.compared = Some((result, a, b));
+        result
+    }
+
+    pub(crate) fn equal(&mut self, a: Word, b: Word, span: Span) -> Word {
+        if a == b || (a.known().is_some() && a.known() == b.known()) {
+            return Word::TRUE;
+        }
+        if a.hi < b.lo || b.hi < a.lo {
+            return Word::FALSE;
+        }
+        if (a.lo, a.hi, b.lo, b.hi) == (0, 1, 1, 1) {
+            return a;
+        }
+        if (a.lo, a.hi, b.lo, b.hi) == (1, 1, 0, 1) {
+            return b;
+        }
+        self.record(Kind::Equal, &[a, b], (0, 1), span)
+    }
+
+    /// `a` if the condition holds, else `b`.
+    pub(crate) fn select(&mut self, condition: Word, a: Word, b: Word, span: Span) -> Word {
+        if let Some(value) = condition.known() {
+            return if value != 0 { a } else { b };
+        }
+        if a == b || b.wires == Wires::Any {
+            return a;
+        }
+        if a.wires == Wires::Any {
+            return b;
+        }
+        if (a.known(), b.known()) == (Some(1), Some(0)) {
+            return condition;
+        }
+        let mut range = (a.lo.min(b.lo), a.hi.max(b.hi));
+        if let Some((compared, x, y)) = self.compared
+            && compared == condition
+        {
+            match (a, b) == (x, y) {
+                true => range.1 = a.hi.min(b.hi),
+                false if (a, b) == (y, x) => range.0 = a.lo.max(b.lo),
+                false => {}
+            }
+        }
+        self.record(Kind::Select, &[condition, a, b], range, span)
+    }
+
+    /// The word as a value of another type: its low wires, read as that type.
+    pub(crate) fn cast(&mut self, a: Word, to: Scalar, span: Span) -> Word {
+        if within((a.lo, a.hi), to) {
+            return a;
+        }
+        if let Some(value) = a.known() {
+            return Word::constant(wrap(value, to));
+        }
+        match a.wires {
+            Wires::Node { node, start, len } if len >= to.bits => Word::of_node(node, start, (to.min(), to.max())),
+            // A negative number becomes a wide unsigned one.
+            _ => self.record(Kind::Add, &[a, Word::constant(0)], (to.min(), to.max()), span),
+        }
+    }
+
+    /// Element number `index` of some; beyond the last it does not matter.
+    pub(crate) fn element(&mut self, index: Word, elements: &[Word], span: Span) -> Word {
+        let first = elements[0];
+        if elements.iter().all(|&e| e == first) {
+            return first;
+        }
+        let lo = elements.iter().map(|e| e.lo).min().unwrap_or(0);
+        let hi = elements.iter().map(|e| e.hi).max().unwrap_or(0);
+        if let [zero, one] = elements {
+            return self.select(index.narrowed(0, 1), *one, *zero, span);
+        }
+        let operands: Vec<Word> = std::iter::once(index).chain(elements.iter().copied()).collect();
+        self.record(Kind::Element, &operands, (lo, hi), span)
+    }
+
+    /// Words as unsigned numbers of up to 63 wires, several words in one; the first word of each highest.
+    pub(crate) fn pack(&mut self, words: &[(Word, Scalar)], span: Span) -> Vec<Word> {
+        let mut packed = Vec::new();
+        let mut sum = Word::constant(0);
+        let mut width = 0;
+        for &(word, ty) in words {
+            if width + ty.bits > 63 {
+                packed.push(std::mem::replace(&mut sum, Word::constant(0)));
+                width = 0;
+            }
+            let part = self.cast(word, Scalar::unsigned(ty.bits), span);
+            width += ty.bits;
+            let moved = self.shift_by(BinaryOp::Shl, sum, ty.bits, Scalar::unsigned(width), span);
+            sum = self.or(moved, part, span);
+        }
+        packed.push(sum);
+        packed
+    }
+}
+
+fn known(range: Range, operands: &[Word]) -> Option<i128> {
+    operands.iter().all(|w| w.known().is_some()).then_some(range.0)
+}
+
+fn within(range: Range, ty: Scalar) -> bool {
+    range.0 >= ty.min() && range.1 <= ty.max()
+}
+
+/// The value of the low wires.
+pub(crate) fn wrap(value: i128, ty: Scalar) -> i128 {
+    let low = value & ((1 << ty.bits) - 1);
+    if low > ty.max() { low - (1 << ty.bits) } else { low }
+}
+
+fn products(a: Word, b: Word) -> Range {
+    let corners = [(a.lo, b.lo), (a.lo, b.hi), (a.hi, b.lo), (a.hi, b.hi)].map(|(x, y)| x.saturating_mul(y));
+    (corners.into_iter().min().unwrap_or(0), corners.into_iter().max().unwrap_or(0))
+}
+
+/// The range of all bitwise combinations.
+fn full(a: Word, b: Word) -> Range {
+    if !a.signed() && !b.signed() {
+        return (0, (1 << a.width().max(b.width())) - 1);
+    }
+    let digits = |w: Word| w.width() - u16::from(w.signed());
+    let most = 1 << digits(a).max(digits(b));
+    (-most, most - 1)
+}
+
+/// One wire as a Boolean, of a number that is not negative or has that wire.
+pub(crate) fn bit(word: Word, at: u16) -> Word {
+    match word.wires {
+        Wires::Node { node, start, len } if at < len => Word::of_node(node, start + at, (0, 1)),
+        Wires::Node { .. } => Word::FALSE,
+        _ => Word::constant(word.lo >> at & 1),
+    }
+}
+
+/// The wires from `amount` on: a shift to the right.
+fn beyond(word: Word, amount: u16) -> Word {
+    match word.wires {
+        Wires::Node { node, start, .. } => {
+            Word::of_node(node, start + amount.min(word.width()), (word.lo >> amount, word.hi >> amount))
+        }
+        _ => Word::constant(word.lo >> amount),
+    }
+}
+
+/// The low wires of a number, as a value of the type; the number is one in a run that does not panic.
+fn low_wires(exact: Word, ty: Scalar) -> Word {
+    let (lo, hi) = (exact.lo.max(ty.min()), exact.hi.min(ty.max()));
+    match exact.wires {
+        // Even where it always panics there are wires to read.
+        Wires::Node { node, start, .. } if lo <= hi => Word::of_node(node, start, (lo, hi)),
+        _ => Word::constant(wrap(exact.lo, ty)),
+    }
+}

@@ -1,0 +1,324 @@
+//! From a trace to a program: what is read of each region, one component for each kind of region, and the links.
+
+use std::{collections::HashMap, sync::Arc};
+
+use garblet_circuit::{CircuitError, Component, ComponentId, InputId, Link, Program, Source};
+
+use crate::{
+    gates::{self, Extent},
+    trace::{Body, CONSTANTS, INPUTS, Read, Trace, split_code},
+};
+
+/// Where the input nodes of a trace are: an input of the program and the first wire in it.
+pub(crate) type InputWires = Vec<(InputId, u32)>;
+
+/// A circuit that stands for a function: its component, and the first wire of each word of its result.
+pub(crate) struct Bound {
+    pub(crate) component: Arc<Component>,
+    pub(crate) words: Vec<(u32, u16)>,
+}
+
+/// A region's body with what is read of it: an own component.
+struct Variant {
+    /// Read extents by node, each with its first wire among the component's outputs.
+    outputs: Vec<(Extent, u32)>,
+    /// Which reads of the region the component needs.
+    needs: Vec<bool>,
+    made: Made,
+}
+
+/// What a variant has become.
+enum Made {
+    NotYet,
+    Component(ComponentId),
+    /// No gates: each output is an input wire or a constant.
+    Wiring(Vec<Result<u32, bool>>),
+}
+
+/// What comes of putting a trace together.
+pub(crate) struct Assembled {
+    /// The instance at which each region begins, and at last their number.
+    pub(crate) instances: Vec<u32>,
+    /// AND gates by source line for each component.
+    pub(crate) lines: Vec<Vec<(u32, u64)>>,
+}
+
+/// Puts a trace together.
+pub(crate) struct Assembler<'a> {
+    trace: &'a Trace,
+    inputs: &'a InputWires,
+    bound: &'a [&'a Bound],
+    name: &'a dyn Fn(u32) -> String,
+    variants: Vec<Variant>,
+    known: HashMap<(u32, Vec<Extent>), u32>,
+    /// The variant of each region, `DEAD` if nothing reads it.
+    variant_of: Vec<u32>,
+    /// The instance of each region that has one.
+    instance_of: Vec<u32>,
+    /// The links that stand for the outputs of a region without gates.
+    wiring: HashMap<u32, Vec<Link>>,
+    lines: Vec<Vec<(u32, u64)>>,
+}
+
+const DEAD: u32 = u32::MAX;
+
+impl<'a> Assembler<'a> {
+    /// Puts together what `outputs` read; `name` gives a component that begins at a source line its name.
+    pub(crate) fn new(
+        trace: &'a Trace,
+        inputs: &'a InputWires,
+        bound: &'a [&'a Bound],
+        name: &'a dyn Fn(u32) -> String,
+        outputs: &[Vec<Read>],
+    ) -> Self {
+        let regions = trace.region_count() as usize;
+        let mut assembler = Assembler {
+            trace,
+            inputs,
+            bound,
+            name,
+            variants: Vec::new(),
+            known: HashMap::new(),
+            variant_of: vec![DEAD; regions],
+            instance_of: vec![DEAD; regions],
+            wiring: HashMap::new(),
+            lines: Vec::new(),
+        };
+        assembler.choose_variants(outputs);
+        assembler
+    }
+
+    /// Goes backwards from what is read: finds for each region what is read of it, and what it then reads itself.
+    fn choose_variants(&mut self, outputs: &[Vec<Read>]) {
+        let mut readers = Readers::new(self.trace.region_count());
+        outputs.iter().flatten().for_each(|&read| readers.add(read));
+        let mut wanted = Vec::new();
+        for region in (0..self.trace.region_count()).rev() {
+            readers.take(region, &mut wanted);
+            if wanted.is_empty() {
+                continue;
+            }
+            merge(&mut wanted);
+            let number = self.variant(self.trace.body(region), &wanted);
+            self.variant_of[region as usize] = number;
+            let needs = &self.variants[number as usize].needs;
+            let reads = self.trace.reads(region).iter().zip(needs);
+            reads.filter(|(_, needed)| **needed).for_each(|(&read, _)| readers.add(read));
+        }
+    }
+
+    fn variant(&mut self, body: u32, wanted: &[Extent]) -> u32 {
+        let is_code = matches!(self.trace.bodies()[body as usize], Body::Code { .. });
+        let key = (body, if is_code { wanted.to_vec() } else { Vec::new() });
+        if let Some(&number) = self.known.get(&key) {
+            return number;
+        }
+        let variant = match &self.trace.bodies()[body as usize] {
+            Body::Code { code, .. } => {
+                let (operations, extents) = split_code(code);
+                let (_, needs) = gates::needed(operations, extents.len(), wanted);
+                let mut at = 0;
+                let place = |&extent: &Extent| {
+                    at += u32::from(extent.end - extent.start);
+                    (extent, at - u32::from(extent.end - extent.start))
+                };
+                Variant { outputs: wanted.iter().map(place).collect(), needs, made: Made::NotYet }
+            }
+            Body::Extern(number, reads) => {
+                let words = &self.bound[*number as usize].words;
+                let whole =
+                    |(node, &(at, len)): (usize, &(u32, u16))| (Extent { node: node as u32, start: 0, end: len }, at);
+                let outputs = words.iter().enumerate().map(whole).collect();
+                Variant { outputs, needs: vec![true; *reads], made: Made::NotYet }
+            }
+        };
+        self.variants.push(variant);
+        let number = self.variants.len() as u32 - 1;
+        self.known.insert(key, number);
+        number
+    }
+
+    /// Adds components and instances to the program.
+    ///
+    /// *Errors*: circuits or programs that are too large.
+    pub(crate) fn instances(&mut self, program: &mut Program) -> Result<Assembled, CircuitError> {
+        let mut begins = Vec::with_capacity(self.variant_of.len() + 1);
+        let mut links = Vec::new();
+        for region in 0..self.trace.region_count() {
+            begins.push(program.instance_count() as u32);
+            let number = self.variant_of[region as usize];
+            if number == DEAD {
+                continue;
+            }
+            links.clear();
+            let reads = self.trace.reads(region).iter().zip(&self.variants[number as usize].needs);
+            for (read, _) in reads.filter(|(_, needed)| **needed) {
+                self.link(*read, &mut links);
+            }
+            self.make(number, self.trace.body(region), program)?;
+            match &self.variants[number as usize].made {
+                Made::Component(id) => {
+                    self.instance_of[region as usize] = program.add_instance(*id, &links)?.0;
+                }
+                Made::Wiring(wires) => {
+                    let rewired = rewire(wires, &links);
+                    self.wiring.insert(region, rewired);
+                }
+                Made::NotYet => unreachable!("it was made above"),
+            }
+        }
+        begins.push(program.instance_count() as u32);
+        Ok(Assembled { instances: begins, lines: std::mem::take(&mut self.lines) })
+    }
+
+    /// Makes a variant's component, if it has none yet.
+    fn make(&mut self, number: u32, body: u32, program: &mut Program) -> Result<(), CircuitError> {
+        let variant = &mut self.variants[number as usize];
+        if !matches!(variant.made, Made::NotYet) {
+            return Ok(());
+        }
+        match &self.trace.bodies()[body as usize] {
+            Body::Extern(number, _) => {
+                variant.made = Made::Component(program.add_component(self.bound[*number as usize].component.clone()));
+                self.lines.push(Vec::new());
+            }
+            Body::Code { code, lines } => {
+                let (operations, extents) = split_code(code);
+                let wanted: Vec<Extent> = variant.outputs.iter().map(|output| output.0).collect();
+                let name = (self.name)(lines.first().copied().unwrap_or(0));
+                let built = gates::build(name, operations, lines, &extents, &wanted)?;
+                variant.made = match gates::wiring(&built.component) {
+                    Some(wires) => Made::Wiring(wires),
+                    None => {
+                        self.lines.push(built.lines);
+                        Made::Component(program.add_component(built.component))
+                    }
+                };
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the links for what is read.
+    pub(crate) fn link(&self, read: Read, links: &mut Vec<Link>) {
+        let len = u32::from(read.end - read.start);
+        match read.node.region {
+            CONSTANTS => push_link(links, Link { source: Source::Constant(read.node.index == 1), start: 0, len }),
+            INPUTS => {
+                let (input, first) = self.inputs[read.node.index as usize];
+                push_link(links, Link { source: Source::Input(input), start: first + u32::from(read.start), len });
+            }
+            region => {
+                let variant = &self.variants[self.variant_of[region as usize] as usize];
+                let at = variant.outputs.partition_point(|(extent, _)| extent.node < read.node.index);
+                let (extent, first) = variant.outputs[at];
+                let start = first + u32::from(read.start - extent.start);
+                match self.wiring.get(&region) {
+                    Some(wiring) => part(wiring, start, len, links),
+                    None => {
+                        let source = Source::Instance(garblet_circuit::InstanceId(self.instance_of[region as usize]));
+                        push_link(links, Link { source, start, len });
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// For each region, what is read of it: lists that share one table.
+struct Readers {
+    heads: Vec<u32>,
+    reads: Vec<(Read, u32)>,
+    free: u32,
+}
+
+const END: u32 = u32::MAX;
+
+impl Readers {
+    fn new(regions: u32) -> Self {
+        Readers { heads: vec![END; regions as usize], reads: Vec::new(), free: END }
+    }
+
+    fn add(&mut self, read: Read) {
+        if read.node.region == INPUTS || read.node.region == CONSTANTS {
+            return;
+        }
+        let head = &mut self.heads[read.node.region as usize];
+        let entry = (read, *head);
+        if self.free == END {
+            *head = self.reads.len() as u32;
+            self.reads.push(entry);
+        } else {
+            *head = self.free;
+            self.free = std::mem::replace(&mut self.reads[*head as usize], entry).1;
+        }
+    }
+
+    /// Moves the reads of a region to `into`.
+    fn take(&mut self, region: u32, into: &mut Vec<Extent>) {
+        into.clear();
+        let mut at = std::mem::replace(&mut self.heads[region as usize], END);
+        while at != END {
+            let (read, next) = self.reads[at as usize];
+            into.push(Extent { node: read.node.index, start: read.start, end: read.end });
+            self.reads[at as usize].1 = std::mem::replace(&mut self.free, at);
+            at = next;
+        }
+    }
+}
+
+/// One extent for each node, in order.
+fn merge(extents: &mut Vec<Extent>) {
+    extents.sort_unstable();
+    extents.dedup_by(|next, first| {
+        let same = next.node == first.node;
+        if same {
+            first.start = first.start.min(next.start);
+            first.end = first.end.max(next.end);
+        }
+        same
+    });
+}
+
+/// Appends a link, as part of the one before if it goes on there.
+pub(crate) fn push_link(links: &mut Vec<Link>, link: Link) {
+    if let Some(last) = links.last_mut() {
+        let follows = matches!(link.source, Source::Constant(_)) || last.start + last.len == link.start;
+        if last.source == link.source && follows {
+            last.len += link.len;
+            return;
+        }
+    }
+    links.push(link);
+}
+
+/// Appends the links of wires `start` to `start + len` of those that links bring.
+fn part(whole: &[Link], mut start: u32, mut len: u32, links: &mut Vec<Link>) {
+    for link in whole {
+        if start >= link.len {
+            start -= link.len;
+            continue;
+        }
+        let own = len.min(link.len - start);
+        if own > 0 {
+            let first = if let Source::Constant(_) = link.source { 0 } else { link.start + start };
+            push_link(links, Link { source: link.source, start: first, len: own });
+        }
+        len -= own;
+        start = 0;
+        if len == 0 {
+            return;
+        }
+    }
+}
+
+fn rewire(wires: &[Result<u32, bool>], inputs: &[Link]) -> Vec<Link> {
+    let mut links = Vec::new();
+    for wire in wires {
+        match wire {
+            Ok(at) => part(inputs, *at, 1, &mut links),
+            Err(value) => push_link(&mut links, Link { source: Source::Constant(*value), start: 0, len: 1 }),
+        }
+    }
+    links
+}

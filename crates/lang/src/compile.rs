@@ -1,0 +1,192 @@
+//! From a source to a program.
+
+use garblet_circuit::{
+    CircuitError, Link, Party, Port, Program, Recipients, Type,
+    notes::{Notes, Panics as PanicNotes, Region, Shape},
+};
+
+use crate::{
+    assemble::{Assembled, Assembler, Bound, InputWires},
+    constants::Constants,
+    fault::Fault,
+    front,
+    machine::{Machine, Slot},
+    panic::Panics,
+    ports::{InputReader, port_type},
+    trace::Read,
+    tree::{Function, Scalar, Tree, Ty},
+};
+
+/// The most operands of recorded operations.
+const OPERANDS: u64 = 1 << 29;
+/// The name of the output that says which check failed.
+pub(crate) const PANIC_PORT: &str = "panic";
+
+/// How a source is compiled.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Constants that parties give.
+    pub constants: Constants,
+    /// Whether overflow, division by zero and indices out of bounds are found and reported.
+    pub panics: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { constants: Constants::default(), panics: true }
+    }
+}
+
+/// The program of a source; `file` names it in messages.
+pub(crate) fn compile(name: &str, file: &str, text: &str, options: &Options) -> Result<Program, Vec<Fault>> {
+    let tree = front::read(text, &options.constants)?;
+    lower(name, file, &tree, options.panics, &[]).map_err(|fault| vec![fault])
+}
+
+/// The program of a tree, some of whose functions are bound to circuits.
+pub(crate) fn lower(
+    name: &str,
+    file: &str,
+    tree: &Tree,
+    panics: bool,
+    bound: &[(u32, Bound)],
+) -> Result<Program, Fault> {
+    let Some(main) = tree.functions.last() else { return Err(Fault::general("there is no function `main`")) };
+    let mut program = Program::new(name);
+    let mut wires = InputWires::new();
+    let mut externs = vec![None; tree.functions.len()];
+    bound.iter().enumerate().for_each(|(number, (function, _))| externs[*function as usize] = Some(number as u32));
+    let mut machine = Machine::new(tree, Panics::new(panics), externs, OPERANDS);
+    let arguments = inputs(main, &mut program, &mut machine, &mut wires)?;
+    let result = machine.allocate(main.result.words(), main.span)?;
+    machine.run_function(main, &arguments, result, main.span)?;
+    let outputs = outputs(main, &mut machine, result)?;
+    machine.trace.close();
+    assemble(file, tree, &machine, &wires, bound, outputs, program)
+}
+
+/// An output: its port and its wires.
+type PortReads = (Port, Vec<Read>);
+
+fn assemble(
+    file: &str,
+    tree: &Tree,
+    machine: &Machine<'_>,
+    wires: &InputWires,
+    bound: &[(u32, Bound)],
+    outputs: Vec<PortReads>,
+    mut program: Program,
+) -> Result<Program, Fault> {
+    let too_large = |error: CircuitError| Fault::general(error.to_string());
+    let component_name = |line: u32| {
+        let own = tree.functions.iter().find(|f| f.span.line <= line && line <= f.span.end_line);
+        format!("{}:{line}", own.map_or("main", |f| &f.name))
+    };
+    let circuits: Vec<&Bound> = bound.iter().map(|(_, bound)| bound).collect();
+    let reads: Vec<Vec<Read>> = outputs.iter().map(|(_, reads)| reads.clone()).collect();
+    let mut assembler = Assembler::new(&machine.trace, wires, &circuits, &component_name, &reads);
+    let assembled = assembler.instances(&mut program).map_err(too_large)?;
+    for (port, reads) in outputs {
+        let mut links: Vec<Link> = Vec::new();
+        reads.into_iter().for_each(|read| assembler.link(read, &mut links));
+        program.add_output(port, Recipients::All, links).map_err(too_large)?;
+    }
+    let notes = notes(file, machine, assembled, &program);
+    program.set_notes(notes);
+    Ok(program)
+}
+
+/// Adds the inputs to the program and their words to the stack.
+fn inputs(
+    main: &Function,
+    program: &mut Program,
+    machine: &mut Machine<'_>,
+    wires: &mut InputWires,
+) -> Result<Vec<Slot>, Fault> {
+    let taken = |error: CircuitError| Fault::new(main.span, error.to_string());
+    let mut arguments = Vec::new();
+    let mut next = 0u32;
+    let mut add = |name: String, ty: &Ty, program: &mut Program, words: &mut Vec<_>| {
+        let owner = u16::try_from(next).map_err(|_| {
+            Fault::new(main.span, format!("`{name}` would be the input of party {next}, there are at most 65536"))
+        })?;
+        next += 1;
+        let input = program.add_input(Port::new(name, port_type(ty)), Party(owner)).map_err(taken)?;
+        InputReader { input, wires }.words(ty, 0, words);
+        Ok::<(), Fault>(())
+    };
+    for param in &main.params {
+        let mut words = Vec::new();
+        match &param.ty {
+            // A single array: an element of each party.
+            Ty::Array(element, count) if main.params.len() == 1 => {
+                for k in 0..*count {
+                    add(format!("{}{k}", param.name), element, program, &mut words)?;
+                }
+            }
+            ty => add(param.name.clone(), ty, program, &mut words)?,
+        }
+        let slot = machine.allocate(words.len(), main.span)?;
+        words.into_iter().enumerate().for_each(|(k, word)| machine.stack[slot + k] = word);
+        arguments.push(slot);
+    }
+    Ok(arguments)
+}
+
+/// The outputs: a struct has one per field, a tuple `out0`, `out1` and so on, everything else `out0`; and what panicked.
+fn outputs(main: &Function, machine: &mut Machine<'_>, result: Slot) -> Result<Vec<PortReads>, Fault> {
+    let mut outputs: Vec<PortReads> = Vec::new();
+    let mut add = |name: String, ty: &Ty, slot: Slot, machine: &mut Machine<'_>| {
+        let mut reads = Vec::new();
+        let end = machine.wires_of(ty, slot, main.span, &mut reads);
+        outputs.push((Port::new(name, port_type(ty)), reads));
+        end
+    };
+    match &main.result {
+        Ty::Record(fields) => {
+            let mut slot = result;
+            for (name, ty) in fields.iter() {
+                let is_position = name.starts_with(|c: char| c.is_ascii_digit());
+                let port = if is_position { format!("out{name}") } else { name.clone() };
+                slot = add(port, ty, slot, machine);
+            }
+        }
+        ty => {
+            add("out0".into(), ty, result, machine);
+        }
+    }
+    let code = machine.panics.code();
+    if code.known().is_none() {
+        if outputs.iter().any(|(port, _)| port.name == PANIC_PORT) {
+            let message =
+                format!("a field of the result is named `{PANIC_PORT}`, as the output that says what panicked");
+            return Err(Fault::new(main.span, message).hint("rename the field"));
+        }
+        let mut reads = Vec::new();
+        crate::control::push_wires(code, Scalar::unsigned(code.width()), &mut reads);
+        outputs.push((Port::new(PANIC_PORT, Type::Unsigned(code.width().into())), reads));
+    }
+    Ok(outputs)
+}
+
+fn notes(file: &str, machine: &Machine<'_>, assembled: Assembled, program: &Program) -> Notes {
+    let place = |(span, reason): &(crate::tree::Span, crate::panic::Reason)| {
+        format!("{file}:{}:{}: {reason}", span.line, span.column)
+    };
+    let panics = match machine.panics.is_on() {
+        false => PanicNotes::Off,
+        true => PanicNotes::On {
+            output: machine.panics.code().known().is_none().then(|| program.outputs().len() - 1),
+            places: machine.panics.sites().iter().map(place).collect(),
+        },
+    };
+    let instance = |region: u32| assembled.instances[region as usize];
+    let regions = machine.nests.done.iter().map(|nest| Region {
+        line: nest.span.line,
+        first: instance(nest.first),
+        count: instance(nest.end) - instance(nest.first),
+        shape: nest.inner.map_or(Shape::Chain(nest.iterations), |inner| Shape::Grid(nest.iterations, inner)),
+    });
+    let regions = regions.filter(|region| region.count > 1).collect();
+    Notes { panics: Some(panics), regions, lines: assembled.lines }
+}

@@ -1,0 +1,139 @@
+//! Constants that parties give.
+
+use garblet_circuit::diagnostic::nearest;
+
+use crate::fault::Fault;
+
+/// Values of constants that a source takes from parties: `const N: usize = PARTY_0::N;`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Constants {
+    /// Party, if it is said, name and value.
+    list: Vec<(Option<String>, String, i128)>,
+}
+
+/// A constant that is not given right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConstantError {
+    /// What stands before `=`.
+    #[error("`{0}` is no name of a constant, expected NAME or PARTY_0::NAME")]
+    Name(String),
+    /// What stands after it.
+    #[error("constant `{name}`: expected an integer, true or false, got `{got}`")]
+    Value {
+        /// The constant.
+        name: String,
+        /// The text that is no value.
+        got: String,
+    },
+    /// One constant has two values.
+    #[error("constant `{0}` is given twice")]
+    Twice(String),
+}
+
+impl Constants {
+    /// Gives a constant a value: `name` is `NAME` or `PARTY::NAME`, `value` an integer, `true` or `false`.
+    ///
+    /// *Errors*: what is no name or no value, or a constant that has one.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), ConstantError> {
+        let (party, own) = match name.split_once("::") {
+            Some((party, own)) => (Some(party), own),
+            None => (None, name),
+        };
+        if ![party.unwrap_or("P"), own].into_iter().all(is_name) {
+            return Err(ConstantError::Name(name.into()));
+        }
+        let wrong = || ConstantError::Value { name: name.into(), got: value.chars().take(40).collect() };
+        let number = match value {
+            "true" => 1,
+            "false" => 0,
+            _ => value.parse::<i128>().map_err(|_| wrong())?,
+        };
+        if number < i64::MIN.into() || number > u64::MAX.into() {
+            return Err(wrong());
+        }
+        let party = party.map(String::from);
+        if self.list.iter().any(|(p, n, _)| *p == party && n == own) {
+            return Err(ConstantError::Twice(name.into()));
+        }
+        self.list.push((party, own.into(), number));
+        Ok(())
+    }
+
+    /// Whether none is given.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The value of a party's constant; one that was given without a party is any party's.
+    pub(crate) fn find(&self, party: &str, name: &str) -> Option<i128> {
+        let own = self.list.iter().find(|(p, n, _)| p.as_deref() == Some(party) && n == name);
+        let any = || self.list.iter().find(|(p, n, _)| p.is_none() && n == name);
+        own.or_else(any).map(|constant| constant.2)
+    }
+
+    /// Faults for constants that are not among those of the source.
+    pub(crate) fn unknown(&self, known: &[(&str, &str)]) -> Vec<Fault> {
+        let is_known = |party: &Option<String>, name: &str| {
+            known.iter().any(|(p, n)| *n == name && party.as_deref().is_none_or(|party| party == *p))
+        };
+        let names: Vec<String> = known.iter().map(|(party, name)| format!("{party}::{name}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let fault = |(party, name, _): &(Option<String>, String, i128)| {
+            let full = party.iter().chain([name]).cloned().collect::<Vec<_>>().join("::");
+            let fault = Fault::general(format!("there is no constant `{full}` that a party gives"));
+            match (nearest(&full, &names), names.is_empty()) {
+                (Some(near), _) => fault.hint(format!("did you mean `{near}`?")),
+                (None, false) => fault.hint(format!("there is: {}", names.join(", "))),
+                (None, true) => fault,
+            }
+        };
+        self.list.iter().filter(|(party, name, _)| !is_known(party, name)).map(fault).collect()
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_') && chars.all(|c| c.is_alphanumeric() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_party_has_its_own_value_or_the_common_one() {
+        let mut constants = Constants::default();
+        constants.set("PARTY_0::N", "3").unwrap();
+        constants.set("N", "-4").unwrap();
+        constants.set("FLAG", "true").unwrap();
+        assert_eq!(constants.find("PARTY_0", "N"), Some(3));
+        assert_eq!(constants.find("PARTY_1", "N"), Some(-4));
+        assert_eq!(constants.find("PARTY_1", "FLAG"), Some(1));
+        assert_eq!(constants.find("PARTY_1", "M"), None);
+        assert!(!constants.is_empty());
+    }
+
+    #[test]
+    fn what_is_no_constant_is_refused() {
+        let set = |name, value| Constants::default().set(name, value).unwrap_err().to_string();
+        assert_eq!(set("1N", "3"), "`1N` is no name of a constant, expected NAME or PARTY_0::NAME");
+        assert_eq!(set("P::", "3"), "`P::` is no name of a constant, expected NAME or PARTY_0::NAME");
+        assert_eq!(set("N", "x"), "constant `N`: expected an integer, true or false, got `x`");
+        assert_eq!(set("N", "18446744073709551616"), set("N", "18446744073709551616"));
+        let mut constants = Constants::default();
+        constants.set("N", "1").unwrap();
+        assert_eq!(constants.set("N", "1").unwrap_err(), ConstantError::Twice("N".into()));
+    }
+
+    #[test]
+    fn constants_that_the_source_does_not_have_are_named() {
+        let mut constants = Constants::default();
+        constants.set("PARTY_0::SIZ", "1").unwrap();
+        let faults = constants.unknown(&[("PARTY_0", "SIZE")]);
+        assert_eq!(faults[0].message, "there is no constant `PARTY_0::SIZ` that a party gives");
+        assert_eq!(faults[0].hint.as_deref(), Some("did you mean `PARTY_0::SIZE`?"));
+        constants = Constants::default();
+        constants.set("SIZE", "1").unwrap();
+        assert!(constants.unknown(&[("PARTY_0", "SIZE")]).is_empty());
+    }
+}

@@ -1,0 +1,276 @@
+//! Control: branches, matches, calls and loops.
+
+use crate::{
+    fault::Fault,
+    machine::{Machine, REGION_ANDS, Slot},
+    trace::Read,
+    tree::{Expr, FnId, Function, Loop, Over, Pattern, PatternKind, Scalar, Span},
+    word::{Wires, Word},
+};
+
+impl Machine<'_> {
+    /// `if condition { then } else { other }`, its value to `to`.
+    ///
+    /// *Errors*: as [`Machine::scalar`].
+    pub(crate) fn branch(
+        &mut self,
+        condition: &Expr,
+        then: &Expr,
+        other: &Expr,
+        to: Slot,
+        span: Span,
+    ) -> Result<(), Fault> {
+        let condition = self.scalar(condition)?;
+        if let Some(known) = condition.known() {
+            return self.value(if known != 0 { then } else { other }, to);
+        }
+        // What selects by the condition may know what it compares; the branches may compare other things.
+        let compared = self.compared;
+        let first = self.arm(then, condition, to, span)?;
+        let otherwise = self.not(condition, span);
+        let second = self.arm(other, otherwise, to, span)?;
+        self.compared = compared;
+        self.merge(&[condition], &[first, second], span);
+        Ok(())
+    }
+
+    /// Runs one branch and takes it back.
+    fn arm(&mut self, body: &Expr, taken: Word, to: Slot, span: Span) -> Result<Vec<(Slot, Word)>, Fault> {
+        let branch = self.begin_branch();
+        self.enter_path(taken);
+        self.value(body, to)?;
+        self.leave_path(span);
+        Ok(self.end_branch(branch))
+    }
+
+    /// `match value { arms }`, its value to `to`.
+    ///
+    /// *Errors*: as [`Machine::scalar`].
+    pub(crate) fn choose(
+        &mut self,
+        value: &Expr,
+        arms: &[(Pattern, Expr)],
+        assigns: bool,
+        to: Slot,
+        span: Span,
+    ) -> Result<(), Fault> {
+        let top = self.stack.len();
+        // An arm may change what is matched, but not what it has bound of it.
+        let from = if assigns { self.fresh(value)? } else { self.place_or_value(value)? };
+        let mut conditions = Vec::new();
+        let mut changes = Vec::new();
+        let mut open = Word::TRUE;
+        for (at, (pattern, body)) in arms.iter().enumerate() {
+            let matched = match at + 1 == arms.len() {
+                // The patterns are exhaustive.
+                true => {
+                    self.matches(pattern, from, span);
+                    Word::TRUE
+                }
+                false => self.matches(pattern, from, span),
+            };
+            if matched.known() == Some(0) {
+                continue;
+            }
+            if matched.known().is_some() && conditions.is_empty() {
+                self.value(body, to)?;
+                self.release(top);
+                return Ok(());
+            }
+            let taken = self.and(open, matched, span);
+            changes.push(self.arm(body, taken, to, span)?);
+            if matched.known().is_some() {
+                break;
+            }
+            conditions.push(matched);
+            let missed = self.not(matched, span);
+            open = self.and(open, missed, span);
+        }
+        self.merge(&conditions, &changes, span);
+        self.release(top);
+        Ok(())
+    }
+
+    /// Binds the variables of a pattern to the value at `slot`, and says whether it matches.
+    pub(crate) fn matches(&mut self, pattern: &Pattern, slot: Slot, span: Span) -> Word {
+        match &pattern.kind {
+            PatternKind::Bind(variable) => {
+                self.bind(*variable, slot);
+                Word::TRUE
+            }
+            PatternKind::Constant(value) => self.equal(self.stack[slot], Word::constant(*value), span),
+            PatternKind::Range(lo, hi) => {
+                let word = self.stack[slot];
+                let below = self.less(word, Word::constant(*lo), span);
+                let above = self.less(Word::constant(*hi), word, span);
+                let outside = self.or(below, above, span);
+                self.not(outside, span)
+            }
+            PatternKind::Parts(parts) => self.match_parts(parts, slot, Word::TRUE, span),
+            PatternKind::Variant(variant, fields) => {
+                let same = self.is_variant(self.stack[slot], *variant as usize, span);
+                self.match_parts(fields, slot, same, span)
+            }
+        }
+    }
+
+    fn match_parts(&mut self, parts: &[(usize, Pattern)], slot: Slot, mut all: Word, span: Span) -> Word {
+        for (skip, part) in parts {
+            let matched = self.matches(part, slot + skip, span);
+            all = self.and(all, matched, span);
+        }
+        all
+    }
+
+    /// Calls a function, its result to `to`.
+    ///
+    /// *Errors*: as [`Machine::scalar`].
+    pub(crate) fn call(
+        &mut self,
+        number: FnId,
+        arguments: &[Expr],
+        assigns: bool,
+        to: Slot,
+        span: Span,
+    ) -> Result<(), Fault> {
+        let tree = self.tree;
+        let function = &tree.functions[number as usize];
+        let top = self.stack.len();
+        let mut slots = Vec::with_capacity(arguments.len());
+        for (argument, param) in arguments.iter().zip(&function.params) {
+            // A parameter that nothing changes is the argument itself.
+            let shared = !param.mutable && !assigns;
+            slots.push(if shared { self.place_or_value(argument)? } else { self.fresh(argument)? });
+        }
+        if let Some(number) = self.externs[number as usize] {
+            self.call_extern(number, function, &slots, to);
+        } else {
+            self.run_function(function, &slots, to, span)?;
+        }
+        self.release(top);
+        Ok(())
+    }
+
+    /// Runs a function on arguments that are on the stack.
+    ///
+    /// *Errors*: as [`Machine::scalar`].
+    pub(crate) fn run_function(
+        &mut self,
+        function: &Function,
+        arguments: &[Slot],
+        to: Slot,
+        span: Span,
+    ) -> Result<(), Fault> {
+        self.step(span)?;
+        let own_region = function.cost >= REGION_ANDS;
+        if own_region {
+            self.trace.close();
+        }
+        let frame = std::mem::replace(&mut self.frame, self.variables.len());
+        self.variables.extend_from_slice(arguments);
+        self.variables.resize(self.frame + function.vars as usize, 0);
+        self.block(&function.body, to)?;
+        self.variables.truncate(self.frame);
+        self.frame = frame;
+        if own_region {
+            self.trace.close();
+        }
+        Ok(())
+    }
+
+    fn call_extern(&mut self, number: u32, function: &Function, arguments: &[Slot], to: Slot) {
+        let mut reads = Vec::new();
+        for (param, &slot) in function.params.iter().zip(arguments) {
+            let mut scalars = Vec::new();
+            param.ty.scalars(&mut scalars);
+            for (k, ty) in scalars.into_iter().enumerate() {
+                push_wires(self.stack[slot + k], ty, &mut reads);
+            }
+        }
+        let region = self.trace.push_extern(number, &reads);
+        let mut scalars = Vec::new();
+        function.result.scalars(&mut scalars);
+        for (k, ty) in scalars.into_iter().enumerate() {
+            let node = crate::word::Node { region, index: k as u32 };
+            self.write(to + k, Word::of_node(node, 0, (ty.min(), ty.max())));
+        }
+    }
+
+    /// A loop.
+    ///
+    /// *Errors*: as [`Machine::scalar`].
+    pub(crate) fn repeat(&mut self, repeated: &Loop, span: Span) -> Result<(), Fault> {
+        let large = repeated.cost >= REGION_ANDS;
+        if large {
+            self.trace.close();
+            self.nests.begin(span, self.trace.region_count());
+        }
+        let top = self.stack.len();
+        let iterations = match &repeated.over {
+            Over::Range(from, end) => {
+                let slot = self.allocate(1, span)?;
+                for value in *from..*end {
+                    self.write(slot, Word::constant(value.into()));
+                    self.iteration(repeated, slot, span)?;
+                }
+                end - from
+            }
+            Over::Array(array) => {
+                let base = if repeated.assigns { self.fresh(array)? } else { self.place_or_value(array)? };
+                let (element, count) = crate::join::array_ty(&array.ty);
+                let words = element.words();
+                for k in 0..count as usize {
+                    self.iteration(repeated, base + k * words, span)?;
+                }
+                count.into()
+            }
+            Over::Join(a, b) => self.join_loop(a, b, repeated, span)?,
+        };
+        self.release(top);
+        if large {
+            self.trace.close();
+            self.nests.end(iterations, self.trace.region_count());
+        }
+        Ok(())
+    }
+
+    /// One iteration on the element at `slot`.
+    ///
+    /// *Errors*: as [`Machine::scalar`].
+    pub(crate) fn iteration(&mut self, repeated: &Loop, slot: Slot, span: Span) -> Result<(), Fault> {
+        self.step(span)?;
+        let top = self.stack.len();
+        self.matches(&repeated.pattern, slot, span);
+        self.statements(&repeated.body)?;
+        self.release(top);
+        self.cut();
+        Ok(())
+    }
+}
+
+/// All wires of a word as a scalar of that type.
+pub(crate) fn push_wires(word: Word, ty: Scalar, reads: &mut Vec<Read>) {
+    use crate::{trace::CONSTANTS, word::Node};
+    let constant = |bit: i128, len: u16| Read {
+        node: Node { region: CONSTANTS, index: u32::from(bit & 1 == 1) },
+        start: 0,
+        end: len,
+    };
+    match word.wires {
+        Wires::Node { node, start, len } => {
+            let len = len.min(ty.bits);
+            reads.push(Read { node, start, end: start + len });
+            match word.signed() {
+                true => {
+                    (len..ty.bits).for_each(|_| reads.push(Read { node, start: start + len - 1, end: start + len }))
+                }
+                false if len < ty.bits => reads.push(constant(0, ty.bits - len)),
+                false => {}
+            }
+        }
+        _ => {
+            let value = word.known().unwrap_or_default();
+            (0..ty.bits).for_each(|k| reads.push(constant(value >> k, 1)));
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Expressions and statements.
+
+use crate::{
+    fault::Fault,
+    machine::{Machine, Slot},
+    tree::{Access, EnumTy, Expr, ExprKind, Scalar, Span, Stmt, StmtKind, Ty},
+    word::Word,
+};
+
+impl Machine<'_> {
+    /// The value of an expression of scalar type.
+    ///
+    /// *Errors*: whatever is wrong with what it does.
+    pub(crate) fn scalar(&mut self, expr: &Expr) -> Result<Word, Fault> {
+        let span = expr.span;
+        self.step(span)?;
+        Ok(match &expr.kind {
+            ExprKind::Constant(value) => Word::constant(*value),
+            ExprKind::Var(variable) => self.stack[self.slot_of(*variable)],
+            ExprKind::Not(x) => {
+                let (ty, x) = (scalar_ty(x), self.scalar(x)?);
+                match ty.boolean {
+                    true => self.not(x, span),
+                    false => self.not_of(x, ty, span),
+                }
+            }
+            ExprKind::Neg(x) => {
+                let (ty, x) = (scalar_ty(x), self.scalar(x)?);
+                self.neg(x, ty, span)
+            }
+            ExprKind::Binary(op, x, y) => match x.ty.scalar() {
+                Some(ty) => {
+                    let x = self.scalar(x)?;
+                    let y = self.scalar(y)?;
+                    self.binary(*op, x, y, ty, span)?
+                }
+                None => self.equal_values(*op, x, y, span)?,
+            },
+            ExprKind::Both(x, y) => self.skipping(x, y, true, span)?,
+            ExprKind::Either(x, y) => self.skipping(x, y, false, span)?,
+            ExprKind::Cast(x) => {
+                let (to, x) = (scalar_ty(expr), self.scalar(x)?);
+                self.cast(x, to, span)
+            }
+            _ => {
+                let top = self.stack.len();
+                let slot = self.place_or_value(expr)?;
+                let word = self.stack[slot];
+                self.release(top);
+                word
+            }
+        })
+    }
+
+    /// `x && y` or `x || y`.
+    fn skipping(&mut self, x: &Expr, y: &Expr, both: bool, span: Span) -> Result<Word, Fault> {
+        let x = self.scalar(x)?;
+        if let Some(known) = x.known() {
+            return if (known != 0) == both { self.scalar(y) } else { Ok(x) };
+        }
+        let taken = if both { x } else { self.not(x, span) };
+        let branch = self.begin_branch();
+        self.enter_path(taken);
+        let y = self.scalar(y)?;
+        self.leave_path(span);
+        let changes = self.end_branch(branch);
+        self.merge(&[taken], &[changes, Vec::new()], span);
+        Ok(if both { self.and(x, y, span) } else { self.or(x, y, span) })
+    }
+
+    fn equal_values(&mut self, op: crate::tree::BinaryOp, x: &Expr, y: &Expr, span: Span) -> Result<Word, Fault> {
+        let top = self.stack.len();
+        let a = self.fresh(x)?;
+        let b = self.fresh(y)?;
+        let equal = self.equal_words(&x.ty, a, b, span);
+        self.release(top);
+        Ok(match op {
+            crate::tree::BinaryOp::NotEqual => self.not(equal, span),
+            _ => equal,
+        })
+    }
+
+    /// Whether two values of a type are equal.
+    pub(crate) fn equal_words(&mut self, ty: &Ty, a: Slot, b: Slot, span: Span) -> Word {
+        let mut equal = Word::TRUE;
+        let mut and = |machine: &mut Self, more: Word| equal = machine.and(equal, more, span);
+        match ty {
+            Ty::Enum(e) if !ty.is_plain() => {
+                let same = self.equal(self.stack[a], self.stack[b], span);
+                and(self, same);
+                for (variant, (_, fields)) in e.variants.iter().enumerate() {
+                    let other = self.is_variant(self.stack[a], variant, span);
+                    let mut either = self.not(other, span);
+                    let mut at = e.offset(variant);
+                    let mut all = Word::TRUE;
+                    for field in fields {
+                        let same = self.equal_words(field, a + at, b + at, span);
+                        all = self.and(all, same, span);
+                        at += field.words();
+                    }
+                    either = self.or(either, all, span);
+                    and(self, either);
+                }
+            }
+            Ty::Array(element, count) if !element.is_plain() => {
+                for k in 0..*count as usize {
+                    let more = self.equal_words(element, a + k * element.words(), b + k * element.words(), span);
+                    and(self, more);
+                }
+            }
+            Ty::Record(fields) if !ty.is_plain() => {
+                let mut at = 0;
+                for (_, field) in fields.iter() {
+                    let more = self.equal_words(field, a + at, b + at, span);
+                    and(self, more);
+                    at += field.words();
+                }
+            }
+            _ => {
+                for k in 0..ty.words() {
+                    let more = self.equal(self.stack[a + k], self.stack[b + k], span);
+                    and(self, more);
+                }
+            }
+        }
+        equal
+    }
+
+    /// Whether a tag is that of a variant.
+    pub(crate) fn is_variant(&mut self, tag: Word, variant: usize, span: Span) -> Word {
+        self.equal(tag, Word::constant(variant as i128), span)
+    }
+
+    /// The words of an expression: where they are already, or new on top of the stack.
+    ///
+    /// *Errors*: as [`Machine::scalar`].
+    pub(crate) fn place_or_value(&mut self, expr: &Expr) -> Result<Slot, Fault> {
+        match self.place(expr)? {
+            Some(slot) => Ok(slot),
+            None => self.fresh(expr),
+        }
+    }
+
+    /// The words of an expression, new on top of the stack.
+    ///
+    /// *Errors*: as [`Machine::scalar`].
+    pub(crate) fn fresh(&mut self, expr: &Expr) -> Result<Slot, Fault> {
+        let slot = self.allocate(expr.ty.words(), expr.span)?;
+        self.value(expr, slot)?;
+        Ok(slot)
+    }
+
+    /// Writes the words of an expression to `to`.
+    ///
+    /// *Errors*: as [`Machine::scalar`].
+    pub(crate) fn value(&mut self, expr: &Expr, to: Slot) -> Result<(), Fault> {
+        let span = expr.span;
+        self.step(span)?;
+        match &expr.kind {
+            ExprKind::Constant(_)
+            | ExprKind::Not(_)
+            | ExprKind::Neg(_)
+            | ExprKind::Binary(..)
+            | ExprKind::Both(..)
+            | ExprKind::Either(..)
+            | ExprKind::Cast(_) => {
+                let word = self.scalar(expr)?;
+                self.write(to, word);
+            }
+            ExprKind::Var(variable) => self.copy(self.slot_of(*variable), to, expr.ty.words()),
+            ExprKind::List(parts) => {
+                let mut at = to;
+                for part in parts {
+                    self.value(part, at)?;
+                    at += part.ty.words();
+                }
+            }
+            ExprKind::Repeat(element, count) => {
+                let words = element.ty.words();
+                let top = self.stack.len();
+                let from = self.place_or_value(element)?;
+                (0..*count as usize).for_each(|k| self.copy(from, to + k * words, words));
+                self.release(top);
+            }
+            ExprKind::Range(from, end) => {
+                for (k, value) in (*from..*end).enumerate() {
+                    self.write(to + k, Word::constant(value.into()));
+                }
+            }
+            ExprKind::Variant(variant, fields) => self.variant(expr, *variant as usize, fields, to)?,
+            ExprKind::Field(whole, skip) => {
+                let top = self.stack.len();
+                let from = self.place_or_value(whole)?;
+                self.copy(from + skip, to, expr.ty.words());
+                self.release(top);
+            }
+            ExprKind::Index { .. } => self.read_path(expr, to)?,
+            ExprKind::Block(body) => self.block(body, to)?,
+            ExprKind::If(condition, then, other) => self.branch(condition, then, other, to, span)?,
+            ExprKind::Match { value, arms, assigns } => self.choose(value, arms, *assigns, to, span)?,
+            ExprKind::Call { function, arguments, assigns } => {
+                self.call(*function, arguments, *assigns, to, span)?;
+            }
+            ExprKind::Join(a, b) => self.join(a, b, &expr.ty, to, span)?,
+        }
+        Ok(())
+    }
+
+    fn variant(&mut self, expr: &Expr, variant: usize, fields: &[Expr], to: Slot) -> Result<(), Fault> {
+        let e = enum_ty(&expr.ty);
+        let offset = e.offset(variant);
+        let words: usize = fields.iter().map(|f| f.ty.words()).sum();
+        self.write(to, Word::constant(variant as i128));
+        for k in (1..expr.ty.words()).filter(|k| !(offset..offset + words).contains(k)) {
+            self.write(to + k, Word::ANY);
+        }
+        let mut at = to + offset;
+        for field in fields {
+            self.value(field, at)?;
+            at += field.ty.words();
+        }
+        Ok(())
+    }
+
+    /// Runs a block and writes its value to `to`.
+    ///
+    /// *Errors*: as [`Machine::scalar`].
+    pub(crate) fn block(&mut self, body: &[Stmt], to: Slot) -> Result<(), Fault> {
+        let top = self.stack.len();
+        if let Some((last, before)) = body.split_last() {
+            self.statements(before)?;
+            match &last.kind {
+                StmtKind::Expr(expr) => self.value(expr, to)?,
+                _ => self.statement(last)?,
+            }
+        }
+        self.release(top);
+        Ok(())
+    }
+
+    /// Runs statements one after another; their variables stay.
+    ///
+    /// *Errors*: as [`Machine::scalar`].
+    pub(crate) fn statements(&mut self, body: &[Stmt]) -> Result<(), Fault> {
+        body.iter().try_for_each(|stmt| self.statement(stmt))
+    }
+
+    fn statement(&mut self, stmt: &Stmt) -> Result<(), Fault> {
+        self.step(stmt.span)?;
+        match &stmt.kind {
+            StmtKind::Let(pattern, expr) => {
+                let slot = self.fresh(expr)?;
+                self.matches(pattern, slot, stmt.span);
+            }
+            StmtKind::Assign(variable, path, expr) => self.assign(*variable, path, expr, stmt.span)?,
+            StmtKind::For(repeated) => self.repeat(repeated, stmt.span)?,
+            StmtKind::Expr(expr) => {
+                let top = self.stack.len();
+                self.fresh(expr)?;
+                self.release(top);
+            }
+        }
+        self.cut();
+        Ok(())
+    }
+
+    fn assign(&mut self, variable: u32, path: &[Access], expr: &Expr, span: Span) -> Result<(), Fault> {
+        let steps = self.steps_of(path, span)?;
+        let top = self.stack.len();
+        let from = self.place_or_value(expr)?;
+        let to = self.slot_of(variable);
+        self.write_path(to, &steps, from, expr.ty.words(), Word::TRUE, span);
+        self.release(top);
+        Ok(())
+    }
+}
+
+/// The scalar that an expression is.
+pub(crate) fn scalar_ty(expr: &Expr) -> Scalar {
+    expr.ty.scalar().unwrap_or(Scalar::BOOL)
+}
+
+/// The enum that a type is.
+pub(crate) fn enum_ty(ty: &Ty) -> &EnumTy {
+    match ty {
+        Ty::Enum(e) => e,
+        _ => unreachable!("the type checker admits enums only"),
+    }
+}

@@ -1,0 +1,52 @@
+//! What is wrong with a source, before it is shown in its file.
+
+use garblet_circuit::diagnostic::{Diagnostic, Place};
+
+use crate::tree::Span;
+
+/// Something wrong at a place of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) span: Option<Span>,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+impl Fault {
+    pub(crate) fn new(span: Span, message: impl Into<String>) -> Self {
+        Fault { span: Some(span), message: message.into(), hint: None }
+    }
+
+    /// Something wrong that has no one place.
+    pub(crate) fn general(message: impl Into<String>) -> Self {
+        Fault { span: None, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The fault as a diagnostic about `file`, which has that text.
+    pub(crate) fn diagnose(self, file: &str, text: &str) -> Diagnostic {
+        let mut diagnostic = Diagnostic::new(file, self.message);
+        if let Some(span) = self.span {
+            diagnostic = diagnostic.at(place(text, span));
+        }
+        match self.hint {
+            Some(hint) => diagnostic.hint(hint),
+            None => diagnostic,
+        }
+    }
+}
+
+fn place(text: &str, span: Span) -> Place {
+    let line = text.lines().nth(span.line.saturating_sub(1) as usize).unwrap_or_default();
+    let byte = |column: u32| {
+        let mut starts = line.char_indices().map(|(at, _)| at);
+        starts.nth(column.saturating_sub(1) as usize).unwrap_or(line.len())
+    };
+    let start = byte(span.column);
+    let end = if span.end_line == span.line { byte(span.end_column) } else { line.len() };
+    Place::in_line(span.line.max(1).into(), line, start..end.max(start))
+}

@@ -1,0 +1,290 @@
+//! From the code of a region to a component.
+
+use garblet_circuit::{
+    CircuitError, Component, Gate, Type, Wire,
+    builder::{Bit, BitString, CircuitBuilder, Integer, Signed, Unsigned},
+    optimise,
+};
+
+use crate::operation::{Decoder, From, Kind, Operand, Recorded};
+
+/// Wires of a node, from `start` up to `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Extent {
+    pub(crate) node: u32,
+    pub(crate) start: u16,
+    pub(crate) end: u16,
+}
+
+/// A component that a region's code becomes, if some of its nodes are wanted.
+pub(crate) struct Built {
+    pub(crate) component: Component,
+    /// AND gates by source line, before the last optimisation.
+    pub(crate) lines: Vec<(u32, u64)>,
+}
+
+/// Which operations of a region's code the wanted nodes need, and which of its inputs.
+pub(crate) fn needed(operations: &[u32], inputs: usize, wanted: &[Extent]) -> (Vec<bool>, Vec<bool>) {
+    let recorded: Vec<Recorded> = Decoder::new(operations).collect();
+    let mut nodes = vec![false; recorded.len()];
+    let mut needed_inputs = vec![false; inputs];
+    wanted.iter().for_each(|extent| nodes[extent.node as usize] = true);
+    for at in (0..recorded.len()).rev() {
+        let operands = if nodes[at] { &recorded[at].operands[..] } else { &[] };
+        for operand in operands {
+            match operand.from {
+                From::Local(node) => nodes[node as usize] = true,
+                From::Input(input) => needed_inputs[input as usize] = true,
+                From::Constant(_) => {}
+            }
+        }
+    }
+    (nodes, needed_inputs)
+}
+
+/// Builds the component: needed inputs in, wanted wires out, each side one port.
+///
+/// *Errors*: more wires than a circuit may have.
+pub(crate) fn build(
+    name: String,
+    operations: &[u32],
+    lines: &[u32],
+    extents: &[(u16, u16)],
+    wanted: &[Extent],
+) -> Result<Built, CircuitError> {
+    let (nodes, inputs) = needed(operations, extents.len(), wanted);
+    let width = |k: usize| u32::from(extents[k].1 - extents[k].0);
+    let total = (0..extents.len()).filter(|&k| inputs[k]).map(width).sum();
+    let mut builder = CircuitBuilder::new(name);
+    let BitString(wires) = builder.input("in", Type::Bits(total));
+    let mut gates = Gates { builder, inputs: Vec::new(), nodes: Vec::new() };
+    let mut rest = &wires[..];
+    for (k, &(start, _)) in extents.iter().enumerate() {
+        let (own, after) = rest.split_at(if inputs[k] { width(k) as usize } else { 0 });
+        rest = after;
+        gates.inputs.push((start, own.to_vec()));
+    }
+    let mut by_line: Vec<(u32, u64)> = Vec::new();
+    for (at, recorded) in Decoder::new(operations).enumerate() {
+        let before = gates.builder.and_count();
+        let bits = if nodes[at] { gates.operation(&recorded) } else { Vec::new() };
+        gates.nodes.push(bits);
+        add_line(&mut by_line, lines[at], gates.builder.and_count() - before);
+    }
+    let mut out = Vec::new();
+    for extent in wanted {
+        out.extend_from_slice(&gates.nodes[extent.node as usize][extent.start.into()..extent.end.into()]);
+    }
+    gates.builder.output("out", &BitString(out));
+    Ok(Built { component: optimise::optimise_component(&gates.builder.finish()?)?, lines: by_line })
+}
+
+/// For a component without gates, the input wire or the constant that each output is.
+pub(crate) fn wiring(component: &Component) -> Option<Vec<Result<u32, bool>>> {
+    let circuit = component.circuit();
+    let constants = circuit.gates().iter().map(|gate| match gate {
+        Gate::Constant(value) => Some(*value),
+        _ => None,
+    });
+    let constants: Vec<bool> = constants.collect::<Option<_>>()?;
+    let inputs = circuit.input_count();
+    let wire = |wire: &Wire| if wire.0 < inputs { Ok(wire.0) } else { Err(constants[(wire.0 - inputs) as usize]) };
+    Some(circuit.outputs().iter().map(wire).collect())
+}
+
+fn add_line(lines: &mut Vec<(u32, u64)>, line: u32, ands: u64) {
+    match lines.iter_mut().find(|(own, _)| *own == line) {
+        _ if ands == 0 => {}
+        Some((_, sum)) => *sum += ands,
+        None => lines.push((line, ands)),
+    }
+}
+
+/// A component under construction.
+struct Gates {
+    builder: CircuitBuilder,
+    /// The first wire that is there, and the wires, for each input.
+    inputs: Vec<(u16, Vec<Bit>)>,
+    nodes: Vec<Vec<Bit>>,
+}
+
+/// The value of an operand: two's complement if signed.
+#[derive(Clone)]
+struct Value {
+    bits: Vec<Bit>,
+    signed: bool,
+}
+
+impl Value {
+    fn bit(&self, i: usize) -> Bit {
+        let beyond = if self.signed { self.bits.last().copied() } else { None };
+        self.bits.get(i).copied().or(beyond).unwrap_or(Bit::FALSE)
+    }
+
+    fn resized(&self, width: usize) -> Vec<Bit> {
+        (0..width).map(|i| self.bit(i)).collect()
+    }
+
+    fn unsigned(&self, width: usize) -> Unsigned {
+        Unsigned::new(self.resized(width))
+    }
+
+    fn as_signed(&self, width: usize) -> Signed {
+        Signed::new(self.resized(width))
+    }
+
+    /// How many bits it has as a signed number.
+    fn signed_width(&self) -> usize {
+        self.bits.len() + usize::from(!self.signed)
+    }
+}
+
+impl Gates {
+    fn value(&self, operand: &Operand) -> Value {
+        let (start, len) = (usize::from(operand.start), usize::from(operand.len));
+        let bits = match operand.from {
+            From::Local(node) => self.nodes[node as usize][start..start + len].to_vec(),
+            From::Input(input) => {
+                let (first, bits) = &self.inputs[input as usize];
+                bits[start - usize::from(*first)..][..len].to_vec()
+            }
+            From::Constant(value) => {
+                let width = crate::word::width_of(value, value);
+                (0..width).map(|i| Bit::from(value >> i & 1 == 1)).collect()
+            }
+        };
+        Value { bits, signed: operand.signed }
+    }
+
+    fn operation(&mut self, recorded: &Recorded) -> Vec<Bit> {
+        let width = usize::from(recorded.width);
+        let values: Vec<Value> = recorded.operands.iter().map(|operand| self.value(operand)).collect();
+        let c = &mut self.builder;
+        match (recorded.kind, &values[..]) {
+            (Kind::Add, [a, b]) => c.add(&a.unsigned(width), &b.unsigned(width)).bits().to_vec(),
+            (Kind::Sub, [a, b]) => c.sub(&a.unsigned(width), &b.unsigned(width)).bits().to_vec(),
+            (Kind::Mul, [a, b]) => mul(c, a, b, width),
+            (Kind::Div | Kind::Rem, [a, b]) => divide(c, recorded.kind, a, b, width),
+            (Kind::And, [a, b]) => (0..width).map(|i| c.and(a.bit(i), b.bit(i))).collect(),
+            (Kind::Or, [a, b]) => (0..width).map(|i| c.or(a.bit(i), b.bit(i))).collect(),
+            (Kind::Xor, [a, b]) => (0..width).map(|i| c.xor(a.bit(i), b.bit(i))).collect(),
+            (Kind::Not, [a]) => (0..width).map(|i| !a.bit(i)).collect(),
+            (Kind::NegIf, [condition, a]) => c.neg_if(condition.bit(0), &a.unsigned(width)).bits().to_vec(),
+            (Kind::Less, [a, b]) => vec![less(c, a, b)],
+            (Kind::Equal, [a, b]) => {
+                let n = if a.signed || b.signed {
+                    a.signed_width().max(b.signed_width())
+                } else {
+                    a.bits.len().max(b.bits.len())
+                };
+                vec![c.equal(&a.unsigned(n), &b.unsigned(n))]
+            }
+            (Kind::Select, [condition, a, b]) => {
+                (0..width).map(|i| c.mux(condition.bit(0), a.bit(i), b.bit(i))).collect()
+            }
+            (Kind::ShiftLeft | Kind::ShiftRight, [a, amount]) => shift(c, recorded, a, amount, width),
+            (Kind::Element, [index, elements @ ..]) => element(c, recorded, index, elements, width),
+            (Kind::Code, [code, happened, number]) => (0..width)
+                .map(|i| match number.bit(i) == Bit::TRUE {
+                    true => c.xor(code.bit(i), happened.bit(0)),
+                    false => code.bit(i),
+                })
+                .collect(),
+            (Kind::FarPairs, [a, b, _]) => vec![far_pairs(c, a, b, constant(&recorded.operands[2]))],
+            (kind, _) => unreachable!("{kind:?} is not recorded with {} operands", values.len()),
+        }
+    }
+}
+
+fn constant(operand: &Operand) -> usize {
+    match operand.from {
+        From::Constant(value) => value as usize,
+        _ => 0,
+    }
+}
+
+fn less(c: &mut CircuitBuilder, a: &Value, b: &Value) -> Bit {
+    if a.signed || b.signed {
+        let n = a.signed_width().max(b.signed_width());
+        return c.less(&a.as_signed(n), &b.as_signed(n));
+    }
+    let n = a.bits.len().max(b.bits.len());
+    c.less(&a.unsigned(n), &b.unsigned(n))
+}
+
+fn mul(c: &mut CircuitBuilder, a: &Value, b: &Value, width: usize) -> Vec<Bit> {
+    let (n, m) = (a.bits.len(), b.bits.len());
+    if !a.signed && !b.signed && width + 1 >= n + m {
+        let mut bits = c.mul_full(&a.unsigned(n), &b.unsigned(m)).bits().to_vec();
+        bits.resize(width, Bit::FALSE);
+        return bits;
+    }
+    if a.signed && b.signed && width + 1 >= n + m {
+        return c.mul_full(&a.as_signed(n), &b.as_signed(m)).resize(width).bits().to_vec();
+    }
+    c.mul(&a.unsigned(width), &b.unsigned(width)).bits().to_vec()
+}
+
+fn divide(c: &mut CircuitBuilder, kind: Kind, a: &Value, b: &Value, width: usize) -> Vec<Bit> {
+    if a.signed || b.signed {
+        let (n, m) = (a.signed_width(), b.signed_width());
+        let (quotient, remainder) = c.div_rem_signed(&a.as_signed(n), &b.as_signed(m));
+        // The least value by -1 has one bit more than either.
+        let quotient = if kind == Kind::Div && width > n {
+            c.div_rem_signed(&a.as_signed(width), &b.as_signed(m)).0
+        } else {
+            quotient
+        };
+        let result = if kind == Kind::Div { quotient } else { remainder };
+        return result.resize(width).bits().to_vec();
+    }
+    let (quotient, remainder) = c.div_rem(&a.unsigned(a.bits.len()), &b.unsigned(b.bits.len()));
+    let result = if kind == Kind::Div { quotient } else { remainder };
+    result.resize(width).bits().to_vec()
+}
+
+fn shift(c: &mut CircuitBuilder, recorded: &Recorded, a: &Value, amount: &Value, width: usize) -> Vec<Bit> {
+    if let From::Constant(by) = recorded.operands[1].from {
+        let by = by as usize;
+        return (0..width).map(|i| i.checked_sub(by).map_or(Bit::FALSE, |i| a.bit(i))).collect();
+    }
+    let amount = amount.unsigned(amount.bits.len());
+    match recorded.kind {
+        Kind::ShiftLeft => c.shift_left_by(&a.unsigned(width), &amount).bits().to_vec(),
+        _ if a.signed => c.shift_right_by(&a.as_signed(width), &amount).bits().to_vec(),
+        _ => c.shift_right_by(&a.unsigned(width), &amount).bits().to_vec(),
+    }
+}
+
+fn element(c: &mut CircuitBuilder, recorded: &Recorded, index: &Value, elements: &[Value], width: usize) -> Vec<Bit> {
+    let index_bits = elements.len().next_power_of_two().trailing_zeros() as usize;
+    let index = index.unsigned(index_bits);
+    let constants = recorded.operands[1..].iter().map(|operand| match operand.from {
+        From::Constant(value) => Some(value as u128),
+        _ => None,
+    });
+    if let Some(table) = constants.collect::<Option<Vec<u128>>>()
+        && index_bits <= 16
+    {
+        return c.lookup(&table, width, &index).bits().to_vec();
+    }
+    let words: Vec<Unsigned> = elements.iter().map(|element| element.unsigned(width)).collect();
+    c.element(&words, &index).bits().to_vec()
+}
+
+/// Whether a bit i of `a` and a bit j of `b` are set with i + j >= n. *Cost*: about 3 times the lesser width.
+fn far_pairs(c: &mut CircuitBuilder, a: &Value, b: &Value, n: usize) -> Bit {
+    let mut found = Vec::new();
+    // Whether any bit of b from j on is set, for falling j.
+    let mut any = Bit::FALSE;
+    let mut next = b.bits.len();
+    for (i, &bit) in a.bits.iter().enumerate() {
+        let from = n.saturating_sub(i);
+        while next > from {
+            next -= 1;
+            any = c.or(any, b.bits[next]);
+        }
+        found.push(c.and(bit, any));
+    }
+    c.any(&found)
+}

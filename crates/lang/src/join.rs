@@ -1,0 +1,180 @@
+//! Joins of two sorted arrays: a bitonic merge, and a look at neighbours.
+//!
+//! *Source*: Batcher 1968 for the network; Huang, Evans and Katz 2012, section 5, for the intersection of sorted sets by
+//! merging them and comparing neighbours.
+
+use crate::{
+    fault::Fault,
+    machine::{Machine, Slot},
+    tree::{Expr, Loop, Scalar, Span, Ty},
+    word::Word,
+};
+
+/// An element in the network.
+#[derive(Clone)]
+struct Item {
+    /// Whether it is of the second array.
+    second: Word,
+    words: Vec<Word>,
+}
+
+/// The elements of both arrays by ascending key, which is their first words.
+struct Sides {
+    key: Vec<Scalar>,
+    /// How many words an element of either array has.
+    words: [usize; 2],
+    items: Vec<Item>,
+}
+
+impl Machine<'_> {
+    /// Runs a loop's body for each pair of elements whose first fields are equal; says how often it might.
+    ///
+    /// *Errors*: as [`Machine::scalar`].
+    pub(crate) fn join_loop(&mut self, a: &Expr, b: &Expr, repeated: &Loop, span: Span) -> Result<u64, Fault> {
+        let sides = self.merge_sides(a, b, true, span)?;
+        for pair in sides.items.windows(2) {
+            let both = self.are_joined(&sides.key, &pair[0], &pair[1], span);
+            let branch = self.begin_branch();
+            self.enter_path(both);
+            let slot = self.allocate(sides.words[0] + sides.words[1], span)?;
+            self.put(&pair[0].words[..sides.words[0]], slot);
+            self.put(&pair[1].words[..sides.words[1]], slot + sides.words[0]);
+            self.iteration(repeated, slot, span)?;
+            self.leave_path(span);
+            let changes = self.end_branch(branch);
+            self.merge(&[both], &[changes, Vec::new()], span);
+        }
+        Ok(sides.items.len().saturating_sub(1) as u64)
+    }
+
+    /// The elements of two sorted arrays that are equal or whose first fields are, each with a mark that it is one, the
+    /// others zero.
+    ///
+    /// *Errors*: as [`Machine::scalar`].
+    pub(crate) fn join(&mut self, a: &Expr, b: &Expr, ty: &Ty, to: Slot, span: Span) -> Result<(), Fault> {
+        let (element, count) = array_ty(ty);
+        let words = element.words();
+        let associated = matches!(element, Ty::Record(fields) if fields.len() == 3);
+        let sides = self.merge_sides(a, b, associated, span)?;
+        let mut rows = Vec::new();
+        for pair in sides.items.windows(2) {
+            let both = self.are_joined(&sides.key, &pair[0], &pair[1], span);
+            let second = if associated { &pair[1].words[..sides.words[1]] } else { &[] };
+            let mut row = vec![both];
+            for &word in pair[0].words[..sides.words[0]].iter().chain(second) {
+                row.push(self.select(both, word, Word::constant(0), span));
+            }
+            rows.push(Item { second: Word::FALSE, words: row });
+        }
+        self.bitonic_sort(&mut rows, &[Scalar::BOOL], true, span);
+        for (k, row) in rows.iter().enumerate().take(count as usize) {
+            self.put(&row.words, to + k * words);
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, words: &[Word], to: Slot) {
+        words.iter().enumerate().for_each(|(k, &word)| self.write(to + k, word));
+    }
+
+    /// Whether two neighbours are of different arrays and have equal keys.
+    fn are_joined(&mut self, key: &[Scalar], x: &Item, y: &Item, span: Span) -> Word {
+        let mut joined = self.xor(x.second, y.second, span);
+        for (&a, &b) in x.words.iter().zip(&y.words).take(key.len()) {
+            let same = self.equal(a, b, span);
+            joined = self.and(joined, same, span);
+        }
+        joined
+    }
+
+    /// The elements of both arrays by ascending key, those of the first before equal ones of the second.
+    fn merge_sides(&mut self, a: &Expr, b: &Expr, by_field: bool, span: Span) -> Result<Sides, Fault> {
+        let ((first, n), (second, m)) = (array_ty(&a.ty), array_ty(&b.ty));
+        let key_ty = match first {
+            Ty::Record(fields) if by_field && !fields.is_empty() => &fields[0].1,
+            _ => first,
+        };
+        if !key_ty.is_plain() {
+            return Err(Fault::new(span, "the key of this join has an enum with fields, which has no order"));
+        }
+        let mut key = Vec::new();
+        key_ty.scalars(&mut key);
+        let words = [first.words(), second.words()];
+        let (a, b) = (self.fresh(a)?, self.fresh(b)?);
+        let most = words[0].max(words[1]);
+        let real = n as usize + m as usize;
+        let padding = real.next_power_of_two() - real;
+        let mut items = vec![Item { second: Word::FALSE, words: vec![Word::constant(0); most] }; padding];
+        let ascending = (0..n as usize).map(|k| (a + k * words[0], words[0], Word::FALSE));
+        let descending = (0..m as usize).rev().map(|k| (b + k * words[1], words[1], Word::TRUE));
+        for (slot, len, second) in ascending.chain(descending) {
+            let mut words = self.stack[slot..slot + len].to_vec();
+            words.resize(most, Word::constant(0));
+            items.push(Item { second, words });
+        }
+        self.bitonic_merge(&mut items, &key, true, span);
+        items.drain(..padding);
+        Ok(Sides { key, words, items })
+    }
+
+    fn bitonic_sort(&mut self, items: &mut [Item], key: &[Scalar], ascending: bool, span: Span) {
+        if items.len() > 1 {
+            let (lower, upper) = items.split_at_mut(items.len() / 2);
+            self.bitonic_sort(lower, key, !ascending, span);
+            self.bitonic_sort(upper, key, ascending, span);
+            self.bitonic_merge(items, key, ascending, span);
+        }
+    }
+
+    fn bitonic_merge(&mut self, items: &mut [Item], key: &[Scalar], ascending: bool, span: Span) {
+        if items.len() <= 1 {
+            return;
+        }
+        let half = items.len().next_power_of_two() / 2;
+        for k in 0..items.len() - half {
+            let (x, y) = (items[k].clone(), items[k + half].clone());
+            let (low, high) = self.exchange(key, &x, &y, span);
+            (items[k], items[k + half]) = if ascending { (low, high) } else { (high, low) };
+            self.cut();
+        }
+        let (lower, upper) = items.split_at_mut(half);
+        self.bitonic_merge(lower, key, ascending, span);
+        self.bitonic_merge(upper, key, ascending, span);
+    }
+
+    /// The lesser item and the other one; the first is the lesser of equal ones.
+    fn exchange(&mut self, key: &[Scalar], x: &Item, y: &Item, span: Span) -> (Item, Item) {
+        let (a, b) = (self.key_of(key, x, span), self.key_of(key, y, span));
+        let mut greater = Word::FALSE;
+        for (&a, &b) in a.iter().zip(&b).rev() {
+            let above = self.less(b, a, span);
+            let equal = self.equal(a, b, span);
+            let rest = self.and(equal, greater, span);
+            greater = self.or(above, rest, span);
+        }
+        let mut low = x.clone();
+        let mut high = y.clone();
+        low.second = self.select(greater, y.second, x.second, span);
+        high.second = self.select(greater, x.second, y.second, span);
+        for k in 0..x.words.len() {
+            low.words[k] = self.select(greater, y.words[k], x.words[k], span);
+            high.words[k] = self.select(greater, x.words[k], y.words[k], span);
+        }
+        (low, high)
+    }
+
+    /// What an item is ordered by, as numbers, the most significant first.
+    fn key_of(&mut self, key: &[Scalar], item: &Item, span: Span) -> Vec<Word> {
+        let own = item.words.iter().copied().zip(key.iter().copied());
+        let words: Vec<(Word, Scalar)> = own.chain([(item.second, Scalar::BOOL)]).collect();
+        self.pack(&words, span)
+    }
+}
+
+/// Element type and length of an array.
+pub(crate) fn array_ty(ty: &Ty) -> (&Ty, u32) {
+    match ty {
+        Ty::Array(element, count) => (element, *count),
+        _ => unreachable!("the type checker admits arrays only"),
+    }
+}

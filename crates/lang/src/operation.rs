@@ -1,0 +1,201 @@
+//! Operations on words, as they are recorded in traces.
+
+use crate::word::{Wires, Word};
+
+/// What a recorded operation does with its operands, each read as the integer that it stands for.
+///
+/// The result is the low wires of the true result, as many as the operation says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    Add,
+    Sub,
+    Mul,
+    /// Quotient, rounded towards zero.
+    Div,
+    /// Remainder, with the sign of the dividend.
+    Rem,
+    And,
+    Or,
+    Xor,
+    Not,
+    /// c, a: -a if c, else a.
+    NegIf,
+    Less,
+    Equal,
+    /// c, a, b: a if c, else b.
+    Select,
+    /// a, amount, both secret; the result has all the wires of the type.
+    ShiftLeft,
+    /// As [`Kind::ShiftLeft`]; signed a is filled with its sign.
+    ShiftRight,
+    /// index, elements.
+    Element,
+    /// code, happened, number: the code with the number put in, if it happened.
+    Code,
+    /// a, b, n: whether a wire i of unsigned a and a wire j of unsigned b are set with i + j at least the constant n.
+    FarPairs,
+}
+
+impl Kind {
+    const ALL: [Kind; 18] = [
+        Kind::Add,
+        Kind::Sub,
+        Kind::Mul,
+        Kind::Div,
+        Kind::Rem,
+        Kind::And,
+        Kind::Or,
+        Kind::Xor,
+        Kind::Not,
+        Kind::NegIf,
+        Kind::Less,
+        Kind::Equal,
+        Kind::Select,
+        Kind::ShiftLeft,
+        Kind::ShiftRight,
+        Kind::Element,
+        Kind::Code,
+        Kind::FarPairs,
+    ];
+
+    /// About how many AND gates the operation costs.
+    pub(crate) fn estimate(self, width: u16, operands: &[Word]) -> u64 {
+        let width = u64::from(width);
+        let widest = || operands.iter().map(|w| u64::from(w.width())).max().unwrap_or(0);
+        let secret = operands.iter().filter(|w| matches!(w.wires, Wires::Node { .. })).count();
+        match self {
+            Kind::Xor | Kind::Not | Kind::Code => 0,
+            Kind::And | Kind::Or if secret < 2 => 0,
+            Kind::Add | Kind::Sub | Kind::NegIf | Kind::And | Kind::Or | Kind::Select => width,
+            Kind::Less | Kind::Equal => widest(),
+            Kind::Mul if secret < 2 => width * width / 4,
+            Kind::Mul => operands.iter().map(|w| u64::from(w.width())).product(),
+            Kind::Div | Kind::Rem => widest() * (widest() + 4) / 2,
+            Kind::ShiftLeft | Kind::ShiftRight if operands[1].known().is_some() => 0,
+            Kind::ShiftLeft | Kind::ShiftRight => width * 6,
+            Kind::Element => width * (operands.len() as u64 - 1),
+            Kind::FarPairs => 3 * widest(),
+        }
+    }
+}
+
+/// An operand of a recorded operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Operand {
+    pub(crate) from: From,
+    pub(crate) start: u16,
+    pub(crate) len: u16,
+    pub(crate) signed: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum From {
+    /// A result within the trace.
+    Local(u32),
+    /// An input of the trace.
+    Input(u32),
+    Constant(i128),
+}
+
+/// An operation as it was recorded.
+pub(crate) struct Recorded {
+    pub(crate) kind: Kind,
+    pub(crate) width: u16,
+    pub(crate) operands: Vec<Operand>,
+}
+
+const LOCAL: u32 = 0;
+const INPUT: u32 = 1;
+const CONSTANT: u32 = 2;
+
+/// Writes an operation's head.
+pub(crate) fn encode_head(kind: Kind, width: u16, operands: usize, code: &mut Vec<u32>) {
+    code.push(kind as u32 | u32::from(width) << 8);
+    code.push(operands as u32);
+}
+
+/// Writes an operand.
+pub(crate) fn encode_operand(operand: Operand, code: &mut Vec<u32>) {
+    let shape = u32::from(operand.signed) << 2 | u32::from(operand.start) << 16;
+    match operand.from {
+        From::Local(index) => code.extend([LOCAL | shape, index, operand.len.into()]),
+        From::Input(index) => code.extend([INPUT | shape, index, operand.len.into()]),
+        // Constants are within 65 bits: u64 or i64.
+        From::Constant(value) => {
+            let sign = u32::from(value < 0) << 2;
+            code.extend([CONSTANT | sign, value as u32, (value >> 32) as u32]);
+        }
+    }
+}
+
+/// Reads what [`encode_head`] and [`encode_operand`] wrote.
+pub(crate) struct Decoder<'a> {
+    code: &'a [u32],
+}
+
+impl<'a> Decoder<'a> {
+    pub(crate) fn new(code: &'a [u32]) -> Self {
+        Decoder { code }
+    }
+
+    fn operand(words: &[u32]) -> Operand {
+        let (head, index, last) = (words[0], words[1], words[2]);
+        let signed = head >> 2 & 1 == 1;
+        let start = (head >> 16) as u16;
+        let from = match head & 3 {
+            LOCAL => From::Local(index),
+            INPUT => From::Input(index),
+            _ => {
+                let low = i128::from(u64::from(last) << 32 | u64::from(index));
+                From::Constant(if signed { low - (1 << 64) } else { low })
+            }
+        };
+        Operand { from, start, len: last as u16, signed }
+    }
+}
+
+impl Iterator for Decoder<'_> {
+    type Item = Recorded;
+
+    fn next(&mut self) -> Option<Recorded> {
+        let (&head, rest) = self.code.split_first()?;
+        let (&count, rest) = rest.split_first()?;
+        let (operands, rest) = rest.split_at(3 * count as usize);
+        self.code = rest;
+        Some(Recorded {
+            kind: Kind::ALL[(head & 0xff) as usize],
+            width: (head >> 8) as u16,
+            operands: operands.chunks_exact(3).map(Decoder::operand).collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_recorded_is_read_back() {
+        let operands = [
+            Operand { from: From::Local(7), start: 3, len: 60, signed: true },
+            Operand { from: From::Input(1 << 31), start: 65_535, len: 65_535, signed: false },
+            Operand { from: From::Constant(u64::MAX.into()), start: 0, len: 0, signed: false },
+            Operand { from: From::Constant(i64::MIN.into()), start: 0, len: 0, signed: true },
+            Operand { from: From::Constant(-1), start: 0, len: 0, signed: true },
+        ];
+        for kind in Kind::ALL {
+            let mut code = Vec::new();
+            encode_head(kind, 300, operands.len(), &mut code);
+            operands.iter().for_each(|&operand| encode_operand(operand, &mut code));
+            let recorded = Decoder::new(&code).next().unwrap();
+            assert_eq!((recorded.kind, recorded.width), (kind, 300));
+            for (got, expected) in recorded.operands.iter().zip(operands) {
+                assert_eq!(got.from, expected.from);
+                if !matches!(expected.from, From::Constant(_)) {
+                    assert_eq!(*got, expected);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Panics: which check of a run fails first, at one AND gate per check.
+//!
+//! `happened` is the OR of all checks so far. It rises once, at the first check that fails, so that the XOR of its
+//! values before and after a check says whether that check was the first to fail. A number of the check's place is added
+//! to a sum, masked with that bit, which costs nothing, as the number is a constant and at most one bit of all is set.
+//!
+//! A branch that may not be taken begins with `happened` OR'ed with its condition's negation: then nothing in it is the
+//! first. After the branch, `happened` is what it was before, XOR what the branch has added.
+
+use crate::{
+    fault::Fault,
+    machine::Machine,
+    operation::Kind,
+    tree::Span,
+    word::{Word, width_of},
+};
+
+/// Why a program panics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Reason {
+    Overflow,
+    DivisionByZero,
+    OutOfBounds,
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Reason::Overflow => "arithmetic overflow",
+            Reason::DivisionByZero => "division by zero",
+            Reason::OutOfBounds => "index out of bounds",
+        })
+    }
+}
+
+/// The state of the checks.
+pub(crate) struct Panics {
+    on: bool,
+    happened: Word,
+    code: Word,
+    /// Branches on secrets that are being run, outermost first.
+    paths: Vec<Path>,
+    /// Number `k` is the place of code `k + 1`.
+    sites: Vec<(Span, Reason)>,
+}
+
+/// A branch: when it is taken, and `happened` at its beginning, once a check in it has asked.
+struct Path {
+    taken: Word,
+    begun: Option<(Word, Word)>,
+}
+
+impl Panics {
+    /// No check so far; with `on` false there never is one.
+    pub(crate) fn new(on: bool) -> Self {
+        Panics { on, happened: Word::FALSE, code: Word::constant(0), paths: Vec::new(), sites: Vec::new() }
+    }
+
+    pub(crate) fn is_on(&self) -> bool {
+        self.on
+    }
+
+    /// The number of the place that has panicked, 0 if none has.
+    pub(crate) fn code(&self) -> Word {
+        self.code
+    }
+
+    /// The places, by number less one.
+    pub(crate) fn sites(&self) -> &[(Span, Reason)] {
+        &self.sites
+    }
+}
+
+impl Machine<'_> {
+    /// Begins a branch that is taken if `taken`.
+    pub(crate) fn enter_path(&mut self, taken: Word) {
+        self.panics.paths.push(Path { taken, begun: None });
+    }
+
+    /// Ends the innermost branch.
+    pub(crate) fn leave_path(&mut self, span: Span) {
+        if let Some(Path { begun: Some((before, begun)), .. }) = self.panics.paths.pop() {
+            let added = self.xor(self.panics.happened, begun, span);
+            self.panics.happened = self.xor(before, added, span);
+        }
+    }
+
+    /// Panics if `failed`.
+    ///
+    /// *Errors*: a check that fails for certain.
+    pub(crate) fn check(&mut self, failed: Word, reason: Reason, span: Span) -> Result<(), Fault> {
+        if failed.known() == Some(0) || !self.panics.on {
+            return Ok(());
+        }
+        if failed.known().is_some() && self.panics.paths.is_empty() {
+            return Err(Fault::new(span, format!("this panics whatever the inputs are: {reason}")));
+        }
+        self.begin_paths(span);
+        let number = self.number(span, reason);
+        let before = self.panics.happened;
+        let after = self.or(before, failed, span);
+        let first = self.xor(before, after, span);
+        self.panics.happened = after;
+        self.panics.code = self.add_code(first, number, span);
+        Ok(())
+    }
+
+    fn begin_paths(&mut self, span: Span) {
+        for at in 0..self.panics.paths.len() {
+            if self.panics.paths[at].begun.is_none() {
+                let (before, taken) = (self.panics.happened, self.panics.paths[at].taken);
+                let skipped = self.not(taken, span);
+                let begun = self.or(before, skipped, span);
+                self.panics.paths[at].begun = Some((before, begun));
+                self.panics.happened = begun;
+            }
+        }
+    }
+
+    fn number(&mut self, span: Span, reason: Reason) -> i128 {
+        let known = self.panics.sites.iter().rposition(|site| *site == (span, reason));
+        let at = known.unwrap_or_else(|| {
+            self.panics.sites.push((span, reason));
+            self.panics.sites.len() - 1
+        });
+        at as i128 + 1
+    }
+
+    fn add_code(&mut self, first: Word, number: i128, span: Span) -> Word {
+        if first.known() == Some(0) {
+            return self.panics.code;
+        }
+        // All numbers so far, so that the width depends on the places and not on how often they are met.
+        let width = width_of(0, self.panics.sites.len() as i128);
+        let operands = [self.panics.code, first, Word::constant(number)];
+        self.trace.push(Kind::Code, width, &operands, (0, (1 << width) - 1), span.line)
+    }
+}

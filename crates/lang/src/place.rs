@@ -1,0 +1,172 @@
+//! Places: parts of arrays and records, read and written by known and by secret indices.
+
+use crate::{
+    fault::Fault,
+    machine::{Machine, Slot},
+    panic::Reason,
+    tree::{Access, Expr, ExprKind, Scalar, Span},
+    word::Word,
+};
+
+/// A step into a value.
+#[derive(Clone, Copy)]
+pub(crate) enum Step {
+    /// Words to skip.
+    Skip(usize),
+    /// An element by a secret index, which is below `count`, of elements of so many words.
+    Secret { index: Word, count: u32, words: usize },
+}
+
+impl Machine<'_> {
+    /// Where the words of an expression are, if it is a variable or a part of one by known indices.
+    ///
+    /// *Errors*: an index out of bounds.
+    pub(crate) fn place(&mut self, expr: &Expr) -> Result<Option<Slot>, Fault> {
+        match &expr.kind {
+            ExprKind::Var(variable) => Ok(Some(self.slot_of(*variable))),
+            ExprKind::Field(whole, skip) => Ok(self.place(whole)?.map(|slot| slot + skip)),
+            ExprKind::Index { array, index, count } if is_place(array) && is_simple(index) => {
+                let Some(base) = self.place(array)? else { return Ok(None) };
+                let position = self.scalar(index)?;
+                Ok(match position.known() {
+                    Some(k) if k < i128::from(*count) => Some(base + k as usize * expr.ty.words()),
+                    _ => None,
+                })
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Reads a part of a value, at least one step of which is an index, to `to`.
+    ///
+    /// *Errors*: as [`Machine::scalar`].
+    pub(crate) fn read_path(&mut self, expr: &Expr, to: Slot) -> Result<(), Fault> {
+        let top = self.stack.len();
+        let mut steps = Vec::new();
+        let base = self.walk(expr, &mut steps)?;
+        let words = expr.ty.words();
+        let mut values = Vec::with_capacity(words);
+        self.gather(base, &steps, words, &mut values, expr.span);
+        self.release(top);
+        for (k, word) in values.into_iter().enumerate() {
+            self.write(to + k, word);
+        }
+        Ok(())
+    }
+
+    /// The steps from the value that an expression is a part of, which is found or made.
+    fn walk(&mut self, expr: &Expr, steps: &mut Vec<Step>) -> Result<Slot, Fault> {
+        match &expr.kind {
+            ExprKind::Field(whole, skip) => {
+                let base = self.walk(whole, steps)?;
+                steps.push(Step::Skip(*skip));
+                Ok(base)
+            }
+            ExprKind::Index { array, index, count } => {
+                let base = self.walk(array, steps)?;
+                let index = self.scalar(index)?;
+                steps.push(self.index_step(index, *count, expr.ty.words(), expr.span)?);
+                Ok(base)
+            }
+            ExprKind::Var(variable) => Ok(self.slot_of(*variable)),
+            _ => self.fresh(expr),
+        }
+    }
+
+    /// The steps of an assignment's left side.
+    ///
+    /// *Errors*: as [`Machine::scalar`].
+    pub(crate) fn steps_of(&mut self, path: &[Access], span: Span) -> Result<Vec<Step>, Fault> {
+        let step = |access: &Access| match access {
+            Access::Field(skip) => Ok(Step::Skip(*skip)),
+            Access::Index { index, count, words } => {
+                let index = self.scalar(index)?;
+                self.index_step(index, *count, *words, span)
+            }
+        };
+        path.iter().map(step).collect()
+    }
+
+    fn index_step(&mut self, index: Word, count: u32, words: usize, span: Span) -> Result<Step, Fault> {
+        let inside = self.less(index, Word::constant(count.into()), span);
+        let outside = self.not(inside, span);
+        self.check(outside, Reason::OutOfBounds, span)?;
+        Ok(match index.known() {
+            Some(k) if k < i128::from(count) => Step::Skip(k as usize * words),
+            // Nothing is there, or everything panics.
+            Some(_) => Step::Secret { index, count: 0, words },
+            None => Step::Secret { index, count: i128::from(count).min(index.hi + 1) as u32, words },
+        })
+    }
+
+    fn gather(&mut self, base: Slot, steps: &[Step], words: usize, into: &mut Vec<Word>, span: Span) {
+        let Some((&step, rest)) = steps.split_first() else {
+            into.extend_from_slice(&self.stack[base..base + words]);
+            return;
+        };
+        match step {
+            Step::Skip(skip) => self.gather(base + skip, rest, words, into, span),
+            Step::Secret { count: 0, .. } => into.extend((0..words).map(|_| Word::constant(0))),
+            Step::Secret { index, count, words: stride } => {
+                let mut all = Vec::with_capacity(words * count as usize);
+                (0..count as usize).for_each(|k| self.gather(base + k * stride, rest, words, &mut all, span));
+                for word in 0..words {
+                    let elements: Vec<Word> = all.iter().skip(word).step_by(words.max(1)).copied().collect();
+                    into.push(self.element(index, &elements, span));
+                }
+            }
+        }
+    }
+
+    /// Writes words to a part of the value at `to`, if `condition`.
+    pub(crate) fn write_path(
+        &mut self,
+        to: Slot,
+        steps: &[Step],
+        from: Slot,
+        words: usize,
+        condition: Word,
+        span: Span,
+    ) {
+        let Some((&step, rest)) = steps.split_first() else {
+            if condition == Word::TRUE {
+                return self.copy(from, to, words);
+            }
+            for k in 0..words {
+                let merged = self.select(condition, self.stack[from + k], self.stack[to + k], span);
+                self.write(to + k, merged);
+            }
+            return;
+        };
+        match step {
+            Step::Skip(skip) => self.write_path(to + skip, rest, from, words, condition, span),
+            Step::Secret { index, count, words: stride } => {
+                for k in 0..count as usize {
+                    let here = self.equal(index, Word::constant(k as i128), span);
+                    let here = self.and(condition, here, span);
+                    self.write_path(to + k * stride, rest, from, words, here, span);
+                }
+            }
+        }
+    }
+}
+
+/// Whether an expression is a variable or a part of one.
+fn is_place(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Var(_) => true,
+        ExprKind::Field(whole, _) => is_place(whole),
+        ExprKind::Index { array, .. } => is_place(array),
+        _ => false,
+    }
+}
+
+/// Whether an index costs nothing to compute twice: once to see whether it is known, once to read by it.
+fn is_simple(index: &Expr) -> bool {
+    match &index.kind {
+        ExprKind::Constant(_) | ExprKind::Var(_) => true,
+        ExprKind::Cast(x) => is_simple(x),
+        ExprKind::Binary(_, x, y) => index.ty.scalar() == Some(Scalar::USIZE) && is_simple(x) && is_simple(y),
+        _ => false,
+    }
+}

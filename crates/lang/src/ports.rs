@@ -1,0 +1,125 @@
+//! Ports: the inputs of parties as words, and the result's words as wires.
+
+use garblet_circuit::{InputId, Type};
+
+use crate::{
+    assemble::InputWires,
+    control::push_wires,
+    machine::{Machine, Slot},
+    trace::{INPUTS, Read},
+    tree::{EnumTy, Scalar, Span, Ty},
+    word::{Node, Word},
+};
+
+/// The type of a port.
+pub(crate) fn port_type(ty: &Ty) -> Type {
+    match ty {
+        Ty::Scalar(Scalar { boolean: true, .. }) => Type::Bool,
+        Ty::Scalar(Scalar { signed: true, bits, .. }) => Type::Signed((*bits).into()),
+        Ty::Scalar(Scalar { bits, .. }) => Type::Unsigned((*bits).into()),
+        Ty::Array(element, count) => Type::Array(Box::new(port_type(element)), *count),
+        Ty::Record(fields) => Type::Record(fields.iter().map(|(name, ty)| (name.clone(), port_type(ty))).collect()),
+        Ty::Enum(e) => Type::Record(vec![
+            ("variant".into(), Type::Unsigned(e.tag().bits.into())),
+            ("fields".into(), Type::Bits(e.payload() as u32)),
+        ]),
+    }
+}
+
+/// Makes words of inputs.
+pub(crate) struct InputReader<'a> {
+    pub(crate) input: InputId,
+    pub(crate) wires: &'a mut InputWires,
+}
+
+impl InputReader<'_> {
+    /// Appends the words of a value whose wires begin at `start`.
+    pub(crate) fn words(&mut self, ty: &Ty, start: u32, into: &mut Vec<Word>) {
+        match ty {
+            Ty::Scalar(scalar) => into.push(self.word(*scalar, start)),
+            Ty::Array(element, count) => {
+                let width = element.width() as u32;
+                (0..*count).for_each(|k| self.words(element, start + k * width, into));
+            }
+            Ty::Record(fields) => self.fields(fields.iter().map(|(_, ty)| ty), start, into),
+            Ty::Enum(e) => {
+                into.push(self.word(e.tag(), start));
+                for (_, fields) in &e.variants {
+                    self.fields(fields.iter(), start + u32::from(e.tag().bits), into);
+                }
+            }
+        }
+    }
+
+    fn fields<'t>(&mut self, fields: impl Iterator<Item = &'t Ty>, mut start: u32, into: &mut Vec<Word>) {
+        for ty in fields {
+            self.words(ty, start, into);
+            start += ty.width() as u32;
+        }
+    }
+
+    fn word(&mut self, ty: Scalar, start: u32) -> Word {
+        let node = Node { region: INPUTS, index: self.wires.len() as u32 };
+        self.wires.push((self.input, start));
+        Word::of_node(node, 0, (ty.min(), ty.max()))
+    }
+}
+
+impl Machine<'_> {
+    /// Appends the wires of the value at `slot`, and gives the slot after it.
+    pub(crate) fn wires_of(&mut self, ty: &Ty, slot: Slot, span: Span, into: &mut Vec<Read>) -> Slot {
+        match ty {
+            Ty::Scalar(scalar) => {
+                push_wires(self.stack[slot], *scalar, into);
+                slot + 1
+            }
+            Ty::Array(element, count) => (0..*count).fold(slot, |slot, _| self.wires_of(element, slot, span, into)),
+            Ty::Record(fields) => fields.iter().fold(slot, |slot, (_, ty)| self.wires_of(ty, slot, span, into)),
+            Ty::Enum(e) => {
+                let wires = self.enum_wires(e, slot, span);
+                push_wires(self.stack[slot], e.tag(), into);
+                wires.into_iter().for_each(|wire| push_wires(wire, Scalar::BOOL, into));
+                slot + ty.words()
+            }
+        }
+    }
+
+    /// The wires of an enum's fields: those of the variant that it is, and zeros; nothing of the other variants.
+    fn enum_wires(&mut self, e: &EnumTy, slot: Slot, span: Span) -> Vec<Word> {
+        let mut merged = vec![Word::FALSE; e.payload() as usize];
+        let tag = self.stack[slot];
+        for (variant, (_, fields)) in e.variants.iter().enumerate() {
+            let is_it = self.is_variant(tag, variant, span);
+            let mut own = Vec::new();
+            let mut at = slot + e.offset(variant);
+            for ty in fields {
+                at = self.bits_of(ty, at, span, &mut own);
+            }
+            for (merged, wire) in merged.iter_mut().zip(own) {
+                let wire = self.and(is_it, wire, span);
+                *merged = self.xor(*merged, wire, span);
+            }
+        }
+        merged
+    }
+
+    /// Appends the bits of the value at `slot`, and gives the slot after it.
+    fn bits_of(&mut self, ty: &Ty, slot: Slot, span: Span, into: &mut Vec<Word>) -> Slot {
+        match ty {
+            Ty::Scalar(scalar) => {
+                let word = self.cast(self.stack[slot], Scalar::unsigned(scalar.bits), span);
+                into.extend((0..scalar.bits).map(|k| crate::arithmetic::bit(word, k)));
+                slot + 1
+            }
+            Ty::Array(element, count) => (0..*count).fold(slot, |slot, _| self.bits_of(element, slot, span, into)),
+            Ty::Record(fields) => fields.iter().fold(slot, |slot, (_, ty)| self.bits_of(ty, slot, span, into)),
+            Ty::Enum(e) => {
+                let wires = self.enum_wires(e, slot, span);
+                let tag = self.stack[slot];
+                into.extend((0..e.tag().bits).map(|k| crate::arithmetic::bit(tag, k)));
+                into.extend(wires);
+                slot + ty.words()
+            }
+        }
+    }
+}

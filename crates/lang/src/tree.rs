@@ -1,0 +1,278 @@
+//! The typed tree that the [front](crate::front) hands over: names, sizes and constants are resolved.
+
+use std::rc::Rc;
+
+/// A range of the source, for diagnostics: lines and columns from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Span {
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+    pub(crate) end_line: u32,
+    pub(crate) end_column: u32,
+}
+
+/// A Boolean or an integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Scalar {
+    pub(crate) bits: u16,
+    pub(crate) signed: bool,
+    /// Whether it is a Boolean, an integer of one bit otherwise.
+    pub(crate) boolean: bool,
+}
+
+impl Scalar {
+    pub(crate) const BOOL: Scalar = Scalar { bits: 1, signed: false, boolean: true };
+    pub(crate) const USIZE: Scalar = Scalar::unsigned(32);
+
+    pub(crate) const fn unsigned(bits: u16) -> Self {
+        Scalar { bits, signed: false, boolean: false }
+    }
+
+    pub(crate) const fn signed(bits: u16) -> Self {
+        Scalar { bits, signed: true, boolean: false }
+    }
+
+    /// The least value.
+    pub(crate) fn min(self) -> i128 {
+        if self.signed { -(1 << (self.bits - 1)) } else { 0 }
+    }
+
+    /// The greatest value.
+    pub(crate) fn max(self) -> i128 {
+        (1 << (self.bits - u16::from(self.signed))) - 1
+    }
+}
+
+/// A type. Values are words one after another, one word per scalar.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Ty {
+    Scalar(Scalar),
+    Array(Rc<Ty>, u32),
+    /// A tuple (fields named `0`, `1`, ...) or a struct.
+    Record(Rc<[(String, Ty)]>),
+    Enum(Rc<EnumTy>),
+}
+
+/// An enum: a word for the tag, then the fields of every variant, each with words of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct EnumTy {
+    pub(crate) name: String,
+    pub(crate) variants: Vec<(String, Vec<Ty>)>,
+}
+
+impl EnumTy {
+    /// The type of the tag.
+    pub(crate) fn tag(&self) -> Scalar {
+        Scalar::unsigned(self.variants.len().next_power_of_two().trailing_zeros() as u16)
+    }
+
+    /// The first word of the fields of a variant.
+    pub(crate) fn offset(&self, variant: usize) -> usize {
+        1 + self.variants[..variant].iter().flat_map(|(_, fields)| fields).map(Ty::words).sum::<usize>()
+    }
+}
+
+impl Ty {
+    /// How many words a value has; saturates.
+    pub(crate) fn words(&self) -> usize {
+        match self {
+            Ty::Scalar(_) => 1,
+            Ty::Array(element, count) => element.words().saturating_mul(*count as usize),
+            Ty::Record(fields) => fields.iter().fold(0, |sum, (_, ty)| sum.saturating_add(ty.words())),
+            Ty::Enum(e) => e.variants.iter().flat_map(|(_, f)| f).fold(1, |sum, ty| sum.saturating_add(ty.words())),
+        }
+    }
+
+    /// How many wires a port of the type has; saturates.
+    pub(crate) fn width(&self) -> u64 {
+        match self {
+            Ty::Scalar(scalar) => scalar.bits.into(),
+            Ty::Array(element, count) => element.width().saturating_mul((*count).into()),
+            Ty::Record(fields) => fields.iter().fold(0, |sum, (_, ty)| sum.saturating_add(ty.width())),
+            Ty::Enum(e) => u64::from(e.tag().bits).saturating_add(e.payload()),
+        }
+    }
+
+    /// The scalar that the type is, if it is one.
+    pub(crate) fn scalar(&self) -> Option<Scalar> {
+        if let Ty::Scalar(scalar) = self { Some(*scalar) } else { None }
+    }
+
+    /// Whether values hold no enum with fields, so that equal values are equal words.
+    pub(crate) fn is_plain(&self) -> bool {
+        match self {
+            Ty::Scalar(_) => true,
+            Ty::Array(element, _) => element.is_plain(),
+            Ty::Record(fields) => fields.iter().all(|(_, ty)| ty.is_plain()),
+            Ty::Enum(e) => e.variants.iter().all(|(_, fields)| fields.is_empty()),
+        }
+    }
+
+    /// The scalars of a value, in the order of its words.
+    pub(crate) fn scalars(&self, into: &mut Vec<Scalar>) {
+        match self {
+            Ty::Scalar(scalar) => into.push(*scalar),
+            Ty::Array(element, count) => (0..*count).for_each(|_| element.scalars(into)),
+            Ty::Record(fields) => fields.iter().for_each(|(_, ty)| ty.scalars(into)),
+            Ty::Enum(e) => {
+                into.push(e.tag());
+                e.variants.iter().flat_map(|(_, fields)| fields).for_each(|ty| ty.scalars(into));
+            }
+        }
+    }
+}
+
+impl EnumTy {
+    /// The most wires that the fields of a variant take; saturates.
+    pub(crate) fn payload(&self) -> u64 {
+        let width = |fields: &[Ty]| fields.iter().fold(0u64, |sum, ty| sum.saturating_add(ty.width()));
+        self.variants.iter().map(|(_, fields)| width(fields)).max().unwrap_or(0)
+    }
+}
+
+/// A variable of a function.
+pub(crate) type VarId = u32;
+
+/// A function of the source.
+pub(crate) type FnId = u32;
+
+/// All functions that `main` needs; `main` is the last one.
+pub(crate) struct Tree {
+    pub(crate) functions: Vec<Function>,
+}
+
+pub(crate) struct Function {
+    pub(crate) name: String,
+    pub(crate) params: Vec<Param>,
+    pub(crate) result: Ty,
+    pub(crate) body: Vec<Stmt>,
+    /// How many variables there are, parameters first.
+    pub(crate) vars: u32,
+    pub(crate) span: Span,
+    /// An estimate of the AND gates.
+    pub(crate) cost: u64,
+}
+
+pub(crate) struct Param {
+    pub(crate) name: String,
+    pub(crate) ty: Ty,
+    pub(crate) mutable: bool,
+}
+
+pub(crate) struct Stmt {
+    pub(crate) kind: StmtKind,
+    pub(crate) span: Span,
+}
+
+pub(crate) enum StmtKind {
+    Let(Pattern, Expr),
+    Assign(VarId, Vec<Access>, Expr),
+    For(Box<Loop>),
+    Expr(Expr),
+}
+
+pub(crate) struct Loop {
+    pub(crate) pattern: Pattern,
+    pub(crate) over: Over,
+    pub(crate) body: Vec<Stmt>,
+    /// An estimate of the AND gates of all iterations.
+    pub(crate) cost: u64,
+    /// Whether the body assigns to variables, by which what is iterated over could change.
+    pub(crate) assigns: bool,
+}
+
+/// What a loop goes through.
+pub(crate) enum Over {
+    Range(u64, u64),
+    Array(Expr),
+    /// The pairs of elements of two sorted arrays with equal first fields.
+    Join(Expr, Expr),
+}
+
+/// A step from a value into it.
+pub(crate) enum Access {
+    Index {
+        index: Expr,
+        count: u32,
+        words: usize,
+    },
+    /// Words to skip.
+    Field(usize),
+}
+
+pub(crate) struct Pattern {
+    pub(crate) kind: PatternKind,
+}
+
+pub(crate) enum PatternKind {
+    Bind(VarId),
+    Constant(i128),
+    Range(i128, i128),
+    /// Patterns of parts, each with the number of words before it.
+    Parts(Vec<(usize, Pattern)>),
+    /// A variant, and patterns of its fields with the number of words before each.
+    Variant(u32, Vec<(usize, Pattern)>),
+}
+
+pub(crate) struct Expr {
+    pub(crate) kind: ExprKind,
+    pub(crate) ty: Ty,
+    pub(crate) span: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    And,
+    Or,
+    Xor,
+    Less,
+    Greater,
+    Equal,
+    NotEqual,
+    Shl,
+    Shr,
+}
+
+pub(crate) enum ExprKind {
+    Constant(i128),
+    Var(VarId),
+    /// The elements of an array, or the fields of a record in order.
+    List(Vec<Expr>),
+    Repeat(Box<Expr>, u32),
+    Range(u64, u64),
+    Variant(u32, Vec<Expr>),
+    /// A field: words to skip.
+    Field(Box<Expr>, usize),
+    Index {
+        array: Box<Expr>,
+        index: Box<Expr>,
+        count: u32,
+    },
+    Not(Box<Expr>),
+    Neg(Box<Expr>),
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `&&`
+    Both(Box<Expr>, Box<Expr>),
+    /// `||`
+    Either(Box<Expr>, Box<Expr>),
+    Cast(Box<Expr>),
+    Block(Vec<Stmt>),
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+    Match {
+        value: Box<Expr>,
+        arms: Vec<(Pattern, Expr)>,
+        assigns: bool,
+    },
+    Call {
+        function: FnId,
+        arguments: Vec<Expr>,
+        assigns: bool,
+    },
+    /// The elements of two sorted arrays that are equal, or whose first fields are.
+    Join(Box<Expr>, Box<Expr>),
+}

@@ -1,0 +1,86 @@
+//! Words: what a scalar of the source is while the program is lowered.
+
+/// Where the wires of a word are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wires {
+    /// Nowhere: the value does not matter, as the fields of a variant that an enum is not.
+    Any,
+    /// Nowhere: the value is known.
+    Known,
+    /// `len` wires from `start` on of a node of a region.
+    Node { node: Node, start: u16, len: u16 },
+}
+
+/// A result of an operation: number `index` of region `region`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Node {
+    pub(crate) region: u32,
+    pub(crate) index: u32,
+}
+
+/// A scalar: a constant, or wires with the range of their value.
+///
+/// The wires are as many as the range needs: for a range without negative numbers the binary digits of the greatest,
+/// else two's complement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    pub(crate) wires: Wires,
+    pub(crate) lo: i128,
+    pub(crate) hi: i128,
+}
+
+impl Word {
+    pub(crate) const FALSE: Word = Word::constant(0);
+    pub(crate) const TRUE: Word = Word::constant(1);
+    pub(crate) const ANY: Word = Word { wires: Wires::Any, lo: 0, hi: 0 };
+
+    pub(crate) const fn constant(value: i128) -> Self {
+        Word { wires: Wires::Known, lo: value, hi: value }
+    }
+
+    /// The low wires of a node, read as a value of that range.
+    ///
+    /// *Shape*: the node has, from `start` on, at least as many wires as the range needs.
+    pub(crate) fn of_node(node: Node, start: u16, (lo, hi): (i128, i128)) -> Self {
+        match lo == hi {
+            true => Word::constant(lo),
+            false => Word { wires: Wires::Node { node, start, len: width_of(lo, hi) }, lo, hi },
+        }
+    }
+
+    /// The value, if it is known; what does not matter is 0.
+    pub(crate) fn known(self) -> Option<i128> {
+        match self.wires {
+            Wires::Any => Some(0),
+            Wires::Known => Some(self.lo),
+            Wires::Node { .. } => None,
+        }
+    }
+
+    /// Whether the wires are two's complement.
+    pub(crate) fn signed(self) -> bool {
+        self.lo < 0
+    }
+
+    /// How many wires the range needs.
+    pub(crate) fn width(self) -> u16 {
+        width_of(self.lo, self.hi)
+    }
+
+    /// The same wires with a range that is no wider.
+    pub(crate) fn narrowed(self, lo: i128, hi: i128) -> Self {
+        match self.wires {
+            Wires::Node { node, start, .. } => Word::of_node(node, start, (lo, hi)),
+            _ => self,
+        }
+    }
+}
+
+/// The wires that values from `lo` to `hi` need.
+pub(crate) fn width_of(lo: i128, hi: i128) -> u16 {
+    let digits = |value: i128| (128 - value.leading_zeros()) as u16;
+    match lo < 0 {
+        true => 1 + digits(!lo).max(if hi < 0 { 0 } else { digits(hi) }),
+        false => digits(hi),
+    }
+}
