@@ -315,7 +315,7 @@ mod tests {
         for n in 1..6 {
             let (unsigned, of_signed) = (checked::<Unsigned>(Type::Unsigned, n), checked::<Signed>(Type::Signed, n));
             for (a, b) in (0..1u128 << n).flat_map(|a| (0..1u128 << n).map(move |b| (a, b))) {
-                let expected = [a * b & mask(n), u128::from(a * b > mask(n))];
+                let expected = [(a * b) & mask(n), u128::from(a * b > mask(n))];
                 assert_eq!(simulate::component(&unsigned, &[a, b]), expected, "{a} * {b}");
                 let product = signed(a, n) * signed(b, n);
                 let expected = [product as u128 & mask(n), u128::from(product != signed(product as u128, n))];
@@ -330,7 +330,7 @@ mod tests {
             let small = |x: u64, shift: u32| u128::from(x >> shift) & mask(n);
             let (a, b) = (small(a, shift_a), small(b, shift_b));
             let a = if negate { a.wrapping_neg() & mask(n) } else { a };
-            let expected = [a * b & mask(n), u128::from(a * b > mask(n))];
+            let expected = [(a * b) & mask(n), u128::from(a * b > mask(n))];
             prop_assert_eq!(simulate::component(&checked::<Unsigned>(Type::Unsigned, n), &[a, b]), expected);
             let product = signed(a, n) * signed(b, n);
             let expected = [product as u128 & mask(n), u128::from(product != signed(product as u128, n))];
