@@ -140,6 +140,13 @@ impl Encoder {
                     hash.ty(ty);
                 });
             }
+            Type::Enum(variants) => {
+                tagged(7, 0);
+                self.list(variants, |hash, (name, types)| {
+                    hash.text(name);
+                    hash.list(types, Encoder::ty);
+                });
+            }
         }
     }
 

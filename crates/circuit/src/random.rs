@@ -107,13 +107,17 @@ fn ports(rng: &mut (impl Rng + ?Sized), side: &str) -> Vec<Port> {
 
 /// A type of 1 to about 80 wires.
 pub fn small_type(rng: &mut (impl Rng + ?Sized), depth: u32) -> Type {
-    match rng.random_range(0..if depth == 0 { 5 } else { 7 }) {
+    match rng.random_range(0..if depth == 0 { 5 } else { 8 }) {
         0 => Type::Bits(rng.random_range(1..=9)),
         1 => Type::Bool,
         2 => Type::Unsigned(rng.random_range(1..=17)),
         3 => Type::Signed(rng.random_range(1..=17)),
         4 => Type::Bytes(rng.random_range(1..=3)),
         5 => Type::Array(Box::new(small_type(rng, depth - 1)), rng.random_range(1..=3)),
+        6 => {
+            let mut fields = || (0..rng.random_range(0..=2)).map(|_| small_type(rng, 0)).collect();
+            Type::Enum(["A", "Bc", "D"].map(|name| (name.to_string(), fields())).to_vec())
+        }
         _ => {
             let fields = 0..rng.random_range(1..=2);
             Type::Record(fields.map(|f| (format!("field{f}"), small_type(rng, depth - 1))).collect())

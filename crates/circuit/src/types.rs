@@ -16,8 +16,11 @@ pub enum Type {
     Bytes(u32),
     /// So many values of one type.
     Array(Box<Type>, u32),
-    /// Named fields in order.
+    /// Named fields in order. A record whose fields are named `0`, `1` and so on is a tuple.
     Record(Vec<(String, Type)>),
+    /// One of these variants, each with its name and the types of its fields: first the variant's number, then its fields
+    /// one after another, then zeros up to the width of the widest variant.
+    Enum(Vec<(String, Vec<Type>)>),
 }
 
 impl Type {
@@ -31,6 +34,24 @@ impl Type {
             Type::Bytes(n) => u64::from(*n) * 8,
             Type::Array(element, n) => element.width().saturating_mul(u64::from(*n)),
             Type::Record(fields) => fields.iter().fold(0, |sum, (_, t)| sum.saturating_add(t.width())),
+            Type::Enum(variants) => {
+                let fields = |types: &[Type]| types.iter().fold(0u64, |sum, t| sum.saturating_add(t.width()));
+                let widest = variants.iter().map(|(_, types)| fields(types)).max().unwrap_or(0);
+                widest.saturating_add(Type::tag_width(variants.len()).into())
+            }
+        }
+    }
+
+    /// How many wires number the variants of an enum.
+    pub fn tag_width(variants: usize) -> u32 {
+        variants.next_power_of_two().trailing_zeros()
+    }
+
+    /// Whether this is a record that stands for a tuple.
+    pub fn is_tuple(&self) -> bool {
+        match self {
+            Type::Record(fields) => fields.iter().enumerate().all(|(k, (name, _))| *name == k.to_string()),
+            _ => false,
         }
     }
 }
@@ -48,6 +69,15 @@ impl std::fmt::Display for Type {
                 write!(f, "{{")?;
                 for (i, (name, t)) in fields.iter().enumerate() {
                     write!(f, "{}{name}: {t}", if i > 0 { ", " } else { "" })?;
+                }
+                write!(f, "}}")
+            }
+            Type::Enum(variants) => {
+                write!(f, "enum {{")?;
+                for (i, (name, types)) in variants.iter().enumerate() {
+                    let types: Vec<String> = types.iter().map(Type::to_string).collect();
+                    let fields = if types.is_empty() { String::new() } else { format!("({})", types.join(", ")) };
+                    write!(f, "{}{name}{fields}", if i > 0 { ", " } else { "" })?;
                 }
                 write!(f, "}}")
             }

@@ -10,16 +10,21 @@
 //! - `{"bits": "0110"}`: the wires in order, exactly as many as the type has;
 //! - `{"hex": "001122"}`: bytes, first byte first, bit 0 of a byte on the lower wire, for every type of whole bytes;
 //! - `{"text": "gattaca"}`: the UTF-8 bytes of a string, for byte strings of exactly that length;
-//! - an array for arrays and byte strings, an object with all fields for records.
+//! - `"gattaca"`: the UTF-8 bytes of a string, for arrays of `u8` of exactly that length; `{"text": ..}` too;
+//! - an array for arrays, byte strings and tuples, an object with all fields for records;
+//! - `"Variant"` for a variant without fields, `{"Variant": [..]}` with the fields in order for others.
 
+mod csv;
 mod decimal;
 mod input_file;
 mod parse;
+mod variant;
 
 use serde_json::{Value, json};
 
 use crate::{bits::Bits, types::Type};
 
+pub use csv::read_csv;
 pub use decimal::MAX_DECIMAL_BITS;
 pub use input_file::read_inputs;
 pub(crate) use parse::Reader;
@@ -54,8 +59,13 @@ pub fn to_json(ty: &Type, bits: &Bits) -> Value {
                 start += width;
                 (name.clone(), to_json(ty, &bits.slice(start - width, width)))
             };
-            Value::Object(fields.iter().map(field).collect())
+            let fields: Vec<(String, Value)> = fields.iter().map(field).collect();
+            match ty.is_tuple() && !fields.is_empty() {
+                true => fields.into_iter().map(|(_, value)| value).collect(),
+                false => Value::Object(fields.into_iter().collect()),
+            }
         }
+        Type::Enum(variants) => variant::to_json(variants, bits),
     }
 }
 

@@ -41,6 +41,9 @@ pub(crate) fn of_party(program: &Program, args: &InputArgs, party: Party) -> Res
     if is_fasta(&file.path) {
         return fasta(file, &own, &text);
     }
+    if extension(&file.path) == Some("csv") {
+        return csv(file, &own, &text);
+    }
     value::read_inputs(program, party, &file.path.display().to_string(), &text).map_err(Failure::diagnosed)
 }
 
@@ -70,8 +73,23 @@ fn read(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(unreadable)
 }
 
+fn extension(path: &Path) -> Option<&str> {
+    path.extension().and_then(OsStr::to_str)
+}
+
 fn is_fasta(path: &Path) -> bool {
-    path.extension().and_then(OsStr::to_str).is_some_and(|e| ["fasta", "fa", "fna"].contains(&e))
+    extension(path).is_some_and(|e| ["fasta", "fa", "fna"].contains(&e))
+}
+
+/// The rows of a CSV file as the elements of the party's one input.
+fn csv(file: &InputFile, own: &[(usize, &Input)], text: &str) -> Result<PartyInputs, Failure> {
+    let name = file.path.display().to_string();
+    let [(at, input)] = own else {
+        let message = format!("{name}: CSV is for one input, party {} has {}", file.party, own.len());
+        return Err(Failure::call(message).hint("give the inputs as JSON"));
+    };
+    let bits = value::read_csv(&input.port, &name, text).map_err(Failure::diagnosed)?;
+    Ok(vec![(InputId(*at as u32), bits)])
 }
 
 /// The one sequence of a FASTA file as an array of nucleotides of two bits: A, C, G, T are 0 to 3.

@@ -1,4 +1,4 @@
-//! Types as text: `u8`, `i16`, `bool`, `bits4`, `bytes16`, `[u8; 4]`, `{age: u7, member: bool}`.
+//! Types as text: `u8`, `i16`, `bool`, `bits4`, `bytes16`, `[u8; 4]`, `{age: u7, member: bool}`, `enum {No, Yes(u8)}`.
 
 use std::str::FromStr;
 
@@ -30,6 +30,9 @@ pub enum TypeError {
     /// A record has two fields of one name.
     #[error("field `{0}` appears twice")]
     DuplicateField(String),
+    /// An enum has two variants of one name.
+    #[error("variant `{0}` appears twice")]
+    DuplicateVariant(String),
 }
 
 impl FromStr for Type {
@@ -100,7 +103,7 @@ impl<'a> Parser<'a> {
         } else if self.take('{') {
             Type::Record(self.fields(depth)?)
         } else {
-            self.word()?
+            self.word(depth)?
         };
         if ty.width() > MAX_WIDTH { Err(TypeError::TooWide) } else { Ok(ty) }
     }
@@ -125,12 +128,41 @@ impl<'a> Parser<'a> {
         Ok(fields)
     }
 
-    fn word(&mut self) -> Result<Type, TypeError> {
+    fn variants(&mut self, depth: u32) -> Result<Vec<(String, Vec<Type>)>, TypeError> {
+        let mut variants: Vec<(String, Vec<Type>)> = Vec::new();
+        self.need('{', "`{` and the variants")?;
+        while !self.take('}') {
+            if !variants.is_empty() {
+                self.need(',', "`,` or `}`")?;
+            }
+            self.skip_space();
+            let name = self.take_while(|c| c.is_alphanumeric() || c == '_');
+            if name.is_empty() {
+                return Err(self.expected("the name of a variant"));
+            }
+            if variants.iter().any(|v| v.0 == name) {
+                return Err(TypeError::DuplicateVariant(name.into()));
+            }
+            let mut types = Vec::new();
+            if self.take('(') {
+                types.push(self.ty(depth + 1)?);
+                while !self.take(')') {
+                    self.need(',', "`,` or `)`")?;
+                    types.push(self.ty(depth + 1)?);
+                }
+            }
+            variants.push((name.into(), types));
+        }
+        Ok(variants)
+    }
+
+    fn word(&mut self, depth: u32) -> Result<Type, TypeError> {
         const EXPECTED: &str = "a type such as u8, i16, bool, bits4, bytes16, [u8; 4] or {a: u8}";
         self.skip_space();
         let before = self.rest;
         let make: fn(u32) -> Type = match self.take_while(|c| c.is_ascii_alphabetic()) {
             "bool" => return Ok(Type::Bool),
+            "enum" => return Ok(Type::Enum(self.variants(depth)?)),
             "u" => Type::Unsigned,
             "i" => Type::Signed,
             "bits" => Type::Bits,
@@ -162,6 +194,11 @@ mod tests {
             ("bytes16", Type::Bytes(16)),
             ("[[u8;4] ; 2]", Type::Array(Box::new(Type::Array(Box::new(Type::Unsigned(8)), 4)), 2)),
             ("{ age:u7 , m-2 : bool }", record),
+            ("enum{}", Type::Enum(vec![])),
+            (
+                "enum { No,Yes( u8,bool ) }",
+                Type::Enum(vec![("No".into(), vec![]), ("Yes".into(), vec![Type::Unsigned(8), Type::Bool])]),
+            ),
         ] {
             assert_eq!(text.parse(), Ok(ty), "{text}");
         }
@@ -181,6 +218,10 @@ mod tests {
         assert_eq!(fails("{a u8}"), "expected `:` and the field's type, got `u8}`");
         assert_eq!(fails("{a: u8 b: u8}"), "expected `,` or `}`, got `b: u8}`");
         assert_eq!(fails("{a: u8, a: u8}"), "field `a` appears twice");
+        assert_eq!(fails("enum {A, A}"), "variant `A` appears twice");
+        assert_eq!(fails("enum {A(u8 u8)}"), "expected `,` or `)`, got `u8)}`");
+        assert_eq!(fails("enum A"), "expected `{` and the variants, got `A`");
+        assert_eq!(fails("enum {()}"), "expected the name of a variant, got `()}`");
         for wide in ["u99999999999999", "u67108865", "[[u8; 65536]; 65536]", "[u0; 4294967295]"] {
             assert!(fails(wide).contains("too wide"), "{wide}");
         }

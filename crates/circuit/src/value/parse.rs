@@ -2,7 +2,7 @@
 
 use jsonc_parser::ast::{ObjectProp, Value};
 
-use super::decimal;
+use super::{decimal, variant};
 use crate::{
     bits::Bits,
     diagnostic::Diagnostic,
@@ -32,10 +32,10 @@ impl Reader<'_> {
         Ok(bits)
     }
 
-    fn read(self, path: &str, value: &Value, ty: &Type, bits: &mut Bits) -> Result<(), Diagnostic> {
+    pub(super) fn read(self, path: &str, value: &Value, ty: &Type, bits: &mut Bits) -> Result<(), Diagnostic> {
         if let Value::Object(object) = value
             && let [property] = &object.properties[..]
-            && !matches!(ty, Type::Record(fields) if fields.iter().any(|f| f.0 == property.name.as_str()))
+            && !has_member(ty, property.name.as_str())
             && let Some(raw) = self.raw(path, property, ty)?
         {
             bits.append(&raw);
@@ -56,6 +56,16 @@ impl Reader<'_> {
                 }
             }
             (Type::Record(fields), Value::Object(_)) => self.record(path, value, fields, bits)?,
+            (Type::Record(fields), Value::Array(array)) if ty.is_tuple() => {
+                self.count(path, value, ty, array.elements.len(), fields.len() as u32)?;
+                for ((name, ty), item) in fields.iter().zip(&array.elements) {
+                    self.read(&format!("{path}.{name}"), item, ty, bits)?;
+                }
+            }
+            (Type::Array(element, _), Value::StringLit(text)) if **element == Type::Unsigned(8) => {
+                bits.append(&self.text(path, value, &text.value, ty)?);
+            }
+            (Type::Enum(variants), _) => self.variant(path, value, (ty, variants), bits)?,
             (Type::Array(..) | Type::Record(_), _) => return Err(self.mismatch(path, value, ty)),
             (_, Value::NumberLit(number)) => bits.append(&self.integer(path, value, number.value, ty)?),
             (_, Value::StringLit(string)) => bits.append(&self.integer(path, value, &string.value, ty)?),
@@ -64,10 +74,15 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn mismatch(self, path: &str, value: &Value, ty: &Type) -> Diagnostic {
+    pub(super) fn mismatch(self, path: &str, value: &Value, ty: &Type) -> Diagnostic {
         let error = self.json.error_at(value, format!("{path}: expected {ty}, got {}", describe(value)));
         match ty {
             Type::Bytes(_) => error.hint("write byte strings as {\"hex\": \"00ff..\"} or {\"text\": \"..\"}"),
+            Type::Enum(variants) => error.hint(variant::forms(variants)),
+            Type::Record(fields) if ty.is_tuple() => {
+                let types: Vec<String> = fields.iter().map(|(_, ty)| ty.to_string()).collect();
+                error.hint(format!("write an array [{}]", types.join(", ")))
+            }
             Type::Record(fields) => {
                 let names: Vec<String> = fields.iter().map(|(name, ty)| format!("\"{name}\": {ty}")).collect();
                 error.hint(format!("write an object {{{}}}", names.join(", ")))
@@ -76,7 +91,14 @@ impl Reader<'_> {
         }
     }
 
-    fn count(self, path: &str, value: &Value, ty: &Type, got: usize, expected: u32) -> Result<(), Diagnostic> {
+    pub(super) fn count(
+        self,
+        path: &str,
+        value: &Value,
+        ty: &Type,
+        got: usize,
+        expected: u32,
+    ) -> Result<(), Diagnostic> {
         match got == expected as usize {
             true => Ok(()),
             false => Err(self.json.error_at(value, format!("{path}: expected {ty}, got {got} elements"))),
@@ -110,8 +132,11 @@ impl Reader<'_> {
             return Err(error(format!("expected a string in {{\"{key}\": ..}}, got {}", describe(&property.value))));
         };
         let text = text.value.as_ref();
-        if key == "text" && !matches!(ty, Type::Bytes(_)) {
-            return Err(error(format!("expected {ty}, got text")));
+        if key == "text" {
+            return match is_text(ty) {
+                true => self.text(path, &property.value, text, ty).map(Some),
+                false => Err(error(format!("expected {ty}, got text"))),
+            };
         }
         let width = ty.width();
         let (expected, got, unit) = match key {
@@ -120,19 +145,29 @@ impl Reader<'_> {
                 return Err(error(format!("{{\"hex\": ..}} is whole bytes, but {ty} has {width} bits"))
                     .hint("write {\"bits\": \"..\"} in wire order, or a number"));
             }
-            "hex" => (width / 4, text.chars().count() as u64, "hex digits"),
-            _ => (width / 8, text.len() as u64, "bytes of UTF-8"),
+            _ => (width / 4, text.chars().count() as u64, "hex digits"),
         };
         if expected != got {
             return Err(error(format!("expected {ty}, that is {expected} {unit}, got {got}")));
         }
         match key {
             "bits" => text.parse().map(Some).map_err(|e: crate::bits::NotBits| error(e.to_string())),
-            "hex" => match hex_bytes(text) {
+            _ => match hex_bytes(text) {
                 Some(bytes) => Ok(Some(Bits::from_bytes(&bytes))),
                 None => Err(error(format!("`{}` is not hexadecimal", clip(text)))),
             },
-            _ => Ok(Some(Bits::from_bytes(text.as_bytes()))),
+        }
+    }
+
+    /// A string's bytes, exactly as many as the type has.
+    fn text(self, path: &str, value: &Value, text: &str, ty: &Type) -> Result<Bits, Diagnostic> {
+        let (expected, got) = (ty.width() / 8, text.len() as u64);
+        match expected == got {
+            true => Ok(Bits::from_bytes(text.as_bytes())),
+            false => {
+                let message = format!("{path}: expected {ty}, that is {expected} bytes of UTF-8, got {got}");
+                Err(self.json.error_at(value, message))
+            }
         }
     }
 
@@ -173,6 +208,20 @@ impl Reader<'_> {
         let padded: Bits = magnitude.iter().chain(std::iter::repeat_n(false, width - needed)).collect();
         Ok(if negative { decimal::negate(&padded) } else { padded })
     }
+}
+
+/// Whether an object with that one key is a value of the type by itself.
+fn has_member(ty: &Type, key: &str) -> bool {
+    match ty {
+        Type::Record(fields) => fields.iter().any(|(name, _)| name == key),
+        Type::Enum(variants) => variants.iter().any(|(name, _)| name == key),
+        _ => false,
+    }
+}
+
+/// Whether a text can be a value of the type.
+fn is_text(ty: &Type) -> bool {
+    matches!(ty, Type::Bytes(_)) || matches!(ty, Type::Array(element, _) if **element == Type::Unsigned(8))
 }
 
 fn range_hint(ty: &Type, hex: bool) -> String {

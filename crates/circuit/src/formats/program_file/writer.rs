@@ -191,6 +191,10 @@ fn check_fields(ty: &Type) -> Result<(), WriteError> {
             check_name("field", name)?;
             check_fields(ty)
         }),
+        Type::Enum(variants) => variants.iter().try_for_each(|(name, types)| {
+            check_name("variant", name)?;
+            types.iter().try_for_each(check_fields)
+        }),
         _ => Ok(()),
     }
 }
