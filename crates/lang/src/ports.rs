@@ -19,10 +19,9 @@ pub(crate) fn port_type(ty: &Ty) -> Type {
         Ty::Scalar(Scalar { bits, .. }) => Type::Unsigned((*bits).into()),
         Ty::Array(element, count) => Type::Array(Box::new(port_type(element)), *count),
         Ty::Record(fields) => Type::Record(fields.iter().map(|(name, ty)| (name.clone(), port_type(ty))).collect()),
-        Ty::Enum(e) => Type::Record(vec![
-            ("variant".into(), Type::Unsigned(e.tag().bits.into())),
-            ("fields".into(), Type::Bits(e.payload() as u32)),
-        ]),
+        Ty::Enum(e) => Type::Enum(
+            e.variants.iter().map(|(name, fields)| (name.clone(), fields.iter().map(port_type).collect())).collect(),
+        ),
     }
 }
 
