@@ -120,14 +120,11 @@ impl Evaluator {
         }
         let mut seed = [Block::ZERO];
         receive_blocks(session, &mut seed).await?;
-        let total = self.plan.and_count();
-        let chunk_ands = garble::CHUNK_ANDS as u64;
-        for done in (0..total).step_by(garble::CHUNK_ANDS) {
-            let ands = chunk_ands.min(total - done);
+        for piece in self.plan.pieces() {
             let begin = tables.len();
-            tables.resize(begin + self.plan.config().garbling.chunk_bytes(ands as usize), 0);
+            tables.resize(begin + piece.bytes, 0);
             session.channel().receive_bytes(&mut tables[begin..]).await?;
-            session.advance(done + ands, total);
+            session.advance(piece.end, self.plan.and_count());
         }
         Ok((seed[0], tables))
     }
@@ -141,17 +138,16 @@ impl Evaluator {
     ) -> Result<Vec<Box<[Block]>>, ProtocolError> {
         let plan = self.plan.clone();
         let mut evaluation = self.begin(&plan, seed, inputs);
-        let mut progress = Done::new(&plan);
-        while evaluation.next_chunk_bytes() > 0 {
-            let (chunk, rest) = tables.split_at(evaluation.next_chunk_bytes());
-            evaluation.evaluate_chunk(chunk)?;
-            tables = rest;
-            progress.chunk(session);
+        for piece in plan.pieces() {
+            let (now, later) = tables.split_at(piece.bytes);
+            evaluate_piece(&mut evaluation, now)?;
+            tables = later;
+            session.advance(piece.end, plan.and_count());
         }
         Ok(evaluation.into_outputs())
     }
 
-    /// Step 6: evaluates each chunk as it comes.
+    /// Step 6: evaluates each piece as it comes.
     async fn evaluate_stream(
         &mut self,
         session: &mut Session,
@@ -161,13 +157,12 @@ impl Evaluator {
         let mut seed = [Block::ZERO];
         receive_blocks(session, &mut seed).await?;
         let mut evaluation = self.begin(&plan, seed[0], inputs);
-        let mut progress = Done::new(&plan);
-        let mut chunk = Vec::new();
-        while evaluation.next_chunk_bytes() > 0 {
-            chunk.resize(evaluation.next_chunk_bytes(), 0);
-            session.channel().receive_bytes(&mut chunk).await?;
-            evaluation.evaluate_chunk(&chunk)?;
-            progress.chunk(session);
+        let mut tables = Vec::new();
+        for piece in plan.pieces() {
+            tables.resize(piece.bytes, 0);
+            session.channel().receive_bytes(&mut tables).await?;
+            evaluate_piece(&mut evaluation, &tables)?;
+            session.advance(piece.end, plan.and_count());
         }
         Ok(evaluation.into_outputs())
     }
@@ -179,19 +174,12 @@ impl Evaluator {
     }
 }
 
-/// Counts chunks for the progress display.
-struct Done {
-    gates: u64,
-    total: u64,
-}
-
-impl Done {
-    fn new(plan: &Plan) -> Self {
-        Done { gates: 0, total: plan.and_count() }
+/// Evaluates a piece of the tables chunk by chunk.
+fn evaluate_piece(evaluation: &mut garble::Evaluator<'_>, mut tables: &[u8]) -> Result<(), ProtocolError> {
+    while !tables.is_empty() {
+        let (chunk, later) = tables.split_at(evaluation.next_chunk_bytes());
+        evaluation.evaluate_chunk(chunk)?;
+        tables = later;
     }
-
-    fn chunk(&mut self, session: &mut Session) {
-        self.gates = self.total.min(self.gates + garble::CHUNK_ANDS as u64);
-        session.advance(self.gates, self.total);
-    }
+    Ok(())
 }

@@ -146,7 +146,7 @@ impl Garbler {
         send_blocks(session, &active.collect::<Vec<Block>>()).await
     }
 
-    /// Step 3 or 6: the hash seed, then the tables, each chunk leaving before the next is made.
+    /// Step 3 or 6: the hash seed, then the tables, each piece leaving before the next is made.
     async fn send_tables(&mut self, session: &mut Session, labels: &InputLabels) -> Result<Outputs, ProtocolError> {
         let plan = self.plan.clone();
         let seeds = garble::Seeds::random(session.rng());
@@ -157,14 +157,17 @@ impl Garbler {
         let mut garbling =
             garble::Garbler::new(plan.program(), plan.schedules(), config, &self.delta, seeds, first_gate, inputs);
         let total = plan.and_count();
-        let (mut done, mut more) = (0, true);
-        let mut chunk = vec![0; config.chunk_bytes(garble::CHUNK_ANDS)];
-        while more {
-            let tables = &mut chunk[..garbling.next_chunk_bytes()];
-            more = garbling.garble_chunk_into(tables);
-            session.channel().send_bytes(tables).await?;
-            done = total.min(done + garble::CHUNK_ANDS as u64);
-            session.advance(done, total);
+        let mut tables = Vec::new();
+        for piece in plan.pieces() {
+            tables.resize(piece.bytes, 0);
+            let mut rest = &mut tables[..];
+            while !rest.is_empty() {
+                let (chunk, later) = rest.split_at_mut(garbling.next_chunk_bytes());
+                garbling.garble_chunk_into(chunk);
+                rest = later;
+            }
+            session.channel().send_bytes(&tables).await?;
+            session.advance(piece.end, total);
         }
         self.gates_done += total;
         let zero = garbling.into_outputs();

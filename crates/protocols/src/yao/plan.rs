@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party, Program, Recipients};
-use garblet_garble::{GarblingConfig, Schedules};
+use garblet_garble::{CHUNK_ANDS, GarblingConfig, Schedules};
 use garblet_ot::Width;
 use garblet_primitives::Block;
 
@@ -29,6 +29,18 @@ pub struct Config {
     pub build: Build,
     /// Field width of the OT extension: larger is fewer bytes and more computation.
     pub ot_width: Width,
+}
+
+/// Chunks of tables that are sent, and received, together: to wake a peer that waits costs more than to move a chunk. Six
+/// chunks of half gates are 768 KiB, which stay in a second cache.
+const PIECE_CHUNKS: usize = 6;
+
+/// A piece of the tables.
+pub(super) struct Piece {
+    /// AND gates up to its end.
+    pub(super) end: u64,
+    /// Its bytes.
+    pub(super) bytes: usize,
 }
 
 /// A program made ready for `yao`: schedules and sizes.
@@ -96,6 +108,15 @@ impl Plan {
     /// Bytes of all garbled tables.
     pub fn table_bytes(&self) -> u64 {
         self.config.garbling.table_bytes(self.and_count())
+    }
+
+    /// The pieces in which the tables are sent, in order.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = Piece> + '_ {
+        let (garbling, total) = (self.config.garbling, self.and_count());
+        (0..total).step_by(PIECE_CHUNKS * CHUNK_ANDS).map(move |begin| {
+            let ands = (total - begin).min((PIECE_CHUNKS * CHUNK_ANDS) as u64);
+            Piece { end: begin + ands, bytes: garbling.table_bytes(ands) as usize }
+        })
     }
 
     /// Input bits of a party.
