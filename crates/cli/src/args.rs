@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use garblet_circuit::{Party, Recipients};
 use garblet_net::SimulatedLink;
 
-use crate::{bench, convert, demo, eval, identity, inspect, local, run};
+use crate::{bench, convert, demo, eval, identity, inspect, local, run, store};
 
 /// Compute a function of everybody's private inputs, and reveal nothing but its result.
 #[derive(Parser)]
@@ -36,6 +36,9 @@ pub(crate) enum Command {
     /// Say which peers to trust
     #[command(subcommand)]
     Trust(identity::TrustCommand),
+    /// Show, check and tidy up what was prepared
+    #[command(subcommand)]
+    Store(store::StoreCommand),
     /// Measure one part on this machine
     #[command(subcommand)]
     Bench(bench::Bench),

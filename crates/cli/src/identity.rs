@@ -131,7 +131,7 @@ impl PeerArgs {
 }
 
 /// A file that was named, or its default place.
-fn in_configuration(named: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
+pub(crate) fn in_configuration(named: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
     if let Some(path) = named {
         return Ok(path.into());
     }
@@ -144,7 +144,8 @@ fn in_configuration(named: Option<&Path>, name: &str) -> Result<PathBuf, Failure
     }
 }
 
-fn make_folder(path: &Path) -> Result<(), Failure> {
+/// Makes the folder of a file.
+pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
     match path.parent() {
         Some(folder) => std::fs::create_dir_all(folder).map_err(|e| Failure::unwritable(folder, &e)),
         None => Ok(()),

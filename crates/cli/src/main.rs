@@ -20,6 +20,7 @@ mod progress;
 mod report;
 mod run;
 mod session;
+mod store;
 
 use std::process::ExitCode;
 
@@ -50,6 +51,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Convert(options) => convert::run(&options),
         Command::Keygen(options) => identity::keygen(&options),
         Command::Trust(command) => identity::trust(&command),
+        Command::Store(command) => store::run(&command),
         Command::Bench(bench) => bench::run(&bench),
         Command::Child => child::main(),
     }

@@ -16,10 +16,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const REDRAWS_PER_SECOND: u8 = 10;
 const TEMPLATE: &str = "{bar:32} {percent:>3} %  {msg}  {eta} left";
 
-/// A bar with gates done, their rate, bytes and the time left. Silent where standard error is no terminal.
+/// A bar with what is done, its rate, and the time left. Silent where standard error is no terminal.
 pub(crate) struct Bar {
     enabled: bool,
-    /// When the gates that are counted began.
+    /// When what is counted began.
     begin: Option<Instant>,
     bar: Option<ProgressBar>,
 }
@@ -29,10 +29,9 @@ impl Bar {
     pub(crate) fn new(wanted: bool) -> Self {
         Bar { enabled: wanted && std::io::stderr().is_terminal(), begin: None, bar: None }
     }
-}
 
-impl Progress for Bar {
-    fn advance(&mut self, gates_done: u64, gates_total: u64, traffic: Traffic) {
+    /// So much is done; `message` gets the rate per second.
+    fn draw(&mut self, done: u64, total: u64, message: impl FnOnce(f64) -> String) {
         if !self.enabled {
             return;
         }
@@ -40,13 +39,18 @@ impl Progress for Bar {
         if elapsed < PATIENCE {
             return;
         }
-        let bar = self.bar.get_or_insert_with(|| draw(gates_total, elapsed));
-        let rate = gates_done as f64 / elapsed.as_secs_f64();
-        bar.set_message(message(gates_done, gates_total, rate, traffic));
-        bar.set_position(gates_done);
-        if gates_done >= gates_total {
+        let bar = self.bar.get_or_insert_with(|| draw(total, elapsed));
+        bar.set_message(message(done as f64 / elapsed.as_secs_f64()));
+        bar.set_position(done);
+        if done >= total {
             bar.finish_and_clear();
         }
+    }
+}
+
+impl Progress for Bar {
+    fn advance(&mut self, gates_done: u64, gates_total: u64, traffic: Traffic) {
+        self.draw(gates_done, gates_total, |rate| message(gates_done, gates_total, rate, traffic));
     }
 }
 
@@ -55,6 +59,25 @@ impl Drop for Bar {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// A bar with bytes done. Silent where standard error is no terminal.
+pub(crate) struct ByteBar {
+    what: &'static str,
+    bar: Bar,
+}
+
+impl ByteBar {
+    /// A bar that shows itself once it is worth it, if it is wanted.
+    pub(crate) fn new(wanted: bool, what: &'static str) -> Self {
+        ByteBar { what, bar: Bar::new(wanted) }
+    }
+
+    /// So many bytes are done.
+    pub(crate) fn advance(&mut self, done: u64, total: u64) {
+        let what = self.what;
+        self.bar.draw(done, total, |_| format!("{} of {} {what}", bytes(done), bytes(total)));
     }
 }
 

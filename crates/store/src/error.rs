@@ -206,7 +206,11 @@ impl StoreError {
                  let both parties begin with new stores"
                     .into()
             }
-            StoreError::Damaged { .. } => "`garblet store verify` says which pieces are lost".into(),
+            StoreError::Damaged { .. } => {
+                "`garblet store verify` names the pieces that are lost; if the index itself is damaged, let both \
+                 parties begin with new stores"
+                    .into()
+            }
             StoreError::Broken => "open the store again: what is on disk counts".into(),
             _ => return None,
         })

@@ -87,6 +87,7 @@ mod segment;
 mod steps;
 mod store;
 mod take;
+pub mod testing;
 mod verify;
 
 pub use batch::{Batch, PIECE_BYTES_MAX};

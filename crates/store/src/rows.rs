@@ -40,6 +40,12 @@ pub(crate) struct KindRow {
 }
 
 impl KindRow {
+    /// Decodes a row whose parts fit one another.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let row: KindRow = decode(bytes)?;
+        row.available.ranges().last().is_none_or(|range| range.end <= row.next).then_some(row)
+    }
+
     pub(crate) fn new(kind: Kind) -> Self {
         KindRow { kind, next: 0, available: IdSet::new(), consumed: 0, dropped: 0 }
     }
@@ -72,6 +78,17 @@ impl Location {
 }
 
 impl Extent {
+    /// Decodes a row whose identifiers and places are within bounds.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let extent: Extent = decode(bytes)?;
+        let (mut id, mut offset) = (extent.first, extent.offset);
+        for &(len, count) in &extent.runs {
+            id = id.checked_add(count.into())?;
+            offset = offset.checked_add((u64::from(len) + TAG_BYTES as u64).checked_mul(count.into())?)?;
+        }
+        Some(extent)
+    }
+
     pub(crate) fn new(kind: KindDigest, segment: u64, first: u64, offset: u64) -> Self {
         Extent { kind, segment, first, offset, runs: Vec::new() }
     }
@@ -193,6 +210,20 @@ mod tests {
             expected.retain(|l| l.id % 2 == 1);
             prop_assert_eq!(extent.locations(&odd), expected);
         }
+    }
+
+    #[test]
+    fn rows_beyond_bounds_are_refused() {
+        let kind = Kind::new("k", b"");
+        let mut extent = Extent::new(kind.digest(), 0, 5, 32);
+        extent.push(100);
+        assert_eq!(Extent::decode(&encode(&extent)), Some(extent.clone()));
+        for (first, offset) in [(u64::MAX, 32), (5, u64::MAX - 100)] {
+            assert_eq!(Extent::decode(&encode(&Extent { first, offset, ..extent.clone() })), None);
+        }
+        let row = KindRow { next: 3, available: IdSet::range(crate::PieceId(0), 4), ..KindRow::new(kind) };
+        assert!(KindRow::decode(&encode(&row)).is_none());
+        assert!(KindRow::decode(&encode(&KindRow { next: 4, ..row })).is_some());
     }
 
     #[test]

@@ -168,10 +168,10 @@ impl Store {
             let (tag, rest) = name.split_first().ok_or_else(odd)?;
             match tag {
                 b'K' => {
-                    let row: KindRow = decode(&row).ok_or_else(odd)?;
+                    let row = KindRow::decode(&row).ok_or_else(odd)?;
                     self.kinds.insert(row.kind.digest(), row);
                 }
-                b'E' => extents.push(decode(&row).ok_or_else(odd)?),
+                b'E' => extents.push(Extent::decode(&row).ok_or_else(odd)?),
                 b'G' => {
                     let number = u64::from_be_bytes(rest.try_into().map_err(|_| odd())?);
                     let row = decode(&row).ok_or_else(odd)?;

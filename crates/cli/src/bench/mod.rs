@@ -4,6 +4,7 @@ mod aes_chains;
 pub(crate) mod garbling;
 pub(crate) mod link_relay;
 pub(crate) mod ot;
+pub(crate) mod store;
 pub(crate) mod yao;
 
 use crate::failure::Failure;
@@ -15,6 +16,8 @@ pub(crate) enum Bench {
     Garbling(garbling::Options),
     /// Base oblivious transfer and its extension
     Ot(ot::Options),
+    /// Filling a store and drawing from it, against a plain file
+    Store(store::Options),
     /// A long computation by two processes over loopback TCP
     Yao(yao::Options),
     /// A TCP relay that behaves like a slow link
@@ -26,6 +29,7 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Failure> {
     match bench {
         Bench::Garbling(options) => garbling::run(options),
         Bench::Ot(options) => ot::run(options),
+        Bench::Store(options) => store::run(options),
         Bench::Yao(options) => yao::run(options),
         Bench::LinkRelay(options) => link_relay::run(options),
     }

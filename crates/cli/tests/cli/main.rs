@@ -7,3 +7,4 @@ mod faults;
 mod identities;
 mod invocation;
 mod results;
+mod store;

@@ -1,0 +1,300 @@
+//! `garblet store`: what was prepared, and what became of it.
+
+use std::path::{Path, PathBuf};
+
+use garblet_store::{Stock, Store, StoreError, StoreKey, Verified};
+use serde::Serialize;
+
+use crate::{
+    failure::{Failure, Status},
+    identity::{in_configuration, make_folder},
+    output::{bytes, count, print, print_json, table},
+    progress::ByteBar,
+};
+
+/// What `garblet store` can do.
+#[derive(clap::Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Make an empty store, and the key if there is none
+    Init(Options),
+    /// Show what there is of every kind: available, used and lost, and what it takes on disk
+    List(Options),
+    /// Read everything, and name what was damaged
+    Verify {
+        #[command(flatten)]
+        options: Options,
+        /// Give up what is damaged, so that it is not offered any more
+        #[arg(long)]
+        drop: bool,
+    },
+    /// Give back the space of what was used
+    Compact(Options),
+    /// Give up everything that was prepared; the peer's store does so when the two next meet
+    Clear {
+        #[command(flatten)]
+        options: Options,
+        /// Remove the store itself, also a damaged one or one without its key; the peer must then begin anew as well
+        #[arg(long)]
+        all: bool,
+    },
+}
+
+/// Which store.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// The folder of the store
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// The key that the store is encrypted under, 32 bytes [default: store.key in the configuration folder]
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs `garblet store`.
+pub(crate) fn run(command: &StoreCommand) -> Result<(), Failure> {
+    match command {
+        StoreCommand::Init(options) => init(options),
+        StoreCommand::List(options) => list(options),
+        StoreCommand::Verify { options, drop } => verify(options, *drop),
+        StoreCommand::Compact(options) => compact(options),
+        StoreCommand::Clear { options, all: false } => clear(options),
+        StoreCommand::Clear { options, all: true } => remove(options),
+    }
+}
+
+/// The key in a file, or in its default place; made there if there is none.
+pub(crate) fn load_or_create_key(file: Option<&Path>) -> Result<StoreKey, Failure> {
+    let path = in_configuration(file, "store.key")?;
+    make_folder(&path)?;
+    StoreKey::load_or_create(&path, &mut rand::rng()).map_err(|e| store_failure(&e))
+}
+
+/// A store that cannot be used.
+pub(crate) fn store_failure(error: &StoreError) -> Failure {
+    let status = match error {
+        StoreError::Missing { .. }
+        | StoreError::Exists { .. }
+        | StoreError::Exposed { .. }
+        | StoreError::KeyMissing { .. }
+        | StoreError::KeyMalformed { .. }
+        | StoreError::WrongKey { .. }
+        | StoreError::OtherFormat { .. }
+        | StoreError::OtherBinding { .. } => Status::WrongCall,
+        _ => Status::NoResult,
+    };
+    Failure { status, hint: error.hint(), ..Failure::no_result(error) }
+}
+
+impl Options {
+    fn open(&self) -> Result<Store, Failure> {
+        if !self.folder.exists() {
+            return Err(store_failure(&StoreError::Missing { folder: self.folder.clone() }));
+        }
+        let path = in_configuration(self.key.as_deref(), "store.key")?;
+        let key = StoreKey::load(&path).map_err(|e| store_failure(&e))?;
+        Store::open(&self.folder, &key, &mut rand::rng()).map_err(|e| store_failure(&e))
+    }
+
+    /// Prints a line, or the object that says the same.
+    fn tell(&self, text: &str, object: &impl Serialize) -> Result<(), Failure> {
+        if self.json { print_json(object) } else { print(text) }
+    }
+}
+
+fn init(options: &Options) -> Result<(), Failure> {
+    let key = load_or_create_key(options.key.as_deref())?;
+    let store = Store::create(&options.folder, &key, &mut rand::rng()).map_err(|e| store_failure(&e))?;
+    let text = format!("made store {} in {}\n", store.id(), options.folder.display());
+    options.tell(&text, &Listed::of(&store))
+}
+
+fn list(options: &Options) -> Result<(), Failure> {
+    let listed = Listed::of(&options.open()?);
+    options.tell(&listed.text(), &listed)
+}
+
+fn verify(options: &Options, drop: bool) -> Result<(), Failure> {
+    let mut store = options.open()?;
+    let mut bar = ByteBar::new(!options.json, "read");
+    let verified = store.verify(&mut |done, total| bar.advance(done, total)).map_err(|e| store_failure(&e))?;
+    let mut dropped = 0;
+    for damage in verified.damage.iter().filter(|_| drop) {
+        dropped += store.drop_pieces(&damage.kind, &damage.ids).map_err(|e| store_failure(&e))?;
+    }
+    let report = Checked::of(&verified, dropped);
+    options.tell(&report.text(), &report)?;
+    match report.damaged - dropped {
+        0 if report.odd_segments.is_empty() || drop => Ok(()),
+        0 => Err(Failure::no_result(format!("segments of the store in {} were changed", options.folder.display()))
+            .hint("all pieces are sound; `garblet store compact` writes the segments anew once pieces were used")),
+        left => {
+            let are = if left == 1 { "is" } else { "are" };
+            let message = format!("{} of the store in {} {are} damaged", pieces(left), options.folder.display());
+            Err(Failure::no_result(message).hint("`garblet store verify --drop` gives them up; the rest can be used"))
+        }
+    }
+}
+
+fn compact(options: &Options) -> Result<(), Failure> {
+    let mut store = options.open()?;
+    let mut bar = ByteBar::new(!options.json, "moved");
+    let compacted = store.compact(&mut |done, total| bar.advance(done, total)).map_err(|e| store_failure(&e))?;
+    let freed = compacted.bytes_before.saturating_sub(compacted.bytes_after);
+    let mut text = format!("freed {}: {} left\n", bytes(freed), bytes(compacted.bytes_after));
+    if compacted.damaged > 0 {
+        text.push_str(&format!("gave up {}, which were damaged\n", pieces(compacted.damaged)));
+    }
+    options.tell(
+        &text,
+        &serde_json::json!({
+            "bytes_before": compacted.bytes_before,
+            "bytes_after": compacted.bytes_after,
+            "damaged": compacted.damaged,
+        }),
+    )
+}
+
+fn clear(options: &Options) -> Result<(), Failure> {
+    let dropped = options.open()?.clear().map_err(|e| store_failure(&e))?;
+    options.tell(&format!("gave up {}\n", pieces(dropped)), &serde_json::json!({ "dropped": dropped }))
+}
+
+fn remove(options: &Options) -> Result<(), Failure> {
+    Store::remove(&options.folder).map_err(|e| store_failure(&e))?;
+    let text = format!("removed the store in {}\n", options.folder.display());
+    options.tell(&text, &serde_json::json!({ "removed": true }))
+}
+
+/// What `list` tells.
+#[derive(Serialize)]
+struct Listed {
+    store: String,
+    binding: Option<garblet_store::Binding>,
+    kinds: Vec<ListedKind>,
+    segments: usize,
+    /// Of all segments, also of pieces that are gone.
+    segment_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct ListedKind {
+    name: String,
+    digest: String,
+    available: u64,
+    consumed: u64,
+    dropped: u64,
+    next: u64,
+    bytes: u64,
+}
+
+impl Listed {
+    fn of(store: &Store) -> Self {
+        let kind = |stock: Stock| ListedKind {
+            name: stock.kind.name().into(),
+            digest: stock.kind.digest().to_string(),
+            available: stock.available.len(),
+            consumed: stock.consumed,
+            dropped: stock.dropped,
+            next: stock.next.0,
+            bytes: stock.bytes,
+        };
+        let mut kinds: Vec<ListedKind> = store.stock().into_iter().map(kind).collect();
+        kinds.sort_by(|a, b| (&a.name, &a.digest).cmp(&(&b.name, &b.digest)));
+        Listed {
+            store: store.id(),
+            binding: store.binding().cloned(),
+            kinds,
+            segments: store.segment_count(),
+            segment_bytes: store.segment_bytes(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("store {}\n", self.store);
+        if let Some(binding) = &self.binding {
+            let fields = [
+                ("peer", &binding.peer),
+                ("role", &binding.role),
+                ("protocol", &binding.protocol),
+                ("library", &binding.library),
+            ];
+            for (name, value) in fields.iter().filter(|(_, value)| !value.is_empty()) {
+                text.push_str(&format!("{name} {value}\n"));
+            }
+        }
+        let heads = ["kind", "available", "used", "lost", "size"].map(String::from).to_vec();
+        let row = |kind: &ListedKind| {
+            let name = format!("{} ({})", kind.name, kind.digest);
+            vec![name, count(kind.available), count(kind.consumed), count(kind.dropped), bytes(kind.bytes)]
+        };
+        let rows: Vec<_> = std::iter::once(heads).chain(self.kinds.iter().map(row)).collect();
+        match self.kinds.is_empty() {
+            true => text.push_str("nothing is prepared\n"),
+            false => text.push_str(&table(&rows)),
+        }
+        let segments = if self.segments == 1 { "segment" } else { "segments" };
+        text.push_str(&format!("{} in {} {segments}\n", bytes(self.segment_bytes), self.segments));
+        text
+    }
+}
+
+/// What `verify` tells.
+#[derive(Serialize)]
+struct Checked {
+    sound: u64,
+    damaged: u64,
+    dropped: u64,
+    damage: Vec<CheckedKind>,
+    odd_segments: Vec<u64>,
+}
+
+#[derive(Serialize)]
+struct CheckedKind {
+    name: String,
+    digest: String,
+    pieces: String,
+    what: String,
+}
+
+impl Checked {
+    fn of(verified: &Verified, dropped: u64) -> Self {
+        let damage = verified.damage.iter().map(|damage| CheckedKind {
+            name: damage.kind.name().into(),
+            digest: damage.kind.digest().to_string(),
+            pieces: damage.ids.to_string(),
+            what: damage.what.clone(),
+        });
+        Checked {
+            sound: verified.sound,
+            damaged: verified.damage.iter().map(|damage| damage.ids.len()).sum(),
+            dropped,
+            damage: damage.collect(),
+            odd_segments: verified.odd_segments.clone(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("sound: {}\n", pieces(self.sound));
+        for damage in &self.damage {
+            text.push_str(&format!(
+                "damaged: {} of {} ({}); {}\n",
+                damage.pieces, damage.name, damage.digest, damage.what
+            ));
+        }
+        for segment in &self.odd_segments {
+            text.push_str(&format!("changed: the first bytes of segment {segment}\n"));
+        }
+        if self.dropped > 0 {
+            text.push_str(&format!("gave up {}\n", pieces(self.dropped)));
+        }
+        text
+    }
+}
+
+/// A number of pieces, in words.
+fn pieces(number: u64) -> String {
+    format!("{} piece{}", count(number), if number == 1 { "" } else { "s" })
+}

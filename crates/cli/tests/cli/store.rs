@@ -1,0 +1,154 @@
+//! `garblet store`.
+
+use std::path::Path;
+
+use garblet_store::{Binding, Kind, Store, StoreKey};
+use rand::{SeedableRng, rngs::StdRng};
+
+use crate::invocation::{Folder, garblet};
+
+/// A store with 20 components, of which 3 were taken, and its key file.
+fn filled(folder: &Folder) -> (String, String) {
+    let (store, key) = (folder.path("store"), folder.path("store.key"));
+    let ran = garblet(&["store", "init", &store, "--key", &key]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
+    let mut opened = open(&store, &key);
+    let binding =
+        Binding { peer: "bob".into(), role: "garbler".into(), protocol: "components 1".into(), library: String::new() };
+    opened.bind(&binding).expect("the first time");
+    let kind = Kind::new("component aes", b"");
+    let mut batch = opened.batch();
+    for _ in 0..20 {
+        batch.push(&kind, batch.next_id(&kind), &[7; 1000]).expect("fits");
+    }
+    batch.commit().expect("durable");
+    drop(opened.take_next(&kind, 3).expect("there"));
+    (store, key)
+}
+
+fn open(store: &str, key: &str) -> Store {
+    let key = StoreKey::load(Path::new(key)).expect("a key");
+    Store::open(Path::new(store), &key, &mut StdRng::seed_from_u64(1)).expect("opens")
+}
+
+fn damage(store: &str, at: usize) {
+    let path = Path::new(store).join("segments/00000000.seg");
+    let mut bytes = std::fs::read(&path).expect("a segment");
+    bytes[at] ^= 1;
+    std::fs::write(&path, bytes).expect("changed");
+}
+
+#[test]
+fn what_there_is_is_listed() {
+    let folder = Folder::new("store-list");
+    let (store, key) = filled(&folder);
+    let ran = garblet(&["store", "list", &store, "--key", &key]);
+    let expected = "peer bob\nrole garbler\nprotocol components 1\n\
+        kind                      available  used  lost     size\n\
+        component aes (3a0f6b0c)         17     3     0  17.3 KB\n\
+        20.4 KB in 1 segment\n";
+    let rest = ran.stdout.split_once('\n').map(|(first, rest)| {
+        assert!(first.starts_with("store ") && first.len() == 38, "{first}");
+        let (before, after) = rest.split_once("aes (").expect("a kind");
+        format!("{before}aes (3a0f6b0c{}", &after[8..])
+    });
+    assert_eq!(rest.as_deref(), Some(expected), "{}", ran.stderr);
+    let listed = garblet(&["store", "list", &store, "--key", &key, "--json"]).json();
+    assert_eq!(listed["binding"]["role"], "garbler");
+    assert_eq!((&listed["kinds"][0]["available"], &listed["kinds"][0]["next"]), (&17.into(), &20.into()));
+}
+
+#[test]
+fn damage_is_named_given_up_and_space_is_given_back() {
+    let folder = Folder::new("store-damage");
+    let (store, key) = filled(&folder);
+    let call = |arguments: &[&str]| garblet(&[&["store"], arguments, &[&store, "--key", &key]].concat());
+    let sound = call(&["verify"]);
+    assert_eq!((sound.status, sound.stdout.as_str()), (Some(0), "sound: 17 pieces\n"), "{}", sound.stderr);
+    // Piece 5: the head of the segment, five pieces with their tags, and some bytes.
+    damage(&store, 32 + 5 * 1016 + 9);
+    let ran = call(&["verify"]);
+    assert_eq!(ran.status, Some(1));
+    assert!(ran.stdout.starts_with("sound: 16 pieces\ndamaged: 5 of component aes ("), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("segments/00000000.seg from byte 5112\n"), "{}", ran.stdout);
+    let expected = format!(
+        "error: 1 piece of the store in {store} are damaged\n\
+         hint: `garblet store verify --drop` gives them up; the rest can be used\n"
+    );
+    assert_eq!(ran.stderr, expected.replace("are damaged", "is damaged"));
+    let dropped = call(&["verify", "--drop", "--json"]).json();
+    assert_eq!((&dropped["damaged"], &dropped["dropped"]), (&1.into(), &1.into()));
+    assert_eq!(call(&["verify"]).status, Some(0));
+    let compacted = call(&["compact", "--json"]).json();
+    assert_eq!(compacted["bytes_before"], 32 + 20 * 1016);
+    assert_eq!(compacted["bytes_after"], 32 + 16 * 1016);
+    assert_eq!(call(&["clear"]).stdout, "gave up 16 pieces\n");
+    assert_eq!(call(&["compact"]).stdout, "freed 0 B: 0 B left\n");
+    let listed = call(&["list", "--json"]).json();
+    assert_eq!((&listed["kinds"][0]["dropped"], &listed["kinds"][0]["next"]), (&17.into(), &20.into()));
+}
+
+#[test]
+fn a_store_that_cannot_be_opened_is_explained() {
+    let folder = Folder::new("store-bad");
+    let (store, key) = filled(&folder);
+    let list = |store: &str, key: &str| garblet(&["store", "list", store, "--key", key]);
+    let none = folder.path("none");
+    list(&none, &key)
+        .fails(2, &format!("error: no store in {none}\nhint: make one with `garblet store init {none}`\n"));
+    list(&store, &none).fails(
+        2,
+        &format!(
+            "error: no store key in {none}: the file does not exist\n\
+             hint: a store can be opened only with the key that it was made with\n"
+        ),
+    );
+    let other = folder.path("other.key");
+    StoreKey::generate(&mut StdRng::seed_from_u64(9)).save(Path::new(&other)).expect("saved");
+    list(&store, &other).fails(
+        2,
+        &format!(
+            "error: the key does not open the store in {store}\nhint: give the key file that the store was made with\n"
+        ),
+    );
+    garblet(&["store", "init", &store, "--key", &key]).fails(
+        2,
+        &format!(
+            "error: {store} is not empty, so no store can be made there\nhint: name a new folder, or an empty one\n"
+        ),
+    );
+    let held = open(&store, &key);
+    list(&store, &key).fails(
+        1,
+        &format!(
+            "error: the store in {store} is in use by process {}\n\
+             hint: wait until it is done, or give each process a store of its own\n",
+            std::process::id()
+        ),
+    );
+    drop(held);
+    let index = Path::new(&store).join("index.sqlite");
+    let mut bytes = std::fs::read(&index).expect("an index");
+    bytes.truncate(5000);
+    std::fs::write(&index, bytes).expect("cut off");
+    let ran = list(&store, &key);
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("error: the store is damaged: index.sqlite: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("\nhint: "), "{}", ran.stderr);
+    let removed = garblet(&["store", "clear", "--all", &store]);
+    assert_eq!(removed.stdout, format!("removed the store in {store}\n"), "{}", removed.stderr);
+    assert!(!Path::new(&store).exists());
+}
+
+#[test]
+fn the_benchmark_says_what_the_store_costs() {
+    let folder = Folder::new("store-bench");
+    let place = folder.path("bench");
+    let arguments = ["bench", "store", "--pieces", "50", "--bytes", "2000", "--json", "--folder", &place];
+    let measured = garblet(&arguments).json();
+    assert_eq!(measured["store_bytes"], 32 + 50 * 2016);
+    for what in ["plain_file", "fill", "verify", "take"] {
+        assert!(measured["seconds"][what].as_f64().expect("a number") > 0.0, "{measured}");
+    }
+    assert_eq!(std::fs::read_dir(&place).expect("a folder").count(), 0, "it tidies up");
+}

@@ -1,0 +1,72 @@
+//! What a store reads: a peer's summary; rows of the index; and, against a store that is filled, any bytes in place of
+//! one of its files. The first byte says which.
+#![no_main]
+
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use garblet_store::{Kind, Store, StoreKey, Summary, testing};
+use libfuzzer_sys::fuzz_target;
+use rand::{SeedableRng, rngs::StdRng};
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((which, bytes)) = bytes.split_first() else { return };
+    match which % 4 {
+        0 => {
+            if let Ok(summary) = postcard::from_bytes::<Summary>(bytes) {
+                let mut store = Store::in_memory(&mut rng()).expect("a store in memory");
+                let _ = store.reconcile(&summary);
+            }
+        }
+        1 => testing::decode_row(bytes),
+        2 => with_file("index.sqlite", bytes),
+        _ => with_file("segments/00000000.seg", bytes),
+    }
+});
+
+fn rng() -> StdRng {
+    StdRng::seed_from_u64(1)
+}
+
+/// A folder with a store that has pieces; made once.
+fn template() -> &'static Path {
+    static TEMPLATE: OnceLock<PathBuf> = OnceLock::new();
+    TEMPLATE.get_or_init(|| {
+        let folder = std::env::temp_dir().join(format!("garblet-fuzz-store-{}", std::process::id()));
+        let key = StoreKey::generate(&mut rng());
+        let mut store = Store::create(&folder.join("made"), &key, &mut rng()).expect("a store");
+        let kind = Kind::new("k", b"");
+        let mut batch = store.batch();
+        for piece in 0..10 {
+            batch.push(&kind, batch.next_id(&kind), &[piece; 40]).expect("fits");
+        }
+        batch.commit().expect("durable");
+        folder
+    })
+}
+
+/// Lays the bytes over the beginning of a file of the store, and uses it.
+fn with_file(name: &str, bytes: &[u8]) {
+    let (made, copy) = (template().join("made"), template().join("copy"));
+    let _ = std::fs::remove_dir_all(&copy);
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(copy.join("segments")).expect("a folder");
+    std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o700)).expect("ours");
+    for file in ["index.sqlite", "segments/00000000.seg"] {
+        let mut contents = std::fs::read(made.join(file)).expect("a file");
+        if file == name {
+            // A byte 0 leaves what is there, so that small changes are small inputs.
+            contents.resize(contents.len().max(bytes.len()), 0);
+            contents.iter_mut().zip(bytes).for_each(|(old, new)| *old ^= new);
+        }
+        std::fs::write(copy.join(file), contents).expect("a file");
+    }
+    let key = StoreKey::generate(&mut rng());
+    let Ok(mut store) = Store::open(&copy, &key, &mut rng()) else { return };
+    let _ = store.verify(&mut |_, _| {});
+    for stock in store.stock() {
+        for piece in store.take(&stock.kind, &stock.available).into_iter().flatten().flatten() {
+            assert!(piece.bytes[..] == [piece.id.0 as u8; 40], "a changed piece passed");
+        }
+    }
+}
