@@ -19,8 +19,8 @@ use crate::store::Store;
 /// Where the first piece of a segment lies.
 pub(crate) const HEAD_BYTES: usize = 32;
 
-/// A segment that is longer gets no more pieces, so that space is freed piecemeal.
-pub(crate) const SEGMENT_BYTES: u64 = 256 << 20;
+/// A segment that is longer gets no more pieces, so that space is freed piecemeal. Tests have many small ones.
+pub(crate) const SEGMENT_BYTES: u64 = if cfg!(test) { 1 << 20 } else { 256 << 20 };
 
 /// Sealed bytes are written in units of about this many.
 const WRITE_BYTES: usize = 1 << 20;
