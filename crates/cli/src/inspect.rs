@@ -1,5 +1,7 @@
 //! `garblet inspect`: what a program is made of.
 
+mod lines;
+
 use garblet_circuit::{Component, InstanceId, Program, Recipients, draw};
 use serde::Serialize;
 
@@ -19,6 +21,9 @@ pub(crate) struct Options {
     /// Print one JSON object on standard output
     #[arg(long, group = "form")]
     json: bool,
+    /// Print the ten lines of the source that became most AND gates
+    #[arg(long, group = "form")]
+    lines: bool,
     /// Print a drawing for Graphviz
     #[arg(long, group = "form")]
     dot: bool,
@@ -34,6 +39,8 @@ struct Inspection<'a> {
     inputs: Vec<InputLine<'a>>,
     outputs: Vec<OutputLine<'a>>,
     components: Vec<ComponentLine<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lines: Vec<lines::Line>,
 }
 
 #[derive(Serialize)]
@@ -70,6 +77,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     match options {
         Options { dot: true, .. } => print(&draw::dot(&program)),
         Options { svg: true, .. } => print(&draw::svg(&program)),
+        Options { lines: true, .. } => print(&lines::text(&lines::of(&program), &program, &options.program.program)?),
         Options { json: true, .. } => print_json(&Inspection::of(&program)),
         _ => print(&Inspection::of(&program).text()),
     }
@@ -116,6 +124,7 @@ impl<'a> Inspection<'a> {
             inputs: program.inputs().iter().map(input).collect(),
             outputs: program.outputs().iter().map(output).collect(),
             components: program.components().iter().zip(instances).map(component).collect(),
+            lines: lines::of(program),
         }
     }
 

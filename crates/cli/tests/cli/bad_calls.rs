@@ -98,3 +98,21 @@ fn a_scheme_that_would_show_an_input_is_refused() {
     assert_eq!((ran.status, &ran.stdout[..]), (Some(2), ""), "{}", ran.stderr);
     assert!(ran.stderr.contains("the privacy-free scheme would show the garbler's input `key`"), "{}", ran.stderr);
 }
+
+#[test]
+fn lines_are_of_sources_only() {
+    garblet(&["inspect", "lib:add(4)", "--lines"]).fails(
+        2,
+        "error: lib:add(4): --lines: the program was not compiled from a function source\n\
+         hint: give a file whose name ends in .garble.rs\n",
+    );
+}
+
+#[test]
+fn tables_in_csv_are_for_one_array() {
+    let folder = Folder::new("csv");
+    let file = folder.file("a.csv", "a\n1\n");
+    let ran = garblet(&["eval", "lib:add(4)", "--input", &format!("0={file}")]);
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stderr.contains("CSV is for arrays, input `a` is u4"), "{}", ran.stderr);
+}

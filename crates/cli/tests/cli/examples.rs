@@ -55,6 +55,25 @@ const EXAMPLES: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// Sources under `examples`, the input files of both parties beside them, and the outputs that they must give.
+const SOURCES: &[(&str, [&str; 2], &str)] = &[
+    ("millionaires/millionaires", ["alice.json", "bob.json"], "out0 = true\n"),
+    ("vickrey/vickrey", ["first.csv", "second.csv"], "price = 462\nwinner = 202\n"),
+    ("intersection/intersection", ["ours.csv", "theirs.json"], "out0 = 3\n"),
+    ("edit-distance/edit-distance", ["first.json", "second.json"], "out0 = 5\n"),
+    ("nearest-neighbours/nearest-neighbours", ["samples.csv", "point.json"], "out0 = Malignant\n"),
+    ("regression/regression", ["x.json", "y.json"], "intercept = 74198\nslope = 186772\n"),
+    ("decision-tree/decision-tree", ["tree.json", "features.json"], "out0 = 6\n"),
+    (
+        "sha256/sha256",
+        ["secret.json", "salt.json"],
+        "out0 = [206,179,172,254,197,83,62,238,24,213,53,199,178,226,31,82,239,199,115,19,88,82,84,198,247,247,129,249,93,\
+         84,222,59]\n",
+    ),
+    ("aes/aes", ["key.json", "block.json"], "out0 = [105,196,224,216,106,123,4,48,216,205,183,128,112,180,197,90]\n"),
+    ("sort/sort", ["a.csv", "b.csv"], "out0 = [0,1,2,7,24,31,45,45,66,75,90,99,170,802,500000,4294967295]\n"),
+];
+
 /// Garbling schemes that hide both parties' inputs, and hashes.
 const SCHEMES: &[&str] = &["half-gates", "three-halves", "grr3", "four-row"];
 const HASHES: &[&str] = &["rekeyed", "tmmo", "mitccrh", "fixed-key", "sha256"];
@@ -67,6 +86,32 @@ fn local_equals_eval_and_the_known_answer() {
             assert_eq!(ran.stdout, *expected, "{command} {arguments:?}: {}", ran.stderr);
             assert_eq!(ran.status, Some(0), "{command} {arguments:?}");
         }
+    }
+}
+
+#[test]
+fn sources_give_the_known_answer_in_the_clear_and_by_both_parties() {
+    for (name, files, expected) in SOURCES {
+        let source = format!("examples/{name}.garble.rs");
+        let folder = name.split_once('/').map_or("", |(folder, _)| folder);
+        let inputs = [0, 1].map(|k| format!("{k}=examples/{folder}/{}", files[k]));
+        for command in ["eval", "local"] {
+            let ran = garblet(&[command, &source, "--input", &inputs[0], "--input", &inputs[1]]);
+            assert_eq!(ran.stdout, *expected, "{command} {source}: {}", ran.stderr);
+            assert_eq!(ran.status, Some(0), "{command} {source}");
+        }
+    }
+}
+
+#[test]
+fn sources_are_as_small_as_stated() {
+    for (name, most) in [("sha256/sha256", 22_108), ("aes/aes", 16_400), ("edit-distance/edit-distance", 81 * 21)] {
+        let source = format!("examples/{name}.garble.rs");
+        let inspection = garblet(&["inspect", &source, "--json"]).json();
+        let and = inspection["program"]["and"].as_u64();
+        assert!(and.is_some_and(|and| and <= most), "{source}: {and:?} AND gates");
+        let lines = inspection["lines"].as_array().expect("the lines of a source");
+        assert!(lines.len() > 3 && lines[0]["and"].as_u64() > lines[3]["and"].as_u64(), "{lines:?}");
     }
 }
 

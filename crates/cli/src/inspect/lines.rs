@@ -1,0 +1,57 @@
+//! The source lines that cost most.
+
+use std::collections::HashMap;
+
+use garblet_circuit::{InstanceId, Program};
+use serde::Serialize;
+
+use crate::{failure::Failure, output::count};
+
+/// How many lines are shown.
+const SHOWN: usize = 10;
+
+/// A line of the source and the AND gates that it became, in all instances of all components.
+#[derive(Serialize)]
+pub(super) struct Line {
+    pub(super) line: u32,
+    pub(super) and: u64,
+}
+
+/// The lines of a program's source, the most expensive first.
+pub(super) fn of(program: &Program) -> Vec<Line> {
+    let mut instances = vec![0u64; program.components().len()];
+    for at in 0..program.instance_count() {
+        instances[program.component_id(InstanceId(at as u32)).0 as usize] += 1;
+    }
+    let mut by_line: HashMap<u32, u64> = HashMap::new();
+    for (lines, instances) in program.notes().lines.iter().zip(instances) {
+        for (line, ands) in lines {
+            *by_line.entry(*line).or_default() += ands * instances;
+        }
+    }
+    let mut lines: Vec<Line> =
+        by_line.into_iter().filter(|(_, and)| *and > 0).map(|(line, and)| Line { line, and }).collect();
+    lines.sort_by_key(|line| (std::cmp::Reverse(line.and), line.line));
+    lines
+}
+
+/// The first lines as a table with their text; `path` is where the source is.
+///
+/// *Errors*: a program that was not made from a source.
+pub(super) fn text(lines: &[Line], program: &Program, path: &str) -> Result<String, Failure> {
+    if program.notes().panics.is_none() {
+        return Err(Failure::call(format!("{path}: --lines: the program was not compiled from a function source"))
+            .hint("give a file whose name ends in .garble.rs"));
+    }
+    let total: u64 = lines.iter().map(|line| line.and).sum();
+    let source = std::fs::read_to_string(path).unwrap_or_default();
+    let source: Vec<&str> = if path.ends_with(".garble.rs") { source.lines().collect() } else { Vec::new() };
+    let mut text = String::from("      AND  share   line\n");
+    for Line { line, and } in lines.iter().take(SHOWN) {
+        let own = source.get(*line as usize - 1).map_or("", |own| own.trim());
+        let share = 100.0 * *and as f64 / total.max(1) as f64;
+        text += format!("{:>9}  {share:>4.1}%  {line:>5}  {own}", count(*and)).trim_end();
+        text.push('\n');
+    }
+    Ok(text)
+}
