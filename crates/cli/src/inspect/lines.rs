@@ -46,11 +46,11 @@ pub(super) fn text(lines: &[Line], program: &Program, path: &str) -> Result<Stri
     let total: u64 = lines.iter().map(|line| line.and).sum();
     let source = std::fs::read_to_string(path).unwrap_or_default();
     let source: Vec<&str> = if path.ends_with(".garble.rs") { source.lines().collect() } else { Vec::new() };
-    let mut text = String::from("      AND  share   line\n");
+    let mut text = String::from("      AND   share   line\n");
     for Line { line, and } in lines.iter().take(SHOWN) {
         let own = source.get(*line as usize - 1).map_or("", |own| own.trim());
         let share = 100.0 * *and as f64 / total.max(1) as f64;
-        text += format!("{:>9}  {share:>4.1}%  {line:>5}  {own}", count(*and)).trim_end();
+        text += format!("{:>9}  {share:>5.1}%  {line:>5}  {own}", count(*and)).trim_end();
         text.push('\n');
     }
     Ok(text)
