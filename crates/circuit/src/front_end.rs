@@ -29,6 +29,11 @@ pub trait FrontEnd {
     /// Whether a file of that name which begins like that is of this kind.
     fn accepts(&self, file: &Path, beginning: &[u8]) -> bool;
 
+    /// Whether a text of this kind has functions that [circuits can stand for](Source::bound).
+    fn has_functions(&self) -> bool {
+        false
+    }
+
     /// Reads a text to its end.
     ///
     /// *Errors*: everything wrong with the text, with places in `source`.
@@ -42,9 +47,15 @@ pub struct Source<'a> {
     folder: PathBuf,
     front_ends: &'a FrontEnds,
     depth: u32,
+    bound: Vec<(String, Program)>,
 }
 
 impl Source<'_> {
+    /// Circuits that stand for functions of the text, by the functions' names.
+    pub fn bound(&self) -> &[(String, Program)] {
+        &self.bound
+    }
+
     /// The name of what is read: the file's without folder and extension.
     pub fn stem(&self) -> &str {
         Path::new(&self.file).file_stem().and_then(|s| s.to_str()).unwrap_or("program")
@@ -54,12 +65,19 @@ impl Source<'_> {
     ///
     /// *Errors*: as [`FrontEnds::load`], or files that refer to one another without end.
     pub fn load(&self, reference: &str) -> Result<Program, Diagnostics> {
+        self.load_bound(reference, Vec::new())
+    }
+
+    /// As [`Source::load`], with circuits that stand for functions of what is loaded.
+    ///
+    /// *Errors*: as [`Source::load`], or something that has no functions.
+    pub fn load_bound(&self, reference: &str, bound: Vec<(String, Program)>) -> Result<Program, Diagnostics> {
         if self.depth == MAX_DEPTH {
             let message =
                 format!("refers to `{reference}`, {MAX_DEPTH} files deep: do the files refer to one another?");
             return Err(Diagnostic::new(&self.file, message).into());
         }
-        self.front_ends.load_at(&self.folder, reference, self.depth + 1)
+        self.front_ends.load_at(&self.folder, reference, self.depth + 1, bound)
     }
 }
 
@@ -84,18 +102,24 @@ impl FrontEnds {
     ///
     /// *Errors*: a file that cannot be read, is of no known kind, or is wrong; a name the library does not have.
     pub fn load(&self, name: &str) -> Result<Program, Diagnostics> {
-        self.load_at(Path::new(""), name, 0)
+        self.load_at(Path::new(""), name, 0, Vec::new())
     }
 
     /// Reads a program from a text; `file` names it and decides its kind with the text itself.
     ///
     /// *Errors*: as [`FrontEnds::load`].
     pub fn read(&self, file: &str, text: &mut dyn Read) -> Result<Program, Diagnostics> {
-        self.read_at(file, text, 0)
+        self.read_at(file, text, 0, Vec::new())
     }
 
-    fn load_at(&self, folder: &Path, name: &str, depth: u32) -> Result<Program, Diagnostics> {
-        if name.starts_with(library::PREFIX) {
+    fn load_at(
+        &self,
+        folder: &Path,
+        name: &str,
+        depth: u32,
+        bound: Vec<(String, Program)>,
+    ) -> Result<Program, Diagnostics> {
+        if name.starts_with(library::PREFIX) && bound.is_empty() {
             return library::find(name).map_err(|error| Diagnostic::new(name, error.to_string()).into());
         }
         let path = folder.join(name);
@@ -105,10 +129,16 @@ impl FrontEnds {
         if file.metadata().map_err(failed)?.is_dir() {
             return Err(Diagnostic::new(&shown, "is a folder, expected a file").into());
         }
-        self.read_at(&shown, &mut file, depth)
+        self.read_at(&shown, &mut file, depth, bound)
     }
 
-    fn read_at(&self, file: &str, text: &mut dyn Read, depth: u32) -> Result<Program, Diagnostics> {
+    fn read_at(
+        &self,
+        file: &str,
+        text: &mut dyn Read,
+        depth: u32,
+        bound: Vec<(String, Program)>,
+    ) -> Result<Program, Diagnostics> {
         let mut beginning = Vec::with_capacity(SNIFF_BYTES);
         let failed = |error: std::io::Error| Diagnostic::new(file, format!("cannot be read: {error}"));
         text.take(SNIFF_BYTES as u64).read_to_end(&mut beginning).map_err(failed)?;
@@ -118,8 +148,12 @@ impl FrontEnds {
             let message = "is of no known kind, going by its extension and its first line";
             return Err(Diagnostic::new(file, message).hint(format!("known kinds: {}", kinds.join(", "))).into());
         };
+        if !bound.is_empty() && !front_end.has_functions() {
+            let message = format!("is a {}, which has no functions that circuits could stand for", front_end.name());
+            return Err(Diagnostic::new(file, message).into());
+        }
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        let source = Source { file: file.into(), folder, front_ends: self, depth };
+        let source = Source { file: file.into(), folder, front_ends: self, depth, bound };
         front_end.read(&source, &mut BufReader::with_capacity(1 << 16, beginning.as_slice().chain(text)))
     }
 }

@@ -15,7 +15,7 @@ use crate::{
 ///
 /// *Errors*: a program that cannot be read or does not hold together, and names that it does not have.
 pub(crate) fn load(args: &ProgramArgs) -> Result<Program, Failure> {
-    let options = Options { constants: constants(&args.constants)?, panics: args.panics.0 };
+    let options = Options { constants: constants(&args.constants)?, panics: args.panics.0, ..Options::default() };
     let front_ends = FrontEnds::standard().with(Language { options });
     let mut program = front_ends.load(&args.program).map_err(Failure::diagnosed)?;
     if program.notes().panics.is_none() && !(args.constants.is_empty() && args.panics.0) {

@@ -101,76 +101,10 @@ impl Machine<'_> {
         if !self.panics.is_on() {
             return Ok(self.record(Kind::Mul, &[a, b], (ty.min(), ty.max()), span));
         }
-        let negative = match a.signed() || b.signed() {
-            true => {
-                let (a, b) = (self.is_negative(a), self.is_negative(b));
-                self.xor(a, b, span)
-            }
-            false => Word::FALSE,
-        };
-        let (a, b) = (self.magnitude(a, span), self.magnitude(b, span));
-        self.checked_product(a, b, negative, ty, span)
-    }
-
-    /// The product of two magnitudes with a sign.
-    ///
-    /// If no wire i of one and j of the other are set with i + j >= n, the product is below 2^(n+1); so n + 1 wires of it
-    /// tell the rest.
-    fn checked_product(&mut self, a: Word, b: Word, negative: Word, ty: Scalar, span: Span) -> Result<Word, Fault> {
-        let most = a.hi.saturating_mul(b.hi);
-        let wires = ty.bits - u16::from(ty.signed) + u16::from(negative.known().is_none());
-        let far = match a.width() + b.width() - 2 >= wires {
-            true => self.record(Kind::FarPairs, &[a, b, Word::constant(wires.into())], (0, 1), span),
-            false => Word::FALSE,
-        };
-        let product = self.record(Kind::Mul, &[a, b], (0, most.min((1 << (wires + 1)) - 1)), span);
-        let signed = match negative.known() {
-            Some(0) => product,
-            _ => self.record(Kind::NegIf, &[negative, product], (-product.hi, product.hi), span),
-        };
-        let near = self.is_far_outside(signed, ty, span);
-        let failed = self.or(far, near, span);
-        self.check(failed, Reason::Overflow, span)?;
-        Ok(low_wires(signed, ty))
-    }
-
-    /// Whether a number of any width is no value of the type.
-    fn is_far_outside(&mut self, exact: Word, ty: Scalar, span: Span) -> Word {
-        let below = self.less(exact, Word::constant(ty.min()), span);
-        let above = self.less(Word::constant(ty.max()), exact, span);
-        if !exact.signed() || !ty.signed {
-            return self.or(below, above, span);
-        }
-        // All wires from the sign of the type on are equal, or not.
-        let sign = bit(exact, ty.bits - 1);
-        let mut outside = Word::FALSE;
-        for k in ty.bits..exact.width() {
-            let differs = self.xor(bit(exact, k), sign, span);
-            outside = self.or(outside, differs, span);
-        }
-        outside
-    }
-
-    fn is_negative(&mut self, a: Word) -> Word {
-        match a.known() {
-            Some(value) => Word::constant(i128::from(value < 0)),
-            None if a.hi < 0 => Word::TRUE,
-            None if a.signed() => bit(a, a.width() - 1),
-            None => Word::FALSE,
-        }
-    }
-
-    fn magnitude(&mut self, a: Word, span: Span) -> Word {
-        if let Some(value) = a.known() {
-            return Word::constant(value.abs());
-        }
-        match a.signed() {
-            true => {
-                let negative = self.is_negative(a);
-                self.record(Kind::NegIf, &[negative, a], (0, (-a.lo).max(a.hi)), span)
-            }
-            false => a,
-        }
+        let operands = [a, b, Word::constant(ty.signed.into())];
+        let node = self.trace.push_node(Kind::CheckedMul, ty.bits + 1, &operands, span.line);
+        self.check(Word::of_node(node, ty.bits, (0, 1)), Reason::Overflow, span)?;
+        Ok(Word::of_node(node, 0, (range.0.max(ty.min()), range.1.min(ty.max()))))
     }
 
     fn divide(&mut self, op: BinaryOp, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, Fault> {
@@ -487,8 +421,10 @@ pub(crate) fn bit(word: Word, at: u16) -> Word {
 /// The wires from `amount` on: a shift to the right.
 fn beyond(word: Word, amount: u16) -> Word {
     match word.wires {
-        Wires::Node { node, start, .. } => {
-            Word::of_node(node, start + amount.min(word.width()), (word.lo >> amount, word.hi >> amount))
+        Wires::Node { node, start, len } => {
+            // What is left of a signed number is its sign, however far it is shifted.
+            let first = amount.min(if word.signed() { len - 1 } else { len });
+            Word::of_node(node, start + first, (word.lo >> first, word.hi >> first))
         }
         _ => Word::constant(word.lo >> amount),
     }

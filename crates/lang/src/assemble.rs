@@ -1,22 +1,17 @@
 //! From a trace to a program: what is read of each region, one component for each kind of region, and the links.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
-use garblet_circuit::{CircuitError, Component, ComponentId, InputId, Link, Program, Source};
+use garblet_circuit::{CircuitError, ComponentId, InputId, Link, Program, Source};
 
 use crate::{
+    bound::Bound,
     gates::{self, Extent},
     trace::{Body, CONSTANTS, INPUTS, Read, Trace, split_code},
 };
 
 /// Where the input nodes of a trace are: an input of the program and the first wire in it.
 pub(crate) type InputWires = Vec<(InputId, u32)>;
-
-/// A circuit that stands for a function: its component, and the first wire of each word of its result.
-pub(crate) struct Bound {
-    pub(crate) component: Arc<Component>,
-    pub(crate) words: Vec<(u32, u16)>,
-}
 
 /// A region's body with what is read of it: an own component.
 struct Variant {
@@ -47,7 +42,7 @@ pub(crate) struct Assembled {
 pub(crate) struct Assembler<'a> {
     trace: &'a Trace,
     inputs: &'a InputWires,
-    bound: &'a [&'a Bound],
+    bound: &'a [Bound],
     name: &'a dyn Fn(u32) -> String,
     variants: Vec<Variant>,
     known: HashMap<(u32, Vec<Extent>), u32>,
@@ -67,7 +62,7 @@ impl<'a> Assembler<'a> {
     pub(crate) fn new(
         trace: &'a Trace,
         inputs: &'a InputWires,
-        bound: &'a [&'a Bound],
+        bound: &'a [Bound],
         name: &'a dyn Fn(u32) -> String,
         outputs: &[Vec<Read>],
     ) -> Self {

@@ -6,7 +6,8 @@ use garblet_circuit::{
 };
 
 use crate::{
-    assemble::{Assembled, Assembler, Bound, InputWires},
+    assemble::{Assembled, Assembler, InputWires},
+    bound::{self, Bound},
     constants::Constants,
     fault::Fault,
     front,
@@ -17,8 +18,6 @@ use crate::{
     tree::{Function, Scalar, Tree, Ty},
 };
 
-/// The most operands of recorded operations.
-const OPERANDS: u64 = 1 << 29;
 /// The name of the output that says which check failed.
 pub(crate) const PANIC_PORT: &str = "panic";
 
@@ -29,34 +28,42 @@ pub struct Options {
     pub constants: Constants,
     /// Whether overflow, division by zero and indices out of bounds are found and reported.
     pub panics: bool,
+    /// The most expressions and statements that are run; a quarter of it the operands, a sixteenth the AND gates of
+    /// distinct components that they may lead to, about. Sources that need more are refused.
+    pub effort: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { constants: Constants::default(), panics: true }
+        Options { constants: Constants::default(), panics: true, effort: 1 << 32 }
     }
 }
 
 /// The program of a source; `file` names it in messages.
-pub(crate) fn compile(name: &str, file: &str, text: &str, options: &Options) -> Result<Program, Vec<Fault>> {
+///
+/// *Errors*: everything wrong with it, or with the circuits that stand for functions.
+pub(crate) fn compile(
+    name: &str,
+    file: &str,
+    text: &str,
+    options: &Options,
+    circuits: &[(String, Program)],
+) -> Result<Program, Vec<Fault>> {
     let tree = front::read(text, &options.constants)?;
-    lower(name, file, &tree, options.panics, &[]).map_err(|fault| vec![fault])
+    let bound = bound::check(&tree, circuits)?;
+    lower(name, file, &tree, options, &bound).map_err(|fault| vec![fault])
 }
 
 /// The program of a tree, some of whose functions are bound to circuits.
-pub(crate) fn lower(
-    name: &str,
-    file: &str,
-    tree: &Tree,
-    panics: bool,
-    bound: &[(u32, Bound)],
-) -> Result<Program, Fault> {
+fn lower(name: &str, file: &str, tree: &Tree, options: &Options, bound: &[Bound]) -> Result<Program, Fault> {
     let Some(main) = tree.functions.last() else { return Err(Fault::general("there is no function `main`")) };
     let mut program = Program::new(name);
     let mut wires = InputWires::new();
     let mut externs = vec![None; tree.functions.len()];
-    bound.iter().enumerate().for_each(|(number, (function, _))| externs[*function as usize] = Some(number as u32));
-    let mut machine = Machine::new(tree, Panics::new(panics), externs, OPERANDS);
+    for (number, bound) in bound.iter().enumerate() {
+        externs[bound.function as usize] = Some(number as u32);
+    }
+    let mut machine = Machine::new(tree, Panics::new(options.panics), externs, options.effort);
     let arguments = inputs(main, &mut program, &mut machine, &mut wires)?;
     let result = machine.allocate(main.result.words(), main.span)?;
     machine.run_function(main, &arguments, result, main.span)?;
@@ -73,7 +80,7 @@ fn assemble(
     tree: &Tree,
     machine: &Machine<'_>,
     wires: &InputWires,
-    bound: &[(u32, Bound)],
+    bound: &[Bound],
     outputs: Vec<PortReads>,
     mut program: Program,
 ) -> Result<Program, Fault> {
@@ -82,9 +89,8 @@ fn assemble(
         let own = tree.functions.iter().find(|f| f.span.line <= line && line <= f.span.end_line);
         format!("{}:{line}", own.map_or("main", |f| &f.name))
     };
-    let circuits: Vec<&Bound> = bound.iter().map(|(_, bound)| bound).collect();
     let reads: Vec<Vec<Read>> = outputs.iter().map(|(_, reads)| reads.clone()).collect();
-    let mut assembler = Assembler::new(&machine.trace, wires, &circuits, &component_name, &reads);
+    let mut assembler = Assembler::new(&machine.trace, wires, bound, &component_name, &reads);
     let assembled = assembler.instances(&mut program).map_err(too_large)?;
     for (port, reads) in outputs {
         let mut links: Vec<Link> = Vec::new();

@@ -37,10 +37,15 @@ impl FrontEnd for Language {
         file.to_string_lossy().ends_with(EXTENSION)
     }
 
+    fn has_functions(&self) -> bool {
+        true
+    }
+
     fn read(&self, source: &Source<'_>, text: &mut dyn BufRead) -> Result<Program, Diagnostics> {
         let text = read_text(source, text)?;
         let name = source.stem().trim_end_matches(".garble");
-        compile(name, &source.file, &text, &self.options).map_err(|faults| diagnose(faults, &source.file, &text))
+        compile(name, &source.file, &text, &self.options, source.bound())
+            .map_err(|faults| diagnose(faults, &source.file, &text))
     }
 }
 

@@ -190,17 +190,33 @@ impl Gates {
                     false => code.bit(i),
                 })
                 .collect(),
-            (Kind::FarPairs, [a, b, _]) => vec![far_pairs(c, a, b, constant(&recorded.operands[2]))],
+            (Kind::CheckedMul, [a, b, signed]) => checked_mul(c, a, b, signed.bit(0) == Bit::TRUE, width - 1),
+            (Kind::OneHot, [index]) => {
+                let bits = width.next_power_of_two().trailing_zeros() as usize;
+                let mut hot = c.one_hot(&index.unsigned(bits), width);
+                // A wider index may be none of those.
+                let beyond = c.any(&index.resized(index.bits.len().max(bits))[bits..]);
+                hot.iter_mut().for_each(|bit| *bit = c.and(*bit, !beyond));
+                hot
+            }
             (kind, _) => unreachable!("{kind:?} is not recorded with {} operands", values.len()),
         }
     }
 }
 
-fn constant(operand: &Operand) -> usize {
-    match operand.from {
-        From::Constant(value) => value as usize,
-        _ => 0,
-    }
+fn checked_mul(c: &mut CircuitBuilder, a: &Value, b: &Value, signed: bool, width: usize) -> Vec<Bit> {
+    let (mut bits, overflow) = match signed {
+        true => {
+            let (product, overflow) = c.mul_overflow(&a.as_signed(width), &b.as_signed(width));
+            (product.bits().to_vec(), overflow)
+        }
+        false => {
+            let (product, overflow) = c.mul_overflow(&a.unsigned(width), &b.unsigned(width));
+            (product.bits().to_vec(), overflow)
+        }
+    };
+    bits.push(overflow);
+    bits
 }
 
 fn less(c: &mut CircuitBuilder, a: &Value, b: &Value) -> Bit {
@@ -270,21 +286,4 @@ fn element(c: &mut CircuitBuilder, recorded: &Recorded, index: &Value, elements:
     }
     let words: Vec<Unsigned> = elements.iter().map(|element| element.unsigned(width)).collect();
     c.element(&words, &index).bits().to_vec()
-}
-
-/// Whether a bit i of `a` and a bit j of `b` are set with i + j >= n. *Cost*: about 3 times the lesser width.
-fn far_pairs(c: &mut CircuitBuilder, a: &Value, b: &Value, n: usize) -> Bit {
-    let mut found = Vec::new();
-    // Whether any bit of b from j on is set, for falling j.
-    let mut any = Bit::FALSE;
-    let mut next = b.bits.len();
-    for (i, &bit) in a.bits.iter().enumerate() {
-        let from = n.saturating_sub(i);
-        while next > from {
-            next -= 1;
-            any = c.or(any, b.bits[next]);
-        }
-        found.push(c.and(bit, any));
-    }
-    c.any(&found)
 }

@@ -19,6 +19,7 @@
 
 mod arithmetic;
 mod assemble;
+mod bound;
 mod compile;
 mod constants;
 mod control;

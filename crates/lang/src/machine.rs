@@ -16,9 +16,7 @@ pub(crate) const REGION_ANDS: u64 = 1 << 10;
 /// A region is closed after a statement when its code has so many words.
 const REGION_CODE: usize = 1 << 16;
 /// The most words that variables and intermediate values have at one time.
-const STACK_WORDS: usize = 1 << 26;
-/// The most statements and expressions that are run.
-const STEPS: u64 = 1 << 32;
+const STACK_WORDS: u64 = 1 << 24;
 
 /// A place on the stack.
 pub(crate) type Slot = usize;
@@ -41,6 +39,7 @@ pub(crate) struct Machine<'a> {
     pub(crate) externs: Vec<Option<u32>>,
     pub(crate) nests: crate::region::Nests,
     steps: u64,
+    effort: u64,
 }
 
 /// Where a branch began.
@@ -50,10 +49,10 @@ pub(crate) struct Branch {
 }
 
 impl<'a> Machine<'a> {
-    pub(crate) fn new(tree: &'a Tree, panics: Panics, externs: Vec<Option<u32>>, operand_limit: u64) -> Self {
+    pub(crate) fn new(tree: &'a Tree, panics: Panics, externs: Vec<Option<u32>>, effort: u64) -> Self {
         Machine {
             tree,
-            trace: Trace::new(operand_limit),
+            trace: Trace::new(effort / 4, effort / 16),
             panics,
             stack: Vec::new(),
             variables: Vec::new(),
@@ -64,6 +63,7 @@ impl<'a> Machine<'a> {
             externs,
             nests: crate::region::Nests::default(),
             steps: 0,
+            effort,
         }
     }
 
@@ -72,7 +72,7 @@ impl<'a> Machine<'a> {
     /// *Errors*: a program that does too much.
     pub(crate) fn step(&mut self, span: Span) -> Result<(), Fault> {
         self.steps += 1;
-        match self.steps > STEPS || self.trace.is_exhausted() {
+        match self.steps > self.effort || self.trace.is_exhausted() {
             true => Err(Fault::new(span, "the program does more than this compiler takes on")
                 .hint("loops are run one iteration after another: are there fewer?")),
             false => Ok(()),
@@ -84,10 +84,11 @@ impl<'a> Machine<'a> {
     /// *Errors*: more than the limit.
     pub(crate) fn allocate(&mut self, words: usize, span: Span) -> Result<Slot, Fault> {
         let slot = self.stack.len();
-        match slot.checked_add(words).filter(|&end| end <= STACK_WORDS) {
+        let most = STACK_WORDS.min(self.effort);
+        match slot.checked_add(words).filter(|&end| end as u64 <= most) {
             Some(end) => self.stack.resize(end, Word::ANY),
             None => {
-                return Err(Fault::new(span, format!("values need more than {STACK_WORDS} words of memory")));
+                return Err(Fault::new(span, format!("values need more than {most} words of memory")));
             }
         }
         Ok(slot)

@@ -33,12 +33,14 @@ pub(crate) enum Kind {
     Element,
     /// code, happened, number: the code with the number put in, if it happened.
     Code,
-    /// a, b, n: whether a wire i of unsigned a and a wire j of unsigned b are set with i + j at least the constant n.
-    FarPairs,
+    /// a, b, and whether they are signed, known: the product, and above it whether the true one has more wires.
+    CheckedMul,
+    /// index: for each number below the result's width, whether it is the index.
+    OneHot,
 }
 
 impl Kind {
-    const ALL: [Kind; 18] = [
+    const ALL: [Kind; 19] = [
         Kind::Add,
         Kind::Sub,
         Kind::Mul,
@@ -56,7 +58,8 @@ impl Kind {
         Kind::ShiftRight,
         Kind::Element,
         Kind::Code,
-        Kind::FarPairs,
+        Kind::CheckedMul,
+        Kind::OneHot,
     ];
 
     /// About how many AND gates the operation costs.
@@ -75,7 +78,8 @@ impl Kind {
             Kind::ShiftLeft | Kind::ShiftRight if operands[1].known().is_some() => 0,
             Kind::ShiftLeft | Kind::ShiftRight => width * 6,
             Kind::Element => width * (operands.len() as u64 - 1),
-            Kind::FarPairs => 3 * widest(),
+            Kind::CheckedMul => (width + 2) * widest(),
+            Kind::OneHot => width,
         }
     }
 }

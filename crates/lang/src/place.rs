@@ -3,6 +3,7 @@
 use crate::{
     fault::Fault,
     machine::{Machine, Slot},
+    operation::Kind,
     panic::Reason,
     tree::{Access, Expr, ExprKind, Scalar, Span},
     word::Word,
@@ -141,8 +142,13 @@ impl Machine<'_> {
         match step {
             Step::Skip(skip) => self.write_path(to + skip, rest, from, words, condition, span),
             Step::Secret { index, count, words: stride } => {
+                let width = u16::try_from(count).ok().filter(|_| count > 1);
+                let hot = width.map(|width| self.trace.push_node(Kind::OneHot, width, &[index], span.line));
                 for k in 0..count as usize {
-                    let here = self.equal(index, Word::constant(k as i128), span);
+                    let here = match hot {
+                        Some(node) => Word::of_node(node, k as u16, (0, 1)),
+                        None => self.equal(index, Word::constant(k as i128), span),
+                    };
                     let here = self.and(condition, here, span);
                     self.write_path(to + k * stride, rest, from, words, here, span);
                 }

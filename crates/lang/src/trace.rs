@@ -45,8 +45,12 @@ pub(crate) struct Trace {
     regions: Vec<Region>,
     reads: Vec<Read>,
     open: Open,
-    limit: u64,
-    work: u64,
+    /// The most operands, and how many there were.
+    operand_limit: u64,
+    operands: u64,
+    /// The most AND gates of distinct bodies, and how many there are, about.
+    gate_limit: u64,
+    gates: u64,
 }
 
 /// The region that is being recorded.
@@ -61,14 +65,14 @@ struct Open {
 }
 
 impl Trace {
-    /// An empty trace that takes at most `limit` units of work: operands of operations.
-    pub(crate) fn new(limit: u64) -> Self {
-        Trace { limit, ..Trace::default() }
+    /// An empty trace that takes about so many operands of operations, and AND gates of distinct bodies.
+    pub(crate) fn new(operand_limit: u64, gate_limit: u64) -> Self {
+        Trace { operand_limit, gate_limit, ..Trace::default() }
     }
 
-    /// Whether there were more operations than the limit allows.
+    /// Whether there were more operations than the limits allow.
     pub(crate) fn is_exhausted(&self) -> bool {
-        self.work > self.limit
+        self.operands > self.operand_limit || self.gates > self.gate_limit || self.open.cost > self.gate_limit
     }
 
     /// The AND gates of the open region, about.
@@ -103,7 +107,12 @@ impl Trace {
 
     /// Records an operation whose result has `width` wires and values in `range`.
     pub(crate) fn push(&mut self, kind: Kind, width: u16, operands: &[Word], range: (i128, i128), line: u32) -> Word {
-        self.work += operands.len() as u64;
+        Word::of_node(self.push_node(kind, width, operands, line), 0, range)
+    }
+
+    /// Records an operation whose result has `width` wires.
+    pub(crate) fn push_node(&mut self, kind: Kind, width: u16, operands: &[Word], line: u32) -> Node {
+        self.operands += operands.len() as u64;
         encode_head(kind, width, operands.len(), &mut self.open.code);
         for &word in operands {
             let operand = self.operand(word);
@@ -113,7 +122,7 @@ impl Trace {
         self.open.cost += kind.estimate(width, operands);
         let node = Node { region: self.region_count(), index: self.open.nodes };
         self.open.nodes += 1;
-        Word::of_node(node, 0, range)
+        node
     }
 
     fn operand(&mut self, word: Word) -> Operand {
@@ -149,6 +158,7 @@ impl Trace {
         let body = match self.known.get(&self.open.code[..]) {
             Some(&body) => body,
             None => {
+                self.gates += self.open.cost;
                 let code: Rc<[u32]> = self.open.code[..].into();
                 self.known.insert(code.clone(), self.bodies.len() as u32);
                 self.bodies.push(Body::Code { code, lines: self.open.lines.clone() });
@@ -168,7 +178,7 @@ impl Trace {
     /// Adds a region that is a bound circuit, and gives its number.
     pub(crate) fn push_extern(&mut self, number: u32, reads: &[Read]) -> u32 {
         self.close();
-        self.work += reads.len() as u64;
+        self.operands += reads.len() as u64;
         let same = |body: &Body| matches!(body, Body::Extern(n, count) if *n == number && *count == reads.len());
         let body = self.bodies.iter().position(same).unwrap_or_else(|| {
             self.bodies.push(Body::Extern(number, reads.len()));

@@ -51,6 +51,14 @@
 //!   constant as in an input file.
 //!
 //! Any one source may feed any number of things.
+//!
+//! Instead of all this a program file may name a source of the function language, and circuits that stand for functions
+//! of it: files or `lib:NAME`, whose inputs are, one after another, the function's parameters, and their outputs its
+//! result.
+//!
+//! ```json
+//! {"source": "encrypt.garble.rs", "externs": {"aes128": "lib:aes128"}}
+//! ```
 
 mod feed;
 mod gates;

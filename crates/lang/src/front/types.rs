@@ -14,7 +14,7 @@ use crate::{
 /// How deep types may be nested.
 const MAX_DEPTH: usize = 64;
 /// The most words that a value may have.
-const MAX_WORDS: usize = 1 << 26;
+const MAX_WORDS: usize = 1 << 24;
 
 impl Context<'_> {
     /// A type; `span` is to blame.

@@ -52,7 +52,11 @@ impl<'v, T> Names<'v, T> {
 pub(super) fn read(source: &front_end::Source<'_>, text: &str) -> Result<Program, Diagnostics> {
     let json = JsonText { file: &source.file, text };
     let root = json.parse()?;
-    let file = Fields::new(json, &root, "program file", &["name", "components", "inputs", "instances", "outputs"])?;
+    if json.members(&root, "program file")?.iter().any(|(key, _)| *key == "source") {
+        return bound_source(json, source, &root);
+    }
+    let keys = ["name", "components", "inputs", "instances", "outputs", "source"];
+    let file = Fields::new(json, &root, "program file", &keys)?;
     let name = file.get("name").map(|value| text_of(json, "name", value)).transpose()?;
     let mut program = Program::new(name.unwrap_or(source.stem()));
     let mut components = Names::new();
@@ -81,6 +85,22 @@ pub(super) fn read(source: &front_end::Source<'_>, text: &str) -> Result<Program
     let component_ids: Vec<ComponentId> = names.iter().map(|n| n.component).collect();
     let label = |k: usize| names[k].label();
     join(json, program, component_ids, feeds, outputs, label).map_err(Diagnostics::from)
+}
+
+/// A program file that names a source, and circuits that stand for functions of it.
+fn bound_source(json: JsonText<'_>, source: &front_end::Source<'_>, root: &Value<'_>) -> Result<Program, Diagnostics> {
+    let file = Fields::new(json, root, "program file", &["source", "externs"])?;
+    let name = text_of(json, "source", file.need("source")?)?;
+    let mut bound = Vec::new();
+    for (function, property) in file.members("externs")? {
+        let circuit = text_of(json, &format!("externs: `{function}`"), &property.value)?;
+        let program = source.load(circuit).map_err(|inner| {
+            let message = format!("externs: `{function}`: {}", inner.to_string().replace('\n', "; "));
+            Diagnostics::from(json.error_at(&property.value, message))
+        })?;
+        bound.push((function.to_string(), program));
+    }
+    source.load_bound(name, bound)
 }
 
 /// An object of which only some keys are allowed.

@@ -37,7 +37,7 @@ pub(crate) fn compile(text: &str, constants: &[(&str, &str)], panics: bool) -> R
     for (name, value) in constants {
         given.set(name, value).expect("a constant");
     }
-    let options = Options { constants: given, panics };
+    let options = Options { constants: given, panics, ..Options::default() };
     FrontEnds::standard().with(Language { options }).read("main.garble.rs", &mut text.as_bytes())
 }
 
@@ -68,16 +68,19 @@ impl Both {
 
     /// Runs both on so many random inputs: our outcomes and theirs.
     pub(crate) fn run(&self, count: usize, rng: &mut TestRng) -> Vec<(Outcome, Outcome)> {
-        let mut our_inputs = Vec::new();
-        let mut their_inputs = Vec::new();
-        for _ in 0..count {
-            let (ours, theirs) = self.inputs(rng);
-            our_inputs.push(ours);
-            their_inputs.push(theirs);
-        }
-        let ours = evaluate_many(&self.ours, &our_inputs);
-        let theirs = their_inputs.iter().map(|inputs| self.their_outcome(inputs));
-        ours.into_iter().map(|outputs| self.our_outcome(&outputs)).zip(theirs).collect()
+        self.run_with_inputs(count, rng).into_iter().map(|(_, ours, theirs)| (ours, theirs)).collect()
+    }
+
+    /// As [`Both::run`], and the inputs' bits.
+    pub(crate) fn run_with_inputs(&self, count: usize, rng: &mut TestRng) -> Vec<(Vec<Vec<bool>>, Outcome, Outcome)> {
+        let inputs: Vec<_> = (0..count).map(|_| self.inputs(rng)).collect();
+        let own: Vec<&[Bits]> = inputs.iter().map(|(ours, _)| &ours[..]).collect();
+        let outcomes = evaluate_many(&self.ours, &own).into_iter().zip(&inputs);
+        let joined = outcomes.map(|(outputs, (ours, theirs))| {
+            let bits = ours.iter().map(|input| input.iter().collect()).collect();
+            (bits, self.our_outcome(&outputs), self.their_outcome(theirs))
+        });
+        joined.collect()
     }
 
     fn inputs(&self, rng: &mut TestRng) -> (Vec<Bits>, Vec<Vec<bool>>) {

@@ -1,0 +1,70 @@
+//! Circuits that stand for functions of a source.
+
+use garblet_circuit::{Bits, Program, diagnostic::Diagnostics, evaluate, front_end::FrontEnds};
+use garblet_lang::{Language, Options};
+
+const SOURCE: &str = "fn twice(a: u16, b: u16) -> u16 { (a + b) * 2u16 }\n\
+    fn product(a: u8, b: u8) -> u16 { a as u16 * b as u16 }\n\
+    pub fn main(x: [u8; 4], y: [u8; 4]) -> (u16, u16) {\n\
+        let mut sum = 0u16;\n\
+        let mut i = 0usize;\n\
+        for a in x { sum = sum ^ product(a, y[i]); i = i + 1usize; }\n\
+        (sum, product(x[0], 3u8))\n}\n\
+    pub fn unused(a: u16) -> u16 { twice(a, a) }";
+
+fn load(externs: &str) -> Result<Program, Diagnostics> {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("s.garble.rs"), SOURCE).expect("written");
+    let file = folder.path().join("p.json");
+    std::fs::write(&file, format!("{{\"source\": \"s.garble.rs\", \"externs\": {externs}}}")).expect("written");
+    let front_ends = FrontEnds::standard().with(Language { options: Options { panics: false, ..Options::default() } });
+    front_ends.load(&file.display().to_string())
+}
+
+fn fails(externs: &str) -> String {
+    let error = load(externs).expect_err("an error");
+    error.iter().map(|d| format!("{} hint: {}\n", d.message, d.hint.as_deref().unwrap_or_default())).collect()
+}
+
+#[test]
+fn a_bound_circuit_gives_what_the_body_gives() {
+    let body = load("{}").expect("a program");
+    let bound = load("{\"product\": \"lib:mul-full(8)\"}").expect("a program");
+    let instances = |name: &str| {
+        let of = |k: usize| bound.component_of(garblet_circuit::InstanceId(k as u32)).name() == name;
+        (0..bound.instance_count()).filter(|&k| of(k)).count()
+    };
+    assert_eq!(instances("mul-full(8)"), 5);
+    for seed in 0..64u128 {
+        let input = |k: u128| Bits::from_u128((seed + k).wrapping_mul(0x9e37_79b9_7f4a_7c15) & 0xffff_ffff, 32);
+        let inputs = [input(1), input(7)];
+        assert_eq!(evaluate(&bound, &inputs), evaluate(&body, &inputs));
+    }
+    assert_eq!(crate::reference::compile(SOURCE, &[], false).expect("a program").digest(), body.digest());
+}
+
+#[test]
+fn circuits_that_do_not_fit_are_refused() {
+    let message = fails("{\"product\": \"lib:add(8)\"}");
+    assert!(
+        message.contains("the circuit `add(8)` cannot stand for `product`: expected a result u16, got (sum: u8)"),
+        "{message}"
+    );
+    let message = fails("{\"product\": \"lib:mul-full(16)\"}");
+    assert!(message.contains("expected inputs (a: u8, b: u8), got (a: u16, b: u16)"), "{message}");
+}
+
+#[test]
+fn functions_and_circuits_that_there_are_not_are_named() {
+    let message = fails("{\"prodact\": \"lib:mul-full(8)\"}");
+    assert!(
+        message.contains("there is no function `prodact` that `main` calls hint: did you mean `product`?"),
+        "{message}"
+    );
+    let message = fails("{\"main\": \"lib:mul-full(8)\"}");
+    assert!(message.contains("there is no function `main` that `main` calls"), "{message}");
+    let message = fails("{\"product\": \"lib:mull\"}");
+    assert!(message.contains("externs: `product`: lib:mull: no library circuit `mull`"), "{message}");
+    let message = fails("{\"product\": 3}");
+    assert!(message.contains("externs: `product`: expected a string, got 3"), "{message}");
+}

@@ -1,0 +1,10 @@
+//! Tests of the function language.
+
+mod bound_circuits;
+mod counts;
+mod diagnostics;
+mod random;
+mod random_programs;
+mod reference;
+mod same_results;
+mod scale;
