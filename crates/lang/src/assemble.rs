@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use garblet_circuit::{CircuitError, ComponentId, InputId, Link, Program, Source};
+use garblet_circuit::{CircuitError, ComponentId, InputId, Link, Program, Source, optimise::optimise_component};
 
 use crate::{
     bound::Bound,
-    gates::{self, Extent},
+    gates::{self, Built, Extent},
     trace::{Body, CONSTANTS, INPUTS, Read, Trace, split_code},
 };
 
@@ -137,6 +137,7 @@ impl<'a> Assembler<'a> {
     ///
     /// *Errors*: circuits or programs that are too large.
     pub(crate) fn instances(&mut self, program: &mut Program) -> Result<Assembled, CircuitError> {
+        self.make(program)?;
         let mut begins = Vec::with_capacity(self.variant_of.len() + 1);
         let mut links = Vec::new();
         for region in 0..self.trace.region_count() {
@@ -150,7 +151,6 @@ impl<'a> Assembler<'a> {
             for (read, _) in reads.filter(|(_, needed)| **needed) {
                 self.link(*read, &mut links);
             }
-            self.make(number, self.trace.body(region), program)?;
             match &self.variants[number as usize].made {
                 Made::Component(id) => {
                     self.instance_of[region as usize] = program.add_instance(*id, &links)?.0;
@@ -166,32 +166,55 @@ impl<'a> Assembler<'a> {
         Ok(Assembled { instances: begins, lines: std::mem::take(&mut self.lines) })
     }
 
-    /// Makes a variant's component, if it has none yet.
-    fn make(&mut self, number: u32, body: u32, program: &mut Program) -> Result<(), CircuitError> {
-        let variant = &mut self.variants[number as usize];
-        if !matches!(variant.made, Made::NotYet) {
-            return Ok(());
+    /// Makes the component of each variant.
+    fn make(&mut self, program: &mut Program) -> Result<(), CircuitError> {
+        let bodies: Vec<u32> = self.bodies_of_variants();
+        let mut built = Vec::with_capacity(self.variants.len());
+        for (variant, &body) in self.variants.iter().zip(&bodies) {
+            built.push(match &self.trace.bodies()[body as usize] {
+                Body::Extern(..) => None,
+                Body::Code { code, lines } => {
+                    let (operations, extents) = split_code(code);
+                    let wanted: Vec<Extent> = variant.outputs.iter().map(|output| output.0).collect();
+                    let name = (self.name)(lines.first().copied().unwrap_or(0));
+                    Some(gates::build(name, operations, lines, &extents, &wanted)?)
+                }
+            });
         }
-        match &self.trace.bodies()[body as usize] {
-            Body::Extern(number, _) => {
-                variant.made = Made::Component(program.add_component(self.bound[*number as usize].component.clone()));
-                self.lines.push(Vec::new());
-            }
-            Body::Code { code, lines } => {
-                let (operations, extents) = split_code(code);
-                let wanted: Vec<Extent> = variant.outputs.iter().map(|output| output.0).collect();
-                let name = (self.name)(lines.first().copied().unwrap_or(0));
-                let built = gates::build(name, operations, lines, &extents, &wanted)?;
-                variant.made = match gates::wiring(&built.component) {
+        optimise(&mut built, &self.uses())?;
+        // The last variants are those of the first regions.
+        for (number, built) in built.into_iter().enumerate().rev() {
+            let made = match (built, &self.trace.bodies()[bodies[number] as usize]) {
+                (Some(built), _) => match gates::wiring(&built.component) {
                     Some(wires) => Made::Wiring(wires),
                     None => {
                         self.lines.push(built.lines);
                         Made::Component(program.add_component(built.component))
                     }
-                };
-            }
+                },
+                (None, Body::Extern(circuit, _)) => {
+                    self.lines.push(Vec::new());
+                    Made::Component(program.add_component(self.bound[*circuit as usize].component.clone()))
+                }
+                (None, Body::Code { .. }) => unreachable!("all code is built"),
+            };
+            self.variants[number].made = made;
         }
         Ok(())
+    }
+
+    /// The body of each variant.
+    fn bodies_of_variants(&self) -> Vec<u32> {
+        let mut bodies = vec![0; self.variants.len()];
+        self.known.iter().for_each(|((body, _), &number)| bodies[number as usize] = *body);
+        bodies
+    }
+
+    /// How many regions each variant has.
+    fn uses(&self) -> Vec<u64> {
+        let mut uses = vec![0; self.variants.len()];
+        self.variant_of.iter().filter(|&&number| number != DEAD).for_each(|&number| uses[number as usize] += 1);
+        uses
     }
 
     /// Appends the links for what is read.
@@ -218,6 +241,31 @@ impl<'a> Assembler<'a> {
             }
         }
     }
+}
+
+/// The most AND gates that are optimised: looking for better circuits takes far longer than making them.
+const OPTIMISED_ANDS: u64 = 1 << 16;
+/// So many AND gates are optimised in vain before the rest is left as it is.
+const PATIENCE_ANDS: u64 = 1 << 11;
+
+/// Optimises components, those with the most gates in all their instances first, as long as it saves something.
+fn optimise(built: &mut [Option<Built>], uses: &[u64]) -> Result<(), CircuitError> {
+    let ands: Vec<u64> = built.iter().map(|b| b.as_ref().map_or(0, |b| b.component.stats().and)).collect();
+    let mut order: Vec<usize> = (0..built.len()).collect();
+    order.sort_by_key(|&k| (std::cmp::Reverse(ands[k] * uses[k]), k));
+    let (mut done, mut vain) = (0, 0);
+    for k in order {
+        let Some(built) = &mut built[k] else { continue };
+        if done + ands[k] > OPTIMISED_ANDS || vain > PATIENCE_ANDS {
+            continue;
+        }
+        let better = optimise_component(&built.component)?;
+        done += ands[k];
+        let saved = ands[k].saturating_sub(better.stats().and);
+        vain = if saved * 100 >= ands[k].max(1) { 0 } else { vain + ands[k] };
+        built.component = better;
+    }
+    Ok(())
 }
 
 /// For each region, what is read of it: lists that share one table.

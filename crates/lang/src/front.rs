@@ -6,6 +6,7 @@
 mod check;
 mod constants;
 mod expressions;
+mod outline;
 mod types;
 
 use std::collections::HashMap;

@@ -3,7 +3,6 @@
 use garblet_circuit::{
     CircuitError, Component, Gate, Type, Wire,
     builder::{Bit, BitString, CircuitBuilder, Integer, Signed, Unsigned},
-    optimise,
 };
 
 use crate::operation::{Decoder, From, Kind, Operand, Recorded};
@@ -76,7 +75,7 @@ pub(crate) fn build(
         out.extend_from_slice(&gates.nodes[extent.node as usize][extent.start.into()..extent.end.into()]);
     }
     gates.builder.output("out", &BitString(out));
-    Ok(Built { component: optimise::optimise_component(&gates.builder.finish()?)?, lines: by_line })
+    Ok(Built { component: gates.builder.finish()?, lines: by_line })
 }
 
 /// For a component without gates, the input wire or the constant that each output is.

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// A region is closed when it has about so many AND gates and an iteration or a call ends.
-pub(crate) const REGION_ANDS: u64 = 1 << 10;
+pub(crate) const REGION_ANDS: u64 = 1 << 8;
 /// A region is closed after a statement when its code has so many words.
 const REGION_CODE: usize = 1 << 16;
 /// The most words that variables and intermediate values have at one time.

@@ -1,8 +1,13 @@
 //! Scanning, parsing and type checking, within bounds.
 
-use garble_lang::{CompileTimeError, Error, TypedProgram, check::TypeErrorEnum, parse::ParseErrorEnum};
+use std::{
+    sync::mpsc::{RecvTimeoutError, channel},
+    time::Duration,
+};
 
-use super::span;
+use garble_lang::{CompileTimeError, TypedProgram, check::TypeErrorEnum, parse::ParseErrorEnum, scan::scan};
+
+use super::{outline, span};
 use crate::fault::Fault;
 
 /// The most bytes of a source.
@@ -14,57 +19,45 @@ const MAX_OPERATORS: usize = 4096;
 /// Parser and type checker go as deep as a source is nested.
 const STACK_BYTES: usize = 1 << 30;
 
+/// How long the parser and the type checker may take. After some errors the parser does not come to an end; its thread is
+/// then left to itself.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// The typed program.
 ///
 /// *Errors*: all that is wrong with the source.
 pub(super) fn checked(text: &str) -> Result<TypedProgram, Vec<Fault>> {
-    bounded(text).map_err(|fault| vec![fault])?;
-    let work = || garble_lang::check(text);
-    let checked = std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
-        thread.map(|handle| handle.join())
-    });
-    match checked {
-        Ok(Ok(checked)) => checked.map_err(faults),
-        Ok(Err(_)) => Err(vec![Fault::general("the type checker gave up on this source")]),
-        Err(error) => Err(vec![Fault::general(format!("a thread cannot be started: {error}"))]),
-    }
-}
-
-/// Refuses what would take the parser too deep.
-fn bounded(text: &str) -> Result<(), Fault> {
     if text.len() > MAX_BYTES {
-        return Err(Fault::general(format!("the source has {} bytes, the most is {MAX_BYTES}", text.len())));
+        let message = format!("the source has {} bytes, the most is {MAX_BYTES}", text.len());
+        return Err(vec![Fault::general(message)]);
     }
-    let mut depth = 0usize;
-    let mut operators = 0usize;
-    for (line, content) in text.lines().enumerate() {
-        let code = content.split("//").next().unwrap_or_default();
-        for (column, c) in code.chars().enumerate() {
-            match c {
-                '(' | '[' | '{' => depth += 1,
-                ')' | ']' | '}' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            match c {
-                ';' | ',' | '{' | '}' => operators = 0,
-                _ if c.is_alphanumeric() || c.is_whitespace() || c == '_' => {}
-                _ => operators += 1,
-            }
-            if depth > MAX_NESTING || operators > MAX_OPERATORS {
-                let at = (line as u32 + 1, column as u32 + 1);
-                let span = crate::tree::Span { line: at.0, column: at.1, end_line: at.0, end_column: at.1 + 1 };
-                return Err(Fault::new(span, "this is nested too deep").hint("use `let` for parts of it"));
-            }
-        }
+    let text = outline::without_comments(text).map_err(|fault| vec![fault])?;
+    outline::check(&text, MAX_NESTING, MAX_OPERATORS).map_err(|fault| vec![fault])?;
+    let (say, heard) = channel();
+    // A thread of its own has the stack that it needs, and can be left to itself if it does not come to an end.
+    let work = move || {
+        let _ = say.send(parse_and_check(&text));
+    };
+    if let Err(error) = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work) {
+        return Err(vec![Fault::general(format!("a thread cannot be started: {error}"))]);
     }
-    Ok(())
+    match heard.recv_timeout(PATIENCE) {
+        Ok(checked) => checked,
+        Err(RecvTimeoutError::Timeout) => Err(vec![
+            Fault::general("the parser does not come to an end, which it does after some errors")
+                .hint("look for the error near what was changed last, most likely in a `match`"),
+        ]),
+        Err(RecvTimeoutError::Disconnected) => Err(vec![Fault::general("the type checker gave up on this source")]),
+    }
 }
 
-fn faults(error: Error) -> Vec<Fault> {
-    let Error::CompileTimeError(error) = error else {
-        return vec![Fault::general(lower_case(&error.prettify("")))];
-    };
+fn parse_and_check(text: &str) -> Result<TypedProgram, Vec<Fault>> {
+    let scanned = scan(text).map_err(|errors| faults(CompileTimeError::ScanErrors(errors)))?;
+    let parsed = scanned.parse().map_err(|errors| faults(CompileTimeError::ParseError(errors)))?;
+    parsed.type_check().map_err(|errors| faults(CompileTimeError::TypeError(errors)))
+}
+
+fn faults(error: CompileTimeError) -> Vec<Fault> {
     match error {
         CompileTimeError::ScanErrors(errors) => {
             errors.into_iter().map(|e| Fault::new(span(e.1), lower_case(&e.0.to_string()))).collect()
@@ -85,6 +78,9 @@ fn parse_fault(error: &ParseErrorEnum, at: crate::tree::Span) -> Fault {
             fault.hint("write a number with its type, as 8usize, a name, PARTY_0::NAME, min(..), max(..), + or -")
         }
         ParseErrorEnum::InvalidArraySize => fault.hint("write a number, or the name of a `const` of type usize"),
+        ParseErrorEnum::InvalidRangeExpr => {
+            fault.hint("the ends are numbers; for a size that is a constant, loop over an array of that size")
+        }
         _ => fault,
     }
 }

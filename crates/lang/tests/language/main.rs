@@ -3,6 +3,7 @@
 mod bound_circuits;
 mod counts;
 mod diagnostics;
+mod mutations;
 mod random;
 mod random_programs;
 mod reference;

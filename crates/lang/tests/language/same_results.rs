@@ -75,7 +75,7 @@ fn their_erroneous_examples_are_refused_with_a_place() {
 }
 
 /// Constructs of the language, by name.
-const CONSTRUCTS: &[(&str, &str)] = &[
+pub(crate) const CONSTRUCTS: &[(&str, &str)] = &[
     ("addition", "pub fn main(a: u64, b: u64) -> u64 { a + b }"),
     ("subtraction", "pub fn main(a: i16, b: i16) -> i16 { a - b }"),
     ("product", "pub fn main(a: u32, b: u32) -> u32 { a * b }"),

@@ -1,0 +1,86 @@
+//! Sources with random changes are compiled or refused, in bounded time.
+
+use std::time::{Duration, Instant};
+
+use garblet_circuit::front_end::FrontEnds;
+use garblet_lang::{Language, Options};
+use proptest::test_runner::{RngAlgorithm, TestRng};
+use rand_core::Rng;
+
+use crate::{random::Program, same_results::CONSTRUCTS};
+
+const OPERATORS: &[&str] = &["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "<", ">", "==", "!=", "&&", "||"];
+const NAMES: &[&str] = &["a", "b", "x", "v0", "v1", "v2", "v3", "true", "false"];
+const TYPES: &[&str] = &["bool", "u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "usize"];
+const NUMBERS: &[&str] = &["0", "1", "2", "7", "64", "255", "256", "65536", "4294967295"];
+
+/// The word with another of its kind in its place; the syntax stays right, as the parser does not end after all errors.
+fn changed(word: &str, next: Option<&str>, rng: &mut TestRng) -> String {
+    let mut one_of = |list: &[&str]| list[rng.next_u32() as usize % list.len()].to_string();
+    let digits = word.chars().take_while(char::is_ascii_digit).count();
+    match word {
+        _ if next.is_some_and(|next| next.starts_with('.')) => word.into(),
+        _ if OPERATORS.contains(&word) && !["&", "|"].contains(&word) => one_of(OPERATORS),
+        _ if NAMES.contains(&word) => one_of(NAMES),
+        _ if TYPES.contains(&word) => one_of(TYPES),
+        _ if digits > 0 => one_of(NUMBERS) + &word[digits..],
+        _ => word.into(),
+    }
+}
+
+/// Words of letters and digits, operators between spaces, and single characters.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut last = None;
+    for c in text.chars() {
+        let kind = if c.is_alphanumeric() || c == '_' {
+            0
+        } else if "+-*/%&|^<>=!.".contains(c) {
+            1
+        } else {
+            2
+        };
+        match words.last_mut() {
+            Some(word) if last == Some(kind) && kind < 2 => word.push(c),
+            _ => words.push(c.into()),
+        }
+        last = Some(kind);
+    }
+    words
+}
+
+fn mutated(text: &str, rng: &mut TestRng) -> String {
+    let mut words = words(text);
+    for _ in 0..1 + rng.next_u32() % 3 {
+        let at = rng.next_u32() as usize % words.len();
+        let in_range = at > 0 && words[at - 1].starts_with('.');
+        if !in_range {
+            words[at] = changed(&words[at], words.get(at + 1).map(String::as_str), rng);
+        }
+    }
+    words.concat()
+}
+
+#[test]
+fn changed_sources_are_compiled_or_refused() {
+    let rounds = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 100_000 } else { 400 };
+    let mut rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let (mut compiled, mut slowest) = (0, Duration::ZERO);
+    for round in 0..rounds {
+        let text = match round % 2 {
+            0 => CONSTRUCTS[rng.next_u32() as usize % CONSTRUCTS.len()].1.to_string(),
+            _ => Program::random(&mut rng).text(),
+        };
+        let text = mutated(&text, &mut rng);
+        let options = Options { effort: 1 << 18, panics: round % 3 > 0, ..Options::default() };
+        let begin = Instant::now();
+        match FrontEnds::standard().with(Language { options }).read("main.garble.rs", &mut text.as_bytes()) {
+            Ok(_) => compiled += 1,
+            Err(error) => assert!(!error.to_string().contains("does not come to an end"), "{text}"),
+        }
+        slowest = slowest.max(begin.elapsed());
+        assert!(begin.elapsed() < Duration::from_secs(20), "{:?}\n{text}", begin.elapsed());
+    }
+    println!("{compiled} of {rounds} compiled, the slowest took {slowest:?}");
+    assert!(compiled > rounds / 20, "{compiled}");
+}
