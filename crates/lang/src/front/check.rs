@@ -38,7 +38,7 @@ pub(super) fn checked(text: &str) -> Result<TypedProgram, Vec<Fault>> {
     let work = move || {
         let _ = say.send(parse_and_check(&text));
     };
-    if let Err(error) = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work) {
+    if let Err(error) = std::thread::Builder::new().name("parser".into()).stack_size(STACK_BYTES).spawn(work) {
         return Err(vec![Fault::general(format!("a thread cannot be started: {error}"))]);
     }
     match heard.recv_timeout(PATIENCE) {

@@ -119,3 +119,19 @@ fn time_is_in_proportion_to_instances() {
     println!("seconds an instance, for 1e4, 1e5 and 1e6 instances: {each:?}; before the first: {first}");
     assert!(each[2] < 10.0 * each[0].max(1e-6), "{each:?}");
 }
+
+#[test]
+fn the_edit_distance_is_compiled_in_a_blink() {
+    let full = std::env::var_os("GARBLET_TEST_FULL").is_some();
+    for (n, most) in [(64, 2.0), (512, 40.0)].into_iter().take(if full { 2 } else { 1 }) {
+        let text = edit_distance(n);
+        let begin = Instant::now();
+        let program = program(&text);
+        let seconds = begin.elapsed().as_secs_f64();
+        let (instances, components) = (program.instance_count(), program.components().len());
+        println!("edit distance {n}x{n}: {seconds:.3} s, {instances} instances of {components} components");
+        // Far more than it takes, for tests that are not optimised on machines that are busy.
+        assert!(seconds < most, "{seconds} s");
+        assert!(components < instances && instances < n * n);
+    }
+}
