@@ -49,9 +49,17 @@ pub(crate) fn compile(
     options: &Options,
     circuits: &[(String, Program)],
 ) -> Result<Program, Vec<Fault>> {
-    let tree = front::read(text, &options.constants)?;
-    let bound = bound::check(&tree, circuits)?;
-    lower(name, file, &tree, options, &bound).map_err(|fault| vec![fault])
+    let work = || {
+        let tree = front::read(text, &options.constants)?;
+        let bound = bound::check(&tree, circuits)?;
+        lower(name, file, &tree, options, &bound).map_err(|fault| vec![fault])
+    };
+    // Trees are gone through by recursion.
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(front::STACK_BYTES).spawn_scoped(scope, work);
+        let thread = thread.map_err(|error| vec![Fault::general(format!("a thread cannot be started: {error}"))])?;
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }
 
 /// The program of a tree, some of whose functions are bound to circuits.

@@ -11,6 +11,8 @@ mod types;
 
 use std::collections::HashMap;
 
+pub(crate) use check::STACK_BYTES;
+
 use garble_lang::{TypedFnDef, TypedProgram, token::MetaInfo};
 
 use crate::{

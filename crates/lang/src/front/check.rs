@@ -17,7 +17,7 @@ const MAX_NESTING: usize = 128;
 /// The most operators of an expression, and signs before one.
 const MAX_OPERATORS: usize = 4096;
 /// Parser and type checker go as deep as a source is nested.
-const STACK_BYTES: usize = 1 << 30;
+pub(crate) const STACK_BYTES: usize = 1 << 29;
 
 /// How long the parser and the type checker may take. After some errors the parser does not come to an end; its thread is
 /// then left to itself.

@@ -86,6 +86,14 @@ fn what_goes_too_deep_or_too_far_is_refused() {
 }
 
 #[test]
+fn long_sums_are_compiled() {
+    let sum = format!("pub fn main(a: u32, b: u32) -> u32 {{ a{} }}", " ^ b ^ a".repeat(2_000));
+    assert_eq!(compile(&sum, &[], true).expect("a program").stats().and, 0);
+    let nested = format!("pub fn main(a: u8, b: u8) -> u8 {{ {}a{} }}", "(b ^ ".repeat(120), ")".repeat(120));
+    assert!(compile(&nested, &[], true).is_ok());
+}
+
+#[test]
 fn bytes_that_are_no_text_are_refused() {
     let error =
         FrontEnds::standard().with(Language::default()).read("x.garble.rs", &mut &b"fn\xff"[..]).expect_err("no text");
