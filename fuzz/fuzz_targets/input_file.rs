@@ -7,7 +7,9 @@ use libfuzzer_sys::fuzz_target;
 fn program() -> Program {
     let mut program = Program::new("inputs");
     let record = Type::Record(vec![("age".into(), Type::Unsigned(7)), ("name".into(), Type::Bytes(3))]);
+    let pass_or_bid = Type::Enum(vec![("Pass".into(), vec![]), ("Bid".into(), vec![Type::Unsigned(9), Type::Bool])]);
     let types = [
+        pass_or_bid,
         Type::Bits(5),
         Type::Bool,
         Type::Unsigned(200),
@@ -29,6 +31,11 @@ fuzz_target!(|text: &str| {
         // What a value is written as reads back as the same bits.
         let again = value::to_json(&input.port.ty, &bits).to_string();
         assert!(value::read_value("value.json", &again, &input.port.ty).is_ok_and(|b| b == bits));
+    }
+    for input in program.inputs() {
+        if let Ok(bits) = value::read_csv(&input.port, "rows.csv", text) {
+            assert_eq!(bits.len(), input.port.width() as usize);
+        }
     }
     let _ = value::read_inputs(&program, Party(0), "inputs.json", text);
 });

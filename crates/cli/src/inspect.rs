@@ -83,6 +83,15 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
+/// How many instances each component has.
+fn instances_by_component(program: &Program) -> Vec<u64> {
+    let mut instances = vec![0; program.components().len()];
+    for at in 0..program.instance_count() {
+        instances[program.component_id(InstanceId(at as u32)).0 as usize] += 1;
+    }
+    instances
+}
+
 impl<'a> Inspection<'a> {
     fn of(program: &'a Program) -> Self {
         let parties = program.party_count();
@@ -101,10 +110,7 @@ impl<'a> Inspection<'a> {
                 Recipients::Only(some) => some.iter().map(|p| p.0).collect(),
             },
         };
-        let mut instances = vec![0; program.components().len()];
-        for at in 0..program.instance_count() {
-            instances[program.component_id(InstanceId(at as u32)).0 as usize] += 1;
-        }
+        let instances = instances_by_component(program);
         let component = |(component, instances): (&'a std::sync::Arc<Component>, u64)| {
             let counts = component.stats();
             ComponentLine {

@@ -141,6 +141,8 @@ impl Table<'_> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn people(count: u32) -> Port {
@@ -174,6 +176,16 @@ mod tests {
         let number = Port::new("id", Type::Unsigned(4));
         let error = read_csv(&number, "ids.csv", "id\n1\n").unwrap_err().to_string();
         assert_eq!(error, "ids.csv: CSV is for arrays, input `id` is u4");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(rows in "[a-z0-9é,\"{}\\[\\]:x \n-]{0,60}", header: bool) {
+            let text = format!("{}{rows}", if header { "age,balance,code,kind\n" } else { "" });
+            if let Ok(bits) = read_csv(&people(2), "people.csv", &text) {
+                prop_assert_eq!(bits.len() as u64, people(2).ty.width());
+            }
+        }
     }
 
     #[test]

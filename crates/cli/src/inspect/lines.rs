@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use garblet_circuit::{InstanceId, Program};
+use garblet_circuit::Program;
 use serde::Serialize;
 
 use crate::{failure::Failure, output::count};
@@ -19,12 +19,8 @@ pub(super) struct Line {
 
 /// The lines of a program's source, the most expensive first.
 pub(super) fn of(program: &Program) -> Vec<Line> {
-    let mut instances = vec![0u64; program.components().len()];
-    for at in 0..program.instance_count() {
-        instances[program.component_id(InstanceId(at as u32)).0 as usize] += 1;
-    }
     let mut by_line: HashMap<u32, u64> = HashMap::new();
-    for (lines, instances) in program.notes().lines.iter().zip(instances) {
+    for (lines, instances) in program.notes().lines.iter().zip(super::instances_by_component(program)) {
         for (line, ands) in lines {
             *by_line.entry(*line).or_default() += ands * instances;
         }
