@@ -172,6 +172,8 @@ impl Machine<'_> {
     fn shift_by(&mut self, op: BinaryOp, a: Word, amount: u16, ty: Scalar, span: Span) -> Word {
         let scaled = |x: i128| x << amount;
         match (op, a.known()) {
+            // Nothing is left, and a range times 2^64 would not fit.
+            (BinaryOp::Shl, _) if amount >= ty.bits => Word::constant(0),
             (BinaryOp::Shl, Some(value)) => Word::constant(wrap(scaled(value), ty)),
             (BinaryOp::Shl, None) => {
                 let range = (scaled(a.lo), scaled(a.hi));

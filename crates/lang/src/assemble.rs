@@ -246,7 +246,7 @@ impl<'a> Assembler<'a> {
 /// The most AND gates that are optimised: looking for better circuits takes far longer than making them.
 const OPTIMISED_ANDS: u64 = 1 << 16;
 /// So many AND gates are optimised in vain before the rest is left as it is.
-const PATIENCE_ANDS: u64 = 1 << 11;
+const PATIENCE_ANDS: u64 = 1 << 10;
 
 /// Optimises components, those with the most gates in all their instances first, as long as it saves something.
 fn optimise(built: &mut [Option<Built>], uses: &[u64]) -> Result<(), CircuitError> {

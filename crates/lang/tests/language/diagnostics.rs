@@ -86,6 +86,16 @@ fn what_goes_too_deep_or_too_far_is_refused() {
 }
 
 #[test]
+fn shifts_by_all_wires_leave_nothing() {
+    let text = "pub fn main(a: u64, b: i64) -> (u64, i64) { ((a << 64u8) ^ a, (b >> 200u8) ^ b) }";
+    let program = compile(text, &[], false).expect("a program");
+    let a = garblet_circuit::Bits::from_u128(u128::from(u64::MAX), 64);
+    let b = garblet_circuit::Bits::from_u128(1 << 63, 64);
+    let outputs = garblet_circuit::evaluate(&program, &[a.clone(), b]);
+    assert_eq!((outputs[0].to_u128(), outputs[1].to_u128()), (a.to_u128(), Some((1 << 63) - 1)));
+}
+
+#[test]
 fn long_sums_are_compiled() {
     let sum = format!("pub fn main(a: u32, b: u32) -> u32 {{ a{} }}", " ^ b ^ a".repeat(2_000));
     assert_eq!(compile(&sum, &[], true).expect("a program").stats().and, 0);
