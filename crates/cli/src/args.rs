@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use garblet_circuit::{Party, Recipients};
 use garblet_net::SimulatedLink;
 
-use crate::{bench, convert, demo, eval, identity, inspect, local, run, store};
+use crate::{bench, convert, demo, eval, identity, inspect, local, prepare, run, serve, store};
 
 /// Compute a function of everybody's private inputs, and reveal nothing but its result.
 #[derive(Parser)]
@@ -25,6 +25,10 @@ pub(crate) enum Command {
     Local(local::Options),
     /// Run one party, against a peer elsewhere
     Run(run::Options),
+    /// Fill a store with garbled components, together with a peer, before a function is known
+    Prepare(prepare::Options),
+    /// Keep a store filled, together with a peer
+    Serve(serve::Options),
     /// Compute a program in the clear: the reference answer
     Eval(eval::Options),
     /// Show ports, owners, gate counts and components of a program, or draw it
@@ -129,7 +133,7 @@ pub(crate) struct InputArgs {
 /// How to compute.
 #[derive(Args, Clone)]
 pub(crate) struct ProtocolArgs {
-    /// The protocol: yao
+    /// The protocol: yao or components
     #[arg(long, default_value = "yao")]
     pub(crate) protocol: String,
     /// What the protocol must withstand: semi-honest

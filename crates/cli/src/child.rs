@@ -6,6 +6,7 @@
 
 use std::{
     io::{BufRead, BufReader, Write},
+    path::PathBuf,
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     time::Duration,
@@ -21,6 +22,7 @@ use crate::{
     output, program,
     report::PartyPart,
     session::{self, Meeting, Settings, Task},
+    supply::Source,
 };
 
 /// How long the other parties may take to end once one has failed.
@@ -34,6 +36,8 @@ pub(crate) struct Job {
     /// Bits in wire order by number of the input.
     pub(crate) inputs: Vec<(u32, String)>,
     pub(crate) settings: Settings,
+    /// With components: what is prepared.
+    pub(crate) library: Option<PathBuf>,
     /// Whether to show progress.
     pub(crate) progress: bool,
 }
@@ -86,6 +90,7 @@ fn work() -> Result<Done, Failure> {
         tls: None,
         listening: &listening,
         progress: job.progress,
+        supply: job.library.map(Source::InMemory),
     };
     let outcome = session::compute(task)?;
     let outputs = outcome.outputs.iter().map(|o| o.as_ref().map(Bits::to_string)).collect();

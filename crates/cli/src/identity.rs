@@ -111,6 +111,16 @@ impl PeerArgs {
         Ok(Tls::new(identity, self.trusted()?))
     }
 
+    /// The one peer that is accepted, as material that was prepared with it is marked.
+    ///
+    /// *Errors*: several peers.
+    pub(crate) fn only_peer(&self) -> Result<String, Failure> {
+        match &self.trusted()?[..] {
+            [(_, fingerprint)] => Ok(fingerprint.to_string()),
+            _ => Err(Failure::call("a store is for one peer, and several are trusted").hint("say which: give --peer")),
+        }
+    }
+
     fn trusted(&self) -> Result<Vec<(String, Fingerprint)>, Failure> {
         if let Some(peer) = &self.peer
             && let Ok(fingerprint) = peer.parse()

@@ -1,6 +1,9 @@
 //! `garblet local`: every party as its own process on this machine.
 
-use std::time::Instant;
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 use garblet_circuit::{Bits, Party, Program};
 
@@ -24,6 +27,9 @@ pub(crate) struct Options {
     pub(crate) inputs: InputArgs,
     #[command(flatten)]
     pub(crate) protocol: ProtocolArgs,
+    /// With components: what is prepared before the program is looked at [default: what the program needs]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) library: Option<PathBuf>,
     /// How many parties
     #[arg(long, value_name = "N")]
     pub(crate) parties: Option<u16>,
@@ -41,6 +47,8 @@ pub(crate) struct Local<'a> {
     pub(crate) program: &'a Program,
     pub(crate) inputs: &'a [PartyInputs],
     pub(crate) settings: &'a Settings,
+    /// With components: what is prepared.
+    pub(crate) library: Option<&'a Path>,
 }
 
 /// One run's outcome.
@@ -59,7 +67,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let settings = Settings::new(&options.protocol)?;
     let parties = settings.parties(&program, options.parties)?;
     let inputs = inputs::of_all(&program, &options.inputs, parties)?;
-    let local = Local { args: &options.program, program: &program, inputs: &inputs, settings: &settings };
+    let library = options.library.as_deref();
+    settings.check_library(library.is_some())?;
+    let local = Local { args: &options.program, program: &program, inputs: &inputs, settings: &settings, library };
     let outcome = local.repeat(options.repeat.get())?;
     check_panics(&program, &outcome.outputs)?;
     if options.json {
@@ -111,6 +121,7 @@ impl Local<'_> {
             party: Party(party as u16),
             inputs: inputs.iter().map(|(id, bits)| (id.0, bits.to_string())).collect(),
             settings: self.settings.clone(),
+            library: self.library.map(Path::to_path_buf),
             progress: party == 0,
         };
         self.inputs.iter().enumerate().map(job).collect()

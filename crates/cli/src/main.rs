@@ -15,12 +15,16 @@ mod inputs;
 mod inspect;
 mod local;
 mod output;
+mod prepare;
 mod program;
 mod progress;
 mod report;
 mod run;
+mod serve;
 mod session;
 mod store;
+mod supply;
+mod way;
 
 use std::process::ExitCode;
 
@@ -46,6 +50,8 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Demo(options) => demo::run(&options),
         Command::Local(options) => local::run(&options),
         Command::Run(options) => run::run(&options),
+        Command::Prepare(options) => prepare::run(&options),
+        Command::Serve(options) => serve::run(&options),
         Command::Eval(options) => eval::run(&options),
         Command::Inspect(options) => inspect::run(&options),
         Command::Convert(options) => convert::run(&options),

@@ -1,17 +1,17 @@
 //! `garblet run`: one party, against a peer elsewhere.
 
-use std::net::SocketAddr;
-
 use garblet_circuit::Party;
 
 use crate::{
     args::{InputArgs, ProgramArgs, ProtocolArgs},
     failure::Failure,
-    identity, inputs,
+    inputs,
     output::{print, print_json},
     program,
     report::{RunReport, check_panics, outputs_text},
-    session::{self, Meeting, Settings, Task},
+    session::{self, Settings, Task},
+    supply::SupplyArgs,
+    way::{WayArgs, announce},
 };
 
 /// What `garblet run` takes.
@@ -27,34 +27,12 @@ pub(crate) struct Options {
     #[arg(long, value_name = "K")]
     party: u16,
     #[command(flatten)]
-    meeting: MeetingArgs,
+    supply: SupplyArgs,
     #[command(flatten)]
-    peer: identity::PeerArgs,
-    /// Speak plain TCP, without identities or encryption, to a peer on this machine
-    #[arg(long, conflicts_with_all = ["identity", "peer"])]
-    insecure_plain_tcp: bool,
+    peer: WayArgs,
     /// Print one JSON object on standard output
     #[arg(long)]
     json: bool,
-}
-
-/// Where to meet the peer.
-#[derive(clap::Args)]
-#[group(required = true, multiple = false)]
-struct MeetingArgs {
-    /// Wait for the peer at this address
-    #[arg(long, value_name = "HOST:PORT")]
-    listen: Option<String>,
-    /// Go to the peer at this address
-    #[arg(long, value_name = "HOST:PORT")]
-    connect: Option<String>,
-}
-
-impl MeetingArgs {
-    fn meeting(&self) -> Option<Meeting> {
-        let listen = self.listen.clone().map(Meeting::Listen);
-        listen.or_else(|| self.connect.clone().map(Meeting::Connect))
-    }
 }
 
 /// Runs the command.
@@ -71,22 +49,18 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
             .hint("give only this party's inputs; the other party gives its own"));
     }
     let inputs = inputs::of_party(&program, &options.inputs, party)?;
-    let meeting = options.meeting.meeting().ok_or_else(|| Failure::call("--listen or --connect is missing"))?;
-    let tls = if options.insecure_plain_tcp {
-        require_loopback(&meeting)?;
-        None
-    } else {
-        Some(options.peer.tls()?)
-    };
+    let way = options.peer.way()?;
+    let supply = options.supply.source(&settings, &way.peer)?;
     let task = Task {
         program: program.clone(),
         party,
         inputs,
         settings: &settings,
-        meeting,
-        tls,
+        meeting: way.meeting,
+        tls: way.tls,
         listening: &announce,
         progress: true,
+        supply,
     };
     let outcome = session::compute(task)?;
     check_panics(&program, &outcome.outputs)?;
@@ -97,36 +71,4 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     print(&outputs_text(&program, &outcome.outputs))?;
     eprintln!("\n{}", report.text().trim_end());
     Ok(())
-}
-
-fn announce(address: SocketAddr) -> Result<(), Failure> {
-    eprintln!("listening on {address}");
-    Ok(())
-}
-
-fn require_loopback(meeting: &Meeting) -> Result<(), Failure> {
-    let (Meeting::Listen(address) | Meeting::Connect(address)) = meeting;
-    let host = address.rsplit_once(':').map_or(&address[..], |(host, _)| host);
-    let loopback = host == "localhost"
-        || host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
-    match loopback {
-        true => Ok(()),
-        false => Err(Failure::call(format!("--insecure-plain-tcp: {address} is not on this machine"))
-            .hint("leave the option out and give --identity and --peer")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn plain_tcp_is_for_this_machine() {
-        for address in ["127.0.0.1:1", "localhost:1", "[::1]:1", "127.8.8.8:0"] {
-            assert_eq!(require_loopback(&Meeting::Listen(address.into())), Ok(()), "{address}");
-        }
-        for address in ["0.0.0.0:1", "192.168.0.1:1", "example.org:1", ":1", ""] {
-            assert!(require_loopback(&Meeting::Connect(address.into())).is_err(), "{address}");
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use garblet::{Bits, Config, Error, Party, Peer, Program, Report, Security};
+use garblet::{Bits, Config, Error, Party, Peer, Program, Protocol, Report, Security, Supply, components::NotPrepared};
 use garblet_circuit::InputId;
 use garblet_net::{Channel, DEFAULT_TIMEOUT, Listener, SimulatedLink, Tls, connect};
 use garblet_ot::OtError;
@@ -13,6 +13,8 @@ use crate::{
     failure::Failure,
     progress::Bar,
     report::{PartyPart, peak_rss_bytes},
+    store::store_failure,
+    supply::Source,
 };
 
 /// How to compute, as it can be handed to another process.
@@ -44,6 +46,8 @@ pub(crate) struct Task<'a> {
     /// Hears where this party listens, with the port that the system chose.
     pub(crate) listening: &'a dyn Fn(SocketAddr) -> Result<(), Failure>,
     pub(crate) progress: bool,
+    /// With components: where they are kept; none makes what the program needs.
+    pub(crate) supply: Option<Source>,
 }
 
 /// What came of it.
@@ -83,16 +87,30 @@ impl Settings {
         }
     }
 
+    /// `components` with these parameters, over an undisturbed link.
+    pub(crate) fn components(params: Vec<Param>, timeout: Duration) -> Self {
+        Settings { protocol: Protocol::Components.to_string(), params, link: None, timeout }
+    }
+
     /// The protocol and its parameters.
     ///
     /// *Errors*: as [`Settings::new`].
     pub(crate) fn config(&self) -> Result<Config, Failure> {
         let protocol = self.protocol.parse().map_err(|e| Failure::call(format!("--protocol: {e}")))?;
-        let mut config = Config { protocol, ..Config::default() };
+        let mut config = Config::of(protocol);
         for Param { name, value } in &self.params {
             config.set(name, value).map_err(|e| Failure::call(format!("--param {name}={value}: {e}")))?;
         }
         Ok(config)
+    }
+
+    /// Refuses a library or a store where the protocol has none.
+    pub(crate) fn check_library(&self, given: bool) -> Result<(), Failure> {
+        match given && self.config()?.protocol != Protocol::Components {
+            true => Err(Failure::call(format!("--library, --store: {} prepares no components", self.protocol))
+                .hint("give --protocol components")),
+            false => Ok(()),
+        }
     }
 
     /// How many parties there are.
@@ -122,12 +140,12 @@ impl Settings {
 ///
 /// *Errors*: whatever ends the run without a result.
 pub(crate) fn compute(task: Task<'_>) -> Result<Outcome, Failure> {
-    // One thread: garbling and evaluating keep one core busy, and the peer's process has its own.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
-    let runtime = runtime.map_err(|e| Failure::no_result(format!("the runtime cannot be started: {e}")))?;
-    runtime.block_on(async {
-        let channel = meet(&task).await?;
-        let report = converse(task, channel).await?;
+    block_on(async {
+        let config = task.settings.config()?;
+        // Before the peer is met, so that a mistake is told at once.
+        let supply = task.supply.as_ref().map(Source::open).transpose()?;
+        let channel = meet(task.settings, &task.meeting, task.tls.clone(), task.listening).await?;
+        let report = converse(task, channel, config, supply).await?;
         let part = PartyPart {
             party: report.party.0,
             role: report.role.into(),
@@ -138,12 +156,25 @@ pub(crate) fn compute(task: Task<'_>) -> Result<Outcome, Failure> {
     })
 }
 
-async fn meet(task: &Task<'_>) -> Result<Channel, Failure> {
-    let options = task.settings.options(task.tls.clone())?;
-    match &task.meeting {
+/// Runs a future to its end on one thread: garbling and evaluating keep one core busy, and the peer's process has its own.
+pub(crate) fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
+    let runtime = runtime.map_err(|e| Failure::no_result(format!("the runtime cannot be started: {e}")))?;
+    runtime.block_on(future)
+}
+
+/// Meets the peer.
+pub(crate) async fn meet(
+    settings: &Settings,
+    meeting: &Meeting,
+    tls: Option<Tls>,
+    listening: &dyn Fn(SocketAddr) -> Result<(), Failure>,
+) -> Result<Channel, Failure> {
+    let options = settings.options(tls)?;
+    match meeting {
         Meeting::Listen(address) => {
             let listener = Listener::bind(address).await.map_err(|e| Failure::net(&e))?;
-            (task.listening)(listener.address())?;
+            listening(listener.address())?;
             listener.accept(&options).await
         }
         Meeting::Connect(address) => connect(address, &options).await,
@@ -151,12 +182,21 @@ async fn meet(task: &Task<'_>) -> Result<Channel, Failure> {
     .map_err(|e| Failure::net(&e))
 }
 
-async fn converse(task: Task<'_>, channel: Channel) -> Result<Report, Failure> {
-    let config = task.settings.config()?;
+async fn converse(
+    task: Task<'_>,
+    channel: Channel,
+    mut config: Config,
+    supply: Option<Supply>,
+) -> Result<Report, Failure> {
     let bar = Bar::new(task.progress);
     let program = Arc::new(task.program);
     let inputs: Vec<Bits> = task.inputs.into_iter().map(|(_, bits)| bits).collect();
-    let peer = Peer::open(program, task.party, channel, config, &mut rand::rng(), Box::new(bar)).await;
+    let (rng, bar, party) = (&mut rand::rng(), Box::new(bar), task.party);
+    config.components.top_up = task.supply.as_ref().is_some_and(Source::top_up);
+    let peer = match supply {
+        Some(supply) => Peer::open_supplied(program, party, channel, config, supply, rng, bar).await,
+        None => Peer::open(program, party, channel, config, rng, bar).await,
+    };
     let mut peer = peer.map_err(|e| explain(&e))?;
     let done = async {
         let prepared = peer.prepare().await?;
@@ -174,8 +214,15 @@ async fn converse(task: Task<'_>, channel: Channel) -> Result<Report, Failure> {
     }
 }
 
-fn explain(error: &Error) -> Failure {
+/// What a protocol's error is to the user.
+pub(crate) fn explain(error: &Error) -> Failure {
     match error {
+        Error::Store(error) => store_failure(error),
+        Error::NotPrepared(NotPrepared::Missing(_)) => Failure::no_result(error)
+            .hint("`garblet prepare LIBRARY --store DIR` makes what its counts say; --top-up makes it during the run"),
+        Error::NotPrepared(_) => {
+            Failure::call(error).hint("add it to the library file; a store is filled for one library")
+        }
         Error::Net(error) | Error::Ot(OtError::Net(error)) => Failure::net(error),
         Error::Unsupported { .. } | Error::Input { .. } | Error::NoSuchParty { .. } => Failure::call(error),
         _ => Failure::no_result(error),

@@ -108,7 +108,7 @@ impl<'p> Evaluator<'p> {
 }
 
 /// Unpacks `count` groups of `bits` bits into a byte each; nothing if `bits` is 0.
-fn unpack(packed: &[u8], bits: usize, count: usize, bytes: &mut Vec<u8>) {
+pub(crate) fn unpack(packed: &[u8], bits: usize, count: usize, bytes: &mut Vec<u8>) {
     bytes.clear();
     if bits > 0 {
         let bit = |at: usize| packed[at / 8] >> (at % 8) & 1;

@@ -17,10 +17,15 @@ pub struct Seeds {
     /// Of the hash. Public: the evaluator needs it.
     pub hash: Block,
     /// Of the choices that some schemes make at every gate.
-    secret: Zeroizing<Block>,
+    pub(crate) secret: Zeroizing<Block>,
 }
 
 impl Seeds {
+    /// Seeds that were drawn before. *Secret*: `secret`.
+    pub fn new(hash: Block, secret: Block) -> Self {
+        Seeds { hash, secret: Zeroizing::new(secret) }
+    }
+
     /// Fresh seeds.
     pub fn random(rng: &mut (impl CryptoRng + ?Sized)) -> Self {
         Seeds { hash: Block::random(rng), secret: Zeroizing::new(Block::random(rng)) }
@@ -131,7 +136,7 @@ impl<'p> Garbler<'p> {
 }
 
 /// Packs the low `bits` bits of each byte one after another, lowest first.
-fn pack(bytes: &[u8], bits: usize, packed: &mut [u8]) {
+pub(crate) fn pack(bytes: &[u8], bits: usize, packed: &mut [u8]) {
     packed.fill(0);
     for (i, byte) in bytes.iter().enumerate() {
         for bit in 0..bits {

@@ -3,10 +3,13 @@
 //! A [`Garbler`] and an [`Evaluator`] walk a program's instances in step; tables go from one to the other in chunks of
 //! [`CHUNK_ANDS`] AND gates, whichever instances these belong to, and are never kept. [`GarblingConfig`] picks scheme and
 //! hash; XOR and negation are free in every scheme.
+//!
+//! [`Instances`] garbles a component for itself, before it is known which program it will be part of.
 
 mod config;
 mod evaluator;
 mod garbler;
+mod instances;
 mod position;
 mod run;
 mod schedules;
@@ -15,4 +18,5 @@ mod scheme;
 pub use config::{CHUNK_ANDS, GarblingConfig, HashKind, SchemeKind, UnknownName};
 pub use evaluator::{EvaluateError, Evaluator};
 pub use garbler::{Garbler, Seeds};
+pub use instances::{InstanceEvaluator, InstanceGarbler, Instances, Numbering};
 pub use schedules::Schedules;

@@ -1,5 +1,7 @@
 //! Running gates: one call per piece of a chunk, compiled for each scheme, hash and processor.
 
+mod many;
+
 use std::marker::PhantomData;
 
 use garblet_primitives::{
@@ -14,6 +16,8 @@ use crate::{
         ThreeHalves, flips,
     },
 };
+
+pub(crate) use many::{EvaluateMany, GarbleMany, Many};
 
 /// The longest table of four gates.
 const MAX_QUAD_BYTES: usize = 64 * LANES;
@@ -57,6 +61,17 @@ pub(crate) struct Functions {
     pub(crate) evaluate: fn(Backend, EvaluatePiece<'_>) -> usize,
     /// See [`flips`].
     pub(crate) flips: fn(Block) -> [Block; 2],
+    /// The same for instances side by side, where that is compiled.
+    pub(crate) many: Option<ManyFunctions>,
+    /// Gates under one hash key.
+    pub(crate) gates_per_key: u64,
+}
+
+/// The functions that garble and evaluate instances side by side.
+#[derive(Clone, Copy)]
+pub(crate) struct ManyFunctions {
+    pub(crate) garble: fn(Backend, GarbleMany<'_>),
+    pub(crate) evaluate: fn(Backend, EvaluateMany<'_>),
 }
 
 impl Functions {
@@ -72,7 +87,9 @@ impl Functions {
 
     fn of_scheme<S: Scheme>(hash: HashKind) -> Self {
         match hash {
-            HashKind::Rekeyed => Self::of_both::<S, Rekeyed>(),
+            HashKind::Rekeyed => {
+                Functions { many: Some(ManyFunctions::of::<S, Rekeyed>()), ..Self::of_both::<S, Rekeyed>() }
+            }
             HashKind::Tmmo => Self::of_both::<S, Tmmo>(),
             HashKind::Mitccrh => Self::of_both::<S, Mitccrh>(),
             HashKind::FixedKey => Self::of_both::<S, FixedKey>(),
@@ -102,6 +119,8 @@ impl Functions {
                 _ => backend.run(Evaluate::<S, H, 1>(piece, PhantomData)),
             },
             flips: flips::<S>,
+            many: None,
+            gates_per_key: H::gates_per_key(S::CALLS),
         }
     }
 
@@ -118,6 +137,18 @@ impl Functions {
                 _ => Backend::PORTABLE.run(Evaluate::<S, H, 1>(piece, PhantomData)),
             },
             flips: flips::<S>,
+            many: None,
+            gates_per_key: H::gates_per_key(S::CALLS),
+        }
+    }
+}
+
+impl ManyFunctions {
+    /// Compiled for the default hash alone: with others instances run one after another.
+    fn of<S: Scheme, H: GateHash>() -> Self {
+        ManyFunctions {
+            garble: |backend, many| backend.run(many::Garble::<S, H>(many, PhantomData)),
+            evaluate: |backend, many| backend.run(many::Evaluate::<S, H>(many, PhantomData)),
         }
     }
 }

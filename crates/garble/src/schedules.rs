@@ -37,7 +37,7 @@ impl Schedules {
 }
 
 impl Component {
-    fn new(schedule: &Schedule) -> Self {
+    pub(crate) fn new(schedule: &Schedule) -> Self {
         let steps = schedule.steps().iter().map(|step| [step.xors, step.ands]).collect();
         let xor = |op: &garblet_circuit::XorOp| Op { a: op.a, b: op.b, out: op.out, inverted: [false; 2] };
         let and = |op: &garblet_circuit::AndOp| Op {
@@ -54,11 +54,21 @@ impl Component {
 
     /// The outputs of a copy after all gates ran, appended to `into`; `flip` turns a wire's label into that of its negation.
     pub(crate) fn outputs(&self, slots: &Slots, copy: usize, flip: Block, into: &mut Vec<Block>) {
-        let flip_if = |invert: bool| Block::mask(invert) & flip;
-        let label = |operand: Operand| slots.get(copy, operand.slot()) ^ flip_if(operand.inverted());
-        into.extend(self.outputs.iter().map(|output| match *output {
-            OutputWire::Slot(operand) => label(operand),
+        into.extend(self.output_labels(flip, |slot| slots.get(copy, slot)));
+    }
+
+    /// How many outputs there are.
+    pub(crate) fn output_count(&self) -> usize {
+        self.outputs.len()
+    }
+
+    /// The outputs' labels, from those in the slots.
+    pub(crate) fn output_labels(&self, flip: Block, label: impl Fn(usize) -> Block) -> impl Iterator<Item = Block> {
+        let flip_if = move |invert: bool| Block::mask(invert) & flip;
+        let of = move |operand: Operand| label(operand.slot()) ^ flip_if(operand.inverted());
+        self.outputs.iter().map(move |output| match *output {
+            OutputWire::Slot(operand) => of(operand),
             OutputWire::Constant(value) => flip_if(value),
-        }));
+        })
     }
 }

@@ -2,9 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
-use garblet_garble::GarblingConfig;
 use garblet_ot::Width;
-use garblet_protocols::yao;
+use garblet_protocols::{components, yao};
 
 /// A protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,20 +11,26 @@ pub enum Protocol {
     /// Streamed garbled circuits, two parties, semi-honest.
     #[default]
     Yao,
+    /// Components garbled before the function is known and linked when it is, two parties, semi-honest.
+    Components,
 }
 
 impl Protocol {
+    /// All protocols.
+    pub const ALL: [Protocol; 2] = [Protocol::Yao, Protocol::Components];
+
     /// The name on the command line and in results.
     pub fn name(self) -> &'static str {
         match self {
             Protocol::Yao => yao::NAME,
+            Protocol::Components => components::NAME,
         }
     }
 
     /// The adversary that the protocol withstands.
     pub fn adversary(self) -> &'static str {
         match self {
-            Protocol::Yao => "semi-honest",
+            Protocol::Yao | Protocol::Components => "semi-honest",
         }
     }
 }
@@ -40,10 +45,10 @@ impl FromStr for Protocol {
     type Err = UnknownParameter;
 
     fn from_str(name: &str) -> Result<Self, UnknownParameter> {
-        match name {
-            yao::NAME => Ok(Protocol::Yao),
-            _ => Err(UnknownParameter::new("protocol", name, yao::NAME)),
-        }
+        Protocol::ALL.into_iter().find(|protocol| protocol.name() == name).ok_or_else(|| {
+            let known: Vec<&str> = Protocol::ALL.iter().map(|protocol| protocol.name()).collect();
+            UnknownParameter::new("protocol", name, &known.join(" or "))
+        })
     }
 }
 
@@ -54,40 +59,54 @@ pub struct Config {
     pub protocol: Protocol,
     /// Parameters of [`Protocol::Yao`].
     pub yao: yao::Config,
+    /// Parameters of [`Protocol::Components`].
+    pub components: components::Config,
 }
 
+/// Names of parameters, each with the values it takes.
+type Known = &'static [(&'static str, &'static str)];
+
+const SCHEME: (&str, &str) = ("scheme", "half-gates, three-halves, grr3, four-row or privacy-free");
+const HASH: (&str, &str) = ("hash", "rekeyed, tmmo, mitccrh, fixed-key or sha256");
+const BUILD: (&str, &str) = ("build", "stream or ahead");
+const OT_K: (&str, &str) = ("ot-k", "2, 4 or 8");
+const LINKS: (&str, &str) = ("links", "cheapest, keyed or standard");
+
 impl Config {
-    /// The parameters that [`Config::set`] knows, each with the values it takes.
-    pub const PARAMETERS: [(&'static str, &'static str); 4] = [
-        ("scheme", "half-gates, three-halves, grr3, four-row or privacy-free"),
-        ("hash", "rekeyed, tmmo, mitccrh, fixed-key or sha256"),
-        ("build", "stream or ahead"),
-        ("ot-k", "2, 4 or 8"),
-    ];
+    /// The standard parameters of a protocol.
+    pub fn of(protocol: Protocol) -> Self {
+        Config { protocol, ..Config::default() }
+    }
+
+    /// The parameters that [`Config::set`] knows for the protocol, each with the values it takes.
+    pub fn known(&self) -> Known {
+        match self.protocol {
+            Protocol::Yao => &[SCHEME, HASH, BUILD, OT_K],
+            Protocol::Components => &[SCHEME, HASH, LINKS, OT_K],
+        }
+    }
 
     /// Sets one parameter by name.
     ///
     /// *Errors*: an unknown name or value, with what is known.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), UnknownParameter> {
-        let Some((_, values)) = Self::PARAMETERS.iter().find(|(known, _)| *known == name) else {
-            let known: Vec<&str> = Self::PARAMETERS.iter().map(|(known, _)| *known).collect();
+        let Some((_, values)) = self.known().iter().find(|(known, _)| *known == name) else {
+            let known: Vec<&str> = self.known().iter().map(|(known, _)| *known).collect();
             return Err(UnknownParameter::new("parameter", name, &known.join(", ")));
         };
         let unknown = || UnknownParameter::new(name, value, values);
-        let GarblingConfig { scheme, hash } = &mut self.yao.garbling;
+        let (garbling, width) = match self.protocol {
+            Protocol::Yao => (&mut self.yao.garbling, &mut self.yao.ot_width),
+            Protocol::Components => (&mut self.components.garbling, &mut self.components.ot_width),
+        };
         match name {
-            "scheme" => *scheme = value.parse().map_err(|_| unknown())?,
-            "hash" => *hash = value.parse().map_err(|_| unknown())?,
-            "build" => {
-                self.yao.build = match value {
-                    "stream" => yao::Build::Stream,
-                    "ahead" => yao::Build::Ahead,
-                    _ => return Err(unknown()),
-                }
-            }
+            "scheme" => garbling.scheme = value.parse().map_err(|_| unknown())?,
+            "hash" => garbling.hash = value.parse().map_err(|_| unknown())?,
+            "build" => self.yao.build = value_of(value, &BUILDS).ok_or_else(unknown)?,
+            "links" => self.components.linking = value_of(value, &LINKINGS).ok_or_else(unknown)?,
             _ => {
                 let bits: u8 = value.parse().map_err(|_| unknown())?;
-                self.yao.ot_width = Width::try_from(bits).map_err(|_| unknown())?;
+                *width = Width::try_from(bits).map_err(|_| unknown())?;
             }
         }
         Ok(())
@@ -95,19 +114,35 @@ impl Config {
 
     /// All parameters by name, as both parties compare them.
     pub fn parameters(&self) -> Vec<(String, String)> {
-        let build = match self.yao.build {
-            yao::Build::Stream => "stream",
-            yao::Build::Ahead => "ahead",
+        let (garbling, width) = match self.protocol {
+            Protocol::Yao => (self.yao.garbling, self.yao.ot_width),
+            Protocol::Components => (self.components.garbling, self.components.ot_width),
         };
-        let garbling = self.yao.garbling;
-        let values = [
-            garbling.scheme.to_string(),
-            garbling.hash.to_string(),
-            build.into(),
-            self.yao.ot_width.bits().to_string(),
-        ];
-        Self::PARAMETERS.iter().map(|(name, _)| (*name).into()).zip(values).collect()
+        let value = |name: &str| match name {
+            "scheme" => garbling.scheme.to_string(),
+            "hash" => garbling.hash.to_string(),
+            "build" => name_of(self.yao.build, &BUILDS).into(),
+            "links" => name_of(self.components.linking, &LINKINGS).into(),
+            _ => width.bits().to_string(),
+        };
+        self.known().iter().map(|(name, _)| ((*name).into(), value(name))).collect()
     }
+}
+
+const BUILDS: [(&str, yao::Build); 2] = [("stream", yao::Build::Stream), ("ahead", yao::Build::Ahead)];
+
+const LINKINGS: [(&str, components::Linking); 3] = [
+    ("cheapest", components::Linking::Cheapest),
+    ("keyed", components::Linking::Keyed),
+    ("standard", components::Linking::Standard),
+];
+
+fn value_of<T: Copy>(name: &str, names: &[(&str, T)]) -> Option<T> {
+    names.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+}
+
+fn name_of<T: Copy + PartialEq>(value: T, names: &[(&'static str, T)]) -> &'static str {
+    names.iter().find(|(_, known)| *known == value).map_or("", |(name, _)| name)
 }
 
 /// A name or value that is not known.
@@ -139,6 +174,11 @@ mod tests {
             config.set(name, value).unwrap();
             assert!(config.parameters().contains(&(name.into(), value.into())));
         }
+        let mut config = Config::of(Protocol::Components);
+        for (name, value) in [("scheme", "grr3"), ("hash", "tmmo"), ("links", "keyed"), ("ot-k", "8")] {
+            config.set(name, value).unwrap();
+            assert!(config.parameters().contains(&(name.into(), value.into())));
+        }
     }
 
     #[test]
@@ -146,6 +186,8 @@ mod tests {
         let mut config = Config::default();
         let error = config.set("sheme", "grr3").unwrap_err().to_string();
         assert_eq!(error, "unknown parameter `sheme`, expected scheme, hash, build, ot-k");
+        let error = Config::of(Protocol::Components).set("build", "ahead").unwrap_err().to_string();
+        assert_eq!(error, "unknown parameter `build`, expected scheme, hash, links, ot-k");
         let error = config.set("ot-k", "3").unwrap_err().to_string();
         assert_eq!(error, "unknown ot-k `3`, expected 2, 4 or 8");
         assert_eq!(config, Config::default());

@@ -16,19 +16,25 @@ mod config;
 mod memory;
 mod peer;
 mod predict;
+mod role;
+mod supply;
 
 pub use config::{Config, Protocol, UnknownParameter};
 pub use memory::run_in_memory;
 pub use peer::{Error, Peer, Prepared, Report};
 pub use predict::predict;
+pub use supply::{Filled, Supply, fill};
 
 pub use garblet_circuit as circuit;
 pub use garblet_circuit::{Bits, Party, Program, library};
 pub use garblet_garble::{GarblingConfig, HashKind, SchemeKind};
 pub use garblet_net as net;
 pub use garblet_ot::Width;
+pub use garblet_protocols::components;
+pub use garblet_protocols::yao;
 pub use garblet_protocols::yao::Build;
-pub use garblet_protocols::{Communication, Phase, PhaseCost, PhaseCosts, Progress, Security};
+pub use garblet_protocols::{Communication, Phase, PhaseCost, PhaseCosts, Progress, Security, Session};
+pub use garblet_store as store;
 
 /// The examples of the book's chapter on the library are run as tests.
 #[cfg(doctest)]

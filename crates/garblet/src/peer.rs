@@ -8,7 +8,11 @@ use garblet_primitives::Prg;
 use garblet_protocols::{PhaseCosts, Progress, ProtocolError, Security, Session, yao};
 use rand::CryptoRng;
 
-use crate::config::Config;
+use crate::{
+    config::{Config, Protocol},
+    role::{Material, Role},
+    supply::{Stocked, Supply},
+};
 
 /// A run that ended without a result.
 pub type Error = ProtocolError;
@@ -19,22 +23,11 @@ pub type Error = ProtocolError;
 /// [`Peer::online`].
 pub struct Peer {
     session: Session,
-    plan: Arc<yao::Plan>,
     role: Role,
-}
-
-enum Role {
-    Garbler(yao::Garbler),
-    Evaluator(yao::Evaluator),
 }
 
 /// What a party has prepared for one run.
 pub struct Prepared(Material);
-
-enum Material {
-    Garbler(yao::GarblerPrepared),
-    Evaluator(yao::EvaluatorPrepared),
-}
 
 /// What a party has learned, and what it cost.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +45,8 @@ pub struct Report {
 }
 
 impl Peer {
-    /// Agrees with the peer at the other end of `channel` and sets up (phase `setup`).
+    /// Agrees with the peer at the other end of `channel` and sets up (phase `setup`). What `components` needs is
+    /// prepared for this run alone, in memory; see [`Peer::open_supplied`].
     ///
     /// The generator seeds the session's own; nothing else is random.
     ///
@@ -65,20 +59,60 @@ impl Peer {
         rng: &mut impl CryptoRng,
         progress: Box<dyn Progress>,
     ) -> Result<Self, Error> {
-        let plan = Arc::new(yao::Plan::new(program, config.yao)?);
-        if party != yao::GARBLER && party != yao::EVALUATOR {
-            let reason = format!("{} has parties 0 and 1", config.protocol);
-            return Err(Error::NoSuchParty { party, reason });
+        check_party(party, &config)?;
+        match config.protocol {
+            Protocol::Yao => {
+                let plan = Arc::new(yao::Plan::new(program, config.yao)?);
+                let hello = hello(plan.program(), party, &config);
+                let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
+                Peer::set_up(session, async |session| Role::yao(session, party, plan).await).await
+            }
+            Protocol::Components => {
+                let stocked = Stocked::for_run(&program, &config, rng)?;
+                Peer::open_stocked(program, party, channel, config, stocked, rng, progress).await
+            }
         }
-        let hello = hello(&plan, party, &config);
-        let prg = Prg::random(rng);
-        let mut session = Session::open(channel, prg, &hello, progress).await?;
-        let role = match party == yao::GARBLER {
-            true => yao::Garbler::setup(&mut session, plan.clone()).await.map(Role::Garbler),
-            false => yao::Evaluator::setup(&mut session, plan.clone()).await.map(Role::Evaluator),
-        };
-        match role {
-            Ok(role) => Ok(Peer { session, plan, role }),
+    }
+
+    /// The same for `components`, drawing on a store that was filled before the program was known.
+    ///
+    /// *Errors*: also stores that were not filled together, or for something else.
+    pub async fn open_supplied(
+        program: Arc<Program>,
+        party: Party,
+        channel: Channel,
+        config: Config,
+        supply: Supply,
+        rng: &mut impl CryptoRng,
+        progress: Box<dyn Progress>,
+    ) -> Result<Self, Error> {
+        check_party(party, &config)?;
+        let stocked = Stocked::new(supply, &config);
+        Peer::open_stocked(program, party, channel, config, stocked, rng, progress).await
+    }
+
+    async fn open_stocked(
+        program: Arc<Program>,
+        party: Party,
+        channel: Channel,
+        config: Config,
+        stocked: Stocked,
+        rng: &mut impl CryptoRng,
+        progress: Box<dyn Progress>,
+    ) -> Result<Self, Error> {
+        let top_up = if config.components.top_up { "yes" } else { "no" };
+        let hello = hello(&program, party, &config).with("library", stocked.digest()).with("top-up", top_up);
+        let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
+        let config = config.components;
+        Peer::set_up(session, async |session| Role::components(session, party, program, config, stocked).await).await
+    }
+
+    async fn set_up(
+        mut session: Session,
+        role: impl AsyncFnOnce(&mut Session) -> Result<Role, Error>,
+    ) -> Result<Self, Error> {
+        match role(&mut session).await {
+            Ok(role) => Ok(Peer { session, role }),
             Err(error) => {
                 session.abort().await;
                 Err(error)
@@ -88,12 +122,9 @@ impl Peer {
 
     /// Prepares one run (phases `prepare` and `build`).
     ///
-    /// *Errors*: a peer that misbehaves or is gone.
+    /// *Errors*: a peer that misbehaves or is gone; stores that lack what the program needs.
     pub async fn prepare(&mut self) -> Result<Prepared, Error> {
-        match &mut self.role {
-            Role::Garbler(role) => Ok(Prepared(Material::Garbler(role.prepare(&mut self.session).await?))),
-            Role::Evaluator(role) => Ok(Prepared(Material::Evaluator(role.prepare(&mut self.session).await?))),
-        }
+        self.role.prepare(&mut self.session).await.map(Prepared)
     }
 
     /// Runs once (phase `online`) and reports.
@@ -102,20 +133,9 @@ impl Peer {
     ///
     /// *Errors*: inputs that do not fit, a peer that misbehaves or is gone.
     pub async fn online(&mut self, prepared: Prepared, inputs: &[Bits]) -> Result<Report, Error> {
-        let session = &mut self.session;
-        let (party, role, outputs) = match (&mut self.role, prepared.0) {
-            (Role::Garbler(role), Material::Garbler(prepared)) => {
-                (yao::GARBLER, "garbler", role.online(session, prepared, inputs).await?)
-            }
-            (Role::Evaluator(role), Material::Evaluator(prepared)) => {
-                (yao::EVALUATOR, "evaluator", role.online(session, prepared, inputs).await?)
-            }
-            (Role::Garbler(_), _) | (Role::Evaluator(_), _) => {
-                let [what, expected, got] = ["prepared material", "this role's", "the other role's"].map(Into::into);
-                return Err(Error::Input { what, expected, got });
-            }
-        };
-        Ok(Report { party, role, outputs, phases: session.costs(), security: self.plan.security() })
+        let outputs = self.role.online(&mut self.session, prepared.0, inputs).await?;
+        let (party, role, security) = (self.role.party(), self.role.name(), self.role.security());
+        Ok(Report { party, role, outputs, phases: self.session.costs(), security })
     }
 
     /// Ends the session in order; both parties do.
@@ -131,8 +151,18 @@ impl Peer {
     }
 }
 
+fn check_party(party: Party, config: &Config) -> Result<(), Error> {
+    match party == yao::GARBLER || party == yao::EVALUATOR {
+        true => Ok(()),
+        false => {
+            let reason = format!("{} has parties 0 and 1", config.protocol);
+            Err(Error::NoSuchParty { party, reason })
+        }
+    }
+}
+
 /// What `party` says first.
-pub(crate) fn hello(plan: &yao::Plan, party: Party, config: &Config) -> Hello {
-    let hello = Hello::new(config.protocol.name(), party.0, 2, plan.program().digest());
+pub(crate) fn hello(program: &Program, party: Party, config: &Config) -> Hello {
+    let hello = Hello::new(config.protocol.name(), party.0, 2, program.digest());
     config.parameters().iter().fold(hello, |hello, (name, value)| hello.with(name, value))
 }

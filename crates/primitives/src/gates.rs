@@ -3,11 +3,13 @@
 //! The loop is the hot path of garbling and evaluating. It reads and writes label slots without bounds checks, which is
 //! sound because [`GateList::new`] has checked every slot number once.
 
+mod many;
 mod packed;
 mod side_by_side;
 mod single;
 mod slots;
 
+pub use self::many::{MOST_SIDE_BY_SIDE, WideGates, WideSlots};
 use self::packed::Packed;
 pub use self::slots::Slots;
 use crate::engine::{Engine, LANES};

@@ -29,7 +29,7 @@ pub use commit::{Commitment, Opened, Opening, OpeningMismatch};
 pub use delta::Delta;
 pub use engine::{Engine, LANES};
 pub use gate_hash::{FixedKey, GateHash, Mitccrh, Rekeyed, Sha256Hash, Tmmo, double_key};
-pub use gates::{AndGates, Cursor, GateList, Op, Slots};
+pub use gates::{AndGates, Cursor, GateList, MOST_SIDE_BY_SIDE, Op, Slots, WideGates, WideSlots};
 pub use ot_hash::OtHash;
 pub use prg::Prg;
 pub use transpose::{ROWS, transpose, transpose_with_backend};

@@ -4,6 +4,9 @@ use garblet_circuit::Party;
 use garblet_garble::EvaluateError;
 use garblet_net::NetError;
 use garblet_ot::OtError;
+use garblet_store::StoreError;
+
+use crate::components::NotPrepared;
 
 /// A protocol that ended without a result.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +21,22 @@ pub enum ProtocolError {
     /// Garbled tables that cannot be evaluated.
     #[error(transparent)]
     Garble(#[from] EvaluateError),
+    /// The store of prepared material: it cannot be used, is damaged, or is not the one that the peer knows.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The stores do not have what a program needs.
+    #[error(transparent)]
+    NotPrepared(#[from] NotPrepared),
+    /// The peer's part of prepared material is not what it must be.
+    #[error("prepared material: {what}: expected {expected}, got {got}")]
+    Material {
+        /// What about it.
+        what: &'static str,
+        /// What it must be.
+        expected: String,
+        /// What it is.
+        got: String,
+    },
     /// A program that this protocol cannot run.
     #[error("{protocol} cannot run program `{program}`: {reason}")]
     Unsupported {

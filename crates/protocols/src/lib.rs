@@ -3,7 +3,10 @@
 //! Protocols are asynchronous functions over a session, in numbered steps that a reader can hold beside the paper. Each
 //! states its steps, symbols, deviations, cost and assumptions in its module's documentation.
 
+mod bulk;
+pub mod components;
 mod error;
+mod interface;
 mod phase;
 mod security;
 mod session;

@@ -1,6 +1,7 @@
 //! Measurements of single parts, one file each.
 
 mod aes_chains;
+pub(crate) mod compgc;
 pub(crate) mod garbling;
 pub(crate) mod link_relay;
 pub(crate) mod ot;
@@ -18,6 +19,8 @@ pub(crate) enum Bench {
     Ot(ot::Options),
     /// Filling a store and drawing from it, against a plain file
     Store(store::Options),
+    /// Components prepared ahead: the paper's experiments, and functions that it did not know
+    Compgc(compgc::Options),
     /// A long computation by two processes over loopback TCP
     Yao(yao::Options),
     /// A TCP relay that behaves like a slow link
@@ -30,6 +33,7 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Failure> {
         Bench::Garbling(options) => garbling::run(options),
         Bench::Ot(options) => ot::run(options),
         Bench::Store(options) => store::run(options),
+        Bench::Compgc(options) => compgc::run(options),
         Bench::Yao(options) => yao::run(options),
         Bench::LinkRelay(options) => link_relay::run(options),
     }

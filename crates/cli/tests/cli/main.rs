@@ -1,6 +1,7 @@
 //! The `garblet` command as its users meet it: processes, files, exact words, exit status.
 
 mod bad_calls;
+mod components;
 mod equals_eval;
 mod examples;
 mod faults;

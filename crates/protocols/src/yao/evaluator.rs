@@ -10,10 +10,15 @@ use zeroize::Zeroizing;
 
 use super::{
     EVALUATOR, GARBLER,
-    messages::{receive_bits, receive_blocks, send_bits},
     plan::{Build, Plan},
 };
-use crate::{error::ProtocolError, phase::Phase, session::Session};
+use crate::{
+    bulk::{receive_bits, receive_blocks, send_bits},
+    error::ProtocolError,
+    interface,
+    phase::Phase,
+    session::Session,
+};
 
 /// The evaluator of a session.
 pub struct Evaluator {
@@ -76,7 +81,7 @@ impl Evaluator {
         prepared: EvaluatorPrepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let own = self.plan.own_input(EVALUATOR, values)?;
+        let own = interface::own_input(self.plan.program(), EVALUATOR, values)?;
         session.enter(Phase::Online);
         let inputs = self.receive_inputs(session, &own, prepared.ot).await?;
         let labels = match prepared.ahead {
@@ -86,7 +91,7 @@ impl Evaluator {
         let zero = receive_bits(session, self.plan.output_bits(EVALUATOR)).await?;
         send_bits(session, &self.plan.select_bits(GARBLER, &labels)).await?;
         session.channel().flush().await?;
-        Ok(self.plan.decode(EVALUATOR, &zero, &self.plan.select_bits(EVALUATOR, &labels)))
+        Ok(interface::decode(self.plan.program(), EVALUATOR, &zero, &self.plan.select_bits(EVALUATOR, &labels)))
     }
 
     /// Steps 4 and 5: active labels of all program inputs.
@@ -106,7 +111,7 @@ impl Evaluator {
         let own = Zeroizing::new(own);
         let mut garbler = Zeroizing::new(vec![Block::ZERO; self.plan.input_bits(GARBLER)]);
         receive_blocks(session, &mut garbler).await?;
-        Ok(self.plan.labels_by_input(&garbler, &own))
+        Ok(interface::labels_by_input(self.plan.program(), &garbler, &own))
     }
 
     async fn receive_ahead(&self, session: &mut Session) -> Result<(Block, Vec<u8>), ProtocolError> {

@@ -10,10 +10,15 @@ use zeroize::Zeroizing;
 
 use super::{
     EVALUATOR, GARBLER,
-    messages::{receive_bits, send_bits, send_blocks},
     plan::{Build, Plan},
 };
-use crate::{error::ProtocolError, phase::Phase, session::Session};
+use crate::{
+    bulk::{receive_bits, send_bits, send_blocks},
+    error::ProtocolError,
+    interface,
+    phase::Phase,
+    session::Session,
+};
 
 /// The garbler of a session: delta, and the OT that shares it with the evaluator.
 pub struct Garbler {
@@ -97,7 +102,7 @@ impl Garbler {
         prepared: GarblerPrepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let own = self.plan.own_input(GARBLER, values)?;
+        let own = interface::own_input(self.plan.program(), GARBLER, values)?;
         session.enter(Phase::Online);
         let outputs = match prepared.ahead {
             Some(Ahead { inputs, outputs }) => {
@@ -113,7 +118,7 @@ impl Garbler {
         send_bits(session, &outputs.evaluator).await?;
         let active = receive_bits(session, self.plan.output_bits(GARBLER)).await?;
         session.channel().flush().await?;
-        Ok(self.plan.decode(GARBLER, &outputs.garbler, &active))
+        Ok(interface::decode(self.plan.program(), GARBLER, &outputs.garbler, &active))
     }
 
     fn choose_labels(&self, session: &mut Session) -> InputLabels {
@@ -151,7 +156,7 @@ impl Garbler {
         let plan = self.plan.clone();
         let seeds = garble::Seeds::random(session.rng());
         send_blocks(session, &[seeds.hash]).await?;
-        let inputs = plan.labels_by_input(&labels.garbler, &labels.evaluator);
+        let inputs = interface::labels_by_input(plan.program(), &labels.garbler, &labels.evaluator);
         let config = plan.config().garbling;
         let first_gate = self.gates_done;
         let mut garbling =

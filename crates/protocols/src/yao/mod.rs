@@ -51,7 +51,6 @@
 mod cost;
 mod evaluator;
 mod garbler;
-mod messages;
 mod plan;
 
 pub use cost::communication;
@@ -64,6 +63,6 @@ use garblet_circuit::Party;
 /// The protocol's name on the command line and in results.
 pub const NAME: &str = "yao";
 /// The garbler's number.
-pub const GARBLER: Party = Party(0);
+pub const GARBLER: Party = crate::interface::GARBLER;
 /// The evaluator's number.
-pub const EVALUATOR: Party = Party(1);
+pub const EVALUATOR: Party = crate::interface::EVALUATOR;

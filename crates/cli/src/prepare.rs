@@ -1,0 +1,112 @@
+//! `garblet prepare`: two parties fill their stores before a function is known.
+
+use std::path::PathBuf;
+
+use garblet::{Filled, Party, PhaseCosts, fill, store::Store};
+use serde::Serialize;
+
+use crate::{
+    args::Param,
+    failure::Failure,
+    output::{bytes, count, print, print_json, seconds},
+    progress::Bar,
+    report::total,
+    session::{self, Settings, block_on, explain},
+    supply::Folder,
+    way::{Way, WayArgs, announce},
+};
+
+/// What `garblet prepare` takes.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    pub(crate) stock: StockArgs,
+    #[command(flatten)]
+    pub(crate) peer: WayArgs,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// What to fill, with what.
+#[derive(clap::Args)]
+pub(crate) struct StockArgs {
+    /// The library file: component types, how many of each, how they are likely to be linked (TOML or JSON)
+    #[arg(value_name = "LIBRARY")]
+    library: PathBuf,
+    /// The folder of this party's store; made if there is none
+    #[arg(long, value_name = "DIR")]
+    store: PathBuf,
+    /// The key that the store is encrypted under [default: store.key in the configuration folder]
+    #[arg(long, value_name = "FILE")]
+    store_key: Option<PathBuf>,
+    /// Which party this is: 0 garbles, 1 evaluates
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(0..2))]
+    party: u16,
+    /// A parameter of the protocol, for instance scheme=grr3
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    params: Vec<Param>,
+    /// Give up when the peer does nothing for so long
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    timeout: crate::args::Time,
+}
+
+/// The object of `--json`.
+#[derive(Serialize)]
+struct Report {
+    store: String,
+    pieces: u64,
+    bytes: u64,
+    lost: u64,
+    phases: PhaseCosts,
+}
+
+/// Runs the command.
+pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    let way = options.peer.way()?;
+    let filled = options.stock.fill(&way, 100, true)?;
+    let stock = filled.store.stock();
+    let report = Report {
+        store: filled.store.folder().display().to_string(),
+        pieces: stock.iter().map(|kind| kind.available.len()).sum(),
+        bytes: stock.iter().map(|kind| kind.bytes).sum(),
+        lost: filled.lost,
+        phases: filled.phases,
+    };
+    if options.json {
+        return print_json(&report);
+    }
+    print(&format!(
+        "{} has {} pieces, {}, after {}\n",
+        report.store,
+        count(report.pieces),
+        bytes(report.bytes),
+        seconds(total(&report.phases).seconds)
+    ))?;
+    if report.lost > 0 {
+        eprintln!("gave up {} pieces that the peer's store has not", count(report.lost));
+    }
+    Ok(())
+}
+
+impl StockArgs {
+    /// Meets the peer, and fills what is below so many percent.
+    pub(crate) fn fill(&self, way: &Way, below: u8, progress: bool) -> Result<Filled, Failure> {
+        let settings = Settings::components(self.params.clone(), self.timeout.0);
+        let config = settings.config()?;
+        let folder = Folder {
+            library: self.library.clone(),
+            path: self.store.clone(),
+            key: self.store_key.clone(),
+            peer: way.peer.clone()?,
+        };
+        block_on(async {
+            // The store is opened when the peer is there: others may use it until then.
+            let channel = session::meet(&settings, &way.meeting, way.tls.clone(), &announce).await?;
+            let supply = folder.open(Store::open_or_create)?;
+            let bar = Box::new(Bar::new(progress));
+            let filled = fill(supply, Party(self.party), channel, config, below, &mut rand::rng(), bar).await;
+            filled.map_err(|e| explain(&e))
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! Stores of prepared components, as the command line names them.
+
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use garblet::{
+    Supply,
+    components::Library,
+    store::{Store, StoreError, StoreKey},
+};
+
+use crate::{
+    failure::Failure,
+    session::Settings,
+    store::{load_or_create_key, store_failure},
+};
+
+/// How long to wait for another process that has the store open: `garblet serve` does so for short times.
+const PATIENCE: Duration = Duration::from_secs(10);
+const RETRY: Duration = Duration::from_millis(50);
+
+/// Where prepared components are.
+#[derive(clap::Args)]
+pub(crate) struct SupplyArgs {
+    /// With components: the folder of this party's store, filled by `garblet prepare`
+    #[arg(long, value_name = "DIR", requires = "library")]
+    store: Option<PathBuf>,
+    /// The key that the store is encrypted under [default: store.key in the configuration folder]
+    #[arg(long, value_name = "FILE", requires = "store")]
+    store_key: Option<PathBuf>,
+    /// With components: the library file that the store was filled from
+    #[arg(long, value_name = "FILE")]
+    library: Option<PathBuf>,
+    /// Make what the store lacks during the run
+    #[arg(long, requires = "store")]
+    top_up: bool,
+}
+
+/// Where prepared components come from.
+pub(crate) enum Source {
+    /// A store on disk, filled before.
+    Store { folder: Folder, top_up: bool },
+    /// A store in memory, filled now with what a library says.
+    InMemory(PathBuf),
+}
+
+/// A store on disk and what it is for.
+#[derive(Clone)]
+pub(crate) struct Folder {
+    pub(crate) library: PathBuf,
+    pub(crate) path: PathBuf,
+    pub(crate) key: Option<PathBuf>,
+    pub(crate) peer: String,
+}
+
+impl SupplyArgs {
+    /// Where components come from, if they do not come from the program.
+    ///
+    /// *Errors*: options that the protocol has no use for; no peer to which a store belongs.
+    pub(crate) fn source(
+        &self,
+        settings: &Settings,
+        peer: &Result<String, Failure>,
+    ) -> Result<Option<Source>, Failure> {
+        settings.check_library(self.library.is_some() || self.store.is_some())?;
+        match (&self.store, &self.library) {
+            (Some(path), Some(library)) => {
+                let (library, path, key) = (library.clone(), path.clone(), self.store_key.clone());
+                let folder = Folder { library, path, key, peer: peer.clone()? };
+                Ok(Some(Source::Store { folder, top_up: self.top_up }))
+            }
+            (None, Some(library)) => Ok(Some(Source::InMemory(library.clone()))),
+            (_, None) => Ok(None),
+        }
+    }
+}
+
+impl Source {
+    /// Opens it.
+    ///
+    /// *Errors*: a library file that is wrong, a store that cannot be used.
+    pub(crate) fn open(&self) -> Result<Supply, Failure> {
+        match self {
+            Source::Store { folder, .. } => folder.open(Store::open),
+            Source::InMemory(library) => Ok(Supply {
+                library: load(library)?,
+                store: Store::in_memory(&mut rand::rng()).map_err(|e| store_failure(&e))?,
+                peer: "in memory".into(),
+                fill_first: true,
+            }),
+        }
+    }
+
+    /// Whether what is lacking is made during the run.
+    pub(crate) fn top_up(&self) -> bool {
+        matches!(self, Source::Store { top_up: true, .. })
+    }
+}
+
+impl Folder {
+    /// Opens the store, waiting for a short while if another process has it open.
+    pub(crate) fn open(
+        &self,
+        open: fn(&Path, &StoreKey, &mut rand::rngs::ThreadRng) -> Result<Store, StoreError>,
+    ) -> Result<Supply, Failure> {
+        let library = load(&self.library)?;
+        let key = load_or_create_key(self.key.as_deref())?;
+        let begin = Instant::now();
+        let store = loop {
+            match open(&self.path, &key, &mut rand::rng()) {
+                Err(StoreError::InUse { .. }) if begin.elapsed() < PATIENCE => std::thread::sleep(RETRY),
+                other => break other.map_err(|e| store_failure(&e))?,
+            }
+        };
+        Ok(Supply { library, store, peer: self.peer.clone(), fill_first: false })
+    }
+}
+
+fn load(path: &Path) -> Result<Library, Failure> {
+    Library::load(path).map_err(Failure::diagnosed)
+}

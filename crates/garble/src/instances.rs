@@ -1,0 +1,354 @@
+//! Instances of one component, garbled for themselves: what components that are prepared before their program need.
+
+use garblet_circuit::{self as circuit, Schedule};
+use garblet_primitives::{Backend, Block, Cursor, Delta, MOST_SIDE_BY_SIDE, Slots, WideSlots};
+
+use crate::{
+    config::GarblingConfig,
+    evaluator::unpack,
+    garbler::{Seeds, pack},
+    run::{EvaluateMany, EvaluatePiece, Functions, GarbleMany, GarblePiece, Many, Piece},
+    schedules::Component,
+};
+
+/// Gates that are numbered together, under one hash key; fewer if a key serves fewer.
+const PAGE_GATES: u64 = 1024;
+
+/// Components of at most so many AND gates run side by side, several to a page; larger ones fill vectors by themselves.
+const MOST_ANDS_SIDE_BY_SIDE: u64 = 256;
+
+/// How the AND gates of a sequence of instances are numbered, so that no number comes twice and instances that follow one
+/// another can run side by side under one hash key.
+///
+/// A page holds as many whole instances as fit. Small components are numbered across: gate `g` of the `i`-th of `p`
+/// instances of a page is gate `g p + i` of the page. Larger ones are numbered one after another, and those that are larger
+/// than a page take several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Numbering {
+    /// Instances that share a page.
+    per_page: u64,
+    /// Gates from one group of `per_page` instances to the next.
+    span: u64,
+    /// From one gate of an instance to its next.
+    stride: u64,
+    /// From one instance of a page to the next.
+    step: u64,
+}
+
+impl Numbering {
+    fn new(and_count: u64, gates_per_key: u64, side_by_side: bool) -> Self {
+        let page = PAGE_GATES.min(gates_per_key);
+        if and_count == 0 {
+            return Numbering { per_page: u64::MAX, span: 0, stride: 1, step: 0 };
+        }
+        let per_page = (page / and_count).max(1);
+        match side_by_side && and_count <= MOST_ANDS_SIDE_BY_SIDE && per_page > 1 {
+            true => Numbering { per_page, span: page, stride: per_page, step: 1 },
+            false => Numbering { per_page, span: and_count.div_ceil(page) * page, stride: 1, step: and_count },
+        }
+    }
+
+    /// The number of the first AND gate of instance `k` of a sequence.
+    pub fn first_gate(&self, k: u64) -> u64 {
+        k / self.per_page * self.span + k % self.per_page * self.step
+    }
+
+    /// Gates that the first `count` instances take, unused numbers included: where the numbers of another sequence may
+    /// begin.
+    pub fn gates(&self, count: u64) -> u64 {
+        count.div_ceil(self.per_page) * self.span
+    }
+
+    /// How many of the instances `ks` from the first on can run side by side: they follow one another within a page.
+    fn group(&self, ks: &[u64]) -> usize {
+        let run = ks.iter().zip(ks[0]..).take_while(|(k, next)| *k == next).count();
+        let page_rest = self.per_page - ks[0] % self.per_page;
+        run.min(MOST_SIDE_BY_SIDE).min(usize::try_from(page_rest).unwrap_or(usize::MAX))
+    }
+}
+
+/// One component, made ready to be garbled and evaluated instance by instance.
+///
+/// Instances are numbered within a sequence that the caller chooses, see [`Numbering`]; `base` is the number of the first
+/// gate of the sequence.
+/// *Unique*: under one delta and hash seed, an instance of a sequence is garbled once, and sequences do not overlap.
+pub struct Instances {
+    component: Component,
+    input_count: usize,
+    config: GarblingConfig,
+    functions: Functions,
+    backend: Backend,
+    numbering: Numbering,
+}
+
+impl Instances {
+    /// Schedules a component.
+    pub fn new(component: &circuit::Component, config: GarblingConfig) -> Self {
+        let schedule = Schedule::new(component.circuit());
+        let functions = Functions::of(config);
+        let numbering = Numbering::new(schedule.and_count(), functions.gates_per_key, functions.many.is_some());
+        Instances {
+            component: Component::new(&schedule),
+            input_count: schedule.input_count(),
+            config,
+            functions,
+            backend: Backend::detect(),
+            numbering,
+        }
+    }
+
+    /// Runs on that backend instead of the fastest; tables and labels are the same.
+    pub fn with_backend(mut self, backend: Backend) -> Self {
+        self.backend = backend;
+        self
+    }
+
+    /// Input wires of an instance.
+    pub fn input_count(&self) -> usize {
+        self.input_count
+    }
+
+    /// Output wires of an instance.
+    pub fn output_count(&self) -> usize {
+        self.component.output_count()
+    }
+
+    /// AND gates of an instance.
+    pub fn and_count(&self) -> u64 {
+        self.component.gates.and_count() as u64
+    }
+
+    /// Bytes of an instance's tables.
+    pub fn table_bytes(&self) -> usize {
+        self.config.chunk_bytes(self.component.gates.and_count())
+    }
+
+    /// How the gates are numbered.
+    pub fn numbering(&self) -> Numbering {
+        self.numbering
+    }
+
+    /// Begins to garble instances of the sequence that begins at gate `base`.
+    pub fn garbler<'a>(&'a self, delta: &'a Delta, seeds: &'a Seeds, base: u64) -> InstanceGarbler<'a> {
+        InstanceGarbler { of: self, delta, seeds, base, slots: Slots::default(), wide: WideSlots::default() }
+    }
+
+    /// Begins to evaluate instances of the sequence that begins at gate `base`.
+    pub fn evaluator(&self, hash_seed: Block, base: u64) -> InstanceEvaluator<'_> {
+        InstanceEvaluator { of: self, hash_seed, base, slots: Slots::default(), wide: WideSlots::default() }
+    }
+
+    fn whole_table_bytes(&self) -> usize {
+        self.component.gates.and_count() * self.config.scheme.sizes().0
+    }
+
+    fn control_bits(&self) -> usize {
+        self.config.scheme.sizes().1
+    }
+
+    fn is_wide(&self) -> bool {
+        self.functions.many.is_some() && self.numbering.stride > 1
+    }
+
+    /// How many of the instances `ks` from the first on go together.
+    fn group(&self, ks: &[u64]) -> usize {
+        if self.is_wide() { self.numbering.group(ks) } else { 1 }
+    }
+
+    fn piece<'a>(
+        &'a self,
+        cursor: &'a mut Cursor,
+        slots: &'a mut Slots,
+        hash_seed: Block,
+        first_gate: u64,
+        inputs: &[Block],
+    ) -> Piece<'a> {
+        let gates = &self.component.gates;
+        slots.begin(gates, 1, inputs);
+        Piece { gates, cursor, slots, limit: gates.and_count(), hash_seed, first_gate }
+    }
+
+    fn many<'a>(&'a self, wide: &'a mut WideSlots, hash_seed: Block, first_gate: u64, inputs: &[Block]) -> Many<'a> {
+        let (gates, width) = (&self.component.gates, self.input_count);
+        let instances = inputs.len().checked_div(width).unwrap_or(1);
+        wide.begin(gates, instances);
+        for (i, inputs) in inputs.chunks_exact(width.max(1)).enumerate() {
+            inputs.iter().enumerate().for_each(|(slot, label)| wide.set(slot, i, *label));
+        }
+        Many { gates, slots: wide, instances, hash_seed, first_gate, stride: self.numbering.stride }
+    }
+
+    fn put_outputs(&self, wide: &WideSlots, flip: Block, outputs: &mut [Block]) {
+        for (i, outputs) in outputs.chunks_exact_mut(self.output_count().max(1)).enumerate() {
+            let labels = self.component.output_labels(flip, |slot| wide.get(slot, i));
+            outputs.iter_mut().zip(labels).for_each(|(out, label)| *out = label);
+        }
+    }
+}
+
+/// Garbles instances of one sequence.
+pub struct InstanceGarbler<'a> {
+    of: &'a Instances,
+    delta: &'a Delta,
+    seeds: &'a Seeds,
+    base: u64,
+    slots: Slots,
+    wide: WideSlots,
+}
+
+impl InstanceGarbler<'_> {
+    /// Garbles `count` instances from number `first` on.
+    ///
+    /// *Shape*: `inputs` holds the zero labels of the instances' inputs one after another, `outputs` likewise takes those
+    /// of the outputs, and `tables` the tables.
+    ///
+    /// # Panics
+    /// If the shape is wrong.
+    pub fn garble(&mut self, first: u64, count: usize, inputs: &[Block], tables: &mut [u8], outputs: &mut [Block]) {
+        let of = self.of;
+        let (ins, outs, bytes) = (of.input_count, of.output_count(), of.table_bytes());
+        assert_eq!(
+            [inputs.len(), outputs.len(), tables.len()],
+            [count * ins, count * outs, count * bytes],
+            "labels and tables of {count} instances"
+        );
+        let ks: Vec<u64> = (first..first + count as u64).collect();
+        let mut done = 0;
+        while done < count {
+            let group = of.group(&ks[done..]);
+            let first_gate = self.base + of.numbering.first_gate(ks[done]);
+            let inputs = &inputs[done * ins..][..group * ins];
+            let tables = &mut tables[done * bytes..][..group * bytes];
+            let outputs = &mut outputs[done * outs..][..group * outs];
+            match of.functions.many {
+                Some(many) if of.is_wide() => self.group(many.garble, first_gate, inputs, tables, outputs),
+                _ => self.one(first_gate, inputs, tables, outputs),
+            }
+            done += group;
+        }
+    }
+
+    fn one(&mut self, first_gate: u64, inputs: &[Block], tables: &mut [u8], outputs: &mut [Block]) {
+        let of = self.of;
+        let [flip, _] = (of.functions.flips)(self.delta.block());
+        let (tables, packed) = tables.split_at_mut(of.whole_table_bytes());
+        let mut controls = vec![0; if of.control_bits() > 0 { of.component.gates.and_count() } else { 0 }];
+        let mut cursor = Cursor::default();
+        let piece = GarblePiece {
+            piece: of.piece(&mut cursor, &mut self.slots, self.seeds.hash, first_gate, inputs),
+            delta: self.delta.block(),
+            secret: *self.seeds.secret,
+            tables,
+            controls: &mut controls,
+        };
+        (of.functions.garble)(of.backend, piece);
+        pack(&controls, of.control_bits(), packed);
+        let labels = of.component.output_labels(flip, |slot| self.slots.get(0, slot));
+        outputs.iter_mut().zip(labels).for_each(|(out, label)| *out = label);
+    }
+
+    fn group(
+        &mut self,
+        garble: fn(Backend, GarbleMany<'_>),
+        first_gate: u64,
+        inputs: &[Block],
+        tables: &mut [u8],
+        outputs: &mut [Block],
+    ) {
+        let of = self.of;
+        let ands = of.component.gates.and_count();
+        let (whole, instances) = (of.whole_table_bytes(), tables.len() / of.table_bytes());
+        let mut controls = vec![0; if of.control_bits() > 0 { ands * instances } else { 0 }];
+        let (gates, packed): (Vec<_>, Vec<_>) =
+            tables.chunks_exact_mut(of.table_bytes()).map(|table| table.split_at_mut(whole)).unzip();
+        let many = GarbleMany {
+            many: of.many(&mut self.wide, self.seeds.hash, first_gate, inputs),
+            delta: self.delta.block(),
+            secret: *self.seeds.secret,
+            tables: gates,
+            controls: &mut controls,
+        };
+        garble(of.backend, many);
+        for (i, packed) in packed.into_iter().enumerate() {
+            pack(controls.get(i * ands..(i + 1) * ands).unwrap_or_default(), of.control_bits(), packed);
+        }
+        let [flip, _] = (of.functions.flips)(self.delta.block());
+        of.put_outputs(&self.wide, flip, outputs);
+    }
+}
+
+/// Evaluates instances of one sequence.
+pub struct InstanceEvaluator<'a> {
+    of: &'a Instances,
+    hash_seed: Block,
+    base: u64,
+    slots: Slots,
+    wide: WideSlots,
+}
+
+impl InstanceEvaluator<'_> {
+    /// Evaluates instances: `ks[i]` is the number of the `i`-th within the sequence.
+    ///
+    /// *Shape*: `inputs` holds the active labels of the instances' inputs one after another, `outputs` likewise takes those
+    /// of the outputs; `tables[i]` are the tables of the `i`-th.
+    /// *Cost*: instances whose numbers follow one another run side by side.
+    ///
+    /// # Panics
+    /// If the shape is wrong.
+    pub fn evaluate(&mut self, ks: &[u64], inputs: &[Block], tables: &[&[u8]], outputs: &mut [Block]) {
+        let of = self.of;
+        let (ins, outs, count) = (of.input_count, of.output_count(), ks.len());
+        assert_eq!([inputs.len(), outputs.len()], [count * ins, count * outs], "labels of {count} instances");
+        assert!(tables.len() == count && tables.iter().all(|t| t.len() == of.table_bytes()), "tables of instances");
+        let mut done = 0;
+        while done < count {
+            let group = of.group(&ks[done..]);
+            let first_gate = self.base + of.numbering.first_gate(ks[done]);
+            let inputs = &inputs[done * ins..][..group * ins];
+            let tables = &tables[done..][..group];
+            let outputs = &mut outputs[done * outs..][..group * outs];
+            match of.functions.many {
+                Some(many) if of.is_wide() => self.group(many.evaluate, first_gate, inputs, tables, outputs),
+                _ => self.one(first_gate, inputs, tables[0], outputs),
+            }
+            done += group;
+        }
+    }
+
+    fn one(&mut self, first_gate: u64, inputs: &[Block], tables: &[u8], outputs: &mut [Block]) {
+        let of = self.of;
+        let (tables, packed) = tables.split_at(of.whole_table_bytes());
+        let mut controls = Vec::new();
+        unpack(packed, of.control_bits(), of.component.gates.and_count(), &mut controls);
+        let mut cursor = Cursor::default();
+        let piece = of.piece(&mut cursor, &mut self.slots, self.hash_seed, first_gate, inputs);
+        (of.functions.evaluate)(of.backend, EvaluatePiece { piece, tables, controls: &controls });
+        let [_, flip] = (of.functions.flips)(Block::ZERO);
+        let labels = of.component.output_labels(flip, |slot| self.slots.get(0, slot));
+        outputs.iter_mut().zip(labels).for_each(|(out, label)| *out = label);
+    }
+
+    fn group(
+        &mut self,
+        evaluate: fn(Backend, EvaluateMany<'_>),
+        first_gate: u64,
+        inputs: &[Block],
+        tables: &[&[u8]],
+        outputs: &mut [Block],
+    ) {
+        let of = self.of;
+        let mut controls = Vec::new();
+        if of.control_bits() > 0 {
+            let mut own = Vec::new();
+            for table in tables {
+                let packed = &table[of.whole_table_bytes()..];
+                unpack(packed, of.control_bits(), of.component.gates.and_count(), &mut own);
+                controls.append(&mut own);
+            }
+        }
+        let many = of.many(&mut self.wide, self.hash_seed, first_gate, inputs);
+        evaluate(of.backend, EvaluateMany { many, tables, controls: &controls });
+        let [_, flip] = (of.functions.flips)(Block::ZERO);
+        of.put_outputs(&self.wide, flip, outputs);
+    }
+}

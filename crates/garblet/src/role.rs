@@ -1,0 +1,126 @@
+//! A party's role in a protocol: what differs between protocols behind [`Peer`](crate::Peer).
+
+use std::sync::Arc;
+
+use garblet_circuit::{Bits, Party, Program};
+use garblet_protocols::{ProtocolError, Security, Session, components, yao};
+
+use crate::supply::Stocked;
+
+/// A role of a protocol that is set up.
+pub(crate) enum Role {
+    YaoGarbler(yao::Garbler, Arc<yao::Plan>),
+    YaoEvaluator(yao::Evaluator, Arc<yao::Plan>),
+    ComponentsGarbler(Box<components::Garbler>, Componentwise),
+    ComponentsEvaluator(Box<components::Evaluator>, Componentwise),
+}
+
+/// What a role of `components` needs besides.
+pub(crate) struct Componentwise {
+    program: Arc<Program>,
+    material: Arc<components::Material>,
+    /// Whether the stores are filled before a run.
+    fill_first: bool,
+}
+
+/// What a role has prepared for one run.
+pub(crate) enum Material {
+    YaoGarbler(yao::GarblerPrepared),
+    YaoEvaluator(yao::EvaluatorPrepared),
+    ComponentsGarbler(Box<components::GarblerPrepared>),
+    ComponentsEvaluator(Box<components::EvaluatorPrepared>),
+}
+
+impl Role {
+    pub(crate) async fn yao(session: &mut Session, party: Party, plan: Arc<yao::Plan>) -> Result<Self, ProtocolError> {
+        match party == yao::GARBLER {
+            true => Ok(Role::YaoGarbler(yao::Garbler::setup(session, plan.clone()).await?, plan)),
+            false => Ok(Role::YaoEvaluator(yao::Evaluator::setup(session, plan.clone()).await?, plan)),
+        }
+    }
+
+    pub(crate) async fn components(
+        session: &mut Session,
+        party: Party,
+        program: Arc<Program>,
+        config: components::Config,
+        stocked: Stocked,
+    ) -> Result<Self, ProtocolError> {
+        let Stocked { material, store, peer, fill_first } = stocked;
+        let with = Componentwise { program, material: material.clone(), fill_first };
+        match party == components::GARBLER {
+            true => {
+                let role = components::Garbler::setup(session, material, config, store, &peer).await?;
+                Ok(Role::ComponentsGarbler(Box::new(role), with))
+            }
+            false => {
+                let role = components::Evaluator::setup(session, material, config, store, &peer).await?;
+                Ok(Role::ComponentsEvaluator(Box::new(role), with))
+            }
+        }
+    }
+
+    pub(crate) fn party(&self) -> Party {
+        match self {
+            Role::YaoGarbler(..) | Role::ComponentsGarbler(..) => Party(0),
+            Role::YaoEvaluator(..) | Role::ComponentsEvaluator(..) => Party(1),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Role::YaoGarbler(..) | Role::ComponentsGarbler(..) => "garbler",
+            Role::YaoEvaluator(..) | Role::ComponentsEvaluator(..) => "evaluator",
+        }
+    }
+
+    pub(crate) fn security(&self) -> Security {
+        match self {
+            Role::YaoGarbler(_, plan) | Role::YaoEvaluator(_, plan) => plan.security(),
+            Role::ComponentsGarbler(_, with) | Role::ComponentsEvaluator(_, with) => with.material.security(),
+        }
+    }
+
+    pub(crate) async fn prepare(&mut self, session: &mut Session) -> Result<Material, ProtocolError> {
+        match self {
+            Role::YaoGarbler(role, _) => Ok(Material::YaoGarbler(role.prepare(session).await?)),
+            Role::YaoEvaluator(role, _) => Ok(Material::YaoEvaluator(role.prepare(session).await?)),
+            Role::ComponentsGarbler(role, with) => {
+                if with.fill_first {
+                    role.prepare(session, 100).await?;
+                }
+                Ok(Material::ComponentsGarbler(Box::new(role.build(session, &with.program).await?)))
+            }
+            Role::ComponentsEvaluator(role, with) => {
+                if with.fill_first {
+                    role.prepare(session, 100).await?;
+                }
+                Ok(Material::ComponentsEvaluator(Box::new(role.build(session, &with.program).await?)))
+            }
+        }
+    }
+
+    pub(crate) async fn online(
+        &mut self,
+        session: &mut Session,
+        material: Material,
+        inputs: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        match (self, material) {
+            (Role::YaoGarbler(role, _), Material::YaoGarbler(prepared)) => role.online(session, prepared, inputs).await,
+            (Role::YaoEvaluator(role, _), Material::YaoEvaluator(prepared)) => {
+                role.online(session, prepared, inputs).await
+            }
+            (Role::ComponentsGarbler(role, _), Material::ComponentsGarbler(prepared)) => {
+                role.online(session, *prepared, inputs).await
+            }
+            (Role::ComponentsEvaluator(role, _), Material::ComponentsEvaluator(prepared)) => {
+                role.online(session, *prepared, inputs).await
+            }
+            _ => {
+                let [what, expected, got] = ["prepared material", "this role's", "another role's"].map(Into::into);
+                Err(ProtocolError::Input { what, expected, got })
+            }
+        }
+    }
+}

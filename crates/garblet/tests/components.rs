@@ -1,0 +1,65 @@
+//! Components prepared ahead and linked give the plain evaluator's answers, whichever links are used.
+
+use std::sync::Arc;
+
+use garblet::{
+    Bits, Config, Party, Program, Protocol, SchemeKind,
+    circuit::{evaluate, random},
+    components::{Library, Material, communication},
+    predict, run_in_memory,
+};
+use rand::{SeedableRng, rngs::StdRng};
+
+fn full() -> bool {
+    std::env::var_os("GARBLET_TEST_FULL").is_some()
+}
+
+fn check(program: &Program, inputs: &[Bits], config: Config) {
+    let expected = evaluate(program, inputs);
+    let reports = run_in_memory(program, inputs, config).unwrap();
+    for report in reports {
+        for (output, (got, expected)) in program.outputs().iter().zip(report.outputs.iter().zip(&expected)) {
+            let learned = output.recipients.contains(report.party);
+            assert_eq!(got.as_ref(), learned.then_some(expected), "{}", output.port.name);
+        }
+    }
+}
+
+#[test]
+fn random_programs_equal_eval() {
+    let mut rng = StdRng::seed_from_u64(11);
+    for case in 0..if full() { 400 } else { 60 } {
+        let program = random::program(&mut rng, [3, 60, 600][case % 3], 2);
+        let inputs = random::inputs(&mut rng, &program);
+        let mut config = Config::of(Protocol::Components);
+        config.components.garbling.scheme =
+            [SchemeKind::HalfGates, SchemeKind::Grr3, SchemeKind::ThreeHalves][case / 3 % 3];
+        check(&program, &inputs, config);
+    }
+}
+
+#[test]
+fn bytes_and_rounds_of_the_online_phase_are_the_formula() {
+    let mut rng = StdRng::seed_from_u64(12);
+    for case in 0..40 {
+        let program = random::program(&mut rng, 40, [1, 2][case % 2]);
+        let inputs = random::inputs(&mut rng, &program);
+        let config = Config::of(Protocol::Components);
+        let material = Material::new(Library::of_program(&program), config.components.garbling);
+        let program = Arc::new(program);
+        for report in run_in_memory(&program, &inputs, config).unwrap() {
+            let stated = communication(&material, config.components, &program, report.party).unwrap();
+            let measured = report.phases.online.communication;
+            let bytes = |c: garblet::Communication| (c.bytes_sent, c.bytes_received);
+            assert_eq!(bytes(measured), bytes(stated), "{}", report.role);
+            assert!(report.party != Party(1) || measured.rounds == stated.rounds && stated.rounds <= 1);
+        }
+    }
+}
+
+#[test]
+fn what_depends_on_stores_is_not_predicted() {
+    let program = garblet::library::find("lib:add(8)").unwrap();
+    let error = predict(&program, Config::of(Protocol::Components)).unwrap_err().to_string();
+    assert_eq!(error, "components cannot run program `add(8)`: what it costs depends on what the stores have");
+}

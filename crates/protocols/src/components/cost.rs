@@ -1,0 +1,57 @@
+//! Bytes and rounds of the online phase, as a formula.
+
+use std::sync::Arc;
+
+use garblet_circuit::{Party, Program};
+
+use super::plan::{Plan, Unplanned};
+use super::run::{Config, NotPrepared};
+use super::stock::{Ids, Stock};
+use super::{EVALUATOR, GARBLER, Material};
+use crate::{interface, phase::Communication};
+
+/// What the online phase of a program costs `party`, drawing on full stores. The garbler's first wait, for corrections, is
+/// no round of this phase: whether it comes after something that was sent depends on what was prepared just before.
+///
+/// *Errors*: stores that lack what the program needs even when they are full.
+pub fn communication(
+    material: &Material,
+    config: Config,
+    program: &Arc<Program>,
+    party: Party,
+) -> Result<Communication, NotPrepared> {
+    let mut stock = Stock::default();
+    for kind in material.kinds() {
+        stock.set(kind, Ids::new(std::iter::once(0..material.wanted(kind))));
+    }
+    let plan = Plan::new(program.clone(), material, config.linking, stock).map_err(|unplanned| match unplanned {
+        Unplanned::UnknownType(unknown) => unknown,
+        Unplanned::Missing(missing) => NotPrepared::Missing(missing.into_iter().map(|(_, m)| m).collect()),
+    })?;
+    Ok(online(&plan, party))
+}
+
+/// What the online phase of a plan costs a party.
+pub(super) fn online(plan: &Plan, party: Party) -> Communication {
+    let packed = |bits: usize| bits.div_ceil(8) as u64;
+    let inputs = |party| interface::input_bits(&plan.program, party);
+    let outputs = |party| interface::output_bits(&plan.program, party);
+    let reveals: usize = plan.uses.iter().map(|used| used.part.reveal_blocks()).sum();
+    let blocks = plan.sent_links + plan.keyed.len() + reveals + inputs(GARBLER);
+    let from_garbler = 16 * blocks as u64 + packed(outputs(EVALUATOR));
+    let from_evaluator = packed(inputs(EVALUATOR)) + packed(outputs(GARBLER));
+    match party == GARBLER {
+        true => Communication {
+            bytes_sent: from_garbler,
+            bytes_received: from_evaluator,
+            // For select bits, after the message.
+            rounds: u64::from(outputs(GARBLER) > 0 && from_garbler > 0),
+        },
+        false => Communication {
+            bytes_sent: from_evaluator,
+            bytes_received: from_garbler,
+            // For the message, after the corrections.
+            rounds: u64::from(from_garbler > 0 && inputs(EVALUATOR) > 0),
+        },
+    }
+}

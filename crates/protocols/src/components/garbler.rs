@@ -1,0 +1,250 @@
+//! Party 0: garbles components, and links them when the function is known.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use garblet_circuit::{Bits, Program};
+use garblet_ot::PreparedCotSender;
+use garblet_primitives::{Block, Prg};
+use garblet_store::Store;
+use rand_core::CryptoRng;
+use zeroize::Zeroizing;
+
+use super::material::Material;
+use super::plan::{Origin, Plan};
+use super::run::{self, Config, Linking};
+use super::secrets::Secrets;
+use super::stock::Kind;
+use super::{EVALUATOR, GARBLER, fill, meeting};
+use crate::{bulk::receive_bits, error::ProtocolError, interface, phase::Phase, session::Session};
+
+/// The garbler of a session, with its store.
+pub struct Garbler {
+    material: Arc<Material>,
+    config: Config,
+    store: Store,
+    pub(super) secrets: Secrets,
+    lost: u64,
+}
+
+/// What the garbler has taken from its store for one run; a run consumes it, so it is used at most once.
+pub struct GarblerPrepared {
+    pub(super) plan: Plan,
+    /// Zero labels of all wires; those of the evaluator's inputs are missing.
+    pub(super) labels: Zeroizing<Vec<Block>>,
+    /// What opens prepared links: templates, then keyed links.
+    pub(super) keys: Vec<Block>,
+    /// `q` of the prepared transfers.
+    pub(super) transfers: PreparedCotSender,
+    ids: BTreeMap<Kind, Vec<u64>>,
+}
+
+impl GarblerPrepared {
+    /// The pieces that were taken, by kind and identifier.
+    pub fn pieces(&self, material: &Material) -> Vec<(String, u64)> {
+        run::named(material, &self.ids)
+    }
+}
+
+impl Garbler {
+    /// Step 1: the two stores agree on what both have.
+    pub async fn setup(
+        session: &mut Session,
+        material: Arc<Material>,
+        config: Config,
+        mut store: Store,
+        peer: &str,
+    ) -> Result<Self, ProtocolError> {
+        session.enter(Phase::Setup);
+        meeting::bind(&mut store, &material, "garbler", peer)?;
+        let lost = meeting::reconcile(session, &mut store).await?;
+        let secrets = meeting::garbler_secrets(session, &mut store).await?;
+        Ok(Garbler { material, config, store, secrets, lost: lost.dropped.iter().map(|(_, count)| count).sum() })
+    }
+
+    /// Step 2: fills the stores: of what there is less than `below` percent of what the library says, until there is all.
+    pub async fn prepare(&mut self, session: &mut Session, below: u8) -> Result<(), ProtocolError> {
+        session.enter(Phase::Prepare);
+        let shortage = meeting::shortage(&self.store, &self.material, below);
+        self.fill(session, &shortage).await
+    }
+
+    /// Step 3: chooses components for a program and takes them.
+    ///
+    /// *Errors*: [`NotPrepared`](super::NotPrepared) where something is missing and may not be made now.
+    pub async fn build(
+        &mut self,
+        session: &mut Session,
+        program: &Arc<Program>,
+    ) -> Result<GarblerPrepared, ProtocolError> {
+        run::check(program, self.material.garbling())?;
+        session.enter(Phase::Build);
+        let plan = match run::plan(&self.store, &self.material, self.config, program)? {
+            Ok(plan) => plan,
+            Err(lacking) if self.config.top_up => {
+                self.fill(session, &run::top_up(&lacking)).await?;
+                run::plan(&self.store, &self.material, self.config, program)?.map_err(run::not_prepared)?
+            }
+            Err(lacking) => return Err(run::not_prepared(lacking)),
+        };
+        let taken = run::take(&mut self.store, &self.material, &plan)?;
+        let q = taken.transfers.iter().flat_map(|piece| run::blocks(piece));
+        let q: Vec<Block> = q.take(interface::input_bits(program, EVALUATOR)).collect();
+        let transfers = PreparedCotSender::new(&self.secrets.delta, q);
+        let labels = zero_labels(&self.material, &self.secrets, &plan, &taken, session.rng());
+        let keys = keys(&self.material, &self.secrets, &plan)?;
+        Ok(GarblerPrepared { plan, labels, keys, transfers, ids: taken.ids })
+    }
+
+    /// Steps 4 to 6: links and labels in one write.
+    ///
+    /// *Shape*: `values` are the garbler's inputs in program order. Returns one entry per program output, none where the
+    /// garbler is no recipient.
+    pub async fn online(
+        &mut self,
+        session: &mut Session,
+        prepared: GarblerPrepared,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let GarblerPrepared { plan, mut labels, keys, transfers, .. } = prepared;
+        let own = interface::own_input(&plan.program, GARBLER, values)?;
+        session.enter(Phase::Online);
+        if !transfers.is_empty() {
+            let zeros = Zeroizing::new(transfers.correct(session.channel()).await?);
+            run::put_inputs(&plan, EVALUATOR, &zeros, &mut labels);
+        }
+        let message = message(&self.material, &self.secrets, &plan, &labels, keys, &own);
+        let zero = run::output_labels(&plan, &labels, constants(&self.secrets));
+        let select = |party| interface::select_bits(&plan.program, self.material.garbling(), party, &zero);
+        session.channel().send_bytes(&message).await?;
+        session.channel().flush().await?;
+        let active = receive_bits(session, interface::output_bits(&plan.program, GARBLER)).await?;
+        session.channel().flush().await?;
+        Ok(interface::decode(&plan.program, GARBLER, &select(GARBLER), &active))
+    }
+
+    /// Says which links the next runs may use; the peer must say the same.
+    pub fn set_linking(&mut self, linking: Linking) {
+        self.config.linking = linking;
+    }
+
+    /// Pieces that were given up at the meeting because only one store had them.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// The library with its components made ready.
+    pub fn material(&self) -> &Material {
+        &self.material
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Ends the role and gives the store back.
+    pub fn into_store(self) -> Store {
+        self.store
+    }
+
+    async fn fill(&mut self, session: &mut Session, shortage: &[(Kind, u64)]) -> Result<(), ProtocolError> {
+        let Garbler { material, config, store, secrets, .. } = self;
+        fill::garbler(session, store, material, secrets, config.ot_width, shortage).await
+    }
+}
+
+/// Step 5: the garbler's one message: what opens prepared links, link labels, labels of its own inputs, and bits that
+/// decode the evaluator's outputs.
+///
+/// *Shape*: `zero` are the zero labels of all wires.
+pub(super) fn message(
+    material: &Material,
+    secrets: &Secrets,
+    plan: &Plan,
+    zero: &[Block],
+    keys: Vec<Block>,
+    own: &Bits,
+) -> Vec<u8> {
+    let mut blocks = Zeroizing::new(keys);
+    link_labels(secrets, plan, zero, &mut blocks);
+    own_labels(secrets, plan, zero, own, &mut blocks);
+    let outputs = run::output_labels(plan, zero, constants(secrets));
+    let decode = interface::select_bits(&plan.program, material.garbling(), EVALUATOR, &outputs);
+    let mut message = bytemuck::cast_slice(&blocks).to_vec();
+    message.extend(decode.to_bytes());
+    message
+}
+
+/// The zero labels of the constants false and true.
+fn constants(secrets: &Secrets) -> [Block; 2] {
+    [Block::ZERO, secrets.delta.block()]
+}
+
+/// The zero labels of everything but the evaluator's inputs.
+pub(super) fn zero_labels(
+    material: &Material,
+    secrets: &Secrets,
+    plan: &Plan,
+    taken: &run::Taken,
+    rng: &mut (impl CryptoRng + ?Sized),
+) -> Zeroizing<Vec<Block>> {
+    let mut labels = Zeroizing::new(vec![Block::ZERO; plan.labels]);
+    let inputs = *plan.inputs.last().unwrap_or(&0);
+    // Those that feed a component first take its labels below; these are for inputs that go straight to an output.
+    Prg::random(rng).fill_blocks(&mut labels[..inputs]);
+    let mut streams = secrets.streams(material);
+    for (place, input, output) in &plan.tasks {
+        let instances = material.instances(material.type_at(*place));
+        streams.inputs(material, *place, 0, &mut labels[*input..][..instances.input_count()]);
+        if let Some(kept) = taken.components.get(place) {
+            labels[*output..].iter_mut().zip(run::blocks(kept)).for_each(|(label, kept)| *label = kept);
+        }
+    }
+    for feed in plan.feeds.iter().filter(|feed| feed.link.is_none()) {
+        if let Origin::Labels(from) = feed.from {
+            labels.copy_within(feed.to..feed.to + feed.len, from);
+        }
+    }
+    labels
+}
+
+/// What opens prepared links: templates, then keyed links.
+pub(super) fn keys(material: &Material, secrets: &Secrets, plan: &Plan) -> Result<Vec<Block>, ProtocolError> {
+    let mut streams = secrets.streams(material);
+    let mut keys = Vec::new();
+    for used in &plan.uses {
+        let template = &material.library().templates()[used.template as usize];
+        let reveal = streams.template(material, used.template, used.id, |secrets| secrets.reveal(template, used.part));
+        let beyond = || ProtocolError::Material {
+            what: "part of a template",
+            expected: format!("a part of `{}`", template.name),
+            got: format!("{:?}", used.part),
+        };
+        keys.extend(reveal.ok_or_else(beyond)?.blocks());
+    }
+    for keyed in &plan.keyed {
+        keys.push(streams.keyed_key(material, keyed.link, keyed.source.id, keyed.candidate));
+    }
+    Ok(keys)
+}
+
+/// The link labels that are sent: the zero labels of both ends added.
+fn link_labels(secrets: &Secrets, plan: &Plan, zero: &[Block], blocks: &mut Vec<Block>) {
+    let constants = constants(secrets);
+    for feed in plan.feeds.iter().filter(|feed| feed.link.is_some_and(|link| link < plan.sent_links)) {
+        let to = &zero[feed.to..][..feed.len];
+        match feed.from {
+            Origin::Labels(from) => blocks.extend(zero[from..].iter().zip(to).map(|(from, to)| *from ^ *to)),
+            Origin::Constant(value) => blocks.extend(to.iter().map(|to| *to ^ constants[usize::from(value)])),
+        }
+    }
+}
+
+/// The active labels of the garbler's own inputs.
+fn own_labels(secrets: &Secrets, plan: &Plan, zero: &[Block], own: &Bits, blocks: &mut Vec<Block>) {
+    let delta = secrets.delta.block();
+    let inputs = plan.program.inputs().iter().zip(&plan.inputs).filter(|(input, _)| input.owner == GARBLER);
+    let wires = inputs.flat_map(|(input, first)| &zero[*first..][..input.port.width() as usize]);
+    blocks.extend(wires.zip(own.iter()).map(|(zero, bit)| *zero ^ (delta & Block::mask(bit))));
+}

@@ -1,0 +1,49 @@
+//! What goes over the wire besides blocks and bits: what each side's store has, and the seed of the garbling hash.
+
+use garblet_net::Message;
+use garblet_primitives::Block;
+use garblet_store::Summary;
+use serde::{Deserialize, Serialize};
+
+/// What a party's store has.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Has {
+    pub(super) summary: Summary,
+}
+
+impl Message for Has {
+    const NAME: &'static str = "summary of a store";
+    const KIND: u8 = 0x50;
+    const MAX_BYTES: usize = Summary::BYTES_MAX;
+
+    /// A summary is checked when it is decoded.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// The garbler's public constants.
+#[derive(Serialize, Deserialize)]
+pub(super) struct HashSeed {
+    seed: [u8; 16],
+}
+
+impl HashSeed {
+    pub(super) fn new(seed: Block) -> Self {
+        HashSeed { seed: seed.to_bytes() }
+    }
+
+    pub(super) fn block(&self) -> Block {
+        Block::from_bytes(self.seed)
+    }
+}
+
+impl Message for HashSeed {
+    const NAME: &'static str = "seed of the garbling hash";
+    const KIND: u8 = 0x51;
+    const MAX_BYTES: usize = 16;
+
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+}

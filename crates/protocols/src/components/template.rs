@@ -1,0 +1,497 @@
+//! Templates: components linked in advance in a shape of which any beginning can be used.
+//!
+//! A template is the largest chain, tree or grid of its kind. Its links are encrypted one by one. The keys hang together
+//! by one-way functions so that one short reveal opens the links of a part and no others:
+//!
+//! - *chain*: `g_N` uniform, `g_i = H(g_(i+1))`; the links into cell `i` open with a key made of `g_i`, so that `g_n`
+//!   opens the first `n` cells;
+//! - *tree*: the same by levels, the root's children being level 1;
+//! - *grid*: `r_i = H(r_(i+1))`, `c_j = H(c_(j+1))`; the links into cell `(i, j)` open with a key made of `r_i` and `c_j`,
+//!   so that `r_a` and `c_b` open the rectangle of `a` rows and `b` columns;
+//! - a grid's *foot*, a chain of other cells under its last row, which may be any: the links from row `i` into foot cell
+//!   `j` open with a key made of a uniform `f_i` and of `c_j`, those along the foot by a chain of their own.
+
+use super::library::{TypeId, Wires};
+
+/// A link between neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Connection {
+    /// Type of the neighbour, and which of its outputs.
+    pub from: (TypeId, Wires),
+    /// Type of the cell, and which of its inputs.
+    pub to: (TypeId, Wires),
+}
+
+/// Inputs of a type that always have the same constant value on a border.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Border {
+    /// Which inputs.
+    pub wires: Wires,
+    /// Their values.
+    pub values: Vec<bool>,
+}
+
+/// How the cells of a template are laid out and linked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// One after another; the types repeat.
+    Chain(Chain),
+    /// Every cell is fed by several of the same type.
+    Tree(Tree),
+    /// Rows and columns of one type.
+    Grid(Grid),
+}
+
+/// A chain.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Chain {
+    /// Types of the first cells, then the same again.
+    pub pattern: Vec<TypeId>,
+    /// Most cells.
+    pub length: u32,
+    /// Links from a cell to the next, by their types.
+    pub next: Vec<Connection>,
+    /// Inputs that are fed as those of the cell one pattern before.
+    pub shared: Vec<(TypeId, Wires)>,
+}
+
+/// A tree.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Tree {
+    /// The type of every cell.
+    pub cell: TypeId,
+    /// Most levels.
+    pub levels: u32,
+    /// Links from each child.
+    pub children: Vec<Connection>,
+}
+
+/// A grid.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Grid {
+    /// The type of every cell.
+    pub cell: TypeId,
+    /// Most rows and columns.
+    pub size: [u32; 2],
+    /// Links from the cell on the left.
+    pub right: Vec<Connection>,
+    /// Links from the cell above.
+    pub down: Vec<Connection>,
+    /// Links from the cell on the left above.
+    pub diagonal: Vec<Connection>,
+    /// Inputs that are the same along a row.
+    pub row_shared: Vec<Wires>,
+    /// Inputs that are the same along a column.
+    pub column_shared: Vec<Wires>,
+    /// Constants of the first column.
+    pub left_border: Vec<Border>,
+    /// Constants of the first row.
+    pub top_border: Vec<Border>,
+    /// What hangs under the last row.
+    pub foot: Option<Foot>,
+}
+
+/// A chain of cells under the last row of a grid.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Foot {
+    /// Their type.
+    pub cell: TypeId,
+    /// Links from the grid's cell above.
+    pub down: Vec<Connection>,
+    /// Links from the foot's cell on the left.
+    pub right: Vec<Connection>,
+}
+
+/// What opens a group of links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Opens {
+    /// Part of a chain or tree at least that long.
+    Level(u32),
+    /// A rectangle that has cell (row, column), from 1.
+    Cell(u32, u32),
+    /// A foot under exactly that row and at least that long.
+    FootUnder(u32, u32),
+    /// A foot at least that long.
+    Foot(u32),
+}
+
+/// Where a template's link comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EdgeSource {
+    /// Outputs of a cell, from a wire on.
+    Output(u32, u32),
+    /// Inputs of a cell, from a wire on.
+    Input(u32, u32),
+    /// A constant, one wire.
+    Constant(bool),
+}
+
+/// A link within a template, into inputs of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Edge {
+    /// Where it comes from.
+    pub source: EdgeSource,
+    /// The cell that it feeds.
+    pub cell: u32,
+    /// Which of its inputs.
+    pub wires: Wires,
+}
+
+/// Links that open together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// What opens them.
+    pub opens: Opens,
+    /// The links.
+    pub edges: Vec<Edge>,
+    /// Where their blocks begin among those of the template.
+    pub first_block: usize,
+    /// How many blocks they have.
+    pub blocks: usize,
+}
+
+/// How much of a template is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Part {
+    /// So many cells of a chain, or levels of a tree.
+    Levels(u32),
+    /// A rectangle of so many rows and columns, with or without the foot.
+    Rectangle(u32, u32, bool),
+}
+
+impl Part {
+    /// Whether a group of links is opened.
+    pub(super) fn opens(self, group: Opens) -> bool {
+        match (self, group) {
+            // Level 1 of a tree is the root's children, level 1 of a chain its second cell: both are there from 2 on.
+            (Part::Levels(n), Opens::Level(level)) => level < n,
+            (Part::Rectangle(a, b, _), Opens::Cell(i, j)) => i <= a && j <= b,
+            (Part::Rectangle(a, b, true), Opens::FootUnder(i, j)) => i == a && j <= b,
+            (Part::Rectangle(_, b, true), Opens::Foot(j)) => j <= b,
+            _ => false,
+        }
+    }
+
+    /// Blocks that open it.
+    pub(super) fn reveal_blocks(self) -> usize {
+        match self {
+            Part::Levels(_) => 1,
+            Part::Rectangle(_, _, false) => 2,
+            Part::Rectangle(_, _, true) => 4,
+        }
+    }
+}
+
+/// A shape, and how many of its kind are kept.
+#[derive(Clone, Debug)]
+pub struct Template {
+    /// Its name in the library.
+    pub name: String,
+    /// How many are kept ready.
+    pub count: u64,
+    shape: Shape,
+    cells: Vec<TypeId>,
+    groups: Vec<Group>,
+    blocks: usize,
+}
+
+impl Template {
+    /// Lays a template out.
+    pub fn new(name: impl Into<String>, count: u64, shape: Shape) -> Self {
+        let mut layout = Layout::default();
+        match &shape {
+            Shape::Chain(chain) => layout.chain(chain),
+            Shape::Tree(tree) => layout.tree(tree),
+            Shape::Grid(grid) => layout.grid(grid),
+        }
+        let Layout { cells, groups, blocks } = layout;
+        Template { name: name.into(), count, shape, cells, groups, blocks }
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The type of each cell. Cells that can run at the same time follow one another.
+    pub fn cells(&self) -> &[TypeId] {
+        &self.cells
+    }
+
+    /// The links in groups that open together.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// Blocks of all links.
+    pub fn blocks(&self) -> usize {
+        self.blocks
+    }
+
+    /// A hash of the shape.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hash = blake3::Hasher::new_derive_key("garblet 2026 component template v1");
+        // The layout says all: cells by type, and links with what opens them.
+        for cell in &self.cells {
+            hash.update(&cell.0.to_le_bytes());
+        }
+        for group in &self.groups {
+            hash.update(format!("{:?}", (group.opens, &group.edges)).as_bytes());
+        }
+        hash.update(format!("{:?}", self.shape).as_bytes());
+        hash.finalize().into()
+    }
+}
+
+impl Grid {
+    /// The cell of a row and a column, both from 1. Cells are ordered by diagonals, which run side by side.
+    pub fn cell_at(&self, row: u32, column: u32) -> u32 {
+        let [rows, columns] = self.size;
+        let diagonal = row + column - 2;
+        let before: u32 = (0..diagonal).map(|d| diagonal_len(d, rows, columns)).sum();
+        let first_row = (diagonal + 1).saturating_sub(columns) + 1;
+        before + row - first_row
+    }
+
+    /// The foot's cell of a column, from 1.
+    pub fn foot_at(&self, column: u32) -> u32 {
+        self.size[0] * self.size[1] + column - 1
+    }
+}
+
+fn diagonal_len(diagonal: u32, rows: u32, columns: u32) -> u32 {
+    (diagonal + 1).min(rows).min(columns).min(rows + columns - 1 - diagonal)
+}
+
+#[derive(Default)]
+struct Layout {
+    cells: Vec<TypeId>,
+    groups: Vec<Group>,
+    blocks: usize,
+}
+
+impl Layout {
+    fn group(&mut self, opens: Opens, edges: Vec<Edge>) {
+        let blocks = edges.iter().map(|e| e.wires.len as usize).sum();
+        if blocks > 0 {
+            self.groups.push(Group { opens, edges, first_block: self.blocks, blocks });
+            self.blocks += blocks;
+        }
+    }
+
+    fn chain(&mut self, chain: &Chain) {
+        let period = chain.pattern.len();
+        for k in 0..chain.length {
+            let ty = chain.pattern[k as usize % period];
+            self.cells.push(ty);
+            let mut edges = Vec::new();
+            if k > 0 {
+                let before = self.cells[k as usize - 1];
+                edges.extend(connected(&chain.next, before, k - 1, ty, k));
+            }
+            if let Some(earlier) = k.checked_sub(period as u32) {
+                let shared = chain.shared.iter().filter(|(of, _)| *of == ty);
+                edges.extend(shared.map(|(_, wires)| same_input(earlier, k, *wires)));
+            }
+            self.group(Opens::Level(k), edges);
+        }
+    }
+
+    fn tree(&mut self, tree: &Tree) {
+        let mut parents = 0..1u32;
+        self.cells.push(tree.cell);
+        for level in 1..tree.levels {
+            let mut edges = Vec::new();
+            let first = self.cells.len() as u32;
+            for parent in parents {
+                for child in &tree.children {
+                    let cell = self.cells.len() as u32;
+                    self.cells.push(tree.cell);
+                    let source = EdgeSource::Output(cell, child.from.1.start);
+                    edges.push(Edge { source, cell: parent, wires: child.to.1 });
+                }
+            }
+            self.group(Opens::Level(level), edges);
+            parents = first..self.cells.len() as u32;
+        }
+    }
+
+    fn grid(&mut self, grid: &Grid) {
+        let [rows, columns] = grid.size;
+        self.cells = vec![grid.cell; (rows * columns) as usize];
+        for i in 1..=rows {
+            for j in 1..=columns {
+                let edges = grid_edges(grid, i, j);
+                self.group(Opens::Cell(i, j), edges);
+            }
+        }
+        let Some(foot) = &grid.foot else { return };
+        for j in 1..=columns {
+            let cell = grid.foot_at(j);
+            self.cells.push(foot.cell);
+            if j > 1 {
+                let edges = connected(&foot.right, foot.cell, cell - 1, foot.cell, cell).collect();
+                self.group(Opens::Foot(j), edges);
+            }
+            for i in 1..=rows {
+                let above = grid.cell_at(i, j);
+                let edges = connected(&foot.down, grid.cell, above, foot.cell, cell).collect();
+                self.group(Opens::FootUnder(i, j), edges);
+            }
+        }
+    }
+}
+
+/// The links into a grid's cell.
+fn grid_edges(grid: &Grid, i: u32, j: u32) -> Vec<Edge> {
+    let (cell, ty) = (grid.cell_at(i, j), grid.cell);
+    let mut edges = Vec::new();
+    let mut border = |borders: &[Border]| {
+        for border in borders {
+            edges.extend(border.values.iter().zip(border.wires.start..).map(|(value, start)| Edge {
+                source: EdgeSource::Constant(*value),
+                cell,
+                wires: Wires { start, len: 1 },
+            }));
+        }
+    };
+    if j == 1 {
+        border(&grid.left_border);
+    }
+    if i == 1 {
+        border(&grid.top_border);
+    }
+    if j > 1 {
+        let left = grid.cell_at(i, j - 1);
+        edges.extend(connected(&grid.right, ty, left, ty, cell));
+        edges.extend(grid.row_shared.iter().map(|wires| same_input(left, cell, *wires)));
+    }
+    if i > 1 {
+        let above = grid.cell_at(i - 1, j);
+        edges.extend(connected(&grid.down, ty, above, ty, cell));
+        edges.extend(grid.column_shared.iter().map(|wires| same_input(above, cell, *wires)));
+    }
+    if i > 1 && j > 1 {
+        edges.extend(connected(&grid.diagonal, ty, grid.cell_at(i - 1, j - 1), ty, cell));
+    }
+    edges
+}
+
+fn connected(
+    connections: &[Connection],
+    from: TypeId,
+    source: u32,
+    to: TypeId,
+    cell: u32,
+) -> impl Iterator<Item = Edge> {
+    let fitting = connections.iter().filter(move |c| c.from.0 == from && c.to.0 == to);
+    fitting.map(move |c| Edge { source: EdgeSource::Output(source, c.from.1.start), cell, wires: c.to.1 })
+}
+
+fn same_input(source: u32, cell: u32, wires: Wires) -> Edge {
+    Edge { source: EdgeSource::Input(source, wires.start), cell, wires }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CELL: TypeId = TypeId(0);
+
+    fn grid(rows: u32, columns: u32) -> Grid {
+        let out = |start| Wires { start, len: 2 };
+        let right = Connection { from: (CELL, out(0)), to: (CELL, out(4)) };
+        let down = Connection { from: (CELL, out(2)), to: (CELL, out(6)) };
+        let foot = Foot {
+            cell: TypeId(1),
+            down: vec![Connection { from: (CELL, out(2)), to: (TypeId(1), out(0)) }],
+            right: vec![Connection { from: (TypeId(1), out(0)), to: (TypeId(1), out(2)) }],
+        };
+        Grid {
+            cell: CELL,
+            size: [rows, columns],
+            right: vec![right],
+            down: vec![down],
+            diagonal: Vec::new(),
+            row_shared: vec![out(0)],
+            column_shared: vec![out(2)],
+            left_border: vec![Border { wires: out(4), values: vec![true, false] }],
+            top_border: Vec::new(),
+            foot: Some(foot),
+        }
+    }
+
+    #[test]
+    fn cells_of_a_grid_are_numbered_by_diagonals_without_gaps() {
+        for (rows, columns) in [(1, 1), (1, 5), (4, 1), (3, 5), (5, 3), (4, 4)] {
+            let grid = grid(rows, columns);
+            let mut seen = Vec::new();
+            for i in 1..=rows {
+                for j in 1..=columns {
+                    seen.push((grid.cell_at(i, j), i + j, i));
+                }
+            }
+            seen.sort_unstable();
+            assert!(seen.iter().enumerate().all(|(k, cell)| cell.0 == k as u32), "{rows} x {columns}");
+            assert!(seen.windows(2).all(|pair| (pair[0].1, pair[0].2) < (pair[1].1, pair[1].2)));
+        }
+    }
+
+    #[test]
+    fn a_rectangle_opens_the_links_into_its_cells_and_no_others() {
+        let grid = grid(6, 5);
+        let template = Template::new("grid", 1, Shape::Grid(grid.clone()));
+        for (a, b, foot) in [(1, 1, false), (3, 4, false), (6, 5, true), (2, 5, true)] {
+            let part = Part::Rectangle(a, b, foot);
+            for group in template.groups() {
+                let inside = |cell: u32| {
+                    (1..=a).any(|i| (1..=b).any(|j| grid.cell_at(i, j) == cell))
+                        || foot && (1..=b).any(|j| grid.foot_at(j) == cell)
+                };
+                for edge in &group.edges {
+                    let source = match edge.source {
+                        EdgeSource::Output(cell, _) | EdgeSource::Input(cell, _) => inside(cell),
+                        EdgeSource::Constant(_) => true,
+                    };
+                    let mut expected = inside(edge.cell) && source;
+                    if let Opens::FootUnder(row, _) = group.opens {
+                        expected &= row == a;
+                    }
+                    assert_eq!(part.opens(group.opens), expected, "{part:?} {:?}", group.opens);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn chains_repeat_their_pattern_and_share_inputs_one_pattern_apart() {
+        let (a, b) = (TypeId(0), TypeId(1));
+        let wires = |start| Wires { start, len: 3 };
+        let link = |from, to| Connection { from: (from, wires(0)), to: (to, wires(0)) };
+        let chain = Chain {
+            pattern: vec![a, b, b],
+            length: 7,
+            next: vec![link(a, b), link(b, b), link(b, a)],
+            shared: vec![(b, wires(3))],
+        };
+        let template = Template::new("chain", 1, Shape::Chain(chain));
+        assert_eq!(template.cells(), [a, b, b, a, b, b, a]);
+        let levels: Vec<usize> = template.groups().iter().map(|g| g.edges.len()).collect();
+        assert_eq!(levels, [1, 1, 1, 2, 2, 1]);
+        assert_eq!(template.groups()[3].edges[1].source, EdgeSource::Input(1, 3));
+        let opened = |n| template.groups().iter().filter(|g| Part::Levels(n).opens(g.opens)).count();
+        assert_eq!([1, 2, 7].map(opened), [0, 1, 6]);
+    }
+
+    #[test]
+    fn trees_open_by_levels() {
+        let wires = |start| Wires { start, len: 4 };
+        let child = |start| Connection { from: (CELL, wires(0)), to: (CELL, wires(start)) };
+        let tree = Tree { cell: CELL, levels: 4, children: vec![child(0), child(4)] };
+        let template = Template::new("tree", 1, Shape::Tree(tree));
+        assert_eq!(template.cells().len(), 15);
+        let edges: Vec<usize> = template.groups().iter().map(|g| g.edges.len()).collect();
+        assert_eq!(edges, [2, 4, 8]);
+        assert_eq!(template.blocks(), 14 * 4);
+    }
+}

@@ -1,0 +1,202 @@
+//! What the evaluator may know: of which wires the zero labels' differences.
+//!
+//! Labels of two wires whose difference is known reveal whether the wires carry the same value. So the wires that
+//! opened links connect must carry the same value anyway, and belong to this run alone.
+
+use std::collections::HashSet;
+
+use garblet_circuit::random;
+use garblet_ot::Choices;
+use rand::{SeedableRng, rngs::StdRng};
+
+use super::super::keys::{LinkKeys, Reveal};
+use super::super::plan::{Origin, Plan};
+use super::super::template::EdgeSource;
+use super::*;
+
+/// Rounds of AES that are linked by keys or in a chain.
+pub(super) fn rounds_library() -> (Library, TypeId) {
+    let mut library = Library::new();
+    let round = library.add_type("round", component("aes-round"), 6);
+    let wires = Wires { start: 0, len: 128 };
+    let connection = Connection { from: (round, wires), to: (round, wires) };
+    library.add_keyed(KeyedLink {
+        from: round,
+        side: Side::Output,
+        source: wires,
+        to: round,
+        target: wires,
+        window: 2,
+        every: [1, 1],
+        offset: 1,
+    });
+    let chain = Chain { pattern: vec![round], length: 5, next: vec![connection], shared: Vec::new() };
+    library.add_template(Template::new("chain", 2, Shape::Chain(chain)));
+    library.set_input_bits(1024);
+    (library, round)
+}
+
+/// Joins what both parties have prepared, without a channel: the evaluator's active labels of all wires.
+pub(super) fn active_labels(
+    pair: &Pair,
+    mine: GarblerPrepared,
+    theirs: EvaluatorPrepared,
+    inputs: &[Bits],
+) -> (Vec<Block>, Plan) {
+    let View { active, plan, .. } = view(pair, mine, theirs, inputs);
+    (active, plan)
+}
+
+struct View {
+    plan: Plan,
+    zero: Vec<Block>,
+    active: Vec<Block>,
+    links: Vec<Block>,
+    /// What opens templates.
+    reveals: Vec<Block>,
+}
+
+fn view(pair: &Pair, mine: GarblerPrepared, theirs: EvaluatorPrepared, inputs: &[Bits]) -> View {
+    let (garbler, evaluator) = (&pair.garbler.1, &pair.evaluator.1);
+    let GarblerPrepared { plan, labels: mut zero, keys, transfers, .. } = mine;
+    let EvaluatorPrepared { plan: same, taken, transfers: received } = theirs;
+    assert_eq!((&plan.feeds, &plan.tasks, &plan.uses), (&same.feeds, &same.tasks, &same.uses));
+    let own = |party| {
+        let mut joined = Bits::default();
+        let of_party = plan.program.inputs().iter().zip(inputs).filter(|(input, _)| input.owner == party);
+        of_party.for_each(|(_, bits)| joined.append(bits));
+        joined
+    };
+    let bits = own(EVALUATOR);
+    let choices = Choices::from_bytes(bits.to_bytes(), bits.len()).unwrap();
+    let (corrections, blocks) = received.correct_by(&choices).unwrap();
+    let mut active = vec![Block::ZERO; plan.labels];
+    super::super::run::put_inputs(&plan, EVALUATOR, &blocks, &mut active);
+    super::super::run::put_inputs(&plan, EVALUATOR, &transfers.correct_by(&corrections).unwrap(), &mut zero);
+    let reveal_count: usize = plan.uses.iter().map(|used| used.part.reveal_blocks()).sum();
+    let reveals = keys[..reveal_count].to_vec();
+    let message =
+        super::super::garbler::message(garbler.material(), &garbler.secrets, &plan, &zero, keys, &own(GARBLER));
+    let material = evaluator.material();
+    let received = super::super::evaluator::open(material, &plan, &taken, &message, &mut active).unwrap();
+    let seed = evaluator.hash_seed;
+    super::super::evaluator::evaluate(material, &plan, &taken, seed, &received.links, &mut active);
+    View { plan, zero: zero.to_vec(), active, links: received.links.to_vec(), reveals }
+}
+
+/// Values of all labels of a plan.
+fn values(plan: &Plan, inputs: &[Bits]) -> Vec<bool> {
+    let mut values = vec![false; plan.labels];
+    for (first, bits) in plan.inputs.iter().zip(inputs) {
+        bits.iter().enumerate().for_each(|(i, bit)| values[first + i] = bit);
+    }
+    for (instance, [ins, outs]) in plain(&plan.program, inputs).into_iter().enumerate() {
+        let (_, input, output) = plan.tasks[plan.task_of[instance]];
+        values[input..][..ins.len()].copy_from_slice(&ins);
+        values[output..][..outs.len()].copy_from_slice(&outs);
+    }
+    values
+}
+
+/// Checks a run, and returns the templates' cells and components that links of it touch.
+fn check(view: &View, pair: &Pair, inputs: &[Bits]) {
+    let View { plan, zero, active, links, reveals } = view;
+    let values = values(plan, inputs);
+    let delta = pair.garbler.1.secrets.delta.block();
+    for (wire, value) in values.iter().enumerate() {
+        assert!(active[wire] == zero[wire] ^ (Block::mask(*value) & delta), "label {wire}");
+    }
+    // Every link that the evaluator has joins wires of the same value, and is what it must be.
+    for feed in &plan.feeds {
+        let Some(link) = feed.link else { continue };
+        for i in 0..feed.len {
+            let (from, value) = match feed.from {
+                Origin::Labels(from) => (zero[from + i], values[from + i]),
+                Origin::Constant(value) => (Block::mask(value) & delta, value),
+            };
+            let expected = match feed.from {
+                // The zero label of a constant is delta if it is true: the link leads to the label of its value.
+                Origin::Constant(value) => zero[feed.to + i] ^ (Block::mask(value) & delta),
+                Origin::Labels(_) => from ^ zero[feed.to + i],
+            };
+            assert!(links[link + i] == expected);
+            assert_eq!(value, values[feed.to + i], "a link joins wires of different values");
+        }
+    }
+    check_reveals(plan, pair, reveals, &values);
+}
+
+/// What a reveal opens, by the keys that follow from it, joins only cells of this run, and wires of the same value.
+fn check_reveals(plan: &Plan, pair: &Pair, reveals: &[Block], values: &[bool]) {
+    let mut reveals = reveals;
+    for used in &plan.uses {
+        let (own, later) = reveals.split_at(used.part.reveal_blocks());
+        reveals = later;
+        let template = &pair.garbler.1.material().library().templates()[used.template as usize];
+        let reveal = Reveal::from_blocks(used.part, own).unwrap();
+        let keys = LinkKeys::revealed(used.part, &reveal).unwrap();
+        for group in template.groups() {
+            let opens = keys.mask(std::iter::once(group), &mut vec![Block::ZERO; group.blocks], |_| 0);
+            assert_eq!(opens, used.part.opens(group.opens), "{:?} of {:?}", group.opens, used.part);
+            for edge in group.edges.iter().filter(|_| opens) {
+                let task = |cell: u32| plan.tasks[plan.task_of[used.instance(cell).unwrap().0 as usize]];
+                let to = task(edge.cell).1 + edge.wires.start as usize;
+                for i in 0..edge.wires.len as usize {
+                    let value = match edge.source {
+                        EdgeSource::Output(cell, start) => values[task(cell).2 + start as usize + i],
+                        EdgeSource::Input(cell, start) => values[task(cell).1 + start as usize + i],
+                        EdgeSource::Constant(value) => value,
+                    };
+                    assert_eq!(value, values[to + i]);
+                }
+            }
+        }
+    }
+}
+
+/// Runs programs one after another on one pair of stores, checking each, and that no piece serves twice.
+pub(super) async fn check_all(library: &Library, config: Config, runs: &[(Arc<Program>, Vec<Bits>)]) -> Vec<Plan> {
+    let mut pair = Pair::prepared(library, config).await;
+    let mut used = HashSet::new();
+    let mut plans = Vec::new();
+    for (program, inputs) in runs {
+        let (mine, theirs) = pair.build(program).await;
+        let view = view(&pair, mine.unwrap(), theirs.unwrap(), inputs);
+        check(&view, &pair, inputs);
+        for (place, ..) in &view.plan.tasks {
+            assert!(used.insert(*place), "{place:?} serves twice");
+        }
+        plans.push(view.plan);
+    }
+    plans
+}
+
+#[test]
+fn links_of_random_programs_join_equal_wires() {
+    let mut rng = StdRng::seed_from_u64(3);
+    for case in 0..40 {
+        let program = Arc::new(random::program(&mut rng, 40, 2));
+        let inputs = random::inputs(&mut rng, &program);
+        let mut library = Library::of_program(&program);
+        for ty in 0..library.types().len() as u32 {
+            super::linking::link_everything(&mut library, TypeId(ty));
+        }
+        let linking = [Linking::Standard, Linking::Keyed, Linking::Cheapest][case % 3];
+        block_on(check_all(&library, Config { linking, ..Config::default() }, &[(program, inputs)]));
+    }
+}
+
+#[test]
+fn chains_that_are_used_in_part_leave_cells_that_are_used_alone() {
+    let (library, _) = rounds_library();
+    let run = |count: usize| {
+        let program = super::linking::rounds(count);
+        let inputs = random::inputs(&mut StdRng::seed_from_u64(count as u64), &program);
+        (program, inputs)
+    };
+    let runs = [run(3), run(1), run(5), run(4), run(1)];
+    let plans = block_on(check_all(&library, Config::default(), &runs));
+    assert_eq!(plans.iter().map(|plan| plan.uses.len()).collect::<Vec<_>>(), [1, 0, 1, 0, 0]);
+    // The fourth run has keyed links among the six single rounds, the fifth takes what is left.
+    assert!(!plans[3].keyed.is_empty());
+}
