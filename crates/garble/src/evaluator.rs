@@ -52,7 +52,7 @@ impl<'p> Evaluator<'p> {
         let functions = Functions::of(config);
         let [_, flip] = (functions.flips)(Block::ZERO);
         Evaluator {
-            position: Position::new(program, schedules, inputs, hash_seed, first_gate, flip),
+            position: Position::new(program, schedules, inputs, hash_seed, first_gate, flip, functions.copies),
             config,
             functions,
             backend: Backend::detect(),

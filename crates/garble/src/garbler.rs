@@ -65,7 +65,7 @@ impl<'p> Garbler<'p> {
         let functions = Functions::of(config);
         let [flip, _] = (functions.flips)(delta.block());
         Garbler {
-            position: Position::new(program, schedules, inputs, seeds.hash, first_gate, flip),
+            position: Position::new(program, schedules, inputs, seeds.hash, first_gate, flip, functions.copies),
             config,
             functions,
             backend: Backend::detect(),

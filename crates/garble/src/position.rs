@@ -1,7 +1,7 @@
 //! Where a walk through a program's gates stands: what garbler and evaluator have in common.
 
 use garblet_circuit::{InstanceId, Program, Walk};
-use garblet_primitives::{Block, Cursor, LANES, Slots};
+use garblet_primitives::{Block, Cursor, Slots};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -30,6 +30,8 @@ pub(crate) struct Position<'p> {
     running: Option<Running<'p>>,
     cursor: Cursor,
     slots: Slots,
+    /// The most instances that run as one.
+    most_copies: usize,
     /// Labels on their way into or out of instances; wiped at the end.
     ports: Zeroizing<Vec<Block>>,
     flip: Block,
@@ -45,6 +47,7 @@ impl<'p> Position<'p> {
         hash_seed: Block,
         first_gate: u64,
         flip: Block,
+        most_copies: usize,
     ) -> Self {
         let widths = program.components().iter().flat_map(|c| [c.input_width(), c.output_width()]);
         let most_wires = widths.max().unwrap_or(0) as usize;
@@ -58,8 +61,9 @@ impl<'p> Position<'p> {
             running: None,
             cursor: Cursor::default(),
             slots: Slots::default(),
+            most_copies,
             // Never grows, which would leave a copy behind.
-            ports: Zeroizing::new(Vec::with_capacity(most_wires * LANES)),
+            ports: Zeroizing::new(Vec::with_capacity(most_wires * most_copies)),
             flip,
         }
     }
@@ -97,7 +101,7 @@ impl<'p> Position<'p> {
     }
 
     fn begin(&mut self) -> Option<Running<'p>> {
-        let copies = if self.walk.side_by_side(LANES as u32) { LANES } else { 1 };
+        let copies = if self.walk.side_by_side(self.most_copies as u32) { self.most_copies } else { 1 };
         self.ports.clear();
         let first = self.walk.next_instance(&mut self.ports)?;
         for _ in 1..copies {

@@ -61,7 +61,9 @@ pub(crate) struct Functions {
     pub(crate) evaluate: fn(Backend, EvaluatePiece<'_>) -> usize,
     /// See [`flips`].
     pub(crate) flips: fn(Block) -> [Block; 2],
-    /// The same for instances side by side, where that is compiled.
+    /// How many instances of a program run as one: with what is there for comparison, one.
+    pub(crate) copies: usize,
+    /// The same for instances that were garbled for themselves, where that is compiled.
     pub(crate) many: Option<ManyFunctions>,
     /// Gates under one hash key.
     pub(crate) gates_per_key: u64,
@@ -88,11 +90,11 @@ impl Functions {
     fn of_scheme<S: Scheme>(hash: HashKind) -> Self {
         match hash {
             HashKind::Rekeyed => {
-                Functions { many: Some(ManyFunctions::of::<S, Rekeyed>()), ..Self::of_both::<S, Rekeyed>() }
+                Functions { many: Some(ManyFunctions::of::<S, Rekeyed>()), ..Self::side_by_side::<S, Rekeyed>() }
             }
-            HashKind::Tmmo => Self::of_both::<S, Tmmo>(),
-            HashKind::Mitccrh => Self::of_both::<S, Mitccrh>(),
-            HashKind::FixedKey => Self::of_both::<S, FixedKey>(),
+            HashKind::Tmmo => Self::one_by_one::<S, Tmmo>(),
+            HashKind::Mitccrh => Self::one_by_one::<S, Mitccrh>(),
+            HashKind::FixedKey => Self::side_by_side::<S, FixedKey>(),
             HashKind::Sha256 => Self::portable::<S, Sha256Hash>(),
         }
     }
@@ -108,7 +110,8 @@ impl Functions {
         }
     }
 
-    fn of_both<S: Scheme, H: GateHash>() -> Self {
+    /// The hashes with which speed matters: four instances side by side have loops of their own.
+    fn side_by_side<S: Scheme, H: GateHash>() -> Self {
         Functions {
             garble: |backend, piece| match piece.piece.slots.copies() {
                 LANES => backend.run(Garble::<S, H, LANES>(piece, PhantomData)),
@@ -118,9 +121,16 @@ impl Functions {
                 LANES => backend.run(Evaluate::<S, H, LANES>(piece, PhantomData)),
                 _ => backend.run(Evaluate::<S, H, 1>(piece, PhantomData)),
             },
-            flips: flips::<S>,
-            many: None,
-            gates_per_key: H::gates_per_key(S::CALLS),
+            copies: LANES,
+            ..Self::portable::<S, H>()
+        }
+    }
+
+    fn one_by_one<S: Scheme, H: GateHash>() -> Self {
+        Functions {
+            garble: |backend, piece| backend.run(Garble::<S, H, 1>(piece, PhantomData)),
+            evaluate: |backend, piece| backend.run(Evaluate::<S, H, 1>(piece, PhantomData)),
+            ..Self::portable::<S, H>()
         }
     }
 
@@ -128,15 +138,10 @@ impl Functions {
     /// time.
     fn portable<S: Scheme, H: GateHash>() -> Self {
         Functions {
-            garble: |_, piece| match piece.piece.slots.copies() {
-                LANES => Backend::PORTABLE.run(Garble::<S, H, LANES>(piece, PhantomData)),
-                _ => Backend::PORTABLE.run(Garble::<S, H, 1>(piece, PhantomData)),
-            },
-            evaluate: |_, piece| match piece.piece.slots.copies() {
-                LANES => Backend::PORTABLE.run(Evaluate::<S, H, LANES>(piece, PhantomData)),
-                _ => Backend::PORTABLE.run(Evaluate::<S, H, 1>(piece, PhantomData)),
-            },
+            garble: |_, piece| Backend::PORTABLE.run(Garble::<S, H, 1>(piece, PhantomData)),
+            evaluate: |_, piece| Backend::PORTABLE.run(Evaluate::<S, H, 1>(piece, PhantomData)),
             flips: flips::<S>,
+            copies: 1,
             many: None,
             gates_per_key: H::gates_per_key(S::CALLS),
         }
