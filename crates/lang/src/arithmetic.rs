@@ -104,7 +104,8 @@ impl Machine<'_> {
         let operands = [a, b, Word::constant(ty.signed.into())];
         let node = self.trace.push_node(Kind::CheckedMul, ty.bits + 1, &operands, span.line);
         self.check(Word::of_node(node, ty.bits, (0, 1)), Reason::Overflow, span)?;
-        Ok(Word::of_node(node, 0, (range.0.max(ty.min()), range.1.min(ty.max()))))
+        // A product that is always too large has one of the ends for its range.
+        Ok(Word::of_node(node, 0, (range.0.clamp(ty.min(), ty.max()), range.1.clamp(ty.min(), ty.max()))))
     }
 
     fn divide(&mut self, op: BinaryOp, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, Fault> {

@@ -96,6 +96,15 @@ fn shifts_by_all_wires_leave_nothing() {
 }
 
 #[test]
+fn products_that_never_fit_have_a_range() {
+    let text = "pub fn main(a: i64, b: bool) -> i64 {
+        let x = (a & 7i64) - 9000000000000000000i64;
+        if b { (!(x * 9000000000000000000i64)) ^ a } else { a }
+    }";
+    assert!(compile(text, &[], true).is_ok() && compile(text, &[], false).is_ok());
+}
+
+#[test]
 fn long_sums_are_compiled() {
     let sum = format!("pub fn main(a: u32, b: u32) -> u32 {{ a{} }}", " ^ b ^ a".repeat(2_000));
     assert_eq!(compile(&sum, &[], true).expect("a program").stats().and, 0);

@@ -35,7 +35,7 @@ fn expected(program: &Program, inputs: &[Vec<bool>]) -> Result<Vec<bool>, &'stat
 #[test]
 fn results_and_panics_are_the_same() {
     let mut rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-    let (mut runs, mut panics, mut forgotten, mut certain) = (0, 0, 0, 0);
+    let (mut runs, mut panics, mut forgotten, mut invented, mut certain) = (0, 0, 0, 0, 0);
     let mut number = 0;
     while number < programs() {
         let program = Program::random(&mut rng);
@@ -67,12 +67,17 @@ fn results_and_panics_are_the_same() {
             match (&ours, ours == theirs) {
                 (_, true) => {}
                 (Outcome::Panic(..), false) => forgotten += 1,
-                (Outcome::Value(_), false) => panic!("program {number}: they panic, {theirs:?}\n{text}"),
+                // They may also restore the state of a branch that is not taken.
+                (Outcome::Value(_), false) if matches!(theirs, Outcome::Panic(..)) => invented += 1,
+                (Outcome::Value(_), false) => panic!("program {number}: they give {theirs:?}\n{text}"),
             }
         }
     }
     println!(
-        "{runs} runs, {panics} panics, of which {forgotten} are forgotten there; {certain} programs panic for certain"
+        "{runs} runs, {panics} panics, of which {forgotten} are forgotten there, and {invented} more there; {certain} programs panic for certain"
     );
-    assert!(panics > runs / 20 && panics < runs * 19 / 20 && forgotten < panics, "{runs} {panics} {forgotten}");
+    assert!(
+        panics > runs / 20 && panics < runs * 19 / 20 && forgotten < panics && invented <= runs / 50,
+        "{runs} {panics} {forgotten}"
+    );
 }
