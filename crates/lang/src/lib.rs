@@ -6,12 +6,12 @@
 //!
 //! The crate `garble_lang` scans, parses and type checks; everything after that is ours.
 //!
-//! 1. The [front](front) turns the typed syntax tree into a [tree] with known sizes, constants and places.
-//! 2. The [machine] runs the tree on [words](word): integers that are known, or wires with the range of their value. What
+//! 1. The `front` turns the typed syntax tree into a `tree` with known sizes, constants and places.
+//! 2. The `machine` runs the tree on words (`word`): integers that are known, or wires with the range of their value. What
 //!    is known is computed, and costs nothing; so do moves of values, known indices, and wires that a range makes zero. The
-//!    rest is recorded as [operations](operation) in [regions](trace), cut at loops and calls.
-//! 3. The [assembler](assemble) goes through the regions backwards, to find what is read of each; makes one
-//!    component of all regions that do the same, its [gates] built and optimised once; and adds an instance for each
+//!    rest is recorded as operations (`operation`) in regions (`trace`), cut at loops and calls.
+//! 3. The assembler (`assemble`) goes through the regions backwards, to find what is read of each; makes one
+//!    component of all regions that do the same, its gates (`gates`) built and optimised once; and adds an instance for each
 //!    region.
 //!
 //! Time is spent per executed operation, memory per region and per distinct component; gates that are repeated cost

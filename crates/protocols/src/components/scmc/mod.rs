@@ -11,7 +11,7 @@
 //! never needed. The proof in section 5.2 samples a mask for each component and overlooks that all blocks share `m_i`.
 //!
 //! With delta every AND gate can be evaluated on all four combinations of its operands; the odd one out is where both are
-//! true, which tells the operands' values. What is linear in between is solved: [`attack`] recovers the evaluator's state
+//! true, which tells the operands' values. What is linear in between is solved: [`attack()`] recovers the evaluator's state
 //! before and after a round of AES, and so the garbler's round key.
 //!
 //! This module is a demonstration: it serves tests and `garblet bench compgc --insecure-as-published`.
