@@ -6,6 +6,7 @@ use garblet_net::NetError;
 use garblet_ot::OtError;
 use garblet_store::StoreError;
 
+use crate::checks::{Cheating, NoMajority};
 use crate::components::NotPrepared;
 
 /// A protocol that ended without a result.
@@ -18,6 +19,12 @@ pub enum ProtocolError {
     /// Oblivious transfer: the peer misbehaved, or the channel failed.
     #[error(transparent)]
     Ot(#[from] OtError),
+    /// The peer did what no honest party does, and was found out.
+    #[error(transparent)]
+    Cheating(#[from] Cheating),
+    /// The peer cheated where nothing could be found out before the end.
+    #[error(transparent)]
+    NoMajority(#[from] NoMajority),
     /// Garbled tables that cannot be evaluated.
     #[error(transparent)]
     Garble(#[from] EvaluateError),

@@ -3,7 +3,10 @@
 //! Protocols are asynchronous functions over a session, in numbered steps that a reader can hold beside the paper. Each
 //! states its steps, symbols, deviations, cost and assumptions in its module's documentation.
 
+pub mod binding;
 mod bulk;
+pub mod checks;
+pub mod coin_toss;
 pub mod components;
 mod error;
 mod interface;

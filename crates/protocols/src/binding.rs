@@ -1,0 +1,185 @@
+//! What binds a hash, a commitment or a key to its place: the session, the protocol, who, which step, which index.
+//!
+//! Every hash that a protocol against cheaters computes is a [`Place`]'s, so that nothing that was made for one place fits
+//! another: a message replayed from another session, step or circuit is refused like random bytes.
+
+use garblet_circuit::Party;
+use garblet_net::Channel;
+use garblet_primitives::{Block, Commitment, Opened, Opening, OpeningMismatch, Prg};
+use rand_core::CryptoRng;
+use zeroize::Zeroizing;
+
+use crate::error::ProtocolError;
+
+/// Separates session identifiers from all other uses of BLAKE3.
+const CONTEXT: &str = "garblet 2026 session identifier";
+
+/// Payload bytes that each party sends to agree on a [`SessionId`].
+pub const NONCE_BYTES: u64 = 32;
+
+/// Names one run of one protocol between two parties: both contribute randomness, so neither can make it repeat.
+///
+/// *Unique*: one per run. Public.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionId([u8; 32]);
+
+impl SessionId {
+    /// Agrees with the peer on an identifier for a run of `protocol` on what `digest` stands for.
+    ///
+    /// *Cost*: 32 bytes each way, one round. *Errors*: the connection's.
+    pub async fn agree(
+        channel: &mut Channel,
+        rng: &mut (impl CryptoRng + ?Sized),
+        protocol: &'static str,
+        digest: [u8; 32],
+        party: Party,
+    ) -> Result<SessionId, ProtocolError> {
+        let (mut ours, mut theirs) = ([0; 32], [0; 32]);
+        rng.fill_bytes(&mut ours);
+        channel.send_bytes(&ours).await?;
+        channel.receive_bytes(&mut theirs).await?;
+        let nonces = if party == Party(0) { [ours, theirs] } else { [theirs, ours] };
+        Ok(SessionId::new(protocol, digest, nonces))
+    }
+
+    /// The identifier of a run to which the two parties have contributed these nonces.
+    pub fn new(protocol: &str, digest: [u8; 32], nonces: [[u8; 32]; 2]) -> SessionId {
+        let mut hash = blake3::Hasher::new_derive_key(CONTEXT);
+        hash.update(&(protocol.len() as u64).to_le_bytes()).update(protocol.as_bytes());
+        hash.update(&digest).update(nonces.as_flattened());
+        SessionId(hash.finalize().into())
+    }
+
+    /// The place of what `party` makes at step `step`.
+    pub fn place(&self, party: Party, step: u8) -> Place {
+        Place { session: self.0, party: party.0, step, branch: 0, index: 0 }
+    }
+}
+
+/// Where something belongs: session, party, step, index and branch, encoded in a fixed length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    session: [u8; 32],
+    party: u16,
+    step: u8,
+    branch: u8,
+    index: u64,
+}
+
+impl Place {
+    /// The same step, for index `index`.
+    pub fn at(self, index: u64) -> Place {
+        Place { index, ..self }
+    }
+
+    /// The same step and index, for one of up to 256 branches.
+    pub fn branch(self, branch: u8) -> Place {
+        Place { branch, ..self }
+    }
+
+    /// The hash of a message that belongs here.
+    ///
+    /// *Source*: BLAKE3, keyed with the session's identifier; a random oracle for each place.
+    pub fn digest(&self, message: &[u8]) -> [u8; 32] {
+        let mut hash = blake3::Hasher::new_keyed(&self.session);
+        hash.update(&self.position()).update(message);
+        hash.finalize().into()
+    }
+
+    /// A key that is derived from a secret for this place alone.
+    pub fn key(&self, secret: Block) -> Block {
+        let digest = Zeroizing::new(self.digest(&secret.to_bytes()));
+        Block::from_bytes(digest.first_chunk().copied().unwrap_or_default())
+    }
+
+    /// The stream of a secret for this place alone.
+    pub fn stream(&self, secret: Block) -> Prg {
+        Prg::new(self.key(secret))
+    }
+
+    /// Commits to a message that belongs here.
+    pub fn commit(&self, message: &[u8], rng: &mut (impl CryptoRng + ?Sized)) -> (Commitment, Opening) {
+        Commitment::new(&self.encode(), message, rng)
+    }
+
+    /// Opens a commitment that belongs here.
+    ///
+    /// *Errors*: it is to another message, or made for another place.
+    pub fn open(&self, commitment: &Commitment, message: &[u8], opening: &Opening) -> Result<Opened, OpeningMismatch> {
+        commitment.open(&self.encode(), message, opening)
+    }
+
+    fn position(&self) -> [u8; 12] {
+        let mut bytes = [0; 12];
+        bytes[..2].copy_from_slice(&self.party.to_le_bytes());
+        (bytes[2], bytes[3]) = (self.step, self.branch);
+        bytes[4..].copy_from_slice(&self.index.to_le_bytes());
+        bytes
+    }
+
+    fn encode(&self) -> [u8; 44] {
+        let mut bytes = [0; 44];
+        bytes[..32].copy_from_slice(&self.session);
+        bytes[32..].copy_from_slice(&self.position());
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place() -> Place {
+        SessionId::new("test", [1; 32], [[2; 32], [3; 32]]).place(Party(0), 4).at(5).branch(6)
+    }
+
+    /// Every place that differs from [`place`] in one thing.
+    fn others() -> Vec<Place> {
+        let sessions = [
+            SessionId::new("tess", [1; 32], [[2; 32], [3; 32]]),
+            SessionId::new("test", [0; 32], [[2; 32], [3; 32]]),
+            SessionId::new("test", [1; 32], [[0; 32], [3; 32]]),
+            SessionId::new("test", [1; 32], [[3; 32], [2; 32]]),
+        ];
+        let mut others: Vec<Place> = sessions.iter().map(|s| s.place(Party(0), 4).at(5).branch(6)).collect();
+        let session = SessionId::new("test", [1; 32], [[2; 32], [3; 32]]);
+        others.push(session.place(Party(1), 4).at(5).branch(6));
+        others.push(session.place(Party(0), 5).at(5).branch(6));
+        others.push(place().at(6));
+        others.push(place().at(5 + (1 << 32)));
+        others.push(place().branch(5));
+        others
+    }
+
+    #[test]
+    fn nothing_fits_another_place() {
+        let (commitment, opening) = place().commit(b"m", &mut Prg::new(Block::ONES));
+        assert!(place().open(&commitment, b"m", &opening).is_ok());
+        for other in others() {
+            assert_eq!(other.open(&commitment, b"m", &opening).err(), Some(OpeningMismatch), "{other:?}");
+            assert_ne!(other.digest(b"m"), place().digest(b"m"), "{other:?}");
+            assert!(other.key(Block::ONES) != place().key(Block::ONES), "{other:?}");
+        }
+        assert_ne!(place().digest(b"n"), place().digest(b"m"));
+    }
+
+    #[test]
+    fn both_parties_find_the_same_identifier_and_never_the_same_twice() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let agree = |seed: u128| {
+            let (mut left, mut right) = garblet_net::memory_pair();
+            let (mut a, mut b) = (Prg::new(Block::from_u128(seed)), Prg::new(Block::from_u128(7)));
+            runtime.block_on(async {
+                let ids = tokio::join!(
+                    SessionId::agree(&mut left, &mut a, "test", [0; 32], Party(0)),
+                    SessionId::agree(&mut right, &mut b, "test", [0; 32], Party(1))
+                );
+                assert_eq!(left.traffic().bytes_sent, NONCE_BYTES);
+                let (ours, theirs) = (ids.0.unwrap(), ids.1.unwrap());
+                assert_eq!(ours, theirs);
+                ours
+            })
+        };
+        assert_ne!(agree(1), agree(2));
+    }
+}

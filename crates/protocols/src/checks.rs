@@ -1,0 +1,173 @@
+//! What is checked of a peer that may cheat, and what a party may do when a check fails.
+//!
+//! There are two classes of failed checks, which are never mixed, and the types keep them apart:
+//!
+//! - *Input-independent, loud*: whether the check fails says nothing of this party's input that the peer does not know. The
+//!   party stops at once with a [`Cheating`] error; [`Check::ALL`] lists these checks.
+//! - *Input-dependent, silent*: an evaluated circuit may give wrong results for some inputs only. To stop, or to do anything
+//!   else that shows, would tell the peer a bit of the input. So what comes out of such a circuit is [`Unverified`], from
+//!   which no error can be made: only the [`Majority`] of several can be had, and it says whether there was one after the
+//!   last message only.
+
+use std::fmt;
+
+macro_rules! checks {
+    ($($(#[$doc:meta])* $name:ident = $text:literal),+ $(,)?) => {
+        /// A check of what the peer did, whose failure is loud. *Unique*: every check in the code has its own.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Check {
+            $($(#[$doc])* $name),+
+        }
+
+        impl Check {
+            /// All checks.
+            pub const ALL: &[Check] = &[$(Check::$name),+];
+
+            /// What the peer did if the check fails.
+            pub fn accusation(self) -> &'static str {
+                match self {
+                    $(Check::$name => $text),+
+                }
+            }
+        }
+    };
+}
+
+checks! {
+    /// The opening of a coin toss fits the commitment.
+    CoinTossOpening = "it opened its coins to others than it committed to",
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.accusation())
+    }
+}
+
+/// The peer cheats: a check failed whose failure says nothing of this party's input.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the peer cheats: {check}: {detail}")]
+pub struct Cheating {
+    /// The check that failed.
+    pub check: Check,
+    /// Where.
+    pub detail: String,
+}
+
+impl Cheating {
+    /// The failure of a check.
+    pub fn new(check: Check, detail: impl Into<String>) -> Self {
+        Cheating { check, detail: detail.into() }
+    }
+}
+
+/// What came out of a circuit that may be wrong, perhaps for this party's input only.
+///
+/// *Secret*: whether it is right. Nothing can be done with it but to take the majority of several.
+pub struct Unverified<T>(T);
+
+impl<T> Unverified<T> {
+    /// Marks a value.
+    pub fn new(value: T) -> Self {
+        Unverified(value)
+    }
+}
+
+/// The value that most circuits agree on.
+pub struct Majority<T> {
+    value: T,
+    votes: usize,
+    of: usize,
+}
+
+/// All that this party will send has been sent, so that what it does from now on does not show.
+pub struct LastMessageSent(());
+
+impl LastMessageSent {
+    /// States that nothing more will be sent in this run.
+    pub fn stated() -> Self {
+        LastMessageSent(())
+    }
+}
+
+/// No value was given by more than half of the circuits, which needs a peer that cheated and was lucky.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the circuits do not agree: {votes} of {of} gave the most frequent result, expected more than half")]
+pub struct NoMajority {
+    votes: usize,
+    of: usize,
+}
+
+impl<T: PartialEq> Majority<T> {
+    /// The value that occurs most often, the first of several such; none if there are no values.
+    ///
+    /// *Cost*: quadratic in the number of different values.
+    pub fn of(values: impl IntoIterator<Item = Unverified<T>>) -> Option<Self> {
+        let mut counted: Vec<(T, usize)> = Vec::new();
+        let mut of = 0;
+        for Unverified(value) in values {
+            of += 1;
+            match counted.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, votes)) => *votes += 1,
+                None => counted.push((value, 1)),
+            }
+        }
+        // `max_by_key` gives the last of several.
+        let (value, votes) = counted.into_iter().rev().max_by_key(|(_, votes)| *votes)?;
+        Some(Majority { value, votes, of })
+    }
+}
+
+impl<T> Majority<T> {
+    /// The value, to be used in what this party still has to send, whether or not more than half agree on it.
+    pub fn value(&self) -> &T {
+        &self.value
+    }
+
+    /// The value, if more than half of the circuits gave it.
+    ///
+    /// *Errors*: [`NoMajority`], with the probability of undetected cheating at most.
+    pub fn settle(self, _after: LastMessageSent) -> Result<T, NoMajority> {
+        let Majority { value, votes, of } = self;
+        if 2 * votes > of { Ok(value) } else { Err(NoMajority { votes, of }) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settled(values: &[u8]) -> Option<Result<u8, NoMajority>> {
+        let majority = Majority::of(values.iter().copied().map(Unverified::new))?;
+        assert!(values.contains(majority.value()));
+        Some(majority.settle(LastMessageSent::stated()))
+    }
+
+    #[test]
+    fn more_than_half_win() {
+        assert_eq!(settled(&[1]), Some(Ok(1)));
+        assert_eq!(settled(&[2, 1, 1]), Some(Ok(1)));
+        assert_eq!(settled(&[2, 1, 3, 1, 1]), Some(Ok(1)));
+        assert_eq!(settled(&[]), None);
+    }
+
+    #[test]
+    fn half_or_less_is_an_error_at_the_end_only() {
+        assert_eq!(settled(&[1, 2]), Some(Err(NoMajority { votes: 1, of: 2 })));
+        assert_eq!(settled(&[1, 2, 2, 3]), Some(Err(NoMajority { votes: 2, of: 4 })));
+        let tie = Majority::of([4, 5].map(Unverified::new)).unwrap();
+        assert_eq!(*tie.value(), 4);
+        let error = NoMajority { votes: 2, of: 5 }.to_string();
+        assert_eq!(error, "the circuits do not agree: 2 of 5 gave the most frequent result, expected more than half");
+    }
+
+    #[test]
+    fn every_check_has_its_own_accusation() {
+        let mut texts: Vec<&str> = Check::ALL.iter().map(|check| check.accusation()).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        assert_eq!(texts.len(), Check::ALL.len());
+        let error = Cheating::new(Check::CoinTossOpening, "toss 3").to_string();
+        assert_eq!(error, "the peer cheats: it opened its coins to others than it committed to: toss 3");
+    }
+}
