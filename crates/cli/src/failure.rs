@@ -60,7 +60,8 @@ impl Failure {
             }
             _ => Failure::no_result(error),
         };
-        let secondary = matches!(error, NetError::PeerClosed { .. } | NetError::PeerAborted { .. });
+        let secondary =
+            matches!(error, NetError::PeerClosed { .. } | NetError::PeerAborted { .. } | NetError::PeerBlames { .. });
         Failure { hint: error.hint(), secondary, ..failure }
     }
 

@@ -33,7 +33,7 @@ pub use garblet_ot::Width;
 pub use garblet_protocols::components;
 pub use garblet_protocols::yao;
 pub use garblet_protocols::yao::Build;
-pub use garblet_protocols::{Communication, Phase, PhaseCost, PhaseCosts, Progress, Security, Session};
+pub use garblet_protocols::{Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Security, Session};
 pub use garblet_store as store;
 
 /// The examples of the book's chapter on the library are run as tests.

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use crate::blame::Blame;
 use crate::error::NetError;
+use crate::fingerprint::Fingerprint;
 use crate::frame::Header;
 use crate::message::Message;
 use crate::reader::{FrameReader, Next};
@@ -17,7 +19,6 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a party that ends waits for its last words to arrive, if its time-out is not shorter.
 const PARTING: Duration = Duration::from_secs(1);
 
-const BULK: &str = "bulk data";
 const CLOSE: &str = "the peer's end of the conversation";
 
 /// What went through a channel. Payload only, and the same on every transport.
@@ -61,12 +62,16 @@ impl Sub for Traffic {
 /// After an error the channel is of no use but to [`abort`](Channel::abort). The same holds after a future of it was
 /// dropped before it was done.
 pub struct Channel {
-    reader: FrameReader,
-    writer: FrameWriter,
-    bytes_sent: u64,
-    bytes_received: u64,
-    rounds: u64,
-    sent_since_wait: bool,
+    pub(crate) reader: FrameReader,
+    pub(crate) writer: FrameWriter,
+    pub(crate) bytes_sent: u64,
+    pub(crate) bytes_received: u64,
+    pub(crate) rounds: u64,
+    /// How often this party waited, whether or not it had sent something.
+    pub(crate) waits: u64,
+    pub(crate) sent_since_wait: bool,
+    /// Who the peer has proved to be.
+    pub(crate) peer: Option<Fingerprint>,
 }
 
 impl Channel {
@@ -81,8 +86,15 @@ impl Channel {
             bytes_sent: 0,
             bytes_received: 0,
             rounds: 0,
+            waits: 0,
             sent_since_wait: false,
+            peer: None,
         }
+    }
+
+    /// The identity that the peer has proved; none without TLS.
+    pub fn peer(&self) -> Option<Fingerprint> {
+        self.peer
     }
 
     /// Sets how long to wait without a byte moving before giving up, in both directions.
@@ -126,7 +138,7 @@ impl Channel {
         self.wait().await?;
         let bytes = match self.reader.next(M::NAME).await? {
             Next::Control { kind, bytes } if kind == M::KIND => bytes,
-            other => return Err(unexpected(&format!("message `{}` (kind {})", M::NAME, M::KIND), &other)),
+            other => return Err(other.instead_of(&format!("message `{}` (kind {})", M::NAME, M::KIND))),
         };
         if bytes > M::MAX_BYTES {
             return Err(NetError::TooLarge { what: M::NAME, limit: M::MAX_BYTES, got: bytes });
@@ -152,14 +164,7 @@ impl Channel {
             return Ok(());
         }
         self.wait().await?;
-        let mut done = 0;
-        while done < into.len() {
-            let rest = &mut into[done..];
-            done += match self.reader.next(BULK).await? {
-                Next::Bulk { .. } => self.reader.bulk(rest, BULK).await?,
-                other => return Err(unexpected(&format!("{} more bytes of bulk data", rest.len()), &other)),
-            };
-        }
+        self.reader.bulk_exact(into).await?;
         self.bytes_received += into.len() as u64;
         Ok(())
     }
@@ -173,10 +178,18 @@ impl Channel {
     /// Tells the peer that this party gives up, and nothing else, and ends the connection. Data not flushed is lost.
     ///
     /// A peer that is gone already, or does not read, is no error; it costs at most a few seconds.
-    pub async fn abort(mut self) {
+    pub async fn abort(self) {
+        self.abort_over(None).await;
+    }
+
+    /// The same, and tells the peer who is to blame.
+    pub(crate) async fn abort_over(mut self, blame: Option<Blame>) {
         self.writer.discard();
         self.writer.timeout = self.parting();
-        if self.writer.frame(Header::Abort, &[]).await.is_ok() && self.writer.flush().await.is_ok() {
+        let said = blame.map(Blame::encode);
+        let payload = said.as_ref().map_or(&[][..], |said| said);
+        let header = Header::Abort { bytes: payload.len() as u32 };
+        if self.writer.frame(header, payload).await.is_ok() && self.writer.flush().await.is_ok() {
             self.part().await;
         }
     }
@@ -191,13 +204,13 @@ impl Channel {
         self.flush().await?;
         match self.reader.next(CLOSE).await? {
             Next::Close => {}
-            other => return Err(unexpected(CLOSE, &other)),
+            other => return Err(other.instead_of(CLOSE)),
         }
         self.part().await;
         Ok(traffic)
     }
 
-    fn parting(&self) -> Duration {
+    pub(crate) fn parting(&self) -> Duration {
         PARTING.min(self.reader.timeout)
     }
 
@@ -208,24 +221,29 @@ impl Channel {
         self.reader.drain(self.parting()).await;
     }
 
-    fn sent(&mut self, bytes: usize) {
+    pub(crate) fn sent(&mut self, bytes: usize) {
         self.bytes_sent += bytes as u64;
         self.sent_since_wait |= bytes > 0;
     }
 
     /// What comes before every receive.
     async fn wait(&mut self) -> Result<(), NetError> {
-        self.rounds += u64::from(self.sent_since_wait);
-        self.sent_since_wait = false;
+        self.count_wait();
         self.flush().await
     }
 
+    pub(crate) fn count_wait(&mut self) {
+        self.waits += 1;
+        self.rounds += u64::from(self.sent_since_wait);
+        self.sent_since_wait = false;
+    }
+
     /// Finds out whether a peer that does not take our bytes any more has given up.
-    async fn explain(&mut self, result: Result<(), NetError>) -> Result<(), NetError> {
-        let patience = self.parting();
+    pub(crate) async fn explain(&mut self, result: Result<(), NetError>) -> Result<(), NetError> {
         match result {
-            Err(NetError::PeerClosed { doing }) if self.reader.finds_abort(patience).await => {
-                Err(NetError::PeerAborted { doing })
+            Err(NetError::PeerClosed { doing }) => {
+                let gone = NetError::PeerClosed { doing };
+                Err(self.reader.find_abort(self.parting()).await.unwrap_or(gone))
             }
             result => result,
         }
@@ -248,13 +266,4 @@ fn decode<M: Message>(payload: &[u8]) -> Result<M, NetError> {
         Ok(()) => Ok(message),
         Err(got) => Err(malformed("consistent fields", got)),
     }
-}
-
-fn unexpected(expected: &str, got: &Next) -> NetError {
-    let got = match got {
-        Next::Control { kind, bytes } => format!("a message of kind {kind} with {bytes} bytes"),
-        Next::Bulk { bytes } => format!("bulk data ({bytes} bytes or more)"),
-        Next::Close => "the end of the conversation".into(),
-    };
-    NetError::Unexpected { expected: expected.into(), got }
 }

@@ -10,7 +10,7 @@ use crate::channel::{Channel, DEFAULT_TIMEOUT};
 use crate::error::NetError;
 use crate::link::SimulatedLink;
 use crate::tcp;
-use crate::tls::{Side, Tls};
+use crate::tls::{Side, Tls, proven_identity};
 
 /// How connections are made.
 #[derive(Clone)]
@@ -78,7 +78,7 @@ pub async fn connect(address: &str, options: &Options) -> Result<Channel, NetErr
     channel(stream, Side::Connecting, options).await
 }
 
-async fn channel(stream: TcpStream, side: Side, options: &Options) -> Result<Channel, NetError> {
+pub(crate) async fn channel(stream: TcpStream, side: Side, options: &Options) -> Result<Channel, NetError> {
     let (reader, writer) = stream.into_split();
     let mut channel = if options.link.is_free() {
         layered(reader, writer, side, options).await?
@@ -99,8 +99,11 @@ where
         None => Ok(Channel::new(reader, writer)),
         Some(tls) => {
             let stream = tls.secure(tokio::io::join(reader, writer), side, options.timeout).await?;
+            let peer = proven_identity(&stream);
             let (reader, writer) = tokio::io::split(stream);
-            Ok(Channel::new(reader, writer))
+            let mut channel = Channel::new(reader, writer);
+            channel.peer = peer;
+            Ok(channel)
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::blame::Blame;
 use crate::fingerprint::Fingerprint;
 use crate::hello::Difference;
 
@@ -21,6 +22,22 @@ pub enum NetError {
     PeerAborted {
         /// What this party was doing.
         doing: String,
+    },
+    /// The peer gave up over another party of the mesh.
+    #[error("the peer gave up because party {} {}, while we waited {doing}", blame.party, blame.cause)]
+    PeerBlames {
+        /// What this party was doing.
+        doing: String,
+        /// Over whom, and why.
+        blame: Blame,
+    },
+    /// A party came when it was there already.
+    #[error("came twice: from {first} and from {second}")]
+    CameTwice {
+        /// Where the first connection came from.
+        first: String,
+        /// Where the second came from.
+        second: String,
     },
     /// The peer did nothing for too long.
     #[error("no byte moved for {} s while we waited {doing}", after.as_secs_f64())]
@@ -157,6 +174,8 @@ impl NetError {
             }
             NetError::Timeout { .. } => "the peer may be stopped, overloaded, or cut off".into(),
             NetError::PeerClosed { .. } | NetError::PeerAborted { .. } => "look at the peer's own messages".into(),
+            NetError::PeerBlames { blame, .. } => format!("look at the messages of party {}", blame.party),
+            NetError::CameTwice { .. } => "give each party a number of its own, and start each once".into(),
             _ => return None,
         })
     }

@@ -6,10 +6,11 @@
 //!                         endian u32)
 //! ```
 //!
-//! `type` is control (a typed message, whose number is `kind`), bulk (a piece of the bulk stream), abort or close (both
-//! empty). `kind` is 0 unless the frame is control. The numbers of the types are far from ASCII and from the first
+//! `type` is control (a typed message, whose number is `kind`), bulk (a piece of the bulk stream), abort (empty, or three
+//! bytes of blame, see [`Blame`](crate::Blame)) or close (empty). `kind` is 0 unless the frame is control. The numbers of the types are far from ASCII and from the first
 //! bytes of TLS, so that a peer that speaks something else is recognised by its first byte.
 
+use crate::blame::BLAME_BYTES;
 use crate::error::NetError;
 
 /// Bytes of a frame's header.
@@ -30,8 +31,8 @@ pub(crate) enum Header {
     Control { kind: u8, bytes: u32 },
     /// A piece of the bulk stream.
     Bulk { bytes: u32 },
-    /// The peer gives up.
-    Abort,
+    /// The peer gives up, and perhaps says over whom.
+    Abort { bytes: u32 },
     /// The peer has sent all it has to send.
     Close,
 }
@@ -42,7 +43,7 @@ impl Header {
         let (number, kind, bytes) = match self {
             Header::Control { kind, bytes } => (CONTROL, kind, bytes),
             Header::Bulk { bytes } => (BULK, 0, bytes),
-            Header::Abort => (ABORT, 0, 0),
+            Header::Abort { bytes } => (ABORT, 0, bytes),
             Header::Close => (CLOSE, 0, 0),
         };
         let [a, b, c, d] = bytes.to_le_bytes();
@@ -56,7 +57,7 @@ impl Header {
         match (number, kind, bytes) {
             (CONTROL, kind, bytes) => Ok(Header::Control { kind, bytes }),
             (BULK, 0, 1..) if bytes as usize <= BULK_FRAME_BYTES_MAX => Ok(Header::Bulk { bytes }),
-            (ABORT, 0, 0) => Ok(Header::Abort),
+            (ABORT, 0, bytes) if bytes == 0 || bytes as usize == BLAME_BYTES => Ok(Header::Abort { bytes }),
             (CLOSE, 0, 0) => Ok(Header::Close),
             _ => Err(NetError::Malformed {
                 what: "frame header".into(),
@@ -97,7 +98,8 @@ mod tests {
             Header::Control { kind: 255, bytes: u32::MAX },
             Header::Bulk { bytes: 1 },
             Header::Bulk { bytes: BULK_FRAME_BYTES_MAX as u32 },
-            Header::Abort,
+            Header::Abort { bytes: 0 },
+            Header::Abort { bytes: BLAME_BYTES as u32 },
             Header::Close,
         ] {
             assert_eq!(Header::decode(header.encode()).expect("well formed"), header);
@@ -119,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn abort_and_close_carry_nothing() {
+    fn abort_carries_blame_or_nothing_and_close_nothing() {
         assert!(Header::decode([ABORT, 0, 1, 0, 0, 0]).is_err());
         assert!(Header::decode([CLOSE, 1, 0, 0, 0, 0]).is_err());
         assert!(Header::decode([BULK, 1, 1, 0, 0, 0]).is_err());

@@ -7,8 +7,10 @@
 //!
 //! All transports need a tokio runtime with its time driver.
 
+mod blame;
 mod channel;
 mod connect;
+mod duplex;
 mod error;
 mod fingerprint;
 mod frame;
@@ -16,6 +18,7 @@ mod hello;
 mod identity;
 mod link;
 mod memory;
+mod mesh;
 mod message;
 mod reader;
 mod relay;
@@ -25,6 +28,7 @@ mod tls;
 mod trust;
 mod writer;
 
+pub use blame::{Accuses, Blame, Cause};
 pub use channel::{Channel, DEFAULT_TIMEOUT, Traffic};
 pub use connect::{Listener, Options, connect};
 pub use error::NetError;
@@ -33,6 +37,7 @@ pub use hello::{Difference, Hello, WIRE_VERSION, agree};
 pub use identity::{Identity, IdentityError};
 pub use link::{LinkError, SimulatedLink};
 pub use memory::memory_pair;
+pub use mesh::{Mesh, MeshError, PartyError, PeerEntry, PeersFile, PeersFileError, PerPeer, share_of};
 pub use message::Message;
 pub use relay::relay;
 pub use tls::Tls;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::timeout;
 
+use crate::blame::{BLAME_BYTES, Blame};
 use crate::error::NetError;
 use crate::frame::{HEADER_BYTES, Header};
 
@@ -14,6 +15,8 @@ const BUFFER_BYTES: usize = 16 << 10;
 
 /// Growth of a message's memory, so that a peer has to send about as much as it makes this party allocate.
 const GROWTH_BYTES: usize = 64 << 10;
+
+const BULK: &str = "bulk data";
 
 /// Reads frames from a byte stream.
 pub(crate) struct FrameReader {
@@ -39,6 +42,18 @@ pub(crate) enum Next {
     Close,
 }
 
+impl Next {
+    /// What came where something else was expected.
+    pub(crate) fn instead_of(&self, expected: &str) -> NetError {
+        let got = match self {
+            Next::Control { kind, bytes } => format!("a message of kind {kind} with {bytes} bytes"),
+            Next::Bulk { bytes } => format!("bulk data ({bytes} bytes or more)"),
+            Next::Close => "the end of the conversation".into(),
+        };
+        NetError::Unexpected { expected: expected.into(), got }
+    }
+}
+
 impl FrameReader {
     pub(crate) fn new(stream: impl AsyncRead + Send + Unpin + 'static, timeout: Duration) -> Self {
         let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
@@ -59,13 +74,39 @@ impl FrameReader {
                 self.bulk_left = bytes as usize;
                 Ok(Next::Bulk { bytes: self.bulk_left })
             }
-            Header::Abort => Err(NetError::PeerAborted { doing: format!("for {waiting_for}") }),
+            Header::Abort { bytes } => Err(self.aborted(bytes, waiting_for).await),
             Header::Close => Ok(Next::Close),
         }
     }
 
+    /// Why the peer gave up, as far as it says.
+    async fn aborted(&mut self, bytes: u32, waiting_for: &str) -> NetError {
+        let doing = format!("for {waiting_for}");
+        let mut raw = [0; BLAME_BYTES];
+        let said = bytes > 0 && self.read_exact(&mut raw, waiting_for).await.is_ok();
+        match Blame::decode(raw).filter(|_| said) {
+            Some(blame) => NetError::PeerBlames { doing, blame },
+            None => NetError::PeerAborted { doing },
+        }
+    }
+
+    /// Fills a buffer with bulk bytes.
+    ///
+    /// *Errors:* [`NetError::Unexpected`] if anything else comes before it is full; otherwise the connection's.
+    pub(crate) async fn bulk_exact(&mut self, into: &mut [u8]) -> Result<(), NetError> {
+        let mut done = 0;
+        while done < into.len() {
+            let rest = &mut into[done..];
+            done += match self.next(BULK).await? {
+                Next::Bulk { .. } => self.bulk(rest, BULK).await?,
+                other => return Err(other.instead_of(&format!("{} more bytes of bulk data", rest.len()))),
+            };
+        }
+        Ok(())
+    }
+
     /// Reads bulk bytes: as many as are wanted, or as the current frame has.
-    pub(crate) async fn bulk(&mut self, into: &mut [u8], waiting_for: &str) -> Result<usize, NetError> {
+    async fn bulk(&mut self, into: &mut [u8], waiting_for: &str) -> Result<usize, NetError> {
         let count = into.len().min(self.bulk_left);
         self.read_exact(&mut into[..count], waiting_for).await?;
         self.bulk_left -= count;
@@ -104,33 +145,33 @@ impl FrameReader {
         }
     }
 
-    /// Whether an abort is among the next bytes that the peer has sent already: looked for after a failed write, to
-    /// tell a peer that gave up from one that died.
-    pub(crate) async fn finds_abort(&mut self, patience: Duration) -> bool {
+    /// The abort that is among the next bytes that the peer has sent already, if any: looked for after a failed write,
+    /// to tell a peer that gave up from one that died.
+    pub(crate) async fn find_abort(&mut self, patience: Duration) -> Option<NetError> {
         let search = async {
             let mut skipped = [0; 1024];
             loop {
                 match self.next("an abort").await {
                     Ok(Next::Bulk { .. }) => {
                         if self.bulk(&mut skipped, "an abort").await.is_err() {
-                            return false;
+                            return None;
                         }
                     }
                     Ok(Next::Control { mut bytes, .. }) => {
                         while bytes > 0 {
                             let count = bytes.min(skipped.len());
                             if self.read_exact(&mut skipped[..count], "an abort").await.is_err() {
-                                return false;
+                                return None;
                             }
                             bytes -= count;
                         }
                     }
-                    Ok(Next::Close) => return false,
-                    Err(error) => return matches!(error, NetError::PeerAborted { .. }),
+                    Ok(Next::Close) => return None,
+                    Err(error) => return is_abort(&error).then_some(error),
                 }
             }
         };
-        timeout(patience, search).await.unwrap_or(false)
+        timeout(patience, search).await.ok().flatten()
     }
 
     /// Reads and forgets what still comes until the peer ends the stream, but no longer than `patience`.
@@ -140,6 +181,10 @@ impl FrameReader {
         let drain = async { while matches!(self.stream.read(&mut self.buffer).await, Ok(1..)) {} };
         let _ = timeout(patience, drain).await;
     }
+}
+
+fn is_abort(error: &NetError) -> bool {
+    matches!(error, NetError::PeerAborted { .. } | NetError::PeerBlames { .. })
 }
 
 /// One read, at least a byte.

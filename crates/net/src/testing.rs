@@ -153,7 +153,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Between<R, W> {
             let (kind, bytes) = match Header::decode(raw).map_err(io::Error::other)? {
                 Header::Control { kind, bytes } => (FrameKind::Message(kind), bytes),
                 Header::Bulk { bytes } => (FrameKind::Bulk, bytes),
-                Header::Abort => (FrameKind::Abort, 0),
+                Header::Abort { bytes } => (FrameKind::Abort, bytes),
                 Header::Close => (FrameKind::Close, 0),
             };
             let mut payload = vec![0; bytes as usize];

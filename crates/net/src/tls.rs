@@ -49,6 +49,11 @@ impl Tls {
         Tls { identity: Arc::new(identity), trusted: trusted.into_iter().collect() }
     }
 
+    /// The same identity, with others to trust.
+    pub(crate) fn trusting(&self, trusted: impl IntoIterator<Item = (String, Fingerprint)>) -> Self {
+        Tls { identity: self.identity.clone(), trusted: trusted.into_iter().collect() }
+    }
+
     /// The connection, once both sides have accepted each other's identities.
     pub(crate) async fn secure<S>(&self, stream: S, side: Side, patience: Duration) -> Result<TlsStream<S>, NetError>
     where
@@ -115,6 +120,12 @@ impl Tls {
             None => NetError::from_io(source, DOING),
         }
     }
+}
+
+/// Who the other side has proved to be.
+pub(crate) fn proven_identity<S>(stream: &TlsStream<S>) -> Option<Fingerprint> {
+    let certificate = stream.get_ref().1.peer_certificates()?.first()?;
+    fingerprint_of(certificate).ok()
 }
 
 async fn connect<S: AsyncRead + AsyncWrite + Unpin>(config: ClientConfig, stream: S) -> io::Result<TlsStream<S>> {

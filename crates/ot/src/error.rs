@@ -1,6 +1,6 @@
 //! What can go wrong in an oblivious transfer, by whose fault.
 
-use garblet_net::NetError;
+use garblet_net::{Accuses, Blame, Cause, NetError};
 
 /// Why an oblivious transfer cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +66,18 @@ pub enum OtError {
         /// How many are left.
         left: usize,
     },
+}
+
+impl Accuses for OtError {
+    fn accuses(&self, peer: u16) -> Option<Blame> {
+        let cause = match self {
+            OtError::Net(error) => return error.accuses(peer),
+            OtError::WrongLength { .. } => return None,
+            OtError::WidthMismatch { .. } => Cause::Disagrees,
+            _ => Cause::Misbehaved,
+        };
+        Some(Blame { party: peer, cause })
+    }
 }
 
 impl OtError {

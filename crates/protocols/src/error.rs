@@ -2,7 +2,7 @@
 
 use garblet_circuit::Party;
 use garblet_garble::EvaluateError;
-use garblet_net::NetError;
+use garblet_net::{Accuses, Blame, Cause, NetError, PartyError};
 use garblet_ot::OtError;
 use garblet_store::StoreError;
 
@@ -64,6 +64,14 @@ pub enum ProtocolError {
         /// What was given.
         got: String,
     },
+    /// A step with one of several peers has failed.
+    #[error("party {party}: {source}")]
+    Peer {
+        /// The peer.
+        party: Party,
+        /// What went wrong with it.
+        source: Box<ProtocolError>,
+    },
     /// A party number that the program or protocol does not have.
     #[error("party {party} takes no part: {reason}")]
     NoSuchParty {
@@ -72,4 +80,38 @@ pub enum ProtocolError {
         /// Why not.
         reason: String,
     },
+}
+
+impl<E: Into<ProtocolError> + std::error::Error + 'static> From<PartyError<E>> for ProtocolError {
+    fn from(error: PartyError<E>) -> Self {
+        ProtocolError::Peer { party: Party(error.party), source: Box::new(error.source.into()) }
+    }
+}
+
+impl Accuses for ProtocolError {
+    fn accuses(&self, peer: u16) -> Option<Blame> {
+        match self {
+            ProtocolError::Net(error) => error.accuses(peer),
+            ProtocolError::Ot(error) => error.accuses(peer),
+            ProtocolError::Peer { party, source } => source.accuses(party.0),
+            ProtocolError::Garble(_) | ProtocolError::Material { .. } => {
+                Some(Blame { party: peer, cause: Cause::Misbehaved })
+            }
+            ProtocolError::Store(_)
+            | ProtocolError::NotPrepared(_)
+            | ProtocolError::Unsupported { .. }
+            | ProtocolError::Input { .. }
+            | ProtocolError::NoSuchParty { .. } => None,
+        }
+    }
+}
+
+impl ProtocolError {
+    /// Whom the others of a mesh are told this is over; none if it is this party itself, or no peer's in particular.
+    pub fn blame(&self) -> Option<Blame> {
+        match self {
+            ProtocolError::Peer { party, source } => source.accuses(party.0),
+            _ => None,
+        }
+    }
 }

@@ -18,4 +18,4 @@ pub mod yao;
 pub use error::ProtocolError;
 pub use phase::{Communication, Phase, PhaseCost, PhaseCosts};
 pub use security::Security;
-pub use session::{Progress, Session};
+pub use session::{MeshSession, Metered, Progress, Session};

@@ -1,6 +1,6 @@
-//! A session joins a protocol to a channel and a generator, and meters it.
+//! A session joins a protocol to a channel or a mesh and a generator, and meters it.
 
-use garblet_net::{Channel, Hello, Traffic};
+use garblet_net::{Channel, Difference, Hello, Mesh, NetError, PerPeer, Traffic};
 use garblet_primitives::Prg;
 
 use crate::{
@@ -19,42 +19,45 @@ impl Progress for () {
     fn advance(&mut self, _: u64, _: u64, _: Traffic) {}
 }
 
-/// One party's end of a two-party protocol: the only place below the caller that reads a clock.
-pub struct Session {
-    channel: Channel,
+/// What joins a party to its peers: one channel, or a mesh.
+pub trait Metered {
+    /// What went through so far.
+    fn traffic(&self) -> Traffic;
+}
+
+impl Metered for Channel {
+    fn traffic(&self) -> Traffic {
+        self.traffic()
+    }
+}
+
+impl Metered for Mesh {
+    fn traffic(&self) -> Traffic {
+        self.traffic()
+    }
+}
+
+/// One party's end of a protocol: the only place below the caller that reads a clock. Two parties share a [`Channel`], more
+/// a [`Mesh`].
+pub struct Session<C = Channel> {
+    channel: C,
     rng: Prg,
     meter: Meter,
     progress: Box<dyn Progress>,
 }
 
-impl Session {
-    /// Opens a session in [`Phase::Setup`]: both sides say who they are and what they want to run, and must agree.
-    ///
-    /// *Errors*: [`NetError::Incompatible`](garblet_net::NetError) on both sides where they do not, naming on what.
-    pub async fn open(
-        mut channel: Channel,
-        rng: Prg,
-        hello: &Hello,
-        progress: Box<dyn Progress>,
-    ) -> Result<Self, ProtocolError> {
-        let meter = Meter::start(channel.traffic());
-        hello.exchange(&mut channel).await?;
-        Ok(Session { channel, rng, meter, progress })
-    }
+/// One party's end of a protocol of several parties.
+pub type MeshSession = Session<Mesh>;
 
+impl<C: Metered> Session<C> {
     /// Begins a phase; what follows is counted to it.
     pub fn enter(&mut self, phase: Phase) {
         self.meter.enter(phase, self.channel.traffic());
     }
 
-    /// The channel and the generator, to run a step.
-    pub fn parts(&mut self) -> (&mut Channel, &mut Prg) {
+    /// The channel or mesh, and the generator, to run a step.
+    pub fn parts(&mut self) -> (&mut C, &mut Prg) {
         (&mut self.channel, &mut self.rng)
-    }
-
-    /// The channel.
-    pub fn channel(&mut self) -> &mut Channel {
-        &mut self.channel
     }
 
     /// The generator.
@@ -72,6 +75,27 @@ impl Session {
         self.enter(self.meter.phase());
         self.meter.costs()
     }
+}
+
+impl Session<Channel> {
+    /// Opens a session in [`Phase::Setup`]: both sides say who they are and what they want to run, and must agree.
+    ///
+    /// *Errors*: [`NetError::Incompatible`](garblet_net::NetError) on both sides where they do not, naming on what.
+    pub async fn open(
+        mut channel: Channel,
+        rng: Prg,
+        hello: &Hello,
+        progress: Box<dyn Progress>,
+    ) -> Result<Self, ProtocolError> {
+        let meter = Meter::start(channel.traffic());
+        hello.exchange(&mut channel).await?;
+        Ok(Session { channel, rng, meter, progress })
+    }
+
+    /// The channel.
+    pub fn channel(&mut self) -> &mut Channel {
+        &mut self.channel
+    }
 
     /// Ends the session in order.
     pub async fn close(self) -> Result<(), ProtocolError> {
@@ -82,5 +106,57 @@ impl Session {
     /// Ends the session without a result; the peer learns only that.
     pub async fn abort(self) {
         self.channel.abort().await;
+    }
+}
+
+impl Session<Mesh> {
+    /// Opens a session in [`Phase::Setup`]: all parties say who they are and what they want to run, and must agree.
+    ///
+    /// *Errors*: a party that disagrees, and on what; the others are told who it is.
+    pub async fn join(
+        mut mesh: Mesh,
+        rng: Prg,
+        hello: &Hello,
+        progress: Box<dyn Progress>,
+    ) -> Result<Self, ProtocolError> {
+        let meter = Meter::start(mesh.traffic());
+        let greet = async |peer: u16, channel: &mut Channel, ()| match hello.exchange(channel).await {
+            Ok(theirs) if theirs.party == peer => Ok(()),
+            Ok(theirs) => {
+                let (ours, theirs) = (peer.to_string(), theirs.party.to_string());
+                let differences = vec![Difference { field: "party at this end".into(), ours, theirs }];
+                Err(NetError::Incompatible { differences })
+            }
+            Err(error) => Err(error),
+        };
+        let peers = mesh.per_peer(|_| ());
+        match mesh.each(peers, greet).await {
+            Ok(_) => Ok(Session { channel: mesh, rng, meter, progress }),
+            Err(error) => {
+                mesh.abort(error.blame()).await;
+                Err(error.into())
+            }
+        }
+    }
+
+    /// The mesh.
+    pub fn mesh(&mut self) -> &mut Mesh {
+        &mut self.channel
+    }
+
+    /// A generator of its own for the step with each peer.
+    pub fn rng_per_peer(&mut self) -> PerPeer<Prg> {
+        let rng = &mut self.rng;
+        self.channel.per_peer(|_| Prg::random(rng))
+    }
+
+    /// Ends the session in order.
+    pub async fn close(self) -> Result<(), ProtocolError> {
+        Ok(self.channel.close().await?)
+    }
+
+    /// Ends the session without a result; the others learn only over whom.
+    pub async fn abort(self, error: &ProtocolError) {
+        self.channel.abort(error.blame()).await;
     }
 }

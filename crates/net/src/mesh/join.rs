@@ -1,0 +1,273 @@
+//! How the mesh comes about over TCP or TLS, whoever is started first.
+//!
+//! Every party listens for those above it and connects to those below it. The first message each way says who we are, so
+//! that connections find their places; [`Hello`] then says what we are about to do.
+
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream::FuturesUnordered};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, sleep_until};
+
+use super::{Mesh, PartyError, PeersFile, PerPeer};
+use crate::blame::{Blame, Cause};
+use crate::channel::Channel;
+use crate::connect::{Listener, Options, channel, connect};
+use crate::error::NetError;
+use crate::hello::{Difference, Hello, agree};
+use crate::tls::Side;
+
+/// A mesh that did not come about.
+#[derive(Debug, thiserror::Error)]
+pub enum MeshError {
+    /// A party that came is not as it should be.
+    #[error(transparent)]
+    Party(#[from] PartyError),
+    /// Parties that did not come.
+    #[error("{}", missing_text(missing, *after, refused))]
+    Missing {
+        /// Each with what was tried last.
+        missing: Vec<(u16, NetError)>,
+        /// How long this party waited.
+        after: Duration,
+        /// Connections that turned out to be no party of this run: where from, and why not.
+        refused: Vec<String>,
+    },
+    /// This party's own number or network.
+    #[error(transparent)]
+    Own(#[from] NetError),
+}
+
+impl MeshError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            MeshError::Party(error) => error.source.hint(),
+            MeshError::Own(error) => error.hint(),
+            MeshError::Missing { .. } => Some(
+                "start the missing parties, check the addresses in the peers file and that no firewall is between"
+                    .into(),
+            ),
+        }
+    }
+
+    fn blame(&self) -> Option<Blame> {
+        match self {
+            MeshError::Party(error) => error.blame(),
+            MeshError::Missing { missing, .. } => {
+                missing.first().map(|(party, _)| Blame { party: *party, cause: Cause::Missing })
+            }
+            MeshError::Own(_) => None,
+        }
+    }
+}
+
+fn missing_text(missing: &[(u16, NetError)], after: Duration, refused: &[String]) -> String {
+    let who: Vec<String> = missing.iter().map(|(party, error)| format!("party {party}: {error}")).collect();
+    let mut text = who.join("; ");
+    if !refused.is_empty() {
+        text.push_str(&format!("; connections refused in these {} s: {}", after.as_secs_f64(), refused.join("; ")));
+    }
+    text
+}
+
+impl Mesh {
+    /// Joins party `party` of `peers` to all others: listens for those above it and connects to those below it.
+    ///
+    /// `listener` is bound already, to this party's address; the last party needs none. With `options.tls`, a peer has to
+    /// be who the peers file says it is; whom `tls` itself trusts does not matter.
+    ///
+    /// What it costs is not counted in the mesh's traffic before and after steps: take the difference.
+    ///
+    /// *Errors:* as [`MeshError`] says; those that have joined are told whom it was over.
+    pub async fn join(
+        party: u16,
+        peers: &PeersFile,
+        listener: Option<Listener>,
+        options: &Options,
+    ) -> Result<Mesh, MeshError> {
+        let meeting = Meeting { party, peers, options, deadline: Instant::now() + options.patience };
+        let mut joined: PerPeer<Option<Arrival>> = PerPeer::new(party, peers.party_count(), |_| None);
+        let result = meeting.gather(listener.as_ref(), &mut joined).await;
+        let channels: Vec<Channel> = joined.into_iter().filter_map(|(_, arrival)| Some(arrival?.channel)).collect();
+        match result {
+            Ok(()) => {
+                let mut mesh = Mesh::new(PerPeer::from_ends(party, channels));
+                mesh.set_timeout(options.timeout);
+                Ok(mesh)
+            }
+            Err(error) => {
+                let blame = error.blame();
+                let mut aborts: FuturesUnordered<_> =
+                    channels.into_iter().map(|channel| channel.abort_over(blame)).collect();
+                while aborts.next().await.is_some() {}
+                Err(error)
+            }
+        }
+    }
+}
+
+/// A party that has come.
+struct Arrival {
+    channel: Channel,
+    /// Where it came from.
+    from: String,
+}
+
+/// Why a connection is no party's.
+enum Refusal {
+    /// Nobody of this run, perhaps: the run goes on without it.
+    Stranger(String),
+    /// A party of this run that cannot take part.
+    Party(PartyError),
+}
+
+struct Meeting<'a> {
+    party: u16,
+    peers: &'a PeersFile,
+    options: &'a Options,
+    deadline: Instant,
+}
+
+impl Meeting<'_> {
+    /// Lets all parties find their places in `joined`.
+    async fn gather(
+        &self,
+        listener: Option<&Listener>,
+        joined: &mut PerPeer<Option<Arrival>>,
+    ) -> Result<(), MeshError> {
+        let mut calls: FuturesUnordered<_> = (0..self.party).map(|peer| self.call(peer)).collect();
+        let mut greetings = FuturesUnordered::new();
+        let (mut absent, mut refused) = (Vec::new(), Vec::new());
+        while joined.iter().any(|(_, arrival)| arrival.is_none()) {
+            tokio::select! {
+                Some((peer, called)) = calls.next(), if !calls.is_empty() => match called {
+                    Ok(arrival) => place(joined, peer, arrival)?,
+                    Err(error @ NetError::CannotConnect { .. }) => absent.push((peer, error)),
+                    Err(source) => return Err(PartyError { party: peer, source }.into()),
+                },
+                stream = accept(listener) => greetings.push(self.greet(stream?)),
+                Some(greeted) = greetings.next(), if !greetings.is_empty() => match greeted {
+                    Ok((peer, arrival)) => place(joined, peer, arrival)?,
+                    Err(Refusal::Party(error)) => return Err(error.into()),
+                    Err(Refusal::Stranger(why)) => refused.push(why),
+                },
+                () = sleep_until(self.deadline) => return Err(self.missing(joined, absent, refused, listener)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Connects to a party below.
+    async fn call(&self, peer: u16) -> (u16, Result<Arrival, NetError>) {
+        let address = self.peers.parties()[usize::from(peer)].address.clone();
+        let patience = self.deadline.saturating_duration_since(Instant::now());
+        let options = Options { patience, ..self.options_for(peer..peer + 1) };
+        let met = async {
+            let mut channel = connect(&address, &options).await?;
+            let theirs = self.introduce(&mut channel).await?;
+            let differences = self.differences(&theirs, Some(peer));
+            if differences.is_empty() { Ok(channel) } else { Err(NetError::Incompatible { differences }) }
+        };
+        let met = met.await;
+        (peer, met.map(|channel| Arrival { channel, from: address }))
+    }
+
+    /// Finds out who has connected.
+    async fn greet(&self, stream: TcpStream) -> Result<(u16, Arrival), Refusal> {
+        let from = stream.peer_addr().map_or("an unknown address".into(), |address| address.to_string());
+        let stranger = |error: NetError| Refusal::Stranger(format!("{from}: {error}"));
+        let options = self.options_for(self.party + 1..self.peers.party_count());
+        let mut channel = channel(stream, Side::Accepting, &options).await.map_err(stranger)?;
+        let theirs = self.introduce(&mut channel).await.map_err(stranger)?;
+        let differences = self.differences(&theirs, None);
+        let party = theirs.party;
+        if party <= self.party || party >= self.peers.party_count() {
+            return Err(stranger(NetError::Incompatible { differences }));
+        }
+        let fail = |source| Err(Refusal::Party(PartyError { party, source }));
+        if !differences.is_empty() {
+            return fail(NetError::Incompatible { differences });
+        }
+        let expected = self.peers.parties()[usize::from(party)].fingerprint;
+        match (options.tls.is_some(), expected, channel.peer()) {
+            (true, Some(expected), Some(got)) if got != expected => {
+                fail(NetError::UnknownIdentity { expected: expected.to_string(), got })
+            }
+            _ => Ok((party, Arrival { channel, from })),
+        }
+    }
+
+    /// The options for a connection with one of `peers`.
+    fn options_for(&self, peers: std::ops::Range<u16>) -> Options {
+        let entries = peers.filter_map(|peer| {
+            let fingerprint = self.peers.parties()[usize::from(peer)].fingerprint?;
+            Some((format!("party {peer}"), fingerprint))
+        });
+        Options { tls: self.options.tls.as_ref().map(|tls| tls.trusting(entries)), ..self.options.clone() }
+    }
+
+    fn ours(&self) -> Hello {
+        Hello::new("mesh", self.party, self.peers.party_count(), [0; 32])
+    }
+
+    async fn introduce(&self, channel: &mut Channel) -> Result<Hello, NetError> {
+        channel.send(&self.ours()).await?;
+        channel.receive::<Hello>().await
+    }
+
+    fn differences(&self, theirs: &Hello, expected: Option<u16>) -> Vec<Difference> {
+        let mut differences = agree(&self.ours(), theirs);
+        if let Some(expected) = expected.filter(|expected| *expected != theirs.party) {
+            let field = "party at this address".into();
+            differences.push(Difference { field, ours: expected.to_string(), theirs: theirs.party.to_string() });
+        }
+        differences
+    }
+
+    fn missing(
+        &self,
+        joined: &PerPeer<Option<Arrival>>,
+        absent: Vec<(u16, NetError)>,
+        refused: Vec<String>,
+        listener: Option<&Listener>,
+    ) -> MeshError {
+        let after = self.options.patience;
+        let mut missing = absent;
+        let silent = |party| missing.iter().all(|(other, _)| *other != party);
+        let rest = joined.iter().filter(|(party, arrival)| arrival.is_none() && silent(*party)).map(|(party, _)| party);
+        let error = |party| match listener.filter(|_| party > self.party) {
+            Some(listener) => NetError::NobodyCame { address: listener.address().to_string(), after },
+            None => NetError::Timeout { doing: "for the party to say who it is".into(), after },
+        };
+        let rest: Vec<_> = rest.map(|party| (party, error(party))).collect();
+        missing.extend(rest);
+        missing.sort_unstable_by_key(|(party, _)| *party);
+        MeshError::Missing { missing, after, refused }
+    }
+}
+
+/// The next connection; none ever, for a party that does not listen.
+async fn accept(listener: Option<&Listener>) -> Result<TcpStream, NetError> {
+    match listener {
+        Some(listener) => listener.accept_stream().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Gives a party its place.
+///
+/// *Errors:* [`NetError::CameTwice`] if it has one; the place is then empty, and both connections end.
+fn place(joined: &mut PerPeer<Option<Arrival>>, party: u16, arrival: Arrival) -> Result<(), PartyError> {
+    match joined.get_mut(party) {
+        Some(place @ None) => {
+            *place = Some(arrival);
+            Ok(())
+        }
+        Some(Some(first)) => {
+            let source = NetError::CameTwice { first: first.from.clone(), second: arrival.from };
+            Err(PartyError { party, source })
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,227 @@
+//! The mesh: a channel between this party and every other, and steps with all of them at once.
+//!
+//! A step ([`Mesh::each`], and the collectives built on it) runs with all peers concurrently. Rounds are those of the
+//! mesh as a whole: in a step, each pair counts its own, and the step has as many as the pair with the most.
+//!
+//! When a step fails with one peer, those with the others get a moment to end, so that the error that is returned names
+//! whom the others' errors point at as well; [`Mesh::abort`] then tells everybody who that is.
+
+mod collective;
+mod join;
+mod peers_file;
+mod per_peer;
+
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream::FuturesUnordered};
+use tokio::time::{Instant, timeout_at};
+
+pub use collective::share_of;
+pub use join::MeshError;
+pub use peers_file::{PeerEntry, PeersFile, PeersFileError};
+pub use per_peer::PerPeer;
+
+use crate::blame::{Accuses, Blame, Cause};
+use crate::channel::{Channel, Traffic};
+use crate::error::NetError;
+use crate::memory_pair;
+
+/// How long the steps with other peers may go on after one has failed, if the time-out is not shorter.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// A step with one peer that has failed.
+#[derive(Debug, thiserror::Error)]
+#[error("party {party}: {source}")]
+pub struct PartyError<E: std::error::Error + 'static = NetError> {
+    /// The peer.
+    pub party: u16,
+    /// What went wrong with it.
+    pub source: E,
+}
+
+impl<E: Accuses> PartyError<E> {
+    /// Who is to blame; none if it is this party itself.
+    pub fn blame(&self) -> Option<Blame> {
+        self.source.accuses(self.party)
+    }
+
+    /// The less, the closer to what happened: own evidence, then what others say, then a peer that gave up or is gone
+    /// and may have had its reasons.
+    fn distance(&self) -> u8 {
+        match self.blame() {
+            None => 0,
+            Some(blame) if blame.party != self.party => 1,
+            Some(Blame { cause: Cause::GaveUp, .. }) => 2,
+            Some(Blame { cause: Cause::Gone, .. }) => 3,
+            Some(_) => 0,
+        }
+    }
+}
+
+/// One party's channels to all others.
+///
+/// After an error it is of no use but to [`abort`](Mesh::abort).
+pub struct Mesh {
+    channels: PerPeer<Channel>,
+    rounds: u64,
+    sent_since_wait: bool,
+    grace: Duration,
+}
+
+impl Mesh {
+    /// The mesh over channels that are there already.
+    pub fn new(channels: PerPeer<Channel>) -> Self {
+        Mesh { channels, rounds: 0, sent_since_wait: false, grace: GRACE }
+    }
+
+    /// The meshes of `count` parties in this process, by party.
+    ///
+    /// Every pair is a [`memory_pair`], so the parties have to run concurrently.
+    pub fn memory(count: u16) -> Vec<Mesh> {
+        let mut ends: Vec<Vec<Channel>> = (0..count).map(|_| Vec::new()).collect();
+        for high in 0..usize::from(count) {
+            for low in 0..high {
+                let (one, two) = memory_pair();
+                ends[low].push(one);
+                ends[high].push(two);
+            }
+        }
+        // A party's channels to those below it are all there before it is itself the lower one: they are in order.
+        let parties = (0..count).zip(ends);
+        parties.map(|(party, channels)| Mesh::new(PerPeer::from_ends(party, channels))).collect()
+    }
+
+    /// This party's number.
+    pub fn party(&self) -> u16 {
+        self.channels.own()
+    }
+
+    /// How many parties there are, this one included.
+    pub fn party_count(&self) -> u16 {
+        self.channels.party_count()
+    }
+
+    /// One value for every peer.
+    pub fn per_peer<T>(&self, value: impl FnMut(u16) -> T) -> PerPeer<T> {
+        PerPeer::new(self.party(), self.party_count(), value)
+    }
+
+    /// Sets how long to wait without a byte moving before giving up on a peer.
+    pub fn set_timeout(&mut self, timeout: Duration) {
+        self.grace = GRACE.min(timeout);
+        self.channels.iter_mut().for_each(|(_, channel)| channel.set_timeout(timeout));
+    }
+
+    /// What went through in all; rounds are those of the mesh as a whole.
+    pub fn traffic(&self) -> Traffic {
+        let mut sum = Traffic { rounds: self.rounds, ..Traffic::default() };
+        for (_, channel) in self.channels.iter() {
+            let one = channel.traffic();
+            sum.bytes_sent += one.bytes_sent;
+            sum.bytes_received += one.bytes_received;
+            sum.framing_bytes += one.framing_bytes;
+        }
+        sum
+    }
+
+    /// What went between this party and each peer.
+    pub fn traffic_by_peer(&self) -> PerPeer<Traffic> {
+        self.channels.map_ref(|_, channel| channel.traffic())
+    }
+
+    /// Runs a step with every peer, all concurrently, each with a value of its own, and returns what they return.
+    ///
+    /// The step must not need another pair's step to end: it may still be running.
+    ///
+    /// *Errors:* if a step fails, once the others have ended or a moment is over: the one that says most.
+    pub async fn each<S, T, E: Accuses>(
+        &mut self,
+        values: PerPeer<S>,
+        step: impl AsyncFn(u16, &mut Channel, S) -> Result<T, E>,
+    ) -> Result<PerPeer<T>, PartyError<E>> {
+        let before = self.begin();
+        let (party, count, grace) = (self.party(), self.party_count(), self.grace);
+        let run = async |(peer, channel): (u16, &mut Channel), value| (peer, step(peer, channel, value).await);
+        let running = self.channels.iter_mut().zip(values).map(|(to, (_, value))| run(to, value));
+        let result = all(running.collect(), grace).await?;
+        self.end(before);
+        let mut result = result.into_iter();
+        Ok(PerPeer::from_ends(party, (1..count).filter_map(|_| result.next()).collect()))
+    }
+
+    /// Ends the conversation: all parties call it when all is said.
+    ///
+    /// *Errors:* a peer that has more to say, or is gone.
+    pub async fn close(self) -> Result<(), PartyError> {
+        let grace = self.grace;
+        let close = async |peer, channel: Channel| (peer, channel.close().await.map(|_| ()));
+        all(self.channels.into_iter().map(|(peer, channel)| close(peer, channel)).collect(), grace).await?;
+        Ok(())
+    }
+
+    /// Tells everybody that this party gives up, and over whom, and ends all connections.
+    pub async fn abort(self, blame: Option<Blame>) {
+        let channels = self.channels.into_iter();
+        let mut aborts: FuturesUnordered<_> = channels.map(|(_, channel)| channel.abort_over(blame)).collect();
+        while aborts.next().await.is_some() {}
+    }
+
+    /// Before a step: what was sent to anybody counts for every pair. Returns each pair's counters.
+    fn begin(&mut self) -> Vec<Before> {
+        let before = |(_, channel): (u16, &mut Channel)| {
+            channel.sent_since_wait = self.sent_since_wait;
+            Before { rounds: channel.rounds, waits: channel.waits, bytes_sent: channel.bytes_sent }
+        };
+        self.channels.iter_mut().map(before).collect()
+    }
+
+    /// After a step: it has as many rounds as the pair with the most, and what was sent before the last wait is past.
+    fn end(&mut self, before: Vec<Before>) {
+        let after = || self.channels.iter().map(|(_, channel)| channel).zip(&before);
+        let any_waited = after().any(|(channel, before)| channel.waits > before.waits);
+        let sent = |channel: &Channel, before: &Before| {
+            let in_step = channel.waits > before.waits || channel.bytes_sent > before.bytes_sent;
+            channel.sent_since_wait && (in_step || !any_waited)
+        };
+        let rounds = after().map(|(channel, before)| channel.rounds - before.rounds).max();
+        let sent_since_wait = after().any(|(channel, before)| sent(channel, before));
+        self.rounds += rounds.unwrap_or(0);
+        self.sent_since_wait = sent_since_wait;
+    }
+}
+
+/// A channel's counters before a step.
+struct Before {
+    rounds: u64,
+    waits: u64,
+    bytes_sent: u64,
+}
+
+/// Waits for all steps; what they return, by peer.
+async fn all<F, T, E: Accuses>(mut running: FuturesUnordered<F>, grace: Duration) -> Result<Vec<T>, PartyError<E>>
+where
+    F: Future<Output = (u16, Result<T, E>)>,
+{
+    let mut done = Vec::with_capacity(running.len());
+    let mut failed: Vec<PartyError<E>> = Vec::new();
+    let mut deadline = None;
+    loop {
+        let next = match deadline {
+            None => running.next().await,
+            Some(deadline) => timeout_at(deadline, running.next()).await.ok().flatten(),
+        };
+        match next {
+            Some((peer, Ok(value))) => done.push((peer, value)),
+            Some((party, Err(source))) => {
+                failed.push(PartyError { party, source });
+                deadline.get_or_insert(Instant::now() + grace);
+            }
+            None => break,
+        }
+    }
+    if let Some(error) = failed.into_iter().min_by_key(|error| (error.distance(), error.party)) {
+        return Err(error);
+    }
+    done.sort_unstable_by_key(|(peer, _)| *peer);
+    Ok(done.into_iter().map(|(_, value)| value).collect())
+}

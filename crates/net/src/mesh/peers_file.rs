@@ -1,0 +1,226 @@
+//! The file that says where the parties are and who they are.
+
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::fingerprint::Fingerprint;
+
+/// The longest file that is read.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// The most parties of a run.
+const PARTIES_MAX: usize = 255;
+
+const EXAMPLE: &str = "one table per party, in order: [[party]] with address = \"HOST:PORT\" and fingerprint = \"...\"";
+
+/// One party of a [`PeersFile`].
+#[derive(Clone, Debug)]
+pub struct PeerEntry {
+    /// Where it listens, `HOST:PORT`.
+    pub address: String,
+    /// Who it is; none if the connections are plain TCP.
+    pub fingerprint: Option<Fingerprint>,
+}
+
+/// All parties of a run, by their numbers: a TOML file with a table `[[party]]` for each.
+///
+/// ```toml
+/// [[party]]
+/// address = "alice.example:7000"
+/// fingerprint = "h2wm-..."
+/// ```
+#[derive(Clone, Debug)]
+pub struct PeersFile {
+    parties: Vec<PeerEntry>,
+}
+
+/// A file that does not say where the parties are.
+#[derive(Debug, thiserror::Error)]
+#[error("{}{}: {what}", path.display(), line.map_or(String::new(), |line| format!(":{line}")))]
+pub struct PeersFileError {
+    /// The file.
+    pub path: PathBuf,
+    /// The line, from 1.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub what: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Content {
+    #[serde(default)]
+    party: Vec<Spanned<Entry>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    address: Spanned<String>,
+    fingerprint: Option<Spanned<String>>,
+}
+
+impl PeersFile {
+    /// The parties at these addresses, without identities.
+    pub fn plain(addresses: impl IntoIterator<Item = String>) -> Self {
+        let entry = |address| PeerEntry { address, fingerprint: None };
+        PeersFile { parties: addresses.into_iter().map(entry).collect() }
+    }
+
+    /// Reads the file.
+    ///
+    /// *Errors:* with the line: what is no such file; fewer than 2 parties or more than 255; two parties with one address
+    /// or one fingerprint; some parties with a fingerprint and others without.
+    pub fn open(path: &Path) -> Result<Self, PeersFileError> {
+        let error = |what: String| PeersFileError { path: path.into(), line: None, what, hint: None };
+        let unreadable = |source: std::io::Error| error(format!("cannot be read: {source}"));
+        let bytes = fs::metadata(path).map_err(unreadable)?.len();
+        if bytes > FILE_BYTES_MAX {
+            return Err(error(format!("{bytes} bytes, expected at most {FILE_BYTES_MAX}")));
+        }
+        PeersFile::parse(path, &fs::read_to_string(path).map_err(unreadable)?)
+    }
+
+    /// Reads the file's text; `path` is for messages.
+    fn parse(path: &Path, text: &str) -> Result<Self, PeersFileError> {
+        let error = |span: Option<Range<usize>>, what: String, hint: Option<&str>| PeersFileError {
+            path: path.into(),
+            line: span.map(|span| text.as_bytes().iter().take(span.start).filter(|&&byte| byte == b'\n').count() + 1),
+            what,
+            hint: hint.map(Into::into),
+        };
+        let content: Content =
+            toml::from_str(text).map_err(|e| error(e.span(), e.message().to_string(), Some(EXAMPLE)))?;
+        if !(2..=PARTIES_MAX).contains(&content.party.len()) {
+            let what = format!("expected 2 to {PARTIES_MAX} parties, got {}", content.party.len());
+            return Err(error(None, what, Some(EXAMPLE)));
+        }
+        let mut parties: Vec<PeerEntry> = Vec::with_capacity(content.party.len());
+        for entry in content.party {
+            let party = parties.len();
+            let span = entry.span();
+            let Entry { address, fingerprint } = entry.into_inner();
+            check_address(address.get_ref())
+                .map_err(|what| error(Some(address.span()), format!("party {party}: {what}"), None))?;
+            let fingerprint = match fingerprint {
+                None => None,
+                Some(text) => Some(text.get_ref().parse::<Fingerprint>().map_err(|what| {
+                    let hint = "garblet keygen prints a party's fingerprint";
+                    error(Some(text.span()), format!("party {party}: {what}"), Some(hint))
+                })?),
+            };
+            let entry = PeerEntry { address: address.into_inner(), fingerprint };
+            check_against(&entry, &parties).map_err(|(what, hint)| error(Some(span), what, Some(hint)))?;
+            parties.push(entry);
+        }
+        Ok(PeersFile { parties })
+    }
+
+    /// The parties in order.
+    pub fn parties(&self) -> &[PeerEntry] {
+        &self.parties
+    }
+
+    /// How many parties there are.
+    pub fn party_count(&self) -> u16 {
+        self.parties.len() as u16
+    }
+
+    /// Whether the parties have identities.
+    pub fn has_identities(&self) -> bool {
+        self.parties.iter().all(|party| party.fingerprint.is_some())
+    }
+}
+
+fn check_address(address: &str) -> Result<(), String> {
+    let (host, port) = address.rsplit_once(':').unwrap_or(("", ""));
+    match !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0) {
+        true => Ok(()),
+        false => Err(format!("`{}` is not an address: expected HOST:PORT", address.escape_debug())),
+    }
+}
+
+/// Compares a party with those before it.
+fn check_against(entry: &PeerEntry, others: &[PeerEntry]) -> Result<(), (String, &'static str)> {
+    let party = others.len();
+    if let Some(other) = others.iter().position(|other| other.address == entry.address) {
+        let what = format!("party {party} has the address {} of party {other}", entry.address);
+        return Err((what, "each party listens on an address of its own"));
+    }
+    let same = |other: &PeerEntry| other.fingerprint.is_some() && other.fingerprint == entry.fingerprint;
+    if let Some(other) = others.iter().position(same) {
+        let what = format!("party {party} has the fingerprint of party {other}");
+        return Err((what, "each party has an identity of its own: garblet keygen makes one"));
+    }
+    match others.first().filter(|first| first.fingerprint.is_some() != entry.fingerprint.is_some()) {
+        Some(first) => {
+            let (with, without) = if first.fingerprint.is_some() { (0, party) } else { (party, 0) };
+            let what = format!("party {with} has a fingerprint, party {without} has none");
+            Err((what, "give every party its fingerprint; or none, for plain TCP"))
+        }
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<PeersFile, PeersFileError> {
+        PeersFile::parse(Path::new("peers.toml"), text)
+    }
+
+    fn entry(address: &str, fingerprint: Option<u8>) -> String {
+        let fingerprint = fingerprint.map(|n| format!("fingerprint = \"{}\"\n", Fingerprint::of(&[n])));
+        format!("[[party]]\naddress = \"{address}\"\n{}", fingerprint.unwrap_or_default())
+    }
+
+    #[test]
+    fn parties_are_read_in_order() {
+        let text = [entry("a:1", Some(1)), entry("[::1]:2", Some(2)), entry("127.0.0.1:3", Some(3))].concat();
+        let peers = parse(&text).expect("well formed");
+        let addresses: Vec<&str> = peers.parties().iter().map(|party| &party.address[..]).collect();
+        assert_eq!(addresses, ["a:1", "[::1]:2", "127.0.0.1:3"]);
+        assert_eq!(peers.parties()[2].fingerprint, Some(Fingerprint::of(&[3])));
+        assert!(peers.has_identities());
+        assert!(!parse(&[entry("a:1", None), entry("a:2", None)].concat()).expect("plain").has_identities());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line_and_a_hint() {
+        let good = entry("a:1", Some(1));
+        for (text, expected) in [
+            (String::new(), "peers.toml: expected 2 to 255 parties, got 0"),
+            (good.clone(), "peers.toml: expected 2 to 255 parties, got 1"),
+            (format!("{good}[[party]]\n"), "peers.toml:4: missing field `address`"),
+            (format!("{good}[[party]]\nadress = \"a:2\"\n"), "peers.toml:5: unknown field `adress`"),
+            (format!("{good}[[party]]\naddress = 3\n"), "peers.toml:5: invalid type: integer `3`"),
+            (format!("{good}[[party\n"), "peers.toml:4: "),
+            (format!("{good}{}", entry("a", Some(2))), "peers.toml:5: party 1: `a` is not an address"),
+            (format!("{good}{}", entry("a:0", Some(2))), "peers.toml:5: party 1: `a:0` is not an address"),
+            (format!("{good}{}", entry("a:1", Some(2))), "peers.toml:4: party 1 has the address a:1 of party 0"),
+            (format!("{good}{}", entry("a:2", Some(1))), "peers.toml:4: party 1 has the fingerprint of party 0"),
+            (format!("{good}{}", entry("a:2", None)), "peers.toml:4: party 0 has a fingerprint, party 1 has none"),
+            (format!("{}{}", entry("a:2", None), good), "peers.toml:3: party 1 has a fingerprint, party 0 has none"),
+            (
+                format!("{good}[[party]]\naddress = \"a:2\"\nfingerprint = \"00\"\n"),
+                "peers.toml:6: party 1: fingerprint has 2 characters",
+            ),
+        ] {
+            let error = parse(&text).expect_err(expected).to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_named() {
+        let error = PeersFile::open(Path::new("no-such-peers.toml")).expect_err("missing").to_string();
+        assert!(error.starts_with("no-such-peers.toml: cannot be read"), "{error}");
+    }
+}

@@ -1,0 +1,263 @@
+//! The mesh over real sockets: parties that come in any order, do not come, come wrongly, or leave.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use garblet_net::{
+    Blame, Cause, Identity, Listener, Mesh, MeshError, NetError, Options, PartyError, PeersFile, SimulatedLink, Tls,
+    connect,
+};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+const PATIENCE: Duration = Duration::from_millis(600);
+
+fn identity(party: u16) -> Identity {
+    Identity::generate(&mut StdRng::seed_from_u64(party.into()))
+}
+
+fn plain() -> Options {
+    Options { patience: PATIENCE, timeout: PATIENCE, ..Options::default() }
+}
+
+fn tls(party: u16) -> Options {
+    Options { tls: Some(Tls::new(identity(party), [])), ..plain() }
+}
+
+/// Listeners for all parties, and the file that names their addresses.
+async fn places(count: u16, identities: bool) -> (PeersFile, Vec<Listener>) {
+    let mut listeners = Vec::new();
+    for _ in 0..count {
+        listeners.push(Listener::bind("127.0.0.1:0").await.expect("a free port"));
+    }
+    let addresses = listeners.iter().map(|listener| listener.address().to_string());
+    let peers = match identities {
+        false => PeersFile::plain(addresses),
+        true => {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("peers.toml");
+            let entry = |(party, address): (usize, String)| {
+                let fingerprint = identity(party as u16).fingerprint();
+                format!("[[party]]\naddress = \"{address}\"\nfingerprint = \"{fingerprint}\"\n")
+            };
+            let text: String = addresses.enumerate().map(entry).collect();
+            std::fs::write(&path, text).expect("written");
+            PeersFile::open(&path).expect("reads")
+        }
+    };
+    (peers, listeners)
+}
+
+/// Lets the parties of `who` (their number, and the options they use) join, each `delay` times its place late.
+async fn join(count: u16, identities: bool, who: Vec<(u16, Options)>, delay: Duration) -> Vec<Result<Mesh, MeshError>> {
+    let (peers, listeners) = places(count, identities).await;
+    let mut listeners: Vec<Option<Listener>> = listeners.into_iter().map(Some).collect();
+    let parties = who.into_iter().enumerate().map(|(place, (party, options))| {
+        let (listener, peers) = (listeners[usize::from(party)].take(), &peers);
+        async move {
+            tokio::time::sleep(delay * place as u32).await;
+            Mesh::join(party, peers, listener, &options).await
+        }
+    });
+    join_all(parties).await
+}
+
+/// Everybody tells everybody its number.
+async fn greet(mesh: &mut Mesh) -> Result<(), PartyError> {
+    let own = mesh.party() as u8;
+    let mut incoming = mesh.per_peer(|_| [0u8; 1]);
+    mesh.broadcast(&[own], &mut incoming).await?;
+    assert!(incoming.iter().all(|(peer, got)| *got == [peer as u8]));
+    Ok(())
+}
+
+#[tokio::test]
+async fn parties_start_in_any_order_over_every_transport() {
+    let link: SimulatedLink = "5ms,100mbit".parse().expect("a link");
+    let linked = |options: Options| Options { link, ..options };
+    for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]] {
+        for identities in [false, true] {
+            let options = |party| linked(if identities { tls(party) } else { plain() });
+            let who = order.map(|party| (party, options(party))).to_vec();
+            let meshes = join(4, identities, who, Duration::from_millis(30)).await;
+            let run = async |mesh: Result<Mesh, MeshError>| {
+                let mut mesh = mesh.expect("joins");
+                let before = mesh.traffic();
+                greet(&mut mesh).await.expect("greets");
+                let traffic = mesh.traffic() - before;
+                assert_eq!((traffic.bytes_sent, traffic.bytes_received, traffic.rounds), (3, 3, 1));
+                mesh.close().await.expect("closes");
+            };
+            join_all(meshes.into_iter().map(run)).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_party_that_never_comes_is_named_by_everybody() {
+    let who = [0, 1, 3].map(|party| (party, plain())).to_vec();
+    for result in join(4, false, who, Duration::ZERO).await {
+        let error = result.err().expect("party 2 is missing");
+        let blamed = match &error {
+            MeshError::Missing { missing, .. } => missing.iter().map(|(party, _)| *party).collect(),
+            MeshError::Party(error) => error.blame().map(|blame| blame.party).into_iter().collect(),
+            MeshError::Own(_) => vec![],
+        };
+        assert_eq!(blamed, [2], "{error}");
+        assert!(error.hint().is_some());
+    }
+}
+
+#[tokio::test]
+async fn connections_of_strangers_do_no_harm_and_are_named_if_somebody_is_missing() {
+    let (peers, mut listeners) = places(2, false).await;
+    let last = listeners.pop();
+    let address = peers.parties()[0].address.clone();
+    let stranger = async {
+        let mut stream = TcpStream::connect(&address).await.expect("listens");
+        stream.write_all(b"GET / HTTP/1.1\r\n\r\n").await.expect("sent");
+        let _silent = TcpStream::connect(&address).await.expect("listens");
+        tokio::time::sleep(PATIENCE * 2).await;
+    };
+    let options = plain();
+    let joined = Mesh::join(0, &peers, listeners.pop(), &options);
+    let (error, ()) = tokio::join!(joined, stranger);
+    let error = error.err().expect("party 1 is missing").to_string();
+    assert!(error.contains("party 1: nobody connected"), "{error}");
+    assert!(error.contains("the text `GET / `"), "{error}");
+    drop(last);
+}
+
+#[tokio::test]
+async fn two_parties_with_one_number_are_named() {
+    let (peers, mut listeners) = places(3, false).await;
+    let zero = listeners.swap_remove(0);
+    let options = plain();
+    let one = || Mesh::join(1, &peers, None, &options);
+    let (zero, first, second) = tokio::join!(Mesh::join(0, &peers, Some(zero), &options), one(), one());
+    let error = zero.err().expect("party 1 came twice");
+    let text = error.to_string();
+    assert!(text.starts_with("party 1: came twice: from 127.0.0.1:"), "{text}");
+    assert!(first.is_err() && second.is_err());
+}
+
+#[tokio::test]
+async fn a_party_that_says_another_number_or_count_is_named_on_both_sides() {
+    let (peers, mut listeners) = places(3, false).await;
+    let more = PeersFile::plain(peers.parties().iter().map(|party| party.address.clone()).chain(["a:1".into()]));
+    let options = plain();
+    let zero = Mesh::join(0, &peers, Some(listeners.swap_remove(0)), &options);
+    let (zero, one) = tokio::join!(zero, Mesh::join(1, &more, None, &options));
+    let text = zero.err().expect("disagrees").to_string();
+    assert!(
+        text.starts_with("party 1: the peer does not agree with us: number of parties: ours 3, theirs 4"),
+        "{text}"
+    );
+    let text = one.err().expect("disagrees").to_string();
+    assert!(
+        text.starts_with("party 0: the peer does not agree with us: number of parties: ours 4, theirs 3"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn addresses_that_are_mixed_up_are_named() {
+    let (peers, mut listeners) = places(3, false).await;
+    let mixed = [1, 0, 2].map(|party: usize| peers.parties()[party].address.clone());
+    let mixed = PeersFile::plain(mixed);
+    let options = plain();
+    let one = Mesh::join(1, &peers, Some(listeners.swap_remove(1)), &options);
+    let (_, two) = tokio::join!(one, Mesh::join(2, &mixed, None, &options));
+    let text = two.err().expect("somebody else").to_string();
+    assert!(text.contains("party at this address: ours 0, theirs 1"), "{text}");
+}
+
+#[tokio::test]
+async fn somebody_who_is_not_who_the_file_says_is_refused() {
+    // Party 2 plays party 1: everybody's trust is in the file, not in numbers.
+    let (peers, mut listeners) = places(3, true).await;
+    let zero = listeners.swap_remove(0);
+    let (ours, theirs) = (tls(0), tls(2));
+    let (zero, one) = tokio::join!(Mesh::join(0, &peers, Some(zero), &ours), Mesh::join(1, &peers, None, &theirs));
+    let error = zero.err().expect("a stranger");
+    assert!(matches!(&error, MeshError::Party(PartyError { party: 1, source: NetError::UnknownIdentity { .. } })));
+    assert!(one.is_err());
+}
+
+/// Three parties; the last does `wrong` in place of the second greeting. Returns whom the others blame, and for what.
+async fn blamed(wrong: impl AsyncFnOnce(Mesh)) -> Vec<Option<Blame>> {
+    let meshes = join(3, false, [0, 1, 2].map(|party| (party, plain())).to_vec(), Duration::ZERO).await;
+    let mut meshes: Vec<Mesh> = meshes.into_iter().map(|mesh| mesh.expect("joins")).collect();
+    let last = meshes.pop();
+    let honest = async |mut mesh: Mesh| {
+        greet(&mut mesh).await.expect("all are honest so far");
+        let error = greet(&mut mesh).await.expect_err("party 2 does not greet");
+        let blame = error.blame();
+        mesh.abort(blame).await;
+        blame
+    };
+    let dishonest = async {
+        let mut mesh = last.expect("three parties");
+        greet(&mut mesh).await.expect("honest so far");
+        wrong(mesh).await;
+    };
+    tokio::join!(join_all(meshes.into_iter().map(honest)), dishonest).0
+}
+
+#[tokio::test]
+async fn whoever_dies_gives_up_or_falls_silent_is_named_by_all_others() {
+    let expected = |cause| vec![Some(Blame { party: 2, cause }); 2];
+    assert_eq!(blamed(async |mesh| drop(mesh)).await, expected(Cause::Gone));
+    assert_eq!(blamed(async |mesh| mesh.abort(None).await).await, expected(Cause::GaveUp));
+    assert_eq!(blamed(async |mesh| mesh.close().await.map_or((), drop)).await, expected(Cause::Misbehaved));
+    let silent = async |mesh| {
+        tokio::time::sleep(PATIENCE * 3).await;
+        drop(mesh);
+    };
+    assert_eq!(blamed(silent).await, expected(Cause::Silent));
+}
+
+#[tokio::test]
+async fn who_is_to_blame_is_heard_of_by_those_who_saw_nothing() {
+    let meshes = join(3, false, [0, 1, 2].map(|party| (party, plain())).to_vec(), Duration::ZERO).await;
+    let [zero, one, two]: [Mesh; 3] =
+        meshes.into_iter().map(|mesh| mesh.expect("joins")).collect::<Vec<_>>().try_into().ok().expect("three");
+    // Party 2 wrongs party 0 alone; party 1 waits for party 0 alone.
+    let wronged = async {
+        let mut zero = zero;
+        let mut incoming = zero.per_peer(|peer| vec![0; usize::from(peer == 2)]);
+        let error = zero.broadcast(&[], &mut incoming).await.expect_err("no byte");
+        zero.abort(error.blame()).await;
+    };
+    let listening = async {
+        let mut one = one;
+        let mut incoming = one.per_peer(|peer| vec![0; usize::from(peer == 0)]);
+        one.broadcast(&[], &mut incoming).await.expect_err("no byte")
+    };
+    let silent = async {
+        tokio::time::sleep(PATIENCE * 3).await;
+        drop(two);
+    };
+    let ((), error, ()) = tokio::join!(wronged, listening, silent);
+    let text = error.to_string();
+    // Its own time-out may come first.
+    let heard = text.starts_with("party 0: the peer gave up because party 2 fell silent");
+    assert!(heard || text.starts_with("party 0: no byte moved"), "{text}");
+    assert!(heard == (error.blame() == Some(Blame { party: 2, cause: Cause::Silent })));
+}
+
+#[tokio::test]
+async fn a_port_that_is_not_ours_is_no_mesh() {
+    let (peers, listeners) = places(2, false).await;
+    let listener = listeners.into_iter().next();
+    let options = plain();
+    let peer = async {
+        let channel = connect(&peers.parties()[0].address, &options).await.expect("listens");
+        channel.abort().await;
+    };
+    let (error, ()) = tokio::join!(Mesh::join(0, &peers, listener, &options), peer);
+    let text = error.err().expect("no mesh").to_string();
+    assert!(text.contains("the peer aborted"), "{text}");
+}
