@@ -94,10 +94,11 @@ impl Accuses for ProtocolError {
             ProtocolError::Net(error) => error.accuses(peer),
             ProtocolError::Ot(error) => error.accuses(peer),
             ProtocolError::Peer { party, source } => source.accuses(party.0),
-            ProtocolError::Garble(_) | ProtocolError::Material { .. } => {
+            ProtocolError::Cheating(_) | ProtocolError::Garble(_) | ProtocolError::Material { .. } => {
                 Some(Blame { party: peer, cause: Cause::Misbehaved })
             }
-            ProtocolError::Store(_)
+            ProtocolError::NoMajority(_)
+            | ProtocolError::Store(_)
             | ProtocolError::NotPrepared(_)
             | ProtocolError::Unsupported { .. }
             | ProtocolError::Input { .. }
