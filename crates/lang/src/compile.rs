@@ -54,11 +54,13 @@ pub(crate) fn compile(
         let bound = bound::check(&tree, circuits)?;
         lower(name, file, &tree, options, &bound).map_err(|fault| vec![fault])
     };
-    // Trees are gone through by recursion.
+    // Trees are gone through by recursion, which a stack of its own is large enough for.
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(front::STACK_BYTES).spawn_scoped(scope, work);
         let thread = thread.map_err(|error| vec![Fault::general(format!("a thread cannot be started: {error}"))])?;
-        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        let gave_up =
+            |_| Err(vec![Fault::general("the compiler gave up, by a bug in it").hint("please report the source")]);
+        thread.join().unwrap_or_else(gave_up)
     })
 }
 

@@ -1,12 +1,16 @@
-//! The front: scanner, parser and type checker of the crate `garble_lang`, and the way from its typed syntax tree to
+//! The front: from text to the syntax tree of the crate `garble_lang`, through its type checker, and from its typed tree to
 //! ours.
 //!
 //! **Invariant**: nothing outside of this module names that crate.
 
+mod bounds;
 mod check;
 mod constants;
 mod expressions;
-mod outline;
+mod parser;
+mod patterns;
+mod scanner;
+mod shape;
 mod types;
 
 use std::collections::HashMap;
@@ -25,7 +29,7 @@ use crate::{
 ///
 /// *Errors*: everything wrong with the source, and constants that are missing or of the wrong type.
 pub(crate) fn read(text: &str, constants: &Constants) -> Result<Tree, Vec<Fault>> {
-    let program = check::checked(text)?;
+    let program = check::checked(text, constants)?;
     let values = constants::values(&program, constants)?;
     let Some(main) = program.fn_defs.get("main") else {
         let fault = Fault::general("there is no function `main`").hint("write `pub fn main(...)`");

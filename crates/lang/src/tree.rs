@@ -32,6 +32,15 @@ impl Scalar {
         Scalar { bits, signed: true, boolean: false }
     }
 
+    /// The name of the type.
+    pub(crate) fn name(self) -> String {
+        match (self.boolean, self.signed) {
+            (true, _) => "bool".into(),
+            (false, true) => format!("i{}", self.bits),
+            (false, false) => format!("u{}", self.bits),
+        }
+    }
+
     /// The least value.
     pub(crate) fn min(self) -> i128 {
         if self.signed { -(1 << (self.bits - 1)) } else { 0 }

@@ -1,107 +1,263 @@
-//! Scanning, parsing and type checking, within bounds.
+//! From text to the typed program, within bounds.
 
-use std::{
-    sync::mpsc::{RecvTimeoutError, channel},
-    time::Duration,
+use garble_lang::{
+    TypedProgram, UntypedProgram,
+    ast::Type,
+    check::{TypeError, TypeErrorEnum},
+    token::SignedNumType,
 };
+use garblet_circuit::diagnostic::nearest;
 
-use garble_lang::{CompileTimeError, TypedProgram, check::TypeErrorEnum, parse::ParseErrorEnum, scan::scan};
+use std::collections::BTreeSet;
 
-use super::{outline, span};
-use crate::fault::Fault;
+use super::{bounds, parser, scanner, span};
+use crate::{constants::Constants, fault::Fault};
 
 /// The most bytes of a source.
 const MAX_BYTES: usize = 1 << 20;
-/// How deep brackets may be nested.
-const MAX_NESTING: usize = 128;
-/// The most operators of an expression, and signs before one.
-const MAX_OPERATORS: usize = 4096;
 /// Parser and type checker go as deep as a source is nested.
 pub(crate) const STACK_BYTES: usize = 1 << 29;
+/// How many cases that a `match` leaves out are told.
+const MAX_CASES: usize = 3;
 
-/// How long the parser and the type checker may take. After some errors the parser does not come to an end; its thread is
-/// then left to itself.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// The typed program.
+/// The typed program; `given` are the constants of parties.
 ///
 /// *Errors*: all that is wrong with the source.
-pub(super) fn checked(text: &str) -> Result<TypedProgram, Vec<Fault>> {
+pub(super) fn checked(text: &str, given: &Constants) -> Result<TypedProgram, Vec<Fault>> {
     if text.len() > MAX_BYTES {
         let message = format!("the source has {} bytes, the most is {MAX_BYTES}", text.len());
         return Err(vec![Fault::general(message)]);
     }
-    let text = outline::without_comments(text).map_err(|fault| vec![fault])?;
-    outline::check(&text, MAX_NESTING, MAX_OPERATORS).map_err(|fault| vec![fault])?;
-    let (say, heard) = channel();
-    // A thread of its own has the stack that it needs, and can be left to itself if it does not come to an end.
-    let work = move || {
-        let _ = say.send(parse_and_check(&text));
+    let tokens = scanner::scan(text).map_err(|fault| vec![fault])?;
+    let program = parser::parse(tokens, given)?;
+    let names = bounds::check(&program)?;
+    program.type_check().map_err(|errors| Explain { program: &program, names }.faults(&errors))
+}
+
+/// What the errors of the type checker mean.
+struct Explain<'a> {
+    program: &'a UntypedProgram,
+    /// The names of variables.
+    names: BTreeSet<&'a str>,
+}
+
+impl Explain<'_> {
+    fn faults(&self, errors: &[TypeError]) -> Vec<Fault> {
+        let unknown = |error: &TypeError| match &*error.0 {
+            TypeErrorEnum::UnknownIdentifier(name) => Some(name.clone()),
+            _ => None,
+        };
+        // A variable whose declaration is wrong is not known any more: that is no other mistake.
+        let others = errors.iter().any(|error| unknown(error).is_none());
+        let follows =
+            |error: &&TypeError| others && unknown(error).is_some_and(|name| self.names.contains(name.as_str()));
+        let mut faults: Vec<Fault> =
+            errors.iter().filter(|error| !follows(error)).map(|error| self.fault(error)).collect();
+        faults.dedup();
+        faults
+    }
+
+    fn fault(&self, error: &TypeError) -> Fault {
+        let (message, hint) = self.text(&error.0);
+        let fault = Fault::new(span(*error.1), message);
+        match hint {
+            Some(hint) => fault.hint(hint),
+            None => fault,
+        }
+    }
+
+    fn text(&self, error: &TypeErrorEnum) -> (String, Option<String>) {
+        use TypeErrorEnum as E;
+        let plain = |message: String, hint: &str| (message, Some(hint.to_string()));
+        match error {
+            E::NoTopLevelFn(name) => plain(format!("`{name}` is a variable here, no function"), "rename one of them"),
+            E::PubFnWithoutParams(name) => plain(
+                format!("the function `{name}` has no parameters"),
+                "each parameter of `main` is the input of a party",
+            ),
+            E::UnusedFn(name) if name == "main" => plain("`main` is not public".into(), "write `pub fn main(..)`"),
+            E::UnusedFn(name) => (
+                format!("the function `{name}` is never called"),
+                Some(format!("call `{name}`, make it `pub`, or remove it")),
+            ),
+            E::RecursiveFnDef(name) => {
+                plain(format!("the function `{name}` is recursive"), "use a loop over a known range")
+            }
+            E::DuplicateFnParam(name) => plain(format!("the parameter `{name}` is there twice"), "rename one of them"),
+            E::UnknownIdentifier(name) => {
+                (format!("there is no variable, constant or function `{name}`"), self.meant(name))
+            }
+            E::IdentifierNotDeclaredAsMutable(name) => {
+                (format!("`{name}` cannot be changed"), Some(format!("declare it as `let mut {name}`")))
+            }
+            E::WrongNumberOfArgs { expected, actual } => (
+                format!("expected {expected} {}, got {actual}", if *expected == 1 { "argument" } else { "arguments" }),
+                None,
+            ),
+            E::InvalidRange(from, end) => (format!("the range from {from} to {end} is empty or too long"), None),
+            E::ArraySizeNotConst(name) => (
+                format!("the size of an array is known before, `{name}` is a variable"),
+                Some(format!("declare it: `const {name}: usize = ...;`")),
+            ),
+            E::UsizeNotLiteral => plain("expected a number of type usize".into(), "write it out, as 8usize"),
+            E::PatternsAreNotExhaustive(missing) => {
+                let cases: Vec<String> = missing.iter().take(MAX_CASES).map(|stack| case(stack)).collect();
+                let more = missing.len().saturating_sub(cases.len());
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                plain(
+                    format!("this `match` leaves out {}{more}", cases.join(", ")),
+                    "add the missing patterns, or `_ => ...`",
+                )
+            }
+            error => self.text_of_type(error),
+        }
+    }
+
+    /// Errors about types.
+    fn text_of_type(&self, error: &TypeErrorEnum) -> (String, Option<String>) {
+        use TypeErrorEnum as E;
+        let expected = |what: &str, ty: &Type| (format!("expected {what}, got {}", show(ty)), None);
+        match error {
+            E::ExpectedBoolOrNumberType(ty) => expected("a bool or a number", ty),
+            E::ExpectedNumberType(ty) => expected("a number", ty),
+            E::ExpectedSignedNumberType(ty) => {
+                (expected("a signed number", ty).0, Some("convert it first, as in `-(x as i32)`".into()))
+            }
+            E::ExpectedArrayType(ty) => expected("an array", ty),
+            E::ExpectedTupleType(ty) => expected("a tuple", ty),
+            E::ExpectedStructType(ty) => expected("a struct", ty),
+            E::ExpectedEnumType(ty) => expected("an enum", ty),
+            E::UnexpectedType { expected, actual } => {
+                (format!("expected {}, got {}", show(expected), show(actual)), conversion(expected, actual))
+            }
+            E::TypeMismatch(x, y) => (format!("incompatible types: {} and {}", show(x), show(y)), conversion(x, y)),
+            E::PatternDoesNotMatchType(ty) => (format!("the pattern is none of {}", show(ty)), None),
+            E::TypeDoesNotSupportPatternMatching(ty) => (
+                format!("a value of type {} cannot be matched", show(ty)),
+                Some("match elements of it, one by one or in a tuple".into()),
+            ),
+            E::TupleAccessOutOfBounds(count) => {
+                (format!("this tuple has {count} fields"), Some("the first one is `.0`".into()))
+            }
+            error => self.text_of_definition(error),
+        }
+    }
+
+    /// Errors about structs and enums.
+    fn text_of_definition(&self, error: &TypeErrorEnum) -> (String, Option<String>) {
+        use TypeErrorEnum as E;
+        match error {
+            E::UnknownStructOrEnum(name) => (format!("there is no type `{name}`"), self.type_meant(name)),
+            E::UnknownStruct(name) => (format!("there is no struct `{name}`"), self.type_meant(name)),
+            E::UnknownEnum(name, _) => (format!("there is no enum `{name}`"), self.type_meant(name)),
+            E::UnknownStructField(name, field) => {
+                let fields = self.program.struct_defs.get(name).map(|definition| {
+                    definition.fields.iter().map(|(field, _)| field.clone()).collect::<Vec<_>>().join(", ")
+                });
+                (
+                    format!("the struct `{name}` has no field `{field}`"),
+                    fields.map(|fields| format!("it has: {fields}")),
+                )
+            }
+            E::MissingStructField(name, field) => (
+                format!("the field `{field}` of `{name}` is missing"),
+                Some("in a pattern, `..` stands for all others".into()),
+            ),
+            E::UnknownEnumVariant(name, variant) => {
+                let variants = self
+                    .program
+                    .enum_defs
+                    .get(name)
+                    .map(|definition| definition.variants.iter().map(variant_name).collect::<Vec<_>>().join(", "));
+                let hint = variants.map(|variants| format!("it has: {variants}"));
+                (format!("the enum `{name}` has no variant `{variant}`"), hint)
+            }
+            E::ExpectedUnitVariantFoundTupleVariant => {
+                ("this variant has no fields".into(), Some("leave out the brackets behind it".into()))
+            }
+            E::ExpectedTupleVariantFoundUnitVariant => {
+                ("this variant has fields".into(), Some("write them in brackets behind it".into()))
+            }
+            E::UnexpectedEnumVariantArity { expected, actual } => {
+                (format!("expected {expected} fields, got {actual}"), None)
+            }
+            other => (other.to_string().replace('\'', "`"), None),
+        }
+    }
+
+    /// A name of the source that may be meant.
+    fn meant(&self, name: &str) -> Option<String> {
+        let constants = self.program.const_defs.keys().map(String::as_str);
+        let functions = self.program.fn_defs.keys().map(String::as_str);
+        let known = self.names.iter().copied().chain(constants).chain(functions);
+        // Names of one or two letters are all near to one another.
+        let others: Vec<&str> = known.filter(|other| other.len() > 2 && name.len() > 2 && *other != name).collect();
+        nearest(name, &others).map(|near| format!("did you mean `{near}`?"))
+    }
+
+    /// A type that may be meant.
+    fn type_meant(&self, name: &str) -> Option<String> {
+        const OWN: [&str; 10] = ["bool", "u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64"];
+        match name {
+            "f32" | "f64" => return Some("take integers in fixed point".into()),
+            "u128" | "i128" | "isize" => return Some(format!("there are {}", OWN.join(", "))),
+            "String" | "str" | "char" => return Some("take an array of u8".into()),
+            _ => {}
+        }
+        let own = OWN.iter().copied();
+        let defined = self.program.struct_defs.keys().chain(self.program.enum_defs.keys()).map(String::as_str);
+        let all: Vec<&str> = own.chain(defined).collect();
+        nearest(name, &all).map(|near| format!("did you mean `{near}`?"))
+    }
+}
+
+fn variant_name(variant: &garble_lang::ast::Variant) -> String {
+    match variant {
+        garble_lang::ast::Variant::Unit(name) => name.clone(),
+        garble_lang::ast::Variant::Tuple(name, _) => format!("{name}(..)"),
+    }
+}
+
+/// A case of a `match`.
+fn case(stack: &[garble_lang::TypedPattern]) -> String {
+    let parts: Vec<String> = stack.iter().map(|pattern| untyped(&pattern.to_string())).collect();
+    format!("`{}`", parts.join(", "))
+}
+
+/// A type, in which a number may be of any.
+fn show(ty: &Type) -> String {
+    untyped(&ty.to_string())
+}
+
+/// The text of types or patterns without the names of types that are not known.
+fn untyped(text: &str) -> String {
+    let number = |text: String, name: &str| match text == name {
+        true => "a number".into(),
+        false => text.replace(&format!("; {name}"), "").replace(name, if text.contains("..=") { "" } else { "number" }),
     };
-    if let Err(error) = std::thread::Builder::new().name("parser".into()).stack_size(STACK_BYTES).spawn(work) {
-        return Err(vec![Fault::general(format!("a thread cannot be started: {error}"))]);
-    }
-    match heard.recv_timeout(PATIENCE) {
-        Ok(checked) => checked,
-        Err(RecvTimeoutError::Timeout) => Err(vec![
-            Fault::general("the parser does not come to an end, which it does after some errors")
-                .hint("look for the error near what was changed last, most likely in a `match`"),
-        ]),
-        Err(RecvTimeoutError::Disconnected) => Err(vec![Fault::general("the type checker gave up on this source")]),
-    }
+    number(number(text.into(), "unspecified unsigned int"), "unspecified signed int")
 }
 
-fn parse_and_check(text: &str) -> Result<TypedProgram, Vec<Fault>> {
-    let scanned = scan(text).map_err(|errors| faults(CompileTimeError::ScanErrors(errors)))?;
-    let parsed = scanned.parse().map_err(|errors| faults(CompileTimeError::ParseError(errors)))?;
-    parsed.type_check().map_err(|errors| faults(CompileTimeError::TypeError(errors)))
-}
-
-fn faults(error: CompileTimeError) -> Vec<Fault> {
-    match error {
-        CompileTimeError::ScanErrors(errors) => {
-            errors.into_iter().map(|e| Fault::new(span(e.1), lower_case(&e.0.to_string()))).collect()
+/// How one type may become the other.
+fn conversion(expected: &Type, actual: &Type) -> Option<String> {
+    let is_number = |ty: &Type| matches!(ty, Type::Unsigned(_) | Type::Signed(_));
+    let is_unknown = |ty: &Type| show(ty) == "a number";
+    let is_array = |ty: &Type| matches!(ty, Type::Array(..) | Type::ArrayConst(..) | Type::ArrayConstExpr(..));
+    let hint = match (expected, actual) {
+        (a, b) if is_number(a) && is_unknown(b) => {
+            format!("is it too large, or negative? It has to be a number of {a}")
         }
-        CompileTimeError::ParseError(errors) => errors.into_iter().map(|e| parse_fault(&e.0, span(e.1))).collect(),
-        CompileTimeError::TypeError(errors) => errors.into_iter().map(|e| type_fault(&e.0, span(*e.1))).collect(),
-        CompileTimeError::CompilerError(errors) => {
-            errors.into_iter().map(|e| Fault::general(lower_case(&e.to_string()))).collect()
+        (Type::Signed(SignedNumType::I32), b) | (b, Type::Signed(SignedNumType::I32)) if is_number(b) => {
+            "convert one of them with `as`; a number without a type is i32 after `let mut`".into()
         }
-    }
-}
-
-fn parse_fault(error: &ParseErrorEnum, at: crate::tree::Span) -> Fault {
-    let fault = Fault::new(at, lower_case(&error.to_string()));
-    match error {
-        ParseErrorEnum::InvalidTopLevelDef => fault.hint("there are `struct`, `enum`, `const` and `fn`"),
-        ParseErrorEnum::InvalidConstExpr => {
-            fault.hint("write a number with its type, as 8usize, a name, PARTY_0::NAME, min(..), max(..), + or -")
+        (a, b) if is_number(a) && is_number(b) => "convert one of them with `as`".into(),
+        (Type::Bool, b) if is_number(b) => "compare it, as in `x != 0u8`".into(),
+        (a, Type::Bool) if is_number(a) => "convert it with `as`".into(),
+        (a, b) if is_array(a) && is_array(b) => "sizes are the same if they are written the same".into(),
+        (_, Type::Tuple(fields)) if fields.is_empty() => {
+            "the value is the last expression; an `if` without `else` has none".into()
         }
-        ParseErrorEnum::InvalidArraySize => fault.hint("write a number, or the name of a `const` of type usize"),
-        ParseErrorEnum::InvalidRangeExpr => {
-            fault.hint("the ends are numbers; for a size that is a constant, loop over an array of that size")
-        }
-        _ => fault,
-    }
-}
-
-fn type_fault(error: &TypeErrorEnum, at: crate::tree::Span) -> Fault {
-    let fault = Fault::new(at, lower_case(&error.to_string()));
-    match error {
-        TypeErrorEnum::RecursiveFnDef(_) => fault.hint("use a loop over a known range"),
-        TypeErrorEnum::UnusedFn(name) => fault.hint(format!("call `{name}`, make it `pub`, or remove it")),
-        TypeErrorEnum::PubFnWithoutParams(_) => fault.hint("each parameter of `main` is the input of a party"),
-        TypeErrorEnum::IdentifierNotDeclaredAsMutable(name) => fault.hint(format!("declare it as `let mut {name}`")),
-        TypeErrorEnum::ArraySizeNotConst(name) => fault.hint(format!("declare it: `const {name}: usize = ...;`")),
-        TypeErrorEnum::TypeMismatch(..) => fault.hint("convert one of them with `as`"),
-        TypeErrorEnum::PatternsAreNotExhaustive(_) => fault.hint("add the missing patterns, or `_ => ...`"),
-        _ => fault,
-    }
-}
-
-/// The text in the way of our other messages: it begins with a small letter and names things in backquotes.
-fn lower_case(text: &str) -> String {
-    let mut chars = text.trim_end_matches(['.', '\n']).chars();
-    let first = chars.next().map(|c| c.to_lowercase().collect::<String>()).unwrap_or_default();
-    format!("{first}{}", chars.as_str()).replace('\'', "`")
+        _ => return None,
+    };
+    Some(hint)
 }

@@ -10,9 +10,6 @@ use garble_lang::{
 use super::{span, types};
 use crate::{arithmetic::wrap, constants::Constants, fault::Fault, tree::Scalar};
 
-/// How deep constants may refer to constants.
-const MAX_DEPTH: usize = 64;
-
 /// The value of each constant of a program; those of parties come from `given`.
 ///
 /// *Errors*: constants that are missing, of a wrong type, defined by themselves, or that the program does not have.
@@ -41,12 +38,16 @@ pub(super) fn values(program: &TypedProgram, given: &Constants) -> Result<HashMa
     }
     known.sort_unstable();
     faults.extend(given.unknown(&known));
-    let mut values = HashMap::new();
-    for (name, definition) in &program.const_defs {
-        let value = Resolver { program, external: &external, depth: 0 }.expr(&definition.value);
-        match value {
+    let mut values: HashMap<String, i128> = HashMap::new();
+    let mut definitions: Vec<_> = program.const_defs.iter().collect();
+    // The type checker admits constants only of those before.
+    definitions.sort_by_key(|(_, definition)| definition.meta);
+    for (name, definition) in definitions {
+        let known = |name: &str| external.get(name).or_else(|| values.get(name)).copied();
+        match evaluate(&definition.value, &known) {
             Ok(value) => {
-                values.insert(name.clone(), scalar(&definition.ty).map_or(value, |ty| wrap(value, ty)));
+                let value = scalar(&definition.ty).map_or(value, |ty| wrap(value, ty));
+                values.insert(name.clone(), value);
             }
             Err(_) if !faults.is_empty() => {}
             Err(what) => faults.push(Fault::new(span(definition.meta), format!("the constant `{name}`: {what}"))),
@@ -62,27 +63,6 @@ fn scalar(ty: &Type) -> Option<Scalar> {
         Type::Unsigned(number) => Some(types::unsigned(*number)),
         Type::Signed(number) => Some(types::signed(*number)),
         _ => None,
-    }
-}
-
-struct Resolver<'a> {
-    program: &'a TypedProgram,
-    external: &'a HashMap<String, i128>,
-    depth: usize,
-}
-
-impl Resolver<'_> {
-    fn expr(&self, expr: &ConstExpr) -> Result<i128, String> {
-        if self.depth > MAX_DEPTH {
-            return Err("is defined by itself, or nested too deep".into());
-        }
-        evaluate(expr, &|name| {
-            if let Some(&value) = self.external.get(name) {
-                return Some(value);
-            }
-            let definition = self.program.const_defs.get(name)?;
-            Resolver { depth: self.depth + 1, ..*self }.expr(&definition.value).ok()
-        })
     }
 }
 

@@ -1,10 +1,10 @@
-//! Statements, expressions and patterns, each with an estimate of its AND gates.
+//! Statements and expressions, each with an estimate of its AND gates.
 
 use std::collections::HashMap;
 
 use garble_lang::{
     TypedExpr, TypedPattern, TypedStmt,
-    ast::{self, Accessor, BuiltInFnCall, ExprEnum, Op, PatternEnum, StmtEnum, UnaryOp, VariantExprEnum},
+    ast::{self, Accessor, BuiltInFnCall, ExprEnum, Op, StmtEnum, UnaryOp, VariantExprEnum},
 };
 
 use super::{Context, span};
@@ -37,7 +37,7 @@ impl Context<'_> {
         let (kind, cost) = match &stmt.inner {
             StmtEnum::Let(pattern, _, value) => {
                 let (value, cost) = self.expr(value)?;
-                let pattern = self.pattern(pattern, &value.ty)?;
+                let pattern = self.certain(pattern, &value.ty)?;
                 (StmtKind::Let(pattern, value), cost)
             }
             StmtEnum::LetMut(name, _, value) => {
@@ -119,7 +119,7 @@ impl Context<'_> {
                 (Ty::Record(pair.into()), u64::from(n) + u64::from(m))
             }
         };
-        let pattern = self.pattern(pattern, &ty)?;
+        let pattern = self.certain(pattern, &ty)?;
         let before = self.assignments;
         let (body, each) = self.block(body)?;
         self.scopes.pop();
@@ -313,57 +313,6 @@ impl Context<'_> {
         let assigns = self.assignments > before;
         Ok((ExprKind::Match { value, arms: list, assigns }, cost))
     }
-
-    fn pattern(&mut self, pattern: &TypedPattern, ty: &Ty) -> Result<Pattern, Fault> {
-        let at = span(pattern.1);
-        let number = |value: i128| ty.scalar().map_or(value, |ty| wrap(value, ty));
-        let kind = match &pattern.0 {
-            PatternEnum::Identifier(name) => PatternKind::Bind(self.declare(name)),
-            PatternEnum::True => PatternKind::Constant(1),
-            PatternEnum::False => PatternKind::Constant(0),
-            PatternEnum::NumUnsigned(value, _) => PatternKind::Constant(number((*value).into())),
-            PatternEnum::NumSigned(value, _) => PatternKind::Constant(number((*value).into())),
-            PatternEnum::UnsignedInclusiveRange(lo, hi, _) => PatternKind::Range((*lo).into(), (*hi).into()),
-            PatternEnum::SignedInclusiveRange(lo, hi, _) => PatternKind::Range((*lo).into(), (*hi).into()),
-            PatternEnum::Tuple(parts) => {
-                let named = parts.iter().enumerate().map(|(k, part)| (k.to_string(), part));
-                PatternKind::Parts(self.parts(named, ty, at)?)
-            }
-            PatternEnum::Struct(_, fields) | PatternEnum::StructIgnoreRemaining(_, fields) => {
-                let named = fields.iter().map(|(name, part)| (name.clone(), part));
-                PatternKind::Parts(self.parts(named, ty, at)?)
-            }
-            PatternEnum::EnumUnit(_, variant) => PatternKind::Variant(variant_number(ty, variant, at)?, Vec::new()),
-            PatternEnum::EnumTuple(_, variant, fields) => {
-                let number = variant_number(ty, variant, at)?;
-                let Ty::Enum(e) = ty else { return Err(Fault::new(at, "this is no enum")) };
-                let mut skip = e.offset(number as usize);
-                let mut parts = Vec::new();
-                for (field, ty) in fields.iter().zip(&e.variants[number as usize].1) {
-                    parts.push((skip, self.pattern(field, ty)?));
-                    skip += ty.words();
-                }
-                PatternKind::Variant(number, parts)
-            }
-        };
-        Ok(Pattern { kind })
-    }
-
-    fn parts<'p>(
-        &mut self,
-        named: impl Iterator<Item = (String, &'p TypedPattern)>,
-        ty: &Ty,
-        at: Span,
-    ) -> Result<Vec<(usize, Pattern)>, Fault> {
-        let mut parts = Vec::new();
-        for (name, pattern) in named {
-            let Ty::Record(fields) = ty else { return Err(Fault::new(at, "this is no tuple or struct")) };
-            let skip = words_before(ty, &name, at)?;
-            let field = fields.iter().find(|(own, _)| *own == name).map(|(_, ty)| ty.clone());
-            parts.push((skip, self.pattern(pattern, &field.unwrap_or(Ty::Scalar(Scalar::BOOL)))?));
-        }
-        Ok(parts)
-    }
 }
 
 fn sum(costs: &[u64]) -> u64 {
@@ -423,7 +372,7 @@ fn array(ty: &Ty, at: Span) -> Result<(Ty, u32), Fault> {
     }
 }
 
-fn words_before(ty: &Ty, field: &str, at: Span) -> Result<usize, Fault> {
+pub(super) fn words_before(ty: &Ty, field: &str, at: Span) -> Result<usize, Fault> {
     if let Ty::Record(fields) = ty
         && let Some(position) = fields.iter().position(|(name, _)| name == field)
     {
@@ -432,7 +381,7 @@ fn words_before(ty: &Ty, field: &str, at: Span) -> Result<usize, Fault> {
     Err(Fault::new(at, format!("there is no field `{field}`")))
 }
 
-fn variant_number(ty: &Ty, variant: &str, at: Span) -> Result<u32, Fault> {
+pub(super) fn variant_number(ty: &Ty, variant: &str, at: Span) -> Result<u32, Fault> {
     if let Ty::Enum(e) = ty
         && let Some(number) = e.variants.iter().position(|(name, _)| name == variant)
     {

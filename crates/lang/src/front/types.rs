@@ -115,3 +115,13 @@ pub(super) fn signed(number: SignedNumType) -> Scalar {
         SignedNumType::I64 => Scalar::signed(64),
     }
 }
+
+/// The type that is written behind a number, if there is one.
+pub(super) fn stated_unsigned(number: UnsignedNumType) -> Option<Scalar> {
+    (number != UnsignedNumType::Unspecified).then(|| unsigned(number))
+}
+
+/// As [`stated_unsigned`].
+pub(super) fn stated_signed(number: SignedNumType) -> Option<Scalar> {
+    (number != SignedNumType::Unspecified).then(|| signed(number))
+}

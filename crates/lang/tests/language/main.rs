@@ -1,8 +1,10 @@
 //! Tests of the function language.
 
 mod bound_circuits;
+mod bounds;
 mod counts;
 mod diagnostics;
+mod mistakes;
 mod mutations;
 mod random;
 mod random_programs;

@@ -14,7 +14,7 @@ const NAMES: &[&str] = &["a", "b", "x", "v0", "v1", "v2", "v3", "true", "false"]
 const TYPES: &[&str] = &["bool", "u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "usize"];
 const NUMBERS: &[&str] = &["0", "1", "2", "7", "64", "255", "256", "65536", "4294967295"];
 
-/// The word with another of its kind in its place; the syntax stays right, as the parser does not end after all errors.
+/// The word with another of its kind in its place; the syntax stays right.
 fn changed(word: &str, next: Option<&str>, rng: &mut TestRng) -> String {
     let mut one_of = |list: &[&str]| list[rng.next_u32() as usize % list.len()].to_string();
     let digits = word.chars().take_while(char::is_ascii_digit).count();
@@ -76,11 +76,45 @@ fn changed_sources_are_compiled_or_refused() {
         let begin = Instant::now();
         match FrontEnds::standard().with(Language { options }).read("main.garble.rs", &mut text.as_bytes()) {
             Ok(_) => compiled += 1,
-            Err(error) => assert!(!error.to_string().contains("does not come to an end"), "{text}"),
+            Err(error) => assert!(!error.to_string().contains("by a bug in it"), "{text}"),
         }
         slowest = slowest.max(begin.elapsed());
         assert!(begin.elapsed() < Duration::from_secs(20), "{:?}\n{text}", begin.elapsed());
     }
     println!("{compiled} of {rounds} compiled, the slowest took {slowest:?}");
     assert!(compiled > rounds / 20, "{compiled}");
+}
+
+/// Sources without a part of them, or with one twice or moved.
+#[test]
+fn broken_sources_are_refused_with_a_place() {
+    let mut rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let rounds = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 200_000 } else { 4_000 };
+    let mut refused = 0;
+    for _ in 0..rounds {
+        let text = CONSTRUCTS[rng.next_u32() as usize % CONSTRUCTS.len()].1;
+        let mut words = words(text);
+        for _ in 0..1 + rng.next_u32() % 3 {
+            let at = rng.next_u32() as usize % words.len();
+            let other = rng.next_u32() as usize % words.len();
+            match rng.next_u32() % 4 {
+                0 => words.truncate(at + 1),
+                1 => words[at].clear(),
+                2 => words.swap(at, other),
+                _ => words[at] = words[other].clone(),
+            }
+        }
+        let text = words.concat();
+        let options = Options { effort: 1 << 16, ..Options::default() };
+        let Err(error) = FrontEnds::standard().with(Language { options }).read("main.garble.rs", &mut text.as_bytes())
+        else {
+            continue;
+        };
+        let without_place = ["there is no function `main`", "values need more than"];
+        for told in error.iter().filter(|told| told.place.is_none()) {
+            assert!(without_place.iter().any(|known| told.message.starts_with(known)), "{told}\n{text}");
+        }
+        refused += 1;
+    }
+    assert!(refused > rounds / 2, "{refused}");
 }

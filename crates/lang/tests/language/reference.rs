@@ -138,7 +138,9 @@ impl Both {
         let number = |at: usize| bits[1 + 32 * at..33 + 32 * at].iter().fold(0u64, |n, &b| n << 1 | u64::from(b));
         if bits[0] {
             let reason = ["", "arithmetic overflow", "division by zero", "index out of bounds"][number(0) as usize];
-            return Outcome::Panic(number(1) + 1, number(2) + 1, reason);
+            // Its scanner counts the columns of the first line from one less.
+            let column = number(2) + if number(1) == 0 { 2 } else { 1 };
+            return Outcome::Panic(number(1) + 1, column, reason);
         }
         let mut value = Value { both: self, ours: Vec::new(), theirs: bits[161..].to_vec() };
         let at = value.turn(&self.theirs.main.ty, 0);

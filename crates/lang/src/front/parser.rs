@@ -1,0 +1,438 @@
+//! From tokens to the untyped syntax tree of `garble_lang`.
+//!
+//! The grammar is that of `garble_lang`, and what Rust allows in its place: `a -1`, `(T)` as a type, numbers to other bases,
+//! constants as the ends of ranges. The crate's own parser does not come to an end after some errors, and copies the
+//! operands of `<=`, so that a chain of them takes memory without bound.
+//!
+//! **Invariant**: every function takes a token or returns; what calls itself counts its depth.
+
+mod expressions;
+mod literals;
+mod patterns;
+mod statements;
+#[cfg(test)]
+mod tests;
+mod types;
+
+use std::collections::{HashMap, HashSet};
+
+use garble_lang::{
+    UntypedFnDef, UntypedProgram,
+    ast::{ConstDef, EnumDef, FnDef, ParamDef, Program, StructDef, Variant},
+    token::MetaInfo,
+};
+
+use super::scanner::{Kind, Token};
+use crate::{constants::Constants, fault::Fault, tree::Span};
+
+/// How deep brackets, blocks and signs may be nested.
+const MAX_NESTING: u32 = 128;
+/// How many operators may be one inside of another, as in a sum.
+const MAX_OPERATORS: u32 = 4096;
+/// Words that are no names.
+pub(super) const KEYWORDS: &[&str] =
+    &["const", "struct", "enum", "fn", "let", "if", "else", "mut", "match", "as", "pub", "for", "in"];
+
+/// A construct, or what is wrong with it.
+type Parsed<T> = Result<T, Fault>;
+
+/// The program of tokens; `given` are the constants of parties.
+///
+/// *Errors*: the first thing wrong with each definition.
+pub(super) fn parse(tokens: Vec<Token<'_>>, given: &Constants) -> Result<UntypedProgram, Vec<Fault>> {
+    let mut parser = Parser::new(tokens);
+    parser.look_ahead(given);
+    parser.program()
+}
+
+struct Parser<'t> {
+    tokens: Vec<Token<'t>>,
+    at: usize,
+    depth: u32,
+    /// An upper bound of the operators one inside of another, up to here.
+    operators: u32,
+    /// Whether `NAME {` begins a struct; not in conditions.
+    structs_allowed: bool,
+    /// Whether definitions are only looked for.
+    looking_ahead: bool,
+    /// The fields of all structs.
+    fields: HashMap<String, Vec<String>>,
+    /// Constants, and their values if they are known.
+    constants: HashMap<String, (ConstDef, Option<i128>)>,
+}
+
+// Tokens.
+impl<'t> Parser<'t> {
+    fn new(tokens: Vec<Token<'t>>) -> Self {
+        Parser {
+            tokens,
+            at: 0,
+            depth: 0,
+            operators: 0,
+            structs_allowed: true,
+            looking_ahead: false,
+            fields: HashMap::new(),
+            constants: HashMap::new(),
+        }
+    }
+
+    /// The token after so many; the last one is the end.
+    fn ahead(&self, skip: usize) -> Token<'t> {
+        let last = self.tokens.len() - 1;
+        self.tokens[(self.at + skip).min(last)]
+    }
+
+    fn peek(&self) -> Kind<'t> {
+        self.ahead(0).kind
+    }
+
+    fn is(&self, symbol: &'static str) -> bool {
+        self.peek() == Kind::Symbol(symbol)
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        self.peek() == Kind::Word(word)
+    }
+
+    fn next(&mut self) -> Token<'t> {
+        let token = self.ahead(0);
+        self.at += 1;
+        token
+    }
+
+    /// Takes the symbol if it is next.
+    fn eat(&mut self, symbol: &'static str) -> Option<Span> {
+        self.is(symbol).then(|| self.next().span)
+    }
+
+    fn eat_word(&mut self, word: &str) -> Option<Span> {
+        self.is_word(word).then(|| self.next().span)
+    }
+
+    /// Takes the symbol, which must be next.
+    fn expect(&mut self, symbol: &'static str) -> Parsed<Span> {
+        self.eat(symbol).ok_or_else(|| self.missing(&format!("`{symbol}`")))
+    }
+
+    /// Takes a name.
+    fn name(&mut self, what: &str) -> Parsed<(String, Span)> {
+        match self.peek() {
+            Kind::Word(word) if KEYWORDS.contains(&word) => {
+                Err(self.unexpected(what).hint(format!("`{word}` has a meaning of its own, take another name")))
+            }
+            Kind::Word(word) => Ok((word.into(), self.next().span)),
+            _ => Err(self.unexpected(what)),
+        }
+    }
+
+    /// The fault that something else was expected here.
+    fn unexpected(&self, expected: &str) -> Fault {
+        let token = self.ahead(0);
+        let got = match token.kind {
+            Kind::Word(word) => format!("`{word}`"),
+            Kind::Number(number) => format!("the number {}", number.value),
+            Kind::Symbol(symbol) => format!("`{symbol}`"),
+            Kind::End => "the end of the file".into(),
+        };
+        Fault::new(token.span, format!("expected {expected}, got {got}"))
+    }
+
+    /// As [`Parser::unexpected`], of what should end something: it is missed at the end of a line, not at the beginning of a
+    /// later one.
+    fn missing(&self, expected: &str) -> Fault {
+        let mut fault = self.unexpected(expected);
+        let before = self.tokens[..self.at.min(self.tokens.len())].last().map(|token| token.span);
+        if let Some(before) = before.filter(|before| before.end_line < self.ahead(0).span.line) {
+            fault.span = Some(Span { line: before.end_line, column: before.end_column.max(2) - 1, ..before });
+        }
+        fault
+    }
+
+    /// Goes one level deeper for a part.
+    fn nested<T>(&mut self, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_NESTING {
+            return Err(Fault::new(self.ahead(0).span, "this is nested too deep").hint("use `let` for parts of it"));
+        }
+        self.depth += 1;
+        let parsed = part(self);
+        self.depth -= 1;
+        parsed
+    }
+
+    /// Counts an operator.
+    fn operator(&mut self) -> Parsed<()> {
+        self.operators += 1;
+        match self.operators > MAX_OPERATORS {
+            true => Err(Fault::new(self.ahead(0).span, "this is nested too deep").hint("use `let` for parts of it")),
+            false => Ok(()),
+        }
+    }
+
+    /// Parses parts that are not inside of one another, as long as there is one.
+    fn side_by_side<T>(&mut self, mut part: impl FnMut(&mut Self) -> Parsed<Option<T>>) -> Parsed<Vec<T>> {
+        let before = self.operators;
+        let mut most = before;
+        let mut parts = Vec::new();
+        while let Some(parsed) = part(self)? {
+            parts.push(parsed);
+            most = most.max(std::mem::replace(&mut self.operators, before));
+        }
+        self.operators = most.max(self.operators);
+        Ok(parts)
+    }
+
+    /// Parts between here and the symbol `end`, with commas between them and perhaps behind the last; takes the end.
+    fn list<T>(&mut self, end: &'static str, mut part: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<(Vec<T>, Span)> {
+        let outer = std::mem::replace(&mut self.structs_allowed, true);
+        let parts = self.side_by_side(|parser| {
+            if parser.is(end) {
+                return Ok(None);
+            }
+            let parsed = part(parser)?;
+            match parser.is(end) || parser.eat(",").is_some() {
+                true => Ok(Some(parsed)),
+                false => Err(parser.missing(&format!("`,` or `{end}`"))),
+            }
+        })?;
+        self.structs_allowed = outer;
+        Ok((parts, self.expect(end)?))
+    }
+}
+
+// Definitions.
+impl Parser<'_> {
+    /// Finds out the fields of structs and the values of constants, which other definitions need; errors are found later.
+    fn look_ahead(&mut self, given: &Constants) {
+        self.looking_ahead = true;
+        while self.peek() != Kind::End {
+            let token = self.next();
+            if token.kind == Kind::Word("struct")
+                && let Ok((name, definition)) = self.struct_definition(token.span)
+            {
+                self.fields.insert(name, definition.fields.into_iter().map(|(field, _)| field).collect());
+            } else if token.kind == Kind::Word("const")
+                && let Ok((name, definition)) = self.constant(token.span)
+            {
+                let value = super::constants::evaluate(&definition.value, &|name| match name.split_once("::") {
+                    Some((party, own)) => given.find(party, own),
+                    None => self.constants.get(name).and_then(|constant| constant.1),
+                });
+                self.constants.insert(name, (definition, value.ok()));
+            }
+        }
+        self.at = 0;
+        self.operators = 0;
+        self.structs_allowed = true;
+        self.looking_ahead = false;
+    }
+
+    fn program(&mut self) -> Result<UntypedProgram, Vec<Fault>> {
+        let mut program = Program {
+            const_deps: HashMap::new(),
+            const_defs: HashMap::new(),
+            struct_defs: HashMap::new(),
+            enum_defs: HashMap::new(),
+            fn_defs: HashMap::new(),
+        };
+        let mut faults = Vec::new();
+        while self.peek() != Kind::End {
+            if let Err(fault) = self.definition(&mut program) {
+                faults.push(fault);
+                self.structs_allowed = true;
+                self.skip_definition();
+            }
+            self.operators = 0;
+        }
+        if faults.is_empty() { Ok(program) } else { Err(faults) }
+    }
+
+    /// Goes on to the next line that begins as a definition does.
+    fn skip_definition(&mut self) {
+        while self.peek() != Kind::End {
+            let begins_line = self.at > 0 && self.tokens[self.at - 1].span.end_line < self.ahead(0).span.line;
+            if begins_line && matches!(self.peek(), Kind::Word("pub" | "fn" | "struct" | "enum" | "const")) {
+                return;
+            }
+            self.next();
+        }
+    }
+
+    fn definition(&mut self, program: &mut UntypedProgram) -> Parsed<()> {
+        let public = self.eat_word("pub");
+        let token = self.ahead(0);
+        let begin = public.unwrap_or(token.span);
+        let at = self.ahead(1).span;
+        self.next();
+        match token.kind {
+            Kind::Word("const") => {
+                let (name, definition) = self.constant(begin)?;
+                put(&mut program.const_defs, name, definition, at)
+            }
+            Kind::Word("struct") => {
+                let (name, definition) = self.struct_definition(begin)?;
+                match program.enum_defs.contains_key(&name) {
+                    true => Err(defined_twice(&name, at)),
+                    false => put(&mut program.struct_defs, name, definition, at),
+                }
+            }
+            Kind::Word("enum") => {
+                let (name, definition) = self.enum_definition(begin)?;
+                match program.struct_defs.contains_key(&name) {
+                    true => Err(defined_twice(&name, at)),
+                    false => put(&mut program.enum_defs, name, definition, at),
+                }
+            }
+            Kind::Word("fn") => {
+                let definition = self.function(public.is_some(), begin)?;
+                put(&mut program.fn_defs, definition.identifier.clone(), definition, at)
+            }
+            _ => {
+                self.at -= 1;
+                let fault = self.unexpected("a definition");
+                // Something is taken, so that what follows is not the same error.
+                self.next();
+                Err(fault.hint(match token.kind {
+                    Kind::Word("use" | "mod") => "a source is one file, and has no other",
+                    Kind::Word("impl" | "trait") => "there are no methods: write functions",
+                    Kind::Word("static" | "let") => "outside of functions there are constants: `const NAME: u8 = 1u8;`",
+                    Kind::Symbol("}") => "is there a `}` too many before?",
+                    _ => "there are `fn`, `struct`, `enum` and `const`",
+                }))
+            }
+        }
+    }
+
+    /// `const NAME: TYPE = VALUE;`, after its first word.
+    fn constant(&mut self, begin: Span) -> Parsed<(String, ConstDef)> {
+        let (name, _) = self.name("the name of a constant")?;
+        if !self.is(":") {
+            return Err(self.unexpected("`:`").hint(format!("a constant has a type: `const {name}: usize = ...;`")));
+        }
+        self.expect(":")?;
+        let (ty, _) = self.ty()?;
+        self.expect("=")?;
+        let value = self.constant_expression(Some(&ty))?;
+        if !self.is(";") {
+            return Err(self.missing("`;`").hint(types::CONSTANTS));
+        }
+        let end = self.expect(";")?;
+        Ok((name, ConstDef { ty, value, meta: meta(begin, end) }))
+    }
+
+    /// `struct NAME { FIELD: TYPE, .. }`, after its first word.
+    fn struct_definition(&mut self, begin: Span) -> Parsed<(String, StructDef)> {
+        let (name, _) = self.name("the name of a struct")?;
+        if self.is("(") || self.is(";") {
+            return Err(self.unexpected("`{`").hint("the fields of a struct have names: `struct S { x: u8 }`"));
+        }
+        self.expect("{")?;
+        let mut names = HashSet::new();
+        let (mut fields, end) = self.list("}", |parser| {
+            if parser.is_word("pub") {
+                return Err(parser.unexpected("the name of a field").hint("all fields can be seen, leave out `pub`"));
+            }
+            let (field, at) = parser.name("the name of a field")?;
+            parser.expect(":")?;
+            let (ty, _) = parser.ty()?;
+            only_once(&mut names, &field, at)?;
+            Ok((field, ty))
+        })?;
+        fields.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok((name, StructDef { fields, meta: meta(begin, end) }))
+    }
+
+    /// `enum NAME { VARIANT, VARIANT(TYPE, ..), .. }`, after its first word.
+    fn enum_definition(&mut self, begin: Span) -> Parsed<(String, EnumDef)> {
+        let (name, at) = self.name("the name of an enum")?;
+        self.expect("{")?;
+        let mut names = HashSet::new();
+        let (variants, end) = self.list("}", |parser| {
+            let (variant, at) = parser.name("the name of a variant")?;
+            only_once(&mut names, &variant, at)?;
+            if parser.is("{") {
+                return Err(parser
+                    .unexpected("`(`, `,` or `}`")
+                    .hint("fields of a variant have no names: `V(u8, bool)`"));
+            }
+            match parser.eat("(") {
+                Some(_) => {
+                    let (fields, _) = parser.list(")", |parser| parser.ty().map(|(ty, _)| ty))?;
+                    Ok(Variant::Tuple(variant, fields))
+                }
+                None => Ok(Variant::Unit(variant)),
+            }
+        })?;
+        match variants.is_empty() {
+            true => Err(Fault::new(at, format!("the enum `{name}` has no variants, so there is no value of it"))),
+            false => Ok((name, EnumDef { variants, meta: meta(begin, end) })),
+        }
+    }
+
+    /// `fn NAME(PARAM: TYPE, ..) -> TYPE { .. }`, after its first word.
+    fn function(&mut self, is_pub: bool, begin: Span) -> Parsed<UntypedFnDef> {
+        let (identifier, _) = self.name("the name of a function")?;
+        if self.is("<") {
+            return Err(self
+                .unexpected("`(`")
+                .hint("there are no generics: sizes are constants, types are written out"));
+        }
+        self.expect("(")?;
+        let mut names = HashSet::new();
+        let (params, _) = self.list(")", |parser| {
+            let mutability = parser.eat_word("mut").is_some().into();
+            if parser.is("&") || parser.is_word("self") {
+                return Err(parser
+                    .unexpected("the name of a parameter")
+                    .hint("values are copied, there are no references"));
+            }
+            let (name, at) = parser.name("the name of a parameter")?;
+            only_once(&mut names, &name, at)?;
+            parser.expect(":")?;
+            let (ty, _) = parser.ty()?;
+            Ok(ParamDef { mutability, name, ty })
+        })?;
+        if !self.is("->") {
+            return Err(self
+                .unexpected("`->`")
+                .hint(format!("a function has a result: `fn {identifier}(..) -> u8 {{ .. }}`")));
+        }
+        self.expect("->")?;
+        let (ty, _) = self.ty()?;
+        let (body, end) = self.block()?;
+        Ok(FnDef { is_pub, identifier, ty, params, body, meta: meta(begin, end) })
+    }
+}
+
+/// Puts a definition to the others.
+fn put<T>(definitions: &mut HashMap<String, T>, name: String, definition: T, at: Span) -> Parsed<()> {
+    match definitions.contains_key(&name) {
+        true => Err(defined_twice(&name, at)),
+        false => {
+            definitions.insert(name, definition);
+            Ok(())
+        }
+    }
+}
+
+fn defined_twice(name: &str, at: Span) -> Fault {
+    Fault::new(at, format!("`{name}` is defined twice")).hint("rename one of them")
+}
+
+/// Refuses a name that is there already.
+fn only_once(names: &mut HashSet<String>, name: &str, at: Span) -> Parsed<()> {
+    match names.insert(name.into()) {
+        true => Ok(()),
+        false => Err(Fault::new(at, format!("`{name}` is there twice"))),
+    }
+}
+
+/// From the beginning of a span to the end of another, as `garble_lang` has it.
+fn meta(begin: Span, end: Span) -> MetaInfo {
+    let before = |line: u32, column: u32| (line as usize - 1, column as usize - 1);
+    MetaInfo { start: before(begin.line, begin.column), end: before(end.end_line, end.end_column) }
+}
+
+/// From the beginning of a place to the end of another.
+fn join(begin: MetaInfo, end: MetaInfo) -> MetaInfo {
+    MetaInfo { start: begin.start, end: end.end }
+}

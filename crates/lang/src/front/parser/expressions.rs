@@ -1,0 +1,231 @@
+//! Operators, conditions and matches.
+
+use garble_lang::{
+    UntypedExpr, UntypedStmt,
+    ast::{Expr, ExprEnum, Op, Stmt, StmtEnum, UnaryOp},
+    token::MetaInfo,
+};
+
+use super::{Parsed, Parser, join, meta};
+use crate::{fault::Fault, front::scanner::Kind, tree::Span};
+
+/// Binary operators, the loosest first; those of a line bind alike, from the left.
+const LEVELS: [&[&str]; 10] = [
+    &["||"],
+    &["&&"],
+    &["==", "!="],
+    &["<", ">", "<=", ">="],
+    &["|"],
+    &["^"],
+    &["&"],
+    &["<<", ">>"],
+    &["+", "-"],
+    &["*", "/", "%"],
+];
+/// The level of comparisons.
+const COMPARISONS: usize = 3;
+
+impl Parser<'_> {
+    /// An expression.
+    pub(super) fn expression(&mut self) -> Parsed<UntypedExpr> {
+        let first = self.cast()?;
+        self.operators_behind(first, 0, false)
+    }
+
+    /// An expression before a `{` that is not part of it.
+    pub(super) fn condition(&mut self) -> Parsed<UntypedExpr> {
+        let outer = std::mem::replace(&mut self.structs_allowed, false);
+        let condition = self.expression()?;
+        self.structs_allowed = outer;
+        match self.peek() {
+            Kind::Symbol("{") => Ok(condition),
+            Kind::Symbol("=") => Err(self.unexpected("`{`").hint("`==` compares")),
+            Kind::Symbol(".." | "..=") => {
+                Err(self.unexpected("`{`").hint("the ends of a range are numbers or constants, as `0..8` or `0..N`"))
+            }
+            _ => Err(self.unexpected("`{`")),
+        }
+    }
+
+    /// An expression that begins with a block, an `if` or a `match`, as a statement: what follows a block is another one.
+    pub(super) fn block_statement(&mut self) -> Parsed<UntypedExpr> {
+        if self.is("{") {
+            return self.primary();
+        }
+        let first = self.cast()?;
+        self.operators_behind(first, 0, true)
+    }
+
+    /// `left` and the operators of `least` level on that follow it.
+    fn operators_behind(&mut self, mut left: UntypedExpr, least: usize, after_block: bool) -> Parsed<UntypedExpr> {
+        let mut before = None;
+        while let Kind::Symbol(symbol) = self.peek() {
+            let Some(level) = LEVELS.iter().position(|level| level.contains(&symbol)).filter(|&level| level >= least)
+            else {
+                break;
+            };
+            // After a statement that is a block, `-1` is the next one.
+            if after_block && before.is_none() && symbol == "-" && self.is_negative_number() {
+                break;
+            }
+            if level == COMPARISONS && before == Some(COMPARISONS) {
+                let fault = Fault::new(self.ahead(0).span, "comparisons cannot be chained");
+                return Err(fault.hint("write `a < b && b < c`"));
+            }
+            self.next();
+            self.operator()?;
+            let first = self.cast()?;
+            let right = self.operators_behind(first, level + 1, false)?;
+            let at = join(left.meta, right.meta);
+            left = operation(symbol, left, right, at);
+            before = Some(level);
+        }
+        Ok(left)
+    }
+
+    /// Whether a minus and, right behind it, a number are next.
+    fn is_negative_number(&self) -> bool {
+        let (sign, number) = (self.ahead(0).span, self.ahead(1));
+        matches!(number.kind, Kind::Number(_))
+            && (sign.end_line, sign.end_column) == (number.span.line, number.span.column)
+    }
+
+    fn cast(&mut self) -> Parsed<UntypedExpr> {
+        let mut value = self.unary()?;
+        while self.eat_word("as").is_some() {
+            self.operator()?;
+            let (ty, end) = self.ty()?;
+            let at = join(value.meta, end);
+            value = Expr::untyped(ExprEnum::Cast(ty, Box::new(value)), at);
+        }
+        Ok(value)
+    }
+
+    pub(super) fn unary(&mut self) -> Parsed<UntypedExpr> {
+        self.nested(|parser| {
+            let begin = parser.ahead(0).span;
+            let op = match parser.peek() {
+                Kind::Symbol("-") if matches!(parser.ahead(1).kind, Kind::Number(_)) => return parser.primary(),
+                Kind::Symbol("-") => UnaryOp::Neg,
+                Kind::Symbol("!") => UnaryOp::Not,
+                Kind::Symbol("&" | "&&" | "*") => {
+                    return Err(parser.unexpected("an expression").hint("values are copied, there are no references"));
+                }
+                Kind::Word("if") => return parser.conditional(),
+                Kind::Word("match") => return parser.matching(),
+                _ => return parser.primary(),
+            };
+            parser.next();
+            let value = parser.unary()?;
+            let at = join(meta(begin, begin), value.meta);
+            Ok(Expr::untyped(ExprEnum::UnaryOp(op, Box::new(value)), at))
+        })
+    }
+
+    /// `if CONDITION { .. } else if CONDITION { .. } else { .. }`
+    fn conditional(&mut self) -> Parsed<UntypedExpr> {
+        let mut arms = Vec::new();
+        let mut other = None;
+        while self.is_word("if") {
+            let begin = self.next().span;
+            if self.is_word("let") {
+                return Err(self.unexpected("a condition").hint("take a `match`"));
+            }
+            self.operator()?;
+            let condition = self.condition()?;
+            let (then, end) = self.block()?;
+            arms.push((begin, condition, value_of(then, end), end));
+            if self.eat_word("else").is_none() {
+                break;
+            }
+            if !self.is_word("if") {
+                if !self.is("{") {
+                    return Err(self.unexpected("`{` or `if`"));
+                }
+                let (body, end) = self.block()?;
+                other = Some((value_of(body, end), end));
+                break;
+            }
+        }
+        let mut value: Option<(UntypedExpr, Span)> = other;
+        while let Some((begin, condition, then, end)) = arms.pop() {
+            let (other, end) =
+                value.unwrap_or_else(|| (Expr::untyped(ExprEnum::TupleLiteral(Vec::new()), meta(begin, end)), end));
+            let kind = ExprEnum::If(Box::new(condition), Box::new(then), Box::new(other));
+            value = Some((Expr::untyped(kind, meta(begin, end)), end));
+        }
+        value.map(|(value, _)| value).ok_or_else(|| self.unexpected("`if`"))
+    }
+
+    /// `match VALUE { PATTERN => EXPRESSION, .. }`
+    fn matching(&mut self) -> Parsed<UntypedExpr> {
+        let begin = self.next().span;
+        let value = self.condition()?;
+        self.expect("{")?;
+        let outer = std::mem::replace(&mut self.structs_allowed, true);
+        let arms = self.side_by_side(|parser| {
+            if parser.is("}") {
+                return Ok(None);
+            }
+            let pattern = parser.pattern()?;
+            if !parser.is("=>") {
+                return Err(parser.unexpected("`=>`").hint("an arm is `PATTERN => VALUE,`"));
+            }
+            parser.expect("=>")?;
+            let (body, is_block) = parser.arm()?;
+            if !is_block && !parser.is("}") && !parser.is(",") {
+                return Err(parser.unexpected("`,` or `}`"));
+            }
+            parser.eat(",");
+            let at = body.meta;
+            Ok(Some((pattern, Expr::untyped(ExprEnum::Block(vec![body]), at))))
+        })?;
+        self.structs_allowed = outer;
+        let end = self.expect("}")?;
+        match arms.is_empty() {
+            true => Err(Fault::new(begin, "this `match` has no arms").hint("an arm is `PATTERN => VALUE,`")),
+            false => Ok(Expr::untyped(ExprEnum::Match(Box::new(value), arms), meta(begin, end))),
+        }
+    }
+}
+
+/// The value of the statements of a branch, which ends at `end`.
+fn value_of(mut body: Vec<UntypedStmt>, end: Span) -> UntypedExpr {
+    match body.pop() {
+        None => Expr::untyped(ExprEnum::TupleLiteral(Vec::new()), meta(end, end)),
+        Some(Stmt { inner: StmtEnum::Expr(value), .. }) if body.is_empty() => value,
+        Some(last) => {
+            let at = join(body.first().unwrap_or(&last).meta, last.meta);
+            body.push(last);
+            Expr::untyped(ExprEnum::Block(body), at)
+        }
+    }
+}
+
+fn operation(symbol: &str, left: UntypedExpr, right: UntypedExpr, at: MetaInfo) -> UntypedExpr {
+    let (op, negated) = match symbol {
+        "||" => (Op::ShortCircuitOr, false),
+        "&&" => (Op::ShortCircuitAnd, false),
+        "==" => (Op::Eq, false),
+        "!=" => (Op::NotEq, false),
+        "<" => (Op::LessThan, false),
+        ">" => (Op::GreaterThan, false),
+        "<=" => (Op::GreaterThan, true),
+        ">=" => (Op::LessThan, true),
+        "|" => (Op::BitOr, false),
+        "^" => (Op::BitXor, false),
+        "&" => (Op::BitAnd, false),
+        "<<" => (Op::ShiftLeft, false),
+        ">>" => (Op::ShiftRight, false),
+        "+" => (Op::Add, false),
+        "-" => (Op::Sub, false),
+        "*" => (Op::Mul, false),
+        "/" => (Op::Div, false),
+        _ => (Op::Mod, false),
+    };
+    let value = Expr::untyped(ExprEnum::Op(op, Box::new(left), Box::new(right)), at);
+    match negated {
+        true => Expr::untyped(ExprEnum::UnaryOp(UnaryOp::Not, Box::new(value)), at),
+        false => value,
+    }
+}

@@ -1,0 +1,276 @@
+//! From text to tokens.
+
+use garble_lang::token::{SignedNumType, UnsignedNumType};
+
+use crate::{fault::Fault, tree::Span};
+
+/// Symbols of more than one character, the longest first.
+const LONG_SYMBOLS: &[&str] = &[
+    "..=", "<<=", ">>=", "..", "::", "->", "=>", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>", "+=", "-=", "*=",
+    "/=", "%=", "^=", "&=", "|=",
+];
+const SYMBOLS: &[&str] =
+    &["(", ")", "{", "}", "[", "]", ",", ";", ".", "^", "&", "|", "!", "=", ":", ">", "<", "%", "*", "+", "/", "-"];
+
+/// A token and its place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token<'t> {
+    pub(super) kind: Kind<'t>,
+    pub(super) span: Span,
+}
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind<'t> {
+    /// A name or a keyword.
+    Word(&'t str),
+    Number(Number),
+    Symbol(&'static str),
+    End,
+}
+
+/// A number without a sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Number {
+    pub(super) value: u64,
+    pub(super) suffix: Suffix,
+}
+
+/// The type that is written behind a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Suffix {
+    None,
+    Unsigned(UnsignedNumType),
+    Signed(SignedNumType),
+}
+
+impl Suffix {
+    /// The suffix of that text, which may be empty.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        Some(match text {
+            "" => Suffix::None,
+            "u8" => Suffix::Unsigned(UnsignedNumType::U8),
+            "u16" => Suffix::Unsigned(UnsignedNumType::U16),
+            "u32" => Suffix::Unsigned(UnsignedNumType::U32),
+            "u64" => Suffix::Unsigned(UnsignedNumType::U64),
+            "usize" => Suffix::Unsigned(UnsignedNumType::Usize),
+            "i8" => Suffix::Signed(SignedNumType::I8),
+            "i16" => Suffix::Signed(SignedNumType::I16),
+            "i32" => Suffix::Signed(SignedNumType::I32),
+            "i64" => Suffix::Signed(SignedNumType::I64),
+            _ => return None,
+        })
+    }
+
+    /// The greatest number without a sign that has the suffix: one more than the type's if it may stand behind a minus.
+    pub(super) fn max(self) -> u64 {
+        match self {
+            Suffix::None => u64::MAX,
+            Suffix::Unsigned(ty) => UnsignedNumType::max(&ty).unwrap_or(u64::MAX),
+            Suffix::Signed(ty) => SignedNumType::max(&ty).map_or(u64::MAX, |max| max as u64 + 1),
+        }
+    }
+}
+
+/// The tokens of a text; the last one is its end. Comments and white space are left out.
+///
+/// *Errors*: a character that begins no token, a comment that does not end, a number that is too large or has no such suffix.
+pub(super) fn scan(text: &str) -> Result<Vec<Token<'_>>, Fault> {
+    let mut scanner = Scanner { rest: text, line: 1, column: 1 };
+    let mut tokens = Vec::new();
+    loop {
+        scanner.skip_blanks()?;
+        let token = scanner.token()?;
+        tokens.push(token);
+        if token.kind == Kind::End {
+            return Ok(tokens);
+        }
+    }
+}
+
+struct Scanner<'t> {
+    rest: &'t str,
+    line: u32,
+    column: u32,
+}
+
+impl<'t> Scanner<'t> {
+    /// Takes so many bytes, which are of whole characters.
+    fn take(&mut self, bytes: usize) -> &'t str {
+        let (taken, rest) = self.rest.split_at(bytes);
+        self.rest = rest;
+        for c in taken.chars() {
+            self.column += 1;
+            if c == '\n' {
+                (self.line, self.column) = (self.line + 1, 1);
+            }
+        }
+        taken
+    }
+
+    /// Takes characters as long as they are wanted.
+    fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'t str {
+        self.take(self.rest.find(|c| !wanted(c)).unwrap_or(self.rest.len()))
+    }
+
+    fn skip_blanks(&mut self) -> Result<(), Fault> {
+        loop {
+            self.take_while(char::is_whitespace);
+            if self.rest.starts_with("//") {
+                self.take_while(|c| c != '\n');
+            } else if self.rest.starts_with("/*") {
+                self.skip_comment()?;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Skips a comment, which may hold others.
+    fn skip_comment(&mut self) -> Result<(), Fault> {
+        let begin = self.span_of(2);
+        let mut open = 0;
+        loop {
+            match self.rest.find(['/', '*']) {
+                Some(at) => self.take(at),
+                None => return Err(Fault::new(begin, "this comment does not end").hint("end it by `*/`")),
+            };
+            open += match self.rest.get(..2) {
+                Some("/*") => 1,
+                Some("*/") => -1,
+                _ => 0,
+            };
+            let width = if matches!(self.rest.get(..2), Some("/*" | "*/")) { 2 } else { 1 };
+            self.take(width);
+            if open == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The place of so many characters of the same line.
+    fn span_of(&self, width: u32) -> Span {
+        Span { line: self.line, column: self.column, end_line: self.line, end_column: self.column + width }
+    }
+
+    fn token(&mut self) -> Result<Token<'t>, Fault> {
+        let (line, column) = (self.line, self.column);
+        let kind = match self.rest.chars().next() {
+            None => Kind::End,
+            Some(c) if c.is_ascii_digit() => self.number()?,
+            Some(c) if is_name(c) => Kind::Word(self.take_while(is_name)),
+            Some(c) => self.symbol(c)?,
+        };
+        Ok(Token { kind, span: Span { line, column, end_line: self.line, end_column: self.column } })
+    }
+
+    fn symbol(&mut self, c: char) -> Result<Kind<'t>, Fault> {
+        let symbol = LONG_SYMBOLS.iter().chain(SYMBOLS).find(|symbol| self.rest.starts_with(**symbol));
+        if let Some(symbol) = symbol {
+            self.take(symbol.len());
+            return Ok(Kind::Symbol(symbol));
+        }
+        let shown = if c.is_control() { c.escape_debug().to_string() } else { c.into() };
+        let fault = Fault::new(self.span_of(1), format!("`{shown}` begins nothing here"));
+        Err(match c {
+            '"' | '\'' => fault.hint("there are no strings, characters or macros; text is an array of u8"),
+            '#' => fault.hint("there are no attributes"),
+            '?' => fault.hint("there are no errors to hand on; take a `match`"),
+            _ => fault,
+        })
+    }
+
+    fn number(&mut self) -> Result<Kind<'t>, Fault> {
+        let (line, column) = (self.line, self.column);
+        let radix = match self.rest.get(..2) {
+            Some("0x") => 16,
+            Some("0o") => 8,
+            Some("0b") => 2,
+            _ => 10,
+        };
+        if radix != 10 {
+            self.take(2);
+        }
+        let digits = self.take_while(|c| c.is_digit(radix) || c == '_').replace('_', "");
+        let suffix = self.take_while(is_name);
+        let span = Span { line, column, end_line: self.line, end_column: self.column };
+        if digits.is_empty() {
+            return Err(Fault::new(span, format!("a number to the base {radix} without digits")));
+        }
+        let Some(suffix) = Suffix::of(suffix) else {
+            let message = format!("a number ends in its type, `{suffix}` is none of an integer");
+            return Err(Fault::new(span, message).hint("u8, u16, u32, u64, usize, i8, i16, i32, i64"));
+        };
+        match u64::from_str_radix(&digits, radix) {
+            Ok(value) if value <= suffix.max() => Ok(Kind::Number(Number { value, suffix })),
+            _ => Err(Fault::new(span, format!("this number is too large, the most is {}", most(suffix)))),
+        }
+    }
+}
+
+/// The greatest number of a suffix.
+fn most(suffix: Suffix) -> u64 {
+    if let Suffix::Signed(_) = suffix { suffix.max() - 1 } else { suffix.max() }
+}
+
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<Kind<'_>> {
+        scan(text).unwrap().into_iter().map(|token| token.kind).collect()
+    }
+
+    #[test]
+    fn comments_and_blanks_are_left_out() {
+        let expected = [Kind::Word("a"), Kind::Word("b"), Kind::End];
+        for text in ["a // x\nb", "a /* x\n y */ b", "a/* /* */ * / */b", "a//\tb\nb", "\ta\r\n  b // é", "a /***/ b"]
+        {
+            assert_eq!(kinds(text), expected, "{text}");
+        }
+        assert_eq!(kinds("a */ b")[1], Kind::Symbol("*"));
+    }
+
+    #[test]
+    fn tokens_know_their_place() {
+        let places: Vec<(u32, u32, u32)> =
+            scan("ab +\n\t<<= 12u8").unwrap().iter().map(|t| (t.span.line, t.span.column, t.span.end_column)).collect();
+        assert_eq!(places, [(1, 1, 3), (1, 4, 5), (2, 2, 5), (2, 6, 10), (2, 10, 10)]);
+    }
+
+    #[test]
+    fn numbers_have_bases_gaps_and_types() {
+        let number = |text: &str| match kinds(text)[0] {
+            Kind::Number(number) => (number.value, number.suffix),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(number("18446744073709551615"), (u64::MAX, Suffix::None));
+        assert_eq!(number("1_000u16"), (1000, Suffix::Unsigned(UnsignedNumType::U16)));
+        assert_eq!(number("0xff_u8"), (255, Suffix::Unsigned(UnsignedNumType::U8)));
+        assert_eq!(number("0b101"), (5, Suffix::None));
+        // It may stand behind a minus.
+        assert_eq!(number("128i8"), (128, Suffix::Signed(SignedNumType::I8)));
+        assert_eq!(kinds("1..2")[1], Kind::Symbol(".."));
+    }
+
+    #[test]
+    fn what_is_no_token_is_refused_with_its_place() {
+        for (text, message) in [
+            ("a\n /* b /* */", "this comment does not end"),
+            ("a\n \"b\"", "`\"` begins nothing here"),
+            ("\n é", "`é` begins nothing here"),
+            ("\n 256u8", "this number is too large, the most is 255"),
+            ("\n 129i8", "this number is too large, the most is 127"),
+            ("\n 18446744073709551616", "this number is too large, the most is 18446744073709551615"),
+            ("\n 1.5f32", "a number ends in its type, `f32` is none of an integer"),
+            ("\n 0x", "a number to the base 16 without digits"),
+        ] {
+            let fault = scan(text).unwrap_err();
+            assert_eq!((fault.message.as_str(), fault.span.unwrap().line), (message, 2), "{text}");
+        }
+    }
+}

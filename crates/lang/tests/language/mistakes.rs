@@ -1,0 +1,328 @@
+//! Mistakes that users make, and what they are told.
+
+use crate::reference::compile;
+
+/// Sources, and what is said of each: `MESSAGE @ LINE:COLUMN` and a hint behind `?`.
+const MISTAKES: &[(&str, &[&str])] = &[
+    ("pub fn main(a: u8, b: u8) -> u8 {\n    let x = a + b\n    x\n}", &["expected `;`, got `x` @ 2:17"]),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    while a < b { a }\n}",
+        &[
+            "expected an expression, got `while` @ 2:5 ? there are `for` loops only, which run as often as is known before",
+        ],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    return a;\n}",
+        &["expected an expression, got `return` @ 2:5 ? the last expression of a function is its result"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    if a = b { a } else { b }\n}",
+        &["expected `{`, got `=` @ 2:10 ? `==` compares"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    x = a + b;\n    x\n}",
+        &[
+            "there is no variable, constant or function `x` @ 2:5",
+            "there is no variable, constant or function `x` @ 3:5",
+        ],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let x = a;\n    x = b;\n    x\n}",
+        &["`x` cannot be changed @ 3:5 ? declare it as `let mut x`"],
+    ),
+    (
+        "pub fn main(a: u8, b: u16) -> u16 {\n    a + b\n}",
+        &["incompatible types: u8 and u16 @ 2:5 ? convert one of them with `as`"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    a + 300\n}",
+        &["expected u8, got a number @ 2:9 ? is it too large, or negative? It has to be a number of u8"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u16 {\n    a + b\n}",
+        &["expected u16, got u8 @ 2:5 ? convert one of them with `as`"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) {\n    a + b\n}",
+        &["expected `->`, got `{` @ 1:27 ? a function has a result: `fn main(..) -> u8 { .. }`"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let count = a;\n    cuont + b\n}",
+        &["there is no variable, constant or function `cuont` @ 3:5 ? did you mean `count`?"],
+    ),
+    (
+        "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    a.len()\n}",
+        &["expected the end of the field, got `(` @ 2:10 ? a size is known: take the constant or the number"],
+    ),
+    (
+        "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    let mut s = 0u8;\n    for k in 0..b { s += a[k]; }\n    s\n}",
+        &[
+            "`b` is no constant @ 3:17 ? how often a loop runs is known before: go to the most that it can be, and take an `if` in the loop",
+        ],
+    ),
+    (
+        "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    a[b]\n}",
+        &["expected usize, got u8 @ 2:7 ? convert one of them with `as`"],
+    ),
+    (
+        "pub fn main(a: Vec<u8>, b: u8) -> u8 {\n    b\n}",
+        &["expected the end of the type, got `<` @ 1:19 ? there are no generics; an array is `[u8; 4]`"],
+    ),
+    (
+        "pub fn main(a: &[u8], b: u8) -> u8 {\n    b\n}",
+        &["expected a type, got `&` @ 1:16 ? values are copied, there are no references"],
+    ),
+    ("pub fn main(a: f32, b: u8) -> u8 {\n    b\n}", &["there is no type `f32` @ 1:16 ? take integers in fixed point"]),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    println!(\"{}\", a);\n    b\n}",
+        &["`\"` begins nothing here @ 2:14 ? there are no strings, characters or macros; text is an array of u8"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    println!(a);\n    b\n}",
+        &["expected `;`, got `!` @ 2:12 ? there are no macros"],
+    ),
+    (
+        "enum E { A, B(u8) }\npub fn main(a: E, b: u8) -> u8 {\n    match a { E::A => b }\n}",
+        &["this `match` leaves out `E::B(_)` @ 3:5 ? add the missing patterns, or `_ => ...`"],
+    ),
+    (
+        "enum E { A, B(u8) }\npub fn main(a: E, b: u8) -> u8 {\n    match a { E::A => b, E::B => 1u8 }\n}",
+        &["this variant has fields @ 3:26 ? write them in brackets behind it"],
+    ),
+    (
+        "enum E { A, B(u8) }\npub fn main(a: E, b: u8) -> u8 {\n    match a { E::A => b, E::C => 1u8 }\n}",
+        &["the enum `E` has no variant `C` @ 3:26 ? it has: A, B(..)"],
+    ),
+    (
+        "struct S { x: u8, y: u8 }\npub fn main(a: S, b: u8) -> u8 {\n    a.z\n}",
+        &["the struct `S` has no field `z` @ 3:5 ? it has: x, y"],
+    ),
+    (
+        "struct S { x: u8, y: u8 }\npub fn main(a: u8, b: u8) -> S {\n    S { x: a }\n}",
+        &["the field `y` of `S` is missing @ 3:5 ? in a pattern, `..` stands for all others"],
+    ),
+    ("pub fn main(a: u8, b: u8) -> u8 {\n    f(a, b)\n}", &["there is no variable, constant or function `f` @ 2:5"]),
+    (
+        "fn f(a: u8) -> u8 { a }\npub fn main(a: u8, b: u8) -> u8 {\n    f(a, b)\n}",
+        &["expected 1 argument, got 2 @ 3:5"],
+    ),
+    (
+        "fn f(a: u8) -> u8 { a }\npub fn main(a: u8, b: u8) -> u8 {\n    a\n}",
+        &["the function `f` is never called @ 1:1 ? call `f`, make it `pub`, or remove it"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    if a { b } else { a }\n}",
+        &["expected bool, got u8 @ 2:8 ? compare it, as in `x != 0u8`"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    if a < b { b }\n}",
+        &["incompatible types: u8 and () @ 2:5 ? the value is the last expression; an `if` without `else` has none"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    a < b < 3\n}",
+        &["comparisons cannot be chained @ 2:11 ? write `a < b && b < c`"],
+    ),
+    ("pub fn main(a: u8, b: u8) -> u8 {\n    let x = (a + b;\n    x\n}", &["expected `,` or `)`, got `;` @ 2:19"]),
+    ("pub fn main(a: u8, b: u8) -> u8 {\n    let x = a + b;\n    x\n", &["this `{` is never closed @ 1:33"]),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let x: [u8; 3] = [1, 2];\n    x[0]\n}",
+        &["expected [u8; 3], got [u8; 2] @ 2:22 ? sizes are the same if they are written the same"],
+    ),
+    (
+        "const N: usize = 3;\npub fn main(a: [u8; N], b: u8) -> u8 {\n    let x: [u8; 3] = a;\n    x[0]\n}",
+        &["expected [u8; 3], got [u8; N] @ 3:22 ? sizes are the same if they are written the same"],
+    ),
+    (
+        "pub fn main(a: [u8; n], b: u8) -> u8 {\n    a[0]\n}",
+        &["a size is known before, `n` is no constant @ 1:21 ? declare it: `const n: usize = ...;`"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let n = 3usize;\n    let x = [0u8; n];\n    x[0]\n}",
+        &["a size is known before, `n` is no constant @ 3:19 ? declare it: `const n: usize = ...;`"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    a + 1.5\n}",
+        &[
+            "numbers have no fractions, and no fields @ 2:9 ? take integers in fixed point: with 8 bits behind the point, 1.5 is 384",
+        ],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> i8 {\n    -a\n}",
+        &["expected a signed number, got u8 @ 2:6 ? convert it first, as in `-(x as i32)`"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let x = b as u33;\n    x\n}",
+        &["there is no type `u33` @ 2:18 ? did you mean `u32`?"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    a << b << 1u16\n}",
+        &["expected u8, got u16 @ 2:15 ? convert one of them with `as`"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let 1u8 = a;\n    b\n}",
+        &["this pattern does not match every value @ 2:9 ? take a `match`"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    match a { 300 => 1u8, _ => b }\n}",
+        &["300 is not between 0 and 255, as u8 is @ 2:15"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    match a { 3u16 => 1u8, _ => b }\n}",
+        &["expected a number of u8, got one of u16 @ 2:15"],
+    ),
+    (
+        "pub fn main(a: i8, b: u8) -> u8 {\n    match a { -128..=-1 => 1u8, 0..=127 => b }\n}",
+        &["this `match` leaves out `_` @ 2:5 ? add the missing patterns, or `_ => ...`"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    match (a, b) { (0..=9, 1) => 1u8, (3, _) => b }\n}",
+        &[
+            "this `match` leaves out `(0u8, 0u8)`, `(0u8, 2u8..=255u8)`, `(1u8..=2u8, 0u8)` and 5 more @ 2:5 ? add the missing patterns, or `_ => ...`",
+        ],
+    ),
+    ("pub fn main(a: (u8, u8), b: u8) -> u8 {\n    a.2\n}", &["this tuple has 2 fields @ 2:5 ? the first one is `.0`"]),
+    ("pub fn main(a: u8, a: u8) -> u8 {\n    a\n}", &["`a` is there twice @ 1:20"]),
+    ("fn main(a: u8, b: u8) -> u8 {\n    a\n}", &["`main` is not public @ 1:1 ? write `pub fn main(..)`"]),
+    (
+        "use std::io;\npub fn main(a: u8, b: u8) -> u8 {\n    a\n}",
+        &["expected a definition, got `use` @ 1:1 ? a source is one file, and has no other"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let mut i = 0;\n    i = i + a;\n    i\n}",
+        &[
+            "incompatible types: i32 and u8 @ 3:9 ? convert one of them with `as`; a number without a type is i32 after `let mut`",
+        ],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    a + true\n}",
+        &["incompatible types: u8 and bool @ 2:5 ? convert it with `as`"],
+    ),
+    (
+        "pub fn main(a: u8, b: bool) -> bool {\n    a && b\n}",
+        &["expected bool, got u8 @ 2:5 ? compare it, as in `x != 0u8`"],
+    ),
+    (
+        "struct S { s: S }\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &["the type `S` contains itself @ 1:1 ? the size of a value is known before: take an array"],
+    ),
+    (
+        "fn f(a: u8) -> u8 { g(a) }\nfn g(a: u8) -> u8 { f(a) }\npub fn main(a: u8) -> u8 { f(a) }",
+        &[
+            "the function `f` is recursive: it calls itself, directly or through others @ 2:21 ? use a loop over a known range",
+        ],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    0u8 - 1u8\n}",
+        &["this panics whatever the inputs are: arithmetic overflow @ 2:5"],
+    ),
+    (
+        "pub fn main(a: [u8; 3], b: usize) -> u8 {\n    a[3]\n}",
+        &["this panics whatever the inputs are: index out of bounds @ 2:5"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> (u8, u8) {\n    let (x, y, z) = (a, b);\n    (x, y)\n}",
+        &["expected 2 fields, got 3 @ 2:9"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let f = |x| x;\n    a\n}",
+        &["expected an expression, got `|` @ 2:13 ? there are no closures"],
+    ),
+    ("pub fn main(a: [u8; 4], b: u8) -> u8 {\n    a[0\n}", &["expected `]`, got `}` @ 2:7"]),
+    ("pub fn main(a: u8, b: u8) -> u8 {\n    a)\n}", &["expected `;`, got `)` @ 2:6"]),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    a\n}}",
+        &["expected a definition, got `}` @ 3:2 ? is there a `}` too many before?"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let x;\n    a\n}",
+        &["expected `=`, got `;` @ 2:10 ? a variable has a value from the beginning"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    a + b = 3;\n    a\n}",
+        &[
+            "what is before this sign cannot be assigned to @ 2:11 ? a variable, an element `a[k]` or a field `s.x` of one; `==` compares",
+        ],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    match a { 0 | 1 => b, _ => a }\n}",
+        &["expected the end of the pattern, got `|` @ 2:17 ? write an arm for each pattern"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    match a { x if x > 3 => b, _ => a }\n}",
+        &["expected `=>`, got `if` @ 2:17 ? arms have no conditions: take an `if` in the arm"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    match a { 9..=3 => b, _ => a }\n}",
+        &["there is no number in this range @ 2:15"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    for k in -3..3 { }\n    a\n}",
+        &["a range is of numbers without a sign @ 2:14 ? convert within the loop: `(k as i32) - 5i32`"],
+    ),
+    ("pub fn main(a: u8, b: u8) -> u8 {\n    for k in 3..3 { }\n    a\n}", &["the range from 3 to 3 is empty @ 2:14"]),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    if let 3u8 = a { a } else { b }\n}",
+        &["expected a condition, got `let` @ 2:8 ? take a `match`"],
+    ),
+    (
+        "fn f<T>(a: T) -> T { a }\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &["expected `(`, got `<` @ 1:5 ? there are no generics: sizes are constants, types are written out"],
+    ),
+    (
+        "struct P(u8, u8);\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &["expected `{`, got `(` @ 1:9 ? the fields of a struct have names: `struct S { x: u8 }`"],
+    ),
+    ("struct P { x: u8, x: u8 }\npub fn main(a: u8, b: u8) -> u8 { a }", &["`x` is there twice @ 1:19"]),
+    (
+        "struct P { x: u8 }\nstruct P { y: u8 }\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &["`P` is defined twice @ 2:8 ? rename one of them"],
+    ),
+    ("enum E { A, A(u8) }\npub fn main(a: u8, b: u8) -> u8 { a }", &["`A` is there twice @ 1:13"]),
+    (
+        "const N: u8 = 3 * 4;\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &[
+            "expected `;`, got `*` @ 1:17 ? a constant is made of numbers, names, PARTY_0::NAME, min(..), max(..), + and -",
+        ],
+    ),
+    (
+        "const N: u8 = 300;\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &["this number is too large, the most is 255 @ 1:15"],
+    ),
+    (
+        "const N: u8 = M;\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &["there is no variable, constant or function `M` @ 1:15"],
+    ),
+    (
+        "pub fn main(a: [u8; 2 + 2], b: u8) -> u8 { a[0] }",
+        &["expected `]`, got `+` @ 1:23 ? a size that is computed is written `const { N + 1 }`, in a type"],
+    ),
+    (
+        "impl S { }\npub fn main(a: u8, b: u8) -> u8 { a }",
+        &["expected a definition, got `impl` @ 1:1 ? there are no methods: write functions"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let struct = a;\n    a\n}",
+        &["expected a pattern, got `struct` @ 2:9 ? `struct` has a meaning of its own, take another name"],
+    ),
+    ("pub fn main(a: u8, b: u8) -> u8 {\n    let x = a +;\n    a\n}", &["expected an expression, got `;` @ 2:16"]),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    a +\n}\npub fn other(a: u8) -> u8 {\n    a b\n}",
+        &["expected an expression, got `}` @ 3:1", "expected `;`, got `b` @ 5:7"],
+    ),
+];
+
+#[test]
+fn mistakes_are_explained() {
+    for (text, expected) in MISTAKES {
+        let error = compile(text, &[], true).expect_err(text);
+        let told: Vec<String> = error
+            .iter()
+            .map(|d| {
+                let place = d.place.as_ref().map_or(String::new(), |p| format!(" @ {}:{}", p.line, p.column));
+                let hint = d.hint.as_ref().map_or(String::new(), |hint| format!(" ? {hint}"));
+                format!("{}{place}{hint}", d.message)
+            })
+            .collect();
+        assert_eq!(told, *expected, "{text}");
+    }
+}
