@@ -40,13 +40,19 @@ pub enum OtError {
         /// Its length.
         bits: usize,
     },
-    /// The two parties were told different field widths.
-    #[error("the peer extends OTs with another field width: expected k = {ours}, got k = {theirs}")]
-    WidthMismatch {
+    /// The receiver of an OT extension planted trees whose leaves depend on which one is missing: it cheats.
+    #[error("the OT receiver cheats: the leaves of its trees do not fit their tags")]
+    InconsistentTrees,
+    /// The receiver of an OT extension used different choices in different trees: it cheats.
+    #[error("the OT receiver cheats: its choices are not the same in every tree")]
+    InconsistentChoices,
+    /// The two parties were told different field widths or checks.
+    #[error("the peer extends OTs in another form: expected {ours}, got {theirs}")]
+    FormMismatch {
         /// What we were told.
-        ours: u8,
+        ours: String,
         /// What the peer was told.
-        theirs: u8,
+        theirs: String,
     },
     /// The call has vectors of different lengths: a mistake on this side.
     #[error("{what}: expected {expected}, got {got}")]
@@ -72,22 +78,65 @@ impl Accuses for OtError {
     fn accuses(&self, peer: u16) -> Option<Blame> {
         let cause = match self {
             OtError::Net(error) => return error.accuses(peer),
-            OtError::WrongLength { .. } => return None,
-            OtError::WidthMismatch { .. } => Cause::Disagrees,
-            _ => Cause::Misbehaved,
+            OtError::FormMismatch { .. } => Cause::Disagrees,
+            _ => self.check().map(|_| Cause::Misbehaved)?,
         };
         Some(Blame { party: peer, cause })
     }
 }
 
+/// A check of what the peer did in an oblivious transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OtCheck {
+    /// Group elements are encoded canonically.
+    PointEncoding,
+    /// Group elements are not the identity.
+    PointIdentity,
+    /// The base OT sender's challenges fit its proof.
+    Challenges,
+    /// The base OT receiver answers them.
+    Answer,
+    /// Unused bits are zero.
+    Padding,
+    /// The trees of an extension are the same for every delta.
+    Trees,
+    /// The choices of an extension are the same in every tree.
+    Choices,
+}
+
+impl OtCheck {
+    /// All checks.
+    pub const ALL: [OtCheck; 7] = [
+        OtCheck::PointEncoding,
+        OtCheck::PointIdentity,
+        OtCheck::Challenges,
+        OtCheck::Answer,
+        OtCheck::Padding,
+        OtCheck::Trees,
+        OtCheck::Choices,
+    ];
+}
+
 impl OtError {
+    /// The check that failed, if the peer did what no honest party does.
+    pub fn check(&self) -> Option<OtCheck> {
+        match self {
+            OtError::InvalidPoint { .. } => Some(OtCheck::PointEncoding),
+            OtError::IdentityPoint { .. } => Some(OtCheck::PointIdentity),
+            OtError::InconsistentChallenges => Some(OtCheck::Challenges),
+            OtError::WrongAnswer => Some(OtCheck::Answer),
+            OtError::NonZeroPadding { .. } => Some(OtCheck::Padding),
+            OtError::InconsistentTrees => Some(OtCheck::Trees),
+            OtError::InconsistentChoices => Some(OtCheck::Choices),
+            OtError::Net(_) | OtError::FormMismatch { .. } | OtError::WrongLength { .. } | OtError::UsedUp { .. } => {
+                None
+            }
+        }
+    }
+
     /// Whether the peer did what no honest party does.
     pub fn is_cheating(&self) -> bool {
-        use OtError::{IdentityPoint, InconsistentChallenges, InvalidPoint, NonZeroPadding, WrongAnswer};
-        matches!(
-            self,
-            InvalidPoint { .. } | IdentityPoint { .. } | InconsistentChallenges | WrongAnswer | NonZeroPadding { .. }
-        )
+        self.check().is_some()
     }
 }
 

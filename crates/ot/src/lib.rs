@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! base          128 OTs with public-key cryptography            once per session
-//! softspoken    any number of correlated OTs from them          CotSender, CotReceiver
+//! softspoken    any number of correlated OTs from them          CotSender, CotReceiver; with checks CheckedCotSender, ...
 //! random        correlated OTs hashed to random ones            RandomOtSender, RandomOtReceiver
 //! precomputed   OTs prepared early and corrected once inputs are known
 //! ideal         a dealer with the interface of `softspoken`, for tests
@@ -27,7 +27,7 @@ mod test_run;
 
 pub use choices::Choices;
 pub use correlated::{CorrelatedReceiver, CorrelatedSender};
-pub use error::OtError;
+pub use error::{OtCheck, OtError};
 pub use precomputed::{PreparedCotReceiver, PreparedCotSender, PreparedReceiver, PreparedSender};
 pub use random::{RandomOtReceiver, RandomOtSender};
-pub use softspoken::{CotReceiver, CotSender, Width};
+pub use softspoken::{CheckedCotReceiver, CheckedCotSender, CotReceiver, CotSender, Sigma, Width};

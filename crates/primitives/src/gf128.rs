@@ -77,6 +77,20 @@ pub fn inner_product(a: &[Block], b: &[Block]) -> Block {
     sum(product_portable)
 }
 
+/// Adds `factor * values[i]` to every `sums[i]`.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn add_products(sums: &mut [Product], factor: Block, values: &[Block]) {
+    assert_eq!(sums.len(), values.len(), "vectors of one length");
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("pclmulqdq") {
+        // SAFETY: the feature was found.
+        return unsafe { add_products_pclmul(sums, factor, values) };
+    }
+    sums.iter_mut().zip(values).for_each(|(sum, &value)| *sum = *sum ^ product_portable(factor, value));
+}
+
 /// `a^0, a^1, ..., a^(count - 1)`.
 pub fn powers(a: Block, count: usize) -> Vec<Block> {
     std::iter::successors(Some(ONE), |&power| Some(mul(power, a))).take(count).collect()
@@ -90,6 +104,14 @@ fn inner_product_pclmul(a: &[Block], b: &[Block]) -> Block {
         sum = sum ^ product_pclmul(a, b);
     }
     sum.reduce()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "pclmulqdq")]
+fn add_products_pclmul(sums: &mut [Product], factor: Block, values: &[Block]) {
+    for (sum, &value) in sums.iter_mut().zip(values) {
+        *sum = *sum ^ product_pclmul(factor, value);
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -175,11 +197,20 @@ mod tests {
         }
 
         #[test]
-        fn inner_products_are_sums_of_products(pairs in proptest::collection::vec((element(), element()), 0..20)) {
+        fn inner_products_are_sums_of_products(
+            pairs in proptest::collection::vec((element(), element()), 0..20),
+            factor in element(),
+        ) {
             let block = |(a, b)| (Block::from_u128(a), Block::from_u128(b));
             let (a, b): (Vec<Block>, Vec<Block>) = pairs.into_iter().map(block).unzip();
             let expected = a.iter().zip(&b).fold(Block::ZERO, |sum, (&a, &b)| sum ^ reference(a, b));
             prop_assert!(inner_product(&a, &b) == expected);
+            let factor = Block::from_u128(factor);
+            let mut sums: Vec<Product> = a.iter().map(|&a| product(a, ONE)).collect();
+            add_products(&mut sums, factor, &b);
+            for ((sum, &a), &b) in sums.into_iter().zip(&a).zip(&b) {
+                prop_assert!(sum.reduce() == a ^ reference(factor, b));
+            }
         }
     }
 

@@ -28,17 +28,23 @@
 //!
 //! # Adversary and assumptions
 //!
-//! Semi-honest; AES-128 is a pseudo-random function. The base OTs are secure against malicious parties already. What a malicious receiver
-//! could do, use different choices in different trees, the consistency check of section 5 of the paper finds; it works on the columns of a
-//! batch before they are transposed, which is why expansion and transposition are separate steps here.
+//! [`CotSender`] and [`CotReceiver`]: semi-honest; AES-128 is a pseudo-random function. The base OTs are secure against malicious
+//! parties already. [`CheckedCotSender`] and [`CheckedCotReceiver`] are the same with the consistency checks of the paper, which find a
+//! receiver that plants trees that are not, or uses different choices in different trees: secure against malicious parties.
 
+mod checked;
 mod columns;
+mod consistency;
 mod receiver;
 mod sender;
 mod tree;
 
+pub use checked::{CheckedCotReceiver, CheckedCotSender};
+pub use consistency::Sigma;
 pub use receiver::CotReceiver;
 pub use sender::CotSender;
+
+use std::fmt;
 
 use garblet_net::Message;
 use serde::{Deserialize, Serialize};
@@ -102,6 +108,22 @@ impl Width {
         n.div_ceil(SQUARE as u64) * 16 * (self.trees() as u64 - 1)
     }
 
+    /// Payload bytes that the receiver sends in set-up with checks, beside [`Width::receiver_setup_bytes`].
+    pub const fn checked_setup_bytes(self) -> u64 {
+        checked::tag_bytes(self) as u64
+    }
+
+    /// Payload bytes of a checked extension by `n`: the sender's, and the receiver's.
+    pub const fn checked_extension_bytes(self, n: u64, sigma: Sigma) -> [u64; 2] {
+        match n {
+            0 => [0, 0],
+            _ => {
+                let corrections = self.extension_bytes(checked::with_hiding(n as usize) as u64);
+                [16, corrections + sigma.digest_bytes() as u64]
+            }
+        }
+    }
+
     /// Payload bytes per OT of a long extension.
     pub fn bytes_per_ot(self) -> f64 {
         (self.trees() - 1) as f64 / 8.0
@@ -123,9 +145,26 @@ impl TryFrom<u8> for Width {
 }
 
 /// The first message: the party with delta says what it is about to do.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct SetupHello {
-    width: u8,
+    /// The width, and 16 or 32 more for checks with 40 or 80 bits.
+    form: u8,
+}
+
+impl SetupHello {
+    fn new(width: Width, sigma: Option<Sigma>) -> Self {
+        SetupHello { form: width.bits() as u8 | sigma.map_or(0, |sigma| (sigma.bits() / 40) as u8) << 4 }
+    }
+}
+
+impl fmt::Display for SetupHello {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "k = {}", self.form & 15)?;
+        match self.form >> 4 {
+            0 => f.write_str(" without checks"),
+            sigma => write!(f, " with checks of {} bits", 40 * u32::from(sigma)),
+        }
+    }
 }
 
 impl Message for SetupHello {
@@ -134,7 +173,10 @@ impl Message for SetupHello {
     const MAX_BYTES: usize = 1;
 
     fn check(&self) -> Result<(), String> {
-        Width::try_from(self.width).map(|_| ())
+        match self.form >> 4 {
+            0..=2 => Width::try_from(self.form & 15).map(|_| ()),
+            form => Err(format!("form of checks: expected 0, 1 or 2, got {form}")),
+        }
     }
 }
 

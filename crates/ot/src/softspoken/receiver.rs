@@ -5,7 +5,7 @@ use garblet_primitives::Block;
 use rand_core::CryptoRng;
 
 use super::columns::{Columns, Streams};
-use super::{SQUARE, SetupHello, Width, batches, tree};
+use super::{SQUARE, SetupHello, Sigma, Width, batches, checked, tree};
 use crate::base::{self, ReceiverAnswered};
 use crate::choices::Choices;
 use crate::correlated::CorrelatedReceiver;
@@ -15,7 +15,7 @@ use crate::error::OtError;
 ///
 /// *Secret*: all of it. *Unique*: one per session and peer.
 pub struct CotReceiver {
-    width: Width,
+    pub(super) width: Width,
     session_key: Block,
     streams: Streams,
     columns: Columns,
@@ -24,21 +24,34 @@ pub struct CotReceiver {
 impl CotReceiver {
     /// Sets up with a peer that calls [`CotSender::setup`](super::CotSender::setup) with the same width.
     ///
-    /// *Errors*: [`OtError::WidthMismatch`]; those of the base OT sender ([`base::challenge`]).
+    /// *Errors*: [`OtError::FormMismatch`]; those of the base OT sender ([`base::challenge`]).
     pub async fn setup(
         channel: &mut Channel,
         rng: &mut (impl CryptoRng + ?Sized),
         width: Width,
     ) -> Result<Self, OtError> {
-        let theirs = channel.receive::<SetupHello>().await?.width;
-        if usize::from(theirs) != width.bits() {
-            return Err(OtError::WidthMismatch { ours: width.bits() as u8, theirs });
+        Self::setup_with(channel, rng, width, None).await
+    }
+
+    /// The same, with the check of the trees if `sigma` asks for checks.
+    pub(super) async fn setup_with(
+        channel: &mut Channel,
+        rng: &mut (impl CryptoRng + ?Sized),
+        width: Width,
+        sigma: Option<Sigma>,
+    ) -> Result<Self, OtError> {
+        let (ours, theirs) = (SetupHello::new(width, sigma), channel.receive::<SetupHello>().await?);
+        if ours != theirs {
+            return Err(OtError::FormMismatch { ours: ours.to_string(), theirs: theirs.to_string() });
         }
         let challenged = base::challenge(channel, rng).await?;
         let (leaves, corrections) = tree::plant(width, challenged.pads());
         channel.send_bytes(bytemuck::cast_slice(&corrections)).await?;
-        channel.flush().await?;
         let session_key = challenged.session();
+        if sigma.is_some() {
+            channel.send_bytes(&checked::tree_tags(width, session_key, &leaves)).await?;
+        }
+        channel.flush().await?;
         let streams = Streams::new(width, &leaves, false);
         let answered = challenged.check_answer(channel).await?;
         Ok(Self::ready(width, session_key, streams, answered))

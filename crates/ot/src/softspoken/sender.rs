@@ -5,7 +5,7 @@ use garblet_primitives::{Block, Delta};
 use rand_core::CryptoRng;
 
 use super::columns::{Columns, Streams};
-use super::{SQUARE, SetupHello, Width, batches, tree};
+use super::{SQUARE, SetupHello, Sigma, Width, batches, checked, tree};
 use crate::base;
 use crate::choices::{Choices, masked};
 use crate::correlated::CorrelatedSender;
@@ -35,13 +35,29 @@ impl CotSender {
         delta: &Delta,
         width: Width,
     ) -> Result<Self, OtError> {
-        channel.send(&SetupHello { width: width.bits() as u8 }).await?;
+        Self::setup_with(channel, rng, delta, width, None).await
+    }
+
+    /// The same, with the check of the trees if `sigma` asks for checks.
+    pub(super) async fn setup_with(
+        channel: &mut Channel,
+        rng: &mut (impl CryptoRng + ?Sized),
+        delta: &Delta,
+        width: Width,
+        sigma: Option<Sigma>,
+    ) -> Result<Self, OtError> {
+        channel.send(&SetupHello::new(width, sigma)).await?;
         let choices = Choices::of_delta(delta);
         let chosen = base::choose(channel, &choices, rng).await?;
         channel.flush().await?;
         let mut corrections = vec![Block::ZERO; width.corrections()];
         channel.receive_bytes(bytemuck::cast_slice_mut(&mut corrections)).await?;
         let leaves = tree::puncture(width, &choices, chosen.pads(), &corrections);
+        if sigma.is_some() {
+            let mut tags = vec![0; checked::tag_bytes(width)];
+            channel.receive_bytes(&mut tags).await?;
+            let _consistent = checked::check_trees(width, chosen.session(), &choices, &leaves, &tags)?;
+        }
         Ok(CotSender {
             width,
             delta: delta.clone(),

@@ -121,11 +121,12 @@ fn widths_are_two_four_and_eight() {
 fn another_width_of_the_peer_is_refused() {
     let (mut ours, mut theirs) = channels();
     let error = block_on(async {
-        ours.send(&SetupHello { width: 8 }).await.unwrap();
+        ours.send(&SetupHello::new(Width::Eight, None)).await.unwrap();
         ours.flush().await.unwrap();
         CotReceiver::setup(&mut theirs, &mut Prg::new(Block::ZERO), Width::Four).await.err()
     });
-    assert!(matches!(error, Some(OtError::WidthMismatch { ours: 4, theirs: 8 })));
+    let text = error.expect("the widths differ").to_string();
+    assert_eq!(text, "the peer extends OTs in another form: expected k = 4 without checks, got k = 8 without checks");
 }
 
 /// A hello of a width that does not exist, encoded as the honest one.
@@ -143,14 +144,16 @@ impl Message for LyingHello {
 }
 
 #[test]
-fn a_width_that_does_not_exist_is_malformed() {
-    let (mut ours, mut theirs) = channels();
-    let error = block_on(async {
-        ours.send(&LyingHello(3)).await.unwrap();
-        ours.flush().await.unwrap();
-        CotReceiver::setup(&mut theirs, &mut Prg::new(Block::ZERO), Width::Four).await.err()
-    });
-    assert!(matches!(error, Some(OtError::Net(NetError::Malformed { .. }))));
+fn a_form_that_does_not_exist_is_malformed() {
+    for lie in [3, 0, 0x34, 0xf2] {
+        let (mut ours, mut theirs) = channels();
+        let error = block_on(async {
+            ours.send(&LyingHello(lie)).await.unwrap();
+            ours.flush().await.unwrap();
+            CotReceiver::setup(&mut theirs, &mut Prg::new(Block::ZERO), Width::Four).await.err()
+        });
+        assert!(matches!(error, Some(OtError::Net(NetError::Malformed { .. }))), "{lie}");
+    }
 }
 
 #[test]
@@ -198,7 +201,7 @@ fn corrections_that_end_early_are_an_error() {
     }
 }
 
-/// What the consistency check of malicious security will find: without it, wrong corrections pass and spoil the OTs
+/// What the consistency check finds: without it, wrong corrections pass and spoil the OTs
 /// of exactly those rows, so this protocol must not be called secure against malicious receivers.
 #[test]
 fn wrong_corrections_spoil_their_rows_only() {
