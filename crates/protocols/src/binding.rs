@@ -50,6 +50,11 @@ impl SessionId {
         SessionId(hash.finalize().into())
     }
 
+    /// The identifier of run `number` of a session that has several.
+    pub fn run(&self, number: u64) -> SessionId {
+        SessionId::new("run", self.0, [[0; 32], Place { index: number, ..self.place(Party(0), 0) }.digest(b"run")])
+    }
+
     /// The place of what `party` makes at step `step`.
     pub fn place(&self, party: Party, step: u8) -> Place {
         Place { session: self.0, party: party.0, step, branch: 0, index: 0 }
@@ -129,20 +134,26 @@ impl Place {
 mod tests {
     use super::*;
 
+    fn place_session() -> SessionId {
+        SessionId::new("test", [1; 32], [[2; 32], [3; 32]])
+    }
+
     fn place() -> Place {
-        SessionId::new("test", [1; 32], [[2; 32], [3; 32]]).place(Party(0), 4).at(5).branch(6)
+        place_session().place(Party(0), 4).at(5).branch(6)
     }
 
     /// Every place that differs from [`place`] in one thing.
     fn others() -> Vec<Place> {
         let sessions = [
+            place_session().run(0),
+            place_session().run(1),
             SessionId::new("tess", [1; 32], [[2; 32], [3; 32]]),
             SessionId::new("test", [0; 32], [[2; 32], [3; 32]]),
             SessionId::new("test", [1; 32], [[0; 32], [3; 32]]),
             SessionId::new("test", [1; 32], [[3; 32], [2; 32]]),
         ];
         let mut others: Vec<Place> = sessions.iter().map(|s| s.place(Party(0), 4).at(5).branch(6)).collect();
-        let session = SessionId::new("test", [1; 32], [[2; 32], [3; 32]]);
+        let session = place_session();
         others.push(session.place(Party(1), 4).at(5).branch(6));
         others.push(session.place(Party(0), 5).at(5).branch(6));
         others.push(place().at(6));

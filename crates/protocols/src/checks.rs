@@ -36,6 +36,19 @@ macro_rules! checks {
 checks! {
     /// The opening of a coin toss fits the commitment.
     CoinTossOpening = "it opened its coins to others than it committed to",
+    /// A checked circuit is what its seed gives, commitments and decoding bits included.
+    CircuitOfSeed = "a circuit is not what its seed gives",
+    /// The label that the evaluator got by OT for its choice is that of the checked circuit.
+    ///
+    /// Whether this fails depends on the evaluator's choice, but the choice is a bit of an encoding (see [`crate::encoding`]), and
+    /// says nothing of the input.
+    LabelOfSeed = "a label that it sent by oblivious transfer is not that of the checked circuit",
+    /// The garbler's labels for an evaluated circuit are among those that it committed to.
+    GarblerLabel = "a label for its own input is not one that it committed to",
+    /// The garbler's input is the same in every evaluated circuit.
+    GarblerInput = "its own input is not the same in every circuit",
+    /// The evaluator hands over what the circuits gave for the garbler.
+    OutputTag = "it handed over another output than the circuits gave",
 }
 
 impl fmt::Display for Check {

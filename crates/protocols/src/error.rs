@@ -25,6 +25,9 @@ pub enum ProtocolError {
     /// The peer cheated where nothing could be found out before the end.
     #[error(transparent)]
     NoMajority(#[from] NoMajority),
+    /// A thread of this party ended without a result.
+    #[error("a worker thread ended without a result: this is a bug")]
+    WorkerLost,
     /// Garbled tables that cannot be evaluated.
     #[error(transparent)]
     Garble(#[from] EvaluateError),
@@ -98,6 +101,7 @@ impl Accuses for ProtocolError {
                 Some(Blame { party: peer, cause: Cause::Misbehaved })
             }
             ProtocolError::NoMajority(_)
+            | ProtocolError::WorkerLost
             | ProtocolError::Store(_)
             | ProtocolError::NotPrepared(_)
             | ProtocolError::Unsupported { .. }

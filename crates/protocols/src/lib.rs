@@ -8,11 +8,15 @@ mod bulk;
 pub mod checks;
 pub mod coin_toss;
 pub mod components;
+pub mod conduct;
+pub mod cut_and_choose;
+pub mod encoding;
 mod error;
 mod interface;
 mod phase;
 mod security;
 mod session;
+mod workers;
 pub mod yao;
 
 pub use error::ProtocolError;

@@ -1,5 +1,7 @@
 //! A session joins a protocol to a channel or a mesh and a generator, and meters it.
 
+use std::num::NonZeroUsize;
+
 use garblet_net::{Channel, Difference, Hello, Mesh, NetError, PerPeer, Traffic};
 use garblet_primitives::Prg;
 
@@ -44,6 +46,7 @@ pub struct Session<C = Channel> {
     rng: Prg,
     meter: Meter,
     progress: Box<dyn Progress>,
+    workers: NonZeroUsize,
 }
 
 /// One party's end of a protocol of several parties.
@@ -63,6 +66,16 @@ impl<C: Metered> Session<C> {
     /// The generator.
     pub fn rng(&mut self) -> &mut Prg {
         &mut self.rng
+    }
+
+    /// How many threads work on what does not depend on one another; as many as there are cores, unless that is set.
+    pub fn workers(&self) -> usize {
+        self.workers.get()
+    }
+
+    /// Sets how many threads work.
+    pub fn set_workers(&mut self, workers: NonZeroUsize) {
+        self.workers = workers;
     }
 
     /// Tells of progress.
@@ -89,7 +102,7 @@ impl Session<Channel> {
     ) -> Result<Self, ProtocolError> {
         let meter = Meter::start(channel.traffic());
         hello.exchange(&mut channel).await?;
-        Ok(Session { channel, rng, meter, progress })
+        Ok(Session { channel, rng, meter, progress, workers: cores() })
     }
 
     /// The channel.
@@ -131,7 +144,7 @@ impl Session<Mesh> {
         };
         let peers = mesh.per_peer(|_| ());
         match mesh.each(peers, greet).await {
-            Ok(_) => Ok(Session { channel: mesh, rng, meter, progress }),
+            Ok(_) => Ok(Session { channel: mesh, rng, meter, progress, workers: cores() }),
             Err(error) => {
                 mesh.abort(error.blame()).await;
                 Err(error.into())
@@ -159,4 +172,9 @@ impl Session<Mesh> {
     pub async fn abort(self, error: &ProtocolError) {
         self.channel.abort(error.blame()).await;
     }
+}
+
+/// The cores of this machine.
+fn cores() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }

@@ -1,0 +1,34 @@
+//! How a party behaves: as the protocol says, or, in tests, otherwise in one thing.
+//!
+//! A protocol against cheaters calls its party's [`Conduct`] at every message, with the step and the index of what is about to
+//! be sent. Its parties are generic over it, and [`Honest`] is all that a caller can get: compiled, it is nothing, so there is
+//! no cheating branch in the code that users run. A test implements the trait to run the honest code with one deviation.
+
+use std::sync::Arc;
+
+use garblet_circuit::{Bits, Program};
+
+/// What a party may do otherwise than the protocol says.
+pub trait Conduct<Step>: Send + 'static {
+    /// Sees what is about to be sent at a step, before it is encrypted if it is, and may change it.
+    fn touch(&mut self, step: Step, index: usize, bytes: &mut [u8]) {
+        let _ = (step, index, bytes);
+    }
+
+    /// Sees this party's input to circuit `index` and may change it.
+    fn input(&mut self, index: usize, bits: &mut Bits) {
+        let _ = (index, bits);
+    }
+
+    /// The program that is garbled as circuit `index` in place of the right one, of which it must have the shape.
+    fn program(&mut self, index: usize) -> Option<Arc<Program>> {
+        let _ = index;
+        None
+    }
+}
+
+/// Does what the protocol says.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Honest;
+
+impl<Step> Conduct<Step> for Honest {}

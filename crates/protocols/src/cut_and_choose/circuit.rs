@@ -1,0 +1,152 @@
+//! One of the circuits: everything about it follows from its seed.
+
+use garblet_circuit::Bits;
+use garblet_garble as garble;
+use garblet_primitives::{Block, Delta, Prg};
+use zeroize::Zeroizing;
+
+use super::{Step, consistency::UniversalHash, plan::Plan};
+use crate::{
+    binding::{Place, SessionId},
+    encoding::Encoding,
+    interface::{self, GARBLER},
+};
+
+/// What both parties know in common about all circuits of a run.
+pub(crate) struct Shared {
+    /// Where commitments to labels belong.
+    pub(crate) labels: Place,
+    /// The encoding of the evaluator's input.
+    pub(crate) encoding: Encoding,
+    /// The hash of the garbler's input.
+    pub(crate) hash: UniversalHash,
+}
+
+impl Shared {
+    pub(crate) fn new(run: &SessionId, plan: &Plan, encoding: Encoding, challenge: Block) -> Self {
+        let hash = UniversalHash::new(plan.hash_rows(), plan.garbler_inputs(), challenge);
+        Shared { labels: run.place(GARBLER, Step::Head as u8), encoding, hash }
+    }
+
+    /// The commitment to a label of wire `wire` of the garbler in circuit `circuit`. The label has 128 uniform bits, so it needs
+    /// no further randomness to be hidden.
+    pub(crate) fn commitment(&self, circuit: usize, wire: usize, label: Block) -> [Block; 2] {
+        let digest = self.labels.at((circuit as u64) << 32 | wire as u64).digest(&label.to_bytes());
+        bytemuck::cast(digest)
+    }
+}
+
+/// Delta, seeds and the zero labels of a circuit. *Secret*.
+pub(crate) struct Secrets {
+    pub(crate) delta: Delta,
+    hash_seed: Block,
+    secret: Zeroizing<Block>,
+    /// Of the garbler's wires: inputs, then what hides the hash.
+    pub(crate) garbler: Zeroizing<Vec<Block>>,
+    /// Of the evaluator's encoded wires.
+    pub(crate) evaluator: Zeroizing<Vec<Block>>,
+}
+
+impl Secrets {
+    /// What the seed of a circuit stands for.
+    pub(crate) fn of_seed(plan: &Plan, seed: Block) -> Self {
+        let mut rng = Prg::new(seed);
+        let delta = Delta::random(&mut rng);
+        let (hash_seed, secret) = (rng.next_block(), Zeroizing::new(rng.next_block()));
+        let mut labels = |count| {
+            let mut labels = Zeroizing::new(vec![Block::ZERO; count]);
+            rng.fill_blocks(&mut labels);
+            labels
+        };
+        let garbler = labels(plan.garbler_wires());
+        Secrets { delta, hash_seed, secret, garbler, evaluator: labels(plan.evaluator_wires()) }
+    }
+
+    /// The garbler's labels for its input.
+    pub(crate) fn active(&self, input: &Bits) -> Zeroizing<Vec<Block>> {
+        let delta = self.delta.block();
+        let active = self.garbler.iter().zip(input.iter()).map(|(&zero, bit)| zero ^ (Block::mask(bit) & delta));
+        Zeroizing::new(active.collect())
+    }
+}
+
+/// A circuit as it is sent, part by part: the head, the tables in pieces, the tail.
+///
+/// The garbler makes it to send it; the evaluator makes it again from the seed to see whether it is what came.
+pub(crate) struct Stream<'p> {
+    plan: &'p Plan,
+    head: Option<Vec<Block>>,
+    garbling: Option<garble::Garbler<'p>>,
+    part: usize,
+}
+
+impl<'p> Stream<'p> {
+    /// The circuit of those secrets.
+    pub(crate) fn new(plan: &'p Plan, shared: &Shared, circuit: usize, secrets: &Secrets) -> Self {
+        let own = &secrets.garbler[..plan.garbler_inputs()];
+        let theirs = Zeroizing::new(shared.encoding.sums(&secrets.evaluator));
+        let inputs = interface::labels_by_input(plan.program(), own, &theirs);
+        let seeds = garble::Seeds::new(secrets.hash_seed, *secrets.secret);
+        let config = plan.config().garbling;
+        let garbling = garble::Garbler::new(plan.program(), plan.schedules(), config, &secrets.delta, seeds, 0, inputs);
+        Stream { plan, head: Some(head(shared, circuit, secrets)), garbling: Some(garbling), part: 0 }
+    }
+
+    /// The next part, none after the tail.
+    pub(crate) fn next_part(&mut self) -> Option<Vec<Block>> {
+        let part = self.part;
+        self.part += 1;
+        if let Some(head) = self.head.take() {
+            return Some(head);
+        }
+        match self.plan.pieces().nth(part - 1) {
+            Some(ands) => {
+                let mut blocks = vec![Block::ZERO; self.plan.part_blocks(part)];
+                self.tables(&mut bytemuck::cast_slice_mut(&mut blocks)[..self.plan.piece_bytes(ands)]);
+                Some(blocks)
+            }
+            None => self.garbling.take().map(|garbling| pack(&self.plan.select_bits(&garbling.into_outputs()))),
+        }
+    }
+
+    fn tables(&mut self, mut into: &mut [u8]) {
+        let Some(garbling) = &mut self.garbling else { return };
+        while !into.is_empty() {
+            let (chunk, later) = into.split_at_mut(garbling.next_chunk_bytes());
+            garbling.garble_chunk_into(chunk);
+            into = later;
+        }
+    }
+}
+
+/// The hash seed; for each wire of the garbler the commitments to its labels, that to the one with select bit 0 first; the
+/// decoding bits of the hash.
+fn head(shared: &Shared, circuit: usize, secrets: &Secrets) -> Vec<Block> {
+    let mut blocks = vec![secrets.hash_seed];
+    for (wire, &zero) in secrets.garbler.iter().enumerate() {
+        let one = zero ^ secrets.delta.block();
+        let [first, second] = if zero.lsb() { [one, zero] } else { [zero, one] };
+        blocks.extend(shared.commitment(circuit, wire, first));
+        blocks.extend(shared.commitment(circuit, wire, second));
+    }
+    blocks.extend(pack(&select_bits(&shared.hash.sums(&secrets.garbler))));
+    blocks
+}
+
+/// The select bits of labels.
+pub(crate) fn select_bits(labels: &[Block]) -> Bits {
+    labels.iter().map(|label| label.lsb()).collect()
+}
+
+/// Bits in blocks, the rest of the last one zero.
+pub(crate) fn pack(bits: &Bits) -> Vec<Block> {
+    let mut blocks = vec![Block::ZERO; bits.len().div_ceil(128)];
+    let bytes = bits.to_bytes();
+    bytemuck::cast_slice_mut::<Block, u8>(&mut blocks)[..bytes.len()].copy_from_slice(&bytes);
+    blocks
+}
+
+/// The first bits in blocks.
+pub(crate) fn unpack(blocks: &[Block], count: usize) -> Bits {
+    Bits::from_bytes(bytemuck::cast_slice(blocks)).slice(0, count)
+}

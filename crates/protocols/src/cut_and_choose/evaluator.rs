@@ -1,0 +1,276 @@
+//! Party 1: checks some circuits and evaluates the others.
+
+use std::sync::Arc;
+
+use garblet_circuit::Bits;
+use garblet_ot::{CheckedCotReceiver, Choices, RandomOtReceiver};
+use garblet_primitives::{Aes128, Block};
+use zeroize::Zeroizing;
+
+use super::{
+    NAME, Step,
+    circuit::Shared,
+    examine::{Examination, Examining, Keys, Part, Remade},
+    fingerprint::FingerprintKey,
+    lanes,
+    plan::Plan,
+    split::Split,
+};
+use crate::{
+    binding::SessionId,
+    bulk::{receive_blocks, send_blocks},
+    checks::{Cheating, Check, LastMessageSent, Majority, Unverified},
+    conduct::{Conduct, Honest},
+    encoding::Encoding,
+    error::ProtocolError,
+    interface::{self, EVALUATOR, GARBLER},
+    phase::Phase,
+    session::Session,
+    workers::{self, Work},
+};
+
+/// The evaluator of a session.
+pub struct Evaluator<C = Honest> {
+    plan: Arc<Plan>,
+    id: SessionId,
+    ot: RandomOtReceiver<CheckedCotReceiver>,
+    runs: u64,
+    conduct: C,
+}
+
+/// What the evaluator has prepared for one run; a run consumes it, so it is used at most once.
+pub struct EvaluatorPrepared {
+    run: SessionId,
+    encoding: Encoding,
+    /// What the OTs chose for the wires of the encoded input, and the pads.
+    wires: (Choices, Zeroizing<Vec<Block>>),
+    /// Which circuits are checked, and the pad of each circuit.
+    split: Split,
+    cuts: Zeroizing<Vec<Block>>,
+}
+
+/// All circuits were as they must be; only [`verify`] makes it.
+struct CircuitsVerified(Vec<Unverified<Bits>>);
+
+impl Evaluator {
+    /// Step 1.
+    ///
+    /// *Errors*: those of [`CheckedCotReceiver::setup`].
+    pub async fn setup(session: &mut Session, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
+        Evaluator::setup_with(session, plan, Honest).await
+    }
+}
+
+impl<C: Conduct<Step>> Evaluator<C> {
+    /// Step 1, for an evaluator that behaves like that.
+    ///
+    /// *Errors*: as [`Evaluator::setup`].
+    pub async fn setup_with(session: &mut Session, plan: Arc<Plan>, conduct: C) -> Result<Self, ProtocolError> {
+        session.enter(Phase::Setup);
+        let (channel, rng) = session.parts();
+        let id = SessionId::agree(channel, rng, NAME, plan.original().digest(), EVALUATOR).await?;
+        let config = plan.config();
+        let ot = CheckedCotReceiver::setup(channel, rng, config.ot_width, config.sigma()).await?;
+        Ok(Evaluator { plan, id, ot: RandomOtReceiver::new(ot), runs: 0, conduct })
+    }
+
+    /// Step 2: random OTs for the wires of the encoded input and for the circuits; chooses which circuits to check.
+    ///
+    /// *Errors*: a sender of OTs that is found to cheat; the connection's.
+    pub async fn prepare(&mut self, session: &mut Session) -> Result<EvaluatorPrepared, ProtocolError> {
+        session.enter(Phase::Prepare);
+        let (wires, circuits) = (self.plan.evaluator_wires(), self.plan.circuits());
+        let (choices, pads) = self.ot.extend(session.channel(), wires + circuits).await?;
+        let mut pads = Zeroizing::new(pads);
+        let cuts = Zeroizing::new(pads.split_off(wires));
+        let seed = session.rng().next_block();
+        let split = Split::random(circuits, self.plan.config().evaluated(), session.rng());
+        send_blocks(session, &[seed]).await?;
+        let corrections = split.choices().xor(&choices.slice(wires..wires + circuits))?;
+        self.send_choices(session, Step::SplitChoices, &corrections).await?;
+        session.channel().flush().await?;
+        let run = self.id.run(self.runs);
+        self.runs += 1;
+        let encoding = self.plan.encoding(seed);
+        Ok(EvaluatorPrepared { run, encoding, wires: (choices.slice(0..wires), pads), split, cuts })
+    }
+
+    /// Steps 3 to 9.
+    ///
+    /// *Shape*: `values` are the evaluator's inputs in program order. Returns one entry per program output, none where the
+    /// evaluator is no recipient.
+    ///
+    /// *Errors*: inputs that do not fit; a garbler that is found to cheat; the connection's.
+    pub async fn online(
+        &mut self,
+        session: &mut Session,
+        prepared: EvaluatorPrepared,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let input = interface::own_input(self.plan.original(), EVALUATOR, values)?;
+        session.enter(Phase::Online);
+        let EvaluatorPrepared { run, encoding, wires: (random, pads), split, cuts } = prepared;
+        let choices = self.choose(session, &encoding, &input, &random).await?;
+        let keys = self.receive_keys(session, &run, &choices, &pads, &cuts).await?;
+        let mut challenge = [session.rng().next_block()];
+        self.conduct.touch(Step::Challenge, 0, bytemuck::cast_slice_mut(&mut challenge));
+        send_blocks(session, &challenge).await?;
+        session.channel().flush().await?;
+        let shared = Shared::new(&run, &self.plan, encoding, challenge[0]);
+        let fingerprints = FingerprintKey::random(session.rng());
+        let examining = Examining { plan: self.plan.clone(), shared, fingerprints, keys, choices };
+        let (examined, remade) = self.receive_circuits(session, Arc::new(examining), &split).await?;
+        let verified = verify(&split, examined, &remade)?;
+        self.finish(session, verified).await
+    }
+
+    /// Step 3: the wires of the encoded input; those of the bits are corrected to fit the others.
+    async fn choose(
+        &mut self,
+        session: &mut Session,
+        encoding: &Encoding,
+        input: &Bits,
+        random: &Choices,
+    ) -> Result<Choices, ProtocolError> {
+        let first = encoding.first_wires(input.iter(), |wire| random.get(wire));
+        let others = (encoding.bits()..encoding.wires()).map(|wire| random.get(wire));
+        let corrections = first.iter().zip(random.iter()).map(|(&wanted, had)| wanted ^ had).collect();
+        self.send_choices(session, Step::InputChoices, &corrections).await?;
+        Ok(first.iter().copied().chain(others).collect())
+    }
+
+    async fn send_choices(
+        &mut self,
+        session: &mut Session,
+        step: Step,
+        choices: &Choices,
+    ) -> Result<(), ProtocolError> {
+        let mut bytes = choices.as_bytes().to_vec();
+        self.conduct.touch(step, 0, &mut bytes);
+        Ok(session.channel().send_bytes(&bytes).await?)
+    }
+
+    /// Step 4: decrypts, of each circuit, the labels of the own choices, and with the one key both other parts, of which one
+    /// comes out right. What is done does not depend on which.
+    async fn receive_keys(
+        &mut self,
+        session: &mut Session,
+        run: &SessionId,
+        choices: &Choices,
+        pads: &[Block],
+        cuts: &[Block],
+    ) -> Result<Vec<Keys>, ProtocolError> {
+        let place = run.place(GARBLER, Step::EvaluatorLabels as u8);
+        let keys = pads.iter().zip(choices.iter()).enumerate();
+        let keys = keys.map(|(wire, (&pad, choice))| place.at(wire as u64).branch(u8::from(choice)).key(pad));
+        let wires = Aes128::many(&Zeroizing::new(keys.collect::<Vec<Block>>()));
+        let place = run.place(GARBLER, Step::GarblerLabels as u8);
+        let mut message = vec![Block::ZERO; self.plan.key_blocks()];
+        let mut all = Vec::with_capacity(cuts.len());
+        for (circuit, &cut) in cuts.iter().enumerate() {
+            receive_blocks(session, &mut message).await?;
+            let (labels, rest) = message.split_at(2 * wires.len());
+            let pairs = labels.as_chunks::<2>().0.iter().zip(choices.iter()).zip(&wires);
+            let own = pairs.map(|(([zero, one], choice), wire)| {
+                Block::select(choice, *one, *zero) ^ wire.encrypt(Block::from_u128(circuit as u128))
+            });
+            let own = Zeroizing::new(own.collect());
+            let (labels, seed) = rest.split_at(self.plan.garbler_wires());
+            let of_branch = |branch: u8| place.at(circuit as u64).branch(branch).stream(cut);
+            let mut garbler = Zeroizing::new(vec![Block::ZERO; labels.len()]);
+            of_branch(0).fill_blocks(&mut garbler);
+            garbler.iter_mut().zip(labels).for_each(|(label, &sent)| *label ^= sent);
+            let seed = of_branch(1).next_block() ^ seed.first().copied().unwrap_or_default();
+            all.push(Keys { own, garbler, seed: Zeroizing::new(seed) });
+        }
+        Ok(all)
+    }
+
+    /// Step 6: every circuit is read, evaluated and fingerprinted as it comes, those to be checked too; beside that, those to
+    /// be checked are made again from their seeds.
+    async fn receive_circuits(
+        &mut self,
+        session: &mut Session,
+        examining: Arc<Examining>,
+        split: &Split,
+    ) -> Result<(Vec<Examination>, Vec<Remade>), ProtocolError> {
+        let plan = self.plan.clone();
+        let workers = session.workers();
+        let checked: Vec<usize> = split.checked().collect();
+        let (mut inboxes, mut examinations, mut remakes) = (Vec::new(), Vec::new(), Vec::new());
+        for worker in 0..workers {
+            let (give, take) = workers::channel::<Part>();
+            let context = examining.clone();
+            examinations.push(Work::begin(move || context.examine(take)));
+            inboxes.push(give);
+            let (context, own) = (examining.clone(), checked.iter().skip(worker).step_by(workers).copied());
+            let own: Vec<usize> = own.collect();
+            remakes.push(Work::begin(move || own.into_iter().map(|circuit| context.remake(circuit)).collect()));
+        }
+        let (circuits, part_count) = (plan.circuits(), plan.part_count());
+        for (circuit, part) in lanes::order(circuits, part_count) {
+            let mut blocks = vec![Block::ZERO; plan.part_blocks(part)];
+            receive_blocks(session, &mut blocks).await?;
+            let sent = inboxes[lanes::worker_of(circuit, workers)].send(Part { circuit, blocks }).await;
+            sent.map_err(|_| ProtocolError::WorkerLost)?;
+            if part + 1 == part_count {
+                session.advance((circuit as u64 + 1) * plan.and_count(), circuits as u64 * plan.and_count());
+            }
+        }
+        drop(inboxes);
+        let mut examined = Vec::with_capacity(circuits);
+        for work in examinations {
+            examined.extend(work.result().await??);
+        }
+        let mut remade: Vec<Remade> = Vec::with_capacity(checked.len());
+        for work in remakes {
+            remade.extend::<Vec<Remade>>(work.result().await?);
+        }
+        Ok((examined, remade))
+    }
+
+    /// Steps 8 and 9: what most of the evaluated circuits gave; hands the garbler's part over before it says whether there was a
+    /// majority.
+    async fn finish(
+        &mut self,
+        session: &mut Session,
+        CircuitsVerified(results): CircuitsVerified,
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let majority = Majority::of(results).ok_or(ProtocolError::WorkerLost)?;
+        let (total, message) = (self.plan.evaluator_outputs(), self.plan.message_bits());
+        let mut bytes = majority.value().slice(total - message, message).to_bytes();
+        self.conduct.touch(Step::Result, 0, &mut bytes);
+        session.channel().send_bytes(&bytes).await?;
+        session.channel().flush().await?;
+        let result = majority.settle(LastMessageSent::stated())?;
+        Ok(self.plan.evaluator_result(&result.slice(0, total - message)))
+    }
+}
+
+/// Step 7: checked circuits are what their seeds give and fit the own labels; in evaluated ones the garbler's labels are among
+/// those committed to, and stand for the same input everywhere.
+///
+/// None of this depends on the evaluator's input, see [`Check::LabelOfSeed`].
+fn verify(split: &Split, mut examined: Vec<Examination>, remade: &[Remade]) -> Result<CircuitsVerified, Cheating> {
+    examined.sort_by_key(|examination| examination.circuit);
+    let cheating = |check, circuit: usize| Cheating::new(check, format!("circuit {circuit}"));
+    for remade in remade {
+        let came = examined.get(remade.circuit).map(|examination| examination.fingerprint);
+        if came != Some(remade.fingerprint) {
+            return Err(cheating(Check::CircuitOfSeed, remade.circuit));
+        }
+        if !remade.own_labels_fit {
+            return Err(cheating(Check::LabelOfSeed, remade.circuit));
+        }
+    }
+    let evaluated: Vec<Examination> = examined.into_iter().filter(|e| !split.is_checked(e.circuit)).collect();
+    for pair in evaluated.windows(2) {
+        if pair[0].hash != pair[1].hash && pair.iter().all(|examination| examination.garbler_labels_fit) {
+            return Err(cheating(Check::GarblerInput, pair[1].circuit));
+        }
+    }
+    match evaluated.iter().find(|examination| !examination.garbler_labels_fit) {
+        Some(examination) => Err(cheating(Check::GarblerLabel, examination.circuit)),
+        None => Ok(CircuitsVerified(evaluated.into_iter().map(|e| Unverified::new(e.outputs)).collect())),
+    }
+}

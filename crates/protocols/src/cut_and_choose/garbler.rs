@@ -1,0 +1,279 @@
+//! Party 0: garbles all circuits, without knowing which are checked.
+
+use std::sync::Arc;
+
+use garblet_circuit::Bits;
+use garblet_ot::{CheckedCotSender, Choices, RandomOtSender};
+use garblet_primitives::{Aes128, Block, Delta};
+use tokio::sync::mpsc;
+use zeroize::Zeroizing;
+
+use super::{
+    NAME, Step,
+    authenticated::Key,
+    circuit::{Secrets, Shared, Stream},
+    lanes,
+    plan::Plan,
+};
+use crate::{
+    binding::SessionId,
+    bulk::{receive_bits, receive_blocks, send_blocks},
+    conduct::{Conduct, Honest},
+    error::ProtocolError,
+    interface::{self, GARBLER},
+    phase::Phase,
+    session::Session,
+    workers::{self, Work},
+};
+
+/// The garbler of a session.
+pub struct Garbler<C = Honest> {
+    plan: Arc<Plan>,
+    id: SessionId,
+    ot: RandomOtSender<CheckedCotSender>,
+    runs: u64,
+    conduct: C,
+}
+
+/// What the garbler has prepared for one run; a run consumes it, so it is used at most once.
+pub struct GarblerPrepared {
+    run: SessionId,
+    /// Both pads of every wire of the evaluator's encoded input.
+    wires: Zeroizing<Vec<[Block; 2]>>,
+    /// The pads of every circuit: for evaluation, for checking.
+    cuts: Zeroizing<Vec<[Block; 2]>>,
+    encoding_seed: Block,
+}
+
+impl Garbler {
+    /// Step 1.
+    ///
+    /// *Errors*: those of [`CheckedCotSender::setup`].
+    pub async fn setup(session: &mut Session, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
+        Garbler::setup_with(session, plan, Honest).await
+    }
+}
+
+impl<C: Conduct<Step>> Garbler<C> {
+    /// Step 1, for a garbler that behaves like that.
+    ///
+    /// *Errors*: as [`Garbler::setup`].
+    pub async fn setup_with(session: &mut Session, plan: Arc<Plan>, conduct: C) -> Result<Self, ProtocolError> {
+        session.enter(Phase::Setup);
+        let (channel, rng) = session.parts();
+        let id = SessionId::agree(channel, rng, NAME, plan.original().digest(), GARBLER).await?;
+        let delta = Delta::random(rng);
+        let config = plan.config();
+        let ot = CheckedCotSender::setup(channel, rng, &delta, config.ot_width, config.sigma()).await?;
+        Ok(Garbler { plan, id, ot: RandomOtSender::new(ot), runs: 0, conduct })
+    }
+
+    /// Step 2: random OTs for the evaluator's wires and for the circuits, of which it chooses the latter.
+    ///
+    /// *Errors*: a receiver of OTs that is found to cheat; the connection's.
+    pub async fn prepare(&mut self, session: &mut Session) -> Result<GarblerPrepared, ProtocolError> {
+        session.enter(Phase::Prepare);
+        let (wires, circuits) = (self.plan.evaluator_wires(), self.plan.circuits());
+        let mut pads = Zeroizing::new(self.ot.extend(session.channel(), wires + circuits).await?);
+        let mut seed = [Block::ZERO];
+        receive_blocks(session, &mut seed).await?;
+        let corrections = Choices::receive(session.channel(), circuits, "choices of circuits").await?;
+        let mut cuts = Zeroizing::new(pads.split_off(wires));
+        cuts.iter_mut().zip(corrections.iter()).for_each(|(pads, swap)| exchange(pads, swap));
+        let run = self.id.run(self.runs);
+        self.runs += 1;
+        Ok(GarblerPrepared { run, wires: pads, cuts, encoding_seed: seed[0] })
+    }
+
+    /// Steps 3 to 9.
+    ///
+    /// *Shape*: `values` are the garbler's inputs in program order. Returns one entry per program output, none where the
+    /// garbler is no recipient.
+    ///
+    /// *Errors*: inputs that do not fit; an evaluator that is found to cheat; the connection's.
+    pub async fn online(
+        &mut self,
+        session: &mut Session,
+        mut prepared: GarblerPrepared,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let mut input = interface::own_input(self.plan.original(), GARBLER, values)?;
+        session.enter(Phase::Online);
+        let plan = self.plan.clone();
+        let key = plan.authenticator().map(|authenticator| authenticator.key(session.rng()));
+        if let (Some(authenticator), Some(key)) = (plan.authenticator(), &key) {
+            input.append(&key.inputs(authenticator));
+        }
+        input.append(&random_bits(plan.hash_rows(), session));
+        let corrections = Choices::receive(session.channel(), plan.evaluator_bits(), "input corrections").await?;
+        prepared.wires.iter_mut().zip(corrections.iter()).for_each(|(pads, swap)| exchange(pads, swap));
+        let mut seeds = Zeroizing::new(vec![Block::ZERO; plan.circuits()]);
+        session.rng().fill_blocks(&mut seeds);
+        self.send_keys(session, &prepared, &seeds, &input).await?;
+        let mut challenge = [Block::ZERO];
+        receive_blocks(session, &mut challenge).await?;
+        let encoding = plan.encoding(prepared.encoding_seed);
+        let shared = Shared::new(&prepared.run, &plan, encoding, challenge[0]);
+        self.send_circuits(session, shared, seeds).await?;
+        self.receive_output(session, key).await
+    }
+
+    /// Step 4: for each circuit both labels of the evaluator's wires, the garbler's labels, and the seed, each under its key.
+    async fn send_keys(
+        &mut self,
+        session: &mut Session,
+        prepared: &GarblerPrepared,
+        seeds: &[Block],
+        input: &Bits,
+    ) -> Result<(), ProtocolError> {
+        let place = prepared.run.place(GARBLER, Step::EvaluatorLabels as u8);
+        let keys = prepared.wires.iter().enumerate().flat_map(|(wire, pads)| {
+            [0, 1].map(|branch| place.at(wire as u64).branch(branch).key(pads[usize::from(branch)]))
+        });
+        let wires = Aes128::many(&Zeroizing::new(keys.collect::<Vec<Block>>()));
+        for (circuit, &seed) in seeds.iter().enumerate() {
+            let plan = self.plan_of(circuit)?;
+            let secrets = Secrets::of_seed(&plan, seed);
+            let mut own = input.clone();
+            self.conduct.input(circuit, &mut own);
+            let mut message = self.keys(circuit, &secrets, secrets.active(&own), seed);
+            let (labels, rest) = message.split_at_mut(wires.len());
+            for (label, wire) in labels.iter_mut().zip(&wires) {
+                *label ^= wire.encrypt(Block::from_u128(circuit as u128));
+            }
+            let place = prepared.run.place(GARBLER, Step::GarblerLabels as u8).at(circuit as u64);
+            let (labels, seed) = rest.split_at_mut(plan.garbler_wires());
+            for (branch, part) in [labels, seed].into_iter().enumerate() {
+                let mut stream = Zeroizing::new(vec![Block::ZERO; part.len()]);
+                place.branch(branch as u8).stream(prepared.cuts[circuit][branch]).fill_blocks(&mut stream);
+                part.iter_mut().zip(stream.iter()).for_each(|(block, mask)| *block ^= *mask);
+            }
+            send_blocks(session, &message).await?;
+        }
+        Ok(())
+    }
+
+    /// What circuit `circuit`'s message of keys says before it is encrypted.
+    fn keys(
+        &mut self,
+        circuit: usize,
+        secrets: &Secrets,
+        mut own: Zeroizing<Vec<Block>>,
+        seed: Block,
+    ) -> Zeroizing<Vec<Block>> {
+        let delta = secrets.delta.block();
+        let mut message: Vec<Block> = secrets.evaluator.iter().flat_map(|&zero| [zero, zero ^ delta]).collect();
+        let mut seed = [seed];
+        self.conduct.touch(Step::EvaluatorLabels, circuit, bytemuck::cast_slice_mut(&mut message));
+        self.conduct.touch(Step::GarblerLabels, circuit, bytemuck::cast_slice_mut(&mut own));
+        self.conduct.touch(Step::Seed, circuit, bytemuck::cast_slice_mut(&mut seed));
+        message.extend_from_slice(&own);
+        message.extend(seed);
+        Zeroizing::new(message)
+    }
+
+    /// Step 6: all circuits, garbled by all workers.
+    async fn send_circuits(
+        &mut self,
+        session: &mut Session,
+        shared: Shared,
+        seeds: Zeroizing<Vec<Block>>,
+    ) -> Result<(), ProtocolError> {
+        let plans = (0..seeds.len()).map(|circuit| self.plan_of(circuit)).collect::<Result<Vec<_>, _>>()?;
+        let making = Arc::new(Making { plans, shared, seeds });
+        let workers = session.workers();
+        let mut parts = Vec::with_capacity(workers);
+        let mut work = Vec::with_capacity(workers);
+        for worker in 0..workers {
+            let (give, take) = workers::channel();
+            let making = making.clone();
+            work.push(Work::begin(move || making.garble(worker, workers, &give)));
+            parts.push(take);
+        }
+        let (circuits, part_count) = (self.plan.circuits(), self.plan.part_count());
+        for (circuit, part) in lanes::order(circuits, part_count) {
+            let made = parts[lanes::worker_of(circuit, workers)].recv().await;
+            let mut blocks = made.ok_or(ProtocolError::WorkerLost)?;
+            self.conduct.touch(Step::of_part(part, part_count), circuit, bytemuck::cast_slice_mut(&mut blocks));
+            send_blocks(session, &blocks).await?;
+            if part + 1 == part_count {
+                session.advance((circuit as u64 + 1) * self.plan.and_count(), circuits as u64 * self.plan.and_count());
+            }
+        }
+        session.channel().flush().await?;
+        for work in work {
+            work.result().await?;
+        }
+        Ok(())
+    }
+
+    /// Step 9: the evaluator hands over the garbler's output.
+    async fn receive_output(
+        &mut self,
+        session: &mut Session,
+        key: Option<Key>,
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let output = match (self.plan.authenticator(), key) {
+            (Some(authenticator), Some(key)) => {
+                let message = receive_bits(session, authenticator.message_bits()).await?;
+                authenticator.verify(&key, &message)?.into_bits()
+            }
+            _ => Bits::default(),
+        };
+        Ok(self.plan.garbler_result(&output))
+    }
+
+    /// The plan by which a circuit is garbled.
+    fn plan_of(&mut self, circuit: usize) -> Result<Arc<Plan>, ProtocolError> {
+        match self.conduct.program(circuit) {
+            None => Ok(self.plan.clone()),
+            Some(program) => Ok(Arc::new(Plan::new(program, self.plan.config())?)),
+        }
+    }
+}
+
+/// What the workers garble.
+struct Making {
+    plans: Vec<Arc<Plan>>,
+    shared: Shared,
+    seeds: Zeroizing<Vec<Block>>,
+}
+
+impl Making {
+    /// Garbles the circuits of one worker, group by group, and gives their parts in the order in which they are sent.
+    fn garble(&self, worker: usize, workers: usize, give: &mpsc::Sender<Vec<Block>>) {
+        for group in lanes::groups(self.seeds.len()) {
+            let own = lanes::of_worker(group, worker, workers);
+            let mut streams: Vec<Stream<'_>> = own.map(|circuit| self.stream(circuit)).collect();
+            // A circuit ends with its last part; all have as many.
+            while let Some(parts) = streams.iter_mut().map(Stream::next_part).collect::<Option<Vec<_>>>() {
+                for part in parts {
+                    if give.blocking_send(part).is_err() {
+                        return;
+                    }
+                }
+                if streams.is_empty() {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn stream(&self, circuit: usize) -> Stream<'_> {
+        let plan = &self.plans[circuit];
+        Stream::new(plan, &self.shared, circuit, &Secrets::of_seed(plan, self.seeds[circuit]))
+    }
+}
+
+/// Exchanges the two pads of an OT if the receiver's choice is the other one.
+fn exchange(pads: &mut [Block; 2], swap: bool) {
+    let difference = Block::mask(swap) & (pads[0] ^ pads[1]);
+    pads[0] ^= difference;
+    pads[1] ^= difference;
+}
+
+fn random_bits(count: usize, session: &mut Session) -> Bits {
+    let mut bytes = Zeroizing::new(vec![0; count.div_ceil(8)]);
+    session.rng().fill_bytes(&mut bytes);
+    Bits::from_bytes(&bytes).slice(0, count)
+}

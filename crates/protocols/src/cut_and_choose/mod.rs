@@ -1,0 +1,130 @@
+//! `cut-and-choose`: two-party computation against malicious parties, by checking some of many garbled circuits.
+//!
+//! *Source*: shelat and Shen, *Fast two-party secure computation with minimal assumptions* (CCS 2013): the garbler does not
+//! learn which circuits are checked, and its input is bound by a universal hash that the circuits output. The frame is that of
+//! Lindell and Pinkas, *An efficient protocol for secure two-party computation in the presence of malicious adversaries*
+//! (EUROCRYPT 2007), as measured by Pinkas, Schneider, Smart, Williams, *Secure Two-Party Computation is Practical* (ASIACRYPT
+//! 2009), section 6.
+//!
+//! # Steps
+//!
+//! Party 0 garbles `s` circuits, party 1 evaluates `e` of them and checks the others. `n0` are the garbler's input bits, those of
+//! step 3 included, `h` the rows of the hash, `n1` the evaluator's input bits and `m` the wires that they are encoded to.
+//!
+//! | phase | step | garbler | evaluator |
+//! |---|---|---|---|
+//! | setup | 1 | agrees on a session identifier; OT with consistency checks ([`Garbler::setup`]) | [`Evaluator::setup`] |
+//! | prepare | 2 | `m + s` random OTs ([`Garbler::prepare`]) | chooses `e` circuits; corrects its last `s` choices so that a one checks; draws the encoding |
+//! | online | 3 | draws a pad and a key for its output, `h` bits that hide the hash, a seed for each circuit | corrects its first `n1` choices, so that all `m` encode its input |
+//! | online | 4 | for each circuit: both labels of the `m` wires, its own `n0 + h` labels, the seed, each encrypted with the pad of its OT | decrypts what it chose |
+//! | online | 5 | | sends the matrix of the hash |
+//! | online | 6 | sends all circuits: commitments to its labels, decoding bits of the hash, tables, decoding bits | evaluates and fingerprints every circuit; makes those to be checked again from their seeds |
+//! | online | 7 | | aborts unless checked circuits are what their seeds give, its labels fit them, the garbler's labels are committed ones and all hashes are equal |
+//! | online | 8 | | takes what most evaluated circuits gave |
+//! | online | 9 | aborts unless the tag is right; unmasks its output | sends the garbler's masked output with its tag |
+//!
+//! # Symbols
+//!
+//! | paper | here |
+//! |---|---|
+//! | Gen, Eval | [`Garbler`], [`Evaluator`] |
+//! | sigma or s circuits, check set | [`Config::circuits`], `Split` |
+//! | 2-UHF, M | `UniversalHash` |
+//! | k-probe-resistant matrix | [`Encoding`](crate::encoding::Encoding) |
+//!
+//! # Deviations
+//!
+//! - The hash is hidden by `h` bits of the garbler that are added to it, in place of `2 h + log h` bits that are hashed with the
+//!   input: the same collisions, perfect hiding, fewer wires.
+//! - Step 4 comes before step 5, so that the garbler's labels, and with them its input, are fixed before the matrix is known, and no
+//!   commitments to chosen labels are needed. The evaluator alone draws the matrix: it protects the evaluator alone, and the garbler's
+//!   input is hidden whatever the matrix is.
+//! - The hash and the encoding are sums of labels outside the circuit, made by both parties alike.
+//! - The garbler's output is masked and authenticated inside the circuit, in place of a proof about output labels that takes more
+//!   rounds; `authenticated` says how.
+//! - *Every* circuit is evaluated as it comes, those to be checked with noise for the garbler's labels; of each only a fingerprint is
+//!   kept. So nothing that the garbler could see depends on the choice: neither how fast the evaluator reads nor when. The checked ones
+//!   are garbled again on other threads, in memory that does not grow with their number.
+//! - Of the OT, the evaluator checks the label that it got. A garbler that spoils the other one is not found out, but learns no more than a
+//!   bit of the encoding.
+//!
+//! # Cost
+//!
+//! [`communication`] states bytes and rounds; a test holds it to the measured counts. Computation, for a circuit garbled in time `g`
+//! and evaluated in `v`: garbler `s g`, evaluator `s v + (s - e) g`, on all cores.
+//!
+//! # Adversary and assumptions
+//!
+//! Malicious, either party. A garbler that cheats is found out but for the probability that [`Plan::security`] computes: that the bad
+//! circuits are half of the evaluated ones and none is checked ([`cut_log2`]), and all other ways to cheat. Which circuits the
+//! evaluator chose is hidden by the OT. Assumes what `yao` assumes, BLAKE3 as a random oracle, and the OT's assumptions.
+
+mod authenticated;
+mod circuit;
+mod config;
+mod consistency;
+mod cost;
+mod evaluator;
+mod examine;
+mod field;
+mod fingerprint;
+mod garbler;
+mod lanes;
+mod numbers;
+mod plan;
+mod split;
+
+pub use config::{Config, InputEncoding, MAX_CIRCUITS, MIN_CIRCUITS, Statistical};
+pub use cost::communication;
+pub use evaluator::{Evaluator, EvaluatorPrepared};
+pub use garbler::{Garbler, GarblerPrepared};
+pub use numbers::{best_evaluated, cut_log2, sum_log2};
+pub use plan::Plan;
+
+use garblet_circuit::Party;
+
+/// The protocol's name on the command line and in results.
+pub const NAME: &str = "cut-and-choose";
+/// The garbler's number.
+pub const GARBLER: Party = crate::interface::GARBLER;
+/// The evaluator's number.
+pub const EVALUATOR: Party = crate::interface::EVALUATOR;
+
+/// The steps at which something is sent, see [`Conduct`](crate::conduct::Conduct).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Step {
+    /// The evaluator's corrections of the choices of circuits.
+    SplitChoices = 1,
+    /// The evaluator's corrections of the choices of its input.
+    InputChoices,
+    /// Both labels of every wire of the evaluator: zero, one, zero, one.
+    EvaluatorLabels,
+    /// The garbler's labels.
+    GarblerLabels,
+    /// The seed of a circuit.
+    Seed,
+    /// The evaluator's matrix.
+    Challenge,
+    /// Hash seed, commitments, decoding bits of the hash.
+    Head,
+    /// A piece of the tables.
+    Tables,
+    /// Decoding bits.
+    Tail,
+    /// The garbler's masked output and its tag.
+    Result,
+}
+
+impl Step {
+    fn of_part(part: usize, part_count: usize) -> Step {
+        match part {
+            0 => Step::Head,
+            _ if part + 1 == part_count => Step::Tail,
+            _ => Step::Tables,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

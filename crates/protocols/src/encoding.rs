@@ -1,0 +1,272 @@
+//! Encodings of the evaluator's input that make selective failure useless.
+//!
+//! A garbler that spoils one of the two labels of an evaluator's wire learns, from whether the evaluator stops, what it chose
+//! there. So the evaluator does not choose by its input `y` but by a random `y'` with `A y' = y` for a public matrix `A`, and
+//! the sums `A y'` are taken on labels, which costs nothing with free XOR.
+//!
+//! *Source*: Lindell and Pinkas (EUROCRYPT 2007), section 4: independent inputs and random combinations; shelat and Shen (CCS
+//! 2013), section 3: matrices of which every sum of rows has many ones. Here `A = [I | B]`, so that the wires after the first
+//! `n` can be what random OTs chose, and only the first `n` are corrected.
+//!
+//! If every non-zero sum of rows of `A` has `k` ones or more, then fewer than `k` spoiled wires are noticed with a probability
+//! that does not depend on `y`, and `k` or more are noticed but for `2^(1 - k)`.
+
+use garblet_primitives::{Block, Prg};
+
+/// Bits that are encoded together where there are more than twice as many: keeps the sums short.
+const BLOCK_BITS: usize = 256;
+
+/// A public matrix `A = [I | B]`, row by row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encoding {
+    rows: Vec<Row>,
+    wires: usize,
+}
+
+/// Row `i` of `B`: ones among the wires from `start` on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Row {
+    start: usize,
+    ones: Vec<u64>,
+}
+
+impl Encoding {
+    /// Bits as they are: against garblers that do not cheat, or where selective failure is dealt with otherwise.
+    pub fn plain(bits: usize) -> Self {
+        Encoding { rows: vec![Row { start: bits, ones: Vec::new() }; bits], wires: bits }
+    }
+
+    /// Each bit as the sum of `shares` wires of its own.
+    ///
+    /// *Source*: Lindell and Pinkas 2007, section 4.1. *Shape*: `shares` is 1 or more.
+    pub fn independent(bits: usize, shares: usize) -> Self {
+        let extra = shares.saturating_sub(1);
+        let ones = |words: usize| (0..words).map(|w| low_bits(extra - 64 * w)).collect::<Vec<u64>>();
+        let rows = (0..bits).map(|i| Row { start: bits + i * extra, ones: ones(extra.div_ceil(64)) });
+        Encoding { rows: rows.collect(), wires: bits * shares.max(1) }
+    }
+
+    /// Random combinations over `max(4 n, 8 k)` wires, as published.
+    ///
+    /// *Source*: Lindell and Pinkas 2007, section 4.2, with the sizes of Pinkas, Schneider, Smart and Williams 2009. The matrix
+    /// is the reduced form of a random one, which has the same sums of rows.
+    pub fn random_combinations(bits: usize, distance: usize, seed: Block) -> Self {
+        let extra = (4 * bits).max(8 * distance).saturating_sub(bits);
+        Encoding::random(&[(bits, extra)], seed)
+    }
+
+    /// Random combinations over as few wires as give every sum of rows `distance` ones or more, but for a probability of
+    /// `2^-distance` over the seed. More than 512 bits are encoded in parts.
+    ///
+    /// *Unique*: the seed is drawn by the evaluator, whom the encoding protects.
+    pub fn systematic(bits: usize, distance: usize, seed: Block) -> Self {
+        Encoding::random(&systematic_parts(bits, distance), seed)
+    }
+
+    /// Wires that [`Encoding::systematic`] takes.
+    pub fn systematic_wires(bits: usize, distance: usize) -> usize {
+        systematic_parts(bits, distance).iter().map(|(bits, extra)| bits + extra).sum()
+    }
+
+    /// Random rows for parts of so many bits with so many further wires.
+    fn random(parts: &[(usize, usize)], seed: Block) -> Self {
+        let mut rng = Prg::new(seed);
+        let bits: usize = parts.iter().map(|(bits, _)| bits).sum();
+        let mut rows = Vec::with_capacity(bits);
+        let mut start = bits;
+        for &(part, extra) in parts {
+            for _ in 0..part {
+                let mut ones = vec![0u64; extra.div_ceil(64)];
+                rng.fill_bytes(bytemuck::cast_slice_mut(&mut ones));
+                ones.iter_mut().enumerate().for_each(|(w, word)| *word &= low_bits(extra - 64 * w));
+                rows.push(Row { start, ones });
+            }
+            start += extra;
+        }
+        Encoding { rows, wires: start }
+    }
+
+    /// Bits of an input.
+    pub fn bits(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Wires of an encoded input: those of the bits, then those of `B`.
+    pub fn wires(&self) -> usize {
+        self.wires
+    }
+
+    /// What the first wires must be so that the sums are `input`, the others being `others`.
+    ///
+    /// *Shape*: `input` has [`Encoding::bits`] bits; `others` is asked for wires from there on.
+    pub fn first_wires(&self, input: impl Iterator<Item = bool>, others: impl Fn(usize) -> bool) -> Vec<bool> {
+        self.rows.iter().zip(input).map(|(row, bit)| row.wires().fold(bit, |sum, wire| sum ^ others(wire))).collect()
+    }
+
+    /// The labels of the sums, from those of the wires.
+    ///
+    /// *Shape*: [`Encoding::wires`] labels in, [`Encoding::bits`] out. *Cost*: one XOR for every one of `B`.
+    ///
+    /// # Panics
+    /// If there are fewer labels.
+    pub fn sums(&self, labels: &[Block]) -> Vec<Block> {
+        let sum = |(row, &own): (&Row, &Block)| row.wires().fold(own, |sum, wire| sum ^ labels[wire]);
+        self.rows.iter().zip(labels).map(sum).collect()
+    }
+
+    /// Exclusive ors that the sums take for each circuit.
+    pub fn xor_count(&self) -> u64 {
+        self.rows.iter().flat_map(|row| &row.ones).map(|word| u64::from(word.count_ones())).sum()
+    }
+}
+
+impl Row {
+    /// The wires of `B` that the sum has.
+    fn wires(&self) -> impl Iterator<Item = usize> + '_ {
+        self.ones.iter().enumerate().flat_map(move |(w, &word)| {
+            let next = |&rest: &u64| Some(rest & rest.wrapping_sub(1)).filter(|&rest| rest != 0);
+            std::iter::successors(Some(word).filter(|&word| word != 0), next)
+                .map(move |rest| self.start + 64 * w + rest.trailing_zeros() as usize)
+        })
+    }
+}
+
+/// A word of as many ones, at most 64.
+fn low_bits(count: usize) -> u64 {
+    if count >= 64 { u64::MAX } else { (1 << count) - 1 }
+}
+
+/// The parts of a systematic encoding, each with its further wires.
+fn systematic_parts(bits: usize, distance: usize) -> Vec<(usize, usize)> {
+    let size = if bits <= 2 * BLOCK_BITS { bits.max(1) } else { BLOCK_BITS };
+    let count = bits.div_ceil(size);
+    let margin = distance as i32 + count.next_power_of_two().ilog2() as i32;
+    let part = |i: usize| size.min(bits - i * size);
+    let extras: Vec<(usize, usize)> = (0..count).map(|i| (part(i), extra_wires(part(i), distance, margin))).collect();
+    extras
+}
+
+/// The fewest columns of `B` for which a sum of rows of `[I | B]` has fewer than `distance` ones with a probability of
+/// `2^-margin` at most.
+///
+/// *Source*: the union bound `sum_w C(n, w) Pr[Bin(r, 1/2) < distance - w]`. Both parties must find the same number, so only
+/// operations are used here that IEEE 754 defines to the last bit; sums of 512 bits and distances to 96 are within range.
+fn extra_wires(bits: usize, distance: usize, margin: i32) -> usize {
+    let limit = (0..margin).fold(1.0, |limit: f64, _| limit * 0.5);
+    let chosen: Vec<f64> = (1..=bits.min(distance.saturating_sub(1)))
+        .scan(1.0, |c, w| {
+            *c *= (bits - w + 1) as f64 / w as f64;
+            Some(*c)
+        })
+        .collect();
+    let failure = |r: usize| {
+        // prefix[d] = Pr[Bin(r, 1/2) < d]
+        let all_zero = (0..r).fold(1.0, |p: f64, _| p * 0.5);
+        let mut term = all_zero;
+        let mut prefix = vec![0.0];
+        for i in 0..distance {
+            prefix.push(prefix[i] + term);
+            term *= (r as f64 - i as f64).max(0.0) / (i + 1) as f64;
+        }
+        chosen.iter().enumerate().map(|(i, c)| c * prefix[distance - (i + 1)]).sum::<f64>()
+    };
+    (0..).find(|&r| failure(r) <= limit).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn all(bits: usize) -> Vec<Encoding> {
+        let seed = Block::from_u128(bits as u128);
+        vec![
+            Encoding::plain(bits),
+            Encoding::independent(bits, 1),
+            Encoding::independent(bits, 5),
+            Encoding::independent(bits, 66),
+            Encoding::random_combinations(bits, 10, seed),
+            Encoding::systematic(bits, 12, seed),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn sums_of_encoded_inputs_are_the_inputs(bits in 0usize..40, seed: u128) {
+            let mut rng = Prg::new(Block::from_u128(seed));
+            for encoding in all(bits) {
+                prop_assert_eq!(encoding.bits(), bits);
+                let input: Vec<bool> = (0..bits).map(|_| rng.next_block().lsb()).collect();
+                let mut wires: Vec<bool> = (0..encoding.wires()).map(|_| rng.next_block().lsb()).collect();
+                let first = encoding.first_wires(input.iter().copied(), |wire| wires[wire]);
+                wires[..bits].copy_from_slice(&first);
+                let labels: Vec<Block> = wires.iter().map(|&bit| Block::mask(bit)).collect();
+                let sums: Vec<bool> = encoding.sums(&labels).into_iter().map(Block::lsb).collect();
+                prop_assert_eq!(sums, input);
+            }
+        }
+    }
+
+    /// The weight of every sum of rows, by trying all.
+    fn least_weight(encoding: &Encoding) -> usize {
+        let weight = |subset: u32| {
+            let mut ones = vec![false; encoding.wires()];
+            for (i, row) in encoding.rows.iter().enumerate().filter(|(i, _)| subset >> i & 1 == 1) {
+                ones[i] ^= true;
+                row.wires().for_each(|wire| ones[wire] ^= true);
+            }
+            ones.iter().filter(|&&one| one).count()
+        };
+        (1..1u32 << encoding.bits()).map(weight).min().unwrap_or(0)
+    }
+
+    #[test]
+    fn every_sum_of_rows_has_many_ones() {
+        for bits in [1, 2, 7, 12] {
+            for seed in 0..4 {
+                let seed = Block::from_u128(seed);
+                assert!(least_weight(&Encoding::systematic(bits, 24, seed)) >= 24, "{bits} bits");
+                assert!(least_weight(&Encoding::random_combinations(bits, 24, seed)) >= 24, "{bits} bits");
+            }
+            assert_eq!(least_weight(&Encoding::independent(bits, 24)), 24);
+            assert_eq!(least_weight(&Encoding::plain(bits)), 1);
+        }
+    }
+
+    /// Sizes by the union bound with exact binomials, computed apart from this code.
+    #[test]
+    fn sizes_are_those_of_the_union_bound() {
+        for (bits, distance, wires) in [
+            (32, 40, 216),
+            (64, 40, 259),
+            (128, 40, 339),
+            (256, 40, 489),
+            (32, 80, 393),
+            (128, 80, 525),
+            (256, 80, 686),
+        ] {
+            assert_eq!(Encoding::systematic_wires(bits, distance), wires, "{bits} bits, distance {distance}");
+        }
+        assert_eq!(Encoding::random_combinations(128, 40, Block::ZERO).wires(), 512);
+        assert_eq!(Encoding::random_combinations(32, 40, Block::ZERO).wires(), 320);
+        assert_eq!(Encoding::independent(32, 40).wires(), 1280);
+    }
+
+    #[test]
+    fn long_inputs_are_encoded_in_parts() {
+        let encoding = Encoding::systematic(1000, 40, Block::ZERO);
+        let parts = systematic_parts(1000, 40);
+        assert_eq!(parts.iter().map(|part| part.0).collect::<Vec<_>>(), [256, 256, 256, 232]);
+        assert_eq!(encoding.wires(), Encoding::systematic_wires(1000, 40));
+        assert!(encoding.xor_count() < 1000 * 150, "sums stay short");
+        assert_eq!(Encoding::systematic(0, 40, Block::ZERO).wires(), 0);
+    }
+
+    #[test]
+    fn other_seeds_give_other_matrices() {
+        let encoding = |seed| Encoding::systematic(20, 40, Block::from_u128(seed));
+        assert_eq!(encoding(1), encoding(1));
+        assert_ne!(encoding(1), encoding(2));
+    }
+}

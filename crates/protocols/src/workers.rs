@@ -1,0 +1,58 @@
+//! Threads for work on circuits that do not depend on one another.
+//!
+//! The protocol's own code stays on its task: it moves what the threads make or need through bounded channels, so that what is
+//! held in memory does not grow with the work.
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::error::ProtocolError;
+
+/// What a worker's channel holds before the other side waits.
+const ON_THE_WAY: usize = 4;
+
+/// A channel between the protocol's task and a worker.
+pub(crate) fn channel<T>() -> (mpsc::Sender<T>, mpsc::Receiver<T>) {
+    mpsc::channel(ON_THE_WAY)
+}
+
+/// Work on a thread of its own.
+pub(crate) struct Work<T>(oneshot::Receiver<T>);
+
+impl<T: Send + 'static> Work<T> {
+    /// Begins the work. It must end when the channels end that it waits for.
+    pub(crate) fn begin(work: impl FnOnce() -> T + Send + 'static) -> Self {
+        let (say, heard) = oneshot::channel();
+        std::thread::spawn(move || say.send(work()));
+        Work(heard)
+    }
+
+    /// What came of it.
+    ///
+    /// *Errors*: [`ProtocolError::WorkerLost`] if it panicked.
+    pub(crate) async fn result(self) -> Result<T, ProtocolError> {
+        self.0.await.map_err(|_| ProtocolError::WorkerLost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn results_come_back_and_a_panic_is_an_error() {
+        assert_eq!(Work::begin(|| 7).result().await.unwrap(), 7);
+        let lost = Work::<()>::begin(|| std::panic::resume_unwind(Box::new(()))).result().await;
+        assert!(matches!(lost, Err(ProtocolError::WorkerLost)));
+    }
+
+    #[tokio::test]
+    async fn work_ends_with_its_channel() {
+        let (send, mut receive) = channel::<u32>();
+        let work = Work::begin(move || std::iter::from_fn(|| receive.blocking_recv()).sum::<u32>());
+        for i in 0..10 {
+            send.send(i).await.unwrap();
+        }
+        drop(send);
+        assert_eq!(work.result().await.unwrap(), 45);
+    }
+}
