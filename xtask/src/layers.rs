@@ -11,10 +11,11 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("net", &[]),
     ("ot", &["primitives", "net"]),
     ("store", &[]),
+    ("commit", &["primitives", "net", "ot"]),
     ("garble", &["circuit", "primitives"]),
-    ("protocols", &["circuit", "primitives", "net", "store", "ot", "garble"]),
-    ("garblet", &["circuit", "primitives", "net", "store", "ot", "garble", "protocols"]),
-    ("cli", &["circuit", "primitives", "net", "store", "ot", "garble", "protocols", "garblet", "lang"]),
+    ("protocols", &["circuit", "primitives", "net", "store", "ot", "commit", "garble"]),
+    ("garblet", &["circuit", "primitives", "net", "store", "ot", "commit", "garble", "protocols"]),
+    ("cli", &["circuit", "primitives", "net", "store", "ot", "commit", "garble", "protocols", "garblet", "lang"]),
 ];
 
 /// Arrows that point upward, one line per finding.

@@ -1,6 +1,7 @@
 //! Measurements of single parts, one file each.
 
 mod aes_chains;
+pub(crate) mod commit;
 pub(crate) mod compgc;
 pub(crate) mod garbling;
 pub(crate) mod link_relay;
@@ -17,6 +18,8 @@ pub(crate) enum Bench {
     Garbling(garbling::Options),
     /// Base oblivious transfer and its extension
     Ot(ot::Options),
+    /// XOR-homomorphic commitments, against bare stretching and transposition
+    Commit(commit::Options),
     /// Filling a store and drawing from it, against a plain file
     Store(store::Options),
     /// Components prepared ahead: the paper's experiments, and functions that it did not know
@@ -32,6 +35,7 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Failure> {
     match bench {
         Bench::Garbling(options) => garbling::run(options),
         Bench::Ot(options) => ot::run(options),
+        Bench::Commit(options) => commit::run(options),
         Bench::Store(options) => store::run(options),
         Bench::Compgc(options) => compgc::run(options),
         Bench::Yao(options) => yao::run(options),

@@ -1,0 +1,58 @@
+//! What can go wrong with commitments, by whose fault.
+
+use garblet_net::NetError;
+use garblet_ot::OtError;
+
+/// Why a commitment cannot be made or opened.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// The connection failed, or the peer's bytes have no place at this step.
+    #[error(transparent)]
+    Net(#[from] NetError),
+    /// The OTs that the commitments rest on failed.
+    #[error(transparent)]
+    Ot(#[from] OtError),
+    /// The sender's corrections are not those of words of the code: it cheats.
+    #[error("the committing party cheats: its commitments are not words of the code")]
+    Inconsistent,
+    /// What the sender opens is not what it committed to: it cheats.
+    #[error("the committing party cheats: opening {index} does not fit its commitment")]
+    WrongOpening {
+        /// Which opening of the call, from 0.
+        index: usize,
+    },
+    /// Some of the values that the sender opens are not what it committed to: it cheats.
+    #[error("the committing party cheats: {count} values opened together do not fit their commitments")]
+    WrongBatch {
+        /// How many were opened.
+        count: usize,
+    },
+    /// Seeds or choices that are not as many as a word has bits: a mistake on this side.
+    #[error("{what} of a commitment scheme: expected {expected}, got {got}")]
+    WrongLength {
+        /// The vector.
+        what: &'static str,
+        /// The length that fits.
+        expected: usize,
+        /// The length that was given.
+        got: usize,
+    },
+}
+
+impl CommitError {
+    /// Whether the peer did what no honest party does.
+    pub fn is_cheating(&self) -> bool {
+        match self {
+            CommitError::Inconsistent | CommitError::WrongOpening { .. } | CommitError::WrongBatch { .. } => true,
+            CommitError::Ot(error) => error.is_cheating(),
+            CommitError::Net(_) | CommitError::WrongLength { .. } => false,
+        }
+    }
+}
+
+pub(crate) fn check_length(what: &'static str, expected: usize, got: usize) -> Result<(), CommitError> {
+    match expected == got {
+        true => Ok(()),
+        false => Err(CommitError::WrongLength { what, expected, got }),
+    }
+}
