@@ -103,6 +103,14 @@ impl Schedule {
         if narrow.slot_count < wide.slot_count { narrow } else { wide }
     }
 
+    /// Schedules a circuit with every AND gate as early as it can be: as many steps have AND gates as the circuit has AND
+    /// depth. Takes memory for a whole layer of the circuit, and is for protocols in which every step is a message.
+    pub fn by_depth(circuit: &Circuit) -> Self {
+        let folded = Folded::new(circuit);
+        let order = folded.order(folded.nodes.len().max(1));
+        Placement::new(&folded).run(&folded, &order)
+    }
+
     /// Input wires.
     pub fn input_count(&self) -> usize {
         self.input_count as usize

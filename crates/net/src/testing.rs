@@ -11,6 +11,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, duplex, spli
 
 use crate::channel::Channel;
 use crate::frame::{HEADER_BYTES, Header};
+use crate::mesh::Mesh;
 
 /// Bytes in flight between each party and the one in between.
 const PIPE_BYTES: usize = 1 << 18;
@@ -130,6 +131,30 @@ pub fn intercepted_pair(fault: Option<Fault>) -> (Channel, Channel, Transcript) 
     tokio::spawn(async move { tokio::try_join!(forth.run(), back.run()) });
     let channel = |(reader, writer)| Channel::new(reader, writer);
     (channel(split(left)), channel(split(right)), transcript)
+}
+
+/// Where one thing goes wrong in a mesh: between the lower and the higher of two parties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PairFault {
+    /// The lower party; forth is from it.
+    pub low: u16,
+    /// The higher party.
+    pub high: u16,
+    /// What goes wrong between them.
+    pub fault: Fault,
+}
+
+/// The meshes of `count` parties with a recorder in every pair, and perhaps a fault in one. The transcripts are those of
+/// the pairs (0, 1), (0, 2), (1, 2), (0, 3) and so on. Call it inside a runtime.
+pub fn intercepted_mesh(count: u16, fault: Option<PairFault>) -> (Vec<Mesh>, Vec<((u16, u16), Transcript)>) {
+    let mut transcripts = Vec::new();
+    let meshes = Mesh::of_pairs(count, |low, high| {
+        let here = fault.filter(|fault| (fault.low, fault.high) == (low, high));
+        let (one, two, transcript) = intercepted_pair(here.map(|here| here.fault));
+        transcripts.push(((low, high), transcript));
+        (one, two)
+    });
+    (meshes, transcripts)
 }
 
 /// The one in between, for one direction.

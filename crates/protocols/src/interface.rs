@@ -1,5 +1,7 @@
-//! A program's inputs and outputs as the two parties of a garbled-circuit protocol see them: party 0 garbles, party 1
-//! evaluates.
+//! A program's inputs and outputs as the parties of a protocol see them. In garbled-circuit protocols of two, party 0
+//! garbles and party 1 evaluates.
+
+use std::ops::RangeInclusive;
 
 use garblet_circuit::{Bits, Input, Output, Party, Program, Recipients};
 use garblet_garble::GarblingConfig;
@@ -93,12 +95,44 @@ pub(crate) fn select_bits(program: &Program, garbling: GarblingConfig, party: Pa
 ///
 /// *Shape*: both as [`select_bits`] gives them. Returns one entry per program output, none where `party` is no recipient.
 pub(crate) fn decode(program: &Program, party: Party, zero: &Bits, active: &Bits) -> Vec<Option<Bits>> {
-    let mut bits = zero.iter().zip(active.iter()).map(|(z, a)| z ^ a);
-    let decode = |output: &Output| {
+    deal_outputs(program, party, &mut zero.iter().zip(active.iter()).map(|(z, a)| z ^ a))
+}
+
+/// Deals the bits that `party` learns, in program order, out to the program's outputs: none where it is no recipient.
+pub(crate) fn deal_outputs(
+    program: &Program,
+    party: Party,
+    bits: &mut impl Iterator<Item = bool>,
+) -> Vec<Option<Bits>> {
+    let deal = |output: &Output| {
         let width = output.port.width() as usize;
         output.recipients.contains(party).then(|| bits.by_ref().take(width).collect())
     };
-    program.outputs().iter().map(decode).collect()
+    program.outputs().iter().map(deal).collect()
+}
+
+/// Refuses a number of parties that the protocol cannot have, and a program that speaks of others than these.
+pub(crate) fn check_party_count(
+    protocol: &'static str,
+    program: &Program,
+    parties: u16,
+    allowed: RangeInclusive<u16>,
+) -> Result<(), ProtocolError> {
+    let refuse = |reason| Err(ProtocolError::Unsupported { protocol, program: program.name().into(), reason });
+    if !allowed.contains(&parties) {
+        return refuse(format!("{parties} parties, expected {} to {}", allowed.start(), allowed.end()));
+    }
+    let last = parties - 1;
+    if let Some(input) = program.inputs().iter().find(|i| i.owner.0 > last) {
+        return refuse(format!("input `{}` belongs to party {}, expected 0 to {last}", input.port.name, input.owner));
+    }
+    for output in program.outputs() {
+        let Recipients::Only(recipients) = &output.recipients else { continue };
+        if let Some(party) = recipients.iter().find(|p| p.0 > last) {
+            return refuse(format!("output `{}` is for party {party}, expected 0 to {last}", output.port.name));
+        }
+    }
+    Ok(())
 }
 
 fn inputs_of(program: &Program, party: Party) -> impl Iterator<Item = &Input> {

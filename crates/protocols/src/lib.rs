@@ -12,10 +12,15 @@ pub mod conduct;
 pub mod cut_and_choose;
 pub mod encoding;
 mod error;
+pub mod gmw;
 mod interface;
+#[cfg(test)]
+mod mesh_run;
 mod phase;
 mod security;
 mod session;
+#[cfg(test)]
+mod uniformity;
 mod workers;
 pub mod yao;
 

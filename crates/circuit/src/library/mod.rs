@@ -34,6 +34,7 @@
 //! | `keyed-database(n, key_bits, value_bits)` | `records` n of {key, value} (0), `key` u (1) | `found`, `value` | n (key_bits + value_bits) - 1 |
 //! | `sort(n, bits)` | `a` ceil(n/2) u (0), `b` floor(n/2) u (1) | `sorted` | 2 bits C(n), C(n) = 1, 5, 19, 60, 185, 531 for n = 2, 4, 8, 16, 32, 64 |
 //! | `intersection-size(n, m, bits)` | `a` n u (0), `b` m u (1) | `size` | the fewer of n m (bits - 1) + n and 2 bits C(n + m) + (n + m - 1) bits, at most |
+//! | `layered(depth, ands)` | `a` 128 bits (0), `b` 128 bits (1) | `out` | ands, at least depth |
 //!
 //! *Source*: FIPS 197 with the S-box of Boyar and Peralta 2012 (22,164 XOR gates in `aes128`); FIPS 180-4; the edit distance by differences of Masek
 //! and Paterson 1980; Karatsuba and Ofman 1962; Batcher 1968 and Green 1969.
@@ -41,6 +42,7 @@
 mod aes;
 mod error;
 mod integer;
+mod layered;
 mod levenshtein;
 mod matrix;
 mod member;
@@ -57,7 +59,7 @@ use crate::{component::Component, program::Program};
 pub const PREFIX: &str = "lib:";
 
 /// All members, by kind.
-static MEMBERS: [&[Member]; 7] = [
+static MEMBERS: [&[Member]; 8] = [
     aes::MEMBERS,
     sha256::MEMBERS,
     integer::MEMBERS,
@@ -65,6 +67,7 @@ static MEMBERS: [&[Member]; 7] = [
     levenshtein::MEMBERS,
     matrix::MEMBERS,
     sets::MEMBERS,
+    layered::MEMBERS,
 ];
 
 /// All members of the library.

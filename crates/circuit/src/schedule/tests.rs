@@ -32,6 +32,12 @@ fn check(circuit: &Circuit, rng: &mut StdRng) {
     assert_eq!(execute(&schedule, &inputs), evaluate_circuit(circuit, &inputs));
     check_slots(&schedule);
     assert!(schedule.and_count() <= circuit.stats().and);
+    let by_depth = Schedule::by_depth(circuit);
+    assert_eq!(execute(&by_depth, &inputs), evaluate_circuit(circuit, &inputs));
+    check_slots(&by_depth);
+    assert_eq!(by_depth.and_count(), schedule.and_count());
+    let layers = by_depth.steps().iter().filter(|step| step.ands > 0).count() as u64;
+    assert!(layers <= circuit.stats().and_depth, "no more steps than layers");
     let again = Schedule::new(circuit);
     assert_eq!((schedule.xors(), schedule.ands()), (again.xors(), again.ands()), "the same for both parties");
     assert_eq!((schedule.steps(), schedule.outputs()), (again.steps(), again.outputs()));

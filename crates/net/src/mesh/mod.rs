@@ -78,12 +78,18 @@ impl Mesh {
     ///
     /// Every pair is a [`memory_pair`], so the parties have to run concurrently.
     pub fn memory(count: u16) -> Vec<Mesh> {
+        Mesh::of_pairs(count, |_, _| memory_pair())
+    }
+
+    /// The meshes of `count` parties in this process, by party. `pair` makes the two ends of a pair, for the lower and the
+    /// higher number.
+    pub fn of_pairs(count: u16, mut pair: impl FnMut(u16, u16) -> (Channel, Channel)) -> Vec<Mesh> {
         let mut ends: Vec<Vec<Channel>> = (0..count).map(|_| Vec::new()).collect();
-        for high in 0..usize::from(count) {
+        for high in 0..count {
             for low in 0..high {
-                let (one, two) = memory_pair();
-                ends[low].push(one);
-                ends[high].push(two);
+                let (one, two) = pair(low, high);
+                ends[usize::from(low)].push(one);
+                ends[usize::from(high)].push(two);
             }
         }
         // A party's channels to those below it are all there before it is itself the lower one: they are in order.

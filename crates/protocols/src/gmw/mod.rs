@@ -1,0 +1,59 @@
+//! `gmw`: semi-honest computation by any number of parties, with as many rounds as the circuit has layers of AND gates.
+//!
+//! *Source*: Goldreich, Micali, Wigderson (STOC 1987), in the form of Choi, Hwang, Katz, Malkin, Rubenstein, *Secure Multi-Party
+//! Computation of Boolean Circuits with Applications to Privacy in On-Line Marketplaces* (CT-RSA 2012), with which
+//! Ben-Efraim, Lindell, Omri, *Optimizing Semi-Honest Secure Multiparty Computation for the Internet* (CCS 2016), section 5,
+//! compare BMR; multiplication triples of Beaver (CRYPTO 1991), made of random OT as in Asharov, Lindell, Schneider, Zohner
+//! (CCS 2013), section 5.1.
+//!
+//! # Steps
+//!
+//! Each of `n` parties has one bit of every wire, a share; the wire's value is the sum of the shares.
+//!
+//! | phase | step | every party | where |
+//! |---|---|---|---|
+//! | setup | 1 | with each peer: a seed each way, and OT extension in both directions | [`Player::setup`] |
+//! | prepare | 2 | with each peer, for every AND gate: a random bit OT in both directions | [`Player::prepare`] |
+//! | prepare | 3 | only [`Form::Triples`]: one bit each way for every OT makes triples `a, b, c = a b` of them | [`Player::prepare`] |
+//! | online | 4 | takes its shares of all inputs from the seeds; an owner adds its input to its own | [`Player::online`] |
+//! | online | 5 | XOR gates: adds shares. Layer by layer, for all AND gates of a layer at once: | [`Player::online`] |
+//! | | | [`Form::Triples`]: tells everybody its shares of `d = x + a`, `e = y + b`; `z = c + d b + e a + d e` | |
+//! | | | [`Form::Choi2012`]: to each peer `x_i + choice`, then back two bits that hide `r` and `r + y_j` | |
+//! | online | 6 | tells each recipient of an output its shares of it | [`Player::online`] |
+//!
+//! # Deviations
+//!
+//! - Triples instead of OTs online are the default: one message per layer, not two. [`Form::Choi2012`] is the form of the
+//!   comparison in the paper.
+//! - Inputs are shared by seeds that each pair has agreed on, which costs no message and no byte.
+//! - OT extension is SoftSpoken (Roy, CRYPTO 2022), whose choices are the protocol's own; the bit that corrects them is
+//!   sent in step 3.
+//!
+//! # Cost
+//!
+//! [`communication`] states bytes and rounds of every phase and party; a test holds it to the measured counts. For each AND gate
+//! and peer a party sends `2 / k` bytes less a bit for OT extension (`128 / k - 1` bits), two bits in step 3, and two (three) bits
+//! online. Online there are as many rounds as layers (twice as many), and one for the outputs.
+//!
+//! # Adversary and assumptions
+//!
+//! Semi-honest; any number of parties may be corrupted. Assumes the OT's assumptions, and a pseudo-random generator.
+
+mod bits;
+mod cost;
+mod layers;
+mod outputs;
+mod pair;
+mod plan;
+mod player;
+mod prepare;
+
+pub use cost::communication;
+pub use plan::{Config, Form, PARTIES_MAX, Plan};
+pub use player::{Player, Prepared};
+
+/// The protocol's name on the command line and in results.
+pub const NAME: &str = "gmw";
+
+#[cfg(test)]
+mod tests;
