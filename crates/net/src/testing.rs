@@ -144,9 +144,12 @@ pub struct PairFault {
     pub fault: Fault,
 }
 
+/// What went between two parties of a mesh, the lower one first.
+pub type PairTranscript = ((u16, u16), Transcript);
+
 /// The meshes of `count` parties with a recorder in every pair, and perhaps a fault in one. The transcripts are those of
 /// the pairs (0, 1), (0, 2), (1, 2), (0, 3) and so on. Call it inside a runtime.
-pub fn intercepted_mesh(count: u16, fault: Option<PairFault>) -> (Vec<Mesh>, Vec<((u16, u16), Transcript)>) {
+pub fn intercepted_mesh(count: u16, fault: Option<PairFault>) -> (Vec<Mesh>, Vec<PairTranscript>) {
     let mut transcripts = Vec::new();
     let meshes = Mesh::of_pairs(count, |low, high| {
         let here = fault.filter(|fault| (fault.low, fault.high) == (low, high));

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use garblet_circuit::{Bits, Party, Program, Recipients, library, random};
 use garblet_net::Mesh;
-use garblet_net::testing::{Direction, Fault, FaultKind, FrameKind, PairFault, Transcript, intercepted_mesh};
+use garblet_net::testing::{Direction, Fault, FaultKind, FrameKind, PairFault, PairTranscript, intercepted_mesh};
 use garblet_ot::Width;
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -205,7 +205,7 @@ impl View {
 }
 
 /// The last `bytes` of the bulk data that party `from` sent to party `to`.
-fn sent_last(transcripts: &[((u16, u16), Transcript)], from: u16, to: u16, bytes: usize) -> Vec<u8> {
+fn sent_last(transcripts: &[PairTranscript], from: u16, to: u16, bytes: usize) -> Vec<u8> {
     let pair = (from.min(to), from.max(to));
     let direction = if from < to { Direction::Forth } else { Direction::Back };
     let transcript = transcripts.iter().find(|(other, _)| *other == pair).expect("every pair has one");
