@@ -49,6 +49,27 @@ pub const fn double(a: Block) -> Block {
     Block::from_u128(a << 1 ^ (a >> 127).wrapping_neg() & 0x87)
 }
 
+/// Multiplies an element by a public one of degree below 8, which takes a shift for every bit of it.
+///
+/// *Source*: Ben-Efraim, Lindell and Omri 2016, section 3.4: evaluation points of small degree.
+#[inline]
+pub const fn mul_small(a: Block, b: u8) -> Block {
+    let a = a.to_u128();
+    let (mut low, mut out, mut bit) = (0u128, 0u128, 0);
+    while b >> bit != 0 {
+        if b >> bit & 1 == 1 {
+            low ^= a << bit;
+            out ^= a >> 1 >> (127 - bit);
+        }
+        bit += 1;
+        if bit == 8 {
+            break;
+        }
+    }
+    // What is pushed out has at most 7 bits, so that folding it pushes nothing out again.
+    Block::from_u128(low ^ out ^ out << 1 ^ out << 2 ^ out << 7)
+}
+
 /// Multiplies two elements and does not reduce, for sums of products.
 #[inline]
 pub fn product(a: Block, b: Block) -> Product {
@@ -183,6 +204,12 @@ mod tests {
             let expected = reference(a, b);
             prop_assert!(mul(a, b) == expected);
             prop_assert!(product_portable(a, b).reduce() == expected);
+        }
+
+        #[test]
+        fn products_with_small_elements_equal_the_schoolbook(a in element(), b: u8) {
+            let a = Block::from_u128(a);
+            prop_assert!(mul_small(a, b) == reference(a, Block::from_u128(b.into())));
         }
 
         #[test]
