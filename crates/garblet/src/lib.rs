@@ -30,6 +30,7 @@ pub use garblet_circuit::{Bits, Party, Program, library};
 pub use garblet_garble::{GarblingConfig, HashKind, SchemeKind};
 pub use garblet_net as net;
 pub use garblet_ot::Width;
+pub use garblet_protocols::bmr;
 pub use garblet_protocols::components;
 pub use garblet_protocols::yao;
 pub use garblet_protocols::yao::Build;

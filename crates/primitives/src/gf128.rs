@@ -70,6 +70,16 @@ pub const fn mul_small(a: Block, b: u8) -> Block {
     Block::from_u128(low ^ out ^ out << 1 ^ out << 2 ^ out << 7)
 }
 
+/// The inverse of an element; of zero, zero.
+pub fn invert(a: Block) -> Block {
+    // a^(2^128 - 2) = a^(2 + 4 + ... + 2^127).
+    let mut power = a;
+    (1..128).fold(ONE, |product, _| {
+        power = mul(power, power);
+        mul(product, power)
+    })
+}
+
 /// Multiplies two elements and does not reduce, for sums of products.
 #[inline]
 pub fn product(a: Block, b: Block) -> Product {
@@ -219,6 +229,7 @@ mod tests {
             prop_assert!(mul(a, mul(b, c)) == mul(mul(a, b), c));
             prop_assert!(mul(a, b ^ c) == mul(a, b) ^ mul(a, c));
             prop_assert!(mul(a, ONE) == a);
+            prop_assert!(a == Block::ZERO || mul(a, invert(a)) == ONE);
             // Fermat: a^(2^128) = a.
             prop_assert!((0..128).fold(a, |power, _| mul(power, power)) == a);
         }

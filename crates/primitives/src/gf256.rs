@@ -11,7 +11,7 @@ const LOW_BITS: u64 = 0x0101_0101_0101_0101;
 #[inline(always)]
 const fn double(a: u64) -> u64 {
     let top = a >> 7 & LOW_BITS;
-    (a & !(LOW_BITS << 7)) << 1 ^ top * 0x1b
+    ((a & !(LOW_BITS << 7)) << 1) ^ (top * 0x1b)
 }
 
 /// Multiplies two words, byte by byte.
@@ -19,7 +19,7 @@ const fn double(a: u64) -> u64 {
 pub const fn mul_words(mut a: u64, b: u64) -> u64 {
     let (mut sum, mut bit) = (0, 0);
     while bit < 8 {
-        sum ^= a & (b >> bit & LOW_BITS) * 0xff;
+        sum ^= a & ((b >> bit & LOW_BITS) * 0xff);
         a = double(a);
         bit += 1;
     }

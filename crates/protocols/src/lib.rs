@@ -4,6 +4,7 @@
 //! states its steps, symbols, deviations, cost and assumptions in its module's documentation.
 
 pub mod binding;
+pub mod bmr;
 mod bulk;
 pub mod checks;
 pub mod coin_toss;

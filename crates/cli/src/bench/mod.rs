@@ -4,6 +4,7 @@ mod aes_chains;
 pub(crate) mod commit;
 pub(crate) mod compgc;
 pub(crate) mod garbling;
+pub(crate) mod joint;
 pub(crate) mod link_relay;
 pub(crate) mod ot;
 pub(crate) mod store;
@@ -16,6 +17,8 @@ use crate::failure::Failure;
 pub(crate) enum Bench {
     /// Garbling and evaluating in memory, one thread, against the bare hash calls
     Garbling(garbling::Options),
+    /// What one of many parties computes by itself in joint garbling, against bare double-key hash calls
+    Joint(joint::Options),
     /// Base oblivious transfer and its extension
     Ot(ot::Options),
     /// XOR-homomorphic commitments, against bare stretching and transposition
@@ -34,6 +37,7 @@ pub(crate) enum Bench {
 pub(crate) fn run(bench: &Bench) -> Result<(), Failure> {
     match bench {
         Bench::Garbling(options) => garbling::run(options),
+        Bench::Joint(options) => joint::run(options),
         Bench::Ot(options) => ot::run(options),
         Bench::Commit(options) => commit::run(options),
         Bench::Store(options) => store::run(options),

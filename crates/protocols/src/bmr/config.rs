@@ -1,0 +1,94 @@
+//! The parameters of joint garbling.
+
+use std::ops::RangeInclusive;
+
+use garblet_ot::Width;
+use garblet_primitives::MOST_PARTIES;
+
+/// How the joint garbled circuit is made: the protocol, as it is named on the command line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Garbling {
+    /// By oblivious transfer; any number of parties may be corrupted.
+    #[default]
+    Ot,
+    /// By BGW with two degree reductions, as published; an honest majority is needed.
+    Bgw4,
+    /// By BGW with one degree reduction; an honest majority is needed.
+    Bgw3,
+    /// By BGW without degree reduction; less than a third may be corrupted.
+    Bgw2,
+}
+
+impl Garbling {
+    /// All of them.
+    pub const ALL: [Garbling; 4] = [Garbling::Ot, Garbling::Bgw4, Garbling::Bgw3, Garbling::Bgw2];
+
+    /// The protocol's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Garbling::Ot => "bmr",
+            Garbling::Bgw4 => "bmr-bgw4",
+            Garbling::Bgw3 => "bmr-bgw3",
+            Garbling::Bgw2 => "bmr-bgw2",
+        }
+    }
+
+    /// How many parties it may have: from the fewest among whom one may be corrupted to [`MOST_PARTIES`].
+    pub fn parties(self) -> RangeInclusive<u16> {
+        let least = match self {
+            Garbling::Ot => 2,
+            Garbling::Bgw4 | Garbling::Bgw3 => 3,
+            Garbling::Bgw2 => 4,
+        };
+        least..=MOST_PARTIES as u16
+    }
+}
+
+/// Whether the garbled circuit is made as published or by our cheaper steps. The circuit is the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Our steps, which send a multiple of `n` blocks per gate; `bmr-bgw4` has none of its own.
+    #[default]
+    Linear,
+    /// The paper's, which send a multiple of `n^2`.
+    Published,
+}
+
+/// The double-key hash that masks the rows, see [`garblet_primitives::JointHash`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hash {
+    /// AES-128 under a key that changes with the gates, the default.
+    #[default]
+    Rekeyed,
+    /// AES-128 under one key for ever: for reproducing measurements only.
+    FixedKey,
+    /// AES-256 under the two keys of the row.
+    Aes256,
+}
+
+/// The parameters of a run; all parties must choose the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The protocol.
+    pub garbling: Garbling,
+    /// Its steps.
+    pub form: Form,
+    /// The hash of the rows.
+    pub hash: Hash,
+    /// Field width of the OT extension: larger is fewer bytes and more computation. Rows dwarf what OT sends, so the
+    /// least work is the default.
+    pub ot_width: Width,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config { garbling: Garbling::Ot, form: Form::Linear, hash: Hash::Rekeyed, ot_width: Width::Two }
+    }
+}
+
+impl Config {
+    /// The standard parameters of a protocol.
+    pub fn of(garbling: Garbling) -> Self {
+        Config { garbling, ..Config::default() }
+    }
+}

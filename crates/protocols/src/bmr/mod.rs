@@ -1,0 +1,82 @@
+//! `bmr` and `bmr-bgw`: any number of parties garble a circuit together, in a constant number of rounds.
+//!
+//! *Source*: Ben-Efraim, Lindell and Omri, *Optimizing Semi-Honest Secure Multiparty Computation for the Internet* (CCS 2016),
+//! after Beaver, Micali and Rogaway (STOC 1990). What is cheaper here is said under deviations.
+//!
+//! # Steps
+//!
+//! | phase | step | what | paper | where |
+//! |---|---|---|---|---|
+//! | setup | 1 | offsets `R^i`; base OTs between every pair, or shares of the offsets; seeds | figure 2, step 1 | [`JointParty::setup`] |
+//! | prepare | 2 | permutation bits and labels of base wires; OTs with the bits as choices, or shares of the bits | figure 2, steps 2 and 3 | [`JointParty::prepare`] |
+//! | build | 3 | each party's shares of `R^j ((lambda_u + alpha)(lambda_v + beta) + lambda_w)` for every gate, row and slot | steps 1 to 3 of protocol 3.1; section 3.2 | `linear`, `published`, `bgw`, `bgw_published` |
+//! | build | 4 | each adds its masks and, in its own slot, its label of the output | step 4; figure 1 | `rows` |
+//! | build | 5 | the shares are added up for everybody | step 4 | `open` |
+//! | online | 6 | owners of inputs tell public values | figure 3, step 1 (a) | [`JointParty::online`] |
+//! | online | 7 | everybody sends its labels of all inputs, and its shares of the outputs' permutation bits, to those who learn an output | figure 3, step 1 (b); figure 2, step 5 | |
+//! | online | 8 | these evaluate by themselves, and decode | figure 3, steps 2 and 3 | `evaluate` |
+//!
+//! # Symbols
+//!
+//! | paper | here |
+//! |---|---|
+//! | `n`, `P_i` | [`Plan::parties`], a [`Party`](garblet_circuit::Party) |
+//! | `R^i`, `lambda^i_w`, `k^i_{w,0}` | offset, permutation and labels of [`Secrets`] |
+//! | `alpha`, public value | bit 0 of any active label |
+//! | `F^2` | [`garblet_primitives::JointHash`] |
+//! | the functionality `F_GC` | step 3 to 5; `ideal` in tests |
+//! | superseed | the active labels of all parties, one after another |
+//!
+//! # Deviations
+//!
+//! - Bit 0 of a label shows the public value, so that no party compares labels with its own, and all parties' labels must
+//!   agree about an output. Labels have 127 bits that are secret.
+//! - The masks' tweaks have the row in them, not the gate and slot alone: with free XOR and a fixed key the keys of two rows
+//!   are related.
+//! - Permutation bits of an input are the owner's own (figure 2, step 6, second form), and every party has a part of every
+//!   label, also of others' inputs: it is FairplayMP's mistake to let owners choose whole labels, which shows them the
+//!   outputs for any other input of theirs.
+//! - Shares of output bits go online, beside the labels, where they cost no round: who simulates the garbled circuit can then
+//!   choose them after the inputs.
+//! - `form=linear`, the default, makes the same circuit with fewer bytes: see the modules `linear`, `bgw` and `open`. With `n` parties
+//!   a gate costs each of them about `144 (n - 1)` bytes in place of `64 n (n - 1)` and more.
+//!
+//! # Cost
+//!
+//! [`communication`] states bytes and rounds of every phase and party; a test holds it to the measured counts. Evaluating takes `n^2`
+//! hash calls per AND gate, garbling `4 n` per party.
+//!
+//! # Adversary and assumptions
+//!
+//! Semi-honest. `bmr`: any number of corrupted parties. `bmr-bgw4`, `bmr-bgw3`: fewer than half, `bmr-bgw2`: fewer than a third.
+//! Assumes a double-key hash that is circularly correlation robust (Choi, Katz, Kumaresan and Zhou 2012), the OT's assumptions for
+//! `bmr`, and private channels between the parties for the others.
+
+mod bgw;
+mod bgw_published;
+mod config;
+mod cost;
+mod evaluate;
+#[cfg(test)]
+mod ideal;
+mod linear;
+mod open;
+mod pairs;
+mod party;
+mod plan;
+mod published;
+mod rehearsal;
+mod rows;
+mod secrets;
+mod shamir;
+mod wires;
+
+pub use config::{Config, Form, Garbling, Hash};
+pub use cost::communication;
+pub use party::{JointParty, Prepared};
+pub use plan::Plan;
+pub use rehearsal::Rehearsal;
+pub use secrets::Secrets;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! Correlated OTs of one party with every other, both ways.
+//!
+//! In the OTs that party `j` sends, delta is its offset `R^j`: it gets `q`, and the receiver `t = q + c R^j` for its choice
+//! `c`. So the two have shares of `c R^j` without another word.
+
+use garblet_net::{Channel, Mesh, PerPeer};
+use garblet_ot::{Choices, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, OtError, Width};
+use garblet_primitives::{Block, Delta, OtHash, Prg};
+
+use super::secrets::Labels;
+use crate::error::ProtocolError;
+
+const CORRECTIONS: &str = "choice corrections";
+
+/// A party's ends of the OTs with all others.
+pub(super) struct Pairs {
+    offset: Delta,
+    senders: PerPeer<CotSender>,
+    receivers: PerPeer<CotReceiver>,
+}
+
+/// How many OTs a party receives from each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Count {
+    /// With choices that it has at the time.
+    pub(super) chosen: usize,
+    /// With choices that come later, see [`correct`].
+    pub(super) later: usize,
+}
+
+/// OTs of this party with one other.
+pub(super) struct PairOts {
+    /// As the sender: the chosen ones, then those whose choices come later.
+    pub(super) q: Labels,
+    /// As the receiver, likewise.
+    pub(super) t: Labels,
+    /// The random choices of those whose choices come later.
+    pub(super) later: Choices,
+}
+
+/// The hashes of the OTs with one other party.
+pub(super) struct PairHashes {
+    pub(super) sent: OtHash,
+    pub(super) received: OtHash,
+}
+
+impl Pairs {
+    /// Base OTs with every other party. Of each pair the lower party is first the sender.
+    pub(super) async fn setup(
+        mesh: &mut Mesh,
+        rng: &mut Prg,
+        offset: &Delta,
+        width: Width,
+    ) -> Result<Self, ProtocolError> {
+        let own = mesh.party();
+        let rngs = mesh.per_peer(|_| Prg::random(rng));
+        let step = async |peer: u16, channel: &mut Channel, mut rng: Prg| {
+            if own < peer {
+                let sender = CotSender::setup(channel, &mut rng, offset, width).await?;
+                let receiver = CotReceiver::setup(channel, &mut rng, width).await?;
+                Ok::<_, OtError>((sender, receiver))
+            } else {
+                let receiver = CotReceiver::setup(channel, &mut rng, width).await?;
+                let sender = CotSender::setup(channel, &mut rng, offset, width).await?;
+                channel.flush().await?;
+                Ok((sender, receiver))
+            }
+        };
+        let (senders, receivers) = unzip(mesh.each(rngs, step).await?);
+        Ok(Pairs { offset: offset.clone(), senders, receivers })
+    }
+
+    /// The hashes of the OTs with each other party.
+    pub(super) fn hashes(&self) -> PerPeer<PairHashes> {
+        self.senders.as_ref().zip(self.receivers.as_ref()).map(|_, (sender, receiver)| PairHashes {
+            sent: OtHash::new(sender.session_key()),
+            received: OtHash::new(receiver.session_key()),
+        })
+    }
+
+    /// Makes OTs with every other party at once: as many as `count` says each party receives. This party's choices for the
+    /// first of them are `chosen`, the same with everybody.
+    ///
+    /// *Cost*: one round.
+    pub(super) async fn extend(
+        &mut self,
+        mesh: &mut Mesh,
+        chosen: &Choices,
+        count: impl Fn(u16) -> Count,
+    ) -> Result<PerPeer<PairOts>, ProtocolError> {
+        let own = count(mesh.party());
+        let offset = self.offset.block();
+        let step = async |peer: u16, channel: &mut Channel, (sender, receiver): (&mut CotSender, &mut CotReceiver)| {
+            let send = async |channel: &mut Channel| {
+                let (random, t) = receiver.extend_random(channel, own.chosen + own.later).await?;
+                random.slice(0..own.chosen).xor(chosen)?.send(channel).await?;
+                channel.flush().await?;
+                Ok::<_, OtError>((random.slice(own.chosen..random.len()), t))
+            };
+            let receive = async |channel: &mut Channel| {
+                let Count { chosen, later } = count(peer);
+                let mut q = sender.extend(channel, chosen + later).await?;
+                let corrections = Choices::receive(channel, chosen, CORRECTIONS).await?;
+                correct(&mut q[..chosen], &corrections, offset);
+                Ok(q)
+            };
+            let ((later, t), q) = channel.full_duplex(send, receive).await?;
+            Ok::<_, OtError>(PairOts { q: Labels(q), t: Labels(t), later })
+        };
+        Ok(mesh.each(self.senders.as_mut().zip(self.receivers.as_mut()), step).await?)
+    }
+}
+
+/// What the sender has after the receiver's corrections `d`: `q + d R`.
+pub(super) fn correct(q: &mut [Block], corrections: &Choices, offset: Block) {
+    for (q, d) in q.iter_mut().zip(corrections.iter()) {
+        *q ^= offset & Block::mask(d);
+    }
+}
+
+/// Sends every other party as many bits, and receives as many; unused bits of the last byte are ignored.
+///
+/// *Cost*: one round.
+pub(super) async fn exchange_bits(
+    mesh: &mut Mesh,
+    outgoing: &PerPeer<Choices>,
+    count: usize,
+) -> Result<PerPeer<Choices>, ProtocolError> {
+    let mut incoming = mesh.per_peer(|_| vec![0; count.div_ceil(8)]);
+    mesh.exchange(&outgoing.as_ref().map(|_, bits| bits.as_bytes()), &mut incoming).await?;
+    let mut bits = mesh.per_peer(|_| Choices::default());
+    for ((_, bits), (_, bytes)) in bits.iter_mut().zip(incoming) {
+        *bits = Choices::from_bytes(bytes, count)?;
+    }
+    Ok(bits)
+}
+
+fn unzip<A, B>(pairs: PerPeer<(A, B)>) -> (PerPeer<A>, PerPeer<B>) {
+    let (own, count) = (pairs.own(), pairs.party_count());
+    let (a, b): (Vec<A>, Vec<B>) = pairs.into_iter().map(|(_, pair)| pair).unzip();
+    let (mut a, mut b) = (a.into_iter(), b.into_iter());
+    let missing = "a value for every peer";
+    (PerPeer::new(own, count, |_| a.next().expect(missing)), PerPeer::new(own, count, |_| b.next().expect(missing)))
+}

@@ -1,0 +1,323 @@
+//! One party: the phases of a run.
+
+use std::sync::Arc;
+
+use garblet_circuit::{Bits, OutputWire, Party};
+use garblet_net::{Mesh, PerPeer};
+use garblet_ot::Choices;
+use garblet_primitives::{Backend, Block, Delta, Prg};
+use zeroize::Zeroizing;
+
+use super::{
+    bgw, bgw_published,
+    config::{Form, Garbling},
+    evaluate::{evaluate, public_values},
+    linear,
+    open::open,
+    pairs::{PairOts, Pairs},
+    plan::Plan,
+    published,
+    rows::{self, Numbered},
+    secrets::Secrets,
+    shamir::{Dealer, share_bytes},
+};
+use crate::{MeshSession, Phase, ProtocolError, interface};
+
+/// A party of a session: its offset, and what it needs to garble with the others.
+pub struct JointParty {
+    plan: Arc<Plan>,
+    offset: Delta,
+    /// The public seed of hash keys, to which all parties have contributed.
+    hash_seed: Block,
+    means: Means,
+    gates_done: u64,
+}
+
+/// What the garbling rests on.
+enum Means {
+    Pairs(Box<Pairs>),
+    Shares {
+        /// This party's shares of all offsets, by party.
+        offsets: Zeroizing<Vec<Block>>,
+        /// Generators in common with each other party.
+        common: PerPeer<Prg>,
+    },
+}
+
+/// A joint garbled circuit, and this party's secrets of it; a run consumes it, so it is used at most once.
+pub struct Prepared {
+    pub(super) secrets: Secrets,
+    pub(super) numbered: Numbered,
+    pub(super) circuit: Vec<Block>,
+}
+
+/// What [`JointParty::prepare`] makes before the circuit is garbled.
+enum Material {
+    Ots(PerPeer<PairOts>),
+    Bits(bgw::SharedBits),
+    Nothing,
+}
+
+/// What each party sends each other at set-up.
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(super) struct Greeting {
+    hash_seed: Block,
+    common_seed: Block,
+    /// A share of the sender's offset; zero with OT.
+    offset: Block,
+}
+
+impl JointParty {
+    /// Step 1: what serves all runs of a session.
+    pub async fn setup(session: &mut MeshSession, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
+        session.enter(Phase::Setup);
+        let (mesh, rng) = session.parts();
+        let config = plan.config();
+        let offset = Delta::random(rng);
+        let pairs = match config.garbling {
+            Garbling::Ot => Some(Pairs::setup(mesh, rng, &offset, config.ot_width).await?),
+            _ => None,
+        };
+        let shares = share_offset(&plan, &offset, rng);
+        let hash_seed = rng.next_block();
+        let greetings = mesh.per_peer(|peer| {
+            let offset = shares.get(usize::from(peer)).copied().unwrap_or_default();
+            Greeting { hash_seed, common_seed: rng.next_block(), offset }
+        });
+        let theirs = greet(mesh, &greetings).await?;
+        let hash_seed = theirs.iter().fold(hash_seed, |sum, (_, theirs)| sum ^ theirs.hash_seed);
+        let means = match pairs {
+            Some(pairs) => Means::Pairs(Box::new(pairs)),
+            None => {
+                let own = usize::from(mesh.party());
+                let mut offsets: Vec<Block> = theirs.iter().map(|(_, theirs)| theirs.offset).collect();
+                offsets.insert(own, shares.get(own).copied().unwrap_or_default());
+                if plan.form() == Form::Linear {
+                    offsets = bgw::weighted_offsets(&offsets, mesh.party());
+                }
+                let seeds = greetings.zip(theirs).map(|_, (ours, theirs)| ours.common_seed ^ theirs.common_seed);
+                Means::Shares { offsets: Zeroizing::new(offsets), common: seeds.map(|_, seed| Prg::new(seed)) }
+            }
+        };
+        Ok(JointParty { plan, offset, hash_seed, means, gates_done: 0 })
+    }
+
+    /// Steps 2 to 5: the garbled circuit, before the inputs are known.
+    pub async fn prepare(&mut self, session: &mut MeshSession) -> Result<Prepared, ProtocolError> {
+        let secrets = self.secrets(session);
+        self.garble(session, secrets).await
+    }
+
+    /// Step 2: what this party chooses.
+    pub(super) fn secrets(&self, session: &mut MeshSession) -> Secrets {
+        session.enter(Phase::Prepare);
+        let (mesh, rng) = session.parts();
+        Secrets::random(&self.plan, Party(mesh.party()), &self.offset, rng)
+    }
+
+    /// Steps 2 to 5 with these secrets.
+    pub(super) async fn garble(
+        &mut self,
+        session: &mut MeshSession,
+        secrets: Secrets,
+    ) -> Result<Prepared, ProtocolError> {
+        let (mesh, rng) = session.parts();
+        let numbered = Numbered { seed: self.hash_seed, first: self.gates_done };
+        self.gates_done += self.plan.and_count() as u64;
+        let material = self.make_material(mesh, &secrets, rng).await?;
+        session.enter(Phase::Build);
+        let (mesh, rng) = session.parts();
+        let shares = self.make_rows(mesh, &secrets, numbered, material, rng).await?;
+        let circuit = open(mesh, &self.plan, shares).await?;
+        let gates = self.plan.and_count() as u64;
+        session.advance(gates, 2 * gates);
+        Ok(Prepared { secrets, numbered, circuit })
+    }
+
+    /// What needs no circuit but its sizes.
+    async fn make_material(
+        &mut self,
+        mesh: &mut Mesh,
+        secrets: &Secrets,
+        rng: &mut Prg,
+    ) -> Result<Material, ProtocolError> {
+        let plan = &self.plan;
+        match (&mut self.means, plan.form()) {
+            (Means::Pairs(pairs), Form::Linear) => {
+                let chosen = secrets.shared_bits(plan);
+                Ok(Material::Ots(pairs.extend(mesh, &chosen, |party| linear::count(plan, party)).await?))
+            }
+            (Means::Pairs(pairs), Form::Published) => {
+                let chosen = Choices::default();
+                Ok(Material::Ots(pairs.extend(mesh, &chosen, |_| published::count(plan)).await?))
+            }
+            (Means::Shares { .. }, Form::Linear) => {
+                Ok(Material::Bits(bgw::share_bits(mesh, plan, secrets, rng).await?))
+            }
+            (Means::Shares { .. }, Form::Published) => Ok(Material::Nothing),
+        }
+    }
+
+    /// This party's masked shares of the rows.
+    async fn make_rows(
+        &mut self,
+        mesh: &mut Mesh,
+        secrets: &Secrets,
+        numbered: Numbered,
+        material: Material,
+        rng: &mut Prg,
+    ) -> Result<Vec<Block>, ProtocolError> {
+        let plan = &*self.plan;
+        let mut shares = match (&mut self.means, material) {
+            (Means::Pairs(pairs), Material::Ots(ots)) => match plan.form() {
+                Form::Linear => linear::rows(mesh, plan, secrets, pairs.hashes(), ots, numbered.first).await?,
+                Form::Published => published::rows(mesh, plan, secrets, pairs.hashes(), ots, numbered.first).await?,
+            },
+            (Means::Shares { offsets, common }, Material::Bits(bits)) => {
+                bgw::rows(mesh, plan, bits, offsets, common, rng).await?
+            }
+            (means, _) => {
+                // Here masks are part of what is shared.
+                let mut masks = vec![Block::ZERO; plan.row_blocks()];
+                rows::mask(plan, secrets, numbered, &mut masks);
+                let offsets = match means {
+                    Means::Shares { offsets, .. } => &offsets[..],
+                    Means::Pairs(_) => &[],
+                };
+                return bgw_published::rows(mesh, plan, secrets, masks, offsets, rng).await;
+            }
+        };
+        rows::mask(plan, secrets, numbered, &mut shares);
+        Ok(shares)
+    }
+
+    /// Steps 6 to 8.
+    ///
+    /// *Shape*: `values` are this party's inputs in program order. Returns one entry per program output, none where this
+    /// party is no recipient.
+    ///
+    /// *Errors*: [`ProtocolError::Material`] if the labels of the parties do not agree about an output.
+    pub async fn online(
+        &mut self,
+        session: &mut MeshSession,
+        prepared: Prepared,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let (plan, party) = (&*self.plan, prepared.secrets.party);
+        let own = interface::own_input(plan.program(), party, values)?;
+        session.enter(Phase::Online);
+        let public = send_public_values(session.mesh(), plan, &prepared.secrets, &own).await?;
+        let (labels, decoding) = send_labels(session.mesh(), plan, &prepared.secrets, &public).await?;
+        if !plan.evaluates(party) {
+            return Ok(vec![None; plan.program().outputs().len()]);
+        }
+        let slots = evaluate(plan, prepared.numbered, &labels, &prepared.circuit, Backend::detect());
+        let values = public_values(plan, &slots, plan.outputs_of(party)).map_err(|bit| ProtocolError::Material {
+            what: "the joint garbled circuit",
+            expected: format!("labels of all parties that agree about bit {bit} of the outputs"),
+            got: "labels that differ".into(),
+        })?;
+        let gates = plan.and_count() as u64;
+        session.advance(2 * gates, 2 * gates);
+        Ok(interface::decode(plan.program(), party, &decoding, &values.0.into_iter().collect()))
+    }
+}
+
+/// This party's offset shared for BGW, by party; nothing with OT.
+fn share_offset(plan: &Plan, offset: &Delta, rng: &mut Prg) -> Vec<Block> {
+    let (degree, parties) = (usize::from(plan.threshold()), plan.parties());
+    match (plan.config().garbling, plan.form()) {
+        (Garbling::Ot, _) => Vec::new(),
+        (_, Form::Linear) => {
+            let shares = share_bytes(&offset.block().to_bytes(), degree, parties.into(), rng);
+            shares.iter().map(|share| Block::from_bytes(share.first_chunk().copied().unwrap_or_default())).collect()
+        }
+        (_, Form::Published) => {
+            let mut dealer = Dealer::new(degree, rng);
+            let mut share = |party| {
+                let mut share = [Block::ZERO];
+                dealer.share(party, 0, &[offset.block()], &mut share);
+                share[0]
+            };
+            (0..parties).map(&mut share).collect()
+        }
+    }
+}
+
+async fn greet(mesh: &mut Mesh, ours: &PerPeer<Greeting>) -> Result<PerPeer<Greeting>, ProtocolError> {
+    let zero = <Greeting as bytemuck::Zeroable>::zeroed();
+    let mut theirs = mesh.per_peer(|_| zero);
+    let outgoing = ours.as_ref().map(|_, greeting| bytemuck::bytes_of(greeting));
+    mesh.exchange(&outgoing, &mut theirs.as_mut().map(|_, greeting| bytemuck::bytes_of_mut(greeting))).await?;
+    Ok(theirs)
+}
+
+/// Figure 3, step 1 (a): every input's owner tells its public value. Returns those of all inputs.
+async fn send_public_values(
+    mesh: &mut Mesh,
+    plan: &Plan,
+    secrets: &Secrets,
+    own: &Bits,
+) -> Result<Vec<bool>, ProtocolError> {
+    let masked: Choices =
+        plan.inputs_of(secrets.party).zip(own.iter()).map(|(at, bit)| bit ^ secrets.permutation.get(at)).collect();
+    let mut incoming = mesh.per_peer(|peer| vec![0; plan.input_bits(Party(peer)).div_ceil(8)]);
+    mesh.broadcast(masked.as_bytes(), &mut incoming).await?;
+    let mut public = vec![false; plan.input_count()];
+    plan.inputs_of(secrets.party).zip(masked.iter()).for_each(|(at, value)| public[at] = value);
+    for (peer, bytes) in incoming {
+        let values = Choices::from_bytes(bytes, plan.input_bits(Party(peer)))?;
+        plan.inputs_of(Party(peer)).zip(values.iter()).for_each(|(at, value)| public[at] = value);
+    }
+    Ok(public)
+}
+
+/// Figure 3, step 1 (b), and with it figure 2, step 5: every party sends its labels of all inputs and its shares of the
+/// recipients' output bits. Returns the labels of all parties, wire by wire, and what decodes this party's outputs.
+async fn send_labels(
+    mesh: &mut Mesh,
+    plan: &Plan,
+    secrets: &Secrets,
+    public: &[bool],
+) -> Result<(Vec<Block>, Bits), ProtocolError> {
+    let own: Vec<Block> = public.iter().enumerate().map(|(at, value)| secrets.label(at, *value)).collect();
+    let slots = secrets.carried_bits(plan, |_, _| ());
+    let share_for = |party: Party| -> Choices {
+        let share = |wire| match wire {
+            OutputWire::Constant(_) => false,
+            OutputWire::Slot(operand) => slots[operand.slot()],
+        };
+        plan.outputs_of(party).map(share).collect()
+    };
+    let outgoing = mesh.per_peer(|peer| match plan.evaluates(Party(peer)) {
+        false => Vec::new(),
+        true => [bytemuck::cast_slice(&own), share_for(Party(peer)).as_bytes()].concat(),
+    });
+    let outputs = plan.output_bits(secrets.party);
+    let label_bytes = 16 * plan.input_count();
+    let expected = if plan.evaluates(secrets.party) { label_bytes + outputs.div_ceil(8) } else { 0 };
+    let mut incoming = mesh.per_peer(|_| vec![0; expected]);
+    mesh.exchange(&outgoing, &mut incoming).await?;
+    if expected == 0 {
+        return Ok((Vec::new(), Bits::default()));
+    }
+    let parties = usize::from(plan.parties());
+    let mut labels = vec![Block::ZERO; parties * plan.input_count()];
+    let mut put = |party: u16, theirs: &mut dyn Iterator<Item = Block>| {
+        labels.iter_mut().skip(party.into()).step_by(parties).zip(theirs).for_each(|(to, label)| *to = label);
+    };
+    put(mesh.party(), &mut own.iter().copied());
+    let inversion = |wire| match wire {
+        OutputWire::Constant(value) => value,
+        OutputWire::Slot(operand) => operand.inverted(),
+    };
+    let mut decoding: Choices = plan.outputs_of(secrets.party).map(inversion).collect();
+    decoding = decoding.xor(&share_for(secrets.party))?;
+    for (peer, bytes) in incoming {
+        let (theirs, share) = bytes.split_at(label_bytes);
+        put(peer, &mut theirs.as_chunks().0.iter().map(|label| Block::from_bytes(*label)));
+        decoding = decoding.xor(&Choices::from_bytes(share.to_vec(), outputs)?)?;
+    }
+    Ok((labels, decoding.iter().collect()))
+}

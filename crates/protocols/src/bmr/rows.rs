@@ -1,0 +1,124 @@
+//! The joint garbled circuit: four rows of a slot per party for every AND gate, and what one party puts on them.
+//!
+//! *Source*: equation (2) and step 4 of Protocol 3.1. Row `2 alpha + beta` of a gate is for the public values `alpha` and
+//! `beta` of its operands; slot `j` of it is party `j`'s label of the output, under the masks of all parties. Rows of the
+//! whole circuit follow one another, gate by gate, without padding.
+
+use garblet_primitives::{
+    Backend, Block, Engine, JointAes256, JointFixedKey, JointHash, JointRekeyed, LANES, MOST_PARTIES,
+};
+
+use super::{
+    config::Hash,
+    plan::Plan,
+    secrets::Secrets,
+    wires::{AndGates, Gate, Quad, walk},
+};
+
+/// Vectors that hold a slot for every party.
+pub(super) const MOST_QUADS: usize = MOST_PARTIES / LANES;
+
+/// How gates are numbered and hashed.
+#[derive(Clone, Copy)]
+pub(super) struct Numbered {
+    /// The public seed of hash keys.
+    pub(super) seed: Block,
+    /// The number of the first gate. *Unique*: no gate number comes twice under one offset.
+    pub(super) first: u64,
+}
+
+/// The key of a hash while gates are gone through in order.
+pub(super) struct Keys<K> {
+    numbered: Numbered,
+    /// log2 of the gates under one key.
+    period_bits: u32,
+    period: u64,
+    key: K,
+}
+
+impl<K> Keys<K> {
+    #[inline(always)]
+    pub(super) fn of<E: Engine, H: JointHash<Key<E> = K>>(e: E, numbered: Numbered, parties: usize) -> Self {
+        let period_bits = H::gates_per_key(parties).ilog2();
+        let period = numbered.first >> period_bits;
+        Keys { numbered, period_bits, period, key: H::key(e, numbered.seed, period) }
+    }
+
+    /// The number of the first row of a gate, and the key for it.
+    #[inline(always)]
+    pub(super) fn of_gate<E: Engine, H: JointHash<Key<E> = K>>(&mut self, e: E, gate: usize) -> (u64, &K) {
+        let number = self.numbered.first + gate as u64;
+        let period = number >> self.period_bits;
+        if period != self.period {
+            self.period = period;
+            self.key = H::key(e, self.numbered.seed, period);
+        }
+        (4 * number, &self.key)
+    }
+}
+
+/// Adds to `rows` what a party's own label of the output and its own masks put there.
+///
+/// *Shape*: `rows` has [`Plan::row_blocks`] blocks: shares of `R^j ((lambda_u + alpha)(lambda_v + beta) + lambda_w)`, or
+/// zeros. *Cost*: `4 n` hash calls per gate.
+pub(super) fn mask(plan: &Plan, secrets: &Secrets, numbered: Numbered, rows: &mut [Block]) {
+    match plan.config().hash {
+        Hash::Rekeyed => mask_by::<JointRekeyed>(plan, secrets, numbered, rows),
+        Hash::FixedKey => mask_by::<JointFixedKey>(plan, secrets, numbered, rows),
+        Hash::Aes256 => mask_by::<JointAes256>(plan, secrets, numbered, rows),
+    }
+}
+
+fn mask_by<H: JointHash>(plan: &Plan, secrets: &Secrets, numbered: Numbered, rows: &mut [Block]) {
+    let labels = &secrets.labels.0;
+    let inputs = labels[..plan.input_count()].iter().map(|label| [*label; LANES]).collect();
+    let mut masks = Masks::<H> {
+        numbered,
+        parties: plan.parties().into(),
+        own: secrets.party.0.into(),
+        offset: secrets.offset.block(),
+        labels: &labels[plan.input_count()..],
+        rows,
+        hash: std::marker::PhantomData,
+    };
+    let mut slots = walk(Backend::detect(), plan.schedule(), 1, inputs, &mut masks);
+    zeroize::Zeroize::zeroize(slots.as_flattened_mut());
+}
+
+struct Masks<'a, H> {
+    numbered: Numbered,
+    parties: usize,
+    own: usize,
+    offset: Block,
+    /// This party's zero labels of the gates' outputs.
+    labels: &'a [Block],
+    rows: &'a mut [Block],
+    hash: std::marker::PhantomData<H>,
+}
+
+impl<H: JointHash> AndGates for Masks<'_, H> {
+    type State<E: Engine> = Keys<H::Key<E>>;
+
+    #[inline(always)]
+    fn begin<E: Engine>(&self, e: E) -> Self::State<E> {
+        Keys::of::<E, H>(e, self.numbered, self.parties)
+    }
+
+    #[inline(always)]
+    fn and<E: Engine>(&mut self, e: E, keys: &mut Self::State<E>, gate: Gate<'_>, out: &mut [Quad]) {
+        let (first_row, key) = keys.of_gate::<E, H>(e, gate.index);
+        let label = self.labels[gate.index];
+        let rows = &mut self.rows[4 * self.parties * gate.index..][..4 * self.parties];
+        let quads = self.parties.div_ceil(LANES);
+        for (row, slots) in rows.chunks_exact_mut(self.parties).enumerate() {
+            let [alpha, beta] = [row >> 1 & 1, row & 1].map(|bit| Block::mask(bit == 1) & self.offset);
+            let mut masked = [[Block::ZERO; LANES]; MOST_QUADS];
+            masked.as_flattened_mut()[..self.parties].copy_from_slice(slots);
+            masked.as_flattened_mut()[self.own] ^= label;
+            let (u, v) = ([gate.a[0][0] ^ alpha; LANES], [gate.b[0][0] ^ beta; LANES]);
+            H::add_masks(e, key, first_row + row as u64, 1, &[u], &[v], &mut masked[..quads]);
+            slots.copy_from_slice(&masked.as_flattened()[..self.parties]);
+        }
+        out[0] = [label; LANES];
+    }
+}

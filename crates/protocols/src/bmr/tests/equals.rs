@@ -1,0 +1,68 @@
+//! Joint garbling computes what the plain evaluator computes, and makes the circuit that the ideal functionality makes.
+
+use garblet_circuit::{evaluate as evaluate_plain, library, random};
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+use super::{super::ideal, *};
+
+fn assert_equals(program: &Program, inputs: &[Bits], parties: u16, config: Config, seed: u64) {
+    let plan = plan(program, parties, config).expect("a program for these parties");
+    let garbled = garble(&plan, seed);
+    let secrets: Vec<_> = garbled.iter().map(|party| party.prepared.secrets.clone()).collect();
+    let expected = ideal::garble(&plan, &secrets, garbled[0].prepared.numbered);
+    for (party, garbled) in garbled.iter().enumerate() {
+        for (gate, rows) in garbled.prepared.circuit.chunks(plan.gate_blocks()).enumerate() {
+            assert!(rows == &expected[gate * rows.len()..][..rows.len()], "gate {gate} of party {party}, {config:?}");
+        }
+    }
+    let learned = evaluate(&plan, garbled, inputs);
+    let values = evaluate_plain(program, inputs);
+    for (party, (outputs, _)) in learned.iter().enumerate() {
+        for (k, (output, value)) in program.outputs().iter().zip(&values).enumerate() {
+            let learns = output.recipients.contains(Party(party as u16));
+            assert!(outputs[k].as_ref() == learns.then_some(value), "output {k} of party {party}, {config:?}");
+        }
+    }
+}
+
+#[test]
+fn every_kind_and_hash_with_two_to_nine_parties() {
+    let mut rng = StdRng::seed_from_u64(11);
+    for parties in 2..=9 {
+        for (at, kind) in KINDS.into_iter().enumerate() {
+            if !kind.0.parties().contains(&parties) {
+                continue;
+            }
+            let hash = [Hash::Rekeyed, Hash::FixedKey, Hash::Aes256][(at + usize::from(parties)) % 3];
+            let most_gates = rng.random_range(1..=1_500);
+            let program = random::program(&mut rng, most_gates, parties);
+            let inputs = random::inputs(&mut rng, &program);
+            assert_equals(&program, &inputs, parties, config(kind, hash), at as u64);
+        }
+    }
+}
+
+#[test]
+fn library_circuits() {
+    let mut rng = StdRng::seed_from_u64(12);
+    for name in ["lib:millionaires(32)", "lib:aes128", "lib:levenshtein(4,4,8)"] {
+        let Ok(program) = library::find(name) else { panic!("{name}") };
+        let inputs = random::inputs(&mut rng, &program);
+        for kind in KINDS {
+            assert_equals(&program, &inputs, 4, config(kind, Hash::Rekeyed), 5);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if std::env::var_os("GARBLET_TEST_FULL").is_some() { 100 } else { 12 }))]
+
+    #[test]
+    fn random_programs(seed: u64, kind in 0..KINDS.len(), parties in 4u16..10) {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let program = random::program(&mut rng, 500, parties);
+        let inputs = random::inputs(&mut rng, &program);
+        assert_equals(&program, &inputs, parties, config(KINDS[kind], Hash::Rekeyed), seed);
+    }
+}

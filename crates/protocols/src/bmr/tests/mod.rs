@@ -1,0 +1,76 @@
+//! Parties in one process, over real and ideal garbling.
+
+mod cost;
+mod equals;
+mod faults;
+mod misuse;
+
+use std::sync::Arc;
+
+use garblet_circuit::{Bits, Party, Program};
+use garblet_net::Mesh;
+use garblet_primitives::{Block, Prg};
+
+use super::{Config, Form, Garbling, Hash, JointParty, Plan, Prepared};
+use crate::{
+    MeshSession, PhaseCosts, ProtocolError,
+    mesh_run::{TIMEOUT, block_on, hello, own_inputs, run},
+};
+
+/// Every protocol with every form that it has.
+pub(super) const KINDS: [(Garbling, Form); 7] = [
+    (Garbling::Ot, Form::Linear),
+    (Garbling::Ot, Form::Published),
+    (Garbling::Bgw4, Form::Published),
+    (Garbling::Bgw3, Form::Linear),
+    (Garbling::Bgw3, Form::Published),
+    (Garbling::Bgw2, Form::Linear),
+    (Garbling::Bgw2, Form::Published),
+];
+
+/// A run up to the point where a circuit is there.
+pub(super) struct Garbled {
+    pub(super) session: MeshSession,
+    pub(super) party: JointParty,
+    pub(super) prepared: Prepared,
+}
+
+/// Sets up and garbles, all parties at once.
+pub(super) fn garble(plan: &Arc<Plan>, seed: u64) -> Vec<Garbled> {
+    let part = async |mesh: Mesh| {
+        let (party, count) = (mesh.party(), mesh.party_count());
+        let rng = Prg::new(Block::from_halves(seed, party.into()));
+        let mut session = MeshSession::join(mesh, rng, &hello(party, count), Box::new(())).await?;
+        let mut party = JointParty::setup(&mut session, plan.clone()).await?;
+        let prepared = party.prepare(&mut session).await?;
+        Ok::<_, ProtocolError>(Garbled { session, party, prepared })
+    };
+    let all = block_on(futures_util::future::join_all(Mesh::memory(plan.parties()).into_iter().map(part)));
+    all.into_iter().map(|garbled| garbled.expect("honest parties")).collect()
+}
+
+/// What every party learns, and what it cost.
+pub(super) type Learned = (Vec<Option<Bits>>, PhaseCosts);
+
+/// Evaluates what was garbled.
+pub(super) fn evaluate(plan: &Plan, garbled: Vec<Garbled>, inputs: &[Bits]) -> Vec<Learned> {
+    let one = async |Garbled { mut session, mut party, prepared }: Garbled| {
+        let own = own_inputs(plan.program(), session.mesh().party(), inputs);
+        let outputs = party.online(&mut session, prepared, &own).await?;
+        let costs = session.costs();
+        session.close().await?;
+        Ok::<_, ProtocolError>((outputs, costs))
+    };
+    let all = block_on(futures_util::future::join_all(garbled.into_iter().map(one)));
+    all.into_iter().map(|learned| learned.expect("honest parties")).collect()
+}
+
+/// A plan, or what is wrong with it.
+pub(super) fn plan(program: &Program, parties: u16, config: Config) -> Result<Arc<Plan>, ProtocolError> {
+    Plan::new(Arc::new(program.clone()), parties, config).map(Arc::new)
+}
+
+/// The parameters of a kind with a hash.
+pub(super) fn config((garbling, form): (Garbling, Form), hash: Hash) -> Config {
+    Config { form, hash, ..Config::of(garbling) }
+}
