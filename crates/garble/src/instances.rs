@@ -1,15 +1,18 @@
 //! Instances of one component, garbled for themselves: what components that are prepared before their program need.
 
+mod evaluator;
+
 use garblet_circuit::{self as circuit, Schedule};
-use garblet_primitives::{Backend, Block, Cursor, Delta, MOST_SIDE_BY_SIDE, Slots, WideSlots};
+use garblet_primitives::{Backend, Block, Cursor, Delta, LANES, MOST_SIDE_BY_SIDE, Slots, WideSlots};
 
 use crate::{
     config::GarblingConfig,
-    evaluator::unpack,
     garbler::{Seeds, pack},
-    run::{EvaluateMany, EvaluatePiece, Functions, GarbleMany, GarblePiece, Many, Piece},
+    run::{Functions, GarbleMany, GarblePiece, Many, Piece},
     schedules::Component,
 };
+
+pub use evaluator::{Group, GroupEvaluation, InstanceEvaluator};
 
 /// Gates that are numbered together, under one hash key; fewer if a key serves fewer.
 const PAGE_GATES: u64 = 1024;
@@ -133,9 +136,41 @@ impl Instances {
         InstanceGarbler { of: self, delta, seeds, base, slots: Slots::default(), wide: WideSlots::default() }
     }
 
-    /// Begins to evaluate instances of the sequence that begins at gate `base`.
-    pub fn evaluator(&self, hash_seed: Block, base: u64) -> InstanceEvaluator<'_> {
-        InstanceEvaluator { of: self, hash_seed, base, slots: Slots::default(), wide: WideSlots::default() }
+    /// How many of the instances `ks` of a sequence, from the first on, are evaluated as one [`Group`]: they follow one
+    /// another, and share a hash key.
+    pub fn group(&self, ks: &[u64]) -> usize {
+        if self.is_wide() { self.numbering.group(ks) } else { 1 }
+    }
+
+    /// Bytes of the tables of a group as [`Instances::weave`] lays them out.
+    pub fn woven_bytes(&self, count: usize) -> usize {
+        match self.is_wide() {
+            true => count.next_multiple_of(LANES) * self.whole_table_bytes() + count * self.packed_bytes(),
+            false => count * self.table_bytes(),
+        }
+    }
+
+    /// Puts the tables of an instance where its group has them: those of all instances follow one another gate by gate.
+    ///
+    /// *Shape*: `woven` is as long as [`Instances::woven_bytes`] says for `count` instances, of which this is number
+    /// `instance`.
+    ///
+    /// # Panics
+    /// If the shape is wrong.
+    pub fn weave(&self, instance: usize, count: usize, tables: &[u8], woven: &mut [u8]) {
+        assert!(instance < count && woven.len() == self.woven_bytes(count), "room for the tables of {count} instances");
+        assert_eq!(tables.len(), self.table_bytes(), "bytes of an instance's tables");
+        if !self.is_wide() {
+            return woven[instance * tables.len()..][..tables.len()].copy_from_slice(tables);
+        }
+        let gate_bytes = self.config.scheme.sizes().0;
+        let lanes = count.next_multiple_of(LANES) * gate_bytes;
+        let (gates, packed) = tables.split_at(self.whole_table_bytes());
+        let (woven, woven_packed) = woven.split_at_mut(self.component.gates.and_count() * lanes);
+        for (from, to) in gates.chunks_exact(gate_bytes).zip(woven.chunks_exact_mut(lanes)) {
+            to[instance * gate_bytes..][..gate_bytes].copy_from_slice(from);
+        }
+        woven_packed[instance * packed.len()..][..packed.len()].copy_from_slice(packed);
     }
 
     fn whole_table_bytes(&self) -> usize {
@@ -150,9 +185,9 @@ impl Instances {
         self.functions.many.is_some() && self.numbering.stride > 1
     }
 
-    /// How many of the instances `ks` from the first on go together.
-    fn group(&self, ks: &[u64]) -> usize {
-        if self.is_wide() { self.numbering.group(ks) } else { 1 }
+    /// Bytes of the further bits of an instance's tables.
+    fn packed_bytes(&self) -> usize {
+        self.table_bytes() - self.whole_table_bytes()
     }
 
     fn piece<'a>(
@@ -161,21 +196,14 @@ impl Instances {
         slots: &'a mut Slots,
         hash_seed: Block,
         first_gate: u64,
-        inputs: &[Block],
     ) -> Piece<'a> {
         let gates = &self.component.gates;
-        slots.begin(gates, 1, inputs);
         Piece { gates, cursor, slots, limit: gates.and_count(), hash_seed, first_gate }
     }
 
-    fn many<'a>(&'a self, wide: &'a mut WideSlots, hash_seed: Block, first_gate: u64, inputs: &[Block]) -> Many<'a> {
-        let (gates, width) = (&self.component.gates, self.input_count);
-        let instances = inputs.len().checked_div(width).unwrap_or(1);
-        wide.begin(gates, instances);
-        for (i, inputs) in inputs.chunks_exact(width.max(1)).enumerate() {
-            inputs.iter().enumerate().for_each(|(slot, label)| wide.set(slot, i, *label));
-        }
-        Many { gates, slots: wide, instances, hash_seed, first_gate, stride: self.numbering.stride }
+    fn many<'a>(&'a self, slots: &'a mut WideSlots, instances: usize, hash_seed: Block, first_gate: u64) -> Many<'a> {
+        let gates = &self.component.gates;
+        Many { gates, slots, instances, hash_seed, first_gate, stride: self.numbering.stride }
     }
 
     fn put_outputs(&self, wide: &WideSlots, flip: Block, outputs: &mut [Block]) {
@@ -234,8 +262,9 @@ impl InstanceGarbler<'_> {
         let (tables, packed) = tables.split_at_mut(of.whole_table_bytes());
         let mut controls = vec![0; if of.control_bits() > 0 { of.component.gates.and_count() } else { 0 }];
         let mut cursor = Cursor::default();
+        self.slots.begin(&of.component.gates, 1, inputs);
         let piece = GarblePiece {
-            piece: of.piece(&mut cursor, &mut self.slots, self.seeds.hash, first_gate, inputs),
+            piece: of.piece(&mut cursor, &mut self.slots, self.seeds.hash, first_gate),
             delta: self.delta.block(),
             secret: *self.seeds.secret,
             tables,
@@ -261,8 +290,12 @@ impl InstanceGarbler<'_> {
         let mut controls = vec![0; if of.control_bits() > 0 { ands * instances } else { 0 }];
         let (gates, packed): (Vec<_>, Vec<_>) =
             tables.chunks_exact_mut(of.table_bytes()).map(|table| table.split_at_mut(whole)).unzip();
+        self.wide.begin(&of.component.gates, instances);
+        for (i, inputs) in inputs.chunks_exact(of.input_count.max(1)).enumerate() {
+            self.wide.put(i, 0, inputs.iter().copied());
+        }
         let many = GarbleMany {
-            many: of.many(&mut self.wide, self.seeds.hash, first_gate, inputs),
+            many: of.many(&mut self.wide, instances, self.seeds.hash, first_gate),
             delta: self.delta.block(),
             secret: *self.seeds.secret,
             tables: gates,
@@ -273,82 +306,6 @@ impl InstanceGarbler<'_> {
             pack(controls.get(i * ands..(i + 1) * ands).unwrap_or_default(), of.control_bits(), packed);
         }
         let [flip, _] = (of.functions.flips)(self.delta.block());
-        of.put_outputs(&self.wide, flip, outputs);
-    }
-}
-
-/// Evaluates instances of one sequence.
-pub struct InstanceEvaluator<'a> {
-    of: &'a Instances,
-    hash_seed: Block,
-    base: u64,
-    slots: Slots,
-    wide: WideSlots,
-}
-
-impl InstanceEvaluator<'_> {
-    /// Evaluates instances: `ks[i]` is the number of the `i`-th within the sequence.
-    ///
-    /// *Shape*: `inputs` holds the active labels of the instances' inputs one after another, `outputs` likewise takes those
-    /// of the outputs; `tables[i]` are the tables of the `i`-th.
-    /// *Cost*: instances whose numbers follow one another run side by side.
-    ///
-    /// # Panics
-    /// If the shape is wrong.
-    pub fn evaluate(&mut self, ks: &[u64], inputs: &[Block], tables: &[&[u8]], outputs: &mut [Block]) {
-        let of = self.of;
-        let (ins, outs, count) = (of.input_count, of.output_count(), ks.len());
-        assert_eq!([inputs.len(), outputs.len()], [count * ins, count * outs], "labels of {count} instances");
-        assert!(tables.len() == count && tables.iter().all(|t| t.len() == of.table_bytes()), "tables of instances");
-        let mut done = 0;
-        while done < count {
-            let group = of.group(&ks[done..]);
-            let first_gate = self.base + of.numbering.first_gate(ks[done]);
-            let inputs = &inputs[done * ins..][..group * ins];
-            let tables = &tables[done..][..group];
-            let outputs = &mut outputs[done * outs..][..group * outs];
-            match of.functions.many {
-                Some(many) if of.is_wide() => self.group(many.evaluate, first_gate, inputs, tables, outputs),
-                _ => self.one(first_gate, inputs, tables[0], outputs),
-            }
-            done += group;
-        }
-    }
-
-    fn one(&mut self, first_gate: u64, inputs: &[Block], tables: &[u8], outputs: &mut [Block]) {
-        let of = self.of;
-        let (tables, packed) = tables.split_at(of.whole_table_bytes());
-        let mut controls = Vec::new();
-        unpack(packed, of.control_bits(), of.component.gates.and_count(), &mut controls);
-        let mut cursor = Cursor::default();
-        let piece = of.piece(&mut cursor, &mut self.slots, self.hash_seed, first_gate, inputs);
-        (of.functions.evaluate)(of.backend, EvaluatePiece { piece, tables, controls: &controls });
-        let [_, flip] = (of.functions.flips)(Block::ZERO);
-        let labels = of.component.output_labels(flip, |slot| self.slots.get(0, slot));
-        outputs.iter_mut().zip(labels).for_each(|(out, label)| *out = label);
-    }
-
-    fn group(
-        &mut self,
-        evaluate: fn(Backend, EvaluateMany<'_>),
-        first_gate: u64,
-        inputs: &[Block],
-        tables: &[&[u8]],
-        outputs: &mut [Block],
-    ) {
-        let of = self.of;
-        let mut controls = Vec::new();
-        if of.control_bits() > 0 {
-            let mut own = Vec::new();
-            for table in tables {
-                let packed = &table[of.whole_table_bytes()..];
-                unpack(packed, of.control_bits(), of.component.gates.and_count(), &mut own);
-                controls.append(&mut own);
-            }
-        }
-        let many = of.many(&mut self.wide, self.hash_seed, first_gate, inputs);
-        evaluate(of.backend, EvaluateMany { many, tables, controls: &controls });
-        let [_, flip] = (of.functions.flips)(Block::ZERO);
         of.put_outputs(&self.wide, flip, outputs);
     }
 }

@@ -18,5 +18,5 @@ mod scheme;
 pub use config::{CHUNK_ANDS, GarblingConfig, HashKind, SchemeKind, UnknownName};
 pub use evaluator::{EvaluateError, Evaluator};
 pub use garbler::{Garbler, Seeds};
-pub use instances::{InstanceEvaluator, InstanceGarbler, Instances, Numbering};
+pub use instances::{Group, GroupEvaluation, InstanceEvaluator, InstanceGarbler, Instances, Numbering};
 pub use schedules::Schedules;

@@ -1,7 +1,7 @@
 //! Instances garbled for themselves give the plain evaluator's answers, side by side or one by one.
 
 use garblet_circuit::{Circuit, Component, Gate, Port, Type, Wire, evaluate_circuit, library, random};
-use garblet_garble::{GarblingConfig, HashKind, Instances, SchemeKind, Seeds};
+use garblet_garble::{GarblingConfig, Group, HashKind, InstanceEvaluator, Instances, SchemeKind, Seeds};
 use garblet_primitives::{Backend, Block, Delta, Prg};
 use proptest::prelude::*;
 
@@ -39,7 +39,7 @@ fn check(component: &Component, kind: &Instances, config: GarblingConfig, garble
     let inputs: Vec<Block> = ks.iter().zip(&values).flat_map(active).collect();
     let tables: Vec<&[u8]> = ks.iter().map(|k| &garbled.tables[at(*k) * bytes..][..bytes]).collect();
     let mut outputs = vec![Block::ZERO; ks.len() * outs];
-    kind.evaluator(garbled.hash_seed, BASE).evaluate(ks, &inputs, &tables, &mut outputs);
+    InstanceEvaluator::new(garbled.hash_seed).evaluate((kind, BASE), ks, &inputs, &tables, &mut outputs);
     for (i, (k, values)) in ks.iter().zip(&values).enumerate() {
         let zeros = &garbled.zero_outputs[at(*k) * outs..][..outs];
         let labels = &outputs[i * outs..][..outs];
@@ -123,11 +123,21 @@ fn every_backend_makes_the_same_tables() {
 }
 
 #[test]
-#[should_panic(expected = "tables of instances")]
+#[should_panic(expected = "bytes of an instance's tables")]
 fn tables_of_another_length_are_refused() {
     let component = library::component("add(8)").unwrap();
     let kind = Instances::new(&component, GarblingConfig::default());
-    kind.evaluator(Block::ZERO, 0).evaluate(&[0], &[Block::ZERO; 16], &[&[0; 7]], &mut [Block::ZERO; 8]);
+    let mut evaluator = InstanceEvaluator::new(Block::ZERO);
+    evaluator.evaluate((&kind, 0), &[0], &[Block::ZERO; 16], &[&[0; 7]], &mut [Block::ZERO; 8]);
+}
+
+#[test]
+#[should_panic(expected = "bytes of the tables of 3 instances")]
+fn woven_tables_of_another_group_are_refused() {
+    let component = library::component("add(8)").unwrap();
+    let kind = Instances::new(&component, GarblingConfig::default());
+    let tables = vec![0; kind.woven_bytes(2) - 1];
+    InstanceEvaluator::new(Block::ZERO).begin(Group { of: &kind, base: 0, first: 0, count: 3, tables: &tables });
 }
 
 proptest! {

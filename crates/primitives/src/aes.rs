@@ -68,6 +68,27 @@ impl Aes128 {
     }
 }
 
+/// Adds the encryptions of 0, 1, ... to runs of blocks that lie one behind the other, under a key for each run, with the
+/// fastest backend.
+///
+/// *Shape*: the first `lengths[0]` blocks go with `keys[0]`, and so on.
+///
+/// # Panics
+/// If there is not a length for each key, or they do not add up to the blocks.
+pub fn add_keystreams(keys: &[Block], lengths: &[usize], blocks: &mut [Block]) {
+    add_keystreams_with_backend(Backend::detect(), keys, lengths, blocks);
+}
+
+/// The same with that backend.
+///
+/// # Panics
+/// As [`add_keystreams`].
+pub fn add_keystreams_with_backend(backend: Backend, keys: &[Block], lengths: &[usize], blocks: &mut [Block]) {
+    assert_eq!(keys.len(), lengths.len(), "one key per run");
+    assert_eq!(lengths.iter().sum::<usize>(), blocks.len(), "blocks of all runs");
+    backend.run(AddKeystreams { keys, lengths, blocks });
+}
+
 /// Encrypts block `i` under key `i`, with the fastest backend.
 ///
 /// *Cost*: nothing is kept of the keys, so this is the way when a key is used once or twice, as in seed trees.
@@ -148,24 +169,75 @@ impl Kernel for Keystream<'_> {
 
     #[inline(always)]
     fn run<E: Engine>(self, e: E) {
-        let key = e.key_from(self.round_keys);
-        let mut counter = self.first;
-        let (wide, rest) = self.blocks.as_chunks_mut::<{ WIDE * LANES }>();
-        for blocks in wide {
-            let x: [E::Quad; WIDE] = std::array::from_fn(
-                #[inline(always)]
-                |i| e.count(counter.wrapping_add((i * LANES) as u64), 1),
-            );
-            for (quad, x) in blocks.as_chunks_mut::<LANES>().0.iter_mut().zip(e.encrypt(&key, [x])[0]) {
-                *quad = e.store(x);
+        stream(
+            e,
+            &e.key_from(self.round_keys),
+            self.first,
+            self.blocks,
+            #[inline(always)]
+            |_, mask| mask,
+        );
+    }
+}
+
+/// Replaces every block by what `put` makes of it and of the encryption of a counter.
+#[inline(always)]
+fn stream<E: Engine>(e: E, key: &E::Key, first: u64, blocks: &mut [Block], put: impl Fn(E::Quad, E::Quad) -> E::Quad) {
+    let mut counter = first;
+    let (wide, rest) = blocks.as_chunks_mut::<{ WIDE * LANES }>();
+    for blocks in wide {
+        let x: [E::Quad; WIDE] = std::array::from_fn(
+            #[inline(always)]
+            |i| e.count(counter.wrapping_add((i * LANES) as u64), 1),
+        );
+        for (quad, x) in blocks.as_chunks_mut::<LANES>().0.iter_mut().zip(e.encrypt(key, [x])[0]) {
+            *quad = e.store(put(e.load(quad), x));
+        }
+        counter = counter.wrapping_add((WIDE * LANES) as u64);
+    }
+    for blocks in rest.chunks_mut(LANES) {
+        let [[x]] = e.encrypt(key, [[e.count(counter, 1)]]);
+        blocks.copy_from_slice(&e.store(put(e.load(&padded(blocks)), x))[..blocks.len()]);
+        counter = counter.wrapping_add(LANES as u64);
+    }
+}
+
+struct AddKeystreams<'a> {
+    keys: &'a [Block],
+    lengths: &'a [usize],
+    blocks: &'a mut [Block],
+}
+
+impl Kernel for AddKeystreams<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Engine>(self, e: E) {
+        let mut rest = self.blocks;
+        let mut round_keys = [[Block::ZERO; LANES]; 11];
+        for (keys, lengths) in self.keys.chunks(LANES).zip(self.lengths.chunks(LANES)) {
+            let quads = e.round_keys(e.load(&padded(keys)));
+            for (stored, quad) in round_keys.iter_mut().zip(quads) {
+                *stored = e.store(quad);
             }
-            counter = counter.wrapping_add((WIDE * LANES) as u64);
+            for (lane, length) in lengths.iter().enumerate() {
+                let (now, later) = std::mem::take(&mut rest).split_at_mut(*length);
+                rest = later;
+                let key = e.key_from(&round_keys.map(
+                    #[inline(always)]
+                    |keys| keys[lane],
+                ));
+                stream(
+                    e,
+                    &key,
+                    0,
+                    now,
+                    #[inline(always)]
+                    |block, mask| e.xor(block, mask),
+                );
+            }
         }
-        for blocks in rest.chunks_mut(LANES) {
-            let [[x]] = e.encrypt(&key, [[e.count(counter, 1)]]);
-            blocks.copy_from_slice(&e.store(x)[..blocks.len()]);
-            counter = counter.wrapping_add(LANES as u64);
-        }
+        round_keys.zeroize();
     }
 }
 
@@ -261,6 +333,33 @@ mod tests {
             let one = Aes128::with_backend(Backend::PORTABLE, keys[69]).encrypt(input[3]);
             assert!(many[69].encrypt(input[3]) == one, "{backend}");
         }
+    }
+
+    #[test]
+    fn streams_are_added_under_a_key_each_on_every_backend() {
+        let lengths = [3, 0, 20, 16, 1, 37, 4];
+        let keys: Vec<Block> = (0..lengths.len() as u128).map(|k| Block::from_u128(k << 70 | 9)).collect();
+        let plain: Vec<Block> = (0..lengths.iter().sum::<usize>() as u128).map(Block::from_u128).collect();
+        let mut expected = plain.clone();
+        let mut rest = &mut expected[..];
+        for (key, length) in keys.iter().zip(lengths) {
+            let (now, later) = rest.split_at_mut(length);
+            let mut mask = vec![Block::ZERO; length];
+            Aes128::with_backend(Backend::PORTABLE, *key).keystream(0, &mut mask);
+            now.iter_mut().zip(mask).for_each(|(block, mask)| *block ^= mask);
+            rest = later;
+        }
+        for backend in Backend::available() {
+            let mut blocks = plain.clone();
+            add_keystreams_with_backend(backend, &keys, &lengths, &mut blocks);
+            assert!(blocks == expected, "{backend}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "blocks of all runs")]
+    fn streams_are_added_to_as_many_blocks_as_they_have() {
+        add_keystreams(&[Block::ZERO; 2], &[1, 2], &mut [Block::ZERO; 4]);
     }
 
     #[test]

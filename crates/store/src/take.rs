@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::edit::{Edit, Fate};
 use crate::error::StoreError;
@@ -174,25 +174,27 @@ impl Taken {
         self.collect()
     }
 
-    fn read(&mut self, location: Location, sealed: Vec<u8>) -> Result<Piece, StoreError> {
-        let (Some(span), id) = (self.spans.front(), location.id) else { return Err(StoreError::Broken) };
-        let from = usize::try_from(location.offset - span.offset).unwrap_or(usize::MAX);
-        let bytes = from.checked_add(location.sealed_len()).and_then(|end| sealed.get(from..end));
-        let piece = bytes.ok_or("is cut off").and_then(|bytes| {
-            let mut bytes = Zeroizing::new(bytes.to_vec());
-            let context = context(&self.kind.digest(), id);
-            let len = span.key.open(location.offset, &context, &mut bytes).map_err(|_| "was changed")?.len();
-            bytes.truncate(len);
-            Ok(Piece { id: PieceId(id), bytes })
+    /// Shows every piece to `visit`, in ascending order, without a copy of its own.
+    ///
+    /// *Errors*: the first piece that was changed.
+    pub fn each(mut self, mut visit: impl FnMut(PieceId, &[u8])) -> Result<(), StoreError> {
+        while let Some(mut span) = self.spans.pop_front() {
+            let mut sealed = Sealed(span.read()?);
+            for location in std::mem::take(&mut span.locations) {
+                let bytes = span.open(&self.kind, &location, &mut sealed.0)?;
+                visit(PieceId(location.id), bytes);
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, location: Location, mut sealed: Vec<u8>) -> Result<Piece, StoreError> {
+        let span = self.spans.front().ok_or(StoreError::Broken)?;
+        let piece = span.open(&self.kind, &location, &mut sealed).map(|bytes| {
+            let piece = Piece { id: PieceId(location.id), bytes: Zeroizing::new(bytes.to_vec()) };
+            wipe(bytes);
+            piece
         });
-        let damaged = |what| {
-            let place = match &span.file {
-                Some(file) => format!("{} from byte {}", file.path().display(), location.offset),
-                None => format!("segment {} is missing", span.segment),
-            };
-            StoreError::Damaged { what: format!("piece {id} of {} {what}: {place}", self.kind) }
-        };
-        let piece = piece.map_err(damaged);
         self.sealed = Some(sealed);
         piece
     }
@@ -217,6 +219,23 @@ impl Iterator for Taken {
         };
         Some(self.read(location, sealed))
     }
+}
+
+/// What a span holds, opened piece by piece; wiped on drop.
+struct Sealed(Vec<u8>);
+
+impl Drop for Sealed {
+    fn drop(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
+/// Wipes bytes word by word, as there are many.
+fn wipe(bytes: &mut [u8]) {
+    let (head, words, tail) = bytemuck::pod_align_to_mut::<u8, u128>(bytes);
+    head.zeroize();
+    words.zeroize();
+    tail.zeroize();
 }
 
 impl Span {
@@ -244,6 +263,23 @@ impl Span {
         self.bytes = len;
         self.wipe();
         Ok(sealed)
+    }
+
+    /// Opens a piece where it stands in what [`read`](Span::read) gave.
+    fn open<'s>(&self, kind: &Kind, location: &Location, sealed: &'s mut [u8]) -> Result<&'s mut [u8], StoreError> {
+        let id = location.id;
+        let from = usize::try_from(location.offset - self.offset).unwrap_or(usize::MAX);
+        let bytes = from.checked_add(location.sealed_len()).and_then(|end| sealed.get_mut(from..end));
+        let opened = bytes.ok_or("is cut off").and_then(|bytes| {
+            self.key.open(location.offset, &context(&kind.digest(), id), bytes).map_err(|_| "was changed")
+        });
+        opened.map_err(|what| {
+            let place = match &self.file {
+                Some(file) => format!("{} from byte {}", file.path().display(), location.offset),
+                None => format!("segment {} is missing", self.segment),
+            };
+            StoreError::Damaged { what: format!("piece {id} of {kind} {what}: {place}") }
+        })
     }
 
     /// Nobody relies on this having been done: the mark in the index counts, which is durable already.

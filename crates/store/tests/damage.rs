@@ -123,6 +123,20 @@ fn a_changed_piece_is_named_and_costs_no_other() {
 }
 
 #[test]
+fn pieces_that_are_shown_end_at_the_first_that_was_changed() {
+    let made = Made::new();
+    let folder = made.copy();
+    change(&folder.join(segment(&made, 0)), |bytes| bytes[32 + 5 * 216 + 100] ^= 1);
+    let mut store = open(&folder).expect("opens");
+    let mut shown = Vec::new();
+    let taken = store.take_next(&kind("a"), 4).expect("there");
+    let error = taken.each(|id, _| shown.push(id)).expect_err("piece 5 was changed");
+    assert!(matches!(&error, StoreError::Damaged { what } if what.starts_with("piece 5 of a")), "{error}");
+    assert_eq!(shown, [3, 4].map(PieceId));
+    assert_eq!(store.count(&kind("a")), 13, "all four are used");
+}
+
+#[test]
 fn a_file_that_is_cut_off_or_gone_loses_what_was_in_it_only() {
     let made = Made::new();
     for (len, lost) in [(Some(32 + 4 * 216 + 7), 16), (Some(5), 17), (None, 17)] {

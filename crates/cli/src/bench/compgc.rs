@@ -161,11 +161,13 @@ impl Report {
         for row in &self.rows {
             if let Some(e) = &row.evaluation {
                 text.push_str(&format!(
-                    "\n{}: evaluation {} linked; {} as one circuit: {:.2}\n",
+                    "\n{}: evaluation {} linked, {} as one circuit: {:.2}; opening prepared links {}, with it {:.2}\n",
                     row.function,
                     seconds(e.linked_seconds),
                     seconds(e.flat_seconds),
-                    e.linked_seconds / e.flat_seconds
+                    e.linked_seconds / e.flat_seconds,
+                    seconds(e.opening_seconds),
+                    (e.linked_seconds + e.opening_seconds) / e.flat_seconds
                 ));
             }
         }

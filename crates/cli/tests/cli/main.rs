@@ -7,5 +7,6 @@ mod examples;
 mod faults;
 mod identities;
 mod invocation;
+mod link_graphs;
 mod results;
 mod store;

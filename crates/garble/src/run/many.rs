@@ -33,7 +33,9 @@ pub(crate) struct GarbleMany<'a> {
 /// Instances to be evaluated.
 pub(crate) struct EvaluateMany<'a> {
     pub(crate) many: Many<'a>,
-    pub(crate) tables: &'a [&'a [u8]],
+    /// Gate after gate those of all instances, which are filled up to a multiple of four.
+    pub(crate) tables: &'a [u8],
+    /// As for [`GarbleMany`].
     pub(crate) controls: &'a [u8],
 }
 
@@ -125,7 +127,9 @@ struct Evaluating<'a, E: Engine, S, H: GateHash> {
     keys: EvaluatorKeys<E, H>,
     flip: E::Quad,
     numbers: Numbers,
-    tables: &'a [&'a [u8]],
+    tables: &'a [u8],
+    /// From the tables of one gate to those of the next.
+    tables_stride: usize,
     controls: &'a [u8],
     and_count: usize,
     scheme: PhantomData<S>,
@@ -141,8 +145,9 @@ impl<S: Scheme, H: GateHash> Kernel for Evaluate<'_, S, H> {
         let [_, flip] = flips::<S>(Block::ZERO);
         let keys = EvaluatorKeys { e, hash: H::key(e, many.hash_seed, period) };
         let (flip, and_count) = (e.splat(flip), many.gates.and_count());
+        let tables_stride = many.instances.next_multiple_of(LANES) * S::TABLE_BYTES;
         let mut evaluating: Evaluating<'_, E, S, H> =
-            Evaluating { keys, flip, numbers, tables, controls, and_count, scheme: PhantomData };
+            Evaluating { keys, flip, numbers, tables, tables_stride, controls, and_count, scheme: PhantomData };
         many.gates.run_many(e, many.slots, many.instances, &mut evaluating);
     }
 }
@@ -162,16 +167,13 @@ impl<E: Engine, S: Scheme, H: GateHash> WideGates<E> for Evaluating<'_, E, S, H>
             true => [e.xor_if(invert_a, labels[0], self.flip), e.xor_if(invert_b, labels[1], self.flip)],
             false => labels,
         };
-        let mut bytes = [0; MAX_QUAD_BYTES];
         let mut controls = [0; LANES];
-        for lane in 0..count {
-            let gate = &self.tables[first + lane][and * S::TABLE_BYTES..][..S::TABLE_BYTES];
-            bytes[lane * S::TABLE_BYTES..][..S::TABLE_BYTES].copy_from_slice(gate);
-            if S::CONTROL_BITS > 0 {
-                controls[lane] = self.controls[(first + lane) * self.and_count + and];
+        if S::CONTROL_BITS > 0 {
+            for (lane, control) in controls[..count].iter_mut().enumerate() {
+                *control = self.controls[(first + lane) * self.and_count + and];
             }
         }
-        let table = Table { bytes: &bytes[..LANES * S::TABLE_BYTES], controls };
-        S::evaluate(&self.keys, self.numbers.of(and, first), labels, table)
+        let bytes = &self.tables[and * self.tables_stride + first * S::TABLE_BYTES..][..LANES * S::TABLE_BYTES];
+        S::evaluate(&self.keys, self.numbers.of(and, first), labels, Table { bytes, controls })
     }
 }

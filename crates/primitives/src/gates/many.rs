@@ -57,13 +57,15 @@ impl WideSlots {
         }
     }
 
-    /// Sets the label of an instance in a slot.
+    /// Sets the labels of an instance in the slots from `first` on.
     ///
     /// # Panics
-    /// If there is no such slot.
+    /// If there is no such instance.
     #[inline]
-    pub fn set(&mut self, slot: usize, instance: usize, label: Block) {
-        self.quads[slot * self.per_slot + instance / LANES][instance % LANES] = label;
+    pub fn put(&mut self, instance: usize, first: usize, labels: impl Iterator<Item = Block>) {
+        let (quad, lane) = (instance / LANES, instance % LANES);
+        let slots = self.quads[first * self.per_slot..].chunks_exact_mut(self.per_slot);
+        slots.zip(labels).for_each(|(slot, label)| slot[quad][lane] = label);
     }
 
     /// The label of an instance in a slot.
@@ -242,7 +244,7 @@ mod tests {
                 wide.begin(&list, instances);
                 for (i, inputs) in inputs.iter_mut().enumerate() {
                     rng.fill_blocks(inputs);
-                    inputs.iter().enumerate().for_each(|(slot, label)| wide.set(slot, i, *label));
+                    wide.put(i, 0, inputs.iter().copied());
                 }
                 backend.run(Wide(&list, &mut wide, instances));
                 for (i, inputs) in inputs.iter().enumerate() {

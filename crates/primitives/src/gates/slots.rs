@@ -21,6 +21,24 @@ pub struct Slots {
 }
 
 impl Slots {
+    /// Makes room for one copy of a list, whose inputs are then put into the [first slots](Slots::first_mut).
+    ///
+    /// # Panics
+    /// If there are more inputs than slots.
+    pub fn begin_one(&mut self, list: &GateList, inputs: usize) {
+        self.make_room(list, 1, inputs);
+    }
+
+    /// The first slots of one copy.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[inline]
+    pub fn first_mut(&mut self, count: usize) -> &mut [Block] {
+        assert_eq!(self.copies, 1, "copies");
+        &mut bytemuck::cast_slice_mut(&mut self.lines)[..count]
+    }
+
     /// Makes room for copies of a list and puts their inputs into the first slots.
     ///
     /// *Shape*: `copies` is 1 or [`LANES`]; the inputs of one copy after another, the same number for each.
@@ -29,21 +47,25 @@ impl Slots {
     /// If that is not so, or a copy has more inputs than slots.
     pub fn begin(&mut self, list: &GateList, copies: usize, inputs: &[Block]) {
         assert!(copies == 1 || copies == LANES && inputs.len().is_multiple_of(LANES), "{copies} copies");
+        if copies == 1 {
+            self.begin_one(list, inputs.len());
+            return self.first_mut(inputs.len()).copy_from_slice(inputs);
+        }
+        let per_copy = inputs.len() / copies;
+        self.make_room(list, copies, per_copy);
+        for (slot, line) in self.lines[..per_copy].iter_mut().enumerate() {
+            line.0 = std::array::from_fn(|copy| inputs[copy * per_copy + slot]);
+        }
+    }
+
+    fn make_room(&mut self, list: &GateList, copies: usize, inputs: usize) {
+        assert!(inputs <= list.slot_count, "{inputs} inputs for {} slots", list.slot_count);
         self.copies = copies;
         let lines = (list.slot_count * copies).div_ceil(LANES);
         if self.lines.len() < lines {
             // Not resized, which could leave a copy behind.
             self.lines.zeroize();
             self.lines = vec![Line([Block::ZERO; LANES]); lines];
-        }
-        let per_copy = inputs.len() / copies;
-        assert!(per_copy <= list.slot_count, "{per_copy} inputs for {} slots", list.slot_count);
-        if copies == 1 {
-            bytemuck::cast_slice_mut(&mut self.lines)[..per_copy].copy_from_slice(inputs);
-        } else {
-            for (slot, line) in self.lines[..per_copy].iter_mut().enumerate() {
-                line.0 = std::array::from_fn(|copy| inputs[copy * per_copy + slot]);
-            }
         }
     }
 

@@ -3,13 +3,13 @@
 //! A function of the program, the library and what both stores have, so that both parties come to the same and nothing
 //! about it is sent.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use garblet_circuit::InstanceId;
 
 use super::Linking;
 use super::library::{Side, TypeId};
-use super::matching::{self, Found};
+use super::matching::{self, Cells, Found};
 use super::material::{Material, Place};
 use super::stock::{Kind, Stock};
 use super::template::Part;
@@ -80,7 +80,6 @@ pub(super) fn allocate(
     if linking == Linking::Cheapest {
         allocator.templates();
     }
-    allocator.collect_spare();
     for instance in order {
         allocator.serve(*instance);
     }
@@ -95,8 +94,8 @@ struct Allocator<'a, 'p> {
     places: Vec<Option<Place>>,
     uses: Vec<Use>,
     broken: Vec<(u32, u64)>,
-    /// Cells of templates that were used or given up before, by type, the next last.
-    spare: BTreeMap<TypeId, Vec<Place>>,
+    /// Cells of templates that were used or given up before, by type, the next last; looked for when one is needed.
+    spare: Option<BTreeMap<TypeId, Vec<Place>>>,
     /// For each type, the instances that keyed links feed.
     fed: BTreeMap<usize, BTreeMap<InstanceId, Vec<InstanceId>>>,
     missing: BTreeMap<TypeId, u64>,
@@ -112,7 +111,7 @@ impl<'a, 'p> Allocator<'a, 'p> {
             places: vec![None; wiring.instances().count()],
             uses: Vec::new(),
             broken: Vec::new(),
-            spare: BTreeMap::new(),
+            spare: None,
             fed: if linking == Linking::Standard { BTreeMap::new() } else { keyed_neighbours(material, wiring) },
             missing: BTreeMap::new(),
         }
@@ -120,7 +119,7 @@ impl<'a, 'p> Allocator<'a, 'p> {
 
     /// Finds templates, those that the library names first being preferred.
     fn templates(&mut self) {
-        let mut taken = HashSet::new();
+        let mut taken = Cells::none(self.wiring);
         for (number, template) in (0u32..).zip(self.material.library().templates()) {
             let cells = self.material.cells(number);
             let (stock, uses, places) = (&mut self.stock, &mut self.uses, &mut self.places);
@@ -143,18 +142,26 @@ impl<'a, 'p> Allocator<'a, 'p> {
         }
     }
 
-    /// Finds cells whose template is gone.
-    fn collect_spare(&mut self) {
-        for number in 0..self.material.library().templates().len() as u32 {
-            let cells = self.material.cells(number);
-            let Some(ids) = self.stock.of(Kind::Cell(number)) else { continue };
-            let whole = |id: &u64| self.stock.contains(Kind::Template(number), id / cells);
-            let spare: Vec<Place> =
-                ids.iter().filter(|id| !whole(id)).map(|id| Place { kind: Kind::Cell(number), id }).collect();
-            for place in spare.into_iter().rev() {
-                self.spare.entry(self.material.type_at(place)).or_default().push(place);
+    /// Cells whose template is gone.
+    fn spare(&mut self) -> &mut BTreeMap<TypeId, Vec<Place>> {
+        let (material, stock) = (self.material, &self.stock);
+        self.spare.get_or_insert_with(|| {
+            let mut spare: BTreeMap<TypeId, Vec<Place>> = BTreeMap::new();
+            for number in 0..material.library().templates().len() as u32 {
+                let (kind, cells) = (Kind::Cell(number), material.cells(number));
+                let Some(ids) = stock.of(kind) else { continue };
+                for id in ids.but(|id| {
+                    // All cells of a template at once.
+                    let template = id / cells;
+                    stock.contains(Kind::Template(number), template).then_some((template + 1) * cells)
+                }) {
+                    let place = Place { kind, id };
+                    spare.entry(material.type_at(place)).or_default().push(place);
+                }
             }
-        }
+            spare.values_mut().for_each(|places| places.reverse());
+            spare
+        })
     }
 
     /// Finds a component for an instance, and along keyed links for those that it feeds.
@@ -202,15 +209,17 @@ impl<'a, 'p> Allocator<'a, 'p> {
             self.stock.take(kind, id);
             return Some(Place { kind, id });
         }
-        while self.spare.get(&ty).is_none_or(Vec::is_empty) {
+        loop {
+            while let Some(place) = self.spare().get_mut(&ty).and_then(Vec::pop) {
+                if self.stock.take(place.kind, place.id) {
+                    return Some(place);
+                }
+            }
             let has = |template: &u32| self.material.library().templates()[*template as usize].cells().contains(&ty);
             let mut templates = (0..self.material.library().templates().len() as u32).filter(has);
             let (template, id) = templates.find_map(|t| Some((t, self.stock.first(Kind::Template(t))?)))?;
             self.give_up(template, id);
         }
-        let place = self.spare.get_mut(&ty)?.pop()?;
-        self.stock.take(place.kind, place.id);
-        Some(place)
     }
 
     /// The first single component of a type; one whose likely partner is unused, if there is one nearby.
@@ -238,7 +247,8 @@ impl<'a, 'p> Allocator<'a, 'p> {
         for id in (id * cells..(id + 1) * cells).rev() {
             if self.stock.contains(Kind::Cell(template), id) {
                 let place = Place { kind: Kind::Cell(template), id };
-                self.spare.entry(self.material.type_at(place)).or_default().push(place);
+                let ty = self.material.type_at(place);
+                self.spare().entry(ty).or_default().push(place);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Party 1: keeps garbled components, and evaluates them when they are linked.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Program};
@@ -8,12 +9,12 @@ use garblet_primitives::Block;
 use garblet_store::Store;
 use zeroize::Zeroizing;
 
-use super::keys::{LinkKeys, Reveal, mask_keyed};
-use super::material::{Material, Place};
+use super::material::Material;
 use super::plan::Plan;
-use super::run::{self, Config, Linking, Taken};
+use super::run::{self, Config, Linking, Piece};
 use super::stock::{Kind, OTS_PER_PIECE};
-use super::{EVALUATOR, GARBLER, execute, fill, meeting};
+use super::work::{self, Work};
+use super::{EVALUATOR, GARBLER, fill, meeting};
 use crate::{bulk::send_bits, error::ProtocolError, interface, phase::Phase, session::Session};
 
 /// The evaluator of a session, with its store.
@@ -28,15 +29,16 @@ pub struct Evaluator {
 /// What the evaluator has taken from its store for one run; a run consumes it, so it is used at most once.
 pub struct EvaluatorPrepared {
     pub(super) plan: Plan,
-    pub(super) taken: Taken,
+    pub(super) work: Work,
     /// `c` and `t` of the prepared transfers.
     pub(super) transfers: PreparedCotReceiver,
+    ids: BTreeMap<Kind, Vec<u64>>,
 }
 
 impl EvaluatorPrepared {
     /// The pieces that were taken, by kind and identifier.
     pub fn pieces(&self, material: &Material) -> Vec<(String, u64)> {
-        run::named(material, &self.taken.ids)
+        run::named(material, &self.ids)
     }
 }
 
@@ -81,9 +83,14 @@ impl Evaluator {
             }
             Err(lacking) => return Err(run::not_prepared(lacking)),
         };
-        let taken = run::take(&mut self.store, &self.material, &plan)?;
-        let transfers = transfers(&taken, interface::input_bits(program, EVALUATOR))?;
-        Ok(EvaluatorPrepared { plan, taken, transfers })
+        let mut work = Work::new(&self.material, &plan);
+        let mut received = Vec::new();
+        let ids = run::take(&mut self.store, &self.material, &plan, |piece| match piece {
+            Piece::Transfers(bytes) => received.push(Zeroizing::new(bytes.to_vec())),
+            piece => work.put(&self.material, &plan, piece),
+        })?;
+        let transfers = transfers(&received, interface::input_bits(program, EVALUATOR))?;
+        Ok(EvaluatorPrepared { plan, work, transfers, ids })
     }
 
     /// Steps 4 to 6: corrections out, links and labels in, evaluation.
@@ -96,20 +103,19 @@ impl Evaluator {
         prepared: EvaluatorPrepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let EvaluatorPrepared { plan, taken, transfers } = prepared;
+        let EvaluatorPrepared { plan, mut work, transfers, .. } = prepared;
         let own = interface::own_input(&plan.program, EVALUATOR, values)?;
         session.enter(Phase::Online);
-        let mut labels = Zeroizing::new(vec![Block::ZERO; plan.labels]);
         if !transfers.is_empty() {
             let choices = Choices::from_bytes(own.to_bytes(), own.len())?;
             let own = Zeroizing::new(transfers.correct(session.channel(), &choices).await?);
-            run::put_inputs(&plan, EVALUATOR, &own, &mut labels);
+            run::put_inputs(&plan, EVALUATOR, &own, &mut work.labels);
         }
         let message = receive(session, &plan).await?;
-        let Opened { links, zero } = open(&self.material, &plan, &taken, &message, &mut labels)?;
-        evaluate(&self.material, &plan, &taken, self.hash_seed, &links, &mut labels);
+        let zero = work.open(&self.material, &plan, &message)?;
+        work.evaluate(&self.material, &plan, self.hash_seed);
         session.advance(plan.and_count, plan.and_count);
-        let active = run::output_labels(&plan, &labels, [Block::ZERO; 2]);
+        let active = run::output_labels(&plan, &work.labels, [Block::ZERO; 2]);
         let select = |party| interface::select_bits(&plan.program, self.material.garbling(), party, &active);
         send_bits(session, &select(GARBLER)).await?;
         session.channel().flush().await?;
@@ -149,127 +155,16 @@ impl Evaluator {
 
 /// Step 5: receives the garbler's one message.
 async fn receive(session: &mut Session, plan: &Plan) -> Result<Zeroizing<Vec<u8>>, ProtocolError> {
-    let mut message = Zeroizing::new(vec![0; 16 * block_count(plan) + decode_bits(plan).div_ceil(8)]);
+    let mut message = Zeroizing::new(vec![0; work::message_bytes(plan)]);
     session.channel().receive_bytes(&mut message).await?;
     Ok(message)
 }
 
-/// Takes the garbler's message apart: labels of its inputs go where they belong, prepared links are opened.
-///
-/// *Shape*: `message` is as long as the plan says.
-pub(super) fn open(
-    material: &Material,
-    plan: &Plan,
-    taken: &Taken,
-    message: &[u8],
-    labels: &mut [Block],
-) -> Result<Opened, ProtocolError> {
-    let (blocks, bits) = message.split_at(16 * block_count(plan));
-    let blocks = Zeroizing::new(run::blocks(blocks).collect::<Vec<Block>>());
-    let (reveals, rest) = blocks.split_at(reveal_blocks(plan));
-    let (keys, rest) = rest.split_at(plan.keyed.len());
-    let (sent, theirs) = rest.split_at(plan.sent_links);
-    let mut links = Zeroizing::new(vec![Block::ZERO; plan.links]);
-    links[..plan.sent_links].copy_from_slice(sent);
-    open_keyed(material, plan, taken, keys, &mut links);
-    open_templates(material, plan, taken, reveals, &mut links)?;
-    run::put_inputs(plan, GARBLER, theirs, labels);
-    Ok(Opened { links, zero: Bits::from_bytes(bits).slice(0, decode_bits(plan)) })
-}
-
-/// Step 6: evaluates everything.
-pub(super) fn evaluate(
-    material: &Material,
-    plan: &Plan,
-    taken: &Taken,
-    hash_seed: Block,
-    links: &[Block],
-    labels: &mut [Block],
-) {
-    let tables: Vec<&[u8]> = plan.tasks.iter().map(|(place, ..)| tables(material, taken, *place)).collect();
-    execute::evaluate(plan, material, hash_seed, links, &tables, labels);
-}
-
-/// Opens keyed links: their blocks stand behind the tables of the component that they come from.
-fn open_keyed(material: &Material, plan: &Plan, taken: &Taken, keys: &[Block], links: &mut [Block]) {
-    for (keyed, key) in plan.keyed.iter().zip(keys) {
-        let link = &material.library().keyed()[keyed.link];
-        let first = material.keyed_offset(keyed.link, keyed.source.id, keyed.candidate);
-        let links = &mut links[keyed.first_link..][..link.source.len as usize];
-        let Some(piece) = taken.components.get(&keyed.source) else { continue };
-        let tables = material.instances(link.from).table_bytes();
-        let blocks = run::blocks(&piece[tables..]).skip(first);
-        links.iter_mut().zip(blocks).for_each(|(link, block)| *link = block);
-        mask_keyed(*key, links);
-    }
-}
-
-/// Opens the used parts of templates.
-fn open_templates(
-    material: &Material,
-    plan: &Plan,
-    taken: &Taken,
-    reveals: &[Block],
-    links: &mut [Block],
-) -> Result<(), ProtocolError> {
-    let mut reveals = reveals;
-    for ((used, first), piece) in plan.uses.iter().zip(&plan.use_links).zip(&taken.templates) {
-        let template = &material.library().templates()[used.template as usize];
-        let (own, later) = reveals.split_at(used.part.reveal_blocks());
-        reveals = later;
-        let opened = || template.groups().iter().filter(|group| used.part.opens(group.opens));
-        let mut at = *first;
-        for group in opened() {
-            let (links, blocks) = (&mut links[at..][..group.blocks], &piece[16 * group.first_block..]);
-            links.iter_mut().zip(run::blocks(blocks)).for_each(|(link, block)| *link = block);
-            at += group.blocks;
-        }
-        let mut at = *first;
-        let keys = Reveal::from_blocks(used.part, own).and_then(|reveal| LinkKeys::revealed(used.part, &reveal));
-        let open = keys.is_some_and(|keys| {
-            keys.mask(opened(), links, |group| {
-                at += group.blocks;
-                at - group.blocks
-            })
-        });
-        if !open {
-            let (expected, got) = (format!("what opens {:?} of `{}`", used.part, template.name), "less".into());
-            return Err(ProtocolError::Material { what: "keys of a template", expected, got });
-        }
-    }
-    Ok(())
-}
-
-fn tables<'a>(material: &Material, taken: &'a Taken, place: Place) -> &'a [u8] {
-    let bytes = material.instances(material.type_at(place)).table_bytes();
-    taken.components.get(&place).and_then(|piece| piece.get(..bytes)).unwrap_or_default()
-}
-
-/// Blocks of the garbler's message.
-fn block_count(plan: &Plan) -> usize {
-    reveal_blocks(plan) + plan.keyed.len() + plan.sent_links + interface::input_bits(&plan.program, GARBLER)
-}
-
-fn reveal_blocks(plan: &Plan) -> usize {
-    plan.uses.iter().map(|used| used.part.reveal_blocks()).sum()
-}
-
-fn decode_bits(plan: &Plan) -> usize {
-    interface::output_bits(&plan.program, EVALUATOR)
-}
-
-/// What the garbler's message comes to.
-pub(super) struct Opened {
-    pub(super) links: Zeroizing<Vec<Block>>,
-    /// Select bits of the zero labels of the evaluator's outputs.
-    pub(super) zero: Bits,
-}
-
 /// The prepared transfers of so many input bits.
-fn transfers(taken: &Taken, count: usize) -> Result<PreparedCotReceiver, ProtocolError> {
+fn transfers(pieces: &[Zeroizing<Vec<u8>>], count: usize) -> Result<PreparedCotReceiver, ProtocolError> {
     let mut t = Vec::with_capacity(count);
     let mut choices = Vec::with_capacity(count.div_ceil(8));
-    for piece in &taken.transfers {
+    for piece in pieces {
         let (blocks, bits) = piece.split_at(piece.len().min(16 * OTS_PER_PIECE as usize));
         t.extend(run::blocks(blocks));
         choices.extend_from_slice(bits);

@@ -1,44 +1,63 @@
 //! Evaluating linked components.
 
+use garblet_garble::{self as garble, InstanceEvaluator};
 use garblet_primitives::Block;
 
 use super::material::Material;
-use super::plan::{Origin, Plan};
+use super::plan::{Feed, Group, Origin, Plan};
 
 /// Evaluates all instances of a plan in order.
 ///
-/// *Shape*: `labels` begins with the active labels of the program's inputs and takes all others; `links` are all link
-/// labels; `tables[k]` are the tables of task `k`.
+/// *Shape*: `labels` begins with the active labels of the program's inputs and takes those of the outputs, and of inputs that
+/// links lead on from; `links` are all link labels; `tables` are the tables of all groups.
 pub(super) fn evaluate(
     plan: &Plan,
     material: &Material,
     hash_seed: Block,
     links: &[Block],
-    tables: &[&[u8]],
+    tables: &[u8],
     labels: &mut [Block],
 ) {
-    for level in &plan.levels {
-        for feed in &plan.feeds[level.feeds.clone()] {
-            match (feed.from, feed.link) {
-                (Origin::Labels(from), Some(link)) => {
-                    let links = &links[link..][..feed.len];
-                    for (i, link) in links.iter().enumerate() {
-                        labels[feed.to + i] = labels[from + i] ^ *link;
-                    }
+    let mut evaluator = InstanceEvaluator::new(hash_seed);
+    let zeros = vec![Block::ZERO; plan.feeds.iter().map(|feed| feed.len).max().unwrap_or(0)];
+    let mut feeds = &plan.feeds[..];
+    for Group { ty, first, tasks, outputs, tables: own } in &plan.groups {
+        let mut group = evaluator.begin(garble::Group {
+            of: material.instances(*ty),
+            base: first.base,
+            first: first.k,
+            count: tasks.len(),
+            tables: &tables[own.clone()],
+        });
+        for (instance, task) in tasks.clone().enumerate() {
+            let (now, later) = feeds.split_at(plan.feed_counts[task]);
+            feeds = later;
+            for feed in now {
+                let wire = feed.to - plan.tasks[task].1;
+                let links = feed.link.map_or(&zeros[..feed.len], |link| &links[link..][..feed.len]);
+                if feed.kept {
+                    keep(feed, links, labels);
+                    group.put(instance, wire, labels[feed.to..][..feed.len].iter().copied());
+                } else {
+                    let from = match feed.from {
+                        Origin::Labels(from) => &labels[from..][..feed.len],
+                        // The active label of a constant is zero, whatever its value.
+                        Origin::Constant(_) => &zeros[..feed.len],
+                    };
+                    group.put(instance, wire, from.iter().zip(links).map(|(from, link)| *from ^ *link));
                 }
-                (Origin::Labels(from), None) => labels.copy_within(from..from + feed.len, feed.to),
-                // The active label of a constant is zero, whatever its value.
-                (Origin::Constant(_), Some(link)) => {
-                    labels[feed.to..][..feed.len].copy_from_slice(&links[link..][..feed.len]);
-                }
-                (Origin::Constant(_), None) => labels[feed.to..][..feed.len].fill(Block::ZERO),
             }
         }
-        for batch in &level.batches {
-            let (inputs, outputs) = labels.split_at_mut(batch.outputs.start.max(batch.inputs.end));
-            let outputs = &mut outputs[batch.outputs.start - inputs.len()..][..batch.outputs.len()];
-            let mut evaluator = material.instances(batch.ty).evaluator(hash_seed, batch.base);
-            evaluator.evaluate(&batch.ks, &inputs[batch.inputs.clone()], &tables[batch.tasks.clone()], outputs);
-        }
+        group.run(&mut labels[outputs.clone()]);
+    }
+}
+
+/// The labels of inputs that links lead on from.
+fn keep(feed: &Feed, links: &[Block], labels: &mut [Block]) {
+    let to = feed.to..feed.to + feed.len;
+    let Origin::Labels(from) = feed.from else { return labels[to].copy_from_slice(links) };
+    let Ok([from, to]) = labels.get_disjoint_mut([from..from + feed.len, to]) else { return };
+    for ((to, from), link) in to.iter_mut().zip(&*from).zip(links) {
+        *to = *from ^ *link;
     }
 }

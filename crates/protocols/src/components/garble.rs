@@ -1,9 +1,8 @@
 //! Making pieces: the garbler's work before a function is known.
 
 use garblet_garble::Seeds;
-use garblet_primitives::Block;
+use garblet_primitives::{Block, add_keystreams};
 
-use super::keys::mask_keyed;
 use super::library::{KeyedLink, Side, TypeId};
 use super::material::{Material, Place};
 use super::secrets::{Secrets, Streams};
@@ -68,7 +67,8 @@ impl<'a> PieceGarbler<'a> {
             let target = Place { kind: Kind::Single(link.to), id: first + u64::from(candidate) };
             self.streams.inputs(self.material, target, link.target.start, &mut blocks);
             blocks.iter_mut().zip(source).for_each(|(block, label)| *block ^= *label);
-            mask_keyed(self.streams.keyed_key(self.material, number, id, candidate), &mut blocks);
+            let key = self.streams.keyed_key(self.material, number, id, candidate);
+            add_keystreams(&[key], &[blocks.len()], &mut blocks);
             sent.extend_from_slice(bytemuck::cast_slice(&blocks));
         }
     }
@@ -129,7 +129,8 @@ impl<'a> PieceGarbler<'a> {
         }
         let masked = self.streams.template(material, number, id, |secrets| {
             let keys = secrets.all(template);
-            keys.is_some_and(|keys| keys.mask(template.groups().iter(), &mut blocks, |group| group.first_block))
+            let groups = template.groups().iter().map(|group| (group.opens, group.blocks));
+            keys.is_some_and(|keys| keys.mask(groups, &mut blocks))
         });
         debug_assert!(masked, "a template has keys for all its links");
         let kept = bytemuck::cast_slice(&outputs).to_vec();

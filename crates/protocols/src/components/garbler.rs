@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use super::material::Material;
 use super::plan::{Origin, Plan};
-use super::run::{self, Config, Linking};
+use super::run::{self, Config, Linking, Piece};
 use super::secrets::Secrets;
 use super::stock::Kind;
 use super::{EVALUATOR, GARBLER, fill, meeting};
@@ -87,13 +87,16 @@ impl Garbler {
             }
             Err(lacking) => return Err(run::not_prepared(lacking)),
         };
-        let taken = run::take(&mut self.store, &self.material, &plan)?;
-        let q = taken.transfers.iter().flat_map(|piece| run::blocks(piece));
-        let q: Vec<Block> = q.take(interface::input_bits(program, EVALUATOR)).collect();
+        let mut labels = zero_labels(&self.material, &self.secrets, &plan, session.rng());
+        let mut q = Vec::new();
+        let ids = run::take(&mut self.store, &self.material, &plan, |piece| match piece {
+            Piece::Transfers(bytes) => q.extend(run::blocks(bytes)),
+            piece => put_outputs(&plan, piece, &mut labels),
+        })?;
+        q.truncate(interface::input_bits(program, EVALUATOR));
         let transfers = PreparedCotSender::new(&self.secrets.delta, q);
-        let labels = zero_labels(&self.material, &self.secrets, &plan, &taken, session.rng());
         let keys = keys(&self.material, &self.secrets, &plan)?;
-        Ok(GarblerPrepared { plan, labels, keys, transfers, ids: taken.ids })
+        Ok(GarblerPrepared { plan, labels, keys, transfers, ids })
     }
 
     /// Steps 4 to 6: links and labels in one write.
@@ -181,12 +184,11 @@ fn constants(secrets: &Secrets) -> [Block; 2] {
     [Block::ZERO, secrets.delta.block()]
 }
 
-/// The zero labels of everything but the evaluator's inputs.
+/// The zero labels of everything but the evaluator's inputs and the outputs of components.
 pub(super) fn zero_labels(
     material: &Material,
     secrets: &Secrets,
     plan: &Plan,
-    taken: &run::Taken,
     rng: &mut (impl CryptoRng + ?Sized),
 ) -> Zeroizing<Vec<Block>> {
     let mut labels = Zeroizing::new(vec![Block::ZERO; plan.labels]);
@@ -194,12 +196,10 @@ pub(super) fn zero_labels(
     // Those that feed a component first take its labels below; these are for inputs that go straight to an output.
     Prg::random(rng).fill_blocks(&mut labels[..inputs]);
     let mut streams = secrets.streams(material);
-    for (place, input, output) in &plan.tasks {
-        let instances = material.instances(material.type_at(*place));
-        streams.inputs(material, *place, 0, &mut labels[*input..][..instances.input_count()]);
-        if let Some(kept) = taken.components.get(place) {
-            labels[*output..].iter_mut().zip(run::blocks(kept)).for_each(|(label, kept)| *label = kept);
-        }
+    for tasks in plan.tasks.chunk_by(|(one, ..), (next, ..)| material.is_behind(*one, *next)) {
+        let ((first, begin, _), (last, end, _)) = (tasks[0], tasks[tasks.len() - 1]);
+        let width = material.instances(material.type_at(last)).input_count();
+        streams.inputs(material, first, 0, &mut labels[begin..end + width]);
     }
     for feed in plan.feeds.iter().filter(|feed| feed.link.is_none()) {
         if let Origin::Labels(from) = feed.from {
@@ -207,6 +207,13 @@ pub(super) fn zero_labels(
         }
     }
     labels
+}
+
+/// Puts the zero labels of a component's outputs where they belong.
+pub(super) fn put_outputs(plan: &Plan, piece: Piece<'_>, labels: &mut [Block]) {
+    if let Piece::Component(task, kept) = piece {
+        labels[plan.tasks[task].2..].iter_mut().zip(run::blocks(kept)).for_each(|(label, kept)| *label = kept);
+    }
 }
 
 /// What opens prepared links: templates, then keyed links.

@@ -1,8 +1,8 @@
 //! Keys of prepared links: how they hang together, and the masks that they make.
 
-use garblet_primitives::{Aes128, Block};
+use garblet_primitives::{Aes128, Block, add_keystreams};
 
-use super::template::{Group, Opens, Part, Shape, Template};
+use super::template::{Opens, Part, Shape, Template};
 
 /// A one-way function on blocks, one for each use.
 pub(super) fn one_way(purpose: &str, block: Block) -> Block {
@@ -71,10 +71,10 @@ impl Reveal {
 pub(super) enum LinkKeys {
     Levels(Vec<Block>),
     Rectangle {
-        rows: Vec<Aes128>,
-        columns: Vec<Block>,
-        /// For each row that is known, the key of the foot under it.
-        under: Vec<Option<Aes128>>,
+        /// For each row, the keys of its cells.
+        cells: Vec<Vec<Block>>,
+        /// For each row that is known, the keys of the foot under it.
+        under: Vec<Option<Vec<Block>>>,
         along: Vec<Block>,
     },
 }
@@ -122,13 +122,9 @@ impl TemplateSecrets<'_> {
             (Shape::Tree(shape), [top]) => Some(LinkKeys::Levels(chain(*top, shape.levels as usize))),
             (Shape::Grid(shape), [rows, columns, along, under @ ..]) => {
                 let [most_rows, most_columns] = shape.size.map(|n| n as usize + 1);
-                let under = std::iter::once(None).chain(under.iter().map(|key| Some(Aes128::new(*key))));
-                Some(LinkKeys::Rectangle {
-                    rows: Aes128::many(&chain(*rows, most_rows)),
-                    columns: chain(*columns, most_columns),
-                    under: under.collect(),
-                    along: chain(*along, most_columns),
-                })
+                let under = std::iter::once(None).chain(under.iter().map(|key| Some(*key)));
+                let (rows, columns) = (chain(*rows, most_rows), chain(*columns, most_columns));
+                Some(LinkKeys::rectangle(&rows, &columns, under, chain(*along, most_columns)))
             }
             _ => None,
         }
@@ -142,72 +138,65 @@ impl LinkKeys {
             (Part::Levels(n), Reveal::Levels(key)) => Some(LinkKeys::Levels(chain(*key, n as usize))),
             (Part::Rectangle(a, b, _), Reveal::Rectangle([rows, columns], foot)) => {
                 let [a, b] = [a as usize + 1, b as usize + 1];
-                let mut under: Vec<Option<Aes128>> = (1..a).map(|_| None).collect();
-                under.push(foot.map(|[key, _]| Aes128::new(key)));
-                Some(LinkKeys::Rectangle {
-                    rows: Aes128::many(&chain(*rows, a)),
-                    columns: chain(*columns, b),
-                    under,
-                    along: foot.map(|[_, along]| chain(along, b)).unwrap_or_default(),
-                })
+                let under = (1..a).map(|_| None).chain([foot.map(|[key, _]| key)]);
+                let along = foot.map(|[_, along]| chain(along, b)).unwrap_or_default();
+                Some(LinkKeys::rectangle(&chain(*rows, a), &chain(*columns, b), under, along))
             }
             _ => None,
         }
     }
 
+    /// Those of a grid, from the elements of its chains.
+    fn rectangle(
+        rows: &[Block],
+        columns: &[Block],
+        under: impl Iterator<Item = Option<Block>>,
+        along: Vec<Block>,
+    ) -> Self {
+        LinkKeys::Rectangle {
+            cells: Aes128::many(rows).iter().map(|row| joined(row, columns, 0)).collect(),
+            under: under.map(|key| key.map(|key| joined(&Aes128::new(key), columns, 1))).collect(),
+            along,
+        }
+    }
+
     /// The key of a group of links, if it is among these.
-    ///
-    /// Two keys are joined as `E(a, b) + b` under the key `a`: in the ideal cipher model a random function of both.
     fn of(&self, opens: Opens) -> Option<Block> {
-        let join = |a: &Aes128, b: Block, tweak: u128| {
-            let b = b ^ Block::from_u128(tweak);
-            a.encrypt(b) ^ b
-        };
         match (self, opens) {
             (LinkKeys::Levels(keys), Opens::Level(level)) => keys.get(level as usize).copied(),
-            (LinkKeys::Rectangle { rows, columns, .. }, Opens::Cell(i, j)) => {
-                Some(join(rows.get(i as usize)?, *columns.get(j as usize)?, 0))
-            }
-            (LinkKeys::Rectangle { under, columns, .. }, Opens::FootUnder(i, j)) => {
-                Some(join(under.get(i as usize)?.as_ref()?, *columns.get(j as usize)?, 1))
+            (LinkKeys::Rectangle { cells, .. }, Opens::Cell(i, j)) => cells.get(i as usize)?.get(j as usize).copied(),
+            (LinkKeys::Rectangle { under, .. }, Opens::FootUnder(i, j)) => {
+                under.get(i as usize)?.as_ref()?.get(j as usize).copied()
             }
             (LinkKeys::Rectangle { along, .. }, Opens::Foot(j)) => along.get(j as usize).copied(),
             _ => None,
         }
     }
 
-    /// Adds the masks of groups of links to their blocks, which masks them or unmasks them. `at` says where the blocks of a
-    /// group are.
+    /// Adds the masks of groups of links to their blocks, which masks them or unmasks them.
+    ///
+    /// *Shape*: `groups` are what opens each and how many blocks it has; the blocks follow one another.
     ///
     /// Returns whether all keys are there.
-    pub(super) fn mask<'g>(
-        &self,
-        groups: impl Iterator<Item = &'g Group>,
-        blocks: &mut [Block],
-        mut at: impl FnMut(&Group) -> usize,
-    ) -> bool {
-        let groups: Vec<&Group> = groups.collect();
-        let Some(keys) = groups.iter().map(|group| self.of(group.opens)).collect::<Option<Vec<Block>>>() else {
-            return false;
-        };
-        let longest = groups.iter().map(|group| group.blocks).max().unwrap_or(0);
-        let mut stream = vec![Block::ZERO; longest];
-        for (ciphers, groups) in keys.chunks(64).map(Aes128::many).zip(groups.chunks(64)) {
-            for (cipher, group) in ciphers.iter().zip(groups) {
-                let stream = &mut stream[..group.blocks];
-                cipher.keystream(0, stream);
-                let first = at(group);
-                let Some(blocks) = blocks.get_mut(first..first + group.blocks) else { return false };
-                blocks.iter_mut().zip(&*stream).for_each(|(block, mask)| *block ^= *mask);
+    pub(super) fn mask(&self, groups: impl Iterator<Item = (Opens, usize)>, blocks: &mut [Block]) -> bool {
+        let with_key = |(opens, length)| Some((self.of(opens)?, length));
+        match groups.map(with_key).collect::<Option<(Vec<Block>, Vec<usize>)>>() {
+            Some((keys, lengths)) if lengths.iter().sum::<usize>() == blocks.len() => {
+                add_keystreams(&keys, &lengths, blocks);
+                true
             }
+            _ => false,
         }
-        true
     }
 }
 
-/// Adds the mask of a keyed link to its blocks.
-pub(super) fn mask_keyed(key: Block, blocks: &mut [Block]) {
-    let mut stream = vec![Block::ZERO; blocks.len()];
-    Aes128::new(key).keystream(0, &mut stream);
-    blocks.iter_mut().zip(&stream).for_each(|(block, mask)| *block ^= *mask);
+/// The keys that two chains make together, for one element of the first and all of the second.
+///
+/// Two keys are joined as `E(a, b) + b` under the key `a`: in the ideal cipher model a random function of both.
+fn joined(a: &Aes128, second: &[Block], tweak: u128) -> Vec<Block> {
+    let second: Vec<Block> = second.iter().map(|b| *b ^ Block::from_u128(tweak)).collect();
+    let mut keys = second.clone();
+    a.encrypt_batch(&mut keys);
+    keys.iter_mut().zip(second).for_each(|(key, b)| *key ^= b);
+    keys
 }

@@ -2,12 +2,10 @@
 //!
 //! Both parties search the same program in the same order, so that nothing about the result is sent.
 
-use std::collections::HashSet;
-
 use garblet_circuit::InstanceId;
 
 use super::library::Wires;
-use super::template::{Border, Chain, Foot, Grid, Part, Shape, Template, Tree};
+use super::template::{Border, Chain, Connection, Foot, Grid, Part, Shape, Template, Tree};
 use super::wiring::{Neighbours, Wiring};
 
 /// A part of a template found in a program.
@@ -18,12 +16,35 @@ pub(super) struct Found {
     pub(super) cells: Vec<(u32, InstanceId)>,
 }
 
+/// Instances that are cells already.
+pub(super) struct Cells(Vec<bool>);
+
+impl Cells {
+    /// None of a program's.
+    pub(super) fn none(wiring: &Wiring<'_>) -> Self {
+        Cells(vec![false; wiring.instances().len()])
+    }
+
+    fn contains(&self, instance: InstanceId) -> bool {
+        self.0[instance.0 as usize]
+    }
+
+    /// Adds an instance; says whether it was not there.
+    fn insert(&mut self, instance: InstanceId) -> bool {
+        !std::mem::replace(&mut self.0[instance.0 as usize], true)
+    }
+
+    fn remove<'i>(&mut self, instances: impl IntoIterator<Item = &'i InstanceId>) {
+        instances.into_iter().for_each(|instance| self.0[instance.0 as usize] = false);
+    }
+}
+
 /// Finds parts of a template among the instances that are not `taken`, from the first instance on. Stops where `accept`
 /// refuses one.
 pub(super) fn find_all(
     wiring: &Wiring<'_>,
     template: &Template,
-    taken: &mut HashSet<InstanceId>,
+    taken: &mut Cells,
     mut accept: impl FnMut(&Found) -> bool,
 ) {
     let finder = Finder::new(wiring, template.shape());
@@ -35,9 +56,8 @@ pub(super) fn find_all(
     for start in starts {
         let Some(found) = finder.grow(start, taken) else { continue };
         if !accept(&found) {
-            return;
+            return taken.remove(found.cells.iter().map(|(_, instance)| instance));
         }
-        taken.extend(found.cells.iter().map(|(_, instance)| *instance));
     }
 }
 
@@ -74,9 +94,9 @@ impl<'a, 'p> Finder<'a, 'p> {
         }
     }
 
-    /// The largest part of the shape that begins at an instance, if it has any link.
-    fn grow(&self, start: InstanceId, taken: &HashSet<InstanceId>) -> Option<Found> {
-        if taken.contains(&start) {
+    /// The largest part of the shape that begins at an instance, if it has any link; its cells are taken.
+    fn grow(&self, start: InstanceId, taken: &mut Cells) -> Option<Found> {
+        if taken.contains(start) {
             return None;
         }
         match self {
@@ -92,7 +112,7 @@ fn grow_chain(
     chain: &Chain,
     next: &Neighbours,
     start: InstanceId,
-    taken: &HashSet<InstanceId>,
+    taken: &mut Cells,
 ) -> Option<Found> {
     let period = chain.pattern.len();
     if wiring.type_of(start) != chain.pattern[0] {
@@ -109,78 +129,74 @@ fn grow_chain(
             None => true,
         };
         let fits = |instance: &&InstanceId| {
-            !taken.contains(instance) && wiring.type_of(**instance) == ty && shares(**instance)
+            !taken.contains(**instance) && wiring.type_of(**instance) == ty && shares(**instance)
         };
         match next.after(cells[cells.len() - 1]).iter().find(fits) {
             Some(instance) => cells.push(*instance),
             None => break,
         }
     }
-    let part = Part::Levels(cells.len() as u32);
-    (cells.len() > 1).then(|| Found { part, cells: (0..).zip(cells).collect() })
+    if cells.len() < 2 {
+        return None;
+    }
+    cells.iter().for_each(|cell| _ = taken.insert(*cell));
+    Some(Found { part: Part::Levels(cells.len() as u32), cells: (0..).zip(cells).collect() })
 }
 
-fn grow_tree(wiring: &Wiring<'_>, tree: &Tree, root: InstanceId, taken: &HashSet<InstanceId>) -> Option<Found> {
+fn grow_tree(wiring: &Wiring<'_>, tree: &Tree, root: InstanceId, taken: &mut Cells) -> Option<Found> {
     if wiring.type_of(root) != tree.cell {
         return None;
     }
-    let mut own = HashSet::from([root]);
+    taken.insert(root);
     let mut cells = vec![root];
     let mut parents = vec![root];
     let mut levels = 1;
     while levels < tree.levels {
-        let child = |parent: InstanceId, at: usize| {
-            let connection = &tree.children[at];
-            let child = wiring.fed_by(parent, connection.to.1, tree.cell, connection.from.1)?;
-            (!taken.contains(&child)).then_some(child)
-        };
         let arity = tree.children.len();
-        let all = parents.iter().flat_map(|parent| (0..arity).map(|at| child(*parent, at)));
+        let child = |at: usize, parent: InstanceId| {
+            let connection = &tree.children[at];
+            wiring.fed_by(parent, connection.to.1, tree.cell, connection.from.1)
+        };
+        let all = parents.iter().flat_map(|parent| (0..arity).map(|at| child(at, *parent)));
         let Some(children) = all.collect::<Option<Vec<_>>>() else { break };
-        // A level counts only if no instance is twice in the tree.
-        if !children.iter().all(|child| own.insert(*child)) {
+        // A level counts only if all of it is there, and no instance twice in the tree.
+        let new = children.iter().take_while(|child| taken.insert(**child)).count();
+        if new < children.len() {
+            taken.remove(&children[..new]);
             break;
         }
         cells.extend_from_slice(&children);
         parents = children;
         levels += 1;
     }
-    (levels > 1).then(|| Found { part: Part::Levels(levels), cells: (0..).zip(cells).collect() })
+    if levels < 2 {
+        taken.remove(&cells);
+        return None;
+    }
+    Some(Found { part: Part::Levels(levels), cells: (0..).zip(cells).collect() })
 }
 
 impl GridFinder<'_, '_> {
-    fn grow(&self, start: InstanceId, taken: &HashSet<InstanceId>) -> Option<Found> {
-        let (wiring, grid) = (self.wiring, self.grid);
+    fn grow(&self, start: InstanceId, taken: &mut Cells) -> Option<Found> {
+        let grid = self.grid;
         let [rows, columns] = grid.size;
-        let free = |i: InstanceId| !taken.contains(&i) && wiring.type_of(i) == grid.cell;
-        if !free(start) || !self.on_border(start, &grid.left_border) || !self.on_border(start, &grid.top_border) {
+        if self.wiring.type_of(start) != grid.cell
+            || !self.on_border(start, &grid.left_border)
+            || !self.on_border(start, &grid.top_border)
+        {
             return None;
         }
-        let mut table = vec![vec![start]];
-        while table[0].len() < columns as usize {
-            let left = table[0][table[0].len() - 1];
-            let fits = |i: &&InstanceId| {
-                free(**i) && self.same(left, **i, &grid.row_shared) && self.on_border(**i, &grid.top_border)
-            };
-            match self.right.after(left).iter().find(fits) {
-                Some(cell) => table[0].push(*cell),
-                None => break,
-            }
-        }
-        let mut own: HashSet<InstanceId> = table[0].iter().copied().collect();
+        let mut table = vec![self.first_row(start, columns as usize, taken)];
         while table.len() < rows as usize {
-            let above = &table[table.len() - 1];
-            match self.row_below(above, &|i| free(i) && !own.contains(&i)) {
-                Some(row) => {
-                    own.extend(&row);
-                    table.push(row);
-                }
+            match self.row_below(&table[table.len() - 1], taken) {
+                Some(row) => table.push(row),
                 None => break,
             }
         }
         let (a, b) = (table.len() as u32, table[0].len() as u32);
-        let foot = self.foot_below(&table[a as usize - 1], &|i| !taken.contains(&i) && !own.contains(&i));
+        let foot = self.foot_below(&table[a as usize - 1], taken);
         if a * b < 2 && foot.is_none() {
+            taken.remove(&[start]);
             return None;
         }
         let mut cells = Vec::with_capacity((a * b) as usize);
@@ -192,47 +208,66 @@ impl GridFinder<'_, '_> {
         Some(Found { part, cells })
     }
 
-    /// The row under another, if all of it is there.
-    fn row_below(&self, above: &[InstanceId], free: &impl Fn(InstanceId) -> bool) -> Option<Vec<InstanceId>> {
+    /// The first row, which begins with `start`; its cells are taken.
+    fn first_row(&self, start: InstanceId, columns: usize, taken: &mut Cells) -> Vec<InstanceId> {
+        let grid = self.grid;
+        taken.insert(start);
+        let mut row = vec![start];
+        while row.len() < columns {
+            let left = row[row.len() - 1];
+            let fits = |i: &&InstanceId| {
+                !taken.contains(**i)
+                    && self.wiring.type_of(**i) == grid.cell
+                    && self.same(left, **i, &grid.row_shared)
+                    && self.on_border(**i, &grid.top_border)
+            };
+            let Some(cell) = self.right.after(left).iter().find(fits) else { break };
+            taken.insert(*cell);
+            row.push(*cell);
+        }
+        row
+    }
+
+    /// The row under another, if all of it is there; its cells are taken.
+    fn row_below(&self, above: &[InstanceId], taken: &mut Cells) -> Option<Vec<InstanceId>> {
         let (wiring, grid) = (self.wiring, self.grid);
-        let mut row: Vec<InstanceId> = Vec::with_capacity(above.len());
-        for (j, &top) in above.iter().enumerate() {
+        let row = |taken: &Cells, row: &[InstanceId]| {
+            let top = above[row.len()];
             let left = row.last().copied();
             let fits = |cell: &&InstanceId| {
                 let cell = **cell;
+                let diagonal = |left: usize| {
+                    let from = |c: &Connection| wiring.fed_by(cell, c.to.1, grid.cell, c.from.1);
+                    grid.diagonal.iter().all(|c| from(c) == Some(above[left]))
+                };
                 let beside = match left {
                     Some(left) => {
-                        self.right_of(left, cell)
-                            && self.same(left, cell, &grid.row_shared)
-                            && grid
-                                .diagonal
-                                .iter()
-                                .all(|c| wiring.fed_by(cell, c.to.1, grid.cell, c.from.1) == Some(above[j - 1]))
+                        self.right_of(left, cell) && self.same(left, cell, &grid.row_shared) && diagonal(row.len() - 1)
                     }
                     None => self.on_border(cell, &grid.left_border),
                 };
-                free(cell) && !row.contains(&cell) && beside && self.same(top, cell, &grid.column_shared)
+                let free = !taken.contains(cell) && wiring.type_of(cell) == grid.cell;
+                free && beside && self.same(top, cell, &grid.column_shared)
             };
-            row.push(*self.down.after(top).iter().find(fits)?);
-        }
-        Some(row)
+            self.down.after(top).iter().find(fits).copied()
+        };
+        all_or_none(above.len(), taken, row)
+    }
+
+    /// The foot under a row, if all of it is there; its cells are taken.
+    fn foot_below(&self, last: &[InstanceId], taken: &mut Cells) -> Option<Vec<InstanceId>> {
+        let (foot, down, right) = self.foot.as_ref()?;
+        all_or_none(last.len(), taken, |taken, cells| {
+            let fits = |cell: &&InstanceId| {
+                let beside = cells.last().is_none_or(|left| right.before(**cell) == Some(*left));
+                !taken.contains(**cell) && self.wiring.type_of(**cell) == foot.cell && beside
+            };
+            down.after(last[cells.len()]).iter().find(fits).copied()
+        })
     }
 
     fn right_of(&self, left: InstanceId, cell: InstanceId) -> bool {
         self.grid.right.is_empty() || self.right.before(cell) == Some(left)
-    }
-
-    fn foot_below(&self, last: &[InstanceId], free: &impl Fn(InstanceId) -> bool) -> Option<Vec<InstanceId>> {
-        let (foot, down, right) = self.foot.as_ref()?;
-        let mut cells: Vec<InstanceId> = Vec::with_capacity(last.len());
-        for above in last {
-            let fits = |cell: &&InstanceId| {
-                let beside = cells.last().is_none_or(|left| right.before(**cell) == Some(*left));
-                free(**cell) && !cells.contains(cell) && self.wiring.type_of(**cell) == foot.cell && beside
-            };
-            cells.push(*down.after(*above).iter().find(fits)?);
-        }
-        Some(cells)
     }
 
     fn on_border(&self, cell: InstanceId, borders: &[Border]) -> bool {
@@ -242,4 +277,22 @@ impl GridFinder<'_, '_> {
     fn same(&self, one: InstanceId, other: InstanceId, shared: &[Wires]) -> bool {
         shared.iter().all(|wires| self.wiring.same(one, other, *wires))
     }
+}
+
+/// So many cells, of which `next` finds one after another; they are taken, if all are there.
+fn all_or_none(
+    count: usize,
+    taken: &mut Cells,
+    next: impl Fn(&Cells, &[InstanceId]) -> Option<InstanceId>,
+) -> Option<Vec<InstanceId>> {
+    let mut cells = Vec::with_capacity(count);
+    while cells.len() < count {
+        let Some(cell) = next(taken, &cells) else {
+            taken.remove(&cells);
+            return None;
+        };
+        taken.insert(cell);
+        cells.push(cell);
+    }
+    Some(cells)
 }

@@ -176,6 +176,12 @@ impl Material {
         }
     }
 
+    /// Whether the input labels of the component at one place are followed in their stream by those of the other.
+    pub(super) fn is_behind(&self, one: Place, other: Place) -> bool {
+        let end = || self.input_stream(one) + self.instances(self.type_at(one)).input_count() as u64;
+        one.kind == other.kind && self.input_stream(other) == end()
+    }
+
     /// Blocks of keyed links that a component at a place carries.
     pub(super) fn keyed_blocks(&self, place: Place) -> u64 {
         match place.kind {

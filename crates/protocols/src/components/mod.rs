@@ -109,6 +109,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 mod wiring;
+mod work;
 
 pub use allocate::Missing;
 pub use cost::communication;

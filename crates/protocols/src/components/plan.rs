@@ -1,6 +1,6 @@
 //! What both parties do online, worked out before: which components, which links, in which order.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use garblet_circuit::{InputId, InstanceId, Link, Program, Source};
 
 use super::allocate::{Allocation, Missing, Use, allocate};
 use super::library::{Side, TypeId, Wires};
-use super::material::{Material, Place};
+use super::material::{Material, Numbered, Place};
 use super::stock::Stock;
 use super::template::EdgeSource;
 use super::wiring::Wiring;
@@ -32,25 +32,21 @@ pub(super) struct Feed {
     pub(super) len: usize,
     /// The first link label; none if the labels are the same.
     pub(super) link: Option<usize>,
+    /// Whether links lead on from here: the labels are needed after their component has run.
+    pub(super) kept: bool,
 }
 
-/// Instances of one type that are numbered in one sequence and run together.
+/// Instances of one type that are evaluated together.
 #[derive(Clone, Debug)]
-pub(super) struct Batch {
+pub(super) struct Group {
     pub(super) ty: TypeId,
-    pub(super) base: u64,
-    pub(super) ks: Vec<u64>,
+    /// The numbers of the first instance's gates; those of the others follow.
+    pub(super) first: Numbered,
     /// The instances, by their place in the order of execution.
     pub(super) tasks: Range<usize>,
-    pub(super) inputs: Range<Label>,
     pub(super) outputs: Range<Label>,
-}
-
-/// Batches that depend only on earlier levels.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Level {
-    pub(super) feeds: Range<usize>,
-    pub(super) batches: Vec<Batch>,
+    /// Where their tables are among all.
+    pub(super) tables: Range<usize>,
 }
 
 /// A keyed link that is opened.
@@ -75,9 +71,17 @@ pub(super) struct Plan {
     pub(super) outputs: Vec<Vec<(Origin, usize)>>,
     /// In the order of execution: the component, its first input label and its first output label.
     pub(super) tasks: Vec<(Place, Label, Label)>,
-    pub(super) levels: Vec<Level>,
+    /// Groups feed later ones only.
+    pub(super) groups: Vec<Group>,
+    /// Task after task.
     pub(super) feeds: Vec<Feed>,
+    /// How many feeds each task has.
+    pub(super) feed_counts: Vec<usize>,
+    /// Bytes of the tables of all groups.
+    pub(super) table_bytes: usize,
     pub(super) keyed: Vec<KeyedUse>,
+    /// For each source of keyed links, by its place in the order of execution, their numbers.
+    pub(super) keyed_of_task: BTreeSet<(usize, usize)>,
     pub(super) uses: Vec<Use>,
     /// For each use, where its labels are among all link labels.
     pub(super) use_links: Vec<usize>,
@@ -105,6 +109,18 @@ struct Raw {
     start: u32,
     len: u32,
     link: RawLink,
+    /// See [`Feed::kept`].
+    kept: bool,
+}
+
+impl Raw {
+    fn new(from: RawFrom, start: u32, len: u32, link: RawLink) -> Self {
+        Raw { from, start, len, link, kept: false }
+    }
+
+    fn overlaps(&self, start: u32, len: u32) -> bool {
+        self.start < start + len && start < self.start + self.len
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -119,7 +135,7 @@ enum RawLink {
     None,
     Sent,
     Keyed(usize, Place, u32, InstanceId),
-    /// Use, and block of the template.
+    /// Use, and number of the link label among those that it opens.
     Template(usize, usize),
 }
 
@@ -171,17 +187,19 @@ struct Feeding<'a, 'p> {
     inputs: Vec<Label>,
     /// Whether a wire of the garbler's inputs has fed something: from the first on, labels are linked.
     fed: Vec<bool>,
-    by_place: HashMap<Place, InstanceId>,
+    /// Where every instance is, in order of places.
+    by_place: Vec<(Place, InstanceId)>,
     /// For each instance, the links of its template that feed it.
-    template: HashMap<InstanceId, Vec<Raw>>,
+    template: Vec<Vec<Raw>>,
 }
 
 impl<'a, 'p> Feeding<'a, 'p> {
     fn new(wiring: &'a Wiring<'p>, material: &'a Material, linking: Linking, allocation: &'a Allocation) -> Self {
         let inputs = input_labels(wiring.program());
         let fed = vec![false; *inputs.last().unwrap_or(&0)];
-        let by_place = wiring.instances().map(|i| (allocation.places[i.0 as usize], i)).collect();
-        let mut template: HashMap<InstanceId, Vec<Raw>> = HashMap::new();
+        let mut by_place: Vec<_> = wiring.instances().map(|i| (allocation.places[i.0 as usize], i)).collect();
+        by_place.sort();
+        let mut template: Vec<Vec<Raw>> = wiring.instances().map(|_| Vec::new()).collect();
         for (number, used) in allocation.uses.iter().enumerate() {
             template_feeds(material, number, used, &mut template);
         }
@@ -189,11 +207,13 @@ impl<'a, 'p> Feeding<'a, 'p> {
     }
 
     fn all(mut self) -> Vec<Vec<Raw>> {
-        self.wiring.instances().map(|instance| self.of(instance)).collect()
+        let mut feeds: Vec<Vec<Raw>> = self.wiring.instances().map(|instance| self.of(instance)).collect();
+        mark_kept(&mut feeds);
+        feeds
     }
 
     fn of(&mut self, instance: InstanceId) -> Vec<Raw> {
-        let mut feeds = self.template.remove(&instance).unwrap_or_default();
+        let mut feeds = std::mem::take(&mut self.template[instance.0 as usize]);
         if self.linking != Linking::Standard {
             self.keyed(instance, &mut feeds);
         }
@@ -219,9 +239,8 @@ impl<'a, 'p> Feeding<'a, 'p> {
         }
         for (number, keyed) in self.material.library().keyed().iter().enumerate() {
             let target = keyed.target;
-            let overlaps = |raw: &Raw| raw.start < target.start + target.len && target.start < raw.start + raw.len;
             // For a single wire the key is no shorter than the label.
-            if keyed.to != ty || target.len < 2 || feeds.iter().any(overlaps) {
+            if keyed.to != ty || target.len < 2 || feeds.iter().any(|raw| raw.overlaps(target.start, target.len)) {
                 continue;
             }
             let source = match keyed.side {
@@ -234,12 +253,9 @@ impl<'a, 'p> Feeding<'a, 'p> {
                 continue;
             }
             if let Some(candidate) = keyed.candidate(source_place.id, place.id) {
-                feeds.push(Raw {
-                    from: RawFrom::Wires(keyed.side, source, keyed.source.start),
-                    start: target.start,
-                    len: target.len,
-                    link: RawLink::Keyed(number, source_place, candidate, source),
-                });
+                let from = RawFrom::Wires(keyed.side, source, keyed.source.start);
+                let link = RawLink::Keyed(number, source_place, candidate, source);
+                feeds.push(Raw::new(from, target.start, target.len, link));
             }
         }
     }
@@ -252,7 +268,8 @@ impl<'a, 'p> Feeding<'a, 'p> {
             let turn = place.id.checked_sub(u64::from(keyed.offset) + u64::from(candidate))?;
             let id = turn.is_multiple_of(to).then(|| (turn / to + 1) * from - 1)?;
             let place = Place { kind: super::stock::Kind::Single(keyed.from), id };
-            let twin = *self.by_place.get(&place)?;
+            let at = self.by_place.binary_search_by_key(&place, |(place, _)| *place).ok()?;
+            let twin = self.by_place[at].1;
             // Earlier, so that no circle of instances waits for one another.
             let linked = self.wiring.links(twin, Side::Input, keyed.source, instance, keyed.target);
             (twin < instance && linked).then_some(twin)
@@ -269,14 +286,12 @@ impl<'a, 'p> Feeding<'a, 'p> {
         for link in self.wiring.feeds(instance, wires) {
             match link.source {
                 Source::Constant(value) => {
-                    feeds.push(Raw { from: RawFrom::Constant(value), start, len: link.len, link: RawLink::Sent })
+                    feeds.push(Raw::new(RawFrom::Constant(value), start, link.len, RawLink::Sent));
                 }
-                Source::Instance(source) => feeds.push(Raw {
-                    from: RawFrom::Wires(Side::Output, source, link.start),
-                    start,
-                    len: link.len,
-                    link: RawLink::Sent,
-                }),
+                Source::Instance(source) => {
+                    let from = RawFrom::Wires(Side::Output, source, link.start);
+                    feeds.push(Raw::new(from, start, link.len, RawLink::Sent));
+                }
                 Source::Input(input) => self.input(input, link, start, feeds),
             }
             start += link.len;
@@ -292,7 +307,7 @@ impl<'a, 'p> Feeding<'a, 'p> {
             let run = (at..link.len).take_while(|other| direct(*other) == direct(at)).count() as u32;
             let kind = if direct(at) { RawLink::None } else { RawLink::Sent };
             let from = RawFrom::Program(first + at as usize);
-            feeds.push(Raw { from, start: start + at, len: run, link: kind });
+            feeds.push(Raw::new(from, start + at, run, kind));
             self.fed[first + at as usize..][..run as usize].fill(true);
             at += run;
         }
@@ -310,10 +325,10 @@ fn input_labels(program: &Program) -> Vec<Label> {
 }
 
 /// The links that the used part of a template opens, by the instance that they feed.
-fn template_feeds(material: &Material, number: usize, used: &Use, feeds: &mut HashMap<InstanceId, Vec<Raw>>) {
+fn template_feeds(material: &Material, number: usize, used: &Use, feeds: &mut [Vec<Raw>]) {
     let template = &material.library().templates()[used.template as usize];
+    let mut opened = 0;
     for group in template.groups().iter().filter(|group| used.part.opens(group.opens)) {
-        let mut block = group.first_block;
         for edge in &group.edges {
             let from = match edge.source {
                 EdgeSource::Output(cell, start) => used.instance(cell).map(|i| RawFrom::Wires(Side::Output, i, start)),
@@ -321,11 +336,10 @@ fn template_feeds(material: &Material, number: usize, used: &Use, feeds: &mut Ha
                 EdgeSource::Constant(value) => Some(RawFrom::Constant(value)),
             };
             if let (Some(from), Some(instance)) = (from, used.instance(edge.cell)) {
-                let link = RawLink::Template(number, block);
                 let Wires { start, len } = edge.wires;
-                feeds.entry(instance).or_default().push(Raw { from, start, len, link });
+                feeds[instance.0 as usize].push(Raw::new(from, start, len, RawLink::Template(number, opened)));
             }
-            block += edge.wires.len as usize;
+            opened += edge.wires.len as usize;
         }
     }
 }
@@ -386,17 +400,20 @@ impl<'a> Layout<'a> {
         };
         let tasks: Vec<_> = self.order.iter().map(task).collect();
         let numbers = LinkNumbers::new(&self);
-        let (feeds, ends) = self.number_feeds(&numbers);
-        let levels = self.levels(&tasks, &ends);
+        let (feeds, feed_counts) = self.number_feeds(&numbers);
+        let groups = self.groups(&tasks);
         let output = |output: &garblet_circuit::Output| output.links.iter().map(|l| self.output_link(l)).collect();
         let ands = |i: &TypeId| self.material.instances(*i).and_count();
         Plan {
             outputs: program.outputs().iter().map(output).collect(),
             program,
             tasks,
-            levels,
+            table_bytes: groups.last().map_or(0, |group: &Group| group.tables.end),
+            groups,
             feeds,
+            feed_counts,
             use_links: numbers.uses.clone(),
+            keyed_of_task: numbers.keyed.iter().enumerate().map(|(number, keyed)| (keyed.task, number)).collect(),
             keyed: numbers.keyed,
             labels: self.labels,
             sent_links: numbers.sent,
@@ -418,9 +435,9 @@ impl<'a> Layout<'a> {
         (from, link.len as usize)
     }
 
-    /// All feeds in the order of execution, and where those of each task end.
+    /// All feeds in the order of execution, and how many each task has.
     fn number_feeds(&self, numbers: &LinkNumbers) -> (Vec<Feed>, Vec<usize>) {
-        let (mut feeds, mut ends) = (Vec::new(), Vec::with_capacity(self.order.len()));
+        let (mut feeds, mut counts) = (Vec::new(), Vec::with_capacity(self.order.len()));
         let (mut sent, mut keyed) = (0, 0);
         for (_, instance) in &self.order {
             let inputs = self.at[instance.0 as usize].1;
@@ -435,7 +452,7 @@ impl<'a> Layout<'a> {
                         keyed += 1;
                         Some(numbers.keyed[keyed - 1].first_link)
                     }
-                    RawLink::Template(used, block) => numbers.of_block(used, block),
+                    RawLink::Template(used, opened) => Some(numbers.uses[used] + opened),
                 };
                 let from = match raw.from {
                     RawFrom::Program(label) => Origin::Labels(label),
@@ -443,44 +460,59 @@ impl<'a> Layout<'a> {
                     RawFrom::Wires(Side::Input, i, wire) => Origin::Labels(self.at[i.0 as usize].1 + wire as usize),
                     RawFrom::Wires(Side::Output, i, wire) => Origin::Labels(self.at[i.0 as usize].2 + wire as usize),
                 };
-                feeds.push(Feed { from, to: inputs + raw.start as usize, len: raw.len as usize, link });
+                let (to, len) = (inputs + raw.start as usize, raw.len as usize);
+                feeds.push(Feed { from, to, len, link, kept: raw.kept });
             }
-            ends.push(feeds.len());
+            counts.push(self.feeds[instance.0 as usize].len());
         }
-        (feeds, ends)
+        (feeds, counts)
     }
 
-    fn levels(&self, tasks: &[(Place, Label, Label)], feed_ends: &[usize]) -> Vec<Level> {
-        let mut levels: Vec<Level> = Vec::new();
-        let mut begin_feeds = 0;
-        for (task, (level, instance)) in self.order.iter().enumerate() {
-            if levels.len() <= *level as usize {
-                levels.push(Level { feeds: begin_feeds..begin_feeds, batches: Vec::new() });
-            }
+    /// Splits tasks into groups: instances of a level and type that are numbered in one sequence.
+    fn groups(&self, tasks: &[(Place, Label, Label)]) -> Vec<Group> {
+        let of_task = |task: usize| {
+            let (level, instance) = self.order[task];
             let ty = self.types[instance.0 as usize];
-            let (place, input, output) = tasks[task];
-            let numbered = self.material.numbered(place);
-            let kind = self.material.instances(ty);
-            let (input_end, output_end) = (input + kind.input_count(), output + kind.output_count());
-            let Some(now) = levels.last_mut() else { continue };
-            now.feeds.end = feed_ends[task];
-            match now.batches.last_mut() {
-                Some(batch) if batch.ty == ty && batch.base == numbered.base => {
-                    batch.ks.push(numbered.k);
-                    (batch.tasks.end, batch.inputs.end, batch.outputs.end) = (task + 1, input_end, output_end);
-                }
-                _ => now.batches.push(Batch {
+            (level, ty, self.material.numbered(tasks[task].0))
+        };
+        let mut groups = Vec::new();
+        let (mut begin, mut ks, mut table_bytes) = (0, Vec::new(), 0);
+        while begin < tasks.len() {
+            let (level, ty, first) = of_task(begin);
+            ks.clear();
+            let together = (begin..tasks.len()).map(of_task);
+            let together = together.take_while(|other| (other.0, other.1, other.2.base) == (level, ty, first.base));
+            ks.extend(together.map(|(_, _, numbered)| numbered.k));
+            let of = self.material.instances(ty);
+            let mut rest = &ks[..];
+            while !rest.is_empty() {
+                let count = of.group(rest);
+                let end = tasks[begin + count - 1].2 + of.output_count();
+                groups.push(Group {
                     ty,
-                    base: numbered.base,
-                    ks: vec![numbered.k],
-                    tasks: task..task + 1,
-                    inputs: input..input_end,
-                    outputs: output..output_end,
-                }),
+                    first: Numbered { base: first.base, k: rest[0] },
+                    tasks: begin..begin + count,
+                    outputs: tasks[begin].2..end,
+                    tables: table_bytes..table_bytes + of.woven_bytes(count),
+                });
+                table_bytes += of.woven_bytes(count);
+                begin += count;
+                rest = &rest[count..];
             }
-            begin_feeds = feed_ends[task];
         }
-        levels
+        groups
+    }
+}
+
+/// Marks the feeds of inputs that feed other inputs.
+fn mark_kept(feeds: &mut [Vec<Raw>]) {
+    for at in 0..feeds.len() {
+        for number in 0..feeds[at].len() {
+            let Raw { from: RawFrom::Wires(Side::Input, source, start), len, .. } = feeds[at][number] else { continue };
+            for raw in feeds[source.0 as usize].iter_mut().filter(|raw| raw.overlaps(start, len)) {
+                raw.kept = true;
+            }
+        }
     }
 }
 
@@ -502,8 +534,6 @@ struct LinkNumbers {
     sent: usize,
     keyed: Vec<KeyedUse>,
     uses: Vec<usize>,
-    /// For each use, the first block of each opened link within the template, ascending, and its link label.
-    blocks: Vec<Vec<(usize, usize)>>,
     all: usize,
 }
 
@@ -520,27 +550,12 @@ impl LinkNumbers {
                 all += raw.len as usize;
             }
         }
-        let (mut uses, mut blocks) = (Vec::new(), Vec::new());
+        let mut uses = Vec::new();
         for used in &layout.allocation.uses {
             uses.push(all);
-            let template = &layout.material.library().templates()[used.template as usize];
-            let mut of_use = Vec::new();
-            for group in template.groups().iter().filter(|group| used.part.opens(group.opens)) {
-                let mut block = group.first_block;
-                for edge in &group.edges {
-                    of_use.push((block, all));
-                    block += edge.wires.len as usize;
-                    all += edge.wires.len as usize;
-                }
-            }
-            blocks.push(of_use);
+            let groups = layout.material.library().templates()[used.template as usize].groups().iter();
+            all += groups.filter(|group| used.part.opens(group.opens)).map(|group| group.blocks).sum::<usize>();
         }
-        LinkNumbers { sent, keyed, uses, blocks, all }
-    }
-
-    /// The link label of a template's block that is the first of a link.
-    fn of_block(&self, used: usize, block: usize) -> Option<usize> {
-        let blocks = &self.blocks[used];
-        blocks.binary_search_by_key(&block, |(block, _)| *block).ok().map(|at| blocks[at].1)
+        LinkNumbers { sent, keyed, uses, all }
     }
 }

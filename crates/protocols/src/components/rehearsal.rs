@@ -1,31 +1,29 @@
 //! A run without a peer: both roles in one place, to measure evaluation by itself.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Program};
 use garblet_primitives::Block;
 use rand_core::CryptoRng;
-use zeroize::Zeroizing;
 
-use super::evaluator::Opened;
 use super::garble::PieceGarbler;
 use super::material::{Material, Place};
 use super::plan::{Plan, Unplanned};
-use super::run::{Linking, NotPrepared, Taken};
+use super::run::{Linking, NotPrepared, Piece};
 use super::secrets::Secrets;
 use super::stock::{Ids, Kind, Stock};
-use super::{EVALUATOR, GARBLER, evaluator, garbler};
+use super::work::Work;
+use super::{EVALUATOR, GARBLER, garbler};
 use crate::{error::ProtocolError, interface};
 
 /// One run, ready to be evaluated any number of times.
 pub struct Rehearsal {
     plan: Plan,
     material: Material,
-    taken: Taken,
+    work: Work,
     hash_seed: Block,
     message: Vec<u8>,
-    labels: Vec<Block>,
     zero_outputs: Vec<Box<[Block]>>,
 }
 
@@ -51,8 +49,9 @@ impl Rehearsal {
             Unplanned::Missing(missing) => NotPrepared::Missing(missing.into_iter().map(|(_, m)| m).collect()),
         })?;
         let secrets = Secrets::random(rng);
-        let (taken, kept) = garble(&material, &secrets, &plan);
-        let mut zero = garbler::zero_labels(&material, &secrets, &plan, &kept, rng);
+        let mut work = Work::new(&material, &plan);
+        let mut zero = garbler::zero_labels(&material, &secrets, &plan, rng);
+        garble(&material, &secrets, &plan, &mut work, &mut zero);
         let own = |party| {
             let mut joined = Bits::default();
             let of_party = plan.program.inputs().iter().zip(inputs).filter(|(input, _)| input.owner == party);
@@ -66,12 +65,11 @@ impl Rehearsal {
         let delta = secrets.delta.block();
         let active: Vec<Block> =
             theirs.iter().zip(own(EVALUATOR).iter()).map(|(zero, bit)| *zero ^ (delta & Block::mask(bit))).collect();
-        let mut labels = vec![Block::ZERO; plan.labels];
-        super::run::put_inputs(&plan, EVALUATOR, &active, &mut labels);
+        super::run::put_inputs(&plan, EVALUATOR, &active, &mut work.labels);
         let keys = garbler::keys(&material, &secrets, &plan)?;
         let message = garbler::message(&material, &secrets, &plan, &zero, keys, &own(GARBLER));
         let zero_outputs = super::run::output_labels(&plan, &zero, [Block::ZERO, delta]);
-        Ok(Rehearsal { plan, material, taken, hash_seed: secrets.hash, message, labels, zero_outputs })
+        Ok(Rehearsal { plan, material, work, hash_seed: secrets.hash, message, zero_outputs })
     }
 
     /// AND gates that are evaluated.
@@ -79,57 +77,57 @@ impl Rehearsal {
         self.plan.and_count
     }
 
-    /// What the evaluator does once it has the garbler's message: opens links, evaluates. Returns the program's outputs.
+    /// Opens the links with the garbler's message, as the evaluator does when it has it. Done twice, it encrypts them again.
     ///
     /// *Errors*: none, unless something is wrong with this code.
-    pub fn evaluate(&self) -> Result<Vec<Bits>, ProtocolError> {
-        let mut labels = self.labels.clone();
-        let Opened { links, .. } =
-            evaluator::open(&self.material, &self.plan, &self.taken, &self.message, &mut labels)?;
-        evaluator::evaluate(&self.material, &self.plan, &self.taken, self.hash_seed, &links, &mut labels);
-        let active = super::run::output_labels(&self.plan, &labels, [Block::ZERO; 2]);
+    pub fn open(&mut self) -> Result<(), ProtocolError> {
+        self.work.open(&self.material, &self.plan, &self.message).map(|_| ())
+    }
+
+    /// Evaluates, with links that are open. Returns the program's outputs.
+    pub fn evaluate(&mut self) -> Vec<Bits> {
+        self.work.evaluate(&self.material, &self.plan, self.hash_seed);
+        let active = super::run::output_labels(&self.plan, &self.work.labels, [Block::ZERO; 2]);
         let garbling = self.material.garbling();
         let bits = |(zero, active): (&[Block], &[Block])| {
             zero.iter().zip(active).map(|(z, a)| garbling.select_bit(*z) ^ garbling.select_bit(*a)).collect()
         };
         let zero = self.zero_outputs.iter().map(AsRef::as_ref);
-        Ok(zero.zip(active.iter().map(AsRef::as_ref)).map(bits).collect())
+        zero.zip(active.iter().map(AsRef::as_ref)).map(bits).collect()
     }
 }
 
-/// The pieces that a plan takes: the evaluator's, and what the garbler keeps of components.
-fn garble(material: &Material, secrets: &Secrets, plan: &Plan) -> (Taken, Taken) {
+/// Garbles the pieces that a plan takes: the evaluator's into its work, and the zero labels of outputs.
+fn garble(material: &Material, secrets: &Secrets, plan: &Plan, work: &mut Work, zero: &mut [Block]) {
     let mut garbler = PieceGarbler::new(material, secrets);
-    let empty =
-        || Taken { ids: BTreeMap::new(), components: HashMap::new(), templates: Vec::new(), transfers: Vec::new() };
-    let (mut theirs, mut kept) = (empty(), empty());
-    let mut links: HashMap<(u32, u64), Zeroizing<Vec<u8>>> = HashMap::new();
-    for (place, ..) in &plan.tasks {
+    let tasks: HashMap<Place, usize> =
+        plan.tasks.iter().enumerate().map(|(task, (place, ..))| (*place, task)).collect();
+    let mut templates = BTreeSet::new();
+    for (task, (place, ..)) in plan.tasks.iter().enumerate() {
         match place.kind {
             Kind::Single(ty) => {
                 let garbled = garbler.singles(ty, place.id, 1);
-                theirs.components.insert(*place, Zeroizing::new(garbled.sent));
-                kept.components.insert(*place, Zeroizing::new(garbled.kept));
+                work.put(material, plan, Piece::Component(task, &garbled.sent));
+                garbler::put_outputs(plan, Piece::Component(task, &garbled.kept), zero);
             }
-            Kind::Cell(t) if !links.contains_key(&(t, place.id / material.cells(t))) => {
+            Kind::Cell(t) if templates.insert((t, place.id / material.cells(t))) => {
                 let (count, id) = (material.cells(t), place.id / material.cells(t));
-                let (garbled, own) = garbler.template(t, id);
-                links.insert((t, id), Zeroizing::new(own));
+                let (garbled, links) = garbler.template(t, id);
+                if let Some(number) = plan.uses.iter().position(|used| (used.template, used.id) == (t, id)) {
+                    work.put(material, plan, Piece::Template(number, &links));
+                }
                 let (mut sent, mut own) = (&garbled.sent[..], &garbled.kept[..]);
                 for id in id * count..(id + 1) * count {
-                    let place = Place { kind: place.kind, id };
                     let (now, later) = sent.split_at(material.evaluator_bytes(place.kind, id));
-                    theirs.components.insert(place, Zeroizing::new(now.to_vec()));
-                    sent = later;
-                    let (now, later) = own.split_at(material.garbler_bytes(place.kind, id));
-                    kept.components.insert(place, Zeroizing::new(now.to_vec()));
-                    own = later;
+                    let (kept, kept_later) = own.split_at(material.garbler_bytes(place.kind, id));
+                    (sent, own) = (later, kept_later);
+                    if let Some(task) = tasks.get(&Place { kind: place.kind, id }) {
+                        work.put(material, plan, Piece::Component(*task, now));
+                        garbler::put_outputs(plan, Piece::Component(*task, kept), zero);
+                    }
                 }
             }
             _ => {}
         }
     }
-    let of_use = plan.uses.iter().map(|used| links.remove(&(used.template, used.id)).unwrap_or_default());
-    theirs.templates = of_use.collect();
-    (theirs, kept)
 }

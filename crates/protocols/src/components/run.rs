@@ -1,6 +1,6 @@
 //! What both roles of a run have in common: parameters, what is missing, and taking pieces from the store.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use garblet_circuit::{Party, Program};
@@ -8,10 +8,9 @@ use garblet_garble::GarblingConfig;
 use garblet_ot::Width;
 use garblet_primitives::Block;
 use garblet_store::Store;
-use zeroize::Zeroizing;
 
 use super::allocate::Missing;
-use super::material::{Material, Place};
+use super::material::Material;
 use super::meeting::{id_set, stock};
 use super::plan::{Origin, Plan, Unplanned};
 use super::stock::{Kind, OTS_PER_PIECE};
@@ -119,29 +118,40 @@ pub(super) fn check(program: &Program, garbling: GarblingConfig) -> Result<(), P
     interface::check_parties(NAME, program, garbling)
 }
 
-/// Pieces that a plan takes, gone from the store.
-pub(super) struct Taken {
-    pub(super) ids: BTreeMap<Kind, Vec<u64>>,
-    pub(super) components: HashMap<Place, Zeroizing<Vec<u8>>>,
-    /// By number of the use.
-    pub(super) templates: Vec<Zeroizing<Vec<u8>>>,
-    pub(super) transfers: Vec<Zeroizing<Vec<u8>>>,
+/// A piece that a plan takes, gone from the store.
+pub(super) enum Piece<'a> {
+    /// Of the evaluator's inputs, in order.
+    Transfers(&'a [u8]),
+    /// Of the use of that number.
+    Template(usize, &'a [u8]),
+    /// Of the instance at that place in the order of execution.
+    Component(usize, &'a [u8]),
 }
 
-/// The pieces that a plan takes by kind.
-pub(super) fn pieces(store: &Store, material: &Material, plan: &Plan) -> BTreeMap<Kind, Vec<u64>> {
-    let mut ids: BTreeMap<Kind, Vec<u64>> = BTreeMap::new();
-    let available = store.stock_of(&material.stored(Kind::Transfers)).available;
-    let transfers = available.first(transfers(&plan.program));
-    ids.insert(Kind::Transfers, transfers.iter().map(|id| id.0).collect());
-    for (place, ..) in &plan.tasks {
-        ids.entry(place.kind).or_default().push(place.id);
+/// The pieces that a plan takes: by kind the identifiers, ascending, with the number of what each is for.
+struct Wanted(BTreeMap<Kind, Vec<(u64, Option<usize>)>>);
+
+impl Wanted {
+    fn new(store: &Store, material: &Material, plan: &Plan) -> Self {
+        let mut wanted: BTreeMap<Kind, Vec<(u64, Option<usize>)>> = BTreeMap::new();
+        let available = store.stock_of(&material.stored(Kind::Transfers)).available;
+        let transfers = available.first(transfers(&plan.program));
+        wanted.insert(Kind::Transfers, transfers.iter().map(|id| (id.0, None)).collect());
+        for (task, (place, ..)) in plan.tasks.iter().enumerate() {
+            wanted.entry(place.kind).or_default().push((place.id, Some(task)));
+        }
+        let used = plan.uses.iter().enumerate().map(|(number, used)| (used.template, used.id, Some(number)));
+        let broken = plan.broken.iter().map(|(template, id)| (*template, *id, None));
+        for (template, id, number) in used.chain(broken) {
+            wanted.entry(Kind::Template(template)).or_default().push((id, number));
+        }
+        wanted.values_mut().for_each(|ids| ids.sort());
+        Wanted(wanted)
     }
-    let used = plan.uses.iter().map(|used| (used.template, used.id));
-    for (template, id) in used.chain(plan.broken.iter().copied()) {
-        ids.entry(Kind::Template(template)).or_default().push(id);
+
+    fn ids(&self) -> BTreeMap<Kind, Vec<u64>> {
+        self.0.iter().map(|(kind, ids)| (*kind, ids.iter().map(|(id, _)| *id).collect())).collect()
     }
-    ids
 }
 
 /// The names of pieces.
@@ -149,32 +159,30 @@ pub(super) fn named(material: &Material, ids: &BTreeMap<Kind, Vec<u64>>) -> Vec<
     ids.iter().flat_map(|(kind, ids)| ids.iter().map(|id| (material.name(*kind), *id))).collect()
 }
 
-/// Takes what a plan needs: when this returns, it is durable that it is used.
-pub(super) fn take(store: &mut Store, material: &Material, plan: &Plan) -> Result<Taken, ProtocolError> {
-    let ids = pieces(store, material, plan);
+/// Takes what a plan needs and shows each piece to `visit`. When that begins, it is durable that they are used.
+///
+/// Returns the identifiers by kind.
+pub(super) fn take(
+    store: &mut Store,
+    material: &Material,
+    plan: &Plan,
+    mut visit: impl FnMut(Piece<'_>),
+) -> Result<BTreeMap<Kind, Vec<u64>>, ProtocolError> {
+    let wanted = Wanted::new(store, material, plan);
+    let ids = wanted.ids();
     let request: Vec<_> = ids.iter().map(|(kind, ids)| (material.stored(*kind), id_set(ids.iter().copied()))).collect();
     let all = store.take_all(&request)?;
-    let mut taken =
-        Taken { ids: BTreeMap::new(), components: HashMap::new(), templates: Vec::new(), transfers: Vec::new() };
-    let mut templates: HashMap<(u32, u64), Zeroizing<Vec<u8>>> = HashMap::new();
-    for (kind, pieces) in ids.keys().zip(all) {
-        for piece in pieces {
-            let piece = piece?;
-            match kind {
-                Kind::Transfers => taken.transfers.push(piece.bytes),
-                Kind::Template(t) => {
-                    templates.insert((*t, piece.id.0), piece.bytes);
-                }
-                Kind::Single(_) | Kind::Cell(_) => {
-                    taken.components.insert(Place { kind: *kind, id: piece.id.0 }, piece.bytes);
-                }
-            }
-        }
+    for ((kind, ids), taken) in wanted.0.into_iter().zip(all) {
+        let mut numbers = ids.into_iter().map(|(_, number)| number);
+        taken.each(|_, bytes| match (kind, numbers.next().flatten()) {
+            (Kind::Transfers, _) => visit(Piece::Transfers(bytes)),
+            (Kind::Template(_), Some(number)) => visit(Piece::Template(number, bytes)),
+            (Kind::Single(_) | Kind::Cell(_), Some(task)) => visit(Piece::Component(task, bytes)),
+            // A template that is given up for its cells.
+            (_, None) => {}
+        })?;
     }
-    let of_use = plan.uses.iter().map(|used| templates.remove(&(used.template, used.id)).unwrap_or_default());
-    taken.templates = of_use.collect();
-    taken.ids = ids;
-    Ok(taken)
+    Ok(ids)
 }
 
 /// A piece as blocks.

@@ -56,6 +56,24 @@ impl Ids {
         self.ranges.iter().flat_map(|(start, end)| *start..*end)
     }
 
+    /// The identifiers in ascending order, but those from one that `skip` names on to where it says.
+    pub(super) fn but(&self, skip: impl Fn(u64) -> Option<u64>) -> Vec<u64> {
+        let mut all = Vec::new();
+        for (start, end) in &self.ranges {
+            let mut id = *start;
+            while id < *end {
+                match skip(id) {
+                    Some(later) => id = later.max(id + 1),
+                    None => {
+                        all.push(id);
+                        id += 1;
+                    }
+                }
+            }
+        }
+        all
+    }
+
     fn range_of(&self, id: u64) -> Option<Range<u64>> {
         let (start, end) = self.ranges.range(..=id).next_back()?;
         (id < *end).then_some(*start..*end)

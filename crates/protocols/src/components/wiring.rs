@@ -1,7 +1,5 @@
 //! How a program's instances feed one another: the questions that allocation and templates ask of its links.
 
-use std::collections::HashMap;
-
 use garblet_circuit::{InstanceId, Link, Program, Source};
 
 use super::library::{Library, Side, TypeId, Wires};
@@ -11,17 +9,36 @@ use super::template::Connection;
 pub(super) struct Wiring<'p> {
     program: &'p Program,
     types: Vec<TypeId>,
-    /// For each instance, where each of its links begins among its inputs.
-    starts: Vec<Vec<u32>>,
+    /// The links of all instances, each with where it begins among the instance's inputs.
+    links: Vec<(u32, Link)>,
+    /// For each instance, where its links end.
+    ends: Vec<usize>,
 }
 
 /// For each instance, the one that it is fed by in a certain way, and those that it feeds so.
 pub(super) struct Neighbours {
     before: Vec<Option<InstanceId>>,
-    after: HashMap<InstanceId, Vec<InstanceId>>,
+    /// Those that are fed, in the order of those that feed them.
+    after: Vec<InstanceId>,
+    /// For each instance, where those that it feeds end.
+    ends: Vec<usize>,
 }
 
 impl Neighbours {
+    fn new(before: Vec<Option<InstanceId>>) -> Self {
+        let mut pairs: Vec<(InstanceId, InstanceId)> =
+            (0..).map(InstanceId).zip(&before).filter_map(|(to, from)| Some(((*from)?, to))).collect();
+        pairs.sort_unstable();
+        let mut ends = vec![0; before.len()];
+        pairs.iter().for_each(|(from, _)| ends[from.0 as usize] += 1);
+        let mut end = 0;
+        for count in &mut ends {
+            end += *count;
+            *count = end;
+        }
+        Neighbours { before, after: pairs.into_iter().map(|(_, to)| to).collect(), ends }
+    }
+
     /// Which instance feeds this one.
     pub(super) fn before(&self, instance: InstanceId) -> Option<InstanceId> {
         self.before[instance.0 as usize]
@@ -29,8 +46,14 @@ impl Neighbours {
 
     /// Which instances this one feeds, in order.
     pub(super) fn after(&self, instance: InstanceId) -> &[InstanceId] {
-        self.after.get(&instance).map_or(&[], |after| after)
+        &self.after[range_of(&self.ends, instance)]
     }
+}
+
+/// The range of an instance among what is kept for all, by where it ends for each.
+fn range_of(ends: &[usize], instance: InstanceId) -> std::ops::Range<usize> {
+    let at = instance.0 as usize;
+    at.checked_sub(1).map_or(0, |before| ends[before])..ends[at]
 }
 
 impl<'p> Wiring<'p> {
@@ -38,26 +61,25 @@ impl<'p> Wiring<'p> {
     pub(super) fn new(program: &'p Program, library: &Library) -> Result<Self, usize> {
         let of_component = program.components().iter().map(|c| library.find(c)).collect::<Vec<_>>();
         let mut types = Vec::with_capacity(program.instance_count());
-        let mut starts = Vec::with_capacity(program.instance_count());
+        let (mut links, mut ends) = (Vec::new(), Vec::with_capacity(program.instance_count()));
         for instance in (0..program.instance_count() as u32).map(InstanceId) {
             let component = program.component_id(instance).0 as usize;
             types.push(of_component[component].ok_or(component)?);
             let mut at = 0;
-            let begin = |link: Link| {
-                let start = at;
+            for link in program.instance_links(instance) {
+                links.push((at, link));
                 at += link.len;
-                start
-            };
-            starts.push(program.instance_links(instance).map(begin).collect());
+            }
+            ends.push(links.len());
         }
-        Ok(Wiring { program, types, starts })
+        Ok(Wiring { program, types, links, ends })
     }
 
     pub(super) fn program(&self) -> &'p Program {
         self.program
     }
 
-    pub(super) fn instances(&self) -> impl DoubleEndedIterator<Item = InstanceId> + use<> {
+    pub(super) fn instances(&self) -> impl DoubleEndedIterator<Item = InstanceId> + ExactSizeIterator + use<> {
         (0..self.types.len() as u32).map(InstanceId)
     }
 
@@ -66,29 +88,34 @@ impl<'p> Wiring<'p> {
     }
 
     /// What feeds these inputs of an instance, in pieces as long as possible.
-    pub(super) fn feeds(&self, instance: InstanceId, wires: Wires) -> Vec<Link> {
-        let (links, starts) = (self.program.instance_links(instance), &self.starts[instance.0 as usize]);
+    pub(super) fn feeds(&self, instance: InstanceId, wires: Wires) -> impl Iterator<Item = Link> + '_ {
+        let links = &self.links[range_of(&self.ends, instance)];
         let end = wires.start + wires.len;
-        let mut feeds: Vec<Link> = Vec::new();
-        let first = starts.partition_point(|start| *start <= wires.start).saturating_sub(1);
-        for (link, &begin) in links.zip(starts).skip(first) {
-            if begin >= end {
-                break;
-            }
-            let (from, to) = (begin.max(wires.start), (begin + link.len).min(end));
-            if from >= to {
-                continue;
-            }
-            let constant = matches!(link.source, Source::Constant(_));
-            let start = if constant { 0 } else { link.start + from - begin };
-            match feeds.last_mut() {
-                Some(last) if last.source == link.source && (constant || last.start + last.len == start) => {
-                    last.len += to - from;
+        let first = links.partition_point(|(start, link)| start + link.len <= wires.start);
+        let mut pieces = links[first..].iter().take_while(move |(start, _)| *start < end).map(move |(start, link)| {
+            let (from, to) = ((*start).max(wires.start), (start + link.len).min(end));
+            let is_constant = matches!(link.source, Source::Constant(_));
+            let start = if is_constant { 0 } else { link.start + from - start };
+            (is_constant, Link { source: link.source, start, len: to - from })
+        });
+        let mut last: Option<Link> = None;
+        std::iter::from_fn(move || {
+            for (is_constant, piece) in pieces.by_ref() {
+                match &mut last {
+                    Some(last)
+                        if last.source == piece.source && (is_constant || last.start + last.len == piece.start) =>
+                    {
+                        last.len += piece.len;
+                    }
+                    _ => {
+                        if let Some(whole) = last.replace(piece) {
+                            return Some(whole);
+                        }
+                    }
                 }
-                _ => feeds.push(Link { source: link.source, start, len: to - from }),
             }
-        }
-        feeds
+            last.take()
+        })
     }
 
     /// The instance of that type whose outputs feed these inputs, exactly and in order.
@@ -99,8 +126,9 @@ impl<'p> Wiring<'p> {
         from: TypeId,
         outputs: Wires,
     ) -> Option<InstanceId> {
-        match self.feeds(instance, inputs)[..] {
-            [Link { source: Source::Instance(source), start, .. }]
+        let mut feeds = self.feeds(instance, inputs);
+        match (feeds.next()?, feeds.next()) {
+            (Link { source: Source::Instance(source), start, .. }, None)
                 if start == outputs.start && self.type_of(source) == from =>
             {
                 Some(source)
@@ -111,12 +139,12 @@ impl<'p> Wiring<'p> {
 
     /// Whether inputs of two instances are fed by the same.
     pub(super) fn same(&self, one: InstanceId, other: InstanceId, wires: Wires) -> bool {
-        self.feeds(one, wires) == self.feeds(other, wires)
+        self.feeds(one, wires).eq(self.feeds(other, wires))
     }
 
     /// Whether inputs are constants of these values.
     pub(super) fn is_constant(&self, instance: InstanceId, wires: Wires, values: &[bool]) -> bool {
-        let bits = self.feeds(instance, wires).into_iter().flat_map(|link| {
+        let bits = self.feeds(instance, wires).flat_map(|link| {
             let value = if let Source::Constant(value) = link.source { Some(value) } else { None };
             std::iter::repeat_n(value, link.len as usize)
         });
@@ -125,14 +153,7 @@ impl<'p> Wiring<'p> {
 
     /// Who is connected to whom by all of the connections between their types.
     pub(super) fn neighbours(&self, connections: &[Connection]) -> Neighbours {
-        let mut neighbours = Neighbours { before: vec![None; self.types.len()], after: HashMap::new() };
-        for instance in self.instances() {
-            if let Some(source) = self.source_by(instance, connections) {
-                neighbours.before[instance.0 as usize] = Some(source);
-                neighbours.after.entry(source).or_default().push(instance);
-            }
-        }
-        neighbours
+        Neighbours::new(self.instances().map(|instance| self.source_by(instance, connections)).collect())
     }
 
     fn source_by(&self, instance: InstanceId, connections: &[Connection]) -> Option<InstanceId> {
@@ -149,7 +170,7 @@ impl<'p> Wiring<'p> {
     pub(super) fn links(&self, from: InstanceId, side: Side, source: Wires, to: InstanceId, target: Wires) -> bool {
         match side {
             Side::Output => self.fed_by(to, target, self.type_of(from), source) == Some(from),
-            Side::Input => from != to && self.feeds(from, source) == self.feeds(to, target),
+            Side::Input => from != to && self.feeds(from, source).eq(self.feeds(to, target)),
         }
     }
 }

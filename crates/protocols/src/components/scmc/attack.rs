@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use garblet_circuit::{Circuit, Component, Gate, OutputWire, Port, Schedule, Type, Wire, evaluate_circuit};
-use garblet_garble::{GarblingConfig, Instances};
+use garblet_garble::{GarblingConfig, InstanceEvaluator, Instances};
 use garblet_primitives::Block;
 
 use super::linear::{Form, System};
@@ -49,7 +49,7 @@ pub fn attack(blocks: &Blocks<'_>, view: &View) -> Option<Learned> {
     let evaluate = |k: u64, inputs: &[Block]| {
         let mut outputs = vec![Block::ZERO; instances.output_count()];
         let tables = &view.tables[k as usize][..];
-        instances.evaluator(view.hash_seed, 0).evaluate(&[k], inputs, &[tables], &mut outputs);
+        InstanceEvaluator::new(view.hash_seed).evaluate((&instances, 0), &[k], inputs, &[tables], &mut outputs);
         let offsets = &view.offsets[k as usize];
         outputs.iter().zip(offsets).map(|(label, offset)| *label ^ *offset).collect::<Vec<Block>>()
     };
@@ -149,7 +149,7 @@ impl AndGate {
     fn evaluate(&self, hash_seed: Block, number: u64, labels: [Block; 2], table: &[u8]) -> Block {
         let mut output = [Block::ZERO];
         if let Some(instances) = &self.0 {
-            instances.evaluator(hash_seed, number).evaluate(&[0], &labels, &[table], &mut output);
+            InstanceEvaluator::new(hash_seed).evaluate((instances, number), &[0], &labels, &[table], &mut output);
         }
         output[0]
     }

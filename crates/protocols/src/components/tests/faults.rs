@@ -154,15 +154,13 @@ fn a_message_of_no_meaning_gives_no_panic() {
             let program = super::linking::rounds(4);
             let mut pair = Pair::prepared(&library, Config { linking, ..Config::default() }).await;
             let (_, theirs) = pair.build(&program).await;
-            let EvaluatorPrepared { plan, taken, .. } = theirs.unwrap();
+            let EvaluatorPrepared { plan, mut work, .. } = theirs.unwrap();
             let bytes = super::super::cost::online(&plan, EVALUATOR).bytes_received as usize;
             let mut message = vec![0; bytes];
             Prg::new(Block::ONES).fill_bytes(&mut message);
-            let mut labels = vec![Block::ZERO; plan.labels];
             let material = pair.evaluator.1.material();
-            let opened = super::super::evaluator::open(material, &plan, &taken, &message, &mut labels).unwrap();
-            let seed = pair.evaluator.1.hash_seed;
-            super::super::evaluator::evaluate(material, &plan, &taken, seed, &opened.links, &mut labels);
+            work.open(material, &plan, &message).unwrap();
+            work.evaluate(material, &plan, pair.evaluator.1.hash_seed);
         }
     });
 }

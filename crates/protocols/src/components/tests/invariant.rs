@@ -59,7 +59,7 @@ struct View {
 fn view(pair: &Pair, mine: GarblerPrepared, theirs: EvaluatorPrepared, inputs: &[Bits]) -> View {
     let (garbler, evaluator) = (&pair.garbler.1, &pair.evaluator.1);
     let GarblerPrepared { plan, labels: mut zero, keys, transfers, .. } = mine;
-    let EvaluatorPrepared { plan: same, taken, transfers: received } = theirs;
+    let EvaluatorPrepared { plan: same, mut work, transfers: received, .. } = theirs;
     assert_eq!((&plan.feeds, &plan.tasks, &plan.uses), (&same.feeds, &same.tasks, &same.uses));
     let own = |party| {
         let mut joined = Bits::default();
@@ -70,18 +70,26 @@ fn view(pair: &Pair, mine: GarblerPrepared, theirs: EvaluatorPrepared, inputs: &
     let bits = own(EVALUATOR);
     let choices = Choices::from_bytes(bits.to_bytes(), bits.len()).unwrap();
     let (corrections, blocks) = received.correct_by(&choices).unwrap();
-    let mut active = vec![Block::ZERO; plan.labels];
-    super::super::run::put_inputs(&plan, EVALUATOR, &blocks, &mut active);
+    super::super::run::put_inputs(&plan, EVALUATOR, &blocks, &mut work.labels);
     super::super::run::put_inputs(&plan, EVALUATOR, &transfers.correct_by(&corrections).unwrap(), &mut zero);
     let reveal_count: usize = plan.uses.iter().map(|used| used.part.reveal_blocks()).sum();
     let reveals = keys[..reveal_count].to_vec();
     let message =
         super::super::garbler::message(garbler.material(), &garbler.secrets, &plan, &zero, keys, &own(GARBLER));
-    let material = evaluator.material();
-    let received = super::super::evaluator::open(material, &plan, &taken, &message, &mut active).unwrap();
-    let seed = evaluator.hash_seed;
-    super::super::evaluator::evaluate(material, &plan, &taken, seed, &received.links, &mut active);
-    View { plan, zero: zero.to_vec(), active, links: received.links.to_vec(), reveals }
+    work.open(evaluator.material(), &plan, &message).unwrap();
+    work.evaluate(evaluator.material(), &plan, evaluator.hash_seed);
+    let (mut active, links) = (work.labels.to_vec(), work.links.to_vec());
+    // Evaluation keeps the labels of inputs only where it needs them later.
+    for feed in plan.feeds.iter().filter(|feed| !feed.kept) {
+        for i in 0..feed.len {
+            let link = feed.link.map_or(Block::ZERO, |link| links[link + i]);
+            active[feed.to + i] = match feed.from {
+                Origin::Labels(from) => active[from + i] ^ link,
+                Origin::Constant(_) => link,
+            };
+        }
+    }
+    View { plan, zero: zero.to_vec(), active, links, reveals }
 }
 
 /// Values of all labels of a plan.
@@ -136,7 +144,8 @@ fn check_reveals(plan: &Plan, pair: &Pair, reveals: &[Block], values: &[bool]) {
         let reveal = Reveal::from_blocks(used.part, own).unwrap();
         let keys = LinkKeys::revealed(used.part, &reveal).unwrap();
         for group in template.groups() {
-            let opens = keys.mask(std::iter::once(group), &mut vec![Block::ZERO; group.blocks], |_| 0);
+            let group_of = std::iter::once((group.opens, group.blocks));
+            let opens = keys.mask(group_of, &mut vec![Block::ZERO; group.blocks]);
             assert_eq!(opens, used.part.opens(group.opens), "{:?} of {:?}", group.opens, used.part);
             for edge in group.edges.iter().filter(|_| opens) {
                 let task = |cell: u32| plan.tasks[plan.task_of[used.instance(cell).unwrap().0 as usize]];
