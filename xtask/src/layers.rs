@@ -14,6 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("commit", &["primitives", "net", "ot"]),
     ("garble", &["circuit", "primitives"]),
     ("protocols", &["circuit", "primitives", "net", "store", "ot", "commit", "garble"]),
+    ("cheat", &["circuit", "primitives", "net", "ot", "garble", "protocols"]),
     ("garblet", &["circuit", "primitives", "net", "store", "ot", "commit", "garble", "protocols"]),
     ("cli", &["circuit", "primitives", "net", "store", "ot", "commit", "garble", "protocols", "garblet", "lang"]),
 ];

@@ -2,8 +2,9 @@
 
 use std::{fmt, str::FromStr};
 
+use garblet_garble::SchemeKind;
 use garblet_ot::Width;
-use garblet_protocols::{components, yao};
+use garblet_protocols::{components, cut_and_choose, yao};
 
 /// A protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,17 +14,20 @@ pub enum Protocol {
     Yao,
     /// Components garbled before the function is known and linked when it is, two parties, semi-honest.
     Components,
+    /// Many garbled circuits of which some are checked, two parties, malicious.
+    CutAndChoose,
 }
 
 impl Protocol {
     /// All protocols.
-    pub const ALL: [Protocol; 2] = [Protocol::Yao, Protocol::Components];
+    pub const ALL: [Protocol; 3] = [Protocol::Yao, Protocol::Components, Protocol::CutAndChoose];
 
     /// The name on the command line and in results.
     pub fn name(self) -> &'static str {
         match self {
             Protocol::Yao => yao::NAME,
             Protocol::Components => components::NAME,
+            Protocol::CutAndChoose => cut_and_choose::NAME,
         }
     }
 
@@ -31,6 +35,7 @@ impl Protocol {
     pub fn adversary(self) -> &'static str {
         match self {
             Protocol::Yao | Protocol::Components => "semi-honest",
+            Protocol::CutAndChoose => "malicious",
         }
     }
 }
@@ -47,7 +52,7 @@ impl FromStr for Protocol {
     fn from_str(name: &str) -> Result<Self, UnknownParameter> {
         Protocol::ALL.into_iter().find(|protocol| protocol.name() == name).ok_or_else(|| {
             let known: Vec<&str> = Protocol::ALL.iter().map(|protocol| protocol.name()).collect();
-            UnknownParameter::new("protocol", name, &known.join(" or "))
+            UnknownParameter::new("protocol", name, &list(&known))
         })
     }
 }
@@ -61,15 +66,21 @@ pub struct Config {
     pub yao: yao::Config,
     /// Parameters of [`Protocol::Components`].
     pub components: components::Config,
+    /// Parameters of [`Protocol::CutAndChoose`].
+    pub cut_and_choose: cut_and_choose::Config,
 }
 
 /// Names of parameters, each with the values it takes.
 type Known = &'static [(&'static str, &'static str)];
 
 const SCHEME: (&str, &str) = ("scheme", "half-gates, three-halves, grr3, four-row or privacy-free");
+const PRIVATE_SCHEME: (&str, &str) = ("scheme", "half-gates, three-halves, grr3 or four-row");
 const HASH: (&str, &str) = ("hash", "rekeyed, tmmo, mitccrh, fixed-key or sha256");
 const BUILD: (&str, &str) = ("build", "stream or ahead");
 const OT_K: (&str, &str) = ("ot-k", "2, 4 or 8");
+const STATISTICAL: (&str, &str) = ("statistical", "40 or 80");
+const CIRCUITS: (&str, &str) = ("circuits", "a number from 2 to 4096");
+const ENCODING: (&str, &str) = ("encoding", "systematic, random or independent");
 const LINKS: (&str, &str) = ("links", "cheapest, keyed or standard");
 
 impl Config {
@@ -83,6 +94,7 @@ impl Config {
         match self.protocol {
             Protocol::Yao => &[SCHEME, HASH, BUILD, OT_K],
             Protocol::Components => &[SCHEME, HASH, LINKS, OT_K],
+            Protocol::CutAndChoose => &[STATISTICAL, CIRCUITS, ENCODING, PRIVATE_SCHEME, HASH, OT_K],
         }
     }
 
@@ -98,11 +110,23 @@ impl Config {
         let (garbling, width) = match self.protocol {
             Protocol::Yao => (&mut self.yao.garbling, &mut self.yao.ot_width),
             Protocol::Components => (&mut self.components.garbling, &mut self.components.ot_width),
+            Protocol::CutAndChoose => (&mut self.cut_and_choose.garbling, &mut self.cut_and_choose.ot_width),
         };
         match name {
-            "scheme" => garbling.scheme = value.parse().map_err(|_| unknown())?,
+            "scheme" => {
+                let scheme: SchemeKind = value.parse().map_err(|_| unknown())?;
+                if scheme.is_privacy_free() && self.protocol == Protocol::CutAndChoose {
+                    return Err(unknown());
+                }
+                garbling.scheme = scheme;
+            }
             "hash" => garbling.hash = value.parse().map_err(|_| unknown())?,
             "build" => self.yao.build = value_of(value, &BUILDS).ok_or_else(unknown)?,
+            "statistical" => {
+                self.cut_and_choose.statistical = value_of(value, &STATISTICALS).ok_or_else(unknown)?;
+            }
+            "circuits" => self.cut_and_choose.circuits = Some(circuits(value).ok_or_else(unknown)?),
+            "encoding" => self.cut_and_choose.encoding = value_of(value, &ENCODINGS).ok_or_else(unknown)?,
             "links" => self.components.linking = value_of(value, &LINKINGS).ok_or_else(unknown)?,
             _ => {
                 let bits: u8 = value.parse().map_err(|_| unknown())?;
@@ -117,11 +141,15 @@ impl Config {
         let (garbling, width) = match self.protocol {
             Protocol::Yao => (self.yao.garbling, self.yao.ot_width),
             Protocol::Components => (self.components.garbling, self.components.ot_width),
+            Protocol::CutAndChoose => (self.cut_and_choose.garbling, self.cut_and_choose.ot_width),
         };
         let value = |name: &str| match name {
             "scheme" => garbling.scheme.to_string(),
             "hash" => garbling.hash.to_string(),
             "build" => name_of(self.yao.build, &BUILDS).into(),
+            "statistical" => name_of(self.cut_and_choose.statistical, &STATISTICALS).into(),
+            "circuits" => self.cut_and_choose.circuits().to_string(),
+            "encoding" => name_of(self.cut_and_choose.encoding, &ENCODINGS).into(),
             "links" => name_of(self.components.linking, &LINKINGS).into(),
             _ => width.bits().to_string(),
         };
@@ -130,6 +158,21 @@ impl Config {
 }
 
 const BUILDS: [(&str, yao::Build); 2] = [("stream", yao::Build::Stream), ("ahead", yao::Build::Ahead)];
+
+const STATISTICALS: [(&str, cut_and_choose::Statistical); 2] =
+    [("40", cut_and_choose::Statistical::Forty), ("80", cut_and_choose::Statistical::Eighty)];
+
+const ENCODINGS: [(&str, cut_and_choose::InputEncoding); 3] = [
+    ("systematic", cut_and_choose::InputEncoding::Systematic),
+    ("random", cut_and_choose::InputEncoding::RandomCombinations),
+    ("independent", cut_and_choose::InputEncoding::Independent),
+];
+
+/// A number of circuits, if there can be so many.
+fn circuits(value: &str) -> Option<u16> {
+    let range = cut_and_choose::MIN_CIRCUITS..=cut_and_choose::MAX_CIRCUITS;
+    value.parse().ok().filter(|&circuits| range.contains(&usize::from(circuits)))
+}
 
 const LINKINGS: [(&str, components::Linking); 3] = [
     ("cheapest", components::Linking::Cheapest),
@@ -143,6 +186,14 @@ fn value_of<T: Copy>(name: &str, names: &[(&str, T)]) -> Option<T> {
 
 fn name_of<T: Copy + PartialEq>(value: T, names: &[(&'static str, T)]) -> &'static str {
     names.iter().find(|(_, known)| *known == value).map_or("", |(name, _)| name)
+}
+
+/// Names as a list that ends in "or".
+fn list(names: &[&str]) -> String {
+    match names {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// A name or value that is not known.
@@ -178,6 +229,32 @@ mod tests {
         for (name, value) in [("scheme", "grr3"), ("hash", "tmmo"), ("links", "keyed"), ("ot-k", "8")] {
             config.set(name, value).unwrap();
             assert!(config.parameters().contains(&(name.into(), value.into())));
+        }
+    }
+
+    #[test]
+    fn parameters_of_cut_and_choose() {
+        let mut config = Config::of(Protocol::CutAndChoose);
+        assert!(config.parameters().contains(&("circuits".into(), "128".into())));
+        config.set("statistical", "80").unwrap();
+        assert!(config.parameters().contains(&("circuits".into(), "256".into())));
+        for (name, value) in [("circuits", "9"), ("encoding", "independent"), ("scheme", "three-halves"), ("ot-k", "2")]
+        {
+            config.set(name, value).unwrap();
+            assert!(config.parameters().contains(&(name.into(), value.into())));
+        }
+        for (name, value, error) in [
+            ("circuits", "1", "unknown circuits `1`, expected a number from 2 to 4096"),
+            ("circuits", "4097", "unknown circuits `4097`, expected a number from 2 to 4096"),
+            ("statistical", "60", "unknown statistical `60`, expected 40 or 80"),
+            ("encoding", "none", "unknown encoding `none`, expected systematic, random or independent"),
+            (
+                "scheme",
+                "privacy-free",
+                "unknown scheme `privacy-free`, expected half-gates, three-halves, grr3 or four-row",
+            ),
+        ] {
+            assert_eq!(config.set(name, value).unwrap_err().to_string(), error);
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use garblet_circuit::{Bits, Party, Program};
 use garblet_net::{Channel, Hello};
 use garblet_primitives::Prg;
-use garblet_protocols::{PhaseCosts, Progress, ProtocolError, Security, Session, yao};
+use garblet_protocols::{PhaseCosts, Progress, ProtocolError, Security, Session, cut_and_choose, yao};
 use rand::CryptoRng;
 
 use crate::{
@@ -66,6 +66,12 @@ impl Peer {
                 let hello = hello(plan.program(), party, &config);
                 let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
                 Peer::set_up(session, async |session| Role::yao(session, party, plan).await).await
+            }
+            Protocol::CutAndChoose => {
+                let plan = Arc::new(cut_and_choose::Plan::new(program, config.cut_and_choose)?);
+                let hello = hello(plan.original(), party, &config);
+                let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
+                Peer::set_up(session, async |session| Role::cut_and_choose(session, party, plan).await).await
             }
             Protocol::Components => {
                 let stocked = Stocked::for_run(&program, &config, rng)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Party, Program};
-use garblet_protocols::{Communication, Phase, yao};
+use garblet_protocols::{Communication, Phase, cut_and_choose, yao};
 
 use crate::{
     config::{Config, Protocol},
@@ -15,13 +15,23 @@ use crate::{
 /// *Errors*: a program that the protocol cannot run; a protocol whose costs depend on what stores have, see
 /// [`components::communication`](crate::components::communication).
 pub fn predict(program: &Program, config: Config) -> Result<[[Communication; 4]; 2], Error> {
-    if config.protocol != Protocol::Yao {
-        let reason = "what it costs depends on what the stores have".into();
-        return Err(Error::Unsupported { protocol: config.protocol.name(), program: program.name().into(), reason });
+    let shared = Arc::new(program.clone());
+    let parties = [Party(0), Party(1)];
+    let hello = parties.map(|party| hello(program, party, &config));
+    let all =
+        |cost: &dyn Fn(Party, Phase) -> Communication| parties.map(|party| Phase::ALL.map(|phase| cost(party, phase)));
+    match config.protocol {
+        Protocol::Yao => {
+            let plan = yao::Plan::new(shared, config.yao)?;
+            Ok(all(&|party, phase| yao::communication(&plan, party, phase, &hello)))
+        }
+        Protocol::CutAndChoose => {
+            let plan = cut_and_choose::Plan::new(shared, config.cut_and_choose)?;
+            Ok(all(&|party, phase| cut_and_choose::communication(&plan, party, phase, &hello)))
+        }
+        Protocol::Components => {
+            let reason = "what it costs depends on what the stores have".into();
+            Err(Error::Unsupported { protocol: config.protocol.name(), program: program.name().into(), reason })
+        }
     }
-    let plan = yao::Plan::new(Arc::new(program.clone()), config.yao)?;
-    let parties = [yao::GARBLER, yao::EVALUATOR];
-    let hello = parties.map(|party| hello(plan.program(), party, &config));
-    let of = |party: Party| Phase::ALL.map(|phase| yao::communication(&plan, party, phase, &hello));
-    Ok(parties.map(of))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party, Program};
-use garblet_protocols::{ProtocolError, Security, Session, components, yao};
+use garblet_protocols::{ProtocolError, Security, Session, components, cut_and_choose, yao};
 
 use crate::supply::Stocked;
 
@@ -13,6 +13,8 @@ pub(crate) enum Role {
     YaoEvaluator(yao::Evaluator, Arc<yao::Plan>),
     ComponentsGarbler(Box<components::Garbler>, Componentwise),
     ComponentsEvaluator(Box<components::Evaluator>, Componentwise),
+    CutAndChooseGarbler(Box<cut_and_choose::Garbler>, Arc<cut_and_choose::Plan>),
+    CutAndChooseEvaluator(Box<cut_and_choose::Evaluator>, Arc<cut_and_choose::Plan>),
 }
 
 /// What a role of `components` needs besides.
@@ -29,6 +31,8 @@ pub(crate) enum Material {
     YaoEvaluator(yao::EvaluatorPrepared),
     ComponentsGarbler(Box<components::GarblerPrepared>),
     ComponentsEvaluator(Box<components::EvaluatorPrepared>),
+    CutAndChooseGarbler(Box<cut_and_choose::GarblerPrepared>),
+    CutAndChooseEvaluator(Box<cut_and_choose::EvaluatorPrepared>),
 }
 
 impl Role {
@@ -60,17 +64,34 @@ impl Role {
         }
     }
 
+    pub(crate) async fn cut_and_choose(
+        session: &mut Session,
+        party: Party,
+        plan: Arc<cut_and_choose::Plan>,
+    ) -> Result<Self, ProtocolError> {
+        match party == cut_and_choose::GARBLER {
+            true => {
+                let role = cut_and_choose::Garbler::setup(session, plan.clone()).await?;
+                Ok(Role::CutAndChooseGarbler(Box::new(role), plan))
+            }
+            false => {
+                let role = cut_and_choose::Evaluator::setup(session, plan.clone()).await?;
+                Ok(Role::CutAndChooseEvaluator(Box::new(role), plan))
+            }
+        }
+    }
+
     pub(crate) fn party(&self) -> Party {
         match self {
-            Role::YaoGarbler(..) | Role::ComponentsGarbler(..) => Party(0),
-            Role::YaoEvaluator(..) | Role::ComponentsEvaluator(..) => Party(1),
+            Role::YaoGarbler(..) | Role::ComponentsGarbler(..) | Role::CutAndChooseGarbler(..) => Party(0),
+            Role::YaoEvaluator(..) | Role::ComponentsEvaluator(..) | Role::CutAndChooseEvaluator(..) => Party(1),
         }
     }
 
     pub(crate) fn name(&self) -> &'static str {
         match self {
-            Role::YaoGarbler(..) | Role::ComponentsGarbler(..) => "garbler",
-            Role::YaoEvaluator(..) | Role::ComponentsEvaluator(..) => "evaluator",
+            Role::YaoGarbler(..) | Role::ComponentsGarbler(..) | Role::CutAndChooseGarbler(..) => "garbler",
+            Role::YaoEvaluator(..) | Role::ComponentsEvaluator(..) | Role::CutAndChooseEvaluator(..) => "evaluator",
         }
     }
 
@@ -78,6 +99,7 @@ impl Role {
         match self {
             Role::YaoGarbler(_, plan) | Role::YaoEvaluator(_, plan) => plan.security(),
             Role::ComponentsGarbler(_, with) | Role::ComponentsEvaluator(_, with) => with.material.security(),
+            Role::CutAndChooseGarbler(_, plan) | Role::CutAndChooseEvaluator(_, plan) => plan.security(),
         }
     }
 
@@ -97,6 +119,12 @@ impl Role {
                 }
                 Ok(Material::ComponentsEvaluator(Box::new(role.build(session, &with.program).await?)))
             }
+            Role::CutAndChooseGarbler(role, _) => {
+                Ok(Material::CutAndChooseGarbler(Box::new(role.prepare(session).await?)))
+            }
+            Role::CutAndChooseEvaluator(role, _) => {
+                Ok(Material::CutAndChooseEvaluator(Box::new(role.prepare(session).await?)))
+            }
         }
     }
 
@@ -115,6 +143,12 @@ impl Role {
                 role.online(session, *prepared, inputs).await
             }
             (Role::ComponentsEvaluator(role, _), Material::ComponentsEvaluator(prepared)) => {
+                role.online(session, *prepared, inputs).await
+            }
+            (Role::CutAndChooseGarbler(role, _), Material::CutAndChooseGarbler(prepared)) => {
+                role.online(session, *prepared, inputs).await
+            }
+            (Role::CutAndChooseEvaluator(role, _), Material::CutAndChooseEvaluator(prepared)) => {
                 role.online(session, *prepared, inputs).await
             }
             _ => {

@@ -1,0 +1,232 @@
+//! Deviations from `cut-and-choose`.
+
+use std::sync::Arc;
+
+use garblet_circuit::{Bits, Party, Program};
+use garblet_net::{Channel, Hello, memory_pair};
+use garblet_primitives::{Block, Prg};
+use garblet_protocols::{
+    ProtocolError, Session,
+    checks::Check,
+    conduct::{Conduct, Honest},
+    cut_and_choose::{Config, Evaluator, Garbler, NAME, Plan, Step},
+};
+
+use crate::Outputs;
+
+/// One thing that a garbler does otherwise in circuits `0..bad`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GarblerDeviation {
+    /// Flips a bit of every table.
+    WrongTables,
+    /// Gives another input: the first bit is flipped.
+    OtherInput,
+    /// Spoils the label for value `branch` of the evaluator's wire `wire`.
+    SpoiledLabel {
+        /// The wire of the encoded input.
+        wire: usize,
+        /// The value whose label is spoiled.
+        branch: bool,
+    },
+    /// Exchanges the labels for both values of the evaluator's wire.
+    SwappedLabels {
+        /// The wire of the encoded input.
+        wire: usize,
+    },
+    /// Gives a label for its own input that is none.
+    UncommittedLabel,
+    /// Spoils both commitments to its first label.
+    WrongCommitment,
+    /// Flips the first decoding bit of the hash of its input.
+    WrongHashBit,
+    /// Flips the decoding bit of the first output.
+    WrongDecodingBit,
+    /// Gives another seed than the circuit was made from.
+    WrongSeed,
+    /// Garbles another program of the same shape.
+    OtherProgram,
+    /// Sends the head of the circuit before in place of its own.
+    ReplayedHead,
+}
+
+impl GarblerDeviation {
+    /// One of every kind, with the check that finds it where the circuit is checked, if it does, and where it is evaluated.
+    pub const ALL: [(GarblerDeviation, Option<Check>, Option<Check>); 11] = [
+        (GarblerDeviation::WrongTables, Some(Check::CircuitOfSeed), None),
+        (GarblerDeviation::OtherInput, None, Some(Check::GarblerInput)),
+        (GarblerDeviation::SpoiledLabel { wire: 0, branch: false }, Some(Check::LabelOfSeed), None),
+        (GarblerDeviation::SwappedLabels { wire: 1 }, Some(Check::LabelOfSeed), None),
+        (GarblerDeviation::UncommittedLabel, None, Some(Check::GarblerLabel)),
+        (GarblerDeviation::WrongCommitment, Some(Check::CircuitOfSeed), Some(Check::GarblerLabel)),
+        (GarblerDeviation::WrongHashBit, Some(Check::CircuitOfSeed), Some(Check::GarblerInput)),
+        (GarblerDeviation::WrongDecodingBit, Some(Check::CircuitOfSeed), None),
+        (GarblerDeviation::WrongSeed, Some(Check::CircuitOfSeed), None),
+        (GarblerDeviation::OtherProgram, Some(Check::CircuitOfSeed), None),
+        (GarblerDeviation::ReplayedHead, Some(Check::CircuitOfSeed), Some(Check::GarblerLabel)),
+    ];
+}
+
+/// One thing that an evaluator does otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvaluatorDeviation {
+    /// Hands over another output for the garbler.
+    FalseOutput,
+    /// Hands over a false tag.
+    FalseTag,
+}
+
+impl EvaluatorDeviation {
+    /// All of them, with the check that finds each.
+    pub const ALL: [(EvaluatorDeviation, Check); 2] =
+        [(EvaluatorDeviation::FalseOutput, Check::OutputTag), (EvaluatorDeviation::FalseTag, Check::OutputTag)];
+}
+
+/// A garbler that cheats in its first circuits.
+pub struct CheatingGarbler {
+    /// What it does.
+    pub deviation: GarblerDeviation,
+    /// In how many circuits.
+    pub bad: usize,
+    /// What [`GarblerDeviation::OtherProgram`] garbles.
+    pub other: Arc<Program>,
+    last_head: Vec<u8>,
+}
+
+impl CheatingGarbler {
+    /// One that does that in circuits `0..bad`.
+    pub fn new(deviation: GarblerDeviation, bad: usize, other: Arc<Program>) -> Self {
+        CheatingGarbler { deviation, bad, other, last_head: Vec::new() }
+    }
+}
+
+impl Conduct<Step> for CheatingGarbler {
+    fn touch(&mut self, step: Step, circuit: usize, bytes: &mut [u8]) {
+        use GarblerDeviation as D;
+        let head = (step == Step::Head).then(|| bytes.to_vec());
+        if circuit < self.bad {
+            match (self.deviation, step) {
+                (D::WrongTables, Step::Tables) => bytes.iter_mut().step_by(32).for_each(|byte| *byte ^= 1),
+                (D::SpoiledLabel { wire, branch }, Step::EvaluatorLabels) => {
+                    bytes[32 * wire + 16 * usize::from(branch)] ^= 1;
+                }
+                (D::SwappedLabels { wire }, Step::EvaluatorLabels) => {
+                    let (zero, one) = bytes[32 * wire..][..32].split_at_mut(16);
+                    zero.swap_with_slice(one);
+                }
+                (D::UncommittedLabel, Step::GarblerLabels) => bytes[7] ^= 1,
+                // Behind the hash seed.
+                (D::WrongCommitment, Step::Head) => [16, 48].map(|at| bytes[at] ^= 1).iter().for_each(|()| ()),
+                // The decoding bits are the last block.
+                (D::WrongHashBit, Step::Head) => bytes[bytes.len() - 16] ^= 1,
+                (D::WrongDecodingBit, Step::Tail) => bytes[0] ^= 1,
+                (D::WrongSeed, Step::Seed) => bytes[0] ^= 1,
+                (D::ReplayedHead, Step::Head) if circuit > 0 => bytes.copy_from_slice(&self.last_head),
+                _ => {}
+            }
+        }
+        self.last_head = head.unwrap_or_else(|| std::mem::take(&mut self.last_head));
+    }
+
+    fn input(&mut self, circuit: usize, bits: &mut Bits) {
+        if self.deviation == GarblerDeviation::OtherInput && circuit < self.bad && !bits.is_empty() {
+            bits.set(0, !bits.get(0));
+        }
+    }
+
+    fn program(&mut self, circuit: usize) -> Option<Arc<Program>> {
+        let other = self.deviation == GarblerDeviation::OtherProgram && circuit < self.bad;
+        other.then(|| self.other.clone())
+    }
+}
+
+/// An evaluator that cheats.
+pub struct CheatingEvaluator {
+    /// What it does.
+    pub deviation: EvaluatorDeviation,
+}
+
+impl Conduct<Step> for CheatingEvaluator {
+    fn touch(&mut self, step: Step, _index: usize, bytes: &mut [u8]) {
+        match (self.deviation, step) {
+            (EvaluatorDeviation::FalseOutput, Step::Result) => bytes[0] ^= 1,
+            // The tag is as long as its field's elements are, and behind the output.
+            (EvaluatorDeviation::FalseTag, Step::Result) => {
+                let last = bytes.len() - 2;
+                bytes[last] ^= 1;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Runs both parties, each with its conduct, on one thread and with generators of `seed`; what either came to.
+pub fn run(
+    program: &Arc<Program>,
+    inputs: &[Bits],
+    config: Config,
+    garbler: impl Conduct<Step>,
+    evaluator: impl Conduct<Step>,
+    seed: u128,
+) -> [Result<Outputs, ProtocolError>; 2] {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.expect("a runtime without threads needs nothing that could be missing");
+    let of = |party: u16| -> Vec<Bits> {
+        let own = program.inputs().iter().zip(inputs).filter(|(input, _)| input.owner == Party(party));
+        own.map(|(_, value)| value.clone()).collect()
+    };
+    let rng = |party: u128| Prg::new(Block::from_u128(2 * seed + party));
+    let (left, right) = memory_pair();
+    runtime.block_on(async {
+        let plan = |()| Plan::new(program.clone(), config).map(Arc::new);
+        let garbler = async {
+            let (plan, own) = (plan(())?, of(0));
+            let mut session = open(left, rng(0), 0, program).await?;
+            let result = async {
+                let mut role = Garbler::setup_with(&mut session, plan, garbler).await?;
+                let prepared = role.prepare(&mut session).await?;
+                role.online(&mut session, prepared, &own).await
+            };
+            let result = result.await;
+            end(session, result).await
+        };
+        let evaluator = async {
+            let (plan, own) = (plan(())?, of(1));
+            let mut session = open(right, rng(1), 1, program).await?;
+            let result = async {
+                let mut role = Evaluator::setup_with(&mut session, plan, evaluator).await?;
+                let prepared = role.prepare(&mut session).await?;
+                role.online(&mut session, prepared, &own).await
+            };
+            let result = result.await;
+            end(session, result).await
+        };
+        let (garbler, evaluator) = tokio::join!(garbler, evaluator);
+        [garbler, evaluator]
+    })
+}
+
+/// Runs two honest parties.
+pub fn run_honest(
+    program: &Arc<Program>,
+    inputs: &[Bits],
+    config: Config,
+    seed: u128,
+) -> [Result<Outputs, ProtocolError>; 2] {
+    run(program, inputs, config, Honest, Honest, seed)
+}
+
+async fn open(channel: Channel, rng: Prg, party: u16, program: &Program) -> Result<Session, ProtocolError> {
+    let hello = Hello::new(NAME, party, 2, program.digest());
+    Session::open(channel, rng, &hello, Box::new(())).await
+}
+
+/// Parts from the peer as a caller would.
+async fn end(session: Session, result: Result<Outputs, ProtocolError>) -> Result<Outputs, ProtocolError> {
+    match result {
+        Ok(outputs) => session.close().await.map(|()| outputs),
+        Err(error) => {
+            session.abort().await;
+            Err(error)
+        }
+    }
+}

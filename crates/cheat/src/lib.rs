@@ -1,0 +1,44 @@
+//! Parties that run the honest code with one planted deviation, for tests of protocols against cheaters.
+//!
+//! A deviation is a [`Conduct`](garblet_protocols::conduct::Conduct) that changes one thing at one step. A test runs it against
+//! an honest peer and compares what both came to with what the protocol promises: [`Outcome`]. How often a deviation that may
+//! pass does pass is compared with the protocol's formula by [`binomial_tail`].
+//!
+//! Nothing outside of tests depends on this crate.
+
+pub mod cut_and_choose;
+mod statistics;
+
+pub use statistics::binomial_tail;
+
+use garblet_circuit::Bits;
+use garblet_protocols::{ProtocolError, checks::Check};
+
+/// What an honest party came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// The right result.
+    Right,
+    /// A result, but a wrong one.
+    Wrong,
+    /// It found the peer cheating, by that check.
+    Caught(Check),
+    /// It found at the end that the circuits did not agree.
+    NoMajority,
+    /// It ended otherwise: the peer was gone.
+    Ended,
+}
+
+/// The outputs of a party, none where it is no recipient.
+pub type Outputs = Vec<Option<Bits>>;
+
+/// What a party's result is, compared with the right one.
+pub fn outcome(result: &Result<Outputs, ProtocolError>, right: &Outputs) -> Outcome {
+    match result {
+        Ok(outputs) if outputs == right => Outcome::Right,
+        Ok(_) => Outcome::Wrong,
+        Err(ProtocolError::Cheating(cheating)) => Outcome::Caught(cheating.check),
+        Err(ProtocolError::NoMajority(_)) => Outcome::NoMajority,
+        Err(_) => Outcome::Ended,
+    }
+}

@@ -1,0 +1,163 @@
+//! Every deviation from `cut-and-choose` ends as the protocol promises, and those that may pass pass as often as its formulas
+//! say.
+
+use std::sync::Arc;
+
+use garblet_cheat::{
+    Outcome, Outputs, binomial_tail,
+    cut_and_choose::{CheatingEvaluator, CheatingGarbler, EvaluatorDeviation, GarblerDeviation, run, run_honest},
+    outcome,
+};
+use garblet_circuit::{Bits, Party, Program, evaluate, library};
+use garblet_protocols::{
+    checks::Check,
+    conduct::Honest,
+    cut_and_choose::{Config, cut_log2},
+};
+
+/// The significance at which a formula counts as refuted.
+const ALPHA: f64 = 1e-4;
+
+fn config(circuits: u16) -> Config {
+    Config { circuits: Some(circuits), ..Config::default() }
+}
+
+/// Runs of a rate's measurement.
+fn trials() -> u32 {
+    if std::env::var_os("GARBLET_TEST_FULL").is_some() { 1000 } else { 60 }
+}
+
+struct Job {
+    program: Arc<Program>,
+    /// The same ports, another function.
+    other: Arc<Program>,
+    inputs: Vec<Bits>,
+}
+
+fn job() -> Job {
+    let find = |name| Arc::new(library::find(name).unwrap());
+    let inputs = vec![Bits::from_u128(0b1011_0010, 8), Bits::from_u128(0b0110_1001, 8)];
+    Job { program: find("lib:add(8)"), other: find("lib:sub(8)"), inputs }
+}
+
+impl Job {
+    fn right(&self, party: u16) -> Outputs {
+        let outputs = self.program.outputs().iter().zip(evaluate(&self.program, &self.inputs));
+        outputs.map(|(output, value)| output.recipients.contains(Party(party)).then_some(value)).collect()
+    }
+
+    /// What the evaluator comes to against a garbler that cheats in `bad` of 9 circuits, of which 3 are evaluated.
+    fn against_garbler(&self, deviation: GarblerDeviation, bad: usize, seed: u128) -> Outcome {
+        let cheat = CheatingGarbler::new(deviation, bad, self.other.clone());
+        let [_, evaluator] = run(&self.program, &self.inputs, config(9), cheat, Honest, seed);
+        outcome(&evaluator, &self.right(1))
+    }
+
+    /// How often a deviation ends like that.
+    fn count(&self, deviation: GarblerDeviation, bad: usize, wanted: impl Fn(Outcome) -> bool) -> u32 {
+        let seeds = 0..u128::from(trials());
+        seeds.filter(|&seed| wanted(self.against_garbler(deviation, bad, 1000 + seed))).count() as u32
+    }
+}
+
+fn assert_rate(what: &str, count: u32, probability: f64) {
+    let tail = binomial_tail(count, trials(), probability);
+    assert!(tail > ALPHA, "{what}: {count} of {}, expected {probability:.4} of them (tail {tail:.1e})", trials());
+}
+
+#[test]
+fn honest_parties_get_the_right_result() {
+    let job = job();
+    let [garbler, evaluator] = run_honest(&job.program, &job.inputs, config(9), 1);
+    assert_eq!(outcome(&garbler, &job.right(0)), Outcome::Right);
+    assert_eq!(outcome(&evaluator, &job.right(1)), Outcome::Right);
+}
+
+/// In all circuits, so that some bad one is checked and some bad one is evaluated.
+#[test]
+fn a_garbler_that_cheats_in_all_circuits_is_caught_by_the_check_that_is_there_for_it() {
+    let job = job();
+    for (deviation, if_checked, if_evaluated) in GarblerDeviation::ALL {
+        // An input that is the same in all circuits, if another than one's own, is allowed.
+        let bad = if deviation == GarblerDeviation::OtherInput { 4 } else { 9 };
+        let outcomes: Vec<Outcome> = (0..6).map(|seed| job.against_garbler(deviation, bad, seed)).collect();
+        let promised = |outcome: &Outcome| match outcome {
+            Outcome::Caught(check) => [if_checked, if_evaluated].contains(&Some(*check)),
+            Outcome::Right => may_pass(deviation),
+            _ => false,
+        };
+        assert!(outcomes.iter().all(promised), "{deviation:?}: {outcomes:?}");
+        assert!(outcomes.iter().any(|o| matches!(o, Outcome::Caught(_))), "{deviation:?}: {outcomes:?}");
+    }
+}
+
+/// Deviations that are not noticed for some of the evaluator's choices, and then without effect on its result.
+fn may_pass(deviation: GarblerDeviation) -> bool {
+    matches!(deviation, GarblerDeviation::SpoiledLabel { .. } | GarblerDeviation::OtherInput)
+}
+
+#[test]
+fn an_evaluator_that_cheats_is_caught() {
+    let job = job();
+    for (deviation, check) in EvaluatorDeviation::ALL {
+        let [garbler, _] = run(&job.program, &job.inputs, config(9), Honest, CheatingEvaluator { deviation }, 5);
+        assert_eq!(outcome(&garbler, &job.right(0)), Outcome::Caught(check), "{deviation:?}");
+    }
+}
+
+/// Every check in the code has a deviation that trips it: here, or with the step that it belongs to.
+#[test]
+fn no_check_is_without_a_deviation() {
+    let here = GarblerDeviation::ALL.iter().flat_map(|(_, checked, evaluated)| [*checked, *evaluated]).flatten();
+    let here = here.chain(EvaluatorDeviation::ALL.iter().map(|(_, check)| *check));
+    let mut covered: Vec<Check> = here.collect();
+    // Tossed coins are opened in the unit tests of `coin_toss`.
+    covered.push(Check::CoinTossOpening);
+    for check in Check::ALL {
+        assert!(covered.contains(check), "no deviation trips {check:?}");
+    }
+}
+
+/// Wrong tables in `x` of 9 circuits escape if all are among the 3 that are evaluated, and win if they are 2 or more.
+#[test]
+fn wrong_tables_escape_as_often_as_the_formula_says() {
+    let job = job();
+    for bad in [1, 2] {
+        let caught = |outcome| outcome == Outcome::Caught(Check::CircuitOfSeed);
+        let escaped = trials() - job.count(GarblerDeviation::WrongTables, bad, caught);
+        let probability = (0..bad).map(|i| (3 - i) as f64 / (9 - i) as f64).product();
+        assert_rate(&format!("{bad} bad circuits"), escaped, probability);
+        if bad == 2 {
+            assert!((f64::log2(probability) - cut_log2(9, 3)).abs() < 1e-9);
+        }
+    }
+}
+
+/// One bad circuit of three that are evaluated is outvoted: the evaluator's result is right whenever it is not caught.
+#[test]
+fn a_minority_of_bad_circuits_is_outvoted_in_silence() {
+    let job = job();
+    for deviation in [GarblerDeviation::WrongTables, GarblerDeviation::WrongDecodingBit, GarblerDeviation::OtherProgram]
+    {
+        for seed in 0..20 {
+            let outcome = job.against_garbler(deviation, 1, seed);
+            let allowed = [Outcome::Right, Outcome::Caught(Check::CircuitOfSeed)];
+            assert!(allowed.contains(&outcome), "{deviation:?}: {outcome:?}");
+        }
+    }
+}
+
+/// Selective failure: spoiling the label of one value of a wire is noticed with probability 1/2, whatever the evaluator's bit is
+/// there: the wire carries a bit of the encoding.
+#[test]
+fn selective_failure_does_not_depend_on_the_bit() {
+    for bit in [false, true] {
+        for branch in [false, true] {
+            let mut job = job();
+            job.inputs[1].set(0, bit);
+            let deviation = GarblerDeviation::SpoiledLabel { wire: 0, branch };
+            let caught = job.count(deviation, 9, |outcome| outcome == Outcome::Caught(Check::LabelOfSeed));
+            assert_rate(&format!("bit {bit}, branch {branch}"), caught, 0.5);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! `cut-and-choose` gives what the plain evaluator gives, at the cost of its formulas, with the security that it says.
+
+use garblet::{
+    Bits, Config, Party, Phase, Program, Protocol, SchemeKind, Width,
+    circuit::{Recipients, evaluate, random},
+    cut_and_choose::{InputEncoding, Statistical},
+    library, predict, run_in_memory,
+};
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+fn config(circuits: Option<u16>, encoding: InputEncoding) -> Config {
+    let mut config = Config::of(Protocol::CutAndChoose);
+    config.cut_and_choose.circuits = circuits;
+    config.cut_and_choose.encoding = encoding;
+    config
+}
+
+const ENCODINGS: [InputEncoding; 3] =
+    [InputEncoding::Systematic, InputEncoding::RandomCombinations, InputEncoding::Independent];
+
+fn assert_equals_eval(program: &Program, inputs: &[Bits], config: Config) {
+    let expected = evaluate(program, inputs);
+    let reports = run_in_memory(program, inputs, config).expect("both parties are honest");
+    let predicted = predict(program, config).expect("the protocol can run the program");
+    for (party, report) in reports.iter().enumerate() {
+        for (k, (output, expected)) in program.outputs().iter().zip(&expected).enumerate() {
+            let learns = output.recipients.contains(Party(party as u16));
+            assert!(
+                report.outputs[k].as_ref() == learns.then_some(expected),
+                "output {k} of party {party}, {config:?}"
+            );
+        }
+        for phase in Phase::ALL {
+            let measured = report.phases.of(phase).communication;
+            assert_eq!(measured, predicted[party][phase as usize], "{} in {phase:?}, {config:?}", report.role);
+        }
+    }
+}
+
+/// Whether the slow form of the tests is asked for.
+fn full() -> bool {
+    std::env::var_os("GARBLET_TEST_FULL").is_some()
+}
+
+/// Fifty random programs with all circuits in the full form.
+#[test]
+fn random_programs_with_every_encoding() {
+    let mut rng = StdRng::seed_from_u64(11);
+    let (programs, circuits) = if full() { (50, None) } else { (8, Some(7)) };
+    for i in 0..programs {
+        let most_gates = rng.random_range(1..=3_000);
+        let program = random::program(&mut rng, most_gates, 2);
+        let inputs = random::inputs(&mut rng, &program);
+        assert_equals_eval(&program, &inputs, config(circuits, ENCODINGS[i % 3]));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if full() { 200 } else { 20 }))]
+
+    #[test]
+    fn random_programs_and_parameters(seed: u64, circuits in 2u16..10, encoding in 0..3usize, width in 0..3usize, eighty: bool) {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let program = random::program(&mut rng, 200, 2);
+        let inputs = random::inputs(&mut rng, &program);
+        let mut config = config(Some(circuits), ENCODINGS[encoding]);
+        config.cut_and_choose.ot_width = Width::ALL[width];
+        if eighty {
+            config.cut_and_choose.statistical = Statistical::Eighty;
+        }
+        assert_equals_eval(&program, &inputs, config);
+    }
+}
+
+#[test]
+fn every_scheme_that_hides_values() {
+    let program = library::find("lib:millionaires(16)").unwrap();
+    let inputs = [Bits::from_u128(500, 16), Bits::from_u128(499, 16)];
+    for scheme in [SchemeKind::HalfGates, SchemeKind::ThreeHalves, SchemeKind::Grr3, SchemeKind::FourRow] {
+        let mut config = config(Some(5), InputEncoding::Systematic);
+        config.cut_and_choose.garbling.scheme = scheme;
+        assert_equals_eval(&program, &inputs, config);
+    }
+}
+
+/// One AES with all 128 circuits, its output to the garbler, to the evaluator, and to both; more than one piece of tables.
+#[test]
+fn aes_with_its_output_to_either_party_or_both() {
+    let key = Bits::from_bytes(&[7; 16]);
+    let block = Bits::from_bytes(&(0..16).collect::<Vec<u8>>());
+    for recipients in [Recipients::All, Recipients::Only(vec![Party(0)]), Recipients::Only(vec![Party(1)])] {
+        let mut program = library::find("lib:aes128").unwrap();
+        program.set_recipients(0, recipients);
+        let circuits = if full() { None } else { Some(9) };
+        assert_equals_eval(&program, &[key.clone(), block.clone()], config(circuits, InputEncoding::Systematic));
+    }
+}
+
+/// A circuit of several pieces of tables.
+#[test]
+fn a_circuit_that_is_sent_in_pieces() {
+    let program = library::find("lib:matrix-multiplication(4, 24)").unwrap();
+    let mut rng = StdRng::seed_from_u64(3);
+    let inputs = random::inputs(&mut rng, &program);
+    assert!(program.stats().and > 3 * 4096);
+    assert_equals_eval(&program, &inputs, config(Some(6), InputEncoding::Systematic));
+}
+
+#[test]
+fn a_result_says_how_unlikely_cheating_is() {
+    let program = library::find("lib:millionaires(8)").unwrap();
+    let inputs = [Bits::from_u128(5, 8), Bits::from_u128(3, 8)];
+    for (statistical, circuits, expected) in
+        [(Statistical::Forty, None, -41.8), (Statistical::Forty, Some(5), -2.0), (Statistical::Eighty, None, -83.0)]
+    {
+        let mut config = config(circuits, InputEncoding::Systematic);
+        config.cut_and_choose.statistical = statistical;
+        let reports = run_in_memory(&program, &inputs, config).unwrap();
+        let log2 = reports[1].security.cheating_log2.unwrap();
+        assert!((log2 - expected).abs() < 1.0, "{statistical:?}, {circuits:?}: {log2}");
+        if circuits.is_none() {
+            assert!(log2 < -f64::from(statistical.bits()));
+        }
+    }
+}
+
+#[test]
+fn a_scheme_that_shows_values_is_refused() {
+    let program = library::find("lib:millionaires(8)").unwrap();
+    let mut config = config(Some(3), InputEncoding::Systematic);
+    config.cut_and_choose.garbling.scheme = SchemeKind::PrivacyFree;
+    let error = run_in_memory(&program, &[Bits::zeros(8), Bits::zeros(8)], config).unwrap_err();
+    assert!(error.to_string().starts_with("cut-and-choose cannot run program"), "{error}");
+}
+
+#[test]
+fn an_input_of_another_width_is_refused_before_anything_is_sent() {
+    let program = library::find("lib:millionaires(8)").unwrap();
+    let error = run_in_memory(&program, &[Bits::zeros(9), Bits::zeros(8)], config(Some(3), InputEncoding::Systematic));
+    assert!(error.unwrap_err().to_string().contains("expected 8 bits, got 9 bits"));
+}
