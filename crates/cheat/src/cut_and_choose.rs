@@ -66,6 +66,63 @@ impl GarblerDeviation {
     ];
 }
 
+/// One thing that a garbler of the published form does otherwise in supersets `0..bad`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SupersetDeviation {
+    /// Both sets of the first wire are for the value 0.
+    EqualIndicators,
+    /// The sets of the first wire hold the labels of one another.
+    OtherLabels,
+    /// Gives another input: the first bit is flipped.
+    OtherInput,
+    /// Spoils every commitment.
+    WrongCommitment,
+    /// Spoils the first randomness that it opens.
+    WrongOpening,
+}
+
+impl SupersetDeviation {
+    /// All of them, with the check that finds each where the superset is checked, if it does, and where it is not.
+    pub const ALL: [(SupersetDeviation, Option<Check>, Option<Check>); 5] = [
+        (SupersetDeviation::EqualIndicators, Some(Check::SupersetIndicators), Some(Check::SupersetInput)),
+        (SupersetDeviation::OtherLabels, Some(Check::SupersetLabel), Some(Check::SupersetInput)),
+        (SupersetDeviation::OtherInput, None, Some(Check::SupersetInput)),
+        (SupersetDeviation::WrongCommitment, Some(Check::SupersetOpening), Some(Check::SupersetOpening)),
+        (SupersetDeviation::WrongOpening, Some(Check::SupersetOpening), Some(Check::SupersetOpening)),
+    ];
+}
+
+/// A garbler of the published form that cheats in its first supersets.
+pub struct CheatingCommitter {
+    /// What it does.
+    pub deviation: SupersetDeviation,
+    /// In how many supersets.
+    pub bad: usize,
+}
+
+impl Conduct<Step> for CheatingCommitter {
+    fn touch(&mut self, step: Step, superset: usize, bytes: &mut [u8]) {
+        use SupersetDeviation as D;
+        if superset >= self.bad {
+            return;
+        }
+        match (self.deviation, step) {
+            // The labels are those of the indicators, so that only the indicators are wrong.
+            (D::EqualIndicators, Step::Sets) => bytes[..4].fill(0),
+            (D::OtherLabels, Step::Sets) => bytes[2..4].swap(0, 1),
+            (D::WrongCommitment, Step::Superset) => bytes.iter_mut().step_by(32).for_each(|byte| *byte ^= 1),
+            (D::WrongOpening, Step::SupersetOpening) => bytes[20] ^= 1,
+            _ => {}
+        }
+    }
+
+    fn input(&mut self, superset: usize, bits: &mut Bits) {
+        if self.deviation == SupersetDeviation::OtherInput && superset < self.bad && !bits.is_empty() {
+            bits.set(0, !bits.get(0));
+        }
+    }
+}
+
 /// One thing that an evaluator does otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvaluatorDeviation {
@@ -73,12 +130,17 @@ pub enum EvaluatorDeviation {
     FalseOutput,
     /// Hands over a false tag.
     FalseTag,
+    /// Opens its coins to others than it committed to; in the published form.
+    FalseCoins,
 }
 
 impl EvaluatorDeviation {
     /// All of them, with the check that finds each.
-    pub const ALL: [(EvaluatorDeviation, Check); 2] =
-        [(EvaluatorDeviation::FalseOutput, Check::OutputTag), (EvaluatorDeviation::FalseTag, Check::OutputTag)];
+    pub const ALL: [(EvaluatorDeviation, Check); 3] = [
+        (EvaluatorDeviation::FalseOutput, Check::OutputTag),
+        (EvaluatorDeviation::FalseTag, Check::OutputTag),
+        (EvaluatorDeviation::FalseCoins, Check::CoinTossOpening),
+    ];
 }
 
 /// A garbler that cheats in its first circuits.
@@ -149,6 +211,7 @@ impl Conduct<Step> for CheatingEvaluator {
     fn touch(&mut self, step: Step, _index: usize, bytes: &mut [u8]) {
         match (self.deviation, step) {
             (EvaluatorDeviation::FalseOutput, Step::Result) => bytes[0] ^= 1,
+            (EvaluatorDeviation::FalseCoins, Step::TossOpening) => bytes[0] ^= 1,
             // The tag is as long as its field's elements are, and behind the output.
             (EvaluatorDeviation::FalseTag, Step::Result) => {
                 let last = bytes.len() - 2;

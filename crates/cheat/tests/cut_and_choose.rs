@@ -5,14 +5,17 @@ use std::sync::Arc;
 
 use garblet_cheat::{
     Outcome, Outputs, binomial_tail,
-    cut_and_choose::{CheatingEvaluator, CheatingGarbler, EvaluatorDeviation, GarblerDeviation, run, run_honest},
+    cut_and_choose::{
+        CheatingCommitter, CheatingEvaluator, CheatingGarbler, EvaluatorDeviation, GarblerDeviation, SupersetDeviation,
+        run, run_honest,
+    },
     outcome,
 };
 use garblet_circuit::{Bits, Party, Program, evaluate, library};
 use garblet_protocols::{
     checks::Check,
     conduct::Honest,
-    cut_and_choose::{Config, cut_log2},
+    cut_and_choose::{Config, Form, cut_log2},
 };
 
 /// The significance at which a formula counts as refuted.
@@ -20,6 +23,11 @@ const ALPHA: f64 = 1e-4;
 
 fn config(circuits: u16) -> Config {
     Config { circuits: Some(circuits), ..Config::default() }
+}
+
+/// The published form.
+fn published(circuits: u16) -> Config {
+    Config { form: Form::Lp07, supersets: Some(6), ..config(circuits) }
 }
 
 /// Runs of a rate's measurement.
@@ -100,21 +108,55 @@ fn may_pass(deviation: GarblerDeviation) -> bool {
 fn an_evaluator_that_cheats_is_caught() {
     let job = job();
     for (deviation, check) in EvaluatorDeviation::ALL {
-        let [garbler, _] = run(&job.program, &job.inputs, config(9), Honest, CheatingEvaluator { deviation }, 5);
+        let config = if deviation == EvaluatorDeviation::FalseCoins { published(8) } else { config(9) };
+        let [garbler, _] = run(&job.program, &job.inputs, config, Honest, CheatingEvaluator { deviation }, 5);
         assert_eq!(outcome(&garbler, &job.right(0)), Outcome::Caught(check), "{deviation:?}");
     }
 }
 
-/// Every check in the code has a deviation that trips it: here, or with the step that it belongs to.
+/// Every check in the code has a deviation that trips it.
 #[test]
 fn no_check_is_without_a_deviation() {
     let here = GarblerDeviation::ALL.iter().flat_map(|(_, checked, evaluated)| [*checked, *evaluated]).flatten();
     let here = here.chain(EvaluatorDeviation::ALL.iter().map(|(_, check)| *check));
-    let mut covered: Vec<Check> = here.collect();
-    // Tossed coins are opened in the unit tests of `coin_toss`.
-    covered.push(Check::CoinTossOpening);
+    let supersets = SupersetDeviation::ALL.iter().flat_map(|(_, checked, other)| [*checked, *other]).flatten();
+    let covered: Vec<Check> = here.chain(supersets).collect();
     for check in Check::ALL {
         assert!(covered.contains(check), "no deviation trips {check:?}");
+    }
+}
+
+/// In all supersets but one, so that some bad one is checked and some bad one is not.
+#[test]
+fn a_garbler_of_the_published_form_that_cheats_in_supersets_is_caught() {
+    let job = job();
+    for (deviation, if_checked, if_not) in SupersetDeviation::ALL {
+        let outcomes: Vec<Outcome> = (0..6)
+            .map(|seed| {
+                let cheat = CheatingCommitter { deviation, bad: 5 };
+                let [_, evaluator] = run(&job.program, &job.inputs, published(8), cheat, Honest, seed);
+                outcome(&evaluator, &job.right(1))
+            })
+            .collect();
+        let promised = |outcome: &Outcome| match outcome {
+            Outcome::Caught(check) => [if_checked, if_not].contains(&Some(*check)),
+            // The one superset with the own input is among the checked ones: another input, but one.
+            Outcome::Wrong => deviation == SupersetDeviation::OtherInput,
+            _ => false,
+        };
+        assert!(outcomes.iter().all(promised), "{deviation:?}: {outcomes:?}");
+        assert!(outcomes.iter().any(|o| matches!(o, Outcome::Caught(_))), "{deviation:?}: {outcomes:?}");
+    }
+}
+
+#[test]
+fn deviations_in_circuits_are_caught_in_the_published_form_too() {
+    let job = job();
+    for deviation in [GarblerDeviation::WrongTables, GarblerDeviation::WrongDecodingBit, GarblerDeviation::OtherProgram]
+    {
+        let cheat = CheatingGarbler::new(deviation, 8, job.other.clone());
+        let [_, evaluator] = run(&job.program, &job.inputs, published(8), cheat, Honest, 3);
+        assert_eq!(outcome(&evaluator, &job.right(1)), Outcome::Caught(Check::CircuitOfSeed), "{deviation:?}");
     }
 }
 

@@ -133,12 +133,12 @@ pub(crate) struct InputArgs {
 /// How to compute.
 #[derive(Args, Clone)]
 pub(crate) struct ProtocolArgs {
-    /// The protocol: yao or components
+    /// The protocol: yao, components or cut-and-choose
     #[arg(long, default_value = "yao")]
     pub(crate) protocol: String,
-    /// What the protocol must withstand: semi-honest
-    #[arg(long, default_value = "semi-honest")]
-    pub(crate) adversary: String,
+    /// What the protocol must withstand, semi-honest or malicious [default: what it does withstand]
+    #[arg(long, value_name = "ADVERSARY")]
+    pub(crate) adversary: Option<String>,
     /// A parameter of the protocol, for instance scheme=three-halves
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<Param>,

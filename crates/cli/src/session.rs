@@ -70,8 +70,8 @@ impl Settings {
             timeout: args.timeout.0,
         };
         let protocol = settings.config()?.protocol;
-        if args.adversary != protocol.adversary() {
-            let (got, expected) = (&args.adversary, protocol.adversary());
+        let expected = protocol.adversary();
+        if let Some(got) = args.adversary.as_ref().filter(|got| *got != expected) {
             return Err(Failure::call(format!("--adversary {got}: {protocol} withstands {expected} adversaries")));
         }
         Ok(settings)

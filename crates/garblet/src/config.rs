@@ -80,6 +80,8 @@ const BUILD: (&str, &str) = ("build", "stream or ahead");
 const OT_K: (&str, &str) = ("ot-k", "2, 4 or 8");
 const STATISTICAL: (&str, &str) = ("statistical", "40 or 80");
 const CIRCUITS: (&str, &str) = ("circuits", "a number from 2 to 4096");
+const FORM: (&str, &str) = ("form", "oblivious or lp07");
+const SUPERSETS: (&str, &str) = ("supersets", "a number from 2 to 4096");
 const ENCODING: (&str, &str) = ("encoding", "systematic, random or independent");
 const LINKS: (&str, &str) = ("links", "cheapest, keyed or standard");
 
@@ -94,7 +96,7 @@ impl Config {
         match self.protocol {
             Protocol::Yao => &[SCHEME, HASH, BUILD, OT_K],
             Protocol::Components => &[SCHEME, HASH, LINKS, OT_K],
-            Protocol::CutAndChoose => &[STATISTICAL, CIRCUITS, ENCODING, PRIVATE_SCHEME, HASH, OT_K],
+            Protocol::CutAndChoose => &[FORM, STATISTICAL, CIRCUITS, SUPERSETS, ENCODING, PRIVATE_SCHEME, HASH, OT_K],
         }
     }
 
@@ -126,7 +128,9 @@ impl Config {
                 self.cut_and_choose.statistical = value_of(value, &STATISTICALS).ok_or_else(unknown)?;
             }
             "circuits" => self.cut_and_choose.circuits = Some(circuits(value).ok_or_else(unknown)?),
-            "encoding" => self.cut_and_choose.encoding = value_of(value, &ENCODINGS).ok_or_else(unknown)?,
+            "supersets" => self.cut_and_choose.supersets = Some(circuits(value).ok_or_else(unknown)?),
+            "form" => self.cut_and_choose.form = value_of(value, &FORMS).ok_or_else(unknown)?,
+            "encoding" => self.cut_and_choose.encoding = Some(value_of(value, &ENCODINGS).ok_or_else(unknown)?),
             "links" => self.components.linking = value_of(value, &LINKINGS).ok_or_else(unknown)?,
             _ => {
                 let bits: u8 = value.parse().map_err(|_| unknown())?;
@@ -149,7 +153,9 @@ impl Config {
             "build" => name_of(self.yao.build, &BUILDS).into(),
             "statistical" => name_of(self.cut_and_choose.statistical, &STATISTICALS).into(),
             "circuits" => self.cut_and_choose.circuits().to_string(),
-            "encoding" => name_of(self.cut_and_choose.encoding, &ENCODINGS).into(),
+            "supersets" => self.cut_and_choose.supersets().to_string(),
+            "form" => name_of(self.cut_and_choose.form, &FORMS).into(),
+            "encoding" => name_of(self.cut_and_choose.input_encoding(), &ENCODINGS).into(),
             "links" => name_of(self.components.linking, &LINKINGS).into(),
             _ => width.bits().to_string(),
         };
@@ -161,6 +167,9 @@ const BUILDS: [(&str, yao::Build); 2] = [("stream", yao::Build::Stream), ("ahead
 
 const STATISTICALS: [(&str, cut_and_choose::Statistical); 2] =
     [("40", cut_and_choose::Statistical::Forty), ("80", cut_and_choose::Statistical::Eighty)];
+
+const FORMS: [(&str, cut_and_choose::Form); 2] =
+    [("oblivious", cut_and_choose::Form::Oblivious), ("lp07", cut_and_choose::Form::Lp07)];
 
 const ENCODINGS: [(&str, cut_and_choose::InputEncoding); 3] = [
     ("systematic", cut_and_choose::InputEncoding::Systematic),
@@ -238,8 +247,14 @@ mod tests {
         assert!(config.parameters().contains(&("circuits".into(), "128".into())));
         config.set("statistical", "80").unwrap();
         assert!(config.parameters().contains(&("circuits".into(), "256".into())));
-        for (name, value) in [("circuits", "9"), ("encoding", "independent"), ("scheme", "three-halves"), ("ot-k", "2")]
-        {
+        for (name, value) in [
+            ("form", "lp07"),
+            ("supersets", "12"),
+            ("circuits", "9"),
+            ("encoding", "independent"),
+            ("scheme", "three-halves"),
+            ("ot-k", "2"),
+        ] {
             config.set(name, value).unwrap();
             assert!(config.parameters().contains(&(name.into(), value.into())));
         }

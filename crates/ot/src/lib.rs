@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! base          128 OTs with public-key cryptography            once per session
+//! pvw           any number of OTs with public-key cryptography  for comparison
 //! softspoken    any number of correlated OTs from them          CotSender, CotReceiver; with checks CheckedCotSender, ...
 //! random        correlated OTs hashed to random ones            RandomOtSender, RandomOtReceiver
 //! precomputed   OTs prepared early and corrected once inputs are known
@@ -20,6 +21,7 @@ mod correlated;
 mod error;
 pub mod ideal;
 pub mod precomputed;
+pub mod pvw;
 mod random;
 pub mod softspoken;
 #[cfg(test)]

@@ -135,11 +135,20 @@ pub async fn receive(
     }
     let shared = Zeroizing::new(group::encode_doubled(&shared));
     let pads = keys.as_chunks::<2>().0.iter().zip(&chosen).zip(shared.iter()).zip(choices.iter()).enumerate();
-    Ok(pads.map(|(i, (((key, element), shared), choice))| pad(&session, i, u8::from(choice), key, element, shared)).collect())
+    Ok(pads
+        .map(|(i, (((key, element), shared), choice))| pad(&session, i, u8::from(choice), key, element, shared))
+        .collect())
 }
 
 /// The pad of a branch, bound to everything.
-fn pad(session: &[u8; 32], index: usize, branch: u8, key: &[[u8; 32]; 2], element: &[u8; 32], secret: &[u8; 32]) -> Block {
+fn pad(
+    session: &[u8; 32],
+    index: usize,
+    branch: u8,
+    key: &[[u8; 32]; 2],
+    element: &[u8; 32],
+    secret: &[u8; 32],
+) -> Block {
     let mut hash = blake3::Hasher::new_derive_key("garblet PVW OT: pad, v1");
     hash.update(session).update(&(index as u64).to_le_bytes()).update(&[branch]);
     hash.update(key.as_flattened()).update(element).update(secret);
@@ -166,7 +175,8 @@ mod tests {
                 ours.flush().await.unwrap();
                 pads
             };
-            let (sent, received) = tokio::join!(sender, receive(&mut theirs, &strings[1], sessions[1], choices, &mut b));
+            let (sent, received) =
+                tokio::join!(sender, receive(&mut theirs, &strings[1], sessions[1], choices, &mut b));
             let bytes = BYTES_PER_OT * choices.len() as u64;
             assert_eq!((ours.traffic().bytes_sent, theirs.traffic().bytes_sent), (bytes, bytes));
             (sent.unwrap(), received.unwrap())

@@ -47,6 +47,14 @@ checks! {
     GarblerLabel = "a label for its own input is not one that it committed to",
     /// The garbler's input is the same in every evaluated circuit.
     GarblerInput = "its own input is not the same in every circuit",
+    /// What is opened of a superset fits its commitments.
+    SupersetOpening = "what it opened of a superset of commitments does not fit them",
+    /// The two sets of a wire are for the two values.
+    SupersetIndicators = "both sets of a wire in a superset of commitments are for one value",
+    /// A superset holds the labels of the checked circuits.
+    SupersetLabel = "a superset of commitments holds another label than the checked circuit has",
+    /// All supersets give the same label for the garbler's input.
+    SupersetInput = "its own input is not the same in every superset of commitments",
     /// The evaluator hands over what the circuits gave for the garbler.
     OutputTag = "it handed over another output than the circuits gave",
 }

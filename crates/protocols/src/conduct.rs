@@ -15,7 +15,7 @@ pub trait Conduct<Step>: Send + 'static {
         let _ = (step, index, bytes);
     }
 
-    /// Sees this party's input to circuit `index` and may change it.
+    /// Sees this party's input to circuit `index`, or to whatever else binds it, and may change it.
     fn input(&mut self, index: usize, bits: &mut Bits) {
         let _ = (index, bits);
     }

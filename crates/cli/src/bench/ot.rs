@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use garblet_net::{Channel, memory_pair};
 use garblet_ot::{
-    Choices, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, OtError, RandomOtReceiver, RandomOtSender,
-    Width, base,
+    CheckedCotReceiver, CheckedCotSender, Choices, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender,
+    OtError, RandomOtReceiver, RandomOtSender, Sigma, Width, base,
 };
 use garblet_primitives::{Aes128, Block, Delta, OtHash, Prg, transpose};
 use serde_json::{Value, json};
@@ -50,7 +50,11 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let mut lines = Vec::new();
     for width in Width::ALL {
         let extended = runtime.block_on(extensions(width, options.ots as usize, repeat)).map_err(failed)?;
+        let checks = Sigma::ALL.map(|sigma| runtime.block_on(checked(width, sigma, &extended[0], options)));
         lines.extend(extended);
+        for line in checks {
+            lines.push(line.map_err(failed)?);
+        }
     }
     match options.json {
         true => output::print_json(&json!({
@@ -161,9 +165,40 @@ async fn extensions(width: Width, n: usize, repeat: u32) -> Result<[Line; 2], Ot
     Ok([line("correlated", 0), line("random", 1)])
 }
 
+/// Correlated OTs of one width with the consistency checks of malicious security; `plain` is the line without.
+async fn checked(width: Width, sigma: Sigma, plain: &Line, options: &Options) -> Result<Line, OtError> {
+    let (n, repeat) = (options.ots as usize, options.repeat);
+    let (mut ours, mut theirs) = memory_pair();
+    let (mut a, mut b) = (Prg::new(Block::ZERO), Prg::new(Block::ONES));
+    let delta = Delta::random(&mut a);
+    let setup = tokio::join!(
+        CheckedCotSender::setup(&mut ours, &mut a, &delta, width, sigma),
+        CheckedCotReceiver::setup(&mut theirs, &mut b, width, sigma)
+    );
+    let (mut sender, mut receiver) = (setup.0?, setup.1?);
+    let before = ours.traffic();
+    let mut shortest = Duration::MAX;
+    for _ in 0..repeat {
+        shortest = shortest.min(correlated(&mut sender, &mut receiver, [&mut ours, &mut theirs], n).await?);
+    }
+    let moved = ours.traffic() - before;
+    let formula: u64 = width.checked_extension_bytes(n as u64, sigma).iter().sum();
+    Ok(Line {
+        width,
+        kind: match sigma {
+            Sigma::Forty => "checked, 40 bits",
+            Sigma::Eighty => "checked, 80 bits",
+        },
+        seconds: shortest.as_secs_f64() / n as f64,
+        bare_seconds: plain.bare_seconds,
+        bytes_measured: (moved.bytes_sent + moved.bytes_received) as f64 / f64::from(repeat) / n as f64,
+        bytes_formula: formula as f64 / n as f64,
+    })
+}
+
 async fn correlated(
-    sender: &mut CotSender,
-    receiver: &mut CotReceiver,
+    sender: &mut impl CorrelatedSender,
+    receiver: &mut impl CorrelatedReceiver,
     [ours, theirs]: [&mut Channel; 2],
     n: usize,
 ) -> Result<Duration, OtError> {
@@ -212,7 +247,10 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         assert!(runtime.block_on(base_ots()).unwrap() > Duration::ZERO);
         for width in Width::ALL {
-            for line in runtime.block_on(extensions(width, 1000, 2)).unwrap() {
+            let options = Options { ots: 1000, repeat: 2, json: false };
+            let plain = runtime.block_on(extensions(width, 1000, 2)).unwrap();
+            let checks = Sigma::ALL.map(|sigma| runtime.block_on(checked(width, sigma, &plain[0], &options)).unwrap());
+            for line in plain.into_iter().chain(checks) {
                 let json = line.to_json();
                 assert!(json["ots_per_second"].as_f64().is_some_and(|rate| rate.is_finite() && rate > 0.0));
                 assert!(json["of_bare"].as_f64().is_some_and(|share| share > 0.0));

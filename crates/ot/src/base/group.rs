@@ -7,18 +7,18 @@ use crate::error::OtError;
 
 /// The encoding of the generator.
 #[cfg(test)]
-pub(super) const BASEPOINT: CompressedRistretto = curve25519_dalek::constants::RISTRETTO_BASEPOINT_COMPRESSED;
+pub(crate) const BASEPOINT: CompressedRistretto = curve25519_dalek::constants::RISTRETTO_BASEPOINT_COMPRESSED;
 
 /// Decodes a point of the peer.
 ///
 /// *Errors*: [`OtError::InvalidPoint`] for anything but a canonical encoding, [`OtError::IdentityPoint`] for the identity.
-pub(super) fn decode(bytes: [u8; 32], what: &'static str, index: usize) -> Result<RistrettoPoint, OtError> {
+pub(crate) fn decode(bytes: [u8; 32], what: &'static str, index: usize) -> Result<RistrettoPoint, OtError> {
     let point = CompressedRistretto(bytes).decompress().ok_or(OtError::InvalidPoint { what, index })?;
     if point.is_identity() { Err(OtError::IdentityPoint { what, index }) } else { Ok(point) }
 }
 
 /// The encodings of the doubles of points, for one inversion.
-pub(super) fn encode_doubled(points: &[RistrettoPoint]) -> Vec<[u8; 32]> {
+pub(crate) fn encode_doubled(points: &[RistrettoPoint]) -> Vec<[u8; 32]> {
     RistrettoPoint::double_and_compress_batch(points).into_iter().map(|point| point.to_bytes()).collect()
 }
 

@@ -30,7 +30,7 @@
 //! Two messages and the answer. [`RECEIVER_BYTES`] = 32 (1 + 128) + 32 and [`SENDER_BYTES`] = 32 + 16 * 128 + 32. Per OT
 //! the sender multiplies one point by a scalar; the receiver multiplies two fixed points, by tables.
 
-mod group;
+pub(crate) mod group;
 mod receiver;
 mod sender;
 mod transcript;

@@ -5,7 +5,7 @@ use garblet_garble as garble;
 use garblet_primitives::{Block, Delta, Prg};
 use zeroize::Zeroizing;
 
-use super::{Step, consistency::UniversalHash, plan::Plan};
+use super::{Step, config::Form, consistency::UniversalHash, plan::Plan};
 use crate::{
     binding::{Place, SessionId},
     encoding::Encoding,
@@ -89,7 +89,7 @@ impl<'p> Stream<'p> {
         let seeds = garble::Seeds::new(secrets.hash_seed, *secrets.secret);
         let config = plan.config().garbling;
         let garbling = garble::Garbler::new(plan.program(), plan.schedules(), config, &secrets.delta, seeds, 0, inputs);
-        Stream { plan, head: Some(head(shared, circuit, secrets)), garbling: Some(garbling), part: 0 }
+        Stream { plan, head: Some(head(plan, shared, circuit, secrets)), garbling: Some(garbling), part: 0 }
     }
 
     /// The next part, none after the tail.
@@ -119,13 +119,19 @@ impl<'p> Stream<'p> {
     }
 }
 
-/// The hash seed; for each wire of the garbler the commitments to its labels, that to the one with select bit 0 first; the
-/// decoding bits of the hash.
-fn head(shared: &Shared, circuit: usize, secrets: &Secrets) -> Vec<Block> {
+/// The hash seed; for each wire the commitments to its labels; the decoding bits of the hash.
+///
+/// The garbler's labels are in the order of their select bits, which hides which is which; the evaluator's, which are committed
+/// to where supersets bind the garbler's, in the order of their values.
+fn head(plan: &Plan, shared: &Shared, circuit: usize, secrets: &Secrets) -> Vec<Block> {
     let mut blocks = vec![secrets.hash_seed];
-    for (wire, &zero) in secrets.garbler.iter().enumerate() {
+    let (labels, permuted) = match plan.config().form {
+        Form::Oblivious => (&secrets.garbler, true),
+        Form::Lp07 => (&secrets.evaluator, false),
+    };
+    for (wire, &zero) in labels.iter().enumerate() {
         let one = zero ^ secrets.delta.block();
-        let [first, second] = if zero.lsb() { [one, zero] } else { [zero, one] };
+        let [first, second] = if permuted && zero.lsb() { [one, zero] } else { [zero, one] };
         blocks.extend(shared.commitment(circuit, wire, first));
         blocks.extend(shared.commitment(circuit, wire, second));
     }

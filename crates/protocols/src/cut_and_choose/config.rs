@@ -28,6 +28,17 @@ impl Statistical {
     }
 }
 
+/// Which of the two protocols.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// The evaluator alone knows which circuits are checked; hashes bind the garbler's input (shelat and Shen 2013).
+    #[default]
+    Oblivious,
+    /// Tossed coins say which circuits are checked; supersets of commitments bind the garbler's input (Lindell and Pinkas 2007, as
+    /// measured in 2009). For comparison.
+    Lp07,
+}
+
 /// The fewest circuits of a run: one is checked or more, and an odd number is evaluated.
 pub const MIN_CIRCUITS: usize = 2;
 /// The most circuits of a run.
@@ -56,23 +67,64 @@ pub struct Config {
     pub statistical: Statistical,
     /// How many circuits; then how unlikely cheating is follows from them.
     pub circuits: Option<u16>,
-    /// How the evaluator's input is encoded.
-    pub encoding: InputEncoding,
+    /// How the evaluator's input is encoded; by default systematically, or as published with [`Form::Lp07`].
+    pub encoding: Option<InputEncoding>,
+    /// Which of the two protocols.
+    pub form: Form,
+    /// How many supersets of commitments [`Form::Lp07`] has; by default as many as circuits.
+    pub supersets: Option<u16>,
 }
 
 impl Config {
     /// Circuits that are garbled.
     pub fn circuits(&self) -> usize {
-        let standard = match self.statistical {
-            Statistical::Forty => 128,
-            Statistical::Eighty => 256,
+        let standard = match (self.form, self.statistical) {
+            (Form::Oblivious, Statistical::Forty) => 128,
+            (Form::Oblivious, Statistical::Eighty) => 256,
+            (Form::Lp07, Statistical::Forty) => 160,
+            (Form::Lp07, Statistical::Eighty) => 264,
         };
         self.circuits.map_or(standard, |circuits| usize::from(circuits).clamp(MIN_CIRCUITS, MAX_CIRCUITS))
     }
 
-    /// Circuits that are evaluated, an odd number.
+    /// Circuits that are evaluated: an odd number, or as published half of them.
     pub fn evaluated(&self) -> usize {
-        numbers::best_evaluated(self.circuits())
+        match self.form {
+            Form::Oblivious => numbers::best_evaluated(self.circuits()),
+            Form::Lp07 => self.circuits() / 2,
+        }
+    }
+
+    /// Supersets of commitments; none but with [`Form::Lp07`].
+    pub fn supersets(&self) -> usize {
+        match self.form {
+            Form::Oblivious => 0,
+            Form::Lp07 => self.supersets.map_or(self.circuits(), usize::from).clamp(MIN_CIRCUITS, MAX_CIRCUITS),
+        }
+    }
+
+    /// How the evaluator's input is encoded.
+    pub fn input_encoding(&self) -> InputEncoding {
+        self.encoding.unwrap_or(match self.form {
+            Form::Oblivious => InputEncoding::Systematic,
+            Form::Lp07 => InputEncoding::RandomCombinations,
+        })
+    }
+
+    /// Spoiled labels that the encoding withstands.
+    pub(crate) fn distance(&self) -> usize {
+        match self.form {
+            Form::Oblivious => self.slack_bits(),
+            Form::Lp07 => self.statistical.bits() as usize,
+        }
+    }
+
+    /// Rows of the hash of the garbler's input.
+    pub(crate) fn hash_rows(&self) -> usize {
+        match self.form {
+            Form::Oblivious => self.slack_bits(),
+            Form::Lp07 => 0,
+        }
     }
 
     /// Circuits that are checked.

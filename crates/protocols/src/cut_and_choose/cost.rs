@@ -3,9 +3,10 @@
 use garblet_circuit::Party;
 use garblet_net::Hello;
 
-use super::{EVALUATOR, GARBLER, plan::Plan};
+use super::{EVALUATOR, GARBLER, config::Form, plan::Plan};
 use crate::{
     binding::NONCE_BYTES,
+    coin_toss,
     phase::{Communication, Phase},
 };
 
@@ -32,7 +33,7 @@ pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello; 2]
 fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello; 2]) -> u64 {
     let (width, sigma) = (plan.config().ot_width, plan.config().sigma());
     let circuits = plan.circuits() as u64;
-    let ots = plan.evaluator_wires() as u64 + circuits;
+    let ots = (plan.evaluator_wires() + plan.cut_ots()) as u64;
     let packed = |bits: usize| bits.div_ceil(8) as u64;
     match (phase, from == GARBLER) {
         (Phase::Setup, true) => hello[0].encoded_bytes() + NONCE_BYTES + width.sender_setup_bytes(),
@@ -40,18 +41,39 @@ fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello; 2]) -> u64 {
             hello[1].encoded_bytes() + NONCE_BYTES + width.receiver_setup_bytes() + width.checked_setup_bytes()
         }
         (Phase::Prepare, true) => width.checked_extension_bytes(ots, sigma)[0],
-        (Phase::Prepare, false) => width.checked_extension_bytes(ots, sigma)[1] + 16 + packed(plan.circuits()),
+        (Phase::Prepare, false) => width.checked_extension_bytes(ots, sigma)[1] + 16 + packed(plan.cut_ots()),
         (Phase::Build, _) => 0,
         (Phase::Online, true) => {
             let parts: usize = (0..plan.part_count()).map(|part| plan.part_blocks(part)).sum();
-            circuits * 16 * (plan.key_blocks() + parts) as u64
+            circuits * 16 * (plan.key_blocks() + parts) as u64 + lp07_bytes(plan, GARBLER)
         }
-        (Phase::Online, false) => packed(plan.evaluator_bits()) + 16 + packed(plan.message_bits()),
+        (Phase::Online, false) => {
+            let challenge = if plan.config().form == Form::Oblivious { 16 } else { lp07_bytes(plan, EVALUATOR) };
+            packed(plan.evaluator_bits()) + challenge + packed(plan.message_bits())
+        }
     }
+}
+
+/// What coins, supersets and openings cost: with `S` supersets, `c` of the `s` circuits and half of the supersets checked, the
+/// garbler sends `32 + 64 n S (s + 1) + 16 c + n S / 2 (66 + 96 c) + n S / 2 (1 + 48 (s - c))`.
+fn lp07_bytes(plan: &Plan, from: Party) -> u64 {
+    if plan.config().form == Form::Oblivious {
+        return 0;
+    }
+    if from == EVALUATOR {
+        return (coin_toss::COMMITMENT_BYTES + coin_toss::OPENING_BYTES) as u64;
+    }
+    let config = plan.config();
+    let [supersets, circuits, checked, wires] =
+        [config.supersets(), config.circuits(), config.checked(), plan.garbler_wires()].map(|n| n as u64);
+    let (evaluated, checked_supersets) = (circuits - checked, supersets - supersets / 2);
+    let openings = checked_supersets * (66 + 96 * checked) + (supersets - checked_supersets) * (1 + 48 * evaluated);
+    coin_toss::SHARE_BYTES as u64 + 64 * wires * supersets * (circuits + 1) + 16 * checked + wires * openings
 }
 
 /// How often the party waits after having sent.
 fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
+    let is_lp07 = plan.config().form == Form::Lp07;
     match (phase, party == GARBLER) {
         // For hello, session identifier, and in set-up of OT for the peer's answers.
         (Phase::Setup, true) => 4,
@@ -59,9 +81,9 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
         // The sender answers the extension with a challenge; the receiver's first wait is for it.
         (Phase::Prepare, _) => 1,
         (Phase::Build, _) => 0,
-        // For the challenge; for its output.
-        (Phase::Online, true) => 1 + u64::from(plan.message_bits() > 0),
-        // For the keys, and for the circuits.
-        (Phase::Online, false) => 2,
+        // For the challenge, or the opening of the coins; for its output.
+        (Phase::Online, true) => 2 - u64::from(plan.message_bits() == 0) + u64::from(is_lp07),
+        // For the keys, and for the circuits; or for the garbler's share of the coins and for what it opens.
+        (Phase::Online, false) => 2 + u64::from(is_lp07),
     }
 }

@@ -10,9 +10,10 @@ use zeroize::Zeroizing;
 use super::{
     NAME, Step,
     circuit::Shared,
+    config::Form,
     examine::{Examination, Examining, Keys, Part, Remade},
     fingerprint::FingerprintKey,
-    lanes,
+    lanes, lp07,
     plan::Plan,
     split::Split,
 };
@@ -31,11 +32,11 @@ use crate::{
 
 /// The evaluator of a session.
 pub struct Evaluator<C = Honest> {
-    plan: Arc<Plan>,
+    pub(super) plan: Arc<Plan>,
     id: SessionId,
     ot: RandomOtReceiver<CheckedCotReceiver>,
     runs: u64,
-    conduct: C,
+    pub(super) conduct: C,
 }
 
 /// What the evaluator has prepared for one run; a run consumes it, so it is used at most once.
@@ -45,7 +46,7 @@ pub struct EvaluatorPrepared {
     /// What the OTs chose for the wires of the encoded input, and the pads.
     wires: (Choices, Zeroizing<Vec<Block>>),
     /// Which circuits are checked, and the pad of each circuit.
-    split: Split,
+    pub(super) split: Split,
     cuts: Zeroizing<Vec<Block>>,
 }
 
@@ -79,11 +80,12 @@ impl<C: Conduct<Step>> Evaluator<C> {
     /// *Errors*: a sender of OTs that is found to cheat; the connection's.
     pub async fn prepare(&mut self, session: &mut Session) -> Result<EvaluatorPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
-        let (wires, circuits) = (self.plan.evaluator_wires(), self.plan.circuits());
+        let (wires, circuits) = (self.plan.evaluator_wires(), self.plan.cut_ots());
         let (choices, pads) = self.ot.extend(session.channel(), wires + circuits).await?;
         let mut pads = Zeroizing::new(pads);
         let cuts = Zeroizing::new(pads.split_off(wires));
         let seed = session.rng().next_block();
+        // Where coins say which circuits are checked, there is nothing to choose.
         let split = Split::random(circuits, self.plan.config().evaluated(), session.rng());
         send_blocks(session, &[seed]).await?;
         let corrections = split.choices().xor(&choices.slice(wires..wires + circuits))?;
@@ -112,16 +114,32 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let EvaluatorPrepared { run, encoding, wires: (random, pads), split, cuts } = prepared;
         let choices = self.choose(session, &encoding, &input, &random).await?;
         let keys = self.receive_keys(session, &run, &choices, &pads, &cuts).await?;
+        let verified = match self.plan.config().form {
+            Form::Oblivious => self.challenge(session, &run, encoding, keys, choices, &split).await?,
+            Form::Lp07 => CircuitsVerified(lp07::examine(self, session, &run, encoding, keys, choices).await?),
+        };
+        self.finish(session, verified).await
+    }
+
+    /// Steps 5 to 7.
+    async fn challenge(
+        &mut self,
+        session: &mut Session,
+        run: &SessionId,
+        encoding: Encoding,
+        keys: Vec<Keys>,
+        choices: Choices,
+        split: &Split,
+    ) -> Result<CircuitsVerified, ProtocolError> {
         let mut challenge = [session.rng().next_block()];
         self.conduct.touch(Step::Challenge, 0, bytemuck::cast_slice_mut(&mut challenge));
         send_blocks(session, &challenge).await?;
         session.channel().flush().await?;
-        let shared = Shared::new(&run, &self.plan, encoding, challenge[0]);
+        let shared = Shared::new(run, &self.plan, encoding, challenge[0]);
         let fingerprints = FingerprintKey::random(session.rng());
         let examining = Examining { plan: self.plan.clone(), shared, fingerprints, keys, choices };
-        let (examined, remade) = self.receive_circuits(session, Arc::new(examining), &split).await?;
-        let verified = verify(&split, examined, &remade)?;
-        self.finish(session, verified).await
+        let (examined, remade) = self.receive_circuits(session, Arc::new(examining), split).await?;
+        Ok(verify(split, examined, &remade)?)
     }
 
     /// Step 3: the wires of the encoded input; those of the bits are corrected to fit the others.
@@ -166,8 +184,8 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let wires = Aes128::many(&Zeroizing::new(keys.collect::<Vec<Block>>()));
         let place = run.place(GARBLER, Step::GarblerLabels as u8);
         let mut message = vec![Block::ZERO; self.plan.key_blocks()];
-        let mut all = Vec::with_capacity(cuts.len());
-        for (circuit, &cut) in cuts.iter().enumerate() {
+        let mut all = Vec::with_capacity(self.plan.circuits());
+        for circuit in 0..self.plan.circuits() {
             receive_blocks(session, &mut message).await?;
             let (labels, rest) = message.split_at(2 * wires.len());
             let pairs = labels.as_chunks::<2>().0.iter().zip(choices.iter()).zip(&wires);
@@ -175,6 +193,10 @@ impl<C: Conduct<Step>> Evaluator<C> {
                 Block::select(choice, *one, *zero) ^ wire.encrypt(Block::from_u128(circuit as u128))
             });
             let own = Zeroizing::new(own.collect());
+            let Some(&cut) = cuts.get(circuit) else {
+                all.push(Keys { own, garbler: Zeroizing::default(), seed: Zeroizing::new(Block::ZERO) });
+                continue;
+            };
             let (labels, seed) = rest.split_at(self.plan.garbler_wires());
             let of_branch = |branch: u8| place.at(circuit as u64).branch(branch).stream(cut);
             let mut garbler = Zeroizing::new(vec![Block::ZERO; labels.len()]);

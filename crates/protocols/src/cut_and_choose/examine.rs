@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 
 use super::{
     circuit::{Secrets, Shared, Stream, select_bits, unpack},
+    config::Form,
     fingerprint::{Fingerprint, FingerprintKey},
     plan::Plan,
 };
@@ -84,6 +85,24 @@ impl Examining {
         Ok(done)
     }
 
+    /// The fingerprint of a circuit whose parts are all there.
+    pub(crate) fn fingerprint(&self, parts: &[Vec<Block>]) -> Fingerprint {
+        let mut fingerprint = Fingerprint::new();
+        parts.iter().for_each(|blocks| fingerprint.add(&self.fingerprints, blocks));
+        fingerprint
+    }
+
+    /// What comes out of a circuit whose parts are all there.
+    ///
+    /// *Errors*: as [`Examining::examine`].
+    pub(crate) fn evaluate(&self, circuit: usize, parts: &[Vec<Block>]) -> Result<Bits, EvaluateError> {
+        let mut lane = Lane::new(self, circuit);
+        for blocks in parts {
+            lane.take(blocks)?;
+        }
+        Ok(lane.finish(parts.last().map_or(&[], Vec::as_slice)).outputs)
+    }
+
     /// Makes a circuit again from its seed.
     pub(crate) fn remake(&self, circuit: usize) -> Remade {
         let keys = &self.keys[circuit];
@@ -152,8 +171,10 @@ impl<'e> Lane<'e> {
         let Examining { plan, shared, keys, .. } = self.of;
         let keys = &keys[self.circuit];
         let (hash_seed, rest) = head.split_first().map_or((Block::ZERO, head), |(seed, rest)| (*seed, rest));
-        let (commitments, decoding) = rest.split_at(4 * plan.garbler_wires());
-        let pairs = keys.garbler.iter().zip(commitments.as_chunks::<4>().0).enumerate();
+        let (commitments, decoding) = rest.split_at(4 * plan.committed_wires());
+        // Where supersets bind the garbler's input, its labels were looked at before.
+        let bound = if plan.config().form == Form::Oblivious { &keys.garbler[..] } else { &[] };
+        let pairs = bound.iter().zip(commitments.as_chunks::<4>().0).enumerate();
         let fit = pairs.fold(Choice::from(1), |fit, (wire, (&label, committed))| {
             let second = label.lsb();
             let expected = [0, 1].map(|half| Block::select(second, committed[2 + half], committed[half]));

@@ -12,7 +12,8 @@ use super::{
     NAME, Step,
     authenticated::Key,
     circuit::{Secrets, Shared, Stream},
-    lanes,
+    config::Form,
+    lanes, lp07,
     plan::Plan,
 };
 use crate::{
@@ -28,21 +29,21 @@ use crate::{
 
 /// The garbler of a session.
 pub struct Garbler<C = Honest> {
-    plan: Arc<Plan>,
+    pub(super) plan: Arc<Plan>,
     id: SessionId,
     ot: RandomOtSender<CheckedCotSender>,
     runs: u64,
-    conduct: C,
+    pub(super) conduct: C,
 }
 
 /// What the garbler has prepared for one run; a run consumes it, so it is used at most once.
 pub struct GarblerPrepared {
-    run: SessionId,
+    pub(super) run: SessionId,
     /// Both pads of every wire of the evaluator's encoded input.
     wires: Zeroizing<Vec<[Block; 2]>>,
     /// The pads of every circuit: for evaluation, for checking.
     cuts: Zeroizing<Vec<[Block; 2]>>,
-    encoding_seed: Block,
+    pub(super) encoding_seed: Block,
 }
 
 impl Garbler {
@@ -73,7 +74,7 @@ impl<C: Conduct<Step>> Garbler<C> {
     /// *Errors*: a receiver of OTs that is found to cheat; the connection's.
     pub async fn prepare(&mut self, session: &mut Session) -> Result<GarblerPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
-        let (wires, circuits) = (self.plan.evaluator_wires(), self.plan.circuits());
+        let (wires, circuits) = (self.plan.evaluator_wires(), self.plan.cut_ots());
         let mut pads = Zeroizing::new(self.ot.extend(session.channel(), wires + circuits).await?);
         let mut seed = [Block::ZERO];
         receive_blocks(session, &mut seed).await?;
@@ -97,25 +98,44 @@ impl<C: Conduct<Step>> Garbler<C> {
         mut prepared: GarblerPrepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let mut input = interface::own_input(self.plan.original(), GARBLER, values)?;
+        let input = interface::own_input(self.plan.original(), GARBLER, values)?;
         session.enter(Phase::Online);
-        let plan = self.plan.clone();
+        let (key, input) = self.own_input(session, input);
+        let corrections = Choices::receive(session.channel(), self.plan.evaluator_bits(), "input corrections").await?;
+        prepared.wires.iter_mut().zip(corrections.iter()).for_each(|(pads, swap)| exchange(pads, swap));
+        let mut seeds = Zeroizing::new(vec![Block::ZERO; self.plan.circuits()]);
+        session.rng().fill_blocks(&mut seeds);
+        self.send_keys(session, &prepared, &seeds, &input).await?;
+        match self.plan.config().form {
+            Form::Oblivious => self.circuits_on_challenge(session, &prepared, seeds).await?,
+            Form::Lp07 => lp07::garble(self, session, &prepared, seeds, &input).await?,
+        }
+        self.receive_output(session, key).await
+    }
+
+    /// Step 3: the garbler's input with the pad and the key of its output and the bits that hide the hash.
+    fn own_input(&self, session: &mut Session, mut input: Bits) -> (Option<Key>, Bits) {
+        let plan = &self.plan;
         let key = plan.authenticator().map(|authenticator| authenticator.key(session.rng()));
         if let (Some(authenticator), Some(key)) = (plan.authenticator(), &key) {
             input.append(&key.inputs(authenticator));
         }
         input.append(&random_bits(plan.hash_rows(), session));
-        let corrections = Choices::receive(session.channel(), plan.evaluator_bits(), "input corrections").await?;
-        prepared.wires.iter_mut().zip(corrections.iter()).for_each(|(pads, swap)| exchange(pads, swap));
-        let mut seeds = Zeroizing::new(vec![Block::ZERO; plan.circuits()]);
-        session.rng().fill_blocks(&mut seeds);
-        self.send_keys(session, &prepared, &seeds, &input).await?;
+        (key, input)
+    }
+
+    /// Steps 5 and 6.
+    async fn circuits_on_challenge(
+        &mut self,
+        session: &mut Session,
+        prepared: &GarblerPrepared,
+        seeds: Zeroizing<Vec<Block>>,
+    ) -> Result<(), ProtocolError> {
         let mut challenge = [Block::ZERO];
         receive_blocks(session, &mut challenge).await?;
-        let encoding = plan.encoding(prepared.encoding_seed);
-        let shared = Shared::new(&prepared.run, &plan, encoding, challenge[0]);
-        self.send_circuits(session, shared, seeds).await?;
-        self.receive_output(session, key).await
+        let encoding = self.plan.encoding(prepared.encoding_seed);
+        let shared = Shared::new(&prepared.run, &self.plan, encoding, challenge[0]);
+        self.send_circuits(session, shared, seeds).await
     }
 
     /// Step 4: for each circuit both labels of the evaluator's wires, the garbler's labels, and the seed, each under its key.
@@ -134,15 +154,19 @@ impl<C: Conduct<Step>> Garbler<C> {
         for (circuit, &seed) in seeds.iter().enumerate() {
             let plan = self.plan_of(circuit)?;
             let secrets = Secrets::of_seed(&plan, seed);
-            let mut own = input.clone();
-            self.conduct.input(circuit, &mut own);
-            let mut message = self.keys(circuit, &secrets, secrets.active(&own), seed);
-            let (labels, rest) = message.split_at_mut(wires.len());
-            for (label, wire) in labels.iter_mut().zip(&wires) {
+            let mut message = self.evaluator_labels(circuit, &secrets);
+            for (label, wire) in message.iter_mut().zip(&wires) {
                 *label ^= wire.encrypt(Block::from_u128(circuit as u128));
             }
+            send_blocks(session, &message).await?;
+            if plan.config().form == Form::Lp07 {
+                continue;
+            }
+            let mut own = input.clone();
+            self.conduct.input(circuit, &mut own);
+            let mut message = self.cut_keys(circuit, secrets.active(&own), seed);
             let place = prepared.run.place(GARBLER, Step::GarblerLabels as u8).at(circuit as u64);
-            let (labels, seed) = rest.split_at_mut(plan.garbler_wires());
+            let (labels, seed) = message.split_at_mut(plan.garbler_wires());
             for (branch, part) in [labels, seed].into_iter().enumerate() {
                 let mut stream = Zeroizing::new(vec![Block::ZERO; part.len()]);
                 place.branch(branch as u8).stream(prepared.cuts[circuit][branch]).fill_blocks(&mut stream);
@@ -153,27 +177,25 @@ impl<C: Conduct<Step>> Garbler<C> {
         Ok(())
     }
 
-    /// What circuit `circuit`'s message of keys says before it is encrypted.
-    fn keys(
-        &mut self,
-        circuit: usize,
-        secrets: &Secrets,
-        mut own: Zeroizing<Vec<Block>>,
-        seed: Block,
-    ) -> Zeroizing<Vec<Block>> {
+    /// Both labels of every wire of the evaluator, before they are encrypted.
+    fn evaluator_labels(&mut self, circuit: usize, secrets: &Secrets) -> Zeroizing<Vec<Block>> {
         let delta = secrets.delta.block();
-        let mut message: Vec<Block> = secrets.evaluator.iter().flat_map(|&zero| [zero, zero ^ delta]).collect();
-        let mut seed = [seed];
+        let labels = secrets.evaluator.iter().flat_map(|&zero| [zero, zero ^ delta]);
+        let mut message: Zeroizing<Vec<Block>> = Zeroizing::new(labels.collect());
         self.conduct.touch(Step::EvaluatorLabels, circuit, bytemuck::cast_slice_mut(&mut message));
+        message
+    }
+
+    /// The garbler's labels and the seed, before they are encrypted.
+    fn cut_keys(&mut self, circuit: usize, mut own: Zeroizing<Vec<Block>>, seed: Block) -> Zeroizing<Vec<Block>> {
+        let mut seed = [seed];
         self.conduct.touch(Step::GarblerLabels, circuit, bytemuck::cast_slice_mut(&mut own));
         self.conduct.touch(Step::Seed, circuit, bytemuck::cast_slice_mut(&mut seed));
-        message.extend_from_slice(&own);
-        message.extend(seed);
-        Zeroizing::new(message)
+        Zeroizing::new(own.iter().copied().chain(seed).collect())
     }
 
     /// Step 6: all circuits, garbled by all workers.
-    async fn send_circuits(
+    pub(super) async fn send_circuits(
         &mut self,
         session: &mut Session,
         shared: Shared,
@@ -224,7 +246,7 @@ impl<C: Conduct<Step>> Garbler<C> {
     }
 
     /// The plan by which a circuit is garbled.
-    fn plan_of(&mut self, circuit: usize) -> Result<Arc<Plan>, ProtocolError> {
+    pub(super) fn plan_of(&mut self, circuit: usize) -> Result<Arc<Plan>, ProtocolError> {
         match self.conduct.program(circuit) {
             None => Ok(self.plan.clone()),
             Some(program) => Ok(Arc::new(Plan::new(program, self.plan.config())?)),

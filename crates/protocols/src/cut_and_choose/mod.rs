@@ -70,11 +70,12 @@ mod field;
 mod fingerprint;
 mod garbler;
 mod lanes;
+mod lp07;
 mod numbers;
 mod plan;
 mod split;
 
-pub use config::{Config, InputEncoding, MAX_CIRCUITS, MIN_CIRCUITS, Statistical};
+pub use config::{Config, Form, InputEncoding, MAX_CIRCUITS, MIN_CIRCUITS, Statistical};
 pub use cost::communication;
 pub use evaluator::{Evaluator, EvaluatorPrepared};
 pub use garbler::{Garbler, GarblerPrepared};
@@ -114,6 +115,20 @@ pub enum Step {
     Tail,
     /// The garbler's masked output and its tag.
     Result,
+    /// Coins: the evaluator's commitment to its share.
+    TossCommitment,
+    /// Coins: the garbler's share.
+    TossShare,
+    /// Coins: the evaluator's share.
+    TossOpening,
+    /// What the sets of a superset are for: for each wire the values of both indicators, then the values of the labels in both.
+    Sets,
+    /// A superset of commitments.
+    Superset,
+    /// The seeds of the circuits that are checked.
+    CheckedSeeds,
+    /// What is opened of a superset.
+    SupersetOpening,
 }
 
 impl Step {

@@ -1,6 +1,6 @@
 //! How likely a cheating garbler gets away, computed and not looked up.
 
-use super::config::Config;
+use super::config::{Config, Form};
 
 /// log2 of the probability that enough of `circuits` circuits are bad and none of those is checked, where `evaluated` of them
 /// are evaluated, chosen uniformly, and all others are checked.
@@ -18,6 +18,11 @@ pub fn best_evaluated(circuits: usize) -> usize {
     odd.min_by(|&a, &b| cut_log2(circuits, a).total_cmp(&cut_log2(circuits, b))).unwrap_or(1)
 }
 
+/// log2 of the number of ways to choose `k` of `n`.
+fn choose_log2(n: usize, k: usize) -> f64 {
+    (0..k).map(|i| ((n - i) as f64 / (i + 1) as f64).log2()).sum()
+}
+
 /// log2 of the sum of probabilities that are given by their log2.
 pub fn sum_log2(terms: &[f64]) -> f64 {
     let most = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -29,15 +34,18 @@ pub fn sum_log2(terms: &[f64]) -> f64 {
 ///
 /// *Shape*: `tag_blocks` is how many field elements the garbler's output takes, 0 if it has none.
 pub(super) fn cheating_log2(config: &Config, tag_blocks: usize) -> f64 {
-    let slack = -(config.slack_bits() as f64);
+    let distance = -(config.distance() as f64);
     let mut terms = vec![
         // Bad circuits that are never checked.
         cut_log2(config.circuits(), config.evaluated()),
-        // Two inputs of the garbler with the same hash.
-        slack,
         // As many spoiled labels of the evaluator as its encoding is resistant to; an encoding that is not.
-        1.0 + slack,
-        slack,
+        1.0 + distance,
+        distance,
+        // Two inputs of the garbler: with the same hash, or in exactly the supersets that are not checked.
+        match config.form {
+            Form::Oblivious => -(config.hash_rows() as f64),
+            Form::Lp07 => -choose_log2(config.supersets(), config.supersets() / 2),
+        },
     ];
     if tag_blocks > 0 {
         // A false output of the garbler with a right tag.
@@ -89,6 +97,15 @@ mod tests {
         assert!((sum_log2(&[-1.0, -1.0]) - 0.0).abs() < 1e-12);
         assert!((sum_log2(&[-2000.0, -2000.0]) + 1999.0).abs() < 1e-9);
         assert_eq!(sum_log2(&[]), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn the_published_parameters_give_what_their_encoding_does() {
+        let config = Config { form: Form::Lp07, ..Config::default() };
+        assert_eq!((config.circuits(), config.evaluated(), config.supersets()), (160, 80, 160));
+        assert!((choose_log2(160, 80) - 156.0).abs() < 0.5);
+        // 2^-39 + 2^-40 for the encoding; the rest hardly counts.
+        assert!((cheating_log2(&config, 0) - (1.5f64.log2() - 39.0)).abs() < 0.01);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use garblet_primitives::Block;
 use super::{
     NAME,
     authenticated::Authenticator,
-    config::{Config, InputEncoding},
+    config::{Config, Form, InputEncoding},
     numbers,
 };
 use crate::{
@@ -101,8 +101,8 @@ impl Plan {
 
     /// The encoding of the evaluator's input, for a seed of the evaluator.
     pub(crate) fn encoding(&self, seed: Block) -> Encoding {
-        let (bits, distance) = (self.evaluator_bits(), self.config.slack_bits());
-        match self.config.encoding {
+        let (bits, distance) = (self.evaluator_bits(), self.config.distance());
+        match self.config.input_encoding() {
             InputEncoding::Systematic => Encoding::systematic(bits, distance, seed),
             InputEncoding::RandomCombinations => Encoding::random_combinations(bits, distance, seed),
             InputEncoding::Independent => Encoding::independent(bits, distance),
@@ -111,8 +111,8 @@ impl Plan {
 
     /// Wires of the evaluator's encoded input.
     pub(crate) fn evaluator_wires(&self) -> usize {
-        let (bits, distance) = (self.evaluator_bits(), self.config.slack_bits());
-        match self.config.encoding {
+        let (bits, distance) = (self.evaluator_bits(), self.config.distance());
+        match self.config.input_encoding() {
             InputEncoding::Systematic => Encoding::systematic_wires(bits, distance),
             InputEncoding::RandomCombinations => (4 * bits).max(8 * distance),
             InputEncoding::Independent => bits * distance,
@@ -126,7 +126,7 @@ impl Plan {
 
     /// Rows of the hash of the garbler's input.
     pub(crate) fn hash_rows(&self) -> usize {
-        self.config.slack_bits()
+        self.config.hash_rows()
     }
 
     /// Wires of the garbler that are inputs of the program.
@@ -188,8 +188,8 @@ impl Plan {
     pub(crate) fn part_blocks(&self, part: usize) -> usize {
         let blocks = |bits: usize| bits.div_ceil(128);
         match part {
-            // The hash seed, the commitments to both labels of the garbler's wires, the decoding bits of the hash.
-            0 => 1 + 4 * self.garbler_wires() + blocks(self.hash_rows()),
+            // The hash seed, the commitments to both labels of each wire, the decoding bits of the hash.
+            0 => 1 + 4 * self.committed_wires() + blocks(self.hash_rows()),
             _ => match self.pieces().nth(part - 1) {
                 Some(ands) => self.piece_bytes(ands).div_ceil(16),
                 None => blocks(self.evaluator_outputs()),
@@ -197,9 +197,28 @@ impl Plan {
         }
     }
 
+    /// Wires to whose labels every circuit has commitments: the garbler's; where supersets bind those, the evaluator's.
+    pub(crate) fn committed_wires(&self) -> usize {
+        match self.config.form {
+            Form::Oblivious => self.garbler_wires(),
+            Form::Lp07 => self.evaluator_wires(),
+        }
+    }
+
+    /// OTs by which the evaluator chooses the circuits to check.
+    pub(crate) fn cut_ots(&self) -> usize {
+        match self.config.form {
+            Form::Oblivious => self.circuits(),
+            Form::Lp07 => 0,
+        }
+    }
+
     /// Blocks of the message that carries the keys of a circuit: both corrections for each wire of the evaluator, the garbler's
-    /// labels for evaluation, the seed for checking.
+    /// labels for evaluation, the seed for checking; the corrections alone with [`Form::Lp07`].
     pub(crate) fn key_blocks(&self) -> usize {
-        2 * self.evaluator_wires() + self.garbler_wires() + 1
+        match self.config.form {
+            Form::Oblivious => 2 * self.evaluator_wires() + self.garbler_wires() + 1,
+            Form::Lp07 => 2 * self.evaluator_wires(),
+        }
     }
 }

@@ -34,6 +34,11 @@ impl Split {
         self.checked.get(circuit)
     }
 
+    /// The circuits that are evaluated, in order.
+    pub(crate) fn evaluated(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.checked.len()).filter(|&circuit| !self.is_checked(circuit))
+    }
+
     /// The circuits that are checked, in order.
     pub(crate) fn checked(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.checked.len()).filter(|&circuit| self.is_checked(circuit))

@@ -1,0 +1,225 @@
+//! Steps 5 to 7 of the evaluator.
+
+use std::sync::Arc;
+
+use garblet_circuit::Bits;
+use garblet_garble::EvaluateError;
+use garblet_ot::Choices;
+use garblet_primitives::Block;
+use tokio::sync::mpsc;
+use zeroize::Zeroizing;
+
+use super::{
+    super::{
+        Step,
+        circuit::{Secrets, Shared},
+        evaluator::Evaluator,
+        examine::{Examining, Keys},
+        fingerprint::FingerprintKey,
+        lanes,
+    },
+    Challenge,
+    supersets::{self, Shape},
+};
+use crate::{
+    binding::SessionId,
+    bulk::receive_blocks,
+    checks::{Cheating, Check, Unverified},
+    coin_toss::{self, First},
+    conduct::Conduct,
+    encoding::Encoding,
+    error::ProtocolError,
+    interface::{EVALUATOR, GARBLER},
+    session::Session,
+    workers::{self, Work},
+};
+
+/// Receives circuits and supersets, tosses coins, checks what is opened, and evaluates the circuits that are not checked.
+pub(in super::super) async fn examine<C: Conduct<Step>>(
+    evaluator: &mut Evaluator<C>,
+    session: &mut Session,
+    run: &SessionId,
+    encoding: Encoding,
+    mut keys: Vec<Keys>,
+    choices: Choices,
+) -> Result<Vec<Unverified<Bits>>, ProtocolError> {
+    let plan = evaluator.plan.clone();
+    let circuits = receive_circuits(evaluator, session).await?;
+    let shape = Shape {
+        place: run.place(GARBLER, Step::Superset as u8),
+        wires: plan.garbler_wires(),
+        circuits: plan.circuits(),
+    };
+    let mut commitments = Vec::with_capacity(plan.config().supersets());
+    for _ in 0..plan.config().supersets() {
+        let mut bytes = vec![0; shape.commitment_bytes()];
+        session.channel().receive_bytes(&mut bytes).await?;
+        commitments.push(bytes);
+    }
+    let challenge = Arc::new(toss(evaluator, session, run).await?);
+    let mut seeds = vec![Block::ZERO; plan.config().checked()];
+    receive_blocks(session, &mut seeds).await?;
+    for (circuit, &seed) in challenge.circuits.checked().zip(&seeds) {
+        keys[circuit].seed = Zeroizing::new(seed);
+    }
+    let secrets = challenge.circuits.checked().zip(&seeds).map(|(c, &seed)| (c, Secrets::of_seed(&plan, seed)));
+    let openings = Openings { shape, challenge: challenge.clone(), commitments, checked: secrets.collect() };
+    for (circuit, labels) in receive_openings(session, openings).await? {
+        keys[circuit].garbler = labels;
+    }
+    let shared = Shared::new(run, &plan, encoding, Block::ZERO);
+    let fingerprints = FingerprintKey::random(session.rng());
+    let examining = Arc::new(Examining { plan, shared, fingerprints, keys, choices });
+    check_and_evaluate(session.workers(), examining, challenge, circuits).await
+}
+
+/// The parts of each circuit.
+type Circuits = Vec<Vec<Vec<Block>>>;
+
+/// Step 5: all circuits; they must be here before anything is said about which are checked.
+async fn receive_circuits<C: Conduct<Step>>(
+    evaluator: &Evaluator<C>,
+    session: &mut Session,
+) -> Result<Circuits, ProtocolError> {
+    let plan = &evaluator.plan;
+    let mut all = vec![Vec::with_capacity(plan.part_count()); plan.circuits()];
+    for (circuit, part) in lanes::order(plan.circuits(), plan.part_count()) {
+        let mut blocks = vec![Block::ZERO; plan.part_blocks(part)];
+        receive_blocks(session, &mut blocks).await?;
+        all[circuit].push(blocks);
+    }
+    Ok(all)
+}
+
+/// Step 6.
+async fn toss<C: Conduct<Step>>(
+    evaluator: &mut Evaluator<C>,
+    session: &mut Session,
+    run: &SessionId,
+) -> Result<Challenge, ProtocolError> {
+    let place = run.place(EVALUATOR, Step::TossCommitment as u8);
+    let (first, mut commitment) = First::commit(place, session.rng());
+    evaluator.conduct.touch(Step::TossCommitment, 0, &mut commitment);
+    session.channel().send_bytes(&commitment).await?;
+    let mut share = [0; coin_toss::SHARE_BYTES];
+    session.channel().receive_bytes(&mut share).await?;
+    let (coins, mut opening) = first.open(&share);
+    evaluator.conduct.touch(Step::TossOpening, 0, &mut opening);
+    session.channel().send_bytes(&opening).await?;
+    session.channel().flush().await?;
+    Ok(Challenge::of(&evaluator.plan, coins))
+}
+
+/// What openings of supersets are compared with.
+struct Openings {
+    shape: Shape,
+    challenge: Arc<Challenge>,
+    commitments: Vec<Vec<u8>>,
+    checked: Vec<(usize, Secrets)>,
+}
+
+/// What a worker has found: the labels of the garbler's input and a superset that they are from, if it had one.
+type Found = Result<Option<(usize, Vec<Block>)>, Cheating>;
+
+/// Step 7: checks the supersets as they are opened, on all workers. Returns the garbler's labels for each evaluated circuit.
+async fn receive_openings(
+    session: &mut Session,
+    openings: Openings,
+) -> Result<Vec<(usize, Zeroizing<Vec<Block>>)>, ProtocolError> {
+    let openings = Arc::new(openings);
+    let (mut inboxes, mut checks) = (Vec::new(), Vec::new());
+    for _ in 0..session.workers() {
+        let (give, take) = workers::channel();
+        let openings = openings.clone();
+        checks.push(Work::begin(move || openings.check(take)));
+        inboxes.push(give);
+    }
+    let Challenge { circuits, supersets } = &*openings.challenge;
+    for superset in 0..openings.commitments.len() {
+        let mut bytes = vec![0; openings.shape.opening_bytes(supersets.is_checked(superset), circuits)];
+        session.channel().receive_bytes(&mut bytes).await?;
+        // A worker that has found the garbler cheating takes no more; what it found is looked at below.
+        let _ = inboxes[superset % inboxes.len()].send((superset, bytes)).await;
+    }
+    drop(inboxes);
+    let mut labels: Option<(usize, Vec<Block>)> = None;
+    for check in checks {
+        let Some(found) = check.result().await?? else { continue };
+        match &labels {
+            Some(known) if known.1 != found.1 => return Err(another_input(known.0, found.0).into()),
+            _ => labels = Some(found),
+        }
+    }
+    let labels = labels.map(|(_, labels)| labels).unwrap_or_default();
+    let count = circuits.evaluated().count();
+    let of = |at: usize| labels.iter().skip(at).step_by(count.max(1)).copied().collect::<Vec<Block>>();
+    Ok(circuits.evaluated().enumerate().map(|(at, circuit)| (circuit, Zeroizing::new(of(at)))).collect())
+}
+
+impl Openings {
+    fn check(&self, mut openings: mpsc::Receiver<(usize, Vec<u8>)>) -> Found {
+        let mut labels: Option<(usize, Vec<Block>)> = None;
+        while let Some((superset, opening)) = openings.blocking_recv() {
+            let commitments = &self.commitments[superset];
+            if self.challenge.supersets.is_checked(superset) {
+                supersets::check(&self.shape, superset, commitments, &opening, &self.checked)?;
+                continue;
+            }
+            let circuits = &self.challenge.circuits;
+            let found = supersets::input_labels(&self.shape, superset, commitments, &opening, circuits)?;
+            match &labels {
+                Some((known, labels)) if *labels != found => return Err(another_input(*known, superset)),
+                _ => labels = Some((superset, found)),
+            }
+        }
+        Ok(labels)
+    }
+}
+
+fn another_input(known: usize, found: usize) -> Cheating {
+    Cheating::new(Check::SupersetInput, format!("supersets {known} and {found}"))
+}
+
+/// The second half of step 7: makes the checked circuits again, evaluates the others.
+async fn check_and_evaluate(
+    workers: usize,
+    examining: Arc<Examining>,
+    challenge: Arc<Challenge>,
+    circuits: Circuits,
+) -> Result<Vec<Unverified<Bits>>, ProtocolError> {
+    let circuits = Arc::new(circuits);
+    let mut work = Vec::with_capacity(workers);
+    for worker in 0..workers {
+        let (examining, challenge, circuits) = (examining.clone(), challenge.clone(), circuits.clone());
+        work.push(Work::begin(move || {
+            let own = (worker..circuits.len()).step_by(workers);
+            let mut results = Vec::new();
+            for circuit in own {
+                match challenge.circuits.is_checked(circuit) {
+                    true => check(&examining, circuit, &circuits[circuit])?,
+                    false => results.push(Unverified::new(evaluate(&examining, circuit, &circuits[circuit])?)),
+                }
+            }
+            Ok::<_, ProtocolError>(results)
+        }));
+    }
+    let mut results = Vec::new();
+    for work in work {
+        results.extend(work.result().await??);
+    }
+    Ok(results)
+}
+
+fn check(examining: &Examining, circuit: usize, parts: &[Vec<Block>]) -> Result<(), Cheating> {
+    let remade = examining.remake(circuit);
+    let check = match (remade.fingerprint == examining.fingerprint(parts), remade.own_labels_fit) {
+        (false, _) => Check::CircuitOfSeed,
+        (true, false) => Check::LabelOfSeed,
+        (true, true) => return Ok(()),
+    };
+    Err(Cheating::new(check, format!("circuit {circuit}")))
+}
+
+fn evaluate(examining: &Examining, circuit: usize, parts: &[Vec<Block>]) -> Result<Bits, EvaluateError> {
+    examining.evaluate(circuit, parts)
+}
