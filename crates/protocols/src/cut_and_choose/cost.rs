@@ -79,7 +79,7 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
         (Phase::Setup, true) => 4,
         (Phase::Setup, false) => 3,
         // The sender answers the extension with a challenge; the receiver's first wait is for it.
-        (Phase::Prepare, _) => 1,
+        (Phase::Prepare, _) => u64::from(plan.evaluator_wires() + plan.cut_ots() > 0),
         (Phase::Build, _) => 0,
         // For the challenge, or the opening of the coins; for its output.
         (Phase::Online, true) => 2 - u64::from(plan.message_bits() == 0) + u64::from(is_lp07),
