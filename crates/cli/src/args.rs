@@ -23,7 +23,7 @@ pub(crate) enum Command {
     Demo(demo::Options),
     /// Run every party of a program as its own process on this machine
     Local(local::Options),
-    /// Run one party, against a peer elsewhere
+    /// Run one party, against peers elsewhere
     Run(run::Options),
     /// Fill a store with garbled components, together with a peer, before a function is known
     Prepare(prepare::Options),
@@ -133,7 +133,7 @@ pub(crate) struct InputArgs {
 /// How to compute.
 #[derive(Args, Clone)]
 pub(crate) struct ProtocolArgs {
-    /// The protocol: yao, components or cut-and-choose
+    /// The protocol: yao, components, cut-and-choose or gmw
     #[arg(long, default_value = "yao")]
     pub(crate) protocol: String,
     /// What the protocol must withstand, semi-honest or malicious [default: what it does withstand]

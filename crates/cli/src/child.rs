@@ -1,7 +1,8 @@
 //! One party of `garblet local` as a process of its own, from both ends.
 //!
 //! The parent writes the job as one line of JSON to the child's standard input; a party that listens reports the
-//! address that the system gave it, a party that connects is told it on a second line. The child ends with its report
+//! address that the system gave it. Of two parties, the one that connects is told it on a second line; of several, each is
+//! told all addresses once they are known. The child ends with its report
 //! or its failure on standard output. Standard error is the terminal's, for progress.
 
 use std::{
@@ -14,6 +15,7 @@ use std::{
 
 use garblet::Security;
 use garblet_circuit::{Bits, InputId, Party};
+use garblet_net::PeersFile;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -38,6 +40,8 @@ pub(crate) struct Job {
     pub(crate) settings: Settings,
     /// With components: what is prepared.
     pub(crate) library: Option<PathBuf>,
+    /// How many parties there are.
+    pub(crate) parties: u16,
     /// Whether to show progress.
     pub(crate) progress: bool,
 }
@@ -47,7 +51,7 @@ pub(crate) struct Job {
 #[serde(rename_all = "lowercase")]
 enum Word {
     Listening(String),
-    Done(Done),
+    Done(Box<Done>),
     Failed(Failure),
 }
 
@@ -63,7 +67,7 @@ pub(crate) struct Done {
 /// The child's end: does the job on standard input.
 pub(crate) fn main() -> Result<(), Failure> {
     let said = match work() {
-        Ok(done) => Word::Done(done),
+        Ok(done) => Word::Done(Box::new(done)),
         Err(failure) => Word::Failed(failure),
     };
     say(&said)
@@ -75,11 +79,18 @@ fn work() -> Result<Done, Failure> {
     let inputs = job.inputs.iter().map(|(id, bits)| Ok((InputId(*id), bits.parse::<Bits>()?)));
     let inputs: Result<Vec<_>, garblet_circuit::NotBits> = inputs.collect();
     let inputs = inputs.map_err(|e| Failure::call(format!("standard input: {e}")))?;
-    let meeting = match job.party {
-        Party(0) => Meeting::Listen("127.0.0.1:0".into()),
-        _ => Meeting::Connect(read_line()?.trim().into()),
+    let meeting = if job.is_mesh()? {
+        // The last party connects to all others.
+        let listen = (job.party.0 + 1 < job.parties).then(|| "127.0.0.1:0".to_string());
+        Meeting::Mesh { listen, peers: Box::new(told_addresses) }
+    } else {
+        let meeting = match job.party {
+            Party(0) => Meeting::Listen("127.0.0.1:0".into()),
+            _ => Meeting::Connect(read_line()?.trim().into()),
+        };
+        end_with_parent();
+        meeting
     };
-    end_with_parent();
     let listening = |address: std::net::SocketAddr| say(&Word::Listening(address.to_string()));
     let task = Task {
         program,
@@ -97,11 +108,28 @@ fn work() -> Result<Done, Failure> {
     Ok(Done { part: outcome.part, security: outcome.security, outputs })
 }
 
+impl Job {
+    /// Whether the parties are joined by a mesh.
+    fn is_mesh(&self) -> Result<bool, Failure> {
+        Ok(self.settings.config()?.protocol.is_mesh())
+    }
+}
+
+/// The addresses of all parties, from the second line.
+fn told_addresses() -> Result<PeersFile, Failure> {
+    let line = read_line()?;
+    let addresses: Vec<String> =
+        serde_json::from_str(&line).map_err(|e| Failure::call(format!("standard input: {e}")))?;
+    end_with_parent();
+    Ok(PeersFile::plain(addresses))
+}
+
 fn read_line() -> Result<String, Failure> {
     let mut line = String::new();
     match std::io::stdin().lock().read_line(&mut line) {
         Ok(n) if n > 0 => Ok(line),
-        Ok(_) => Err(Failure::no_result("standard input: ended before the job")),
+        // The parent has ended, or ends this run because of another party.
+        Ok(_) => Err(Failure { secondary: true, ..Failure::no_result("standard input: ended before the job") }),
         Err(error) => Err(Failure::no_result(format!("standard input: {error}"))),
     }
 }
@@ -124,6 +152,9 @@ fn say(word: &Word) -> Result<(), Failure> {
 /// The parent's end: the children of one run. Those that still run are killed when it is dropped.
 struct Family {
     children: Vec<Running>,
+    /// Where each party listens, once it is known.
+    addresses: Vec<Option<String>>,
+    mesh: bool,
     heard: Receiver<(usize, Option<Word>)>,
 }
 
@@ -131,7 +162,7 @@ struct Running {
     process: Child,
     /// Closing it ends the child.
     stdin: Option<ChildStdin>,
-    /// Whether it knows where to connect; the first party needs not.
+    /// Whether it knows where to connect; the first of two parties needs not.
     placed: bool,
     ended: Option<Result<Done, Failure>>,
 }
@@ -148,12 +179,13 @@ pub(crate) fn run_all(jobs: &[Job]) -> Result<Vec<Done>, Failure> {
 impl Family {
     fn start(jobs: &[Job]) -> Result<Self, Failure> {
         let (say, heard) = channel();
-        let mut family = Family { children: Vec::new(), heard };
+        let mesh = jobs.first().map(Job::is_mesh).transpose()?.unwrap_or(false);
+        let mut family = Family { children: Vec::new(), addresses: vec![None; jobs.len()], mesh, heard };
         for (at, job) in jobs.iter().enumerate() {
             let mut process = spawn()?;
             let stdout = process.stdout.take();
             let stdin = process.stdin.take();
-            family.children.push(Running { process, stdin, placed: at == 0, ended: None });
+            family.children.push(Running { process, stdin, placed: at == 0 && !mesh, ended: None });
             let say = say.clone();
             std::thread::spawn(move || {
                 let lines = stdout.into_iter().flat_map(|s| BufReader::new(s).lines());
@@ -183,18 +215,34 @@ impl Family {
         while self.children.iter().any(|c| c.ended.is_none()) {
             let wait = if failed { GRACE } else { Duration::MAX };
             match self.heard.recv_timeout(wait) {
-                Ok((_, Some(Word::Listening(address)))) => {
-                    for at in 1..self.children.len() {
-                        self.tell(at, &address);
-                        self.children[at].placed = true;
-                    }
-                }
-                Ok((at, Some(Word::Done(done)))) => self.end(at, Ok(done)),
+                Ok((at, Some(Word::Listening(address)))) => self.place(at, address),
+                Ok((at, Some(Word::Done(done)))) => self.end(at, Ok(*done)),
                 Ok((at, Some(Word::Failed(failure)))) => self.end(at, Err(failure)),
                 Ok((at, None)) => self.gone(at),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
             }
             failed |= self.children.iter().any(|c| matches!(c.ended, Some(Err(_))));
+        }
+    }
+
+    /// Tells those who connect where the others are, once that is known.
+    fn place(&mut self, at: usize, address: String) {
+        let told = match self.mesh {
+            false => Some(address),
+            true => {
+                self.addresses[at] = Some(address);
+                let (_, others) = self.addresses.split_last().unwrap_or((&None, &[]));
+                // Nobody asks for the last party's.
+                let all = others.iter().cloned().chain([Some("nowhere".to_string())]);
+                all.collect::<Option<Vec<String>>>().and_then(|all| serde_json::to_string(&all).ok())
+            }
+        };
+        let Some(told) = told else { return };
+        for at in 0..self.children.len() {
+            if !self.children[at].placed {
+                self.tell(at, &told);
+                self.children[at].placed = true;
+            }
         }
     }
 

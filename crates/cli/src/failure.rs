@@ -3,7 +3,7 @@
 use std::{fmt::Display, io::Write, path::Path, process::ExitCode};
 
 use garblet_circuit::diagnostic::Diagnostics;
-use garblet_net::NetError;
+use garblet_net::{MeshError, NetError, PartyError};
 use serde::{Deserialize, Serialize};
 
 /// The exit status of a command that failed.
@@ -63,6 +63,15 @@ impl Failure {
         let secondary =
             matches!(error, NetError::PeerClosed { .. } | NetError::PeerAborted { .. } | NetError::PeerBlames { .. });
         Failure { hint: error.hint(), secondary, ..failure }
+    }
+
+    /// Parties that do not come together.
+    pub(crate) fn mesh(error: &MeshError) -> Self {
+        let failure = match error {
+            MeshError::Own(error) | MeshError::Party(PartyError { source: error, .. }) => Failure::net(error),
+            MeshError::Missing { .. } => Failure::no_result(error),
+        };
+        Failure { message: error.to_string(), hint: error.hint(), ..failure }
     }
 
     /// A file that cannot be read.

@@ -106,9 +106,15 @@ impl PeerArgs {
     ///
     /// *Errors*: an identity that cannot be loaded, or nobody to trust.
     pub(crate) fn tls(&self) -> Result<Tls, Failure> {
+        Ok(Tls::new(self.identity()?, self.trusted()?))
+    }
+
+    /// Our identity.
+    ///
+    /// *Errors*: one that cannot be loaded.
+    pub(crate) fn identity(&self) -> Result<Identity, Failure> {
         let path = in_configuration(self.identity.as_deref(), "identity.pem")?;
-        let identity = Identity::load(&path).map_err(|e| identity_failure(&e))?;
-        Ok(Tls::new(identity, self.trusted()?))
+        Identity::load(&path).map_err(|e| identity_failure(&e))
     }
 
     /// The one peer that is accepted, as material that was prepared with it is marked.

@@ -111,7 +111,7 @@ impl Local<'_> {
         let security = done.first().map(|d| d.security);
         let security = security.ok_or_else(|| Failure::no_result("no party has a result"))?;
         let parts = done.into_iter().map(|d| d.part).collect();
-        let report = RunReport::new(self.program, self.settings, security, &outputs, parts)?;
+        let report = RunReport::new(self.program, self.settings, self.inputs.len() as u16, security, &outputs, parts)?;
         Ok(Outcome { outputs, report, seconds })
     }
 
@@ -122,6 +122,7 @@ impl Local<'_> {
             inputs: inputs.iter().map(|(id, bits)| (id.0, bits.to_string())).collect(),
             settings: self.settings.clone(),
             library: self.library.map(Path::to_path_buf),
+            parties: self.inputs.len() as u16,
             progress: party == 0,
         };
         self.inputs.iter().enumerate().map(job).collect()

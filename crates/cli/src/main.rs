@@ -7,6 +7,7 @@ mod args;
 mod bench;
 mod child;
 mod convert;
+mod cpu;
 mod demo;
 mod eval;
 mod failure;

@@ -13,11 +13,12 @@ use crate::{
     report::total,
     session::{self, Settings, block_on, explain},
     supply::Folder,
-    way::{Way, WayArgs, announce},
+    way::{self, Way, WayArgs, announce},
 };
 
 /// What `garblet prepare` takes.
 #[derive(clap::Args)]
+#[command(group(clap::ArgGroup::new("meeting").args(way::MEETING).required(true)))]
 pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) stock: StockArgs,

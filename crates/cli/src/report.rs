@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
+    cpu::CpuSeconds,
     failure::Failure,
     output::{bytes, count, seconds, table},
     session::Settings,
@@ -18,6 +19,9 @@ pub(crate) struct PartyPart {
     pub(crate) role: String,
     /// None where the system does not tell.
     pub(crate) peak_rss_bytes: Option<u64>,
+    /// None where the system does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cpu_seconds: Option<CpuSeconds>,
     pub(crate) phases: PhaseCosts,
 }
 
@@ -132,12 +136,13 @@ pub(crate) fn outputs_text(program: &Program, outputs: &[Option<Bits>]) -> Strin
 }
 
 impl RunReport {
-    /// A report of the parties in `parts`, which is all of them or one.
+    /// A report of the parties in `parts`, which is all `parties` of them or one.
     ///
     /// *Errors*: settings that do not hold together.
     pub(crate) fn new(
         program: &Program,
         settings: &Settings,
+        parties: u16,
         security: Security,
         outputs: &[Option<Bits>],
         parts: Vec<PartyPart>,
@@ -146,7 +151,7 @@ impl RunReport {
         Ok(RunReport {
             protocol: config.protocol.name(),
             adversary: config.protocol.adversary(),
-            parties: program.party_count(),
+            parties,
             program: ProgramPart::of(program),
             security,
             parameters: config.parameters().into_iter().map(|(name, value)| (name, value.into())).collect(),

@@ -1,6 +1,9 @@
-//! `garblet run`: one party, against a peer elsewhere.
+//! `garblet run`: one party, against one or several peers elsewhere.
+
+use std::path::PathBuf;
 
 use garblet_circuit::Party;
+use garblet_net::{PeersFile, PeersFileError};
 
 use crate::{
     args::{InputArgs, ProgramArgs, ProtocolArgs},
@@ -11,11 +14,12 @@ use crate::{
     report::{RunReport, check_panics, outputs_text},
     session::{self, Settings, Task},
     supply::SupplyArgs,
-    way::{WayArgs, announce},
+    way::{self, WayArgs, announce},
 };
 
 /// What `garblet run` takes.
 #[derive(clap::Args)]
+#[command(group(clap::ArgGroup::new("meeting").args(way::MEETING).arg("peers").required(true).multiple(true)))]
 pub(crate) struct Options {
     #[command(flatten)]
     program: ProgramArgs,
@@ -28,6 +32,9 @@ pub(crate) struct Options {
     party: u16,
     #[command(flatten)]
     supply: SupplyArgs,
+    /// Where all parties are and who they are, for the protocols of several: TOML, a table [[party]] for each
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["connect", "peer"])]
+    peers: Option<PathBuf>,
     #[command(flatten)]
     peer: WayArgs,
     /// Print one JSON object on standard output
@@ -39,17 +46,22 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let program = program::load(&options.program)?;
     let settings = Settings::new(&options.protocol)?;
-    let parties = settings.parties(&program, None)?;
+    let peers = peers_file(options, &settings)?;
+    let asked = peers.as_ref().map(|peers| peers.party_count());
+    let parties = settings.parties(&program, asked)?;
     let party = Party(options.party);
     if party.0 >= parties {
         return Err(Failure::call(format!("--party {party}: there are {parties} parties, 0 to {}", parties - 1)));
     }
     if let Some(other) = options.inputs.inputs.iter().find(|i| i.party != party) {
         return Err(Failure::call(format!("--input {}={}: this is party {party}", other.party, other.path.display()))
-            .hint("give only this party's inputs; the other party gives its own"));
+            .hint("give only this party's inputs; the others give their own"));
     }
     let inputs = inputs::of_party(&program, &options.inputs, party)?;
-    let way = options.peer.way()?;
+    let way = match &peers {
+        Some(peers) => options.peer.to_all(party, peers)?,
+        None => options.peer.way()?,
+    };
     let supply = options.supply.source(&settings, &way.peer)?;
     let task = Task {
         program: program.clone(),
@@ -64,11 +76,27 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     };
     let outcome = session::compute(task)?;
     check_panics(&program, &outcome.outputs)?;
-    let report = RunReport::new(&program, &settings, outcome.security, &outcome.outputs, vec![outcome.part])?;
+    let report = RunReport::new(&program, &settings, parties, outcome.security, &outcome.outputs, vec![outcome.part])?;
     if options.json {
         return print_json(&report);
     }
     print(&outputs_text(&program, &outcome.outputs))?;
     eprintln!("\n{}", report.text().trim_end());
     Ok(())
+}
+
+/// The peers file, which the protocols of several parties need and the others do not take.
+fn peers_file(options: &Options, settings: &Settings) -> Result<Option<PeersFile>, Failure> {
+    let protocol = settings.config()?.protocol;
+    match (&options.peers, protocol.is_mesh()) {
+        (Some(path), true) => {
+            let failure = |e: PeersFileError| Failure { hint: e.hint.clone(), ..Failure::call(e) };
+            Ok(Some(PeersFile::open(path).map_err(failure)?))
+        }
+        (None, false) => Ok(None),
+        (Some(_), false) => Err(Failure::call(format!("--peers: {protocol} has one peer"))
+            .hint("give --listen or --connect; or --protocol gmw, which has several")),
+        (None, true) => Err(Failure::call(format!("{protocol} needs a peers file, which says where all parties are"))
+            .hint("give --peers FILE, with a table [[party]] for each, also if there are two")),
+    }
 }

@@ -7,11 +7,12 @@ use crate::{
     failure::{Failure, Status},
     output::count,
     prepare::StockArgs,
-    way::WayArgs,
+    way::{self, WayArgs},
 };
 
 /// What `garblet serve` takes.
 #[derive(clap::Args)]
+#[command(group(clap::ArgGroup::new("meeting").args(way::MEETING).required(true)))]
 pub(crate) struct Options {
     #[command(flatten)]
     stock: StockArgs,

@@ -2,14 +2,18 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use garblet::{Bits, Config, Error, Party, Peer, Program, Protocol, Report, Security, Supply, components::NotPrepared};
+use garblet::{
+    AnyPeer, Bits, Config, Error, MeshPeer, Party, Peer, Program, Protocol, Report, Security, Supply,
+    components::NotPrepared,
+};
 use garblet_circuit::InputId;
-use garblet_net::{Channel, DEFAULT_TIMEOUT, Listener, SimulatedLink, Tls, connect};
+use garblet_net::{Channel, DEFAULT_TIMEOUT, Listener, Mesh, PeersFile, SimulatedLink, Tls, connect};
 use garblet_ot::OtError;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     args::{Param, ProtocolArgs},
+    cpu::{CpuClock, CpuSeconds},
     failure::Failure,
     progress::Bar,
     report::{PartyPart, peak_rss_bytes},
@@ -27,11 +31,13 @@ pub(crate) struct Settings {
 }
 
 /// Where the parties meet.
-pub(crate) enum Meeting {
+pub(crate) enum Meeting<'a> {
     /// This party waits there.
     Listen(String),
     /// This party goes there.
     Connect(String),
+    /// Several parties: this one listens there, unless it is the last, and the others are where the file says.
+    Mesh { listen: Option<String>, peers: Box<dyn Fn() -> Result<PeersFile, Failure> + 'a> },
 }
 
 /// One party's part in a run.
@@ -40,7 +46,7 @@ pub(crate) struct Task<'a> {
     pub(crate) party: Party,
     pub(crate) inputs: Vec<(InputId, Bits)>,
     pub(crate) settings: &'a Settings,
-    pub(crate) meeting: Meeting,
+    pub(crate) meeting: Meeting<'a>,
     /// None is plain TCP.
     pub(crate) tls: Option<Tls>,
     /// Hears where this party listens, with the port that the system chose.
@@ -113,19 +119,26 @@ impl Settings {
         }
     }
 
-    /// How many parties there are.
+    /// How many parties there are: as many as were asked for, or as the program needs.
     ///
     /// *Errors*: a number that the protocol or the program does not have.
     pub(crate) fn parties(&self, program: &Program, asked: Option<u16>) -> Result<u16, Failure> {
-        let (needed, protocol) = (program.party_count(), &self.protocol);
-        if needed != 2 {
-            return Err(Failure::call(format!("{protocol} has 2 parties, `{}` needs {needed}", program.name())));
+        let (needed, protocol) = (program.party_count(), self.config()?.protocol);
+        let (allowed, name) = (protocol.parties(), program.name());
+        let (least, most) = (*allowed.start(), *allowed.end());
+        let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
+        if needed > most {
+            let failure = Failure::call(format!("{protocol} has {range} parties, `{name}` needs {needed}"));
+            return Err(if protocol.is_mesh() { failure } else { failure.hint("--protocol gmw has more") });
         }
         match asked {
-            Some(other) if other != 2 => {
-                Err(Failure::call(format!("--parties {other}: expected 2, which is what {protocol} has")))
+            Some(other) if !allowed.contains(&other) => {
+                Err(Failure::call(format!("--parties {other}: expected {range}, which is what {protocol} has")))
             }
-            _ => Ok(2),
+            Some(other) if other < needed => Err(Failure::call(format!(
+                "--parties {other}: `{name}` needs {needed}: it has inputs or outputs of theirs"
+            ))),
+            _ => Ok(asked.unwrap_or(needed.max(least))),
         }
     }
 
@@ -144,16 +157,41 @@ pub(crate) fn compute(task: Task<'_>) -> Result<Outcome, Failure> {
         let config = task.settings.config()?;
         // Before the peer is met, so that a mistake is told at once.
         let supply = task.supply.as_ref().map(Source::open).transpose()?;
-        let channel = meet(task.settings, &task.meeting, task.tls.clone(), task.listening).await?;
-        let report = converse(task, channel, config, supply).await?;
+        let connected = connect_all(&task).await?;
+        let (report, cpu_seconds) = converse(task, connected, config, supply).await?;
         let part = PartyPart {
             party: report.party.0,
             role: report.role.into(),
             peak_rss_bytes: peak_rss_bytes(),
+            cpu_seconds,
             phases: report.phases,
         };
         Ok(Outcome { outputs: report.outputs, security: report.security, part })
     })
+}
+
+/// What joins this party to the others.
+enum Connected {
+    Channel(Channel),
+    Mesh(Mesh),
+}
+
+async fn connect_all(task: &Task<'_>) -> Result<Connected, Failure> {
+    let Meeting::Mesh { listen, peers } = &task.meeting else {
+        let channel = meet(task.settings, &task.meeting, task.tls.clone(), task.listening).await?;
+        return Ok(Connected::Channel(channel));
+    };
+    let options = task.settings.options(task.tls.clone())?;
+    let listener = match listen {
+        Some(address) => {
+            let listener = Listener::bind(address).await.map_err(|e| Failure::net(&e))?;
+            (task.listening)(listener.address())?;
+            Some(listener)
+        }
+        None => None,
+    };
+    let mesh = Mesh::join(task.party.0, &peers()?, listener, &options).await.map_err(|e| Failure::mesh(&e))?;
+    Ok(Connected::Mesh(mesh))
 }
 
 /// Runs a future to its end on one thread: garbling and evaluating keep one core busy, and the peer's process has its own.
@@ -166,7 +204,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> R
 /// Meets the peer.
 pub(crate) async fn meet(
     settings: &Settings,
-    meeting: &Meeting,
+    meeting: &Meeting<'_>,
     tls: Option<Tls>,
     listening: &dyn Fn(SocketAddr) -> Result<(), Failure>,
 ) -> Result<Channel, Failure> {
@@ -178,37 +216,49 @@ pub(crate) async fn meet(
             listener.accept(&options).await
         }
         Meeting::Connect(address) => connect(address, &options).await,
+        Meeting::Mesh { .. } => return Err(Failure::call("--peers: this is between two parties")),
     }
     .map_err(|e| Failure::net(&e))
 }
 
 async fn converse(
     task: Task<'_>,
-    channel: Channel,
+    connected: Connected,
     mut config: Config,
     supply: Option<Supply>,
-) -> Result<Report, Failure> {
+) -> Result<(Report, Option<CpuSeconds>), Failure> {
     let bar = Bar::new(task.progress);
     let program = Arc::new(task.program);
     let inputs: Vec<Bits> = task.inputs.into_iter().map(|(_, bits)| bits).collect();
     let (rng, bar, party) = (&mut rand::rng(), Box::new(bar), task.party);
     config.components.top_up = task.supply.as_ref().is_some_and(Source::top_up);
-    let peer = match supply {
-        Some(supply) => Peer::open_supplied(program, party, channel, config, supply, rng, bar).await,
-        None => Peer::open(program, party, channel, config, rng, bar).await,
+    let mut cpu = CpuClock::start();
+    let two = |peer| AnyPeer::Two(Box::new(peer));
+    let peer = match (connected, supply) {
+        (Connected::Mesh(mesh), _) => {
+            let peer = MeshPeer::join(program, mesh, config, rng, bar).await;
+            peer.map(|peer| AnyPeer::Many(Box::new(peer)))
+        }
+        (Connected::Channel(channel), Some(supply)) => {
+            Peer::open_supplied(program, party, channel, config, supply, rng, bar).await.map(two)
+        }
+        (Connected::Channel(channel), None) => Peer::open(program, party, channel, config, rng, bar).await.map(two),
     };
     let mut peer = peer.map_err(|e| explain(&e))?;
+    let setup = cpu.lap();
     let done = async {
         let prepared = peer.prepare().await?;
-        peer.online(prepared, &inputs).await
+        let prepare = cpu.lap();
+        let report = peer.online(prepared, &inputs).await?;
+        Ok((report, CpuSeconds::of([setup, prepare, cpu.lap()])))
     };
     match done.await {
-        Ok(report) => {
+        Ok(done) => {
             peer.close().await.map_err(|e| explain(&e))?;
-            Ok(report)
+            Ok(done)
         }
         Err(error) => {
-            peer.abort().await;
+            peer.abort(&error).await;
             Err(explain(&error))
         }
     }
@@ -224,6 +274,10 @@ pub(crate) fn explain(error: &Error) -> Failure {
             Failure::call(error).hint("add it to the library file; a store is filled for one library")
         }
         Error::Net(error) | Error::Ot(OtError::Net(error)) => Failure::net(error),
+        Error::Peer { party, source } => {
+            let failure = explain(source);
+            Failure { message: format!("party {party}: {}", failure.message), ..failure }
+        }
         Error::Unsupported { .. } | Error::Input { .. } | Error::NoSuchParty { .. } => Failure::call(error),
         _ => Failure::no_result(error),
     }

@@ -2,7 +2,8 @@
 
 use std::net::SocketAddr;
 
-use garblet_net::Tls;
+use garblet_circuit::Party;
+use garblet_net::{PeerEntry, PeersFile, Tls};
 
 use crate::{failure::Failure, identity, session::Meeting};
 
@@ -20,7 +21,7 @@ pub(crate) struct WayArgs {
 
 /// Where to meet the peer.
 #[derive(clap::Args)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 struct MeetingArgs {
     /// Wait for the peer at this address
     #[arg(long, value_name = "HOST:PORT")]
@@ -30,9 +31,12 @@ struct MeetingArgs {
     connect: Option<String>,
 }
 
+/// The options of which two parties need one: to be named in a group of the command.
+pub(crate) const MEETING: [&str; 2] = ["listen", "connect"];
+
 /// A way to the peer.
-pub(crate) struct Way {
-    pub(crate) meeting: Meeting,
+pub(crate) struct Way<'a> {
+    pub(crate) meeting: Meeting<'a>,
     /// None is plain TCP.
     pub(crate) tls: Option<Tls>,
     /// The peer as a store is marked with it, or why there is none.
@@ -43,15 +47,50 @@ impl WayArgs {
     /// The way.
     ///
     /// *Errors*: no address, plain TCP to another machine, an identity that cannot be loaded, nobody to trust.
-    pub(crate) fn way(&self) -> Result<Way, Failure> {
+    pub(crate) fn way(&self) -> Result<Way<'static>, Failure> {
         let listen = self.meeting.listen.clone().map(Meeting::Listen);
         let meeting = listen.or_else(|| self.meeting.connect.clone().map(Meeting::Connect));
         let meeting = meeting.ok_or_else(|| Failure::call("--listen or --connect is missing"))?;
         if self.insecure_plain_tcp {
-            require_loopback(&meeting)?;
+            let (Meeting::Listen(address) | Meeting::Connect(address)) = &meeting else {
+                return Err(Failure::call("--peers: this is between two parties"));
+            };
+            require_loopback(address)?;
             return Ok(Way { meeting, tls: None, peer: Ok("a peer without identity".into()) });
         }
         Ok(Way { meeting, tls: Some(self.peer.tls()?), peer: self.peer.only_peer() })
+    }
+
+    /// The way of `party` to the others of `peers`.
+    ///
+    /// *Errors*: plain TCP to other machines, an identity that cannot be loaded, or is not the one in the file.
+    pub(crate) fn to_all<'a>(&self, party: Party, peers: &'a PeersFile) -> Result<Way<'a>, Failure> {
+        let Some(own) = peers.parties().get(usize::from(party.0)) else {
+            return Err(Failure::call(format!("--party {party}: the peers file has {} parties", peers.party_count())));
+        };
+        let tls = self.tls_among(party, own, peers)?;
+        let address = self.meeting.listen.clone().unwrap_or_else(|| own.address.clone());
+        let listen = (party.0 + 1 < peers.party_count()).then_some(address);
+        let meeting = Meeting::Mesh { listen, peers: Box::new(|| Ok(peers.clone())) };
+        Ok(Way { meeting, tls, peer: Err(Failure::call("a store is for one peer")) })
+    }
+
+    fn tls_among(&self, party: Party, own: &PeerEntry, peers: &PeersFile) -> Result<Option<Tls>, Failure> {
+        if self.insecure_plain_tcp {
+            peers.parties().iter().try_for_each(|entry| require_loopback(&entry.address))?;
+            return Ok(None);
+        }
+        let identity = self.peer.identity()?;
+        match own.fingerprint {
+            Some(expected) if expected != identity.fingerprint() => {
+                let got = identity.fingerprint();
+                Err(Failure::call(format!("party {party} of the peers file is {expected}, our identity is {got}"))
+                    .hint("check --party and --identity, or correct the peers file"))
+            }
+            Some(_) => Ok(Some(Tls::new(identity, []))),
+            None => Err(Failure::call("the peers file has no fingerprints, so nobody would know who the others are")
+                .hint("give every party its fingerprint; on one machine, --insecure-plain-tcp does without")),
+        }
     }
 }
 
@@ -61,9 +100,8 @@ pub(crate) fn announce(address: SocketAddr) -> Result<(), Failure> {
     Ok(())
 }
 
-fn require_loopback(meeting: &Meeting) -> Result<(), Failure> {
-    let (Meeting::Listen(address) | Meeting::Connect(address)) = meeting;
-    let host = address.rsplit_once(':').map_or(&address[..], |(host, _)| host);
+fn require_loopback(address: &str) -> Result<(), Failure> {
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
     let loopback = host == "localhost"
         || host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
     match loopback {
@@ -80,10 +118,10 @@ mod tests {
     #[test]
     fn plain_tcp_is_for_this_machine() {
         for address in ["127.0.0.1:1", "localhost:1", "[::1]:1", "127.8.8.8:0"] {
-            assert_eq!(require_loopback(&Meeting::Listen(address.into())), Ok(()), "{address}");
+            assert_eq!(require_loopback(address), Ok(()), "{address}");
         }
         for address in ["0.0.0.0:1", "192.168.0.1:1", "example.org:1", ":1", ""] {
-            assert!(require_loopback(&Meeting::Connect(address.into())).is_err(), "{address}");
+            assert!(require_loopback(address).is_err(), "{address}");
         }
     }
 }

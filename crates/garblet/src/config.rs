@@ -1,10 +1,10 @@
 //! What to run: protocol and parameters, as both parties must choose them.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, ops::RangeInclusive, str::FromStr};
 
 use garblet_garble::SchemeKind;
 use garblet_ot::Width;
-use garblet_protocols::{components, cut_and_choose, yao};
+use garblet_protocols::{components, cut_and_choose, gmw, yao};
 
 /// A protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,11 +16,13 @@ pub enum Protocol {
     Components,
     /// Many garbled circuits of which some are checked, two parties, malicious.
     CutAndChoose,
+    /// Shared bits, several parties, semi-honest; as many rounds as layers of AND gates.
+    Gmw,
 }
 
 impl Protocol {
     /// All protocols.
-    pub const ALL: [Protocol; 3] = [Protocol::Yao, Protocol::Components, Protocol::CutAndChoose];
+    pub const ALL: [Protocol; 4] = [Protocol::Yao, Protocol::Components, Protocol::CutAndChoose, Protocol::Gmw];
 
     /// The name on the command line and in results.
     pub fn name(self) -> &'static str {
@@ -28,14 +30,32 @@ impl Protocol {
             Protocol::Yao => yao::NAME,
             Protocol::Components => components::NAME,
             Protocol::CutAndChoose => cut_and_choose::NAME,
+            Protocol::Gmw => gmw::NAME,
         }
     }
 
     /// The adversary that the protocol withstands.
     pub fn adversary(self) -> &'static str {
         match self {
-            Protocol::Yao | Protocol::Components => "semi-honest",
+            Protocol::Yao | Protocol::Components | Protocol::Gmw => "semi-honest",
             Protocol::CutAndChoose => "malicious",
+        }
+    }
+
+    /// How many parties it may have.
+    pub fn parties(self) -> RangeInclusive<u16> {
+        match self {
+            Protocol::Yao | Protocol::Components | Protocol::CutAndChoose => 2..=2,
+            Protocol::Gmw => 2..=gmw::PARTIES_MAX,
+        }
+    }
+
+    /// Whether its parties are joined by a [`Mesh`](garblet_net::Mesh), with [`MeshPeer`](crate::MeshPeer); otherwise two
+    /// of them share a channel, with [`Peer`](crate::Peer).
+    pub fn is_mesh(self) -> bool {
+        match self {
+            Protocol::Yao | Protocol::Components | Protocol::CutAndChoose => false,
+            Protocol::Gmw => true,
         }
     }
 }
@@ -68,6 +88,8 @@ pub struct Config {
     pub components: components::Config,
     /// Parameters of [`Protocol::CutAndChoose`].
     pub cut_and_choose: cut_and_choose::Config,
+    /// Parameters of [`Protocol::Gmw`].
+    pub gmw: gmw::Config,
 }
 
 /// Names of parameters, each with the values it takes.
@@ -81,6 +103,7 @@ const OT_K: (&str, &str) = ("ot-k", "2, 4 or 8");
 const STATISTICAL: (&str, &str) = ("statistical", "40 or 80");
 const CIRCUITS: (&str, &str) = ("circuits", "a number from 2 to 4096");
 const FORM: (&str, &str) = ("form", "oblivious or lp07");
+const GMW_FORM: (&str, &str) = ("form", "triples or 2012");
 const SUPERSETS: (&str, &str) = ("supersets", "a number from 2 to 4096");
 const ENCODING: (&str, &str) = ("encoding", "systematic, random or independent");
 const LINKS: (&str, &str) = ("links", "cheapest, keyed or standard");
@@ -97,6 +120,7 @@ impl Config {
             Protocol::Yao => &[SCHEME, HASH, BUILD, OT_K],
             Protocol::Components => &[SCHEME, HASH, LINKS, OT_K],
             Protocol::CutAndChoose => &[FORM, STATISTICAL, CIRCUITS, SUPERSETS, ENCODING, PRIVATE_SCHEME, HASH, OT_K],
+            Protocol::Gmw => &[GMW_FORM, OT_K],
         }
     }
 
@@ -113,6 +137,8 @@ impl Config {
             Protocol::Yao => (&mut self.yao.garbling, &mut self.yao.ot_width),
             Protocol::Components => (&mut self.components.garbling, &mut self.components.ot_width),
             Protocol::CutAndChoose => (&mut self.cut_and_choose.garbling, &mut self.cut_and_choose.ot_width),
+            // It garbles nothing.
+            Protocol::Gmw => (&mut self.yao.garbling, &mut self.gmw.ot_width),
         };
         match name {
             "scheme" => {
@@ -129,6 +155,9 @@ impl Config {
             }
             "circuits" => self.cut_and_choose.circuits = Some(circuits(value).ok_or_else(unknown)?),
             "supersets" => self.cut_and_choose.supersets = Some(circuits(value).ok_or_else(unknown)?),
+            "form" if self.protocol == Protocol::Gmw => {
+                self.gmw.form = value_of(value, &GMW_FORMS).ok_or_else(unknown)?;
+            }
             "form" => self.cut_and_choose.form = value_of(value, &FORMS).ok_or_else(unknown)?,
             "encoding" => self.cut_and_choose.encoding = Some(value_of(value, &ENCODINGS).ok_or_else(unknown)?),
             "links" => self.components.linking = value_of(value, &LINKINGS).ok_or_else(unknown)?,
@@ -146,6 +175,7 @@ impl Config {
             Protocol::Yao => (self.yao.garbling, self.yao.ot_width),
             Protocol::Components => (self.components.garbling, self.components.ot_width),
             Protocol::CutAndChoose => (self.cut_and_choose.garbling, self.cut_and_choose.ot_width),
+            Protocol::Gmw => (self.yao.garbling, self.gmw.ot_width),
         };
         let value = |name: &str| match name {
             "scheme" => garbling.scheme.to_string(),
@@ -154,6 +184,7 @@ impl Config {
             "statistical" => name_of(self.cut_and_choose.statistical, &STATISTICALS).into(),
             "circuits" => self.cut_and_choose.circuits().to_string(),
             "supersets" => self.cut_and_choose.supersets().to_string(),
+            "form" if self.protocol == Protocol::Gmw => name_of(self.gmw.form, &GMW_FORMS).into(),
             "form" => name_of(self.cut_and_choose.form, &FORMS).into(),
             "encoding" => name_of(self.cut_and_choose.input_encoding(), &ENCODINGS).into(),
             "links" => name_of(self.components.linking, &LINKINGS).into(),
@@ -170,6 +201,8 @@ const STATISTICALS: [(&str, cut_and_choose::Statistical); 2] =
 
 const FORMS: [(&str, cut_and_choose::Form); 2] =
     [("oblivious", cut_and_choose::Form::Oblivious), ("lp07", cut_and_choose::Form::Lp07)];
+
+const GMW_FORMS: [(&str, gmw::Form); 2] = [("triples", gmw::Form::Triples), ("2012", gmw::Form::Choi2012)];
 
 const ENCODINGS: [(&str, cut_and_choose::InputEncoding); 3] = [
     ("systematic", cut_and_choose::InputEncoding::Systematic),
@@ -234,6 +267,11 @@ mod tests {
             config.set(name, value).unwrap();
             assert!(config.parameters().contains(&(name.into(), value.into())));
         }
+        let mut config = Config::of(Protocol::Gmw);
+        for (name, value) in [("form", "2012"), ("ot-k", "2")] {
+            config.set(name, value).unwrap();
+            assert!(config.parameters().contains(&(name.into(), value.into())));
+        }
         let mut config = Config::of(Protocol::Components);
         for (name, value) in [("scheme", "grr3"), ("hash", "tmmo"), ("links", "keyed"), ("ot-k", "8")] {
             config.set(name, value).unwrap();
@@ -280,6 +318,8 @@ mod tests {
         assert_eq!(error, "unknown parameter `sheme`, expected scheme, hash, build, ot-k");
         let error = Config::of(Protocol::Components).set("build", "ahead").unwrap_err().to_string();
         assert_eq!(error, "unknown parameter `build`, expected scheme, hash, links, ot-k");
+        let error = Config::of(Protocol::Gmw).set("form", "2013").unwrap_err().to_string();
+        assert_eq!(error, "unknown form `2013`, expected triples or 2012");
         let error = config.set("ot-k", "3").unwrap_err().to_string();
         assert_eq!(error, "unknown ot-k `3`, expected 2, 4 or 8");
         assert_eq!(config, Config::default());

@@ -1,7 +1,8 @@
 //! Garblet: parties who do not trust one another compute a function of their private inputs by garbled circuits.
 //!
 //! A [`Program`] says what is computed, who gives which input and who learns which output. A [`Peer`] is one party's
-//! end of a run over a [`Channel`](net::Channel); [`run_in_memory`] runs all parties in this process, to try things.
+//! end of a run over a [`Channel`](net::Channel) to another, a [`MeshPeer`] over a [`Mesh`](net::Mesh) of several;
+//! [`run_in_memory`] runs all parties in this process, to try things.
 //!
 //! ```
 //! use garblet::{Bits, Config, library, run_in_memory};
@@ -14,13 +15,16 @@
 
 mod config;
 mod memory;
+mod mesh_peer;
+mod mesh_role;
 mod peer;
 mod predict;
 mod role;
 mod supply;
 
 pub use config::{Config, Protocol, UnknownParameter};
-pub use memory::run_in_memory;
+pub use memory::{run_in_memory, run_many_in_memory};
+pub use mesh_peer::{AnyPeer, AnyPrepared, MeshPeer, MeshPrepared};
 pub use peer::{Error, Peer, Prepared, Report};
 pub use predict::predict;
 pub use supply::{Filled, Supply, fill};
@@ -33,6 +37,7 @@ pub use garblet_ot::Width;
 pub use garblet_protocols::bmr;
 pub use garblet_protocols::components;
 pub use garblet_protocols::cut_and_choose;
+pub use garblet_protocols::gmw;
 pub use garblet_protocols::yao;
 pub use garblet_protocols::yao::Build;
 pub use garblet_protocols::{Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Security, Session};

@@ -3,48 +3,94 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party, Program};
-use garblet_net::{Channel, memory_pair};
+use garblet_net::{Channel, Mesh, memory_pair};
 
 use crate::{
     config::Config,
+    mesh_peer::{AnyPeer, MeshPeer},
     peer::{Error, Peer, Report},
 };
 
-/// Runs a program with both parties in this process and returns their reports in order.
+/// Runs a program with as many parties as it speaks of in this process and returns their reports in order.
 ///
 /// *Shape*: `inputs` are the values of all program inputs, in program order.
 ///
-/// *Errors*: as [`Peer`]; the first party's where both fail.
+/// *Errors*: as [`Peer`]; the first party's where several fail.
 pub fn run_in_memory(program: &Program, inputs: &[Bits], config: Config) -> Result<Vec<Report>, Error> {
+    run_many_in_memory(program, program.party_count(), inputs, config)
+}
+
+/// The same with so many parties, of whom some may have no input.
+///
+/// *Errors*: also a number of parties that the protocol does not have.
+pub fn run_many_in_memory(
+    program: &Program,
+    parties: u16,
+    inputs: &[Bits],
+    config: Config,
+) -> Result<Vec<Report>, Error> {
     let program = Arc::new(program.clone());
-    let (left, right) = memory_pair();
-    let run = |party, channel| {
+    if !config.protocol.parties().contains(&parties) {
+        let (protocol, program) = (config.protocol.name(), program.name().into());
+        return Err(Error::Unsupported { protocol, program, reason: format!("there are {parties} parties") });
+    }
+    let ends: Vec<End> = if config.protocol.is_mesh() {
+        Mesh::memory(parties).into_iter().map(End::Mesh).collect()
+    } else {
+        let (left, right) = memory_pair();
+        vec![End::Channel(left), End::Channel(right)]
+    };
+    let run = |(party, end): (usize, End)| {
+        let party = Party(party as u16);
         let own = program.inputs().iter().zip(inputs).filter(|(i, _)| i.owner == party).map(|(_, v)| v.clone());
         let own: Vec<Bits> = own.collect();
         let program = program.clone();
-        move || block_on(one_party(program, party, channel, own, config))
+        move || block_on(one_party(program, party, end, own, config))
     };
-    let (garbler, evaluator) = (run(Party(0), left), run(Party(1), right));
-    let (garbler, evaluator) = std::thread::scope(|scope| {
-        let evaluator = scope.spawn(evaluator);
-        (garbler(), evaluator.join())
+    let reports: Vec<Result<Report, Error>> = std::thread::scope(|scope| {
+        let parties: Vec<_> = ends.into_iter().enumerate().map(|end| scope.spawn(run(end))).collect();
+        let join = |party: std::thread::ScopedJoinHandle<_>| {
+            party.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        parties.into_iter().map(join).collect()
     });
-    let evaluator = evaluator.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    Ok(vec![garbler?, evaluator?])
+    reports.into_iter().collect()
+}
+
+/// What joins a party to the others.
+enum End {
+    Channel(Channel),
+    Mesh(Mesh),
 }
 
 async fn one_party(
     program: Arc<Program>,
     party: Party,
-    channel: Channel,
+    end: End,
     inputs: Vec<Bits>,
     config: Config,
 ) -> Result<Report, Error> {
-    let mut peer = Peer::open(program, party, channel, config, &mut rand::rng(), Box::new(())).await?;
-    let prepared = peer.prepare().await?;
-    let report = peer.online(prepared, &inputs).await?;
-    peer.close().await?;
-    Ok(report)
+    let (rng, progress) = (&mut rand::rng(), Box::new(()));
+    let mut peer = match end {
+        End::Channel(channel) => {
+            AnyPeer::Two(Box::new(Peer::open(program, party, channel, config, rng, progress).await?))
+        }
+        End::Mesh(mesh) => AnyPeer::Many(Box::new(MeshPeer::join(program, mesh, config, rng, progress).await?)),
+    };
+    let done = async {
+        let prepared = peer.prepare().await?;
+        peer.online(prepared, &inputs).await
+    };
+    match done.await {
+        Ok(report) => {
+            peer.close().await?;
+            Ok(report)
+        }
+        Err(error) => {
+            peer.abort(&error).await;
+            Err(error)
+        }
+    }
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {

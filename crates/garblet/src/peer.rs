@@ -17,7 +17,8 @@ use crate::{
 /// A run that ended without a result.
 pub type Error = ProtocolError;
 
-/// One party that has agreed with its peer on program and parameters, and is set up.
+/// One of two parties that has agreed with its peer on program and parameters, and is set up. Several are
+/// [`MeshPeer`](crate::MeshPeer)s.
 ///
 /// [`Peer::prepare`] may be called any number of times, ahead of inputs; each [`Prepared`] serves one
 /// [`Peer::online`].
@@ -61,15 +62,16 @@ impl Peer {
     ) -> Result<Self, Error> {
         check_party(party, &config)?;
         match config.protocol {
+            Protocol::Gmw => Err(not_for_two(&config)),
             Protocol::Yao => {
                 let plan = Arc::new(yao::Plan::new(program, config.yao)?);
-                let hello = hello(plan.program(), party, &config);
+                let hello = hello(plan.program(), party, 2, &config);
                 let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
                 Peer::set_up(session, async |session| Role::yao(session, party, plan).await).await
             }
             Protocol::CutAndChoose => {
                 let plan = Arc::new(cut_and_choose::Plan::new(program, config.cut_and_choose)?);
-                let hello = hello(plan.original(), party, &config);
+                let hello = hello(plan.original(), party, 2, &config);
                 let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
                 Peer::set_up(session, async |session| Role::cut_and_choose(session, party, plan).await).await
             }
@@ -107,7 +109,7 @@ impl Peer {
         progress: Box<dyn Progress>,
     ) -> Result<Self, Error> {
         let top_up = if config.components.top_up { "yes" } else { "no" };
-        let hello = hello(&program, party, &config).with("library", stocked.digest()).with("top-up", top_up);
+        let hello = hello(&program, party, 2, &config).with("library", stocked.digest()).with("top-up", top_up);
         let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
         let config = config.components;
         Peer::set_up(session, async |session| Role::components(session, party, program, config, stocked).await).await
@@ -167,8 +169,13 @@ fn check_party(party: Party, config: &Config) -> Result<(), Error> {
     }
 }
 
-/// What `party` says first.
-pub(crate) fn hello(program: &Program, party: Party, config: &Config) -> Hello {
-    let hello = Hello::new(config.protocol.name(), party.0, 2, program.digest());
+fn not_for_two(config: &Config) -> Error {
+    let (what, expected) = ("peers".into(), format!("a mesh, which {} runs over", config.protocol));
+    Error::Input { what, expected, got: "a channel to one".into() }
+}
+
+/// What `party` of `count` says first.
+pub(crate) fn hello(program: &Program, party: Party, count: u16, config: &Config) -> Hello {
+    let hello = Hello::new(config.protocol.name(), party.0, count, program.digest());
     config.parameters().iter().fold(hello, |hello, (name, value)| hello.with(name, value))
 }

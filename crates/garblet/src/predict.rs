@@ -17,7 +17,7 @@ use crate::{
 pub fn predict(program: &Program, config: Config) -> Result<[[Communication; 4]; 2], Error> {
     let shared = Arc::new(program.clone());
     let parties = [Party(0), Party(1)];
-    let hello = parties.map(|party| hello(program, party, &config));
+    let hello = parties.map(|party| hello(program, party, 2, &config));
     let all =
         |cost: &dyn Fn(Party, Phase) -> Communication| parties.map(|party| Phase::ALL.map(|phase| cost(party, phase)));
     match config.protocol {
@@ -29,8 +29,11 @@ pub fn predict(program: &Program, config: Config) -> Result<[[Communication; 4];
             let plan = cut_and_choose::Plan::new(shared, config.cut_and_choose)?;
             Ok(all(&|party, phase| cut_and_choose::communication(&plan, party, phase, &hello)))
         }
-        Protocol::Components => {
-            let reason = "what it costs depends on what the stores have".into();
+        Protocol::Components | Protocol::Gmw => {
+            let reason = match config.protocol.is_mesh() {
+                true => "this is for two parties; each protocol of several states its own formulas".into(),
+                false => "what it costs depends on what the stores have".into(),
+            };
             Err(Error::Unsupported { protocol: config.protocol.name(), program: program.name().into(), reason })
         }
     }

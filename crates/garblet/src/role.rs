@@ -151,10 +151,13 @@ impl Role {
             (Role::CutAndChooseEvaluator(role, _), Material::CutAndChooseEvaluator(prepared)) => {
                 role.online(session, *prepared, inputs).await
             }
-            _ => {
-                let [what, expected, got] = ["prepared material", "this role's", "another role's"].map(Into::into);
-                Err(ProtocolError::Input { what, expected, got })
-            }
+            _ => Err(foreign_material()),
         }
     }
+}
+
+/// What was prepared by another role or protocol cannot be used.
+pub(crate) fn foreign_material() -> ProtocolError {
+    let [what, expected, got] = ["prepared material", "this role's", "another role's"].map(Into::into);
+    ProtocolError::Input { what, expected, got }
 }

@@ -1,6 +1,7 @@
 //! Measurements of single parts, one file each.
 
 mod aes_chains;
+pub(crate) mod bmr;
 pub(crate) mod commit;
 pub(crate) mod compgc;
 pub(crate) mod garbling;
@@ -27,6 +28,8 @@ pub(crate) enum Bench {
     Store(store::Options),
     /// Components prepared ahead: the paper's experiments, and functions that it did not know
     Compgc(compgc::Options),
+    /// Several parties: the paper's experiments, and what depth costs
+    Bmr(bmr::Options),
     /// A long computation by two processes over loopback TCP
     Yao(yao::Options),
     /// A TCP relay that behaves like a slow link
@@ -42,6 +45,7 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Failure> {
         Bench::Commit(options) => commit::run(options),
         Bench::Store(options) => store::run(options),
         Bench::Compgc(options) => compgc::run(options),
+        Bench::Bmr(options) => bmr::run(options),
         Bench::Yao(options) => yao::run(options),
         Bench::LinkRelay(options) => link_relay::run(options),
     }

@@ -8,5 +8,6 @@ mod faults;
 mod identities;
 mod invocation;
 mod link_graphs;
+mod many_parties;
 mod results;
 mod store;

@@ -1,0 +1,248 @@
+//! `garblet bench bmr`: the experiments of Ben-Efraim, Lindell, Omri, *Optimizing Semi-Honest Secure Multiparty Computation for
+//! the Internet* (CCS 2016), section 5: several parties, offline and online, and what depth costs each protocol.
+//!
+//! Every party is a process. They share this machine's cores, so wall time grows with their number as it would not if each had
+//! its own; therefore processor time is measured too, and *alone* is what a phase would take a party on a machine of its own:
+//! its processor time, its rounds at the link's latency, and its bytes at the link's rate.
+
+mod published;
+
+use std::num::NonZeroUsize;
+
+use garblet::{Phase, PhaseCost};
+use garblet_circuit::{Bits, InputId, Party, Program, evaluate};
+use garblet_net::{DEFAULT_TIMEOUT, SimulatedLink};
+use serde::Serialize;
+
+use crate::{
+    args::{Param, ProgramArgs},
+    failure::Failure,
+    inputs::PartyInputs,
+    local::{Local, Outcome},
+    output::{bytes, print, print_json, seconds, table},
+    program,
+    report::PartyPart,
+    session::Settings,
+};
+use published::{Published, published};
+
+/// The functions of the paper. The last four have the size of its SHA-256.
+const FUNCTIONS: [&str; 6] =
+    ["lib:aes128", "lib:sha256", "lib:layered(10)", "lib:layered(100)", "lib:layered(1000)", "lib:layered(4000)"];
+
+/// A protocol with its parameters, as it runs and as the paper calls it.
+struct Contender {
+    protocol: &'static str,
+    params: &'static [(&'static str, &'static str)],
+    paper: &'static str,
+}
+
+const CONTENDERS: &[Contender] = &[
+    Contender { protocol: "gmw", params: &[("form", "triples")], paper: "GMW" },
+    Contender { protocol: "gmw", params: &[("form", "2012")], paper: "GMW" },
+];
+
+/// What `garblet bench bmr` takes.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Numbers of parties; the paper has 3, 5, 7, 9, 11, 13 and 33
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "3")]
+    parties: Vec<u16>,
+    /// One-way latency and rate of every link between parties, simulated, as 37.5ms,1gbit
+    #[arg(long, value_name = "LATENCY,RATE")]
+    link: Option<SimulatedLink>,
+    /// Only functions whose name contains this
+    #[arg(long, value_name = "NAME")]
+    only: Option<String>,
+    /// Only this protocol
+    #[arg(long, value_name = "PROTOCOL")]
+    protocol: Option<String>,
+    /// Runs, of which the median is reported
+    #[arg(long, default_value = "1")]
+    repeat: NonZeroUsize,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// One function by one protocol.
+#[derive(Serialize)]
+struct Row {
+    function: &'static str,
+    protocol: String,
+    parties: u16,
+    and: u64,
+    and_depth: u64,
+    /// Set-up apart: preparing and building.
+    offline: Part,
+    online: Part,
+    setup: Part,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published: Option<Published>,
+}
+
+/// What some phases cost: times are of the slowest party, bytes and rounds of the busiest.
+#[derive(Serialize)]
+struct Part {
+    seconds: f64,
+    /// None where the system does not tell.
+    cpu_seconds_per_party: Option<f64>,
+    /// What it would take with a machine for every party.
+    alone_seconds: Option<f64>,
+    bytes_sent_per_party: u64,
+    rounds: u64,
+}
+
+#[derive(Serialize)]
+struct Measured {
+    link: Option<String>,
+    rows: Vec<Row>,
+}
+
+/// Runs the benchmark.
+pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    let mut rows = Vec::new();
+    for function in FUNCTIONS.into_iter().filter(|name| options.only.as_ref().is_none_or(|only| name.contains(only))) {
+        let args = ProgramArgs::plain(function);
+        let program = program::load(&args)?;
+        for &parties in &options.parties {
+            let wanted =
+                |contender: &&Contender| options.protocol.as_ref().is_none_or(|only| only == contender.protocol);
+            for contender in CONTENDERS.iter().filter(wanted) {
+                rows.push(measure(options, &args, &program, function, parties, contender)?);
+            }
+        }
+    }
+    let measured = Measured { link: options.link.map(|link| link.to_string()), rows };
+    match options.json {
+        true => print_json(&measured),
+        false => print(&measured.text()),
+    }
+}
+
+fn measure(
+    options: &Options,
+    args: &ProgramArgs,
+    program: &Program,
+    function: &'static str,
+    parties: u16,
+    contender: &Contender,
+) -> Result<Row, Failure> {
+    let param = |(name, value): &(&str, &str)| Param { name: (*name).into(), value: (*value).into() };
+    let settings = Settings {
+        protocol: contender.protocol.into(),
+        params: contender.params.iter().map(param).collect(),
+        link: options.link.map(|link| link.to_string()),
+        timeout: DEFAULT_TIMEOUT,
+    };
+    let parties = settings.parties(program, Some(parties))?;
+    let outcome = run_checked(args, program, parties, &settings, options.repeat.get())?;
+    let parts = &outcome.report.per_party;
+    let link = options.link.unwrap_or_default();
+    let cpu = |of: fn(&crate::cpu::CpuSeconds) -> f64| {
+        parts.iter().map(|part| part.cpu_seconds.as_ref().map(of)).try_fold(0.0, |most: f64, cpu| Some(most.max(cpu?)))
+    };
+    let values: Vec<&str> = contender.params.iter().map(|(_, value)| *value).collect();
+    Ok(Row {
+        function,
+        protocol: format!("{} {}", contender.protocol, values.join(" ")).trim().into(),
+        parties,
+        and: outcome.report.program.and,
+        and_depth: outcome.report.program.and_depth,
+        setup: Part::of(parts, &[Phase::Setup], cpu(|cpu| cpu.setup), link),
+        offline: Part::of(parts, &[Phase::Prepare, Phase::Build], cpu(|cpu| cpu.prepare), link),
+        online: Part::of(parts, &[Phase::Online], cpu(|cpu| cpu.online), link),
+        published: published(function, contender.paper, parties),
+    })
+}
+
+/// The median run, with its result checked against the plain evaluator.
+fn run_checked(
+    args: &ProgramArgs,
+    program: &Program,
+    parties: u16,
+    settings: &Settings,
+    times: usize,
+) -> Result<Outcome, Failure> {
+    let value =
+        |(k, width): (usize, u32)| (0..width).map(|bit| (bit as usize * 7 + k).is_multiple_of(3)).collect::<Bits>();
+    let widths = program.inputs().iter().map(|input| input.port.width()).enumerate();
+    let values: Vec<Bits> = widths.map(value).collect();
+    let expected: Vec<Option<Bits>> = evaluate(program, &values).into_iter().map(Some).collect();
+    let of = |party: u16| {
+        let all = program.inputs().iter().zip(&values).enumerate();
+        let own = all.filter(|(_, (input, _))| input.owner == Party(party));
+        own.map(|(k, (_, value))| (InputId(k as u32), value.clone())).collect()
+    };
+    let inputs: Vec<PartyInputs> = (0..parties).map(of).collect();
+    let outcome = Local { args, program, inputs: &inputs, settings, library: None }.repeat(times)?;
+    match outcome.outputs == expected {
+        true => Ok(outcome),
+        false => Err(Failure::no_result(format!("{}: wrong result: this is a bug", args.program))),
+    }
+}
+
+impl Part {
+    fn of(parts: &[PartyPart], phases: &[Phase], cpu: Option<f64>, link: SimulatedLink) -> Self {
+        let cost = |part: &PartyPart| {
+            let mut sum = PhaseCost::default();
+            for phase in phases {
+                let cost = part.phases.of(*phase);
+                sum.seconds += cost.seconds;
+                sum.communication += cost.communication;
+            }
+            sum
+        };
+        let costs: Vec<PhaseCost> = parts.iter().map(cost).collect();
+        let bytes_sent = costs.iter().map(|cost| cost.communication.bytes_sent).max().unwrap_or(0);
+        let rounds = costs.iter().map(|cost| cost.communication.rounds).max().unwrap_or(0);
+        // Every pair has a link of its own.
+        let peers = parts.len().saturating_sub(1).max(1) as f64;
+        let per_link = link.bits_per_second.map_or(0.0, |bits| bytes_sent as f64 * 8.0 / bits / peers);
+        let on_the_way = rounds as f64 * link.latency.as_secs_f64() + per_link;
+        Part {
+            seconds: costs.iter().map(|cost| cost.seconds).fold(0.0, f64::max),
+            cpu_seconds_per_party: cpu,
+            alone_seconds: cpu.map(|cpu| cpu + on_the_way),
+            bytes_sent_per_party: bytes_sent,
+            rounds,
+        }
+    }
+
+    fn cells(&self, published: Option<f64>) -> Vec<String> {
+        let time = |time: Option<f64>| time.map_or("-".into(), seconds);
+        vec![
+            seconds(self.seconds),
+            time(self.cpu_seconds_per_party),
+            time(self.alone_seconds),
+            bytes(self.bytes_sent_per_party),
+            self.rounds.to_string(),
+            time(published),
+        ]
+    }
+}
+
+impl Measured {
+    fn text(&self) -> String {
+        let heads = ["function", "protocol", "parties", "phase", "time", "CPU", "alone", "sent", "rounds", "published"];
+        let mut rows = vec![heads.map(String::from).to_vec()];
+        for row in &self.rows {
+            let published = row.published.as_ref();
+            let parts = [
+                ("setup", &row.setup, None),
+                ("offline", &row.offline, published.map(|row| row.offline_seconds)),
+                ("online", &row.online, published.map(|row| row.online_seconds)),
+            ];
+            for (phase, part, published) in parts {
+                let head = [row.function.into(), row.protocol.clone(), row.parties.to_string(), phase.into()];
+                rows.push(head.into_iter().chain(part.cells(published)).collect());
+            }
+        }
+        let link = self.link.as_ref().map_or("none".into(), Clone::clone);
+        format!(
+            "{}\nlink: {link}; time: slowest party; CPU: busiest party; alone: CPU, rounds at the latency and bytes at the rate;\n\
+             published: between Virginia and Ireland, round trip about 75 ms, where the paper has it\n",
+            table(&rows)
+        )
+    }
+}

@@ -1,0 +1,156 @@
+//! Several parties: `local` with any number of them, `run` with a peers file, and what happens when one is not as it should be.
+
+use std::{net::TcpListener, process::Child, time::Duration};
+
+use crate::invocation::{Folder, Ran, finish, garblet, start};
+
+const CIPHERTEXT: &str = "ciphertext = 69c4e0d86a7b0430d8cdb78070b4c55a\n";
+const INPUTS: [&[&str]; 3] = [&["--input", "0=examples/aes/key.json"], &["--input", "1=examples/aes/block.json"], &[]];
+
+/// Addresses that nobody listens on now.
+fn free_addresses(count: usize) -> Vec<String> {
+    let sockets: Vec<TcpListener> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
+    sockets.iter().map(|socket| socket.local_addr().expect("its address").to_string()).collect()
+}
+
+fn peers_file(folder: &Folder, fingerprints: Option<&[String]>) -> String {
+    let entry = |(party, address): (usize, &String)| {
+        let fingerprint = fingerprints.map(|all| format!("fingerprint = \"{}\"\n", all[party]));
+        format!("[[party]]\naddress = \"{address}\"\n{}", fingerprint.unwrap_or_default())
+    };
+    let text: String = free_addresses(3).iter().enumerate().map(entry).collect();
+    folder.file("peers.toml", &text)
+}
+
+/// Starts party `party` of three.
+fn party(program: &str, party: usize, peers: &str, more: &[&str]) -> Child {
+    let number = party.to_string();
+    let first = ["run", program, "--protocol", "gmw", "--party", &number, "--peers", peers];
+    start(&[&first[..], INPUTS[party], more].concat())
+}
+
+fn all(program: &str, peers: &str, more: [&[&str]; 3]) -> Vec<Ran> {
+    // The last first: the order does not matter.
+    let children: Vec<Child> = (0..3).rev().map(|k| party(program, k, peers, more[k])).collect();
+    let mut ran: Vec<Ran> = children.into_iter().map(finish).collect();
+    ran.reverse();
+    ran
+}
+
+#[test]
+fn any_number_of_parties_runs_locally_with_a_report_of_each() {
+    for form in ["triples", "2012"] {
+        let form = format!("form={form}");
+        let first = ["local", "lib:aes128", "--protocol", "gmw", "--parties", "5", "--param", &form, "--json"];
+        let report = garblet(&[&first[..], INPUTS[0], INPUTS[1]].concat()).json();
+        assert_eq!(report["outputs"]["ciphertext"]["hex"], "69c4e0d86a7b0430d8cdb78070b4c55a");
+        assert_eq!((report["parties"].as_u64(), &report["protocol"]), (Some(5), &"gmw".into()));
+        let parts = report["per_party"].as_array().expect("a list");
+        assert_eq!(parts.len(), 5);
+        for (party, part) in parts.iter().enumerate() {
+            assert_eq!(part["party"], party);
+            let depth = report["program"]["and_depth"].as_u64().expect("a number");
+            let rounds = if form == "form=2012" { 2 * depth + 1 } else { depth + 1 };
+            assert_eq!(part["phases"]["online"]["rounds"], rounds);
+            assert!(part["cpu_seconds"]["prepare"].as_f64().expect("a number") > 0.0);
+        }
+    }
+}
+
+#[test]
+fn parties_with_pinned_identities_meet_in_any_order() {
+    let folder = Folder::new("mesh-pinned");
+    let keygen = |party: usize| {
+        let path = folder.path(&format!("{party}.pem"));
+        let ran = garblet(&["keygen", &path]);
+        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+        (path, ran.stdout.trim().to_string())
+    };
+    let (identities, fingerprints): (Vec<String>, Vec<String>) = (0..3).map(keygen).unzip();
+    let peers = peers_file(&folder, Some(&fingerprints));
+    let own = |party: usize| ["--identity", &identities[party][..]];
+    let [one, two, three] = [own(0), own(1), own(2)];
+    for ran in all("lib:aes128", &peers, [&one, &two, &three]) {
+        assert_eq!((ran.status, &ran.stdout[..]), (Some(0), CIPHERTEXT), "{}", ran.stderr);
+    }
+    // With another identity than the file says, a party does not even start.
+    let ran = finish(party("lib:aes128", 1, &peers, &own(2)));
+    let said = format!("error: party 1 of the peers file is {}, our identity is {}", fingerprints[1], fingerprints[2]);
+    assert!(ran.status == Some(2) && ran.stderr.starts_with(&said), "{}", ran.stderr);
+}
+
+#[test]
+fn a_party_with_another_program_or_other_parameters_is_named_by_all() {
+    let folder = Folder::new("mesh-other");
+    let peers = peers_file(&folder, None);
+    let plain: &[&str] = &["--insecure-plain-tcp"];
+    let other: &[&str] = &["--insecure-plain-tcp", "--param", "form=2012"];
+    let ran = all("lib:aes128", &peers, [plain, plain, other]);
+    for ran in &ran[..2] {
+        assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+        assert!(ran.stderr.contains("party 2"), "{}", ran.stderr);
+    }
+    assert!(ran.iter().any(|ran| ran.stderr.contains("form: ours triples, theirs 2012")), "{}", ran[0].stderr);
+    assert_eq!(ran[2].status, Some(1));
+}
+
+#[test]
+fn a_party_that_is_missing_is_named_by_all_within_the_timeout() {
+    let folder = Folder::new("mesh-missing");
+    let peers = peers_file(&folder, None);
+    let more = ["--insecure-plain-tcp", "--timeout", "2s"];
+    let begin = std::time::Instant::now();
+    let children: Vec<Child> = [0, 2].map(|k| party("lib:aes128", k, &peers, &more)).into();
+    for ran in children.into_iter().map(finish) {
+        assert_eq!((ran.status, &ran.stdout[..]), (Some(1), ""), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("party 1: ") || ran.stderr.contains("because party 1 never came"),
+            "{}",
+            ran.stderr
+        );
+    }
+    assert!(begin.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn a_party_that_is_killed_is_named_by_all() {
+    let folder = Folder::new("mesh-killed");
+    let peers = peers_file(&folder, None);
+    // Long enough to be killed in: many rounds over a slow link.
+    let slow = ["--insecure-plain-tcp", "--link", "20ms,inf"];
+    let mut children: Vec<Child> = (0..3).map(|k| party("lib:aes128-chain(20)", k, &peers, &slow)).collect();
+    std::thread::sleep(Duration::from_millis(1500));
+    let mut last = children.pop().expect("three");
+    last.kill().expect("it runs");
+    last.wait().expect("it ends");
+    for ran in children.into_iter().map(finish) {
+        assert_eq!((ran.status, &ran.stdout[..]), (Some(1), ""), "{}", ran.stderr);
+        assert!(ran.stderr.contains("party 2: ") || ran.stderr.contains("because party 2 "), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn what_cannot_be_is_explained() {
+    let local = |more: &[&str]| garblet(&[&["local", "lib:aes128"], INPUTS[0], INPUTS[1], more].concat());
+    local(&["--protocol", "gmw", "--parties", "1"])
+        .fails(2, "error: --parties 1: expected 2 to 255, which is what gmw has\n");
+    local(&["--parties", "3"]).fails(2, "error: --parties 3: expected 2, which is what yao has\n");
+    let ran = local(&["--protocol", "gmw", "--owner", "block=4", "--parties", "3"]);
+    assert!(ran.stderr.starts_with("error: --parties 3: `aes128` needs 5"), "{}", ran.stderr);
+    let folder = Folder::new("mesh-bad");
+    let run = |more: &[&str]| garblet(&[&["run", "lib:aes128", "--party", "0"], INPUTS[0], more].concat());
+    let peers = folder.file("peers.toml", "[[party]]\naddress = \"a:1\"\n[[party]]\naddress = \"a:1\"\n");
+    run(&["--protocol", "gmw", "--peers", &peers]).fails(
+        2,
+        &format!("error: {peers}:3: party 1 has the address a:1 of party 0\nhint: each party listens on an address of its own\n"),
+    );
+    run(&["--peers", &peers]).fails(
+        2,
+        "error: --peers: yao has one peer\nhint: give --listen or --connect; or --protocol gmw, which has several\n",
+    );
+    let ran = run(&["--protocol", "gmw", "--connect", "a:1"]);
+    assert!(ran.stderr.starts_with("error: gmw needs a peers file"), "{}", ran.stderr);
+    let peers = folder.file("two.toml", "[[party]]\naddress = \"a:1\"\n[[party]]\naddress = \"a:2\"\n");
+    let ran = run(&["--protocol", "gmw", "--peers", &peers, "--insecure-plain-tcp"]);
+    assert!(ran.stderr.starts_with("error: --insecure-plain-tcp: a:1 is not on this machine"), "{}", ran.stderr);
+}
