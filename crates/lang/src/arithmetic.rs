@@ -84,7 +84,7 @@ impl Machine<'_> {
     }
 
     fn mul(&mut self, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, Fault> {
-        let range = products(a, b);
+        let range = if a == b { squares(a) } else { products(a, b) };
         if let Some(value) = known(range, &[a, b]) {
             return self.wrap_known(value, ty, span);
         }
@@ -395,6 +395,13 @@ fn within(range: Range, ty: Scalar) -> bool {
 pub(crate) fn wrap(value: i128, ty: Scalar) -> i128 {
     let low = value & ((1 << ty.bits) - 1);
     if low > ty.max() { low - (1 << ty.bits) } else { low }
+}
+
+/// The range of the square of a number.
+fn squares(a: Word) -> Range {
+    let least = if a.lo <= 0 && a.hi >= 0 { 0 } else { a.lo.abs().min(a.hi.abs()) };
+    let most = a.lo.abs().max(a.hi.abs());
+    (least.saturating_mul(least), most.saturating_mul(most))
 }
 
 fn products(a: Word, b: Word) -> Range {

@@ -56,7 +56,7 @@ pub(crate) fn compile(
     };
     // Trees are gone through by recursion, which a stack of its own is large enough for.
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(front::STACK_BYTES).spawn_scoped(scope, work);
+        let thread = std::thread::Builder::new().stack_size(front::stack_bytes(text)).spawn_scoped(scope, work);
         let thread = thread.map_err(|error| vec![Fault::general(format!("a thread cannot be started: {error}"))])?;
         let gave_up =
             |_| Err(vec![Fault::general("the compiler gave up, by a bug in it").hint("please report the source")]);

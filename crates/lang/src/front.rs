@@ -15,7 +15,7 @@ mod types;
 
 use std::collections::HashMap;
 
-pub(crate) use check::STACK_BYTES;
+pub(crate) use check::stack_bytes;
 
 use garble_lang::{TypedFnDef, TypedProgram, token::MetaInfo};
 

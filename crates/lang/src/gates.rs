@@ -234,8 +234,12 @@ fn mul(c: &mut CircuitBuilder, a: &Value, b: &Value, width: usize) -> Vec<Bit> {
         bits.resize(width, Bit::FALSE);
         return bits;
     }
-    if a.signed && b.signed && width + 1 >= n + m {
-        return c.mul_full(&a.as_signed(n), &b.as_signed(m)).resize(width).bits().to_vec();
+    if a.signed || b.signed {
+        let (n, m) = (a.signed_width(), b.signed_width());
+        // A full product takes two gates for each pair of bits, the lower half of one about one.
+        if width + 1 >= n + m || 2 * n * m < width * width {
+            return c.mul_full(&a.as_signed(n), &b.as_signed(m)).resize(width).bits().to_vec();
+        }
     }
     c.mul(&a.unsigned(width), &b.unsigned(width)).bits().to_vec()
 }

@@ -4,6 +4,7 @@ mod aes_chains;
 pub(crate) mod bmr;
 pub(crate) mod commit;
 pub(crate) mod compgc;
+pub(crate) mod compile;
 pub(crate) mod garbling;
 pub(crate) mod joint;
 pub(crate) mod link_relay;
@@ -30,6 +31,8 @@ pub(crate) enum Bench {
     Compgc(compgc::Options),
     /// Several parties: the paper's experiments, and what depth costs
     Bmr(bmr::Options),
+    /// The function language: time and memory for each instance, over sizes a hundredfold apart
+    Compile(compile::Options),
     /// A long computation by two processes over loopback TCP
     Yao(yao::Options),
     /// A TCP relay that behaves like a slow link
@@ -46,6 +49,7 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Failure> {
         Bench::Store(options) => store::run(options),
         Bench::Compgc(options) => compgc::run(options),
         Bench::Bmr(options) => bmr::run(options),
+        Bench::Compile(options) => compile::run(options),
         Bench::Yao(options) => yao::run(options),
         Bench::LinkRelay(options) => link_relay::run(options),
     }

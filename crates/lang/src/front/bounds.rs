@@ -12,6 +12,7 @@ use garble_lang::{
 };
 
 use super::{
+    parser::names::in_source,
     shape::{Shape, Shapes},
     span,
 };
@@ -181,7 +182,7 @@ struct Body<'a, 'n> {
 
 impl<'a> Body<'a, '_> {
     fn declare(&mut self, name: &'a str, shape: Shape) {
-        self.names.insert(name);
+        self.names.insert(in_source(name));
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(name, shape);
         }

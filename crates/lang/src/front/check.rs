@@ -10,15 +10,26 @@ use garblet_circuit::diagnostic::nearest;
 
 use std::collections::BTreeSet;
 
-use super::{bounds, parser, scanner, span};
+use super::{
+    bounds,
+    parser::{self, names::in_source},
+    scanner, span,
+};
 use crate::{constants::Constants, fault::Fault};
 
 /// The most bytes of a source.
 const MAX_BYTES: usize = 1 << 20;
-/// Parser and type checker go as deep as a source is nested.
-pub(crate) const STACK_BYTES: usize = 1 << 29;
+/// The least and the most bytes of a stack, and those for each byte of a source.
+const STACK_BYTES: (usize, usize) = (1 << 24, 1 << 29);
+const STACK_BYTES_PER_BYTE: usize = 1 << 16;
 /// How many cases that a `match` leaves out are told.
 const MAX_CASES: usize = 3;
+
+/// The stack that it takes to compile a source: what goes through it goes as deep as it is nested.
+pub(crate) fn stack_bytes(text: &str) -> usize {
+    let nested = text.len().saturating_mul(STACK_BYTES_PER_BYTE);
+    nested.clamp(STACK_BYTES.0, STACK_BYTES.1)
+}
 
 /// The typed program; `given` are the constants of parties.
 ///
@@ -88,6 +99,7 @@ impl Explain<'_> {
                 (format!("there is no variable, constant or function `{name}`"), self.meant(name))
             }
             E::IdentifierNotDeclaredAsMutable(name) => {
+                let name = in_source(name);
                 (format!("`{name}` cannot be changed"), Some(format!("declare it as `let mut {name}`")))
             }
             E::WrongNumberOfArgs { expected, actual } => (
@@ -95,10 +107,10 @@ impl Explain<'_> {
                 None,
             ),
             E::InvalidRange(from, end) => (format!("the range from {from} to {end} is empty or too long"), None),
-            E::ArraySizeNotConst(name) => (
-                format!("the size of an array is known before, `{name}` is a variable"),
-                Some(format!("declare it: `const {name}: usize = ...;`")),
-            ),
+            E::ArraySizeNotConst(name) => {
+                let message = format!("the size of an array is known before, `{name}` is a variable");
+                (message, Some(format!("declare it: `const {name}: usize = ...;`")))
+            }
             E::UsizeNotLiteral => plain("expected a number of type usize".into(), "write it out, as 8usize"),
             E::PatternsAreNotExhaustive(missing) => {
                 let cases: Vec<String> = missing.iter().take(MAX_CASES).map(|stack| case(stack)).collect();

@@ -8,6 +8,7 @@
 
 mod expressions;
 mod literals;
+pub(super) mod names;
 mod patterns;
 mod statements;
 #[cfg(test)]
@@ -55,6 +56,7 @@ struct Parser<'t> {
     structs_allowed: bool,
     /// Whether definitions are only looked for.
     looking_ahead: bool,
+    names: names::Names,
     /// The fields of all structs.
     fields: HashMap<String, Vec<String>>,
     /// Constants, and their values if they are known.
@@ -71,6 +73,7 @@ impl<'t> Parser<'t> {
             operators: 0,
             structs_allowed: true,
             looking_ahead: false,
+            names: names::Names::default(),
             fields: HashMap::new(),
             constants: HashMap::new(),
         }
@@ -377,6 +380,7 @@ impl Parser<'_> {
                 .hint("there are no generics: sizes are constants, types are written out"));
         }
         self.expect("(")?;
+        self.names = names::Names::default();
         let mut names = HashSet::new();
         let (params, _) = self.list(")", |parser| {
             let mutability = parser.eat_word("mut").is_some().into();
@@ -389,6 +393,7 @@ impl Parser<'_> {
             only_once(&mut names, &name, at)?;
             parser.expect(":")?;
             let (ty, _) = parser.ty()?;
+            let name = parser.names.new_name(&name);
             Ok(ParamDef { mutability, name, ty })
         })?;
         if !self.is("->") {
@@ -398,6 +403,7 @@ impl Parser<'_> {
         }
         self.expect("->")?;
         let (ty, _) = self.ty()?;
+        self.names.declare();
         let (body, end) = self.block()?;
         Ok(FnDef { is_pub, identifier, ty, params, body, meta: meta(begin, end) })
     }

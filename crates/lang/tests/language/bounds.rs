@@ -91,3 +91,11 @@ fn recursion_is_told_once_and_where_it_closes() {
     assert_eq!(told.matches("recursive").count(), 1, "{told}");
     assert!(told.contains("--> main.garble.rs:2:21"), "{told}");
 }
+
+#[test]
+fn errors_do_not_let_inner_variables_out() {
+    // The type checker stays in a block that has an error.
+    let blocks = "{ let x = (x, x); let y: bool = 1u8; }\n".repeat(60);
+    let told = told(&main_of(&format!("let x = a;\n{blocks}a")));
+    assert_eq!(told.matches("expected bool, got u8").count(), 60, "{told}");
+}

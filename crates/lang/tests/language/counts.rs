@@ -61,6 +61,22 @@ fn sha256_block() {
 }
 
 #[test]
+fn narrow_products_are_narrow() {
+    let ands = |product: &str, panics: bool| {
+        let text = format!("pub fn main(a: i16, b: i16) -> u32 {{ {product} }}");
+        compile(&text, &[], panics).unwrap_or_else(|e| panic!("{}", e.render())).stats().and
+    };
+    let difference = "let d = (a as i32) - (b as i32); (d * d) as u32";
+    let product = "((a as i32) * (b as i32)) as u32";
+    let counts = [(difference, true), (difference, false), (product, true), (product, false)];
+    let counts = counts.map(|(body, panics)| ands(body, panics));
+    println!("square of a difference with and without checks, product of i16 in i32 with and without: {counts:?}");
+    assert!(counts[1] <= counts[0] && counts[1] <= 400 && counts[2] == counts[3] && counts[3] <= 496, "{counts:?}");
+    // A square is not negative.
+    assert_eq!(ands("let s = (a as i32) * (a as i32); if s < 0i32 { 7u32 } else { 8u32 }", true), 0);
+}
+
+#[test]
 fn aes_with_a_table_and_with_a_circuit() {
     let table = compile(AES, &[], true).unwrap_or_else(|e| panic!("{}", e.render()));
     let circuit = bound(AES, "{\"aes128\": \"lib:aes128\"}");

@@ -172,7 +172,10 @@ impl Parser<'_> {
                 return Err(parser.unexpected("`=>`").hint("an arm is `PATTERN => VALUE,`"));
             }
             parser.expect("=>")?;
+            parser.names.enter();
+            parser.names.declare();
             let (body, is_block) = parser.arm()?;
+            parser.names.leave();
             if !is_block && !parser.is("}") && !parser.is(",") {
                 return Err(parser.unexpected("`,` or `}`"));
             }

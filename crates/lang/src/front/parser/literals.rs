@@ -113,8 +113,12 @@ impl Parser<'_> {
                 let from = ConstExpr(ConstExprEnum::ConstExprIdent(name), meta(at, at));
                 self.range(from, at)
             }
-            _ => Ok(Expr::untyped(ExprEnum::Identifier(name), meta(at, at))),
+            _ => Ok(self.variable(name, at)),
         }
+    }
+
+    fn variable(&self, name: String, at: Span) -> UntypedExpr {
+        Expr::untyped(ExprEnum::Identifier(self.names.resolve(name)), meta(at, at))
     }
 
     /// `ENUM::VARIANT`, `ENUM::VARIANT(..)`, or the greatest and least number of a type.
@@ -146,7 +150,7 @@ impl Parser<'_> {
             only_once(&mut names, &field, at)?;
             let value = match parser.eat(":") {
                 Some(_) => parser.expression()?,
-                None => Expr::untyped(ExprEnum::Identifier(field.clone()), meta(at, at)),
+                None => parser.variable(field.clone(), at),
             };
             Ok((field, value))
         })?;

@@ -73,7 +73,7 @@ impl Parser<'_> {
         }
         match self.is("{") {
             true => self.struct_pattern(name, begin),
-            false => Ok(Pattern::untyped(PatternEnum::Identifier(name), meta(begin, begin))),
+            false => Ok(self.binding(&name, begin)),
         }
     }
 
@@ -94,17 +94,24 @@ impl Parser<'_> {
             only_once(&mut names, &field, at)?;
             let pattern = match parser.eat(":") {
                 Some(_) => parser.pattern()?,
-                None => Pattern::untyped(PatternEnum::Identifier(field.clone()), meta(at, at)),
+                None => parser.binding(&field, at),
             };
             Ok(Some((field, pattern)))
         })?;
         let mut fields: Vec<_> = fields.into_iter().flatten().collect();
         if let (Some(at), Some(all)) = (rest, self.fields.get(&name)) {
-            let any = || Pattern::untyped(PatternEnum::Identifier("_".into()), meta(at, at));
-            fields.extend(all.iter().filter(|field| !names.contains(*field)).map(|field| (field.clone(), any())));
+            let any =
+                |name: &String| (name.clone(), Pattern::untyped(PatternEnum::Identifier("_".into()), meta(at, at)));
+            fields.extend(all.iter().filter(|field| !names.contains(*field)).map(any));
         }
         fields.sort_by(|a, b| a.0.cmp(&b.0));
         Ok(Pattern::untyped(PatternEnum::Struct(name, fields), meta(begin, end)))
+    }
+
+    /// A variable that is bound.
+    fn binding(&mut self, name: &str, at: Span) -> UntypedPattern {
+        let name = if name == "_" { name.into() } else { self.names.new_name(name) };
+        Pattern::untyped(PatternEnum::Identifier(name), meta(at, at))
     }
 
     /// A number, or a range of them.

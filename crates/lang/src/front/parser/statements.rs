@@ -18,6 +18,7 @@ impl Parser<'_> {
         let begin = self.expect("{")?;
         self.nested(|parser| {
             let outer = std::mem::replace(&mut parser.structs_allowed, true);
+            parser.names.enter();
             let body = parser.side_by_side(|parser| {
                 while parser.eat(";").is_some() {}
                 match parser.peek() {
@@ -26,6 +27,7 @@ impl Parser<'_> {
                     _ => parser.statement().map(Some),
                 }
             })?;
+            parser.names.leave();
             parser.structs_allowed = outer;
             Ok((body, parser.expect("}")?))
         })
@@ -60,10 +62,14 @@ impl Parser<'_> {
     fn let_statement(&mut self) -> Parsed<UntypedStmt> {
         let begin = self.next().span;
         let mutable = match self.eat_word("mut") {
-            Some(_) => Some(self.name("the name of a variable")?.0),
+            Some(_) => {
+                let (name, _) = self.name("the name of a variable")?;
+                Some(self.names.new_name(&name))
+            }
             None => None,
         };
         let pattern = if mutable.is_none() { Some(self.pattern()?) } else { None };
+        let declared = self.names.take_waiting();
         let ty = match self.eat(":") {
             Some(_) => Some(self.ty()?.0),
             None => None,
@@ -73,6 +79,7 @@ impl Parser<'_> {
         }
         self.expect("=")?;
         let value = self.expression()?;
+        self.names.declare_all(declared);
         let at = join(meta(begin, begin), value.meta);
         if self.eat(";").is_none() {
             return Err(self.after_expression());
@@ -88,11 +95,15 @@ impl Parser<'_> {
     fn for_statement(&mut self) -> Parsed<UntypedStmt> {
         let begin = self.next().span;
         let pattern = self.pattern()?;
+        let declared = self.names.take_waiting();
         if self.eat_word("in").is_none() {
             return Err(self.unexpected("`in`").hint("`for x in array { .. }` or `for k in 0..8 { .. }`"));
         }
         let over = self.condition()?;
+        self.names.enter();
+        self.names.declare_all(declared);
         let (body, end) = self.block()?;
+        self.names.leave();
         Ok(Stmt::new(StmtEnum::ForEachLoop(pattern, over, body), meta(begin, end)))
     }
 

@@ -34,12 +34,13 @@ fn without_places(text: &str) -> String {
         if c.is_ascii_digit() || c == ':' || c == '-' {
             word.push(c);
         } else {
-            out += if is_place(&word) { "" } else { &word };
+            out += if is_place(&word) || out.ends_with('#') { "" } else { &word };
             word.clear();
             out.push(c);
         }
     }
-    out
+    // Variables that have a number have only that more.
+    out.replace('#', "")
 }
 
 fn assert_same(text: &str) {
