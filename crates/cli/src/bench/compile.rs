@@ -2,7 +2,8 @@
 //!
 //! Two sources, each over sizes a hundredfold apart: the edit distance, whose instances are cells of a grid, and a chain of
 //! products, of which there is one component. Each size is compiled by a process of its own, so that its peak memory is
-//! that of one program.
+//! that of one program. What an instance takes is told by the difference to the size before, so that what it takes to make
+//! components is apart.
 
 mod plot;
 
@@ -20,12 +21,12 @@ const SOURCES: [Source; 2] = [
     Source {
         name: "edit-distance",
         text: include_str!("compile/edit_distance.garble.rs"),
-        sizes: &[64, 128, 256, 512, 640],
+        sizes: &[32, 64, 128, 256, 512, 640],
     },
     Source {
         name: "chain",
         text: include_str!("compile/chain.garble.rs"),
-        sizes: &[10_000, 30_000, 100_000, 300_000, 1_000_000],
+        sizes: &[1_000, 10_000, 30_000, 100_000, 300_000, 1_000_000],
     },
 ];
 
@@ -66,12 +67,9 @@ struct Row {
     seconds: f64,
     /// None where the system does not tell.
     peak_rss_bytes: Option<u64>,
-}
-
-impl Row {
-    fn nanoseconds_per_instance(&self) -> f64 {
-        1e9 * self.seconds / self.instances.max(1) as f64
-    }
+    /// What each instance takes that the size before does not have; none for the first size.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    nanoseconds_per_instance: Option<f64>,
 }
 
 /// Runs the benchmark.
@@ -84,13 +82,21 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for source in &SOURCES {
         for &size in source.sizes.iter().filter(|&&size| options.up_to.is_none_or(|most| size <= most)) {
-            rows.push(in_process(source.name, size, options)?);
+            let row = in_process(source.name, size, options)?;
+            let nanoseconds_per_instance = rows.last().and_then(|before| per_instance(before, &row));
+            rows.push(Row { nanoseconds_per_instance, ..row });
         }
     }
     if let Some(path) = &options.svg {
         std::fs::write(path, plot::svg(&rows)).map_err(|e| Failure::unwritable(path, &e))?;
     }
     report(&rows, options)
+}
+
+/// The nanoseconds that a row takes more than that before, for each instance more, if both are of one source.
+fn per_instance(before: &Row, row: &Row) -> Option<f64> {
+    let instances = row.instances.checked_sub(before.instances).filter(|&more| more > 0)?;
+    (before.source == row.source).then(|| 1e9 * (row.seconds - before.seconds).max(0.0) / instances as f64)
 }
 
 /// Has another process compile a source.
@@ -128,6 +134,7 @@ fn compile(source: &str, size: &str, repeat: u32) -> Result<Row, Failure> {
                 and: program.stats().and,
                 seconds,
                 peak_rss_bytes: None,
+                nanoseconds_per_instance: None,
             });
         }
     }
@@ -137,15 +144,9 @@ fn compile(source: &str, size: &str, repeat: u32) -> Result<Row, Failure> {
 
 fn report(rows: &[Row], options: &Options) -> Result<(), Failure> {
     if options.json {
-        let object = |row: &Row| {
-            let mut value = json!(row);
-            value["nanoseconds_per_instance"] = json!(row.nanoseconds_per_instance());
-            value
-        };
-        let rows: Vec<_> = rows.iter().map(object).collect();
         return output::print_json(&json!({ "bench": "compile", "repeat": options.repeat, "programs": rows }));
     }
-    let head = ["source", "size", "AND", "components", "instances", "time", "per instance", "peak memory"];
+    let head = ["source", "size", "AND", "components", "instances", "time", "each more", "peak memory"];
     let line = |row: &Row| {
         vec![
             row.source.clone(),
@@ -154,7 +155,7 @@ fn report(rows: &[Row], options: &Options) -> Result<(), Failure> {
             output::count(row.components),
             output::count(row.instances),
             output::seconds(row.seconds),
-            format!("{:.0} ns", row.nanoseconds_per_instance()),
+            row.nanoseconds_per_instance.map_or_else(String::new, |time| format!("{time:.0} ns")),
             row.peak_rss_bytes.map_or_else(|| "?".into(), output::bytes),
         ]
     };
@@ -166,6 +167,24 @@ fn report(rows: &[Row], options: &Options) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_instance_takes_what_there_is_more() {
+        let row = |source: &str, instances: u64, seconds: f64| Row {
+            source: source.into(),
+            size: 1,
+            instances,
+            components: 1,
+            and: 1,
+            seconds,
+            peak_rss_bytes: None,
+            nanoseconds_per_instance: None,
+        };
+        let (small, large) = (row("a", 1_000, 1e-3), row("a", 11_000, 2e-3));
+        assert!((per_instance(&small, &large).expect("more") - 100.0).abs() < 1e-6);
+        assert_eq!(per_instance(&large, &small), None);
+        assert_eq!(per_instance(&small, &row("b", 11_000, 2e-3)), None);
+    }
 
     #[test]
     fn sources_are_compiled_in_their_sizes() {

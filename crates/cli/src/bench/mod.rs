@@ -31,7 +31,7 @@ pub(crate) enum Bench {
     Compgc(compgc::Options),
     /// Several parties: the paper's experiments, and what depth costs
     Bmr(bmr::Options),
-    /// The function language: time and memory for each instance, over sizes a hundredfold apart
+    /// The function language: time and memory by instance, over sizes a hundredfold apart
     Compile(compile::Options),
     /// A long computation by two processes over loopback TCP
     Yao(yao::Options),

@@ -5,7 +5,7 @@ use super::Row;
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 300.0;
 /// The frame around the lines.
-const LEFT: f64 = 64.0;
+const LEFT: f64 = 76.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 20.0;
 const BOTTOM: f64 = 48.0;
@@ -26,7 +26,7 @@ pub(super) fn svg(rows: &[Row]) -> String {
     for ((k, source), colour) in sources.iter().enumerate().zip(COLOURS.iter().cycle()) {
         let own = rows.iter().filter(|row| row.source == *source);
         let points: Vec<(f64, f64)> =
-            own.map(|row| (axes.x(logarithm(row)), axes.y(row.nanoseconds_per_instance()))).collect();
+            own.filter_map(|row| Some((axes.x(logarithm(row)), axes.y(row.nanoseconds_per_instance?)))).collect();
         let path: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
         text += &format!("<path stroke=\"{colour}\" d=\"M{}\"/>\n", path.join("L"));
         for (x, y) in &points {
@@ -60,9 +60,11 @@ struct Axes {
 
 impl Axes {
     fn of(rows: &[Row]) -> Self {
+        let rows: Vec<&Row> = rows.iter().filter(|row| row.nanoseconds_per_instance.is_some()).collect();
+        let logarithm = |row: &&Row| logarithm(row);
         let last = rows.iter().map(logarithm).fold(0.0, f64::max).ceil();
         let first = rows.iter().map(logarithm).fold(last, f64::min).floor();
-        let highest = rows.iter().map(Row::nanoseconds_per_instance).fold(1.0, f64::max);
+        let highest = rows.iter().filter_map(|row| row.nanoseconds_per_instance).fold(1.0, f64::max);
         let step = step(highest);
         Axes { first, last: last.max(first + 1.0), top: (highest / step).ceil() * step, step }
     }
@@ -122,16 +124,17 @@ mod tests {
 
     #[test]
     fn each_source_has_a_line_through_its_points() {
-        let row = |source: &str, instances: u64, seconds: f64| Row {
+        let row = |source: &str, instances: u64, each: f64| Row {
             source: source.into(),
             size: 1,
             instances,
             components: 1,
             and: 1,
-            seconds,
+            seconds: 1.0,
             peak_rss_bytes: None,
+            nanoseconds_per_instance: Some(each),
         };
-        let rows = [row("one", 1_000, 1e-4), row("one", 100_000, 2e-2), row("two", 10_000, 1e-3)];
+        let rows = [row("one", 1_000, 100.0), row("one", 100_000, 200.0), row("two", 10_000, 100.0)];
         let text = svg(&rows);
         assert_eq!((text.matches("<path").count(), text.matches("<circle").count()), (2, 3 + 2));
         assert!(text.contains(">one</text>") && text.contains(">200 ns</text>"), "{text}");
