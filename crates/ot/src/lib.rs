@@ -18,6 +18,8 @@
 pub mod base;
 mod choices;
 mod correlated;
+#[cfg(test)]
+mod deviations;
 mod error;
 pub mod ideal;
 pub mod precomputed;

@@ -35,6 +35,9 @@
 mod checked;
 mod columns;
 mod consistency;
+#[cfg(test)]
+pub(crate) use checked::deviations;
+
 mod receiver;
 mod sender;
 mod tree;

@@ -207,3 +207,20 @@ fn a_peer_without_checks_is_refused() {
     let text = error.expect("the forms differ").to_string();
     assert!(text.ends_with("expected k = 4 with checks of 40 bits, got k = 4 without checks"), "{text}");
 }
+
+/// Receivers that deviate, for the list of all checks.
+pub(crate) mod deviations {
+    use super::*;
+
+    /// One that plants trees which are none.
+    pub(crate) fn wrong_trees() -> Option<OtError> {
+        setup_altered(|trees| (0..32).for_each(|at| trees[at] ^= 1)).err()
+    }
+
+    /// One that uses other choices in every tree but the first.
+    pub(crate) fn other_choices() -> Option<OtError> {
+        session(Width::Four, Sigma::Forty)
+            .extend_altered(200, |corrections| corrections.iter_mut().for_each(|byte| *byte ^= 1), |_| {})
+            .err()
+    }
+}
