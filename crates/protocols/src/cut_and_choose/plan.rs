@@ -31,6 +31,8 @@ pub struct Plan {
     schedules: Schedules,
     authenticator: Option<Authenticator>,
     config: Config,
+    /// Wires of the evaluator's encoded input.
+    evaluator_wires: usize,
 }
 
 impl Plan {
@@ -50,7 +52,8 @@ impl Plan {
             Some(authenticator) => authenticator.extend(&original).map_err(|error| refuse(error.to_string()))?,
         };
         let schedules = Schedules::new(&program);
-        Ok(Plan { original, program, schedules, authenticator, config })
+        let evaluator_wires = encoded_wires(&config, interface::input_bits(&program, EVALUATOR));
+        Ok(Plan { original, program, schedules, authenticator, config, evaluator_wires })
     }
 
     /// The program as it was given.
@@ -111,12 +114,7 @@ impl Plan {
 
     /// Wires of the evaluator's encoded input.
     pub(crate) fn evaluator_wires(&self) -> usize {
-        let (bits, distance) = (self.evaluator_bits(), self.config.distance());
-        match self.config.input_encoding() {
-            InputEncoding::Systematic => Encoding::systematic_wires(bits, distance),
-            InputEncoding::RandomCombinations => (4 * bits).max(8 * distance),
-            InputEncoding::Independent => bits * distance,
-        }
+        self.evaluator_wires
     }
 
     /// Bits of the evaluator's input.
@@ -220,5 +218,15 @@ impl Plan {
             Form::Oblivious => 2 * self.evaluator_wires() + self.garbler_wires() + 1,
             Form::Lp07 => 2 * self.evaluator_wires(),
         }
+    }
+}
+
+/// Wires to which so many input bits of the evaluator are encoded.
+fn encoded_wires(config: &Config, bits: usize) -> usize {
+    let distance = config.distance();
+    match config.input_encoding() {
+        InputEncoding::Systematic => Encoding::systematic_wires(bits, distance),
+        InputEncoding::RandomCombinations => (4 * bits).max(8 * distance),
+        InputEncoding::Independent => bits * distance,
     }
 }
