@@ -9,8 +9,11 @@ use crate::error::{OtCheck, OtError};
 use crate::softspoken;
 use crate::test_run::{block_on, channels};
 
-/// Each check, and a run of an honest party against a peer that trips it.
-const DEVIATIONS: [(OtCheck, fn() -> Option<OtError>); 7] = [
+/// What an honest party comes to against a peer that deviates.
+type Run = fn() -> Option<OtError>;
+
+/// Each check, and a run against a peer that trips it.
+const DEVIATIONS: [(OtCheck, Run); 7] = [
     (OtCheck::PointEncoding, || base_sender_meets([0xff; 32])),
     (OtCheck::PointIdentity, || base_sender_meets([0; 32])),
     (OtCheck::Challenges, base_receiver_meets_wrong_challenges),
