@@ -7,8 +7,9 @@
 //! ```
 //!
 //! `type` is control (a typed message, whose number is `kind`), bulk (a piece of the bulk stream), abort (empty, or three
-//! bytes of blame, see [`Blame`](crate::Blame)) or close (empty). `kind` is 0 unless the frame is control. The numbers of the types are far from ASCII and from the first
-//! bytes of TLS, so that a peer that speaks something else is recognised by its first byte.
+//! bytes of blame, see [`Blame`](crate::Blame)) or close (empty). `kind` is 0 unless the frame is control. The numbers of
+//! the types are far from ASCII and from the first bytes of TLS, so that a peer that speaks something else is recognised by
+//! its first byte.
 
 use crate::blame::BLAME_BYTES;
 use crate::error::NetError;

@@ -27,8 +27,14 @@ use crate::{
 use published::{Published, published};
 
 /// The functions of the paper. The last four have the size of its SHA-256.
-const FUNCTIONS: [&str; 6] =
-    ["lib:aes128", "lib:sha256", "lib:layered(10)", "lib:layered(100)", "lib:layered(1000)", "lib:layered(4000)"];
+const FUNCTIONS: [&str; 6] = [
+    "lib:aes128",
+    "lib:sha256",
+    "lib:layered(10, 90825)",
+    "lib:layered(100, 90825)",
+    "lib:layered(1000, 90825)",
+    "lib:layered(4000, 90825)",
+];
 
 /// A protocol with its parameters, as it runs and as the paper calls it.
 struct Contender {
@@ -244,5 +250,21 @@ impl Measured {
              published: between Virginia and Ireland, round trip about 75 ms, where the paper has it\n",
             table(&rows)
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_function_has_the_size_and_depth_of_its_name() {
+        for function in FUNCTIONS {
+            let program = program::load(&ProgramArgs::plain(function)).expect("a function of the library");
+            let stats = program.stats();
+            if function.contains("layered") {
+                assert_eq!(function, format!("lib:layered({}, {})", stats.and_depth, stats.and));
+            }
+        }
     }
 }
