@@ -133,7 +133,7 @@ pub(crate) struct InputArgs {
 /// How to compute.
 #[derive(Args, Clone)]
 pub(crate) struct ProtocolArgs {
-    /// The protocol: yao, components, cut-and-choose or gmw
+    /// The protocol: yao, components, cut-and-choose, gmw, bmr, bmr-bgw4, bmr-bgw3 or bmr-bgw2
     #[arg(long, default_value = "yao")]
     pub(crate) protocol: String,
     /// What the protocol must withstand, semi-honest or malicious [default: what it does withstand]

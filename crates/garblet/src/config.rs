@@ -4,7 +4,7 @@ use std::{fmt, ops::RangeInclusive, str::FromStr};
 
 use garblet_garble::SchemeKind;
 use garblet_ot::Width;
-use garblet_protocols::{components, cut_and_choose, gmw, yao};
+use garblet_protocols::{bmr, components, cut_and_choose, gmw, yao};
 
 /// A protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,11 +18,22 @@ pub enum Protocol {
     CutAndChoose,
     /// Shared bits, several parties, semi-honest; as many rounds as layers of AND gates.
     Gmw,
+    /// A circuit that several parties garble together, semi-honest, in a constant number of rounds.
+    Bmr(bmr::Garbling),
 }
 
 impl Protocol {
     /// All protocols.
-    pub const ALL: [Protocol; 4] = [Protocol::Yao, Protocol::Components, Protocol::CutAndChoose, Protocol::Gmw];
+    pub const ALL: [Protocol; 8] = [
+        Protocol::Yao,
+        Protocol::Components,
+        Protocol::CutAndChoose,
+        Protocol::Gmw,
+        Protocol::Bmr(bmr::Garbling::Ot),
+        Protocol::Bmr(bmr::Garbling::Bgw4),
+        Protocol::Bmr(bmr::Garbling::Bgw3),
+        Protocol::Bmr(bmr::Garbling::Bgw2),
+    ];
 
     /// The name on the command line and in results.
     pub fn name(self) -> &'static str {
@@ -31,13 +42,14 @@ impl Protocol {
             Protocol::Components => components::NAME,
             Protocol::CutAndChoose => cut_and_choose::NAME,
             Protocol::Gmw => gmw::NAME,
+            Protocol::Bmr(garbling) => garbling.name(),
         }
     }
 
     /// The adversary that the protocol withstands.
     pub fn adversary(self) -> &'static str {
         match self {
-            Protocol::Yao | Protocol::Components | Protocol::Gmw => "semi-honest",
+            Protocol::Yao | Protocol::Components | Protocol::Gmw | Protocol::Bmr(_) => "semi-honest",
             Protocol::CutAndChoose => "malicious",
         }
     }
@@ -47,6 +59,7 @@ impl Protocol {
         match self {
             Protocol::Yao | Protocol::Components | Protocol::CutAndChoose => 2..=2,
             Protocol::Gmw => 2..=gmw::PARTIES_MAX,
+            Protocol::Bmr(garbling) => garbling.parties(),
         }
     }
 
@@ -55,7 +68,7 @@ impl Protocol {
     pub fn is_mesh(self) -> bool {
         match self {
             Protocol::Yao | Protocol::Components | Protocol::CutAndChoose => false,
-            Protocol::Gmw => true,
+            Protocol::Gmw | Protocol::Bmr(_) => true,
         }
     }
 }
@@ -90,6 +103,8 @@ pub struct Config {
     pub cut_and_choose: cut_and_choose::Config,
     /// Parameters of [`Protocol::Gmw`].
     pub gmw: gmw::Config,
+    /// Parameters of [`Protocol::Bmr`], which says itself how the circuit is made.
+    pub bmr: bmr::Config,
 }
 
 /// Names of parameters, each with the values it takes.
@@ -104,6 +119,8 @@ const STATISTICAL: (&str, &str) = ("statistical", "40 or 80");
 const CIRCUITS: (&str, &str) = ("circuits", "a number from 2 to 4096");
 const FORM: (&str, &str) = ("form", "oblivious or lp07");
 const GMW_FORM: (&str, &str) = ("form", "triples or 2012");
+const JOINT_FORM: (&str, &str) = ("form", "linear or published");
+const JOINT_HASH: (&str, &str) = ("hash", "rekeyed, fixed-key or aes-256");
 const SUPERSETS: (&str, &str) = ("supersets", "a number from 2 to 4096");
 const ENCODING: (&str, &str) = ("encoding", "systematic, random or independent");
 const LINKS: (&str, &str) = ("links", "cheapest, keyed or standard");
@@ -111,7 +128,11 @@ const LINKS: (&str, &str) = ("links", "cheapest, keyed or standard");
 impl Config {
     /// The standard parameters of a protocol.
     pub fn of(protocol: Protocol) -> Self {
-        Config { protocol, ..Config::default() }
+        let mut config = Config { protocol, ..Config::default() };
+        if let Protocol::Bmr(garbling) = protocol {
+            config.bmr = bmr::Config::of(garbling);
+        }
+        config
     }
 
     /// The parameters that [`Config::set`] knows for the protocol, each with the values it takes.
@@ -121,6 +142,10 @@ impl Config {
             Protocol::Components => &[SCHEME, HASH, LINKS, OT_K],
             Protocol::CutAndChoose => &[FORM, STATISTICAL, CIRCUITS, SUPERSETS, ENCODING, PRIVATE_SCHEME, HASH, OT_K],
             Protocol::Gmw => &[GMW_FORM, OT_K],
+            Protocol::Bmr(bmr::Garbling::Ot) => &[JOINT_FORM, JOINT_HASH, OT_K],
+            Protocol::Bmr(bmr::Garbling::Bgw3 | bmr::Garbling::Bgw2) => &[JOINT_FORM, JOINT_HASH],
+            // It has the published form alone.
+            Protocol::Bmr(bmr::Garbling::Bgw4) => &[JOINT_HASH],
         }
     }
 
@@ -137,10 +162,14 @@ impl Config {
             Protocol::Yao => (&mut self.yao.garbling, &mut self.yao.ot_width),
             Protocol::Components => (&mut self.components.garbling, &mut self.components.ot_width),
             Protocol::CutAndChoose => (&mut self.cut_and_choose.garbling, &mut self.cut_and_choose.ot_width),
-            // It garbles nothing.
+            // Neither garbles by these schemes.
             Protocol::Gmw => (&mut self.yao.garbling, &mut self.gmw.ot_width),
+            Protocol::Bmr(_) => (&mut self.yao.garbling, &mut self.bmr.ot_width),
         };
+        let joint = matches!(self.protocol, Protocol::Bmr(_));
         match name {
+            "form" if joint => self.bmr.form = value_of(value, &JOINT_FORMS).ok_or_else(unknown)?,
+            "hash" if joint => self.bmr.hash = value_of(value, &JOINT_HASHES).ok_or_else(unknown)?,
             "scheme" => {
                 let scheme: SchemeKind = value.parse().map_err(|_| unknown())?;
                 if scheme.is_privacy_free() && self.protocol == Protocol::CutAndChoose {
@@ -176,8 +205,12 @@ impl Config {
             Protocol::Components => (self.components.garbling, self.components.ot_width),
             Protocol::CutAndChoose => (self.cut_and_choose.garbling, self.cut_and_choose.ot_width),
             Protocol::Gmw => (self.yao.garbling, self.gmw.ot_width),
+            Protocol::Bmr(_) => (self.yao.garbling, self.bmr.ot_width),
         };
+        let joint = matches!(self.protocol, Protocol::Bmr(_));
         let value = |name: &str| match name {
+            "form" if joint => name_of(self.bmr.form, &JOINT_FORMS).into(),
+            "hash" if joint => name_of(self.bmr.hash, &JOINT_HASHES).into(),
             "scheme" => garbling.scheme.to_string(),
             "hash" => garbling.hash.to_string(),
             "build" => name_of(self.yao.build, &BUILDS).into(),
@@ -215,6 +248,11 @@ fn circuits(value: &str) -> Option<u16> {
     let range = cut_and_choose::MIN_CIRCUITS..=cut_and_choose::MAX_CIRCUITS;
     value.parse().ok().filter(|&circuits| range.contains(&usize::from(circuits)))
 }
+
+const JOINT_FORMS: [(&str, bmr::Form); 2] = [("linear", bmr::Form::Linear), ("published", bmr::Form::Published)];
+
+const JOINT_HASHES: [(&str, bmr::Hash); 3] =
+    [("rekeyed", bmr::Hash::Rekeyed), ("fixed-key", bmr::Hash::FixedKey), ("aes-256", bmr::Hash::Aes256)];
 
 const LINKINGS: [(&str, components::Linking); 3] = [
     ("cheapest", components::Linking::Cheapest),
@@ -272,6 +310,11 @@ mod tests {
             config.set(name, value).unwrap();
             assert!(config.parameters().contains(&(name.into(), value.into())));
         }
+        let mut config = Config::of(Protocol::Bmr(bmr::Garbling::Ot));
+        for (name, value) in [("form", "published"), ("hash", "aes-256"), ("ot-k", "8")] {
+            config.set(name, value).unwrap();
+            assert!(config.parameters().contains(&(name.into(), value.into())));
+        }
         let mut config = Config::of(Protocol::Components);
         for (name, value) in [("scheme", "grr3"), ("hash", "tmmo"), ("links", "keyed"), ("ot-k", "8")] {
             config.set(name, value).unwrap();
@@ -320,6 +363,10 @@ mod tests {
         assert_eq!(error, "unknown parameter `build`, expected scheme, hash, links, ot-k");
         let error = Config::of(Protocol::Gmw).set("form", "2013").unwrap_err().to_string();
         assert_eq!(error, "unknown form `2013`, expected triples or 2012");
+        let error = Config::of(Protocol::Bmr(bmr::Garbling::Bgw4)).set("form", "linear").unwrap_err().to_string();
+        assert_eq!(error, "unknown parameter `form`, expected hash");
+        let error = Config::of(Protocol::Bmr(bmr::Garbling::Bgw3)).set("form", "triples").unwrap_err().to_string();
+        assert_eq!(error, "unknown form `triples`, expected linear or published");
         let error = config.set("ot-k", "3").unwrap_err().to_string();
         assert_eq!(error, "unknown ot-k `3`, expected 2, 4 or 8");
         assert_eq!(config, Config::default());

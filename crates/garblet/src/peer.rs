@@ -62,7 +62,7 @@ impl Peer {
     ) -> Result<Self, Error> {
         check_party(party, &config)?;
         match config.protocol {
-            Protocol::Gmw => Err(not_for_two(&config)),
+            Protocol::Gmw | Protocol::Bmr(_) => Err(not_for_two(&config)),
             Protocol::Yao => {
                 let plan = Arc::new(yao::Plan::new(program, config.yao)?);
                 let hello = hello(plan.program(), party, 2, &config);

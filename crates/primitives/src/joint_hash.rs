@@ -181,8 +181,8 @@ fn add_aes256(row: u64, u: Block, v: Block, out: &mut [Block]) {
     }
 }
 
-/// [`JointHash::add_masks`] by AES-128 under a given key. Of `pi(x) ^ x` the sums of `x` are taken apart: the key's part is
-/// the same for all slots, and the tweak cancels unless `count` is odd.
+/// [`JointHash::add_masks`] by AES-128 under a given key, compiled for one pair of keys, for up to 16, and for all, so that
+/// no more room is cleared than is used.
 #[inline(always)]
 fn add_masks<E: Engine>(
     e: E,
@@ -193,7 +193,26 @@ fn add_masks<E: Engine>(
     v: &[[Block; LANES]],
     out: &mut [[Block; LANES]],
 ) {
-    let mut keys = [[Block::ZERO; LANES]; MOST_QUADS];
+    match u.len() {
+        1 => add_masks_of::<E, 1>(e, key, row, count, u, v, out),
+        2..=4 => add_masks_of::<E, 4>(e, key, row, count, u, v, out),
+        _ => add_masks_of::<E, MOST_QUADS>(e, key, row, count, u, v, out),
+    }
+}
+
+/// The same for keys in up to `QUADS` vectors. Of `pi(x) ^ x` the sums of `x` are taken apart: the key's part is
+/// the same for all slots, and the tweak cancels unless `count` is odd.
+#[inline(always)]
+fn add_masks_of<E: Engine, const QUADS: usize>(
+    e: E,
+    key: &E::Key,
+    row: u64,
+    count: usize,
+    u: &[[Block; LANES]],
+    v: &[[Block; LANES]],
+    out: &mut [[Block; LANES]],
+) {
+    let mut keys = [[Block::ZERO; LANES]; QUADS];
     for ((keys, u), v) in keys.iter_mut().zip(u).zip(v) {
         *keys = e.store(e.sigma(double_key(e, e.load(u), e.load(v))));
     }

@@ -9,7 +9,7 @@ mod published;
 
 use std::num::NonZeroUsize;
 
-use garblet::{Phase, PhaseCost};
+use garblet::{Phase, PhaseCost, Protocol};
 use garblet_circuit::{Bits, InputId, Party, Program, evaluate};
 use garblet_net::{DEFAULT_TIMEOUT, SimulatedLink};
 use serde::Serialize;
@@ -46,7 +46,21 @@ struct Contender {
 const CONTENDERS: &[Contender] = &[
     Contender { protocol: "gmw", params: &[("form", "triples")], paper: "GMW" },
     Contender { protocol: "gmw", params: &[("form", "2012")], paper: "GMW" },
+    Contender { protocol: "bmr", params: &[("form", "linear")], paper: "BMR OT" },
+    Contender { protocol: "bmr", params: &[("form", "published"), ("hash", "fixed-key")], paper: "BMR OT" },
+    Contender { protocol: "bmr-bgw4", params: &[("hash", "fixed-key")], paper: "BMR BGW4" },
+    Contender { protocol: "bmr-bgw3", params: &[("form", "linear")], paper: "BMR BGW3" },
+    Contender { protocol: "bmr-bgw3", params: &[("form", "published"), ("hash", "fixed-key")], paper: "BMR BGW3" },
+    Contender { protocol: "bmr-bgw2", params: &[("form", "linear")], paper: "BMR BGW2" },
+    Contender { protocol: "bmr-bgw2", params: &[("form", "published"), ("hash", "fixed-key")], paper: "BMR BGW2" },
 ];
+
+impl Contender {
+    /// Whether the protocol may have so many parties.
+    fn has(&self, parties: u16) -> bool {
+        self.protocol.parse::<Protocol>().is_ok_and(|protocol| protocol.parties().contains(&parties))
+    }
+}
 
 /// What `garblet bench bmr` takes.
 #[derive(clap::Args)]
@@ -114,7 +128,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         for &parties in &options.parties {
             let wanted =
                 |contender: &&Contender| options.protocol.as_ref().is_none_or(|only| only == contender.protocol);
-            for contender in CONTENDERS.iter().filter(wanted) {
+            for contender in CONTENDERS.iter().filter(wanted).filter(|contender| contender.has(parties)) {
                 rows.push(measure(options, &args, &program, function, parties, contender)?);
             }
         }

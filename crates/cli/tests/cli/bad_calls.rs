@@ -85,8 +85,11 @@ fn names_that_nothing_has() {
     local(&["--param", "sheme=x"])
         .fails(2, "error: --param sheme=x: unknown parameter `sheme`, expected scheme, hash, build, ot-k\n");
     local(&["--param", "ot-k=3"]).fails(2, "error: --param ot-k=3: unknown ot-k `3`, expected 2, 4 or 8\n");
-    local(&["--protocol", "bmr"])
-        .fails(2, "error: --protocol: unknown protocol `bmr`, expected yao, components, cut-and-choose or gmw\n");
+    local(&["--protocol", "bgw"]).fails(
+        2,
+        "error: --protocol: unknown protocol `bgw`, expected yao, components, cut-and-choose, gmw, bmr, bmr-bgw4, \
+             bmr-bgw3 or bmr-bgw2\n",
+    );
     local(&["--owner", "in1=7"]).fails(2, "error: --owner: the program has no input `in1`\nhint: it has key, block\n");
     local(&["--input", "5=a.json"]).fails(2, "error: --input 5=a.json: there are 2 parties, 0 to 1\n");
     local(&["--input", "0=missing.json"]).fails(2, "error: missing.json: cannot be read: no such file or directory\n");

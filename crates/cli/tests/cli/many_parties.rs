@@ -58,6 +58,41 @@ fn any_number_of_parties_runs_locally_with_a_report_of_each() {
 }
 
 #[test]
+fn joint_garbling_takes_two_rounds_online_with_every_protocol_and_form() {
+    for (protocol, forms) in [
+        ("bmr", &["form=linear", "form=published"][..]),
+        ("bmr-bgw4", &["hash=aes-256"]),
+        ("bmr-bgw3", &["form=linear", "form=published"]),
+        ("bmr-bgw2", &["form=linear", "form=published"]),
+    ] {
+        for form in forms {
+            let first = ["local", "lib:aes128", "--protocol", protocol, "--parties", "4", "--param", form, "--json"];
+            let report = garblet(&[&first[..], INPUTS[0], INPUTS[1]].concat()).json();
+            assert_eq!(report["outputs"]["ciphertext"]["hex"], "69c4e0d86a7b0430d8cdb78070b4c55a");
+            let parts = report["per_party"].as_array().expect("a list");
+            let rounds = |part: &serde_json::Value, phase: &str| part["phases"][phase]["rounds"].as_u64().unwrap_or(99);
+            assert_eq!(parts.len(), 4);
+            assert!(parts.iter().all(|part| rounds(part, "prepare") + rounds(part, "build") <= 6));
+            assert!(parts.iter().all(|part| rounds(part, "online") <= 2));
+        }
+    }
+}
+
+#[test]
+fn more_corrupted_parties_than_there_can_be_are_refused() {
+    let local = |more: &[&str]| garblet(&[&["local", "lib:aes128"], INPUTS[0], INPUTS[1], more].concat());
+    for (protocol, parties, range) in
+        [("bmr", "1", "2 to 64"), ("bmr-bgw3", "2", "3 to 64"), ("bmr-bgw2", "3", "4 to 64")]
+    {
+        local(&["--protocol", protocol, "--parties", parties])
+            .fails(2, &format!("error: --parties {parties}: expected {range}, which is what {protocol} has\n"));
+    }
+    // Without a number there are as many as the protocol needs.
+    let report = local(&["--protocol", "bmr-bgw2", "--json"]).json();
+    assert_eq!(report["parties"], 4);
+}
+
+#[test]
 fn parties_with_pinned_identities_meet_in_any_order() {
     let folder = Folder::new("mesh-pinned");
     let keygen = |party: usize| {

@@ -79,6 +79,7 @@ fn mask_by<H: JointHash>(plan: &Plan, secrets: &Secrets, numbered: Numbered, row
         offset: secrets.offset.block(),
         labels: &labels[plan.input_count()..],
         rows,
+        masked: vec![[Block::ZERO; LANES]; usize::from(plan.parties()).div_ceil(LANES)],
         hash: std::marker::PhantomData,
     };
     let mut slots = walk(Backend::detect(), plan.schedule(), 1, inputs, &mut masks);
@@ -93,6 +94,8 @@ struct Masks<'a, H> {
     /// This party's zero labels of the gates' outputs.
     labels: &'a [Block],
     rows: &'a mut [Block],
+    /// Room for a row.
+    masked: Vec<Quad>,
     hash: std::marker::PhantomData<H>,
 }
 
@@ -109,14 +112,13 @@ impl<H: JointHash> AndGates for Masks<'_, H> {
         let (first_row, key) = keys.of_gate::<E, H>(e, gate.index);
         let label = self.labels[gate.index];
         let rows = &mut self.rows[4 * self.parties * gate.index..][..4 * self.parties];
-        let quads = self.parties.div_ceil(LANES);
         for (row, slots) in rows.chunks_exact_mut(self.parties).enumerate() {
             let [alpha, beta] = [row >> 1 & 1, row & 1].map(|bit| Block::mask(bit == 1) & self.offset);
-            let mut masked = [[Block::ZERO; LANES]; MOST_QUADS];
+            let masked = &mut self.masked[..];
             masked.as_flattened_mut()[..self.parties].copy_from_slice(slots);
             masked.as_flattened_mut()[self.own] ^= label;
             let (u, v) = ([gate.a[0][0] ^ alpha; LANES], [gate.b[0][0] ^ beta; LANES]);
-            H::add_masks(e, key, first_row + row as u64, 1, &[u], &[v], &mut masked[..quads]);
+            H::add_masks(e, key, first_row + row as u64, 1, &[u], &[v], masked);
             slots.copy_from_slice(&masked.as_flattened()[..self.parties]);
         }
         out[0] = [label; LANES];
