@@ -276,16 +276,15 @@ impl Kernel for BareDoubleKeys<'_> {
         for _ in 0..self.rounds {
             for batch in self.blocks.as_chunks_mut::<{ WIDE * LANES }>().0 {
                 let quads = batch.as_chunks_mut::<LANES>().0;
-                let x: [[E::Quad; 1]; WIDE] = std::array::from_fn(
-                    #[inline(always)]
-                    |i| {
-                        let [u, v] = [e.load(&quads[i]), e.load(&quads[(i + 1) % WIDE])];
-                        [e.xor(e.sigma(double_key(e, u, v)), e.count(tweak + (i * LANES) as u64, 1))]
-                    },
-                );
+                let mut x = [[e.splat(Block::ZERO)]; WIDE];
+                for (i, x) in x.iter_mut().enumerate() {
+                    let [u, v] = [e.load(&quads[i]), e.load(&quads[(i + 1) % WIDE])];
+                    let tweak = e.count(tweak + (i * LANES) as u64, 1);
+                    x[0] = e.xor(e.sigma(double_key(e, u, v)), tweak);
+                }
                 let y = e.encrypt(&key, x);
-                for ((quad, [x]), [y]) in quads.iter_mut().zip(x).zip(y) {
-                    *quad = e.store(e.xor(x, y));
+                for ((quad, x), y) in quads.iter_mut().zip(&x).zip(&y) {
+                    *quad = e.store(e.xor(x[0], y[0]));
                 }
                 tweak += (WIDE * LANES) as u64;
             }

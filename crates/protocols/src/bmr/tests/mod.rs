@@ -4,7 +4,6 @@ mod cost;
 mod equals;
 mod faults;
 mod misuse;
-mod views;
 
 use std::sync::Arc;
 
