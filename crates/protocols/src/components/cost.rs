@@ -36,8 +36,7 @@ pub(super) fn online(plan: &Plan, party: Party) -> Communication {
     let packed = |bits: usize| bits.div_ceil(8) as u64;
     let inputs = |party| interface::input_bits(&plan.program, party);
     let outputs = |party| interface::output_bits(&plan.program, party);
-    let reveals: usize = plan.uses.iter().map(|used| used.part.reveal_blocks()).sum();
-    let blocks = plan.sent_links + plan.keyed.len() + reveals + inputs(GARBLER);
+    let blocks = plan.link_blocks() + inputs(GARBLER);
     let from_garbler = 16 * blocks as u64 + packed(outputs(EVALUATOR));
     let from_evaluator = packed(inputs(EVALUATOR)) + packed(outputs(GARBLER));
     match party == GARBLER {

@@ -176,11 +176,7 @@ pub(super) async fn evaluator(
                 let bytes = pieces.flat_map(|(t, choices)| [bytemuck::cast_slice(t), choices].concat());
                 put(store, material, kind, ids, &Zeroizing::new(bytes.collect::<Vec<u8>>()), size)?;
             }
-            Kind::Single(_) => {
-                let bytes = ids.clone().map(|id| size(kind, id)).sum();
-                let pieces = receive(session, bytes).await?;
-                put(store, material, kind, ids, &pieces, size)?;
-            }
+            Kind::Single(_) => receive_singles(session, store, material, kind, ids).await?,
             Kind::Template(t) => {
                 let count = material.cells(t);
                 let (mut cells, mut links) = (Vec::new(), Vec::new());
@@ -197,6 +193,36 @@ pub(super) async fn evaluator(
         done.batch(session, gates(material, batch));
     }
     Ok(())
+}
+
+/// Receives single components and puts them into the store while they are in the processor's cache.
+async fn receive_singles(
+    session: &mut Session,
+    store: &mut Store,
+    material: &Material,
+    kind: Kind,
+    mut ids: Range<u64>,
+) -> Result<(), ProtocolError> {
+    let stored = material.stored(kind);
+    let mut batch = store.batch();
+    let mut buffer = Vec::new();
+    while !ids.is_empty() {
+        let first = ids.start;
+        let mut bytes = 0;
+        while bytes < SEND_BYTES && !ids.is_empty() {
+            bytes += material.evaluator_bytes(kind, ids.start);
+            ids.start += 1;
+        }
+        buffer.resize(bytes, 0);
+        session.channel().receive_bytes(&mut buffer).await?;
+        let mut rest = &buffer[..];
+        for id in first..ids.start {
+            let (piece, later) = rest.split_at(material.evaluator_bytes(kind, id));
+            batch.push(&stored, PieceId(id), piece)?;
+            rest = later;
+        }
+    }
+    Ok(batch.commit()?)
 }
 
 /// Receives so many bytes. That many are due by our own library.

@@ -142,6 +142,8 @@ enum RawLink {
 impl Plan {
     /// Plans a run.
     ///
+    /// Where templates leave links that keys might serve, and fewer blocks are sent without templates, they are not used.
+    ///
     /// *Errors*: a component that the library has not, or too few of some type.
     pub(super) fn new(
         program: Arc<Program>,
@@ -149,6 +151,39 @@ impl Plan {
         linking: Linking,
         stock: Stock,
     ) -> Result<Self, Unplanned> {
+        let plan = Plan::linked(program.clone(), material, linking, stock.clone())?;
+        if plan.uses.is_empty() || plan.sent_links == plan.first_links() {
+            return Ok(plan);
+        }
+        match Plan::linked(program, material, Linking::Keyed, stock) {
+            Ok(other) if other.link_blocks() < plan.link_blocks() => Ok(other),
+            _ => Ok(plan),
+        }
+    }
+
+    /// Blocks that links take online.
+    pub(super) fn link_blocks(&self) -> usize {
+        self.sent_links + self.keyed.len() + self.uses.iter().map(|used| used.part.reveal_blocks()).sum::<usize>()
+    }
+
+    /// Link labels that have to be sent in any case: those of constants, and the first of each of the evaluator's inputs.
+    fn first_links(&self) -> usize {
+        let mut new = vec![false; *self.inputs.last().unwrap_or(&0)];
+        for (input, first) in self.program.inputs().iter().zip(&self.inputs).filter(|(i, _)| i.owner != GARBLER) {
+            new[*first..][..input.port.width() as usize].fill(true);
+        }
+        let sent = self.feeds.iter().filter(|feed| feed.link.is_some_and(|link| link < self.sent_links));
+        let of_feed = |feed: &Feed| match feed.from {
+            Origin::Constant(_) => feed.len,
+            Origin::Labels(from) => {
+                let wires = new.iter_mut().skip(from).take(feed.len);
+                wires.map(|new| usize::from(std::mem::take(new))).sum()
+            }
+        };
+        sent.map(of_feed).sum()
+    }
+
+    fn linked(program: Arc<Program>, material: &Material, linking: Linking, stock: Stock) -> Result<Self, Unplanned> {
         let wiring = Wiring::new(&program, material.library()).map_err(|component| {
             let component = program.components()[component].name().into();
             let known = material.library().types().iter().map(|t| t.name.clone()).collect();

@@ -136,7 +136,7 @@ pub(super) fn message_bytes(plan: &Plan) -> usize {
 
 /// Blocks of the garbler's message.
 fn block_count(plan: &Plan) -> usize {
-    reveal_blocks(plan) + plan.keyed.len() + plan.sent_links + interface::input_bits(&plan.program, GARBLER)
+    plan.link_blocks() + interface::input_bits(&plan.program, GARBLER)
 }
 
 fn reveal_blocks(plan: &Plan) -> usize {

@@ -211,6 +211,37 @@ fn what_each_way_costs() {
 }
 
 #[test]
+fn templates_are_left_alone_where_keys_serve_more_links() {
+    let (mut library, round) = rounds_library();
+    let key = Wires { start: 128, len: 128 };
+    // Two blocks under the same keys: the second chain of rounds is likely to be two components on.
+    library.add_keyed(KeyedLink {
+        from: round,
+        side: Side::Input,
+        source: key,
+        to: round,
+        target: key,
+        window: 1,
+        every: [1, 1],
+        offset: 2,
+    });
+    let mut p = ProgramBuilder::new("two blocks");
+    let of = p.component(component("aes-round"));
+    let keys: Vec<_> = (0..2).map(|k| p.input(format!("key{k}"), Type::Bytes(16), GARBLER).unwrap()).collect();
+    for block in 0..2 {
+        let mut state = p.input(format!("block{block}"), Type::Bytes(16), EVALUATOR).unwrap();
+        for key in &keys {
+            state = p.instance(of, &[&state, key]).unwrap().remove(0);
+        }
+        p.output(format!("state{block}"), &state, Recipients::All).unwrap();
+    }
+    let program = Arc::new(p.finish());
+    let inputs = random::inputs(&mut StdRng::seed_from_u64(3), &program);
+    let plans = block_on(check_all(&library, Config::default(), &[(program, inputs)]));
+    assert_eq!((plans[0].sent_links, plans[0].keyed.len(), plans[0].uses.len()), (2 * 128, 4, 0));
+}
+
+#[test]
 fn what_is_missing_is_said_and_can_be_made() {
     let (library, _) = rounds_library();
     let program = rounds(20);
