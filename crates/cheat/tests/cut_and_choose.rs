@@ -16,6 +16,7 @@ use garblet_protocols::{
     checks::Check,
     conduct::Honest,
     cut_and_choose::{Config, Form, cut_log2},
+    lego,
 };
 
 /// The significance at which a formula counts as refuted.
@@ -114,14 +115,14 @@ fn an_evaluator_that_cheats_is_caught() {
     }
 }
 
-/// Every check in the code has a deviation that trips it.
+/// Every check in the code has a deviation that trips it; those of `lego` in its own tests.
 #[test]
 fn no_check_is_without_a_deviation() {
     let here = GarblerDeviation::ALL.iter().flat_map(|(_, checked, evaluated)| [*checked, *evaluated]).flatten();
     let here = here.chain(EvaluatorDeviation::ALL.iter().map(|(_, check)| *check));
     let supersets = SupersetDeviation::ALL.iter().flat_map(|(_, checked, other)| [*checked, *other]).flatten();
     let covered: Vec<Check> = here.chain(supersets).collect();
-    for check in Check::ALL {
+    for check in Check::ALL.iter().filter(|check| !lego::CHECKS.contains(check)) {
         assert!(covered.contains(check), "no deviation trips {check:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! What can go wrong with commitments, by whose fault.
 
-use garblet_net::NetError;
+use garblet_net::{Accuses, Blame, Cause, NetError};
 use garblet_ot::OtError;
 
 /// Why a commitment cannot be made or opened.
@@ -39,13 +39,15 @@ pub enum CommitError {
     },
 }
 
-impl CommitError {
-    /// Whether the peer did what no honest party does.
-    pub fn is_cheating(&self) -> bool {
+impl Accuses for CommitError {
+    fn accuses(&self, peer: u16) -> Option<Blame> {
         match self {
-            CommitError::Inconsistent | CommitError::WrongOpening { .. } | CommitError::WrongBatch { .. } => true,
-            CommitError::Ot(error) => error.is_cheating(),
-            CommitError::Net(_) | CommitError::WrongLength { .. } => false,
+            CommitError::Net(error) => error.accuses(peer),
+            CommitError::Ot(error) => error.accuses(peer),
+            CommitError::Inconsistent | CommitError::WrongOpening { .. } | CommitError::WrongBatch { .. } => {
+                Some(Blame { party: peer, cause: Cause::Misbehaved })
+            }
+            CommitError::WrongLength { .. } => None,
         }
     }
 }

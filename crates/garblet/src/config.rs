@@ -4,7 +4,7 @@ use std::{fmt, ops::RangeInclusive, str::FromStr};
 
 use garblet_garble::SchemeKind;
 use garblet_ot::Width;
-use garblet_protocols::{bmr, components, cut_and_choose, gmw, yao};
+use garblet_protocols::{bmr, components, cut_and_choose, gmw, lego, yao};
 
 /// A protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,11 +20,13 @@ pub enum Protocol {
     Gmw,
     /// A circuit that several parties garble together, semi-honest, in a constant number of rounds.
     Bmr(bmr::Garbling),
+    /// Gates made one by one before the function is known, two parties, malicious.
+    Lego,
 }
 
 impl Protocol {
     /// All protocols.
-    pub const ALL: [Protocol; 8] = [
+    pub const ALL: [Protocol; 9] = [
         Protocol::Yao,
         Protocol::Components,
         Protocol::CutAndChoose,
@@ -33,6 +35,7 @@ impl Protocol {
         Protocol::Bmr(bmr::Garbling::Bgw4),
         Protocol::Bmr(bmr::Garbling::Bgw3),
         Protocol::Bmr(bmr::Garbling::Bgw2),
+        Protocol::Lego,
     ];
 
     /// The name on the command line and in results.
@@ -43,6 +46,7 @@ impl Protocol {
             Protocol::CutAndChoose => cut_and_choose::NAME,
             Protocol::Gmw => gmw::NAME,
             Protocol::Bmr(garbling) => garbling.name(),
+            Protocol::Lego => lego::NAME,
         }
     }
 
@@ -50,14 +54,14 @@ impl Protocol {
     pub fn adversary(self) -> &'static str {
         match self {
             Protocol::Yao | Protocol::Components | Protocol::Gmw | Protocol::Bmr(_) => "semi-honest",
-            Protocol::CutAndChoose => "malicious",
+            Protocol::CutAndChoose | Protocol::Lego => "malicious",
         }
     }
 
     /// How many parties it may have.
     pub fn parties(self) -> RangeInclusive<u16> {
         match self {
-            Protocol::Yao | Protocol::Components | Protocol::CutAndChoose => 2..=2,
+            Protocol::Yao | Protocol::Components | Protocol::CutAndChoose | Protocol::Lego => 2..=2,
             Protocol::Gmw => 2..=gmw::PARTIES_MAX,
             Protocol::Bmr(garbling) => garbling.parties(),
         }
@@ -67,7 +71,7 @@ impl Protocol {
     /// of them share a channel, with [`Peer`](crate::Peer).
     pub fn is_mesh(self) -> bool {
         match self {
-            Protocol::Yao | Protocol::Components | Protocol::CutAndChoose => false,
+            Protocol::Yao | Protocol::Components | Protocol::CutAndChoose | Protocol::Lego => false,
             Protocol::Gmw | Protocol::Bmr(_) => true,
         }
     }
@@ -105,6 +109,8 @@ pub struct Config {
     pub gmw: gmw::Config,
     /// Parameters of [`Protocol::Bmr`], which says itself how the circuit is made.
     pub bmr: bmr::Config,
+    /// Parameters of [`Protocol::Lego`].
+    pub lego: lego::Config,
 }
 
 /// Names of parameters, each with the values it takes.
@@ -123,6 +129,7 @@ const JOINT_FORM: (&str, &str) = ("form", "linear or published");
 const JOINT_HASH: (&str, &str) = ("hash", "rekeyed, fixed-key or aes-256");
 const SUPERSETS: (&str, &str) = ("supersets", "a number from 2 to 4096");
 const ENCODING: (&str, &str) = ("encoding", "systematic, random or independent");
+const CODE: (&str, &str) = ("code", "short or bch312");
 const LINKS: (&str, &str) = ("links", "cheapest, keyed or standard");
 
 impl Config {
@@ -146,6 +153,7 @@ impl Config {
             Protocol::Bmr(bmr::Garbling::Bgw3 | bmr::Garbling::Bgw2) => &[JOINT_FORM, JOINT_HASH],
             // It has the published form alone.
             Protocol::Bmr(bmr::Garbling::Bgw4) => &[JOINT_HASH],
+            Protocol::Lego => &[CODE, OT_K],
         }
     }
 
@@ -165,6 +173,7 @@ impl Config {
             // Neither garbles by these schemes.
             Protocol::Gmw => (&mut self.yao.garbling, &mut self.gmw.ot_width),
             Protocol::Bmr(_) => (&mut self.yao.garbling, &mut self.bmr.ot_width),
+            Protocol::Lego => (&mut self.yao.garbling, &mut self.lego.ot_width),
         };
         let joint = matches!(self.protocol, Protocol::Bmr(_));
         match name {
@@ -190,6 +199,7 @@ impl Config {
             "form" => self.cut_and_choose.form = value_of(value, &FORMS).ok_or_else(unknown)?,
             "encoding" => self.cut_and_choose.encoding = Some(value_of(value, &ENCODINGS).ok_or_else(unknown)?),
             "links" => self.components.linking = value_of(value, &LINKINGS).ok_or_else(unknown)?,
+            "code" => self.lego.code = value_of(value, &CODES).ok_or_else(unknown)?,
             _ => {
                 let bits: u8 = value.parse().map_err(|_| unknown())?;
                 *width = Width::try_from(bits).map_err(|_| unknown())?;
@@ -206,6 +216,7 @@ impl Config {
             Protocol::CutAndChoose => (self.cut_and_choose.garbling, self.cut_and_choose.ot_width),
             Protocol::Gmw => (self.yao.garbling, self.gmw.ot_width),
             Protocol::Bmr(_) => (self.yao.garbling, self.bmr.ot_width),
+            Protocol::Lego => (self.yao.garbling, self.lego.ot_width),
         };
         let joint = matches!(self.protocol, Protocol::Bmr(_));
         let value = |name: &str| match name {
@@ -221,6 +232,7 @@ impl Config {
             "form" => name_of(self.cut_and_choose.form, &FORMS).into(),
             "encoding" => name_of(self.cut_and_choose.input_encoding(), &ENCODINGS).into(),
             "links" => name_of(self.components.linking, &LINKINGS).into(),
+            "code" => name_of(self.lego.code, &CODES).into(),
             _ => width.bits().to_string(),
         };
         self.known().iter().map(|(name, _)| ((*name).into(), value(name))).collect()
@@ -253,6 +265,7 @@ const JOINT_FORMS: [(&str, bmr::Form); 2] = [("linear", bmr::Form::Linear), ("pu
 
 const JOINT_HASHES: [(&str, bmr::Hash); 3] =
     [("rekeyed", bmr::Hash::Rekeyed), ("fixed-key", bmr::Hash::FixedKey), ("aes-256", bmr::Hash::Aes256)];
+const CODES: [(&str, lego::Code); 2] = [("short", lego::Code::Short), ("bch312", lego::Code::Bch312)];
 
 const LINKINGS: [(&str, components::Linking); 3] = [
     ("cheapest", components::Linking::Cheapest),

@@ -38,6 +38,7 @@ pub use garblet_protocols::bmr;
 pub use garblet_protocols::components;
 pub use garblet_protocols::cut_and_choose;
 pub use garblet_protocols::gmw;
+pub use garblet_protocols::lego;
 pub use garblet_protocols::yao;
 pub use garblet_protocols::yao::Build;
 pub use garblet_protocols::{Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Security, Session};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use garblet_circuit::{Bits, Party, Program};
 use garblet_net::{Channel, Hello};
 use garblet_primitives::Prg;
-use garblet_protocols::{PhaseCosts, Progress, ProtocolError, Security, Session, cut_and_choose, yao};
+use garblet_protocols::{PhaseCosts, Progress, ProtocolError, Security, Session, cut_and_choose, lego, yao};
 use rand::CryptoRng;
 
 use crate::{
@@ -74,6 +74,12 @@ impl Peer {
                 let hello = hello(plan.original(), party, 2, &config);
                 let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
                 Peer::set_up(session, async |session| Role::cut_and_choose(session, party, plan).await).await
+            }
+            Protocol::Lego => {
+                let plan = Arc::new(lego::Plan::new(program, config.lego)?);
+                let hello = hello(plan.program(), party, 2, &config);
+                let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
+                Peer::set_up(session, async |session| Role::lego(session, party, plan).await).await
             }
             Protocol::Components => {
                 let stocked = Stocked::for_run(&program, &config, rng)?;

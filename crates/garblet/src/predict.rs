@@ -29,11 +29,15 @@ pub fn predict(program: &Program, config: Config) -> Result<[[Communication; 4];
             let plan = cut_and_choose::Plan::new(shared, config.cut_and_choose)?;
             Ok(all(&|party, phase| cut_and_choose::communication(&plan, party, phase, &hello)))
         }
-        Protocol::Components | Protocol::Gmw | Protocol::Bmr(_) => {
-            let reason = match config.protocol.is_mesh() {
-                true => "this is for two parties; each protocol of several states its own formulas".into(),
-                false => "what it costs depends on what the stores have".into(),
+        Protocol::Components | Protocol::Gmw | Protocol::Bmr(_) | Protocol::Lego => {
+            let reason = match config.protocol {
+                Protocol::Lego => "what it costs depends on how many components are checked",
+                _ if config.protocol.is_mesh() => {
+                    "this is for two parties; each protocol of several states its own formulas"
+                }
+                _ => "what it costs depends on what the stores have",
             };
+            let reason = reason.into();
             Err(Error::Unsupported { protocol: config.protocol.name(), program: program.name().into(), reason })
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party, Program};
-use garblet_protocols::{ProtocolError, Security, Session, components, cut_and_choose, yao};
+use garblet_protocols::{ProtocolError, Security, Session, components, cut_and_choose, lego, yao};
 
 use crate::supply::Stocked;
 
@@ -15,6 +15,8 @@ pub(crate) enum Role {
     ComponentsEvaluator(Box<components::Evaluator>, Componentwise),
     CutAndChooseGarbler(Box<cut_and_choose::Garbler>, Arc<cut_and_choose::Plan>),
     CutAndChooseEvaluator(Box<cut_and_choose::Evaluator>, Arc<cut_and_choose::Plan>),
+    LegoConstructor(Box<lego::Constructor>, Arc<lego::Plan>),
+    LegoEvaluator(Box<lego::Evaluator>, Arc<lego::Plan>),
 }
 
 /// What a role of `components` needs besides.
@@ -33,6 +35,8 @@ pub(crate) enum Material {
     ComponentsEvaluator(Box<components::EvaluatorPrepared>),
     CutAndChooseGarbler(Box<cut_and_choose::GarblerPrepared>),
     CutAndChooseEvaluator(Box<cut_and_choose::EvaluatorPrepared>),
+    LegoConstructor(Box<lego::ConstructorPrepared>),
+    LegoEvaluator(Box<lego::EvaluatorPrepared>),
 }
 
 impl Role {
@@ -81,17 +85,44 @@ impl Role {
         }
     }
 
+    pub(crate) async fn lego(
+        session: &mut Session,
+        party: Party,
+        plan: Arc<lego::Plan>,
+    ) -> Result<Self, ProtocolError> {
+        match party == lego::CONSTRUCTOR {
+            true => {
+                let role = lego::Constructor::setup(session, plan.clone()).await?;
+                Ok(Role::LegoConstructor(Box::new(role), plan))
+            }
+            false => {
+                let role = lego::Evaluator::setup(session, plan.clone()).await?;
+                Ok(Role::LegoEvaluator(Box::new(role), plan))
+            }
+        }
+    }
+
     pub(crate) fn party(&self) -> Party {
         match self {
-            Role::YaoGarbler(..) | Role::ComponentsGarbler(..) | Role::CutAndChooseGarbler(..) => Party(0),
-            Role::YaoEvaluator(..) | Role::ComponentsEvaluator(..) | Role::CutAndChooseEvaluator(..) => Party(1),
+            Role::YaoGarbler(..)
+            | Role::ComponentsGarbler(..)
+            | Role::CutAndChooseGarbler(..)
+            | Role::LegoConstructor(..) => Party(0),
+            Role::YaoEvaluator(..)
+            | Role::ComponentsEvaluator(..)
+            | Role::CutAndChooseEvaluator(..)
+            | Role::LegoEvaluator(..) => Party(1),
         }
     }
 
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Role::YaoGarbler(..) | Role::ComponentsGarbler(..) | Role::CutAndChooseGarbler(..) => "garbler",
-            Role::YaoEvaluator(..) | Role::ComponentsEvaluator(..) | Role::CutAndChooseEvaluator(..) => "evaluator",
+            Role::LegoConstructor(..) => "constructor",
+            Role::YaoEvaluator(..)
+            | Role::ComponentsEvaluator(..)
+            | Role::CutAndChooseEvaluator(..)
+            | Role::LegoEvaluator(..) => "evaluator",
         }
     }
 
@@ -100,6 +131,7 @@ impl Role {
             Role::YaoGarbler(_, plan) | Role::YaoEvaluator(_, plan) => plan.security(),
             Role::ComponentsGarbler(_, with) | Role::ComponentsEvaluator(_, with) => with.material.security(),
             Role::CutAndChooseGarbler(_, plan) | Role::CutAndChooseEvaluator(_, plan) => plan.security(),
+            Role::LegoConstructor(_, plan) | Role::LegoEvaluator(_, plan) => plan.security(),
         }
     }
 
@@ -125,6 +157,16 @@ impl Role {
             Role::CutAndChooseEvaluator(role, _) => {
                 Ok(Material::CutAndChooseEvaluator(Box::new(role.prepare(session).await?)))
             }
+            Role::LegoConstructor(role, _) => {
+                let mut prepared = role.prepare(session).await?;
+                role.build(session, &mut prepared).await?;
+                Ok(Material::LegoConstructor(Box::new(prepared)))
+            }
+            Role::LegoEvaluator(role, _) => {
+                let mut prepared = role.prepare(session).await?;
+                role.build(session, &mut prepared).await?;
+                Ok(Material::LegoEvaluator(Box::new(prepared)))
+            }
         }
     }
 
@@ -149,6 +191,12 @@ impl Role {
                 role.online(session, *prepared, inputs).await
             }
             (Role::CutAndChooseEvaluator(role, _), Material::CutAndChooseEvaluator(prepared)) => {
+                role.online(session, *prepared, inputs).await
+            }
+            (Role::LegoConstructor(role, _), Material::LegoConstructor(prepared)) => {
+                role.online(session, *prepared, inputs).await
+            }
+            (Role::LegoEvaluator(role, _), Material::LegoEvaluator(prepared)) => {
                 role.online(session, *prepared, inputs).await
             }
             _ => Err(foreign_material()),

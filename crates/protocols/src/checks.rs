@@ -55,6 +55,24 @@ checks! {
     SupersetLabel = "a superset of commitments holds another label than the checked circuit has",
     /// All supersets give the same label for the garbler's input.
     SupersetInput = "its own input is not the same in every superset of commitments",
+    /// The evaluator's choices are the same for every bit of the constructor's difference.
+    DeltaChoices = "its choices differ from row to row of the oblivious transfers",
+    /// The evaluator has the block that it claims to have got by OT.
+    DeltaClaim = "it claims a block that it did not get by oblivious transfer",
+    /// The difference that is committed to is that of the OTs.
+    CommittedDelta = "it committed to another difference than it used in the oblivious transfers",
+    /// The select bits that are told are those of what is committed to.
+    ToldBits = "the select bits that it told are not those of its commitments",
+    /// A checked gate gives the committed key of its output.
+    LegoGate = "a checked gate does not compute AND",
+    /// A checked wire authenticator accepts the committed key.
+    Authenticator = "a checked wire authenticator refuses the key of its wire",
+    /// The evaluator's input key has the select bit of its input.
+    InputKeyBit = "an input key of the evaluator stands for the other bit",
+    /// The authenticators of an input accept its key.
+    InputKey = "an input key is refused by its authenticators",
+    /// The key that the evaluator hands over for an output is one of its wire.
+    OutputKey = "it handed over a key that is none of the output's",
     /// The evaluator hands over what the circuits gave for the garbler.
     OutputTag = "it handed over another output than the circuits gave",
 }

@@ -1,6 +1,7 @@
 //! Why a protocol ended without a result, by whose fault.
 
 use garblet_circuit::Party;
+use garblet_commit::CommitError;
 use garblet_garble::EvaluateError;
 use garblet_net::{Accuses, Blame, Cause, NetError, PartyError};
 use garblet_ot::OtError;
@@ -19,6 +20,9 @@ pub enum ProtocolError {
     /// Oblivious transfer: the peer misbehaved, or the channel failed.
     #[error(transparent)]
     Ot(#[from] OtError),
+    /// Commitments: the peer misbehaved, or the channel failed.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
     /// The peer did what no honest party does, and was found out.
     #[error(transparent)]
     Cheating(#[from] Cheating),
@@ -96,6 +100,7 @@ impl Accuses for ProtocolError {
         match self {
             ProtocolError::Net(error) => error.accuses(peer),
             ProtocolError::Ot(error) => error.accuses(peer),
+            ProtocolError::Commit(error) => error.accuses(peer),
             ProtocolError::Peer { party, source } => source.accuses(party.0),
             ProtocolError::Cheating(_) | ProtocolError::Garble(_) | ProtocolError::Material { .. } => {
                 Some(Blame { party: peer, cause: Cause::Misbehaved })

@@ -15,6 +15,7 @@ pub mod encoding;
 mod error;
 pub mod gmw;
 mod interface;
+pub mod lego;
 #[cfg(test)]
 mod mesh_run;
 mod phase;

@@ -1,0 +1,42 @@
+//! `lego` gives what the plain evaluator gives, with the security that it says.
+
+use garblet::{Bits, lego::Code};
+use garblet::{Config, Party, Program, Protocol, circuit::evaluate, circuit::random, library, run_in_memory};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+fn assert_equals_eval(program: &Program, inputs: &[Bits], config: Config) {
+    let expected = evaluate(program, inputs);
+    let reports = run_in_memory(program, inputs, config).expect("both parties are honest");
+    for (party, report) in reports.iter().enumerate() {
+        for (k, (output, expected)) in program.outputs().iter().zip(&expected).enumerate() {
+            let learns = output.recipients.contains(Party(party as u16));
+            assert!(report.outputs[k].as_ref() == learns.then_some(expected), "output {k} of party {party}");
+        }
+        let bound = report.security.cheating_log2.expect("a bound against cheating");
+        assert!((-60.0..-38.4).contains(&bound), "three bounds below 2^-40 each, not 2^{bound}");
+    }
+}
+
+/// Fifty random programs in the full form.
+#[test]
+fn random_programs_with_both_codes() {
+    let mut rng = StdRng::seed_from_u64(12);
+    let programs = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 50 } else { 4 };
+    for i in 0..programs {
+        let most_gates = rng.random_range(1..=3_000);
+        let program = random::program(&mut rng, most_gates, 2);
+        let inputs = random::inputs(&mut rng, &program);
+        let mut config = Config::of(Protocol::Lego);
+        config.lego.code = Code::ALL[i % 2];
+        assert_equals_eval(&program, &inputs, config);
+    }
+}
+
+#[test]
+fn comparison_and_levenshtein_distance() {
+    for name in ["lib:millionaires(16)", "lib:levenshtein(6, 8)"] {
+        let program = library::find(name).expect("in the library");
+        let inputs = random::inputs(&mut StdRng::seed_from_u64(13), &program);
+        assert_equals_eval(&program, &inputs, Config::of(Protocol::Lego));
+    }
+}

@@ -1,0 +1,135 @@
+//! Bytes and rounds of every phase, as formulas.
+
+use garblet_circuit::Party;
+use garblet_commit::{batch_opening_bytes, commit_bytes, opening_bytes};
+use garblet_net::Hello;
+use garblet_ot::Sigma;
+
+use super::{
+    CONSTRUCTOR, EVALUATOR,
+    delta_ot::{self, SEEDS},
+    gates::TABLE_BYTES,
+    parameters::Parameters,
+    plan::{Plan, STATISTICAL},
+};
+use crate::{
+    interface,
+    phase::{Communication, Phase},
+};
+
+/// How many components the evaluator happened to check.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checks {
+    /// Garbled gates.
+    pub gates: u64,
+    /// Wire authenticators.
+    pub authenticators: u64,
+}
+
+/// What a phase of one run of `plan` costs `party`, both hellos given, if so many components were checked.
+///
+/// With `Q` gates and `A` authenticators made, `q` AND buckets of `b` gates and `b - 1` authenticators, `n` inputs of `c`
+/// authenticators, `k` input buckets of `d` gates, `m` outputs, `g` and `a` components checked, parity bits `p`, words of `w` bits:
+///
+/// | phase | constructor to evaluator | evaluator to constructor |
+/// |---|---|---|
+/// | setup | hello, checked OT extension by `w` and by 168, 17, one commitment | hello, the other sides of both, 16 |
+/// | prepare | 16, commitments to `3 Q + A + n + m + 80`, `16 (n + 40)`, `48 Q + 32 A + 32`, `(n + m + 40) / 8`, 40 openings, `16 (3 g + a + 40 + w)`, `16 (3 (b - 1) q + 3 (d - 1) k + (b - 1) q + (c - 1) n + w)` | `21 n`, 770 |
+/// | build | `16 (2 and + n1 + w)` | 16 |
+/// | online | `16 n1`, `n2 + m2` openings | `n2 / 8`, `16 m1` |
+pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello; 2], checks: Checks) -> Communication {
+    let peer = if party == CONSTRUCTOR { EVALUATOR } else { CONSTRUCTOR };
+    Communication {
+        bytes_sent: bytes(plan, party, phase, hello, checks),
+        bytes_received: bytes(plan, peer, phase, hello, checks),
+        rounds: rounds(plan, party, phase),
+    }
+}
+
+fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello; 2], checks: Checks) -> u64 {
+    match (phase, from == CONSTRUCTOR) {
+        (Phase::Setup, constructor) => setup(plan, constructor, hello),
+        (Phase::Prepare, true) => prepare(plan, checks),
+        (Phase::Prepare, false) => {
+            let claims = statistical().div_ceil(8) + 16 * statistical();
+            delta_ot::extension_bytes(plan.pool_inputs() as u64 + statistical()) + 7 * 16 + claims
+        }
+        (Phase::Build, true) => batch_opening_bytes(plan.config().code, build_openings(plan)),
+        (Phase::Build, false) => {
+            if build_openings(plan) > 0 {
+                16
+            } else {
+                0
+            }
+        }
+        (Phase::Online, true) => {
+            let opened = input_bits(plan, EVALUATOR) + output_bits(plan, EVALUATOR);
+            16 * input_bits(plan, CONSTRUCTOR) + opened * opening_bytes(plan.config().code) as u64
+        }
+        (Phase::Online, false) => input_bits(plan, EVALUATOR).div_ceil(8) + 16 * output_bits(plan, CONSTRUCTOR),
+    }
+}
+
+fn setup(plan: &Plan, constructor: bool, hello: &[Hello; 2]) -> u64 {
+    let (width, code) = (plan.config().ot_width, plan.config().code);
+    let of_words = width.checked_extension_bytes(code.length() as u64, Sigma::Forty);
+    let of_delta = width.checked_extension_bytes(SEEDS as u64, Sigma::Forty);
+    let both = width.sender_setup_bytes() + width.receiver_setup_bytes() + width.checked_setup_bytes();
+    match constructor {
+        true => hello[0].encoded_bytes() + both + of_words[0] + of_delta[1] + 17 + commit_bytes(code, 1) + 16,
+        false => hello[1].encoded_bytes() + both + of_words[1] + of_delta[0] + 16,
+    }
+}
+
+fn prepare(plan: &Plan, checks: Checks) -> u64 {
+    let code = plan.config().code;
+    let (gates, authenticators) = (plan.gates_made() as u64, plan.authenticators_made() as u64);
+    let (inputs, outputs) = (plan.pool_inputs() as u64, plan.outputs() as u64);
+    let chosen = inputs + statistical();
+    let random = 3 * gates + authenticators + outputs + statistical();
+    let committed = commit_bytes(code, random) + commit_bytes(code, chosen) + 16 * chosen;
+    let components = 32 + gates * (TABLE_BYTES as u64 + 16) + authenticators * 32;
+    let told = (inputs + outputs + statistical()).div_ceil(8) + statistical() * opening_bytes(code) as u64;
+    let checked = batch_opening_bytes(code, 3 * checks.gates + checks.authenticators + statistical());
+    16 + committed + components + told + checked + batch_opening_bytes(code, solderings(&plan.parameters()))
+}
+
+/// Solderings within buckets.
+fn solderings(parameters: &Parameters) -> u64 {
+    let Parameters { demand, buckets, .. } = parameters;
+    let others = |size: u32| u64::from(size - 1);
+    demand.gates * (3 * others(buckets.gates) + u64::from(buckets.authenticators()))
+        + 3 * demand.input_buckets * others(buckets.input_gates)
+        + demand.inputs * others(buckets.input_authenticators)
+}
+
+fn build_openings(plan: &Plan) -> u64 {
+    2 * plan.program().stats().and + input_bits(plan, CONSTRUCTOR)
+}
+
+/// How often the party waits after having sent.
+fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
+    let learns = output_bits(plan, CONSTRUCTOR) > 0;
+    let gives = input_bits(plan, EVALUATOR) > 0;
+    match (phase, party == CONSTRUCTOR) {
+        (Phase::Setup, _) => 7,
+        // OTs and their check; two calls for commitments; told bits, challenge, its openings, permutation, solderings.
+        (Phase::Prepare, _) => 9,
+        // The constructor waits for the challenge, the evaluator for the answer to it.
+        (Phase::Build, _) => u64::from(build_openings(plan) > 0),
+        (Phase::Online, true) => u64::from(gives) + u64::from(learns),
+        (Phase::Online, false) => u64::from(gives),
+    }
+}
+
+fn statistical() -> u64 {
+    u64::from(STATISTICAL)
+}
+
+fn input_bits(plan: &Plan, party: Party) -> u64 {
+    interface::input_bits(plan.program(), party) as u64
+}
+
+fn output_bits(plan: &Plan, party: Party) -> u64 {
+    interface::output_bits(plan.program(), party) as u64
+}

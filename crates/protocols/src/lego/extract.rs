@@ -1,0 +1,101 @@
+//! What the evaluator does with a difference that the constructor has given away: it finds the constructor's input, computes in
+//! the clear, and does on the wire what it would have done.
+//!
+//! *Source*: Frederiksen et al. 2015, section 5: with both keys of a wire an AND gate is evaluated for all four inputs, of which
+//! the one that differs is that of two ones.
+
+use garblet_circuit::{Bits, evaluate};
+use garblet_primitives::Block;
+
+use super::{CONSTRUCTOR, bucket::Material, plan::Plan, wiring::walk};
+
+/// A wire whose keys are both known.
+#[derive(Clone, Copy, Default, zeroize::Zeroize)]
+struct Known {
+    zero: Block,
+}
+
+impl std::ops::BitXor for Known {
+    type Output = Known;
+
+    fn bitxor(self, other: Known) -> Known {
+        Known { zero: self.zero ^ other.zero }
+    }
+}
+
+/// What the function gives, and the keys of all outputs.
+pub(super) struct Extracted {
+    pub(super) outputs: Vec<Bits>,
+    pub(super) keys: Vec<Block>,
+}
+
+/// Computes with the difference.
+///
+/// *Shape*: `keys` are those of all input bits, `own` the evaluator's input, `joins` the solderings of the constructor's
+/// inputs to the input buckets, `solderings` those of left and right input of every AND gate.
+pub(super) fn extract(
+    plan: &Plan,
+    material: &Material,
+    delta: Block,
+    keys: &[Block],
+    own: &Bits,
+    joins: &[Block],
+    solderings: &[[Block; 2]],
+) -> Extracted {
+    let owners = plan.owners();
+    let of_constructor: Vec<Block> =
+        keys.iter().zip(&owners).filter(|(_, owner)| **owner == CONSTRUCTOR).map(|(&key, _)| key).collect();
+    let mut theirs = constructor_input(material, delta, &of_constructor, joins).into_iter();
+    let mut ours = own.iter();
+    let bit = |owner| if owner == &CONSTRUCTOR { theirs.next() } else { ours.next() };
+    let bits: Vec<bool> = owners.iter().map(bit).map(Option::unwrap_or_default).collect();
+    let values: Vec<Bits> = plan.by_port(&bits).iter().map(|port| port.iter().copied().collect()).collect();
+    let zeros: Vec<Known> =
+        keys.iter().zip(&bits).map(|(&key, &bit)| Known { zero: key ^ (Block::mask(bit) & delta) }).collect();
+    let mut bucket = 0..;
+    let zeros = walk(plan.program(), plan.by_port(&zeros), Known { zero: delta }, |left, right| {
+        let bucket = bucket.next().unwrap_or(0);
+        let [l, r] = solderings[bucket];
+        let given = |a: Block, b: Block| material.and_gates(bucket, left.zero ^ l ^ a, right.zero ^ r ^ b);
+        Known { zero: zero_key(delta, given) }
+    });
+    let outputs = evaluate(plan.program(), &values);
+    let bits = outputs.iter().flat_map(Bits::iter);
+    let keys = zeros.iter().flatten().zip(bits).map(|(known, bit)| known.zero ^ (Block::mask(bit) & delta)).collect();
+    Extracted { outputs, keys }
+}
+
+/// The key that most gates of a bucket give for three of the four inputs.
+fn zero_key(delta: Block, given: impl Fn(Block, Block) -> Vec<Block>) -> Block {
+    let zero = Block::ZERO;
+    let [none, right, left, both] =
+        [(zero, zero), (zero, delta), (delta, zero), (delta, delta)].map(|(a, b)| given(a, b));
+    let sound = (0..none.len())
+        .filter(|&gate| none[gate] == right[gate] && none[gate] == left[gate] && both[gate] == none[gate] ^ delta);
+    let candidates: Vec<Block> = sound.map(|gate| none[gate]).collect();
+    let votes = |key: &&Block| candidates.iter().filter(|other| other == key).count();
+    candidates.iter().max_by_key(votes).copied().unwrap_or(none[0])
+}
+
+/// The constructor's input: which of the four inputs of its input buckets stands for two ones.
+fn constructor_input(material: &Material, delta: Block, keys: &[Block], joins: &[Block]) -> Vec<bool> {
+    let mut bits = Vec::with_capacity(keys.len());
+    for (bucket, (keys, joins)) in keys.chunks(2).zip(joins.chunks(2)).enumerate() {
+        // A last input without a partner goes with the zero key, whose value does not matter: both are tried.
+        let end = |i: usize| keys.get(i).map_or(Block::ZERO, |&key| key ^ joins[i]);
+        let combinations = [(false, false), (false, true), (true, false), (true, true)];
+        let given = combinations.map(|(a, b)| {
+            let flip = |bit| Block::mask(bit) & delta;
+            material.input_gates(bucket, end(0) ^ flip(a), end(1) ^ flip(b))
+        });
+        let mut votes = [0; 4];
+        for gate in 0..given[0].len() {
+            let odd = (0..4).find(|&i| (0..4).filter(|&j| given[j][gate] == given[i][gate]).count() == 1);
+            odd.into_iter().for_each(|odd| votes[odd] += 1);
+        }
+        let both_ones = (0..4).max_by_key(|&i| votes[i]).unwrap_or(0);
+        let (left, right) = combinations[both_ones];
+        bits.extend([!left, !right].into_iter().take(keys.len()));
+    }
+    bits
+}

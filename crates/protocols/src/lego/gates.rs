@@ -1,0 +1,121 @@
+//! Garbled AND gates and wire authenticators, each with a number of its own that its hashes depend on.
+//!
+//! A gate is a garbled component with one AND gate. What it gives is moved by a public block, its shift, to the key that
+//! is committed to. An authenticator accepts a key of its wire and shows nothing: the hashes of both keys, in random order.
+
+use garblet_circuit::{Circuit, Component, Gate, Port, Type, Wire};
+use garblet_garble::{GarblingConfig, HashKind, InstanceEvaluator, Instances, SchemeKind, Seeds};
+use garblet_primitives::{Block, Delta, OtHash};
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+/// Bytes of a gate's table.
+pub(super) const TABLE_BYTES: usize = 32;
+
+/// Two half gates under a hash whose key changes.
+const GARBLING: GarblingConfig = GarblingConfig { scheme: SchemeKind::HalfGates, hash: HashKind::Rekeyed };
+
+/// Makes and evaluates gates and authenticators of one sequence.
+pub(super) struct Components {
+    instances: Instances,
+    gate_seed: Block,
+    authenticator_hash: OtHash,
+}
+
+impl Components {
+    /// The components of a sequence that these public seeds name.
+    pub(super) fn new(seeds: [Block; 2]) -> Self {
+        let circuit = Circuit::new(2, vec![Gate::And(Wire(0), Wire(1))], vec![Wire(2)]);
+        let bit = |name: &str| Port::new(name, Type::Bool);
+        let component = circuit
+            .and_then(|circuit| Component::new("and", vec![bit("left"), bit("right")], vec![bit("output")], circuit))
+            .expect("a gate is a component");
+        let [gate_seed, authenticators] = seeds;
+        let authenticator_hash = OtHash::new(authenticators);
+        Components { instances: Instances::new(&component, GARBLING), gate_seed, authenticator_hash }
+    }
+
+    /// Garbles gates from number 0 on: their tables, and the zero keys of what they give.
+    ///
+    /// *Shape*: `inputs` are the zero keys of left and right input, gate by gate.
+    pub(super) fn garble(&self, delta: &Delta, secret: Block, inputs: &[Block]) -> (Vec<u8>, Zeroizing<Vec<Block>>) {
+        let count = inputs.len() / 2;
+        let mut tables = vec![0; TABLE_BYTES * count];
+        let mut outputs = Zeroizing::new(vec![Block::ZERO; count]);
+        let seeds = Seeds::new(self.gate_seed, secret);
+        self.instances.garbler(delta, &seeds, 0).garble(0, count, inputs, &mut tables, &mut outputs);
+        (tables, outputs)
+    }
+
+    /// Evaluates gates by their numbers: the keys that they give, not yet moved.
+    ///
+    /// *Shape*: `inputs` are keys of left and right input, gate by gate; `tables` holds those of all numbers.
+    pub(super) fn evaluate(&self, numbers: &[u64], inputs: &[Block], tables: &[u8], outputs: &mut [Block]) {
+        let table = |&number: &u64| &tables[TABLE_BYTES * number as usize..][..TABLE_BYTES];
+        let tables: Vec<&[u8]> = numbers.iter().map(table).collect();
+        InstanceEvaluator::new(self.gate_seed).evaluate((&self.instances, 0), numbers, inputs, &tables, outputs);
+    }
+
+    /// Authenticators from number 0 on for wires with these zero keys; `swaps` says which stand in reverse order.
+    pub(super) fn authenticate(
+        &self,
+        delta: &Delta,
+        zeros: &[Block],
+        swaps: impl Iterator<Item = bool>,
+    ) -> Vec<[Block; 2]> {
+        let mut low = zeros.to_vec();
+        let mut high: Vec<Block> = zeros.iter().map(|&zero| zero ^ delta.block()).collect();
+        self.authenticator_hash.hash_batch(0, &mut low);
+        self.authenticator_hash.hash_batch(0, &mut high);
+        let order = |((low, high), swap)| [Block::select(swap, low, high), Block::select(swap, high, low)];
+        low.into_iter().zip(high).zip(swaps).map(order).collect()
+    }
+
+    /// Whether an authenticator accepts a key.
+    pub(super) fn accepts(&self, number: u64, pair: &[Block; 2], key: Block) -> bool {
+        let hash = self.authenticator_hash.hash(number, key);
+        (hash.ct_eq(&pair[0]) | hash.ct_eq(&pair[1])).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use garblet_primitives::Prg;
+
+    use super::*;
+
+    #[test]
+    fn gates_compute_and_by_their_numbers() {
+        let mut rng = Prg::new(Block::from_u128(1));
+        let delta = Delta::random(&mut rng);
+        let components = Components::new([rng.next_block(), rng.next_block()]);
+        let zeros: Vec<Block> = (0..600).map(|_| rng.next_block()).collect();
+        let (tables, outputs) = components.garble(&delta, rng.next_block(), &zeros);
+        let numbers: Vec<u64> = (0..300).rev().step_by(7).collect();
+        for (a, b) in [(false, false), (false, true), (true, false), (true, true)] {
+            let key = |zero: Block, bit| zero ^ (Block::mask(bit) & delta.block());
+            let keys: Vec<Block> = numbers
+                .iter()
+                .flat_map(|&n| [key(zeros[2 * n as usize], a), key(zeros[2 * n as usize + 1], b)])
+                .collect();
+            let mut given = vec![Block::ZERO; numbers.len()];
+            components.evaluate(&numbers, &keys, &tables, &mut given);
+            assert!(numbers.iter().zip(&given).all(|(&n, &given)| given == key(outputs[n as usize], a && b)));
+        }
+    }
+
+    #[test]
+    fn authenticators_accept_both_keys_of_their_wire_and_no_other() {
+        let mut rng = Prg::new(Block::from_u128(2));
+        let delta = Delta::random(&mut rng);
+        let components = Components::new([rng.next_block(), rng.next_block()]);
+        let zeros: Vec<Block> = (0..10).map(|_| rng.next_block()).collect();
+        let pairs = components.authenticate(&delta, &zeros, (0..10).map(|i| i % 3 == 0));
+        for (number, (&zero, pair)) in zeros.iter().zip(&pairs).enumerate() {
+            let number = number as u64;
+            assert!(components.accepts(number, pair, zero) && components.accepts(number, pair, zero ^ delta.block()));
+            assert!(!components.accepts(number, pair, rng.next_block()));
+            assert!(!components.accepts(number + 1, pair, zero), "of another number");
+        }
+    }
+}

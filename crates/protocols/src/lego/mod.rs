@@ -1,0 +1,116 @@
+//! LEGO: malicious security from single gates that are made before the function is known.
+//!
+//! *Source*: Nielsen, Schneider and Trifiletti, "Constant round maliciously secure 2PC with function-independent preprocessing using
+//! LEGO" (NDSS 2017): figures 1 and 2, with the buckets of Frederiksen, Jakobsen, Nielsen and Trifiletti, "TinyLEGO" (2015).
+//!
+//! Party 0, the *constructor*, garbles AND gates by themselves and commits to the keys of their wires. Party 1, the *evaluator*, checks
+//! some at random and throws the others into buckets. A wire is joined to another by opening the sum of their zero keys, a
+//! *soldering*: within a bucket, so that its gates all compute from the same keys; between buckets, once the function is known.
+//! A bucket gives the right key if not most of its components are bad.
+//!
+//! # Steps
+//!
+//! | phase | who | what | where |
+//! |---|---|---|---|
+//! | `setup` | both | OTs both ways; commitments; the difference, which is committed to | `Constructor::setup`, `delta_ot` |
+//! | `prepare` 2 | both | correlated OTs `r_i`, `r_i + b_i delta`: one per input bit, and 40 to be checked | `delta_ot` |
+//! | 3, 4 | constructor | commits to three wires of every gate, one of every authenticator, all `r_i` and masks `v_j` of outputs; sends gates and authenticators | `gates` |
+//! | 5 to 7 | both | VerLeak: the constructor tells the select bits of `r_i` and `v_j`; blinded random combinations of them are opened | `leak` |
+//! | 8 to 10 | evaluator | checks gates and authenticators by coins, and that the committed difference is that of 40 OTs | `layout` |
+//! | 11, 12 | both | the evaluator permutes the others into buckets; the constructor opens what joins the components of each | `layout` |
+//! | `build` | constructor | opens what joins the buckets to the function, and the constructor's inputs to input buckets | `wiring` |
+//! | `online` 1 | evaluator | sends `e = b + y` | `Evaluator::online` |
+//! | 2, 3 | constructor | sends its own input keys; opens `r_i + K_i + e_i delta`, and `v_j + K_j` of the evaluator's outputs | `Constructor::online` |
+//! | 4, 5 | evaluator | checks all input keys, evaluates bucket by bucket, decodes; hands over the keys of the constructor's outputs | `bucket` |
+//!
+//! # Deviations
+//!
+//! - An output is masked as the sum of committed wires that it is, without an AND gate of its own.
+//! - The challenge and the permutation are seeds.
+//! - Sizes of buckets are computed for the least bytes, those of inputs by themselves; see [`parameters`].
+//! - The constructor may learn outputs too: a key of an output is a proof of what it stands for. That costs one message more.
+//! - When two keys of a bucket are accepted the evaluator does what the proof says, where the public prototype takes the one with more
+//!   votes: it finds the constructor's input and computes in the clear, and nothing of that shows; see `extract`.
+//!
+//! # Adversary and assumptions
+//!
+//! Malicious, static. Each of theorem 2's three bounds is below `2^-40`. The hashes of gates and authenticators are as for
+//! half gates; commitments and OTs as their crates say. A receiver that guesses bits of the 168 that delta is made of is found out
+//! with probability one half for each; one that guesses after it has seen the matrix may so learn a sum of few bits of delta.
+
+mod bucket;
+mod constructor;
+mod cost;
+mod delta_ot;
+mod evaluator;
+mod extract;
+mod gates;
+mod layout;
+mod leak;
+pub mod parameters;
+mod plan;
+#[cfg(test)]
+mod tests;
+mod wiring;
+
+pub use constructor::{Constructor, ConstructorPrepared};
+pub use cost::{Checks, communication};
+pub use evaluator::{Evaluator, EvaluatorPrepared};
+pub use garblet_commit::Code;
+pub use plan::{Config, Plan, STATISTICAL};
+
+use garblet_circuit::Party;
+
+use crate::{checks::Check, error::ProtocolError};
+
+/// The party that makes gates.
+pub const CONSTRUCTOR: Party = crate::interface::GARBLER;
+/// The party that evaluates.
+pub const EVALUATOR: Party = crate::interface::EVALUATOR;
+
+/// The steps at which something is sent that the peer checks, see [`Conduct`](crate::conduct::Conduct).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The difference that is committed to.
+    Delta,
+    /// The OTs' blocks that are committed to, but those that are checked.
+    Strings,
+    /// The tables of all gates.
+    Tables,
+    /// What moves each gate's key to the committed one.
+    Shifts,
+    /// The authenticators.
+    Authenticators,
+    /// Select bits of the OTs' blocks and of the output masks.
+    Told,
+    /// The constructor's input keys.
+    InputKeys,
+    /// The combinations by which the evaluator's choices are checked.
+    Combinations,
+    /// The blocks that the evaluator claims to have got by OT.
+    Claims,
+    /// The keys of the constructor's outputs.
+    OutputKeys,
+}
+
+/// What each party checks of the other, beside openings of commitments and OTs.
+pub const CHECKS: [Check; 9] = [
+    Check::DeltaChoices,
+    Check::DeltaClaim,
+    Check::CommittedDelta,
+    Check::ToldBits,
+    Check::LegoGate,
+    Check::Authenticator,
+    Check::InputKeyBit,
+    Check::InputKey,
+    Check::OutputKey,
+];
+
+/// The protocol's name on the command line and in results.
+pub const NAME: &str = "lego";
+
+/// The checks happened to leave fewer components than the buckets need, which has probability `2^-40`.
+fn too_few_left() -> ProtocolError {
+    let [expected, got] = ["as many as the buckets take", "fewer; run again"].map(Into::into);
+    ProtocolError::Material { what: "components left after the checks", expected, got }
+}
