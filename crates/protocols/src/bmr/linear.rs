@@ -2,9 +2,9 @@
 //!
 //! # Steps
 //!
-//! 1. A party's permutation bits of base wires are its choices in OTs with every other party ([`Pairs::extend`]). For party
-//!    `j` that makes shares of `lambda_w R^j`: the own one is `lambda^j_w R^j` and the sum of all `q`, another's is its `t`.
-//!    They are linear, so that every wire has them.
+//! 1. A party's permutation bits of base wires are its choices in OTs with every other party
+//!    ([`Pairs::extend`](super::pairs::Pairs::extend)). For party `j` that makes shares of `lambda_w R^j`: the own one is
+//!    `lambda^j_w R^j` and the sum of all `q`, another's is its `t`. They are linear, so that every wire has them.
 //! 2. [`products`]: the rows of the first operand of a gate, hashed, share `lambda^i_u lambda^j_v` at the price of a bit: `j`
 //!    sends `H(q) + H(q + R^j) + lambda^j_v`, and `i` has `H(t) + lambda^i_u` times that. With it every party has a share of
 //!    `lambda_u lambda_v`.

@@ -89,8 +89,9 @@ fn constructor_input(material: &Material, delta: Block, keys: &[Block], joins: &
             material.input_gates(bucket, end(0) ^ flip(a), end(1) ^ flip(b))
         });
         let mut votes = [0; 4];
-        for gate in 0..given[0].len() {
-            let odd = (0..4).find(|&i| (0..4).filter(|&j| given[j][gate] == given[i][gate]).count() == 1);
+        let of_gate = |gate: usize| given.each_ref().map(|keys| keys[gate]);
+        for keys in (0..given[0].len()).map(of_gate) {
+            let odd = (0..4).find(|&i| keys.iter().filter(|&&key| key == keys[i]).count() == 1);
             odd.into_iter().for_each(|odd| votes[odd] += 1);
         }
         let both_ones = (0..4).max_by_key(|&i| votes[i]).unwrap_or(0);

@@ -40,10 +40,13 @@ async fn session(mut channel: Channel, party: Party, seed: u64) -> Session {
     Session::open(channel, rng, &hello(party), Box::new(())).await.expect("both agree")
 }
 
+/// Changes a message; may use delta.
+type Change = fn(&mut [u8], Block);
+
 /// What happens to one message, and what to the evaluator's material with delta.
 #[derive(Clone, Default)]
 struct Deviation {
-    touch: Option<(Step, fn(&mut [u8], Block))>,
+    touch: Option<(Step, Change)>,
     spoil: Option<fn(&mut EvaluatorPrepared, Block)>,
     /// Set by the constructor once it has it.
     delta: Arc<OnceLock<Block>>,
@@ -51,8 +54,7 @@ struct Deviation {
 
 impl Conduct<Step> for Deviation {
     fn touch(&mut self, step: Step, _index: usize, bytes: &mut [u8]) {
-        if let Some((at, change)) = self.touch.filter(|(at, _)| *at == step) {
-            let _ = at;
+        if let Some((_, change)) = self.touch.filter(|(at, _)| *at == step) {
             change(bytes, self.delta.get().copied().unwrap_or_default());
         }
     }
