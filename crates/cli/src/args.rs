@@ -3,6 +3,7 @@
 use std::{path::PathBuf, str::FromStr, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
+use garblet::Protocol;
 use garblet_circuit::{Party, Recipients};
 use garblet_net::SimulatedLink;
 
@@ -133,8 +134,7 @@ pub(crate) struct InputArgs {
 /// How to compute.
 #[derive(Args, Clone)]
 pub(crate) struct ProtocolArgs {
-    /// The protocol: yao, components, cut-and-choose, gmw, bmr, bmr-bgw4, bmr-bgw3 or bmr-bgw2
-    #[arg(long, default_value = "yao")]
+    #[arg(long, default_value = "yao", help = format!("The protocol: {}", Protocol::names()))]
     pub(crate) protocol: String,
     /// What the protocol must withstand, semi-honest or malicious [default: what it does withstand]
     #[arg(long, value_name = "ADVERSARY")]

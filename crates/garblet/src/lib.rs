@@ -17,6 +17,7 @@ mod config;
 mod memory;
 mod mesh_peer;
 mod mesh_role;
+mod parameters;
 mod peer;
 mod predict;
 mod role;

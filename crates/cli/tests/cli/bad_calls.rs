@@ -88,7 +88,7 @@ fn names_that_nothing_has() {
     local(&["--protocol", "bgw"]).fails(
         2,
         "error: --protocol: unknown protocol `bgw`, expected yao, components, cut-and-choose, gmw, bmr, bmr-bgw4, \
-             bmr-bgw3 or bmr-bgw2\n",
+             bmr-bgw3, bmr-bgw2 or lego\n",
     );
     local(&["--owner", "in1=7"]).fails(2, "error: --owner: the program has no input `in1`\nhint: it has key, block\n");
     local(&["--input", "5=a.json"]).fails(2, "error: --input 5=a.json: there are 2 parties, 0 to 1\n");

@@ -31,10 +31,11 @@ fn assert_same_on_small(name: &str, text: &str) {
 /// The folder of the sources that come with the pinned `garble_lang`.
 fn their_folder() -> PathBuf {
     let metadata = std::process::Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--offline", "--manifest-path"])
+        .args(["metadata", "--format-version", "1", "--locked", "--manifest-path"])
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
         .output()
         .expect("cargo metadata");
+    assert!(metadata.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&metadata.stderr));
     let text = String::from_utf8(metadata.stdout).expect("UTF-8");
     let at = text.find("/garble_lang-0.7.0-alpha.1/Cargo.toml").expect("the pinned version");
     let start = text[..at].rfind('"').expect("a path") + 1;

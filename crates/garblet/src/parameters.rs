@@ -1,0 +1,192 @@
+//! The parameters of each protocol by name: which values they take, how one is read and written.
+
+use garblet_garble::SchemeKind;
+use garblet_ot::Width;
+use garblet_protocols::{bmr, components, cut_and_choose, gmw, lego, yao};
+
+use crate::config::{Config, Protocol};
+
+/// A parameter that a protocol knows.
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    /// The values it takes, for a person.
+    pub(crate) values: &'static str,
+    pub(crate) get: fn(&Config) -> String,
+    /// None where it has no such value.
+    pub(crate) set: fn(&mut Config, &str) -> Option<()>,
+}
+
+/// What [`Config::set`] knows for a protocol, in the order in which it is shown.
+pub(crate) fn of(protocol: Protocol) -> &'static [Parameter] {
+    match protocol {
+        Protocol::Yao => YAO,
+        Protocol::Components => COMPONENTS,
+        Protocol::CutAndChoose => CUT_AND_CHOOSE,
+        Protocol::Gmw => GMW,
+        Protocol::Bmr(bmr::Garbling::Ot) => BMR,
+        Protocol::Bmr(bmr::Garbling::Bgw3 | bmr::Garbling::Bgw2) => BMR_BGW,
+        // It has the published form alone.
+        Protocol::Bmr(bmr::Garbling::Bgw4) => &[JOINT_HASH],
+        Protocol::Lego => LEGO,
+    }
+}
+
+/// A parameter whose values have names.
+macro_rules! named {
+    ($name:literal, $values:literal, $($place:ident).+, $table:ident) => {
+        Parameter {
+            name: $name,
+            values: $values,
+            get: |config| name_of(config.$($place).+, &$table),
+            set: |config, value| put(&mut config.$($place).+, value_of(value, &$table)),
+        }
+    };
+}
+
+/// The hash of garbled gates, of a protocol that garbles by schemes.
+macro_rules! hash {
+    ($protocol:ident) => {
+        Parameter {
+            name: "hash",
+            values: "rekeyed, tmmo, mitccrh, fixed-key or sha256",
+            get: |config| config.$protocol.garbling.hash.to_string(),
+            set: |config, value| put(&mut config.$protocol.garbling.hash, value.parse().ok()),
+        }
+    };
+}
+
+/// The width of the OT extension.
+macro_rules! ot_k {
+    ($protocol:ident) => {
+        Parameter {
+            name: "ot-k",
+            values: "2, 4 or 8",
+            get: |config| config.$protocol.ot_width.bits().to_string(),
+            set: |config, value| put(&mut config.$protocol.ot_width, width(value)),
+        }
+    };
+}
+
+const YAO: &[Parameter] = &[
+    Parameter {
+        name: "scheme",
+        values: ANY_SCHEME,
+        get: |config| config.yao.garbling.scheme.to_string(),
+        set: |config, value| put(&mut config.yao.garbling.scheme, value.parse().ok()),
+    },
+    hash!(yao),
+    named!("build", "stream or ahead", yao.build, BUILDS),
+    ot_k!(yao),
+];
+
+const COMPONENTS: &[Parameter] = &[
+    Parameter {
+        name: "scheme",
+        values: ANY_SCHEME,
+        get: |config| config.components.garbling.scheme.to_string(),
+        set: |config, value| put(&mut config.components.garbling.scheme, value.parse().ok()),
+    },
+    hash!(components),
+    named!("links", "cheapest, keyed or standard", components.linking, LINKINGS),
+    ot_k!(components),
+];
+
+const CUT_AND_CHOOSE: &[Parameter] = &[
+    named!("form", "oblivious or lp07", cut_and_choose.form, FORMS),
+    named!("statistical", "40 or 80", cut_and_choose.statistical, STATISTICALS),
+    Parameter {
+        name: "circuits",
+        values: CIRCUITS,
+        get: |config| config.cut_and_choose.circuits().to_string(),
+        set: |config, value| put(&mut config.cut_and_choose.circuits, circuits(value).map(Some)),
+    },
+    Parameter {
+        name: "supersets",
+        values: CIRCUITS,
+        get: |config| config.cut_and_choose.supersets().to_string(),
+        set: |config, value| put(&mut config.cut_and_choose.supersets, circuits(value).map(Some)),
+    },
+    Parameter {
+        name: "encoding",
+        values: "systematic, random or independent",
+        get: |config| name_of(config.cut_and_choose.input_encoding(), &ENCODINGS),
+        set: |config, value| put(&mut config.cut_and_choose.encoding, value_of(value, &ENCODINGS).map(Some)),
+    },
+    Parameter {
+        name: "scheme",
+        values: "half-gates, three-halves, grr3 or four-row",
+        get: |config| config.cut_and_choose.garbling.scheme.to_string(),
+        set: |config, value| {
+            let private = |scheme: &SchemeKind| !scheme.is_privacy_free();
+            put(&mut config.cut_and_choose.garbling.scheme, value.parse().ok().filter(private))
+        },
+    },
+    hash!(cut_and_choose),
+    ot_k!(cut_and_choose),
+];
+
+const GMW: &[Parameter] = &[named!("form", "triples or 2012", gmw.form, GMW_FORMS), ot_k!(gmw)];
+
+const JOINT_FORM: Parameter = named!("form", "linear or published", bmr.form, JOINT_FORMS);
+const JOINT_HASH: Parameter = named!("hash", "rekeyed, fixed-key or aes-256", bmr.hash, JOINT_HASHES);
+const BMR: &[Parameter] = &[JOINT_FORM, JOINT_HASH, ot_k!(bmr)];
+const BMR_BGW: &[Parameter] = &[JOINT_FORM, JOINT_HASH];
+
+const LEGO: &[Parameter] = &[named!("code", "short or bch312", lego.code, CODES), ot_k!(lego)];
+
+const ANY_SCHEME: &str = "half-gates, three-halves, grr3, four-row or privacy-free";
+
+const CIRCUITS: &str = "a number from 2 to 4096";
+
+const BUILDS: [(&str, yao::Build); 2] = [("stream", yao::Build::Stream), ("ahead", yao::Build::Ahead)];
+
+const LINKINGS: [(&str, components::Linking); 3] = [
+    ("cheapest", components::Linking::Cheapest),
+    ("keyed", components::Linking::Keyed),
+    ("standard", components::Linking::Standard),
+];
+
+const FORMS: [(&str, cut_and_choose::Form); 2] =
+    [("oblivious", cut_and_choose::Form::Oblivious), ("lp07", cut_and_choose::Form::Lp07)];
+
+const STATISTICALS: [(&str, cut_and_choose::Statistical); 2] =
+    [("40", cut_and_choose::Statistical::Forty), ("80", cut_and_choose::Statistical::Eighty)];
+
+const ENCODINGS: [(&str, cut_and_choose::InputEncoding); 3] = [
+    ("systematic", cut_and_choose::InputEncoding::Systematic),
+    ("random", cut_and_choose::InputEncoding::RandomCombinations),
+    ("independent", cut_and_choose::InputEncoding::Independent),
+];
+
+const GMW_FORMS: [(&str, gmw::Form); 2] = [("triples", gmw::Form::Triples), ("2012", gmw::Form::Choi2012)];
+
+const JOINT_FORMS: [(&str, bmr::Form); 2] = [("linear", bmr::Form::Linear), ("published", bmr::Form::Published)];
+
+const JOINT_HASHES: [(&str, bmr::Hash); 3] =
+    [("rekeyed", bmr::Hash::Rekeyed), ("fixed-key", bmr::Hash::FixedKey), ("aes-256", bmr::Hash::Aes256)];
+
+const CODES: [(&str, lego::Code); 2] = [("short", lego::Code::Short), ("bch312", lego::Code::Bch312)];
+
+fn put<T>(place: &mut T, value: Option<T>) -> Option<()> {
+    *place = value?;
+    Some(())
+}
+
+/// A number of circuits, if there can be so many.
+fn circuits(value: &str) -> Option<u16> {
+    let range = cut_and_choose::MIN_CIRCUITS..=cut_and_choose::MAX_CIRCUITS;
+    value.parse().ok().filter(|&circuits| range.contains(&usize::from(circuits)))
+}
+
+fn width(value: &str) -> Option<Width> {
+    let bits: u8 = value.parse().ok()?;
+    Width::try_from(bits).ok()
+}
+
+fn value_of<T: Copy>(name: &str, names: &[(&str, T)]) -> Option<T> {
+    names.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+}
+
+fn name_of<T: Copy + PartialEq>(value: T, names: &[(&str, T)]) -> String {
+    names.iter().find(|(_, known)| *known == value).map_or_else(String::new, |(name, _)| (*name).into())
+}
