@@ -52,7 +52,7 @@ pub struct Prepared {
 }
 
 /// What [`JointParty::prepare`] makes before the circuit is garbled.
-enum Material {
+pub(super) enum Material {
     Ots(PerPeer<PairOts>),
     Bits(bgw::SharedBits),
     Nothing,
@@ -106,7 +106,8 @@ impl JointParty {
     /// Steps 2 to 5: the garbled circuit, before the inputs are known.
     pub async fn prepare(&mut self, session: &mut MeshSession) -> Result<Prepared, ProtocolError> {
         let secrets = self.secrets(session);
-        self.garble(session, secrets).await
+        let material = self.material(session, &secrets).await?;
+        self.garble(session, secrets, material).await
     }
 
     /// Step 2: what this party chooses.
@@ -116,16 +117,15 @@ impl JointParty {
         Secrets::random(&self.plan, Party(mesh.party()), &self.offset, rng)
     }
 
-    /// Steps 2 to 5 with these secrets.
+    /// Steps 3 to 5.
     pub(super) async fn garble(
         &mut self,
         session: &mut MeshSession,
         secrets: Secrets,
+        material: Material,
     ) -> Result<Prepared, ProtocolError> {
-        let (mesh, rng) = session.parts();
         let numbered = Numbered { seed: self.hash_seed, first: self.gates_done };
         self.gates_done += self.plan.and_count() as u64;
-        let material = self.make_material(mesh, &secrets, rng).await?;
         session.enter(Phase::Build);
         let (mesh, rng) = session.parts();
         let shares = self.make_rows(mesh, &secrets, numbered, material, rng).await?;
@@ -135,13 +135,13 @@ impl JointParty {
         Ok(Prepared { secrets, numbered, circuit })
     }
 
-    /// What needs no circuit but its sizes.
-    async fn make_material(
+    /// Step 2: what needs no circuit but its sizes.
+    pub(super) async fn material(
         &mut self,
-        mesh: &mut Mesh,
+        session: &mut MeshSession,
         secrets: &Secrets,
-        rng: &mut Prg,
     ) -> Result<Material, ProtocolError> {
+        let (mesh, rng) = session.parts();
         let plan = &self.plan;
         match (&mut self.means, plan.form()) {
             (Means::Pairs(pairs), Form::Linear) => {

@@ -1,0 +1,263 @@
+//! What as many parties as may be corrupted see of another is uniform over many runs with the same inputs.
+//!
+//! Three views are held to that: the bytes that the honest party sends to the coalition; the sums of private bytes that two of
+//! the coalition have from it, in which anything that is hidden under the same mask would show; and the public values of
+//! the gates without the permutation bits of the coalition. Base OTs and other set-up are left out.
+
+use garblet_circuit::{
+    Type,
+    builder::{BitString, CircuitBuilder},
+};
+use garblet_net::testing::{Direction, PairTranscript, intercepted_mesh};
+use garblet_ot::Choices;
+use garblet_primitives::Backend;
+
+use super::{
+    super::{
+        communication,
+        evaluate::{evaluate as evaluate_circuit, public_values},
+        open::open_bytes,
+        party::Material,
+        rows::Numbered,
+        secrets::Secrets,
+    },
+    *,
+};
+use crate::{Phase, uniformity::ByteCounts};
+
+/// Five bytes for each value of a byte, and some.
+const RUNS: usize = 1300;
+
+/// The party that the others look at: the coalition are those after it.
+const HONEST: u16 = 0;
+
+const WIDTH: u32 = 8;
+
+/// Gates of [`program`].
+const GATES: usize = 2 * WIDTH as usize;
+
+/// The gate, or the OT whose choice comes later, that a planted bias concerns.
+const SPOILT: usize = 11;
+
+/// What is wrong with the honest party.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bias {
+    None,
+    /// Its permutation bit of a gate is always 0.
+    PermutationBit,
+    /// Its random choice in an OT is always 0.
+    Choice,
+    /// Its generator starts anew in every run.
+    Generator,
+}
+
+/// Two layers of AND gates: an output bit for every gate, and everybody learns all.
+fn program() -> Program {
+    let mut c = CircuitBuilder::new("two-layers");
+    let [a, b]: [BitString; 2] = ["a", "b"].map(|name| c.input(name, Type::Bits(WIDTH)));
+    let first = c.and_words(&a, &b);
+    let turned = BitString(b.0.iter().cycle().skip(1).take(b.0.len()).copied().collect());
+    let second = c.and_words(&first, &turned);
+    c.output("first", &first);
+    c.output("second", &second);
+    Program::from_component(c.finish().unwrap(), &[Party(0), Party(1)]).unwrap()
+}
+
+/// Bytes by place of a run, for all runs.
+struct View {
+    all: Vec<u8>,
+    places: usize,
+}
+
+impl View {
+    /// Places whose bytes are not uniform over the runs.
+    fn biased(&self) -> Vec<usize> {
+        let at = |place: usize| ByteCounts::of(self.all.iter().skip(place).step_by(self.places));
+        (0..self.places).filter(|&place| !at(place).is_uniform()).collect()
+    }
+}
+
+/// What a party has of a run.
+struct Kept {
+    secrets: Secrets,
+    numbered: Numbered,
+    circuit: Vec<Block>,
+}
+
+/// All runs.
+struct Seen {
+    plan: Arc<Plan>,
+    inputs: [Bits; 2],
+    /// By party and run.
+    kept: Vec<Vec<Kept>>,
+    transcripts: Vec<PairTranscript>,
+    /// Bytes of a run from the honest party to each other.
+    run_bytes: Vec<usize>,
+}
+
+impl Seen {
+    /// Runs with the same inputs, a bias planted. `online` is whether the circuits are also evaluated.
+    fn of((garbling, form): (Garbling, Form), bias: Bias, online: bool) -> Self {
+        // So many parties that two may be corrupted.
+        let parties = match garbling {
+            Garbling::Ot => 3,
+            Garbling::Bgw4 | Garbling::Bgw3 => 5,
+            Garbling::Bgw2 => 7,
+        };
+        let plan = plan(&program(), parties, config((garbling, form), Hash::Rekeyed)).unwrap();
+        assert_eq!((plan.and_count(), plan.threshold()), (GATES, 2));
+        let inputs = [0x5a, 0x0f].map(|value| Bits::from_u128(value, WIDTH as usize));
+        let (done, transcripts) = block_on(async {
+            let (meshes, transcripts) = intercepted_mesh(parties, None);
+            let part = async |session: &mut MeshSession| {
+                let bias = if session.mesh().party() == HONEST { bias } else { Bias::None };
+                all_runs(session, plan.clone(), &inputs, bias, online).await
+            };
+            (run(meshes, 9, TIMEOUT, part).await, transcripts)
+        });
+        let (kept, mut bytes): (_, Vec<Vec<usize>>) =
+            done.into_iter().map(|done| done.expect("honest parties")).unzip();
+        Seen { plan, inputs, kept, transcripts, run_bytes: bytes.swap_remove(HONEST.into()) }
+    }
+
+    /// What the honest party sends to a member of the coalition.
+    fn sent(&self, to: u16) -> View {
+        let transcript = self.transcripts.iter().find(|(pair, _)| *pair == (HONEST, to)).expect("every pair has one");
+        let frames = transcript.1.frames().into_iter().filter(|frame| frame.direction == Direction::Forth);
+        let mut all: Vec<u8> = frames.flat_map(|frame| frame.payload).collect();
+        let places = self.run_bytes[usize::from(to) - 1];
+        all.drain(..all.len() - RUNS * places);
+        View { all, places }
+    }
+
+    /// The sums of what two members have that is not meant to be the same: all that comes before the circuit is opened.
+    fn summed(&self) -> View {
+        let hellos: Vec<_> = (0..self.plan.parties()).map(|party| hello(party, self.plan.parties())).collect();
+        let bytes = |phase| communication(&self.plan, Party(HONEST), phase, &hellos).bytes_sent;
+        let before = bytes(Phase::Prepare) + bytes(Phase::Build) - open_bytes(&self.plan, Party(HONEST));
+        let places = before as usize / (usize::from(self.plan.parties()) - 1);
+        let [one, two] = [1, 2].map(|to| self.sent(to));
+        let runs = one.all.chunks(one.places).zip(two.all.chunks(two.places));
+        let sums = runs.flat_map(|(one, two)| one.iter().zip(two).take(places).map(|(one, two)| one ^ two));
+        View { all: sums.collect(), places }
+    }
+
+    /// The public values of the gates, without the permutation bits of the coalition.
+    fn public(&self) -> View {
+        let all = (0..RUNS).flat_map(|run| {
+            let bits: Choices = self.public_bits(run).into_iter().collect();
+            bits.as_bytes().to_vec()
+        });
+        View { all: all.collect(), places: GATES / 8 }
+    }
+
+    fn public_bits(&self, run: usize) -> Vec<bool> {
+        let plan = &self.plan;
+        let all: Vec<&Kept> = self.kept.iter().map(|kept| &kept[run]).collect();
+        let sum =
+            |parties: &[&Kept], at| parties.iter().fold(false, |sum, kept| sum ^ kept.secrets.permutation.get(at));
+        let values: Vec<bool> = self.inputs.iter().flat_map(|bits| bits.iter().collect::<Vec<_>>()).collect();
+        let labels = |at: usize| {
+            let public = values[at] ^ sum(&all, at);
+            all.iter().map(move |kept| kept.secrets.label(at, public)).collect::<Vec<_>>()
+        };
+        let labels: Vec<Block> = (0..plan.input_count()).flat_map(labels).collect();
+        let member = all[1];
+        let slots = evaluate_circuit(plan, member.numbered, &labels, &member.circuit, Backend::detect());
+        let public = public_values(plan, &slots, plan.outputs_of(Party(1))).unwrap_or_else(|_| panic!("run {run}"));
+        // The layers are in the order of the outputs.
+        let gates = public.0.iter().enumerate();
+        gates.map(|(gate, public)| public ^ sum(&all[1..], plan.input_count() + gate)).collect()
+    }
+}
+
+/// One party's part in all runs. Returns also the bytes of a run to each other party.
+async fn all_runs(
+    session: &mut MeshSession,
+    plan: Arc<Plan>,
+    inputs: &[Bits],
+    bias: Bias,
+    online: bool,
+) -> Result<(Vec<Kept>, Vec<usize>), ProtocolError> {
+    let own = own_inputs(plan.program(), session.mesh().party(), inputs);
+    let mut party = JointParty::setup(session, plan.clone()).await?;
+    let before = session.mesh().traffic_by_peer();
+    let mut kept = Vec::with_capacity(RUNS);
+    for _ in 0..RUNS {
+        if bias == Bias::Generator {
+            *session.rng() = Prg::new(Block::ONES);
+        }
+        let mut secrets = party.secrets(session);
+        if bias == Bias::PermutationBit {
+            secrets.permutation = with_zero(&secrets.permutation, plan.input_count() + SPOILT);
+        }
+        let mut material = party.material(session, &secrets).await?;
+        if let (Bias::Choice, Material::Ots(ots)) = (bias, &mut material) {
+            ots.iter_mut().for_each(|(_, ots)| ots.later = with_zero(&ots.later, SPOILT));
+        }
+        let prepared = party.garble(session, secrets, material).await?;
+        let (secrets, numbered, circuit) = (prepared.secrets.clone(), prepared.numbered, prepared.circuit.clone());
+        kept.push(Kept { secrets, numbered, circuit });
+        if online {
+            party.online(session, prepared, &own).await?;
+        }
+    }
+    let sent =
+        session.mesh().traffic_by_peer().zip(before).map(|_, (after, before)| after.bytes_sent - before.bytes_sent);
+    Ok((kept, sent.into_iter().map(|(_, bytes)| bytes as usize / RUNS).collect()))
+}
+
+/// The bits but one, which is 0.
+fn with_zero(bits: &Choices, at: usize) -> Choices {
+    bits.iter().enumerate().map(|(k, bit)| bit && k != at).collect()
+}
+
+#[test]
+fn what_a_coalition_sees_is_uniform() {
+    for kind in KINDS {
+        let seen = Seen::of(kind, Bias::None, true);
+        for to in 1..=seen.plan.threshold() {
+            assert_eq!(seen.sent(to).biased(), Vec::<usize>::new(), "{kind:?} to {to}");
+        }
+        assert_eq!((seen.summed().biased(), seen.public().biased()), (vec![], vec![]), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_permutation_bit_that_is_no_secret_shows_in_the_public_values() {
+    for kind in [KINDS[0], KINDS[1]] {
+        let seen = Seen::of(kind, Bias::PermutationBit, true);
+        assert_eq!(seen.public().biased(), [SPOILT / 8], "{kind:?}");
+        // The gate is an output too: its bit goes last. Nothing else is wrong.
+        let sent = seen.sent(1);
+        assert_eq!(sent.biased(), [sent.places - GATES / 8 + SPOILT / 8], "{kind:?}");
+        assert_eq!(seen.summed().biased(), Vec::<usize>::new(), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_choice_that_is_no_secret_shows_to_two_parties_together() {
+    for (kind, after) in [(KINDS[0], GATES / 8), (KINDS[1], 0)] {
+        let seen = Seen::of(kind, Bias::Choice, false);
+        let prepared = seen.summed().places - build_bytes(&seen.plan);
+        assert_eq!(seen.summed().biased(), [prepared + after + SPOILT / 8], "{kind:?}");
+    }
+}
+
+/// Bytes of a build to another party before the circuit is opened.
+fn build_bytes(plan: &Plan) -> usize {
+    let gates = plan.and_count();
+    match plan.form() {
+        Form::Linear => 2 * gates / 8,
+        Form::Published => 5 * gates / 8 + 48 * gates,
+    }
+}
+
+#[test]
+fn a_generator_that_repeats_itself_shows_at_once() {
+    for kind in [KINDS[0], KINDS[2], KINDS[3]] {
+        let biased = Seen::of(kind, Bias::Generator, true).sent(1).biased();
+        // At least the labels of all inputs.
+        assert!(biased.len() >= 16 * 2 * WIDTH as usize, "{kind:?}: {}", biased.len());
+    }
+}
