@@ -28,7 +28,7 @@ pub(crate) enum Command {
     Run(run::Options),
     /// Fill a store with garbled components, together with a peer, before a function is known
     Prepare(prepare::Options),
-    /// Keep a store filled, together with a peer
+    /// Keep a store filled, together with a peer, or answer the peer whenever it comes
     Serve(serve::Options),
     /// Compute a program in the clear: the reference answer
     Eval(eval::Options),

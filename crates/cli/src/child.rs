@@ -23,7 +23,7 @@ use crate::{
     failure::{Failure, Status},
     output, program,
     report::PartyPart,
-    session::{self, Meeting, Settings, Task},
+    session::{self, Meeting, Route, Settings, Task},
     supply::Source,
 };
 
@@ -97,13 +97,10 @@ fn work() -> Result<Done, Failure> {
         party: job.party,
         inputs,
         settings: &job.settings,
-        meeting,
-        tls: None,
-        listening: &listening,
         progress: job.progress,
         supply: job.library.map(Source::InMemory),
     };
-    let outcome = session::compute(task)?;
+    let outcome = session::compute(task, Route { meeting, tls: None, listening: &listening })?;
     let outputs = outcome.outputs.iter().map(|o| o.as_ref().map(Bits::to_string)).collect();
     Ok(Done { part: outcome.part, security: outcome.security, outputs })
 }

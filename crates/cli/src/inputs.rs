@@ -47,6 +47,19 @@ pub(crate) fn of_party(program: &Program, args: &InputArgs, party: Party) -> Res
     value::read_inputs(program, party, &file.path.display().to_string(), &text).map_err(Failure::diagnosed)
 }
 
+/// The inputs of the party that this process is.
+///
+/// *Errors*: also a file for another party.
+pub(crate) fn of_this_party(program: &Program, args: &InputArgs, party: Party) -> Result<PartyInputs, Failure> {
+    match args.inputs.iter().find(|i| i.party != party) {
+        None => of_party(program, args, party),
+        Some(other) => {
+            let message = format!("--input {}={}: this is party {party}", other.party, other.path.display());
+            Err(Failure::call(message).hint("give only this party's inputs; the others give their own"))
+        }
+    }
+}
+
 fn check_parties(args: &InputArgs, parties: u16) -> Result<(), Failure> {
     for (at, file) in args.inputs.iter().enumerate() {
         if file.party.0 >= parties {

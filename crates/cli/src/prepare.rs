@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use garblet::{Filled, Party, PhaseCosts, fill, store::Store};
+use garblet::{Filled, Party, PhaseCosts, fill, net::Channel, store::Store};
 use serde::Serialize;
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     progress::Bar,
     report::total,
     session::{self, Settings, block_on, explain},
-    supply::Folder,
+    supply::{Folder, remember_library},
     way::{self, Way, WayArgs, announce},
 };
 
@@ -93,21 +93,45 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 impl StockArgs {
     /// Meets the peer, and fills what is below so many percent.
     pub(crate) fn fill(&self, way: &Way, below: u8, progress: bool) -> Result<Filled, Failure> {
-        let settings = Settings::components(self.params.clone(), self.timeout.0);
-        let config = settings.config()?;
-        let folder = Folder {
-            library: self.library.clone(),
-            path: self.store.clone(),
-            key: self.store_key.clone(),
-            peer: way.peer.clone()?,
-        };
+        let settings = self.settings();
+        let folder = self.folder(way)?;
         block_on(async {
             // The store is opened when the peer is there: others may use it until then.
             let channel = session::meet(&settings, &way.meeting, way.tls.clone(), &announce).await?;
-            let supply = folder.open(Store::open_or_create)?;
-            let bar = Box::new(Bar::new(progress));
-            let filled = fill(supply, Party(self.party), channel, config, below, &mut rand::rng(), bar).await;
-            filled.map_err(|e| explain(&e))
+            self.fill_with(channel, &folder, below, progress).await
         })
+    }
+
+    /// Fills what is below so many percent, with a peer that was met.
+    pub(crate) async fn fill_with(
+        &self,
+        channel: Channel,
+        folder: &Folder,
+        below: u8,
+        progress: bool,
+    ) -> Result<Filled, Failure> {
+        let config = self.settings().config()?;
+        let supply = folder.open(Store::open_or_create)?;
+        let bar = Box::new(Bar::new(progress));
+        let filled = fill(supply, Party(self.party), channel, config, below, &mut rand::rng(), bar).await;
+        let mut filled = filled.map_err(|e| explain(&e))?;
+        remember_library(&mut filled.store, &self.library)?;
+        Ok(filled)
+    }
+
+    /// The protocol and its parameters.
+    pub(crate) fn settings(&self) -> Settings {
+        Settings::components(self.params.clone(), self.timeout.0)
+    }
+
+    /// The store, and for whom it is.
+    pub(crate) fn folder(&self, way: &Way) -> Result<Folder, Failure> {
+        let (library, path, key) = (Some(self.library.clone()), self.store.clone(), self.store_key.clone());
+        Ok(Folder { library, path, key, peer: way.peer.clone()? })
+    }
+
+    /// Which party this is.
+    pub(crate) fn party(&self) -> Party {
+        Party(self.party)
     }
 }

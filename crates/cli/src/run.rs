@@ -12,7 +12,7 @@ use crate::{
     output::{print, print_json},
     program,
     report::{RunReport, check_panics, outputs_text},
-    session::{self, Settings, Task},
+    session::{self, Route, Settings, Task},
     supply::SupplyArgs,
     way::{self, WayArgs, announce},
 };
@@ -53,28 +53,15 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     if party.0 >= parties {
         return Err(Failure::call(format!("--party {party}: there are {parties} parties, 0 to {}", parties - 1)));
     }
-    if let Some(other) = options.inputs.inputs.iter().find(|i| i.party != party) {
-        return Err(Failure::call(format!("--input {}={}: this is party {party}", other.party, other.path.display()))
-            .hint("give only this party's inputs; the others give their own"));
-    }
-    let inputs = inputs::of_party(&program, &options.inputs, party)?;
+    let inputs = inputs::of_this_party(&program, &options.inputs, party)?;
     let way = match &peers {
         Some(peers) => options.peer.to_all(party, peers)?,
         None => options.peer.way()?,
     };
     let supply = options.supply.source(&settings, &way.peer)?;
-    let task = Task {
-        program: program.clone(),
-        party,
-        inputs,
-        settings: &settings,
-        meeting: way.meeting,
-        tls: way.tls,
-        listening: &announce,
-        progress: true,
-        supply,
-    };
-    let outcome = session::compute(task)?;
+    let task = Task { program: program.clone(), party, inputs, settings: &settings, progress: true, supply };
+    let route = Route { meeting: way.meeting, tls: way.tls, listening: &announce };
+    let outcome = session::compute(task, route)?;
     check_panics(&program, &outcome.outputs)?;
     let report = RunReport::new(&program, &settings, parties, outcome.security, &outcome.outputs, vec![outcome.part])?;
     if options.json {

@@ -1,13 +1,21 @@
-//! `garblet serve`: keeps a store filled, a little at a time, at low priority.
+//! `garblet serve`: keeps a store filled, a little at a time, at low priority; or answers the peer that comes.
 
 use std::thread::sleep;
 
+use garblet::{Filled, Program, wants_to_fill};
+use garblet_net::{self as net, Channel, Hello, Listener, NetError};
+
 use crate::{
-    args::Time,
+    args::{InputArgs, InputFile, ProgramArgs, Time},
     failure::{Failure, Status},
-    output::count,
+    inputs::{self, PartyInputs},
+    output::{count, print},
     prepare::StockArgs,
-    way::{self, WayArgs},
+    program,
+    report::{check_panics, outputs_text},
+    session::{self, Meeting, Settings, Task, block_on},
+    supply::{Folder, Source},
+    way::{self, Way, WayArgs, announce},
 };
 
 /// What `garblet serve` takes.
@@ -24,13 +32,30 @@ pub(crate) struct Options {
     /// How often to look
     #[arg(long, value_name = "TIME", default_value = "10s")]
     every: Time,
-    /// Look so often, then end [default: until stopped]
+    /// Look, or answer, so often, then end [default: until stopped]
     #[arg(long, value_name = "N")]
     rounds: Option<u64>,
+    /// Answer the peer whenever it comes: run this program with it, or fill the stores as it wishes
+    #[arg(long, value_name = "PROGRAM", requires = "listen", conflicts_with_all = ["low_water", "every"])]
+    answer: Option<String>,
+    /// This party's inputs of every run
+    #[arg(long = "input", value_name = "K=FILE", requires = "answer")]
+    inputs: Vec<InputFile>,
+    /// Make what the store lacks during a run; the peer must wish it as well
+    #[arg(long, requires = "answer")]
+    top_up: bool,
 }
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    match &options.answer {
+        None => look(options),
+        Some(program) => Service::new(options, program)?.answer_all(),
+    }
+}
+
+/// Looks every now and then, and refills what has run low.
+fn look(options: &Options) -> Result<(), Failure> {
     lower_priority();
     let mut round = 0;
     while options.rounds.is_none_or(|rounds| round < rounds) {
@@ -41,10 +66,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         let way = options.peer.way()?;
         // The store is open only while it is looked at and filled, so that runs can use it in between.
         match options.stock.fill(&way, options.low_water, false) {
-            Ok(filled) => {
-                let pieces: u64 = filled.store.stock().iter().map(|kind| kind.available.len()).sum();
-                eprintln!("{} pieces are ready", count(pieces));
-            }
+            Ok(filled) => tell_ready(&filled),
             Err(failure) if failure.status == Status::WrongCall => return Err(failure),
             // The peer may come back.
             Err(failure) => failure.report(),
@@ -53,8 +75,86 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
+fn tell_ready(filled: &Filled) {
+    let pieces: u64 = filled.store.stock().iter().map(|kind| kind.available.len()).sum();
+    eprintln!("{} pieces are ready", count(pieces));
+}
+
 /// Lets everything else on this machine go first.
 fn lower_priority() {
     #[cfg(unix)]
     let _ = rustix::process::nice(10);
+}
+
+/// A party that answers.
+struct Service<'a> {
+    options: &'a Options,
+    program: Program,
+    inputs: PartyInputs,
+    settings: Settings,
+    way: Way<'static>,
+    folder: Folder,
+}
+
+impl<'a> Service<'a> {
+    fn new(options: &'a Options, program: &str) -> Result<Self, Failure> {
+        let program = program::load(&ProgramArgs::plain(program))?;
+        let settings = options.stock.settings();
+        settings.parties(&program, None)?;
+        let inputs = InputArgs { inputs: options.inputs.clone() };
+        let inputs = inputs::of_this_party(&program, &inputs, options.stock.party())?;
+        let way = options.peer.way()?;
+        let folder = options.stock.folder(&way)?;
+        Ok(Service { options, program, inputs, settings, way, folder })
+    }
+
+    /// Answers one peer after another. Whatever goes wrong with one is told, and the next is answered.
+    fn answer_all(&self) -> Result<(), Failure> {
+        let Meeting::Listen(address) = &self.way.meeting else {
+            return Err(Failure::call("--answer: who answers has to --listen"));
+        };
+        let options = self.settings.options(self.way.tls.clone())?;
+        block_on(async {
+            let listener = Listener::bind(address).await.map_err(|e| Failure::net(&e))?;
+            announce(listener.address())?;
+            let mut answered = 0;
+            while self.options.rounds.is_none_or(|rounds| answered < rounds) {
+                match greeted(&listener, &options).await {
+                    Ok((channel, hello)) => {
+                        answered += 1;
+                        self.answer(channel, &hello).await.unwrap_or_else(|failure| failure.report());
+                    }
+                    Err(NetError::NobodyCame { .. }) => {}
+                    Err(error) => Failure::net(&error).report(),
+                }
+            }
+            Ok(())
+        })
+    }
+
+    async fn answer(&self, channel: Channel, hello: &Hello) -> Result<(), Failure> {
+        if let Some(below) = wants_to_fill(hello) {
+            tell_ready(&self.options.stock.fill_with(channel, &self.folder, below, false).await?);
+            return Ok(());
+        }
+        let task = Task {
+            program: self.program.clone(),
+            party: self.options.stock.party(),
+            inputs: self.inputs.clone(),
+            settings: &self.settings,
+            progress: false,
+            supply: Some(Source::Store { folder: self.folder.clone(), top_up: self.options.top_up }),
+        };
+        let outcome = session::compute_with(task, channel).await?;
+        check_panics(&self.program, &outcome.outputs)?;
+        eprintln!("ran `{}`", self.program.name());
+        print(&outputs_text(&self.program, &outcome.outputs))
+    }
+}
+
+/// The next peer that greets.
+async fn greeted(listener: &Listener, options: &net::Options) -> Result<(Channel, Hello), NetError> {
+    let mut channel = listener.accept(options).await?;
+    let hello = Hello::ahead(&mut channel).await?;
+    Ok((channel, hello))
 }

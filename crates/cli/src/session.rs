@@ -40,17 +40,21 @@ pub(crate) enum Meeting<'a> {
     Mesh { listen: Option<String>, peers: Box<dyn Fn() -> Result<PeersFile, Failure> + 'a> },
 }
 
+/// How a party gets to the others.
+pub(crate) struct Route<'a> {
+    pub(crate) meeting: Meeting<'a>,
+    /// None is plain TCP.
+    pub(crate) tls: Option<Tls>,
+    /// Hears where this party listens, with the port that the system chose.
+    pub(crate) listening: &'a dyn Fn(SocketAddr) -> Result<(), Failure>,
+}
+
 /// One party's part in a run.
 pub(crate) struct Task<'a> {
     pub(crate) program: Program,
     pub(crate) party: Party,
     pub(crate) inputs: Vec<(InputId, Bits)>,
     pub(crate) settings: &'a Settings,
-    pub(crate) meeting: Meeting<'a>,
-    /// None is plain TCP.
-    pub(crate) tls: Option<Tls>,
-    /// Hears where this party listens, with the port that the system chose.
-    pub(crate) listening: &'a dyn Fn(SocketAddr) -> Result<(), Failure>,
     pub(crate) progress: bool,
     /// With components: where they are kept; none makes what the program needs.
     pub(crate) supply: Option<Source>,
@@ -62,6 +66,14 @@ pub(crate) struct Outcome {
     pub(crate) outputs: Vec<Option<Bits>>,
     pub(crate) security: Security,
     pub(crate) part: PartyPart,
+}
+
+impl Outcome {
+    fn new(report: Report, cpu_seconds: Option<CpuSeconds>) -> Self {
+        let Report { party, role, outputs, phases, security } = report;
+        let (party, role, peak_rss_bytes) = (party.0, role.into(), peak_rss_bytes());
+        Outcome { outputs, security, part: PartyPart { party, role, peak_rss_bytes, cpu_seconds, phases } }
+    }
 }
 
 impl Settings {
@@ -142,7 +154,8 @@ impl Settings {
         }
     }
 
-    fn options(&self, tls: Option<Tls>) -> Result<garblet_net::Options, Failure> {
+    /// How connections are made.
+    pub(crate) fn options(&self, tls: Option<Tls>) -> Result<garblet_net::Options, Failure> {
         let link = self.link.as_deref().map(str::parse::<SimulatedLink>).transpose();
         let link = link.map_err(Failure::call)?.unwrap_or_default();
         Ok(garblet_net::Options { patience: self.timeout, timeout: self.timeout, tls, link })
@@ -152,22 +165,21 @@ impl Settings {
 /// Meets the peer and computes.
 ///
 /// *Errors*: whatever ends the run without a result.
-pub(crate) fn compute(task: Task<'_>) -> Result<Outcome, Failure> {
+pub(crate) fn compute(task: Task<'_>, route: Route<'_>) -> Result<Outcome, Failure> {
     block_on(async {
-        let config = task.settings.config()?;
         // Before the peer is met, so that a mistake is told at once.
         let supply = task.supply.as_ref().map(Source::open).transpose()?;
-        let connected = connect_all(&task).await?;
-        let (report, cpu_seconds) = converse(task, connected, config, supply).await?;
-        let part = PartyPart {
-            party: report.party.0,
-            role: report.role.into(),
-            peak_rss_bytes: peak_rss_bytes(),
-            cpu_seconds,
-            phases: report.phases,
-        };
-        Ok(Outcome { outputs: report.outputs, security: report.security, part })
+        let connected = connect_all(&task, route).await?;
+        converse(task, connected, supply).await
     })
+}
+
+/// Computes with a peer that was met.
+///
+/// *Errors*: as [`compute`].
+pub(crate) async fn compute_with(task: Task<'_>, channel: Channel) -> Result<Outcome, Failure> {
+    let supply = task.supply.as_ref().map(Source::open).transpose()?;
+    converse(task, Connected::Channel(channel), supply).await
 }
 
 /// What joins this party to the others.
@@ -176,16 +188,16 @@ enum Connected {
     Mesh(Mesh),
 }
 
-async fn connect_all(task: &Task<'_>) -> Result<Connected, Failure> {
-    let Meeting::Mesh { listen, peers } = &task.meeting else {
-        let channel = meet(task.settings, &task.meeting, task.tls.clone(), task.listening).await?;
+async fn connect_all(task: &Task<'_>, route: Route<'_>) -> Result<Connected, Failure> {
+    let Meeting::Mesh { listen, peers } = &route.meeting else {
+        let channel = meet(task.settings, &route.meeting, route.tls, route.listening).await?;
         return Ok(Connected::Channel(channel));
     };
-    let options = task.settings.options(task.tls.clone())?;
+    let options = task.settings.options(route.tls)?;
     let listener = match listen {
         Some(address) => {
             let listener = Listener::bind(address).await.map_err(|e| Failure::net(&e))?;
-            (task.listening)(listener.address())?;
+            (route.listening)(listener.address())?;
             Some(listener)
         }
         None => None,
@@ -221,12 +233,8 @@ pub(crate) async fn meet(
     .map_err(|e| Failure::net(&e))
 }
 
-async fn converse(
-    task: Task<'_>,
-    connected: Connected,
-    mut config: Config,
-    supply: Option<Supply>,
-) -> Result<(Report, Option<CpuSeconds>), Failure> {
+async fn converse(task: Task<'_>, connected: Connected, supply: Option<Supply>) -> Result<Outcome, Failure> {
+    let mut config = task.settings.config()?;
     let bar = Bar::new(task.progress);
     let program = Arc::new(task.program);
     let inputs: Vec<Bits> = task.inputs.into_iter().map(|(_, bits)| bits).collect();
@@ -253,9 +261,9 @@ async fn converse(
         Ok((report, CpuSeconds::of([setup, prepare, cpu.lap()])))
     };
     match done.await {
-        Ok(done) => {
+        Ok((report, cpu_seconds)) => {
             peer.close().await.map_err(|e| explain(&e))?;
-            Ok(done)
+            Ok(Outcome::new(report, cpu_seconds))
         }
         Err(error) => {
             peer.abort(&error).await;

@@ -8,7 +8,7 @@ use std::{
 use garblet::{
     Supply,
     components::Library,
-    store::{Store, StoreError, StoreKey},
+    store::{State, Store, StoreError, StoreKey},
 };
 
 use crate::{
@@ -25,12 +25,12 @@ const RETRY: Duration = Duration::from_millis(50);
 #[derive(clap::Args)]
 pub(crate) struct SupplyArgs {
     /// With components: the folder of this party's store, filled by `garblet prepare`
-    #[arg(long, value_name = "DIR", requires = "library")]
+    #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
     /// The key that the store is encrypted under [default: store.key in the configuration folder]
     #[arg(long, value_name = "FILE", requires = "store")]
     store_key: Option<PathBuf>,
-    /// With components: the library file that the store was filled from
+    /// With components: the library file to prepare from; a store knows from which one it was filled
     #[arg(long, value_name = "FILE")]
     library: Option<PathBuf>,
     /// Make what the store lacks during the run
@@ -49,7 +49,8 @@ pub(crate) enum Source {
 /// A store on disk and what it is for.
 #[derive(Clone)]
 pub(crate) struct Folder {
-    pub(crate) library: PathBuf,
+    /// None is the one that the store was filled from.
+    pub(crate) library: Option<PathBuf>,
     pub(crate) path: PathBuf,
     pub(crate) key: Option<PathBuf>,
     pub(crate) peer: String,
@@ -66,13 +67,13 @@ impl SupplyArgs {
     ) -> Result<Option<Source>, Failure> {
         settings.check_library(self.library.is_some() || self.store.is_some())?;
         match (&self.store, &self.library) {
-            (Some(path), Some(library)) => {
+            (Some(path), library) => {
                 let (library, path, key) = (library.clone(), path.clone(), self.store_key.clone());
                 let folder = Folder { library, path, key, peer: peer.clone()? };
                 Ok(Some(Source::Store { folder, top_up: self.top_up }))
             }
             (None, Some(library)) => Ok(Some(Source::InMemory(library.clone()))),
-            (_, None) => Ok(None),
+            (None, None) => Ok(None),
         }
     }
 }
@@ -105,7 +106,7 @@ impl Folder {
         &self,
         open: fn(&Path, &StoreKey, &mut rand::rngs::ThreadRng) -> Result<Store, StoreError>,
     ) -> Result<Supply, Failure> {
-        let library = load(&self.library)?;
+        let library = self.library.as_deref().map(load).transpose()?;
         let key = load_or_create_key(self.key.as_deref())?;
         let begin = Instant::now();
         let store = loop {
@@ -114,7 +115,36 @@ impl Folder {
                 other => break other.map_err(|e| store_failure(&e))?,
             }
         };
+        let library = match library {
+            Some(library) => library,
+            None => load(&remembered_library(&store)?)?,
+        };
         Ok(Supply { library, store, peer: self.peer.clone(), fill_first: false })
+    }
+}
+
+/// The state of a store that says where the library file is.
+const LIBRARY_STATE: &str = "library file";
+const LIBRARY_STATE_VERSION: u32 = 1;
+
+/// Notes in a store from which library file it was filled.
+pub(crate) fn remember_library(store: &mut Store, library: &Path) -> Result<(), Failure> {
+    let path = std::path::absolute(library).map_err(|e| Failure::unreadable(library, &e))?;
+    let bytes = path.into_os_string().into_encoded_bytes();
+    if store.state(LIBRARY_STATE).is_some_and(|state| state.bytes == bytes) {
+        return Ok(());
+    }
+    let state = State { version: LIBRARY_STATE_VERSION, bytes };
+    store.set_state(LIBRARY_STATE, state).map_err(|e| store_failure(&e))
+}
+
+/// The library file that a store was filled from. Whether it is still the same is told by its digest.
+fn remembered_library(store: &Store) -> Result<PathBuf, Failure> {
+    let state = store.state(LIBRARY_STATE).filter(|state| state.version == LIBRARY_STATE_VERSION);
+    match state.and_then(|state| String::from_utf8(state.bytes.clone()).ok()) {
+        Some(path) => Ok(path.into()),
+        None => Err(Failure::call(format!("{}: the store was never filled from a library", store.folder().display()))
+            .hint("give --library FILE, or fill it with `garblet prepare`")),
     }
 }
 

@@ -60,6 +60,14 @@ impl Stocked {
     }
 }
 
+/// What a hello says that begins a [`fill`]: below how much is filled, in percent.
+const LOW_WATER: &str = "low-water";
+
+/// Whether a peer that greets like this wants to [`fill`], and below how many percent.
+pub fn wants_to_fill(hello: &Hello) -> Option<u8> {
+    hello.parameter(LOW_WATER)?.parse().ok().filter(|below| (1..=100).contains(below))
+}
+
 /// Fills a store, together with the peer's: of what there is less than `below` percent of what the library says, until there
 /// is all. No program is needed: none is known.
 ///
@@ -78,7 +86,7 @@ pub async fn fill(
     let hello = Hello::new(config.protocol.name(), party.0, 2, [0; 32]).with("step", "prepare");
     let hello = config.parameters().iter().fold(hello, |hello, (name, value)| hello.with(name, value));
     let hello = hello.with("library", stocked.digest()).with("counts", stocked.material.counts());
-    let hello = hello.with("low-water", below);
+    let hello = hello.with(LOW_WATER, below);
     let mut session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
     match fill_session(&mut session, stocked, party, config, below).await {
         Ok((store, lost)) => {

@@ -9,6 +9,7 @@ use crate::blame::Blame;
 use crate::error::NetError;
 use crate::fingerprint::Fingerprint;
 use crate::frame::Header;
+use crate::hello::Hello;
 use crate::message::Message;
 use crate::reader::{FrameReader, Next};
 use crate::writer::FrameWriter;
@@ -70,6 +71,8 @@ pub struct Channel {
     /// How often this party waited, whether or not it had sent something.
     pub(crate) waits: u64,
     pub(crate) sent_since_wait: bool,
+    /// The peer's hello if it was heard ahead.
+    pub(crate) heard: Option<Box<Hello>>,
     /// Who the peer has proved to be.
     pub(crate) peer: Option<Fingerprint>,
 }
@@ -88,6 +91,7 @@ impl Channel {
             rounds: 0,
             waits: 0,
             sent_since_wait: false,
+            heard: None,
             peer: None,
         }
     }

@@ -78,13 +78,32 @@ impl Hello {
         postcard::to_stdvec(self).map_or(0, |bytes| bytes.len() as u64)
     }
 
+    /// The value of a parameter, if it is given.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        self.parameters.iter().find(|(other, _)| other == name).map(|(_, value)| &value[..])
+    }
+
+    /// Hears the peer's hello before saying anything, so that who answers can choose what to say; the
+    /// [`exchange`](Hello::exchange) that follows knows it. Of two parties only one may wait like this.
+    pub async fn ahead(channel: &mut Channel) -> Result<Hello, NetError> {
+        let theirs = channel.receive::<Hello>().await?;
+        channel.heard = Some(Box::new(theirs.clone()));
+        Ok(theirs)
+    }
+
     /// Says hello and hears the peer's. Returns it if the two agree: its party number is another than ours.
     ///
     /// *Cost:* one round. *Errors:* [`NetError::Incompatible`] with every difference, on both sides, since both have
     /// sent all they say before either judges.
     pub async fn exchange(&self, channel: &mut Channel) -> Result<Hello, NetError> {
         channel.send(self).await?;
-        let theirs = channel.receive::<Hello>().await?;
+        let theirs = match channel.heard.take() {
+            Some(theirs) => {
+                channel.flush().await?;
+                *theirs
+            }
+            None => channel.receive::<Hello>().await?,
+        };
         let differences = agree(self, &theirs);
         if differences.is_empty() { Ok(theirs) } else { Err(NetError::Incompatible { differences }) }
     }
@@ -179,6 +198,21 @@ mod tests {
         let [left, right] = talk(&hello(0), &hello(1)).await;
         assert_eq!(left.expect("agrees").party, 1);
         assert_eq!(right.expect("agrees").party, 0);
+    }
+
+    #[tokio::test]
+    async fn who_answers_may_hear_the_hello_ahead_and_both_judge_it_all_the_same() {
+        for (answer, agreed) in [(hello(0), true), (hello(0).with("hash", "tmmo"), false)] {
+            let (mut one, mut two) = memory_pair();
+            let answering = async {
+                let theirs = Hello::ahead(&mut one).await.expect("a hello");
+                assert_eq!((theirs.parameter("scheme"), theirs.parameter("hash")), (Some("half-gates"), None));
+                answer.exchange(&mut one).await
+            };
+            let theirs = hello(1);
+            let (answered, asked) = tokio::join!(answering, theirs.exchange(&mut two));
+            assert_eq!([answered.is_ok(), asked.is_ok()], [agreed; 2]);
+        }
     }
 
     #[test]

@@ -29,22 +29,32 @@ impl Parties {
         Parties { folder, identity: [a, c], fingerprint: [b, d] }
     }
 
+    /// A command of a party with its store, its identity and its peer's.
+    fn arguments(&self, party: usize, command: &[&str]) -> Vec<String> {
+        let (number, other) = (party.to_string(), 1 - party);
+        let store = self.folder.path(&format!("store{party}"));
+        let key = self.folder.path(&format!("key{party}"));
+        let own = ["--store", &store, "--store-key", &key, "--party", &number, "--identity", &self.identity[party]];
+        let peer = ["--peer", &self.fingerprint[other][..]];
+        [command, &own, &peer].concat().into_iter().map(String::from).collect()
+    }
+
+    /// Runs a command as party 1, which connects.
+    fn connect(&self, address: &str, command: &[&str]) -> Ran {
+        let arguments = self.arguments(1, &[command, &["--connect", address]].concat());
+        garblet(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Starts a command as party 0, which listens.
+    fn listen(&self, command: &[&str]) -> (Child, String) {
+        let arguments = self.arguments(0, command);
+        listen(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
     /// Runs a command as both parties.
     fn both(&self, command: &[&str], more: [&[&str]; 2]) -> [Ran; 2] {
-        let arguments = |party: usize| -> Vec<String> {
-            let (number, other) = (party.to_string(), 1 - party);
-            let store = self.folder.path(&format!("store{party}"));
-            let key = self.folder.path(&format!("key{party}"));
-            let own = ["--store", &store, "--store-key", &key, "--party", &number, "--identity", &self.identity[party]];
-            let peer = ["--peer", &self.fingerprint[other][..]];
-            [command, &own, &peer, more[party]].concat().into_iter().map(String::from).collect()
-        };
-        let listening = arguments(0);
-        let (child, address) = listen(&listening.iter().map(String::as_str).collect::<Vec<_>>());
-        let connecting = arguments(1);
-        let mut connecting: Vec<&str> = connecting.iter().map(String::as_str).collect();
-        connecting.extend(["--connect", &address]);
-        let connected = garblet(&connecting);
+        let (child, address) = self.listen(&[command, more[0]].concat());
+        let connected = self.connect(&address, &[command, more[1]].concat());
         [finish(child), connected]
     }
 
@@ -53,7 +63,7 @@ impl Parties {
     }
 
     fn run(&self, program: &str, more: &[&str]) -> [Ran; 2] {
-        let command = [&["run", program, "--protocol", "components", "--library", LIBRARY], more].concat();
+        let command = [&["run", program, "--protocol", "components"], more].concat();
         self.both(&command, INPUTS.map(|file| ["--input", file]).each_ref().map(|more| &more[..]))
     }
 }
@@ -132,6 +142,45 @@ fn serving_refills_what_has_run_low() {
     assert!(ran.iter().all(|ran| ran.stdout == "highest = 4100\n"), "{}", ran[1].stderr);
     let served = parties.both(&["serve", LIBRARY], [&["--rounds", "1", "--low-water", "90"]; 2]);
     assert!(served.iter().all(|ran| ran.status == Some(0)), "{}", served[0].stderr);
+}
+
+#[test]
+fn a_party_that_answers_fills_stores_and_runs_its_program_as_often_as_the_peer_comes() {
+    let parties = Parties::new("components-answer");
+    let command = ["serve", LIBRARY, "--answer", PROGRAM, "--input", INPUTS[0], "--rounds", "4"];
+    let (server, address) = parties.listen(&command);
+    let run = |program| parties.connect(&address, &["run", program, "--protocol", "components", "--input", INPUTS[1]]);
+    let refused = run(PROGRAM);
+    assert_eq!(refused.status, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("no store in"), "{}", refused.stderr);
+    let prepared = parties.connect(&address, &["prepare", LIBRARY, "--json"]).json();
+    assert!(prepared["pieces"].as_u64().unwrap() > 60, "{prepared}");
+    let ran = run(PROGRAM);
+    assert_eq!((ran.status, &ran.stdout[..]), (Some(0), "highest = 4100\n"), "{}", ran.stderr);
+    // Another program than that which is answered: both say so, and the next call is answered.
+    let text = std::fs::read_to_string(crate::invocation::root().join(PROGRAM)).unwrap();
+    let other = parties.folder.file("other.json", &text.replace("highest", "best"));
+    assert_ne!(std::fs::read_to_string(&other).unwrap(), text);
+    let ran = run(&other);
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("program digest"), "{}", ran.stderr);
+    assert_eq!(run(PROGRAM).stdout, "highest = 4100\n");
+    let served = finish(server);
+    assert_eq!((served.status, &served.stdout[..]), (Some(0), "highest = 4100\nhighest = 4100\n"));
+    assert!(served.stderr.contains("program digest"), "{}", served.stderr);
+}
+
+#[test]
+fn a_store_knows_its_library_once_it_was_filled_from_one() {
+    let folder = Folder::new("components-library");
+    let (store, key) = (folder.path("store"), folder.path("key"));
+    let made = garblet(&["store", "init", &store, "--key", &key]);
+    assert_eq!(made.status, Some(0), "{}", made.stderr);
+    let input = ["--protocol", "components", "--input", INPUTS[1], "--insecure-plain-tcp", "--connect", "127.0.0.1:1"];
+    let run = ["run", PROGRAM, "--party", "1", "--store", &store, "--store-key", &key];
+    let hint = "hint: give --library FILE, or fill it with `garblet prepare`\n";
+    let expected = format!("error: {store}: the store was never filled from a library\n{hint}");
+    garblet(&[&run[..], &input].concat()).fails(2, &expected);
 }
 
 #[test]
