@@ -25,6 +25,7 @@ mod program;
 #[cfg(any(test, feature = "random"))]
 pub mod random;
 mod schedule;
+pub mod tables;
 mod types;
 pub mod value;
 mod walk;

@@ -1,5 +1,6 @@
 //! `garblet inspect`: what a program is made of.
 
+mod forms;
 mod lines;
 
 use garblet_circuit::{Component, InstanceId, Program, Recipients, draw};
@@ -24,6 +25,9 @@ pub(crate) struct Options {
     /// Print the ten lines of the source that became most AND gates
     #[arg(long, group = "form")]
     lines: bool,
+    /// Print how many gates it takes by their tables, with two inputs and with three, beside published counts
+    #[arg(long, group = "form")]
+    published: bool,
     /// Print a drawing for Graphviz
     #[arg(long, group = "form")]
     dot: bool,
@@ -78,6 +82,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         Options { dot: true, .. } => print(&draw::dot(&program)),
         Options { svg: true, .. } => print(&draw::svg(&program)),
         Options { lines: true, .. } => print(&lines::text(&lines::of(&program), &program, &options.program.program)?),
+        Options { published: true, .. } => print(&forms::text(&program)?),
         Options { json: true, .. } => print_json(&Inspection::of(&program)),
         _ => print(&Inspection::of(&program).text()),
     }

@@ -4,6 +4,8 @@
 //! [`CHUNK_ANDS`] AND gates, whichever instances these belong to, and are never kept. [`GarblingConfig`] picks scheme and
 //! hash; XOR and negation are free in every scheme.
 //!
+//! [`published`] has the schemes of 2009 as they were published, for comparison.
+//!
 //! [`Instances`] garbles a component for itself, before it is known which program it will be part of.
 
 mod config;
@@ -11,6 +13,7 @@ mod evaluator;
 mod garbler;
 mod instances;
 mod position;
+pub mod published;
 mod run;
 mod schedules;
 mod scheme;

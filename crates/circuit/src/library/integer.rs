@@ -73,6 +73,14 @@ pub(super) const MEMBERS: &[Member] = &[
         build: component(compare),
     },
     Member {
+        name: "compare-and-count",
+        summary: "whether a < b, and how many bits are set in both",
+        parameters: BITS,
+        ands: "3 bits - (number of ones in bits written in binary)",
+        and_count: |p| 3 * p[0] - u64::from(p[0].count_ones()),
+        build: component(compare_and_count),
+    },
+    Member {
         name: "min",
         summary: "the lesser of a and b",
         parameters: BITS,
@@ -128,6 +136,18 @@ fn compare(name: String, parameters: &[u32]) -> Result<Component, CircuitError> 
     c.finish()
 }
 
+/// *Source*: Pinkas, Schneider, Smart and Williams 2009, section 6, example 1.
+fn compare_and_count(name: String, parameters: &[u32]) -> Result<Component, CircuitError> {
+    let mut c = CircuitBuilder::new(name);
+    let a: Unsigned = c.input("a", Type::Unsigned(parameters[0]));
+    let b: Unsigned = c.input("b", Type::Unsigned(parameters[0]));
+    let (less, both) = (c.less(&a, &b), c.and_words(&a, &b));
+    let common = c.popcount(&both);
+    c.output("less", &less);
+    c.output("common", &common);
+    c.finish()
+}
+
 fn millionaires(name: String, parameters: &[u32]) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(name);
     let alice: Unsigned = c.input("alice", Type::Unsigned(parameters[0]));
@@ -153,7 +173,7 @@ mod tests {
             let mask = (1u128 << bits) - 1;
             let a = u128::from(a) & mask;
             let b = if equal { a } else { u128::from(b) & mask };
-            let cases: [(&str, Vec<u128>); 10] = [
+            let cases: [(&str, Vec<u128>); 11] = [
                 ("add", vec![(a + b) & mask]),
                 ("sub", vec![a.wrapping_sub(b) & mask]),
                 ("mul", vec![(a * b) & mask]),
@@ -161,6 +181,7 @@ mod tests {
                 ("div", vec![a.checked_div(b).unwrap_or(mask)]),
                 ("rem", vec![a.checked_rem(b).unwrap_or(a)]),
                 ("compare", vec![(a < b).into(), (a == b).into()]),
+                ("compare-and-count", vec![(a < b).into(), (a & b).count_ones().into()]),
                 ("min", vec![a.min(b)]),
                 ("max", vec![a.max(b)]),
                 ("millionaires", vec![(a > b).into()]),

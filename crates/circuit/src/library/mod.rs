@@ -22,6 +22,7 @@
 //! | `div(bits)` | `a` u (0), `b` u (1) | `quotient` | bits (bits + 1) / 2 + 2 bits - 3 |
 //! | `rem(bits)` | `a` u (0), `b` u (1) | `remainder` | bits (bits + 1) / 2 + 4 bits - 4 |
 //! | `compare(bits)` | `a` u (0), `b` u (1) | `less`, `equal` | 2 bits - 1 |
+//! | `compare-and-count(bits)` | `a` u (0), `b` u (1) | `less`, `common` | 3 bits - (number of ones in bits written in binary) |
 //! | `min(bits)` | `a` u (0), `b` u (1) | `min` | 2 bits |
 //! | `max(bits)` | `a` u (0), `b` u (1) | `max` | 2 bits |
 //! | `millionaires(bits)` | `alice` u (0), `bob` u (1) | `alice_richer` | bits |

@@ -1,0 +1,89 @@
+//! Labels: a key, and an external bit that is no part of it.
+
+use std::ops::BitXor;
+
+use garblet_primitives::{Block, Prg};
+use zeroize::{DefaultIsZeroes, Zeroizing};
+
+use super::Method;
+
+/// The label of a wire for one value. *Secret*.
+#[derive(Clone, Copy, Default)]
+pub struct Label {
+    /// The key.
+    pub key: Block,
+    /// The external value: the value, hidden by the wire's permutation.
+    pub external: bool,
+}
+
+impl DefaultIsZeroes for Label {}
+
+impl BitXor for Label {
+    type Output = Label;
+
+    fn bitxor(self, other: Label) -> Label {
+        Label { key: self.key ^ other.key, external: self.external ^ other.external }
+    }
+}
+
+/// Both labels of a wire. *Secret*.
+#[derive(Clone, Copy, Default)]
+pub struct WireLabels {
+    pub(super) zero: Block,
+    pub(super) one: Block,
+    /// The external value of zero.
+    pub(super) permutation: bool,
+}
+
+impl DefaultIsZeroes for WireLabels {}
+
+impl WireLabels {
+    /// The label for a value, chosen in constant time.
+    pub fn of(&self, value: bool) -> Label {
+        Label { key: Block::select(value, self.one, self.zero), external: value ^ self.permutation }
+    }
+
+    /// The key of the label with that external value.
+    pub(super) fn of_external(&self, external: bool) -> Block {
+        self.of(external ^ self.permutation).key
+    }
+
+    /// The wires whose labels are for zero and one, of which that for `value` is `label`.
+    pub(super) fn with(value: bool, label: Label, other: Block) -> Self {
+        WireLabels {
+            zero: Block::select(value, other, label.key),
+            one: Block::select(value, label.key, other),
+            permutation: label.external ^ value,
+        }
+    }
+}
+
+/// The labels of a circuit's inputs, and what all labels of it follow from. *Secret*.
+pub struct InputLabels {
+    /// What free XOR has between the two labels of every wire.
+    pub(super) difference: Zeroizing<Block>,
+    /// What other labels are drawn from.
+    pub(super) seed: Zeroizing<Block>,
+    wires: Zeroizing<Vec<WireLabels>>,
+}
+
+impl InputLabels {
+    /// The labels that follow from a seed. *Unique*: the seed.
+    pub fn of_seed(method: Method, seed: Block, count: usize) -> Self {
+        let mut rng = Prg::new(seed);
+        let difference = Zeroizing::new(rng.next_block());
+        let gates = Zeroizing::new(rng.next_block());
+        let mut wires = Zeroizing::new(Vec::with_capacity(count));
+        for _ in 0..count {
+            let [zero, other, bits] = [rng.next_block(), rng.next_block(), rng.next_block()];
+            let one = if method.has_free_xor() { zero ^ *difference } else { other };
+            wires.push(WireLabels { zero, one, permutation: bits.lsb() });
+        }
+        InputLabels { difference, seed: gates, wires }
+    }
+
+    /// The inputs' labels in order.
+    pub fn wires(&self) -> &[WireLabels] {
+        &self.wires
+    }
+}
