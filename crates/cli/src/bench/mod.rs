@@ -9,6 +9,7 @@ pub(crate) mod garbling;
 pub(crate) mod joint;
 pub(crate) mod link_relay;
 pub(crate) mod ot;
+pub(crate) mod pssw;
 pub(crate) mod store;
 pub(crate) mod yao;
 
@@ -31,6 +32,8 @@ pub(crate) enum Bench {
     Compgc(compgc::Options),
     /// Several parties: the paper's experiments, and what depth costs
     Bmr(bmr::Options),
+    /// Checked and unchecked garbled circuits: the tables of 2009, and what is better today
+    Pssw(pssw::Options),
     /// The function language: time and memory by instance, over sizes a hundredfold apart
     Compile(compile::Options),
     /// A long computation by two processes over loopback TCP
@@ -49,6 +52,7 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Failure> {
         Bench::Store(options) => store::run(options),
         Bench::Compgc(options) => compgc::run(options),
         Bench::Bmr(options) => bmr::run(options),
+        Bench::Pssw(options) => pssw::run(options),
         Bench::Compile(options) => compile::run(options),
         Bench::Yao(options) => yao::run(options),
         Bench::LinkRelay(options) => link_relay::run(options),

@@ -1,0 +1,318 @@
+//! `garblet bench pssw`: the experiments of Pinkas, Schneider, Smart, Williams, *Secure Two-Party Computation is Practical*
+//! (ASIACRYPT 2009), section 6: Tables 1 and 2, and what is better today.
+//!
+//! Against semi-honest parties every method garbles as it was published, with the OT that the paper used, in one process, so that
+//! nothing overlaps and each column is measured for itself. Against malicious ones two processes run `cut-and-choose` in the
+//! form that the paper measured, which overlaps everything; there *precompute* and *calculate* are the processor time of
+//! garbler and evaluator.
+
+mod malicious;
+mod published;
+mod semi_honest;
+
+use garblet_circuit::{
+    Circuit, Type,
+    builder::{CircuitBuilder, Unsigned},
+    library,
+};
+use garblet_garble::published::{Method, PublishedConfig, Sides};
+use serde::Serialize;
+
+use crate::{
+    failure::Failure,
+    output::{bytes, count, print, print_json, seconds, table},
+};
+use published::{PUBLISHED, Published};
+
+/// What `garblet bench pssw` takes.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Only this example: 1 compares and counts bits, 2 is AES-128
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=2))]
+    example: Option<u8>,
+    /// Only against this adversary: semi-honest or malicious
+    #[arg(long, value_name = "ADVERSARY", value_parser = [SEMI_HONEST, MALICIOUS])]
+    adversary: Option<String>,
+    /// Only this method, for instance prf-ss
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
+    /// Circuits against malicious parties in the published form
+    #[arg(long, default_value_t = 160, value_parser = clap::value_parser!(u16).range(2..=4096))]
+    circuits: u16,
+    /// Supersets of commitments there
+    #[arg(long, default_value_t = 160, value_parser = clap::value_parser!(u16).range(2..=4096))]
+    supersets: u16,
+    /// Derive keys as published, where two equal labels cancel and show the garbler's secret; for measuring alone
+    #[arg(long)]
+    insecure_as_published: bool,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+const SEMI_HONEST: &str = "semi-honest";
+const COVERT: &str = "covert";
+const MALICIOUS: &str = "malicious";
+
+/// What is called ours, beside the paper's methods.
+const DEFAULT: &str = "default";
+
+/// One line of the tables.
+#[derive(Serialize)]
+struct Row {
+    example: u8,
+    adversary: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<&'static str>,
+    method: &'static str,
+    /// None where this is not built.
+    measured: Option<Measured>,
+    /// None for what the paper does not have.
+    published: Option<Published>,
+}
+
+/// What one run cost.
+#[derive(Serialize)]
+struct Measured {
+    /// How it ran where the method alone does not say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    as_what: Option<String>,
+    gates: u64,
+    xor_percent: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    precompute_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    send_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ot_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calculate_seconds: Option<f64>,
+    total_seconds: f64,
+    /// Thousands of bytes in both directions.
+    kilobytes: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peak_rss_bytes: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Report {
+    bench: &'static str,
+    insecure_as_published: bool,
+    circuits: u16,
+    supersets: u16,
+    rows: Vec<Row>,
+}
+
+/// One of the paper's functions.
+struct Example {
+    number: u8,
+    circuit: Circuit,
+    /// How many of the inputs, the first, are the garbler's.
+    garbler_inputs: usize,
+}
+
+impl Example {
+    /// *Errors*: none that a library circuit could meet.
+    fn new(number: u8) -> Result<Self, Failure> {
+        let fault = |e: &dyn std::fmt::Display| Failure::no_result(format!("example {number}: {e}: this is a bug"));
+        if number == 2 {
+            let program = library::find("aes128").map_err(|e| fault(&e))?;
+            let circuit = program.flatten().map_err(|e| fault(&e))?.circuit().clone();
+            return Ok(Example { number, circuit, garbler_inputs: 128 });
+        }
+        let mut c = CircuitBuilder::new("compare and count");
+        let [a, mask, b]: [Unsigned; 3] =
+            [("a", 32), ("mask", 6), ("b", 32)].map(|(name, bits)| c.input(name, Type::Unsigned(bits)));
+        let (less, both) = (c.less(&a, &b), c.and_words(&a, &b));
+        let common = c.popcount(&both);
+        // The evaluator hands this back to the garbler, and learns nothing from it.
+        let hidden = c.xor_words(&common, &mask);
+        c.output("less", &less);
+        c.output("hidden", &hidden);
+        let circuit = c.finish().map_err(|e| fault(&e))?.circuit().clone();
+        Ok(Example { number, circuit, garbler_inputs: 38 })
+    }
+}
+
+/// Runs the benchmark.
+///
+/// *Errors*: a run that fails; standard output cannot be written.
+pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    let mut rows = Vec::new();
+    for number in (1..=2).filter(|number| options.example.is_none_or(|only| only == *number)) {
+        rows.extend(options.rows(&Example::new(number)?)?);
+    }
+    if options.insecure_as_published {
+        eprintln!(
+            "warning: keys are derived as published; equal labels cancel, and the evaluator can learn every input"
+        );
+    }
+    let Options { insecure_as_published, circuits, supersets, .. } = *options;
+    match options.json {
+        true => print_json(&Report { bench: "pssw", insecure_as_published, circuits, supersets, rows }),
+        false => print(&text(&rows)),
+    }
+}
+
+impl Options {
+    fn rows(&self, example: &Example) -> Result<Vec<Row>, Failure> {
+        let mut rows = Vec::new();
+        let published = PUBLISHED.iter().filter(|row| row.example == example.number);
+        for row in published.filter(|row| self.wants(row.adversary, row.method)) {
+            let method = Method::ALL.iter().copied().find(|method| method.name() == row.method);
+            let measured = match (row.adversary, row.encoding, method) {
+                (SEMI_HONEST, _, Some(method)) => Some(semi_honest::measure(example, self.config(method))?),
+                (MALICIOUS, Some(encoding), Some(method)) => malicious::as_published(self, example, encoding, method)?,
+                _ => None,
+            };
+            let (adversary, encoding, method) = (row.adversary, row.encoding, row.method);
+            rows.push(Row { example: row.example, adversary, encoding, method, measured, published: Some(*row) });
+        }
+        rows.extend(self.later_rows(example)?);
+        let adversaries = [SEMI_HONEST, COVERT, MALICIOUS];
+        rows.sort_by_key(|row| (adversaries.iter().position(|adversary| *adversary == row.adversary), row.encoding));
+        Ok(rows)
+    }
+
+    /// What the paper does not have.
+    fn later_rows(&self, example: &Example) -> Result<Vec<Row>, Failure> {
+        let mut rows = Vec::new();
+        let mut push = |adversary, method, measured| {
+            let (example, measured) = (example.number, Some(measured));
+            let encoding = (adversary == MALICIOUS).then_some("systematic");
+            rows.push(Row { example, adversary, encoding, method, measured, published: None });
+        };
+        let glnp = Method::Glnp;
+        if self.wants(SEMI_HONEST, glnp.name()) {
+            push(SEMI_HONEST, glnp.name(), semi_honest::measure(example, self.config(glnp))?);
+        }
+        for adversary in [SEMI_HONEST, MALICIOUS].into_iter().filter(|adversary| self.wants(adversary, DEFAULT)) {
+            push(adversary, DEFAULT, malicious::default(example, adversary)?);
+        }
+        Ok(rows)
+    }
+
+    fn wants(&self, adversary: &str, method: &str) -> bool {
+        let is = |only: &Option<String>, name: &str| only.as_deref().is_none_or(|only| only == name);
+        is(&self.adversary, adversary) && is(&self.method, method)
+    }
+
+    fn config(&self, method: Method) -> PublishedConfig {
+        let sides = if self.insecure_as_published { Sides::AsPublished } else { Sides::Separated };
+        PublishedConfig { method, sides }
+    }
+}
+
+fn text(rows: &[Row]) -> String {
+    let heads = [
+        "method",
+        "gates",
+        "XOR",
+        "precompute",
+        "send",
+        "OT",
+        "calculate",
+        "total",
+        "bytes",
+        "published total",
+        "bytes",
+    ];
+    let mut text = String::new();
+    let mut last = (0, "", None);
+    let mut lines = Vec::new();
+    for row in rows {
+        let group = (row.example, row.adversary, row.encoding);
+        if group != last {
+            text += &table(&std::mem::take(&mut lines));
+            let encoding = row.encoding.map(|encoding| format!(", {encoding} inputs")).unwrap_or_default();
+            text += &format!("\nexample {}, {}{encoding}\n", row.example, row.adversary);
+            lines.push(heads.map(String::from).to_vec());
+            last = group;
+        }
+        lines.push(row.cells());
+    }
+    text + &table(&lines)
+}
+
+impl Row {
+    fn cells(&self) -> Vec<String> {
+        let mut cells = vec![self.method.to_string()];
+        let time = |time: Option<f64>| time.map(seconds).unwrap_or_default();
+        match &self.measured {
+            Some(m) => cells.extend([
+                count(m.gates),
+                format!("{:.0} %", m.xor_percent),
+                time(m.precompute_seconds),
+                time(m.send_seconds),
+                time(m.ot_seconds),
+                time(m.calculate_seconds),
+                seconds(m.total_seconds),
+                bytes((1000.0 * m.kilobytes) as u64),
+            ]),
+            None => cells.extend([const { String::new() }; 8]),
+        }
+        if let Some(published) = &self.published {
+            cells.extend([seconds(published.total_seconds.into()), bytes(1000 * u64::from(published.kilobytes))]);
+        }
+        cells
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> Options {
+        Options {
+            example: None,
+            adversary: Some(SEMI_HONEST.into()),
+            method: None,
+            circuits: 160,
+            supersets: 160,
+            insecure_as_published: false,
+            json: true,
+        }
+    }
+
+    #[test]
+    fn every_method_is_measured_on_both_examples_and_sends_less_than_published() {
+        for number in 1..=2 {
+            let example = Example::new(number).unwrap();
+            let methods = Method::ALL.iter().map(|&method| (method, options().config(method)));
+            for (method, config) in methods {
+                let measured = semi_honest::measure(&example, config).unwrap();
+                let published = PUBLISHED
+                    .iter()
+                    .find(|row| (row.example, row.adversary, row.method) == (number, SEMI_HONEST, method.name()));
+                assert_eq!(published.is_some(), method != Method::Glnp);
+                if let Some(published) = published {
+                    assert!(measured.kilobytes < published.kilobytes.into() && measured.gates < published.gates.into());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_chosen_by_adversary_and_method() {
+        let mut options = options();
+        options.method = Some("prf-ss".into());
+        assert!(options.wants(SEMI_HONEST, "prf-ss") && !options.wants(SEMI_HONEST, "base"));
+        assert!(!options.wants(MALICIOUS, "prf-ss"));
+        options.insecure_as_published = true;
+        assert_eq!(options.config(Method::Base).sides, Sides::AsPublished);
+        let rows = options.rows(&Example::new(1).unwrap()).unwrap();
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0].cells().len(), 11);
+    }
+
+    #[test]
+    fn the_published_tables_are_whole() {
+        let count = |example, adversary| {
+            PUBLISHED.iter().filter(|row| (row.example, row.adversary) == (example, adversary)).count()
+        };
+        assert_eq!([SEMI_HONEST, COVERT, MALICIOUS].map(|adversary| count(1, adversary)), [4, 8, 8]);
+        assert_eq!([SEMI_HONEST, COVERT, MALICIOUS].map(|adversary| count(2, adversary)), [4, 4, 4]);
+        let total: u32 = PUBLISHED.iter().map(|row| row.kilobytes).sum();
+        assert_eq!(total, 3_921_790);
+    }
+}

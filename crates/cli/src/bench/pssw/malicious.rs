@@ -1,0 +1,107 @@
+//! Runs of two processes: the form that the paper measured against malicious parties, and what this program does by default.
+
+use garblet::{Phase, Protocol};
+use garblet_circuit::{Bits, InputId, Party, Program, evaluate};
+use garblet_garble::published::Method;
+use garblet_net::DEFAULT_TIMEOUT;
+
+use super::{Example, MALICIOUS, Measured, Options};
+use crate::{
+    args::{Param, ProgramArgs, To},
+    failure::Failure,
+    inputs::PartyInputs,
+    local::{Local, Outcome},
+    program,
+    report::total,
+    session::Settings,
+};
+
+/// The published form, with the scheme here that sends the same bytes and hashes as often; none where there is no such scheme:
+/// XOR is free in all of them.
+///
+/// *Errors*: a run that fails.
+pub(super) fn as_published(
+    options: &Options,
+    example: &Example,
+    encoding: &str,
+    method: Method,
+) -> Result<Option<Measured>, Failure> {
+    if !method.has_free_xor() {
+        return Ok(None);
+    }
+    let numbers = [options.circuits, options.supersets].map(|number| number.to_string());
+    let params = [
+        ("form", "lp07"),
+        ("circuits", &numbers[0]),
+        ("supersets", &numbers[1]),
+        ("encoding", encoding),
+        ("scheme", "grr3"),
+        ("hash", "sha256"),
+    ];
+    Ok(Some(measure(example, Protocol::CutAndChoose, &params)?))
+}
+
+/// The default protocol against that adversary.
+///
+/// *Errors*: as [`as_published`].
+pub(super) fn default(example: &Example, adversary: &str) -> Result<Measured, Failure> {
+    measure(example, if adversary == MALICIOUS { Protocol::CutAndChoose } else { Protocol::Yao }, &[])
+}
+
+fn measure(example: &Example, protocol: Protocol, params: &[(&str, &str)]) -> Result<Measured, Failure> {
+    let args = arguments(example);
+    let program = program::load(&args)?;
+    let settings = Settings {
+        protocol: protocol.to_string(),
+        params: params.iter().map(|(name, value)| Param { name: (*name).into(), value: (*value).into() }).collect(),
+        link: None,
+        timeout: DEFAULT_TIMEOUT,
+    };
+    let outcome = run_checked(&args, &program, &settings)?;
+    let parts = &outcome.report.per_party;
+    let totals: Vec<_> = parts.iter().map(|part| total(&part.phases)).collect();
+    let sent: u64 = totals.iter().map(|cost| cost.communication.bytes_sent).sum();
+    let most = |of: &dyn Fn(usize) -> f64| (0..parts.len()).map(of).fold(0.0, f64::max);
+    let online = |party: usize| Some(parts.get(party)?.cpu_seconds.as_ref()?.online);
+    let before =
+        |party: usize| parts[party].phases.of(Phase::Setup).seconds + parts[party].phases.of(Phase::Prepare).seconds;
+    let (and, xor) = (outcome.report.program.and, outcome.report.program.xor);
+    let words: Vec<String> = params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    Ok(Measured {
+        as_what: Some([protocol.to_string()].into_iter().chain(words).collect::<Vec<_>>().join(" ")),
+        gates: and + xor,
+        xor_percent: 100.0 * xor as f64 / (and + xor).max(1) as f64,
+        precompute_seconds: online(0),
+        send_seconds: None,
+        ot_seconds: Some(most(&before)),
+        calculate_seconds: online(1),
+        total_seconds: most(&|party| totals[party].seconds),
+        kilobytes: sent as f64 / 1000.0,
+        peak_rss_bytes: parts.iter().filter_map(|part| part.peak_rss_bytes).max(),
+    })
+}
+
+/// The program, with outputs for those who learn them in the paper.
+fn arguments(example: &Example) -> ProgramArgs {
+    let to = |(output, party): (&str, u16)| To { output: output.into(), parties: Some(vec![Party(party)]) };
+    let (name, recipients): (&str, Vec<To>) = match example.number {
+        1 => ("lib:compare-and-count(32)", [("less", 1), ("common", 0)].map(to).into()),
+        _ => ("lib:aes128", vec![to(("ciphertext", 1))]),
+    };
+    ProgramArgs { recipients, ..ProgramArgs::plain(name) }
+}
+
+/// A run with its result checked against the plain evaluator.
+fn run_checked(args: &ProgramArgs, program: &Program, settings: &Settings) -> Result<Outcome, Failure> {
+    let bytes = |width: u32, of: usize| (0..width as usize / 8).map(|i| (3 * i + 0x25 * of) as u8).collect::<Vec<u8>>();
+    let inputs = program.inputs().iter().enumerate();
+    let inputs: Vec<Bits> = inputs.map(|(k, input)| Bits::from_bytes(&bytes(input.port.width(), k + 1))).collect();
+    let expected: Vec<Option<Bits>> = evaluate(program, &inputs).into_iter().map(Some).collect();
+    let inputs: Vec<PartyInputs> =
+        inputs.into_iter().enumerate().map(|(k, bits)| vec![(InputId(k as u32), bits)]).collect();
+    let outcome = Local { args, program, inputs: &inputs, settings, library: None }.once()?;
+    match outcome.outputs == expected {
+        true => Ok(outcome),
+        false => Err(Failure::no_result(format!("{}: wrong result: this is a bug", args.program))),
+    }
+}
