@@ -250,7 +250,7 @@ pub fn run(
                 role.online(&mut session, prepared, &own).await
             };
             let result = result.await;
-            end(session, result).await
+            crate::end(session, result).await
         };
         let evaluator = async {
             let (plan, own) = (plan(())?, of(1));
@@ -261,7 +261,7 @@ pub fn run(
                 role.online(&mut session, prepared, &own).await
             };
             let result = result.await;
-            end(session, result).await
+            crate::end(session, result).await
         };
         let (garbler, evaluator) = tokio::join!(garbler, evaluator);
         [garbler, evaluator]
@@ -281,15 +281,4 @@ pub fn run_honest(
 async fn open(channel: Channel, rng: Prg, party: u16, program: &Program) -> Result<Session, ProtocolError> {
     let hello = Hello::new(NAME, party, 2, program.digest());
     Session::open(channel, rng, &hello, Box::new(())).await
-}
-
-/// Parts from the peer as a caller would.
-async fn end(session: Session, result: Result<Outputs, ProtocolError>) -> Result<Outputs, ProtocolError> {
-    match result {
-        Ok(outputs) => session.close().await.map(|()| outputs),
-        Err(error) => {
-            session.abort().await;
-            Err(error)
-        }
-    }
 }

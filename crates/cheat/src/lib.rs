@@ -7,12 +7,14 @@
 //! Nothing outside of tests depends on this crate.
 
 pub mod cut_and_choose;
+pub mod lego;
 mod statistics;
 
 pub use statistics::binomial_tail;
 
 use garblet_circuit::Bits;
-use garblet_protocols::{ProtocolError, checks::Check};
+use garblet_commit::CommitError;
+use garblet_protocols::{ProtocolError, Session, checks::Check};
 
 /// What an honest party came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,6 +25,8 @@ pub enum Outcome {
     Wrong,
     /// It found the peer cheating, by that check.
     Caught(Check),
+    /// It found the peer opening a commitment otherwise than it had committed.
+    FalseOpening,
     /// It found at the end that the circuits did not agree.
     NoMajority,
     /// It ended otherwise: the peer was gone.
@@ -38,7 +42,21 @@ pub fn outcome(result: &Result<Outputs, ProtocolError>, right: &Outputs) -> Outc
         Ok(outputs) if outputs == right => Outcome::Right,
         Ok(_) => Outcome::Wrong,
         Err(ProtocolError::Cheating(cheating)) => Outcome::Caught(cheating.check),
+        Err(ProtocolError::Commit(CommitError::WrongOpening { .. } | CommitError::WrongBatch { .. })) => {
+            Outcome::FalseOpening
+        }
         Err(ProtocolError::NoMajority(_)) => Outcome::NoMajority,
         Err(_) => Outcome::Ended,
+    }
+}
+
+/// Parts from the peer as a caller would.
+async fn end(session: Session, result: Result<Outputs, ProtocolError>) -> Result<Outputs, ProtocolError> {
+    match result {
+        Ok(outputs) => session.close().await.map(|()| outputs),
+        Err(error) => {
+            session.abort().await;
+            Err(error)
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use garblet::{Filled, Party, PhaseCosts, fill, net::Channel, store::Store};
+use garblet::{Filled, Party, PhaseCosts, Protocol, fill, lego::Amounts, net::Channel, store::Store};
 use serde::Serialize;
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     progress::Bar,
     report::total,
     session::{self, Settings, block_on, explain},
-    supply::{Folder, remember_library},
+    supply::{Folder, Holds, remember_library},
     way::{self, Way, WayArgs, announce},
 };
 
@@ -32,9 +32,14 @@ pub(crate) struct Options {
 /// What to fill, with what.
 #[derive(clap::Args)]
 pub(crate) struct StockArgs {
-    /// The library file: component types, how many of each, how they are likely to be linked (TOML or JSON)
+    /// With components: the library file: component types, how many of each, how they are likely to be linked (TOML or JSON)
     #[arg(value_name = "LIBRARY")]
-    library: PathBuf,
+    library: Option<PathBuf>,
+    /// What it is prepared for: components, or lego
+    #[arg(long, value_name = "NAME", default_value = "components")]
+    protocol: Protocol,
+    #[command(flatten)]
+    gates: GateArgs,
     /// The folder of this party's store; made if there is none
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
@@ -51,6 +56,23 @@ pub(crate) struct StockArgs {
     #[arg(long, value_name = "TIME", default_value = "60s")]
     timeout: crate::args::Time,
 }
+
+/// How much to have with lego.
+#[derive(clap::Args, Clone, Copy)]
+struct GateArgs {
+    /// With lego: AND gates
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=GATES_MAX))]
+    gates: u64,
+    /// With lego: input bits of both parties
+    #[arg(long = "inputs", value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=GATES_MAX))]
+    input_bits: u64,
+    /// With lego: output bits
+    #[arg(long = "outputs", value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=GATES_MAX))]
+    output_bits: u64,
+}
+
+/// As many as can be made at once.
+const GATES_MAX: u64 = 1 << 32;
 
 /// The object of `--json`.
 #[derive(Serialize)]
@@ -91,6 +113,26 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 }
 
 impl StockArgs {
+    fn holds(&self) -> Result<Holds, Failure> {
+        let GateArgs { gates, input_bits: inputs, output_bits: outputs } = self.gates;
+        let amounts = Amounts { gates, inputs, input_pairs: inputs.div_ceil(2), outputs };
+        let given = amounts != Amounts::default();
+        match (self.protocol, &self.library) {
+            (Protocol::Components, Some(library)) if !given => Ok(Holds::Components(Some(library.clone()))),
+            (Protocol::Components, None) => {
+                Err(Failure::call("LIBRARY is missing: the library file says what to prepare")
+                    .hint("with --protocol lego it is --gates, --inputs and --outputs"))
+            }
+            (Protocol::Components, _) => Err(Failure::call("--gates, --inputs, --outputs: with --protocol lego only")),
+            (Protocol::Lego, None) if given => Ok(Holds::Gates(amounts)),
+            (Protocol::Lego, None) => Err(Failure::call("--gates is missing: how many AND gates to prepare")
+                .hint("--inputs and --outputs say for how many input and output bits")),
+            (Protocol::Lego, Some(_)) => Err(Failure::call("LIBRARY: lego prepares single gates, for any function")),
+            (other, _) => Err(Failure::call(format!("--protocol {other}: it prepares nothing for a store"))
+                .hint("components and lego do")),
+        }
+    }
+
     /// Meets the peer, and fills what is below so many percent.
     pub(crate) fn fill(&self, way: &Way, below: u8, progress: bool) -> Result<Filled, Failure> {
         let settings = self.settings();
@@ -115,19 +157,21 @@ impl StockArgs {
         let bar = Box::new(Bar::new(progress));
         let filled = fill(supply, Party(self.party), channel, config, below, &mut rand::rng(), bar).await;
         let mut filled = filled.map_err(|e| explain(&e))?;
-        remember_library(&mut filled.store, &self.library)?;
+        if let Some(library) = &self.library {
+            remember_library(&mut filled.store, library)?;
+        }
         Ok(filled)
     }
 
     /// The protocol and its parameters.
     pub(crate) fn settings(&self) -> Settings {
-        Settings::components(self.params.clone(), self.timeout.0)
+        Settings::of(self.protocol, self.params.clone(), self.timeout.0)
     }
 
     /// The store, and for whom it is.
     pub(crate) fn folder(&self, way: &Way) -> Result<Folder, Failure> {
-        let (library, path, key) = (Some(self.library.clone()), self.store.clone(), self.store_key.clone());
-        Ok(Folder { library, path, key, peer: way.peer.clone()? })
+        let (holds, path, key) = (self.holds()?, self.store.clone(), self.store_key.clone());
+        Ok(Folder { holds, path, key, peer: way.peer.clone()? })
     }
 
     /// Which party this is.

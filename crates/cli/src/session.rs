@@ -105,9 +105,9 @@ impl Settings {
         }
     }
 
-    /// `components` with these parameters, over an undisturbed link.
-    pub(crate) fn components(params: Vec<Param>, timeout: Duration) -> Self {
-        Settings { protocol: Protocol::Components.to_string(), params, link: None, timeout }
+    /// A protocol with these parameters, over an undisturbed link.
+    pub(crate) fn of(protocol: Protocol, params: Vec<Param>, timeout: Duration) -> Self {
+        Settings { protocol: protocol.to_string(), params, link: None, timeout }
     }
 
     /// The protocol and its parameters.
@@ -122,7 +122,7 @@ impl Settings {
         Ok(config)
     }
 
-    /// Refuses a library or a store where the protocol has none.
+    /// Refuses a library where the protocol has none.
     pub(crate) fn check_library(&self, given: bool) -> Result<(), Failure> {
         match given && self.config()?.protocol != Protocol::Components {
             true => Err(Failure::call(format!("--library, --store: {} prepares no components", self.protocol))
@@ -277,7 +277,7 @@ pub(crate) fn explain(error: &Error) -> Failure {
     match error {
         Error::Store(error) => store_failure(error),
         Error::NotPrepared(NotPrepared::Missing(_)) => Failure::no_result(error)
-            .hint("`garblet prepare LIBRARY --store DIR` makes what its counts say; --top-up makes it during the run"),
+            .hint("`garblet prepare` makes more for the store; with components --top-up makes it during the run"),
         Error::NotPrepared(_) => {
             Failure::call(error).hint("add it to the library file; a store is filled for one library")
         }

@@ -1,4 +1,4 @@
-//! Stores of prepared components, as the command line names them.
+//! Stores of prepared material, as the command line names them.
 
 use std::{
     path::{Path, PathBuf},
@@ -6,8 +6,9 @@ use std::{
 };
 
 use garblet::{
-    Supply,
+    Contents, Protocol, Supply,
     components::Library,
+    lego,
     store::{State, Store, StoreError, StoreKey},
 };
 
@@ -21,10 +22,10 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(10);
 const RETRY: Duration = Duration::from_millis(50);
 
-/// Where prepared components are.
+/// Where prepared material is.
 #[derive(clap::Args)]
 pub(crate) struct SupplyArgs {
-    /// With components: the folder of this party's store, filled by `garblet prepare`
+    /// With components or lego: the folder of this party's store, filled by `garblet prepare`
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
     /// The key that the store is encrypted under [default: store.key in the configuration folder]
@@ -33,12 +34,12 @@ pub(crate) struct SupplyArgs {
     /// With components: the library file to prepare from; a store knows from which one it was filled
     #[arg(long, value_name = "FILE")]
     library: Option<PathBuf>,
-    /// Make what the store lacks during the run
+    /// With components: make what the store lacks during the run
     #[arg(long, requires = "store")]
     top_up: bool,
 }
 
-/// Where prepared components come from.
+/// Where prepared material comes from.
 pub(crate) enum Source {
     /// A store on disk, filled before.
     Store { folder: Folder, top_up: bool },
@@ -49,15 +50,23 @@ pub(crate) enum Source {
 /// A store on disk and what it is for.
 #[derive(Clone)]
 pub(crate) struct Folder {
-    /// None is the one that the store was filled from.
-    pub(crate) library: Option<PathBuf>,
+    pub(crate) holds: Holds,
     pub(crate) path: PathBuf,
     pub(crate) key: Option<PathBuf>,
     pub(crate) peer: String,
 }
 
+/// What a store on disk is for.
+#[derive(Clone)]
+pub(crate) enum Holds {
+    /// What a library file says; none is the one that the store was filled from.
+    Components(Option<PathBuf>),
+    /// Gates of any function.
+    Gates(lego::Amounts),
+}
+
 impl SupplyArgs {
-    /// Where components come from, if they do not come from the program.
+    /// Where prepared material comes from, if it is not made for the run.
     ///
     /// *Errors*: options that the protocol has no use for; no peer to which a store belongs.
     pub(crate) fn source(
@@ -65,16 +74,19 @@ impl SupplyArgs {
         settings: &Settings,
         peer: &Result<String, Failure>,
     ) -> Result<Option<Source>, Failure> {
-        settings.check_library(self.library.is_some() || self.store.is_some())?;
-        match (&self.store, &self.library) {
-            (Some(path), library) => {
-                let (library, path, key) = (library.clone(), path.clone(), self.store_key.clone());
-                let folder = Folder { library, path, key, peer: peer.clone()? };
-                Ok(Some(Source::Store { folder, top_up: self.top_up }))
+        settings.check_library(self.library.is_some())?;
+        let Some(path) = &self.store else { return Ok(self.library.clone().map(Source::InMemory)) };
+        let holds = match settings.config()?.protocol {
+            Protocol::Components => Holds::Components(self.library.clone()),
+            Protocol::Lego if self.top_up => return Err(Failure::call("--top-up: with --protocol components only")),
+            Protocol::Lego => Holds::Gates(lego::Amounts::default()),
+            other => {
+                return Err(Failure::call(format!("--store: {other} takes nothing from a store"))
+                    .hint("give --protocol components or --protocol lego"));
             }
-            (None, Some(library)) => Ok(Some(Source::InMemory(library.clone()))),
-            (None, None) => Ok(None),
-        }
+        };
+        let folder = Folder { holds, path: path.clone(), key: self.store_key.clone(), peer: peer.clone()? };
+        Ok(Some(Source::Store { folder, top_up: self.top_up }))
     }
 }
 
@@ -86,7 +98,7 @@ impl Source {
         match self {
             Source::Store { folder, .. } => folder.open(Store::open),
             Source::InMemory(library) => Ok(Supply {
-                library: load(library)?,
+                contents: Contents::Components(load(library)?),
                 store: Store::in_memory(&mut rand::rng()).map_err(|e| store_failure(&e))?,
                 peer: "in memory".into(),
                 fill_first: true,
@@ -106,7 +118,10 @@ impl Folder {
         &self,
         open: fn(&Path, &StoreKey, &mut rand::rngs::ThreadRng) -> Result<Store, StoreError>,
     ) -> Result<Supply, Failure> {
-        let library = self.library.as_deref().map(load).transpose()?;
+        let library = match &self.holds {
+            Holds::Components(library) => library.as_deref().map(load).transpose()?,
+            Holds::Gates(_) => None,
+        };
         let key = load_or_create_key(self.key.as_deref())?;
         let begin = Instant::now();
         let store = loop {
@@ -115,11 +130,12 @@ impl Folder {
                 other => break other.map_err(|e| store_failure(&e))?,
             }
         };
-        let library = match library {
-            Some(library) => library,
-            None => load(&remembered_library(&store)?)?,
+        let contents = match (&self.holds, library) {
+            (Holds::Gates(amounts), _) => Contents::Gates(*amounts),
+            (_, Some(library)) => Contents::Components(library),
+            (_, None) => Contents::Components(load(&remembered_library(&store)?)?),
         };
-        Ok(Supply { library, store, peer: self.peer.clone(), fill_first: false })
+        Ok(Supply { contents, store, peer: self.peer.clone(), fill_first: false })
     }
 }
 

@@ -17,13 +17,27 @@ use crate::word::{Rows, Word};
 
 /// What the receiver keeps of a commitment. Sums (`^`) are commitments to the sums of the messages.
 ///
-/// Only [`CommitReceiver::commit`] and [`CommitReceiver::commit_to`] make it, after the sender's corrections were checked.
+/// [`CommitReceiver::commit`] and [`CommitReceiver::commit_to`] make it, after the sender's corrections were checked.
 ///
 /// *Secret*: the sender must not learn it, or it could open the commitment to anything.
 #[derive(Clone, Copy, Default)]
 pub struct Watched(Word);
 
 impl DefaultIsZeroes for Watched {}
+
+impl Watched {
+    /// Appends what [`Watched::read`] makes the same of: [`opening_bytes`](crate::opening_bytes) bytes but 16.
+    pub fn write(&self, code: Code, bytes: &mut Vec<u8>) {
+        self.0.write(code, bytes);
+    }
+
+    /// What [`Watched::write`] gave; what is missing is zero.
+    ///
+    /// The bytes are this party's own: nothing about them is checked.
+    pub fn read(bytes: &[u8]) -> Self {
+        Watched(Word::read(bytes))
+    }
+}
 
 impl BitXor for Watched {
     type Output = Watched;

@@ -2,6 +2,7 @@
 
 use std::ops::BitXor;
 
+use bytemuck::{Pod, Zeroable};
 use garblet_net::Channel;
 use garblet_primitives::{Aes128, Block};
 use zeroize::{DefaultIsZeroes, Zeroizing};
@@ -14,8 +15,10 @@ use crate::word::{Rows, Word};
 
 /// What the sender keeps of a commitment. Sums (`^`) are commitments to the sums of the messages.
 ///
+/// *Shape*: as bytes, the message and then this party's share.
 /// *Secret*: until it is opened.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Pod, Zeroable)]
+#[repr(C)]
 pub struct Committed {
     message: Block,
     /// The share `t0` of the message's word; the other is `t0 ^ word`.
@@ -28,6 +31,18 @@ impl Committed {
     /// The message.
     pub fn message(&self) -> Block {
         self.message
+    }
+
+    /// Appends what [`Committed::read`] makes the same commitment of: [`opening_bytes`](crate::opening_bytes) bytes.
+    pub fn write(&self, code: Code, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.message.to_bytes());
+        self.share.write(code, bytes);
+    }
+
+    /// A commitment from what [`Committed::write`] gave; what is missing is zero.
+    pub fn read(bytes: &[u8]) -> Self {
+        let (message, share) = bytes.split_first_chunk().unwrap_or((&[0; 16], &[]));
+        Committed { message: Block::from_bytes(*message), share: Word::read(share) }
     }
 }
 
@@ -110,10 +125,7 @@ impl CommitSender {
     /// *Errors*: the connection's.
     pub async fn open(&self, channel: &mut Channel, committed: &[Committed]) -> Result<(), CommitError> {
         let mut bytes = Vec::with_capacity(committed.len() * crate::opening_bytes(self.code));
-        for committed in committed {
-            bytes.extend_from_slice(&committed.message.to_bytes());
-            committed.share.write(self.code, &mut bytes);
-        }
+        committed.iter().for_each(|committed| committed.write(self.code, &mut bytes));
         channel.send_bytes(&bytes).await?;
         Ok(channel.flush().await?)
     }

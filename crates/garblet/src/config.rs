@@ -192,6 +192,15 @@ mod tests {
             config.set(name, value).unwrap();
             assert!(config.parameters().contains(&(name.into(), value.into())));
         }
+        let mut config = Config::of(Protocol::Lego);
+        for (name, value) in [("code", "bch312"), ("buckets", "4/2/2"), ("buckets", "least"), ("ot-k", "8")] {
+            config.set(name, value).unwrap();
+            assert!(config.parameters().contains(&(name.into(), value.into())));
+        }
+        for odd in ["1/2/2", "4/2", "4/0/2", "4/2/2/2", "many"] {
+            let error = config.set("buckets", odd).unwrap_err().to_string();
+            assert_eq!(error, format!("unknown buckets `{odd}`, expected least, or gates/checks/checks as 7/4/3"));
+        }
         let mut config = Config::of(Protocol::Components);
         for (name, value) in [("scheme", "grr3"), ("hash", "tmmo"), ("links", "keyed"), ("ot-k", "8")] {
             config.set(name, value).unwrap();

@@ -132,7 +132,16 @@ const JOINT_HASH: Parameter = named!("hash", "rekeyed, fixed-key or aes-256", bm
 const BMR: &[Parameter] = &[JOINT_FORM, JOINT_HASH, ot_k!(bmr)];
 const BMR_BGW: &[Parameter] = &[JOINT_FORM, JOINT_HASH];
 
-const LEGO: &[Parameter] = &[named!("code", "short or bch312", lego.code, CODES), ot_k!(lego)];
+const LEGO: &[Parameter] = &[
+    named!("code", "short or bch312", lego.code, CODES),
+    Parameter {
+        name: "buckets",
+        values: "least, or gates/checks/checks as 7/4/3",
+        get: |config| config.lego.sizing.to_string(),
+        set: |config, value| put(&mut config.lego.sizing, value.parse().ok()),
+    },
+    ot_k!(lego),
+];
 
 const ANY_SCHEME: &str = "half-gates, three-halves, grr3, four-row or privacy-free";
 

@@ -11,7 +11,7 @@ use rand::CryptoRng;
 use crate::{
     config::{Config, Protocol},
     role::{Material, Role},
-    supply::{Stocked, Supply},
+    supply::{Contents, Stocked, Supply},
 };
 
 /// A run that ended without a result.
@@ -88,7 +88,7 @@ impl Peer {
         }
     }
 
-    /// The same for `components`, drawing on a store that was filled before the program was known.
+    /// The same for `components` and `lego`, drawing on a store that was filled before the program was known.
     ///
     /// *Errors*: also stores that were not filled together, or for something else.
     pub async fn open_supplied(
@@ -101,8 +101,22 @@ impl Peer {
         progress: Box<dyn Progress>,
     ) -> Result<Self, Error> {
         check_party(party, &config)?;
-        let stocked = Stocked::new(supply, &config);
-        Peer::open_stocked(program, party, channel, config, stocked, rng, progress).await
+        supply.contents.check(&config)?;
+        let Supply { contents, store, peer, fill_first } = supply;
+        match contents {
+            Contents::Components(library) => {
+                let stocked = Stocked::new(library, store, peer, fill_first, &config);
+                Peer::open_stocked(program, party, channel, config, stocked, rng, progress).await
+            }
+            Contents::Gates(_) => {
+                let plan = Arc::new(lego::Plan::new(program, config.lego)?);
+                let hello = hello(plan.program(), party, 2, &config).with("gates", "from a store");
+                let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
+                let role =
+                    async |session: &mut Session| Role::lego_with_store(session, party, plan, store, &peer).await;
+                Peer::set_up(session, role).await
+            }
+        }
     }
 
     async fn open_stocked(

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party, Program};
 use garblet_protocols::{ProtocolError, Security, Session, components, cut_and_choose, lego, yao};
+use garblet_store::Store;
 
 use crate::supply::Stocked;
 
@@ -92,11 +93,30 @@ impl Role {
     ) -> Result<Self, ProtocolError> {
         match party == lego::CONSTRUCTOR {
             true => {
-                let role = lego::Constructor::setup(session, plan.clone()).await?;
+                let role = lego::Constructor::setup(session, plan.config()).await?;
                 Ok(Role::LegoConstructor(Box::new(role), plan))
             }
             false => {
-                let role = lego::Evaluator::setup(session, plan.clone()).await?;
+                let role = lego::Evaluator::setup(session, plan.config()).await?;
+                Ok(Role::LegoEvaluator(Box::new(role), plan))
+            }
+        }
+    }
+
+    pub(crate) async fn lego_with_store(
+        session: &mut Session,
+        party: Party,
+        plan: Arc<lego::Plan>,
+        store: Store,
+        peer: &str,
+    ) -> Result<Self, ProtocolError> {
+        match party == lego::CONSTRUCTOR {
+            true => {
+                let role = lego::Constructor::meet(session, plan.config(), store, peer).await?;
+                Ok(Role::LegoConstructor(Box::new(role), plan))
+            }
+            false => {
+                let role = lego::Evaluator::meet(session, plan.config(), store, peer).await?;
                 Ok(Role::LegoEvaluator(Box::new(role), plan))
             }
         }
@@ -131,7 +151,8 @@ impl Role {
             Role::YaoGarbler(_, plan) | Role::YaoEvaluator(_, plan) => plan.security(),
             Role::ComponentsGarbler(_, with) | Role::ComponentsEvaluator(_, with) => with.material.security(),
             Role::CutAndChooseGarbler(_, plan) | Role::CutAndChooseEvaluator(_, plan) => plan.security(),
-            Role::LegoConstructor(_, plan) | Role::LegoEvaluator(_, plan) => plan.security(),
+            Role::LegoConstructor(role, _) => role.security(),
+            Role::LegoEvaluator(role, _) => role.security(),
         }
     }
 
@@ -157,13 +178,13 @@ impl Role {
             Role::CutAndChooseEvaluator(role, _) => {
                 Ok(Material::CutAndChooseEvaluator(Box::new(role.prepare(session).await?)))
             }
-            Role::LegoConstructor(role, _) => {
-                let mut prepared = role.prepare(session).await?;
+            Role::LegoConstructor(role, plan) => {
+                let mut prepared = role.prepare(session, plan.clone()).await?;
                 role.build(session, &mut prepared).await?;
                 Ok(Material::LegoConstructor(Box::new(prepared)))
             }
-            Role::LegoEvaluator(role, _) => {
-                let mut prepared = role.prepare(session).await?;
+            Role::LegoEvaluator(role, plan) => {
+                let mut prepared = role.prepare(session, plan.clone()).await?;
                 role.build(session, &mut prepared).await?;
                 Ok(Material::LegoEvaluator(Box::new(prepared)))
             }

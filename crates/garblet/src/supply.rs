@@ -1,26 +1,58 @@
-//! Stores of prepared material for [`Protocol::Components`](crate::Protocol).
+//! Stores of prepared material, for [`Protocol::Components`](crate::Protocol) and [`Protocol::Lego`](crate::Protocol).
 
 use std::sync::Arc;
 
 use garblet_circuit::{Party, Program};
 use garblet_net::{Channel, Hello};
 use garblet_primitives::Prg;
-use garblet_protocols::{PhaseCosts, Progress, Session, components};
+use garblet_protocols::{PhaseCosts, Progress, Session, components, lego};
 use garblet_store::Store;
 use rand::CryptoRng;
 
-use crate::{config::Config, peer::Error};
+use crate::{
+    config::{Config, Protocol},
+    peer::Error,
+};
 
 /// A store, what it holds, and for whom.
 pub struct Supply {
     /// What is prepared.
-    pub library: components::Library,
+    pub contents: Contents,
     /// Where it is kept.
     pub store: Store,
     /// The peer: its fingerprint, or what stands for it where peers have no identities.
     pub peer: String,
     /// Whether the store is filled before a run, for instance because it is new.
     pub fill_first: bool,
+}
+
+/// What is prepared.
+pub enum Contents {
+    /// Components of a library.
+    Components(components::Library),
+    /// So many gates, inputs and outputs of any function. To run one, there is no need to say how many there are.
+    Gates(lego::Amounts),
+}
+
+impl Contents {
+    /// The protocol that it is for.
+    pub fn protocol(&self) -> Protocol {
+        match self {
+            Contents::Components(_) => Protocol::Components,
+            Contents::Gates(_) => Protocol::Lego,
+        }
+    }
+
+    /// Refuses another protocol.
+    pub(crate) fn check(&self, config: &Config) -> Result<(), Error> {
+        match config.protocol == self.protocol() {
+            true => Ok(()),
+            false => {
+                let (expected, got) = (self.protocol().to_string(), config.protocol.to_string());
+                Err(Error::Input { what: "protocol of a store".into(), expected, got })
+            }
+        }
+    }
 }
 
 /// A supply with its components made ready.
@@ -42,8 +74,13 @@ pub struct Filled {
 }
 
 impl Stocked {
-    pub(crate) fn new(supply: Supply, config: &Config) -> Self {
-        let Supply { library, store, peer, fill_first } = supply;
+    pub(crate) fn new(
+        library: components::Library,
+        store: Store,
+        peer: String,
+        fill_first: bool,
+        config: &Config,
+    ) -> Self {
         let material = Arc::new(components::Material::new(library, config.components.garbling));
         Stocked { material, store, peer, fill_first }
     }
@@ -51,8 +88,7 @@ impl Stocked {
     /// A store in memory with what one run of a program needs.
     pub(crate) fn for_run(program: &Program, config: &Config, rng: &mut impl CryptoRng) -> Result<Self, Error> {
         let library = components::Library::of_program(program);
-        let supply = Supply { library, store: Store::in_memory(rng)?, peer: String::new(), fill_first: true };
-        Ok(Stocked::new(supply, config))
+        Ok(Stocked::new(library, Store::in_memory(rng)?, String::new(), true, config))
     }
 
     pub(crate) fn digest(&self) -> String {
@@ -68,11 +104,11 @@ pub fn wants_to_fill(hello: &Hello) -> Option<u8> {
     hello.parameter(LOW_WATER)?.parse().ok().filter(|below| (1..=100).contains(below))
 }
 
-/// Fills a store, together with the peer's: of what there is less than `below` percent of what the library says, until there
+/// Fills a store, together with the peer's: of what there is less than `below` percent of what its contents say, until there
 /// is all. No program is needed: none is known.
 ///
-/// *Errors*: a peer that has another library, misbehaves or is gone; a store that was filled for something else. What
-/// was done until then is kept.
+/// *Errors*: a peer that fills its store with other contents, misbehaves or is gone; a store that was filled for something
+/// else. What was done until then is kept.
 pub async fn fill(
     supply: Supply,
     party: Party,
@@ -82,13 +118,31 @@ pub async fn fill(
     rng: &mut impl CryptoRng,
     progress: Box<dyn Progress>,
 ) -> Result<Filled, Error> {
-    let stocked = Stocked::new(supply, &config);
+    supply.contents.check(&config)?;
     let hello = Hello::new(config.protocol.name(), party.0, 2, [0; 32]).with("step", "prepare");
     let hello = config.parameters().iter().fold(hello, |hello, (name, value)| hello.with(name, value));
-    let hello = hello.with("library", stocked.digest()).with("counts", stocked.material.counts());
+    let Supply { contents, store, peer, .. } = supply;
+    let filling = match contents {
+        Contents::Components(library) => Filling::Components(Stocked::new(library, store, peer, false, &config)),
+        Contents::Gates(amounts) => Filling::Gates(amounts, store, peer),
+    };
+    let hello = match &filling {
+        Filling::Components(stocked) => {
+            hello.with("library", stocked.digest()).with("counts", stocked.material.counts())
+        }
+        Filling::Gates(lego::Amounts { gates, inputs, input_pairs, outputs }, ..) => {
+            hello.with("amounts", format!("{gates}, {inputs}, {input_pairs}, {outputs}"))
+        }
+    };
     let hello = hello.with(LOW_WATER, below);
     let mut session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
-    match fill_session(&mut session, stocked, party, config, below).await {
+    let filled = match filling {
+        Filling::Components(stocked) => fill_components(&mut session, stocked, party, config, below).await,
+        Filling::Gates(amounts, store, peer) => {
+            fill_gates(&mut session, (store, &peer), party, config.lego, amounts, below).await
+        }
+    };
+    match filled {
         Ok((store, lost)) => {
             let phases = session.costs();
             session.close().await?;
@@ -101,7 +155,13 @@ pub async fn fill(
     }
 }
 
-async fn fill_session(
+/// A store that is about to be filled.
+enum Filling {
+    Components(Stocked),
+    Gates(lego::Amounts, Store, String),
+}
+
+async fn fill_components(
     session: &mut Session,
     stocked: Stocked,
     party: Party,
@@ -120,4 +180,34 @@ async fn fill_session(
         let lost = role.lost();
         Ok((role.into_store(), lost))
     }
+}
+
+async fn fill_gates(
+    session: &mut Session,
+    (store, peer): (Store, &str),
+    party: Party,
+    config: lego::Config,
+    amounts: lego::Amounts,
+    below: u8,
+) -> Result<(Store, u64), Error> {
+    if party == lego::CONSTRUCTOR {
+        let mut role = lego::Constructor::meet(session, config, store, peer).await?;
+        if let Some(short) = amounts.short_of(&role.stock(), below) {
+            role.fill(session, &lego::Order::new(short, config)?).await?;
+        }
+        let lost = role.lost();
+        Ok((role.into_store().ok_or_else(no_store)?, lost))
+    } else {
+        let mut role = lego::Evaluator::meet(session, config, store, peer).await?;
+        if let Some(short) = amounts.short_of(&role.stock(), below) {
+            role.fill(session, &lego::Order::new(short, config)?).await?;
+        }
+        let lost = role.lost();
+        Ok((role.into_store().ok_or_else(no_store)?, lost))
+    }
+}
+
+/// A role that has met its peer with a store has it.
+fn no_store() -> Error {
+    Error::Material { what: "store", expected: "the one that was given".into(), got: "none".into() }
 }

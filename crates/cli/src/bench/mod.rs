@@ -7,6 +7,7 @@ pub(crate) mod compgc;
 pub(crate) mod compile;
 pub(crate) mod garbling;
 pub(crate) mod joint;
+pub(crate) mod lego;
 pub(crate) mod link_relay;
 pub(crate) mod ot;
 pub(crate) mod pssw;
@@ -34,6 +35,8 @@ pub(crate) enum Bench {
     Bmr(bmr::Options),
     /// Checked and unchecked garbled circuits: the tables of 2009, and what is better today
     Pssw(pssw::Options),
+    /// Gates made before the function is known, against cheaters: the paper's experiments
+    Lego(lego::Options),
     /// The function language: time and memory by instance, over sizes a hundredfold apart
     Compile(compile::Options),
     /// A long computation by two processes over loopback TCP
@@ -53,6 +56,7 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Failure> {
         Bench::Compgc(options) => compgc::run(options),
         Bench::Bmr(options) => bmr::run(options),
         Bench::Pssw(options) => pssw::run(options),
+        Bench::Lego(options) => lego::run(options),
         Bench::Compile(options) => compile::run(options),
         Bench::Yao(options) => yao::run(options),
         Bench::LinkRelay(options) => link_relay::run(options),

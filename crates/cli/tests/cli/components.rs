@@ -10,14 +10,14 @@ const PROGRAM: &str = "examples/components/highest.json";
 const INPUTS: [&str; 2] = ["0=examples/components/house0.json", "1=examples/components/house1.json"];
 
 /// Two parties with stores and identities.
-struct Parties {
+pub(crate) struct Parties {
     folder: Folder,
     identity: [String; 2],
     fingerprint: [String; 2],
 }
 
 impl Parties {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let folder = Folder::new(name);
         let keygen = |name: &str| {
             let path = folder.path(name);
@@ -27,6 +27,11 @@ impl Parties {
         };
         let ((a, b), (c, d)) = (keygen("zero.pem"), keygen("one.pem"));
         Parties { folder, identity: [a, c], fingerprint: [b, d] }
+    }
+
+    /// A file in the parties' folder: its path.
+    pub(crate) fn file(&self, name: &str, text: &str) -> String {
+        self.folder.file(name, text)
     }
 
     /// A command of a party with its store, its identity and its peer's.
@@ -52,7 +57,7 @@ impl Parties {
     }
 
     /// Runs a command as both parties.
-    fn both(&self, command: &[&str], more: [&[&str]; 2]) -> [Ran; 2] {
+    pub(crate) fn both(&self, command: &[&str], more: [&[&str]; 2]) -> [Ran; 2] {
         let (child, address) = self.listen(&[command, more[0]].concat());
         let connected = self.connect(&address, &[command, more[1]].concat());
         [finish(child), connected]

@@ -7,6 +7,7 @@ mod examples;
 mod faults;
 mod identities;
 mod invocation;
+mod lego;
 mod link_graphs;
 mod many_parties;
 mod results;

@@ -4,24 +4,85 @@
 //! always accepted and garbage never. If two keys are accepted, their sum is the difference: the constructor has cheated and
 //! given away its secret, and [`extract`](super::extract) uses it.
 
+use std::{ops::Range, sync::Arc};
+
+use bytemuck::{Pod, Zeroable};
 use garblet_primitives::Block;
 
-use super::{
-    gates::Components,
-    layout::{Layout, Soldering, Solderings},
-    parameters::Buckets,
-};
+use super::gates::Components;
 
-/// All components that the evaluator has, in their buckets.
+/// A garbled gate and what joins it to the first of its bucket.
+#[derive(Clone, Copy, Default, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct BucketGate {
+    pub(super) number: u64,
+    pub(super) unused: u64,
+    pub(super) table: [Block; 2],
+    pub(super) left: Block,
+    pub(super) right: Block,
+    /// What moves the gate's key to the one that is committed to, and from there to the first gate's.
+    pub(super) output: Block,
+}
+
+/// A wire authenticator and what joins it to the wire of its bucket.
+#[derive(Clone, Copy, Default, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct BucketAuthenticator {
+    pub(super) number: u64,
+    pub(super) unused: u64,
+    pub(super) pair: [Block; 2],
+    pub(super) wire: Block,
+}
+
+/// Buckets one after another, each of so many gates and authenticators.
+#[derive(Default)]
+pub(super) struct Buckets {
+    gates: Vec<BucketGate>,
+    authenticators: Vec<BucketAuthenticator>,
+    /// Where each bucket ends.
+    ends: Vec<[usize; 2]>,
+}
+
+impl Buckets {
+    pub(super) fn push(
+        &mut self,
+        gates: impl IntoIterator<Item = BucketGate>,
+        authenticators: impl IntoIterator<Item = BucketAuthenticator>,
+    ) {
+        self.gates.extend(gates);
+        self.authenticators.extend(authenticators);
+        self.ends.push([self.gates.len(), self.authenticators.len()]);
+    }
+
+    fn ranges(&self, bucket: usize) -> [Range<usize>; 2] {
+        let starts = bucket.checked_sub(1).map_or([0; 2], |before| self.ends[before]);
+        [0, 1].map(|kind| starts[kind]..self.ends[bucket][kind])
+    }
+
+    pub(super) fn gates(&self, bucket: usize) -> &[BucketGate] {
+        &self.gates[self.ranges(bucket)[0].clone()]
+    }
+
+    pub(super) fn authenticators(&self, bucket: usize) -> &[BucketAuthenticator] {
+        &self.authenticators[self.ranges(bucket)[1].clone()]
+    }
+
+    #[cfg(test)]
+    pub(super) fn gates_mut(&mut self, bucket: usize) -> &mut [BucketGate] {
+        let range = self.ranges(bucket)[0].clone();
+        &mut self.gates[range]
+    }
+}
+
+/// All components that the evaluator has for a run, in their buckets.
 pub(super) struct Material {
-    pub(super) components: Components,
-    pub(super) tables: Vec<u8>,
-    /// What moves each gate's key to the one that is committed to.
-    pub(super) shifts: Vec<Block>,
-    pub(super) authenticators: Vec<[Block; 2]>,
-    pub(super) layout: Layout,
-    pub(super) solderings: Solderings,
-    pub(super) buckets: Buckets,
+    pub(super) components: Arc<Components>,
+    /// One for every AND gate.
+    pub(super) ands: Buckets,
+    /// One for every two inputs of the constructor.
+    pub(super) input_gates: Buckets,
+    /// Authenticators of every input bit.
+    pub(super) inputs: Buckets,
 }
 
 /// What a bucket gives.
@@ -37,37 +98,32 @@ impl Material {
         let keys = self.and_gates(bucket, left, right);
         match keys.iter().all(|&key| key == keys[0]) {
             true => Given { key: keys[0], delta: None },
-            false => self.vote(bucket, &keys),
+            false => self.vote(self.ands.authenticators(bucket), &keys),
         }
     }
 
     /// What each gate of an AND bucket gives.
     pub(super) fn and_gates(&self, bucket: usize, left: Block, right: Block) -> Vec<Block> {
-        let others = self.buckets.gates as usize - 1;
-        let solderings = &self.solderings.gates[bucket * others..][..others];
-        self.gates(self.layout.gates(bucket), solderings, left, right)
+        self.gates(self.ands.gates(bucket), left, right)
     }
 
     /// What each gate of an input bucket gives.
     pub(super) fn input_gates(&self, bucket: usize, left: Block, right: Block) -> Vec<Block> {
-        let others = self.buckets.input_gates as usize - 1;
-        let solderings = &self.solderings.input_gates[bucket * others..][..others];
-        self.gates(self.layout.input_gates(bucket), solderings, left, right)
+        self.gates(self.input_gates.gates(bucket), left, right)
     }
 
-    fn gates(&self, numbers: &[u64], solderings: &[Soldering<Block>], left: Block, right: Block) -> Vec<Block> {
-        let all = || std::iter::once(&[Block::ZERO; 3]).chain(solderings);
-        let inputs: Vec<Block> = all().flat_map(|[l, r, _]| [left ^ *l, right ^ *r]).collect();
-        let mut keys = vec![Block::ZERO; numbers.len()];
-        self.components.evaluate(numbers, &inputs, &self.tables, &mut keys);
-        for ((key, &number), soldering) in keys.iter_mut().zip(numbers).zip(all()) {
-            *key ^= self.shifts[number as usize] ^ soldering[2];
-        }
+    fn gates(&self, gates: &[BucketGate], left: Block, right: Block) -> Vec<Block> {
+        let numbers: Vec<u64> = gates.iter().map(|gate| gate.number).collect();
+        let tables: Vec<&[u8]> = gates.iter().map(|gate| bytemuck::bytes_of(&gate.table)).collect();
+        let inputs: Vec<Block> = gates.iter().flat_map(|gate| [left ^ gate.left, right ^ gate.right]).collect();
+        let mut keys = vec![Block::ZERO; gates.len()];
+        self.components.evaluate(&numbers, &inputs, &tables, &mut keys);
+        keys.iter_mut().zip(gates).for_each(|(key, gate)| *key ^= gate.output);
         keys
     }
 
-    /// The bucket's gates disagree: those and its authenticators vote.
-    fn vote(&self, bucket: usize, keys: &[Block]) -> Given {
+    /// A bucket's gates disagree: those and its authenticators vote.
+    fn vote(&self, authenticators: &[BucketAuthenticator], keys: &[Block]) -> Given {
         let mut different: Vec<Block> = Vec::new();
         keys.iter().for_each(|&key| {
             if different.iter().all(|&other| other != key) {
@@ -76,10 +132,9 @@ impl Material {
         });
         let votes = |key: Block| {
             let gates = keys.iter().filter(|&&other| other == key).count();
-            gates + self.vouching(bucket, key)
+            gates + self.accepting(authenticators, key)
         };
-        let accepted: Vec<Block> =
-            different.iter().copied().filter(|&key| votes(key) >= self.buckets.gates as usize).collect();
+        let accepted: Vec<Block> = different.iter().copied().filter(|&key| votes(key) >= keys.len()).collect();
         match accepted[..] {
             [key] => Given { key, delta: None },
             [key, other, ..] => Given { key, delta: Some(key ^ other) },
@@ -88,23 +143,14 @@ impl Material {
         }
     }
 
-    fn vouching(&self, bucket: usize, key: Block) -> usize {
-        let numbers = self.layout.authenticators(bucket);
-        let solderings = &self.solderings.authenticators[bucket * numbers.len()..];
-        numbers.iter().zip(solderings).filter(|&(&number, &soldering)| self.accepts(number, key ^ soldering)).count()
+    /// How many of the authenticators accept the key of their wire.
+    fn accepting(&self, authenticators: &[BucketAuthenticator], key: Block) -> usize {
+        authenticators.iter().filter(|of| self.components.accepts(of.number, &of.pair, key ^ of.wire)).count()
     }
 
     /// Whether most authenticators of an input accept its key.
     pub(super) fn input_is_valid(&self, input: usize, key: Block) -> bool {
-        let numbers = self.layout.input_authenticators(input);
-        let others = numbers.len() - 1;
-        let solderings = &self.solderings.input_authenticators[input * others..][..others];
-        let solderings = std::iter::once(&Block::ZERO).chain(solderings);
-        let accepting = numbers.iter().zip(solderings).filter(|&(&number, &s)| self.accepts(number, key ^ s)).count();
-        2 * accepting > numbers.len()
-    }
-
-    fn accepts(&self, number: u64, key: Block) -> bool {
-        self.components.accepts(number, &self.authenticators[number as usize], key)
+        let authenticators = self.inputs.authenticators(input);
+        2 * self.accepting(authenticators, key) > authenticators.len()
     }
 }

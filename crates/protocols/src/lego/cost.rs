@@ -1,7 +1,7 @@
 //! Bytes and rounds of every phase, as formulas.
 
 use garblet_circuit::Party;
-use garblet_commit::{batch_opening_bytes, commit_bytes, opening_bytes};
+use garblet_commit::{Code, batch_opening_bytes, commit_bytes, opening_bytes};
 use garblet_net::Hello;
 use garblet_ot::Sigma;
 
@@ -10,7 +10,7 @@ use super::{
     delta_ot::{self, SEEDS},
     gates::TABLE_BYTES,
     parameters::Parameters,
-    plan::{Plan, STATISTICAL},
+    plan::{Order, Plan, STATISTICAL},
 };
 use crate::{
     interface,
@@ -26,33 +26,40 @@ pub struct Checks {
     pub authenticators: u64,
 }
 
-/// What a phase of one run of `plan` costs `party`, both hellos given, if so many components were checked.
+/// What a phase of one run of `plan`, for which `order` is made, costs `party`, both hellos given, if so many components were checked.
 ///
 /// With `Q` gates and `A` authenticators made, `q` AND buckets of `b` gates and `b - 1` authenticators, `n` inputs of `c`
 /// authenticators, `k` input buckets of `d` gates, `m` outputs, `g` and `a` components checked, parity bits `p`, words of `w` bits:
 ///
 /// | phase | constructor to evaluator | evaluator to constructor |
 /// |---|---|---|
-/// | setup | hello, checked OT extension by `w` and by 168, 17, one commitment | hello, the other sides of both, 16 |
-/// | prepare | 16, commitments to `3 Q + A + n + m + 80`, `16 (n + 40)`, `48 Q + 32 A + 32`, `(n + m + 40) / 8`, 40 openings, `16 (3 g + a + 40 + w)`, `16 (3 (b - 1) q + 3 (d - 1) k + (b - 1) q + (c - 1) n + w)` | `21 n`, 770 |
+/// | setup | hello, checked OT extension by `w` and by 168, 49, one commitment | hello, the other sides of both, 16 |
+/// | prepare | 16, commitments to `3 Q + A + n + m + 80`, `16 (n + 40)`, `48 Q + 32 A`, `(n + m + 40) / 8`, 40 openings, `16 (3 g + a + 40 + w)`, `16 (3 (b - 1) q + 3 (d - 1) k + (b - 1) q + (c - 1) n + w)` | `21 n`, 770 |
 /// | build | `16 (2 and + n1 + w)` | 16 |
 /// | online | `16 n1`, `n2 + m2` openings | `n2 / 8`, `16 m1` |
-pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello; 2], checks: Checks) -> Communication {
+pub fn communication(
+    plan: &Plan,
+    order: &Order,
+    party: Party,
+    phase: Phase,
+    hello: &[Hello; 2],
+    checks: Checks,
+) -> Communication {
     let peer = if party == CONSTRUCTOR { EVALUATOR } else { CONSTRUCTOR };
     Communication {
-        bytes_sent: bytes(plan, party, phase, hello, checks),
-        bytes_received: bytes(plan, peer, phase, hello, checks),
+        bytes_sent: bytes(plan, order, party, phase, hello, checks),
+        bytes_received: bytes(plan, order, peer, phase, hello, checks),
         rounds: rounds(plan, party, phase),
     }
 }
 
-fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello; 2], checks: Checks) -> u64 {
+fn bytes(plan: &Plan, order: &Order, from: Party, phase: Phase, hello: &[Hello; 2], checks: Checks) -> u64 {
     match (phase, from == CONSTRUCTOR) {
         (Phase::Setup, constructor) => setup(plan, constructor, hello),
-        (Phase::Prepare, true) => prepare(plan, checks),
+        (Phase::Prepare, true) => prepare(plan.config().code, order, checks),
         (Phase::Prepare, false) => {
             let claims = statistical().div_ceil(8) + 16 * statistical();
-            delta_ot::extension_bytes(plan.pool_inputs() as u64 + statistical()) + 7 * 16 + claims
+            delta_ot::extension_bytes(order.inputs() as u64 + statistical()) + 7 * 16 + claims
         }
         (Phase::Build, true) => batch_opening_bytes(plan.config().code, build_openings(plan)),
         (Phase::Build, false) => {
@@ -76,22 +83,21 @@ fn setup(plan: &Plan, constructor: bool, hello: &[Hello; 2]) -> u64 {
     let of_delta = width.checked_extension_bytes(SEEDS as u64, Sigma::Forty);
     let both = width.sender_setup_bytes() + width.receiver_setup_bytes() + width.checked_setup_bytes();
     match constructor {
-        true => hello[0].encoded_bytes() + both + of_words[0] + of_delta[1] + 17 + commit_bytes(code, 1) + 16,
+        true => hello[0].encoded_bytes() + both + of_words[0] + of_delta[1] + 17 + 32 + commit_bytes(code, 1) + 16,
         false => hello[1].encoded_bytes() + both + of_words[1] + of_delta[0] + 16,
     }
 }
 
-fn prepare(plan: &Plan, checks: Checks) -> u64 {
-    let code = plan.config().code;
-    let (gates, authenticators) = (plan.gates_made() as u64, plan.authenticators_made() as u64);
-    let (inputs, outputs) = (plan.pool_inputs() as u64, plan.outputs() as u64);
+fn prepare(code: Code, order: &Order, checks: Checks) -> u64 {
+    let (gates, authenticators) = (order.gates_made() as u64, order.authenticators_made() as u64);
+    let (inputs, outputs) = (order.inputs() as u64, order.outputs() as u64);
     let chosen = inputs + statistical();
     let random = 3 * gates + authenticators + outputs + statistical();
     let committed = commit_bytes(code, random) + commit_bytes(code, chosen) + 16 * chosen;
-    let components = 32 + gates * (TABLE_BYTES as u64 + 16) + authenticators * 32;
+    let components = gates * (TABLE_BYTES as u64 + 16) + authenticators * 32;
     let told = (inputs + outputs + statistical()).div_ceil(8) + statistical() * opening_bytes(code) as u64;
     let checked = batch_opening_bytes(code, 3 * checks.gates + checks.authenticators + statistical());
-    16 + committed + components + told + checked + batch_opening_bytes(code, solderings(&plan.parameters()))
+    16 + committed + components + told + checked + batch_opening_bytes(code, solderings(&order.parameters()))
 }
 
 /// Solderings within buckets.

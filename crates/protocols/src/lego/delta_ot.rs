@@ -84,25 +84,62 @@ pub(super) struct Evaluator {
     flip: Block,
 }
 
-impl Constructor {
-    /// The constructor who has chosen among the seeds of 168 OTs, and who draws the matrix.
+/// What the constructor says of the difference.
+#[derive(Clone, Copy)]
+pub(super) struct Public {
+    /// The seed of the matrix.
+    pub(super) matrix: Block,
+    /// Whether the lowest bit of the product is flipped to make that of the difference one.
+    pub(super) flip: bool,
+}
+
+impl Public {
+    /// Draws a matrix for the bits that the constructor has chosen, and tells the evaluator.
     ///
     /// *Cost*: 17 bytes. *Errors*: the connection's.
-    pub(super) async fn setup(
+    pub(super) async fn send(
         channel: &mut Channel,
         rng: &mut (impl CryptoRng + ?Sized),
-        bits: Choices,
-        seeds: &[Block],
+        bits: &Choices,
     ) -> Result<Self, ProtocolError> {
-        let seed = Block::random(rng);
-        let matrix = Matrix::of(seed);
-        let terms = matrix.0.iter().zip(bits.iter());
-        let product = terms.fold(Block::ZERO, |sum, (&row, bit)| sum ^ (Block::mask(bit) & row));
-        let one = Block::from_u128(1);
-        let flip = (product & one) ^ one;
-        channel.send_bytes(&seed.to_bytes()).await?;
-        channel.send_bytes(&flip.to_bytes()[..1]).await?;
-        Ok(Constructor { streams: Aes128::many(seeds), position: 0, bits, matrix, delta: Delta::new(product ^ flip) })
+        let matrix = Block::random(rng);
+        let flip = !lowest(product(&Matrix::of(matrix), bits));
+        channel.send_bytes(&matrix.to_bytes()).await?;
+        channel.send_bytes(&[u8::from(flip)]).await?;
+        Ok(Public { matrix, flip })
+    }
+
+    /// What the constructor has sent.
+    ///
+    /// *Errors*: the connection's.
+    pub(super) async fn receive(channel: &mut Channel) -> Result<Self, ProtocolError> {
+        let mut message = [0; 17];
+        channel.receive_bytes(&mut message).await?;
+        let (matrix, flip) = message.split_first_chunk().unwrap_or((&[0; 16], &[]));
+        Ok(Public { matrix: Block::from_bytes(*matrix), flip: flip.first().is_some_and(|flip| flip & 1 == 1) })
+    }
+
+    /// The flip as a block.
+    fn flip(self) -> Block {
+        Block::from_u128(self.flip.into())
+    }
+}
+
+/// The sum of the matrix's rows that bits choose.
+fn product(matrix: &Matrix, bits: &Choices) -> Block {
+    matrix.0.iter().zip(bits.iter()).fold(Block::ZERO, |sum, (&row, bit)| sum ^ (Block::mask(bit) & row))
+}
+
+fn lowest(block: Block) -> bool {
+    block.to_u128() & 1 == 1
+}
+
+impl Constructor {
+    /// The constructor who has chosen by `bits` among the seeds of 168 OTs.
+    pub(super) fn new(bits: Choices, seeds: &[Block], public: Public) -> Self {
+        let matrix = Matrix::of(public.matrix);
+        let delta = Delta::new(product(&matrix, &bits) ^ public.flip());
+        Constructor { streams: Aes128::many(seeds), position: 0, bits, matrix, delta }
     }
 
     /// The difference.
@@ -163,18 +200,12 @@ impl Constructor {
 
 impl Evaluator {
     /// The evaluator who has both seeds of 168 OTs.
-    ///
-    /// *Errors*: the connection's.
-    pub(super) async fn setup(channel: &mut Channel, seeds: &[[Block; 2]]) -> Result<Self, ProtocolError> {
+    pub(super) fn new(seeds: &[[Block; 2]], public: Public) -> Self {
         let streams = [0, 1].map(|side| {
             let seeds: Zeroizing<Vec<Block>> = Zeroizing::new(seeds.iter().map(|pair| pair[side]).collect());
             Aes128::many(&seeds)
         });
-        let mut message = [0; 17];
-        channel.receive_bytes(&mut message).await?;
-        let (seed, flip) = message.split_first_chunk().unwrap_or((&[0; 16], &[]));
-        let flip = Block::from_u128(u128::from(flip.first().is_some_and(|flip| flip & 1 == 1)));
-        Ok(Evaluator { streams, position: 0, matrix: Matrix::of(Block::from_bytes(*seed)), flip })
+        Evaluator { streams, position: 0, matrix: Matrix::of(public.matrix), flip: public.flip() }
     }
 
     /// Makes `n` OTs: uniform bits `b_i`, and the blocks `r_i + b_i delta`.

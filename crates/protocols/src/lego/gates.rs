@@ -35,38 +35,43 @@ impl Components {
         Components { instances: Instances::new(&component, GARBLING), gate_seed, authenticator_hash }
     }
 
-    /// Garbles gates from number 0 on: their tables, and the zero keys of what they give.
+    /// Garbles gates from number `first` on: their tables, and the zero keys of what they give.
     ///
     /// *Shape*: `inputs` are the zero keys of left and right input, gate by gate.
-    pub(super) fn garble(&self, delta: &Delta, secret: Block, inputs: &[Block]) -> (Vec<u8>, Zeroizing<Vec<Block>>) {
+    pub(super) fn garble(
+        &self,
+        delta: &Delta,
+        secret: Block,
+        first: u64,
+        inputs: &[Block],
+    ) -> (Vec<u8>, Zeroizing<Vec<Block>>) {
         let count = inputs.len() / 2;
         let mut tables = vec![0; TABLE_BYTES * count];
         let mut outputs = Zeroizing::new(vec![Block::ZERO; count]);
         let seeds = Seeds::new(self.gate_seed, secret);
-        self.instances.garbler(delta, &seeds, 0).garble(0, count, inputs, &mut tables, &mut outputs);
+        self.instances.garbler(delta, &seeds, 0).garble(first, count, inputs, &mut tables, &mut outputs);
         (tables, outputs)
     }
 
     /// Evaluates gates by their numbers: the keys that they give, not yet moved.
     ///
-    /// *Shape*: `inputs` are keys of left and right input, gate by gate; `tables` holds those of all numbers.
-    pub(super) fn evaluate(&self, numbers: &[u64], inputs: &[Block], tables: &[u8], outputs: &mut [Block]) {
-        let table = |&number: &u64| &tables[TABLE_BYTES * number as usize..][..TABLE_BYTES];
-        let tables: Vec<&[u8]> = numbers.iter().map(table).collect();
-        InstanceEvaluator::new(self.gate_seed).evaluate((&self.instances, 0), numbers, inputs, &tables, outputs);
+    /// *Shape*: `inputs` are keys of left and right input, gate by gate; a table of [`TABLE_BYTES`] for each.
+    pub(super) fn evaluate(&self, numbers: &[u64], inputs: &[Block], tables: &[&[u8]], outputs: &mut [Block]) {
+        InstanceEvaluator::new(self.gate_seed).evaluate((&self.instances, 0), numbers, inputs, tables, outputs);
     }
 
-    /// Authenticators from number 0 on for wires with these zero keys; `swaps` says which stand in reverse order.
+    /// Authenticators from number `first` on for wires with these zero keys; `swaps` says which stand in reverse order.
     pub(super) fn authenticate(
         &self,
         delta: &Delta,
+        first: u64,
         zeros: &[Block],
         swaps: impl Iterator<Item = bool>,
     ) -> Vec<[Block; 2]> {
         let mut low = zeros.to_vec();
         let mut high: Vec<Block> = zeros.iter().map(|&zero| zero ^ delta.block()).collect();
-        self.authenticator_hash.hash_batch(0, &mut low);
-        self.authenticator_hash.hash_batch(0, &mut high);
+        self.authenticator_hash.hash_batch(first, &mut low);
+        self.authenticator_hash.hash_batch(first, &mut high);
         let order = |((low, high), swap)| [Block::select(swap, low, high), Block::select(swap, high, low)];
         low.into_iter().zip(high).zip(swaps).map(order).collect()
     }
@@ -84,23 +89,26 @@ mod tests {
 
     use super::*;
 
+    /// Not a multiple of what shares a hash key.
+    const FIRST: u64 = 3 << 40 | 1000;
+
     #[test]
     fn gates_compute_and_by_their_numbers() {
         let mut rng = Prg::new(Block::from_u128(1));
         let delta = Delta::random(&mut rng);
         let components = Components::new([rng.next_block(), rng.next_block()]);
         let zeros: Vec<Block> = (0..600).map(|_| rng.next_block()).collect();
-        let (tables, outputs) = components.garble(&delta, rng.next_block(), &zeros);
-        let numbers: Vec<u64> = (0..300).rev().step_by(7).collect();
+        let (tables, outputs) = components.garble(&delta, rng.next_block(), FIRST, &zeros);
+        let chosen: Vec<usize> = (0..300).rev().step_by(7).collect();
+        let numbers: Vec<u64> = chosen.iter().map(|&n| FIRST + n as u64).collect();
+        let tables: Vec<&[u8]> = chosen.iter().map(|&n| &tables[TABLE_BYTES * n..][..TABLE_BYTES]).collect();
         for (a, b) in [(false, false), (false, true), (true, false), (true, true)] {
             let key = |zero: Block, bit| zero ^ (Block::mask(bit) & delta.block());
-            let keys: Vec<Block> = numbers
-                .iter()
-                .flat_map(|&n| [key(zeros[2 * n as usize], a), key(zeros[2 * n as usize + 1], b)])
-                .collect();
+            let keys: Vec<Block> =
+                chosen.iter().flat_map(|&n| [key(zeros[2 * n], a), key(zeros[2 * n + 1], b)]).collect();
             let mut given = vec![Block::ZERO; numbers.len()];
             components.evaluate(&numbers, &keys, &tables, &mut given);
-            assert!(numbers.iter().zip(&given).all(|(&n, &given)| given == key(outputs[n as usize], a && b)));
+            assert!(chosen.iter().zip(&given).all(|(&n, &given)| given == key(outputs[n], a && b)));
         }
     }
 
@@ -110,9 +118,9 @@ mod tests {
         let delta = Delta::random(&mut rng);
         let components = Components::new([rng.next_block(), rng.next_block()]);
         let zeros: Vec<Block> = (0..10).map(|_| rng.next_block()).collect();
-        let pairs = components.authenticate(&delta, &zeros, (0..10).map(|i| i % 3 == 0));
+        let pairs = components.authenticate(&delta, FIRST, &zeros, (0..10).map(|i| i % 3 == 0));
         for (number, (&zero, pair)) in zeros.iter().zip(&pairs).enumerate() {
-            let number = number as u64;
+            let number = FIRST + number as u64;
             assert!(components.accepts(number, pair, zero) && components.accepts(number, pair, zero ^ delta.block()));
             assert!(!components.accepts(number, pair, rng.next_block()));
             assert!(!components.accepts(number + 1, pair, zero), "of another number");

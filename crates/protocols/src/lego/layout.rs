@@ -5,7 +5,10 @@ use std::ops::BitXor;
 use garblet_primitives::{Block, Prg};
 use rand_core::Rng;
 
-use super::parameters::Parameters;
+use super::{
+    bucket::{BucketAuthenticator, BucketGate, Buckets},
+    parameters::Parameters,
+};
 
 /// The numbers of the components that were not checked, in the order of their buckets.
 pub(super) struct Layout {
@@ -14,7 +17,7 @@ pub(super) struct Layout {
     authenticators: Vec<u64>,
 }
 
-/// Where a component goes: solderings of one bucket.
+/// The three wires of a gate: left and right input, and output.
 pub(super) type Soldering<W> = [W; 3];
 
 impl Layout {
@@ -37,20 +40,20 @@ impl Layout {
     }
 
     /// The authenticators of an AND bucket.
-    pub(super) fn authenticators(&self, bucket: usize) -> &[u64] {
+    fn authenticators(&self, bucket: usize) -> &[u64] {
         let size = self.parameters.buckets.authenticators() as usize;
         &self.authenticators[bucket * size..][..size]
     }
 
     /// The gates of an input bucket.
-    pub(super) fn input_gates(&self, bucket: usize) -> &[u64] {
+    fn input_gates(&self, bucket: usize) -> &[u64] {
         let Parameters { demand, buckets, .. } = self.parameters;
         let size = buckets.input_gates as usize;
         &self.gates[(demand.gates * u64::from(buckets.gates)) as usize + bucket * size..][..size]
     }
 
     /// The authenticators of an input.
-    pub(super) fn input_authenticators(&self, input: usize) -> &[u64] {
+    fn input_authenticators(&self, input: usize) -> &[u64] {
         let Parameters { demand, buckets, .. } = self.parameters;
         let size = buckets.input_authenticators as usize;
         let before = (demand.gates * u64::from(buckets.authenticators())) as usize;
@@ -102,42 +105,56 @@ impl Layout {
     /// The first gate of every AND bucket, of every input bucket, and the first authenticator of every input.
     pub(super) fn heads<W: Copy>(&self, gates: &[Soldering<W>], authenticators: &[W]) -> Heads<W> {
         let gate = |numbers: &[u64]| gates[numbers[0] as usize];
+        let ends = |[left, right, _]: Soldering<W>| [left, right];
         Heads {
             gates: self.and_buckets().map(|bucket| gate(self.gates(bucket))).collect(),
-            input_gates: self.input_buckets().map(|bucket| gate(self.input_gates(bucket))).collect(),
+            input_gates: self.input_buckets().map(|bucket| ends(gate(self.input_gates(bucket)))).collect(),
             inputs: self.inputs().map(|i| authenticators[self.input_authenticators(i)[0] as usize]).collect(),
         }
     }
 
-    /// The opened solderings, sorted.
-    pub(super) fn sort(&self, opened: Vec<Block>) -> Solderings {
-        let Parameters { demand, buckets, .. } = self.parameters;
-        let triples = |count: u64, size: u32| (count * u64::from(size - 1)) as usize;
-        let mut rest = opened.into_iter();
-        let mut gates = |count: usize| -> Vec<Soldering<Block>> {
-            (0..count).map(|_| std::array::from_fn(|_| rest.next().unwrap_or_default())).collect()
+    /// The components of every bucket with what was opened to join them, in the order of [`Layout::solderings`].
+    ///
+    /// *Shape*: `gate` and `authenticator` give a component by its number, not yet joined.
+    pub(super) fn fill(
+        &self,
+        gate: impl Fn(u64) -> BucketGate,
+        authenticator: impl Fn(u64) -> BucketAuthenticator,
+        opened: Vec<Block>,
+    ) -> [Buckets; 3] {
+        let mut opened = opened.into_iter();
+        let mut next = || opened.next().unwrap_or_default();
+        let mut joined = |numbers: &[u64]| -> Vec<BucketGate> {
+            let mut gates: Vec<BucketGate> = numbers.iter().map(|&number| gate(number)).collect();
+            for gate in &mut gates[1..] {
+                [gate.left, gate.right] = [next(), next()];
+                gate.output ^= next();
+            }
+            gates
         };
-        let of_gates = gates(triples(demand.gates, buckets.gates));
-        let of_inputs = gates(triples(demand.input_buckets, buckets.input_gates));
-        let ordinary = (demand.gates * u64::from(buckets.authenticators())) as usize;
-        let authenticators: Vec<Block> = rest.by_ref().take(ordinary).collect();
-        Solderings { gates: of_gates, input_gates: of_inputs, authenticators, input_authenticators: rest.collect() }
+        let ands: Vec<_> = self.and_buckets().map(|bucket| joined(self.gates(bucket))).collect();
+        let mut input_gates = Buckets::default();
+        self.input_buckets().for_each(|bucket| input_gates.push(joined(self.input_gates(bucket)), []));
+        let mut join = |&number: &u64| BucketAuthenticator { wire: next(), ..authenticator(number) };
+        let mut buckets = Buckets::default();
+        for (bucket, gates) in ands.into_iter().enumerate() {
+            buckets.push(gates, self.authenticators(bucket).iter().map(&mut join));
+        }
+        let mut inputs = Buckets::default();
+        for input in self.inputs() {
+            let (head, others) = self.input_authenticators(input).split_at(1);
+            inputs.push([], head.iter().map(|&number| authenticator(number)).chain(others.iter().map(&mut join)));
+        }
+        [buckets, input_gates, inputs]
     }
 }
 
 /// The components that stand for their buckets.
 pub(super) struct Heads<W> {
     pub(super) gates: Vec<Soldering<W>>,
-    pub(super) input_gates: Vec<Soldering<W>>,
+    /// The inputs of the first gate.
+    pub(super) input_gates: Vec<[W; 2]>,
     pub(super) inputs: Vec<W>,
-}
-
-/// What joins the other components of each bucket to the first.
-pub(super) struct Solderings {
-    pub(super) gates: Vec<Soldering<Block>>,
-    pub(super) input_gates: Vec<Soldering<Block>>,
-    pub(super) authenticators: Vec<Block>,
-    pub(super) input_authenticators: Vec<Block>,
 }
 
 /// A uniform permutation (Fisher and Yates), up to a bias of `2^-32` for any exchange.

@@ -47,8 +47,12 @@ mod extract;
 mod gates;
 mod layout;
 mod leak;
+mod messages;
 pub mod parameters;
+mod pieces;
 mod plan;
+mod pool;
+mod secrets;
 #[cfg(test)]
 mod tests;
 mod wiring;
@@ -57,7 +61,7 @@ pub use constructor::{Constructor, ConstructorPrepared};
 pub use cost::{Checks, communication};
 pub use evaluator::{Evaluator, EvaluatorPrepared};
 pub use garblet_commit::Code;
-pub use plan::{Config, Plan, STATISTICAL};
+pub use plan::{Amounts, Config, Order, Plan, STATISTICAL, Sizing};
 
 use garblet_circuit::Party;
 
@@ -68,7 +72,8 @@ pub const CONSTRUCTOR: Party = crate::interface::GARBLER;
 /// The party that evaluates.
 pub const EVALUATOR: Party = crate::interface::EVALUATOR;
 
-/// The steps at which something is sent that the peer checks, see [`Conduct`](crate::conduct::Conduct).
+/// The steps at which something is sent that the peer checks, see [`Conduct`](crate::conduct::Conduct). What is opened is seen as
+/// commitments, of [`COMMITTED_BYTES`] each, that begin with their message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The difference that is committed to.
@@ -83,8 +88,18 @@ pub enum Step {
     Authenticators,
     /// Select bits of the OTs' blocks and of the output masks.
     Told,
+    /// The combinations by which the told bits are checked, as they are opened.
+    Combined,
+    /// The keys that are checked, and the blocks of checked OTs, as they are opened.
+    Checked,
+    /// What joins the components of buckets, as it is opened.
+    Solderings,
+    /// What joins buckets to the function, as it is opened.
+    Links,
     /// The constructor's input keys.
     InputKeys,
+    /// What gives the evaluator its input keys, and then what decodes its outputs, as it is opened.
+    Openings,
     /// The combinations by which the evaluator's choices are checked.
     Combinations,
     /// The blocks that the evaluator claims to have got by OT.
@@ -105,6 +120,9 @@ pub const CHECKS: [Check; 9] = [
     Check::InputKey,
     Check::OutputKey,
 ];
+
+/// Bytes of a commitment as a [`Conduct`](crate::conduct::Conduct) sees it.
+pub const COMMITTED_BYTES: usize = size_of::<garblet_commit::Committed>();
 
 /// The protocol's name on the command line and in results.
 pub const NAME: &str = "lego";

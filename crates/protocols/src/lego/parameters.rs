@@ -103,6 +103,15 @@ impl Parameters {
         best.map(|(_, parameters)| parameters)
     }
 
+    /// The parameters with this bucket size, the sizes of inputs that the paper derives from it, and checks of gates and of
+    /// authenticators with probability `2^-checks`; none if that does not keep the bounds.
+    pub fn given(demand: Demand, bucket: u32, checks: [u8; 2], statistical: u32) -> Option<Self> {
+        let [check_gates, check_authenticators] = checks.map(|check| (-f64::from(check)).exp2());
+        let buckets = (bucket > 1).then(|| Buckets::published(bucket))?;
+        let parameters = Parameters { demand, buckets, check_gates, check_authenticators };
+        (parameters.bounds().worst() < -f64::from(statistical)).then_some(parameters)
+    }
+
     /// The same with the smallest sizes for inputs that keep the bounds; none if the published sizes do not keep them.
     fn with_small_input_buckets(mut self, statistical: u32) -> Option<Self> {
         let limit = -f64::from(statistical);

@@ -1,6 +1,6 @@
 //! What both parties must agree on before a run, and the sizes that follow from it.
 
-use std::sync::Arc;
+use std::{fmt, str::FromStr, sync::Arc};
 
 use garblet_circuit::{Bits, Input, Party, Program};
 use garblet_commit::Code;
@@ -12,14 +12,31 @@ use super::{
     CONSTRUCTOR, EVALUATOR, NAME,
     parameters::{Demand, Parameters},
 };
-use crate::{error::ProtocolError, interface, security::Security};
+use crate::{error::ProtocolError, interface};
 
 /// The bits of statistical security, of each of theorem 2's bounds and of the checks by random combinations.
 pub const STATISTICAL: u32 = 40;
 
-/// The fewest gates and inputs that a pool is made for: smaller ones would need larger buckets.
+/// The fewest gates and inputs that are made at once: fewer would need larger buckets.
 const LEAST_GATES: u64 = 512;
 const LEAST_INPUTS: u64 = 32;
+
+/// How bucket sizes and the probabilities of checks are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sizing {
+    /// The fewest bytes.
+    #[default]
+    FewestBytes,
+    /// As the paper's rows: these, and the sizes of inputs that it derives from them.
+    Given {
+        /// Garbled gates of an AND gate.
+        bucket: u8,
+        /// A gate is checked with probability two to minus this.
+        check_gates: u8,
+        /// A wire authenticator likewise.
+        check_authenticators: u8,
+    },
+}
 
 /// The parameters of a run; both parties must choose the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,57 +45,77 @@ pub struct Config {
     pub code: Code,
     /// Field width of the OT extension.
     pub ot_width: Width,
+    /// How bucket sizes are chosen.
+    pub sizing: Sizing,
 }
 
-/// A program made ready for `lego`.
-pub struct Plan {
-    program: Arc<Program>,
-    config: Config,
+/// How much is prepared, or taken of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amounts {
+    /// AND gates.
+    pub gates: u64,
+    /// Input bits of both parties.
+    pub inputs: u64,
+    /// Pairs of input bits of the constructor.
+    pub input_pairs: u64,
+    /// Output bits.
+    pub outputs: u64,
+}
+
+impl Amounts {
+    /// What is missing of each of these of which `stock` has less than `below` percent, if any.
+    pub fn short_of(&self, stock: &Amounts, below: u8) -> Option<Amounts> {
+        let missing = |wanted: u64, there: u64| {
+            let short = u128::from(there) * 100 < u128::from(wanted) * u128::from(below);
+            if short { wanted - there } else { 0 }
+        };
+        let short = Amounts {
+            gates: missing(self.gates, stock.gates),
+            inputs: missing(self.inputs, stock.inputs),
+            input_pairs: missing(self.input_pairs, stock.input_pairs),
+            outputs: missing(self.outputs, stock.outputs),
+        };
+        (short != Amounts::default()).then_some(short)
+    }
+}
+
+/// What is made at once, before the function is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Order {
     parameters: Parameters,
+    outputs: u64,
 }
 
-impl Plan {
-    /// Checks that the protocol can run the program, and computes the bucket sizes with the fewest bytes.
+impl Order {
+    /// An order for as much, with bucket sizes that keep the bounds.
     ///
-    /// *Errors*: an input or a recipient that is neither party 0 nor party 1; more gates than the bounds can be kept for.
-    pub fn new(program: Arc<Program>, config: Config) -> Result<Self, ProtocolError> {
-        interface::check_parties(NAME, &program, GarblingConfig::default())?;
-        let bits = |party| interface::input_bits(&program, party) as u64;
+    /// *Errors*: more gates than the bounds can be kept for; given sizes that do not keep them.
+    pub fn new(amounts: Amounts, config: Config) -> Result<Self, ProtocolError> {
         let demand = Demand {
-            gates: program.stats().and.max(LEAST_GATES),
-            inputs: (bits(CONSTRUCTOR) + bits(EVALUATOR)).max(LEAST_INPUTS),
-            input_buckets: bits(CONSTRUCTOR).div_ceil(2),
+            gates: amounts.gates.max(LEAST_GATES),
+            inputs: amounts.inputs.max(LEAST_INPUTS),
+            input_buckets: amounts.input_pairs,
         };
-        let parameters = Parameters::fewest_bytes(demand, STATISTICAL, config.code.parity_bits() as u64);
-        let Some(parameters) = parameters else {
-            let reason = format!("no bucket size keeps the bound of 2^-{STATISTICAL} for {} AND gates", demand.gates);
-            return Err(ProtocolError::Unsupported { protocol: NAME, program: program.name().into(), reason });
+        let parameters = match config.sizing {
+            Sizing::FewestBytes => Parameters::fewest_bytes(demand, STATISTICAL, config.code.parity_bits() as u64),
+            Sizing::Given { bucket, check_gates, check_authenticators } => {
+                Parameters::given(demand, bucket.into(), [check_gates, check_authenticators], STATISTICAL)
+            }
         };
-        Ok(Plan { program, config, parameters })
-    }
-
-    /// The program.
-    pub fn program(&self) -> &Program {
-        &self.program
-    }
-
-    /// The parameters that were chosen.
-    pub fn config(&self) -> Config {
-        self.config
+        let parameters = parameters.ok_or_else(|| ProtocolError::Unsupported {
+            protocol: NAME,
+            program: "of any kind".into(),
+            reason: format!(
+                "no bucket sizes ({}) keep the bound of 2^-{STATISTICAL} for {} AND gates",
+                config.sizing, demand.gates
+            ),
+        })?;
+        Ok(Order { parameters, outputs: amounts.outputs })
     }
 
     /// How much is made, checked and put into each bucket.
     pub fn parameters(&self) -> Parameters {
         self.parameters
-    }
-
-    /// What a run promises.
-    pub fn security(&self) -> Security {
-        Security {
-            computational_bits: 128,
-            statistical_bits: Some(f64::from(STATISTICAL)),
-            cheating_log2: Some(self.parameters.bounds().any()),
-        }
     }
 
     /// Garbled gates that are made.
@@ -91,9 +128,88 @@ impl Plan {
         self.parameters.authenticators_made(STATISTICAL) as usize
     }
 
-    /// Input bits that a pool serves.
-    pub(super) fn pool_inputs(&self) -> usize {
+    /// Input bits that are prepared.
+    pub(super) fn inputs(&self) -> usize {
         self.parameters.demand.inputs as usize
+    }
+
+    /// Output bits that are prepared.
+    pub(super) fn outputs(&self) -> usize {
+        self.outputs as usize
+    }
+}
+
+impl fmt::Display for Sizing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sizing::FewestBytes => f.write_str("least"),
+            Sizing::Given { bucket, check_gates, check_authenticators } => {
+                write!(f, "{bucket}/{check_gates}/{check_authenticators}")
+            }
+        }
+    }
+}
+
+impl FromStr for Sizing {
+    type Err = ();
+
+    /// What [`Sizing`]'s `Display` gives: `least`, or `7/4/3` for buckets of seven gates, of which one in 16 is checked, and
+    /// one authenticator in eight.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        if text == "least" {
+            return Ok(Sizing::FewestBytes);
+        }
+        let numbers: Vec<u8> = text.split('/').map(str::parse).collect::<Result<_, _>>().map_err(|_| ())?;
+        match numbers[..] {
+            [bucket @ 2..=16, check_gates @ 1..=30, check_authenticators @ 1..=30] => {
+                Ok(Sizing::Given { bucket, check_gates, check_authenticators })
+            }
+            _ => Err(()),
+        }
+    }
+}
+
+/// A program made ready for `lego`.
+pub struct Plan {
+    program: Arc<Program>,
+    config: Config,
+}
+
+impl Plan {
+    /// Checks that the protocol can run the program.
+    ///
+    /// *Errors*: an input or a recipient that is neither party 0 nor party 1.
+    pub fn new(program: Arc<Program>, config: Config) -> Result<Self, ProtocolError> {
+        interface::check_parties(NAME, &program, GarblingConfig::default())?;
+        Ok(Plan { program, config })
+    }
+
+    /// What a run takes of what is prepared.
+    pub fn amounts(&self) -> Amounts {
+        let bits = |party| interface::input_bits(&self.program, party) as u64;
+        Amounts {
+            gates: self.program.stats().and,
+            inputs: bits(CONSTRUCTOR) + bits(EVALUATOR),
+            input_pairs: bits(CONSTRUCTOR).div_ceil(2),
+            outputs: self.outputs() as u64,
+        }
+    }
+
+    /// What is made for one run alone.
+    ///
+    /// *Errors*: as [`Order::new`].
+    pub fn order(&self) -> Result<Order, ProtocolError> {
+        Order::new(self.amounts(), self.config)
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The parameters of the run.
+    pub fn config(&self) -> Config {
+        self.config
     }
 
     /// Output bits of the program.

@@ -5,7 +5,7 @@ use std::ops::BitXor;
 use garblet_circuit::{Gate, Program, Walk};
 use zeroize::Zeroize;
 
-use super::{CONSTRUCTOR, layout::Soldering, plan::Plan};
+use super::{CONSTRUCTOR, plan::Plan};
 
 /// Goes through a program: `and` makes the output of every AND gate from its inputs, in an order that is the program's.
 ///
@@ -37,13 +37,13 @@ where
 }
 
 /// What joins the constructor's inputs, two by two, to the input buckets.
-pub(super) fn input_solderings<W>(plan: &Plan, inputs: &[W], buckets: &[Soldering<W>]) -> Vec<W>
+pub(super) fn input_solderings<W>(plan: &Plan, inputs: &[W], buckets: &[[W; 2]]) -> Vec<W>
 where
     W: Copy + BitXor<Output = W>,
 {
     let owners = plan.owners();
     let own: Vec<W> = inputs.iter().zip(&owners).filter(|(_, owner)| **owner == CONSTRUCTOR).map(|(&w, _)| w).collect();
-    let join = |(pair, bucket): (&[W], &Soldering<W>)| {
+    let join = |(pair, bucket): (&[W], &[W; 2])| {
         let ends = pair.iter().zip(bucket).map(|(&input, &end)| input ^ end);
         ends.collect::<Vec<W>>()
     };

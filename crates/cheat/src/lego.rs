@@ -1,0 +1,225 @@
+//! Deviations from `lego`.
+
+use std::sync::Arc;
+
+use garblet_circuit::{Bits, Party, Program};
+use garblet_net::{Channel, Hello, memory_pair};
+use garblet_primitives::{Block, Prg};
+use garblet_protocols::{
+    ProtocolError, Session,
+    checks::Check,
+    conduct::{Conduct, Honest},
+    lego::{Config, Constructor, Evaluator, NAME, Plan, Step},
+};
+
+use crate::{Outcome, Outputs};
+
+/// What a constructor does otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ConstructorDeviation {
+    /// It commits to another difference than it uses in the OTs.
+    OtherDelta,
+    /// It commits to the other block of every OT, so that the evaluator's inputs would be negated.
+    OtherStrings,
+    /// It commits to blocks that are none of the OTs'.
+    SpoiledStrings,
+    /// It does so for the first input bit alone, to learn the evaluator's bit from whether it goes on.
+    SpoiledString,
+    /// The tables of all gates are wrong.
+    WrongTables,
+    /// What moves the gates' keys to the committed ones is wrong, for all gates.
+    WrongShifts,
+    /// All authenticators are wrong.
+    WrongAuthenticators,
+    /// It tells another select bit of the first OT's block.
+    FalseSelectBit,
+    /// It tells another select bit of the first output mask, so that an output would be decoded wrongly.
+    FalseMaskBit,
+    /// It opens a combination for the select bits otherwise.
+    FalseCombination,
+    /// It opens a checked key otherwise.
+    FalseCheckedKey,
+    /// It opens a soldering within a bucket otherwise.
+    FalseSoldering,
+    /// It opens a soldering of the function otherwise.
+    FalseLink,
+    /// It opens what gives the evaluator an input key otherwise.
+    FalseInputOpening,
+    /// It opens what decodes the last output otherwise.
+    FalseDecoding,
+    /// It sends a key for its own input that is none.
+    WrongInputKey,
+}
+
+impl ConstructorDeviation {
+    /// All, each with what the evaluator comes to.
+    pub const ALL: [(Self, Outcome); 16] = [
+        (Self::OtherDelta, Outcome::Caught(Check::CommittedDelta)),
+        (Self::OtherStrings, Outcome::Caught(Check::InputKeyBit)),
+        (Self::SpoiledStrings, Outcome::Caught(Check::InputKey)),
+        (Self::SpoiledString, Outcome::Caught(Check::InputKey)),
+        (Self::WrongTables, Outcome::Caught(Check::LegoGate)),
+        (Self::WrongShifts, Outcome::Caught(Check::LegoGate)),
+        (Self::WrongAuthenticators, Outcome::Caught(Check::Authenticator)),
+        (Self::FalseSelectBit, Outcome::Caught(Check::ToldBits)),
+        (Self::FalseMaskBit, Outcome::Caught(Check::ToldBits)),
+        (Self::FalseCombination, Outcome::FalseOpening),
+        (Self::FalseCheckedKey, Outcome::FalseOpening),
+        (Self::FalseSoldering, Outcome::FalseOpening),
+        (Self::FalseLink, Outcome::FalseOpening),
+        (Self::FalseInputOpening, Outcome::FalseOpening),
+        (Self::FalseDecoding, Outcome::FalseOpening),
+        (Self::WrongInputKey, Outcome::Caught(Check::InputKey)),
+    ];
+}
+
+/// A constructor that cheats.
+pub struct CheatingConstructor {
+    deviation: ConstructorDeviation,
+    /// The difference, from when it is committed to.
+    delta: Block,
+}
+
+impl CheatingConstructor {
+    /// A constructor that does one thing otherwise.
+    pub fn new(deviation: ConstructorDeviation) -> Self {
+        CheatingConstructor { deviation, delta: Block::ZERO }
+    }
+}
+
+/// The bytes of a block.
+const BLOCK: usize = 16;
+
+/// Flips the highest bit of a block, which no check of select bits sees.
+fn spoil(block: &mut [u8]) {
+    block[BLOCK - 1] ^= 0x80;
+}
+
+impl Conduct<Step> for CheatingConstructor {
+    fn touch(&mut self, step: Step, _index: usize, bytes: &mut [u8]) {
+        if step == Step::Delta {
+            self.delta = Block::from_bytes(std::array::from_fn(|i| bytes[i]));
+        }
+        let delta = self.delta.to_bytes();
+        let add_delta = |block: &mut [u8]| block.iter_mut().zip(delta).for_each(|(byte, other)| *byte ^= other);
+        match (self.deviation, step) {
+            (ConstructorDeviation::OtherDelta, Step::Delta)
+            | (ConstructorDeviation::SpoiledString, Step::Strings)
+            | (ConstructorDeviation::FalseCombination, Step::Combined)
+            | (ConstructorDeviation::FalseCheckedKey, Step::Checked)
+            | (ConstructorDeviation::FalseSoldering, Step::Solderings)
+            | (ConstructorDeviation::FalseLink, Step::Links)
+            | (ConstructorDeviation::FalseInputOpening, Step::Openings)
+            | (ConstructorDeviation::WrongInputKey, Step::InputKeys) => spoil(&mut bytes[..BLOCK]),
+            // A commitment begins with its message.
+            (ConstructorDeviation::FalseDecoding, Step::Openings) => {
+                let last = bytes.len() - garblet_protocols::lego::COMMITTED_BYTES;
+                bytes[last] ^= 1;
+            }
+            (ConstructorDeviation::OtherStrings, Step::Strings) => bytes.chunks_exact_mut(BLOCK).for_each(add_delta),
+            (ConstructorDeviation::SpoiledStrings, Step::Strings) => bytes.chunks_exact_mut(BLOCK).for_each(spoil),
+            (ConstructorDeviation::WrongTables, Step::Tables)
+            | (ConstructorDeviation::WrongShifts, Step::Shifts)
+            | (ConstructorDeviation::WrongAuthenticators, Step::Authenticators) => {
+                bytes.iter_mut().for_each(|byte| *byte ^= 1);
+            }
+            (ConstructorDeviation::FalseSelectBit, Step::Told) => bytes[0] ^= 1,
+            // Behind the bits of 32 inputs, which are the fewest that are made.
+            (ConstructorDeviation::FalseMaskBit, Step::Told) => bytes[4] ^= 1,
+            _ => {}
+        }
+    }
+}
+
+/// What an evaluator does otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EvaluatorDeviation {
+    /// Its combinations of OT choices are wrong, as if it had other choices for some bit of the difference.
+    OtherChoices,
+    /// It claims a block that it did not get.
+    FalseClaim,
+    /// It hands over a key that is none of the output's.
+    WrongOutputKey,
+}
+
+impl EvaluatorDeviation {
+    /// All, each with the check that it trips.
+    pub const ALL: [(Self, Check); 3] = [
+        (Self::OtherChoices, Check::DeltaChoices),
+        (Self::FalseClaim, Check::DeltaClaim),
+        (Self::WrongOutputKey, Check::OutputKey),
+    ];
+}
+
+/// An evaluator that cheats.
+pub struct CheatingEvaluator {
+    /// What it does.
+    pub deviation: EvaluatorDeviation,
+}
+
+impl Conduct<Step> for CheatingEvaluator {
+    fn touch(&mut self, step: Step, _index: usize, bytes: &mut [u8]) {
+        match (self.deviation, step) {
+            (EvaluatorDeviation::OtherChoices, Step::Combinations)
+            | (EvaluatorDeviation::FalseClaim, Step::Claims)
+            | (EvaluatorDeviation::WrongOutputKey, Step::OutputKeys) => bytes[0] ^= 1,
+            _ => {}
+        }
+    }
+}
+
+/// Runs both parties, each with its conduct, on one thread and with generators of `seed`; what either came to.
+pub fn run(
+    program: &Arc<Program>,
+    inputs: &[Bits],
+    constructor: impl Conduct<Step>,
+    evaluator: impl Conduct<Step>,
+    seed: u128,
+) -> [Result<Outputs, ProtocolError>; 2] {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.expect("a runtime without threads needs nothing that could be missing");
+    let of = |party: u16| -> Vec<Bits> {
+        let own = program.inputs().iter().zip(inputs).filter(|(input, _)| input.owner == Party(party));
+        own.map(|(_, value)| value.clone()).collect()
+    };
+    let (left, right) = memory_pair();
+    let config = Config::default();
+    runtime.block_on(async {
+        let constructor = async {
+            let plan = Arc::new(Plan::new(program.clone(), config)?);
+            let mut session = open(left, 0, program, seed).await?;
+            let result = async {
+                let mut role = Constructor::setup_with(&mut session, config, constructor).await?;
+                let mut prepared = role.prepare(&mut session, plan).await?;
+                role.build(&mut session, &mut prepared).await?;
+                role.online(&mut session, prepared, &of(0)).await
+            };
+            let result = result.await;
+            crate::end(session, result).await
+        };
+        let evaluator = async {
+            let plan = Arc::new(Plan::new(program.clone(), config)?);
+            let mut session = open(right, 1, program, seed).await?;
+            let result = async {
+                let mut role = Evaluator::setup_with(&mut session, config, evaluator).await?;
+                let mut prepared = role.prepare(&mut session, plan).await?;
+                role.build(&mut session, &mut prepared).await?;
+                role.online(&mut session, prepared, &of(1)).await
+            };
+            let result = result.await;
+            crate::end(session, result).await
+        };
+        tokio::join!(constructor, evaluator).into()
+    })
+}
+
+/// Runs two honest parties.
+pub fn run_honest(program: &Arc<Program>, inputs: &[Bits], seed: u128) -> [Result<Outputs, ProtocolError>; 2] {
+    run(program, inputs, Honest, Honest, seed)
+}
+
+async fn open(channel: Channel, party: u16, program: &Program, seed: u128) -> Result<Session, ProtocolError> {
+    let hello = Hello::new(NAME, party, 2, program.digest());
+    let rng = Prg::new(Block::from_u128(2 * seed + u128::from(party)));
+    Session::open(channel, rng, &hello, Box::new(())).await
+}

@@ -1,0 +1,230 @@
+//! `garblet bench lego`: the experiments of Nielsen, Schneider, Trifiletti, *Constant Round Maliciously Secure 2PC with
+//! Function-Independent Preprocessing Using LEGO* (NDSS 2017), section VI: many copies of AES-128 and SHA-256 from one pool.
+//!
+//! The first copy runs alone, for latency; the others run at once, for throughput.
+
+mod parties;
+mod published;
+
+use std::sync::Arc;
+
+use garblet::lego::{Amounts, Code, Config, Order, Plan};
+use garblet_circuit::{Component, Link, Port, Program, Recipients, library};
+use garblet_net::SimulatedLink;
+use serde::Serialize;
+
+use crate::{
+    failure::Failure,
+    output::{bytes, print, print_json, seconds, table},
+    session::explain,
+};
+use parties::{Job, Measured};
+use published::{Published, and_gates, published, sizing};
+
+/// What `garblet bench lego` takes.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// The function
+    #[arg(long, default_value = "aes128", value_parser = ["aes128", "sha256"])]
+    function: String,
+    /// How many copies come from one pool; the paper has 1, 32, 128 and 1024 of AES-128, 1, 32, 128 and 256 of SHA-256
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "1,32",
+          value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
+    copies: Vec<u32>,
+    /// Take the paper's code and bucket sizes in place of those with the fewest bytes
+    #[arg(long)]
+    published: bool,
+    /// One-way latency and rate of the link, simulated, as 40.5ms,1gbit
+    #[arg(long, value_name = "LATENCY,RATE")]
+    link: Option<SimulatedLink>,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// One row: figures per copy, as the evaluator sees them; bytes are those that the constructor sends.
+#[derive(Serialize)]
+struct Row {
+    function: String,
+    copies: u32,
+    and: u64,
+    buckets: [u32; 3],
+    check_gates: f64,
+    check_authenticators: f64,
+    cheating_log2: f64,
+    setup_seconds: f64,
+    independent_seconds: f64,
+    /// Of that, per AND gate.
+    independent_ns_per_and: f64,
+    taking_seconds: f64,
+    dependent_seconds: f64,
+    online_latency_seconds: f64,
+    online_throughput_seconds: f64,
+    online_rounds: u64,
+    independent_bytes: f64,
+    independent_bytes_formula: f64,
+    dependent_bytes: f64,
+    online_bytes: f64,
+    /// Bytes per AND gate, and what part of the paper's that is.
+    independent_bytes_per_and: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    independent_bytes_of_published: Option<f64>,
+    dependent_bytes_per_and: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published: Option<Published>,
+}
+
+/// Runs the benchmark.
+pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    let rows: Result<Vec<Row>, Failure> = options.copies.iter().map(|&copies| measure(options, copies)).collect();
+    let rows = rows?;
+    match options.json {
+        true => print_json(&serde_json::json!({
+            "bench": "lego",
+            "link": options.link.map(|link| link.to_string()),
+            "rows": rows,
+        })),
+        false => print(&text(&rows)),
+    }
+}
+
+fn measure(options: &Options, copies: u32) -> Result<Row, Failure> {
+    let function = &options.function;
+    let mut config = Config::default();
+    if options.published {
+        let sizing = sizing(function, copies)
+            .ok_or_else(|| Failure::call(format!("--published: the paper has no {copies} copies of {function}")))?;
+        config = Config { code: Code::Bch312, sizing, ..config };
+    }
+    let one = Arc::new(library::find(function).map_err(Failure::call)?);
+    let mut programs = vec![one.clone()];
+    if copies > 1 {
+        programs.push(Arc::new(many(&one, copies - 1)?));
+    }
+    let plan = Plan::new(one.clone(), config).map_err(|e| explain(&e))?;
+    let Amounts { gates, inputs, input_pairs, outputs } = plan.amounts();
+    let [gates, inputs, input_pairs, outputs] =
+        [gates, inputs, input_pairs, outputs].map(|amount| amount * u64::from(copies));
+    let order = Order::new(Amounts { gates, inputs, input_pairs, outputs }, config).map_err(|e| explain(&e))?;
+    let measured = parties::run(&Job { config, order, programs, link: options.link })?;
+    Ok(Row::new(function, copies, one.stats().and, &order, &measured))
+}
+
+/// So many copies of a program of one component, with inputs of their own.
+fn many(program: &Program, copies: u32) -> Result<Program, Failure> {
+    let component: Arc<Component> = program.components()[0].clone();
+    let mut all = Program::new(format!("{copies} copies of {}", program.name()));
+    let id = all.add_component(component);
+    let failed = |e| Failure::no_result(format!("{}: {e}", program.name()));
+    for copy in 0..copies {
+        let mut links = Vec::new();
+        for input in program.inputs() {
+            let port = Port::new(format!("{}{copy}", input.port.name), input.port.ty.clone());
+            let added = all.add_input(port, input.owner).map_err(failed)?;
+            links.push(all.input_link(added));
+        }
+        let instance = all.add_instance(id, &links).map_err(failed)?;
+        let mut rest: Link = all.instance_link(instance);
+        for output in program.outputs() {
+            let port = Port::new(format!("{}{copy}", output.port.name), output.port.ty.clone());
+            let link = Link { len: output.port.width(), ..rest };
+            rest = Link { start: rest.start + link.len, len: rest.len - link.len, ..rest };
+            all.add_output(port, Recipients::All, vec![link]).map_err(failed)?;
+        }
+    }
+    Ok(all)
+}
+
+impl Row {
+    fn new(function: &str, copies: u32, and: u64, order: &Order, measured: &Measured) -> Self {
+        let each = 1.0 / f64::from(copies);
+        let (first, rest) = (&measured.runs[0], measured.runs.last().unwrap_or(&measured.runs[0]));
+        let of_rest = 1.0 / f64::from((copies - 1).max(1));
+        let gates = and as f64;
+        let independent = each * measured.independent.communication.bytes_received as f64;
+        let dependent = of_rest * rest.dependent.communication.bytes_received as f64;
+        let published = published(function, copies);
+        let parameters = order.parameters();
+        let of_published =
+            |row: Published| (independent / gates) / (1e6 * row.independent_mb / and_gates(function) as f64);
+        Row {
+            function: function.into(),
+            copies,
+            and,
+            buckets: [
+                parameters.buckets.gates,
+                parameters.buckets.input_gates,
+                parameters.buckets.input_authenticators,
+            ],
+            check_gates: parameters.check_gates,
+            check_authenticators: parameters.check_authenticators,
+            cheating_log2: parameters.bounds().any(),
+            setup_seconds: each * measured.setup.seconds,
+            independent_seconds: each * measured.independent.seconds,
+            independent_ns_per_and: 1e9 * each * measured.independent.seconds / gates,
+            taking_seconds: of_rest * rest.taking.seconds,
+            dependent_seconds: of_rest * rest.dependent.seconds,
+            online_latency_seconds: first.online.seconds,
+            online_throughput_seconds: of_rest * rest.online.seconds,
+            online_rounds: first.online.communication.rounds,
+            independent_bytes: independent,
+            independent_bytes_formula: each * measured.independent_formula as f64,
+            dependent_bytes: dependent,
+            online_bytes: first.online.communication.bytes_received as f64,
+            independent_bytes_per_and: independent / gates,
+            independent_bytes_of_published: published.map(of_published),
+            dependent_bytes_per_and: dependent / gates,
+            published,
+        }
+    }
+
+    fn cells(&self) -> [Vec<String>; 2] {
+        let times = [
+            self.setup_seconds,
+            self.independent_seconds,
+            self.dependent_seconds,
+            self.online_latency_seconds,
+            self.online_throughput_seconds,
+        ];
+        let sizes = [self.independent_bytes, self.dependent_bytes, self.online_bytes];
+        let own = [format!("{} x {}", self.copies, self.function), "here".into(), format!("{}", self.and)];
+        let here = times.map(seconds).into_iter().chain(sizes.map(|size| bytes(size as u64)));
+        let here = own.into_iter().chain(here).collect();
+        let Some(row) = self.published else { return [here, Vec::new()] };
+        let times = [row.setup_ms, row.independent_ms, row.dependent_ms, row.latency_ms, row.throughput_ms];
+        let sizes = [1e6 * row.independent_mb, 1e3 * row.dependent_kb, 1e3 * row.online_kb];
+        let head = [String::new(), "published".into(), and_gates(&self.function).to_string()];
+        let times = times.map(|ms| seconds(ms / 1e3)).into_iter();
+        let published = times.chain(sizes.map(|size| bytes(size as u64)));
+        [here, head.into_iter().chain(published).collect()]
+    }
+}
+
+fn text(rows: &[Row]) -> String {
+    let heads = ["per copy", "", "AND", "set-up", "independent", "dependent", "latency", "throughput"];
+    let sizes = ["independent", "dependent", "online"];
+    let heads: Vec<String> = heads.into_iter().chain(sizes).map(String::from).collect();
+    let rows = rows.iter().flat_map(Row::cells).filter(|row| !row.is_empty());
+    let rows: Vec<Vec<String>> = std::iter::once(heads).chain(rows).collect();
+    format!("{}\npublished: NDSS 2017, tables IV (two machines of one data centre) and V\n", table(&rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_what_they_are_copies_of() {
+        for name in ["aes128", "sha256"] {
+            let one = library::find(name).expect("in the library");
+            let three = many(&one, 3).expect("three of it");
+            assert_eq!(three.stats().and, 3 * one.stats().and);
+            assert_eq!(three.inputs().len(), 3 * one.inputs().len());
+            let values: Vec<_> =
+                one.inputs().iter().map(|i| (0..i.port.width()).map(|bit| bit % 3 == 0).collect()).collect();
+            let expected = garblet_circuit::evaluate(&one, &values);
+            let of_three = garblet_circuit::evaluate(&three, &[&values[..]; 3].concat());
+            assert_eq!(of_three, [&expected[..]; 3].concat());
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Both parties of the experiments: two threads, joined by loopback TCP.
+
+use std::sync::Arc;
+
+use garblet::{
+    Bits, Communication, Phase, PhaseCosts, Session,
+    lego::{self, Checks, Config, Constructor, Evaluator, Order, Plan},
+    store::Store,
+};
+use garblet_circuit::{Program, evaluate};
+use garblet_net::{Channel, Hello, Listener, SimulatedLink, connect};
+use garblet_primitives::Prg;
+use rand::RngExt;
+use tokio::sync::Barrier;
+
+use crate::{
+    failure::Failure,
+    session::{block_on, explain},
+    store::store_failure,
+};
+
+/// What both threads do: fill a pool, then run one function after another from it.
+#[derive(Clone)]
+pub(super) struct Job {
+    pub(super) config: Config,
+    pub(super) order: Order,
+    pub(super) programs: Vec<Arc<Program>>,
+    pub(super) link: Option<SimulatedLink>,
+}
+
+/// What the evaluator measured.
+pub(super) struct Measured {
+    pub(super) setup: Part,
+    pub(super) independent: Part,
+    /// What of that is said by the formula for as many checked components as there were.
+    pub(super) independent_formula: u64,
+    /// Of each program.
+    pub(super) runs: Vec<Run>,
+}
+
+pub(super) struct Run {
+    pub(super) taking: Part,
+    pub(super) dependent: Part,
+    pub(super) online: Part,
+}
+
+/// Time, and what the constructor sent.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    pub(super) seconds: f64,
+    pub(super) communication: Communication,
+}
+
+impl Part {
+    fn between(phase: Phase, before: &PhaseCosts, after: &PhaseCosts) -> Self {
+        let (before, after) = (before.of(phase), after.of(phase));
+        let (then, now) = (before.communication, after.communication);
+        Part {
+            seconds: after.seconds - before.seconds,
+            communication: Communication {
+                bytes_sent: now.bytes_sent - then.bytes_sent,
+                bytes_received: now.bytes_received - then.bytes_received,
+                rounds: now.rounds - then.rounds,
+            },
+        }
+    }
+}
+
+/// Runs a job.
+pub(super) fn run(job: &Job) -> Result<Measured, Failure> {
+    let mut rng = rand::rng();
+    let mut values = |program: &Arc<Program>| -> Vec<Bits> {
+        program.inputs().iter().map(|i| (0..i.port.width()).map(|_| rng.random()).collect()).collect()
+    };
+    let values: Vec<Vec<Bits>> = job.programs.iter().map(&mut values).collect();
+    let (values, start) = (&values, Arc::new(Barrier::new(2)));
+    let begin = start.clone();
+    let (say, hear) = std::sync::mpsc::channel();
+    let options = || garblet_net::Options { link: job.link.unwrap_or_default(), ..Default::default() };
+    std::thread::scope(|scope| {
+        let constructor = scope.spawn(move || {
+            block_on(async {
+                let listener = Listener::bind("127.0.0.1:0").await.map_err(|e| Failure::net(&e))?;
+                say.send(listener.address()).map_err(Failure::no_result)?;
+                let channel = listener.accept(&options()).await.map_err(|e| Failure::net(&e))?;
+                construct(channel, job, values, &start).await
+            })
+        });
+        let evaluator = block_on(async {
+            let address = hear.recv().map_err(Failure::no_result)?;
+            let channel = connect(&address.to_string(), &options()).await.map_err(|e| Failure::net(&e))?;
+            evaluate_all(channel, job, values, &begin).await
+        });
+        let constructor = constructor.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        match (constructor, evaluator) {
+            // What one party sees when the other fails is not the cause.
+            (Err(constructor), Err(evaluator)) if evaluator.secondary => Err(constructor),
+            (constructor, evaluator) => evaluator.and_then(|measured| constructor.map(|()| measured)),
+        }
+    })
+}
+
+async fn open(channel: Channel, party: u16) -> Result<(Session, Store), Failure> {
+    let hello = Hello::new("bench lego", party, 2, [0; 32]);
+    let rng = Prg::random(&mut rand::rng());
+    let session = Session::open(channel, rng, &hello, Box::new(())).await.map_err(|e| explain(&e))?;
+    Ok((session, Store::in_memory(&mut rand::rng()).map_err(|e| store_failure(&e))?))
+}
+
+fn own(program: &Program, values: &[Bits], party: u16) -> Vec<Bits> {
+    let own = program.inputs().iter().zip(values).filter(|(input, _)| input.owner.0 == party);
+    own.map(|(_, bits)| bits.clone()).collect()
+}
+
+async fn construct(channel: Channel, job: &Job, values: &[Vec<Bits>], start: &Barrier) -> Result<(), Failure> {
+    let failed = |e| explain(&e);
+    let (mut session, store) = open(channel, 0).await?;
+    let session_ref = &mut session;
+    let mut role = Constructor::meet(session_ref, job.config, store, "bench").await.map_err(failed)?;
+    role.fill(session_ref, &job.order).await.map_err(failed)?;
+    for (program, values) in job.programs.iter().zip(values) {
+        let plan = Arc::new(Plan::new(program.clone(), job.config).map_err(failed)?);
+        let mut prepared = role.prepare(session_ref, plan).await.map_err(failed)?;
+        start.wait().await;
+        role.build(session_ref, &mut prepared).await.map_err(failed)?;
+        start.wait().await;
+        role.online(session_ref, prepared, &own(program, values, 0)).await.map_err(failed)?;
+    }
+    session.close().await.map_err(failed)
+}
+
+async fn evaluate_all(channel: Channel, job: &Job, values: &[Vec<Bits>], start: &Barrier) -> Result<Measured, Failure> {
+    let failed = |e| explain(&e);
+    let (mut session, store) = open(channel, 1).await?;
+    let session_ref = &mut session;
+    let none = PhaseCosts::default();
+    let mut role = Evaluator::meet(session_ref, job.config, store, "bench").await.map_err(failed)?;
+    let checks = role.fill(session_ref, &job.order).await.map_err(failed)?;
+    let filled = session_ref.costs();
+    let mut measured = Measured {
+        setup: Part::between(Phase::Setup, &none, &filled),
+        independent: Part::between(Phase::Prepare, &none, &filled),
+        independent_formula: formula(job, checks)?,
+        runs: Vec::new(),
+    };
+    for (program, values) in job.programs.iter().zip(values) {
+        let plan = Arc::new(Plan::new(program.clone(), job.config).map_err(failed)?);
+        let before = session_ref.costs();
+        let mut prepared = role.prepare(session_ref, plan).await.map_err(failed)?;
+        let taken = session_ref.costs();
+        start.wait().await;
+        session_ref.enter(Phase::Build);
+        let begun = session_ref.costs();
+        role.build(session_ref, &mut prepared).await.map_err(failed)?;
+        let built = session_ref.costs();
+        start.wait().await;
+        session_ref.enter(Phase::Online);
+        let waited = session_ref.costs();
+        let outputs = role.online(session_ref, prepared, &own(program, values, 1)).await.map_err(failed)?;
+        let done = session_ref.costs();
+        measured.runs.push(Run {
+            taking: Part::between(Phase::Prepare, &before, &taken),
+            dependent: Part::between(Phase::Build, &begun, &built),
+            online: Part::between(Phase::Online, &waited, &done),
+        });
+        let expected = evaluate(program, values).into_iter().map(Some);
+        if !outputs.into_iter().eq(expected) {
+            return Err(Failure::no_result("a wrong result: this is a bug"));
+        }
+    }
+    session.close().await.map_err(failed)?;
+    Ok(measured)
+}
+
+/// What the constructor sends before a function is known, by formula. The program does not matter.
+fn formula(job: &Job, checks: Checks) -> Result<u64, Failure> {
+    let hellos = [0, 1].map(|party| Hello::new("bench lego", party, 2, [0; 32]));
+    let plan = Plan::new(job.programs[0].clone(), job.config).map_err(|e| explain(&e))?;
+    let stated = lego::communication(&plan, &job.order, lego::EVALUATOR, Phase::Prepare, &hellos, checks);
+    Ok(stated.bytes_received)
+}

@@ -1,0 +1,56 @@
+//! Gates that are prepared in one pair of processes and serve functions that are named in others.
+
+use crate::{components::Parties, invocation::garblet};
+
+const PREPARE: [&str; 8] = ["prepare", "--protocol", "lego", "--gates", "600", "--inputs", "128", "--outputs"];
+
+fn run(parties: &Parties, program: &str, inputs: [&str; 2]) -> [(Option<i32>, String, String); 2] {
+    let command = ["run", program, "--protocol", "lego"];
+    let inputs = inputs.map(|input| ["--input", input]);
+    parties.both(&command, inputs.each_ref().map(|more| &more[..])).map(|ran| (ran.status, ran.stdout, ran.stderr))
+}
+
+#[test]
+fn a_store_of_gates_serves_functions_that_are_named_later() {
+    let parties = Parties::new("lego");
+    for ran in parties.both(&[&PREPARE[..], &["65"]].concat(), [&["--json"]; 2]) {
+        let report = ran.json();
+        assert_eq!((report["pieces"].as_u64(), &report["lost"]), (Some(600 + 128 + 64 + 65), &0.into()), "{report}");
+    }
+    let inputs = [parties.file("zero.json", r#"{"alice": 300}"#), parties.file("one.json", r#"{"bob": 200}"#)];
+    let inputs = [format!("0={}", inputs[0]), format!("1={}", inputs[1])];
+    let inputs = inputs.each_ref().map(String::as_str);
+    for program in ["lib:millionaires(32)", "lib:millionaires(16)"] {
+        let expected = garblet(&["eval", program, "--input", inputs[0], "--input", inputs[1]]);
+        for (status, stdout, stderr) in run(&parties, program, inputs) {
+            assert_eq!((status, &stdout), (Some(0), &expected.stdout), "{program}: {stderr}");
+            assert!(stderr.contains("lego (malicious)"), "{stderr}");
+        }
+    }
+    for (status, _, stderr) in run(&parties, "lib:millionaires(32)", inputs) {
+        assert_eq!(status, Some(1), "{stderr}");
+        assert!(stderr.contains("error: the stores lack 32 of the 64 input bits that the program takes"), "{stderr}");
+    }
+}
+
+#[test]
+fn what_a_store_is_for_must_be_said() {
+    let fails = |more: &[&str], expected: &str| {
+        let base = ["prepare", "--store", "none", "--party", "0", "--connect", "127.0.0.1:9", "--insecure-plain-tcp"];
+        let ran = garblet(&[&base, more].concat());
+        ran.fails(2, expected);
+    };
+    fails(
+        &["--protocol", "lego"],
+        "error: --gates is missing: how many AND gates to prepare\nhint: --inputs and --outputs say for how many input and output bits\n",
+    );
+    fails(
+        &["--protocol", "lego", "--gates", "1", "x.toml"],
+        "error: LIBRARY: lego prepares single gates, for any function\n",
+    );
+    fails(&["--gates", "1", "x.toml"], "error: --gates, --inputs, --outputs: with --protocol lego only\n");
+    fails(
+        &["--protocol", "yao"],
+        "error: --protocol yao: it prepares nothing for a store\nhint: components and lego do\n",
+    );
+}

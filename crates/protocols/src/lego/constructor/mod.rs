@@ -1,0 +1,293 @@
+//! Party 0: makes gates and commits to every wire of them.
+
+mod prepare;
+
+use std::sync::Arc;
+
+use garblet_circuit::Bits;
+use garblet_commit::{CommitSender, Committed};
+use garblet_primitives::Block;
+use garblet_store::Store;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use super::{
+    CONSTRUCTOR, EVALUATOR, Step, delta_ot,
+    gates::Components,
+    pieces::Wires,
+    plan::{Amounts, Config, Order, Plan},
+    pool::{Meeting, Pool, judge},
+    secrets::Secrets,
+    wiring::{input_solderings, walk},
+};
+use crate::{
+    bulk::{receive_bits, receive_blocks, send_blocks},
+    checks::{Cheating, Check},
+    conduct::{Conduct, Honest},
+    error::ProtocolError,
+    interface,
+    phase::Phase,
+    security::Security,
+    session::Session,
+};
+
+/// The constructor of a session.
+pub struct Constructor<C = Honest> {
+    conduct: C,
+    config: Config,
+    secrets: Secrets,
+    commitments: CommitSender,
+    delta_ot: delta_ot::Constructor,
+    delta: Committed,
+    components: Components,
+    /// Numbers of the next gate and the next authenticator.
+    next_numbers: [u64; 2],
+    pool: Option<Pool>,
+}
+
+/// What the constructor has for one run; a run consumes it, so it is used at most once.
+pub struct ConstructorPrepared {
+    plan: Arc<Plan>,
+    wires: Wires<Committed>,
+    /// The pieces that were taken from a store, by kind and identifier.
+    taken: Vec<(String, u64)>,
+    /// The zero keys of all outputs, once the function is known.
+    outputs: Vec<Committed>,
+}
+
+impl ConstructorPrepared {
+    /// The pieces that were taken from a store, by kind and identifier.
+    pub fn pieces(&self) -> &[(String, u64)] {
+        &self.taken
+    }
+}
+
+impl Constructor {
+    /// Sets up OTs both ways, commitments from one and the difference from the other. What is prepared stays in memory.
+    ///
+    /// *Errors*: a peer that cheats; the connection's.
+    pub async fn setup(session: &mut Session, config: Config) -> Result<Self, ProtocolError> {
+        Constructor::setup_with(session, config, Honest).await
+    }
+
+    /// Meets the peer with a store, in which all that is prepared is kept; only the first time there is something to set up.
+    ///
+    /// *Errors*: also stores that were not filled together, or for something else.
+    pub async fn meet(session: &mut Session, config: Config, store: Store, peer: &str) -> Result<Self, ProtocolError> {
+        Constructor::meet_with(session, config, store, peer, Honest).await
+    }
+}
+
+impl<C: Conduct<Step>> Constructor<C> {
+    /// [`Constructor::setup`] with a conduct, for tests.
+    ///
+    /// *Errors*: as [`Constructor::setup`].
+    pub async fn setup_with(session: &mut Session, config: Config, conduct: C) -> Result<Self, ProtocolError> {
+        session.enter(Phase::Setup);
+        let secrets = Secrets::of_constructor(session, config).await?;
+        let mut role = Constructor::begin(secrets, config, conduct)?;
+        role.commit_to_delta(session).await?;
+        Ok(role)
+    }
+
+    /// [`Constructor::meet`] with a conduct, for tests.
+    ///
+    /// *Errors*: as [`Constructor::meet`].
+    pub async fn meet_with(
+        session: &mut Session,
+        config: Config,
+        store: Store,
+        peer: &str,
+        conduct: C,
+    ) -> Result<Self, ProtocolError> {
+        session.enter(Phase::Setup);
+        let (mut pool, meeting) = Pool::meet(session, store, config, "constructor", peer).await?;
+        let mut role = match meeting {
+            Meeting::Again(secrets) => Constructor::begin(secrets, config, conduct)?,
+            Meeting::New(number) => {
+                let mut secrets = Secrets::of_constructor(session, config).await?;
+                secrets.meetings = number;
+                let mut role = Constructor::begin(secrets, config, conduct)?;
+                role.commit_to_delta(session).await?;
+                pool.keep(&role.secrets)?;
+                role
+            }
+        };
+        role.pool = Some(pool);
+        Ok(role)
+    }
+
+    fn begin(secrets: Secrets, config: Config, conduct: C) -> Result<Self, ProtocolError> {
+        let (commitments, delta_ot) = secrets.constructor(config)?;
+        let delta = Committed::read(&secrets.delta);
+        let (components, next_numbers) = (Components::new(secrets.hashes()), [secrets.first_number(); 2]);
+        Ok(Constructor { conduct, config, secrets, commitments, delta_ot, delta, components, next_numbers, pool: None })
+    }
+
+    async fn commit_to_delta(&mut self, session: &mut Session) -> Result<(), ProtocolError> {
+        let mut delta = Zeroizing::new([self.delta_ot.delta().block()]);
+        self.conduct.touch(Step::Delta, 0, bytemuck::cast_slice_mut(&mut delta[..]));
+        self.delta = self.commitments.commit_to(session.channel(), &delta[..]).await?[0];
+        self.delta.write(self.config.code, &mut self.secrets.delta);
+        Ok(())
+    }
+
+    #[cfg(test)]
+    pub(super) fn delta(&self) -> Block {
+        self.delta.message()
+    }
+
+    /// Has as much for one run as its plan says: makes it, or takes it from the store.
+    ///
+    /// *Errors*: a peer that cheats; a store that has too little; the connection's.
+    pub async fn prepare(
+        &mut self,
+        session: &mut Session,
+        plan: Arc<Plan>,
+    ) -> Result<ConstructorPrepared, ProtocolError> {
+        session.enter(Phase::Prepare);
+        let (wires, taken) = match &mut self.pool {
+            Some(pool) => pool.take(&plan.amounts())?,
+            None => {
+                let order = plan.order()?;
+                self.secrets.cheating += order.parameters().bounds().any().exp2();
+                (self.make(session, &order).await?, Vec::new())
+            }
+        };
+        Ok(ConstructorPrepared { plan, wires, taken, outputs: Vec::new() })
+    }
+
+    /// Makes what an order says and puts it into the store.
+    ///
+    /// *Errors*: a peer that cheats, and the store is given up; the connection's and the store's.
+    pub async fn fill(&mut self, session: &mut Session, order: &Order) -> Result<(), ProtocolError> {
+        session.enter(Phase::Prepare);
+        let made = self.make(session, order).await;
+        let wires = judge(&mut self.pool, made)?;
+        self.secrets.cheating += order.parameters().bounds().any().exp2();
+        match &mut self.pool {
+            Some(pool) => pool.put(&wires, &self.secrets),
+            None => Ok(()),
+        }
+    }
+
+    /// Joins buckets to the function: the left and right input of every AND gate, and the input buckets.
+    ///
+    /// *Errors*: the connection's.
+    pub async fn build(
+        &mut self,
+        session: &mut Session,
+        prepared: &mut ConstructorPrepared,
+    ) -> Result<(), ProtocolError> {
+        session.enter(Phase::Build);
+        let plan = prepared.plan.clone();
+        let wires = &prepared.wires;
+        let mut solderings = Vec::new();
+        let mut next = wires.gates.iter();
+        let inputs = plan.by_port(&wires.inputs);
+        let outputs = walk(plan.program(), inputs, self.delta, |left, right| {
+            let [head_left, head_right, output] = next.next().copied().unwrap_or_default();
+            solderings.extend([left ^ head_left, right ^ head_right]);
+            output
+        });
+        solderings.extend(input_solderings(&plan, &wires.inputs, &wires.input_gates));
+        self.conduct.touch(Step::Links, 0, bytemuck::cast_slice_mut(&mut solderings));
+        self.commitments.open_batch(session.channel(), &solderings).await?;
+        prepared.outputs = outputs.iter().flatten().copied().collect();
+        Ok(())
+    }
+
+    /// Gives both parties' input keys and what decodes outputs; the evaluator hands back keys of this party's outputs.
+    ///
+    /// *Errors*: inputs that do not fit; a peer that cheats; the connection's.
+    pub async fn online(
+        &mut self,
+        session: &mut Session,
+        prepared: ConstructorPrepared,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let result = self.compute(session, prepared, values).await;
+        judge(&mut self.pool, result)
+    }
+
+    async fn compute(
+        &mut self,
+        session: &mut Session,
+        prepared: ConstructorPrepared,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let plan = prepared.plan.clone();
+        let own = interface::own_input(plan.program(), CONSTRUCTOR, values)?;
+        session.enter(Phase::Online);
+        let theirs = interface::input_bits(plan.program(), EVALUATOR);
+        let masked = receive_bits(session, theirs).await?;
+        let owners = plan.owners();
+        let of = |party| {
+            let keys = prepared.wires.inputs.iter().zip(&owners);
+            keys.filter(move |(_, owner)| **owner == party).map(|(&key, _)| key)
+        };
+        let delta = self.delta.message();
+        let mut keys: Vec<Block> =
+            of(CONSTRUCTOR).zip(own.iter()).map(|(key, bit)| key.message() ^ (Block::mask(bit) & delta)).collect();
+        self.conduct.touch(Step::InputKeys, 0, bytemuck::cast_slice_mut(&mut keys));
+        send_blocks(session, &keys).await?;
+        let differences = of(EVALUATOR).zip(&prepared.wires.strings).zip(masked.iter());
+        let differences =
+            differences.map(|((key, &string), e)| key ^ string ^ if e { self.delta } else { Committed::default() });
+        let told = plan.learned(EVALUATOR);
+        let decoding = prepared.outputs.iter().zip(&prepared.wires.masks).zip(told);
+        let decoding = decoding.filter(|(_, told)| *told).map(|((&output, &mask), _)| output ^ mask);
+        let mut opened: Vec<Committed> = differences.chain(decoding).collect();
+        self.conduct.touch(Step::Openings, 0, bytemuck::cast_slice_mut(&mut opened));
+        self.commitments.open(session.channel(), &opened).await?;
+        self.receive_outputs(session, &plan, &prepared.outputs).await
+    }
+
+    /// The keys of this party's outputs, and what they stand for.
+    async fn receive_outputs(
+        &mut self,
+        session: &mut Session,
+        plan: &Plan,
+        outputs: &[Committed],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let learned = plan.learned(CONSTRUCTOR);
+        let mut keys = vec![Block::ZERO; learned.iter().filter(|learned| **learned).count()];
+        receive_blocks(session, &mut keys).await?;
+        let delta = self.delta.message();
+        let mut keys = keys.into_iter();
+        let mut bits = Vec::with_capacity(outputs.len());
+        for (index, (output, learned)) in outputs.iter().zip(learned).enumerate() {
+            let Some(key) = learned.then(|| keys.next()).flatten() else {
+                bits.push(false);
+                continue;
+            };
+            let zero = key.ct_eq(&output.message());
+            let one = key.ct_eq(&(output.message() ^ delta));
+            if !bool::from(zero | one) {
+                return Err(Cheating::new(Check::OutputKey, format!("output bit {index}")).into());
+            }
+            bits.push(one.into());
+        }
+        Ok(plan.outputs_for(CONSTRUCTOR, bits.into_iter()))
+    }
+
+    /// What this party's runs promise.
+    pub fn security(&self) -> Security {
+        self.secrets.security()
+    }
+
+    /// What the store has; nothing without a store.
+    pub fn stock(&self) -> Amounts {
+        self.pool.as_ref().map(Pool::has).unwrap_or_default()
+    }
+
+    /// Pieces that were given up at the meeting because only one store had them.
+    pub fn lost(&self) -> u64 {
+        self.pool.as_ref().map_or(0, Pool::lost)
+    }
+
+    /// Ends the role and gives the store back, if it has one.
+    pub fn into_store(self) -> Option<Store> {
+        self.pool.map(Pool::into_store)
+    }
+}

@@ -1,0 +1,372 @@
+//! Party 1: checks, and evaluates.
+
+mod prepare;
+
+use std::sync::Arc;
+
+use garblet_circuit::Bits;
+use garblet_commit::{CommitReceiver, Watched};
+use garblet_primitives::Block;
+use garblet_store::Store;
+use zeroize::Zeroizing;
+
+use super::{
+    CONSTRUCTOR, Checks, EVALUATOR, Step,
+    bucket::Material,
+    delta_ot,
+    extract::extract,
+    gates::Components,
+    pieces::{EvaluatorPieces, Transfer, Wires},
+    plan::{Amounts, Config, Order, Plan, select_bit},
+    pool::{Meeting, Pool, judge},
+    secrets::Secrets,
+    wiring::{input_solderings, walk},
+};
+use crate::{
+    bulk::{receive_blocks, send_bits, send_blocks},
+    checks::{Cheating, Check},
+    conduct::{Conduct, Honest},
+    error::ProtocolError,
+    interface,
+    phase::Phase,
+    security::Security,
+    session::Session,
+};
+
+/// The evaluator of a session.
+pub struct Evaluator<C = Honest> {
+    conduct: C,
+    config: Config,
+    secrets: Secrets,
+    commitments: CommitReceiver,
+    delta_ot: delta_ot::Evaluator,
+    delta: Watched,
+    components: Arc<Components>,
+    /// Numbers of the next gate and the next authenticator.
+    next_numbers: [u64; 2],
+    pool: Option<Pool>,
+}
+
+/// What the evaluator has for one run; a run consumes it, so it is used at most once.
+pub struct EvaluatorPrepared {
+    plan: Arc<Plan>,
+    wires: Wires<Watched>,
+    pub(super) material: Material,
+    transfers: Zeroizing<Vec<Transfer>>,
+    /// Select bits of the masks.
+    told: Vec<bool>,
+    checks: Checks,
+    /// The pieces that were taken from a store, by kind and identifier.
+    taken: Vec<(String, u64)>,
+    built: Built,
+}
+
+impl EvaluatorPrepared {
+    /// How many components were checked when this was made; none if it comes from a store.
+    pub fn checks(&self) -> Checks {
+        self.checks
+    }
+
+    /// The pieces that were taken from a store, by kind and identifier.
+    pub fn pieces(&self) -> &[(String, u64)] {
+        &self.taken
+    }
+}
+
+/// What is known once the function is.
+#[derive(Default)]
+struct Built {
+    /// What joins left and right input of every AND gate to its bucket.
+    solderings: Vec<[Block; 2]>,
+    /// What joins the constructor's inputs to the input buckets.
+    joins: Vec<Block>,
+    outputs: Vec<Watched>,
+}
+
+impl Evaluator {
+    /// Sets up OTs both ways, commitments from one and the difference from the other. What is prepared stays in memory.
+    ///
+    /// *Errors*: a peer that cheats; the connection's.
+    pub async fn setup(session: &mut Session, config: Config) -> Result<Self, ProtocolError> {
+        Evaluator::setup_with(session, config, Honest).await
+    }
+
+    /// Meets the peer with a store, in which all that is prepared is kept; only the first time there is something to set up.
+    ///
+    /// *Errors*: also stores that were not filled together, or for something else.
+    pub async fn meet(session: &mut Session, config: Config, store: Store, peer: &str) -> Result<Self, ProtocolError> {
+        Evaluator::meet_with(session, config, store, peer, Honest).await
+    }
+}
+
+impl<C: Conduct<Step>> Evaluator<C> {
+    /// [`Evaluator::setup`] with a conduct, for tests.
+    ///
+    /// *Errors*: as [`Evaluator::setup`].
+    pub async fn setup_with(session: &mut Session, config: Config, conduct: C) -> Result<Self, ProtocolError> {
+        session.enter(Phase::Setup);
+        let secrets = Secrets::of_evaluator(session, config).await?;
+        let mut role = Evaluator::begin(secrets, config, conduct)?;
+        role.receive_delta(session).await?;
+        Ok(role)
+    }
+
+    /// [`Evaluator::meet`] with a conduct, for tests.
+    ///
+    /// *Errors*: as [`Evaluator::meet`].
+    pub async fn meet_with(
+        session: &mut Session,
+        config: Config,
+        store: Store,
+        peer: &str,
+        conduct: C,
+    ) -> Result<Self, ProtocolError> {
+        session.enter(Phase::Setup);
+        let (mut pool, meeting) = Pool::meet(session, store, config, "evaluator", peer).await?;
+        let mut role = match meeting {
+            Meeting::Again(secrets) => Evaluator::begin(secrets, config, conduct)?,
+            Meeting::New(number) => {
+                let mut secrets = Secrets::of_evaluator(session, config).await?;
+                secrets.meetings = number;
+                let mut role = Evaluator::begin(secrets, config, conduct)?;
+                role.receive_delta(session).await?;
+                pool.keep(&role.secrets)?;
+                role
+            }
+        };
+        role.pool = Some(pool);
+        Ok(role)
+    }
+
+    fn begin(secrets: Secrets, config: Config, conduct: C) -> Result<Self, ProtocolError> {
+        let (commitments, delta_ot) = secrets.evaluator(config)?;
+        let delta = Watched::read(&secrets.delta);
+        let (components, next_numbers) = (Arc::new(Components::new(secrets.hashes())), [secrets.first_number(); 2]);
+        Ok(Evaluator { conduct, config, secrets, commitments, delta_ot, delta, components, next_numbers, pool: None })
+    }
+
+    async fn receive_delta(&mut self, session: &mut Session) -> Result<(), ProtocolError> {
+        let (channel, rng) = session.parts();
+        self.delta = self.commitments.commit_to(channel, rng, 1).await?[0];
+        self.delta.write(self.config.code, &mut self.secrets.delta);
+        Ok(())
+    }
+
+    /// Has as much for one run as its plan says: has it made, or takes it from the store.
+    ///
+    /// *Errors*: a peer that cheats; a store that has too little; the connection's.
+    pub async fn prepare(
+        &mut self,
+        session: &mut Session,
+        plan: Arc<Plan>,
+    ) -> Result<EvaluatorPrepared, ProtocolError> {
+        session.enter(Phase::Prepare);
+        let (pieces, checks, taken) = match &mut self.pool {
+            Some(pool) => {
+                let (pieces, taken) = pool.take(&plan.amounts())?;
+                (pieces, Checks::default(), taken)
+            }
+            None => {
+                let order = plan.order()?;
+                self.secrets.cheating += order.parameters().bounds().any().exp2();
+                let (pieces, checks) = self.make(session, &order).await?;
+                (pieces, checks, Vec::new())
+            }
+        };
+        let EvaluatorPieces { wires, buckets: [ands, input_gates, inputs], transfers, told } = pieces;
+        let material = Material { components: self.components.clone(), ands, input_gates, inputs };
+        let built = Built::default();
+        Ok(EvaluatorPrepared { plan, wires, material, transfers, told, checks, taken, built })
+    }
+
+    /// Has made what an order says and puts it into the store.
+    ///
+    /// *Errors*: a peer that cheats, and the store is given up; the connection's and the store's.
+    pub async fn fill(&mut self, session: &mut Session, order: &Order) -> Result<Checks, ProtocolError> {
+        session.enter(Phase::Prepare);
+        let made = self.make(session, order).await;
+        let (pieces, checks) = judge(&mut self.pool, made)?;
+        self.secrets.cheating += order.parameters().bounds().any().exp2();
+        if let Some(pool) = &mut self.pool {
+            pool.put(&pieces, &self.secrets)?;
+        }
+        Ok(checks)
+    }
+
+    /// Has buckets joined to the function.
+    ///
+    /// *Errors*: a peer that cheats; the connection's.
+    pub async fn build(
+        &mut self,
+        session: &mut Session,
+        prepared: &mut EvaluatorPrepared,
+    ) -> Result<(), ProtocolError> {
+        let result = self.solder(session, prepared).await;
+        judge(&mut self.pool, result)
+    }
+
+    async fn solder(&mut self, session: &mut Session, prepared: &mut EvaluatorPrepared) -> Result<(), ProtocolError> {
+        session.enter(Phase::Build);
+        let plan = prepared.plan.clone();
+        let wires = &prepared.wires;
+        let mut watched = Vec::new();
+        let mut next = wires.gates.iter();
+        let inputs = plan.by_port(&wires.inputs);
+        let outputs = walk(plan.program(), inputs, self.delta, |left, right| {
+            let [head_left, head_right, output] = next.next().copied().unwrap_or_default();
+            watched.extend([left ^ head_left, right ^ head_right]);
+            output
+        });
+        let of_gates = watched.len();
+        watched.extend(input_solderings(&plan, &wires.inputs, &wires.input_gates));
+        let (channel, rng) = session.parts();
+        let mut opened = self.commitments.open_batch(channel, rng, &watched).await?;
+        let joins = opened.split_off(of_gates);
+        let outputs = outputs.iter().flatten().copied().collect();
+        prepared.built = Built { solderings: opened.as_chunks::<2>().0.to_vec(), joins, outputs };
+        Ok(())
+    }
+
+    /// Gets input keys, evaluates, decodes, and hands the constructor the keys of its outputs.
+    ///
+    /// *Errors*: inputs that do not fit; a peer that cheats; the connection's.
+    pub async fn online(
+        &mut self,
+        session: &mut Session,
+        prepared: EvaluatorPrepared,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let result = self.compute(session, prepared, values).await;
+        judge(&mut self.pool, result)
+    }
+
+    async fn compute(
+        &mut self,
+        session: &mut Session,
+        prepared: EvaluatorPrepared,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let plan = prepared.plan.clone();
+        let own = interface::own_input(plan.program(), EVALUATOR, values)?;
+        session.enter(Phase::Online);
+        let masked: Bits = own.iter().zip(prepared.transfers.iter()).map(|(y, transfer)| y ^ transfer.choice).collect();
+        send_bits(session, &masked).await?;
+        let mut theirs = vec![Block::ZERO; interface::input_bits(plan.program(), CONSTRUCTOR)];
+        receive_blocks(session, &mut theirs).await?;
+        let (keys, decoding) = self.receive_keys(session, &prepared, &masked, &own, theirs).await?;
+        let (outputs, bits) = evaluate(&plan, &prepared, &keys, &own, decoding);
+        let mut handed: Vec<Block> = outputs
+            .iter()
+            .zip(plan.learned(CONSTRUCTOR))
+            .filter(|(_, learned)| *learned)
+            .map(|(&key, _)| key)
+            .collect();
+        self.conduct.touch(Step::OutputKeys, 0, bytemuck::cast_slice_mut(&mut handed));
+        send_blocks(session, &handed).await?;
+        session.channel().flush().await?;
+        Ok(plan.outputs_for(EVALUATOR, bits.into_iter()))
+    }
+
+    /// The keys of all inputs, checked, and what decodes this party's outputs.
+    async fn receive_keys(
+        &mut self,
+        session: &mut Session,
+        prepared: &EvaluatorPrepared,
+        masked: &Bits,
+        own: &Bits,
+        theirs: Vec<Block>,
+    ) -> Result<(Zeroizing<Vec<Block>>, Vec<bool>), ProtocolError> {
+        let plan = &prepared.plan;
+        let (owners, told) = (plan.owners(), plan.learned(EVALUATOR));
+        let own_inputs = prepared.wires.inputs.iter().zip(&owners).filter(|(_, owner)| **owner == EVALUATOR);
+        let differences = own_inputs.zip(&prepared.wires.strings).zip(masked.iter());
+        let differences =
+            differences.map(|(((&key, _), &string), e)| key ^ string ^ if e { self.delta } else { Watched::default() });
+        let decoding = prepared.built.outputs.iter().zip(&prepared.wires.masks).zip(&told);
+        let decoding = decoding.filter(|(_, told)| **told).map(|((&output, &mask), _)| output ^ mask);
+        let watched: Vec<Watched> = differences.chain(decoding).collect();
+        let mut opened = self.commitments.open(session.channel(), &watched).await?;
+        let decoding = opened.split_off(own.len());
+        let mut ours = Vec::with_capacity(own.len());
+        for (i, ((difference, transfer), y)) in
+            opened.into_iter().zip(prepared.transfers.iter()).zip(own.iter()).enumerate()
+        {
+            let key = transfer.block ^ difference;
+            let zero = select_bit(difference) ^ transfer.told ^ masked.get(i);
+            if select_bit(key) ^ zero != y {
+                return Err(Cheating::new(Check::InputKeyBit, format!("input bit {i}")).into());
+            }
+            ours.push(key);
+        }
+        let keys = deal(&owners, theirs, ours);
+        if let Some(i) = (0..owners.len()).find(|&i| !prepared.material.input_is_valid(i, keys[i])) {
+            return Err(Cheating::new(Check::InputKey, format!("input bit {i} of party {}", owners[i])).into());
+        }
+        let masks = prepared.told.iter().zip(&told).filter(|(_, told)| **told).map(|(&mask, _)| mask);
+        let zeros = decoding.into_iter().zip(masks).map(|(block, mask)| select_bit(block) ^ mask).collect();
+        Ok((keys, zeros))
+    }
+
+    /// What this party's runs promise.
+    pub fn security(&self) -> Security {
+        self.secrets.security()
+    }
+
+    /// What the store has; nothing without a store.
+    pub fn stock(&self) -> Amounts {
+        self.pool.as_ref().map(Pool::has).unwrap_or_default()
+    }
+
+    /// Pieces that were given up at the meeting because only one store had them.
+    pub fn lost(&self) -> u64 {
+        self.pool.as_ref().map_or(0, Pool::lost)
+    }
+
+    /// Ends the role and gives the store back, if it has one.
+    pub fn into_store(self) -> Option<Store> {
+        self.pool.map(Pool::into_store)
+    }
+}
+
+/// The keys of both parties' inputs in program order.
+fn deal(owners: &[garblet_circuit::Party], theirs: Vec<Block>, ours: Vec<Block>) -> Zeroizing<Vec<Block>> {
+    let (mut theirs, mut ours) = (theirs.into_iter(), ours.into_iter());
+    let next = |owner: &garblet_circuit::Party| if *owner == CONSTRUCTOR { theirs.next() } else { ours.next() };
+    Zeroizing::new(owners.iter().map(next).map(Option::unwrap_or_default).collect())
+}
+
+/// The keys of all outputs, and the bits of those that this party learns, in place of the others zero.
+///
+/// What a cheating constructor may have made of it does not show: there is no error here.
+fn evaluate(
+    plan: &Plan,
+    prepared: &EvaluatorPrepared,
+    keys: &[Block],
+    own: &Bits,
+    decoding: Vec<bool>,
+) -> (Vec<Block>, Vec<bool>) {
+    let Built { solderings, joins, .. } = &prepared.built;
+    let (mut bucket, mut shown) = (0, None);
+    let outputs = walk(plan.program(), plan.by_port(keys), Block::ZERO, |left, right| {
+        let [l, r] = solderings[bucket];
+        let given = prepared.material.and(bucket, left ^ l, right ^ r);
+        shown = shown.or(given.delta);
+        bucket += 1;
+        given.key
+    });
+    let outputs: Vec<Block> = outputs.iter().flatten().copied().collect();
+    match shown {
+        None => {
+            let mut zeros = decoding.into_iter();
+            let learned = outputs.iter().zip(plan.learned(EVALUATOR));
+            let bit =
+                |(&key, learned): (&Block, bool)| learned && zeros.next().is_some_and(|zero| zero ^ select_bit(key));
+            let bits = learned.map(bit).collect();
+            (outputs, bits)
+        }
+        Some(delta) => {
+            let extracted = extract(plan, &prepared.material, delta, keys, own, joins, solderings);
+            (extracted.keys, extracted.outputs.iter().flat_map(Bits::iter).collect())
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! What is prepared, piece by piece: what each party keeps of an AND gate, an input bit, two inputs of the constructor, and an
+//! output bit. A run takes as many of each as its function has.
+
+use std::ops::BitXor;
+
+use garblet_commit::{Code, Committed, Watched, opening_bytes};
+use garblet_primitives::Block;
+use zeroize::{Zeroize, Zeroizing};
+
+use super::{
+    bucket::{BucketAuthenticator, BucketGate, Buckets},
+    layout::Soldering,
+    plan::Amounts,
+};
+
+/// What a piece serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Gate,
+    Input,
+    InputPair,
+    Output,
+}
+
+impl Kind {
+    pub(super) const ALL: [Kind; 4] = [Kind::Gate, Kind::Input, Kind::InputPair, Kind::Output];
+
+    /// As users read it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Kind::Gate => "AND gates",
+            Kind::Input => "input bits",
+            Kind::InputPair => "pairs of party 0's input bits",
+            Kind::Output => "output bits",
+        }
+    }
+
+    /// Wires that a piece has.
+    fn wires(self) -> usize {
+        match self {
+            Kind::Gate => 3,
+            Kind::Input | Kind::InputPair => 2,
+            Kind::Output => 1,
+        }
+    }
+
+    /// How many of the kind there are in these amounts.
+    pub(super) fn of(self, amounts: &Amounts) -> u64 {
+        match self {
+            Kind::Gate => amounts.gates,
+            Kind::Input => amounts.inputs,
+            Kind::InputPair => amounts.input_pairs,
+            Kind::Output => amounts.outputs,
+        }
+    }
+}
+
+/// A wire's key as a party has it: committed, or watched.
+pub(super) trait Wire: Copy + Default + BitXor<Output = Self> + Zeroize {
+    /// Bytes that it is kept in.
+    fn bytes(code: Code) -> usize;
+    fn write(&self, code: Code, bytes: &mut Vec<u8>);
+    fn read(bytes: &[u8]) -> Self;
+}
+
+impl Wire for Committed {
+    fn bytes(code: Code) -> usize {
+        opening_bytes(code)
+    }
+
+    fn write(&self, code: Code, bytes: &mut Vec<u8>) {
+        self.write(code, bytes);
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        Committed::read(bytes)
+    }
+}
+
+impl Wire for Watched {
+    fn bytes(code: Code) -> usize {
+        opening_bytes(code) - 16
+    }
+
+    fn write(&self, code: Code, bytes: &mut Vec<u8>) {
+        self.write(code, bytes);
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        Watched::read(bytes)
+    }
+}
+
+/// What a party keeps, by kind and in order.
+pub(super) trait Pieces: Default {
+    /// How many there are of a kind.
+    fn count(&self, kind: Kind) -> usize;
+    /// Appends a piece.
+    fn write(&self, kind: Kind, index: usize, code: Code, bytes: &mut Vec<u8>);
+    /// Adds a piece behind the others of its kind; none if it has another length than any piece.
+    fn read(&mut self, kind: Kind, code: Code, bytes: &[u8]) -> Option<()>;
+}
+
+/// The wires of prepared pieces. For the constructor that is all.
+pub(super) struct Wires<W: Zeroize> {
+    /// Of every AND gate.
+    pub(super) gates: Vec<Soldering<W>>,
+    /// Of every input bit, and the block of an OT that comes with it: the constructor's `r_i`.
+    pub(super) inputs: Vec<W>,
+    pub(super) strings: Vec<W>,
+    /// The two inputs of every input bucket.
+    pub(super) input_gates: Vec<[W; 2]>,
+    /// What masks the select bits of outputs.
+    pub(super) masks: Vec<W>,
+}
+
+impl<W: Zeroize> Default for Wires<W> {
+    fn default() -> Self {
+        let (gates, inputs, strings) = (Vec::new(), Vec::new(), Vec::new());
+        Wires { gates, inputs, strings, input_gates: Vec::new(), masks: Vec::new() }
+    }
+}
+
+impl<W: Zeroize> Drop for Wires<W> {
+    fn drop(&mut self) {
+        self.gates.zeroize();
+        self.input_gates.zeroize();
+        [&mut self.inputs, &mut self.strings, &mut self.masks].into_iter().for_each(Zeroize::zeroize);
+    }
+}
+
+impl<W: Wire> Pieces for Wires<W> {
+    fn count(&self, kind: Kind) -> usize {
+        match kind {
+            Kind::Gate => self.gates.len(),
+            Kind::Input => self.inputs.len(),
+            Kind::InputPair => self.input_gates.len(),
+            Kind::Output => self.masks.len(),
+        }
+    }
+
+    fn write(&self, kind: Kind, index: usize, code: Code, bytes: &mut Vec<u8>) {
+        let wires: &[W] = match kind {
+            Kind::Gate => &self.gates[index],
+            Kind::Input => &[self.inputs[index], self.strings[index]],
+            Kind::InputPair => &self.input_gates[index],
+            Kind::Output => &self.masks[index..=index],
+        };
+        wires.iter().for_each(|wire| wire.write(code, bytes));
+    }
+
+    fn read(&mut self, kind: Kind, code: Code, bytes: &[u8]) -> Option<()> {
+        let size = W::bytes(code);
+        let mut wires = bytes.chunks_exact(size).map(W::read);
+        (bytes.len() == kind.wires() * size).then_some(())?;
+        match kind {
+            Kind::Gate => self.gates.push([wires.next()?, wires.next()?, wires.next()?]),
+            Kind::Input => {
+                self.inputs.push(wires.next()?);
+                self.strings.push(wires.next()?);
+            }
+            Kind::InputPair => self.input_gates.push([wires.next()?, wires.next()?]),
+            Kind::Output => self.masks.push(wires.next()?),
+        }
+        Some(())
+    }
+}
+
+/// An OT as the evaluator has it, and what the constructor has told of it.
+#[derive(Clone, Copy, Default, Zeroize)]
+pub(super) struct Transfer {
+    /// The bit `b_i`, and the block `r_i + b_i delta`.
+    pub(super) choice: bool,
+    pub(super) block: Block,
+    /// The select bit of `r_i`.
+    pub(super) told: bool,
+}
+
+/// What the evaluator keeps.
+#[derive(Default)]
+pub(super) struct EvaluatorPieces {
+    pub(super) wires: Wires<Watched>,
+    /// Buckets of AND gates, of pairs of inputs, and of inputs.
+    pub(super) buckets: [Buckets; 3],
+    pub(super) transfers: Zeroizing<Vec<Transfer>>,
+    /// Select bits of the masks.
+    pub(super) told: Vec<bool>,
+}
+
+/// Which of [`EvaluatorPieces::buckets`] belongs to a kind of piece.
+fn bucket_of(kind: Kind) -> Option<usize> {
+    [Kind::Gate, Kind::InputPair, Kind::Input].iter().position(|&other| other == kind)
+}
+
+const GATE_BYTES: usize = size_of::<BucketGate>();
+const AUTHENTICATOR_BYTES: usize = size_of::<BucketAuthenticator>();
+
+impl Pieces for EvaluatorPieces {
+    fn count(&self, kind: Kind) -> usize {
+        self.wires.count(kind)
+    }
+
+    /// *Shape*: wires; then for an input the block and its two bits, for an output the mask's bit; then how many gates, the
+    /// gates, the authenticators.
+    fn write(&self, kind: Kind, index: usize, code: Code, bytes: &mut Vec<u8>) {
+        self.wires.write(kind, index, code, bytes);
+        match kind {
+            Kind::Input => {
+                let Transfer { choice, block, told } = self.transfers[index];
+                bytes.extend(block.to_bytes());
+                bytes.push(u8::from(choice) | u8::from(told) << 1);
+            }
+            Kind::Output => bytes.push(u8::from(self.told[index])),
+            Kind::Gate | Kind::InputPair => {}
+        }
+        if let Some(buckets) = bucket_of(kind).map(|bucket| &self.buckets[bucket]) {
+            bytes.push(buckets.gates(index).len() as u8);
+            bytes.extend_from_slice(bytemuck::cast_slice(buckets.gates(index)));
+            bytes.extend_from_slice(bytemuck::cast_slice(buckets.authenticators(index)));
+        }
+    }
+
+    fn read(&mut self, kind: Kind, code: Code, bytes: &[u8]) -> Option<()> {
+        let (wires, mut rest) = bytes.split_at_checked(kind.wires() * Watched::bytes(code))?;
+        self.wires.read(kind, code, wires)?;
+        match kind {
+            Kind::Input => {
+                let (block, later) = rest.split_first_chunk()?;
+                let (bits, later) = later.split_first()?;
+                let (choice, told) = (bits & 1 == 1, bits & 2 == 2);
+                self.transfers.push(Transfer { choice, block: Block::from_bytes(*block), told });
+                rest = later;
+            }
+            Kind::Output => {
+                let (bit, later) = rest.split_first()?;
+                self.told.push(bit & 1 == 1);
+                rest = later;
+            }
+            Kind::Gate | Kind::InputPair => {}
+        }
+        if let Some(buckets) = bucket_of(kind).map(|bucket| &mut self.buckets[bucket]) {
+            let (gates, later) = rest.split_first()?;
+            let (gates, authenticators) = later.split_at_checked(usize::from(*gates) * GATE_BYTES)?;
+            let gates = gates.chunks_exact(GATE_BYTES).map(bytemuck::pod_read_unaligned);
+            let authenticators = authenticators.chunks_exact(AUTHENTICATOR_BYTES);
+            let exact = authenticators.remainder().is_empty();
+            buckets.push(gates, authenticators.map(bytemuck::pod_read_unaligned));
+            rest = if exact { &[] } else { rest };
+        }
+        rest.is_empty().then_some(())
+    }
+}

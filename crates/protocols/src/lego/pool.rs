@@ -1,0 +1,211 @@
+//! Prepared pieces in a store: what both parties have of them, each taken once.
+
+use garblet_commit::Code;
+use garblet_store::{Batch, Binding, IdSet, PieceId, State, Store, StoreError};
+use zeroize::Zeroizing;
+
+use super::{
+    NAME,
+    messages::Has,
+    pieces::{Kind, Pieces},
+    plan::{Amounts, Config},
+    secrets::{MEETINGS_MAX, Secrets},
+};
+use crate::{
+    components::{Missing, NotPrepared},
+    error::ProtocolError,
+    session::Session,
+};
+
+/// The version of what is stored.
+const VERSION: u32 = 1;
+
+/// The name of the protocol's state in a store. Empty once the peer has cheated.
+const STATE: &str = "lego";
+
+/// A party's store.
+pub(super) struct Pool {
+    store: Store,
+    code: Code,
+    lost: u64,
+}
+
+/// What two parties that meet go on with.
+pub(super) enum Meeting {
+    /// The secrets that both have, for one meeting more.
+    Again(Secrets),
+    /// New ones, of which this is the number of the first meeting.
+    New(u64),
+}
+
+impl Pool {
+    /// Both say what their stores have and give up what only one has.
+    ///
+    /// *Errors*: stores that do not belong together, or a peer that has cheated before.
+    pub(super) async fn meet(
+        session: &mut Session,
+        mut store: Store,
+        config: Config,
+        role: &str,
+        peer: &str,
+    ) -> Result<(Self, Meeting), ProtocolError> {
+        store.bind(&Binding {
+            peer: peer.into(),
+            role: role.into(),
+            protocol: format!("{NAME} {VERSION}, words of {} bits", config.code.length()),
+            library: String::new(),
+        })?;
+        let known = secrets(&store)?;
+        let meetings = known.as_ref().map_or(0, |known| known.meetings);
+        let pool = known.as_ref().map(|known| known.matrix);
+        let channel = session.channel();
+        channel.send(&Has { summary: store.summary(), pool, meetings }).await?;
+        let theirs: Has = channel.receive().await?;
+        let mut lost: u64 = store.reconcile(&theirs.summary)?.dropped.iter().map(|(_, count)| count).sum();
+        let next = meetings.max(theirs.meetings) + 1;
+        let same = theirs.pool.is_some_and(|theirs| pool.is_some_and(|ours| ours.halves() == theirs.halves()));
+        let mut meeting = Meeting::New(next % MEETINGS_MAX);
+        if let Some(mut secrets) = known.filter(|_| same && next < MEETINGS_MAX) {
+            secrets.meetings = next;
+            meeting = Meeting::Again(secrets);
+        } else {
+            // They were made with secrets that one party does not have.
+            lost += store.clear()?;
+        }
+        let mut pool = Pool { store, code: config.code, lost };
+        if let Meeting::Again(secrets) = &meeting {
+            pool.keep(secrets)?;
+        }
+        Ok((pool, meeting))
+    }
+
+    /// Keeps secrets, durably, before anything of this meeting is used.
+    pub(super) fn keep(&mut self, secrets: &Secrets) -> Result<(), ProtocolError> {
+        Ok(self.store.set_state(STATE, state(secrets))?)
+    }
+
+    /// Puts pieces into the store, all or none, together with what is known of all pieces.
+    pub(super) fn put(&mut self, pieces: &impl Pieces, secrets: &Secrets) -> Result<(), ProtocolError> {
+        let mut batch = self.store.batch();
+        for kind in Kind::ALL {
+            put_kind(&mut batch, pieces, kind, self.code)?;
+        }
+        batch.set_state(STATE, state(secrets))?;
+        Ok(batch.commit()?)
+    }
+
+    /// How much the store lacks of these amounts.
+    pub(super) fn lacks(&self, amounts: &Amounts) -> Amounts {
+        let missing = |kind: Kind| kind.of(amounts).saturating_sub(self.store.count(&stored(kind, self.code)));
+        let [gates, inputs, input_pairs, outputs] = Kind::ALL.map(missing);
+        Amounts { gates, inputs, input_pairs, outputs }
+    }
+
+    /// How much the store has.
+    pub(super) fn has(&self) -> Amounts {
+        let [gates, inputs, input_pairs, outputs] = Kind::ALL.map(|kind| self.store.count(&stored(kind, self.code)));
+        Amounts { gates, inputs, input_pairs, outputs }
+    }
+
+    /// Takes these amounts. When it returns, it is durable that they are used.
+    ///
+    /// *Errors*: [`NotPrepared`] if there are fewer; pieces that were changed.
+    pub(super) fn take<P: Pieces>(&mut self, amounts: &Amounts) -> Result<(P, Vec<(String, u64)>), ProtocolError> {
+        let lacks = self.lacks(amounts);
+        let missing = Kind::ALL.into_iter().filter(|kind| kind.of(&lacks) > 0).map(|kind| Missing {
+            name: kind.name().into(),
+            needed: kind.of(amounts),
+            missing: kind.of(&lacks),
+        });
+        let missing: Vec<Missing> = missing.collect();
+        if !missing.is_empty() {
+            return Err(NotPrepared::Missing(missing).into());
+        }
+        let first = |kind: Kind| {
+            let kind_stored = stored(kind, self.code);
+            let ids = self.store.stock_of(&kind_stored).available.first(kind.of(amounts));
+            (kind_stored, ids)
+        };
+        let request: Vec<(garblet_store::Kind, IdSet)> = Kind::ALL.map(first).into();
+        let names = |(kind, (_, ids)): (Kind, &(_, IdSet))| -> Vec<(String, u64)> {
+            ids.iter().map(|PieceId(id)| (kind.name().into(), id)).collect()
+        };
+        let taken_names = Kind::ALL.into_iter().zip(&request).flat_map(names).collect();
+        let mut pieces = P::default();
+        for (kind, taken) in Kind::ALL.into_iter().zip(self.store.take_all(&request)?) {
+            let mut sound = Some(());
+            taken.each(|_, bytes| sound = sound.and_then(|()| pieces.read(kind, self.code, bytes)))?;
+            sound.ok_or_else(|| unreadable(kind.name()))?;
+        }
+        Ok((pieces, taken_names))
+    }
+
+    /// Pieces that were given up because only one store had them.
+    pub(super) fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    pub(super) fn into_store(self) -> Store {
+        self.store
+    }
+
+    /// Gives up everything, for good: a peer that was found out has risked it once, and must not get another chance with the
+    /// same secrets.
+    fn condemn(&mut self) -> Result<(), StoreError> {
+        self.store.clear()?;
+        self.store.set_state(STATE, State { version: VERSION, bytes: Vec::new() })
+    }
+}
+
+/// What came of a step; if the peer was found to cheat, what is in the store is given up.
+pub(super) fn judge<T>(pool: &mut Option<Pool>, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
+    let cheats = |error: &ProtocolError| {
+        use garblet_net::{Accuses, Cause};
+        error.accuses(0).is_some_and(|blame| blame.cause == Cause::Misbehaved)
+    };
+    match (&result, pool) {
+        (Err(error), Some(pool)) if cheats(error) => pool.condemn()?,
+        _ => {}
+    }
+    result
+}
+
+fn put_kind(batch: &mut Batch<'_>, pieces: &impl Pieces, kind: Kind, code: Code) -> Result<(), ProtocolError> {
+    let stored = stored(kind, code);
+    let mut bytes = Zeroizing::new(Vec::new());
+    for index in 0..pieces.count(kind) {
+        bytes.clear();
+        pieces.write(kind, index, code, &mut bytes);
+        batch.push(&stored, batch.next_id(&stored), &bytes)?;
+    }
+    Ok(())
+}
+
+/// A kind as stores know it.
+fn stored(kind: Kind, code: Code) -> garblet_store::Kind {
+    garblet_store::Kind::new(kind.name(), format!("{NAME} {VERSION} {}", code.length()).as_bytes())
+}
+
+fn state(secrets: &Secrets) -> State {
+    State { version: VERSION, bytes: postcard::to_stdvec(secrets).expect("secrets have known lengths") }
+}
+
+/// The secrets of a store, if it has any.
+fn secrets(store: &Store) -> Result<Option<Secrets>, ProtocolError> {
+    let Some(state) = store.state(STATE) else { return Ok(None) };
+    if state.version != VERSION {
+        let [expected, got] = [VERSION, state.version].map(|version| version.to_string());
+        return Err(ProtocolError::Material { what: "version of the store's state", expected, got });
+    }
+    if state.bytes.is_empty() {
+        let expected = "a store whose peer has not cheated".into();
+        let got = "one that was given up when the peer was found to cheat; remove it to begin anew".into();
+        return Err(ProtocolError::Material { what: "store", expected, got });
+    }
+    let secrets = postcard::from_bytes(&state.bytes).map_err(|_| unreadable("secrets"))?;
+    Ok(Some(secrets))
+}
+
+fn unreadable(what: &'static str) -> ProtocolError {
+    ProtocolError::Material { what, expected: "what was stored".into(), got: "other bytes".into() }
+}

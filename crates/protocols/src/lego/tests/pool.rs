@@ -1,0 +1,142 @@
+//! Gates that lie in a store until a function is known.
+
+use garblet_store::Store;
+
+use super::*;
+use crate::components::NotPrepared;
+
+/// What a party does with its store: fills it, then computes functions one after another.
+struct Task<'a> {
+    fill: Option<Amounts>,
+    runs: &'a [(Arc<Plan>, Vec<Bits>)],
+    deviation: Deviation,
+}
+
+type Ended = (Store, Result<Vec<Vec<Option<Bits>>>, ProtocolError>);
+
+async fn constructor(channel: Channel, store: Store, task: &Task<'_>, seed: u64) -> Result<Ended, ProtocolError> {
+    let mut session = session(channel, CONSTRUCTOR, seed).await;
+    let config = Config::default();
+    let mut role = Constructor::meet_with(&mut session, config, store, "test", task.deviation.clone()).await?;
+    let run = async {
+        if let Some(amounts) = task.fill {
+            role.fill(&mut session, &Order::new(amounts, config)?).await?;
+        }
+        let mut outputs = Vec::new();
+        for (plan, inputs) in task.runs {
+            let mut prepared = role.prepare(&mut session, plan.clone()).await?;
+            role.build(&mut session, &mut prepared).await?;
+            outputs.push(role.online(&mut session, prepared, &own_inputs(plan, CONSTRUCTOR, inputs)).await?);
+        }
+        Ok(outputs)
+    };
+    let result = run.await;
+    Ok((role.into_store().expect("it came with one"), result))
+}
+
+async fn evaluator(channel: Channel, store: Store, task: &Task<'_>, seed: u64) -> Result<Ended, ProtocolError> {
+    let mut session = session(channel, EVALUATOR, seed).await;
+    let config = Config::default();
+    let mut role = Evaluator::meet_with(&mut session, config, store, "test", task.deviation.clone()).await?;
+    let run = async {
+        if let Some(amounts) = task.fill {
+            role.fill(&mut session, &Order::new(amounts, config)?).await?;
+        }
+        let mut outputs = Vec::new();
+        for (plan, inputs) in task.runs {
+            let mut prepared = role.prepare(&mut session, plan.clone()).await?;
+            role.build(&mut session, &mut prepared).await?;
+            outputs.push(role.online(&mut session, prepared, &own_inputs(plan, EVALUATOR, inputs)).await?);
+        }
+        Ok(outputs)
+    };
+    let result = run.await;
+    Ok((role.into_store().expect("it came with one"), result))
+}
+
+/// Both parties meet; one that fails leaves.
+fn meet(stores: [Store; 2], task: &Task<'_>, seed: u64) -> [Result<Ended, ProtocolError>; 2] {
+    let (ours, theirs) = memory_pair();
+    let [first, second] = stores;
+    block_on(async { tokio::join!(constructor(ours, first, task, seed), evaluator(theirs, second, task, seed)) }).into()
+}
+
+/// New stores of both parties.
+fn stores() -> [Store; 2] {
+    [1, 2].map(|seed| Store::in_memory(&mut StdRng::seed_from_u64(seed)).expect("memory"))
+}
+
+fn job(name: &str, seed: u64) -> (Arc<Plan>, Vec<Bits>) {
+    let plan = plan(library::find(name).expect("in the library"));
+    let inputs = random::inputs(&mut StdRng::seed_from_u64(seed), plan.program());
+    (plan, inputs)
+}
+
+const SOME: Amounts = Amounts { gates: 520, inputs: 64, input_pairs: 32, outputs: 64 };
+
+/// The stores afterwards, with every result checked.
+fn right(ended: [Result<Ended, ProtocolError>; 2], runs: &[(Arc<Plan>, Vec<Bits>)]) -> [Store; 2] {
+    ended.map(|ended| {
+        let (store, outputs) = ended.expect("they belong together");
+        let outputs = outputs.expect("both are honest");
+        for ((plan, inputs), outputs) in runs.iter().zip(outputs) {
+            let expected = garblet_circuit::evaluate(plan.program(), inputs);
+            assert!(
+                outputs.iter().zip(&expected).all(|(got, expected)| got.as_ref().is_none_or(|got| got == expected))
+            );
+        }
+        store
+    })
+}
+
+#[test]
+fn one_store_serves_several_functions_that_are_named_later() {
+    let honest = Deviation::default;
+    let filled = meet(stores(), &Task { fill: Some(SOME), runs: &[], deviation: honest() }, 1);
+    let stores = right(filled, &[]);
+    let runs = [job("add(8)", 1), job("millionaires(16)", 2)];
+    let stores = right(meet(stores, &Task { fill: None, runs: &runs, deviation: honest() }, 2), &runs);
+    // Filled again, in another meeting, with buckets of another size; a run takes of both.
+    let more = Amounts { gates: 5_000, ..SOME };
+    let runs = [job("sub(8)", 3), job("mul(16)", 4)];
+    let stores = right(meet(stores, &Task { fill: Some(more), runs: &runs, deviation: honest() }, 3), &runs);
+    let left: Vec<_> =
+        stores[0].stock().iter().map(|kind| (kind.kind.name().to_string(), kind.available.len())).collect();
+    let runs = [job("mul(64)", 5)];
+    let task = Task { fill: None, runs: &runs, deviation: honest() };
+    for ended in meet(stores, &task, 4) {
+        let (store, outputs) = ended.expect("they belong together");
+        let Err(ProtocolError::NotPrepared(NotPrepared::Missing(missing))) = outputs else { panic!("there is less") };
+        assert!(missing.iter().any(|missing| missing.name == "input bits"), "{missing:?}");
+        let still: Vec<_> =
+            store.stock().iter().map(|kind| (kind.kind.name().to_string(), kind.available.len())).collect();
+        assert_eq!(still, left, "nothing is taken");
+    }
+}
+
+#[test]
+fn a_store_is_for_the_store_that_it_was_filled_with() {
+    let task = Task { fill: Some(SOME), runs: &[], deviation: Deviation::default() };
+    let [first, _] = right(meet(stores(), &task, 1), &[]);
+    let second = Store::in_memory(&mut StdRng::seed_from_u64(3)).expect("memory");
+    let mut ended = meet([first, second], &task, 2).into_iter();
+    assert!(matches!(ended.next(), Some(Err(ProtocolError::Store(_)))), "it knows another store");
+}
+
+#[test]
+fn a_store_is_given_up_when_the_peer_has_cheated() {
+    let runs = [job("add(8)", 1)];
+    let filled = right(meet(stores(), &Task { fill: Some(SOME), runs: &[], deviation: Deviation::default() }, 1), &[]);
+    let spoil: Change = |bytes, _| bytes.iter_mut().for_each(|byte| *byte ^= 1);
+    let deviation = Deviation { touch: Some((Step::Tables, spoil)), ..Deviation::default() };
+    let [constructor, evaluator] = meet(filled, &Task { fill: Some(SOME), runs: &runs, deviation }, 2);
+    let (evaluator, result) = evaluator.expect("they belong together");
+    let Err(ProtocolError::Cheating(cheating)) = result else { panic!("it is noticed") };
+    assert_eq!(cheating.check, Check::LegoGate);
+    assert!(evaluator.stock().iter().all(|kind| kind.available.is_empty()), "nothing may be used any more");
+    let (constructor, _) = constructor.expect("they belong together");
+    let honest = Task { fill: None, runs: &runs, deviation: Deviation::default() };
+    let [_, evaluator] = meet([constructor, evaluator], &honest, 3);
+    let error = evaluator.err().expect("it is not used again").to_string();
+    assert!(error.contains("found to cheat"), "{error}");
+}
