@@ -29,6 +29,10 @@ const MOST_QUADS: usize = MOST_PARTIES / LANES;
 /// Vectors that are encrypted side by side.
 const WIDE: usize = 4;
 
+/// The most parties whose gates are evaluated four at a time: with more, slots fill most lanes of a gate by itself, and one
+/// key of [`JointRekeyed`] is soon for fewer than four gates.
+pub const MOST_OF_FOUR: usize = 12;
+
 /// `SLOTS[q]` has the number of slot `4 q + lane` in the high half of each lane: what tells slots apart.
 const SLOTS: [[Block; LANES]; MOST_QUADS] = {
     let mut slots = [[Block::ZERO; LANES]; MOST_QUADS];
@@ -66,6 +70,41 @@ pub trait JointHash {
         v: &[[Block; LANES]],
         out: &mut [[Block; LANES]],
     );
+
+    /// The sums of [`JointHash::add_masks`] for a row of each of four gates, side by side: `out[j][g]` is that of slot `j` for
+    /// gate `g`.
+    ///
+    /// *Shape*: the keys of gate `g` are the blocks of `labels` from `u[g]` and `v[g]` on, as many as `out` has slots: at most
+    /// [`MOST_OF_FOUR`].
+    fn masks_of_four<E: Engine>(e: E, key: &Self::Key<E>, four: &FourRows<'_>, out: &mut [[Block; LANES]]);
+}
+
+/// A row of each of four gates, and where its keys are.
+pub struct FourRows<'a> {
+    /// The rows' numbers.
+    pub rows: [u64; LANES],
+    /// The labels of all wires.
+    pub labels: &'a [Block],
+    /// Where the first gate's keys of the first operand begin, the second's, and so on.
+    pub u: [usize; LANES],
+    /// Those of the second operand.
+    pub v: [usize; LANES],
+}
+
+impl FourRows<'_> {
+    /// The blocks at a place behind these, one of each gate.
+    ///
+    /// # Panics
+    /// If there are none.
+    #[inline(always)]
+    fn gather<E: Engine>(&self, e: E, from: [usize; LANES], place: usize) -> E::Quad {
+        let at = from.map(
+            #[inline(always)]
+            |from| std::ptr::from_ref(&self.labels[from + place]),
+        );
+        // SAFETY: references to blocks may be read and are aligned.
+        unsafe { e.gather(at) }
+    }
 }
 
 /// The default: `F(u, v; row, j) = pi(x) ^ x` with `x = sigma(u ^ 12 v) ^ (row, j)`, where `pi` is AES-128 under a key that
@@ -111,6 +150,11 @@ impl JointHash for JointRekeyed {
     ) {
         add_masks(e, key, row, count, u, v, out);
     }
+
+    #[inline(always)]
+    fn masks_of_four<E: Engine>(e: E, key: &E::Key, four: &FourRows<'_>, out: &mut [[Block; LANES]]) {
+        masks_of_four(e, key, four, out);
+    }
 }
 
 impl JointHash for JointFixedKey {
@@ -137,6 +181,11 @@ impl JointHash for JointFixedKey {
     ) {
         add_masks(e, key, row, count, u, v, out);
     }
+
+    #[inline(always)]
+    fn masks_of_four<E: Engine>(e: E, key: &E::Key, four: &FourRows<'_>, out: &mut [[Block; LANES]]) {
+        masks_of_four(e, key, four, out);
+    }
 }
 
 impl JointHash for JointAes256 {
@@ -161,6 +210,18 @@ impl JointHash for JointAes256 {
     ) {
         for (u, v) in u.as_flattened().iter().zip(v.as_flattened()).take(count) {
             add_aes256(row, *u, *v, out.as_flattened_mut());
+        }
+    }
+    #[inline(always)]
+    fn masks_of_four<E: Engine>(_e: E, _key: &(), four: &FourRows<'_>, out: &mut [[Block; LANES]]) {
+        let count = out.len();
+        for gate in 0..LANES {
+            let mut sums = [Block::ZERO; MOST_OF_FOUR];
+            let [u, v] = [four.u, four.v].map(|from| &four.labels[from[gate]..][..count]);
+            for (u, v) in u.iter().zip(v) {
+                add_aes256(four.rows[gate], *u, *v, &mut sums[..count]);
+            }
+            out.iter_mut().zip(sums).for_each(|(out, sum)| out[gate] = sum);
         }
     }
 }
@@ -228,24 +289,112 @@ fn add_masks_of<E: Engine, const QUADS: usize>(
         let mut acc = e.xor_if(odd, e.xor(e.load(out), sum), tweak);
         let (wide, rest) = keys.as_chunks::<WIDE>();
         for keys in wide {
-            acc = e.xor(acc, permuted(e, key, keys, tweak));
+            acc = e.xor(acc, permuted(e, key, &spread(e, keys), tweak));
         }
         acc = match *rest {
             [] => acc,
-            [a] => e.xor(acc, permuted(e, key, &[a], tweak)),
-            [a, b] => e.xor(acc, permuted(e, key, &[a, b], tweak)),
-            [a, b, c, ..] => e.xor(acc, permuted(e, key, &[a, b, c], tweak)),
+            [a] => e.xor(acc, permuted(e, key, &spread(e, &[a]), tweak)),
+            [a, b] => e.xor(acc, permuted(e, key, &spread(e, &[a, b]), tweak)),
+            [a, b, c, ..] => e.xor(acc, permuted(e, key, &spread(e, &[a, b, c]), tweak)),
         };
         *out = e.store(acc);
     }
 }
 
+/// [`JointHash::masks_of_four`] by AES-128 under a given key, compiled for few keys, and for all.
+#[inline(always)]
+fn masks_of_four<E: Engine>(e: E, key: &E::Key, four: &FourRows<'_>, out: &mut [[Block; LANES]]) {
+    match out.len() {
+        2 => masks_of_few::<E, 2>(e, key, four, out),
+        3 => masks_of_few::<E, 3>(e, key, four, out),
+        4 => masks_of_few::<E, 4>(e, key, four, out),
+        count => masks_of_four_by::<E, MOST_OF_FOUR>(
+            e,
+            key,
+            four,
+            out,
+            #[inline(always)]
+            |e, key, keys, tweak| permuted_all(e, key, &keys[..count], tweak),
+        ),
+    }
+}
+
+/// The same for just `COUNT` keys.
+#[inline(always)]
+fn masks_of_few<E: Engine, const COUNT: usize>(e: E, key: &E::Key, four: &FourRows<'_>, out: &mut [[Block; LANES]]) {
+    masks_of_four_by::<E, COUNT>(
+        e,
+        key,
+        four,
+        &mut out[..COUNT],
+        #[inline(always)]
+        |e, key, keys, tweak| permuted(e, key, keys, tweak),
+    );
+}
+
+/// The same for at most `MOST` keys, with what computes the sum of `pi(k ^ tweak)` over the keys. Sums are taken apart as in
+/// [`add_masks_of`].
+#[inline(always)]
+fn masks_of_four_by<E: Engine, const MOST: usize>(
+    e: E,
+    key: &E::Key,
+    four: &FourRows<'_>,
+    out: &mut [[Block; LANES]],
+    permuted: impl Fn(E, &E::Key, &[E::Quad; MOST], E::Quad) -> E::Quad,
+) {
+    let count = out.len();
+    let mut keys = [e.splat(Block::ZERO); MOST];
+    let mut sum = e.splat(Block::ZERO);
+    for (place, of_place) in keys[..count].iter_mut().enumerate() {
+        let [u, v] = [four.gather(e, four.u, place), four.gather(e, four.v, place)];
+        *of_place = e.sigma(double_key(e, u, v));
+        sum = e.xor(sum, *of_place);
+    }
+    let rows = e.load(&four.rows.map(
+        #[inline(always)]
+        |row| Block::from_halves(row, 0),
+    ));
+    let odd = e.mask(count % 2 == 1);
+    for (out, slot) in out.iter_mut().zip(SLOTS.as_flattened()) {
+        let tweak = e.xor(rows, e.splat(*slot));
+        *out = e.store(e.xor(e.xor_if(odd, sum, tweak), permuted(e, key, &keys, tweak)));
+    }
+}
+
+/// The sum of `pi(k ^ tweak)` over any number of keys: eight at a time, then four, then one, which the processor does side by
+/// side all the same.
+#[inline(always)]
+fn permuted_all<E: Engine>(e: E, key: &E::Key, keys: &[E::Quad], tweak: E::Quad) -> E::Quad {
+    let mut sum = e.splat(Block::ZERO);
+    let (eights, mut rest) = keys.as_chunks::<8>();
+    for keys in eights {
+        sum = e.xor(sum, permuted(e, key, keys, tweak));
+    }
+    if let Some((keys, others)) = rest.split_first_chunk::<4>() {
+        sum = e.xor(sum, permuted(e, key, keys, tweak));
+        rest = others;
+    }
+    for one in rest {
+        sum = e.xor(sum, permuted(e, key, &[*one], tweak));
+    }
+    sum
+}
+
+/// Each block in all lanes of a vector.
+#[inline(always)]
+fn spread<E: Engine, const N: usize>(e: E, blocks: &[Block; N]) -> [E::Quad; N] {
+    std::array::from_fn(
+        #[inline(always)]
+        |i| e.splat(blocks[i]),
+    )
+}
+
 /// The sum of `pi(k ^ tweak)` over the keys.
 #[inline(always)]
-fn permuted<E: Engine, const N: usize>(e: E, key: &E::Key, keys: &[Block; N], tweak: E::Quad) -> E::Quad {
+fn permuted<E: Engine, const N: usize>(e: E, key: &E::Key, keys: &[E::Quad; N], tweak: E::Quad) -> E::Quad {
     let x: [[E::Quad; 1]; N] = std::array::from_fn(
         #[inline(always)]
-        |i| [e.xor(e.splat(keys[i]), tweak)],
+        |i| [e.xor(keys[i], tweak)],
     );
     let y = e.encrypt(key, x);
     let mut sum = y[0][0];
@@ -293,117 +442,4 @@ impl Kernel for BareDoubleKeys<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{aes::Aes128, prg::Prg};
-
-    const SEED: Block = Block::from_u128(0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100);
-
-    struct Call<'a, H> {
-        row: u64,
-        period: u64,
-        count: usize,
-        u: &'a [[Block; LANES]],
-        v: &'a [[Block; LANES]],
-        out: Vec<[Block; LANES]>,
-        hash: std::marker::PhantomData<H>,
-    }
-
-    impl<H: JointHash> Kernel for Call<'_, H> {
-        type Output = Vec<[Block; LANES]>;
-
-        #[inline(always)]
-        fn run<E: Engine>(mut self, e: E) -> Self::Output {
-            let key = H::key(e, SEED, self.period);
-            H::add_masks(e, &key, self.row, self.count, self.u, self.v, &mut self.out);
-            self.out
-        }
-    }
-
-    fn twelve_times(v: Block) -> Block {
-        let twice = crate::gf128::double;
-        twice(twice(v ^ twice(v)))
-    }
-
-    /// `pi(x) ^ x` from its definition.
-    fn formula(key: Block, u: Block, v: Block, row: u64, j: usize) -> Block {
-        let [low, high] = (u ^ twelve_times(v)).halves();
-        let x = Block::from_halves(high ^ row, high ^ low ^ j as u64);
-        Aes128::with_backend(Backend::PORTABLE, key).encrypt(x) ^ x
-    }
-
-    fn check<H: JointHash>(period: u64, formula: impl Fn(Block, Block, u64, usize) -> Block) {
-        let mut rng = Prg::new(SEED);
-        for parties in [1, 2, 3, 4, 5, 7, 8, 9, 13, 33, MOST_PARTIES] {
-            let quads = parties.div_ceil(LANES);
-            let mut random = || (0..quads).map(|_| std::array::from_fn(|_| rng.next_block())).collect::<Vec<_>>();
-            let (u, v, out) = (random(), random(), random());
-            for count in [1, parties] {
-                let row = 4 * 1021 + count as u64 % 4;
-                let expected: Vec<Block> = (0..parties)
-                    .map(|j| {
-                        let keys = u.as_flattened().iter().zip(v.as_flattened()).take(count);
-                        keys.fold(out.as_flattened()[j], |sum, (u, v)| sum ^ formula(*u, *v, row, j))
-                    })
-                    .collect();
-                for backend in Backend::available() {
-                    let out = out.clone();
-                    let hash = std::marker::PhantomData;
-                    let got = backend.run(Call::<H> { row, period, count, u: &u, v: &v, out, hash });
-                    assert!(got.as_flattened()[..parties] == expected, "{count} of {parties} on {backend}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn every_hash_is_its_formula_on_every_backend() {
-        for period in [0, 1, 1 << 50] {
-            let key = SEED ^ Block::from_halves(period, 0);
-            check::<JointRekeyed>(period, |u, v, row, j| formula(key, u, v, row, j));
-        }
-        let fixed = Block::from_bytes(*b"garblet fixedkey");
-        check::<JointFixedKey>(0, |u, v, row, j| formula(fixed, u, v, row, j));
-        check::<JointAes256>(0, |u, v, row, j| {
-            let mut key = [0; 32];
-            key[..16].copy_from_slice(&u.to_bytes());
-            key[16..].copy_from_slice(&v.to_bytes());
-            let mut block = Block::from_halves(row, j as u64).to_bytes().into();
-            Aes256::new(&key.into()).encrypt_block(&mut block);
-            Block::from_bytes(block.into())
-        });
-    }
-
-    #[test]
-    fn known_answer_of_aes_256() {
-        // FIPS 197, appendix C.3: the first block of the plain text is row and slot here.
-        let key: [u8; 32] = std::array::from_fn(|i| i as u8);
-        let [u, v] = [0, 16].map(|at| Block::from_bytes(key[at..at + 16].try_into().unwrap()));
-        let mut out = [Block::ZERO];
-        add_aes256(0, u, v, &mut out);
-        // AES-256 of sixteen zeros under that key, from `openssl enc -aes-256-ecb`.
-        assert_eq!(out[0].to_bytes(), 0xf290_00b6_2a49_9fd0_a9f3_9a6a_dd2e_7780_u128.to_be_bytes());
-    }
-
-    #[test]
-    fn a_key_serves_at_most_4096_calls_or_one_gate() {
-        for parties in 2..=MOST_PARTIES {
-            let gates = JointRekeyed::gates_per_key(parties);
-            let calls = gates as usize * 4 * parties * parties;
-            assert!(gates.is_power_of_two() && (calls <= CALLS_PER_KEY || gates == 1));
-        }
-        assert_eq!(JointRekeyed::gates_per_key(3), 64);
-    }
-
-    #[test]
-    fn every_backend_does_the_same_bare_work() {
-        let run = |backend| {
-            let mut blocks = [Block::ONES; BARE_BLOCKS];
-            bare_double_keys(backend, &mut blocks, 3);
-            blocks
-        };
-        let expected = run(Backend::PORTABLE);
-        assert!(expected != [Block::ONES; BARE_BLOCKS]);
-        assert!(Backend::available().into_iter().all(|backend| run(backend) == expected));
-    }
-}
+mod tests;

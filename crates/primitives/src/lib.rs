@@ -32,7 +32,9 @@ pub use delta::Delta;
 pub use engine::{Engine, LANES};
 pub use gate_hash::{FixedKey, GateHash, Mitccrh, Rekeyed, Sha256Hash, Tmmo, double_key};
 pub use gates::{AndGates, Cursor, GateList, MOST_SIDE_BY_SIDE, Op, Slots, WideGates, WideSlots};
-pub use joint_hash::{JointAes256, JointFixedKey, JointHash, JointRekeyed, MOST_PARTIES, bare_double_keys};
+pub use joint_hash::{
+    FourRows, JointAes256, JointFixedKey, JointHash, JointRekeyed, MOST_OF_FOUR, MOST_PARTIES, bare_double_keys,
+};
 pub use ot_hash::OtHash;
 pub use prg::Prg;
 pub use transpose::{ROWS, transpose, transpose_with_backend};

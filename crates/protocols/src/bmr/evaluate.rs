@@ -4,14 +4,16 @@
 //! the wire's public value, since bit 0 of a label for the public value 0 is clear and bit 0 of an offset is set. Of a gate's
 //! rows one is read. *Cost*: `n^2` hash calls per AND gate.
 
-use garblet_circuit::OutputWire;
-use garblet_primitives::{Backend, Block, Engine, JointAes256, JointFixedKey, JointHash, JointRekeyed, LANES};
+use garblet_circuit::{AndOp, OutputWire};
+use garblet_primitives::{
+    Backend, Block, Engine, FourRows, JointAes256, JointFixedKey, JointHash, JointRekeyed, LANES,
+};
 
 use super::{
     config::Hash,
     plan::Plan,
     rows::{Keys, Numbered},
-    wires::{AndGates, Gate, Quad, walk},
+    wires::{AndGates, Gate, Layer, Quad, Wires, walk},
 };
 
 /// The public values of wires that all parties' labels agree about.
@@ -72,7 +74,8 @@ fn evaluate_by<H: JointHash>(
     for (to, labels) in padded.chunks_exact_mut(width).zip(inputs.chunks_exact(parties)) {
         to.as_flattened_mut()[..parties].copy_from_slice(labels);
     }
-    let mut active = Active::<H> { numbered, parties, rows, hash: std::marker::PhantomData };
+    let masks = vec![[Block::ZERO; LANES]; parties];
+    let mut active = Active::<H> { numbered, parties, rows, masks, hash: std::marker::PhantomData };
     walk(backend, plan.schedule(), width, padded, &mut active)
 }
 
@@ -80,6 +83,8 @@ struct Active<'a, H> {
     numbered: Numbered,
     parties: usize,
     rows: &'a [Block],
+    /// Room for the masks of four rows.
+    masks: Vec<Quad>,
     hash: std::marker::PhantomData<H>,
 }
 
@@ -98,6 +103,59 @@ impl<H: JointHash> AndGates for Active<'_, H> {
         let at = self.parties * (4 * gate.index + row);
         load_row(&self.rows[at..], self.parties, out);
         H::add_masks(e, key, first_row + row as u64, self.parties, gate.a, gate.b, out);
+    }
+
+    /// Four gates side by side where one key is for all: then every lane is in use whatever the number of parties.
+    #[inline(always)]
+    fn layer<E: Engine>(&mut self, e: E, keys: &mut Self::State<E>, layer: Layer<'_>, wires: &mut Wires<'_>) {
+        let Layer { mut first, mut ops } = layer;
+        while let Some(op) = ops.first() {
+            let four = ops.first_chunk().and_then(|four| Some((four, keys.of_four::<E, H>(e, first)?)));
+            let done = match four {
+                Some((four, (first_row, key))) => {
+                    self.four(e, key, first_row, first, four, wires);
+                    LANES
+                }
+                None => {
+                    let (gate, out) = wires.gate(first, op);
+                    self.and(e, keys, gate, out);
+                    1
+                }
+            };
+            first += done;
+            ops = &ops[done..];
+        }
+    }
+}
+
+impl<H: JointHash> Active<'_, H> {
+    #[inline(always)]
+    fn four<E: Engine>(
+        &mut self,
+        e: E,
+        key: &H::Key<E>,
+        first_row: u64,
+        first: usize,
+        ops: &[AndOp; LANES],
+        wires: &mut Wires<'_>,
+    ) {
+        let blocks = LANES * wires.width;
+        let labels = wires.slots.as_flattened_mut();
+        let [u, v] = [ops.map(|op| op.a.slot() * blocks), ops.map(|op| op.b.slot() * blocks)];
+        // Row `2 alpha + beta` of each gate, counted from the first row of all.
+        let rows: [usize; LANES] = std::array::from_fn(
+            #[inline(always)]
+            |g| 4 * g + 2 * usize::from(labels[u[g]].lsb()) + usize::from(labels[v[g]].lsb()),
+        );
+        let numbers = rows.map(|row| first_row + row as u64);
+        H::masks_of_four(e, key, &FourRows { rows: numbers, labels, u, v }, &mut self.masks);
+        for g in 0..LANES {
+            let out = &mut labels[ops[g].out as usize * blocks..][..self.parties];
+            let row = &self.rows[self.parties * (4 * first + rows[g])..][..self.parties];
+            for ((out, row), mask) in out.iter_mut().zip(row).zip(&self.masks) {
+                *out = *row ^ mask[g];
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! whole circuit follow one another, gate by gate, without padding.
 
 use garblet_primitives::{
-    Backend, Block, Engine, JointAes256, JointFixedKey, JointHash, JointRekeyed, LANES, MOST_PARTIES,
+    Backend, Block, Engine, JointAes256, JointFixedKey, JointHash, JointRekeyed, LANES, MOST_OF_FOUR, MOST_PARTIES,
 };
 
 use super::{
@@ -34,6 +34,8 @@ pub(super) struct Keys<K> {
     period_bits: u32,
     period: u64,
     key: K,
+    /// Whether there are few enough parties to take four gates side by side.
+    fours: bool,
 }
 
 impl<K> Keys<K> {
@@ -41,7 +43,8 @@ impl<K> Keys<K> {
     pub(super) fn of<E: Engine, H: JointHash<Key<E> = K>>(e: E, numbered: Numbered, parties: usize) -> Self {
         let period_bits = H::gates_per_key(parties).ilog2();
         let period = numbered.first >> period_bits;
-        Keys { numbered, period_bits, period, key: H::key(e, numbered.seed, period) }
+        let key = H::key(e, numbered.seed, period);
+        Keys { numbered, period_bits, period, key, fours: parties <= MOST_OF_FOUR }
     }
 
     /// The number of the first row of a gate, and the key for it.
@@ -54,6 +57,14 @@ impl<K> Keys<K> {
             self.key = H::key(e, self.numbered.seed, period);
         }
         (4 * number, &self.key)
+    }
+
+    /// The same for four gates, the number being the first one's, if they can be taken side by side under one key.
+    #[inline(always)]
+    pub(super) fn of_four<E: Engine, H: JointHash<Key<E> = K>>(&mut self, e: E, gate: usize) -> Option<(u64, &K)> {
+        let number = self.numbered.first + gate as u64;
+        let is_one = number >> self.period_bits == (number + LANES as u64 - 1) >> self.period_bits;
+        (self.fours && is_one).then(|| self.of_gate::<E, H>(e, gate))
     }
 }
 

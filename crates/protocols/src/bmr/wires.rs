@@ -3,7 +3,7 @@
 //! Labels, shares of permutation bits and rows of OT are all linear over XOR gates, so one walk serves them all; what
 //! differs is the value that an AND gate's output gets.
 
-use garblet_circuit::Schedule;
+use garblet_circuit::{AndOp, Schedule, XorOp};
 use garblet_primitives::{Backend, Block, Engine, Kernel, LANES};
 
 /// Four blocks: what a vector holds.
@@ -19,6 +19,23 @@ pub(super) trait AndGates {
 
     /// The next gate, in the order of the schedule; `out` is what its output wire is to carry.
     fn and<E: Engine>(&mut self, e: E, state: &mut Self::State<E>, gate: Gate<'_>, out: &mut [Quad]);
+
+    /// The next gates, which do not wait for one another. Whoever overrides it may take some of them side by side.
+    #[inline(always)]
+    fn layer<E: Engine>(&mut self, e: E, state: &mut Self::State<E>, layer: Layer<'_>, wires: &mut Wires<'_>) {
+        for (k, op) in layer.ops.iter().enumerate() {
+            let (gate, out) = wires.gate(layer.first + k, op);
+            self.and(e, state, gate, out);
+        }
+    }
+}
+
+/// AND gates that do not wait for one another.
+#[derive(Clone, Copy)]
+pub(super) struct Layer<'a> {
+    /// The place of the first of them in the schedule.
+    pub(super) first: usize,
+    pub(super) ops: &'a [AndOp],
 }
 
 /// An AND gate of a circuit, and what its operand wires carry.
@@ -29,6 +46,57 @@ pub(super) struct Gate<'a> {
     pub(super) inverted: [bool; 2],
     pub(super) a: &'a [Quad],
     pub(super) b: &'a [Quad],
+}
+
+/// What all slots carry.
+pub(super) struct Wires<'a> {
+    /// Vectors per slot.
+    pub(super) width: usize,
+    pub(super) slots: &'a mut [Quad],
+}
+
+impl Wires<'_> {
+    /// A gate and the place of its result.
+    #[inline(always)]
+    pub(super) fn gate(&mut self, index: usize, op: &AndOp) -> (Gate<'_>, &mut [Quad]) {
+        let range = |slot: usize| slot * self.width..(slot + 1) * self.width;
+        let places = [range(op.a.slot()), range(op.b.slot()), range(op.out as usize)];
+        // A schedule never writes a slot in the step that reads it, and folds gates on one wire twice.
+        let Ok([a, b, out]) = self.slots.get_disjoint_mut(places) else { unreachable!("operands and result differ") };
+        (Gate { index, inverted: [op.a.inverted(), op.b.inverted()], a, b }, out)
+    }
+
+    /// XOR gates, compiled for slots of few vectors.
+    #[inline(always)]
+    fn xor<E: Engine>(&mut self, e: E, ops: &[XorOp]) {
+        match self.width {
+            1 => self.xor_of::<E, 1>(e, ops),
+            2 => self.xor_of::<E, 2>(e, ops),
+            3 => self.xor_of::<E, 3>(e, ops),
+            4 => self.xor_of::<E, 4>(e, ops),
+            width => {
+                for op in ops {
+                    let [a, b, out] = [op.a, op.b, op.out].map(|slot| slot as usize * width);
+                    for q in 0..width {
+                        self.slots[out + q] = e.store(e.xor(e.load(&self.slots[a + q]), e.load(&self.slots[b + q])));
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn xor_of<E: Engine, const WIDTH: usize>(&mut self, e: E, ops: &[XorOp]) {
+        let slots = self.slots.as_chunks_mut::<WIDTH>().0;
+        for op in ops {
+            let (a, b) = (&slots[op.a as usize], &slots[op.b as usize]);
+            let sum = std::array::from_fn(
+                #[inline(always)]
+                |q| e.store(e.xor(e.load(&a[q]), e.load(&b[q]))),
+            );
+            slots[op.out as usize] = sum;
+        }
+    }
 }
 
 /// Walks a circuit in which every wire carries `width` vectors, those of the inputs given one after another. Returns what
@@ -61,29 +129,15 @@ impl<G: AndGates> Kernel for Walk<'_, G> {
     fn run<E: Engine>(self, e: E) {
         let Walk { schedule, width, slots, gates } = self;
         let mut state = gates.begin(e);
-        let (mut xors, mut ands) = (schedule.xors(), schedule.ands().iter().enumerate());
+        let mut wires = Wires { width, slots };
+        let (mut xors, mut ands) = (schedule.xors(), schedule.ands());
         for step in schedule.steps() {
             let (now, later) = xors.split_at(step.xors as usize);
             xors = later;
-            for op in now {
-                let [a, b, out] = [op.a, op.b, op.out].map(
-                    #[inline(always)]
-                    |slot| slot as usize * width,
-                );
-                for q in 0..width {
-                    slots[out + q] = e.store(e.xor(e.load(&slots[a + q]), e.load(&slots[b + q])));
-                }
-            }
-            for (index, op) in ands.by_ref().take(step.ands as usize) {
-                let range = |slot: usize| slot * width..(slot + 1) * width;
-                let places = [range(op.a.slot()), range(op.b.slot()), range(op.out as usize)];
-                // A schedule never writes a slot in the step that reads it, and folds gates on one wire twice.
-                let Ok([a, b, out]) = slots.get_disjoint_mut(places) else {
-                    unreachable!("operands and result differ")
-                };
-                let inverted = [op.a.inverted(), op.b.inverted()];
-                gates.and(e, &mut state, Gate { index, inverted, a, b }, out);
-            }
+            wires.xor(e, now);
+            let (ops, later) = ands.split_at(step.ands as usize);
+            gates.layer(e, &mut state, Layer { first: schedule.ands().len() - ands.len(), ops }, &mut wires);
+            ands = later;
         }
     }
 }
