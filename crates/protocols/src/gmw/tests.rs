@@ -69,6 +69,20 @@ fn any_number_of_parties_computes_what_the_plain_evaluator_does_at_the_stated_co
     }
 }
 
+/// In the full form every member of the library of up to 10,000 gates, with its usual parameters, among two to nine parties.
+#[test]
+fn library_circuits() {
+    let mut rng = StdRng::seed_from_u64(6);
+    let all = library::list().map(|member| library::find(member.name).expect("known"));
+    let most = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 10_000 } else { 100 };
+    let small = all.filter(|program| program.stats().and <= most);
+    for ((program, parties), form) in small.zip((2..=9).cycle()).zip(FORMS.into_iter().cycle()) {
+        let inputs = random::inputs(&mut rng, &program);
+        let parties = program.party_count().max(parties);
+        check(&plan(program, parties, Config { form, ot_width: Width::Four }), &inputs, 1);
+    }
+}
+
 #[test]
 fn random_programs_of_all_owners_and_recipients() {
     let cases = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 100 } else { 12 };

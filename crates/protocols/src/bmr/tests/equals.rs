@@ -43,26 +43,44 @@ fn every_kind_and_hash_with_two_to_nine_parties() {
     }
 }
 
+/// Whether everything is tested that takes long.
+fn is_full() -> bool {
+    std::env::var_os("GARBLET_TEST_FULL").is_some()
+}
+
+/// In the full form every member of the library of up to 10,000 gates, with its usual parameters, among two to nine parties.
 #[test]
 fn library_circuits() {
     let mut rng = StdRng::seed_from_u64(12);
-    for name in ["lib:millionaires(32)", "lib:aes128", "lib:levenshtein(4,4,8)"] {
+    let names: Vec<&str> = match is_full() {
+        true => library::list().map(|member| member.name).collect(),
+        false => vec!["lib:millionaires(32)", "lib:aes128", "lib:levenshtein(4,4,8)"],
+    };
+    let mut parties = (2..=9).cycle();
+    for name in names {
         let Ok(program) = library::find(name) else { panic!("{name}") };
+        if program.stats().and > 10_000 {
+            continue;
+        }
         let inputs = random::inputs(&mut rng, &program);
         for kind in KINDS {
-            assert_equals(&program, &inputs, 4, config(kind, Hash::Rekeyed), 5);
+            let fits = |parties: &u16| is_full() && kind.0.parties().contains(parties);
+            let parties = parties.by_ref().take(8).find(fits).unwrap_or(4);
+            assert_equals(&program, &inputs, parties.max(program.party_count()), config(kind, Hash::Rekeyed), 5);
         }
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if std::env::var_os("GARBLET_TEST_FULL").is_some() { 100 } else { 12 }))]
+    #![proptest_config(ProptestConfig::with_cases(if is_full() { 100 } else { 12 }))]
 
     #[test]
-    fn random_programs(seed: u64, kind in 0..KINDS.len(), parties in 4u16..10) {
+    fn random_programs(seed: u64, kind in 0..KINDS.len(), parties in 2u16..10) {
+        let kind = KINDS[kind];
+        prop_assume!(kind.0.parties().contains(&parties));
         let mut rng = StdRng::seed_from_u64(seed);
         let program = random::program(&mut rng, 500, parties);
         let inputs = random::inputs(&mut rng, &program);
-        assert_equals(&program, &inputs, parties, config(KINDS[kind], Hash::Rekeyed), seed);
+        assert_equals(&program, &inputs, parties, config(kind, Hash::Rekeyed), seed);
     }
 }
