@@ -2,7 +2,7 @@
 
 use std::thread::sleep;
 
-use garblet::{Filled, Program, wants_to_fill};
+use garblet::{Filled, Program, Values, wants_to_fill};
 use garblet_net::{self as net, Channel, Hello, Listener, NetError};
 
 use crate::{
@@ -143,7 +143,11 @@ impl<'a> Service<'a> {
             inputs: self.inputs.clone(),
             settings: &self.settings,
             progress: false,
-            supply: Some(Source::Store { folder: self.folder.clone(), top_up: self.options.top_up }),
+            supply: Some(Source::Store {
+                folder: self.folder.clone(),
+                top_up: self.options.top_up,
+                values: Values::default(),
+            }),
         };
         let outcome = session::compute_with(task, channel).await?;
         check_panics(&self.program, &outcome.outputs)?;

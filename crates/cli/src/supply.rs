@@ -6,17 +6,22 @@ use std::{
 };
 
 use garblet::{
-    Contents, Protocol, Supply,
+    Contents, Party, Program, Protocol, ReadInput, Supply, Values,
     components::Library,
     lego,
     store::{State, Store, StoreError, StoreKey},
 };
+
+use garblet_circuit::InputId;
 
 use crate::{
     failure::Failure,
     session::Settings,
     store::{load_or_create_key, store_failure},
 };
+
+/// Who gives the inputs that are read.
+const NOBODY: Party = Party(u16::MAX);
 
 /// How long to wait for another process that has the store open: `garblet serve` does so for short times.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -37,12 +42,28 @@ pub(crate) struct SupplyArgs {
     /// With components: make what the store lacks during the run
     #[arg(long, requires = "store")]
     top_up: bool,
+    /// With lego and a store: keep the outputs' wires under this name, for programs that come later
+    #[arg(long, value_name = "NAME", requires = "store")]
+    keep: Option<String>,
+    /// With lego and a store: read an input, which nobody gives then, from an output that was kept
+    #[arg(long, value_name = "PORT=NAME[.OUTPUT]", requires = "store", value_parser = read_input)]
+    read: Vec<ReadInput>,
+}
+
+/// Parses `PORT=NAME` or `PORT=NAME.OUTPUT`.
+fn read_input(text: &str) -> Result<ReadInput, String> {
+    let (port, kept) = text.split_once('=').ok_or("expected PORT=NAME or PORT=NAME.OUTPUT")?;
+    let (name, output) = match kept.split_once('.') {
+        Some((name, output)) => (name, Some(output.to_string())),
+        None => (kept, None),
+    };
+    Ok(ReadInput { port: port.into(), name: name.into(), output })
 }
 
 /// Where prepared material comes from.
 pub(crate) enum Source {
     /// A store on disk, filled before.
-    Store { folder: Folder, top_up: bool },
+    Store { folder: Folder, top_up: bool, values: Values },
     /// A store in memory, filled now with what a library says.
     InMemory(PathBuf),
 }
@@ -85,8 +106,23 @@ impl SupplyArgs {
                     .hint("give --protocol components or --protocol lego"));
             }
         };
+        let values = Values { keep: self.keep.clone(), read: self.read.clone() };
+        if matches!(holds, Holds::Components(_)) && values != Values::default() {
+            return Err(Failure::call("--keep, --read: with --protocol lego only"));
+        }
         let folder = Folder { holds, path: path.clone(), key: self.store_key.clone(), peer: peer.clone()? };
-        Ok(Some(Source::Store { folder, top_up: self.top_up }))
+        Ok(Some(Source::Store { folder, top_up: self.top_up, values }))
+    }
+
+    /// The program as this party is asked for inputs: none for what is read.
+    pub(crate) fn asked(&self, program: &Program) -> Program {
+        let mut asked = program.clone();
+        for (number, input) in program.inputs().iter().enumerate() {
+            if self.read.iter().any(|read| read.port == input.port.name) {
+                asked.set_owner(InputId(number as u32), NOBODY);
+            }
+        }
+        asked
     }
 }
 
@@ -96,12 +132,13 @@ impl Source {
     /// *Errors*: a library file that is wrong, a store that cannot be used.
     pub(crate) fn open(&self) -> Result<Supply, Failure> {
         match self {
-            Source::Store { folder, .. } => folder.open(Store::open),
+            Source::Store { folder, values, .. } => Ok(Supply { values: values.clone(), ..folder.open(Store::open)? }),
             Source::InMemory(library) => Ok(Supply {
                 contents: Contents::Components(load(library)?),
                 store: Store::in_memory(&mut rand::rng()).map_err(|e| store_failure(&e))?,
                 peer: "in memory".into(),
                 fill_first: true,
+                values: Values::default(),
             }),
         }
     }
@@ -135,7 +172,7 @@ impl Folder {
             (_, Some(library)) => Contents::Components(library),
             (_, None) => Contents::Components(load(&remembered_library(&store)?)?),
         };
-        Ok(Supply { contents, store, peer: self.peer.clone(), fill_first: false })
+        Ok(Supply { contents, store, peer: self.peer.clone(), fill_first: false, values: Values::default() })
     }
 }
 

@@ -28,7 +28,7 @@ pub use memory::{run_in_memory, run_many_in_memory};
 pub use mesh_peer::{AnyPeer, AnyPrepared, MeshPeer, MeshPrepared};
 pub use peer::{Error, Peer, Prepared, Report};
 pub use predict::predict;
-pub use supply::{Contents, Filled, Supply, fill, wants_to_fill};
+pub use supply::{Contents, Filled, ReadInput, Supply, Values, fill, wants_to_fill};
 
 pub use garblet_circuit as circuit;
 pub use garblet_circuit::{Bits, Party, Program, library};

@@ -10,7 +10,7 @@ use rand::CryptoRng;
 
 use crate::{
     config::{Config, Protocol},
-    role::{Material, Role},
+    role::{Gatewise, Material, Role},
     supply::{Contents, Stocked, Supply},
 };
 
@@ -102,18 +102,21 @@ impl Peer {
     ) -> Result<Self, Error> {
         check_party(party, &config)?;
         supply.contents.check(&config)?;
-        let Supply { contents, store, peer, fill_first } = supply;
+        let Supply { contents, store, peer, fill_first, values } = supply;
         match contents {
             Contents::Components(library) => {
                 let stocked = Stocked::new(library, store, peer, fill_first, &config);
                 Peer::open_stocked(program, party, channel, config, stocked, rng, progress).await
             }
             Contents::Gates(_) => {
-                let plan = Arc::new(lego::Plan::new(program, config.lego)?);
+                let inputs = values.inputs(&program)?;
+                let plan = Arc::new(lego::Plan::reading(program, config.lego, &inputs)?);
                 let hello = hello(plan.program(), party, 2, &config).with("gates", "from a store");
+                let hello = values.greet(hello, &store);
                 let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
+                let with = Gatewise { plan, values, inputs };
                 let role =
-                    async |session: &mut Session| Role::lego_with_store(session, party, plan, store, &peer).await;
+                    async |session: &mut Session| Role::lego_with_store(session, party, with, store, &peer).await;
                 Peer::set_up(session, role).await
             }
         }

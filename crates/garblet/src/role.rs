@@ -6,7 +6,7 @@ use garblet_circuit::{Bits, Party, Program};
 use garblet_protocols::{ProtocolError, Security, Session, components, cut_and_choose, lego, yao};
 use garblet_store::Store;
 
-use crate::supply::Stocked;
+use crate::supply::{Stocked, Values};
 
 /// A role of a protocol that is set up.
 pub(crate) enum Role {
@@ -16,8 +16,8 @@ pub(crate) enum Role {
     ComponentsEvaluator(Box<components::Evaluator>, Componentwise),
     CutAndChooseGarbler(Box<cut_and_choose::Garbler>, Arc<cut_and_choose::Plan>),
     CutAndChooseEvaluator(Box<cut_and_choose::Evaluator>, Arc<cut_and_choose::Plan>),
-    LegoConstructor(Box<lego::Constructor>, Arc<lego::Plan>),
-    LegoEvaluator(Box<lego::Evaluator>, Arc<lego::Plan>),
+    LegoConstructor(Box<lego::Constructor>, Gatewise),
+    LegoEvaluator(Box<lego::Evaluator>, Gatewise),
 }
 
 /// What a role of `components` needs besides.
@@ -26,6 +26,15 @@ pub(crate) struct Componentwise {
     material: Arc<components::Material>,
     /// Whether the stores are filled before a run.
     fill_first: bool,
+}
+
+/// What a role of `lego` needs besides.
+pub(crate) struct Gatewise {
+    pub(crate) plan: Arc<lego::Plan>,
+    /// What is read from the store and kept there.
+    pub(crate) values: Values,
+    /// The numbers of the inputs that are read.
+    pub(crate) inputs: Vec<usize>,
 }
 
 /// What a role has prepared for one run.
@@ -38,6 +47,13 @@ pub(crate) enum Material {
     CutAndChooseEvaluator(Box<cut_and_choose::EvaluatorPrepared>),
     LegoConstructor(Box<lego::ConstructorPrepared>),
     LegoEvaluator(Box<lego::EvaluatorPrepared>),
+}
+
+impl Gatewise {
+    /// A run without a store.
+    fn in_memory(plan: Arc<lego::Plan>) -> Self {
+        Gatewise { plan, values: Values::default(), inputs: Vec::new() }
+    }
 }
 
 impl Role {
@@ -94,11 +110,11 @@ impl Role {
         match party == lego::CONSTRUCTOR {
             true => {
                 let role = lego::Constructor::setup(session, plan.config()).await?;
-                Ok(Role::LegoConstructor(Box::new(role), plan))
+                Ok(Role::LegoConstructor(Box::new(role), Gatewise::in_memory(plan)))
             }
             false => {
                 let role = lego::Evaluator::setup(session, plan.config()).await?;
-                Ok(Role::LegoEvaluator(Box::new(role), plan))
+                Ok(Role::LegoEvaluator(Box::new(role), Gatewise::in_memory(plan)))
             }
         }
     }
@@ -106,18 +122,18 @@ impl Role {
     pub(crate) async fn lego_with_store(
         session: &mut Session,
         party: Party,
-        plan: Arc<lego::Plan>,
+        with: Gatewise,
         store: Store,
         peer: &str,
     ) -> Result<Self, ProtocolError> {
         match party == lego::CONSTRUCTOR {
             true => {
-                let role = lego::Constructor::meet(session, plan.config(), store, peer).await?;
-                Ok(Role::LegoConstructor(Box::new(role), plan))
+                let role = lego::Constructor::meet(session, with.plan.config(), store, peer).await?;
+                Ok(Role::LegoConstructor(Box::new(role), with))
             }
             false => {
-                let role = lego::Evaluator::meet(session, plan.config(), store, peer).await?;
-                Ok(Role::LegoEvaluator(Box::new(role), plan))
+                let role = lego::Evaluator::meet(session, with.plan.config(), store, peer).await?;
+                Ok(Role::LegoEvaluator(Box::new(role), with))
             }
         }
     }
@@ -178,13 +194,19 @@ impl Role {
             Role::CutAndChooseEvaluator(role, _) => {
                 Ok(Material::CutAndChooseEvaluator(Box::new(role.prepare(session).await?)))
             }
-            Role::LegoConstructor(role, plan) => {
-                let mut prepared = role.prepare(session, plan.clone()).await?;
+            Role::LegoConstructor(role, with) => {
+                let mut prepared = role.prepare(session, with.plan.clone()).await?;
+                for (&input, read) in with.inputs.iter().zip(&with.values.read) {
+                    prepared.read(input, &role.kept(&read.name)?, read.output.as_deref())?;
+                }
                 role.build(session, &mut prepared).await?;
                 Ok(Material::LegoConstructor(Box::new(prepared)))
             }
-            Role::LegoEvaluator(role, plan) => {
-                let mut prepared = role.prepare(session, plan.clone()).await?;
+            Role::LegoEvaluator(role, with) => {
+                let mut prepared = role.prepare(session, with.plan.clone()).await?;
+                for (&input, read) in with.inputs.iter().zip(&with.values.read) {
+                    prepared.read(input, &role.kept(&read.name)?, read.output.as_deref())?;
+                }
                 role.build(session, &mut prepared).await?;
                 Ok(Material::LegoEvaluator(Box::new(prepared)))
             }
@@ -214,11 +236,15 @@ impl Role {
             (Role::CutAndChooseEvaluator(role, _), Material::CutAndChooseEvaluator(prepared)) => {
                 role.online(session, *prepared, inputs).await
             }
-            (Role::LegoConstructor(role, _), Material::LegoConstructor(prepared)) => {
-                role.online(session, *prepared, inputs).await
+            (Role::LegoConstructor(role, with), Material::LegoConstructor(prepared)) => {
+                let (outputs, kept) = role.online_keeping(session, *prepared, inputs).await?;
+                with.values.keep.as_ref().map_or(Ok(()), |name| role.keep(name, &kept))?;
+                Ok(outputs)
             }
-            (Role::LegoEvaluator(role, _), Material::LegoEvaluator(prepared)) => {
-                role.online(session, *prepared, inputs).await
+            (Role::LegoEvaluator(role, with), Material::LegoEvaluator(prepared)) => {
+                let (outputs, kept) = role.online_keeping(session, *prepared, inputs).await?;
+                with.values.keep.as_ref().map_or(Ok(()), |name| role.keep(name, &kept))?;
+                Ok(outputs)
             }
             _ => Err(foreign_material()),
         }

@@ -24,6 +24,54 @@ pub struct Supply {
     pub peer: String,
     /// Whether the store is filled before a run, for instance because it is new.
     pub fill_first: bool,
+    /// With gates: what a run reads from the store beside them, and what it leaves there.
+    pub values: Values,
+}
+
+/// Values on wires that stay in the stores of both parties, known to neither.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Values {
+    /// The name under which all outputs are kept, if they are.
+    pub keep: Option<String>,
+    /// Inputs that nobody gives.
+    pub read: Vec<ReadInput>,
+}
+
+/// An input that is read from an output that was kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadInput {
+    /// The input's port.
+    pub port: String,
+    /// The name under which outputs were kept.
+    pub name: String,
+    /// Which of them; if there is one only, it needs no name.
+    pub output: Option<String>,
+}
+
+impl Values {
+    /// The numbers of the inputs that are read.
+    ///
+    /// *Errors*: a port that the program does not have.
+    pub(crate) fn inputs(&self, program: &Program) -> Result<Vec<usize>, Error> {
+        let number = |read: &ReadInput| {
+            program.inputs().iter().position(|input| input.port.name == read.port).ok_or_else(|| {
+                let names: Vec<&str> = program.inputs().iter().map(|input| &input.port.name[..]).collect();
+                let (what, expected) = ("that is read".into(), names.join(" or "));
+                Error::Input { what, expected, got: format!("`{}`", read.port) }
+            })
+        };
+        self.read.iter().map(number).collect()
+    }
+
+    /// What both parties must agree on: names, and that both mean the same values by them.
+    pub(crate) fn greet(&self, hello: Hello, store: &Store) -> Hello {
+        let hello = hello.with("keep", self.keep.as_deref().unwrap_or_default());
+        self.read.iter().fold(hello, |hello, ReadInput { port, name, output }| {
+            let output = output.as_deref().unwrap_or_default();
+            let mark = lego::kept_mark(store, name).unwrap_or("nothing".into());
+            hello.with(&format!("read {port}"), format!("{name} {output} {mark}"))
+        })
+    }
 }
 
 /// What is prepared.

@@ -33,6 +33,38 @@ fn a_store_of_gates_serves_functions_that_are_named_later() {
     }
 }
 
+/// The sum of the parties' numbers stays on wires; the next function compares it with a number of party 1's.
+#[test]
+fn outputs_that_are_kept_are_inputs_of_later_functions() {
+    let parties = Parties::new("lego-kept");
+    let prepared = parties.both(&[&PREPARE[..], &["65"]].concat(), [&[]; 2]);
+    assert!(prepared.iter().all(|ran| ran.status == Some(0)), "{}", prepared[1].stderr);
+    let file = |name: &str, text: &str| parties.file(name, text);
+    let both = |program: &str, more: &[&str], inputs: [&[&str]; 2]| {
+        parties.both(&[&["run", program, "--protocol", "lego"], more].concat(), inputs)
+    };
+    let first = format!("0={}", file("first.json", r#"{"a": 30}"#));
+    let second = format!("1={}", file("second.json", r#"{"b": 12}"#));
+    let added = both("lib:add(8)", &["--keep", "sum"], [&["--input", &first], &["--input", &second]]);
+    assert!(added.iter().all(|ran| ran.stdout == "sum = 42\n"), "{}", added[0].stderr);
+    for (bob, richer) in [(41, true), (42, false)] {
+        let bob = format!("1={}", file("bob.json", &format!(r#"{{"bob": {bob}}}"#)));
+        let compared = both("lib:millionaires(8)", &["--read", "alice=sum"], [&[], &["--input", &bob]]);
+        for ran in compared {
+            assert_eq!((ran.status, ran.stdout), (Some(0), format!("alice_richer = {richer}\n")), "{}", ran.stderr);
+        }
+    }
+    let bob = format!("1={}", file("bob.json", r#"{"bob": 1}"#));
+    for ran in both("lib:millionaires(8)", &["--read", "alice=total"], [&[], &["--input", &bob]]) {
+        assert_eq!(ran.status, Some(2), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("`total`, which was to be read: expected outputs that were kept"),
+            "{}",
+            ran.stderr
+        );
+    }
+}
+
 #[test]
 fn what_a_store_is_for_must_be_said() {
     let fails = |more: &[&str], expected: &str| {

@@ -6,7 +6,7 @@ use garblet_net::Hello;
 use garblet_ot::Sigma;
 
 use super::{
-    CONSTRUCTOR, EVALUATOR,
+    CONSTRUCTOR, EVALUATOR, PAST,
     delta_ot::{self, SEEDS},
     gates::TABLE_BYTES,
     parameters::Parameters,
@@ -29,13 +29,13 @@ pub struct Checks {
 /// What a phase of one run of `plan`, for which `order` is made, costs `party`, both hellos given, if so many components were checked.
 ///
 /// With `Q` gates and `A` authenticators made, `q` AND buckets of `b` gates and `b - 1` authenticators, `n` inputs of `c`
-/// authenticators, `k` input buckets of `d` gates, `m` outputs, `g` and `a` components checked, parity bits `p`, words of `w` bits:
+/// authenticators, `k` input buckets of `d` gates, `m` outputs, `g` and `a` components checked, parity bits `p`, words of `w` bits, `r` input bits that are read:
 ///
 /// | phase | constructor to evaluator | evaluator to constructor |
 /// |---|---|---|
 /// | setup | hello, checked OT extension by `w` and by 168, 49, one commitment | hello, the other sides of both, 16 |
 /// | prepare | 16, commitments to `3 Q + A + n + m + 80`, `16 (n + 40)`, `48 Q + 32 A`, `(n + m + 40) / 8`, 40 openings, `16 (3 g + a + 40 + w)`, `16 (3 (b - 1) q + 3 (d - 1) k + (b - 1) q + (c - 1) n + w)` | `21 n`, 770 |
-/// | build | `16 (2 and + n1 + w)` | 16 |
+/// | build | `16 (2 and + n1 + r + w)` | 16 |
 /// | online | `16 n1`, `n2 + m2` openings | `n2 / 8`, `16 m1` |
 pub fn communication(
     plan: &Plan,
@@ -110,7 +110,7 @@ fn solderings(parameters: &Parameters) -> u64 {
 }
 
 fn build_openings(plan: &Plan) -> u64 {
-    2 * plan.program().stats().and + input_bits(plan, CONSTRUCTOR)
+    2 * plan.program().stats().and + input_bits(plan, CONSTRUCTOR) + input_bits(plan, PAST)
 }
 
 /// How often the party waits after having sent.

@@ -7,7 +7,7 @@
 use garblet_circuit::{Bits, evaluate};
 use garblet_primitives::Block;
 
-use super::{CONSTRUCTOR, bucket::Material, plan::Plan, wiring::walk};
+use super::{EVALUATOR, bucket::Material, plan::Plan, wiring::walk};
 
 /// A wire whose keys are both known.
 #[derive(Clone, Copy, Default, zeroize::Zeroize)]
@@ -32,7 +32,7 @@ pub(super) struct Extracted {
 /// Computes with the difference.
 ///
 /// *Shape*: `keys` are those of all input bits, `own` the evaluator's input, `joins` the solderings of the constructor's
-/// inputs to the input buckets, `solderings` those of left and right input of every AND gate.
+/// inputs, and those that are read, to the input buckets, `solderings` those of left and right input of every AND gate.
 pub(super) fn extract(
     plan: &Plan,
     material: &Material,
@@ -44,10 +44,10 @@ pub(super) fn extract(
 ) -> Extracted {
     let owners = plan.owners();
     let of_constructor: Vec<Block> =
-        keys.iter().zip(&owners).filter(|(_, owner)| **owner == CONSTRUCTOR).map(|(&key, _)| key).collect();
+        keys.iter().zip(&owners).filter(|(_, owner)| **owner != EVALUATOR).map(|(&key, _)| key).collect();
     let mut theirs = constructor_input(material, delta, &of_constructor, joins).into_iter();
     let mut ours = own.iter();
-    let bit = |owner| if owner == &CONSTRUCTOR { theirs.next() } else { ours.next() };
+    let bit = |owner| if owner == &EVALUATOR { ours.next() } else { theirs.next() };
     let bits: Vec<bool> = owners.iter().map(bit).map(Option::unwrap_or_default).collect();
     let values: Vec<Bits> = plan.by_port(&bits).iter().map(|port| port.iter().copied().collect()).collect();
     let zeros: Vec<Known> =

@@ -23,6 +23,9 @@
 //! | 2, 3 | constructor | sends its own input keys; opens `r_i + K_i + e_i delta`, and `v_j + K_j` of the evaluator's outputs | `Constructor::online` |
 //! | 4, 5 | evaluator | checks all input keys, evaluates bucket by bucket, decodes; hands over the keys of the constructor's outputs | `bucket` |
 //!
+//! Outputs can be kept: their wires have committed keys like any others, so that inputs of later functions are these wires, see [`Kept`].
+//! The constructor's input buckets then serve them too.
+//!
 //! # Deviations
 //!
 //! - An output is masked as the sum of committed wires that it is, without an AND gate of its own.
@@ -45,6 +48,7 @@ mod delta_ot;
 mod evaluator;
 mod extract;
 mod gates;
+mod kept;
 mod layout;
 mod leak;
 mod messages;
@@ -61,6 +65,7 @@ pub use constructor::{Constructor, ConstructorPrepared};
 pub use cost::{Checks, communication};
 pub use evaluator::{Evaluator, EvaluatorPrepared};
 pub use garblet_commit::Code;
+pub use kept::{ConstructorKept, EvaluatorKept, Held, Kept, kept_mark};
 pub use plan::{Amounts, Config, Order, Plan, STATISTICAL, Sizing};
 
 use garblet_circuit::Party;
@@ -71,6 +76,9 @@ use crate::{checks::Check, error::ProtocolError};
 pub const CONSTRUCTOR: Party = crate::interface::GARBLER;
 /// The party that evaluates.
 pub const EVALUATOR: Party = crate::interface::EVALUATOR;
+
+/// Stands for who owns the inputs of a program that are wires of earlier runs.
+const PAST: Party = Party(2);
 
 /// The steps at which something is sent that the peer checks, see [`Conduct`](crate::conduct::Conduct). What is opened is seen as
 /// commitments, of [`COMMITTED_BYTES`] each, that begin with their message.

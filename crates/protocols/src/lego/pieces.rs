@@ -1,8 +1,6 @@
 //! What is prepared, piece by piece: what each party keeps of an AND gate, an input bit, two inputs of the constructor, and an
 //! output bit. A run takes as many of each as its function has.
 
-use std::ops::BitXor;
-
 use garblet_commit::{Code, Committed, Watched, opening_bytes};
 use garblet_primitives::Block;
 use zeroize::{Zeroize, Zeroizing};
@@ -55,15 +53,15 @@ impl Kind {
     }
 }
 
-/// A wire's key as a party has it: committed, or watched.
-pub(super) trait Wire: Copy + Default + BitXor<Output = Self> + Zeroize {
+/// A wire as a party keeps it.
+pub(super) trait Storable: Copy + Zeroize {
     /// Bytes that it is kept in.
     fn bytes(code: Code) -> usize;
     fn write(&self, code: Code, bytes: &mut Vec<u8>);
     fn read(bytes: &[u8]) -> Self;
 }
 
-impl Wire for Committed {
+impl Storable for Committed {
     fn bytes(code: Code) -> usize {
         opening_bytes(code)
     }
@@ -77,7 +75,7 @@ impl Wire for Committed {
     }
 }
 
-impl Wire for Watched {
+impl Storable for Watched {
     fn bytes(code: Code) -> usize {
         opening_bytes(code) - 16
     }
@@ -129,7 +127,7 @@ impl<W: Zeroize> Drop for Wires<W> {
     }
 }
 
-impl<W: Wire> Pieces for Wires<W> {
+impl<W: Storable> Pieces for Wires<W> {
     fn count(&self, kind: Kind) -> usize {
         match kind {
             Kind::Gate => self.gates.len(),

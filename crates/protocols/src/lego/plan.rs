@@ -1,15 +1,15 @@
 //! What both parties must agree on before a run, and the sizes that follow from it.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{collections::BTreeMap, fmt, str::FromStr, sync::Arc};
 
-use garblet_circuit::{Bits, Input, Party, Program};
+use garblet_circuit::{Bits, Input, InputId, Party, Program};
 use garblet_commit::Code;
 use garblet_garble::GarblingConfig;
 use garblet_ot::Width;
 use garblet_primitives::Block;
 
 use super::{
-    CONSTRUCTOR, EVALUATOR, NAME,
+    CONSTRUCTOR, EVALUATOR, NAME, PAST,
     parameters::{Demand, Parameters},
 };
 use crate::{error::ProtocolError, interface};
@@ -180,7 +180,25 @@ impl Plan {
     ///
     /// *Errors*: an input or a recipient that is neither party 0 nor party 1.
     pub fn new(program: Arc<Program>, config: Config) -> Result<Self, ProtocolError> {
+        Plan::reading(program, config, &[])
+    }
+
+    /// The same for a program that reads some inputs, given by their numbers, from wires that were kept.
+    ///
+    /// *Errors*: as [`Plan::new`]; a number that no input has.
+    pub fn reading(program: Arc<Program>, config: Config, kept: &[usize]) -> Result<Self, ProtocolError> {
         interface::check_parties(NAME, &program, GarblingConfig::default())?;
+        let inputs = program.inputs().len();
+        if let Some(odd) = kept.iter().find(|&&input| input >= inputs) {
+            let (what, expected) = ("that is read".into(), format!("one of {inputs}"));
+            return Err(ProtocolError::Input { what, expected, got: format!("number {odd}") });
+        }
+        let mut program = program;
+        if !kept.is_empty() {
+            let mut read = (*program).clone();
+            kept.iter().for_each(|&input| read.set_owner(InputId(input as u32), PAST));
+            program = Arc::new(read);
+        }
         Ok(Plan { program, config })
     }
 
@@ -190,7 +208,7 @@ impl Plan {
         Amounts {
             gates: self.program.stats().and,
             inputs: bits(CONSTRUCTOR) + bits(EVALUATOR),
-            input_pairs: bits(CONSTRUCTOR).div_ceil(2),
+            input_pairs: (bits(CONSTRUCTOR) + bits(PAST)).div_ceil(2),
             outputs: self.outputs() as u64,
         }
     }
@@ -229,6 +247,45 @@ impl Plan {
     pub(super) fn owners(&self) -> Vec<Party> {
         let each = |input: &Input| std::iter::repeat_n(input.owner, input.port.width() as usize);
         self.program.inputs().iter().flat_map(each).collect()
+    }
+
+    /// The wires of all input bits: those that were prepared, and for inputs that are read the kept ones.
+    ///
+    /// *Shape*: `kept` by the input's number.
+    ///
+    /// *Errors*: an input that is read and has no wires, or wires of another width.
+    pub(super) fn all_inputs<W: Copy>(
+        &self,
+        prepared: &[W],
+        kept: &BTreeMap<usize, Vec<W>>,
+    ) -> Result<Vec<W>, ProtocolError> {
+        let mut prepared = prepared.iter();
+        let mut all = Vec::new();
+        for (number, input) in self.program.inputs().iter().enumerate() {
+            let width = input.port.width() as usize;
+            if input.owner != PAST {
+                all.extend(prepared.by_ref().take(width));
+                continue;
+            }
+            let wires = kept.get(&number).map_or(&[][..], Vec::as_slice);
+            if wires.len() != width {
+                let what = format!("`{}`, which is read", input.port.name);
+                let [expected, got] = [width, wires.len()].map(|bits| format!("{bits} bits"));
+                return Err(ProtocolError::Input { what, expected, got });
+            }
+            all.extend(wires);
+        }
+        Ok(all)
+    }
+
+    /// Values of all output bits, output by output with their names.
+    pub(super) fn named_outputs<W: Copy>(&self, bits: &[W]) -> impl Iterator<Item = (String, Vec<W>)> {
+        let mut rest = bits;
+        self.program.outputs().iter().map(move |output| {
+            let (own, later) = rest.split_at(output.port.width() as usize);
+            rest = later;
+            (output.port.name.clone(), own.to_vec())
+        })
     }
 
     /// One value per input bit, port by port.

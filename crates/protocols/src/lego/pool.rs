@@ -140,6 +140,15 @@ impl Pool {
         Ok((pieces, taken_names))
     }
 
+    /// A state beside the protocol's own.
+    pub(super) fn state(&self, name: &str) -> Option<&State> {
+        self.store.state(name)
+    }
+
+    pub(super) fn set_state(&mut self, name: &str, state: State) -> Result<(), ProtocolError> {
+        Ok(self.store.set_state(name, state)?)
+    }
+
     /// Pieces that were given up because only one store had them.
     pub(super) fn lost(&self) -> u64 {
         self.lost
@@ -204,6 +213,11 @@ fn secrets(store: &Store) -> Result<Option<Secrets>, ProtocolError> {
     }
     let secrets = postcard::from_bytes(&state.bytes).map_err(|_| unreadable("secrets"))?;
     Ok(Some(secrets))
+}
+
+/// A role that was set up without a store has nothing to keep anything in.
+pub(super) fn no_store() -> ProtocolError {
+    ProtocolError::Material { what: "store", expected: "one, to keep values in".into(), got: "none".into() }
 }
 
 fn unreadable(what: &'static str) -> ProtocolError {

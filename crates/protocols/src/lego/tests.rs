@@ -1,3 +1,4 @@
+mod kept;
 mod pool;
 mod rates;
 

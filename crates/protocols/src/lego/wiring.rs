@@ -5,7 +5,7 @@ use std::ops::BitXor;
 use garblet_circuit::{Gate, Program, Walk};
 use zeroize::Zeroize;
 
-use super::{CONSTRUCTOR, plan::Plan};
+use super::{EVALUATOR, plan::Plan};
 
 /// Goes through a program: `and` makes the output of every AND gate from its inputs, in an order that is the program's.
 ///
@@ -36,13 +36,13 @@ where
     walk.into_outputs()
 }
 
-/// What joins the constructor's inputs, two by two, to the input buckets.
+/// What joins the constructor's inputs, and those that are read, two by two to the input buckets.
 pub(super) fn input_solderings<W>(plan: &Plan, inputs: &[W], buckets: &[[W; 2]]) -> Vec<W>
 where
     W: Copy + BitXor<Output = W>,
 {
     let owners = plan.owners();
-    let own: Vec<W> = inputs.iter().zip(&owners).filter(|(_, owner)| **owner == CONSTRUCTOR).map(|(&w, _)| w).collect();
+    let own: Vec<W> = inputs.iter().zip(&owners).filter(|(_, owner)| **owner != EVALUATOR).map(|(&w, _)| w).collect();
     let join = |(pair, bucket): (&[W], &[W; 2])| {
         let ends = pair.iter().zip(bucket).map(|(&input, &end)| input ^ end);
         ends.collect::<Vec<W>>()

@@ -2,7 +2,7 @@
 
 mod prepare;
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use garblet_circuit::Bits;
 use garblet_commit::{CommitSender, Committed};
@@ -14,9 +14,10 @@ use zeroize::Zeroizing;
 use super::{
     CONSTRUCTOR, EVALUATOR, Step, delta_ot,
     gates::Components,
+    kept::{self, ConstructorKept, Kept},
     pieces::Wires,
     plan::{Amounts, Config, Order, Plan},
-    pool::{Meeting, Pool, judge},
+    pool::{Meeting, Pool, judge, no_store},
     secrets::Secrets,
     wiring::{input_solderings, walk},
 };
@@ -42,6 +43,8 @@ pub struct Constructor<C = Honest> {
     components: Components,
     /// Numbers of the next gate and the next authenticator.
     next_numbers: [u64; 2],
+    /// Runs in this meeting.
+    runs: u64,
     pool: Option<Pool>,
 }
 
@@ -49,6 +52,10 @@ pub struct Constructor<C = Honest> {
 pub struct ConstructorPrepared {
     plan: Arc<Plan>,
     wires: Wires<Committed>,
+    /// The wires of inputs that are read, by the input's number.
+    kept: BTreeMap<usize, Vec<Committed>>,
+    /// The wires of all inputs, once the function is known.
+    inputs: Vec<Committed>,
     /// The pieces that were taken from a store, by kind and identifier.
     taken: Vec<(String, u64)>,
     /// The zero keys of all outputs, once the function is known.
@@ -56,6 +63,14 @@ pub struct ConstructorPrepared {
 }
 
 impl ConstructorPrepared {
+    /// Reads an input, by its number, from an output that was kept.
+    ///
+    /// *Errors*: no such output.
+    pub fn read(&mut self, input: usize, kept: &ConstructorKept, output: Option<&str>) -> Result<(), ProtocolError> {
+        self.kept.insert(input, kept.output(output)?.to_vec());
+        Ok(())
+    }
+
     /// The pieces that were taken from a store, by kind and identifier.
     pub fn pieces(&self) -> &[(String, u64)] {
         &self.taken
@@ -121,7 +136,18 @@ impl<C: Conduct<Step>> Constructor<C> {
         let (commitments, delta_ot) = secrets.constructor(config)?;
         let delta = Committed::read(&secrets.delta);
         let (components, next_numbers) = (Components::new(secrets.hashes()), [secrets.first_number(); 2]);
-        Ok(Constructor { conduct, config, secrets, commitments, delta_ot, delta, components, next_numbers, pool: None })
+        Ok(Constructor {
+            conduct,
+            config,
+            secrets,
+            commitments,
+            delta_ot,
+            delta,
+            components,
+            next_numbers,
+            runs: 0,
+            pool: None,
+        })
     }
 
     async fn commit_to_delta(&mut self, session: &mut Session) -> Result<(), ProtocolError> {
@@ -154,7 +180,8 @@ impl<C: Conduct<Step>> Constructor<C> {
                 (self.make(session, &order).await?, Vec::new())
             }
         };
-        Ok(ConstructorPrepared { plan, wires, taken, outputs: Vec::new() })
+        let (kept, inputs, outputs) = (BTreeMap::new(), Vec::new(), Vec::new());
+        Ok(ConstructorPrepared { plan, wires, kept, inputs, taken, outputs })
     }
 
     /// Makes what an order says and puts it into the store.
@@ -184,15 +211,16 @@ impl<C: Conduct<Step>> Constructor<C> {
         let wires = &prepared.wires;
         let mut solderings = Vec::new();
         let mut next = wires.gates.iter();
-        let inputs = plan.by_port(&wires.inputs);
-        let outputs = walk(plan.program(), inputs, self.delta, |left, right| {
+        let inputs = plan.all_inputs(&wires.inputs, &prepared.kept)?;
+        let outputs = walk(plan.program(), plan.by_port(&inputs), self.delta, |left, right| {
             let [head_left, head_right, output] = next.next().copied().unwrap_or_default();
             solderings.extend([left ^ head_left, right ^ head_right]);
             output
         });
-        solderings.extend(input_solderings(&plan, &wires.inputs, &wires.input_gates));
+        solderings.extend(input_solderings(&plan, &inputs, &wires.input_gates));
         self.conduct.touch(Step::Links, 0, bytemuck::cast_slice_mut(&mut solderings));
         self.commitments.open_batch(session.channel(), &solderings).await?;
+        prepared.inputs = inputs;
         prepared.outputs = outputs.iter().flatten().copied().collect();
         Ok(())
     }
@@ -206,8 +234,22 @@ impl<C: Conduct<Step>> Constructor<C> {
         prepared: ConstructorPrepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        Ok(self.online_keeping(session, prepared, values).await?.0)
+    }
+
+    /// The same, and keeps the wires of all outputs.
+    ///
+    /// *Errors*: as [`Constructor::online`].
+    pub async fn online_keeping(
+        &mut self,
+        session: &mut Session,
+        prepared: ConstructorPrepared,
+        values: &[Bits],
+    ) -> Result<(Vec<Option<Bits>>, ConstructorKept), ProtocolError> {
+        let kept = Kept::new(prepared.plan.named_outputs(&prepared.outputs));
         let result = self.compute(session, prepared, values).await;
-        judge(&mut self.pool, result)
+        self.runs += 1;
+        Ok((judge(&mut self.pool, result)?, kept))
     }
 
     async fn compute(
@@ -223,7 +265,7 @@ impl<C: Conduct<Step>> Constructor<C> {
         let masked = receive_bits(session, theirs).await?;
         let owners = plan.owners();
         let of = |party| {
-            let keys = prepared.wires.inputs.iter().zip(&owners);
+            let keys = prepared.inputs.iter().zip(&owners);
             keys.filter(move |(_, owner)| **owner == party).map(|(&key, _)| key)
         };
         let delta = self.delta.message();
@@ -279,6 +321,21 @@ impl<C: Conduct<Step>> Constructor<C> {
     /// What the store has; nothing without a store.
     pub fn stock(&self) -> Amounts {
         self.pool.as_ref().map(Pool::has).unwrap_or_default()
+    }
+
+    /// Keeps what a run left in the store under a name, in place of what was there.
+    ///
+    /// *Errors*: the store's; also if there is none.
+    pub fn keep(&mut self, name: &str, kept: &ConstructorKept) -> Result<(), ProtocolError> {
+        let (run, code) = (self.runs, self.config.code);
+        kept::store(self.pool.as_mut().ok_or_else(no_store)?, &self.secrets, (name, run, code), kept)
+    }
+
+    /// What was kept in the store under a name.
+    ///
+    /// *Errors*: nothing of that name, or of an earlier store of the peer.
+    pub fn kept(&self, name: &str) -> Result<ConstructorKept, ProtocolError> {
+        kept::load(self.pool.as_ref().ok_or_else(no_store)?, &self.secrets, name, self.config.code)
     }
 
     /// Pieces that were given up at the meeting because only one store had them.

@@ -2,23 +2,24 @@
 
 mod prepare;
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-use garblet_circuit::Bits;
+use garblet_circuit::{Bits, Party};
 use garblet_commit::{CommitReceiver, Watched};
 use garblet_primitives::Block;
 use garblet_store::Store;
 use zeroize::Zeroizing;
 
 use super::{
-    CONSTRUCTOR, Checks, EVALUATOR, Step,
+    CONSTRUCTOR, Checks, EVALUATOR, PAST, Step,
     bucket::Material,
     delta_ot,
     extract::extract,
     gates::Components,
+    kept::{self, EvaluatorKept, Held, Kept},
     pieces::{EvaluatorPieces, Transfer, Wires},
     plan::{Amounts, Config, Order, Plan, select_bit},
-    pool::{Meeting, Pool, judge},
+    pool::{Meeting, Pool, judge, no_store},
     secrets::Secrets,
     wiring::{input_solderings, walk},
 };
@@ -44,6 +45,8 @@ pub struct Evaluator<C = Honest> {
     components: Arc<Components>,
     /// Numbers of the next gate and the next authenticator.
     next_numbers: [u64; 2],
+    /// Runs in this meeting.
+    runs: u64,
     pool: Option<Pool>,
 }
 
@@ -51,6 +54,8 @@ pub struct Evaluator<C = Honest> {
 pub struct EvaluatorPrepared {
     plan: Arc<Plan>,
     wires: Wires<Watched>,
+    /// The wires of inputs that are read, by the input's number.
+    kept: BTreeMap<usize, Vec<Held>>,
     pub(super) material: Material,
     transfers: Zeroizing<Vec<Transfer>>,
     /// Select bits of the masks.
@@ -67,6 +72,14 @@ impl EvaluatorPrepared {
         self.checks
     }
 
+    /// Reads an input, by its number, from an output that was kept.
+    ///
+    /// *Errors*: no such output.
+    pub fn read(&mut self, input: usize, kept: &EvaluatorKept, output: Option<&str>) -> Result<(), ProtocolError> {
+        self.kept.insert(input, kept.output(output)?.to_vec());
+        Ok(())
+    }
+
     /// The pieces that were taken from a store, by kind and identifier.
     pub fn pieces(&self) -> &[(String, u64)] {
         &self.taken
@@ -80,6 +93,8 @@ struct Built {
     solderings: Vec<[Block; 2]>,
     /// What joins the constructor's inputs to the input buckets.
     joins: Vec<Block>,
+    /// All input bits; those that are read have their keys.
+    inputs: Vec<Held>,
     outputs: Vec<Watched>,
 }
 
@@ -142,7 +157,18 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let (commitments, delta_ot) = secrets.evaluator(config)?;
         let delta = Watched::read(&secrets.delta);
         let (components, next_numbers) = (Arc::new(Components::new(secrets.hashes())), [secrets.first_number(); 2]);
-        Ok(Evaluator { conduct, config, secrets, commitments, delta_ot, delta, components, next_numbers, pool: None })
+        Ok(Evaluator {
+            conduct,
+            config,
+            secrets,
+            commitments,
+            delta_ot,
+            delta,
+            components,
+            next_numbers,
+            runs: 0,
+            pool: None,
+        })
     }
 
     async fn receive_delta(&mut self, session: &mut Session) -> Result<(), ProtocolError> {
@@ -175,8 +201,8 @@ impl<C: Conduct<Step>> Evaluator<C> {
         };
         let EvaluatorPieces { wires, buckets: [ands, input_gates, inputs], transfers, told } = pieces;
         let material = Material { components: self.components.clone(), ands, input_gates, inputs };
-        let built = Built::default();
-        Ok(EvaluatorPrepared { plan, wires, material, transfers, told, checks, taken, built })
+        let (kept, built) = (BTreeMap::new(), Built::default());
+        Ok(EvaluatorPrepared { plan, wires, kept, material, transfers, told, checks, taken, built })
     }
 
     /// Has made what an order says and puts it into the store.
@@ -211,19 +237,22 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let wires = &prepared.wires;
         let mut watched = Vec::new();
         let mut next = wires.gates.iter();
-        let inputs = plan.by_port(&wires.inputs);
-        let outputs = walk(plan.program(), inputs, self.delta, |left, right| {
+        let held: Vec<Held> = wires.inputs.iter().map(|&watched| Held { watched, key: Block::ZERO }).collect();
+        let held = plan.all_inputs(&held, &prepared.kept)?;
+        let inputs: Vec<Watched> = held.iter().map(|held| held.watched).collect();
+        let outputs = walk(plan.program(), plan.by_port(&inputs), self.delta, |left, right| {
             let [head_left, head_right, output] = next.next().copied().unwrap_or_default();
             watched.extend([left ^ head_left, right ^ head_right]);
             output
         });
         let of_gates = watched.len();
-        watched.extend(input_solderings(&plan, &wires.inputs, &wires.input_gates));
+        watched.extend(input_solderings(&plan, &inputs, &wires.input_gates));
         let (channel, rng) = session.parts();
         let mut opened = self.commitments.open_batch(channel, rng, &watched).await?;
         let joins = opened.split_off(of_gates);
         let outputs = outputs.iter().flatten().copied().collect();
-        prepared.built = Built { solderings: opened.as_chunks::<2>().0.to_vec(), joins, outputs };
+        let solderings = opened.as_chunks::<2>().0.to_vec();
+        prepared.built = Built { solderings, joins, inputs: held, outputs };
         Ok(())
     }
 
@@ -236,7 +265,20 @@ impl<C: Conduct<Step>> Evaluator<C> {
         prepared: EvaluatorPrepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        Ok(self.online_keeping(session, prepared, values).await?.0)
+    }
+
+    /// The same, and keeps the wires of all outputs.
+    ///
+    /// *Errors*: as [`Evaluator::online`].
+    pub async fn online_keeping(
+        &mut self,
+        session: &mut Session,
+        prepared: EvaluatorPrepared,
+        values: &[Bits],
+    ) -> Result<(Vec<Option<Bits>>, EvaluatorKept), ProtocolError> {
         let result = self.compute(session, prepared, values).await;
+        self.runs += 1;
         judge(&mut self.pool, result)
     }
 
@@ -245,7 +287,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         session: &mut Session,
         prepared: EvaluatorPrepared,
         values: &[Bits],
-    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+    ) -> Result<(Vec<Option<Bits>>, EvaluatorKept), ProtocolError> {
         let plan = prepared.plan.clone();
         let own = interface::own_input(plan.program(), EVALUATOR, values)?;
         session.enter(Phase::Online);
@@ -264,7 +306,9 @@ impl<C: Conduct<Step>> Evaluator<C> {
         self.conduct.touch(Step::OutputKeys, 0, bytemuck::cast_slice_mut(&mut handed));
         send_blocks(session, &handed).await?;
         session.channel().flush().await?;
-        Ok(plan.outputs_for(EVALUATOR, bits.into_iter()))
+        let held = prepared.built.outputs.iter().zip(&outputs).map(|(&watched, &key)| Held { watched, key });
+        let kept = Kept::new(plan.named_outputs(&held.collect::<Vec<_>>()));
+        Ok((plan.outputs_for(EVALUATOR, bits.into_iter()), kept))
     }
 
     /// The keys of all inputs, checked, and what decodes this party's outputs.
@@ -278,10 +322,10 @@ impl<C: Conduct<Step>> Evaluator<C> {
     ) -> Result<(Zeroizing<Vec<Block>>, Vec<bool>), ProtocolError> {
         let plan = &prepared.plan;
         let (owners, told) = (plan.owners(), plan.learned(EVALUATOR));
-        let own_inputs = prepared.wires.inputs.iter().zip(&owners).filter(|(_, owner)| **owner == EVALUATOR);
+        let own_inputs = prepared.built.inputs.iter().zip(&owners).filter(|(_, owner)| **owner == EVALUATOR);
         let differences = own_inputs.zip(&prepared.wires.strings).zip(masked.iter());
-        let differences =
-            differences.map(|(((&key, _), &string), e)| key ^ string ^ if e { self.delta } else { Watched::default() });
+        let differences = differences
+            .map(|(((held, _), &string), e)| held.watched ^ string ^ if e { self.delta } else { Watched::default() });
         let decoding = prepared.built.outputs.iter().zip(&prepared.wires.masks).zip(&told);
         let decoding = decoding.filter(|(_, told)| **told).map(|((&output, &mask), _)| output ^ mask);
         let watched: Vec<Watched> = differences.chain(decoding).collect();
@@ -298,8 +342,11 @@ impl<C: Conduct<Step>> Evaluator<C> {
             }
             ours.push(key);
         }
-        let keys = deal(&owners, theirs, ours);
-        if let Some(i) = (0..owners.len()).find(|&i| !prepared.material.input_is_valid(i, keys[i])) {
+        let keys = deal(&owners, theirs, ours, &prepared.built.inputs);
+        // Kept keys were found right when they were made.
+        let given = (0..owners.len()).filter(|&i| owners[i] != PAST).enumerate();
+        let mut wrong = given.filter(|&(prepared_input, i)| !prepared.material.input_is_valid(prepared_input, keys[i]));
+        if let Some((_, i)) = wrong.next() {
             return Err(Cheating::new(Check::InputKey, format!("input bit {i} of party {}", owners[i])).into());
         }
         let masks = prepared.told.iter().zip(&told).filter(|(_, told)| **told).map(|(&mask, _)| mask);
@@ -317,6 +364,21 @@ impl<C: Conduct<Step>> Evaluator<C> {
         self.pool.as_ref().map(Pool::has).unwrap_or_default()
     }
 
+    /// Keeps what a run left in the store under a name, in place of what was there.
+    ///
+    /// *Errors*: the store's; also if there is none.
+    pub fn keep(&mut self, name: &str, kept: &EvaluatorKept) -> Result<(), ProtocolError> {
+        let (run, code) = (self.runs, self.config.code);
+        kept::store(self.pool.as_mut().ok_or_else(no_store)?, &self.secrets, (name, run, code), kept)
+    }
+
+    /// What was kept in the store under a name.
+    ///
+    /// *Errors*: nothing of that name, or of an earlier store of the peer.
+    pub fn kept(&self, name: &str) -> Result<EvaluatorKept, ProtocolError> {
+        kept::load(self.pool.as_ref().ok_or_else(no_store)?, &self.secrets, name, self.config.code)
+    }
+
     /// Pieces that were given up at the meeting because only one store had them.
     pub fn lost(&self) -> u64 {
         self.pool.as_ref().map_or(0, Pool::lost)
@@ -328,11 +390,15 @@ impl<C: Conduct<Step>> Evaluator<C> {
     }
 }
 
-/// The keys of both parties' inputs in program order.
-fn deal(owners: &[garblet_circuit::Party], theirs: Vec<Block>, ours: Vec<Block>) -> Zeroizing<Vec<Block>> {
+/// The keys of all inputs in program order: the constructor's, the evaluator's, and those that are read.
+fn deal(owners: &[Party], theirs: Vec<Block>, ours: Vec<Block>, held: &[Held]) -> Zeroizing<Vec<Block>> {
     let (mut theirs, mut ours) = (theirs.into_iter(), ours.into_iter());
-    let next = |owner: &garblet_circuit::Party| if *owner == CONSTRUCTOR { theirs.next() } else { ours.next() };
-    Zeroizing::new(owners.iter().map(next).map(Option::unwrap_or_default).collect())
+    let next = |(&owner, held): (&Party, &Held)| match owner {
+        CONSTRUCTOR => theirs.next(),
+        EVALUATOR => ours.next(),
+        _ => Some(held.key),
+    };
+    Zeroizing::new(owners.iter().zip(held).map(next).map(Option::unwrap_or_default).collect())
 }
 
 /// The keys of all outputs, and the bits of those that this party learns, in place of the others zero.

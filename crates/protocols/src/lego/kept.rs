@@ -1,0 +1,142 @@
+//! Values that stay on wires after a run, for programs that come later.
+//!
+//! An output's wires have committed keys like any others, so that an input of a later program can be joined to them: it is they.
+//! Nobody gives such an input, and nobody learns what it is unless a program gives it out.
+
+use garblet_commit::{Code, Committed, Watched};
+use garblet_primitives::Block;
+use garblet_store::{State, Store};
+use serde::{Deserialize, Serialize};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::{pieces::Storable, pool::Pool, secrets::Secrets};
+use crate::error::ProtocolError;
+
+/// The version of what is stored.
+const VERSION: u32 = 1;
+
+/// A wire that the evaluator keeps: what it watches of the commitment, and the key that it has.
+#[derive(Clone, Copy, Default)]
+pub struct Held {
+    pub(super) watched: Watched,
+    pub(super) key: Block,
+}
+
+/// The outputs of a run with the wires that they lie on.
+pub struct Kept<W: Zeroize> {
+    /// By name, in program order.
+    outputs: Vec<(String, Zeroizing<Vec<W>>)>,
+}
+
+/// What the constructor keeps.
+pub type ConstructorKept = Kept<Committed>;
+
+/// What the evaluator keeps.
+pub type EvaluatorKept = Kept<Held>;
+
+impl Zeroize for Held {
+    fn zeroize(&mut self) {
+        self.watched.zeroize();
+        self.key.zeroize();
+    }
+}
+
+impl Storable for Held {
+    fn bytes(code: Code) -> usize {
+        16 + <Watched as Storable>::bytes(code)
+    }
+
+    fn write(&self, code: Code, bytes: &mut Vec<u8>) {
+        bytes.extend(self.key.to_bytes());
+        Storable::write(&self.watched, code, bytes);
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        let (key, watched) = bytes.split_first_chunk().unwrap_or((&[0; 16], &[]));
+        Held { key: Block::from_bytes(*key), watched: <Watched as Storable>::read(watched) }
+    }
+}
+
+/// Kept outputs as they are stored.
+#[derive(Serialize, Deserialize, Zeroize)]
+struct Stored {
+    /// The secrets that they belong to.
+    pool: Block,
+    /// In which meeting, and which run of it.
+    run: [u64; 2],
+    outputs: Vec<(String, Vec<u8>)>,
+}
+
+impl<W: Zeroize + Copy> Kept<W> {
+    pub(super) fn new(outputs: impl Iterator<Item = (String, Vec<W>)>) -> Self {
+        Kept { outputs: outputs.map(|(name, wires)| (name, Zeroizing::new(wires))).collect() }
+    }
+
+    /// The wires of an output; where there is one only, it needs no name.
+    ///
+    /// *Errors*: no such output.
+    pub(super) fn output(&self, name: Option<&str>) -> Result<&[W], ProtocolError> {
+        let found = match (name, &self.outputs[..]) {
+            (None, [(_, wires)]) => Some(wires),
+            (None, _) => None,
+            (Some(name), outputs) => outputs.iter().find(|(other, _)| other == name).map(|(_, wires)| wires),
+        };
+        found.map(|wires| &wires[..]).ok_or_else(|| {
+            let names: Vec<&str> = self.outputs.iter().map(|(name, _)| &name[..]).collect();
+            let got = name.map_or("none".into(), |name| format!("`{name}`"));
+            ProtocolError::Input { what: "from kept outputs".into(), expected: names.join(" or "), got }
+        })
+    }
+}
+
+/// Where a store has what was kept under a name.
+fn place(name: &str) -> String {
+    format!("kept {name}")
+}
+
+/// What tells the outputs that are kept under a name from others that were there before; none if there are none. Both parties'
+/// stores must say the same.
+pub fn kept_mark(store: &Store, name: &str) -> Option<String> {
+    let stored: Stored = postcard::from_bytes(&store.state(&place(name))?.bytes).ok()?;
+    let [meeting, run] = stored.run;
+    Some(format!("{meeting}.{run}"))
+}
+
+pub(super) fn store<W: Storable>(
+    pool: &mut Pool,
+    secrets: &Secrets,
+    (name, run, code): (&str, u64, Code),
+    kept: &Kept<W>,
+) -> Result<(), ProtocolError> {
+    let bytes = |wires: &Zeroizing<Vec<W>>| {
+        let mut bytes = Vec::with_capacity(wires.len() * W::bytes(code));
+        wires.iter().for_each(|wire| wire.write(code, &mut bytes));
+        bytes
+    };
+    let outputs = kept.outputs.iter().map(|(name, wires)| (name.clone(), bytes(wires))).collect();
+    let mut stored = Stored { pool: secrets.matrix, run: [secrets.meetings, run], outputs };
+    let bytes = postcard::to_stdvec(&stored).expect("wires have known lengths");
+    stored.zeroize();
+    pool.set_state(&place(name), State { version: VERSION, bytes })
+}
+
+pub(super) fn load<W: Storable>(
+    pool: &Pool,
+    secrets: &Secrets,
+    name: &str,
+    code: Code,
+) -> Result<Kept<W>, ProtocolError> {
+    let missing = |got: &str| {
+        let what = format!("`{name}`, which was to be read");
+        ProtocolError::Input { what, expected: "outputs that were kept".into(), got: got.into() }
+    };
+    let state = pool.state(&place(name)).ok_or_else(|| missing("none of that name"))?;
+    let mut stored: Stored = postcard::from_bytes(&state.bytes).map_err(|_| missing("other bytes"))?;
+    if stored.pool.halves() != secrets.matrix.halves() {
+        return Err(missing("those of an earlier store of the peer"));
+    }
+    let wires = |bytes: &[u8]| bytes.chunks_exact(W::bytes(code)).map(W::read).collect();
+    let kept = Kept::new(stored.outputs.iter().map(|(name, bytes)| (name.clone(), wires(bytes))));
+    stored.zeroize();
+    Ok(kept)
+}
