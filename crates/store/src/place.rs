@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 
 use crate::error::StoreError;
 use crate::steps::Steps;
@@ -210,6 +211,24 @@ pub(crate) struct SegmentFile {
     steps: Steps,
 }
 
+/// A file that is being made durable. It has to be waited for: the system tells of a failure only once.
+#[must_use]
+pub(crate) struct Syncing {
+    thread: JoinHandle<io::Result<()>>,
+    path: PathBuf,
+}
+
+impl Syncing {
+    pub(crate) fn is_done(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    pub(crate) fn wait(self) -> Result<(), StoreError> {
+        let done = self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        done.map_err(io_error("cannot write", &self.path))
+    }
+}
+
 enum Contents {
     Disk(File),
     Memory(Vec<u8>),
@@ -248,6 +267,15 @@ impl SegmentFile {
             Contents::Disk(file) => file.sync_data().map_err(failed),
             Contents::Memory(_) => Ok(()),
         }
+    }
+
+    /// Begins to make durable what was written so far, while more is written. None in memory, or where the system has no
+    /// thread for it: [`sync`](SegmentFile::sync) makes everything durable in any case.
+    pub(crate) fn sync_ahead(&self) -> Option<Syncing> {
+        let Contents::Disk(file) = &*self.contents() else { return None };
+        let file = file.try_clone().ok()?;
+        let thread = thread::Builder::new().name("store sync".into()).spawn(move || file.sync_data()).ok()?;
+        Some(Syncing { thread, path: self.path.clone() })
     }
 
     pub(crate) fn path(&self) -> &Path {

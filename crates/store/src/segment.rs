@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::error::StoreError;
 use crate::kind::KindDigest;
-use crate::place::SegmentFile;
+use crate::place::{SegmentFile, Syncing};
 use crate::rows::{Extent, SegmentRow};
 use crate::seal::{PieceKey, TAG_BYTES};
 use crate::store::Store;
@@ -24,6 +24,9 @@ pub(crate) const SEGMENT_BYTES: u64 = if cfg!(test) { 1 << 20 } else { 256 << 20
 
 /// Sealed bytes are written in units of about this many.
 const WRITE_BYTES: usize = 1 << 20;
+
+/// When so much was written it begins to be made durable, while more is sealed. Tests have small segments.
+const AHEAD_BYTES: u64 = if cfg!(test) { 1 << 16 } else { 8 << 20 };
 
 /// The head of a segment.
 pub(crate) fn head(store: &[u8; 16], number: u64) -> [u8; HEAD_BYTES] {
@@ -51,6 +54,8 @@ pub(crate) struct SegmentWriter {
     /// Where the buffer will be written.
     offset: u64,
     buffer: Vec<u8>,
+    /// What is being made durable: everything up to there.
+    ahead: (u64, Option<Syncing>),
 }
 
 impl SegmentWriter {
@@ -63,7 +68,7 @@ impl SegmentWriter {
         store.head.next_segment += 1;
         let mut buffer = Vec::with_capacity(WRITE_BYTES + WRITE_BYTES / 8);
         buffer.extend_from_slice(&head(&store.id, number));
-        Ok(SegmentWriter { number, key: PieceKey::new(&row_key), row_key, file, offset: 0, buffer })
+        Ok(SegmentWriter { number, key: PieceKey::new(&row_key), row_key, file, offset: 0, buffer, ahead: (0, None) })
     }
 
     pub(crate) fn number(&self) -> u64 {
@@ -91,6 +96,7 @@ impl SegmentWriter {
     /// Makes all pieces so far durable, and says what the index is to know of the segment.
     pub(crate) fn sync(&mut self) -> Result<SegmentRow, StoreError> {
         self.flush()?;
+        self.wait()?;
         self.file.sync()?;
         Ok(SegmentRow { key: *self.row_key, bytes: self.offset })
     }
@@ -101,7 +107,16 @@ impl SegmentWriter {
             self.offset += self.buffer.len() as u64;
             self.buffer.clear();
         }
+        let (end, syncing) = &self.ahead;
+        if self.offset - end >= AHEAD_BYTES && syncing.as_ref().is_none_or(Syncing::is_done) {
+            self.wait()?;
+            self.ahead = (self.offset, self.file.sync_ahead());
+        }
         Ok(())
+    }
+
+    fn wait(&mut self) -> Result<(), StoreError> {
+        self.ahead.1.take().map_or(Ok(()), Syncing::wait)
     }
 }
 

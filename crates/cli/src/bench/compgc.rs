@@ -7,6 +7,7 @@
 
 mod experiments;
 mod parties;
+mod prepare;
 
 use garblet_net::SimulatedLink;
 use serde::Serialize;
@@ -35,7 +36,7 @@ pub(crate) struct Options {
     /// Also time evaluation alone, linked and as one circuit
     #[arg(long)]
     evaluation: bool,
-    /// Prepare this many rounds of AES on disk, and hold time and bytes against garbling alone; nothing else
+    /// Prepare this many rounds of AES on disk, and hold time and bytes against garbling and writing alone; nothing else
     #[arg(long, value_name = "N")]
     prepare: Option<u64>,
     /// Link two rounds of AES as the paper did, and break them: recovers the difference of all labels and the round key
@@ -85,7 +86,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         return parties::published_attack(options.json);
     }
     if let Some(rounds) = options.prepare {
-        return parties::prepare_rounds(rounds, options.json);
+        return prepare::prepare_rounds(rounds, options.json);
     }
     let report = measure(options)?;
     match options.json {

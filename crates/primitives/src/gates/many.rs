@@ -64,8 +64,8 @@ impl WideSlots {
     #[inline]
     pub fn put(&mut self, instance: usize, first: usize, labels: impl Iterator<Item = Block>) {
         let (quad, lane) = (instance / LANES, instance % LANES);
-        let slots = self.quads[first * self.per_slot..].chunks_exact_mut(self.per_slot);
-        slots.zip(labels).for_each(|(slot, label)| slot[quad][lane] = label);
+        let slots = self.quads[first * self.per_slot + quad..].iter_mut().step_by(self.per_slot);
+        slots.zip(labels).for_each(|(slot, label)| slot[lane] = label);
     }
 
     /// The label of an instance in a slot.

@@ -1,6 +1,6 @@
 //! Evaluating linked components.
 
-use garblet_garble::{self as garble, InstanceEvaluator};
+use garblet_garble::{self as garble, GroupEvaluation, InstanceEvaluator};
 use garblet_primitives::Block;
 
 use super::material::Material;
@@ -36,8 +36,7 @@ pub(super) fn evaluate(
                 let wire = feed.to - plan.tasks[task].1;
                 let links = feed.link.map_or(&zeros[..feed.len], |link| &links[link..][..feed.len]);
                 if feed.kept {
-                    keep(feed, links, labels);
-                    group.put(instance, wire, labels[feed.to..][..feed.len].iter().copied());
+                    put_kept(&mut group, instance, wire, feed, links, labels);
                 } else {
                     let from = match feed.from {
                         Origin::Labels(from) => &labels[from..][..feed.len],
@@ -52,12 +51,24 @@ pub(super) fn evaluate(
     }
 }
 
-/// The labels of inputs that links lead on from.
-fn keep(feed: &Feed, links: &[Block], labels: &mut [Block]) {
+/// Sets inputs that links lead on from: their labels are kept besides.
+fn put_kept(
+    group: &mut GroupEvaluation<'_, '_>,
+    instance: usize,
+    wire: usize,
+    feed: &Feed,
+    links: &[Block],
+    labels: &mut [Block],
+) {
     let to = feed.to..feed.to + feed.len;
-    let Origin::Labels(from) = feed.from else { return labels[to].copy_from_slice(links) };
+    let Origin::Labels(from) = feed.from else {
+        labels[to].copy_from_slice(links);
+        return group.put(instance, wire, links.iter().copied());
+    };
     let Ok([from, to]) = labels.get_disjoint_mut([from..from + feed.len, to]) else { return };
-    for ((to, from), link) in to.iter_mut().zip(&*from).zip(links) {
+    let kept = to.iter_mut().zip(&*from).zip(links).map(|((to, from), link)| {
         *to = *from ^ *link;
-    }
+        *to
+    });
+    group.put(instance, wire, kept);
 }

@@ -17,7 +17,7 @@ use super::stock::{Kind, OTS_PER_PIECE};
 use crate::{error::ProtocolError, session::Session};
 
 /// Bytes of a batch at the evaluator, if a piece is not larger.
-const BATCH_BYTES: usize = 16 << 20;
+const BATCH_BYTES: usize = 64 << 20;
 /// Most pieces of a batch.
 const BATCH_PIECES: u64 = 1 << 14;
 /// Bytes that leave while more is garbled.

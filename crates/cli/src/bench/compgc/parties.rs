@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Instant};
 use garblet::{
     Bits, GarblingConfig, Phase, SchemeKind, Session,
     components::{Config, Evaluator, Garbler, Library, Linking, Material, Rehearsal, scmc},
-    store::{Store, StoreKey},
+    store::Store,
     yao,
 };
 use garblet_circuit::{Program, evaluate, library};
@@ -20,7 +20,7 @@ use tokio::sync::Barrier;
 use super::experiments::{Experiment, library_for};
 use crate::{
     failure::Failure,
-    output::{bytes, print, print_json, seconds},
+    output::{print, print_json, seconds},
     session::{block_on, explain},
 };
 
@@ -112,7 +112,7 @@ pub(super) fn run_all(
     })
 }
 
-async fn open(channel: Channel, party: u16) -> Result<Session, Failure> {
+pub(super) async fn open(channel: Channel, party: u16) -> Result<Session, Failure> {
     let hello = Hello::new("bench compgc", party, 2, [0; 32]);
     let rng = Prg::random(&mut rand::rng());
     Session::open(channel, rng, &hello, Box::new(())).await.map_err(|e| explain(&e))
@@ -314,93 +314,6 @@ impl Flat {
 fn labels_of(program: &Program) -> Vec<Box<[Block]>> {
     let mut labels = Prg::new(Block::ONES);
     program.inputs().iter().map(|i| (0..i.port.width()).map(|_| labels.next_block()).collect()).collect()
-}
-
-/// Fills two stores on disk with rounds of AES, against garbling them alone.
-pub(super) fn prepare_rounds(rounds: u64, as_json: bool) -> Result<(), Failure> {
-    let component = Arc::new(library::component("aes-round").map_err(Failure::no_result)?);
-    let mut library = Library::new();
-    library.add_type("round", component.clone(), rounds);
-    let material = Arc::new(Material::new(library, GarblingConfig::default()));
-    let folder = tempfile::tempdir().map_err(Failure::no_result)?;
-    let store = |name: &str| {
-        let key = StoreKey::generate(&mut rand::rng());
-        Store::create(&folder.path().join(name), &key, &mut rand::rng()).map_err(|e| crate::store::store_failure(&e))
-    };
-    let (mine, theirs) = (store("garbler")?, store("evaluator")?);
-    let kind = garble::Instances::new(&component, GarblingConfig::default());
-    let garbling_seconds = bare_garbling(&kind, rounds);
-    let (left, right) = garblet_net::memory_pair();
-    let (one, two) = (material.clone(), material);
-    let begin = Instant::now();
-    let (garbler, evaluator) = std::thread::scope(|scope| {
-        let garbler = scope.spawn(move || {
-            block_on(async {
-                let mut session = open(left, 0).await?;
-                let role = Garbler::setup(&mut session, one, Config::default(), mine, "bench").await;
-                let mut role = role.map_err(|e| explain(&e))?;
-                role.prepare(&mut session, 100).await.map_err(|e| explain(&e))?;
-                Ok(role.into_store())
-            })
-        });
-        let evaluator = block_on(async {
-            let mut session = open(right, 1).await?;
-            let role = Evaluator::setup(&mut session, two, Config::default(), theirs, "bench").await;
-            let mut role = role.map_err(|e| explain(&e))?;
-            role.prepare(&mut session, 100).await.map_err(|e| explain(&e))?;
-            Ok(role.into_store())
-        });
-        (garbler.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), evaluator)
-    });
-    let prepare_seconds = begin.elapsed().as_secs_f64();
-    let table_bytes = rounds * kind.table_bytes() as u64;
-    let [mine, theirs] = [garbler?.segment_bytes(), evaluator?.segment_bytes()];
-    let report = json!({
-        "rounds": rounds,
-        "garbling_seconds": garbling_seconds,
-        "prepare_seconds": prepare_seconds,
-        "seconds_ratio": prepare_seconds / garbling_seconds,
-        "table_bytes": table_bytes,
-        "evaluator_bytes": theirs,
-        "evaluator_bytes_ratio": theirs as f64 / table_bytes as f64,
-        "garbler_bytes": mine,
-        "garbler_bytes_ratio": mine as f64 / table_bytes as f64,
-    });
-    if as_json {
-        return print_json(&report);
-    }
-    print(&format!(
-        "{rounds} rounds of AES: garbled alone in {}, prepared in {} ({:.2})\ntables {}, evaluator's store {} ({:.2}), \
-         garbler's store {} ({:.2})\n",
-        seconds(garbling_seconds),
-        seconds(prepare_seconds),
-        prepare_seconds / garbling_seconds,
-        bytes(table_bytes),
-        bytes(theirs),
-        theirs as f64 / table_bytes as f64,
-        bytes(mine),
-        mine as f64 / table_bytes as f64
-    ))
-}
-
-/// Garbles on one thread and throws the tables away.
-fn bare_garbling(kind: &garble::Instances, rounds: u64) -> f64 {
-    const BATCH: usize = 64;
-    let mut rng = Prg::new(Block::ONES);
-    let (delta, seeds) = (Delta::random(&mut rng), garble::Seeds::random(&mut rng));
-    let mut inputs = vec![Block::ZERO; BATCH * kind.input_count()];
-    let mut tables = vec![0; BATCH * kind.table_bytes()];
-    let mut outputs = vec![Block::ZERO; BATCH * kind.output_count()];
-    let begin = Instant::now();
-    let mut garbler = kind.garbler(&delta, &seeds, 0);
-    for first in (0..rounds).step_by(BATCH) {
-        rng.fill_blocks(&mut inputs);
-        let count = BATCH.min((rounds - first) as usize);
-        let (ins, outs) = (count * kind.input_count(), count * kind.output_count());
-        let tables = &mut tables[..count * kind.table_bytes()];
-        garbler.garble(first, count, &inputs[..ins], tables, &mut outputs[..outs]);
-    }
-    begin.elapsed().as_secs_f64()
 }
 
 /// Links two rounds of AES as published, and attacks them.
