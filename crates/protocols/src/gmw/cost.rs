@@ -60,9 +60,7 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
         Phase::Online => {
             let learns = plan.output_bits(party) > 0;
             let tells = (0..plan.parties()).any(|peer| peer != party.0 && plan.output_bits(Party(peer)) > 0);
-            // Without AND gates, the last message of set-up may still be unanswered.
-            let owes = layers == 0 && party.0 > 0;
-            let outputs = u64::from(learns && (tells || owes));
+            let outputs = u64::from(learns && tells);
             layers * if triples { 1 } else { 2 } + outputs
         }
     }
