@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Party, Program};
-use garblet_net::{Channel, Hello, memory_pair};
-use garblet_primitives::{Block, Prg};
+use garblet_circuit::{Bits, Program};
+use garblet_net::memory_pair;
 use garblet_protocols::{
-    ProtocolError, Session,
+    ProtocolError,
     checks::Check,
     conduct::{Conduct, Honest},
     cut_and_choose::{Config, Evaluator, Garbler, NAME, Plan, Step},
 };
 
-use crate::Outputs;
+use crate::{Outputs, run::run_two};
 
 /// One thing that a garbler does otherwise in circuits `0..bad`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,41 +230,22 @@ pub fn run(
     evaluator: impl Conduct<Step>,
     seed: u128,
 ) -> [Result<Outputs, ProtocolError>; 2] {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.expect("a runtime without threads needs nothing that could be missing");
-    let of = |party: u16| -> Vec<Bits> {
-        let own = program.inputs().iter().zip(inputs).filter(|(input, _)| input.owner == Party(party));
-        own.map(|(_, value)| value.clone()).collect()
-    };
-    let rng = |party: u128| Prg::new(Block::from_u128(2 * seed + party));
-    let (left, right) = memory_pair();
-    runtime.block_on(async {
-        let plan = |()| Plan::new(program.clone(), config).map(Arc::new);
-        let garbler = async {
-            let (plan, own) = (plan(())?, of(0));
-            let mut session = open(left, rng(0), 0, program).await?;
-            let result = async {
-                let mut role = Garbler::setup_with(&mut session, plan, garbler).await?;
-                let prepared = role.prepare(&mut session).await?;
-                role.online(&mut session, prepared, &own).await
-            };
-            let result = result.await;
-            crate::end(session, result).await
-        };
-        let evaluator = async {
-            let (plan, own) = (plan(())?, of(1));
-            let mut session = open(right, rng(1), 1, program).await?;
-            let result = async {
-                let mut role = Evaluator::setup_with(&mut session, plan, evaluator).await?;
-                let prepared = role.prepare(&mut session).await?;
-                role.online(&mut session, prepared, &own).await
-            };
-            let result = result.await;
-            crate::end(session, result).await
-        };
-        let (garbler, evaluator) = tokio::join!(garbler, evaluator);
-        [garbler, evaluator]
-    })
+    let plan = |()| Plan::new(program.clone(), config).map(Arc::new);
+    run_two(
+        NAME,
+        (program, inputs, seed),
+        memory_pair,
+        async |session, own| {
+            let mut role = Garbler::setup_with(session, plan(())?, garbler).await?;
+            let prepared = role.prepare(session).await?;
+            role.online(session, prepared, own).await
+        },
+        async |session, own| {
+            let mut role = Evaluator::setup_with(session, plan(())?, evaluator).await?;
+            let prepared = role.prepare(session).await?;
+            role.online(session, prepared, own).await
+        },
+    )
 }
 
 /// Runs two honest parties.
@@ -276,9 +256,4 @@ pub fn run_honest(
     seed: u128,
 ) -> [Result<Outputs, ProtocolError>; 2] {
     run(program, inputs, config, Honest, Honest, seed)
-}
-
-async fn open(channel: Channel, rng: Prg, party: u16, program: &Program) -> Result<Session, ProtocolError> {
-    let hello = Hello::new(NAME, party, 2, program.digest());
-    Session::open(channel, rng, &hello, Box::new(())).await
 }

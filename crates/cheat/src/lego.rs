@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Party, Program};
-use garblet_net::{Channel, Hello, memory_pair};
-use garblet_primitives::{Block, Prg};
+use garblet_circuit::{Bits, Program};
+use garblet_net::memory_pair;
+use garblet_primitives::Block;
 use garblet_protocols::{
-    ProtocolError, Session,
+    ProtocolError,
     checks::Check,
     conduct::{Conduct, Honest},
     lego::{Config, Constructor, Evaluator, NAME, Plan, Step},
 };
 
-use crate::{Outcome, Outputs};
+use crate::{Outcome, Outputs, run::run_two};
 
 /// What a constructor does otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -176,50 +176,28 @@ pub fn run(
     evaluator: impl Conduct<Step>,
     seed: u128,
 ) -> [Result<Outputs, ProtocolError>; 2] {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.expect("a runtime without threads needs nothing that could be missing");
-    let of = |party: u16| -> Vec<Bits> {
-        let own = program.inputs().iter().zip(inputs).filter(|(input, _)| input.owner == Party(party));
-        own.map(|(_, value)| value.clone()).collect()
-    };
-    let (left, right) = memory_pair();
     let config = Config::default();
-    runtime.block_on(async {
-        let constructor = async {
-            let plan = Arc::new(Plan::new(program.clone(), config)?);
-            let mut session = open(left, 0, program, seed).await?;
-            let result = async {
-                let mut role = Constructor::setup_with(&mut session, config, constructor).await?;
-                let mut prepared = role.prepare(&mut session, plan).await?;
-                role.build(&mut session, &mut prepared).await?;
-                role.online(&mut session, prepared, &of(0)).await
-            };
-            let result = result.await;
-            crate::end(session, result).await
-        };
-        let evaluator = async {
-            let plan = Arc::new(Plan::new(program.clone(), config)?);
-            let mut session = open(right, 1, program, seed).await?;
-            let result = async {
-                let mut role = Evaluator::setup_with(&mut session, config, evaluator).await?;
-                let mut prepared = role.prepare(&mut session, plan).await?;
-                role.build(&mut session, &mut prepared).await?;
-                role.online(&mut session, prepared, &of(1)).await
-            };
-            let result = result.await;
-            crate::end(session, result).await
-        };
-        tokio::join!(constructor, evaluator).into()
-    })
+    let plan = |()| Plan::new(program.clone(), config).map(Arc::new);
+    run_two(
+        NAME,
+        (program, inputs, seed),
+        memory_pair,
+        async |session, own| {
+            let mut role = Constructor::setup_with(session, config, constructor).await?;
+            let mut prepared = role.prepare(session, plan(())?).await?;
+            role.build(session, &mut prepared).await?;
+            role.online(session, prepared, own).await
+        },
+        async |session, own| {
+            let mut role = Evaluator::setup_with(session, config, evaluator).await?;
+            let mut prepared = role.prepare(session, plan(())?).await?;
+            role.build(session, &mut prepared).await?;
+            role.online(session, prepared, own).await
+        },
+    )
 }
 
 /// Runs two honest parties.
 pub fn run_honest(program: &Arc<Program>, inputs: &[Bits], seed: u128) -> [Result<Outputs, ProtocolError>; 2] {
     run(program, inputs, Honest, Honest, seed)
-}
-
-async fn open(channel: Channel, party: u16, program: &Program, seed: u128) -> Result<Session, ProtocolError> {
-    let hello = Hello::new(NAME, party, 2, program.digest());
-    let rng = Prg::new(Block::from_u128(2 * seed + u128::from(party)));
-    Session::open(channel, rng, &hello, Box::new(())).await
 }

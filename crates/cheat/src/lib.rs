@@ -6,15 +6,17 @@
 //!
 //! Nothing outside of tests depends on this crate.
 
+pub mod covert;
 pub mod cut_and_choose;
 pub mod lego;
+mod run;
 mod statistics;
 
 pub use statistics::binomial_tail;
 
 use garblet_circuit::Bits;
 use garblet_commit::CommitError;
-use garblet_protocols::{ProtocolError, Session, checks::Check};
+use garblet_protocols::{ProtocolError, checks::Check};
 
 /// What an honest party came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,6 +29,10 @@ pub enum Outcome {
     Caught(Check),
     /// It found the peer opening a commitment otherwise than it had committed.
     FalseOpening,
+    /// It found the peer cheating, by that check, with evidence.
+    Corrupted(Check),
+    /// The peer was gone where it may have cheated.
+    Suspected,
     /// It found at the end that the circuits did not agree.
     NoMajority,
     /// It ended otherwise: the peer was gone.
@@ -45,18 +51,9 @@ pub fn outcome(result: &Result<Outputs, ProtocolError>, right: &Outputs) -> Outc
         Err(ProtocolError::Commit(CommitError::WrongOpening { .. } | CommitError::WrongBatch { .. })) => {
             Outcome::FalseOpening
         }
+        Err(ProtocolError::Corrupted(corrupted)) => Outcome::Corrupted(corrupted.check),
+        Err(ProtocolError::Suspected(_)) => Outcome::Suspected,
         Err(ProtocolError::NoMajority(_)) => Outcome::NoMajority,
         Err(_) => Outcome::Ended,
-    }
-}
-
-/// Parts from the peer as a caller would.
-async fn end(session: Session, result: Result<Outputs, ProtocolError>) -> Result<Outputs, ProtocolError> {
-    match result {
-        Ok(outputs) => session.close().await.map(|()| outputs),
-        Err(error) => {
-            session.abort().await;
-            Err(error)
-        }
     }
 }

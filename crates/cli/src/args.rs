@@ -136,7 +136,7 @@ pub(crate) struct InputArgs {
 pub(crate) struct ProtocolArgs {
     #[arg(long, default_value = "yao", help = format!("The protocol: {}", Protocol::names()))]
     pub(crate) protocol: String,
-    /// What the protocol must withstand, semi-honest or malicious [default: what it does withstand]
+    /// What the protocol must withstand, semi-honest, covert or malicious [default: what it does withstand]
     #[arg(long, value_name = "ADVERSARY")]
     pub(crate) adversary: Option<String>,
     /// A parameter of the protocol, for instance scheme=three-halves

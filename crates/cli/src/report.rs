@@ -177,7 +177,9 @@ impl RunReport {
         if !parameters.is_empty() {
             text.push_str(&format!("with {}\n", parameters.join(", ")));
         }
-        if let Some(log2) = self.security.cheating_log2 {
+        if let Some(deterrence) = self.security.deterrence {
+            text.push_str(&format!("a garbler that cheats is found out with probability {deterrence:.3} at least\n"));
+        } else if let Some(log2) = self.security.cheating_log2 {
             text.push_str(&format!("a peer that cheats is not found out with probability 2^{log2:.1} at most\n"));
         }
         text.push('\n');

@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::RangeInclusive, str::FromStr};
 
-use garblet_protocols::{bmr, components, cut_and_choose, gmw, lego, yao};
+use garblet_protocols::{bmr, components, covert, cut_and_choose, gmw, lego, yao};
 
 use crate::parameters::{self, Parameter};
 
@@ -14,6 +14,8 @@ pub enum Protocol {
     Yao,
     /// Components garbled before the function is known and linked when it is, two parties, semi-honest.
     Components,
+    /// A few garbled circuits of which all but one are checked, two parties, covert.
+    Covert,
     /// Many garbled circuits of which some are checked, two parties, malicious.
     CutAndChoose,
     /// Shared bits, several parties, semi-honest; as many rounds as layers of AND gates.
@@ -26,9 +28,10 @@ pub enum Protocol {
 
 impl Protocol {
     /// All protocols.
-    pub const ALL: [Protocol; 9] = [
+    pub const ALL: [Protocol; 10] = [
         Protocol::Yao,
         Protocol::Components,
+        Protocol::Covert,
         Protocol::CutAndChoose,
         Protocol::Gmw,
         Protocol::Bmr(bmr::Garbling::Ot),
@@ -48,6 +51,7 @@ impl Protocol {
         match self {
             Protocol::Yao => yao::NAME,
             Protocol::Components => components::NAME,
+            Protocol::Covert => covert::NAME,
             Protocol::CutAndChoose => cut_and_choose::NAME,
             Protocol::Gmw => gmw::NAME,
             Protocol::Bmr(garbling) => garbling.name(),
@@ -59,6 +63,7 @@ impl Protocol {
     pub fn adversary(self) -> &'static str {
         match self {
             Protocol::Yao | Protocol::Components | Protocol::Gmw | Protocol::Bmr(_) => "semi-honest",
+            Protocol::Covert => "covert",
             Protocol::CutAndChoose | Protocol::Lego => "malicious",
         }
     }
@@ -66,7 +71,7 @@ impl Protocol {
     /// How many parties it may have.
     pub fn parties(self) -> RangeInclusive<u16> {
         match self {
-            Protocol::Yao | Protocol::Components | Protocol::CutAndChoose | Protocol::Lego => 2..=2,
+            Protocol::Yao | Protocol::Components | Protocol::Covert | Protocol::CutAndChoose | Protocol::Lego => 2..=2,
             Protocol::Gmw => 2..=gmw::PARTIES_MAX,
             Protocol::Bmr(garbling) => garbling.parties(),
         }
@@ -76,7 +81,7 @@ impl Protocol {
     /// of them share a channel, with [`Peer`](crate::Peer).
     pub fn is_mesh(self) -> bool {
         match self {
-            Protocol::Yao | Protocol::Components | Protocol::CutAndChoose | Protocol::Lego => false,
+            Protocol::Yao | Protocol::Components | Protocol::Covert | Protocol::CutAndChoose | Protocol::Lego => false,
             Protocol::Gmw | Protocol::Bmr(_) => true,
         }
     }
@@ -106,6 +111,8 @@ pub struct Config {
     pub yao: yao::Config,
     /// Parameters of [`Protocol::Components`].
     pub components: components::Config,
+    /// Parameters of [`Protocol::Covert`].
+    pub covert: covert::Config,
     /// Parameters of [`Protocol::CutAndChoose`].
     pub cut_and_choose: cut_and_choose::Config,
     /// Parameters of [`Protocol::Gmw`].

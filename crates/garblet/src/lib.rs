@@ -37,6 +37,7 @@ pub use garblet_net as net;
 pub use garblet_ot::Width;
 pub use garblet_protocols::bmr;
 pub use garblet_protocols::components;
+pub use garblet_protocols::covert;
 pub use garblet_protocols::cut_and_choose;
 pub use garblet_protocols::gmw;
 pub use garblet_protocols::lego;

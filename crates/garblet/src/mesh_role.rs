@@ -39,7 +39,7 @@ impl MeshPlan {
                 let config = bmr::Config { garbling, ..config.bmr };
                 Ok(MeshPlan::Bmr(Arc::new(bmr::Plan::new(program, parties, config)?)))
             }
-            Protocol::Yao | Protocol::Components | Protocol::CutAndChoose | Protocol::Lego => {
+            Protocol::Yao | Protocol::Components | Protocol::Covert | Protocol::CutAndChoose | Protocol::Lego => {
                 let what = "peers".into();
                 let expected = format!("a channel to one, which {} runs over", config.protocol);
                 Err(ProtocolError::Input { what, expected, got: "a mesh".into() })

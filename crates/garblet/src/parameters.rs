@@ -1,8 +1,10 @@
 //! The parameters of each protocol by name: which values they take, how one is read and written.
 
+use std::ops::RangeInclusive;
+
 use garblet_garble::SchemeKind;
 use garblet_ot::Width;
-use garblet_protocols::{bmr, components, cut_and_choose, gmw, lego, yao};
+use garblet_protocols::{bmr, components, covert, cut_and_choose, gmw, lego, yao};
 
 use crate::config::{Config, Protocol};
 
@@ -21,6 +23,7 @@ pub(crate) fn of(protocol: Protocol) -> &'static [Parameter] {
     match protocol {
         Protocol::Yao => YAO,
         Protocol::Components => COMPONENTS,
+        Protocol::Covert => COVERT,
         Protocol::CutAndChoose => CUT_AND_CHOOSE,
         Protocol::Gmw => GMW,
         Protocol::Bmr(bmr::Garbling::Ot) => BMR,
@@ -39,6 +42,21 @@ macro_rules! named {
             values: $values,
             get: |config| name_of(config.$($place).+, &$table),
             set: |config, value| put(&mut config.$($place).+, value_of(value, &$table)),
+        }
+    };
+}
+
+/// The garbling scheme of a protocol that needs one that hides values.
+macro_rules! private_scheme {
+    ($protocol:ident) => {
+        Parameter {
+            name: "scheme",
+            values: "half-gates, three-halves, grr3 or four-row",
+            get: |config| config.$protocol.garbling.scheme.to_string(),
+            set: |config, value| {
+                let private = |scheme: &SchemeKind| !scheme.is_privacy_free();
+                put(&mut config.$protocol.garbling.scheme, value.parse().ok().filter(private))
+            },
         }
     };
 }
@@ -91,6 +109,30 @@ const COMPONENTS: &[Parameter] = &[
     ot_k!(components),
 ];
 
+const COVERT: &[Parameter] = &[
+    named!("form", "seeds or al07", covert.form, COVERT_FORMS),
+    Parameter {
+        name: "circuits",
+        values: "a number from 2 to 256",
+        get: |config| config.covert.circuits().to_string(),
+        set: |config, value| {
+            put(&mut config.covert.circuits, number(value, covert::MIN_CIRCUITS..=covert::MAX_CIRCUITS).map(Some))
+        },
+    },
+    Parameter {
+        name: "shares",
+        values: "a number from 2 to 64",
+        get: |config| config.covert.shares().to_string(),
+        set: |config, value| {
+            put(&mut config.covert.shares, number(value, covert::MIN_SHARES..=covert::MAX_SHARES).map(Some))
+        },
+    },
+    named!("encoding", "independent or random", covert.encoding, COVERT_ENCODINGS),
+    private_scheme!(covert),
+    hash!(covert),
+    ot_k!(covert),
+];
+
 const CUT_AND_CHOOSE: &[Parameter] = &[
     named!("form", "oblivious or lp07", cut_and_choose.form, FORMS),
     named!("statistical", "40 or 80", cut_and_choose.statistical, STATISTICALS),
@@ -98,13 +140,13 @@ const CUT_AND_CHOOSE: &[Parameter] = &[
         name: "circuits",
         values: CIRCUITS,
         get: |config| config.cut_and_choose.circuits().to_string(),
-        set: |config, value| put(&mut config.cut_and_choose.circuits, circuits(value).map(Some)),
+        set: |config, value| put(&mut config.cut_and_choose.circuits, number(value, CIRCUITS_RANGE).map(Some)),
     },
     Parameter {
         name: "supersets",
         values: CIRCUITS,
         get: |config| config.cut_and_choose.supersets().to_string(),
-        set: |config, value| put(&mut config.cut_and_choose.supersets, circuits(value).map(Some)),
+        set: |config, value| put(&mut config.cut_and_choose.supersets, number(value, CIRCUITS_RANGE).map(Some)),
     },
     Parameter {
         name: "encoding",
@@ -112,15 +154,7 @@ const CUT_AND_CHOOSE: &[Parameter] = &[
         get: |config| name_of(config.cut_and_choose.input_encoding(), &ENCODINGS),
         set: |config, value| put(&mut config.cut_and_choose.encoding, value_of(value, &ENCODINGS).map(Some)),
     },
-    Parameter {
-        name: "scheme",
-        values: "half-gates, three-halves, grr3 or four-row",
-        get: |config| config.cut_and_choose.garbling.scheme.to_string(),
-        set: |config, value| {
-            let private = |scheme: &SchemeKind| !scheme.is_privacy_free();
-            put(&mut config.cut_and_choose.garbling.scheme, value.parse().ok().filter(private))
-        },
-    },
+    private_scheme!(cut_and_choose),
     hash!(cut_and_choose),
     ot_k!(cut_and_choose),
 ];
@@ -146,6 +180,7 @@ const LEGO: &[Parameter] = &[
 const ANY_SCHEME: &str = "half-gates, three-halves, grr3, four-row or privacy-free";
 
 const CIRCUITS: &str = "a number from 2 to 4096";
+const CIRCUITS_RANGE: RangeInclusive<usize> = cut_and_choose::MIN_CIRCUITS..=cut_and_choose::MAX_CIRCUITS;
 
 const BUILDS: [(&str, yao::Build); 2] = [("stream", yao::Build::Stream), ("ahead", yao::Build::Ahead)];
 
@@ -154,6 +189,11 @@ const LINKINGS: [(&str, components::Linking); 3] = [
     ("keyed", components::Linking::Keyed),
     ("standard", components::Linking::Standard),
 ];
+
+const COVERT_FORMS: [(&str, covert::Form); 2] = [("seeds", covert::Form::Seeds), ("al07", covert::Form::Al07)];
+
+const COVERT_ENCODINGS: [(&str, covert::InputEncoding); 2] =
+    [("independent", covert::InputEncoding::Independent), ("random", covert::InputEncoding::RandomCombinations)];
 
 const FORMS: [(&str, cut_and_choose::Form); 2] =
     [("oblivious", cut_and_choose::Form::Oblivious), ("lp07", cut_and_choose::Form::Lp07)];
@@ -181,10 +221,9 @@ fn put<T>(place: &mut T, value: Option<T>) -> Option<()> {
     Some(())
 }
 
-/// A number of circuits, if there can be so many.
-fn circuits(value: &str) -> Option<u16> {
-    let range = cut_and_choose::MIN_CIRCUITS..=cut_and_choose::MAX_CIRCUITS;
-    value.parse().ok().filter(|&circuits| range.contains(&usize::from(circuits)))
+/// A number, if it is in range.
+fn number(value: &str, range: RangeInclusive<usize>) -> Option<u16> {
+    value.parse().ok().filter(|&number| range.contains(&usize::from(number)))
 }
 
 fn width(value: &str) -> Option<Width> {

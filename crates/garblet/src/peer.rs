@@ -5,7 +5,7 @@ use std::sync::Arc;
 use garblet_circuit::{Bits, Party, Program};
 use garblet_net::{Channel, Hello};
 use garblet_primitives::Prg;
-use garblet_protocols::{PhaseCosts, Progress, ProtocolError, Security, Session, cut_and_choose, lego, yao};
+use garblet_protocols::{PhaseCosts, Progress, ProtocolError, Security, Session, covert, cut_and_choose, lego, yao};
 use rand::CryptoRng;
 
 use crate::{
@@ -68,6 +68,12 @@ impl Peer {
                 let hello = hello(plan.program(), party, 2, &config);
                 let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
                 Peer::set_up(session, async |session| Role::yao(session, party, plan).await).await
+            }
+            Protocol::Covert => {
+                let plan = Arc::new(covert::Plan::new(program, config.covert)?);
+                let hello = hello(plan.program(), party, 2, &config);
+                let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
+                Peer::set_up(session, async |session| Role::covert(session, party, plan).await).await
             }
             Protocol::CutAndChoose => {
                 let plan = Arc::new(cut_and_choose::Plan::new(program, config.cut_and_choose)?);

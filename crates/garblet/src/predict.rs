@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Party, Program};
-use garblet_protocols::{Communication, Phase, cut_and_choose, yao};
+use garblet_protocols::{Communication, Phase, covert, cut_and_choose, yao};
 
 use crate::{
     config::{Config, Protocol},
@@ -24,6 +24,10 @@ pub fn predict(program: &Program, config: Config) -> Result<[[Communication; 4];
         Protocol::Yao => {
             let plan = yao::Plan::new(shared, config.yao)?;
             Ok(all(&|party, phase| yao::communication(&plan, party, phase, &hello)))
+        }
+        Protocol::Covert => {
+            let plan = covert::Plan::new(shared, config.covert)?;
+            Ok(all(&|party, phase| covert::communication(&plan, party, phase, &hello)))
         }
         Protocol::CutAndChoose => {
             let plan = cut_and_choose::Plan::new(shared, config.cut_and_choose)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party, Program};
-use garblet_protocols::{ProtocolError, Security, Session, components, cut_and_choose, lego, yao};
+use garblet_protocols::{ProtocolError, Security, Session, components, covert, cut_and_choose, lego, yao};
 use garblet_store::Store;
 
 use crate::supply::{Stocked, Values};
@@ -14,6 +14,8 @@ pub(crate) enum Role {
     YaoEvaluator(yao::Evaluator, Arc<yao::Plan>),
     ComponentsGarbler(Box<components::Garbler>, Componentwise),
     ComponentsEvaluator(Box<components::Evaluator>, Componentwise),
+    CovertGarbler(Box<covert::Garbler>, Arc<covert::Plan>),
+    CovertEvaluator(Box<covert::Evaluator>, Arc<covert::Plan>),
     CutAndChooseGarbler(Box<cut_and_choose::Garbler>, Arc<cut_and_choose::Plan>),
     CutAndChooseEvaluator(Box<cut_and_choose::Evaluator>, Arc<cut_and_choose::Plan>),
     LegoConstructor(Box<lego::Constructor>, Gatewise),
@@ -43,6 +45,8 @@ pub(crate) enum Material {
     YaoEvaluator(yao::EvaluatorPrepared),
     ComponentsGarbler(Box<components::GarblerPrepared>),
     ComponentsEvaluator(Box<components::EvaluatorPrepared>),
+    CovertGarbler(Box<covert::GarblerPrepared>),
+    CovertEvaluator(Box<covert::EvaluatorPrepared>),
     CutAndChooseGarbler(Box<cut_and_choose::GarblerPrepared>),
     CutAndChooseEvaluator(Box<cut_and_choose::EvaluatorPrepared>),
     LegoConstructor(Box<lego::ConstructorPrepared>),
@@ -81,6 +85,23 @@ impl Role {
             false => {
                 let role = components::Evaluator::setup(session, material, config, store, &peer).await?;
                 Ok(Role::ComponentsEvaluator(Box::new(role), with))
+            }
+        }
+    }
+
+    pub(crate) async fn covert(
+        session: &mut Session,
+        party: Party,
+        plan: Arc<covert::Plan>,
+    ) -> Result<Self, ProtocolError> {
+        match party == covert::GARBLER {
+            true => {
+                let role = covert::Garbler::setup(session, plan.clone()).await?;
+                Ok(Role::CovertGarbler(Box::new(role), plan))
+            }
+            false => {
+                let role = covert::Evaluator::setup(session, plan.clone()).await?;
+                Ok(Role::CovertEvaluator(Box::new(role), plan))
             }
         }
     }
@@ -142,10 +163,12 @@ impl Role {
         match self {
             Role::YaoGarbler(..)
             | Role::ComponentsGarbler(..)
+            | Role::CovertGarbler(..)
             | Role::CutAndChooseGarbler(..)
             | Role::LegoConstructor(..) => Party(0),
             Role::YaoEvaluator(..)
             | Role::ComponentsEvaluator(..)
+            | Role::CovertEvaluator(..)
             | Role::CutAndChooseEvaluator(..)
             | Role::LegoEvaluator(..) => Party(1),
         }
@@ -153,10 +176,14 @@ impl Role {
 
     pub(crate) fn name(&self) -> &'static str {
         match self {
-            Role::YaoGarbler(..) | Role::ComponentsGarbler(..) | Role::CutAndChooseGarbler(..) => "garbler",
+            Role::YaoGarbler(..)
+            | Role::ComponentsGarbler(..)
+            | Role::CovertGarbler(..)
+            | Role::CutAndChooseGarbler(..) => "garbler",
             Role::LegoConstructor(..) => "constructor",
             Role::YaoEvaluator(..)
             | Role::ComponentsEvaluator(..)
+            | Role::CovertEvaluator(..)
             | Role::CutAndChooseEvaluator(..)
             | Role::LegoEvaluator(..) => "evaluator",
         }
@@ -166,6 +193,7 @@ impl Role {
         match self {
             Role::YaoGarbler(_, plan) | Role::YaoEvaluator(_, plan) => plan.security(),
             Role::ComponentsGarbler(_, with) | Role::ComponentsEvaluator(_, with) => with.material.security(),
+            Role::CovertGarbler(_, plan) | Role::CovertEvaluator(_, plan) => plan.security(),
             Role::CutAndChooseGarbler(_, plan) | Role::CutAndChooseEvaluator(_, plan) => plan.security(),
             Role::LegoConstructor(role, _) => role.security(),
             Role::LegoEvaluator(role, _) => role.security(),
@@ -187,6 +215,16 @@ impl Role {
                     role.prepare(session, 100).await?;
                 }
                 Ok(Material::ComponentsEvaluator(Box::new(role.build(session, &with.program).await?)))
+            }
+            Role::CovertGarbler(role, _) => {
+                let mut prepared = role.prepare(session).await?;
+                role.build(session, &mut prepared).await?;
+                Ok(Material::CovertGarbler(Box::new(prepared)))
+            }
+            Role::CovertEvaluator(role, _) => {
+                let mut prepared = role.prepare(session).await?;
+                role.build(session, &mut prepared).await?;
+                Ok(Material::CovertEvaluator(Box::new(prepared)))
             }
             Role::CutAndChooseGarbler(role, _) => {
                 Ok(Material::CutAndChooseGarbler(Box::new(role.prepare(session).await?)))
@@ -228,6 +266,12 @@ impl Role {
                 role.online(session, *prepared, inputs).await
             }
             (Role::ComponentsEvaluator(role, _), Material::ComponentsEvaluator(prepared)) => {
+                role.online(session, *prepared, inputs).await
+            }
+            (Role::CovertGarbler(role, _), Material::CovertGarbler(prepared)) => {
+                role.online(session, *prepared, inputs).await
+            }
+            (Role::CovertEvaluator(role, _), Material::CovertEvaluator(prepared)) => {
                 role.online(session, *prepared, inputs).await
             }
             (Role::CutAndChooseGarbler(role, _), Material::CutAndChooseGarbler(prepared)) => {

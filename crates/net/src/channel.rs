@@ -12,6 +12,7 @@ use crate::frame::Header;
 use crate::hello::Hello;
 use crate::message::Message;
 use crate::reader::{FrameReader, Next};
+use crate::transcript::{Piece, Transcript};
 use crate::writer::FrameWriter;
 
 /// How long a channel waits without a byte moving, unless told otherwise.
@@ -75,6 +76,7 @@ pub struct Channel {
     pub(crate) heard: Option<Box<Hello>>,
     /// Who the peer has proved to be.
     pub(crate) peer: Option<Fingerprint>,
+    pub(crate) transcript: Option<Box<Transcript>>,
 }
 
 impl Channel {
@@ -93,6 +95,7 @@ impl Channel {
             sent_since_wait: false,
             heard: None,
             peer: None,
+            transcript: None,
         }
     }
 
@@ -129,6 +132,7 @@ impl Channel {
             return Err(unsendable(format!("{} bytes, at most {} are allowed", payload.len(), M::MAX_BYTES)));
         }
         self.sent(payload.len());
+        self.note(Piece::SentMessage, &payload);
         let header = Header::Control { kind: M::KIND, bytes: payload.len() as u32 };
         let result = self.writer.frame(header, &payload).await;
         self.explain(result).await
@@ -149,12 +153,14 @@ impl Channel {
         }
         let payload = self.reader.payload(bytes, M::NAME).await?;
         self.bytes_received += bytes as u64;
+        self.note(Piece::ReceivedMessage, &payload);
         decode(&payload)
     }
 
     /// Sends bulk data. Pieces of 64 to 256 KiB are best: from 16 KiB on they leave without a copy.
     pub async fn send_bytes(&mut self, bytes: &[u8]) -> Result<(), NetError> {
         self.sent(bytes.len());
+        self.note(Piece::SentBulk, bytes);
         let result = self.writer.bulk(bytes).await;
         self.explain(result).await
     }
@@ -170,6 +176,7 @@ impl Channel {
         self.wait().await?;
         self.reader.bulk_exact(into).await?;
         self.bytes_received += into.len() as u64;
+        self.note(Piece::ReceivedBulk, into);
         Ok(())
     }
 

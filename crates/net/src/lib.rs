@@ -25,6 +25,7 @@ mod relay;
 mod tcp;
 pub mod testing;
 mod tls;
+mod transcript;
 mod trust;
 mod writer;
 

@@ -61,6 +61,21 @@ impl SessionId {
     }
 }
 
+/// A hash that is not finished, see [`Place::hasher`].
+pub struct Hasher(blake3::Hasher);
+
+impl Hasher {
+    /// Adds bytes at the end.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The hash of all that was added.
+    pub fn finish(self) -> [u8; 32] {
+        self.0.finalize().into()
+    }
+}
+
 /// Where something belongs: session, party, step, index and branch, encoded in a fixed length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -86,9 +101,16 @@ impl Place {
     ///
     /// *Source*: BLAKE3, keyed with the session's identifier; a random oracle for each place.
     pub fn digest(&self, message: &[u8]) -> [u8; 32] {
+        let mut hash = self.hasher();
+        hash.add(message);
+        hash.finish()
+    }
+
+    /// The hash of a long message that belongs here, piece by piece: in the end [`Place::digest`] of it all.
+    pub fn hasher(&self) -> Hasher {
         let mut hash = blake3::Hasher::new_keyed(&self.session);
-        hash.update(&self.position()).update(message);
-        hash.finalize().into()
+        hash.update(&self.position());
+        Hasher(hash)
     }
 
     /// A key that is derived from a secret for this place alone.
@@ -172,6 +194,9 @@ mod tests {
             assert!(other.key(Block::ONES) != place().key(Block::ONES), "{other:?}");
         }
         assert_ne!(place().digest(b"n"), place().digest(b"m"));
+        let mut hasher = place().hasher();
+        [b"m", b"n"].iter().for_each(|piece| hasher.add(*piece));
+        assert_eq!(hasher.finish(), place().digest(b"mn"));
     }
 
     #[test]

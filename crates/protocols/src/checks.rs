@@ -43,6 +43,12 @@ checks! {
     /// Whether this fails depends on the evaluator's choice, but the choice is a bit of an encoding (see [`crate::encoding`]), and
     /// says nothing of the input.
     LabelOfSeed = "a label that it sent by oblivious transfer is not that of the checked circuit",
+    /// The garbler's messages in the oblivious transfers of a checked circuit are what its seed gives.
+    OtOfSeed = "what it said in the oblivious transfers of a circuit is not what its seed gives",
+    /// The evaluator can show that it does not know the seed of the circuit that it evaluates.
+    Witness = "it cannot show that it did not take the seed of the circuit that it evaluates",
+    /// The evaluated circuit is the one that was committed to.
+    CommittedCircuit = "the circuit that it sent is not the one that it committed to",
     /// The garbler's labels for an evaluated circuit are among those that it committed to.
     GarblerLabel = "a label for its own input is not one that it committed to",
     /// The garbler's input is the same in every evaluated circuit.
@@ -75,6 +81,8 @@ checks! {
     OutputKey = "it handed over a key that is none of the output's",
     /// The evaluator hands over what the circuits gave for the garbler.
     OutputTag = "it handed over another output than the circuits gave",
+    /// The evaluator has the labels of what it hands over for the garbler.
+    OutputLabels = "it handed over an output whose labels it does not have",
 }
 
 impl fmt::Display for Check {

@@ -9,6 +9,7 @@ use garblet_store::StoreError;
 
 use crate::checks::{Cheating, NoMajority};
 use crate::components::NotPrepared;
+use crate::covert::{Corrupted, Suspected};
 
 /// A protocol that ended without a result.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +27,12 @@ pub enum ProtocolError {
     /// The peer did what no honest party does, and was found out.
     #[error(transparent)]
     Cheating(#[from] Cheating),
+    /// The peer cheated and was found out, with evidence, in a protocol against parties that fear this.
+    #[error(transparent)]
+    Corrupted(#[from] Box<Corrupted>),
+    /// The peer was gone when it had to show that it had not cheated.
+    #[error(transparent)]
+    Suspected(#[from] Suspected),
     /// The peer cheated where nothing could be found out before the end.
     #[error(transparent)]
     NoMajority(#[from] NoMajority),
@@ -102,9 +109,11 @@ impl Accuses for ProtocolError {
             ProtocolError::Ot(error) => error.accuses(peer),
             ProtocolError::Commit(error) => error.accuses(peer),
             ProtocolError::Peer { party, source } => source.accuses(party.0),
-            ProtocolError::Cheating(_) | ProtocolError::Garble(_) | ProtocolError::Material { .. } => {
-                Some(Blame { party: peer, cause: Cause::Misbehaved })
-            }
+            ProtocolError::Suspected(suspected) => suspected.source.accuses(peer),
+            ProtocolError::Cheating(_)
+            | ProtocolError::Corrupted(_)
+            | ProtocolError::Garble(_)
+            | ProtocolError::Material { .. } => Some(Blame { party: peer, cause: Cause::Misbehaved }),
             ProtocolError::NoMajority(_)
             | ProtocolError::WorkerLost
             | ProtocolError::Store(_)

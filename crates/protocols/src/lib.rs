@@ -10,6 +10,7 @@ pub mod checks;
 pub mod coin_toss;
 pub mod components;
 pub mod conduct;
+pub mod covert;
 pub mod cut_and_choose;
 pub mod encoding;
 mod error;
@@ -20,6 +21,7 @@ pub mod lego;
 mod mesh_run;
 mod phase;
 mod security;
+mod seeded;
 mod session;
 #[cfg(test)]
 mod uniformity;

@@ -11,4 +11,7 @@ pub struct Security {
     pub statistical_bits: Option<f64>,
     /// log2 of the probability that a cheating peer gets away; none against a semi-honest adversary.
     pub cheating_log2: Option<f64>,
+    /// The probability that a cheating peer is found out, where that is what a protocol promises: against covert adversaries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deterrence: Option<f64>,
 }

@@ -87,8 +87,8 @@ fn names_that_nothing_has() {
     local(&["--param", "ot-k=3"]).fails(2, "error: --param ot-k=3: unknown ot-k `3`, expected 2, 4 or 8\n");
     local(&["--protocol", "bgw"]).fails(
         2,
-        "error: --protocol: unknown protocol `bgw`, expected yao, components, cut-and-choose, gmw, bmr, bmr-bgw4, \
-             bmr-bgw3, bmr-bgw2 or lego\n",
+        "error: --protocol: unknown protocol `bgw`, expected yao, components, covert, cut-and-choose, gmw, bmr, \
+             bmr-bgw4, bmr-bgw3, bmr-bgw2 or lego\n",
     );
     local(&["--owner", "in1=7"]).fails(2, "error: --owner: the program has no input `in1`\nhint: it has key, block\n");
     local(&["--input", "5=a.json"]).fails(2, "error: --input 5=a.json: there are 2 parties, 0 to 1\n");

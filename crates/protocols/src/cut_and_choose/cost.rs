@@ -33,7 +33,7 @@ pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello; 2]
 fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello; 2]) -> u64 {
     let (width, sigma) = (plan.config().ot_width, plan.config().sigma());
     let circuits = plan.circuits() as u64;
-    let ots = (plan.evaluator_wires() + plan.cut_ots()) as u64;
+    let ots = (plan.blueprint().evaluator_wires() + plan.cut_ots()) as u64;
     let packed = |bits: usize| bits.div_ceil(8) as u64;
     match (phase, from == GARBLER) {
         (Phase::Setup, true) => hello[0].encoded_bytes() + NONCE_BYTES + width.sender_setup_bytes(),
@@ -44,7 +44,7 @@ fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello; 2]) -> u64 {
         (Phase::Prepare, false) => width.checked_extension_bytes(ots, sigma)[1] + 16 + packed(plan.cut_ots()),
         (Phase::Build, _) => 0,
         (Phase::Online, true) => {
-            let parts: usize = (0..plan.part_count()).map(|part| plan.part_blocks(part)).sum();
+            let parts: usize = plan.blueprint().circuit_blocks();
             circuits * 16 * (plan.key_blocks() + parts) as u64 + lp07_bytes(plan, GARBLER)
         }
         (Phase::Online, false) => {
@@ -65,7 +65,7 @@ fn lp07_bytes(plan: &Plan, from: Party) -> u64 {
     }
     let config = plan.config();
     let [supersets, circuits, checked, wires] =
-        [config.supersets(), config.circuits(), config.checked(), plan.garbler_wires()].map(|n| n as u64);
+        [config.supersets(), config.circuits(), config.checked(), plan.blueprint().garbler_wires()].map(|n| n as u64);
     let (evaluated, checked_supersets) = (circuits - checked, supersets - supersets / 2);
     let openings = checked_supersets * (66 + 96 * checked) + (supersets - checked_supersets) * (1 + 48 * evaluated);
     coin_toss::SHARE_BYTES as u64 + 64 * wires * supersets * (circuits + 1) + 16 * checked + wires * openings
@@ -79,7 +79,7 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
         (Phase::Setup, true) => 4,
         (Phase::Setup, false) => 3,
         // The sender answers the extension with a challenge; the receiver's first wait is for it.
-        (Phase::Prepare, _) => u64::from(plan.evaluator_wires() + plan.cut_ots() > 0),
+        (Phase::Prepare, _) => u64::from(plan.blueprint().evaluator_wires() + plan.cut_ots() > 0),
         (Phase::Build, _) => 0,
         // For the challenge, or the opening of the coins; for its output.
         (Phase::Online, true) => 2 - u64::from(plan.message_bits() == 0) + u64::from(is_lp07),

@@ -4,18 +4,15 @@ use std::sync::Arc;
 
 use garblet_circuit::Bits;
 use garblet_ot::{CheckedCotReceiver, Choices, RandomOtReceiver};
-use garblet_primitives::{Aes128, Block};
+use garblet_primitives::Block;
 use zeroize::Zeroizing;
 
 use super::{
     NAME, Step,
-    circuit::Shared,
     config::Form,
-    examine::{Examination, Examining, Keys, Part, Remade},
-    fingerprint::FingerprintKey,
-    lanes, lp07,
+    examine::{Examination, Examining, Keys, Remade},
+    lp07,
     plan::Plan,
-    split::Split,
 };
 use crate::{
     binding::SessionId,
@@ -26,6 +23,7 @@ use crate::{
     error::ProtocolError,
     interface::{self, EVALUATOR, GARBLER},
     phase::Phase,
+    seeded::{FingerprintKey, Part, Shared, Split, lanes, wires},
     session::Session,
     workers::{self, Work},
 };
@@ -80,7 +78,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
     /// *Errors*: a sender of OTs that is found to cheat; the connection's.
     pub async fn prepare(&mut self, session: &mut Session) -> Result<EvaluatorPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
-        let (wires, circuits) = (self.plan.evaluator_wires(), self.plan.cut_ots());
+        let (wires, circuits) = (self.plan.blueprint().evaluator_wires(), self.plan.cut_ots());
         let (choices, pads) = self.ot.extend(session.channel(), wires + circuits).await?;
         let mut pads = Zeroizing::new(pads);
         let cuts = Zeroizing::new(pads.split_off(wires));
@@ -135,7 +133,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         self.conduct.touch(Step::Challenge, 0, bytemuck::cast_slice_mut(&mut challenge));
         send_blocks(session, &challenge).await?;
         session.channel().flush().await?;
-        let shared = Shared::new(run, &self.plan, encoding, challenge[0]);
+        let shared = Shared::new(run.place(GARBLER, Step::Head as u8), self.plan.blueprint(), encoding, challenge[0]);
         let fingerprints = FingerprintKey::random(session.rng());
         let examining = Examining { plan: self.plan.clone(), shared, fingerprints, keys, choices };
         let (examined, remade) = self.receive_circuits(session, Arc::new(examining), split).await?;
@@ -179,25 +177,19 @@ impl<C: Conduct<Step>> Evaluator<C> {
         cuts: &[Block],
     ) -> Result<Vec<Keys>, ProtocolError> {
         let place = run.place(GARBLER, Step::EvaluatorLabels as u8);
-        let keys = pads.iter().zip(choices.iter()).enumerate();
-        let keys = keys.map(|(wire, (&pad, choice))| place.at(wire as u64).branch(u8::from(choice)).key(pad));
-        let wires = Aes128::many(&Zeroizing::new(keys.collect::<Vec<Block>>()));
+        let ciphers = wires::receiver_ciphers(place, pads, choices);
         let place = run.place(GARBLER, Step::GarblerLabels as u8);
         let mut message = vec![Block::ZERO; self.plan.key_blocks()];
         let mut all = Vec::with_capacity(self.plan.circuits());
         for circuit in 0..self.plan.circuits() {
             receive_blocks(session, &mut message).await?;
-            let (labels, rest) = message.split_at(2 * wires.len());
-            let pairs = labels.as_chunks::<2>().0.iter().zip(choices.iter()).zip(&wires);
-            let own = pairs.map(|(([zero, one], choice), wire)| {
-                Block::select(choice, *one, *zero) ^ wire.encrypt(Block::from_u128(circuit as u128))
-            });
-            let own = Zeroizing::new(own.collect());
+            let (labels, rest) = message.split_at(2 * ciphers.len());
+            let own = wires::decrypt(labels, &ciphers, choices, circuit);
             let Some(&cut) = cuts.get(circuit) else {
                 all.push(Keys { own, garbler: Zeroizing::default(), seed: Zeroizing::new(Block::ZERO) });
                 continue;
             };
-            let (labels, seed) = rest.split_at(self.plan.garbler_wires());
+            let (labels, seed) = rest.split_at(self.plan.blueprint().garbler_wires());
             let of_branch = |branch: u8| place.at(circuit as u64).branch(branch).stream(cut);
             let mut garbler = Zeroizing::new(vec![Block::ZERO; labels.len()]);
             of_branch(0).fill_blocks(&mut garbler);
@@ -229,11 +221,11 @@ impl<C: Conduct<Step>> Evaluator<C> {
             let own: Vec<usize> = own.collect();
             remakes.push(Work::begin(move || own.into_iter().map(|circuit| context.remake(circuit)).collect()));
         }
-        let (circuits, part_count) = (plan.circuits(), plan.part_count());
+        let (circuits, part_count) = (plan.circuits(), plan.blueprint().part_count());
         for (circuit, part) in lanes::order(circuits, part_count) {
-            let mut blocks = vec![Block::ZERO; plan.part_blocks(part)];
+            let mut blocks = vec![Block::ZERO; plan.blueprint().part_blocks(part)];
             receive_blocks(session, &mut blocks).await?;
-            let sent = inboxes[lanes::worker_of(circuit, workers)].send(Part { circuit, blocks }).await;
+            let sent = inboxes[lanes::worker_of(circuit, workers)].send(Part { circuit, part, blocks }).await;
             sent.map_err(|_| ProtocolError::WorkerLost)?;
             if part + 1 == part_count {
                 session.advance((circuit as u64 + 1) * plan.and_count(), circuits as u64 * plan.and_count());
@@ -259,7 +251,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         CircuitsVerified(results): CircuitsVerified,
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
         let majority = Majority::of(results).ok_or(ProtocolError::WorkerLost)?;
-        let (total, message) = (self.plan.evaluator_outputs(), self.plan.message_bits());
+        let (total, message) = (self.plan.blueprint().evaluator_outputs(), self.plan.message_bits());
         let mut bytes = majority.value().slice(total - message, message).to_bytes();
         self.conduct.touch(Step::Result, 0, &mut bytes);
         session.channel().send_bytes(&bytes).await?;

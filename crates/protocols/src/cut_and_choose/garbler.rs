@@ -4,18 +4,10 @@ use std::sync::Arc;
 
 use garblet_circuit::Bits;
 use garblet_ot::{CheckedCotSender, Choices, RandomOtSender};
-use garblet_primitives::{Aes128, Block, Delta};
-use tokio::sync::mpsc;
+use garblet_primitives::{Block, Delta};
 use zeroize::Zeroizing;
 
-use super::{
-    NAME, Step,
-    authenticated::Key,
-    circuit::{Secrets, Shared, Stream},
-    config::Form,
-    lanes, lp07,
-    plan::Plan,
-};
+use super::{NAME, Step, authenticated::Key, config::Form, lp07, plan::Plan};
 use crate::{
     binding::SessionId,
     bulk::{receive_bits, receive_blocks, send_blocks},
@@ -23,8 +15,8 @@ use crate::{
     error::ProtocolError,
     interface::{self, GARBLER},
     phase::Phase,
+    seeded::{Blueprint, Garbling, Part, Secrets, Shared, wires},
     session::Session,
-    workers::{self, Work},
 };
 
 /// The garbler of a session.
@@ -44,6 +36,14 @@ pub struct GarblerPrepared {
     /// The pads of every circuit: for evaluation, for checking.
     cuts: Zeroizing<Vec<[Block; 2]>>,
     pub(super) encoding_seed: Block,
+}
+
+impl GarblerPrepared {
+    /// What the circuits of the run have in common, for a hash of that seed.
+    pub(super) fn shared(&self, plan: &Plan, challenge: Block) -> Shared {
+        let labels = self.run.place(GARBLER, Step::Head as u8);
+        Shared::new(labels, plan.blueprint(), plan.encoding(self.encoding_seed), challenge)
+    }
 }
 
 impl Garbler {
@@ -74,13 +74,13 @@ impl<C: Conduct<Step>> Garbler<C> {
     /// *Errors*: a receiver of OTs that is found to cheat; the connection's.
     pub async fn prepare(&mut self, session: &mut Session) -> Result<GarblerPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
-        let (wires, circuits) = (self.plan.evaluator_wires(), self.plan.cut_ots());
+        let (wires, circuits) = (self.plan.blueprint().evaluator_wires(), self.plan.cut_ots());
         let mut pads = Zeroizing::new(self.ot.extend(session.channel(), wires + circuits).await?);
         let mut seed = [Block::ZERO];
         receive_blocks(session, &mut seed).await?;
         let corrections = Choices::receive(session.channel(), circuits, "choices of circuits").await?;
         let mut cuts = Zeroizing::new(pads.split_off(wires));
-        cuts.iter_mut().zip(corrections.iter()).for_each(|(pads, swap)| exchange(pads, swap));
+        wires::exchange(&mut cuts, &corrections);
         let run = self.id.run(self.runs);
         self.runs += 1;
         Ok(GarblerPrepared { run, wires: pads, cuts, encoding_seed: seed[0] })
@@ -102,7 +102,7 @@ impl<C: Conduct<Step>> Garbler<C> {
         session.enter(Phase::Online);
         let (key, input) = self.own_input(session, input);
         let corrections = Choices::receive(session.channel(), self.plan.evaluator_bits(), "input corrections").await?;
-        prepared.wires.iter_mut().zip(corrections.iter()).for_each(|(pads, swap)| exchange(pads, swap));
+        wires::exchange(&mut prepared.wires, &corrections);
         let mut seeds = Zeroizing::new(vec![Block::ZERO; self.plan.circuits()]);
         session.rng().fill_blocks(&mut seeds);
         self.send_keys(session, &prepared, &seeds, &input).await?;
@@ -120,7 +120,7 @@ impl<C: Conduct<Step>> Garbler<C> {
         if let (Some(authenticator), Some(key)) = (plan.authenticator(), &key) {
             input.append(&key.inputs(authenticator));
         }
-        input.append(&random_bits(plan.hash_rows(), session));
+        input.append(&random_bits(plan.blueprint().hash_rows(), session));
         (key, input)
     }
 
@@ -133,8 +133,7 @@ impl<C: Conduct<Step>> Garbler<C> {
     ) -> Result<(), ProtocolError> {
         let mut challenge = [Block::ZERO];
         receive_blocks(session, &mut challenge).await?;
-        let encoding = self.plan.encoding(prepared.encoding_seed);
-        let shared = Shared::new(&prepared.run, &self.plan, encoding, challenge[0]);
+        let shared = prepared.shared(&self.plan, challenge[0]);
         self.send_circuits(session, shared, seeds).await
     }
 
@@ -147,26 +146,22 @@ impl<C: Conduct<Step>> Garbler<C> {
         input: &Bits,
     ) -> Result<(), ProtocolError> {
         let place = prepared.run.place(GARBLER, Step::EvaluatorLabels as u8);
-        let keys = prepared.wires.iter().enumerate().flat_map(|(wire, pads)| {
-            [0, 1].map(|branch| place.at(wire as u64).branch(branch).key(pads[usize::from(branch)]))
-        });
-        let wires = Aes128::many(&Zeroizing::new(keys.collect::<Vec<Block>>()));
+        let ciphers = wires::sender_ciphers(place, &prepared.wires);
         for (circuit, &seed) in seeds.iter().enumerate() {
-            let plan = self.plan_of(circuit)?;
-            let secrets = Secrets::of_seed(&plan, seed);
-            let mut message = self.evaluator_labels(circuit, &secrets);
-            for (label, wire) in message.iter_mut().zip(&wires) {
-                *label ^= wire.encrypt(Block::from_u128(circuit as u128));
-            }
+            let blueprint = self.blueprint_of(circuit)?;
+            let secrets = Secrets::of_seed(&blueprint, seed);
+            let mut message = wires::both_labels(&secrets);
+            self.conduct.touch(Step::EvaluatorLabels, circuit, bytemuck::cast_slice_mut(&mut message));
+            wires::encrypt(&mut message, &ciphers, circuit);
             send_blocks(session, &message).await?;
-            if plan.config().form == Form::Lp07 {
+            if self.plan.config().form == Form::Lp07 {
                 continue;
             }
             let mut own = input.clone();
             self.conduct.input(circuit, &mut own);
             let mut message = self.cut_keys(circuit, secrets.active(&own), seed);
             let place = prepared.run.place(GARBLER, Step::GarblerLabels as u8).at(circuit as u64);
-            let (labels, seed) = message.split_at_mut(plan.garbler_wires());
+            let (labels, seed) = message.split_at_mut(blueprint.garbler_wires());
             for (branch, part) in [labels, seed].into_iter().enumerate() {
                 let mut stream = Zeroizing::new(vec![Block::ZERO; part.len()]);
                 place.branch(branch as u8).stream(prepared.cuts[circuit][branch]).fill_blocks(&mut stream);
@@ -175,15 +170,6 @@ impl<C: Conduct<Step>> Garbler<C> {
             send_blocks(session, &message).await?;
         }
         Ok(())
-    }
-
-    /// Both labels of every wire of the evaluator, before they are encrypted.
-    fn evaluator_labels(&mut self, circuit: usize, secrets: &Secrets) -> Zeroizing<Vec<Block>> {
-        let delta = secrets.delta.block();
-        let labels = secrets.evaluator.iter().flat_map(|&zero| [zero, zero ^ delta]);
-        let mut message: Zeroizing<Vec<Block>> = Zeroizing::new(labels.collect());
-        self.conduct.touch(Step::EvaluatorLabels, circuit, bytemuck::cast_slice_mut(&mut message));
-        message
     }
 
     /// The garbler's labels and the seed, before they are encrypted.
@@ -201,21 +187,10 @@ impl<C: Conduct<Step>> Garbler<C> {
         shared: Shared,
         seeds: Zeroizing<Vec<Block>>,
     ) -> Result<(), ProtocolError> {
-        let plans = (0..seeds.len()).map(|circuit| self.plan_of(circuit)).collect::<Result<Vec<_>, _>>()?;
-        let making = Arc::new(Making { plans, shared, seeds });
-        let workers = session.workers();
-        let mut parts = Vec::with_capacity(workers);
-        let mut work = Vec::with_capacity(workers);
-        for worker in 0..workers {
-            let (give, take) = workers::channel();
-            let making = making.clone();
-            work.push(Work::begin(move || making.garble(worker, workers, &give)));
-            parts.push(take);
-        }
-        let (circuits, part_count) = (self.plan.circuits(), self.plan.part_count());
-        for (circuit, part) in lanes::order(circuits, part_count) {
-            let made = parts[lanes::worker_of(circuit, workers)].recv().await;
-            let mut blocks = made.ok_or(ProtocolError::WorkerLost)?;
+        let blueprints = (0..seeds.len()).map(|circuit| self.blueprint_of(circuit)).collect::<Result<_, _>>()?;
+        let mut garbling = Garbling::begin(blueprints, shared, seeds, session.workers());
+        let (circuits, part_count) = (self.plan.circuits(), self.plan.blueprint().part_count());
+        while let Some(Part { circuit, part, mut blocks }) = garbling.next().await? {
             self.conduct.touch(Step::of_part(part, part_count), circuit, bytemuck::cast_slice_mut(&mut blocks));
             send_blocks(session, &blocks).await?;
             if part + 1 == part_count {
@@ -223,10 +198,7 @@ impl<C: Conduct<Step>> Garbler<C> {
             }
         }
         session.channel().flush().await?;
-        for work in work {
-            work.result().await?;
-        }
-        Ok(())
+        garbling.end().await
     }
 
     /// Step 9: the evaluator hands over the garbler's output.
@@ -245,53 +217,13 @@ impl<C: Conduct<Step>> Garbler<C> {
         Ok(self.plan.garbler_result(&output))
     }
 
-    /// The plan by which a circuit is garbled.
-    pub(super) fn plan_of(&mut self, circuit: usize) -> Result<Arc<Plan>, ProtocolError> {
+    /// What a circuit is garbled from.
+    pub(super) fn blueprint_of(&mut self, circuit: usize) -> Result<Arc<Blueprint>, ProtocolError> {
         match self.conduct.program(circuit) {
-            None => Ok(self.plan.clone()),
-            Some(program) => Ok(Arc::new(Plan::new(program, self.plan.config())?)),
+            None => Ok(self.plan.blueprint().clone()),
+            Some(program) => Ok(Plan::new(program, self.plan.config())?.blueprint().clone()),
         }
     }
-}
-
-/// What the workers garble.
-struct Making {
-    plans: Vec<Arc<Plan>>,
-    shared: Shared,
-    seeds: Zeroizing<Vec<Block>>,
-}
-
-impl Making {
-    /// Garbles the circuits of one worker, group by group, and gives their parts in the order in which they are sent.
-    fn garble(&self, worker: usize, workers: usize, give: &mpsc::Sender<Vec<Block>>) {
-        for group in lanes::groups(self.seeds.len()) {
-            let own = lanes::of_worker(group, worker, workers);
-            let mut streams: Vec<Stream<'_>> = own.map(|circuit| self.stream(circuit)).collect();
-            // A circuit ends with its last part; all have as many.
-            while let Some(parts) = streams.iter_mut().map(Stream::next_part).collect::<Option<Vec<_>>>() {
-                for part in parts {
-                    if give.blocking_send(part).is_err() {
-                        return;
-                    }
-                }
-                if streams.is_empty() {
-                    break;
-                }
-            }
-        }
-    }
-
-    fn stream(&self, circuit: usize) -> Stream<'_> {
-        let plan = &self.plans[circuit];
-        Stream::new(plan, &self.shared, circuit, &Secrets::of_seed(plan, self.seeds[circuit]))
-    }
-}
-
-/// Exchanges the two pads of an OT if the receiver's choice is the other one.
-fn exchange(pads: &mut [Block; 2], swap: bool) {
-    let difference = Block::mask(swap) & (pads[0] ^ pads[1]);
-    pads[0] ^= difference;
-    pads[1] ^= difference;
 }
 
 fn random_bits(count: usize, session: &mut Session) -> Bits {

@@ -60,20 +60,15 @@
 //! evaluator chose is hidden by the OT. Assumes what `yao` assumes, BLAKE3 as a random oracle, and the OT's assumptions.
 
 mod authenticated;
-mod circuit;
 mod config;
-mod consistency;
 mod cost;
 mod evaluator;
 mod examine;
 mod field;
-mod fingerprint;
 mod garbler;
-mod lanes;
 mod lp07;
 mod numbers;
 mod plan;
-mod split;
 
 pub use config::{Config, Form, InputEncoding, MAX_CIRCUITS, MIN_CIRCUITS, Statistical};
 pub use cost::communication;

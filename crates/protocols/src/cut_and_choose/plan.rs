@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party, Program};
-use garblet_garble::{CHUNK_ANDS, Schedules};
+use garblet_garble::Schedules;
 use garblet_primitives::Block;
 
 use super::{
@@ -17,22 +17,17 @@ use crate::{
     error::ProtocolError,
     interface::{self, EVALUATOR, GARBLER},
     security::Security,
+    seeded::{Blueprint, Committed},
 };
-
-/// Chunks of tables that are garbled, sent and evaluated together.
-const PIECE_CHUNKS: usize = 6;
 
 /// A program made ready for `cut-and-choose`.
 pub struct Plan {
     /// As it was given.
     original: Arc<Program>,
     /// With the garbler's further inputs and the message to it.
-    program: Program,
-    schedules: Schedules,
+    blueprint: Arc<Blueprint>,
     authenticator: Option<Authenticator>,
     config: Config,
-    /// Wires of the evaluator's encoded input.
-    evaluator_wires: usize,
 }
 
 impl Plan {
@@ -48,12 +43,16 @@ impl Plan {
         }
         let authenticator = Authenticator::new(&original, config.field());
         let program = match &authenticator {
-            None => (*original).clone(),
-            Some(authenticator) => authenticator.extend(&original).map_err(|error| refuse(error.to_string()))?,
+            None => original.clone(),
+            Some(authenticator) => {
+                Arc::new(authenticator.extend(&original).map_err(|error| refuse(error.to_string()))?)
+            }
         };
-        let schedules = Schedules::new(&program);
-        let evaluator_wires = encoded_wires(&config, interface::input_bits(&program, EVALUATOR));
-        Ok(Plan { original, program, schedules, authenticator, config, evaluator_wires })
+        let wires = encoded_wires(&config, interface::input_bits(&program, EVALUATOR));
+        let oblivious = config.form == Form::Oblivious;
+        let committed = Committed { garbler: oblivious, evaluator: !oblivious };
+        let blueprint = Blueprint::new(program, config.garbling, committed, config.hash_rows(), wires);
+        Ok(Plan { original, blueprint: Arc::new(blueprint), authenticator, config })
     }
 
     /// The program as it was given.
@@ -63,12 +62,17 @@ impl Plan {
 
     /// The program that is garbled.
     pub fn program(&self) -> &Program {
-        &self.program
+        self.blueprint.program()
     }
 
     /// The schedules of the program that is garbled.
     pub fn schedules(&self) -> &Schedules {
-        &self.schedules
+        self.blueprint.schedules()
+    }
+
+    /// What every circuit is made from.
+    pub(crate) fn blueprint(&self) -> &Arc<Blueprint> {
+        &self.blueprint
     }
 
     /// The parameters.
@@ -84,12 +88,13 @@ impl Plan {
             computational_bits,
             statistical_bits: Some(f64::from(self.config.statistical.bits())),
             cheating_log2: Some(numbers::cheating_log2(&self.config, tag_blocks)),
+            deterrence: None,
         }
     }
 
     /// AND gates of one circuit.
     pub fn and_count(&self) -> u64 {
-        self.schedules.and_count()
+        self.blueprint.and_count()
     }
 
     /// Circuits that are garbled.
@@ -112,44 +117,14 @@ impl Plan {
         }
     }
 
-    /// Wires of the evaluator's encoded input.
-    pub(crate) fn evaluator_wires(&self) -> usize {
-        self.evaluator_wires
-    }
-
     /// Bits of the evaluator's input.
     pub(crate) fn evaluator_bits(&self) -> usize {
-        interface::input_bits(&self.program, EVALUATOR)
-    }
-
-    /// Rows of the hash of the garbler's input.
-    pub(crate) fn hash_rows(&self) -> usize {
-        self.config.hash_rows()
-    }
-
-    /// Wires of the garbler that are inputs of the program.
-    pub(crate) fn garbler_inputs(&self) -> usize {
-        interface::input_bits(&self.program, GARBLER)
-    }
-
-    /// Wires of the garbler: inputs of the program, then those that hide the hash.
-    pub(crate) fn garbler_wires(&self) -> usize {
-        self.garbler_inputs() + self.hash_rows()
-    }
-
-    /// Output bits of the garbled program that the evaluator learns, the message to the garbler last.
-    pub(crate) fn evaluator_outputs(&self) -> usize {
-        interface::output_bits(&self.program, EVALUATOR)
+        interface::input_bits(&self.original, EVALUATOR)
     }
 
     /// Bits of the message to the garbler.
     pub(crate) fn message_bits(&self) -> usize {
         self.authenticator.as_ref().map_or(0, Authenticator::message_bits)
-    }
-
-    /// Select bits of the evaluator's output labels.
-    pub(crate) fn select_bits(&self, labels: &[Box<[Block]>]) -> Bits {
-        interface::select_bits(&self.program, self.config.garbling, EVALUATOR, labels)
     }
 
     /// The evaluator's outputs of the program as it was given, from the bits of the garbled one.
@@ -166,43 +141,6 @@ impl Plan {
         interface::decode(&self.original, party, bits, &Bits::zeros(bits.len()))
     }
 
-    /// The sizes of the pieces of a circuit's tables, in AND gates.
-    pub(crate) fn pieces(&self) -> impl ExactSizeIterator<Item = usize> + use<> {
-        let total = self.and_count() as usize;
-        (0..total).step_by(PIECE_CHUNKS * CHUNK_ANDS).map(move |begin| (total - begin).min(PIECE_CHUNKS * CHUNK_ANDS))
-    }
-
-    /// Bytes of the tables of so many gates.
-    pub(crate) fn piece_bytes(&self, ands: usize) -> usize {
-        self.config.garbling.table_bytes(ands as u64) as usize
-    }
-
-    /// Parts of a circuit as it is sent: head, pieces, tail.
-    pub(crate) fn part_count(&self) -> usize {
-        self.pieces().len() + 2
-    }
-
-    /// Blocks of part `part` of a circuit as it is sent.
-    pub(crate) fn part_blocks(&self, part: usize) -> usize {
-        let blocks = |bits: usize| bits.div_ceil(128);
-        match part {
-            // The hash seed, the commitments to both labels of each wire, the decoding bits of the hash.
-            0 => 1 + 4 * self.committed_wires() + blocks(self.hash_rows()),
-            _ => match self.pieces().nth(part - 1) {
-                Some(ands) => self.piece_bytes(ands).div_ceil(16),
-                None => blocks(self.evaluator_outputs()),
-            },
-        }
-    }
-
-    /// Wires to whose labels every circuit has commitments: the garbler's; where supersets bind those, the evaluator's.
-    pub(crate) fn committed_wires(&self) -> usize {
-        match self.config.form {
-            Form::Oblivious => self.garbler_wires(),
-            Form::Lp07 => self.evaluator_wires(),
-        }
-    }
-
     /// OTs by which the evaluator chooses the circuits to check.
     pub(crate) fn cut_ots(&self) -> usize {
         match self.config.form {
@@ -215,8 +153,8 @@ impl Plan {
     /// labels for evaluation, the seed for checking; the corrections alone with [`Form::Lp07`].
     pub(crate) fn key_blocks(&self) -> usize {
         match self.config.form {
-            Form::Oblivious => 2 * self.evaluator_wires() + self.garbler_wires() + 1,
-            Form::Lp07 => 2 * self.evaluator_wires(),
+            Form::Oblivious => 2 * self.blueprint.evaluator_wires() + self.blueprint.garbler_wires() + 1,
+            Form::Lp07 => 2 * self.blueprint.evaluator_wires(),
         }
     }
 }

@@ -106,7 +106,8 @@ async fn traced_run(seed: u128, pause: Option<Duration>) -> Vec<(bool, f64)> {
     session.close().await.unwrap();
     garbler.await.unwrap();
     let trace = trace.lock().unwrap();
-    let order: Vec<(usize, usize)> = lanes::order(plan.circuits(), plan.part_count()).collect();
+    let order: Vec<(usize, usize)> =
+        crate::seeded::lanes::order(plan.circuits(), plan.blueprint().part_count()).collect();
     let ends = part_ends(&plan, &order, trace.last().map_or(0, |(total, _)| *total));
     let delay = |at: usize| (time_of(&trace, ends[at]) - time_of(&trace, ends[at - 1])).as_secs_f64();
     // The part of tables is the second of three.
@@ -128,7 +129,7 @@ fn part_ends(plan: &Plan, order: &[(usize, usize)], total: u64) -> Vec<u64> {
         .rev()
         .map(|(_, part)| {
             let here = end;
-            end -= 16 * plan.part_blocks(*part) as u64;
+            end -= 16 * plan.blueprint().part_blocks(*part) as u64;
             here
         })
         .collect();
@@ -166,7 +167,7 @@ fn permutation_test(runs: &[Vec<(bool, f64)>], lag: usize) -> f64 {
     let larger = (0..SHUFFLES).filter(|_| {
         for split in &mut splits {
             for i in (1..split.len()).rev() {
-                split.swap(i, super::split::below(i as u64 + 1, &mut rng) as usize);
+                split.swap(i, crate::seeded::below(i as u64 + 1, &mut rng) as usize);
             }
         }
         total(&splits) >= measured
@@ -199,7 +200,7 @@ fn the_permutation_test_finds_a_small_difference() {
         (0..usize::from(CIRCUITS))
             .map(|_| {
                 let checked = rng.next_block().lsb();
-                let noise = super::split::below(1000, rng) as f64 / 1e4;
+                let noise = crate::seeded::below(1000, rng) as f64 / 1e4;
                 (checked, 1.0 + noise + if checked { longer } else { 0.0 })
             })
             .collect()

@@ -116,6 +116,7 @@ impl Secrets {
             computational_bits: 128,
             statistical_bits: Some(f64::from(STATISTICAL)),
             cheating_log2: Some(self.cheating.log2()),
+            deterrence: None,
         }
     }
 

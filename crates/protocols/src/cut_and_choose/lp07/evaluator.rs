@@ -12,11 +12,8 @@ use zeroize::Zeroizing;
 use super::{
     super::{
         Step,
-        circuit::{Secrets, Shared},
         evaluator::Evaluator,
         examine::{Examining, Keys},
-        fingerprint::FingerprintKey,
-        lanes,
     },
     Challenge,
     supersets::{self, Shape},
@@ -30,6 +27,7 @@ use crate::{
     encoding::Encoding,
     error::ProtocolError,
     interface::{EVALUATOR, GARBLER},
+    seeded::{FingerprintKey, Secrets, Shared, lanes},
     session::Session,
     workers::{self, Work},
 };
@@ -47,7 +45,7 @@ pub(in super::super) async fn examine<C: Conduct<Step>>(
     let circuits = receive_circuits(evaluator, session).await?;
     let shape = Shape {
         place: run.place(GARBLER, Step::Superset as u8),
-        wires: plan.garbler_wires(),
+        wires: plan.blueprint().garbler_wires(),
         circuits: plan.circuits(),
     };
     let mut commitments = Vec::with_capacity(plan.config().supersets());
@@ -62,12 +60,13 @@ pub(in super::super) async fn examine<C: Conduct<Step>>(
     for (circuit, &seed) in challenge.circuits.checked().zip(&seeds) {
         keys[circuit].seed = Zeroizing::new(seed);
     }
-    let secrets = challenge.circuits.checked().zip(&seeds).map(|(c, &seed)| (c, Secrets::of_seed(&plan, seed)));
+    let secrets =
+        challenge.circuits.checked().zip(&seeds).map(|(c, &seed)| (c, Secrets::of_seed(plan.blueprint(), seed)));
     let openings = Openings { shape, challenge: challenge.clone(), commitments, checked: secrets.collect() };
     for (circuit, labels) in receive_openings(session, openings).await? {
         keys[circuit].garbler = labels;
     }
-    let shared = Shared::new(run, &plan, encoding, Block::ZERO);
+    let shared = Shared::new(run.place(GARBLER, Step::Head as u8), plan.blueprint(), encoding, Block::ZERO);
     let fingerprints = FingerprintKey::random(session.rng());
     let examining = Arc::new(Examining { plan, shared, fingerprints, keys, choices });
     check_and_evaluate(session.workers(), examining, challenge, circuits).await
@@ -82,9 +81,9 @@ async fn receive_circuits<C: Conduct<Step>>(
     session: &mut Session,
 ) -> Result<Circuits, ProtocolError> {
     let plan = &evaluator.plan;
-    let mut all = vec![Vec::with_capacity(plan.part_count()); plan.circuits()];
-    for (circuit, part) in lanes::order(plan.circuits(), plan.part_count()) {
-        let mut blocks = vec![Block::ZERO; plan.part_blocks(part)];
+    let mut all = vec![Vec::with_capacity(plan.blueprint().part_count()); plan.circuits()];
+    for (circuit, part) in lanes::order(plan.circuits(), plan.blueprint().part_count()) {
+        let mut blocks = vec![Block::ZERO; plan.blueprint().part_blocks(part)];
         receive_blocks(session, &mut blocks).await?;
         all[circuit].push(blocks);
     }

@@ -9,7 +9,6 @@ use zeroize::Zeroizing;
 use super::{
     super::{
         Step,
-        circuit::{Secrets, Shared},
         garbler::{Garbler, GarblerPrepared},
     },
     Challenge,
@@ -21,6 +20,7 @@ use crate::{
     conduct::Conduct,
     error::ProtocolError,
     interface::{EVALUATOR, GARBLER},
+    seeded::Secrets,
     session::Session,
     workers::{self, Work},
 };
@@ -34,7 +34,7 @@ pub(in super::super) async fn garble<C: Conduct<Step>>(
     input: &Bits,
 ) -> Result<(), ProtocolError> {
     let plan = garbler.plan.clone();
-    let shared = Shared::new(&prepared.run, &plan, plan.encoding(prepared.encoding_seed), Block::ZERO);
+    let shared = prepared.shared(&plan, Block::ZERO);
     garbler.send_circuits(session, shared, seeds.clone()).await?;
     let maker = Arc::new(maker(garbler, session, &prepared.run, &seeds, input)?);
     send_supersets(garbler, session, &maker).await?;
@@ -57,12 +57,12 @@ fn maker<C: Conduct<Step>>(
     seeds: &[Block],
     input: &Bits,
 ) -> Result<Maker, ProtocolError> {
-    let (count, wires) = (garbler.plan.config().supersets(), garbler.plan.garbler_wires());
+    let (count, wires) = (garbler.plan.config().supersets(), garbler.plan.blueprint().garbler_wires());
     let mut superset_seeds = Zeroizing::new(vec![Block::ZERO; count]);
     session.rng().fill_blocks(&mut superset_seeds);
     let mut secrets = Vec::with_capacity(seeds.len());
     for (circuit, &seed) in seeds.iter().enumerate() {
-        secrets.push(Secrets::of_seed(&*garbler.plan_of(circuit)?, seed));
+        secrets.push(Secrets::of_seed(&*garbler.blueprint_of(circuit)?, seed));
     }
     let (mut sets, mut inputs) = (Vec::with_capacity(count), Vec::with_capacity(count));
     for superset in 0..count {

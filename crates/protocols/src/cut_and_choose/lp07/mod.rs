@@ -30,8 +30,8 @@ mod supersets;
 pub(super) use evaluator::examine;
 pub(super) use garbler::garble;
 
-use super::{plan::Plan, split::Split};
-use crate::coin_toss::Coins;
+use super::plan::Plan;
+use crate::{coin_toss::Coins, seeded::Split};
 
 /// What the coins say: which circuits and which supersets are checked.
 struct Challenge {

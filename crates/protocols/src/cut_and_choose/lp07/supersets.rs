@@ -10,7 +10,7 @@ use garblet_circuit::Bits;
 use garblet_primitives::{Block, Prg};
 use zeroize::Zeroizing;
 
-use super::super::{circuit::Secrets, split::Split};
+use crate::seeded::{Secrets, Split};
 use crate::{
     binding::Place,
     checks::{Cheating, Check},

@@ -5,12 +5,8 @@ use garblet_garble as garble;
 use garblet_primitives::{Block, Delta, Prg};
 use zeroize::Zeroizing;
 
-use super::{Step, config::Form, consistency::UniversalHash, plan::Plan};
-use crate::{
-    binding::{Place, SessionId},
-    encoding::Encoding,
-    interface::{self, GARBLER},
-};
+use super::{blueprint::Blueprint, consistency::UniversalHash};
+use crate::{binding::Place, encoding::Encoding, interface};
 
 /// What both parties know in common about all circuits of a run.
 pub(crate) struct Shared {
@@ -23,12 +19,13 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(run: &SessionId, plan: &Plan, encoding: Encoding, challenge: Block) -> Self {
-        let hash = UniversalHash::new(plan.hash_rows(), plan.garbler_inputs(), challenge);
-        Shared { labels: run.place(GARBLER, Step::Head as u8), encoding, hash }
+    /// *Unique*: commitments to labels are all that is hashed at `labels`.
+    pub(crate) fn new(labels: Place, blueprint: &Blueprint, encoding: Encoding, challenge: Block) -> Self {
+        let hash = UniversalHash::new(blueprint.hash_rows(), blueprint.garbler_inputs(), challenge);
+        Shared { labels, encoding, hash }
     }
 
-    /// The commitment to a label of wire `wire` of the garbler in circuit `circuit`. The label has 128 uniform bits, so it needs
+    /// The commitment to a label of wire `wire` of those committed to in circuit `circuit`. The label has 128 uniform bits, so it needs
     /// no further randomness to be hidden.
     pub(crate) fn commitment(&self, circuit: usize, wire: usize, label: Block) -> [Block; 2] {
         let digest = self.labels.at((circuit as u64) << 32 | wire as u64).digest(&label.to_bytes());
@@ -49,7 +46,7 @@ pub(crate) struct Secrets {
 
 impl Secrets {
     /// What the seed of a circuit stands for.
-    pub(crate) fn of_seed(plan: &Plan, seed: Block) -> Self {
+    pub(crate) fn of_seed(blueprint: &Blueprint, seed: Block) -> Self {
         let mut rng = Prg::new(seed);
         let delta = Delta::random(&mut rng);
         let (hash_seed, secret) = (rng.next_block(), Zeroizing::new(rng.next_block()));
@@ -58,8 +55,8 @@ impl Secrets {
             rng.fill_blocks(&mut labels);
             labels
         };
-        let garbler = labels(plan.garbler_wires());
-        Secrets { delta, hash_seed, secret, garbler, evaluator: labels(plan.evaluator_wires()) }
+        let garbler = labels(blueprint.garbler_wires());
+        Secrets { delta, hash_seed, secret, garbler, evaluator: labels(blueprint.evaluator_wires()) }
     }
 
     /// The garbler's labels for its input.
@@ -74,22 +71,25 @@ impl Secrets {
 ///
 /// The garbler makes it to send it; the evaluator makes it again from the seed to see whether it is what came.
 pub(crate) struct Stream<'p> {
-    plan: &'p Plan,
+    blueprint: &'p Blueprint,
     head: Option<Vec<Block>>,
     garbling: Option<garble::Garbler<'p>>,
+    outputs: Vec<Box<[Block]>>,
     part: usize,
 }
 
 impl<'p> Stream<'p> {
     /// The circuit of those secrets.
-    pub(crate) fn new(plan: &'p Plan, shared: &Shared, circuit: usize, secrets: &Secrets) -> Self {
-        let own = &secrets.garbler[..plan.garbler_inputs()];
+    pub(crate) fn new(blueprint: &'p Blueprint, shared: &Shared, circuit: usize, secrets: &Secrets) -> Self {
+        let own = &secrets.garbler[..blueprint.garbler_inputs()];
         let theirs = Zeroizing::new(shared.encoding.sums(&secrets.evaluator));
-        let inputs = interface::labels_by_input(plan.program(), own, &theirs);
+        let inputs = interface::labels_by_input(blueprint.program(), own, &theirs);
         let seeds = garble::Seeds::new(secrets.hash_seed, *secrets.secret);
-        let config = plan.config().garbling;
-        let garbling = garble::Garbler::new(plan.program(), plan.schedules(), config, &secrets.delta, seeds, 0, inputs);
-        Stream { plan, head: Some(head(plan, shared, circuit, secrets)), garbling: Some(garbling), part: 0 }
+        let config = blueprint.garbling();
+        let garbling =
+            garble::Garbler::new(blueprint.program(), blueprint.schedules(), config, &secrets.delta, seeds, 0, inputs);
+        let head = Some(head(blueprint, shared, circuit, secrets));
+        Stream { blueprint, head, garbling: Some(garbling), outputs: Vec::new(), part: 0 }
     }
 
     /// The next part, none after the tail.
@@ -99,14 +99,22 @@ impl<'p> Stream<'p> {
         if let Some(head) = self.head.take() {
             return Some(head);
         }
-        match self.plan.pieces().nth(part - 1) {
+        match self.blueprint.pieces().nth(part - 1) {
             Some(ands) => {
-                let mut blocks = vec![Block::ZERO; self.plan.part_blocks(part)];
-                self.tables(&mut bytemuck::cast_slice_mut(&mut blocks)[..self.plan.piece_bytes(ands)]);
+                let mut blocks = vec![Block::ZERO; self.blueprint.part_blocks(part)];
+                self.tables(&mut bytemuck::cast_slice_mut(&mut blocks)[..self.blueprint.piece_bytes(ands)]);
                 Some(blocks)
             }
-            None => self.garbling.take().map(|garbling| pack(&self.plan.select_bits(&garbling.into_outputs()))),
+            None => {
+                self.outputs = self.garbling.take()?.into_outputs();
+                Some(pack(&self.blueprint.select_bits(&self.outputs)))
+            }
         }
+    }
+
+    /// The zero labels of all outputs in program order, after the last part. *Secret*.
+    pub(crate) fn into_outputs(self) -> Vec<Box<[Block]>> {
+        self.outputs
     }
 
     fn tables(&mut self, mut into: &mut [u8]) {
@@ -121,17 +129,15 @@ impl<'p> Stream<'p> {
 
 /// The hash seed; for each wire the commitments to its labels; the decoding bits of the hash.
 ///
-/// The garbler's labels are in the order of their select bits, which hides which is which; the evaluator's, which are committed
-/// to where supersets bind the garbler's, in the order of their values.
-fn head(plan: &Plan, shared: &Shared, circuit: usize, secrets: &Secrets) -> Vec<Block> {
+/// The garbler's labels are in the order of their select bits, the evaluator's in that of their values, see [`Committed`](super::Committed).
+fn head(blueprint: &Blueprint, shared: &Shared, circuit: usize, secrets: &Secrets) -> Vec<Block> {
     let mut blocks = vec![secrets.hash_seed];
-    let (labels, permuted) = match plan.config().form {
-        Form::Oblivious => (&secrets.garbler, true),
-        Form::Lp07 => (&secrets.evaluator, false),
-    };
-    for (wire, &zero) in labels.iter().enumerate() {
+    let committed = blueprint.committed();
+    let garbler = secrets.garbler.iter().filter(|_| committed.garbler).map(|&zero| (zero, zero.lsb()));
+    let evaluator = secrets.evaluator.iter().filter(|_| committed.evaluator).map(|&zero| (zero, false));
+    for (wire, (zero, swapped)) in garbler.chain(evaluator).enumerate() {
         let one = zero ^ secrets.delta.block();
-        let [first, second] = if permuted && zero.lsb() { [one, zero] } else { [zero, one] };
+        let [first, second] = if swapped { [one, zero] } else { [zero, one] };
         blocks.extend(shared.commitment(circuit, wire, first));
         blocks.extend(shared.commitment(circuit, wire, second));
     }

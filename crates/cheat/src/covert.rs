@@ -1,0 +1,292 @@
+//! Deviations from `covert`.
+
+use std::sync::Arc;
+
+use garblet_circuit::{Bits, Program};
+use garblet_net::{Channel, memory_pair};
+use garblet_protocols::{
+    ProtocolError,
+    checks::Check,
+    conduct::{Conduct, Honest},
+    covert::{Config, Evaluator, Form, Garbler, NAME, Plan, Step},
+};
+
+use crate::{Outputs, run::run_two};
+
+/// One thing that a garbler does otherwise in circuits `0..bad`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GarblerDeviation {
+    /// Flips bits of every table.
+    WrongTables,
+    /// Flips bits of every table only when the circuit is sent, not when it commits to it.
+    OtherTables,
+    /// Takes other coins for the OTs of the circuit than its seed gives.
+    OtherOtCoins,
+    /// Takes other coins for the circuit than its seed gives.
+    OtherCircuitCoins,
+    /// Spoils the labels for value `branch` of the evaluator's wires.
+    SpoiledLabels {
+        /// The wires of the encoded input.
+        wires: &'static [usize],
+        /// The value whose labels are spoiled.
+        branch: bool,
+    },
+    /// Exchanges the labels for both values of the evaluator's first wire.
+    SwappedLabels,
+    /// Spoils both commitments to its first label.
+    WrongCommitment,
+    /// Flips the decoding bit of the first output.
+    WrongDecodingBit,
+    /// Sends another hash of the circuit.
+    WrongHash,
+    /// Gives a label for its own input that is none.
+    UncommittedLabel,
+    /// Garbles another program of the same shape.
+    OtherProgram,
+    /// Sends the hash of the circuit before in place of its own.
+    ReplayedHash,
+    /// Sends the head of the circuit before in place of its own.
+    ReplayedHead,
+    /// Opens other seeds than it garbled from.
+    WrongSeeds,
+    /// Leaves when it hears which circuit is evaluated.
+    Leaves,
+}
+
+/// What an evaluator must come to where a circuit with a deviation is checked, and where it is evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Promise {
+    /// Found by this check, with evidence, if the circuit is checked.
+    pub checked: Option<Check>,
+    /// Found by this check if it is evaluated.
+    pub evaluated: Option<Check>,
+}
+
+impl GarblerDeviation {
+    /// One of every kind in the form `seeds`, but for [`GarblerDeviation::Leaves`].
+    pub const SEEDS: [(GarblerDeviation, Promise); 13] = {
+        use Check::{CircuitOfSeed, CommittedCircuit, GarblerLabel, LabelOfSeed, OtOfSeed};
+        use GarblerDeviation as D;
+        [
+            (D::WrongTables, promise(Some(CircuitOfSeed), None)),
+            (D::OtherTables, promise(None, Some(CommittedCircuit))),
+            (D::OtherOtCoins, promise(Some(OtOfSeed), None)),
+            (D::OtherCircuitCoins, promise(Some(CircuitOfSeed), None)),
+            (D::SpoiledLabels { wires: &[0], branch: false }, promise(Some(LabelOfSeed), None)),
+            (D::SwappedLabels, promise(Some(LabelOfSeed), None)),
+            (D::WrongCommitment, promise(Some(CircuitOfSeed), Some(GarblerLabel))),
+            (D::WrongDecodingBit, promise(Some(CircuitOfSeed), None)),
+            (D::WrongHash, promise(Some(CircuitOfSeed), Some(CommittedCircuit))),
+            (D::UncommittedLabel, promise(None, Some(GarblerLabel))),
+            (D::OtherProgram, promise(Some(CircuitOfSeed), None)),
+            (D::ReplayedHash, promise(Some(CircuitOfSeed), Some(CommittedCircuit))),
+            (D::ReplayedHead, promise(Some(CircuitOfSeed), Some(CommittedCircuit))),
+        ]
+    };
+
+    /// One of every kind in the form `al07`, but for [`GarblerDeviation::Leaves`].
+    pub const AL07: [(GarblerDeviation, Promise); 9] = {
+        use Check::{CircuitOfSeed, GarblerLabel, LabelOfSeed};
+        use GarblerDeviation as D;
+        [
+            (D::WrongTables, promise(Some(CircuitOfSeed), None)),
+            (D::SpoiledLabels { wires: &[0], branch: false }, promise(Some(LabelOfSeed), None)),
+            (D::SwappedLabels, promise(Some(LabelOfSeed), None)),
+            (D::WrongCommitment, promise(Some(CircuitOfSeed), Some(GarblerLabel))),
+            (D::WrongDecodingBit, promise(Some(CircuitOfSeed), None)),
+            (D::UncommittedLabel, promise(None, Some(GarblerLabel))),
+            (D::OtherProgram, promise(Some(CircuitOfSeed), None)),
+            (D::ReplayedHead, promise(Some(CircuitOfSeed), Some(GarblerLabel))),
+            (D::WrongSeeds, promise(Some(CircuitOfSeed), Some(CircuitOfSeed))),
+        ]
+    };
+}
+
+const fn promise(checked: Option<Check>, evaluated: Option<Check>) -> Promise {
+    Promise { checked, evaluated }
+}
+
+/// One thing that an evaluator does otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvaluatorDeviation {
+    /// Hands over another output for the garbler.
+    FalseOutput,
+    /// Hands over a false hash of labels.
+    FalseLabels,
+    /// Shows a false witness.
+    FalseWitness,
+    /// Says that it evaluates another circuit than the one whose witness it has.
+    OtherCircuit,
+    /// Takes other pads than it says, so that it has neither the right seeds nor the witness.
+    OtherSeeds,
+}
+
+impl EvaluatorDeviation {
+    /// Those that the garbler finds, with the check that does.
+    pub const ALL: [(EvaluatorDeviation, Check); 4] = [
+        (EvaluatorDeviation::FalseOutput, Check::OutputLabels),
+        (EvaluatorDeviation::FalseLabels, Check::OutputLabels),
+        (EvaluatorDeviation::FalseWitness, Check::Witness),
+        (EvaluatorDeviation::OtherCircuit, Check::Witness),
+    ];
+}
+
+/// A garbler that cheats in its first circuits.
+pub struct CheatingGarbler {
+    /// What it does.
+    pub deviation: GarblerDeviation,
+    /// In how many circuits.
+    pub bad: usize,
+    /// What [`GarblerDeviation::OtherProgram`] garbles.
+    pub other: Arc<Program>,
+    /// Whether hashes have been sent, so that the next circuit is for the evaluator.
+    committed: bool,
+    last: Vec<u8>,
+}
+
+impl CheatingGarbler {
+    /// One that does that in circuits `0..bad`.
+    pub fn new(deviation: GarblerDeviation, bad: usize, other: Arc<Program>) -> Self {
+        CheatingGarbler { deviation, bad, other, committed: false, last: Vec::new() }
+    }
+
+    /// Puts what the circuit before had in place of what this one has.
+    fn replay(&mut self, circuit: usize, bytes: &mut [u8]) {
+        let own = bytes.to_vec();
+        if circuit > 0 && circuit < self.bad && self.last.len() == bytes.len() {
+            bytes.copy_from_slice(&self.last);
+        }
+        self.last = own;
+    }
+}
+
+impl Conduct<Step> for CheatingGarbler {
+    fn touch(&mut self, step: Step, circuit: usize, bytes: &mut [u8]) {
+        use GarblerDeviation as D;
+        self.committed |= step == Step::Commitment;
+        match (self.deviation, step) {
+            (D::ReplayedHash, Step::Commitment) | (D::ReplayedHead, Step::Head) => self.replay(circuit, bytes),
+            // The index is that of the evaluated circuit.
+            (D::WrongSeeds, Step::CheckedSeeds) => bytes[0] ^= 1,
+            // Without a message of a panic.
+            (D::Leaves, Step::CheckedSeeds | Step::GarblerLabels) => std::panic::resume_unwind(Box::new(())),
+            _ => {}
+        }
+        if circuit >= self.bad {
+            return;
+        }
+        match (self.deviation, step) {
+            (D::WrongTables, Step::Tables) => bytes.iter_mut().step_by(32).for_each(|byte| *byte ^= 1),
+            (D::OtherTables, Step::Tables) if self.committed => bytes[0] ^= 1,
+            (D::OtherOtCoins, Step::OtCoins) | (D::OtherCircuitCoins, Step::CircuitCoins) => bytes[3] ^= 1,
+            (D::SpoiledLabels { wires, branch }, Step::EvaluatorLabels) => {
+                wires.iter().for_each(|wire| bytes[32 * wire + 16 * usize::from(branch)] ^= 1);
+            }
+            (D::SwappedLabels, Step::EvaluatorLabels) => {
+                let (zero, one) = bytes[..32].split_at_mut(16);
+                zero.swap_with_slice(one);
+            }
+            // Behind the hash seed.
+            (D::WrongCommitment, Step::Head) => [16, 48].into_iter().for_each(|at| bytes[at] ^= 1),
+            (D::WrongDecodingBit, Step::Tail) => bytes[0] ^= 1,
+            (D::WrongHash, Step::Commitment) => bytes[31] ^= 1,
+            (D::UncommittedLabel, Step::GarblerLabels) => bytes[7] ^= 1,
+            _ => {}
+        }
+    }
+
+    fn program(&mut self, circuit: usize) -> Option<Arc<Program>> {
+        let other = self.deviation == GarblerDeviation::OtherProgram && circuit < self.bad;
+        other.then(|| self.other.clone())
+    }
+}
+
+/// An evaluator that cheats.
+pub struct CheatingEvaluator {
+    /// What it does.
+    pub deviation: EvaluatorDeviation,
+}
+
+impl Conduct<Step> for CheatingEvaluator {
+    fn touch(&mut self, step: Step, _index: usize, bytes: &mut [u8]) {
+        use EvaluatorDeviation as D;
+        match (self.deviation, step) {
+            (D::FalseOutput, Step::Result) => bytes[0] ^= 1,
+            (D::FalseLabels, Step::Result) => bytes[bytes.len() - 1] ^= 1,
+            (D::FalseWitness, Step::Chosen) => bytes[2] ^= 1,
+            (D::OtherCircuit, Step::Chosen) => bytes[0] ^= 1,
+            (D::OtherSeeds, Step::SeedChoices) => bytes[0] ^= 3,
+            _ => {}
+        }
+    }
+}
+
+/// Whether the form has that step of an evaluator.
+pub fn form_of(deviation: EvaluatorDeviation) -> Option<Form> {
+    use EvaluatorDeviation as D;
+    match deviation {
+        D::FalseWitness | D::OtherCircuit | D::OtherSeeds => Some(Form::Seeds),
+        D::FalseOutput | D::FalseLabels => None,
+    }
+}
+
+/// Runs both parties, each with its conduct, on one thread and with generators of `seed`; what either came to.
+pub fn run(
+    program: &Arc<Program>,
+    inputs: &[Bits],
+    config: Config,
+    garbler: impl Conduct<Step>,
+    evaluator: impl Conduct<Step>,
+    seed: u128,
+) -> [Result<Outputs, ProtocolError>; 2] {
+    run_over(memory_pair, program, inputs, config, (garbler, evaluator), seed)
+}
+
+/// The same over channels that `connect` makes.
+pub fn run_over(
+    connect: impl FnOnce() -> (Channel, Channel),
+    program: &Arc<Program>,
+    inputs: &[Bits],
+    config: Config,
+    (garbler, evaluator): (impl Conduct<Step>, impl Conduct<Step>),
+    seed: u128,
+) -> [Result<Outputs, ProtocolError>; 2] {
+    let plan = |()| Plan::new(program.clone(), config).map(Arc::new);
+    run_two(
+        NAME,
+        (program, inputs, seed),
+        connect,
+        async |session, own| {
+            let mut role = Garbler::setup_with(session, plan(())?, garbler).await?;
+            let mut prepared = role.prepare(session).await?;
+            role.build(session, &mut prepared).await?;
+            role.online(session, prepared, own).await
+        },
+        async |session, own| {
+            let mut role = Evaluator::setup_with(session, plan(())?, evaluator).await?;
+            let mut prepared = role.prepare(session).await?;
+            let built = role.build(session, &mut prepared).await;
+            let result = match built {
+                Ok(()) => role.online(session, prepared, own).await,
+                Err(error) => Err(error),
+            };
+            // What was found out stays so, whatever is tried next.
+            if let Err(ProtocolError::Corrupted(corrupted)) = &result {
+                let again = role.prepare(session).await.err();
+                let latched = matches!(&again, Some(ProtocolError::Corrupted(again)) if again == corrupted);
+                assert!(latched, "a corrupted peer is not served again");
+            }
+            result
+        },
+    )
+}
+
+/// Runs two honest parties.
+pub fn run_honest(
+    program: &Arc<Program>,
+    inputs: &[Bits],
+    config: Config,
+    seed: u128,
+) -> [Result<Outputs, ProtocolError>; 2] {
+    run(program, inputs, config, Honest, Honest, seed)
+}

@@ -1,0 +1,254 @@
+//! Every deviation from `covert` ends as the protocol promises, and is found out as often as its deterrence says; nothing that
+//! happens to the connection makes a corrupted peer of an honest one.
+
+use std::{sync::Arc, time::Duration};
+
+use garblet_cheat::{
+    Outcome, Outputs, binomial_tail,
+    covert::{
+        CheatingEvaluator, CheatingGarbler, EvaluatorDeviation, GarblerDeviation, form_of, run, run_honest, run_over,
+    },
+    outcome,
+};
+use garblet_circuit::{Bits, Party, Program, evaluate, library};
+use garblet_net::testing::{Direction, Fault, FaultKind, intercepted_pair};
+use garblet_protocols::{
+    conduct::Honest,
+    covert::{CHECKS, Config, Form},
+};
+
+/// The significance at which a formula counts as refuted.
+const ALPHA: f64 = 1e-4;
+
+const FORMS: [Form; 2] = [Form::Seeds, Form::Al07];
+
+fn config(form: Form, circuits: u16) -> Config {
+    Config { form, circuits: Some(circuits), shares: Some(2), ..Config::default() }
+}
+
+/// Runs of a rate's measurement.
+fn trials() -> u32 {
+    if std::env::var_os("GARBLET_TEST_FULL").is_some() { 1000 } else { 40 }
+}
+
+struct Job {
+    program: Arc<Program>,
+    /// The same ports, another function.
+    other: Arc<Program>,
+    inputs: Vec<Bits>,
+}
+
+fn job() -> Job {
+    let find = |name| Arc::new(library::find(name).unwrap());
+    let inputs = vec![Bits::from_u128(0b1011_0010, 8), Bits::from_u128(0b0110_1001, 8)];
+    Job { program: find("lib:add(8)"), other: find("lib:sub(8)"), inputs }
+}
+
+impl Job {
+    fn right(&self, party: u16) -> Outputs {
+        let outputs = self.program.outputs().iter().zip(evaluate(&self.program, &self.inputs));
+        outputs.map(|(output, value)| output.recipients.contains(Party(party)).then_some(value)).collect()
+    }
+
+    /// What the evaluator comes to against a garbler that cheats in `bad` circuits.
+    fn against_garbler(&self, config: Config, deviation: GarblerDeviation, bad: usize, seed: u128) -> Outcome {
+        let cheat = CheatingGarbler::new(deviation, bad, self.other.clone());
+        let [_, evaluator] = run(&self.program, &self.inputs, config, cheat, Honest, seed);
+        outcome(&evaluator, &self.right(1))
+    }
+
+    /// How often the evaluator finds a garbler that cheats in `bad` circuits.
+    fn count_corrupted(&self, config: Config, deviation: GarblerDeviation, bad: usize) -> u32 {
+        let seeds = 0..u128::from(trials());
+        let corrupted = |outcome| matches!(outcome, Outcome::Corrupted(_));
+        seeds.filter(|&seed| corrupted(self.against_garbler(config, deviation, bad, 1000 + seed))).count() as u32
+    }
+}
+
+fn assert_rate(what: &str, count: u32, probability: f64) {
+    let tail = binomial_tail(count, trials(), probability);
+    assert!(tail > ALPHA, "{what}: {count} of {}, expected {probability:.4} of them (tail {tail:.1e})", trials());
+}
+
+#[test]
+fn honest_parties_get_the_right_result() {
+    let job = job();
+    for form in FORMS {
+        let [garbler, evaluator] = run_honest(&job.program, &job.inputs, config(form, 3), 1);
+        assert_eq!(outcome(&garbler, &job.right(0)), Outcome::Right, "{form:?}");
+        assert_eq!(outcome(&evaluator, &job.right(1)), Outcome::Right, "{form:?}");
+    }
+}
+
+/// In all circuits: some bad one is checked, the evaluated one is bad too.
+#[test]
+fn a_garbler_that_cheats_in_all_circuits_is_found_by_the_check_that_is_there_for_it() {
+    let job = job();
+    for (form, deviations) in [(Form::Seeds, &GarblerDeviation::SEEDS[..]), (Form::Al07, &GarblerDeviation::AL07[..])] {
+        for &(deviation, promise) in deviations {
+            // What a circuit before had cannot be had by the first.
+            let outcomes: Vec<Outcome> =
+                (0..3).map(|seed| job.against_garbler(config(form, 3), deviation, 3, seed)).collect();
+            let promised = |outcome: &Outcome| match *outcome {
+                Outcome::Corrupted(check) => promise.checked == Some(check),
+                Outcome::Caught(check) => promise.evaluated == Some(check) && promise.checked.is_none(),
+                Outcome::Right => matches!(deviation, GarblerDeviation::SpoiledLabels { .. }) && form == Form::Al07,
+                _ => false,
+            };
+            assert!(outcomes.iter().all(promised), "{form:?}, {deviation:?}: {outcomes:?}");
+        }
+    }
+}
+
+/// In one of two circuits, over several seeds: checked it is found with evidence; evaluated it is found, or it may do what it likes.
+#[test]
+fn a_garbler_that_cheats_in_one_circuit_is_found_if_that_is_checked() {
+    let job = job();
+    for (deviation, promise) in GarblerDeviation::SEEDS {
+        let replays = matches!(deviation, GarblerDeviation::ReplayedHash | GarblerDeviation::ReplayedHead);
+        let bad = if replays { 2 } else { 1 };
+        let mut seen = [false; 2];
+        for seed in 0..8 {
+            let outcome = job.against_garbler(config(Form::Seeds, 2), deviation, bad, seed);
+            let as_checked = match promise.checked {
+                Some(check) => outcome == Outcome::Corrupted(check),
+                None => outcome == Outcome::Right,
+            };
+            let as_evaluated = match promise.evaluated {
+                Some(check) => outcome == Outcome::Caught(check),
+                // It ends if the garbler does, with whose labels the output of a bad circuit does not go.
+                None => matches!(outcome, Outcome::Right | Outcome::Wrong | Outcome::Ended),
+            };
+            assert!(as_checked || as_evaluated, "{deviation:?}: {outcome:?}");
+            seen[0] |= as_checked;
+            seen[1] |= as_evaluated;
+        }
+        assert_eq!(seen, [true; 2], "{deviation:?}: either happens with probability 1/2");
+    }
+}
+
+#[test]
+fn an_evaluator_that_cheats_is_caught() {
+    let job = job();
+    for (deviation, check) in EvaluatorDeviation::ALL {
+        for form in FORMS.into_iter().filter(|form| form_of(deviation).is_none_or(|only| only == *form)) {
+            let [garbler, _] =
+                run(&job.program, &job.inputs, config(form, 3), Honest, CheatingEvaluator { deviation }, 5);
+            assert_eq!(outcome(&garbler, &job.right(0)), Outcome::Caught(check), "{form:?}, {deviation:?}");
+        }
+    }
+}
+
+/// Pads that it did not choose are of no use to the evaluator: it cannot even check, and thinks that the garbler cheats.
+#[test]
+fn an_evaluator_that_takes_other_seeds_gets_nothing() {
+    let job = job();
+    let cheat = CheatingEvaluator { deviation: EvaluatorDeviation::OtherSeeds };
+    let [garbler, evaluator] = run(&job.program, &job.inputs, config(Form::Seeds, 2), Honest, cheat, 5);
+    assert_eq!(outcome(&garbler, &job.right(0)), Outcome::Ended);
+    assert!(matches!(outcome(&evaluator, &job.right(1)), Outcome::Corrupted(_)));
+}
+
+/// Every check of the protocol has a deviation that trips it.
+#[test]
+fn no_check_is_without_a_deviation() {
+    let garbler = GarblerDeviation::SEEDS.iter().chain(&GarblerDeviation::AL07);
+    let garbler = garbler.flat_map(|(_, promise)| [promise.checked, promise.evaluated]).flatten();
+    let covered: Vec<_> = garbler.chain(EvaluatorDeviation::ALL.iter().map(|(_, check)| *check)).collect();
+    for check in CHECKS {
+        assert!(covered.contains(check), "no deviation trips {check:?}");
+    }
+    assert!(covered.iter().all(|check| CHECKS.contains(check)));
+}
+
+/// One bad circuit of `l` is found with the probability `1 - 1/l`.
+#[test]
+fn a_bad_circuit_is_found_as_often_as_deterrence_says() {
+    let job = job();
+    for (form, circuits) in [(Form::Seeds, 2), (Form::Seeds, 4), (Form::Al07, 3)] {
+        let config = config(form, circuits);
+        let found = job.count_corrupted(config, GarblerDeviation::WrongTables, 1);
+        let probability = 1.0 - 1.0 / f64::from(circuits);
+        assert_rate(&format!("{config:?}"), found, probability);
+        assert!(config.deterrence() <= probability + 1e-9);
+    }
+}
+
+/// In the form `seeds` the evaluator finds spoiled labels whatever its input is.
+#[test]
+fn spoiled_labels_are_found_whatever_the_input() {
+    for bit in [false, true] {
+        let mut job = job();
+        job.inputs[1].set(0, bit);
+        for branch in [false, true] {
+            let deviation = GarblerDeviation::SpoiledLabels { wires: &[0], branch };
+            for seed in 0..3 {
+                let outcome = job.against_garbler(config(Form::Seeds, 2), deviation, 2, seed);
+                assert!(matches!(outcome, Outcome::Corrupted(_)), "bit {bit}, branch {branch}: {outcome:?}");
+            }
+        }
+    }
+}
+
+/// In the form `al07` a spoiled label is found with probability 1/2 whatever the input is; spoiled at all `m` shares of a bit it escapes
+/// with probability `2^(1 - m)` at most, which the deterrence takes off.
+#[test]
+fn spoiled_labels_of_shares_are_found_as_often_as_deterrence_says() {
+    // Both shares of bit 0 of 8.
+    let both: &[usize] = &[0, 8];
+    for bit in [false, true] {
+        let mut job = job();
+        job.inputs[1].set(0, bit);
+        let one = GarblerDeviation::SpoiledLabels { wires: &both[..1], branch: false };
+        let found = job.count_corrupted(config(Form::Al07, 2), one, 2);
+        assert_rate(&format!("one share, bit {bit}"), found, 0.5);
+        let all = GarblerDeviation::SpoiledLabels { wires: both, branch: false };
+        let found = job.count_corrupted(config(Form::Al07, 2), all, 2);
+        // Shares that are both one escape.
+        assert_rate(&format!("both shares, bit {bit}"), found, if bit { 1.0 } else { 0.5 });
+    }
+}
+
+/// A garbler that leaves when it hears what is checked: suspected in the form `al07`, where it may have been about to be found out; in the
+/// form `seeds` it was checked before.
+#[test]
+fn a_garbler_that_leaves_is_suspected_only_where_it_could_escape() {
+    let job = job();
+    for (form, expected) in [(Form::Al07, Outcome::Suspected), (Form::Seeds, Outcome::Ended)] {
+        assert_eq!(job.against_garbler(config(form, 3), GarblerDeviation::Leaves, 3, 1), expected, "{form:?}");
+    }
+}
+
+/// Whatever frame the connection ends at, or stops at, an honest garbler is never called corrupted.
+#[test]
+fn a_lost_connection_is_no_proof_of_cheating() {
+    let job = job();
+    for form in FORMS {
+        let mut suspected = 0;
+        for (direction, kind) in [
+            (Direction::Forth, FaultKind::Cut),
+            (Direction::Forth, FaultKind::Truncate),
+            (Direction::Forth, FaultKind::Stall),
+            (Direction::Back, FaultKind::Cut),
+        ] {
+            for frame in 0.. {
+                let fault = Fault { direction, frame, kind };
+                let connect = || {
+                    let (mut left, mut right, _) = intercepted_pair(Some(fault));
+                    left.set_timeout(Duration::from_millis(150));
+                    right.set_timeout(Duration::from_millis(150));
+                    (left, right)
+                };
+                let honest = (Honest, Honest);
+                let [_, evaluator] = run_over(connect, &job.program, &job.inputs, config(form, 2), honest, 7);
+                match outcome(&evaluator, &job.right(1)) {
+                    Outcome::Ended => {}
+                    Outcome::Suspected => suspected += 1,
+                    Outcome::Right => break,
+                    other => panic!("{form:?}, {fault:?}: {other:?}"),
+                }
+            }
+        }
+        assert_eq!(suspected > 0, form == Form::Al07, "{form:?}: {suspected} times suspected");
+    }
+}

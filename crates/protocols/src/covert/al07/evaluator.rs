@@ -1,0 +1,251 @@
+//! Steps 2 to 8 of the evaluator.
+
+use std::sync::Arc;
+
+use garblet_circuit::Bits;
+use garblet_ot::Choices;
+use garblet_primitives::Block;
+use zeroize::Zeroizing;
+
+use super::{
+    super::{
+        GARBLER, Step,
+        corrupted::{Comparison, Corrupted, Suspected, cheating},
+        evaluator::{Evaluator, FromCircuit},
+        plan::Plan,
+    },
+    shared,
+};
+use crate::{
+    binding::SessionId,
+    bulk::{receive_blocks, send_blocks},
+    checks::Check,
+    conduct::Conduct,
+    encoding::Encoding,
+    error::ProtocolError,
+    seeded::{Evaluated, Evaluation, InputLabels, Secrets, Shared, Split, Stream, lanes, wires},
+    session::Session,
+    workers::Work,
+};
+
+/// What the evaluator has prepared.
+pub(in super::super) struct EvaluatorWires {
+    run: SessionId,
+    encoding_seed: Block,
+    encoding: Encoding,
+    /// What the OTs chose for the wires of the encoded input, and the pads.
+    random: Choices,
+    pads: Zeroizing<Vec<Block>>,
+    /// Which circuit is evaluated.
+    split: Split,
+}
+
+/// What the evaluator has of all circuits when it says which it evaluates.
+struct Received {
+    /// Of each circuit the labels of its own encoded wires.
+    own: Vec<Zeroizing<Vec<Block>>>,
+    /// Of each circuit the hash.
+    hashes: Vec<[u8; 32]>,
+    /// The circuit to evaluate.
+    parts: Vec<Vec<Block>>,
+}
+
+/// All circuits but one were opened and are what their seeds give; only [`verify`] makes it.
+struct CircuitsVerified(());
+
+/// Step 2.
+pub(in super::super) async fn prepare<C: Conduct<Step>>(
+    evaluator: &mut Evaluator<C>,
+    session: &mut Session,
+    run: SessionId,
+) -> Result<EvaluatorWires, ProtocolError> {
+    let plan = evaluator.plan.clone();
+    let (random, pads) = evaluator.ot.extend(session.channel(), plan.blueprint().evaluator_wires()).await?;
+    let split = Split::random(plan.circuits(), 1, session.rng());
+    let encoding_seed = session.rng().next_block();
+    send_blocks(session, &[encoding_seed]).await?;
+    session.channel().flush().await?;
+    let encoding = plan.config().encoding_of(plan.evaluator_bits(), encoding_seed);
+    Ok(EvaluatorWires { run, encoding_seed, encoding, random, pads: Zeroizing::new(pads), split })
+}
+
+/// Steps 3 to 8.
+pub(in super::super) async fn evaluate<C: Conduct<Step>>(
+    evaluator: &mut Evaluator<C>,
+    session: &mut Session,
+    prepared: EvaluatorWires,
+    input: &Bits,
+) -> Result<FromCircuit, ProtocolError> {
+    let choices = choose(evaluator, session, &prepared, input).await?;
+    let own = receive_labels(session, &prepared, &choices, &evaluator.plan).await?;
+    let mut received = receive_circuits(evaluator, session, &prepared, own).await?;
+    let chosen = prepared.split.evaluated().next().unwrap_or_default();
+    let mut message = (chosen as u16).to_le_bytes();
+    evaluator.conduct.touch(Step::Chosen, 0, &mut message);
+    session.channel().send_bytes(&message).await?;
+    let plan = evaluator.plan.clone();
+    let (seeds, garbler) = receive_openings(session, &plan).await?;
+    let shared = Arc::new(shared(&plan, &prepared.run, prepared.encoding_seed));
+    let own = received.own[chosen].clone();
+    let parts = std::mem::take(&mut received.parts);
+    let verified = verify(session.workers(), &plan, &shared, &prepared, received, &seeds, &choices).await?;
+    let labels = InputLabels { garbler: &garbler, own: &own };
+    let evaluated = evaluate_circuit(&plan, &shared, chosen, labels, &parts, verified)?;
+    let Evaluated { garbler_labels_fit, outputs, labels, .. } = evaluated;
+    match garbler_labels_fit {
+        true => Ok(FromCircuit { run: prepared.run, outputs, labels }),
+        false => Err(cheating(Check::GarblerLabel, chosen).into()),
+    }
+}
+
+/// Step 3: the wires of the encoded input; those of the bits are corrected to fit the others.
+async fn choose<C: Conduct<Step>>(
+    evaluator: &mut Evaluator<C>,
+    session: &mut Session,
+    prepared: &EvaluatorWires,
+    input: &Bits,
+) -> Result<Choices, ProtocolError> {
+    let EvaluatorWires { encoding, random, .. } = prepared;
+    let first = encoding.first_wires(input.iter(), |wire| random.get(wire));
+    let others = (encoding.bits()..encoding.wires()).map(|wire| random.get(wire));
+    let corrections: Choices = first.iter().zip(random.iter()).map(|(&wanted, had)| wanted ^ had).collect();
+    let mut bytes = corrections.as_bytes().to_vec();
+    evaluator.conduct.touch(Step::InputChoices, 0, &mut bytes);
+    session.channel().send_bytes(&bytes).await?;
+    Ok(first.iter().copied().chain(others).collect())
+}
+
+/// Step 4.
+async fn receive_labels(
+    session: &mut Session,
+    prepared: &EvaluatorWires,
+    choices: &Choices,
+    plan: &Plan,
+) -> Result<Vec<Zeroizing<Vec<Block>>>, ProtocolError> {
+    let place = prepared.run.place(GARBLER, Step::EvaluatorLabels as u8);
+    let ciphers = wires::receiver_ciphers(place, &prepared.pads, choices);
+    let mut message = vec![Block::ZERO; 2 * choices.len()];
+    let mut all = Vec::with_capacity(plan.circuits());
+    for circuit in 0..plan.circuits() {
+        receive_blocks(session, &mut message).await?;
+        all.push(wires::decrypt(&message, &ciphers, choices, circuit));
+    }
+    Ok(all)
+}
+
+/// Step 5: all circuits are hashed, whichever is evaluated.
+async fn receive_circuits<C: Conduct<Step>>(
+    evaluator: &Evaluator<C>,
+    session: &mut Session,
+    prepared: &EvaluatorWires,
+    own: Vec<Zeroizing<Vec<Block>>>,
+) -> Result<Received, ProtocolError> {
+    let (plan, blueprint) = (&evaluator.plan, evaluator.plan.blueprint());
+    let (circuits, part_count) = (plan.circuits(), blueprint.part_count());
+    let mut hashes: Vec<_> = (0..circuits).map(|circuit| place(&prepared.run, circuit).hasher()).collect();
+    let mut parts = Vec::with_capacity(part_count);
+    for (circuit, part) in lanes::order(circuits, part_count) {
+        let mut blocks = vec![Block::ZERO; blueprint.part_blocks(part)];
+        receive_blocks(session, &mut blocks).await?;
+        hashes[circuit].add(bytemuck::cast_slice(&blocks));
+        if !prepared.split.is_checked(circuit) {
+            parts.push(blocks);
+        }
+        if part + 1 == part_count {
+            session.advance((circuit as u64 + 1) * plan.and_count(), circuits as u64 * plan.and_count());
+        }
+    }
+    Ok(Received { own, hashes: hashes.into_iter().map(|hash| hash.finish()).collect(), parts })
+}
+
+/// Where the hash of a circuit belongs.
+fn place(run: &SessionId, circuit: usize) -> crate::binding::Place {
+    run.place(GARBLER, Step::Commitment as u8).at(circuit as u64)
+}
+
+/// The first half of step 7: seeds of the other circuits, the garbler's labels for the one to evaluate.
+///
+/// *Errors*: [`Suspected`] whatever happens to the connection.
+async fn receive_openings(
+    session: &mut Session,
+    plan: &Plan,
+) -> Result<(Vec<Block>, Zeroizing<Vec<Block>>), ProtocolError> {
+    let mut seeds = vec![Block::ZERO; plan.circuits() - 1];
+    let mut garbler = Zeroizing::new(vec![Block::ZERO; plan.blueprint().garbler_wires()]);
+    let received = async {
+        session.channel().receive_bytes(bytemuck::cast_slice_mut(&mut seeds)).await?;
+        session.channel().receive_bytes(bytemuck::cast_slice_mut(&mut garbler)).await
+    };
+    received.await.map_err(|source| Suspected { source })?;
+    Ok((seeds, garbler))
+}
+
+/// A circuit that is checked.
+struct CircuitCheck {
+    circuit: usize,
+    seed: Block,
+    hash: [u8; 32],
+    own: Zeroizing<Vec<Block>>,
+}
+
+/// The second half of step 7: makes the opened circuits again, on all workers.
+async fn verify(
+    workers: usize,
+    plan: &Arc<Plan>,
+    shared: &Arc<Shared>,
+    prepared: &EvaluatorWires,
+    received: Received,
+    seeds: &[Block],
+    choices: &Choices,
+) -> Result<CircuitsVerified, ProtocolError> {
+    let mut checks: Vec<Vec<CircuitCheck>> = (0..workers).map(|_| Vec::new()).collect();
+    let Received { own, hashes, .. } = received;
+    for (at, (circuit, &seed)) in prepared.split.checked().zip(seeds).enumerate() {
+        checks[at % workers].push(CircuitCheck { circuit, seed, hash: hashes[circuit], own: own[circuit].clone() });
+    }
+    let run_all = |checks: Vec<CircuitCheck>| {
+        let (plan, shared, run, choices) = (plan.clone(), shared.clone(), prepared.run, choices.clone());
+        Work::begin(move || checks.iter().try_for_each(|check| check.run(&plan, &shared, run, &choices)))
+    };
+    let work: Vec<_> = checks.into_iter().map(run_all).collect();
+    for work in work {
+        work.result().await??;
+    }
+    Ok(CircuitsVerified(()))
+}
+
+impl CircuitCheck {
+    fn run(&self, plan: &Plan, shared: &Shared, run: SessionId, choices: &Choices) -> Result<(), Box<Corrupted>> {
+        let CircuitCheck { circuit, seed, hash: said, ref own } = *self;
+        let secrets = Secrets::of_seed(plan.blueprint(), seed);
+        let mut stream = Stream::new(plan.blueprint(), shared, circuit, &secrets);
+        let mut hash = place(&run, circuit).hasher();
+        while let Some(blocks) = stream.next_part() {
+            hash.add(bytemuck::cast_slice(&blocks));
+        }
+        Comparison { check: Check::CircuitOfSeed, said, due: hash.finish() }.verify(run, circuit, seed)?;
+        let delta = secrets.delta.block();
+        let due =
+            secrets.evaluator.iter().zip(choices.iter()).map(|(&zero, choice)| zero ^ (Block::mask(choice) & delta));
+        let due: Zeroizing<Vec<Block>> = Zeroizing::new(due.collect());
+        let place = run.place(GARBLER, Step::EvaluatorLabels as u8).at(circuit as u64);
+        let [said, due] = [own, &due].map(|labels| place.digest(bytemuck::cast_slice(labels)));
+        Comparison { check: Check::LabelOfSeed, said, due }.verify(run, circuit, seed)
+    }
+}
+
+/// Step 8.
+fn evaluate_circuit(
+    plan: &Plan,
+    shared: &Shared,
+    circuit: usize,
+    labels: InputLabels<'_>,
+    parts: &[Vec<Block>],
+    _verified: CircuitsVerified,
+) -> Result<Evaluated, ProtocolError> {
+    let mut evaluation = Evaluation::new(plan.blueprint(), shared, circuit, labels);
+    for blocks in parts {
+        evaluation.take(blocks)?;
+    }
+    Ok(evaluation.finish(parts.last().map_or(&[], Vec::as_slice)))
+}

@@ -1,0 +1,149 @@
+//! Party 1: checks all circuits but one and evaluates that.
+
+use std::sync::Arc;
+
+use garblet_circuit::Bits;
+use garblet_ot::{CheckedCotReceiver, RandomOtReceiver};
+use garblet_primitives::Block;
+
+use super::{
+    EVALUATOR, NAME, Step, al07,
+    config::Form,
+    corrupted::Corrupted,
+    output,
+    plan::{Plan, SIGMA},
+    seeds,
+};
+use crate::{
+    binding::SessionId,
+    conduct::{Conduct, Honest},
+    error::ProtocolError,
+    interface,
+    phase::Phase,
+    session::Session,
+};
+
+/// The evaluator of a session.
+pub struct Evaluator<C = Honest> {
+    pub(super) plan: Arc<Plan>,
+    id: SessionId,
+    pub(super) ot: RandomOtReceiver<CheckedCotReceiver>,
+    runs: u64,
+    pub(super) conduct: C,
+    /// What was found out of the garbler, in whatever run.
+    corrupted: Option<Box<Corrupted>>,
+}
+
+/// What the evaluator has prepared for one run; a run consumes it, so it is used at most once.
+pub struct EvaluatorPrepared(Material);
+
+enum Material {
+    Seeds(seeds::EvaluatorSeeds),
+    Al07(al07::EvaluatorWires),
+}
+
+/// What came out of the circuit that was evaluated.
+pub(super) struct FromCircuit {
+    pub(super) run: SessionId,
+    /// The evaluator's outputs.
+    pub(super) outputs: Bits,
+    /// The labels of all outputs.
+    pub(super) labels: Vec<Box<[Block]>>,
+}
+
+impl Evaluator {
+    /// Step 1.
+    ///
+    /// *Errors*: those of [`CheckedCotReceiver::setup`].
+    pub async fn setup(session: &mut Session, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
+        Evaluator::setup_with(session, plan, Honest).await
+    }
+}
+
+impl<C: Conduct<Step>> Evaluator<C> {
+    /// Step 1, for an evaluator that behaves like that.
+    ///
+    /// *Errors*: as [`Evaluator::setup`].
+    pub async fn setup_with(session: &mut Session, plan: Arc<Plan>, conduct: C) -> Result<Self, ProtocolError> {
+        session.enter(Phase::Setup);
+        let (channel, rng) = session.parts();
+        let id = SessionId::agree(channel, rng, NAME, plan.program().digest(), EVALUATOR).await?;
+        let ot = CheckedCotReceiver::setup(channel, rng, plan.config().ot_width, SIGMA).await?;
+        Ok(Evaluator { plan, id, ot: RandomOtReceiver::new(ot), runs: 0, conduct, corrupted: None })
+    }
+
+    /// Steps 2 and 3.
+    ///
+    /// *Errors*: a garbler that was found to be [`Corrupted`] before; a sender of OTs that is found to cheat; the connection's.
+    pub async fn prepare(&mut self, session: &mut Session) -> Result<EvaluatorPrepared, ProtocolError> {
+        self.refuse_corrupted()?;
+        session.enter(Phase::Prepare);
+        let run = self.id.run(self.runs);
+        self.runs += 1;
+        Ok(EvaluatorPrepared(match self.plan.config().form {
+            Form::Seeds => Material::Seeds(seeds::prepare_evaluator(self, session, run).await?),
+            Form::Al07 => Material::Al07(al07::prepare_evaluator(self, session, run).await?),
+        }))
+    }
+
+    /// Step 4: what needs the program but no input.
+    ///
+    /// *Errors*: [`Corrupted`], now or before; the connection's.
+    pub async fn build(
+        &mut self,
+        session: &mut Session,
+        prepared: &mut EvaluatorPrepared,
+    ) -> Result<(), ProtocolError> {
+        self.refuse_corrupted()?;
+        session.enter(Phase::Build);
+        let built = match &mut prepared.0 {
+            Material::Seeds(seeds) => seeds::check_commitments(self, session, seeds).await,
+            Material::Al07(_) => Ok(()),
+        };
+        self.latched(built)
+    }
+
+    /// Steps 5 to 9.
+    ///
+    /// *Shape*: `values` are the evaluator's inputs in program order. Returns one entry per program output, none where the
+    /// evaluator is no recipient.
+    ///
+    /// *Errors*: inputs that do not fit; [`Corrupted`], now or before; a garbler that is found to cheat otherwise;
+    /// [`Suspected`](super::Suspected); the connection's.
+    pub async fn online(
+        &mut self,
+        session: &mut Session,
+        prepared: EvaluatorPrepared,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        self.refuse_corrupted()?;
+        let input = interface::own_input(self.plan.program(), EVALUATOR, values)?;
+        session.enter(Phase::Online);
+        let evaluated = match prepared.0 {
+            Material::Seeds(prepared) => seeds::evaluate(self, session, prepared, &input).await,
+            Material::Al07(prepared) => al07::evaluate(self, session, prepared, &input).await,
+        };
+        let FromCircuit { run, outputs, labels } = self.latched(evaluated)?;
+        let mut message = output::message(&self.plan, &run, &labels);
+        self.conduct.touch(Step::Result, 0, &mut message);
+        session.channel().send_bytes(&message).await?;
+        session.channel().flush().await?;
+        Ok(self.plan.deal(EVALUATOR, &outputs))
+    }
+
+    /// Refuses to go on with a garbler that was found out.
+    fn refuse_corrupted(&self) -> Result<(), ProtocolError> {
+        match &self.corrupted {
+            Some(corrupted) => Err(corrupted.clone().into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps what was found out.
+    fn latched<T>(&mut self, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
+        if let Err(ProtocolError::Corrupted(corrupted)) = &result {
+            self.corrupted = Some(corrupted.clone());
+        }
+        result
+    }
+}

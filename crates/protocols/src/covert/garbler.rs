@@ -1,0 +1,131 @@
+//! Party 0: garbles all circuits.
+
+use std::sync::Arc;
+
+use garblet_circuit::Bits;
+use garblet_ot::{CheckedCotSender, RandomOtSender};
+use garblet_primitives::{Block, Delta};
+use zeroize::Zeroizing;
+
+use super::{
+    GARBLER, NAME, Step, al07,
+    config::Form,
+    output,
+    plan::{Plan, SIGMA},
+    seeds,
+};
+use crate::{
+    binding::SessionId,
+    conduct::{Conduct, Honest},
+    error::ProtocolError,
+    interface,
+    phase::Phase,
+    seeded::Blueprint,
+    session::Session,
+};
+
+/// The garbler of a session.
+pub struct Garbler<C = Honest> {
+    pub(super) plan: Arc<Plan>,
+    id: SessionId,
+    pub(super) ot: RandomOtSender<CheckedCotSender>,
+    runs: u64,
+    pub(super) conduct: C,
+}
+
+/// What the garbler has prepared for one run; a run consumes it, so it is used at most once.
+pub struct GarblerPrepared(Material);
+
+enum Material {
+    Seeds(seeds::GarblerSeeds),
+    Al07(al07::GarblerWires),
+}
+
+/// What the garbler keeps of the circuit that is evaluated, to decode its output.
+pub(super) struct Evaluated {
+    pub(super) run: SessionId,
+    pub(super) delta: Delta,
+    /// The zero labels of all outputs.
+    pub(super) outputs: Zeroizing<Vec<Box<[Block]>>>,
+}
+
+impl Garbler {
+    /// Step 1.
+    ///
+    /// *Errors*: those of [`CheckedCotSender::setup`].
+    pub async fn setup(session: &mut Session, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
+        Garbler::setup_with(session, plan, Honest).await
+    }
+}
+
+impl<C: Conduct<Step>> Garbler<C> {
+    /// Step 1, for a garbler that behaves like that.
+    ///
+    /// *Errors*: as [`Garbler::setup`].
+    pub async fn setup_with(session: &mut Session, plan: Arc<Plan>, conduct: C) -> Result<Self, ProtocolError> {
+        session.enter(Phase::Setup);
+        let (channel, rng) = session.parts();
+        let id = SessionId::agree(channel, rng, NAME, plan.program().digest(), GARBLER).await?;
+        let delta = Delta::random(rng);
+        let ot = CheckedCotSender::setup(channel, rng, &delta, plan.config().ot_width, SIGMA).await?;
+        Ok(Garbler { plan, id, ot: RandomOtSender::new(ot), runs: 0, conduct })
+    }
+
+    /// Steps 2 and 3.
+    ///
+    /// *Errors*: a receiver of OTs that is found to cheat; the connection's.
+    pub async fn prepare(&mut self, session: &mut Session) -> Result<GarblerPrepared, ProtocolError> {
+        session.enter(Phase::Prepare);
+        let run = self.id.run(self.runs);
+        self.runs += 1;
+        Ok(GarblerPrepared(match self.plan.config().form {
+            Form::Seeds => Material::Seeds(seeds::prepare_garbler(self, session, run).await?),
+            Form::Al07 => Material::Al07(al07::prepare_garbler(self, session, run).await?),
+        }))
+    }
+
+    /// Step 4: what needs the program but no input.
+    ///
+    /// *Errors*: the connection's.
+    pub async fn build(&mut self, session: &mut Session, prepared: &mut GarblerPrepared) -> Result<(), ProtocolError> {
+        session.enter(Phase::Build);
+        match &mut prepared.0 {
+            Material::Seeds(seeds) => seeds::commit(self, session, seeds).await,
+            Material::Al07(_) => Ok(()),
+        }
+    }
+
+    /// Steps 5 to 9.
+    ///
+    /// *Shape*: `values` are the garbler's inputs in program order. Returns one entry per program output, none where the
+    /// garbler is no recipient.
+    ///
+    /// *Errors*: inputs that do not fit; an evaluator that is found to cheat; the connection's.
+    pub async fn online(
+        &mut self,
+        session: &mut Session,
+        prepared: GarblerPrepared,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let input = interface::own_input(self.plan.program(), GARBLER, values)?;
+        session.enter(Phase::Online);
+        let evaluated = match prepared.0 {
+            Material::Seeds(prepared) => seeds::garble(self, session, prepared, &input).await?,
+            Material::Al07(prepared) => al07::garble(self, session, prepared, &input).await?,
+        };
+        let mut message = vec![0; output::message_bytes(&self.plan)];
+        session.channel().receive_bytes(&mut message).await?;
+        session.channel().flush().await?;
+        let Evaluated { run, delta, outputs } = evaluated;
+        let output = output::verify(&self.plan, &run, delta.block(), &outputs, &message)?;
+        Ok(self.plan.deal(GARBLER, &output.into_bits()))
+    }
+
+    /// What a circuit is garbled from.
+    pub(super) fn blueprint_of(&mut self, circuit: usize) -> Result<Arc<Blueprint>, ProtocolError> {
+        match self.conduct.program(circuit) {
+            None => Ok(self.plan.blueprint().clone()),
+            Some(program) => Ok(Plan::new(program, self.plan.config())?.blueprint().clone()),
+        }
+    }
+}

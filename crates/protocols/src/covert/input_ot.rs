@@ -1,0 +1,66 @@
+//! The OTs of one circuit: a whole OT extension, all coins of either party from a seed, so that it can be made again.
+
+use garblet_net::{Channel, memory_pair};
+use garblet_ot::{CheckedCotReceiver, CheckedCotSender, Choices, OtError, RandomOtReceiver, RandomOtSender, Width};
+use garblet_primitives::{Block, Delta, Prg};
+use zeroize::Zeroizing;
+
+use super::plan::SIGMA;
+
+/// How many OTs of what form.
+#[derive(Clone, Copy)]
+pub(super) struct InputOts {
+    pub(super) width: Width,
+    /// How many; for none, nothing is sent.
+    pub(super) count: usize,
+}
+
+/// What the OTs of a seed are.
+pub(super) struct Replayed {
+    /// What was said, as the receiver of the OTs saw it.
+    pub(super) transcript: [u8; 32],
+    /// Both pads of each.
+    pub(super) pads: Zeroizing<Vec<[Block; 2]>>,
+}
+
+impl InputOts {
+    /// The sender: both pads of each OT.
+    ///
+    /// *Errors*: a receiver that is found to cheat; the connection's.
+    pub(super) async fn send(self, channel: &mut Channel, coins: Block) -> Result<Zeroizing<Vec<[Block; 2]>>, OtError> {
+        if self.count == 0 {
+            return Ok(Zeroizing::default());
+        }
+        let mut rng = Prg::new(coins);
+        let delta = Delta::random(&mut rng);
+        let sender = CheckedCotSender::setup(channel, &mut rng, &delta, self.width, SIGMA).await?;
+        Ok(Zeroizing::new(RandomOtSender::new(sender).extend(channel, self.count).await?))
+    }
+
+    /// The receiver: random choices, and the pad of each.
+    ///
+    /// *Errors*: a sender that is found to cheat; the connection's.
+    pub(super) async fn receive(
+        self,
+        channel: &mut Channel,
+        coins: Block,
+    ) -> Result<(Choices, Zeroizing<Vec<Block>>), OtError> {
+        if self.count == 0 {
+            return Ok((Choices::zeros(0), Zeroizing::default()));
+        }
+        let receiver = CheckedCotReceiver::setup(channel, &mut Prg::new(coins), self.width, SIGMA).await?;
+        let (choices, pads) = RandomOtReceiver::new(receiver).extend(channel, self.count).await?;
+        Ok((choices, Zeroizing::new(pads)))
+    }
+
+    /// Both parties, in memory.
+    ///
+    /// *Errors*: none, with honest code at both ends.
+    pub(super) async fn replay(self, sender: Block, receiver: Block) -> Result<Replayed, OtError> {
+        let (mut left, mut right) = memory_pair();
+        right.begin_transcript();
+        let (sent, received) = tokio::join!(self.send(&mut left, sender), self.receive(&mut right, receiver));
+        received?;
+        Ok(Replayed { transcript: right.end_transcript(), pads: sent? })
+    }
+}

@@ -1,0 +1,84 @@
+//! The garbler's output: the evaluator shows that it has the labels of what it hands over.
+//!
+//! *Source*: authenticity of garbled circuits (Bellare, Hoang, Rogaway 2012): who evaluates knows one label of each output and cannot
+//! guess the other. So a hash of the labels shows that they are those of the select bits that come with it.
+
+use garblet_circuit::{Bits, Party, Program};
+use garblet_primitives::Block;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use super::{EVALUATOR, GARBLER, Step, plan::Plan};
+use crate::{
+    binding::SessionId,
+    checks::{Cheating, Check},
+    interface,
+};
+
+/// Bytes of the hash.
+pub(super) const DIGEST_BYTES: usize = 32;
+
+/// Bytes that the evaluator hands over; none if the garbler learns nothing.
+pub(super) fn message_bytes(plan: &Plan) -> usize {
+    match plan.garbler_outputs() {
+        0 => 0,
+        bits => bits.div_ceil(8) + DIGEST_BYTES,
+    }
+}
+
+/// What the evaluator hands over, from the labels of all outputs.
+pub(super) fn message(plan: &Plan, run: &SessionId, labels: &[Box<[Block]>]) -> Vec<u8> {
+    if plan.garbler_outputs() == 0 {
+        return Vec::new();
+    }
+    let garbling = plan.config().garbling;
+    let mut bytes = interface::select_bits(plan.program(), garbling, GARBLER, labels).to_bytes();
+    bytes.extend(digest(run, &of_party(plan.program(), GARBLER, labels)));
+    bytes
+}
+
+/// The garbler's output comes from its circuit; only [`verify`] makes it.
+pub(super) struct OutputVerified(Bits);
+
+impl OutputVerified {
+    /// The output, in program order.
+    pub(super) fn into_bits(self) -> Bits {
+        self.0
+    }
+}
+
+/// Checks what the evaluator hands over.
+///
+/// *Shape*: `zero` are the zero labels of all outputs; `message` has [`message_bytes`]. *Errors*: [`Check::OutputLabels`].
+pub(super) fn verify(
+    plan: &Plan,
+    run: &SessionId,
+    delta: Block,
+    zero: &[Box<[Block]>],
+    message: &[u8],
+) -> Result<OutputVerified, Cheating> {
+    let bits = plan.garbler_outputs();
+    if bits == 0 {
+        return Ok(OutputVerified(Bits::default()));
+    }
+    let (active, said) = message.split_at(message.len().saturating_sub(DIGEST_BYTES));
+    let active = Bits::from_bytes(active).slice(0, bits);
+    let zero_bits = interface::select_bits(plan.program(), plan.config().garbling, GARBLER, zero);
+    let output: Bits = zero_bits.iter().zip(active.iter()).map(|(zero, active)| zero ^ active).collect();
+    let mut labels = of_party(plan.program(), GARBLER, zero);
+    labels.iter_mut().zip(output.iter()).for_each(|(label, bit)| *label ^= Block::mask(bit) & delta);
+    match bool::from(digest(run, &labels).ct_eq(said)) {
+        true => Ok(OutputVerified(output)),
+        false => Err(Cheating::new(Check::OutputLabels, format!("our output of {bits} bits"))),
+    }
+}
+
+fn digest(run: &SessionId, labels: &[Block]) -> [u8; DIGEST_BYTES] {
+    run.place(EVALUATOR, Step::Result as u8).digest(bytemuck::cast_slice(labels))
+}
+
+/// The labels of the outputs that a party learns.
+fn of_party(program: &Program, party: Party, labels: &[Box<[Block]>]) -> Zeroizing<Vec<Block>> {
+    let learned = program.outputs().iter().zip(labels).filter(|(output, _)| output.recipients.contains(party));
+    Zeroizing::new(learned.flat_map(|(_, labels)| labels.iter().copied()).collect())
+}

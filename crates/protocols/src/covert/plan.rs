@@ -1,0 +1,100 @@
+//! What both parties agree on before a run: the program, the parameters, and all sizes.
+
+use std::sync::Arc;
+
+use garblet_circuit::{Bits, Party, Program};
+use garblet_garble::Schedules;
+use garblet_ot::Sigma;
+
+use super::{
+    NAME,
+    config::{Config, Form},
+};
+use crate::{
+    error::ProtocolError,
+    interface::{self, EVALUATOR, GARBLER},
+    security::Security,
+    seeded::{Blueprint, Committed},
+};
+
+/// The security of the consistency checks of OT.
+pub(super) const SIGMA: Sigma = Sigma::Eighty;
+
+/// A program made ready for `covert`.
+pub struct Plan {
+    blueprint: Arc<Blueprint>,
+    config: Config,
+}
+
+impl Plan {
+    /// Checks that the protocol can run the program and makes its schedules.
+    ///
+    /// *Errors*: an input or a recipient that is neither party 0 nor party 1; the scheme `privacy-free`.
+    pub fn new(program: Arc<Program>, config: Config) -> Result<Self, ProtocolError> {
+        interface::check_parties(NAME, &program, config.garbling)?;
+        if config.garbling.scheme.is_privacy_free() {
+            let reason = "the privacy-free scheme shows the evaluator every wire".into();
+            return Err(ProtocolError::Unsupported { protocol: NAME, program: program.name().into(), reason });
+        }
+        let wires = config.encoded_wires(interface::input_bits(&program, EVALUATOR));
+        let committed = Committed { garbler: true, evaluator: config.form == Form::Al07 };
+        let blueprint = Arc::new(Blueprint::new(program, config.garbling, committed, 0, wires));
+        Ok(Plan { blueprint, config })
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        self.blueprint.program()
+    }
+
+    /// The program's schedules.
+    pub fn schedules(&self) -> &Schedules {
+        self.blueprint.schedules()
+    }
+
+    /// The parameters.
+    pub fn config(&self) -> Config {
+        self.config
+    }
+
+    /// AND gates of one circuit.
+    pub fn and_count(&self) -> u64 {
+        self.blueprint.and_count()
+    }
+
+    /// Circuits that are garbled.
+    pub fn circuits(&self) -> usize {
+        self.config.circuits()
+    }
+
+    /// What a run promises: the cheating probability is that of a garbler; an evaluator has none but the statistical one.
+    pub fn security(&self) -> Security {
+        let deterrence = self.config.deterrence();
+        Security {
+            computational_bits: self.config.garbling.security_bits(self.and_count()),
+            statistical_bits: Some(SIGMA.bits() as f64),
+            cheating_log2: Some((1.0 - deterrence).log2()),
+            deterrence: Some(deterrence),
+        }
+    }
+
+    /// What every circuit is made from.
+    pub(super) fn blueprint(&self) -> &Arc<Blueprint> {
+        &self.blueprint
+    }
+
+    /// Bits of the evaluator's input.
+    pub(super) fn evaluator_bits(&self) -> usize {
+        interface::input_bits(self.program(), EVALUATOR)
+    }
+
+    /// Output bits that the garbler learns.
+    pub(super) fn garbler_outputs(&self) -> usize {
+        interface::output_bits(self.program(), GARBLER)
+    }
+
+    /// Outputs of a party from their bits.
+    pub(super) fn deal(&self, party: Party, bits: &Bits) -> Vec<Option<Bits>> {
+        interface::deal_outputs(self.program(), party, &mut bits.iter())
+    }
+}

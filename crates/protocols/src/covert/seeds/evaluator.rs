@@ -1,0 +1,299 @@
+//! Steps 2 to 8 of the evaluator.
+
+use std::sync::Arc;
+
+use garblet_circuit::Bits;
+use garblet_garble::EvaluateError;
+use garblet_ot::Choices;
+use garblet_primitives::Block;
+use zeroize::Zeroizing;
+
+use super::{
+    super::{
+        GARBLER, Step,
+        corrupted::{Comparison, Corrupted, cheating},
+        evaluator::{Evaluator, FromCircuit},
+        plan::Plan,
+    },
+    CHOSEN_BYTES, COMMITMENT_BYTES, CircuitOt, commitment, input_ots, shared,
+};
+use crate::{
+    binding::SessionId,
+    bulk::receive_blocks,
+    checks::Check,
+    conduct::Conduct,
+    error::ProtocolError,
+    seeded::{Evaluated, Evaluation, InputLabels, Secrets, Split, Stream, wires},
+    session::Session,
+    workers::{self, Work},
+};
+
+/// What the evaluator has prepared.
+pub(in super::super) struct EvaluatorSeeds {
+    run: SessionId,
+    /// Which circuit is evaluated.
+    split: Split,
+    /// For each circuit that is checked its seed, for the other one the pad that its witness is from.
+    pads: Zeroizing<Vec<Block>>,
+    /// For each circuit the OTs of its wires.
+    wires: Vec<Wires>,
+    /// None before step 4.
+    verified: Option<CommitmentsVerified>,
+}
+
+/// What came in steps 3 and 4 for the circuits that are checked is what their seeds give; only [`check_commitments`] makes it.
+struct CommitmentsVerified {
+    /// For each circuit what the garbler has committed to.
+    commitments: Vec<[u8; COMMITMENT_BYTES]>,
+    /// For each circuit that is checked the digest of what step 6 must bring.
+    labels_due: Vec<(usize, [u8; 32])>,
+}
+
+/// The OTs of the wires of a circuit.
+struct Wires {
+    /// The evaluator's coins.
+    coins: Zeroizing<Block>,
+    /// What was said.
+    transcript: [u8; 32],
+    choices: Choices,
+    pads: Zeroizing<Vec<Block>>,
+}
+
+/// What came in step 6 for the circuits that are checked is what their seeds give; only [`verify_labels`] makes it.
+struct LabelsVerified(());
+
+/// Steps 2 and 3.
+pub(in super::super) async fn prepare<C: Conduct<Step>>(
+    evaluator: &mut Evaluator<C>,
+    session: &mut Session,
+    run: SessionId,
+) -> Result<EvaluatorSeeds, ProtocolError> {
+    let circuits = evaluator.plan.circuits();
+    let (random, pads) = evaluator.ot.extend(session.channel(), circuits).await?;
+    let pads = Zeroizing::new(pads);
+    let split = Split::random(circuits, 1, session.rng());
+    let mut corrections = split.choices().xor(&random)?.as_bytes().to_vec();
+    evaluator.conduct.touch(Step::SeedChoices, 0, &mut corrections);
+    session.channel().send_bytes(&corrections).await?;
+    session.channel().flush().await?;
+    let mut wires = Vec::with_capacity(circuits);
+    for _ in 0..circuits {
+        let coins = Zeroizing::new(session.rng().next_block());
+        session.channel().begin_transcript();
+        let (choices, pads) = input_ots(&evaluator.plan).receive(session.channel(), *coins).await?;
+        wires.push(Wires { coins, transcript: session.channel().end_transcript(), choices, pads });
+    }
+    Ok(EvaluatorSeeds { run, split, pads, wires, verified: None })
+}
+
+/// Step 4: makes every circuit but one again, and its OTs, on all workers.
+pub(in super::super) async fn check_commitments<C: Conduct<Step>>(
+    evaluator: &mut Evaluator<C>,
+    session: &mut Session,
+    prepared: &mut EvaluatorSeeds,
+) -> Result<(), ProtocolError> {
+    let mut commitments = vec![[0; COMMITMENT_BYTES]; evaluator.plan.circuits()];
+    session.channel().receive_bytes(commitments.as_flattened_mut()).await?;
+    let workers = session.workers();
+    let mut checks: Vec<Vec<CircuitCheck>> = (0..workers).map(|_| Vec::new()).collect();
+    for (at, circuit) in prepared.split.checked().enumerate() {
+        let Wires { coins, transcript, choices, .. } = &prepared.wires[circuit];
+        checks[at % workers].push(CircuitCheck {
+            plan: evaluator.plan.clone(),
+            run: prepared.run,
+            circuit,
+            seed: prepared.pads[circuit],
+            receiver_coins: **coins,
+            transcript: *transcript,
+            choices: choices.clone(),
+            commitment: commitments[circuit],
+        });
+    }
+    // The OTs are made again by the code that made them, which waits for its peer in memory.
+    let runtime = tokio::runtime::Handle::current();
+    let run_all = |checks: Vec<CircuitCheck>| {
+        let runtime = runtime.clone();
+        Work::begin(move || checks.into_iter().map(|check| runtime.block_on(check.run())).collect::<Vec<_>>())
+    };
+    let work: Vec<_> = checks.into_iter().map(run_all).collect();
+    let mut found = Vec::with_capacity(evaluator.plan.circuits());
+    for work in work {
+        found.extend(work.result().await?);
+    }
+    let labels_due = found.into_iter().collect::<Result<_, _>>()?;
+    prepared.verified = Some(CommitmentsVerified { commitments, labels_due });
+    Ok(())
+}
+
+/// A circuit that is checked.
+struct CircuitCheck {
+    plan: Arc<Plan>,
+    run: SessionId,
+    circuit: usize,
+    seed: Block,
+    receiver_coins: Block,
+    transcript: [u8; 32],
+    choices: Choices,
+    commitment: [u8; COMMITMENT_BYTES],
+}
+
+impl CircuitCheck {
+    /// Compares what the seed gives with what was said. Returns the circuit's number and the digest of the labels that are due.
+    async fn run(self) -> Result<(usize, [u8; 32]), ProtocolError> {
+        let CircuitCheck { plan, run, circuit, seed, .. } = self;
+        let of = CircuitOt::new(&run, circuit);
+        let replayed = input_ots(&plan).replay(of.ot_coins(seed), self.receiver_coins).await?;
+        if plan.evaluator_bits() > 0 {
+            let said = Comparison { check: Check::OtOfSeed, said: self.transcript, due: replayed.transcript };
+            said.verify(run, circuit, seed)?;
+        }
+        let secrets = Secrets::of_seed(plan.blueprint(), of.circuit_coins(seed));
+        let shared = shared(&plan, &run);
+        let mut stream = Stream::new(plan.blueprint(), &shared, circuit, &secrets);
+        let mut hash = commitment(&run, circuit).hasher();
+        while let Some(blocks) = stream.next_part() {
+            hash.add(bytemuck::cast_slice(&blocks));
+        }
+        let said = Comparison { check: Check::CircuitOfSeed, said: self.commitment, due: hash.finish() };
+        said.verify(run, circuit, seed)?;
+        // The corrections will be the choices, so that the input is zero.
+        let (mut labels, mut pads) = (wires::both_labels(&secrets), replayed.pads);
+        wires::exchange(&mut pads, &self.choices);
+        labels.iter_mut().zip(pads.as_flattened()).for_each(|(label, pad)| *label ^= *pad);
+        Ok((circuit, labels_digest(&run, circuit, &labels)))
+    }
+}
+
+/// What stands for the message of step 6.
+fn labels_digest(run: &SessionId, circuit: usize, message: &[Block]) -> [u8; 32] {
+    run.place(GARBLER, Step::EvaluatorLabels as u8).at(circuit as u64).digest(bytemuck::cast_slice(message))
+}
+
+/// Steps 5 to 8.
+pub(in super::super) async fn evaluate<C: Conduct<Step>>(
+    evaluator: &mut Evaluator<C>,
+    session: &mut Session,
+    prepared: EvaluatorSeeds,
+    input: &Bits,
+) -> Result<FromCircuit, ProtocolError> {
+    let committed = prepared.verified.as_ref().ok_or_else(not_built)?;
+    let messages = exchange_labels(evaluator, session, &prepared, input).await?;
+    let verified = verify_labels(&prepared, committed, &messages)?;
+    let chosen = prepared.split.evaluated().next().unwrap_or_default();
+    let wires = &prepared.wires[chosen];
+    let pairs = messages[chosen].as_chunks::<2>().0.iter().zip(input.iter()).zip(wires.pads.iter());
+    let own = pairs.map(|(([zero, one], bit), &pad)| Block::select(bit, *one, *zero) ^ pad);
+    let own: Zeroizing<Vec<Block>> = Zeroizing::new(own.collect());
+    announce(evaluator, session, &prepared, chosen, verified).await?;
+    let commitment = committed.commitments.get(chosen).copied().unwrap_or_default();
+    receive_circuit(evaluator, session, prepared.run, chosen, commitment, own).await
+}
+
+/// A run whose circuits have not been checked is the caller's mistake.
+fn not_built() -> ProtocolError {
+    let [what, expected, got] = ["prepared material", "what `build` has checked", "what it has not"].map(Into::into);
+    ProtocolError::Input { what, expected, got }
+}
+
+/// Step 5, and the messages of step 6 as they come.
+async fn exchange_labels<C: Conduct<Step>>(
+    evaluator: &mut Evaluator<C>,
+    session: &mut Session,
+    prepared: &EvaluatorSeeds,
+    input: &Bits,
+) -> Result<Vec<Vec<Block>>, ProtocolError> {
+    let corrections: Choices = prepared
+        .wires
+        .iter()
+        .enumerate()
+        .flat_map(|(circuit, wires)| {
+            let is_evaluated = !prepared.split.is_checked(circuit);
+            wires.choices.iter().zip(input.iter()).map(move |(had, bit)| had ^ (bit & is_evaluated))
+        })
+        .collect();
+    let mut bytes = corrections.as_bytes().to_vec();
+    evaluator.conduct.touch(Step::InputChoices, 0, &mut bytes);
+    session.channel().send_bytes(&bytes).await?;
+    let mut messages = vec![vec![Block::ZERO; 2 * input.len()]; prepared.wires.len()];
+    for message in messages.iter_mut().filter(|message| !message.is_empty()) {
+        receive_blocks(session, message).await?;
+    }
+    Ok(messages)
+}
+
+/// The check of step 6: the same whatever the input is.
+fn verify_labels(
+    prepared: &EvaluatorSeeds,
+    committed: &CommitmentsVerified,
+    messages: &[Vec<Block>],
+) -> Result<LabelsVerified, Box<Corrupted>> {
+    for &(circuit, due) in &committed.labels_due {
+        let said = labels_digest(&prepared.run, circuit, &messages[circuit]);
+        let comparison = Comparison { check: Check::LabelOfSeed, said, due };
+        comparison.verify(prepared.run, circuit, prepared.pads[circuit])?;
+    }
+    Ok(LabelsVerified(()))
+}
+
+/// Step 7: from now on the garbler knows which circuit is evaluated.
+async fn announce<C: Conduct<Step>>(
+    evaluator: &mut Evaluator<C>,
+    session: &mut Session,
+    prepared: &EvaluatorSeeds,
+    chosen: usize,
+    _verified: LabelsVerified,
+) -> Result<(), ProtocolError> {
+    let witness = CircuitOt::new(&prepared.run, chosen).witness(prepared.pads[chosen]);
+    let mut message = [0; CHOSEN_BYTES];
+    message[..2].copy_from_slice(&(chosen as u16).to_le_bytes());
+    message[2..].copy_from_slice(&witness.to_bytes());
+    evaluator.conduct.touch(Step::Chosen, 0, &mut message);
+    session.channel().send_bytes(&message).await?;
+    Ok(session.channel().flush().await?)
+}
+
+/// Step 8: the circuit is evaluated as it comes, and what comes out is used only if it is the one that was committed to.
+async fn receive_circuit<C: Conduct<Step>>(
+    evaluator: &mut Evaluator<C>,
+    session: &mut Session,
+    run: SessionId,
+    chosen: usize,
+    committed: [u8; COMMITMENT_BYTES],
+    own: Zeroizing<Vec<Block>>,
+) -> Result<FromCircuit, ProtocolError> {
+    let plan = evaluator.plan.clone();
+    let blueprint = plan.blueprint().clone();
+    let mut garbler = Zeroizing::new(vec![Block::ZERO; blueprint.garbler_wires()]);
+    receive_blocks(session, &mut garbler).await?;
+    let shared = shared(&plan, &run);
+    let (give, mut take) = workers::channel::<Vec<Block>>();
+    let work = Work::begin(move || {
+        let labels = InputLabels { garbler: &garbler, own: &own };
+        let mut evaluation = Evaluation::new(&blueprint, &shared, chosen, labels);
+        let mut hash = commitment(&run, chosen).hasher();
+        let mut tail = Vec::new();
+        while let Some(blocks) = take.blocking_recv() {
+            hash.add(bytemuck::cast_slice(&blocks));
+            evaluation.take(&blocks)?;
+            tail = blocks;
+        }
+        Ok::<_, EvaluateError>((hash.finish(), evaluation.finish(&tail)))
+    });
+    let part_count = plan.blueprint().part_count();
+    for part in 0..part_count {
+        let mut blocks = vec![Block::ZERO; plan.blueprint().part_blocks(part)];
+        receive_blocks(session, &mut blocks).await?;
+        give.send(blocks).await.map_err(|_| ProtocolError::WorkerLost)?;
+        session.advance(plan.and_count() * (part as u64 + 1) / part_count as u64, plan.and_count());
+    }
+    drop(give);
+    let (digest, evaluated) = work.result().await??;
+    if digest != committed {
+        return Err(cheating(Check::CommittedCircuit, chosen).into());
+    }
+    let Evaluated { garbler_labels_fit, outputs, labels, .. } = evaluated;
+    match garbler_labels_fit {
+        true => Ok(FromCircuit { run, outputs, labels }),
+        false => Err(cheating(Check::GarblerLabel, chosen).into()),
+    }
+}

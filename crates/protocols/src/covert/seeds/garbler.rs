@@ -1,0 +1,172 @@
+//! Steps 2 to 8 of the garbler.
+
+use garblet_circuit::Bits;
+use garblet_ot::Choices;
+use garblet_primitives::Block;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use super::{
+    super::{
+        Step,
+        garbler::{Evaluated, Garbler},
+    },
+    CHOSEN_BYTES, CircuitOt, commitment, input_ots, shared,
+};
+use crate::{
+    binding::SessionId,
+    bulk::send_blocks,
+    checks::{Cheating, Check},
+    conduct::Conduct,
+    error::ProtocolError,
+    seeded::{Garbling, Part, Secrets, Stream, wires},
+    session::Session,
+    workers::{self, Work},
+};
+
+/// What the garbler has prepared.
+pub(in super::super) struct GarblerSeeds {
+    run: SessionId,
+    /// What shows that the evaluator did not get the seed of a circuit.
+    witnesses: Zeroizing<Vec<Block>>,
+    /// What each circuit follows from.
+    coins: Zeroizing<Vec<Block>>,
+    /// For each circuit both pads of every wire of the evaluator.
+    pads: Vec<Zeroizing<Vec<[Block; 2]>>>,
+}
+
+/// The evaluator could not have checked the circuit that it evaluates; only [`verify_witness`] makes it.
+struct WitnessVerified {
+    chosen: usize,
+}
+
+/// Steps 2 and 3.
+pub(in super::super) async fn prepare<C: Conduct<Step>>(
+    garbler: &mut Garbler<C>,
+    session: &mut Session,
+    run: SessionId,
+) -> Result<GarblerSeeds, ProtocolError> {
+    let circuits = garbler.plan.circuits();
+    let mut cuts = Zeroizing::new(garbler.ot.extend(session.channel(), circuits).await?);
+    let corrections = Choices::receive(session.channel(), circuits, "choices of circuits").await?;
+    wires::exchange(&mut cuts, &corrections);
+    let mut prepared =
+        GarblerSeeds { run, witnesses: Zeroizing::default(), coins: Zeroizing::default(), pads: Vec::new() };
+    for (circuit, &[witness, seed]) in cuts.iter().enumerate() {
+        let of = CircuitOt::new(&run, circuit);
+        prepared.witnesses.push(of.witness(witness));
+        let mut coins = Zeroizing::new([of.ot_coins(seed), of.circuit_coins(seed)]);
+        let [ot_coins, circuit_coins] = &mut *coins;
+        garbler.conduct.touch(Step::OtCoins, circuit, bytemuck::bytes_of_mut(ot_coins));
+        garbler.conduct.touch(Step::CircuitCoins, circuit, bytemuck::bytes_of_mut(circuit_coins));
+        prepared.coins.push(*circuit_coins);
+        prepared.pads.push(input_ots(&garbler.plan).send(session.channel(), *ot_coins).await?);
+    }
+    Ok(prepared)
+}
+
+/// Step 4.
+pub(in super::super) async fn commit<C: Conduct<Step>>(
+    garbler: &mut Garbler<C>,
+    session: &mut Session,
+    prepared: &GarblerSeeds,
+) -> Result<(), ProtocolError> {
+    let circuits = garbler.plan.circuits();
+    let blueprints = (0..circuits).map(|circuit| garbler.blueprint_of(circuit)).collect::<Result<_, _>>()?;
+    let shared = shared(&garbler.plan, &prepared.run);
+    let mut garbling = Garbling::begin(blueprints, shared, prepared.coins.clone(), session.workers());
+    let mut hashes: Vec<_> = (0..circuits).map(|circuit| commitment(&prepared.run, circuit).hasher()).collect();
+    let part_count = garbler.plan.blueprint().part_count();
+    while let Some(Part { circuit, part, mut blocks }) = garbling.next().await? {
+        garbler.conduct.touch(Step::of_part(part, part_count), circuit, bytemuck::cast_slice_mut(&mut blocks));
+        hashes[circuit].add(bytemuck::cast_slice(&blocks));
+    }
+    garbling.end().await?;
+    for (circuit, hash) in hashes.into_iter().enumerate() {
+        let mut commitment = hash.finish();
+        garbler.conduct.touch(Step::Commitment, circuit, &mut commitment);
+        session.channel().send_bytes(&commitment).await?;
+    }
+    Ok(session.channel().flush().await?)
+}
+
+/// Steps 5 to 8.
+pub(in super::super) async fn garble<C: Conduct<Step>>(
+    garbler: &mut Garbler<C>,
+    session: &mut Session,
+    mut prepared: GarblerSeeds,
+    input: &Bits,
+) -> Result<Evaluated, ProtocolError> {
+    send_evaluator_labels(garbler, session, &mut prepared).await?;
+    let mut message = [0; CHOSEN_BYTES];
+    session.channel().receive_bytes(&mut message).await?;
+    let chosen = verify_witness(&prepared.witnesses, &message)?;
+    send_circuit(garbler, session, prepared, input, chosen).await
+}
+
+/// Steps 5 and 6.
+async fn send_evaluator_labels<C: Conduct<Step>>(
+    garbler: &mut Garbler<C>,
+    session: &mut Session,
+    prepared: &mut GarblerSeeds,
+) -> Result<(), ProtocolError> {
+    let bits = garbler.plan.evaluator_bits();
+    let corrections = Choices::receive(session.channel(), bits * prepared.pads.len(), "input corrections").await?;
+    for circuit in 0..prepared.pads.len() {
+        let pads = &mut prepared.pads[circuit];
+        wires::exchange(pads, &corrections.slice(circuit * bits..(circuit + 1) * bits));
+        let secrets = Secrets::of_seed(&*garbler.blueprint_of(circuit)?, prepared.coins[circuit]);
+        let mut labels = wires::both_labels(&secrets);
+        garbler.conduct.touch(Step::EvaluatorLabels, circuit, bytemuck::cast_slice_mut(&mut labels));
+        labels.iter_mut().zip(pads.as_flattened()).for_each(|(label, pad)| *label ^= *pad);
+        send_blocks(session, &labels).await?;
+    }
+    Ok(session.channel().flush().await?)
+}
+
+/// Step 7.
+fn verify_witness(witnesses: &[Block], message: &[u8; CHOSEN_BYTES]) -> Result<WitnessVerified, Cheating> {
+    let [low, high, witness @ ..] = message;
+    let chosen = usize::from(u16::from_le_bytes([*low, *high]));
+    let known = witnesses.get(chosen);
+    match known.is_some_and(|known| known.to_bytes().ct_eq(witness).into()) {
+        true => Ok(WitnessVerified { chosen }),
+        false => Err(Cheating::new(Check::Witness, format!("circuit {chosen} of {}", witnesses.len()))),
+    }
+}
+
+/// Step 8.
+async fn send_circuit<C: Conduct<Step>>(
+    garbler: &mut Garbler<C>,
+    session: &mut Session,
+    prepared: GarblerSeeds,
+    input: &Bits,
+    WitnessVerified { chosen }: WitnessVerified,
+) -> Result<Evaluated, ProtocolError> {
+    let (run, blueprint) = (prepared.run, garbler.blueprint_of(chosen)?);
+    let secrets = Secrets::of_seed(&blueprint, prepared.coins[chosen]);
+    let delta = secrets.delta.clone();
+    let mut labels = secrets.active(input);
+    garbler.conduct.touch(Step::GarblerLabels, chosen, bytemuck::cast_slice_mut(&mut labels));
+    send_blocks(session, &labels).await?;
+    let shared = shared(&garbler.plan, &run);
+    let (give, mut take) = workers::channel();
+    let part_count = blueprint.part_count();
+    let work = Work::begin(move || {
+        let mut stream = Stream::new(&blueprint, &shared, chosen, &secrets);
+        while let Some(blocks) = stream.next_part() {
+            if give.blocking_send(blocks).is_err() {
+                break;
+            }
+        }
+        Zeroizing::new(stream.into_outputs())
+    });
+    for part in 0..part_count {
+        let mut blocks: Vec<Block> = take.recv().await.ok_or(ProtocolError::WorkerLost)?;
+        garbler.conduct.touch(Step::of_part(part, part_count), chosen, bytemuck::cast_slice_mut(&mut blocks));
+        send_blocks(session, &blocks).await?;
+        session.advance(garbler.plan.and_count() * (part as u64 + 1) / part_count as u64, garbler.plan.and_count());
+    }
+    session.channel().flush().await?;
+    Ok(Evaluated { run, delta, outputs: work.result().await? })
+}

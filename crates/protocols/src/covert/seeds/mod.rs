@@ -1,0 +1,62 @@
+//! The form `seeds`: steps 2 to 8 of the [protocol](super).
+//!
+//! *Source*: Hong, Katz, Kolesnikov, Lu, Wang (EUROCRYPT 2019), figure 1.
+
+mod evaluator;
+mod garbler;
+
+pub(super) use evaluator::{EvaluatorSeeds, check_commitments, evaluate, prepare as prepare_evaluator};
+pub(super) use garbler::{GarblerSeeds, commit, garble, prepare as prepare_garbler};
+
+use garblet_primitives::Block;
+
+use super::{GARBLER, Step, input_ot::InputOts, plan::Plan};
+use crate::{
+    binding::{Place, SessionId},
+    encoding::Encoding,
+    seeded::Shared,
+};
+
+/// Bytes of a circuit's hash.
+pub(super) const COMMITMENT_BYTES: usize = 32;
+/// Bytes that say which circuit is evaluated: its number and the witness.
+pub(super) const CHOSEN_BYTES: usize = 2 + 16;
+
+/// What follows from the two pads of the OT of a circuit.
+struct CircuitOt(Place);
+
+impl CircuitOt {
+    fn new(run: &SessionId, circuit: usize) -> Self {
+        CircuitOt(run.place(GARBLER, Step::CircuitCoins as u8).at(circuit as u64))
+    }
+
+    /// From the pad for evaluation: what shows that the evaluator has it, and so not the other one.
+    fn witness(&self, pad: Block) -> Block {
+        self.0.branch(0).key(pad)
+    }
+
+    /// From the pad for checking: the garbler's coins for the OTs of the circuit.
+    fn ot_coins(&self, pad: Block) -> Block {
+        self.0.branch(1).key(pad)
+    }
+
+    /// From the pad for checking: the garbler's coins for the circuit.
+    fn circuit_coins(&self, pad: Block) -> Block {
+        self.0.branch(2).key(pad)
+    }
+}
+
+fn input_ots(plan: &Plan) -> InputOts {
+    InputOts { width: plan.config().ot_width, count: plan.evaluator_bits() }
+}
+
+/// What both parties know in common about all circuits of a run.
+fn shared(plan: &Plan, run: &SessionId) -> Shared {
+    let encoding = Encoding::plain(plan.evaluator_bits());
+    Shared::new(run.place(GARBLER, Step::Head as u8), plan.blueprint(), encoding, Block::ZERO)
+}
+
+/// Where the hash of a circuit belongs.
+fn commitment(run: &SessionId, circuit: usize) -> Place {
+    run.place(GARBLER, Step::Commitment as u8).at(circuit as u64)
+}

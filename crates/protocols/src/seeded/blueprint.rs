@@ -1,0 +1,142 @@
+//! What circuits are made from, and the sizes of their parts.
+
+use std::sync::Arc;
+
+use garblet_circuit::{Bits, Program};
+use garblet_garble::{CHUNK_ANDS, GarblingConfig, Schedules};
+use garblet_primitives::Block;
+
+use crate::interface::{self, EVALUATOR, GARBLER};
+
+/// Chunks of tables that are garbled, sent and evaluated together.
+const PIECE_CHUNKS: usize = 6;
+
+/// Whose labels every circuit has commitments to, two for each wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Committed {
+    /// The garbler's, in the order of their select bits, which hides which is which.
+    pub(crate) garbler: bool,
+    /// The evaluator's, in the order of their values.
+    pub(crate) evaluator: bool,
+}
+
+/// What all circuits of a run are made from.
+pub(crate) struct Blueprint {
+    program: Arc<Program>,
+    schedules: Schedules,
+    garbling: GarblingConfig,
+    committed: Committed,
+    /// Rows of the hash of the garbler's input.
+    hash_rows: usize,
+    /// Wires of the evaluator's encoded input.
+    evaluator_wires: usize,
+}
+
+impl Blueprint {
+    /// A program as it is garbled, its evaluator's input encoded to so many wires.
+    pub(crate) fn new(
+        program: Arc<Program>,
+        garbling: GarblingConfig,
+        committed: Committed,
+        hash_rows: usize,
+        evaluator_wires: usize,
+    ) -> Self {
+        let schedules = Schedules::new(&program);
+        Blueprint { program, schedules, garbling, committed, hash_rows, evaluator_wires }
+    }
+
+    /// The program that is garbled.
+    pub(crate) fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Its schedules.
+    pub(crate) fn schedules(&self) -> &Schedules {
+        &self.schedules
+    }
+
+    /// Garbling scheme and hash.
+    pub(crate) fn garbling(&self) -> GarblingConfig {
+        self.garbling
+    }
+
+    /// Whose labels are committed to.
+    pub(crate) fn committed(&self) -> Committed {
+        self.committed
+    }
+
+    /// AND gates of a circuit.
+    pub(crate) fn and_count(&self) -> u64 {
+        self.schedules.and_count()
+    }
+
+    /// Wires of the evaluator's encoded input.
+    pub(crate) fn evaluator_wires(&self) -> usize {
+        self.evaluator_wires
+    }
+
+    /// Rows of the hash of the garbler's input.
+    pub(crate) fn hash_rows(&self) -> usize {
+        self.hash_rows
+    }
+
+    /// Wires of the garbler that are inputs of the program.
+    pub(crate) fn garbler_inputs(&self) -> usize {
+        interface::input_bits(&self.program, GARBLER)
+    }
+
+    /// Wires of the garbler: inputs of the program, then those that hide the hash.
+    pub(crate) fn garbler_wires(&self) -> usize {
+        self.garbler_inputs() + self.hash_rows
+    }
+
+    /// Output bits that the evaluator learns.
+    pub(crate) fn evaluator_outputs(&self) -> usize {
+        interface::output_bits(&self.program, EVALUATOR)
+    }
+
+    /// Select bits of the evaluator's output labels.
+    pub(crate) fn select_bits(&self, labels: &[Box<[Block]>]) -> Bits {
+        interface::select_bits(&self.program, self.garbling, EVALUATOR, labels)
+    }
+
+    /// The sizes of the pieces of a circuit's tables, in AND gates.
+    pub(crate) fn pieces(&self) -> impl ExactSizeIterator<Item = usize> + use<> {
+        let total = self.and_count() as usize;
+        (0..total).step_by(PIECE_CHUNKS * CHUNK_ANDS).map(move |begin| (total - begin).min(PIECE_CHUNKS * CHUNK_ANDS))
+    }
+
+    /// Bytes of the tables of so many gates.
+    pub(crate) fn piece_bytes(&self, ands: usize) -> usize {
+        self.garbling.table_bytes(ands as u64) as usize
+    }
+
+    /// Parts of a circuit as it is sent: head, pieces, tail.
+    pub(crate) fn part_count(&self) -> usize {
+        self.pieces().len() + 2
+    }
+
+    /// Blocks of part `part` of a circuit as it is sent.
+    pub(crate) fn part_blocks(&self, part: usize) -> usize {
+        let blocks = |bits: usize| bits.div_ceil(128);
+        match part {
+            // The hash seed, the commitments to both labels of each wire, the decoding bits of the hash.
+            0 => 1 + 4 * self.committed_wires() + blocks(self.hash_rows),
+            _ => match self.pieces().nth(part - 1) {
+                Some(ands) => self.piece_bytes(ands).div_ceil(16),
+                None => blocks(self.evaluator_outputs()),
+            },
+        }
+    }
+
+    /// Blocks of a circuit as it is sent.
+    pub(crate) fn circuit_blocks(&self) -> usize {
+        (0..self.part_count()).map(|part| self.part_blocks(part)).sum()
+    }
+
+    /// Wires to whose labels every circuit has commitments.
+    pub(crate) fn committed_wires(&self) -> usize {
+        let of = |committed: bool, wires: usize| if committed { wires } else { 0 };
+        of(self.committed.garbler, self.garbler_wires()) + of(self.committed.evaluator, self.evaluator_wires)
+    }
+}

@@ -1,0 +1,116 @@
+//! A circuit that comes part by part: evaluated as it comes.
+
+use garblet_circuit::Bits;
+use garblet_garble::{self as garble, EvaluateError};
+use garblet_primitives::Block;
+use subtle::{Choice, ConstantTimeEq};
+use zeroize::Zeroizing;
+
+use super::{
+    blueprint::Blueprint,
+    circuit::{Shared, select_bits, unpack},
+};
+use crate::interface;
+
+/// The labels that the evaluator has for the inputs of a circuit.
+#[derive(Clone, Copy)]
+pub(crate) struct InputLabels<'e> {
+    /// The garbler's.
+    pub(crate) garbler: &'e [Block],
+    /// Those of its own encoded wires.
+    pub(crate) own: &'e [Block],
+}
+
+/// A circuit whose parts are coming.
+pub(crate) struct Evaluation<'e> {
+    blueprint: &'e Blueprint,
+    shared: &'e Shared,
+    circuit: usize,
+    labels: InputLabels<'e>,
+    part: usize,
+    garbler_labels_fit: bool,
+    hash: Bits,
+    evaluation: Option<garble::Evaluator<'e>>,
+}
+
+/// What came out of a circuit.
+pub(crate) struct Evaluated {
+    /// Whether the garbler's labels are among those that it committed to.
+    pub(crate) garbler_labels_fit: bool,
+    /// The hash of the garbler's input.
+    pub(crate) hash: Bits,
+    /// The evaluator's outputs. *Secret*: whether they are right.
+    pub(crate) outputs: Bits,
+    /// The labels of all outputs, in program order.
+    pub(crate) labels: Vec<Box<[Block]>>,
+}
+
+impl<'e> Evaluation<'e> {
+    /// Circuit number `circuit`, of which nothing has come yet.
+    pub(crate) fn new(blueprint: &'e Blueprint, shared: &'e Shared, circuit: usize, labels: InputLabels<'e>) -> Self {
+        let (part, garbler_labels_fit, hash) = (0, false, Bits::default());
+        Evaluation { blueprint, shared, circuit, labels, part, garbler_labels_fit, hash, evaluation: None }
+    }
+
+    /// The circuit's number.
+    pub(crate) fn circuit(&self) -> usize {
+        self.circuit
+    }
+
+    /// Takes the next part; says whether it was the last.
+    ///
+    /// *Errors*: a part of a wrong length, which the caller makes impossible.
+    pub(crate) fn take(&mut self, blocks: &[Block]) -> Result<bool, EvaluateError> {
+        match self.part {
+            0 => self.begin(blocks),
+            part => {
+                if let (Some(evaluation), Some(ands)) = (&mut self.evaluation, self.blueprint.pieces().nth(part - 1)) {
+                    let mut tables = &bytemuck::cast_slice(blocks)[..self.blueprint.piece_bytes(ands)];
+                    while !tables.is_empty() {
+                        let (chunk, later) = tables.split_at(evaluation.next_chunk_bytes());
+                        evaluation.evaluate_chunk(chunk)?;
+                        tables = later;
+                    }
+                }
+            }
+        }
+        self.part += 1;
+        Ok(self.part == self.blueprint.part_count())
+    }
+
+    /// Takes the head: checks the garbler's labels, hashes its input and begins to evaluate.
+    fn begin(&mut self, head: &[Block]) {
+        let Evaluation { blueprint, shared, labels, .. } = *self;
+        let (hash_seed, rest) = head.split_first().map_or((Block::ZERO, head), |(seed, rest)| (*seed, rest));
+        let (commitments, decoding) = rest.split_at(4 * blueprint.committed_wires());
+        // Where something else binds the garbler's input, its labels were looked at before.
+        let bound = if blueprint.committed().garbler { labels.garbler } else { &[] };
+        let pairs = bound.iter().zip(commitments.as_chunks::<4>().0).enumerate();
+        let fit = pairs.fold(Choice::from(1), |fit, (wire, (&label, committed))| {
+            let second = label.lsb();
+            let expected = [0, 1].map(|half| Block::select(second, committed[2 + half], committed[half]));
+            let got = shared.commitment(self.circuit, wire, label);
+            fit & got[0].ct_eq(&expected[0]) & got[1].ct_eq(&expected[1])
+        });
+        self.garbler_labels_fit = fit.into();
+        let select = select_bits(&shared.hash.sums(labels.garbler));
+        self.hash = added(&select, &unpack(decoding, blueprint.hash_rows()));
+        let own = Zeroizing::new(shared.encoding.sums(labels.own));
+        let garbler = &labels.garbler[..blueprint.garbler_inputs()];
+        let inputs = interface::labels_by_input(blueprint.program(), garbler, &own);
+        let (program, schedules, garbling) = (blueprint.program(), blueprint.schedules(), blueprint.garbling());
+        self.evaluation = Some(garble::Evaluator::new(program, schedules, garbling, hash_seed, 0, inputs));
+    }
+
+    /// Takes the tail again: decodes the outputs.
+    pub(crate) fn finish(self, tail: &[Block]) -> Evaluated {
+        let labels = self.evaluation.map(garble::Evaluator::into_outputs).unwrap_or_default();
+        let decoding = unpack(tail, self.blueprint.evaluator_outputs());
+        let outputs = added(&self.blueprint.select_bits(&labels), &decoding);
+        Evaluated { garbler_labels_fit: self.garbler_labels_fit, hash: self.hash, outputs, labels }
+    }
+}
+
+fn added(a: &Bits, b: &Bits) -> Bits {
+    a.iter().zip(b.iter()).map(|(a, b)| a ^ b).collect()
+}

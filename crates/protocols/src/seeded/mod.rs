@@ -1,0 +1,32 @@
+//! Circuits that follow from seeds, of which some are checked: what protocols that cut and choose have in common.
+//!
+//! ```text
+//! blueprint    what circuits are made from, and the sizes of their parts
+//! circuit      a circuit from its seed, part by part
+//! garbling     circuits that several threads garble
+//! wires        the labels of the evaluator's wires
+//! evaluation   a circuit that comes part by part
+//! fingerprint  a circuit compared with what its seed gives, without keeping either
+//! consistency  a hash that all circuits make of the garbler's input
+//! lanes        the order in which circuits are sent
+//! split        which circuits are evaluated and which are checked
+//! ```
+
+mod blueprint;
+mod circuit;
+mod consistency;
+mod evaluation;
+mod fingerprint;
+mod garbling;
+pub(crate) mod lanes;
+mod split;
+pub(crate) mod wires;
+
+pub(crate) use blueprint::{Blueprint, Committed};
+pub(crate) use circuit::{Secrets, Shared, Stream};
+pub(crate) use evaluation::{Evaluated, Evaluation, InputLabels};
+pub(crate) use fingerprint::{Fingerprint, FingerprintKey};
+pub(crate) use garbling::{Garbling, Part};
+pub(crate) use split::Split;
+#[cfg(test)]
+pub(crate) use split::below;
