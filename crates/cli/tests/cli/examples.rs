@@ -53,6 +53,26 @@ const EXAMPLES: &[(&[&str], &str)] = &[
         "ciphertext = 7649abac8119b246cee98e9b12e9197d5086cb9b507219ee95db113a917678b2\
          73bed6b8e3c1743b7116e69e222295163ff1caa1681fac09120eca307586e1a7\n",
     ),
+    (
+        &[
+            "examples/blind-mac/blind-mac.json",
+            "--input",
+            "0=examples/blind-mac/key.json",
+            "--input",
+            "1=examples/blind-mac/message.json",
+        ],
+        "tag = a7356e1207bb406639e5e5ceb9a9ed93\n",
+    ),
+    (
+        &[
+            "examples/encrypted-sum/encrypted-sum.json",
+            "--input",
+            "0=examples/encrypted-sum/key.json",
+            "--input",
+            "1=examples/encrypted-sum/numbers.json",
+        ],
+        "sum = 7e3ef8cb75d5d9a1b418cb997b09a185\n",
+    ),
 ];
 
 /// Sources under `examples`, and program files that bind circuits to their functions, the input files of both parties beside them, and the outputs that they must give.
@@ -157,16 +177,32 @@ fn every_scheme_and_hash_gives_the_same() {
     }
 }
 
-#[test]
-fn the_rust_example_agrees_with_the_evaluator() {
+/// What an example in Rust prints.
+fn rust_example(name: &str) -> String {
     // Cargo builds examples with the tests, beside the folder of the command.
     let folder = std::path::Path::new(env!("CARGO_BIN_EXE_garblet")).parent().expect("a folder");
-    let output = std::process::Command::new(folder.join("examples/intersection"))
+    let output = std::process::Command::new(folder.join("examples").join(name))
         .output()
         .expect("the example, which `cargo test` builds unless it is told which tests to build");
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into()
+}
+
+#[test]
+fn the_rust_example_agrees_with_the_evaluator() {
+    let text = rust_example("intersection");
     assert!(text.starts_with("the lists share 3 entries"), "{text}");
+}
+
+#[test]
+fn a_client_finds_the_records_of_its_keywords() {
+    assert_eq!(rust_example("keyword_search"), "elm: Ulmus\noak: Quercus\npalm: no such record\n");
+}
+
+#[test]
+fn a_one_time_program_runs_once() {
+    let expected = "69c4e0d86a7b0430d8cdb78070b4c55a\na second time: the memory has been read\n";
+    assert_eq!(rust_example("one_time_program"), expected);
 }
 
 #[test]
