@@ -2,11 +2,11 @@
 //! (ASIACRYPT 2009), section 6: Tables 1 and 2, and what is better today.
 //!
 //! Against semi-honest parties every method garbles as it was published, with the OT that the paper used, in one process, so that
-//! nothing overlaps and each column is measured for itself. Against malicious ones two processes run `cut-and-choose` in the
-//! form that the paper measured, which overlaps everything; there *precompute* and *calculate* are the processor time of
+//! nothing overlaps and each column is measured for itself. Against covert and malicious ones two processes run `covert` and
+//! `cut-and-choose` in the forms that the paper measured, which overlap everything; there *precompute* and *calculate* are the processor time of
 //! garbler and evaluator.
 
-mod malicious;
+mod cheating;
 mod published;
 mod semi_honest;
 
@@ -30,8 +30,8 @@ pub(crate) struct Options {
     /// Only this example: 1 compares and counts bits, 2 is AES-128
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=2))]
     example: Option<u8>,
-    /// Only against this adversary: semi-honest or malicious
-    #[arg(long, value_name = "ADVERSARY", value_parser = [SEMI_HONEST, MALICIOUS])]
+    /// Only against this adversary
+    #[arg(long, value_name = "ADVERSARY", value_parser = [SEMI_HONEST, COVERT, MALICIOUS])]
     adversary: Option<String>,
     /// Only this method, for instance prf-ss
     #[arg(long, value_name = "METHOD")]
@@ -162,7 +162,9 @@ impl Options {
             let method = Method::ALL.iter().copied().find(|method| method.name() == row.method);
             let measured = match (row.adversary, row.encoding, method) {
                 (SEMI_HONEST, _, Some(method)) => Some(semi_honest::measure(example, self.config(method))?),
-                (MALICIOUS, Some(encoding), Some(method)) => malicious::as_published(self, example, encoding, method)?,
+                (adversary, Some(encoding), Some(method)) => {
+                    cheating::as_published(self, example, [adversary, encoding], method)?
+                }
                 _ => None,
             };
             let (adversary, encoding, method) = (row.adversary, row.encoding, row.method);
@@ -186,8 +188,9 @@ impl Options {
         if self.wants(SEMI_HONEST, glnp.name()) {
             push(SEMI_HONEST, glnp.name(), semi_honest::measure(example, self.config(glnp))?);
         }
-        for adversary in [SEMI_HONEST, MALICIOUS].into_iter().filter(|adversary| self.wants(adversary, DEFAULT)) {
-            push(adversary, DEFAULT, malicious::default(example, adversary)?);
+        for adversary in [SEMI_HONEST, COVERT, MALICIOUS].into_iter().filter(|adversary| self.wants(adversary, DEFAULT))
+        {
+            push(adversary, DEFAULT, cheating::default(example, adversary)?);
         }
         Ok(rows)
     }

@@ -1,11 +1,11 @@
-//! Runs of two processes: the form that the paper measured against malicious parties, and what this program does by default.
+//! Runs of two processes: the forms that the paper measured against parties that may cheat, and what this program does by default.
 
 use garblet::{Phase, Protocol};
 use garblet_circuit::{Bits, InputId, Party, Program, evaluate};
 use garblet_garble::published::Method;
 use garblet_net::DEFAULT_TIMEOUT;
 
-use super::{Example, MALICIOUS, Measured, Options};
+use super::{COVERT, Example, MALICIOUS, Measured, Options};
 use crate::{
     args::{Param, ProgramArgs, To},
     failure::Failure,
@@ -23,29 +23,32 @@ use crate::{
 pub(super) fn as_published(
     options: &Options,
     example: &Example,
-    encoding: &str,
+    [adversary, encoding]: [&str; 2],
     method: Method,
 ) -> Result<Option<Measured>, Failure> {
     if !method.has_free_xor() {
         return Ok(None);
     }
+    let common = [("encoding", encoding), ("scheme", "grr3"), ("hash", "sha256")];
+    if adversary == COVERT {
+        let own = [("form", "al07"), ("circuits", "16"), ("shares", "4")];
+        return Ok(Some(measure(example, Protocol::Covert, &[own, common].concat())?));
+    }
     let numbers = [options.circuits, options.supersets].map(|number| number.to_string());
-    let params = [
-        ("form", "lp07"),
-        ("circuits", &numbers[0]),
-        ("supersets", &numbers[1]),
-        ("encoding", encoding),
-        ("scheme", "grr3"),
-        ("hash", "sha256"),
-    ];
-    Ok(Some(measure(example, Protocol::CutAndChoose, &params)?))
+    let own = [("form", "lp07"), ("circuits", &*numbers[0]), ("supersets", &*numbers[1])];
+    Ok(Some(measure(example, Protocol::CutAndChoose, &[own, common].concat())?))
 }
 
 /// The default protocol against that adversary.
 ///
 /// *Errors*: as [`as_published`].
 pub(super) fn default(example: &Example, adversary: &str) -> Result<Measured, Failure> {
-    measure(example, if adversary == MALICIOUS { Protocol::CutAndChoose } else { Protocol::Yao }, &[])
+    let protocol = match adversary {
+        MALICIOUS => Protocol::CutAndChoose,
+        COVERT => Protocol::Covert,
+        _ => Protocol::Yao,
+    };
+    measure(example, protocol, &[])
 }
 
 fn measure(example: &Example, protocol: Protocol, params: &[(&str, &str)]) -> Result<Measured, Failure> {
