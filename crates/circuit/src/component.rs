@@ -1,5 +1,7 @@
 //! A component: a circuit with typed ports.
 
+use std::collections::HashSet;
+
 use crate::{
     circuit::{Circuit, GateCounts},
     error::CircuitError,
@@ -74,10 +76,9 @@ fn check_side(component: &str, side: &'static str, ports: &[Port], wires: u64) -
     if width != wires {
         return Err(CircuitError::PortWidths { component: component.into(), side, ports: width, wires });
     }
-    for (i, port) in ports.iter().enumerate() {
-        if ports[..i].iter().any(|p| p.name == port.name) {
-            return Err(CircuitError::DuplicatePort { component: component.into(), side, port: port.name.clone() });
-        }
+    let mut names = HashSet::new();
+    match ports.iter().find(|port| !names.insert(&port.name)) {
+        Some(port) => Err(CircuitError::DuplicatePort { component: component.into(), side, port: port.name.clone() }),
+        None => Ok(()),
     }
-    Ok(())
 }

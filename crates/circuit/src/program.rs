@@ -1,6 +1,6 @@
 //! Programs: components joined by links, with owned inputs and outputs for named recipients.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use crate::{circuit::GateCounts, component::Component, error::CircuitError, notes::Notes, types::Port};
 
@@ -99,6 +99,8 @@ pub struct Program {
     instances: Vec<Instance>,
     links: Vec<PackedLink>,
     outputs: Vec<Output>,
+    /// Of inputs and outputs, each with its side.
+    names: HashSet<(&'static str, String)>,
     notes: Notes,
 }
 
@@ -151,6 +153,7 @@ impl Program {
             instances: Vec::new(),
             links: Vec::new(),
             outputs: Vec::new(),
+            names: HashSet::new(),
             notes: Notes::default(),
         }
     }
@@ -189,8 +192,8 @@ impl Program {
     ///
     /// *Errors*: a name that is taken, or too many inputs.
     pub fn add_input(&mut self, port: Port, owner: Party) -> Result<InputId, CircuitError> {
-        self.check_name("input", &port.name, self.inputs.iter().map(|i| &i.port))?;
         self.check_count("inputs", self.inputs.len() + 1, MAX_SOURCES)?;
+        self.take_name("input", &port.name)?;
         self.inputs.push(Input { port, owner });
         Ok(InputId(self.inputs.len() as u32 - 1))
     }
@@ -221,8 +224,8 @@ impl Program {
     ///
     /// *Errors*: a name that is taken, or links as in [`Program::add_instance`].
     pub fn add_output(&mut self, port: Port, recipients: Recipients, links: Vec<Link>) -> Result<(), CircuitError> {
-        self.check_name("output", &port.name, self.outputs.iter().map(|o| &o.port))?;
         self.check_links(&|| format!("output `{}` of `{}`", port.name, self.name), &links, port.width())?;
+        self.take_name("output", &port.name)?;
         self.outputs.push(Output { port, recipients, links });
         Ok(())
     }
@@ -332,15 +335,10 @@ impl Program {
         total
     }
 
-    fn check_name<'a>(
-        &self,
-        side: &'static str,
-        name: &str,
-        mut taken: impl Iterator<Item = &'a Port>,
-    ) -> Result<(), CircuitError> {
-        match taken.any(|p| p.name == name) {
-            true => Err(CircuitError::DuplicatePort { component: self.name.clone(), side, port: name.into() }),
-            false => Ok(()),
+    fn take_name(&mut self, side: &'static str, name: &str) -> Result<(), CircuitError> {
+        match self.names.insert((side, name.into())) {
+            true => Ok(()),
+            false => Err(CircuitError::DuplicatePort { component: self.name.clone(), side, port: name.into() }),
         }
     }
 

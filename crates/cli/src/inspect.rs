@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::{
     args::ProgramArgs,
     failure::Failure,
-    output::{count, print, print_json, table},
+    output::{count, parties, print, print_json, table},
     program,
     report::ProgramPart,
 };
@@ -99,7 +99,7 @@ fn instances_by_component(program: &Program) -> Vec<u64> {
 
 impl<'a> Inspection<'a> {
     fn of(program: &'a Program) -> Self {
-        let parties = program.party_count();
+        let party_count = program.party_count();
         let input = |i: &'a garblet_circuit::Input| InputLine {
             name: &i.port.name,
             r#type: i.port.ty.to_string(),
@@ -111,7 +111,7 @@ impl<'a> Inspection<'a> {
             r#type: o.port.ty.to_string(),
             wires: o.port.ty.width(),
             recipients: match &o.recipients {
-                Recipients::All => (0..parties).collect(),
+                Recipients::All => (0..party_count).collect(),
                 Recipients::Only(some) => some.iter().map(|p| p.0).collect(),
             },
         };
@@ -147,9 +147,14 @@ impl<'a> Inspection<'a> {
             ports.push(vec![input.name.into(), "in".into(), input.r#type.clone(), wires, input.owner.to_string()]);
         }
         for output in &self.outputs {
-            let parties: Vec<String> = output.recipients.iter().map(u16::to_string).collect();
             let wires = count(output.wires);
-            ports.push(vec![output.name.into(), "out".into(), output.r#type.clone(), wires, parties.join(",")]);
+            ports.push(vec![
+                output.name.into(),
+                "out".into(),
+                output.r#type.clone(),
+                wires,
+                parties(&output.recipients),
+            ]);
         }
         let heads = ["component", "instances", "AND", "XOR", "NOT", "AND depth", "in", "out"];
         let mut components = vec![heads.map(String::from).to_vec()];

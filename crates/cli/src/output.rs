@@ -35,15 +35,27 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     for row in rows {
         let mut line = String::new();
         for (c, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            // The widths of `format!` end at 65,535, and a type may be longer.
+            let padding = " ".repeat(width - cell.chars().count());
             match c {
-                0 => line.push_str(&format!("{cell:<width$}")),
-                _ => line.push_str(&format!("  {cell:>width$}")),
+                0 => line.extend([cell.as_str(), &padding]),
+                _ => line.extend(["  ", &padding, cell]),
             }
         }
         text.push_str(line.trim_end());
         text.push('\n');
     }
     text
+}
+
+/// Numbers of parties, runs of them in short: `0,1` or `0-6,9`.
+pub(crate) fn parties(numbers: &[u16]) -> String {
+    let runs = numbers.chunk_by(|a, b| a.checked_add(1) == Some(*b));
+    let run = |run: &[u16]| match run {
+        [first, .., last] if run.len() > 2 => format!("{first}-{last}"),
+        _ => run.iter().map(u16::to_string).collect::<Vec<_>>().join(","),
+    };
+    runs.map(run).collect::<Vec<_>>().join(",")
 }
 
 /// A number of bytes for people: `4.4 KB`, with 1 KB = 1,000 bytes.
@@ -113,5 +125,14 @@ mod tests {
     fn tables_align() {
         let rows = [vec!["a".into(), "10".into()], vec!["long".into(), "5".into()]];
         assert_eq!(table(&rows), "a     10\nlong   5\n");
+        let long = "long".repeat(20_000);
+        assert_eq!(table(&[vec!["a".into(), "1".into()], vec![long, "2".into()]]).lines().count(), 2);
+    }
+
+    #[test]
+    fn runs_of_parties_are_short() {
+        assert_eq!(parties(&[]), "");
+        assert_eq!(parties(&[0, 1]), "0,1");
+        assert_eq!(parties(&[0, 1, 2, 7, 9, 10, 65_535]), "0-2,7,9,10,65535");
     }
 }
