@@ -64,9 +64,10 @@ impl Numbering {
 
     /// How many of the instances `ks` from the first on can run side by side: they follow one another within a page.
     fn group(&self, ks: &[u64]) -> usize {
-        let run = ks.iter().zip(ks[0]..).take_while(|(k, next)| *k == next).count();
+        let next_ones = ks.iter().zip(ks[0]..).take(MOST_SIDE_BY_SIDE);
+        let run = next_ones.take_while(|(k, next)| *k == next).count();
         let page_rest = self.per_page - ks[0] % self.per_page;
-        run.min(MOST_SIDE_BY_SIDE).min(usize::try_from(page_rest).unwrap_or(usize::MAX))
+        run.min(usize::try_from(page_rest).unwrap_or(usize::MAX))
     }
 }
 
