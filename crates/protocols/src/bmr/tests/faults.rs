@@ -51,6 +51,31 @@ fn a_party_that_fails_at_any_message_ends_the_run_for_all_with_a_named_cause() {
 }
 
 #[test]
+fn a_party_that_sends_too_little_or_too_much_ends_the_run_for_all_with_a_cause() {
+    let programs = ["lib:add(48)", "lib:add(40)", "lib:add(56)"].map(|name| library::find(name).expect("known"));
+    for kind in KINDS {
+        let parties = *kind.0.parties().start().max(&3);
+        let plans = programs.each_ref().map(|program| plan(program, parties, config(kind, Hash::Rekeyed)).unwrap());
+        for wrong in [1, 2] {
+            let part = async |session: &mut MeshSession| {
+                // The last party has a circuit of another size, whatever it said.
+                let of = if session.mesh().party() + 1 == parties { wrong } else { 0 };
+                let inputs = random::inputs(&mut StdRng::seed_from_u64(2), &programs[of]);
+                whole_run(session, plans[of].clone(), &inputs).await
+            };
+            let done = block_on(run(Mesh::memory(parties), 7, Duration::from_millis(500), part));
+            for (party, done) in done.into_iter().enumerate() {
+                let error = done.expect_err("bytes that do not fit");
+                // Where the bytes happen to be enough, labels do not agree, and nobody can tell whose are wrong.
+                // The wrong party may well accuse another, even the one that hears of it.
+                let is_noticed = error.blame().is_some() || matches!(error, ProtocolError::Material { .. });
+                assert!(is_noticed, "{kind:?}, party {party}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
 fn several_runs_of_a_session_share_nothing() {
     let program = library::find("lib:millionaires(16)").expect("known");
     let inputs = random::inputs(&mut StdRng::seed_from_u64(2), &program);
