@@ -9,7 +9,6 @@ use super::{
     CONSTRUCTOR, EVALUATOR, PAST,
     delta_ot::{self, SEEDS},
     gates::TABLE_BYTES,
-    parameters::Parameters,
     plan::{Order, Plan, STATISTICAL},
 };
 use crate::{
@@ -97,16 +96,7 @@ fn prepare(code: Code, order: &Order, checks: Checks) -> u64 {
     let components = gates * (TABLE_BYTES as u64 + 16) + authenticators * 32;
     let told = (inputs + outputs + statistical()).div_ceil(8) + statistical() * opening_bytes(code) as u64;
     let checked = batch_opening_bytes(code, 3 * checks.gates + checks.authenticators + statistical());
-    16 + committed + components + told + checked + batch_opening_bytes(code, solderings(&order.parameters()))
-}
-
-/// Solderings within buckets.
-fn solderings(parameters: &Parameters) -> u64 {
-    let Parameters { demand, buckets, .. } = parameters;
-    let others = |size: u32| u64::from(size - 1);
-    demand.gates * (3 * others(buckets.gates) + u64::from(buckets.authenticators()))
-        + 3 * demand.input_buckets * others(buckets.input_gates)
-        + demand.inputs * others(buckets.input_authenticators)
+    16 + committed + components + told + checked + batch_opening_bytes(code, order.parameters().solderings())
 }
 
 fn build_openings(plan: &Plan) -> u64 {

@@ -81,7 +81,7 @@ impl Layout {
     ) -> Vec<W> {
         let gate = |number: &u64| gates[*number as usize];
         let authenticator = |number: &u64| authenticators[*number as usize];
-        let mut sums = Vec::new();
+        let mut sums = Vec::with_capacity(self.parameters.solderings() as usize);
         let mut join = |numbers: &[u64]| {
             let head = gate(&numbers[0]);
             for other in numbers[1..].iter().map(gate) {

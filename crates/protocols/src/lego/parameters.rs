@@ -185,16 +185,21 @@ impl Parameters {
     /// About how many bytes the constructor sends before the function is known: gates, authenticators, commitments,
     /// openings of what is checked and solderings within buckets.
     pub fn bytes(&self, parity_bits: u64, statistical: u32) -> f64 {
-        let Parameters { demand, buckets, .. } = *self;
         let commitment = parity_bits as f64 / 8.0;
         let gates = self.gates_made(statistical) as f64;
         let authenticators = self.authenticators_made(statistical) as f64;
         let made = gates * (32.0 + 16.0 + 3.0 * commitment) + authenticators * (32.0 + commitment);
         let checked = self.check_gates * gates * 32.0 + self.check_authenticators * authenticators * 16.0;
-        let of_gates = f64::from(buckets.gates - 1) * 48.0 + f64::from(buckets.authenticators()) * 16.0;
-        let of_inputs = demand.input_buckets as f64 * f64::from(buckets.input_gates - 1) * 48.0
-            + demand.inputs as f64 * f64::from(buckets.input_authenticators - 1) * 16.0;
-        made + checked + demand.gates as f64 * of_gates + of_inputs
+        made + checked + 16.0 * self.solderings() as f64
+    }
+
+    /// How many sums of wires are opened to join the components of every bucket.
+    pub(super) fn solderings(&self) -> u64 {
+        let Parameters { demand, buckets, .. } = self;
+        let others = |size: u32| u64::from(size - 1);
+        demand.gates * (3 * others(buckets.gates) + u64::from(buckets.authenticators()))
+            + 3 * demand.input_buckets * others(buckets.input_gates)
+            + demand.inputs * others(buckets.input_authenticators)
     }
 }
 
