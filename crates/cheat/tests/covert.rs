@@ -1,24 +1,24 @@
 //! Every deviation from `covert` ends as the protocol promises, and is found out as often as its deterrence says; nothing that
 //! happens to the connection makes a corrupted peer of an honest one.
 
-use std::{sync::Arc, time::Duration};
+mod job;
+
+use std::time::Duration;
 
 use garblet_cheat::{
-    Outcome, Outputs, binomial_tail,
+    Outcome, binomial_tail,
     covert::{
         CheatingEvaluator, CheatingGarbler, EvaluatorDeviation, GarblerDeviation, form_of, run, run_honest, run_over,
     },
     outcome,
 };
-use garblet_circuit::{Bits, Party, Program, evaluate, library};
 use garblet_net::testing::{Direction, Fault, FaultKind, intercepted_pair};
 use garblet_protocols::{
     conduct::Honest,
     covert::{CHECKS, Config, Form},
 };
 
-/// The significance at which a formula counts as refuted.
-const ALPHA: f64 = 1e-4;
+use crate::job::{ALPHA, Job, job, trials};
 
 const FORMS: [Form; 2] = [Form::Seeds, Form::Al07];
 
@@ -26,30 +26,7 @@ fn config(form: Form, circuits: u16) -> Config {
     Config { form, circuits: Some(circuits), shares: Some(2), ..Config::default() }
 }
 
-/// Runs of a rate's measurement.
-fn trials() -> u32 {
-    if std::env::var_os("GARBLET_TEST_FULL").is_some() { 1000 } else { 40 }
-}
-
-struct Job {
-    program: Arc<Program>,
-    /// The same ports, another function.
-    other: Arc<Program>,
-    inputs: Vec<Bits>,
-}
-
-fn job() -> Job {
-    let find = |name| Arc::new(library::find(name).unwrap());
-    let inputs = vec![Bits::from_u128(0b1011_0010, 8), Bits::from_u128(0b0110_1001, 8)];
-    Job { program: find("lib:add(8)"), other: find("lib:sub(8)"), inputs }
-}
-
 impl Job {
-    fn right(&self, party: u16) -> Outputs {
-        let outputs = self.program.outputs().iter().zip(evaluate(&self.program, &self.inputs));
-        outputs.map(|(output, value)| output.recipients.contains(Party(party)).then_some(value)).collect()
-    }
-
     /// What the evaluator comes to against a garbler that cheats in `bad` circuits.
     fn against_garbler(&self, config: Config, deviation: GarblerDeviation, bad: usize, seed: u128) -> Outcome {
         let cheat = CheatingGarbler::new(deviation, bad, self.other.clone());
@@ -59,15 +36,15 @@ impl Job {
 
     /// How often the evaluator finds a garbler that cheats in `bad` circuits.
     fn count_corrupted(&self, config: Config, deviation: GarblerDeviation, bad: usize) -> u32 {
-        let seeds = 0..u128::from(trials());
+        let seeds = 0..u128::from(trials(40));
         let corrupted = |outcome| matches!(outcome, Outcome::Corrupted(_));
         seeds.filter(|&seed| corrupted(self.against_garbler(config, deviation, bad, 1000 + seed))).count() as u32
     }
 }
 
 fn assert_rate(what: &str, count: u32, probability: f64) {
-    let tail = binomial_tail(count, trials(), probability);
-    assert!(tail > ALPHA, "{what}: {count} of {}, expected {probability:.4} of them (tail {tail:.1e})", trials());
+    let tail = binomial_tail(count, trials(40), probability);
+    assert!(tail > ALPHA, "{what}: {count} of {}, expected {probability:.4} of them (tail {tail:.1e})", trials(40));
 }
 
 #[test]

@@ -1,17 +1,16 @@
 //! Every deviation from `cut-and-choose` ends as the protocol promises, and those that may pass pass as often as its formulas
 //! say.
 
-use std::sync::Arc;
+mod job;
 
 use garblet_cheat::{
-    Outcome, Outputs, binomial_tail,
+    Outcome, binomial_tail,
     cut_and_choose::{
         CheatingCommitter, CheatingEvaluator, CheatingGarbler, EvaluatorDeviation, GarblerDeviation, SupersetDeviation,
         run, run_honest,
     },
     outcome,
 };
-use garblet_circuit::{Bits, Party, Program, evaluate, library};
 use garblet_protocols::{
     checks::Check,
     conduct::Honest,
@@ -19,8 +18,7 @@ use garblet_protocols::{
     lego,
 };
 
-/// The significance at which a formula counts as refuted.
-const ALPHA: f64 = 1e-4;
+use crate::job::{ALPHA, Job, job, trials};
 
 fn config(circuits: u16) -> Config {
     Config { circuits: Some(circuits), ..Config::default() }
@@ -31,30 +29,7 @@ fn published(circuits: u16) -> Config {
     Config { form: Form::Lp07, supersets: Some(6), ..config(circuits) }
 }
 
-/// Runs of a rate's measurement.
-fn trials() -> u32 {
-    if std::env::var_os("GARBLET_TEST_FULL").is_some() { 1000 } else { 60 }
-}
-
-struct Job {
-    program: Arc<Program>,
-    /// The same ports, another function.
-    other: Arc<Program>,
-    inputs: Vec<Bits>,
-}
-
-fn job() -> Job {
-    let find = |name| Arc::new(library::find(name).unwrap());
-    let inputs = vec![Bits::from_u128(0b1011_0010, 8), Bits::from_u128(0b0110_1001, 8)];
-    Job { program: find("lib:add(8)"), other: find("lib:sub(8)"), inputs }
-}
-
 impl Job {
-    fn right(&self, party: u16) -> Outputs {
-        let outputs = self.program.outputs().iter().zip(evaluate(&self.program, &self.inputs));
-        outputs.map(|(output, value)| output.recipients.contains(Party(party)).then_some(value)).collect()
-    }
-
     /// What the evaluator comes to against a garbler that cheats in `bad` of 9 circuits, of which 3 are evaluated.
     fn against_garbler(&self, deviation: GarblerDeviation, bad: usize, seed: u128) -> Outcome {
         let cheat = CheatingGarbler::new(deviation, bad, self.other.clone());
@@ -64,14 +39,14 @@ impl Job {
 
     /// How often a deviation ends like that.
     fn count(&self, deviation: GarblerDeviation, bad: usize, wanted: impl Fn(Outcome) -> bool) -> u32 {
-        let seeds = 0..u128::from(trials());
+        let seeds = 0..u128::from(trials(60));
         seeds.filter(|&seed| wanted(self.against_garbler(deviation, bad, 1000 + seed))).count() as u32
     }
 }
 
 fn assert_rate(what: &str, count: u32, probability: f64) {
-    let tail = binomial_tail(count, trials(), probability);
-    assert!(tail > ALPHA, "{what}: {count} of {}, expected {probability:.4} of them (tail {tail:.1e})", trials());
+    let tail = binomial_tail(count, trials(60), probability);
+    assert!(tail > ALPHA, "{what}: {count} of {}, expected {probability:.4} of them (tail {tail:.1e})", trials(60));
 }
 
 #[test]
@@ -169,7 +144,7 @@ fn wrong_tables_escape_as_often_as_the_formula_says() {
     let job = job();
     for bad in [1, 2] {
         let caught = |outcome| outcome == Outcome::Caught(Check::CircuitOfSeed);
-        let escaped = trials() - job.count(GarblerDeviation::WrongTables, bad, caught);
+        let escaped = trials(60) - job.count(GarblerDeviation::WrongTables, bad, caught);
         let probability = (0..bad).map(|i| (3 - i) as f64 / (9 - i) as f64).product();
         assert_rate(&format!("{bad} bad circuits"), escaped, probability);
         if bad == 2 {

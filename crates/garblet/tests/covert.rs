@@ -1,12 +1,16 @@
 //! `covert` gives what the plain evaluator gives, at the cost of its formulas, with the deterrence that it says.
 
+mod oracle;
+
 use garblet::{
     Bits, Config, Party, Phase, Program, Protocol, SchemeKind, Width,
-    circuit::{InputId, Recipients, evaluate, random},
+    circuit::{InputId, Recipients, random},
     covert::{Form, InputEncoding},
     library, predict, run_in_memory,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+use crate::oracle::{full, run_as_eval};
 
 fn config(form: Form, circuits: u16, encoding: InputEncoding) -> Config {
     let mut config = Config::of(Protocol::Covert);
@@ -26,27 +30,13 @@ fn all() -> [Config; 3] {
 }
 
 fn assert_equals_eval(program: &Program, inputs: &[Bits], config: Config) {
-    let expected = evaluate(program, inputs);
-    let reports = run_in_memory(program, inputs, config).expect("both parties are honest");
     let predicted = predict(program, config).expect("the protocol can run the program");
-    for (party, report) in reports.iter().enumerate() {
-        for (k, (output, expected)) in program.outputs().iter().zip(&expected).enumerate() {
-            let learns = output.recipients.contains(Party(party as u16));
-            assert!(
-                report.outputs[k].as_ref() == learns.then_some(expected),
-                "output {k} of party {party}, {config:?}"
-            );
-        }
+    for (party, report) in run_as_eval(program, inputs, config).iter().enumerate() {
         for phase in Phase::ALL {
             let measured = report.phases.of(phase).communication;
             assert_eq!(measured, predicted[party][phase as usize], "{} in {phase:?}, {config:?}", report.role);
         }
     }
-}
-
-/// Whether the slow form of the tests is asked for.
-fn full() -> bool {
-    std::env::var_os("GARBLET_TEST_FULL").is_some()
 }
 
 /// Fifty random programs in the full form.

@@ -1,17 +1,14 @@
 //! `lego` gives what the plain evaluator gives, with the security that it says.
 
-use garblet::{Bits, lego::Code};
-use garblet::{Config, Party, Program, Protocol, circuit::evaluate, circuit::random, library, run_in_memory};
+mod oracle;
+
+use garblet::{Bits, Config, Program, Protocol, circuit::random, lego::Code, library};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
+use crate::oracle::{full, run_as_eval};
+
 fn assert_equals_eval(program: &Program, inputs: &[Bits], config: Config) {
-    let expected = evaluate(program, inputs);
-    let reports = run_in_memory(program, inputs, config).expect("both parties are honest");
-    for (party, report) in reports.iter().enumerate() {
-        for (k, (output, expected)) in program.outputs().iter().zip(&expected).enumerate() {
-            let learns = output.recipients.contains(Party(party as u16));
-            assert!(report.outputs[k].as_ref() == learns.then_some(expected), "output {k} of party {party}");
-        }
+    for report in run_as_eval(program, inputs, config) {
         let bound = report.security.cheating_log2.expect("a bound against cheating");
         assert!((-60.0..-38.4).contains(&bound), "three bounds below 2^-40 each, not 2^{bound}");
     }
@@ -21,7 +18,7 @@ fn assert_equals_eval(program: &Program, inputs: &[Bits], config: Config) {
 #[test]
 fn random_programs_with_both_codes() {
     let mut rng = StdRng::seed_from_u64(12);
-    let programs = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 50 } else { 4 };
+    let programs = if full() { 50 } else { 4 };
     for i in 0..programs {
         let most_gates = rng.random_range(1..=3_000);
         let program = random::program(&mut rng, most_gates, 2);

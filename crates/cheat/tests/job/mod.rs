@@ -1,0 +1,35 @@
+//! What the parties of a test compute.
+
+use std::sync::Arc;
+
+use garblet_cheat::Outputs;
+use garblet_circuit::{Bits, Party, Program, evaluate, library};
+
+/// The significance at which a formula counts as refuted.
+pub(crate) const ALPHA: f64 = 1e-4;
+
+/// Runs of a rate's measurement: so many, or a thousand in the full form.
+pub(crate) fn trials(short: u32) -> u32 {
+    if std::env::var_os("GARBLET_TEST_FULL").is_some() { 1000 } else { short }
+}
+
+pub(crate) struct Job {
+    pub(crate) program: Arc<Program>,
+    /// The same ports, another function.
+    pub(crate) other: Arc<Program>,
+    pub(crate) inputs: Vec<Bits>,
+}
+
+pub(crate) fn job() -> Job {
+    let find = |name| Arc::new(library::find(name).unwrap());
+    let inputs = vec![Bits::from_u128(0b1011_0010, 8), Bits::from_u128(0b0110_1001, 8)];
+    Job { program: find("lib:add(8)"), other: find("lib:sub(8)"), inputs }
+}
+
+impl Job {
+    /// The outputs that a party should learn.
+    pub(crate) fn right(&self, party: u16) -> Outputs {
+        let outputs = self.program.outputs().iter().zip(evaluate(&self.program, &self.inputs));
+        outputs.map(|(output, value)| output.recipients.contains(Party(party)).then_some(value)).collect()
+    }
+}

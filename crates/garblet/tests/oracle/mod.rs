@@ -1,0 +1,24 @@
+//! The plain evaluator, against which every protocol is held.
+
+use garblet::{Bits, Config, Party, Program, Report, circuit::evaluate, run_in_memory};
+
+/// Whether the slow form of the tests is asked for.
+pub(crate) fn full() -> bool {
+    std::env::var_os("GARBLET_TEST_FULL").is_some()
+}
+
+/// Runs both parties and holds what each learns against what the plain evaluator gives.
+pub(crate) fn run_as_eval(program: &Program, inputs: &[Bits], config: Config) -> Vec<Report> {
+    let expected = evaluate(program, inputs);
+    let reports = run_in_memory(program, inputs, config).expect("both parties are honest");
+    for (party, report) in reports.iter().enumerate() {
+        for (k, (output, expected)) in program.outputs().iter().zip(&expected).enumerate() {
+            let learns = output.recipients.contains(Party(party as u16));
+            assert!(
+                report.outputs[k].as_ref() == learns.then_some(expected),
+                "output {k} of party {party}, {config:?}"
+            );
+        }
+    }
+    reports
+}
