@@ -5,7 +5,7 @@ use std::sync::Arc;
 use garblet_circuit::{Bits, Program};
 use garblet_net::{Channel, memory_pair};
 use garblet_protocols::{
-    ProtocolError,
+    ProtocolError, Role,
     checks::Check,
     conduct::{Conduct, Honest},
     covert::{Config, Evaluator, Form, Garbler, NAME, Plan, Step},
@@ -258,16 +258,13 @@ pub fn run_over(
         connect,
         async |session, own| {
             let mut role = Garbler::setup_with(session, plan(())?, garbler).await?;
-            let mut prepared = role.prepare(session).await?;
-            role.build(session, &mut prepared).await?;
+            let prepared = role.prepare(session).await?;
             role.online(session, prepared, own).await
         },
         async |session, own| {
             let mut role = Evaluator::setup_with(session, plan(())?, evaluator).await?;
-            let mut prepared = role.prepare(session).await?;
-            let built = role.build(session, &mut prepared).await;
-            let result = match built {
-                Ok(()) => role.online(session, prepared, own).await,
+            let result = match role.prepare(session).await {
+                Ok(prepared) => role.online(session, prepared, own).await,
                 Err(error) => Err(error),
             };
             // What was found out stays so, whatever is tried next.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use garblet_circuit::{Bits, Program};
 use garblet_net::memory_pair;
 use garblet_protocols::{
-    ProtocolError,
+    ProtocolError, Role,
     checks::Check,
     conduct::{Conduct, Honest},
     cut_and_choose::{Config, Evaluator, Garbler, NAME, Plan, Step},

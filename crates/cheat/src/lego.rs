@@ -41,6 +41,9 @@ pub enum ConstructorDeviation {
     FalseCheckedKey,
     /// It opens a soldering within a bucket otherwise.
     FalseSoldering,
+    /// It opens two solderings within buckets otherwise, by the same error and 128 squares of 128 apart: coefficients that
+    /// return after 128 squares would let the errors cancel. It takes about a thousand gates to have so many.
+    EqualErrorsApart,
     /// It opens a soldering of the function otherwise.
     FalseLink,
     /// It opens what gives the evaluator an input key otherwise.
@@ -53,7 +56,7 @@ pub enum ConstructorDeviation {
 
 impl ConstructorDeviation {
     /// All, each with what the evaluator comes to.
-    pub const ALL: [(Self, Outcome); 16] = [
+    pub const ALL: [(Self, Outcome); 17] = [
         (Self::OtherDelta, Outcome::Caught(Check::CommittedDelta)),
         (Self::OtherStrings, Outcome::Caught(Check::InputKeyBit)),
         (Self::SpoiledStrings, Outcome::Caught(Check::InputKey)),
@@ -66,6 +69,7 @@ impl ConstructorDeviation {
         (Self::FalseCombination, Outcome::FalseOpening),
         (Self::FalseCheckedKey, Outcome::FalseOpening),
         (Self::FalseSoldering, Outcome::FalseOpening),
+        (Self::EqualErrorsApart, Outcome::FalseOpening),
         (Self::FalseLink, Outcome::FalseOpening),
         (Self::FalseInputOpening, Outcome::FalseOpening),
         (Self::FalseDecoding, Outcome::FalseOpening),
@@ -115,6 +119,13 @@ impl Conduct<Step> for CheatingConstructor {
             (ConstructorDeviation::FalseDecoding, Step::Openings) => {
                 let last = bytes.len() - garblet_protocols::lego::COMMITTED_BYTES;
                 bytes[last] ^= 1;
+            }
+            (ConstructorDeviation::EqualErrorsApart, Step::Solderings) => {
+                let mut openings = bytes.chunks_exact_mut(garblet_protocols::lego::COMMITTED_BYTES);
+                // With fewer solderings it is honest.
+                if let (Some(first), Some(second)) = (openings.next(), openings.nth(128 * 128 - 1)) {
+                    [first, second].into_iter().for_each(|opening| spoil(&mut opening[..BLOCK]));
+                }
             }
             (ConstructorDeviation::OtherStrings, Step::Strings) => bytes.chunks_exact_mut(BLOCK).for_each(add_delta),
             (ConstructorDeviation::SpoiledStrings, Step::Strings) => bytes.chunks_exact_mut(BLOCK).for_each(spoil),

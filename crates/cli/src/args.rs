@@ -3,11 +3,11 @@
 use std::{path::PathBuf, str::FromStr, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
-use garblet::Protocol;
+use garblet::{Adversary, Protocol};
 use garblet_circuit::{Party, Recipients};
 use garblet_net::SimulatedLink;
 
-use crate::{bench, convert, demo, eval, identity, inspect, local, prepare, run, serve, store};
+use crate::{bench, convert, demo, eval, identity, inspect, local, plan, prepare, run, serve, store};
 
 /// Compute a function of everybody's private inputs, and reveal nothing but its result.
 #[derive(Parser)]
@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Eval(eval::Options),
     /// Show ports, owners, gate counts and components of a program, or draw it
     Inspect(inspect::Options),
+    /// Show what a program would cost under each protocol: bytes, rounds, time on a link
+    Plan(plan::Options),
     /// Convert a circuit between formats
     Convert(convert::Options),
     /// Make an identity
@@ -58,6 +60,13 @@ pub(crate) struct ProgramArgs {
     /// A function source (.garble.rs), a circuit file (Bristol, Bristol Fashion), a program file (JSON), or lib:NAME
     #[arg(value_name = "PROGRAM")]
     pub(crate) program: String,
+    #[command(flatten)]
+    pub(crate) changes: ProgramChanges,
+}
+
+/// Changes to a program.
+#[derive(Args, Clone, serde::Serialize, serde::Deserialize)]
+pub(crate) struct ProgramChanges {
     /// Give an input to another party
     #[arg(long = "owner", value_name = "INPUT=K")]
     pub(crate) owners: Vec<Owner>,
@@ -75,13 +84,9 @@ pub(crate) struct ProgramArgs {
 impl ProgramArgs {
     /// A program as it is.
     pub(crate) fn plain(name: &str) -> Self {
-        ProgramArgs {
-            program: name.into(),
-            owners: Vec::new(),
-            recipients: Vec::new(),
-            constants: Vec::new(),
-            panics: Switch(true),
-        }
+        let (owners, recipients, constants) = (Vec::new(), Vec::new(), Vec::new());
+        let changes = ProgramChanges { owners, recipients, constants, panics: Switch(true) };
+        ProgramArgs { program: name.into(), changes }
     }
 }
 
@@ -134,11 +139,11 @@ pub(crate) struct InputArgs {
 /// How to compute.
 #[derive(Args, Clone)]
 pub(crate) struct ProtocolArgs {
-    #[arg(long, default_value = "yao", help = format!("The protocol: {}", Protocol::names()))]
-    pub(crate) protocol: String,
-    /// What the protocol must withstand, semi-honest, covert or malicious [default: what it does withstand]
+    #[arg(long, help = format!("The protocol: {} [default: yao, or the first against --adversary]", Protocol::names()))]
+    pub(crate) protocol: Option<String>,
+    /// What the protocol must withstand: semi-honest, covert or malicious parties
     #[arg(long, value_name = "ADVERSARY")]
-    pub(crate) adversary: Option<String>,
+    pub(crate) adversary: Option<Adversary>,
     /// A parameter of the protocol, for instance scheme=three-halves
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<Param>,
@@ -148,6 +153,54 @@ pub(crate) struct ProtocolArgs {
     /// Give up when a peer does nothing for so long
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub(crate) timeout: Time,
+}
+
+impl ProtocolArgs {
+    /// The protocol's name as it was given; otherwise the first that withstands the adversary.
+    pub(crate) fn name(&self) -> String {
+        let chosen = || self.adversary.map_or(Protocol::default(), Protocol::against).to_string();
+        self.protocol.clone().unwrap_or_else(chosen)
+    }
+}
+
+/// A call of `garblet` with this program and protocol, for somebody to copy.
+pub(crate) fn command_line(
+    command: &str,
+    program: &ProgramArgs,
+    protocol: &ProtocolArgs,
+    more: &[(&str, String)],
+) -> String {
+    let ProgramChanges { owners, recipients, constants, panics } = &program.changes;
+    let owners = owners.iter().map(|owner| ("--owner", format!("{}={}", owner.input, owner.party)));
+    let recipients = recipients.iter().map(|to| {
+        let parties = to
+            .parties
+            .as_ref()
+            .map_or("all".into(), |parties| parties.iter().map(Party::to_string).collect::<Vec<_>>().join(","));
+        ("--to", format!("{}={parties}", to.output))
+    });
+    let constants = constants.iter().map(|constant| match constant {
+        Constant::Value(name, value) => ("--const", format!("{name}={value}")),
+        Constant::File(path) => ("--const", path.display().to_string()),
+    });
+    let panics = (!panics.0).then(|| ("--panics", "off".to_string()));
+    let params = protocol.params.iter().map(|Param { name, value }| ("--param", format!("{name}={value}")));
+    let protocol = [("--protocol", protocol.name())];
+    let all = owners.chain(recipients).chain(constants).chain(panics).chain(protocol).chain(params);
+    let mut line = format!("garblet {command} {}", quoted(&program.program));
+    for (option, value) in all.chain(more.iter().cloned()) {
+        line.push_str(&format!(" {option} {}", quoted(&value)));
+    }
+    line
+}
+
+/// An argument as a shell takes it.
+fn quoted(argument: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+:,./@%".contains(c);
+    match !argument.is_empty() && argument.chars().all(plain) {
+        true => argument.into(),
+        false => format!("'{}'", argument.replace('\'', r"'\''")),
+    }
 }
 
 /// `INPUT=K`.
@@ -295,6 +348,21 @@ mod tests {
         assert_eq!("no".parse::<Switch>().unwrap_err(), "expected on or off");
         assert!("o=".parse::<To>().is_err());
         assert!("o=1,".parse::<To>().is_err());
+    }
+
+    #[test]
+    fn a_command_line_can_be_copied_into_a_shell() {
+        let mut program = ProgramArgs::plain("lib:layered(10, 90)");
+        program.changes.owners = vec!["in1=2".parse().expect("a pair")];
+        program.changes.recipients = vec!["o=1,0".parse().expect("a pair"), "p=all".parse().expect("a pair")];
+        program.changes.panics = Switch(false);
+        let (params, timeout) = (vec!["form=linear".parse().expect("a pair")], Time(Duration::from_secs(1)));
+        let protocol = ProtocolArgs { protocol: Some("bmr".into()), adversary: None, params, link: None, timeout };
+        assert_eq!(
+            command_line("prepare", &program, &protocol, &[("--store", "it's here".into())]),
+            "garblet prepare 'lib:layered(10, 90)' --owner in1=2 --to o=0,1 --to p=all --panics off --protocol bmr \
+             --param form=linear --store 'it'\\''s here'"
+        );
     }
 
     #[test]

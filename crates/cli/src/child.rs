@@ -7,7 +7,6 @@
 
 use std::{
     io::{BufRead, BufReader, Write},
-    path::PathBuf,
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     time::Duration,
@@ -21,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     args::ProgramArgs,
     failure::{Failure, Status},
+    local::Ahead,
     output, program,
     report::PartyPart,
     session::{self, Meeting, Route, Settings, Task},
@@ -38,8 +38,10 @@ pub(crate) struct Job {
     /// Bits in wire order by number of the input.
     pub(crate) inputs: Vec<(u32, String)>,
     pub(crate) settings: Settings,
-    /// With components: what is prepared.
-    pub(crate) library: Option<PathBuf>,
+    /// What is prepared before.
+    pub(crate) ahead: Option<Ahead>,
+    /// With runs in stores: not to compute, but to prepare until there are so many.
+    pub(crate) prepare: Option<u64>,
     /// How many parties there are.
     pub(crate) parties: u16,
     /// Whether to show progress.
@@ -59,7 +61,8 @@ enum Word {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Done {
     pub(crate) part: PartyPart,
-    pub(crate) security: Security,
+    /// None if nothing was computed.
+    pub(crate) security: Option<Security>,
     /// Bits in wire order, none where this party is no recipient.
     pub(crate) outputs: Vec<Option<String>>,
 }
@@ -92,17 +95,25 @@ fn work() -> Result<Done, Failure> {
         meeting
     };
     let listening = |address: std::net::SocketAddr| say(&Word::Listening(address.to_string()));
+    let route = Route { meeting, tls: None, listening: &listening };
+    if let (Some(Ahead::Runs(runs)), Some(count)) = (&job.ahead, job.prepare) {
+        let filled = runs.fill(&job, program, route, count)?;
+        return Ok(Done { part: PartyPart::of_filled(job.party, &filled), security: None, outputs: Vec::new() });
+    }
     let task = Task {
         program,
         party: job.party,
         inputs,
         settings: &job.settings,
         progress: job.progress,
-        supply: job.library.map(Source::InMemory),
+        supply: job.ahead.map(|ahead| match ahead {
+            Ahead::Library(library) => Source::InMemory(library),
+            Ahead::Runs(runs) => runs.source(job.party, job.parties),
+        }),
     };
-    let outcome = session::compute(task, Route { meeting, tls: None, listening: &listening })?;
+    let outcome = session::compute(task, route)?;
     let outputs = outcome.outputs.iter().map(|o| o.as_ref().map(Bits::to_string)).collect();
-    Ok(Done { part: outcome.part, security: outcome.security, outputs })
+    Ok(Done { part: outcome.part, security: Some(outcome.security), outputs })
 }
 
 impl Job {

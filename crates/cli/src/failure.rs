@@ -60,8 +60,13 @@ impl Failure {
             }
             _ => Failure::no_result(error),
         };
-        let secondary =
-            matches!(error, NetError::PeerClosed { .. } | NetError::PeerAborted { .. } | NetError::PeerBlames { .. });
+        let secondary = matches!(
+            error,
+            NetError::PeerClosed { .. }
+                | NetError::PeerAborted { .. }
+                | NetError::PeerBlames { .. }
+                | NetError::PeerBlamesUs { .. }
+        );
         Failure { hint: error.hint(), secondary, ..failure }
     }
 

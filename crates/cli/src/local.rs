@@ -1,21 +1,23 @@
 //! `garblet local`: every party as its own process on this machine.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Instant,
-};
+use std::{num::NonZeroU64, path::PathBuf, time::Instant};
 
+use garblet::{Filled, Values};
 use garblet_circuit::{Bits, Party, Program};
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    args::{InputArgs, ProgramArgs, ProtocolArgs},
+    args::{InputArgs, ProgramArgs, ProtocolArgs, command_line},
     child::{self, Done, Job},
     failure::Failure,
     inputs::{self, PartyInputs},
-    output::{print, print_json},
+    output::{print, print_json, seconds},
     program,
-    report::{Repeat, RunReport, check_panics, outputs_text},
-    session::Settings,
+    report::{PartyPart, Repeat, RunReport, check_panics, outputs_text, total},
+    session::{self, Route, Settings},
+    store::load_or_create_key,
+    supply::{Folder, Holds, Source, store_options},
+    way::without_identities,
 };
 
 /// What `garblet local` takes.
@@ -29,7 +31,20 @@ pub(crate) struct Options {
     pub(crate) protocol: ProtocolArgs,
     /// With components: what is prepared before the program is looked at [default: what the program needs]
     #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with = "store")]
     pub(crate) library: Option<PathBuf>,
+    /// With several parties: take the run from the parties' stores, DIR/party-0, DIR/party-1 and so on
+    #[arg(long, value_name = "DIR")]
+    pub(crate) store: Option<PathBuf>,
+    /// The key that the stores are encrypted under [default: store.key in the configuration folder]
+    #[arg(long, value_name = "FILE", requires = "store")]
+    pub(crate) store_key: Option<PathBuf>,
+    /// Do not run: prepare until the stores have so many runs
+    #[arg(long, value_name = "N", requires = "store", conflicts_with_all = ["top_up", "repeat", "inputs"])]
+    pub(crate) prepare: Option<NonZeroU64>,
+    /// Prepare during the run if the stores have none
+    #[arg(long, requires = "store")]
+    pub(crate) top_up: bool,
     /// How many parties
     #[arg(long, value_name = "N")]
     pub(crate) parties: Option<u16>,
@@ -47,8 +62,48 @@ pub(crate) struct Local<'a> {
     pub(crate) program: &'a Program,
     pub(crate) inputs: &'a [PartyInputs],
     pub(crate) settings: &'a Settings,
-    /// With components: what is prepared.
-    pub(crate) library: Option<&'a Path>,
+    /// What is prepared before.
+    pub(crate) ahead: Option<&'a Ahead>,
+}
+
+/// What is prepared before a run on this machine.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) enum Ahead {
+    /// With components: what a library says, in memory.
+    Library(PathBuf),
+    /// With several parties: runs, in stores.
+    Runs(Runs),
+}
+
+/// Where the runs of all parties are.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Runs {
+    /// The folder of all stores.
+    folder: PathBuf,
+    key: Option<PathBuf>,
+    top_up: bool,
+    /// The command that prepares more.
+    again: String,
+}
+
+impl Runs {
+    /// The store of a party of `parties`.
+    fn of(&self, party: Party, parties: u16) -> Folder {
+        let holds = Holds::Runs { again: self.again.clone() };
+        let (path, peer) = (self.folder.join(format!("party-{party}")), without_identities(parties));
+        Folder { holds, path, key: self.key.clone(), peer }
+    }
+
+    /// Where a party's runs come from.
+    pub(crate) fn source(&self, party: Party, parties: u16) -> Source {
+        Source::Store { folder: self.of(party, parties), top_up: self.top_up, values: Values::default() }
+    }
+
+    /// A party prepares runs, with the others that it meets on this route.
+    pub(crate) fn fill(&self, job: &Job, program: Program, route: Route<'_>, count: u64) -> Result<Filled, Failure> {
+        let folder = self.of(job.party, job.parties);
+        session::fill_runs(&job.settings, job.party, program, route, &folder, count, job.progress)
+    }
 }
 
 /// One run's outcome.
@@ -66,10 +121,15 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let program = program::load(&options.program)?;
     let settings = Settings::new(&options.protocol)?;
     let parties = settings.parties(&program, options.parties)?;
+    let ahead = options.ahead(&settings)?;
+    let (args, ahead) = (&options.program, ahead.as_ref());
+    if let Some(count) = options.prepare {
+        let inputs = vec![PartyInputs::new(); parties.into()];
+        let local = Local { args, program: &program, inputs: &inputs, settings: &settings, ahead };
+        return local.prepare(count.get(), options.json);
+    }
     let inputs = inputs::of_all(&program, &options.inputs, parties)?;
-    let library = options.library.as_deref();
-    settings.check_library(library.is_some())?;
-    let local = Local { args: &options.program, program: &program, inputs: &inputs, settings: &settings, library };
+    let local = Local { args, program: &program, inputs: &inputs, settings: &settings, ahead };
     let outcome = local.repeat(options.repeat.get())?;
     check_panics(&program, &outcome.outputs)?;
     if options.json {
@@ -80,7 +140,44 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
+impl Options {
+    /// What is prepared before the run.
+    ///
+    /// *Errors*: options that the protocol has no use for.
+    fn ahead(&self, settings: &Settings) -> Result<Option<Ahead>, Failure> {
+        settings.check_library(self.library.is_some())?;
+        let Some(folder) = self.store.clone() else { return Ok(self.library.clone().map(Ahead::Library)) };
+        let protocol = settings.config()?.protocol;
+        if !protocol.is_mesh() {
+            return Err(Failure::call(format!("--store: with the protocols of several parties, not with {protocol}"))
+                .hint("two parties use stores with `garblet prepare` and `garblet run`"));
+        }
+        // Before the parties all look for it.
+        load_or_create_key(self.store_key.as_deref())?;
+        let parties = self.parties.map(|parties| ("--parties", parties.to_string()));
+        let stores = store_options(&folder, self.store_key.as_deref());
+        let more: Vec<_> = parties.into_iter().chain(stores).chain([("--prepare", "1".into())]).collect();
+        let again = command_line("local", &self.program, &self.protocol, &more);
+        Ok(Some(Ahead::Runs(Runs { folder, key: self.store_key.clone(), top_up: self.top_up, again })))
+    }
+}
+
 impl Local<'_> {
+    /// Fills the stores of all parties, and says what it cost.
+    fn prepare(&self, count: u64, json: bool) -> Result<(), Failure> {
+        let jobs: Vec<Job> = self.jobs().into_iter().map(|job| Job { prepare: Some(count), ..job }).collect();
+        let parts: Vec<PartyPart> = child::run_all(&jobs)?.into_iter().map(|done| done.part).collect();
+        if json {
+            let (protocol, parties) = (&self.settings.protocol, self.inputs.len());
+            return print_json(&serde_json::json!({
+                "protocol": protocol, "parties": parties, "runs": count, "per_party": parts
+            }));
+        }
+        let slowest = parts.iter().map(|part| total(&part.phases).seconds).fold(0.0, f64::max);
+        let (runs, name) = (if count == 1 { "run" } else { "runs" }, self.program.name());
+        print(&format!("the stores have {count} {runs} of {name}, after {}\n", seconds(slowest)))
+    }
+
     /// Runs `times` times and returns the median run, with the spread in its report.
     pub(crate) fn repeat(&self, times: usize) -> Result<Outcome, Failure> {
         let mut runs = Vec::with_capacity(times);
@@ -108,7 +205,7 @@ impl Local<'_> {
         let done = child::run_all(&self.jobs())?;
         let seconds = begin.elapsed().as_secs_f64();
         let outputs = agreed(self.program, &done)?;
-        let security = done.first().map(|d| d.security);
+        let security = done.first().and_then(|d| d.security);
         let security = security.ok_or_else(|| Failure::no_result("no party has a result"))?;
         let parts = done.into_iter().map(|d| d.part).collect();
         let report = RunReport::new(self.program, self.settings, self.inputs.len() as u16, security, &outputs, parts)?;
@@ -121,7 +218,8 @@ impl Local<'_> {
             party: Party(party as u16),
             inputs: inputs.iter().map(|(id, bits)| (id.0, bits.to_string())).collect(),
             settings: self.settings.clone(),
-            library: self.library.map(Path::to_path_buf),
+            ahead: self.ahead.cloned(),
+            prepare: None,
             parties: self.inputs.len() as u16,
             progress: party == 0,
         };

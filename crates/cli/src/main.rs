@@ -16,6 +16,7 @@ mod inputs;
 mod inspect;
 mod local;
 mod output;
+mod plan;
 mod prepare;
 mod program;
 mod progress;
@@ -55,6 +56,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Serve(options) => serve::run(&options),
         Command::Eval(options) => eval::run(&options),
         Command::Inspect(options) => inspect::run(&options),
+        Command::Plan(options) => plan::run(&options),
         Command::Convert(options) => convert::run(&options),
         Command::Keygen(options) => identity::keygen(&options),
         Command::Trust(command) => identity::trust(&command),

@@ -1,27 +1,39 @@
-//! `garblet prepare`: two parties fill their stores before a function is known.
+//! `garblet prepare`: parties fill their stores: two before a function is known, several before its inputs are.
 
-use std::path::PathBuf;
+use std::{
+    num::NonZeroU64,
+    path::{Path, PathBuf},
+};
 
 use garblet::{Filled, Party, PhaseCosts, Protocol, fill, lego::Amounts, net::Channel, store::Store};
 use serde::Serialize;
 
 use crate::{
-    args::Param,
+    args::{Param, ProgramArgs, ProgramChanges},
     failure::Failure,
     output::{bytes, count, print, print_json, seconds},
+    program,
     progress::Bar,
     report::total,
-    session::{self, Settings, block_on, explain},
+    session::{self, Route, Settings, block_on, explain},
     supply::{Folder, Holds, remember_library},
     way::{self, Way, WayArgs, announce},
 };
 
 /// What `garblet prepare` takes.
 #[derive(clap::Args)]
-#[command(group(clap::ArgGroup::new("meeting").args(way::MEETING).required(true)))]
+#[command(group(clap::ArgGroup::new("meeting").args(way::MEETING).arg("peers").required(true).multiple(true)))]
 pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) stock: StockArgs,
+    /// With several parties: so many runs of the program to have ready
+    #[arg(long, value_name = "N", default_value = "1")]
+    count: NonZeroU64,
+    #[command(flatten)]
+    changes: ProgramChanges,
+    /// With several parties: where all of them are and who they are, as `garblet run` takes it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["connect", "peer"])]
+    peers: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) peer: WayArgs,
     /// Print one JSON object on standard output
@@ -32,10 +44,10 @@ pub(crate) struct Options {
 /// What to fill, with what.
 #[derive(clap::Args)]
 pub(crate) struct StockArgs {
-    /// With components: the library file: component types, how many of each, how they are likely to be linked (TOML or JSON)
-    #[arg(value_name = "LIBRARY")]
-    library: Option<PathBuf>,
-    /// What it is prepared for: components, or lego
+    /// With components: the library file: component types, how many of each, how they are likely to be linked (TOML or JSON); with several parties: the program
+    #[arg(value_name = "LIBRARY|PROGRAM")]
+    source: Option<String>,
+    /// What it is prepared for: components, lego, or a protocol of several parties
     #[arg(long, value_name = "NAME", default_value = "components")]
     protocol: Protocol,
     #[command(flatten)]
@@ -46,8 +58,8 @@ pub(crate) struct StockArgs {
     /// The key that the store is encrypted under [default: store.key in the configuration folder]
     #[arg(long, value_name = "FILE")]
     store_key: Option<PathBuf>,
-    /// Which party this is: 0 garbles, 1 evaluates
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(0..2))]
+    /// Which party this is: of two, 0 garbles and 1 evaluates
+    #[arg(long, value_name = "K")]
     party: u16,
     /// A parameter of the protocol, for instance scheme=grr3
     #[arg(long = "param", value_name = "NAME=VALUE")]
@@ -86,8 +98,10 @@ struct Report {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let way = options.peer.way()?;
-    let filled = options.stock.fill(&way, 100, true)?;
+    let filled = match &options.peers {
+        Some(peers) => options.fill_runs(peers)?,
+        None => options.stock.fill(&options.peer.way()?, 100, true)?,
+    };
     let stock = filled.store.stock();
     let report = Report {
         store: filled.store.folder().display().to_string(),
@@ -112,13 +126,35 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
+impl Options {
+    /// Meets all others, and prepares runs until there are as many as are wanted.
+    fn fill_runs(&self, peers: &Path) -> Result<Filled, Failure> {
+        let StockArgs { source, protocol, store, store_key, party, .. } = &self.stock;
+        if !protocol.is_mesh() {
+            return Err(Failure::call(format!("--peers: {protocol} has one peer")).hint("give --listen or --connect"));
+        }
+        let program = source.clone().ok_or_else(|| Failure::call("PROGRAM is missing: runs are of a program"))?;
+        let program = program::load(&ProgramArgs { program, changes: self.changes.clone() })?;
+        let (settings, peers) = (self.stock.settings(), way::open_peers(peers)?);
+        settings.parties(&program, Some(peers.party_count()))?;
+        let way = self.peer.to_all(Party(*party), &peers)?;
+        let holds = Holds::Runs { again: String::new() };
+        let folder = Folder { holds, path: store.clone(), key: store_key.clone(), peer: way.peer? };
+        let route = Route { meeting: way.meeting, tls: way.tls, listening: &announce };
+        session::fill_runs(&settings, Party(*party), program, route, &folder, self.count.get(), true)
+    }
+}
+
 impl StockArgs {
     fn holds(&self) -> Result<Holds, Failure> {
         let GateArgs { gates, input_bits: inputs, output_bits: outputs } = self.gates;
         let amounts = Amounts { gates, inputs, input_pairs: inputs.div_ceil(2), outputs };
         let given = amounts != Amounts::default();
-        match (self.protocol, &self.library) {
-            (Protocol::Components, Some(library)) if !given => Ok(Holds::Components(Some(library.clone()))),
+        if self.party > 1 && !self.protocol.is_mesh() {
+            return Err(Failure::call(format!("--party {}: {} has parties 0 and 1", self.party, self.protocol)));
+        }
+        match (self.protocol, &self.source) {
+            (Protocol::Components, Some(library)) if !given => Ok(Holds::Components(Some(library.into()))),
             (Protocol::Components, None) => {
                 Err(Failure::call("LIBRARY is missing: the library file says what to prepare")
                     .hint("with --protocol lego it is --gates, --inputs and --outputs"))
@@ -128,8 +164,12 @@ impl StockArgs {
             (Protocol::Lego, None) => Err(Failure::call("--gates is missing: how many AND gates to prepare")
                 .hint("--inputs and --outputs say for how many input and output bits")),
             (Protocol::Lego, Some(_)) => Err(Failure::call("LIBRARY: lego prepares single gates, for any function")),
+            (several, _) if several.is_mesh() => {
+                Err(Failure::call(format!("{several} needs a peers file, which says where all parties are"))
+                    .hint("garblet prepare PROGRAM --peers FILE"))
+            }
             (other, _) => Err(Failure::call(format!("--protocol {other}: it prepares nothing for a store"))
-                .hint("components and lego do")),
+                .hint("components, lego and the protocols of several parties do")),
         }
     }
 
@@ -157,8 +197,8 @@ impl StockArgs {
         let bar = Box::new(Bar::new(progress));
         let filled = fill(supply, Party(self.party), channel, config, below, &mut rand::rng(), bar).await;
         let mut filled = filled.map_err(|e| explain(&e))?;
-        if let Some(library) = &self.library {
-            remember_library(&mut filled.store, library)?;
+        if let Some(library) = &self.source {
+            remember_library(&mut filled.store, library.as_ref())?;
         }
         Ok(filled)
     }

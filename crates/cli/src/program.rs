@@ -7,7 +7,7 @@ use garblet_lang::{Constants, Language, Options};
 use serde_json::Value;
 
 use crate::{
-    args::{Constant, ProgramArgs},
+    args::{Constant, ProgramArgs, ProgramChanges},
     failure::Failure,
 };
 
@@ -15,19 +15,20 @@ use crate::{
 ///
 /// *Errors*: a program that cannot be read or does not hold together, and names that it does not have.
 pub(crate) fn load(args: &ProgramArgs) -> Result<Program, Failure> {
-    let options = Options { constants: constants(&args.constants)?, panics: args.panics.0, ..Options::default() };
+    let ProgramChanges { owners, recipients, constants, panics } = &args.changes;
+    let options = Options { constants: read_all(constants)?, panics: panics.0, ..Options::default() };
     let front_ends = FrontEnds::standard().with(Language { options });
     let mut program = front_ends.load(&args.program).map_err(Failure::diagnosed)?;
-    if program.notes().panics.is_none() && !(args.constants.is_empty() && args.panics.0) {
-        let option = if args.constants.is_empty() { "--panics off" } else { "--const" };
+    if program.notes().panics.is_none() && !(constants.is_empty() && panics.0) {
+        let option = if constants.is_empty() { "--panics off" } else { "--const" };
         return Err(Failure::call(format!("{option}: {} is no function source", args.program)));
     }
-    for change in &args.owners {
+    for change in owners {
         let known: Vec<&str> = program.inputs().iter().map(|i| i.port.name.as_str()).collect();
         let at = position("--owner", "input", &change.input, &known)?;
         program.set_owner(InputId(at as u32), change.party);
     }
-    for change in &args.recipients {
+    for change in recipients {
         let known: Vec<&str> = program.outputs().iter().map(|o| o.port.name.as_str()).collect();
         let at = position("--to", "output", &change.output, &known)?;
         program.set_recipients(at, change.recipients());
@@ -51,7 +52,7 @@ fn tell_panics(program: &mut Program) {
     program.set_recipients(at, Recipients::Only(told));
 }
 
-fn constants(given: &[Constant]) -> Result<Constants, Failure> {
+fn read_all(given: &[Constant]) -> Result<Constants, Failure> {
     let mut constants = Constants::default();
     for constant in given {
         match constant {

@@ -1,6 +1,6 @@
 //! What a run was and what it gave: the object of `--json`, and the same for people.
 
-use garblet::{Phase, PhaseCost, PhaseCosts, Security};
+use garblet::{Filled, Party, Phase, PhaseCost, PhaseCosts, Security};
 use garblet_circuit::{Bits, Output, Program, notes::Panics, value};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -23,6 +23,14 @@ pub(crate) struct PartyPart {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cpu_seconds: Option<CpuSeconds>,
     pub(crate) phases: PhaseCosts,
+}
+
+impl PartyPart {
+    /// Of a party that has filled its store.
+    pub(crate) fn of_filled(party: Party, filled: &Filled) -> Self {
+        let (role, phases) = ("party".into(), filled.phases);
+        PartyPart { party: party.0, role, peak_rss_bytes: peak_rss_bytes(), cpu_seconds: None, phases }
+    }
 }
 
 /// What the program is made of.
@@ -150,7 +158,7 @@ impl RunReport {
         let config = settings.config()?;
         Ok(RunReport {
             protocol: config.protocol.name(),
-            adversary: config.protocol.adversary(),
+            adversary: config.protocol.adversary().name(),
             parties,
             program: ProgramPart::of(program),
             security,

@@ -1,12 +1,12 @@
 //! `garblet run`: one party, against one or several peers elsewhere.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use garblet_circuit::Party;
-use garblet_net::{PeersFile, PeersFileError};
+use garblet_net::PeersFile;
 
 use crate::{
-    args::{InputArgs, ProgramArgs, ProtocolArgs},
+    args::{InputArgs, ProgramArgs, ProtocolArgs, command_line},
     failure::Failure,
     inputs,
     output::{print, print_json},
@@ -58,7 +58,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         Some(peers) => options.peer.to_all(party, peers)?,
         None => options.peer.way()?,
     };
-    let supply = options.supply.source(&settings, &way.peer)?;
+    let again = |store: &[(&str, String)]| again(options, store);
+    let supply = options.supply.source(&settings, &way.peer, again)?;
     let task = Task { program: program.clone(), party, inputs, settings: &settings, progress: true, supply };
     let route = Route { meeting: way.meeting, tls: way.tls, listening: &announce };
     let outcome = session::compute(task, route)?;
@@ -72,14 +73,19 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The command that prepares what a run of several parties takes from a store.
+fn again(options: &Options, store: &[(&str, String)]) -> String {
+    let Options { program, protocol, party, peers, .. } = options;
+    let peers = peers.as_deref().unwrap_or(Path::new("FILE"));
+    let party = [("--party", party.to_string()), ("--peers", peers.display().to_string())];
+    command_line("prepare", program, protocol, &[&party[..], store].concat())
+}
+
 /// The peers file, which the protocols of several parties need and the others do not take.
 fn peers_file(options: &Options, settings: &Settings) -> Result<Option<PeersFile>, Failure> {
     let protocol = settings.config()?.protocol;
     match (&options.peers, protocol.is_mesh()) {
-        (Some(path), true) => {
-            let failure = |e: PeersFileError| Failure { hint: e.hint.clone(), ..Failure::call(e) };
-            Ok(Some(PeersFile::open(path).map_err(failure)?))
-        }
+        (Some(path), true) => Ok(Some(way::open_peers(path)?)),
         (None, false) => Ok(None),
         (Some(_), false) => Err(Failure::call(format!("--peers: {protocol} has one peer"))
             .hint("give --listen or --connect; or --protocol gmw, which has several")),

@@ -3,8 +3,8 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use garblet::{
-    AnyPeer, Bits, Config, Error, MeshPeer, Party, Peer, Program, Protocol, Report, Security, Supply,
-    components::NotPrepared,
+    AnyPeer, Bits, Config, Error, Filled, MeshPeer, Party, Peer, Program, Protocol, Report, Security, Supply,
+    components::NotPrepared, store::Store,
 };
 use garblet_circuit::InputId;
 use garblet_net::{Channel, DEFAULT_TIMEOUT, Listener, Mesh, PeersFile, SimulatedLink, Tls, connect};
@@ -18,7 +18,7 @@ use crate::{
     progress::Bar,
     report::{PartyPart, peak_rss_bytes},
     store::store_failure,
-    supply::Source,
+    supply::{Folder, Source},
 };
 
 /// How to compute, as it can be handed to another process.
@@ -82,17 +82,20 @@ impl Settings {
     /// *Errors*: protocols, adversaries and parameters that do not exist.
     pub(crate) fn new(args: &ProtocolArgs) -> Result<Self, Failure> {
         let settings = Settings {
-            protocol: args.protocol.clone(),
+            protocol: args.name(),
             params: args.params.clone(),
             link: args.link.map(|l| l.to_string()),
             timeout: args.timeout.0,
         };
         let protocol = settings.config()?.protocol;
-        let expected = protocol.adversary();
-        if let Some(got) = args.adversary.as_ref().filter(|got| *got != expected) {
-            return Err(Failure::call(format!("--adversary {got}: {protocol} withstands {expected} adversaries")));
+        let strongest = protocol.adversary();
+        match args.adversary.filter(|asked| *asked > strongest) {
+            None => Ok(settings),
+            Some(asked) => {
+                let problem = format!("--adversary {asked}: {protocol} withstands {strongest} parties");
+                Err(Failure::call(problem).hint(format!("--protocol {} withstands more", Protocol::against(asked))))
+            }
         }
-        Ok(settings)
     }
 
     /// The default protocol with its default parameters.
@@ -137,8 +140,7 @@ impl Settings {
     pub(crate) fn parties(&self, program: &Program, asked: Option<u16>) -> Result<u16, Failure> {
         let (needed, protocol) = (program.party_count(), self.config()?.protocol);
         let (allowed, name) = (protocol.parties(), program.name());
-        let (least, most) = (*allowed.start(), *allowed.end());
-        let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
+        let (least, most, range) = (*allowed.start(), *allowed.end(), party_range(protocol));
         if needed > most {
             let failure = Failure::call(format!("{protocol} has {range} parties, `{name}` needs {needed}"));
             return Err(if protocol.is_mesh() { failure } else { failure.hint("--protocol gmw has more") });
@@ -174,6 +176,27 @@ pub(crate) fn compute(task: Task<'_>, route: Route<'_>) -> Result<Outcome, Failu
     })
 }
 
+/// Meets all others of several parties, and prepares runs until the stores have so many.
+///
+/// *Errors*: whatever ends it. What was done until then is kept.
+pub(crate) fn fill_runs(
+    settings: &Settings,
+    party: Party,
+    program: Program,
+    route: Route<'_>,
+    folder: &Folder,
+    count: u64,
+    progress: bool,
+) -> Result<Filled, Failure> {
+    block_on(async {
+        let supply = folder.open(Store::open_or_create)?;
+        let mesh = join(settings, party, route).await?;
+        let (config, bar, rng) = (settings.config()?, Box::new(Bar::new(progress)), &mut rand::rng());
+        let filled = garblet::fill_runs(Arc::new(program), mesh, config, supply, count, rng, bar);
+        filled.await.map_err(|e| explain(&e))
+    })
+}
+
 /// Computes with a peer that was met.
 ///
 /// *Errors*: as [`compute`].
@@ -189,11 +212,18 @@ enum Connected {
 }
 
 async fn connect_all(task: &Task<'_>, route: Route<'_>) -> Result<Connected, Failure> {
+    match &route.meeting {
+        Meeting::Mesh { .. } => Ok(Connected::Mesh(join(task.settings, task.party, route).await?)),
+        meeting => Ok(Connected::Channel(meet(task.settings, meeting, route.tls, route.listening).await?)),
+    }
+}
+
+/// Joins the mesh of several parties.
+pub(crate) async fn join(settings: &Settings, party: Party, route: Route<'_>) -> Result<Mesh, Failure> {
     let Meeting::Mesh { listen, peers } = &route.meeting else {
-        let channel = meet(task.settings, &route.meeting, route.tls, route.listening).await?;
-        return Ok(Connected::Channel(channel));
+        return Err(Failure::call("--peers is missing: where all parties are"));
     };
-    let options = task.settings.options(route.tls)?;
+    let options = settings.options(route.tls)?;
     let listener = match listen {
         Some(address) => {
             let listener = Listener::bind(address).await.map_err(|e| Failure::net(&e))?;
@@ -202,8 +232,7 @@ async fn connect_all(task: &Task<'_>, route: Route<'_>) -> Result<Connected, Fai
         }
         None => None,
     };
-    let mesh = Mesh::join(task.party.0, &peers()?, listener, &options).await.map_err(|e| Failure::mesh(&e))?;
-    Ok(Connected::Mesh(mesh))
+    Mesh::join(party.0, &peers()?, listener, &options).await.map_err(|e| Failure::mesh(&e))
 }
 
 /// Runs a future to its end on one thread: garbling and evaluating keep one core busy, and the peer's process has its own.
@@ -239,14 +268,15 @@ async fn converse(task: Task<'_>, connected: Connected, supply: Option<Supply>) 
     let program = Arc::new(task.program);
     let inputs: Vec<Bits> = task.inputs.into_iter().map(|(_, bits)| bits).collect();
     let (rng, bar, party) = (&mut rand::rng(), Box::new(bar), task.party);
-    config.components.top_up = task.supply.as_ref().is_some_and(Source::top_up);
+    let top_up = task.supply.as_ref().is_some_and(Source::top_up);
+    (config.components.top_up, config.lego.top_up) = (top_up, top_up);
     let mut cpu = CpuClock::start();
-    let two = |peer| AnyPeer::Two(Box::new(peer));
+    let (two, several) = (|peer| AnyPeer::Two(Box::new(peer)), |peer| AnyPeer::Many(Box::new(peer)));
     let peer = match (connected, supply) {
-        (Connected::Mesh(mesh), _) => {
-            let peer = MeshPeer::join(program, mesh, config, rng, bar).await;
-            peer.map(|peer| AnyPeer::Many(Box::new(peer)))
+        (Connected::Mesh(mesh), Some(supply)) => {
+            MeshPeer::join_supplied(program, mesh, config, supply, rng, bar).await.map(several)
         }
+        (Connected::Mesh(mesh), None) => MeshPeer::join(program, mesh, config, rng, bar).await.map(several),
         (Connected::Channel(channel), Some(supply)) => {
             Peer::open_supplied(program, party, channel, config, supply, rng, bar).await.map(two)
         }
@@ -267,7 +297,11 @@ async fn converse(task: Task<'_>, connected: Connected, supply: Option<Supply>) 
         }
         Err(error) => {
             peer.abort(&error).await;
-            Err(explain(&error))
+            let failure = explain(&error);
+            match (&error, task.supply.as_ref().and_then(Source::again)) {
+                (Error::NoRun(_), Some(again)) => Err(failure.hint(format!("prepare more, all together: {again}"))),
+                _ => Err(failure),
+            }
         }
     }
 }
@@ -277,7 +311,10 @@ pub(crate) fn explain(error: &Error) -> Failure {
     match error {
         Error::Store(error) => store_failure(error),
         Error::NotPrepared(NotPrepared::Missing(_)) => Failure::no_result(error)
-            .hint("`garblet prepare` makes more for the store; with components --top-up makes it during the run"),
+            .hint("`garblet prepare` makes more for the store; --top-up makes it during the run"),
+        Error::NoRun(_) => {
+            Failure::no_result(error).hint("`garblet prepare` makes more; --top-up makes it during the run")
+        }
         Error::NotPrepared(_) => {
             Failure::call(error).hint("add it to the library file; a store is filled for one library")
         }
@@ -294,4 +331,10 @@ pub(crate) fn explain(error: &Error) -> Failure {
         Error::Unsupported { .. } | Error::Input { .. } | Error::NoSuchParty { .. } => Failure::call(error),
         _ => Failure::no_result(error),
     }
+}
+
+/// How many parties a protocol may have: `2`, `3 to 64`.
+pub(crate) fn party_range(protocol: Protocol) -> String {
+    let (least, most) = protocol.parties().into_inner();
+    if least == most { least.to_string() } else { format!("{least} to {most}") }
 }

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use garblet_store::{Stock, Store, StoreError, StoreKey, Verified};
+use garblet::runs::program_of;
+use garblet_store::{Kind, Stock, Store, StoreError, StoreKey, Verified};
 use serde::Serialize;
 
 use crate::{
@@ -193,7 +194,7 @@ struct ListedKind {
 impl Listed {
     fn of(store: &Store) -> Self {
         let kind = |stock: Stock| ListedKind {
-            name: stock.kind.name().into(),
+            name: named(store, &stock.kind),
             digest: stock.kind.digest().to_string(),
             available: stock.available.len(),
             consumed: stock.consumed,
@@ -238,6 +239,14 @@ impl Listed {
         let segments = if self.segments == 1 { "segment" } else { "segments" };
         text.push_str(&format!("{} in {} {segments}\n", bytes(self.segment_bytes), self.segments));
         text
+    }
+}
+
+/// A kind's name, and what it is of where the store knows.
+fn named(store: &Store, kind: &Kind) -> String {
+    match program_of(store, kind) {
+        Some(program) => format!("run of {program}"),
+        None => kind.name().into(),
     }
 }
 

@@ -30,7 +30,7 @@ const RETRY: Duration = Duration::from_millis(50);
 /// Where prepared material is.
 #[derive(clap::Args)]
 pub(crate) struct SupplyArgs {
-    /// With components or lego: the folder of this party's store, filled by `garblet prepare`
+    /// With components, lego and the protocols of several parties: the folder of this party's store, filled by `garblet prepare`
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
     /// The key that the store is encrypted under [default: store.key in the configuration folder]
@@ -39,7 +39,7 @@ pub(crate) struct SupplyArgs {
     /// With components: the library file to prepare from; a store knows from which one it was filled
     #[arg(long, value_name = "FILE")]
     library: Option<PathBuf>,
-    /// With components: make what the store lacks during the run
+    /// With components, lego and the protocols of several parties: make what the store lacks during the run; all must wish it
     #[arg(long, requires = "store")]
     top_up: bool,
     /// With lego and a store: keep the outputs' wires under this name, for programs that come later
@@ -84,6 +84,11 @@ pub(crate) enum Holds {
     Components(Option<PathBuf>),
     /// Gates of any function.
     Gates(lego::Amounts),
+    /// Runs of one program.
+    Runs {
+        /// The command that prepares them.
+        again: String,
+    },
 }
 
 impl SupplyArgs {
@@ -94,20 +99,23 @@ impl SupplyArgs {
         &self,
         settings: &Settings,
         peer: &Result<String, Failure>,
+        again: impl FnOnce(&[(&str, String)]) -> String,
     ) -> Result<Option<Source>, Failure> {
         settings.check_library(self.library.is_some())?;
         let Some(path) = &self.store else { return Ok(self.library.clone().map(Source::InMemory)) };
         let holds = match settings.config()?.protocol {
             Protocol::Components => Holds::Components(self.library.clone()),
-            Protocol::Lego if self.top_up => return Err(Failure::call("--top-up: with --protocol components only")),
             Protocol::Lego => Holds::Gates(lego::Amounts::default()),
+            several if several.is_mesh() => {
+                Holds::Runs { again: again(&store_options(path, self.store_key.as_deref())) }
+            }
             other => {
                 return Err(Failure::call(format!("--store: {other} takes nothing from a store"))
-                    .hint("give --protocol components or --protocol lego"));
+                    .hint("components, lego and the protocols of several parties do"));
             }
         };
         let values = Values { keep: self.keep.clone(), read: self.read.clone() };
-        if matches!(holds, Holds::Components(_)) && values != Values::default() {
+        if !matches!(holds, Holds::Gates(_)) && values != Values::default() {
             return Err(Failure::call("--keep, --read: with --protocol lego only"));
         }
         let folder = Folder { holds, path: path.clone(), key: self.store_key.clone(), peer: peer.clone()? };
@@ -126,13 +134,22 @@ impl SupplyArgs {
     }
 }
 
+/// How a store is named on the command line.
+pub(crate) fn store_options(store: &Path, key: Option<&Path>) -> Vec<(&'static str, String)> {
+    let key = key.map(|key| ("--store-key", key.display().to_string()));
+    std::iter::once(("--store", store.display().to_string())).chain(key).collect()
+}
+
 impl Source {
     /// Opens it.
     ///
     /// *Errors*: a library file that is wrong, a store that cannot be used.
     pub(crate) fn open(&self) -> Result<Supply, Failure> {
         match self {
-            Source::Store { folder, values, .. } => Ok(Supply { values: values.clone(), ..folder.open(Store::open)? }),
+            Source::Store { folder, values, top_up } => {
+                let fill_first = *top_up && matches!(folder.holds, Holds::Runs { .. });
+                Ok(Supply { values: values.clone(), fill_first, ..folder.open(Store::open)? })
+            }
             Source::InMemory(library) => Ok(Supply {
                 contents: Contents::Components(load(library)?),
                 store: Store::in_memory(&mut rand::rng()).map_err(|e| store_failure(&e))?,
@@ -140,6 +157,14 @@ impl Source {
                 fill_first: true,
                 values: Values::default(),
             }),
+        }
+    }
+
+    /// The command that prepares what was lacking, where it is known.
+    pub(crate) fn again(&self) -> Option<&str> {
+        match self {
+            Source::Store { folder: Folder { holds: Holds::Runs { again }, .. }, .. } => Some(again),
+            _ => None,
         }
     }
 
@@ -157,7 +182,7 @@ impl Folder {
     ) -> Result<Supply, Failure> {
         let library = match &self.holds {
             Holds::Components(library) => library.as_deref().map(load).transpose()?,
-            Holds::Gates(_) => None,
+            Holds::Gates(_) | Holds::Runs { .. } => None,
         };
         let key = load_or_create_key(self.key.as_deref())?;
         let begin = Instant::now();
@@ -169,6 +194,7 @@ impl Folder {
         };
         let contents = match (&self.holds, library) {
             (Holds::Gates(amounts), _) => Contents::Gates(*amounts),
+            (Holds::Runs { .. }, _) => Contents::Runs,
             (_, Some(library)) => Contents::Components(library),
             (_, None) => Contents::Components(load(&remembered_library(&store)?)?),
         };

@@ -1,9 +1,9 @@
 //! How to get to the peer: where, and as whom.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, path::Path};
 
 use garblet_circuit::Party;
-use garblet_net::{PeerEntry, PeersFile, Tls};
+use garblet_net::{PeerEntry, PeersFile, PeersFileError, Tls};
 
 use crate::{failure::Failure, identity, session::Meeting};
 
@@ -72,7 +72,11 @@ impl WayArgs {
         let address = self.meeting.listen.clone().unwrap_or_else(|| own.address.clone());
         let listen = (party.0 + 1 < peers.party_count()).then_some(address);
         let meeting = Meeting::Mesh { listen, peers: Box::new(|| Ok(peers.clone())) };
-        Ok(Way { meeting, tls, peer: Err(Failure::call("a store is for one peer")) })
+        let peer = match &tls {
+            Some(_) => others(party, peers),
+            None => without_identities(peers.party_count()),
+        };
+        Ok(Way { meeting, tls, peer: Ok(peer) })
     }
 
     fn tls_among(&self, party: Party, own: &PeerEntry, peers: &PeersFile) -> Result<Option<Tls>, Failure> {
@@ -92,6 +96,31 @@ impl WayArgs {
                 .hint("give every party its fingerprint; on one machine, --insecure-plain-tcp does without")),
         }
     }
+}
+
+/// The identities of all but `party`, as a store is marked with them.
+fn others(party: Party, peers: &PeersFile) -> String {
+    let numbered = peers.parties().iter().enumerate().filter(|(other, _)| *other != usize::from(party.0));
+    let name = |(other, entry): (usize, &PeerEntry)| match entry.fingerprint {
+        Some(fingerprint) => format!("party {other} {fingerprint}"),
+        None => format!("party {other} without identity"),
+    };
+    numbered.map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// The peers of a party of `count` that speak plain TCP, as a store is marked with them.
+pub(crate) fn without_identities(count: u16) -> String {
+    match count {
+        2 => "a peer without identity".into(),
+        _ => format!("{} peers without identity", count - 1),
+    }
+}
+
+/// The peers file of a protocol of several parties.
+///
+/// *Errors*: what is no such file.
+pub(crate) fn open_peers(path: &Path) -> Result<PeersFile, Failure> {
+    PeersFile::open(path).map_err(|e: PeersFileError| Failure { hint: e.hint.clone(), ..Failure::call(e) })
 }
 
 /// Says where this party listens.

@@ -51,8 +51,8 @@ mod word;
 
 pub use code::Code;
 pub use error::CommitError;
-pub use receiver::{CommitReceiver, Watched};
-pub use sender::{CommitSender, Committed};
+pub use receiver::{Challenged, CommitReceiver, Received, Shown, Watched};
+pub use sender::{CommitSender, Committed, Unanswered};
 
 /// Commitments in a square, the unit in which they are made.
 const SQUARE: usize = 128;

@@ -7,13 +7,13 @@ use garblet_ot::Choices;
 use garblet_primitives::{Aes128, Block};
 use rand_core::CryptoRng;
 use subtle::ConstantTimeEq;
-use zeroize::DefaultIsZeroes;
+use zeroize::{DefaultIsZeroes, Zeroizing};
 
-use crate::batches;
 use crate::code::{Code, MESSAGE_BITS};
 use crate::error::{CommitError, check_length};
 use crate::fold::{Folded, Powers};
 use crate::word::{Rows, Word};
+use crate::{SQUARE, batches};
 
 /// What the receiver keeps of a commitment. Sums (`^`) are commitments to the sums of the messages.
 ///
@@ -81,20 +81,56 @@ impl CommitReceiver {
         rng: &mut (impl CryptoRng + ?Sized),
         n: usize,
     ) -> Result<Vec<Watched>, CommitError> {
+        let received = self.receive(channel, n).await?;
+        let challenged = self.challenge(channel, rng, received).await?;
+        self.verify(channel, challenged).await
+    }
+
+    /// Receives commitments to `n` uniform messages that are to be [challenged](CommitReceiver::challenge).
+    ///
+    /// *Errors*: the connection's.
+    pub async fn receive(&mut self, channel: &mut Channel, n: usize) -> Result<Received, CommitError> {
         let mut batches_made = Vec::new();
+        let mut corrections = Vec::new();
         for squares in batches(n) {
-            let mut corrections = vec![Block::ZERO; self.code.parity_bits() * squares];
+            corrections.resize(self.code.parity_bits() * squares, Block::ZERO);
             channel.receive_bytes(bytemuck::cast_slice_mut(&mut corrections)).await?;
             batches_made.push(self.stretch(squares, &corrections));
         }
-        self.challenge(channel, rng, &batches_made).await?;
-        let mut watched = Vec::with_capacity(batches_made.len() * crate::BATCH_SQUARES * MESSAGE_BITS);
-        for rows in batches_made {
-            watched.extend(rows.to_words().into_iter().map(Watched));
+        Ok(Received { batches: batches_made, n })
+    }
+
+    /// Has the sender show that its corrections are those of words; its answer is to be [verified](CommitReceiver::verify)
+    /// later, in the order of the calls, so that neither party waits for the other.
+    ///
+    /// *Errors*: the connection's.
+    pub async fn challenge(
+        &self,
+        channel: &mut Channel,
+        rng: &mut (impl CryptoRng + ?Sized),
+        received: Received,
+    ) -> Result<Challenged, CommitError> {
+        let mut powers = Powers::of(send_challenge(channel, rng).await?);
+        let mut folded = Folded::words(self.code);
+        for rows in &received.batches {
+            folded.add(rows, &powers.take(rows.squares()));
         }
-        watched.drain(..crate::BLINDING);
-        watched.truncate(n);
-        Ok(watched)
+        Ok(Challenged { received, folded })
+    }
+
+    /// The commitments, if the sender's answer fits.
+    ///
+    /// *Errors*: [`CommitError::Inconsistent`] if the sender cheats; otherwise the connection's.
+    pub async fn verify(&self, channel: &mut Channel, challenged: Challenged) -> Result<Vec<Watched>, CommitError> {
+        let mut shares = vec![Block::ZERO; self.code.length()];
+        let mut messages = vec![Block::ZERO; MESSAGE_BITS];
+        channel.receive_bytes(bytemuck::cast_slice_mut(&mut shares)).await?;
+        channel.receive_bytes(bytemuck::cast_slice_mut(&mut messages)).await?;
+        let Challenged { received, folded } = challenged;
+        match folded.fit(self.code, &self.watch, &shares, &messages) {
+            true => Ok(received.into_watched()),
+            false => Err(CommitError::Inconsistent),
+        }
     }
 
     /// Receives commitments to `n` messages of the sender's choice.
@@ -146,6 +182,20 @@ impl CommitReceiver {
         if watched.is_empty() {
             return Ok(Vec::new());
         }
+        let shown = self.receive_shown(channel, rng, watched).await?;
+        self.verify_shown(channel, shown).await
+    }
+
+    /// Receives messages that are opened together, and challenges the sender to prove them; [its
+    /// proof](CommitReceiver::verify_shown) comes later, in the order of the calls.
+    ///
+    /// *Errors*: the connection's.
+    pub async fn receive_shown(
+        &self,
+        channel: &mut Channel,
+        rng: &mut (impl CryptoRng + ?Sized),
+        watched: &[Watched],
+    ) -> Result<Shown, CommitError> {
         let mut messages = vec![Block::ZERO; watched.len()];
         channel.receive_bytes(bytemuck::cast_slice_mut(&mut messages)).await?;
         let mut powers = Powers::of(send_challenge(channel, rng).await?);
@@ -157,11 +207,18 @@ impl CommitReceiver {
             folded.add(&Rows::of(&words), &powers);
             folded_messages.add(&Rows::of_messages(messages), &powers);
         }
+        Ok(Shown { messages, folded, folded_messages })
+    }
+
+    /// The messages, if the sender's proof fits.
+    ///
+    /// *Errors*: [`CommitError::WrongBatch`] if the sender cheats; otherwise the connection's.
+    pub async fn verify_shown(&self, channel: &mut Channel, shown: Shown) -> Result<Vec<Block>, CommitError> {
         let mut shares = vec![Block::ZERO; self.code.length()];
         channel.receive_bytes(bytemuck::cast_slice_mut(&mut shares)).await?;
-        match folded.fit(self.code, &self.watch, &shares, &folded_messages.0) {
-            true => Ok(messages),
-            false => Err(CommitError::WrongBatch { count: watched.len() }),
+        match shown.folded.fit(self.code, &self.watch, &shares, &shown.folded_messages.0) {
+            true => Ok(shown.messages),
+            false => Err(CommitError::WrongBatch { count: shown.messages.len() }),
         }
     }
 
@@ -176,27 +233,41 @@ impl CommitReceiver {
         }
         rows
     }
+}
 
-    /// Has the sender show that its corrections are those of words.
-    async fn challenge(
-        &self,
-        channel: &mut Channel,
-        rng: &mut (impl CryptoRng + ?Sized),
-        batches: &[Rows],
-    ) -> Result<(), CommitError> {
-        let mut powers = Powers::of(send_challenge(channel, rng).await?);
-        let mut folded = Folded::words(self.code);
-        for rows in batches {
-            folded.add(rows, &powers.take(rows.squares()));
+/// Commitments whose sender has not been challenged.
+#[must_use = "nothing is known of the commitments before they are verified"]
+pub struct Received {
+    batches: Vec<Rows>,
+    n: usize,
+}
+
+/// Commitments whose sender has been challenged, and the combinations that it is to show.
+#[must_use = "nothing is known of the commitments before they are verified"]
+pub struct Challenged {
+    received: Received,
+    folded: Folded,
+}
+
+/// Messages that the sender claims to have committed to, and has been challenged to prove.
+#[must_use = "nothing is known of the messages before they are verified"]
+pub struct Shown {
+    messages: Vec<Block>,
+    folded: Folded,
+    folded_messages: Folded,
+}
+
+impl Received {
+    fn into_watched(self) -> Vec<Watched> {
+        let mut watched = Vec::with_capacity(self.n + SQUARE);
+        let mut skip = crate::BLINDING;
+        for rows in self.batches {
+            let parts = [0, 1, 2].map(|part| Zeroizing::new(rows.columns(part)));
+            watched.extend(Word::joined(&parts).skip(skip).map(Watched));
+            skip = 0;
         }
-        let mut shares = vec![Block::ZERO; self.code.length()];
-        let mut messages = vec![Block::ZERO; MESSAGE_BITS];
-        channel.receive_bytes(bytemuck::cast_slice_mut(&mut shares)).await?;
-        channel.receive_bytes(bytemuck::cast_slice_mut(&mut messages)).await?;
-        match folded.fit(self.code, &self.watch, &shares, &messages) {
-            true => Ok(()),
-            false => Err(CommitError::Inconsistent),
-        }
+        watched.truncate(self.n);
+        watched
     }
 }
 

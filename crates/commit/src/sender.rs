@@ -7,11 +7,11 @@ use garblet_net::Channel;
 use garblet_primitives::{Aes128, Block};
 use zeroize::{DefaultIsZeroes, Zeroizing};
 
-use crate::batches;
 use crate::code::{Code, MESSAGE_BITS};
 use crate::error::{CommitError, check_length};
 use crate::fold::{Folded, Powers};
 use crate::word::{Rows, Word};
+use crate::{SQUARE, batches};
 
 /// What the sender keeps of a commitment. Sums (`^`) are commitments to the sums of the messages.
 ///
@@ -83,22 +83,46 @@ impl CommitSender {
     ///
     /// *Errors*: the connection's.
     pub async fn commit(&mut self, channel: &mut Channel, n: usize) -> Result<Vec<Committed>, CommitError> {
-        let mut batches_made = Vec::new();
-        for squares in batches(n) {
-            let (shares, messages, corrections) = self.stretch(squares);
-            channel.send_bytes(bytemuck::cast_slice(&corrections)).await?;
-            batches_made.push((shares, messages));
-        }
-        self.answer_challenge(channel, &batches_made).await?;
-        let mut committed = Vec::with_capacity(batches_made.len() * crate::BATCH_SQUARES * MESSAGE_BITS);
-        for (shares, messages) in batches_made {
-            let pairs = Zeroizing::new(messages.to_messages());
-            let shares = Zeroizing::new(shares.to_words());
-            committed.extend(pairs.iter().zip(shares.iter()).map(|(&message, &share)| Committed { message, share }));
-        }
-        committed.drain(..crate::BLINDING);
-        committed.truncate(n);
+        let (committed, unanswered) = self.begin(channel, n).await?;
+        self.answer(channel, unanswered).await?;
         Ok(committed)
+    }
+
+    /// Commits to `n` uniform messages; the receiver's challenge is to be [answered](CommitSender::answer) later, in the order
+    /// of the calls, so that neither party waits for the other.
+    ///
+    /// *Errors*: the connection's.
+    pub async fn begin(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+    ) -> Result<(Vec<Committed>, Unanswered), CommitError> {
+        let (mut committed, mut batches_made) = (Vec::with_capacity(n + SQUARE), Vec::new());
+        for squares in batches(n) {
+            let (batch, corrections) = self.stretch(squares);
+            channel.send_bytes(bytemuck::cast_slice(&corrections)).await?;
+            batch.append_to(&mut committed, if batches_made.is_empty() { crate::BLINDING } else { 0 });
+            batches_made.push(batch);
+        }
+        committed.truncate(n);
+        Ok((committed, Unanswered(batches_made)))
+    }
+
+    /// Where the next call begins, to [recall](CommitSender::recall) its commitments.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// What a call for `n` commitments that began at `position` gave, made anew.
+    pub fn recall(&self, position: u64, n: usize) -> Vec<Committed> {
+        let (mut committed, mut at) = (Vec::with_capacity(n + SQUARE), position);
+        for squares in batches(n) {
+            let skip = if at == position { crate::BLINDING } else { 0 };
+            self.expand(at, squares).0.append_to(&mut committed, skip);
+            at += squares as u64;
+        }
+        committed.truncate(n);
+        committed
     }
 
     /// Commits to these messages.
@@ -137,8 +161,23 @@ impl CommitSender {
         if committed.is_empty() {
             return Ok(());
         }
+        self.show(channel, committed).await?;
+        self.prove(channel, committed).await
+    }
+
+    /// The first half of [opening together](CommitSender::open_batch), the messages; to [prove](CommitSender::prove) them is
+    /// left for later, in the order of the calls.
+    ///
+    /// *Errors*: the connection's.
+    pub async fn show(&self, channel: &mut Channel, committed: &[Committed]) -> Result<(), CommitError> {
         let messages: Vec<Block> = committed.iter().map(Committed::message).collect();
-        channel.send_bytes(bytemuck::cast_slice(&messages)).await?;
+        Ok(channel.send_bytes(bytemuck::cast_slice(&messages)).await?)
+    }
+
+    /// The second half: combinations of the shares for the receiver's challenge.
+    ///
+    /// *Errors*: the connection's.
+    pub async fn prove(&self, channel: &mut Channel, committed: &[Committed]) -> Result<(), CommitError> {
         let mut powers = Powers::of(receive_challenge(channel).await?);
         let mut folded = Folded::words(self.code);
         for committed in committed.chunks(crate::BATCH_SQUARES * MESSAGE_BITS) {
@@ -149,35 +188,62 @@ impl CommitSender {
         Ok(channel.flush().await?)
     }
 
-    /// The next squares of both shares: the first share, the messages, and what makes the second one the first and a word.
-    fn stretch(&mut self, squares: usize) -> (Rows, Rows, Vec<Block>) {
-        let [mut shares, mut others] = [0, 1].map(|side| Rows::stretch(&self.streams[side], self.position, squares));
+    /// The next squares, and what makes the second share the first one and a word.
+    fn stretch(&mut self, squares: usize) -> (Batch, Vec<Block>) {
+        let (batch, mut others) = self.expand(self.position, squares);
         self.position += squares as u64;
-        let mut messages = Rows::messages(squares);
         let mut corrections = vec![Block::ZERO; self.code.parity_bits() * squares];
-        let ((head, tail), (other_head, other_tail)) = (shares.split(), others.split());
-        let sums = head.iter().zip(other_head).map(|(&a, &mut b)| a ^ b);
+        self.code.encode_rows(squares, batch.messages.blocks(), &mut corrections);
+        let tails = batch.shares.parities().iter().zip(others.split().1.iter());
+        corrections.iter_mut().zip(tails).for_each(|(correction, (&a, &b))| *correction ^= a ^ b);
+        (batch, corrections)
+    }
+
+    /// Squares from a position on, and the second shares.
+    fn expand(&self, position: u64, squares: usize) -> (Batch, Rows) {
+        let [shares, others] = self.streams.each_ref().map(|streams| Rows::stretch(streams, position, squares));
+        let mut messages = Rows::messages(squares);
+        let sums = shares.blocks().iter().zip(others.blocks()).map(|(&a, &b)| a ^ b);
         messages.split().0.iter_mut().zip(sums).for_each(|(message, sum)| *message = sum);
-        self.code.encode_rows(squares, messages.blocks(), &mut corrections);
-        for (correction, (&mut a, &mut b)) in corrections.iter_mut().zip(tail.iter_mut().zip(other_tail)) {
-            *correction ^= a ^ b;
-        }
-        (shares, messages, corrections)
+        (Batch { shares, messages }, others)
     }
 
     /// Shows that the corrections are those of words: the receiver's combinations of shares and messages. The first square,
     /// which is used for nothing else, blinds them.
-    async fn answer_challenge(&self, channel: &mut Channel, batches: &[(Rows, Rows)]) -> Result<(), CommitError> {
+    ///
+    /// *Errors*: the connection's.
+    pub async fn answer(&self, channel: &mut Channel, unanswered: Unanswered) -> Result<(), CommitError> {
         let mut powers = Powers::of(receive_challenge(channel).await?);
         let (mut shares, mut messages) = (Folded::words(self.code), Folded::messages());
-        for (share_rows, message_rows) in batches {
-            let powers = powers.take(share_rows.squares());
-            shares.add(share_rows, &powers);
-            messages.add(message_rows, &powers);
+        for batch in &unanswered.0 {
+            let powers = powers.take(batch.shares.squares());
+            shares.add(&batch.shares, &powers);
+            messages.add(&batch.messages, &powers);
         }
         channel.send_bytes(bytemuck::cast_slice(&shares.0)).await?;
         channel.send_bytes(bytemuck::cast_slice(&messages.0)).await?;
         Ok(channel.flush().await?)
+    }
+}
+
+/// What a call to [`CommitSender::begin`] made, of which the receiver asks for combinations.
+#[must_use = "the receiver's challenge is to be answered"]
+pub struct Unanswered(Vec<Batch>);
+
+/// First shares, and messages, across.
+struct Batch {
+    shares: Rows,
+    messages: Rows,
+}
+
+impl Batch {
+    /// Appends the commitments behind the first `skip`.
+    fn append_to(&self, committed: &mut Vec<Committed>, skip: usize) {
+        let [messages, parts @ ..] = [(&self.messages, 0), (&self.shares, 0), (&self.shares, 1), (&self.shares, 2)]
+            .map(|(rows, part)| Zeroizing::new(rows.columns(part)));
+        let shares = Word::joined(&parts).skip(skip);
+        let made = messages.iter().skip(skip).zip(shares);
+        committed.extend(made.map(|(&message, share)| Committed { message, share }));
     }
 }
 

@@ -145,6 +145,50 @@ fn bytes_and_rounds_are_the_formulas() {
     }
 }
 
+/// Two calls by turns, as parties do that do not wait for each other: what was begun first is answered first.
+#[test]
+fn calls_may_overlap_and_be_recalled() {
+    let sizes = [1, crate::BATCH_SQUARES * 128 + 5];
+    let mut parties = Parties::new(Code::Short);
+    let first = parties.sender.position();
+    let (committed, watched) = block_on(async {
+        let Parties { sender, receiver, rng, ours, theirs } = &mut parties;
+        let sends = async {
+            let (a, unanswered_a) = sender.begin(ours, sizes[0]).await?;
+            let second = sender.position();
+            let (b, unanswered_b) = sender.begin(ours, sizes[1]).await?;
+            sender.answer(ours, unanswered_a).await?;
+            sender.answer(ours, unanswered_b).await?;
+            let recalled = [sender.recall(first, sizes[0]), sender.recall(second, sizes[1])];
+            for (committed, recalled) in [&a, &b].into_iter().zip(&recalled) {
+                assert!(bytemuck::cast_slice::<_, u8>(committed) == bytemuck::cast_slice::<_, u8>(recalled));
+            }
+            let all = [a, b].concat();
+            sender.show(ours, &all[..2]).await?;
+            sender.show(ours, &all[2..]).await?;
+            sender.prove(ours, &all[..2]).await?;
+            sender.prove(ours, &all[2..]).await?;
+            Ok::<_, CommitError>(all)
+        };
+        let receives = async {
+            let a = receiver.receive(theirs, sizes[0]).await?;
+            let a = receiver.challenge(theirs, rng, a).await?;
+            let b = receiver.receive(theirs, sizes[1]).await?;
+            let b = receiver.challenge(theirs, rng, b).await?;
+            let all = [receiver.verify(theirs, a).await?, receiver.verify(theirs, b).await?].concat();
+            let two = receiver.receive_shown(theirs, rng, &all[..2]).await?;
+            let others = receiver.receive_shown(theirs, rng, &all[2..]).await?;
+            Ok::<_, CommitError>(
+                [receiver.verify_shown(theirs, two).await?, receiver.verify_shown(theirs, others).await?].concat(),
+            )
+        };
+        tokio::join!(sends, receives)
+    });
+    let (committed, opened) = (committed.unwrap(), watched.unwrap());
+    assert_eq!(opened.len(), sizes[0] + sizes[1]);
+    assert!(committed.iter().zip(opened).all(|(committed, opened)| committed.message() == opened));
+}
+
 #[test]
 fn messages_differ_from_call_to_call() {
     let mut parties = Parties::new(Code::Short);

@@ -26,6 +26,12 @@ impl Word {
         Word([message, low, high])
     }
 
+    /// Words of which these are the [columns](Rows::columns).
+    pub(crate) fn joined<T: AsRef<[Block]>>(parts: &[T; PARTS]) -> impl Iterator<Item = Word> {
+        let [low, middle, high] = parts.each_ref().map(|part| part.as_ref().iter());
+        low.zip(middle).zip(high).map(|((&low, &middle), &high)| Word([low, middle, high]))
+    }
+
     /// A word of packed bits, lowest first.
     pub(crate) fn from_bits(bits: impl Iterator<Item = bool>) -> Self {
         let mut word = [0; PARTS];
@@ -161,23 +167,16 @@ impl Rows {
         &self.blocks
     }
 
-    /// The words one by one.
-    pub(crate) fn to_words(&self) -> Vec<Word> {
-        let mut words = vec![Word::default(); SQUARE * self.squares];
-        let mut column = vec![Block::ZERO; SQUARE * self.squares];
-        for (part, rows) in self.blocks.chunks_exact(SQUARE * self.squares).enumerate() {
-            transpose(bytemuck::cast_slice(rows), &mut column);
-            words.iter_mut().zip(&column).for_each(|(word, &block)| word.0[part] = block);
-        }
-        column.zeroize();
-        words
+    /// The rows behind those of messages.
+    pub(crate) fn parities(&self) -> &[Block] {
+        &self.blocks[MESSAGE_BITS * self.squares..]
     }
 
-    /// The messages one by one.
-    pub(crate) fn to_messages(&self) -> Vec<Block> {
-        let mut messages = vec![Block::ZERO; SQUARE * self.squares];
-        transpose(bytemuck::cast_slice(&self.blocks), &mut messages);
-        messages
+    /// Bits `128 part ..` of the words one by one.
+    pub(crate) fn columns(&self, part: usize) -> Vec<Block> {
+        let mut columns = vec![Block::ZERO; SQUARE * self.squares];
+        transpose(bytemuck::cast_slice(&self.blocks[part * columns.len()..][..columns.len()]), &mut columns);
+        columns
     }
 
     /// Adds to `sums`, row by row, the sum of its blocks times the powers: 128 linear combinations of the words at once.

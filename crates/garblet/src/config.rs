@@ -59,12 +59,21 @@ impl Protocol {
         }
     }
 
-    /// The adversary that the protocol withstands.
-    pub fn adversary(self) -> &'static str {
+    /// The strongest adversary that the protocol withstands.
+    pub fn adversary(self) -> Adversary {
         match self {
-            Protocol::Yao | Protocol::Components | Protocol::Gmw | Protocol::Bmr(_) => "semi-honest",
-            Protocol::Covert => "covert",
-            Protocol::CutAndChoose | Protocol::Lego => "malicious",
+            Protocol::Yao | Protocol::Components | Protocol::Gmw | Protocol::Bmr(_) => Adversary::SemiHonest,
+            Protocol::Covert => Adversary::Covert,
+            Protocol::CutAndChoose | Protocol::Lego => Adversary::Malicious,
+        }
+    }
+
+    /// The first protocol that withstands an adversary.
+    pub fn against(adversary: Adversary) -> Protocol {
+        match adversary {
+            Adversary::SemiHonest => Protocol::Yao,
+            Adversary::Covert => Protocol::Covert,
+            Adversary::Malicious => Protocol::CutAndChoose,
         }
     }
 
@@ -99,6 +108,46 @@ impl FromStr for Protocol {
     fn from_str(name: &str) -> Result<Self, UnknownParameter> {
         let named = Protocol::ALL.into_iter().find(|protocol| protocol.name() == name);
         named.ok_or_else(|| UnknownParameter::new("protocol", name, &Protocol::names()))
+    }
+}
+
+/// What a party that is corrupted does; the later ones do more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Adversary {
+    /// Follows the protocol, and tries to learn more from what it sees.
+    SemiHonest,
+    /// Cheats if the chance to be caught is small.
+    Covert,
+    /// Does anything.
+    Malicious,
+}
+
+impl Adversary {
+    /// All adversaries, from the weakest.
+    pub const ALL: [Adversary; 3] = [Adversary::SemiHonest, Adversary::Covert, Adversary::Malicious];
+
+    /// The name on the command line and in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Adversary::SemiHonest => "semi-honest",
+            Adversary::Covert => "covert",
+            Adversary::Malicious => "malicious",
+        }
+    }
+}
+
+impl fmt::Display for Adversary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Adversary {
+    type Err = UnknownParameter;
+
+    fn from_str(name: &str) -> Result<Self, UnknownParameter> {
+        let named = Adversary::ALL.into_iter().find(|adversary| adversary.name() == name);
+        named.ok_or_else(|| UnknownParameter::new("adversary", name, &list(&Adversary::ALL.map(Adversary::name))))
     }
 }
 

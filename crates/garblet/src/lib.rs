@@ -23,11 +23,11 @@ mod predict;
 mod role;
 mod supply;
 
-pub use config::{Config, Protocol, UnknownParameter};
+pub use config::{Adversary, Config, Protocol, UnknownParameter};
 pub use memory::{run_in_memory, run_many_in_memory};
-pub use mesh_peer::{AnyPeer, AnyPrepared, MeshPeer, MeshPrepared};
+pub use mesh_peer::{AnyPeer, AnyPrepared, MeshPeer, MeshPrepared, fill_runs};
 pub use peer::{Error, Peer, Prepared, Report};
-pub use predict::predict;
+pub use predict::{Prediction, predict};
 pub use supply::{Contents, Filled, ReadInput, Supply, Values, fill, wants_to_fill};
 
 pub use garblet_circuit as circuit;
@@ -41,9 +41,12 @@ pub use garblet_protocols::covert;
 pub use garblet_protocols::cut_and_choose;
 pub use garblet_protocols::gmw;
 pub use garblet_protocols::lego;
+pub use garblet_protocols::runs;
 pub use garblet_protocols::yao;
 pub use garblet_protocols::yao::Build;
-pub use garblet_protocols::{Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Security, Session};
+pub use garblet_protocols::{
+    Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Role, Security, Session,
+};
 pub use garblet_store as store;
 
 /// The examples of the book's chapter on the library are run as tests.

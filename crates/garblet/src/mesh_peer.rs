@@ -3,16 +3,21 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party, Program};
-use garblet_net::Mesh;
+use garblet_net::{Hello, Mesh};
 use garblet_primitives::Prg;
-use garblet_protocols::{MeshSession, Progress};
+use garblet_protocols::{
+    MeshSession, Progress,
+    runs::{Purpose, RunStore},
+};
+use garblet_store::Store;
 use rand::CryptoRng;
 
 use crate::{
     config::Config,
-    mesh_role::{MeshMaterial, MeshPlan, MeshRole},
+    mesh_role::{MeshMaterial, MeshPlan, MeshRole, StoredRuns},
     peer::{Error, Peer, Prepared, Report, hello},
     role::foreign_material,
+    supply::{Filled, Supply},
 };
 
 /// One of several parties that has agreed with all others on program and parameters, and is set up.
@@ -41,17 +46,37 @@ impl MeshPeer {
         rng: &mut impl CryptoRng,
         progress: Box<dyn Progress>,
     ) -> Result<Self, Error> {
-        let (party, count) = (Party(mesh.party()), mesh.party_count());
-        let plan = match MeshPlan::new(program.clone(), count, &config) {
-            Ok(plan) => plan,
+        let joining = Joining::new(program, &mesh, config);
+        let (mut session, plan) = joining.open(mesh, |hello| hello, rng, progress).await?;
+        match MeshRole::new(&mut session, plan, None).await {
+            Ok(role) => Ok(MeshPeer { session, role }),
             Err(error) => {
-                mesh.abort(None).await;
-                return Err(error);
+                session.abort(&error).await;
+                Err(error)
             }
+        }
+    }
+
+    /// The same with runs that were prepared by [`fill_runs`] and kept in a store.
+    ///
+    /// *Errors*: also stores that were not filled together, or for something else.
+    pub async fn join_supplied(
+        program: Arc<Program>,
+        mesh: Mesh,
+        config: Config,
+        supply: Supply,
+        rng: &mut impl CryptoRng,
+        progress: Box<dyn Progress>,
+    ) -> Result<Self, Error> {
+        let joining = Joining::new(program, &mesh, config);
+        let Supply { store, peer, fill_first: top_up, .. } = joining.check(supply)?;
+        let greet = |hello: Hello| hello.with("runs", "from a store").with("top-up", if top_up { "yes" } else { "no" });
+        let (mut session, plan) = joining.open(mesh, greet, rng, progress).await?;
+        let role = async {
+            let runs = joining.meet(&mut session, store, &peer).await?;
+            MeshRole::new(&mut session, plan, Some(StoredRuns { runs, top_up })).await
         };
-        let hello = hello(&program, party, count, &config);
-        let mut session = MeshSession::join(mesh, Prg::random(rng), &hello, progress).await?;
-        match MeshRole::setup(&mut session, plan).await {
+        match role.await {
             Ok(role) => Ok(MeshPeer { session, role }),
             Err(error) => {
                 session.abort(&error).await;
@@ -88,6 +113,95 @@ impl MeshPeer {
     /// Ends the session without a result; the others learn only over whom.
     pub async fn abort(self, over: &Error) {
         self.session.abort(over).await;
+    }
+}
+
+/// Fills a store, together with those of all others, until there are `count` runs of a program.
+///
+/// *Errors*: as [`MeshPeer::join_supplied`]; a run that is too large to be kept. What was done until then is kept.
+pub async fn fill_runs(
+    program: Arc<Program>,
+    mesh: Mesh,
+    config: Config,
+    supply: Supply,
+    count: u64,
+    rng: &mut impl CryptoRng,
+    progress: Box<dyn Progress>,
+) -> Result<Filled, Error> {
+    let joining = Joining::new(program, &mesh, config);
+    let Supply { store, peer, .. } = joining.check(supply)?;
+    let greet = |hello: Hello| hello.with("step", "prepare").with("count", count);
+    let (mut session, plan) = joining.open(mesh, greet, rng, progress).await?;
+    let fill = async {
+        plan.check_size(joining.party)?;
+        let mut runs = joining.meet(&mut session, store, &peer).await?;
+        if runs.ready() < count {
+            let mut role = MeshRole::new(&mut session, plan.clone(), None).await?;
+            while runs.ready() < count {
+                let material = role.prepare(&mut session).await?;
+                plan.keep(joining.party, &material, &mut runs)?;
+            }
+        }
+        Ok(runs)
+    };
+    match fill.await {
+        Ok(runs) => {
+            let (phases, lost) = (session.costs(), runs.lost());
+            session.close().await?;
+            Ok(Filled { store: runs.into_store(), lost, phases })
+        }
+        Err(error) => {
+            session.abort(&error).await;
+            Err(error)
+        }
+    }
+}
+
+/// A party that is about to agree with the others.
+struct Joining {
+    program: Arc<Program>,
+    config: Config,
+    party: Party,
+    count: u16,
+}
+
+impl Joining {
+    fn new(program: Arc<Program>, mesh: &Mesh, config: Config) -> Self {
+        Joining { program, config, party: Party(mesh.party()), count: mesh.party_count() }
+    }
+
+    /// A supply of runs.
+    fn check(&self, supply: Supply) -> Result<Supply, Error> {
+        supply.contents.check(&self.config)?;
+        Ok(supply)
+    }
+
+    /// Says hello to all, with what `greet` adds.
+    async fn open(
+        &self,
+        mesh: Mesh,
+        greet: impl FnOnce(Hello) -> Hello,
+        rng: &mut impl CryptoRng,
+        progress: Box<dyn Progress>,
+    ) -> Result<(MeshSession, MeshPlan), Error> {
+        match MeshPlan::new(self.program.clone(), self.count, &self.config) {
+            Ok(plan) => {
+                let hello = greet(hello(self.program.digest(), self.party, self.count, &self.config));
+                Ok((MeshSession::join(mesh, Prg::random(rng), &hello, progress).await?, plan))
+            }
+            Err(error) => {
+                mesh.abort(None).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// All stores keep what all have.
+    async fn meet(&self, session: &mut MeshSession, store: Store, peers: &str) -> Result<RunStore, Error> {
+        let parameters = self.config.parameters();
+        let parameters = parameters.iter().map(|(name, value)| format!(", {name} {value}"));
+        let protocol = format!("{}{}", self.config.protocol, parameters.collect::<String>());
+        RunStore::meet(session, store, &Purpose { program: &self.program, protocol, peers }).await
     }
 }
 

@@ -161,10 +161,12 @@ const CUT_AND_CHOOSE: &[Parameter] = &[
 
 const GMW: &[Parameter] = &[named!("form", "triples or 2012", gmw.form, GMW_FORMS), ot_k!(gmw)];
 
-const JOINT_FORM: Parameter = named!("form", "linear or published", bmr.form, JOINT_FORMS);
+const BMR_FORM: Parameter =
+    named!("form", "linear, published, basic, three-strings or correlated", bmr.form, BMR_FORMS);
+const BGW_FORM: Parameter = named!("form", "linear or published", bmr.form, BGW_FORMS);
 const JOINT_HASH: Parameter = named!("hash", "rekeyed, fixed-key or aes-256", bmr.hash, JOINT_HASHES);
-const BMR: &[Parameter] = &[JOINT_FORM, JOINT_HASH, ot_k!(bmr)];
-const BMR_BGW: &[Parameter] = &[JOINT_FORM, JOINT_HASH];
+const BMR: &[Parameter] = &[BMR_FORM, JOINT_HASH, ot_k!(bmr)];
+const BMR_BGW: &[Parameter] = &[BGW_FORM, JOINT_HASH];
 
 const LEGO: &[Parameter] = &[
     named!("code", "short or bch312", lego.code, CODES),
@@ -209,7 +211,17 @@ const ENCODINGS: [(&str, cut_and_choose::InputEncoding); 3] = [
 
 const GMW_FORMS: [(&str, gmw::Form); 2] = [("triples", gmw::Form::Triples), ("2012", gmw::Form::Choi2012)];
 
-const JOINT_FORMS: [(&str, bmr::Form); 2] = [("linear", bmr::Form::Linear), ("published", bmr::Form::Published)];
+const PUBLISHED: bmr::Form = bmr::Form::Published(bmr::Ladder::BothWays);
+
+const BMR_FORMS: [(&str, bmr::Form); 5] = [
+    ("linear", bmr::Form::Linear),
+    ("published", PUBLISHED),
+    ("basic", bmr::Form::Published(bmr::Ladder::Basic)),
+    ("three-strings", bmr::Form::Published(bmr::Ladder::ThreeStrings)),
+    ("correlated", bmr::Form::Published(bmr::Ladder::Correlated)),
+];
+
+const BGW_FORMS: [(&str, bmr::Form); 2] = [("linear", bmr::Form::Linear), ("published", PUBLISHED)];
 
 const JOINT_HASHES: [(&str, bmr::Hash); 3] =
     [("rekeyed", bmr::Hash::Rekeyed), ("fixed-key", bmr::Hash::FixedKey), ("aes-256", bmr::Hash::Aes256)];

@@ -10,8 +10,8 @@ use rand::CryptoRng;
 
 use crate::{
     config::{Config, Protocol},
-    role::{Gatewise, Material, Role},
-    supply::{Contents, Stocked, Supply},
+    role::{self, AnyRole, GatesJob, Material},
+    supply::{Contents, Stocked, Supply, Values},
 };
 
 /// A run that ended without a result.
@@ -24,7 +24,7 @@ pub type Error = ProtocolError;
 /// [`Peer::online`].
 pub struct Peer {
     session: Session,
-    role: Role,
+    role: Box<dyn AnyRole>,
 }
 
 /// What a party has prepared for one run.
@@ -65,27 +65,28 @@ impl Peer {
             Protocol::Gmw | Protocol::Bmr(_) => Err(not_for_two(&config)),
             Protocol::Yao => {
                 let plan = Arc::new(yao::Plan::new(program, config.yao)?);
-                let hello = hello(plan.program(), party, 2, &config);
+                let hello = hello(plan.program().digest(), party, 2, &config);
                 let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
-                Peer::set_up(session, async |session| Role::yao(session, party, plan).await).await
+                Peer::set_up(session, async |session| role::yao(session, party, plan).await).await
             }
             Protocol::Covert => {
                 let plan = Arc::new(covert::Plan::new(program, config.covert)?);
-                let hello = hello(plan.program(), party, 2, &config);
+                let hello = hello(plan.program().digest(), party, 2, &config);
                 let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
-                Peer::set_up(session, async |session| Role::covert(session, party, plan).await).await
+                Peer::set_up(session, async |session| role::covert(session, party, plan).await).await
             }
             Protocol::CutAndChoose => {
                 let plan = Arc::new(cut_and_choose::Plan::new(program, config.cut_and_choose)?);
-                let hello = hello(plan.original(), party, 2, &config);
+                let hello = hello(plan.original().digest(), party, 2, &config);
                 let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
-                Peer::set_up(session, async |session| Role::cut_and_choose(session, party, plan).await).await
+                Peer::set_up(session, async |session| role::cut_and_choose(session, party, plan).await).await
             }
             Protocol::Lego => {
                 let plan = Arc::new(lego::Plan::new(program, config.lego)?);
-                let hello = hello(plan.program(), party, 2, &config);
+                let hello = hello(plan.program().digest(), party, 2, &config);
                 let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
-                Peer::set_up(session, async |session| Role::lego(session, party, plan).await).await
+                let job = GatesJob { plan, values: Values::default(), inputs: Vec::new() };
+                Peer::set_up(session, async |session| role::lego(session, party, job, None).await).await
             }
             Protocol::Components => {
                 let stocked = Stocked::for_run(&program, &config, rng)?;
@@ -114,16 +115,16 @@ impl Peer {
                 let stocked = Stocked::new(library, store, peer, fill_first, &config);
                 Peer::open_stocked(program, party, channel, config, stocked, rng, progress).await
             }
+            Contents::Runs => Err(not_for_two(&config)),
             Contents::Gates(_) => {
                 let inputs = values.inputs(&program)?;
                 let plan = Arc::new(lego::Plan::reading(program, config.lego, &inputs)?);
-                let hello = hello(plan.program(), party, 2, &config).with("gates", "from a store");
+                let hello = hello(plan.program().digest(), party, 2, &config).with("gates", "from a store");
+                let hello = hello.with("top-up", yes_or_no(config.lego.top_up));
                 let hello = values.greet(hello, &store);
                 let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
-                let with = Gatewise { plan, values, inputs };
-                let role =
-                    async |session: &mut Session| Role::lego_with_store(session, party, with, store, &peer).await;
-                Peer::set_up(session, role).await
+                let (job, store) = (GatesJob { plan, values, inputs }, Some((store, peer)));
+                Peer::set_up(session, async |session| role::lego(session, party, job, store).await).await
             }
         }
     }
@@ -137,16 +138,16 @@ impl Peer {
         rng: &mut impl CryptoRng,
         progress: Box<dyn Progress>,
     ) -> Result<Self, Error> {
-        let top_up = if config.components.top_up { "yes" } else { "no" };
-        let hello = hello(&program, party, 2, &config).with("library", stocked.digest()).with("top-up", top_up);
+        let hello = hello(program.digest(), party, 2, &config).with("library", stocked.digest());
+        let hello = hello.with("top-up", yes_or_no(config.components.top_up));
         let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
         let config = config.components;
-        Peer::set_up(session, async |session| Role::components(session, party, program, config, stocked).await).await
+        Peer::set_up(session, async |session| role::components(session, party, program, config, stocked).await).await
     }
 
     async fn set_up(
         mut session: Session,
-        role: impl AsyncFnOnce(&mut Session) -> Result<Role, Error>,
+        role: impl AsyncFnOnce(&mut Session) -> Result<Box<dyn AnyRole>, Error>,
     ) -> Result<Self, Error> {
         match role(&mut session).await {
             Ok(role) => Ok(Peer { session, role }),
@@ -198,13 +199,19 @@ fn check_party(party: Party, config: &Config) -> Result<(), Error> {
     }
 }
 
-fn not_for_two(config: &Config) -> Error {
+/// What those are told who give a protocol of several parties a channel.
+pub(crate) fn not_for_two(config: &Config) -> Error {
     let (what, expected) = ("peers".into(), format!("a mesh, which {} runs over", config.protocol));
     Error::Input { what, expected, got: "a channel to one".into() }
 }
 
-/// What `party` of `count` says first.
-pub(crate) fn hello(program: &Program, party: Party, count: u16, config: &Config) -> Hello {
-    let hello = Hello::new(config.protocol.name(), party.0, count, program.digest());
+/// What a hello says of a choice.
+fn yes_or_no(choice: bool) -> &'static str {
+    if choice { "yes" } else { "no" }
+}
+
+/// What `party` of `count` says first, of a program with this digest.
+pub(crate) fn hello(program: [u8; 32], party: Party, count: u16, config: &Config) -> Hello {
+    let hello = Hello::new(config.protocol.name(), party.0, count, program);
     config.parameters().iter().fold(hello, |hello, (name, value)| hello.with(name, value))
 }

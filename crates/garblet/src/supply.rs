@@ -1,4 +1,5 @@
-//! Stores of prepared material, for [`Protocol::Components`](crate::Protocol) and [`Protocol::Lego`](crate::Protocol).
+//! Stores of prepared material, for [`Protocol::Components`](crate::Protocol), [`Protocol::Lego`](crate::Protocol) and the
+//! protocols of several parties.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use rand::CryptoRng;
 
 use crate::{
     config::{Config, Protocol},
-    peer::Error,
+    peer::{Error, not_for_two},
 };
 
 /// A store, what it holds, and for whom.
@@ -20,9 +21,10 @@ pub struct Supply {
     pub contents: Contents,
     /// Where it is kept.
     pub store: Store,
-    /// The peer: its fingerprint, or what stands for it where peers have no identities.
+    /// The peer: its fingerprint, or what stands for it where peers have no identities. Of several, all in order.
     pub peer: String,
-    /// Whether the store is filled before a run, for instance because it is new.
+    /// Whether the store is filled before a run, for instance because it is new. With runs: whether one is prepared if
+    /// there is none.
     pub fill_first: bool,
     /// With gates: what a run reads from the store beside them, and what it leaves there.
     pub values: Values,
@@ -80,23 +82,31 @@ pub enum Contents {
     Components(components::Library),
     /// So many gates, inputs and outputs of any function. To run one, there is no need to say how many there are.
     Gates(lego::Amounts),
+    /// Whole runs of programs, for the protocols of several parties.
+    Runs,
 }
 
 impl Contents {
-    /// The protocol that it is for.
-    pub fn protocol(&self) -> Protocol {
+    /// The protocols that it is for.
+    fn protocols(&self) -> &'static str {
         match self {
-            Contents::Components(_) => Protocol::Components,
-            Contents::Gates(_) => Protocol::Lego,
+            Contents::Components(_) => components::NAME,
+            Contents::Gates(_) => lego::NAME,
+            Contents::Runs => "one of several parties",
         }
     }
 
     /// Refuses another protocol.
     pub(crate) fn check(&self, config: &Config) -> Result<(), Error> {
-        match config.protocol == self.protocol() {
+        let fits = match self {
+            Contents::Components(_) => config.protocol == Protocol::Components,
+            Contents::Gates(_) => config.protocol == Protocol::Lego,
+            Contents::Runs => config.protocol.is_mesh(),
+        };
+        match fits {
             true => Ok(()),
             false => {
-                let (expected, got) = (self.protocol().to_string(), config.protocol.to_string());
+                let (expected, got) = (self.protocols().into(), config.protocol.to_string());
                 Err(Error::Input { what: "protocol of a store".into(), expected, got })
             }
         }
@@ -173,6 +183,7 @@ pub async fn fill(
     let filling = match contents {
         Contents::Components(library) => Filling::Components(Stocked::new(library, store, peer, false, &config)),
         Contents::Gates(amounts) => Filling::Gates(amounts, store, peer),
+        Contents::Runs => return Err(not_for_two(&config)),
     };
     let hello = match &filling {
         Filling::Components(stocked) => {

@@ -90,5 +90,5 @@ fn child() {
 #[test]
 fn no_piece_is_used_twice_whoever_is_killed_whenever() {
     let kills = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 240 } else { 12 };
-    kill_whenever(kills, 2 * 2 * 5);
+    kill_whenever(2, kills, 2 * 2 * 5);
 }

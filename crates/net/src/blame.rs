@@ -91,7 +91,7 @@ impl Accuses for NetError {
         let cause = match self {
             NetError::PeerBlames { blame, .. } => return Some(*blame),
             NetError::PeerClosed { .. } => Cause::Gone,
-            NetError::PeerAborted { .. } => Cause::GaveUp,
+            NetError::PeerAborted { .. } | NetError::PeerBlamesUs { .. } => Cause::GaveUp,
             NetError::Timeout { .. } => Cause::Silent,
             NetError::Malformed { .. } | NetError::TooLarge { .. } | NetError::Unexpected { .. } => Cause::Misbehaved,
             NetError::Incompatible { .. } => Cause::Disagrees,
@@ -129,6 +129,8 @@ mod tests {
         let blame = Blame { party: 2, cause: Cause::Silent };
         let heard = NetError::PeerBlames { doing: "for it".into(), blame };
         assert_eq!(heard.accuses(0), Some(blame));
+        let said_of_us = NetError::PeerBlamesUs { doing: "for it".into(), cause: Cause::Misbehaved };
+        assert_eq!(said_of_us.accuses(0), Some(Blame { party: 0, cause: Cause::GaveUp }));
         assert_eq!(NetError::AddressInUse { address: "a:1".into() }.accuses(0), None);
     }
 }

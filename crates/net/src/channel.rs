@@ -110,6 +110,11 @@ impl Channel {
         self.writer.timeout = timeout;
     }
 
+    /// Says which party of a mesh this one is.
+    pub(crate) fn set_own_party(&mut self, party: u16) {
+        self.reader.own_party = Some(party);
+    }
+
     /// What went through so far.
     pub fn traffic(&self) -> Traffic {
         Traffic {

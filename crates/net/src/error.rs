@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::blame::Blame;
+use crate::blame::{Blame, Cause};
 use crate::fingerprint::Fingerprint;
 use crate::hello::Difference;
 
@@ -24,12 +24,20 @@ pub enum NetError {
         doing: String,
     },
     /// The peer gave up over another party of the mesh.
-    #[error("the peer gave up because party {} {}, while we waited {doing}", blame.party, blame.cause)]
+    #[error("says that party {} {}, and gave up while we waited {doing}", blame.party, blame.cause)]
     PeerBlames {
         /// What this party was doing.
         doing: String,
         /// Over whom, and why.
         blame: Blame,
+    },
+    /// The peer gave up over this party. That is its word: this party knows of nothing, and does not pass it on.
+    #[error("says that it is us: this party {cause}; it gave up while we waited {doing}")]
+    PeerBlamesUs {
+        /// What this party was doing.
+        doing: String,
+        /// What this party is said to have done.
+        cause: Cause,
     },
     /// A party came when it was there already.
     #[error("came twice: from {first} and from {second}")]
@@ -175,6 +183,7 @@ impl NetError {
             NetError::Timeout { .. } => "the peer may be stopped, overloaded, or cut off".into(),
             NetError::PeerClosed { .. } | NetError::PeerAborted { .. } => "look at the peer's own messages".into(),
             NetError::PeerBlames { blame, .. } => format!("look at the messages of party {}", blame.party),
+            NetError::PeerBlamesUs { .. } => "look at the messages of the party that says so".into(),
             NetError::CameTwice { .. } => "give each party a number of its own, and start each once".into(),
             _ => return None,
         })

@@ -16,6 +16,7 @@ mod fingerprint;
 mod frame;
 mod hello;
 mod identity;
+mod lanes;
 mod link;
 mod memory;
 mod mesh;

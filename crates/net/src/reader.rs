@@ -28,6 +28,8 @@ pub(crate) struct FrameReader {
     /// Bytes of the current bulk frame that are still to come.
     bulk_left: usize,
     pub(crate) timeout: Duration,
+    /// This party's number, in a mesh.
+    pub(crate) own_party: Option<u16>,
     pub(crate) header_bytes: u64,
 }
 
@@ -57,7 +59,8 @@ impl Next {
 impl FrameReader {
     pub(crate) fn new(stream: impl AsyncRead + Send + Unpin + 'static, timeout: Duration) -> Self {
         let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
-        FrameReader { stream: Box::new(stream), buffer, start: 0, end: 0, bulk_left: 0, timeout, header_bytes: 0 }
+        let (start, end, bulk_left, own_party, header_bytes) = (0, 0, 0, None, 0);
+        FrameReader { stream: Box::new(stream), buffer, start, end, bulk_left, timeout, own_party, header_bytes }
     }
 
     /// Reads the next header, or tells what is left of the current bulk frame.
@@ -85,6 +88,7 @@ impl FrameReader {
         let mut raw = [0; BLAME_BYTES];
         let said = bytes > 0 && self.read_exact(&mut raw, waiting_for).await.is_ok();
         match Blame::decode(raw).filter(|_| said) {
+            Some(Blame { party, cause }) if self.own_party == Some(party) => NetError::PeerBlamesUs { doing, cause },
             Some(blame) => NetError::PeerBlames { doing, blame },
             None => NetError::PeerAborted { doing },
         }
@@ -184,7 +188,7 @@ impl FrameReader {
 }
 
 fn is_abort(error: &NetError) -> bool {
-    matches!(error, NetError::PeerAborted { .. } | NetError::PeerBlames { .. })
+    matches!(error, NetError::PeerAborted { .. } | NetError::PeerBlames { .. } | NetError::PeerBlamesUs { .. })
 }
 
 /// One read, at least a byte.

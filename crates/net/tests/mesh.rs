@@ -144,6 +144,56 @@ async fn two_parties_with_one_number_are_named() {
 }
 
 #[tokio::test]
+async fn a_third_party_hears_that_somebody_came_twice_and_a_late_second_harms_nobody() {
+    let (peers, mut listeners) = places(3, false).await;
+    listeners.truncate(2);
+    let [zero, first] = <[Listener; 2]>::try_from(listeners).ok().expect("two listen");
+    let options = plain();
+    // The last lets the others greet it after it has joined, if it could.
+    let last = async {
+        match Mesh::join(2, &peers, None, &options).await {
+            Ok(mut mesh) => greet(&mut mesh).await.err().map(|error| error.to_string()),
+            Err(error) => Some(error.to_string()),
+        }
+    };
+    let zero = Mesh::join(0, &peers, Some(zero), &options);
+    let (first, second) = (Mesh::join(1, &peers, Some(first), &options), Mesh::join(1, &peers, None, &options));
+    let (zero, _, second, last) = tokio::join!(zero, first, second, last);
+    assert!(zero.err().expect("party 1 came twice").to_string().starts_with("party 1: came twice: from "));
+    assert!(second.is_err());
+    // It hears of party 1, or has just called party 0 when that gave up.
+    let last = last.expect("it cannot run");
+    assert!(last.contains("party 1") || last.starts_with("party 0: the peer closed"), "{last}");
+
+    // Once all are there, nobody listens any more.
+    let (peers, mut listeners) = places(2, false).await;
+    let zero = Mesh::join(0, &peers, Some(listeners.swap_remove(0)), &options);
+    let (zero, one) = tokio::join!(zero, Mesh::join(1, &peers, None, &options));
+    let (mut zero, mut one) = (zero.expect("joins"), one.expect("joins"));
+    assert!(Mesh::join(1, &peers, None, &options).await.is_err());
+    let (zero, one) = tokio::join!(greet(&mut zero), greet(&mut one));
+    assert!(zero.is_ok() && one.is_ok());
+}
+
+#[tokio::test]
+async fn who_is_accused_is_told_by_whom_and_accuses_nobody_with_it() {
+    let meshes = join(3, false, [0, 1, 2].map(|party| (party, plain())).to_vec(), Duration::ZERO).await;
+    let [zero, one, two]: [Mesh; 3] =
+        meshes.into_iter().map(|mesh| mesh.expect("joins")).collect::<Vec<_>>().try_into().ok().expect("three");
+    let said = Blame { party: 1, cause: Cause::Misbehaved };
+    let hears = async |mut mesh: Mesh| {
+        let mut incoming = mesh.per_peer(|peer| vec![0; usize::from(peer == 2)]);
+        let error = mesh.broadcast(&[], &mut incoming).await.expect_err("no byte");
+        (error.to_string(), error.blame())
+    };
+    let (zero, one, ()) = tokio::join!(hears(zero), hears(one), two.abort(Some(said)));
+    assert_eq!(zero.1, Some(said));
+    assert!(zero.0.starts_with("party 2: says that party 1 sent what it may not send"), "{}", zero.0);
+    assert_eq!(one.1, Some(Blame { party: 2, cause: Cause::GaveUp }), "it does not blame itself on another's word");
+    assert!(one.0.starts_with("party 2: says that it is us: this party sent what it may not send"), "{}", one.0);
+}
+
+#[tokio::test]
 async fn a_party_that_says_another_number_or_count_is_named_on_both_sides() {
     let (peers, mut listeners) = places(3, false).await;
     let more = PeersFile::plain(peers.parties().iter().map(|party| party.address.clone()).chain(["a:1".into()]));
@@ -243,7 +293,7 @@ async fn who_is_to_blame_is_heard_of_by_those_who_saw_nothing() {
     let ((), error, ()) = tokio::join!(wronged, listening, silent);
     let text = error.to_string();
     // Its own time-out may come first.
-    let heard = text.starts_with("party 0: the peer gave up because party 2 fell silent");
+    let heard = text.starts_with("party 0: says that party 2 fell silent");
     assert!(heard || text.starts_with("party 0: no byte moved"), "{text}");
     assert!(heard == (error.blame() == Some(Blame { party: 2, cause: Cause::Silent })));
 }

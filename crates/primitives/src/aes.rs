@@ -195,10 +195,15 @@ fn stream<E: Engine>(e: E, key: &E::Key, first: u64, blocks: &mut [Block], put: 
         }
         counter = counter.wrapping_add((WIDE * LANES) as u64);
     }
-    for blocks in rest.chunks_mut(LANES) {
+    let (quads, rest) = rest.as_chunks_mut::<LANES>();
+    for quad in quads {
         let [[x]] = e.encrypt(key, [[e.count(counter, 1)]]);
-        blocks.copy_from_slice(&e.store(put(e.load(&padded(blocks)), x))[..blocks.len()]);
+        *quad = e.store(put(e.load(quad), x));
         counter = counter.wrapping_add(LANES as u64);
+    }
+    if !rest.is_empty() {
+        let [[x]] = e.encrypt(key, [[e.count(counter, 1)]]);
+        rest.copy_from_slice(&e.store(put(e.load(&padded(rest)), x))[..rest.len()]);
     }
 }
 

@@ -50,6 +50,12 @@ pub trait Engine: Copy {
             |block| unsafe { *block },
         ))
     }
+    /// The blocks at four places as a vector.
+    #[inline(always)]
+    fn load_each(self, from: [&Block; LANES]) -> Self::Quad {
+        // SAFETY: references may be read and are aligned.
+        unsafe { self.gather(from.map(std::ptr::from_ref)) }
+    }
     /// Stores each block of the vector at its place.
     ///
     /// # Safety
@@ -140,6 +146,7 @@ mod tests {
             let both = e.mask_and(e.lsb(a), e.bit::<3>(&self.words));
             let mut quads = vec![
                 a,
+                e.load_each([&self.c[1], &self.a[0], &self.b[3], &self.b[3]]),
                 e.splat(self.a[2]),
                 e.count(self.first, self.stride),
                 e.xor(a, b),
@@ -186,8 +193,8 @@ mod tests {
         for backend in Backend::available() {
             let quads = quads(backend);
             // Encryptions of (key, plain, key) under the key, then under each key by lane.
-            assert!(quads[17] == [cipher; 4], "{backend}");
-            assert!(quads[19] == [cipher; 4], "{backend}");
+            assert!(quads[18] == [cipher; 4], "{backend}");
+            assert!(quads[20] == [cipher; 4], "{backend}");
         }
     }
 }

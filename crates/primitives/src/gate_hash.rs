@@ -116,6 +116,38 @@ impl GateHash for Rekeyed {
     }
 }
 
+impl Rekeyed {
+    /// Where a gate's hashes are, for [`Rekeyed::hash_each`]: the first tweak of `tweaks`, and the period of the key. `calls`
+    /// is how often a gate is hashed.
+    pub fn place(gate: u64, calls: u64, tweaks: u64) -> Block {
+        let gates_per_key = Self::gates_per_key(calls);
+        Block::from_halves(tweaks * (gate % gates_per_key), gate / gates_per_key)
+    }
+
+    /// Hashes a block under each of `T` tweaks, a power of two, for four gates wherever they are: every lane has a key of
+    /// its own.
+    #[inline(always)]
+    pub fn hash_each<E: Engine, const T: usize>(
+        e: E,
+        seed: E::Quad,
+        places: E::Quad,
+        mut x: [E::Quad; T],
+    ) -> [E::Quad; T] {
+        let low = e.splat(Block::from_halves(u64::MAX, 0));
+        let tweak = e.and(places, low);
+        // Sigma brings the high half down.
+        let key = e.xor(seed, e.and(e.sigma(places), low));
+        for (t, x) in x.iter_mut().enumerate() {
+            *x = e.xor3(e.sigma(*x), tweak, e.splat(Block::from_u128(t as u128)));
+        }
+        let [out] = e.encrypt_each([key], [x]);
+        std::array::from_fn(
+            #[inline(always)]
+            |t| e.xor(out[t], x[t]),
+        )
+    }
+}
+
 impl GateHash for FixedKey {
     const REKEYS: bool = false;
     type Key<E: Engine> = E::Key;
@@ -368,6 +400,36 @@ mod tests {
             let single = H::hash(e, &key, self.0, x.map(|x| [x, e.xor(x, delta)]));
             let single = single.map(|[h0, h1]| [h0, e.xor(h0, h1)]);
             [pairs, single].map(|both| both.map(|pair| pair.map(|quad| e.store(quad))))
+        }
+    }
+
+    /// One call for gates anywhere: their places are those of `4 * lane` behind the first.
+    struct Each(u64);
+
+    impl Kernel for Each {
+        type Output = [[Block; LANES]; 2];
+
+        #[inline(always)]
+        fn run<E: Engine>(self, e: E) -> Self::Output {
+            let places = [0, 1, 2, 3].map(|lane| Rekeyed::place(self.0 + 700 * lane, 4, 2));
+            let x = [0, 1].map(|t| e.load(&[0, 1, 2, 3].map(|lane| input(t, 0, lane))));
+            Rekeyed::hash_each(e, e.splat(SEED), e.load(&places), x).map(|quad| e.store(quad))
+        }
+    }
+
+    #[test]
+    fn gates_of_any_periods_are_hashed_side_by_side() {
+        for first in [0, 1023, 5 << 40 | 77] {
+            for backend in Backend::available() {
+                for (t, got) in backend.run(Each(first)).iter().enumerate() {
+                    for (lane, &got) in got.iter().enumerate() {
+                        let gate = first + 700 * lane as u64;
+                        let key = SEED ^ Block::from_halves(gate / 1024, 0);
+                        let expected = mmo_formula(key, input(t, 0, lane), 2 * (gate % 1024) + t as u64);
+                        assert!(got == expected, "tweak {t} lane {lane} on {backend}");
+                    }
+                }
+            }
         }
     }
 

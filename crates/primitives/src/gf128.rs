@@ -101,6 +101,11 @@ pub fn inner_product(a: &[Block], b: &[Block]) -> Block {
         a.iter().zip(b).fold(Product::default(), |sum, (&a, &b)| sum ^ product(a, b)).reduce()
     };
     #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("vpclmulqdq") && is_x86_feature_detected!("avx512f") {
+        // SAFETY: the features were found; processors with the first have `pclmulqdq`.
+        return unsafe { inner_product_vpclmul(a, b) };
+    }
+    #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("pclmulqdq") {
         // SAFETY: the feature was found.
         return unsafe { inner_product_pclmul(a, b) };
@@ -130,11 +135,39 @@ pub fn powers(a: Block, count: usize) -> Vec<Block> {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "pclmulqdq")]
 fn inner_product_pclmul(a: &[Block], b: &[Block]) -> Block {
+    sum_of_products_pclmul(a, b).reduce()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "pclmulqdq")]
+#[inline]
+fn sum_of_products_pclmul(a: &[Block], b: &[Block]) -> Product {
     let mut sum = Product::default();
     for (&a, &b) in a.iter().zip(b) {
         sum = sum ^ product_pclmul(a, b);
     }
-    sum.reduce()
+    sum
+}
+
+/// Four products at a time; their parts are put together once, in the end.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "pclmulqdq,vpclmulqdq,avx512f")]
+fn inner_product_vpclmul(a: &[Block], b: &[Block]) -> Block {
+    use std::arch::x86_64::*;
+    let ((quads_a, rest_a), (quads_b, rest_b)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let [mut low, mut middle, mut high] = [_mm512_setzero_si512(); 3];
+    for (&a, &b) in quads_a.iter().zip(quads_b) {
+        let [a, b]: [__m512i; 2] = [bytemuck::cast(a), bytemuck::cast(b)];
+        low = _mm512_xor_si512(low, _mm512_clmulepi64_epi128::<0x00>(a, b));
+        high = _mm512_xor_si512(high, _mm512_clmulepi64_epi128::<0x11>(a, b));
+        let crossed = [_mm512_clmulepi64_epi128::<0x01>(a, b), _mm512_clmulepi64_epi128::<0x10>(a, b)];
+        // All three added.
+        middle = _mm512_ternarylogic_epi64::<0x96>(middle, crossed[0], crossed[1]);
+    }
+    let sum = |v: __m512i| bytemuck::cast::<_, [u128; 4]>(v).into_iter().fold(0, |sum, v| sum ^ v);
+    let [low, middle, high] = [sum(low), sum(middle), sum(high)];
+    let quads = Product { low: low ^ middle << 64, high: high ^ middle >> 64 };
+    (quads ^ sum_of_products_pclmul(rest_a, rest_b)).reduce()
 }
 
 #[cfg(target_arch = "x86_64")]

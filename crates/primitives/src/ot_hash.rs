@@ -43,6 +43,15 @@ impl OtHash {
     pub fn hash_batch(&self, first_tweak: u64, blocks: &mut [Block]) {
         self.backend.run(HashAll { round_keys: &self.round_keys, tweak: first_tweak, blocks });
     }
+
+    /// Hashes every block where it is; block `j` has the tweak `tweaks[j]`.
+    ///
+    /// # Panics
+    /// If they are not as many.
+    pub fn hash_each(&self, tweaks: &[u64], blocks: &mut [Block]) {
+        assert_eq!(tweaks.len(), blocks.len(), "one tweak per block");
+        self.backend.run(HashEach { round_keys: &self.round_keys, tweaks, blocks });
+    }
 }
 
 struct RoundKeys(Block);
@@ -78,7 +87,8 @@ impl Kernel for HashAll<'_> {
                 #[inline(always)]
                 |i| e.load(&quads[i]),
             );
-            for (quad, x) in quads.iter_mut().zip(tmmo(e, &key, self.tweak, x)) {
+            let tweaks = consecutive(e, self.tweak);
+            for (quad, x) in quads.iter_mut().zip(tmmo(e, &key, tweaks, x)) {
                 *quad = e.store(x);
             }
             self.tweak = self.tweak.wrapping_add((WIDE * LANES) as u64);
@@ -86,20 +96,65 @@ impl Kernel for HashAll<'_> {
         for blocks in rest.chunks_mut(LANES) {
             let mut padded = [Block::ZERO; LANES];
             padded[..blocks.len()].copy_from_slice(blocks);
-            let [x] = tmmo(e, &key, self.tweak, [e.load(&padded)]);
+            let [x] = tmmo(e, &key, consecutive(e, self.tweak), [e.load(&padded)]);
             blocks.copy_from_slice(&e.store(x)[..blocks.len()]);
             self.tweak = self.tweak.wrapping_add(LANES as u64);
         }
     }
 }
 
-/// Hashes vectors with consecutive tweaks.
+struct HashEach<'a> {
+    round_keys: &'a [Block; 11],
+    tweaks: &'a [u64],
+    blocks: &'a mut [Block],
+}
+
+impl Kernel for HashEach<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Engine>(self, e: E) {
+        let key = e.key_from(self.round_keys);
+        for (blocks, tweaks) in self.blocks.chunks_mut(WIDE * LANES).zip(self.tweaks.chunks(WIDE * LANES)) {
+            let (mut padded, mut places) = ([[Block::ZERO; LANES]; WIDE], [[Block::ZERO; LANES]; WIDE]);
+            padded.as_flattened_mut()[..blocks.len()].copy_from_slice(blocks);
+            for (place, &tweak) in places.as_flattened_mut().iter_mut().zip(tweaks) {
+                *place = Block::from_halves(tweak, 0);
+            }
+            let [x, tweaks] = [padded, places].map(
+                #[inline(always)]
+                |quads| {
+                    quads.map(
+                        #[inline(always)]
+                        |quad| e.load(&quad),
+                    )
+                },
+            );
+            let hashed = tmmo(e, &key, tweaks, x).map(
+                #[inline(always)]
+                |quad| e.store(quad),
+            );
+            blocks.copy_from_slice(&hashed.as_flattened()[..blocks.len()]);
+        }
+    }
+}
+
+/// Tweaks that follow one another.
 #[inline(always)]
-fn tmmo<E: Engine, const N: usize>(e: E, key: &E::Key, tweak: u64, x: [E::Quad; N]) -> [E::Quad; N] {
+fn consecutive<E: Engine, const N: usize>(e: E, first: u64) -> [E::Quad; N] {
+    std::array::from_fn(
+        #[inline(always)]
+        |i| e.count(first.wrapping_add((i * LANES) as u64), 1),
+    )
+}
+
+/// Hashes vectors.
+#[inline(always)]
+fn tmmo<E: Engine, const N: usize>(e: E, key: &E::Key, tweaks: [E::Quad; N], x: [E::Quad; N]) -> [E::Quad; N] {
     let [once] = e.encrypt(key, [x]);
     let tweaked: [E::Quad; N] = std::array::from_fn(
         #[inline(always)]
-        |i| e.xor(once[i], e.count(tweak.wrapping_add((i * LANES) as u64), 1)),
+        |i| e.xor(once[i], tweaks[i]),
     );
     let [twice] = e.encrypt(key, [tweaked]);
     std::array::from_fn(
@@ -130,6 +185,10 @@ mod tests {
                     let mut batch = input[..len].to_vec();
                     hash.hash_batch(first, &mut batch);
                     assert!((0..len).all(|j| batch[j] == formula(j)), "{len} from {first} on {backend}");
+                    let tweaks: Vec<u64> = (0..len as u64).rev().map(|j| first.wrapping_add(j)).collect();
+                    let mut batch: Vec<Block> = input[..len].iter().rev().copied().collect();
+                    hash.hash_each(&tweaks, &mut batch);
+                    assert!((0..len).all(|j| batch[len - 1 - j] == formula(j)), "each of {len} on {backend}");
                 }
                 assert!(hash.hash(first, input[0]) == formula(0));
             }

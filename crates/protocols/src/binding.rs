@@ -101,9 +101,19 @@ impl Place {
     ///
     /// *Source*: BLAKE3, keyed with the session's identifier; a random oracle for each place.
     pub fn digest(&self, message: &[u8]) -> [u8; 32] {
-        let mut hash = self.hasher();
-        hash.add(message);
-        hash.finish()
+        let position = self.position();
+        // A label or a key is hashed in one go: making the state for longer messages would take longer than that.
+        let mut short = Zeroizing::new([Block::ZERO; 4]);
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut *short);
+        let Some(bytes) = bytes.get_mut(..position.len() + message.len()) else {
+            let mut hash = self.hasher();
+            hash.add(message);
+            return hash.finish();
+        };
+        let (before, rest) = bytes.split_at_mut(position.len());
+        before.copy_from_slice(&position);
+        rest.copy_from_slice(message);
+        blake3::keyed_hash(&self.session, bytes).into()
     }
 
     /// The hash of a long message that belongs here, piece by piece: in the end [`Place::digest`] of it all.
@@ -182,6 +192,16 @@ mod tests {
         others.push(place().at(5 + (1 << 32)));
         others.push(place().branch(5));
         others
+    }
+
+    #[test]
+    fn short_messages_have_the_hash_that_pieces_of_them_have() {
+        let message: Vec<u8> = (0..100).collect();
+        for length in [0, 1, 16, 51, 52, 53, 100] {
+            let mut pieces = place().hasher();
+            message[..length].chunks(7).for_each(|piece| pieces.add(piece));
+            assert_eq!(place().digest(&message[..length]), pieces.finish(), "{length} bytes");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use garblet_circuit::{Bits, Program};
 
 /// What a party may do otherwise than the protocol says.
-pub trait Conduct<Step>: Send + 'static {
+pub trait Conduct<Step>: Send + Sync + 'static {
     /// Sees what is about to be sent at a step, before it is encrypted if it is, and may change it.
     fn touch(&mut self, step: Step, index: usize, bytes: &mut [u8]) {
         let _ = (step, index, bytes);

@@ -10,6 +10,7 @@ use garblet_store::StoreError;
 use crate::checks::{Cheating, NoMajority};
 use crate::components::NotPrepared;
 use crate::covert::{Corrupted, Suspected};
+use crate::runs::NoRun;
 
 /// A protocol that ended without a result.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +49,9 @@ pub enum ProtocolError {
     /// The stores do not have what a program needs.
     #[error(transparent)]
     NotPrepared(#[from] NotPrepared),
+    /// The stores of several parties do not have a run of a program.
+    #[error(transparent)]
+    NoRun(#[from] NoRun),
     /// The peer's part of prepared material is not what it must be.
     #[error("prepared material: {what}: expected {expected}, got {got}")]
     Material {
@@ -118,6 +122,7 @@ impl Accuses for ProtocolError {
             | ProtocolError::WorkerLost
             | ProtocolError::Store(_)
             | ProtocolError::NotPrepared(_)
+            | ProtocolError::NoRun(_)
             | ProtocolError::Unsupported { .. }
             | ProtocolError::Input { .. }
             | ProtocolError::NoSuchParty { .. } => None,

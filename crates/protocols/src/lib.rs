@@ -20,6 +20,8 @@ pub mod lego;
 #[cfg(test)]
 mod mesh_run;
 mod phase;
+mod role;
+pub mod runs;
 mod security;
 mod seeded;
 mod session;
@@ -30,5 +32,6 @@ pub mod yao;
 
 pub use error::ProtocolError;
 pub use phase::{Communication, Phase, PhaseCost, PhaseCosts};
+pub use role::Role;
 pub use security::Security;
 pub use session::{MeshSession, Metered, Progress, Session};

@@ -7,6 +7,7 @@ use crate::error::StoreError;
 use crate::ids::PieceId;
 use crate::kind::{Kind, KindDigest};
 use crate::rows::{KindRow, SegmentRow, State};
+use crate::scratch::Scratch;
 use crate::segment::{Extents, SegmentWriter};
 use crate::store::{KINDS_MAX, STATE_BYTES_MAX, Store};
 
@@ -85,6 +86,13 @@ impl Batch<'_> {
             Some(filling) => PieceId(filling.row.next),
             None => self.store.next_id(kind),
         }
+    }
+
+    /// Room beside the store, for what pieces are made of.
+    ///
+    /// *Errors*: the disk's.
+    pub fn scratch(&mut self, streams: usize) -> Result<Scratch, StoreError> {
+        self.store.scratch(streams)
     }
 
     /// Keeps a state together with the pieces.

@@ -141,6 +141,14 @@ impl Place {
         Ok(self.keep(number, Arc::new(file)))
     }
 
+    /// Makes the file of a [`Scratch`](crate::Scratch); none in memory.
+    pub(crate) fn create_scratch(&mut self, number: u64) -> Result<Option<Arc<SegmentFile>>, StoreError> {
+        let Root::Folder { .. } = self.root else { return Ok(None) };
+        let file = self.create_segment(number)?;
+        self.open.remove(&number);
+        Ok(Some(file))
+    }
+
     /// The file of a segment, unless it is missing.
     pub(crate) fn segment(&mut self, number: u64) -> Result<Option<Arc<SegmentFile>>, StoreError> {
         if let Some(file) = self.open.get(&number) {
@@ -280,6 +288,11 @@ impl SegmentFile {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Removes the file. If that fails, the next opening tries again.
+    pub(crate) fn remove(&self) {
+        let _ = fs::remove_file(&self.path);
     }
 
     fn write_bytes(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {

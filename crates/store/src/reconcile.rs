@@ -1,4 +1,4 @@
-//! Two stores that meet: what only one of them has is lost, and an old copy of a store is noticed.
+//! Stores that meet: what not all of them have is lost, and an old copy of a store is noticed.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,18 @@ use crate::store::{KINDS_MAX, Store, hex};
 /// The most ranges that a summary tells of, over all kinds.
 pub const SUMMARY_RANGES_MAX: usize = 1 << 15;
 
-/// What a store tells the peer's when they meet: no secrets, and at most [`Summary::BYTES_MAX`] encoded.
+/// The most peers that a store has.
+pub const PEERS_MAX: usize = 255;
+
+/// What a store tells its peers' when they meet: no secrets, and at most [`Summary::BYTES_MAX`] encoded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Summary {
     store: [u8; 16],
     /// How often the store was changed.
     changes: u64,
-    /// What it knows of the store to which this is sent.
-    seen: Option<([u8; 16], u64)>,
+    /// What it knows of the stores that it has met, the one to which this is sent among them.
+    seen: Vec<([u8; 16], u64)>,
     kinds: Vec<KindSummary>,
 }
 
@@ -38,7 +41,7 @@ struct KindSummary {
 struct Unchecked {
     store: [u8; 16],
     changes: u64,
-    seen: Option<([u8; 16], u64)>,
+    seen: Vec<([u8; 16], u64)>,
     kinds: Vec<KindSummary>,
 }
 
@@ -51,7 +54,8 @@ pub struct Reconciled {
 
 impl Summary {
     /// The longest encoding (postcard).
-    pub const BYTES_MAX: usize = 64 + KINDS_MAX * (KIND_NAME_BYTES_MAX + 1 + 32 + 10 + 3) + SUMMARY_RANGES_MAX * 20;
+    pub const BYTES_MAX: usize =
+        64 + PEERS_MAX * 26 + KINDS_MAX * (KIND_NAME_BYTES_MAX + 1 + 32 + 10 + 3) + SUMMARY_RANGES_MAX * 20;
 }
 
 impl TryFrom<Unchecked> for Summary {
@@ -61,6 +65,9 @@ impl TryFrom<Unchecked> for Summary {
         let Unchecked { store, changes, seen, kinds } = summary;
         if kinds.len() > KINDS_MAX {
             return Err(format!("{} kinds of pieces, expected at most {KINDS_MAX}", kinds.len()));
+        }
+        if seen.len() > PEERS_MAX {
+            return Err(format!("{} stores that it has met, expected at most {PEERS_MAX}", seen.len()));
         }
         let ranges: usize = kinds.iter().map(|kind| kind.available.range_count()).sum();
         if ranges > SUMMARY_RANGES_MAX {
@@ -78,7 +85,7 @@ impl TryFrom<Unchecked> for Summary {
 }
 
 impl Store {
-    /// What to tell the peer's store.
+    /// What to tell the peers' stores: all the same.
     ///
     /// It is a function of the store: as long as nothing changes, it stays the same. A store that is more fragmented than a
     /// summary may be tells of the longest ranges of each kind only, and [`reconcile`](Store::reconcile) gives the rest up.
@@ -92,7 +99,7 @@ impl Store {
         Summary {
             store: self.id,
             changes: self.head.changes,
-            seen: self.head.peer.map(|peer| (peer.store, peer.changes)),
+            seen: self.head.peers.iter().map(|peer| (peer.store, peer.changes)).collect(),
             kinds: self.kinds.values().map(summarise).collect(),
         }
     }
@@ -102,30 +109,38 @@ impl Store {
     ///
     /// *Shape*: nothing may change the store between [`summary`](Store::summary), whose value the peer got, and this.
     ///
-    /// *Errors*: [`StoreError::OtherPeerStore`] and [`StoreError::OtherStore`] if the stores were not filled together; [`StoreError::RolledBack`] and
-    /// [`StoreError::PeerRolledBack`] if one of them is older than when they last met. Nothing is changed then, and
-    /// nothing may be taken.
+    /// *Errors*: as [`check_peer`](Store::check_peer). Nothing is changed then, and nothing may be taken.
     pub fn reconcile(&mut self, peer: &Summary) -> Result<Reconciled, StoreError> {
-        self.check_peer(peer)?;
-        let told: BTreeMap<KindDigest, IdSet> =
+        self.reconcile_all(std::slice::from_ref(peer))
+    }
+
+    /// The same among several: keeps what all stores have.
+    ///
+    /// *Shape*: the summaries of all peers, always in the same order; and as for [`reconcile`](Store::reconcile).
+    pub fn reconcile_all(&mut self, peers: &[Summary]) -> Result<Reconciled, StoreError> {
+        for (at, peer) in peers.iter().enumerate() {
+            self.check_peer(at, peer)?;
+        }
+        let mut told: BTreeMap<KindDigest, IdSet> =
             self.summary().kinds.into_iter().map(|ours| (ours.kind.digest(), ours.available)).collect();
-        let theirs: BTreeMap<KindDigest, &KindSummary> =
-            peer.kinds.iter().map(|theirs| (theirs.kind.digest(), theirs)).collect();
+        for peer in peers {
+            let theirs: BTreeMap<KindDigest, &IdSet> =
+                peer.kinds.iter().map(|theirs| (theirs.kind.digest(), &theirs.available)).collect();
+            for (digest, all) in &mut told {
+                *all = theirs.get(digest).map(|theirs| all.intersection(theirs)).unwrap_or_default();
+            }
+        }
         let mut lost = Vec::new();
         for (digest, row) in &self.kinds {
-            let both = match (told.get(digest), theirs.get(digest)) {
-                (Some(ours), Some(theirs)) => ours.intersection(&theirs.available),
-                _ => IdSet::new(),
-            };
-            let gone = row.available.difference(&both);
+            let gone = row.available.difference(told.get(digest).unwrap_or(&IdSet::new()));
             if !gone.is_empty() {
                 lost.push((row.kind.clone(), gone));
             }
         }
-        let ahead = self.rows_behind(&peer.kinds)?;
-        let seen = PeerSeen { store: peer.store, changes: peer.changes };
+        let ahead = self.rows_behind(peers)?;
+        let seen = peers.iter().map(|peer| PeerSeen { store: peer.store, changes: peer.changes }).collect();
         self.give_up(&lost, |edit| {
-            edit.head.peer = Some(seen);
+            edit.head.peers = seen;
             for row in ahead {
                 let next = row.next;
                 edit.kinds.entry(row.kind.digest()).or_insert(row).next = next;
@@ -134,41 +149,51 @@ impl Store {
         Ok(Reconciled { dropped: lost.into_iter().map(|(kind, ids)| (kind, ids.len())).collect() })
     }
 
-    /// Our rows of the kinds in which the peer has used more identifiers than we know of, brought up to it.
-    fn rows_behind(&self, theirs: &[KindSummary]) -> Result<Vec<KindRow>, StoreError> {
-        let mut rows = Vec::new();
+    /// Our rows of the kinds in which a peer has used more identifiers than we know of, brought up to it.
+    fn rows_behind(&self, peers: &[Summary]) -> Result<Vec<KindRow>, StoreError> {
+        let mut behind: BTreeMap<KindDigest, KindRow> = BTreeMap::new();
         let mut kinds = self.kinds.len();
-        for theirs in theirs {
-            let known = self.kinds.get(&theirs.kind.digest());
+        for theirs in peers.iter().flat_map(|peer| &peer.kinds) {
+            let digest = theirs.kind.digest();
+            let known = behind.get(&digest).or_else(|| self.kinds.get(&digest));
             kinds += usize::from(known.is_none());
-            let mut row = known.cloned().unwrap_or_else(|| KindRow::new(theirs.kind.clone()));
-            if row.next < theirs.next || known.is_none() {
-                row.next = row.next.max(theirs.next);
-                rows.push(row);
+            if known.is_none_or(|row| row.next < theirs.next) {
+                let mut row = known.cloned().unwrap_or_else(|| KindRow::new(theirs.kind.clone()));
+                row.next = theirs.next;
+                behind.insert(digest, row);
             }
         }
         match kinds <= KINDS_MAX {
-            true => Ok(rows),
+            true => Ok(behind.into_values().collect()),
             false => Err(StoreError::TooManyKinds { max: KINDS_MAX }),
         }
     }
 
-    fn check_peer(&self, peer: &Summary) -> Result<(), StoreError> {
-        if let Some(known) = self.head.peer {
-            if known.store != peer.store {
+    /// Whether this store may meet a peer's: the one at place `at` among all peers'.
+    ///
+    /// *Errors*: [`StoreError::OtherPeerStore`] and [`StoreError::OtherStore`] if the stores were not filled together; [`StoreError::RolledBack`] and
+    /// [`StoreError::PeerRolledBack`] if one of them is older than when they last met.
+    pub fn check_peer(&self, at: usize, peer: &Summary) -> Result<(), StoreError> {
+        match self.head.peers.get(at) {
+            Some(known) if known.store != peer.store => {
                 let (expected, got) = (hex(&known.store), hex(&peer.store));
                 return Err(StoreError::OtherPeerStore { expected, got });
             }
-            if peer.changes < known.changes {
+            Some(known) if peer.changes < known.changes => {
                 return Err(StoreError::PeerRolledBack { expected: known.changes, got: peer.changes });
             }
-        }
-        match peer.seen {
-            Some((store, _)) if store != self.id => {
-                Err(StoreError::OtherStore { expected: hex(&store), got: hex(&self.id) })
+            None if !self.head.peers.is_empty() => {
+                return Err(StoreError::OtherPeerStore { expected: "none".into(), got: hex(&peer.store) });
             }
-            Some((_, seen)) if seen > self.head.changes => {
-                Err(StoreError::RolledBack { expected: seen, got: self.head.changes })
+            _ => {}
+        }
+        match peer.seen.iter().find(|(store, _)| *store == self.id) {
+            None if !peer.seen.is_empty() => {
+                let known: Vec<String> = peer.seen.iter().map(|(store, _)| hex(store)).collect();
+                Err(StoreError::OtherStore { expected: known.join(" or "), got: hex(&self.id) })
+            }
+            Some((_, seen)) if *seen > self.head.changes => {
+                Err(StoreError::RolledBack { expected: *seen, got: self.head.changes })
             }
             _ => Ok(()),
         }

@@ -14,14 +14,15 @@ pub(crate) struct Head {
     /// How often the index was changed.
     pub(crate) changes: u64,
     pub(crate) binding: Option<Binding>,
-    pub(crate) peer: Option<PeerSeen>,
+    /// The peers' stores as they were at the last meeting, in the order of the peers.
+    pub(crate) peers: Vec<PeerSeen>,
     /// The number of the next segment.
     pub(crate) next_segment: u64,
     /// The sum of the marks of all other rows.
     pub(crate) rows: [u8; 32],
 }
 
-/// What is known of the peer's store from the last meeting.
+/// What is known of a peer's store from the last meeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PeerSeen {
     pub(crate) store: [u8; 16],

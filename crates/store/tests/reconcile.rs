@@ -107,6 +107,38 @@ fn a_stranger_is_refused_by_both() {
 }
 
 #[test]
+fn of_several_stores_each_keeps_what_all_have_and_strangers_are_refused_by_place() {
+    let mut stores = [memory(), memory(), memory()];
+    for (store, count) in stores.iter_mut().zip([6, 4, 5]) {
+        fill(store, &kind(1), 0..count);
+    }
+    fill(&mut stores[2], &kind(2), 0..3);
+    stores[0].take_next(&kind(1), 1).expect("there");
+    let meet = |stores: &mut [Store; 3]| {
+        let told: Vec<Summary> = stores.iter().map(Store::summary).collect();
+        let lost = |(own, store): (usize, &mut Store)| {
+            let peers: Vec<Summary> = (0..3).filter(|peer| *peer != own).map(|peer| told[peer].clone()).collect();
+            Ok(store.reconcile_all(&peers)?.dropped.iter().map(|(_, count)| count).sum())
+        };
+        stores.iter_mut().enumerate().map(lost).collect::<Result<Vec<u64>, StoreError>>()
+    };
+    assert_eq!(meet(&mut stores).expect("they belong together"), [2, 1, 5]);
+    for store in &stores {
+        assert_eq!(store.stock_of(&kind(1)).available, IdSet::range(PieceId(1), 3));
+        assert_eq!((store.next_id(&kind(1)), store.next_id(&kind(2))), (PieceId(6), PieceId(3)));
+    }
+    assert_eq!(meet(&mut stores).expect("again"), [0, 0, 0]);
+    let stranger = memory();
+    assert!(stores[0].check_peer(0, &stores[1].summary()).is_ok());
+    for (at, summary) in [(0, stores[2].summary()), (1, stranger.summary()), (2, stranger.summary())] {
+        let error = stores[0].check_peer(at, &summary).expect_err("a stranger there");
+        assert!(matches!(error, StoreError::OtherPeerStore { .. }), "{error}");
+    }
+    let error = stranger.check_peer(0, &stores[1].summary()).expect_err("promised to others");
+    assert!(matches!(error, StoreError::OtherStore { .. }), "{error}");
+}
+
+#[test]
 fn a_store_that_was_put_back_is_noticed_by_both() {
     let folder = tempfile::tempdir().expect("a folder");
     let (path, backup) = (folder.path().join("store"), folder.path().join("backup"));

@@ -2,8 +2,8 @@
 //!
 //! Two threads joined by loopback TCP, each with a store of its own. The stores are filled once, before any function is
 //! named; then every function runs with every way of linking. *Online* is what the evaluator spends from the moment that the
-//! function is named: finding components, taking them from its store, links, labels, evaluation. *Naive* is the
-//! same garbling with the tables made and sent online and transfers prepared.
+//! function is named, and its inputs with it: finding components, taking them from its store, links, labels, evaluation.
+//! *Naive* is the same garbling with the tables made and sent online and transfers prepared.
 
 mod experiments;
 mod parties;
@@ -54,9 +54,9 @@ struct Row {
     links: &'static str,
     components: u64,
     and: u64,
-    /// The evaluator's, from the function's name to its result.
+    /// The evaluator's, from the function's name and the inputs to the result.
     online_seconds: f64,
-    /// Of it, from the inputs on.
+    /// The evaluator's from the inputs on, where the function was named before.
     inputs_seconds: f64,
     online_bytes_received: u64,
     online_megabit: f64,

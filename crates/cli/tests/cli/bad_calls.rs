@@ -90,6 +90,15 @@ fn names_that_nothing_has() {
         "error: --protocol: unknown protocol `bgw`, expected yao, components, covert, cut-and-choose, gmw, bmr, \
              bmr-bgw4, bmr-bgw3, bmr-bgw2 or lego\n",
     );
+    local(&["--adversary", "byzantine"]).fails(
+        2,
+        "error: invalid value 'byzantine' for '--adversary <ADVERSARY>': unknown adversary `byzantine`, \
+             expected semi-honest, covert or malicious\n\nFor more information, try '--help'.\n",
+    );
+    local(&["--protocol", "gmw", "--adversary", "covert"]).fails(
+        2,
+        "error: --adversary covert: gmw withstands semi-honest parties\nhint: --protocol covert withstands more\n",
+    );
     local(&["--owner", "in1=7"]).fails(2, "error: --owner: the program has no input `in1`\nhint: it has key, block\n");
     local(&["--input", "5=a.json"]).fails(2, "error: --input 5=a.json: there are 2 parties, 0 to 1\n");
     local(&["--input", "0=missing.json"]).fails(2, "error: missing.json: cannot be read: no such file or directory\n");

@@ -45,13 +45,13 @@ impl Parties {
     }
 
     /// Runs a command as party 1, which connects.
-    fn connect(&self, address: &str, command: &[&str]) -> Ran {
+    pub(crate) fn connect(&self, address: &str, command: &[&str]) -> Ran {
         let arguments = self.arguments(1, &[command, &["--connect", address]].concat());
         garblet(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// Starts a command as party 0, which listens.
-    fn listen(&self, command: &[&str]) -> (Child, String) {
+    pub(crate) fn listen(&self, command: &[&str]) -> (Child, String) {
         let arguments = self.arguments(0, command);
         listen(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
     }

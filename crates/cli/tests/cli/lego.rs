@@ -1,6 +1,9 @@
 //! Gates that are prepared in one pair of processes and serve functions that are named in others.
 
-use crate::{components::Parties, invocation::garblet};
+use crate::{
+    components::Parties,
+    invocation::{finish, garblet},
+};
 
 const PREPARE: [&str; 8] = ["prepare", "--protocol", "lego", "--gates", "600", "--inputs", "128", "--outputs"];
 
@@ -31,6 +34,56 @@ fn a_store_of_gates_serves_functions_that_are_named_later() {
         assert_eq!(status, Some(1), "{stderr}");
         assert!(stderr.contains("error: the stores lack 32 of the 64 input bits that the program takes"), "{stderr}");
     }
+}
+
+#[test]
+fn what_a_store_lacks_is_made_on_request_of_both() {
+    let parties = Parties::new("lego-top-up");
+    let prepared = parties.both(&["prepare", "--protocol", "lego", "--gates", "8"], [&[]; 2]);
+    assert!(prepared.iter().all(|ran| ran.status == Some(0)), "{}", prepared[1].stderr);
+    let inputs = [parties.file("zero.json", r#"{"a": 30}"#), parties.file("one.json", r#"{"b": 12}"#)];
+    let inputs = [format!("0={}", inputs[0]), format!("1={}", inputs[1])];
+    let add = |more: [&[&str]; 2]| {
+        let own = [0, 1].map(|party| [&["--input", &inputs[party][..]], more[party]].concat());
+        parties.both(&["run", "lib:add(8)", "--protocol", "lego"], own.each_ref().map(|more| &more[..]))
+    };
+    for ran in add([&["--top-up"], &[]]) {
+        assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+        assert!(ran.stderr.contains("top-up"), "{}", ran.stderr);
+    }
+    for ran in add([&["--top-up"]; 2]) {
+        assert_eq!((ran.status, &ran.stdout[..]), (Some(0), "sum = 42\n"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn serving_refills_gates_that_have_run_low_and_answers_with_them() {
+    let parties = Parties::new("lego-serve");
+    let amounts = ["--protocol", "lego", "--gates", "600", "--inputs", "64", "--outputs", "9"];
+    let serve = |low_water: &str| {
+        let command = [&["serve"], &amounts[..], &["--rounds", "1", "--low-water", low_water]].concat();
+        parties.both(&command, [&[]; 2]).map(|ran| {
+            assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+            ran.stderr
+                .lines()
+                .find_map(|line| line.strip_suffix(" pieces are ready"))
+                .map(|count| count.replace(',', ""))
+        })
+    };
+    let all = (600 + 64 + 32 + 9).to_string();
+    assert_eq!(serve("50"), [Some(all.clone()), Some(all.clone())]);
+    let zero = format!("0={}", parties.file("zero.json", r#"{"a": 30}"#));
+    let one = format!("1={}", parties.file("one.json", r#"{"b": 12}"#));
+    let answer = ["--answer", "lib:add(8)", "--input", &zero, "--rounds", "1"];
+    let (server, address) = parties.listen(&[&["serve"], &amounts[..], &answer].concat());
+    let ran = parties.connect(&address, &["run", "lib:add(8)", "--protocol", "lego", "--input", &one]);
+    assert_eq!((ran.status, &ran.stdout[..]), (Some(0), "sum = 42\n"), "{}", ran.stderr);
+    assert_eq!(finish(server).stdout, "sum = 42\n");
+    // Seven gates, sixteen inputs, four pairs, and eight outputs of nine were taken: only of those there is less than half.
+    // No fewer than 512 gates and 32 inputs are made at once.
+    let refilled = (593 + 512 + 48 + 32 + 28 + 9).to_string();
+    assert_eq!(serve("50"), [Some(refilled.clone()), Some(refilled.clone())]);
+    assert_eq!(serve("80"), [Some(refilled.clone()), Some(refilled)]);
 }
 
 /// The sum of the parties' numbers stays on wires; the next function compares it with a number of party 1's.
@@ -83,6 +136,6 @@ fn what_a_store_is_for_must_be_said() {
     fails(&["--gates", "1", "x.toml"], "error: --gates, --inputs, --outputs: with --protocol lego only\n");
     fails(
         &["--protocol", "yao"],
-        "error: --protocol yao: it prepares nothing for a store\nhint: components and lego do\n",
+        "error: --protocol yao: it prepares nothing for a store\nhint: components, lego and the protocols of several parties do\n",
     );
 }

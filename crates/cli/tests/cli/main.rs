@@ -12,3 +12,4 @@ mod link_graphs;
 mod many_parties;
 mod results;
 mod store;
+mod stored_runs;

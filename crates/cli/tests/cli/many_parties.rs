@@ -4,8 +4,9 @@ use std::{net::TcpListener, process::Child, time::Duration};
 
 use crate::invocation::{Folder, Ran, finish, garblet, start};
 
-const CIPHERTEXT: &str = "ciphertext = 69c4e0d86a7b0430d8cdb78070b4c55a\n";
-const INPUTS: [&[&str]; 3] = [&["--input", "0=examples/aes/key.json"], &["--input", "1=examples/aes/block.json"], &[]];
+pub(crate) const CIPHERTEXT: &str = "ciphertext = 69c4e0d86a7b0430d8cdb78070b4c55a\n";
+pub(crate) const INPUTS: [&[&str]; 3] =
+    [&["--input", "0=examples/aes/key.json"], &["--input", "1=examples/aes/block.json"], &[]];
 
 /// Addresses that nobody listens on now.
 fn free_addresses(count: usize) -> Vec<String> {
@@ -13,7 +14,7 @@ fn free_addresses(count: usize) -> Vec<String> {
     sockets.iter().map(|socket| socket.local_addr().expect("its address").to_string()).collect()
 }
 
-fn peers_file(folder: &Folder, fingerprints: Option<&[String]>) -> String {
+pub(crate) fn peers_file(folder: &Folder, fingerprints: Option<&[String]>) -> String {
     let entry = |(party, address): (usize, &String)| {
         let fingerprint = fingerprints.map(|all| format!("fingerprint = \"{}\"\n", all[party]));
         format!("[[party]]\naddress = \"{address}\"\n{}", fingerprint.unwrap_or_default())
@@ -139,7 +140,7 @@ fn a_party_that_is_missing_is_named_by_all_within_the_timeout() {
     for ran in children.into_iter().map(finish) {
         assert_eq!((ran.status, &ran.stdout[..]), (Some(1), ""), "{}", ran.stderr);
         assert!(
-            ran.stderr.contains("party 1: ") || ran.stderr.contains("because party 1 never came"),
+            ran.stderr.contains("party 1: ") || ran.stderr.contains("says that party 1 never came"),
             "{}",
             ran.stderr
         );
@@ -160,7 +161,7 @@ fn a_party_that_is_killed_is_named_by_all() {
     last.wait().expect("it ends");
     for ran in children.into_iter().map(finish) {
         assert_eq!((ran.status, &ran.stdout[..]), (Some(1), ""), "{}", ran.stderr);
-        assert!(ran.stderr.contains("party 2: ") || ran.stderr.contains("because party 2 "), "{}", ran.stderr);
+        assert!(ran.stderr.contains("party 2: ") || ran.stderr.contains("says that party 2 "), "{}", ran.stderr);
     }
 }
 

@@ -37,6 +37,49 @@ fn the_json_object_is_that_of_the_contract() {
 }
 
 #[test]
+fn the_protocol_withstands_at_least_what_it_must() {
+    let run = |options: &[&str]| {
+        let run = local(options);
+        [&run["protocol"], &run["adversary"]].map(|name| name.as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(run(&["--adversary", "malicious"]), ["cut-and-choose", "malicious"]);
+    assert_eq!(run(&["--adversary", "semi-honest", "--protocol", "covert"]), ["covert", "covert"]);
+}
+
+#[test]
+fn a_plan_says_what_a_run_costs() {
+    let plan = |more: &[&str]| garblet(&[&["plan", "lib:aes128"], more, &["--json"]].concat()).json();
+    let all = plan(&["--link", "33ms,50mbit"]);
+    let protocols = all["protocols"].as_array().unwrap();
+    assert_eq!((protocols.len(), &all["left_out"]), (10, &json!([])));
+    for protocol in ["yao", "gmw"] {
+        let planned = protocols.iter().find(|planned| planned["protocol"] == protocol).unwrap();
+        let measured = local(&["--protocol", protocol]);
+        for party in [0, 1] {
+            for phase in ["setup", "prepare", "build", "online"] {
+                let [planned, measured] = [planned, &measured].map(|run| &run["per_party"][party]["phases"][phase]);
+                for field in ["bytes_sent", "bytes_received", "rounds"] {
+                    assert_eq!(planned[field], measured[field], "{protocol}, {phase}: {field}");
+                }
+            }
+        }
+        assert!(planned["link_seconds"]["online"].as_f64().is_some_and(|s| s > 0.066), "{planned}");
+    }
+    let malicious = plan(&["--adversary", "malicious", "--parties", "3"]);
+    assert_eq!(malicious["protocols"], json!([]));
+    assert_eq!(malicious["left_out"][1], json!({ "protocol": "lego", "reason": "2 parties only" }));
+}
+
+#[test]
+fn a_plan_is_shown_by_protocol_or_by_phase() {
+    let all = garblet(&["plan", "lib:millionaires(32)", "--parties", "3"]).stdout;
+    assert!(all.contains("bmr-bgw3  semi-honest        3"), "{all}");
+    assert!(all.contains("\nleft out: yao, components, covert, cut-and-choose, lego: 2 parties only\n"), "{all}");
+    let one = garblet(&["plan", "lib:millionaires(32)", "--protocol", "yao", "--param", "build=ahead"]).stdout;
+    assert!(one.contains("\nbuild        0  1.0 KB       0 B       0\n"), "{one}");
+}
+
+#[test]
 fn what_one_party_sends_the_other_receives() {
     for build in ["build=stream", "build=ahead"] {
         let run = local(&["--param", build]);

@@ -65,7 +65,7 @@ impl Code {
     /// Encodes many messages that lie across: row `i` of `messages` has bit `i` of each of them.
     ///
     /// *Shape*: rows of `squares` blocks; 128 of them, and [`Code::parity_bits`].
-    pub(crate) fn encode_rows(self, squares: usize, messages: &[Block], parities: &mut [Block]) {
+    pub fn encode_rows(self, squares: usize, messages: &[Block], parities: &mut [Block]) {
         Backend::detect().run(EncodeRows { matrix: self.matrix(), squares, messages, parities });
     }
 

@@ -39,9 +39,20 @@ impl Scheme for HalfGates {
         [a, b]: [E::Quad; 2],
         table: Table<'_>,
     ) -> E::Quad {
-        let e = keys.e;
         let [[ha], [hb]] = keys.hash(gate, [[a], [b]]);
-        let [garbler_row, evaluator_row] = table.pair(e);
+        Self::join(keys.e, [a, b], [ha, hb], table.pair(keys.e))
+    }
+}
+
+impl HalfGates {
+    /// The active labels of the results, from those of the operands, their hashes, and both rows.
+    #[inline(always)]
+    pub(crate) fn join<E: Engine>(
+        e: E,
+        [a, b]: [E::Quad; 2],
+        [ha, hb]: [E::Quad; 2],
+        [garbler_row, evaluator_row]: [E::Quad; 2],
+    ) -> E::Quad {
         let halves = e.xor(ha, hb);
         let halves = e.xor_if(e.lsb(a), halves, garbler_row);
         e.xor_if(e.lsb(b), halves, e.xor(evaluator_row, a))

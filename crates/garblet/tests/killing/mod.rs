@@ -6,15 +6,16 @@
 use std::{
     collections::HashMap,
     fs::OpenOptions,
-    io::{BufRead, BufReader, Write},
+    io::Write,
+    net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::Duration,
 };
 
 use garblet::{
-    Session,
-    net::{Hello, Listener, Options, connect},
+    MeshSession, Session,
+    net::{Hello, Listener, Mesh, Options, PeersFile, connect},
     store::{Store, StoreKey},
 };
 use garblet_primitives::Prg;
@@ -23,27 +24,41 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 /// What a party ends with.
 pub(crate) type Ended = Result<(), Box<dyn std::error::Error>>;
 
-/// Opens the store and meets the peer; says where it listens.
-async fn meet(
-    party: u16,
-    folder: &Path,
-    address: Option<String>,
-) -> Result<(Store, Session), Box<dyn std::error::Error>> {
+/// A session that parties begin who know where each of them listens.
+pub(crate) trait Begin: Sized {
+    /// Meets the others.
+    async fn begin(party: u16, addresses: Vec<String>, rng: Prg) -> Result<Self, Box<dyn std::error::Error>>;
+}
+
+fn options() -> Options {
+    let limit = Duration::from_secs(5);
+    Options { timeout: limit, patience: limit, ..Options::default() }
+}
+
+impl Begin for Session {
+    async fn begin(party: u16, addresses: Vec<String>, rng: Prg) -> Result<Self, Box<dyn std::error::Error>> {
+        let channel = match party {
+            0 => Listener::bind(&addresses[0]).await?.accept(&options()).await?,
+            _ => connect(&addresses[0], &options()).await?,
+        };
+        Ok(Session::open(channel, rng, &Hello::new("kill", party, 2, [0; 32]), Box::new(())).await?)
+    }
+}
+
+impl Begin for MeshSession {
+    async fn begin(party: u16, addresses: Vec<String>, rng: Prg) -> Result<Self, Box<dyn std::error::Error>> {
+        let hello = Hello::new("kill", party, addresses.len() as u16, [0; 32]);
+        let listener = Listener::bind(&addresses[usize::from(party)]).await?;
+        let mesh = Mesh::join(party, &PeersFile::plain(addresses), Some(listener), &options()).await?;
+        Ok(MeshSession::join(mesh, rng, &hello, Box::new(())).await?)
+    }
+}
+
+/// Opens a party's store.
+fn open(party: u16, folder: &Path) -> Result<Store, Box<dyn std::error::Error>> {
     let rng = &mut rand::rng();
     let key = StoreKey::load_or_create(&folder.join(format!("key{party}")), rng)?;
-    let store = Store::open_or_create(&folder.join(format!("store{party}")), &key, rng)?;
-    let options = Options { timeout: Duration::from_secs(10), ..Options::default() };
-    let channel = match address {
-        Some(address) => connect(&address, &options).await?,
-        None => {
-            let listener = Listener::bind("127.0.0.1:0").await?;
-            println!("listening {}", listener.address());
-            listener.accept(&options).await?
-        }
-    };
-    let hello = Hello::new("kill", party, 2, [0; 32]);
-    let session = Session::open(channel, Prg::random(rng), &hello, Box::new(())).await?;
-    Ok((store, session))
+    Ok(Store::open_or_create(&folder.join(format!("store{party}")), &key, rng)?)
 }
 
 /// Writes down pieces by kind and identifier.
@@ -59,14 +74,16 @@ impl Log {
 }
 
 /// The entry of a party's process, which lives as `live` says; in a normal run there is nothing to do.
-pub(crate) fn child(live: impl AsyncFnOnce(u16, Store, Session, Log) -> Ended) {
+pub(crate) fn child<S: Begin>(live: impl AsyncFnOnce(u16, Store, S, Log) -> Ended) {
     let Some(folder) = std::env::var_os("GARBLET_KILL_FOLDER").map(PathBuf::from) else { return };
-    let variable = |name: &str| std::env::var(name).ok();
-    let number: u16 = variable("GARBLET_KILL_PARTY").and_then(|text| text.parse().ok()).expect("a party");
-    let run = variable("GARBLET_KILL_RUN").expect("a run");
+    let variable = |name: &str| std::env::var(name).unwrap_or_else(|_| panic!("{name} is set"));
+    let number: u16 = variable("GARBLET_KILL_PARTY").parse().expect("a party");
+    let run = variable("GARBLET_KILL_RUN");
+    let addresses = variable("GARBLET_KILL_ADDRESSES").split(' ').map(String::from).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let whole = async {
-        let (store, session) = meet(number, &folder, variable("GARBLET_KILL_ADDRESS")).await?;
+        let store = open(number, &folder)?;
+        let session = S::begin(number, addresses, Prg::random(&mut rand::rng())).await?;
         live(number, store, session, Log(folder.join(format!("log{number}")), run)).await
     };
     if let Err(error) = runtime.block_on(whole) {
@@ -75,40 +92,24 @@ pub(crate) fn child(live: impl AsyncFnOnce(u16, Store, Session, Log) -> Ended) {
     }
 }
 
-fn start(folder: &Path, party: u16, run: usize, address: Option<&str>) -> Child {
+/// Addresses that nobody listens on now.
+fn free_addresses(count: u16) -> Vec<String> {
+    let sockets: Vec<TcpListener> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
+    sockets.iter().map(|socket| socket.local_addr().expect("its address").to_string()).collect()
+}
+
+fn start(folder: &Path, party: u16, run: usize, addresses: &[String]) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "child", "--nocapture", "--test-threads", "1"]);
     command.env("GARBLET_KILL_FOLDER", folder).env("GARBLET_KILL_PARTY", party.to_string());
-    command.env("GARBLET_KILL_RUN", run.to_string());
-    address.map(|address| command.env("GARBLET_KILL_ADDRESS", address));
+    command.env("GARBLET_KILL_RUN", run.to_string()).env("GARBLET_KILL_ADDRESSES", addresses.join(" "));
     command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Runs both parties; kills one or both after a while, if that is wanted. Returns whether both came to the result.
-fn run(folder: &Path, number: usize, kill: Option<(u64, u8)>) -> Result<(), String> {
-    let mut first = start(folder, 0, number, None);
-    let mut lines = BufReader::new(first.stdout.take().unwrap());
-    let address = loop {
-        let mut line = String::new();
-        if lines.read_line(&mut line).unwrap() == 0 {
-            break Err("party 0 ended before it listened".to_string());
-        }
-        if let Some(address) = line.trim().split("listening ").nth(1) {
-            break Ok(address.to_string());
-        }
-        if let Some((_, why)) = line.split_once("failed ") {
-            break Err(why.trim().to_string());
-        }
-    };
-    let address = match address {
-        Ok(address) => address,
-        Err(why) => {
-            let _ = first.wait();
-            return Err(why);
-        }
-    };
-    let second = start(folder, 1, number, Some(&address));
-    let mut children = [first, second];
+/// Runs all parties; kills those of the set `whom` after a while, if that is wanted. Returns whether all came to the result.
+fn run(folder: &Path, parties: u16, number: usize, kill: Option<(u64, u32)>) -> Result<(), String> {
+    let addresses = free_addresses(parties);
+    let mut children: Vec<Child> = (0..parties).map(|party| start(folder, party, number, &addresses)).collect();
     if let Some((micros, whom)) = kill {
         std::thread::sleep(Duration::from_micros(micros));
         for (at, child) in children.iter_mut().enumerate() {
@@ -117,15 +118,18 @@ fn run(folder: &Path, number: usize, kill: Option<(u64, u8)>) -> Result<(), Stri
             }
         }
     }
-    let ended = children.map(|mut child| child.wait().unwrap().success());
-    if ended == [true; 2] { Ok(()) } else { Err(format!("{ended:?}")) }
+    let ended: Vec<_> = children.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
+    match ended.iter().all(|ended| ended.status.success()) {
+        true => Ok(()),
+        false => Err(ended.iter().map(|ended| String::from_utf8_lossy(&ended.stdout).into_owned()).collect()),
+    }
 }
 
-/// Every piece of both logs was taken for one run only, and once by each party.
-fn check(folder: &Path) -> usize {
+/// Every piece of all logs was taken for one run only, and once by each party.
+fn check(folder: &Path, parties: u16) -> usize {
     let mut runs: HashMap<String, String> = HashMap::new();
     let mut taken = 0;
-    for party in 0..2 {
+    for party in 0..parties {
         let text = std::fs::read_to_string(folder.join(format!("log{party}"))).unwrap_or_default();
         let mut own = HashMap::new();
         for line in text.lines() {
@@ -139,22 +143,22 @@ fn check(folder: &Path) -> usize {
     taken
 }
 
-/// Runs both parties again and again and kills one or both: no piece is used twice, and the last run succeeds.
-pub(crate) fn kill_whenever(kills: usize, least_taken: usize) {
+/// Runs all parties again and again and kills some or all: no piece is used twice, and the last run succeeds.
+pub(crate) fn kill_whenever(parties: u16, kills: usize, least_taken: usize) {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let begin = std::time::Instant::now();
-    run(folder, 0, None).expect("a run that nobody disturbs");
+    run(folder, parties, 0, None).expect("a run that nobody disturbs");
     let whole = begin.elapsed().as_micros() as u64;
     let mut rng = StdRng::seed_from_u64(1);
     let mut finished = 0;
     for number in 1..=kills {
-        let kill = (rng.random_range(0..whole), rng.random_range(1..=3));
-        finished += usize::from(run(folder, number, Some(kill)).is_ok());
-        check(folder);
+        let kill = (rng.random_range(0..whole), rng.random_range(1..1u32 << parties));
+        finished += usize::from(run(folder, parties, number, Some(kill)).is_ok());
+        check(folder, parties);
     }
-    run(folder, kills + 1, None).expect("a run after all");
-    let taken = check(folder);
+    run(folder, parties, kills + 1, None).expect("a run after all");
+    let taken = check(folder, parties);
     assert!(finished < kills, "every run was over before it was killed");
     assert!(taken >= least_taken, "{taken} pieces were taken");
 }

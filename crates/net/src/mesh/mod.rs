@@ -45,8 +45,8 @@ impl<E: Accuses> PartyError<E> {
         self.source.accuses(self.party)
     }
 
-    /// The less, the closer to what happened: own evidence, then what others say, then a peer that gave up or is gone
-    /// and may have had its reasons.
+    /// The less, the closer to what happened: own evidence, then what others say of others, then a peer that gave up or is
+    /// gone and may have had its reasons.
     fn distance(&self) -> u8 {
         match self.blame() {
             None => 0,
@@ -70,7 +70,9 @@ pub struct Mesh {
 
 impl Mesh {
     /// The mesh over channels that are there already.
-    pub fn new(channels: PerPeer<Channel>) -> Self {
+    pub fn new(mut channels: PerPeer<Channel>) -> Self {
+        let own = channels.own();
+        channels.iter_mut().for_each(|(_, channel)| channel.set_own_party(own));
         Mesh { channels, rounds: 0, sent_since_wait: false, grace: GRACE }
     }
 

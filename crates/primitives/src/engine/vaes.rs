@@ -254,18 +254,39 @@ impl Engine for Vaes {
                     *quad = _mm512_xor_si512(*quad, *key);
                 }
             }
-            for (round, constant) in super::ROUND_CONSTANTS.into_iter().enumerate() {
-                for (key, x) in keys.iter_mut().zip(&mut x) {
-                    *key = next_round_key(*key, constant);
-                    for quad in x.iter_mut() {
-                        *quad = match round {
-                            9 => _mm512_aesenclast_epi128(*quad, *key),
-                            _ => _mm512_aesenc_epi128(*quad, *key),
-                        };
-                    }
-                }
-            }
         }
+        // Written out: the compiler leaves a loop as it is, with its constants in memory.
+        let [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10] = super::ROUND_CONSTANTS;
+        round_of_each::<N, P, false>(c1, &mut keys, &mut x);
+        round_of_each::<N, P, false>(c2, &mut keys, &mut x);
+        round_of_each::<N, P, false>(c3, &mut keys, &mut x);
+        round_of_each::<N, P, false>(c4, &mut keys, &mut x);
+        round_of_each::<N, P, false>(c5, &mut keys, &mut x);
+        round_of_each::<N, P, false>(c6, &mut keys, &mut x);
+        round_of_each::<N, P, false>(c7, &mut keys, &mut x);
+        round_of_each::<N, P, false>(c8, &mut keys, &mut x);
+        round_of_each::<N, P, false>(c9, &mut keys, &mut x);
+        round_of_each::<N, P, true>(c10, &mut keys, &mut x);
         x
+    }
+}
+
+/// One round of AES for vectors under keys of their own, and the keys' next round keys before it.
+#[inline(always)]
+fn round_of_each<const N: usize, const P: usize, const LAST: bool>(
+    constant: i32,
+    keys: &mut [__m512i; N],
+    x: &mut [[__m512i; P]; N],
+) {
+    for (key, x) in keys.iter_mut().zip(x) {
+        *key = next_round_key(*key, constant);
+        for quad in x.iter_mut() {
+            *quad = have! {
+                match LAST {
+                    true => _mm512_aesenclast_epi128(*quad, *key),
+                    false => _mm512_aesenc_epi128(*quad, *key),
+                }
+            };
+        }
     }
 }

@@ -60,12 +60,15 @@ impl WideSlots {
     /// Sets the labels of an instance in the slots from `first` on.
     ///
     /// # Panics
-    /// If there is no such instance.
+    /// If there is no such instance or slot.
     #[inline]
     pub fn put(&mut self, instance: usize, first: usize, labels: impl Iterator<Item = Block>) {
-        let (quad, lane) = (instance / LANES, instance % LANES);
-        let slots = self.quads[first * self.per_slot + quad..].iter_mut().step_by(self.per_slot);
-        slots.zip(labels).for_each(|(slot, label)| slot[lane] = label);
+        let lane = instance % LANES;
+        let mut quad = first * self.per_slot + instance / LANES;
+        for label in labels {
+            self.quads[quad][lane] = label;
+            quad += self.per_slot;
+        }
     }
 
     /// The label of an instance in a slot.

@@ -51,7 +51,36 @@ pub enum Form {
     #[default]
     Linear,
     /// The paper's, which send a multiple of `n^2`.
-    Published,
+    Published(Ladder),
+}
+
+/// How far the published form with OT has come: the paper's optimisations, one after the other (section 4.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ladder {
+    /// Four string OTs per gate, of two strings that the sender chooses.
+    Basic,
+    /// Three string OTs (section 3.1.3).
+    ThreeStrings,
+    /// Which are correlated, so that the sender tells one string in place of two (section 3.1.4).
+    Correlated,
+    /// And both directions of a pair make OTs at once.
+    #[default]
+    BothWays,
+}
+
+impl Ladder {
+    /// All steps.
+    pub const ALL: [Ladder; 4] = [Ladder::Basic, Ladder::ThreeStrings, Ladder::Correlated, Ladder::BothWays];
+
+    /// String OTs of a gate.
+    pub(super) fn strings(self) -> usize {
+        if self == Ladder::Basic { 4 } else { 3 }
+    }
+
+    /// Whether the sender of a string OT chooses both strings.
+    pub(super) fn chooses(self) -> bool {
+        matches!(self, Ladder::Basic | Ladder::ThreeStrings)
+    }
 }
 
 /// The double-key hash that masks the rows, see [`garblet_primitives::JointHash`].

@@ -6,7 +6,7 @@ use garblet_primitives::Block;
 
 use super::{
     bgw, bgw_published,
-    config::{Form, Garbling},
+    config::{Form, Garbling, Ladder},
     linear,
     open::open_bytes,
     plan::Plan,
@@ -33,6 +33,7 @@ const GREETING_BYTES: u64 = 3 * size_of::<Block>() as u64;
 /// | `bmr-bgw3`, published | | `16 (a + A + 4 n A) + 16 A` | 3 |
 /// | `bmr-bgw2`, published | | `16 (a + A + 4 n A)` | 2 |
 ///
+/// Without its optimisations ([`Ladder`]) `bmr`, published, has four strings, `e(5 A)` and `6 A / 8`, and each string 32 bytes.
 /// To open the circuit takes `128 A (n - 1)` bytes per party, as far as `n` divides `A`, and `64 n A (n - 1)` as published. Online
 /// it is `a_i / 8` and, to each `p` with `m_p > 0`, `16 a + m_p / 8`, in two rounds, whatever the circuit.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
@@ -60,17 +61,20 @@ fn one_way(plan: &Plan, from: Party, to: Party, phase: Phase, hello: &Hello) -> 
         (Phase::Prepare, Garbling::Ot, form) => {
             let count = match form {
                 Form::Linear => linear::count(plan, from.0),
-                Form::Published => published::count(plan),
+                Form::Published(ladder) => published::count(plan, ladder),
             };
             width.extension_bytes((count.chosen + count.later) as u64) + packed(count.chosen as u64)
         }
         (Phase::Prepare, _, Form::Linear) => bgw::share_bits_bytes(plan, from),
-        (Phase::Prepare, _, Form::Published) => 0,
+        (Phase::Prepare, _, Form::Published(_)) => 0,
         (Phase::Build, Garbling::Ot, Form::Linear) => 2 * packed(gates),
-        (Phase::Build, Garbling::Ot, Form::Published) => 2 * packed(gates) + packed(3 * gates) + 48 * gates,
+        (Phase::Build, Garbling::Ot, Form::Published(ladder)) => {
+            let choices = packed(ladder.strings() as u64 * gates);
+            2 * packed(gates) + choices + published::payload_bytes(plan, ladder) as u64
+        }
         (Phase::Build, Garbling::Bgw2, Form::Linear) => 0,
         (Phase::Build, _, Form::Linear) => gates,
-        (Phase::Build, _, Form::Published) => bgw_published::rows_bytes(plan),
+        (Phase::Build, _, Form::Published(_)) => bgw_published::rows_bytes(plan),
         (Phase::Online, _, _) => {
             let labels = 16 * plan.input_count() as u64 + packed(plan.output_bits(to) as u64);
             packed(plan.input_bits(from) as u64) + if plan.evaluates(to) { labels } else { 0 }
@@ -84,15 +88,21 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     match phase {
         // For hellos; base OTs, two rounds as their sender's peer and one as the other; greetings.
         Phase::Setup => 1 + if garbling == Garbling::Ot { 3 } else { 0 } + 1,
-        Phase::Prepare => u64::from(garbling == Garbling::Ot || form == Form::Linear),
+        Phase::Prepare => match (garbling, form) {
+            // The last party hears all others before it says anything.
+            (Garbling::Ot, Form::Published(ladder)) if ladder != Ladder::BothWays => {
+                u64::from(party.0 + 1 < plan.parties())
+            }
+            _ => u64::from(garbling == Garbling::Ot || form == Form::Linear),
+        },
         Phase::Build => {
             let rows = match (garbling, form) {
                 (Garbling::Ot, Form::Linear) => 2,
-                (Garbling::Ot, Form::Published) => 4,
+                (Garbling::Ot, Form::Published(_)) => 4,
                 (Garbling::Bgw2, Form::Linear) => 0,
-                (_, Form::Linear) | (Garbling::Bgw2, Form::Published) => 1,
-                (Garbling::Bgw3, Form::Published) => 2,
-                (Garbling::Bgw4, Form::Published) => 3,
+                (_, Form::Linear) | (Garbling::Bgw2, Form::Published(_)) => 1,
+                (Garbling::Bgw3, Form::Published(_)) => 2,
+                (Garbling::Bgw4, Form::Published(_)) => 3,
             };
             rows + if form == Form::Linear { 2 } else { 1 }
         }

@@ -69,9 +69,10 @@ mod rehearsal;
 mod rows;
 mod secrets;
 mod shamir;
+mod stored;
 mod wires;
 
-pub use config::{Config, Form, Garbling, Hash};
+pub use config::{Config, Form, Garbling, Hash, Ladder};
 pub use cost::communication;
 pub use party::{JointParty, Prepared};
 pub use plan::Plan;

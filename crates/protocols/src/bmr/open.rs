@@ -21,7 +21,7 @@ pub(super) async fn open(mesh: &mut Mesh, plan: &Plan, mut shares: Vec<Block>) -
             mesh.all_gather(bytemuck::cast_slice_mut(&mut shares), grain).await?;
             Ok(shares)
         }
-        Form::Published => broadcast(mesh, shares).await,
+        Form::Published(_) => broadcast(mesh, shares).await,
     }
 }
 
@@ -33,7 +33,7 @@ pub(super) fn open_bytes(plan: &Plan, party: Party) -> u64 {
             let own = garblet_net::share_of(all, 16 * plan.gate_blocks(), plan.parties(), party.0).len();
             (all - own) as u64 + own as u64 * (parties - 1)
         }
-        Form::Published => all as u64 * (parties - 1),
+        Form::Published(_) => all as u64 * (parties - 1),
     }
 }
 

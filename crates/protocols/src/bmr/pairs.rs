@@ -79,32 +79,41 @@ impl Pairs {
     }
 
     /// Makes OTs with every other party at once: as many as `count` says each party receives. This party's choices for the
-    /// first of them are `chosen`, the same with everybody.
+    /// first of them are `chosen`, the same with everybody. Unless it is to go both ways at once, the lower party of a pair
+    /// receives first.
     ///
-    /// *Cost*: one round.
+    /// *Cost*: one round; if not both ways at once, none for the last party.
     pub(super) async fn extend(
         &mut self,
         mesh: &mut Mesh,
         chosen: &Choices,
         count: impl Fn(u16) -> Count,
+        both_ways: bool,
     ) -> Result<PerPeer<PairOts>, ProtocolError> {
-        let own = count(mesh.party());
+        let (party, own) = (mesh.party(), count(mesh.party()));
         let offset = self.offset.block();
         let step = async |peer: u16, channel: &mut Channel, (sender, receiver): (&mut CotSender, &mut CotReceiver)| {
-            let send = async |channel: &mut Channel| {
+            let mut send = async |channel: &mut Channel| {
                 let (random, t) = receiver.extend_random(channel, own.chosen + own.later).await?;
                 random.slice(0..own.chosen).xor(chosen)?.send(channel).await?;
                 channel.flush().await?;
                 Ok::<_, OtError>((random.slice(own.chosen..random.len()), t))
             };
-            let receive = async |channel: &mut Channel| {
+            let mut receive = async |channel: &mut Channel| {
                 let Count { chosen, later } = count(peer);
                 let mut q = sender.extend(channel, chosen + later).await?;
                 let corrections = Choices::receive(channel, chosen, CORRECTIONS).await?;
                 correct(&mut q[..chosen], &corrections, offset);
                 Ok(q)
             };
-            let ((later, t), q) = channel.full_duplex(send, receive).await?;
+            let ((later, t), q) = match both_ways {
+                true => channel.full_duplex(send, receive).await?,
+                false if party < peer => (send(channel).await?, receive(channel).await?),
+                false => {
+                    let q = receive(channel).await?;
+                    (send(channel).await?, q)
+                }
+            };
             Ok::<_, OtError>(PairOts { q: Labels(q), t: Labels(t), later })
         };
         Ok(mesh.each(self.senders.as_mut().zip(self.receivers.as_mut()), step).await?)

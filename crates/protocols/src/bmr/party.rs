@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::{
     bgw, bgw_published,
-    config::{Form, Garbling},
+    config::{Form, Garbling, Ladder},
     evaluate::{evaluate, public_values},
     linear,
     open::open,
@@ -146,16 +146,16 @@ impl JointParty {
         match (&mut self.means, plan.form()) {
             (Means::Pairs(pairs), Form::Linear) => {
                 let chosen = secrets.shared_bits(plan);
-                Ok(Material::Ots(pairs.extend(mesh, &chosen, |party| linear::count(plan, party)).await?))
+                Ok(Material::Ots(pairs.extend(mesh, &chosen, |party| linear::count(plan, party), true).await?))
             }
-            (Means::Pairs(pairs), Form::Published) => {
-                let chosen = Choices::default();
-                Ok(Material::Ots(pairs.extend(mesh, &chosen, |_| published::count(plan)).await?))
+            (Means::Pairs(pairs), Form::Published(ladder)) => {
+                let (chosen, both_ways) = (Choices::default(), ladder == Ladder::BothWays);
+                Ok(Material::Ots(pairs.extend(mesh, &chosen, |_| published::count(plan, ladder), both_ways).await?))
             }
             (Means::Shares { .. }, Form::Linear) => {
                 Ok(Material::Bits(bgw::share_bits(mesh, plan, secrets, rng).await?))
             }
-            (Means::Shares { .. }, Form::Published) => Ok(Material::Nothing),
+            (Means::Shares { .. }, Form::Published(_)) => Ok(Material::Nothing),
         }
     }
 
@@ -172,7 +172,10 @@ impl JointParty {
         let mut shares = match (&mut self.means, material) {
             (Means::Pairs(pairs), Material::Ots(ots)) => match plan.form() {
                 Form::Linear => linear::rows(mesh, plan, secrets, pairs.hashes(), ots, numbered.first).await?,
-                Form::Published => published::rows(mesh, plan, secrets, pairs.hashes(), ots, numbered.first).await?,
+                Form::Published(ladder) => {
+                    let gates = published::Gates { ladder, first: numbered.first };
+                    published::rows(mesh, plan, secrets, pairs.hashes(), ots, gates, rng).await?
+                }
             },
             (Means::Shares { offsets, common }, Material::Bits(bits)) => {
                 bgw::rows(mesh, plan, bits, offsets, common, rng).await?
@@ -204,15 +207,27 @@ impl JointParty {
         prepared: Prepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let (plan, party) = (&*self.plan, prepared.secrets.party);
+        prepared.online(&self.plan, session, values).await
+    }
+}
+
+impl Prepared {
+    /// Steps 6 to 8, as [`JointParty::online`]: nothing of the session in which this was prepared is needed.
+    pub async fn online(
+        self,
+        plan: &Plan,
+        session: &mut MeshSession,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let party = self.secrets.party;
         let own = interface::own_input(plan.program(), party, values)?;
         session.enter(Phase::Online);
-        let public = send_public_values(session.mesh(), plan, &prepared.secrets, &own).await?;
-        let (labels, decoding) = send_labels(session.mesh(), plan, &prepared.secrets, &public).await?;
+        let public = send_public_values(session.mesh(), plan, &self.secrets, &own).await?;
+        let (labels, decoding) = send_labels(session.mesh(), plan, &self.secrets, &public).await?;
         if !plan.evaluates(party) {
             return Ok(vec![None; plan.program().outputs().len()]);
         }
-        let slots = evaluate(plan, prepared.numbered, &labels, &prepared.circuit, Backend::detect());
+        let slots = evaluate(plan, self.numbered, &labels, &self.circuit, Backend::detect());
         let values = public_values(plan, &slots, plan.outputs_of(party)).map_err(|bit| ProtocolError::Material {
             what: "the joint garbled circuit",
             expected: format!("labels of all parties that agree about bit {bit} of the outputs"),
@@ -233,7 +248,7 @@ fn share_offset(plan: &Plan, offset: &Delta, rng: &mut Prg) -> Vec<Block> {
             let shares = share_bytes(&offset.block().to_bytes(), degree, parties.into(), rng);
             shares.iter().map(|share| Block::from_bytes(share.first_chunk().copied().unwrap_or_default())).collect()
         }
-        (_, Form::Published) => {
+        (_, Form::Published(_)) => {
             let mut dealer = Dealer::new(degree, rng);
             let mut share = |party| {
                 let mut share = [Block::ZERO];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use garblet_circuit::{OutputWire, Party, Program, Schedule};
 
-use super::config::{Config, Form, Garbling, Hash};
+use super::config::{Config, Form, Garbling, Hash, Ladder};
 use crate::{error::ProtocolError, interface, security::Security};
 
 /// A program made ready for joint garbling.
@@ -50,7 +50,7 @@ impl Plan {
     /// The steps that are taken: `bmr-bgw4` has none but the published.
     pub fn form(&self) -> Form {
         match self.config.garbling {
-            Garbling::Bgw4 => Form::Published,
+            Garbling::Bgw4 => Form::Published(Ladder::default()),
             _ => self.config.form,
         }
     }

@@ -1,14 +1,14 @@
 //! Shares of the rows by OT, as published: Protocol 3.1 with free XOR, with three string OTs (section 3.1.3) that are
-//! correlated (section 3.1.4).
+//! correlated (section 3.1.4), or, to measure what these gain, without: see [`Ladder`].
 //!
 //! # Steps
 //!
 //! | step | what | where |
 //! |---|---|---|
 //! | 1 | for each gate and ordered pair a bit OT: shares of `lambda_u lambda_v` | [`bit_products`] |
-//! | 2 | shares of `lambda_uvw` and of its two forms with one operand inverted | [`row_bits`] |
-//! | 3 | for each of these and ordered pair a string OT: shares of its product with `R^j` | [`string_products`] |
-//! | 4 | row 11 is the sum of the other three and `R^j` | [`rows`] |
+//! | 2 | shares of `lambda_uvw` and of its two forms with one operand inverted; of that with both, if it has an OT | [`row_bits`] |
+//! | 3 | for each of these and ordered pair a string OT: shares of its product with `R^j` | [`Strings`] |
+//! | 4 | row 11 is the sum of the other three and `R^j`; with an OT of its own, `R^j` is added | [`Strings`] |
 //!
 //! *Deviation*: the correlated OTs come from our extension, whose delta happens to be `R^j`; what the paper does with any
 //! delta is done with it, that is, hashed and corrected by a payload.
@@ -16,38 +16,54 @@
 use garblet_circuit::Party;
 use garblet_net::{Mesh, PerPeer};
 use garblet_ot::Choices;
-use garblet_primitives::{Block, OtHash};
+use garblet_primitives::{Block, OtHash, Prg};
 
 use super::{
+    config::Ladder,
     pairs::{Count, PairHashes, PairOts, correct, exchange_bits},
     plan::Plan,
     secrets::Secrets,
 };
 use crate::error::ProtocolError;
 
-/// String OTs of a gate: rows 00, 01 and 10.
-const STRINGS: usize = 3;
-
 /// The OTs that every party receives, bit OTs first; no choice is known before the circuit is.
-pub(super) fn count(plan: &Plan) -> Count {
-    Count { chosen: 0, later: (1 + STRINGS) * plan.and_count() }
+pub(super) fn count(plan: &Plan, ladder: Ladder) -> Count {
+    Count { chosen: 0, later: (1 + ladder.strings()) * plan.and_count() }
+}
+
+/// What a party sends each other in string OTs.
+pub(super) fn payload_bytes(plan: &Plan, ladder: Ladder) -> usize {
+    size_of::<Block>() * ladder.strings() * plan.and_count() * if ladder.chooses() { 2 } else { 1 }
+}
+
+/// Which gates, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Gates {
+    pub(super) ladder: Ladder,
+    /// The number of the first.
+    pub(super) first: u64,
 }
 
 /// This party's shares of the rows of every gate.
 ///
-/// *Shape*: as [`super::rows`]. *Unique*: `first_gate` as gate numbers are. *Cost*: four rounds.
+/// *Shape*: as [`super::rows`]. *Unique*: gates by their numbers. *Cost*: four rounds.
 pub(super) async fn rows(
     mesh: &mut Mesh,
     plan: &Plan,
     secrets: &Secrets,
     hashes: PerPeer<PairHashes>,
     mut ots: PerPeer<PairOts>,
-    first_gate: u64,
+    gates: Gates,
+    rng: &mut Prg,
 ) -> Result<Vec<Block>, ProtocolError> {
     let bits = OperandBits::of(plan, secrets);
-    let product = bit_products(mesh, plan, secrets, &hashes, &mut ots, &bits, first_gate).await?;
-    let choices = row_bits(plan, secrets, &bits, &product);
-    string_products(mesh, plan, secrets, &hashes, &mut ots, &choices, first_gate).await
+    // Tweaks of bit OTs and string OTs of all runs follow one another; the last of a run's string OTs is below the next run's.
+    let tweak = (1 + gates.ladder.strings() as u64) * gates.first;
+    let product = bit_products(mesh, plan, secrets, &hashes, &mut ots, &bits, tweak).await?;
+    let choices = row_bits(plan, secrets, &bits, &product, gates.ladder);
+    let tweak = tweak + plan.and_count() as u64;
+    let strings = Strings { plan, secrets, ladder: gates.ladder, hashes: &hashes, choices: &choices, tweak };
+    strings.products(mesh, &mut ots, rng).await
 }
 
 /// This party's permutation bits of the operands of every gate, with inversions as party 0's own.
@@ -113,14 +129,13 @@ async fn bit_products(
     hashes: &PerPeer<PairHashes>,
     ots: &mut PerPeer<PairOts>,
     bits: &OperandBits,
-    first_gate: u64,
+    tweak: u64,
 ) -> Result<Vec<bool>, ProtocolError> {
     let (gates, offset) = (plan.and_count(), secrets.offset.block());
     let u: Choices = bits.u.iter().copied().collect();
     choose(mesh, ots, 0..gates, &u, offset).await?;
     let mut product: Vec<bool> = bits.u.iter().zip(&bits.v).map(|(u, v)| u & v).collect();
     let mut messages = mesh.per_peer(|_| Choices::default());
-    let tweak = (1 + STRINGS as u64) * first_gate;
     for (((_, message), (_, hashes)), (_, ots)) in messages.iter_mut().zip(hashes.iter()).zip(ots.iter()) {
         let [zero, one, chosen] = pads(hashes, ots, 0..gates, offset, tweak);
         *message = zero.iter().zip(&one).zip(&bits.v).map(|((zero, one), v)| zero.lsb() ^ one.lsb() ^ v).collect();
@@ -136,62 +151,105 @@ async fn bit_products(
     Ok(product)
 }
 
-/// Step 2: of every gate this party's shares of the bits of rows 00, 01 and 10.
-fn row_bits(plan: &Plan, secrets: &Secrets, bits: &OperandBits, product: &[bool]) -> Choices {
+/// Step 2: of every gate this party's shares of the bits of rows 00, 01 and 10, and of row 11 but for a one.
+fn row_bits(plan: &Plan, secrets: &Secrets, bits: &OperandBits, product: &[bool], ladder: Ladder) -> Choices {
     let row_bits = |gate: usize| {
         let sum = product[gate] ^ secrets.permutation.get(plan.input_count() + gate);
-        [sum, sum ^ bits.u[gate], sum ^ bits.v[gate]]
+        let (u, v) = (bits.u[gate], bits.v[gate]);
+        [sum, sum ^ u, sum ^ v, sum ^ u ^ v].into_iter().take(ladder.strings())
     };
     (0..plan.and_count()).flat_map(row_bits).collect()
 }
 
 /// Steps 3 and 4.
-async fn string_products(
-    mesh: &mut Mesh,
-    plan: &Plan,
-    secrets: &Secrets,
-    hashes: &PerPeer<PairHashes>,
-    ots: &mut PerPeer<PairOts>,
-    choices: &Choices,
-    first_gate: u64,
-) -> Result<Vec<Block>, ProtocolError> {
-    let (parties, own) = (usize::from(plan.parties()), usize::from(secrets.party.0));
-    let (range, offset) = (plan.and_count()..(1 + STRINGS) * plan.and_count(), secrets.offset.block());
-    choose(mesh, ots, range.clone(), choices, offset).await?;
-    let mut rows = vec![Block::ZERO; plan.row_blocks()];
-    // String OT `3 g + r` is slot `j` of row `r` of gate `g`.
-    let place = |ot: usize, slot: usize| (4 * (ot / STRINGS) + ot % STRINGS) * parties + slot;
-    for (ot, bit) in choices.iter().enumerate() {
-        rows[place(ot, own)] ^= offset & Block::mask(bit);
+struct Strings<'a> {
+    plan: &'a Plan,
+    secrets: &'a Secrets,
+    ladder: Ladder,
+    hashes: &'a PerPeer<PairHashes>,
+    choices: &'a Choices,
+    /// Of the first OT.
+    tweak: u64,
+}
+
+impl Strings<'_> {
+    async fn products(
+        &self,
+        mesh: &mut Mesh,
+        ots: &mut PerPeer<PairOts>,
+        rng: &mut Prg,
+    ) -> Result<Vec<Block>, ProtocolError> {
+        let (gates, strings) = (self.plan.and_count(), self.ladder.strings());
+        let (range, offset) = (gates..(1 + strings) * gates, self.secrets.offset.block());
+        choose(mesh, ots, range.clone(), self.choices, offset).await?;
+        let own = usize::from(self.secrets.party.0);
+        let mut rows = vec![Block::ZERO; self.plan.row_blocks()];
+        for (ot, bit) in self.choices.iter().enumerate() {
+            rows[self.place(ot, own)] ^= offset & Block::mask(bit);
+        }
+        let mut payloads = mesh.per_peer(|_| Vec::new());
+        for (((peer, payload), (_, hashes)), (_, ots)) in payloads.iter_mut().zip(self.hashes.iter()).zip(ots.iter()) {
+            let pads = pads(hashes, ots, range.clone(), offset, self.tweak);
+            *payload = self.send(peer, pads, &mut rows, rng);
+        }
+        let mut received = mesh.per_peer(|_| vec![Block::ZERO; payload_bytes(self.plan, self.ladder) / 16]);
+        mesh.exchange(
+            &payloads.as_ref().map(|_, payload| bytemuck::cast_slice::<Block, u8>(payload)),
+            &mut received.as_mut().map(|_, payload| bytemuck::cast_slice_mut::<Block, u8>(payload)),
+        )
+        .await?;
+        for (peer, payload) in received.iter() {
+            self.receive(peer, payload, &mut rows);
+        }
+        self.add_last_rows(&mut rows);
+        Ok(rows)
     }
-    let mut payloads = mesh.per_peer(|_| Vec::new());
-    // Tweaks of bit OTs and string OTs of all runs follow one another; the last of a run's string OTs is below the next run's.
-    let tweak = (1 + STRINGS as u64) * first_gate + plan.and_count() as u64;
-    for (((peer, payload), (_, hashes)), (_, ots)) in payloads.iter_mut().zip(hashes.iter()).zip(ots.iter()) {
-        let [zero, one, chosen] = pads(hashes, ots, range.clone(), offset, tweak);
-        *payload = zero.iter().zip(&one).map(|(zero, one)| *zero ^ *one ^ offset).collect::<Vec<Block>>();
-        for (ot, (zero, chosen)) in zero.into_iter().zip(chosen).enumerate() {
-            rows[place(ot, own)] ^= zero;
-            rows[place(ot, peer.into())] ^= chosen;
+
+    /// String OT `s g + r` is slot `j` of row `r` of gate `g`.
+    fn place(&self, ot: usize, slot: usize) -> usize {
+        let strings = self.ladder.strings();
+        (4 * (ot / strings) + ot % strings) * usize::from(self.plan.parties()) + slot
+    }
+
+    /// What goes to a peer, for whose choices it gets the product with `R^j`; adds this party's shares, and the pads that it
+    /// has as receiver.
+    fn send(&self, peer: u16, [zero, one, chosen]: [Vec<Block>; 3], rows: &mut [Block], rng: &mut Prg) -> Vec<Block> {
+        let (own, offset) = (usize::from(self.secrets.party.0), self.secrets.offset.block());
+        let mut payload = Vec::with_capacity(payload_bytes(self.plan, self.ladder) / 16);
+        for (ot, ((zero, one), chosen)) in zero.into_iter().zip(one).zip(chosen).enumerate() {
+            if self.ladder.chooses() {
+                let share = rng.next_block();
+                payload.extend([zero ^ share, one ^ share ^ offset]);
+                rows[self.place(ot, own)] ^= share;
+            } else {
+                payload.push(zero ^ one ^ offset);
+                rows[self.place(ot, own)] ^= zero;
+            }
+            rows[self.place(ot, peer.into())] ^= chosen;
+        }
+        payload
+    }
+
+    /// Adds what has come from a peer.
+    fn receive(&self, peer: u16, payload: &[Block], rows: &mut [Block]) {
+        for (ot, bit) in self.choices.iter().enumerate() {
+            rows[self.place(ot, peer.into())] ^= match self.ladder.chooses() {
+                // Both are read, so that memory does not tell which.
+                true => payload[2 * ot] ^ (payload[2 * ot] ^ payload[2 * ot + 1]) & Block::mask(bit),
+                false => payload[ot] & Block::mask(bit),
+            };
         }
     }
-    let mut received = mesh.per_peer(|_| vec![Block::ZERO; range.len()]);
-    mesh.exchange(
-        &payloads.as_ref().map(|_, payload| bytemuck::cast_slice::<Block, u8>(payload)),
-        &mut received.as_mut().map(|_, payload| bytemuck::cast_slice_mut::<Block, u8>(payload)),
-    )
-    .await?;
-    for (peer, payload) in received.iter() {
-        for (ot, (payload, bit)) in payload.iter().zip(choices.iter()).enumerate() {
-            rows[place(ot, peer.into())] ^= *payload & Block::mask(bit);
+
+    /// Step 4.
+    fn add_last_rows(&self, rows: &mut [Block]) {
+        let (parties, own) = (usize::from(self.plan.parties()), usize::from(self.secrets.party.0));
+        for gate in rows.chunks_exact_mut(4 * parties) {
+            let (three, last) = gate.split_at_mut(3 * parties);
+            for (slot, last) in last.iter_mut().enumerate().filter(|_| self.ladder.strings() == 3) {
+                *last = three[slot] ^ three[parties + slot] ^ three[2 * parties + slot];
+            }
+            last[own] ^= self.secrets.offset.block();
         }
     }
-    for gate in rows.chunks_exact_mut(4 * parties) {
-        let (three, last) = gate.split_at_mut(STRINGS * parties);
-        for (slot, last) in last.iter_mut().enumerate() {
-            *last = three[slot] ^ three[parties + slot] ^ three[2 * parties + slot];
-        }
-        last[own] ^= offset;
-    }
-    Ok(rows)
 }

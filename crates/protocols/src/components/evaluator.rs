@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::material::Material;
 use super::plan::Plan;
-use super::run::{self, Config, Linking, Piece};
+use super::run::{self, Config, Linking, Piece, Wanted};
 use super::stock::{Kind, OTS_PER_PIECE};
 use super::work::{self, Work};
 use super::{EVALUATOR, GARBLER, fill, meeting};
@@ -83,9 +83,10 @@ impl Evaluator {
             }
             Err(lacking) => return Err(run::not_prepared(lacking)),
         };
-        let mut work = Work::new(&self.material, &plan);
+        let mut work = Work::new(&self.material, &plan)?;
         let mut received = Vec::new();
-        let ids = run::take(&mut self.store, &self.material, &plan, |piece| match piece {
+        let wanted = Wanted::all(&self.store, &self.material, &plan);
+        let ids = run::take(&mut self.store, &self.material, wanted, |piece| match piece {
             Piece::Transfers(bytes) => received.push(Zeroizing::new(bytes.to_vec())),
             piece => work.put(&self.material, &plan, piece),
         })?;
@@ -103,23 +104,48 @@ impl Evaluator {
         prepared: EvaluatorPrepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let EvaluatorPrepared { plan, mut work, transfers, .. } = prepared;
+        let EvaluatorPrepared { plan, work, transfers, .. } = prepared;
         let own = interface::own_input(&plan.program, EVALUATOR, values)?;
         session.enter(Phase::Online);
-        if !transfers.is_empty() {
-            let choices = Choices::from_bytes(own.to_bytes(), own.len())?;
-            let own = Zeroizing::new(transfers.correct(session.channel(), &choices).await?);
-            run::put_inputs(&plan, EVALUATOR, &own, &mut work.labels);
+        let own = correct(session, transfers, &own).await?;
+        self.finish(session, plan, work, &own).await
+    }
+
+    /// Steps 3 to 6 at once, where the inputs are known with the program: the corrections leave first, and components are
+    /// chosen while they are on their way.
+    ///
+    /// The same goes over the wire as with [`build`](Evaluator::build) and [`online`](Evaluator::online), whose errors
+    /// and shapes these are.
+    pub async fn run(
+        &mut self,
+        session: &mut Session,
+        program: &Arc<Program>,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        run::check(program, self.material.garbling())?;
+        session.enter(Phase::Build);
+        if !run::is_stocked(&self.store, &self.material, program) {
+            let prepared = self.build(session, program).await?;
+            return self.online(session, prepared, values).await;
         }
-        let message = receive(session, &plan).await?;
-        let zero = work.open(&self.material, &plan, &message)?;
-        work.evaluate(&self.material, &plan, self.hash_seed);
-        session.advance(plan.and_count, plan.and_count);
-        let active = run::output_labels(&plan, &work.labels, [Block::ZERO; 2]);
-        let select = |party| interface::select_bits(&plan.program, self.material.garbling(), party, &active);
-        send_bits(session, &select(GARBLER)).await?;
-        session.channel().flush().await?;
-        Ok(interface::decode(&plan.program, EVALUATOR, &zero, &select(EVALUATOR)))
+        let own = interface::own_input(program, EVALUATOR, values)?;
+        let mut received = Vec::new();
+        let wanted = Wanted::transfers(&self.store, &self.material, program);
+        run::take(&mut self.store, &self.material, wanted, |piece| {
+            if let Piece::Transfers(bytes) = piece {
+                received.push(Zeroizing::new(bytes.to_vec()));
+            }
+        })?;
+        let transfers = transfers(&received, own.len())?;
+        session.enter(Phase::Online);
+        let own = correct(session, transfers, &own).await?;
+        session.enter(Phase::Build);
+        let plan = run::plan(&self.store, &self.material, self.config, program)?.map_err(run::not_prepared)?;
+        let mut work = Work::new(&self.material, &plan)?;
+        let wanted = Wanted::components(&plan);
+        run::take(&mut self.store, &self.material, wanted, |piece| work.put(&self.material, &plan, piece))?;
+        session.enter(Phase::Online);
+        self.finish(session, plan, work, &own).await
     }
 
     /// Says which links the next runs may use; the peer must say the same.
@@ -147,10 +173,43 @@ impl Evaluator {
         self.store
     }
 
+    /// Steps 5 and 6. `own` are the labels of the evaluator's inputs.
+    async fn finish(
+        &mut self,
+        session: &mut Session,
+        plan: Plan,
+        mut work: Work,
+        own: &[Block],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        run::put_inputs(&plan, EVALUATOR, own, &mut work.labels);
+        let message = receive(session, &plan).await?;
+        let zero = work.open(&self.material, &plan, &message)?;
+        work.evaluate(&self.material, &plan, self.hash_seed);
+        session.advance(plan.and_count, plan.and_count);
+        let active = run::output_labels(&plan, &work.labels, [Block::ZERO; 2]);
+        let select = |party| interface::select_bits(&plan.program, self.material.garbling(), party, &active);
+        send_bits(session, &select(GARBLER)).await?;
+        session.channel().flush().await?;
+        Ok(interface::decode(&plan.program, EVALUATOR, &zero, &select(EVALUATOR)))
+    }
+
     async fn fill(&mut self, session: &mut Session, shortage: &[(Kind, u64)]) -> Result<(), ProtocolError> {
         let Evaluator { material, config, store, .. } = self;
         fill::evaluator(session, store, material, config.ot_width, shortage).await
     }
+}
+
+/// Step 4: sends the corrections of the evaluator's inputs, and returns their labels.
+async fn correct(
+    session: &mut Session,
+    transfers: PreparedCotReceiver,
+    own: &Bits,
+) -> Result<Zeroizing<Vec<Block>>, ProtocolError> {
+    if transfers.is_empty() {
+        return Ok(Zeroizing::default());
+    }
+    let choices = Choices::from_bytes(own.to_bytes(), own.len())?;
+    Ok(Zeroizing::new(transfers.correct(session.channel(), &choices).await?))
 }
 
 /// Step 5: receives the garbler's one message.

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use super::material::Material;
 use super::plan::{Origin, Plan};
-use super::run::{self, Config, Linking, Piece};
+use super::run::{self, Config, Linking, Piece, Wanted};
 use super::secrets::Secrets;
 use super::stock::Kind;
 use super::{EVALUATOR, GARBLER, fill, meeting};
@@ -89,7 +89,8 @@ impl Garbler {
         };
         let mut labels = zero_labels(&self.material, &self.secrets, &plan, session.rng());
         let mut q = Vec::new();
-        let ids = run::take(&mut self.store, &self.material, &plan, |piece| match piece {
+        let wanted = Wanted::all(&self.store, &self.material, &plan);
+        let ids = run::take(&mut self.store, &self.material, wanted, |piece| match piece {
             Piece::Transfers(bytes) => q.extend(run::blocks(bytes)),
             piece => put_outputs(&plan, piece, &mut labels),
         })?;

@@ -28,9 +28,10 @@ const CHAIN: &str = "garblet 2026 components chain of keys v1";
 
 /// The chain that ends with `top`: element `i` from 0 is the hash of element `i + 1`.
 fn chain(top: Block, len: usize) -> Vec<Block> {
+    let hash = blake3::Hasher::new_derive_key(CHAIN);
     let mut chain = vec![top];
     while chain.len() < len {
-        chain.push(one_way(CHAIN, chain[chain.len() - 1]));
+        chain.push(first_block(hash.clone().update(&chain[chain.len() - 1].to_bytes())));
     }
     chain.reverse();
     chain

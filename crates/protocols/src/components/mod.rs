@@ -18,7 +18,9 @@
 //! | online | 7 | decodes | |
 //!
 //! Which component becomes which instance is a function of program, library and stores, so that nothing about it is sent.
-//! Pieces are durably gone from both stores after step 3, before the first byte that depends on them leaves.
+//! Pieces are durably gone from both stores after step 3, before the first byte that depends on them leaves. Where the
+//! inputs come with the program, the evaluator takes the transfers first, sends `d`, and chooses and takes components while
+//! that is on its way ([`Evaluator::run`]).
 //!
 //! # Symbols
 //!
@@ -104,6 +106,7 @@ mod rehearsal;
 mod run;
 pub mod scmc;
 mod secrets;
+mod steps;
 mod stock;
 mod template;
 #[cfg(test)]

@@ -49,7 +49,7 @@ impl Rehearsal {
             Unplanned::Missing(missing) => NotPrepared::Missing(missing.into_iter().map(|(_, m)| m).collect()),
         })?;
         let secrets = Secrets::random(rng);
-        let mut work = Work::new(&material, &plan);
+        let mut work = Work::new(&material, &plan)?;
         let mut zero = garbler::zero_labels(&material, &secrets, &plan, rng);
         garble(&material, &secrets, &plan, &mut work, &mut zero);
         let own = |party| {

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use garblet_circuit::{Party, Program};
+use garblet_circuit::{InstanceId, Party, Program};
 use garblet_garble::GarblingConfig;
 use garblet_ot::Width;
 use garblet_primitives::Block;
 use garblet_store::Store;
 
 use super::allocate::Missing;
-use super::material::Material;
+use super::library::TypeId;
+use super::material::{Material, Place};
 use super::meeting::{id_set, stock};
 use super::plan::{Origin, Plan, Unplanned};
 use super::stock::{Kind, OTS_PER_PIECE};
@@ -94,6 +95,28 @@ pub(super) fn plan(
     }
 }
 
+/// Whether nothing is missing that a program takes: then it can be planned.
+pub(super) fn is_stocked(store: &Store, material: &Material, program: &Program) -> bool {
+    let (stock, library) = (stock(store, material), material.library());
+    let of_component: Vec<_> = program.components().iter().map(|component| library.find(component)).collect();
+    let mut needed: BTreeMap<Option<TypeId>, u64> = BTreeMap::new();
+    for instance in (0..program.instance_count() as u32).map(InstanceId) {
+        *needed.entry(of_component[program.component_id(instance).0 as usize]).or_default() += 1;
+    }
+    let has = |ty: TypeId, needed: u64| {
+        let singles = store.count(&material.stored(Kind::Single(ty)));
+        let cells =
+            (0..library.templates().len() as u32).filter(|t| library.templates()[*t as usize].cells().contains(&ty));
+        let ids = cells
+            .flat_map(|t| stock.of(Kind::Cell(t)).into_iter().flat_map(move |ids| ids.iter().map(move |id| (t, id))));
+        let missing = needed.saturating_sub(singles);
+        let cells = ids.filter(|(t, id)| material.type_at(Place { kind: Kind::Cell(*t), id: *id }) == ty);
+        cells.take(usize::try_from(missing).unwrap_or(usize::MAX)).count() as u64 == missing
+    };
+    store.count(&material.stored(Kind::Transfers)) >= transfers(program)
+        && needed.into_iter().all(|(ty, needed)| ty.is_some_and(|ty| has(ty, needed)))
+}
+
 /// What to make so that nothing is missing.
 pub(super) fn top_up(lacking: &[(Kind, Missing)]) -> Vec<(Kind, u64)> {
     let pieces = |(kind, missing): &(Kind, Missing)| match kind {
@@ -128,15 +151,27 @@ pub(super) enum Piece<'a> {
     Component(usize, &'a [u8]),
 }
 
-/// The pieces that a plan takes: by kind the identifiers, ascending, with the number of what each is for.
-struct Wanted(BTreeMap<Kind, Vec<(u64, Option<usize>)>>);
+/// The pieces that a run takes: by kind the identifiers, ascending, with the number of what each is for.
+pub(super) struct Wanted(BTreeMap<Kind, Vec<(u64, Option<usize>)>>);
 
 impl Wanted {
-    fn new(store: &Store, material: &Material, plan: &Plan) -> Self {
-        let mut wanted: BTreeMap<Kind, Vec<(u64, Option<usize>)>> = BTreeMap::new();
+    /// The transfers of the evaluator's inputs, and what a plan takes.
+    pub(super) fn all(store: &Store, material: &Material, plan: &Plan) -> Self {
+        let Wanted(mut wanted) = Wanted::components(plan);
+        wanted.extend(Wanted::transfers(store, material, &plan.program).0);
+        Wanted(wanted)
+    }
+
+    /// The transfers of the evaluator's inputs, which do not depend on a plan.
+    pub(super) fn transfers(store: &Store, material: &Material, program: &Program) -> Self {
         let available = store.stock_of(&material.stored(Kind::Transfers)).available;
-        let transfers = available.first(transfers(&plan.program));
-        wanted.insert(Kind::Transfers, transfers.iter().map(|id| (id.0, None)).collect());
+        let transfers = available.first(transfers(program));
+        Wanted(BTreeMap::from([(Kind::Transfers, transfers.iter().map(|id| (id.0, None)).collect())]))
+    }
+
+    /// What a plan takes.
+    pub(super) fn components(plan: &Plan) -> Self {
+        let mut wanted: BTreeMap<Kind, Vec<(u64, Option<usize>)>> = BTreeMap::new();
         for (task, (place, ..)) in plan.tasks.iter().enumerate() {
             wanted.entry(place.kind).or_default().push((place.id, Some(task)));
         }
@@ -159,16 +194,15 @@ pub(super) fn named(material: &Material, ids: &BTreeMap<Kind, Vec<u64>>) -> Vec<
     ids.iter().flat_map(|(kind, ids)| ids.iter().map(|id| (material.name(*kind), *id))).collect()
 }
 
-/// Takes what a plan needs and shows each piece to `visit`. When that begins, it is durable that they are used.
+/// Takes pieces and shows each to `visit`. When that begins, it is durable that they are used.
 ///
 /// Returns the identifiers by kind.
 pub(super) fn take(
     store: &mut Store,
     material: &Material,
-    plan: &Plan,
+    wanted: Wanted,
     mut visit: impl FnMut(Piece<'_>),
 ) -> Result<BTreeMap<Kind, Vec<u64>>, ProtocolError> {
-    let wanted = Wanted::new(store, material, plan);
     let ids = wanted.ids();
     let request: Vec<_> = ids.iter().map(|(kind, ids)| (material.stored(*kind), id_set(ids.iter().copied()))).collect();
     let all = store.take_all(&request)?;

@@ -319,11 +319,12 @@ impl Layout {
     fn grid(&mut self, grid: &Grid) {
         let [rows, columns] = grid.size;
         self.cells = vec![grid.cell; (rows * columns) as usize];
-        for i in 1..=rows {
-            for j in 1..=columns {
-                let edges = grid_edges(grid, i, j);
-                self.group(Opens::Cell(i, j), edges);
-            }
+        // In the order of the cells, so that links lie as they are used.
+        let mut cells: Vec<(u32, u32)> = (1..=rows).flat_map(|i| (1..=columns).map(move |j| (i, j))).collect();
+        cells.sort_by_key(|(i, j)| (i + j, *i));
+        for (i, j) in cells {
+            let edges = grid_edges(grid, i, j);
+            self.group(Opens::Cell(i, j), edges);
         }
         let Some(foot) = &grid.foot else { return };
         for j in 1..=columns {

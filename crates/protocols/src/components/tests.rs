@@ -77,6 +77,18 @@ impl Pair {
         self.online(program, inputs, mine.unwrap(), theirs.unwrap()).await;
     }
 
+    /// The same where the evaluator has its inputs when the program is named.
+    pub(super) async fn run_at_once(&mut self, program: &Arc<Program>, inputs: &[Bits]) {
+        let Pair { garbler: (one, garbler), evaluator: (two, evaluator) } = self;
+        let [left, right] = [GARBLER, EVALUATOR].map(|party| own(program, inputs, party));
+        let garble = async {
+            let prepared = garbler.build(one, program).await?;
+            garbler.online(one, prepared, &left).await
+        };
+        let (left, right) = tokio::join!(garble, evaluator.run(two, program, &right));
+        check_outputs(program, inputs, [left.unwrap(), right.unwrap()]);
+    }
+
     pub(super) async fn online(
         &mut self,
         program: &Arc<Program>,
@@ -85,18 +97,23 @@ impl Pair {
         theirs: EvaluatorPrepared,
     ) {
         let Pair { garbler: (one, garbler), evaluator: (two, evaluator) } = self;
-        let own = |party| -> Vec<Bits> {
-            let own = program.inputs().iter().zip(inputs).filter(|(input, _)| input.owner == party);
-            own.map(|(_, bits)| bits.clone()).collect()
-        };
-        let (left, right) = (own(GARBLER), own(EVALUATOR));
+        let [left, right] = [GARBLER, EVALUATOR].map(|party| own(program, inputs, party));
         let (left, right) = tokio::join!(garbler.online(one, mine, &left), evaluator.online(two, theirs, &right));
-        let expected = evaluate(program, inputs);
-        for (party, got) in [(GARBLER, left.unwrap()), (EVALUATOR, right.unwrap())] {
-            for (output, (got, expected)) in program.outputs().iter().zip(got.iter().zip(&expected)) {
-                let learned = output.recipients.contains(party);
-                assert_eq!(got.as_ref(), learned.then_some(expected), "{}", output.port.name);
-            }
+        check_outputs(program, inputs, [left.unwrap(), right.unwrap()]);
+    }
+}
+
+fn own(program: &Program, inputs: &[Bits], party: Party) -> Vec<Bits> {
+    let own = program.inputs().iter().zip(inputs).filter(|(input, _)| input.owner == party);
+    own.map(|(_, bits)| bits.clone()).collect()
+}
+
+fn check_outputs(program: &Program, inputs: &[Bits], got: [Vec<Option<Bits>>; 2]) {
+    let expected = evaluate(program, inputs);
+    for (party, got) in [GARBLER, EVALUATOR].into_iter().zip(got) {
+        for (output, (got, expected)) in program.outputs().iter().zip(got.iter().zip(&expected)) {
+            let learned = output.recipients.contains(party);
+            assert_eq!(got.as_ref(), learned.then_some(expected), "{}", output.port.name);
         }
     }
 }

@@ -9,17 +9,20 @@ use super::keys::{LinkKeys, Reveal};
 use super::material::Material;
 use super::plan::Plan;
 use super::run::{self, Piece};
+use super::steps::Steps;
 use super::template::Opens;
-use super::{EVALUATOR, GARBLER, execute};
+use super::{EVALUATOR, GARBLER, NAME, execute};
 use crate::{error::ProtocolError, interface};
 
 /// Everything that evaluation reads and writes.
 pub(super) struct Work {
-    /// Link labels: room for those that are sent, then those that are opened where they are.
+    /// How instances are fed.
+    steps: Steps,
+    /// Link labels: room for those that are sent, then those that are opened where they are, then zeros.
     pub(super) links: Zeroizing<Vec<Block>>,
     /// Tables, group after group.
     tables: Vec<u8>,
-    /// Room for active labels.
+    /// Active labels; where which is, say the steps.
     pub(super) labels: Zeroizing<Vec<Block>>,
     /// For each use of a template, the groups of its links that are opened, each with its number of blocks.
     opened: Vec<Vec<(Opens, usize)>>,
@@ -27,17 +30,25 @@ pub(super) struct Work {
 
 impl Work {
     /// Room for all that a plan needs.
-    pub(super) fn new(material: &Material, plan: &Plan) -> Self {
+    ///
+    /// *Errors*: a program of more than 2^32 wires.
+    pub(super) fn new(material: &Material, plan: &Plan) -> Result<Self, ProtocolError> {
+        let steps = Steps::new(plan).ok_or_else(|| ProtocolError::Unsupported {
+            protocol: NAME,
+            program: format!("of {} labels", plan.labels),
+            reason: "labels are counted in 32 bits".into(),
+        })?;
         let opened = plan.uses.iter().map(|used| {
             let groups = material.library().templates()[used.template as usize].groups().iter();
             groups.filter(|group| used.part.opens(group.opens)).map(|group| (group.opens, group.blocks)).collect()
         });
-        Work {
-            links: Zeroizing::new(vec![Block::ZERO; plan.links]),
+        Ok(Work {
+            links: Zeroizing::new(vec![Block::ZERO; plan.links + plan.longest_feed]),
             tables: vec![0; plan.table_bytes],
-            labels: Zeroizing::new(vec![Block::ZERO; plan.labels]),
+            labels: Zeroizing::new(vec![Block::ZERO; steps.labels()]),
+            steps,
             opened: opened.collect(),
-        }
+        })
     }
 
     /// Lays out a piece: tables and encrypted links.
@@ -121,7 +132,8 @@ impl Work {
 
     /// Step 6: evaluates everything.
     pub(super) fn evaluate(&mut self, material: &Material, plan: &Plan, hash_seed: Block) {
-        execute::evaluate(plan, material, hash_seed, &self.links, &self.tables, &mut self.labels);
+        let Work { steps, links, tables, labels, .. } = self;
+        execute::evaluate(plan, steps, material, hash_seed, links, tables, labels);
     }
 }
 

@@ -100,8 +100,8 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
         // For hello, session identifier, and in set-up of OT for the peer's answers.
         (Phase::Setup, _, true) => 4,
         (Phase::Setup, _, false) => 3,
-        // The sender answers each extension with a challenge; for each circuit there is a set-up too.
-        (Phase::Prepare, Form::Seeds, _) => 1 + 3 * has_input * plan.circuits() as u64,
+        // The sender answers each extension with a challenge; for the OTs of the circuits, which run side by side, there is a set-up too.
+        (Phase::Prepare, Form::Seeds, _) => 1 + 3 * has_input,
         (Phase::Prepare, Form::Al07, _) => u64::from(plan.blueprint().evaluator_wires() > 0),
         // For the hashes, after the last messages of the OTs.
         (Phase::Build, Form::Seeds, false) => 1,

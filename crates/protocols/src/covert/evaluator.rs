@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::Bits;
+use garblet_circuit::{Bits, Party};
 use garblet_ot::{CheckedCotReceiver, RandomOtReceiver};
 use garblet_primitives::Block;
 
@@ -20,6 +20,8 @@ use crate::{
     error::ProtocolError,
     interface,
     phase::Phase,
+    role::Role,
+    security::Security,
     session::Session,
 };
 
@@ -38,7 +40,7 @@ pub struct Evaluator<C = Honest> {
 pub struct EvaluatorPrepared(Material);
 
 enum Material {
-    Seeds(seeds::EvaluatorSeeds),
+    Seeds(seeds::EvaluatorSeeds, seeds::CommitmentsVerified),
     Al07(al07::EvaluatorWires),
 }
 
@@ -71,36 +73,34 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let ot = CheckedCotReceiver::setup(channel, rng, plan.config().ot_width, SIGMA).await?;
         Ok(Evaluator { plan, id, ot: RandomOtReceiver::new(ot), runs: 0, conduct, corrupted: None })
     }
+}
 
-    /// Steps 2 and 3.
+impl<C: Conduct<Step>> Role for Evaluator<C> {
+    type Prepared = EvaluatorPrepared;
+    const PARTY: Party = EVALUATOR;
+    const NAME: &'static str = "evaluator";
+
+    fn security(&self) -> Security {
+        self.plan.security()
+    }
+
+    /// Steps 2 to 4.
     ///
-    /// *Errors*: a garbler that was found to be [`Corrupted`] before; a sender of OTs that is found to cheat; the connection's.
-    pub async fn prepare(&mut self, session: &mut Session) -> Result<EvaluatorPrepared, ProtocolError> {
+    /// *Errors*: a garbler that is found to be [`Corrupted`], or was before; a sender of OTs that is found to cheat; the connection's.
+    async fn prepare(&mut self, session: &mut Session) -> Result<EvaluatorPrepared, ProtocolError> {
         self.refuse_corrupted()?;
         session.enter(Phase::Prepare);
         let run = self.id.run(self.runs);
         self.runs += 1;
         Ok(EvaluatorPrepared(match self.plan.config().form {
-            Form::Seeds => Material::Seeds(seeds::prepare_evaluator(self, session, run).await?),
+            Form::Seeds => {
+                let seeds = seeds::prepare_evaluator(self, session, run).await?;
+                session.enter(Phase::Build);
+                let checked = seeds::check_commitments(self, session, &seeds).await;
+                Material::Seeds(seeds, self.latched(checked)?)
+            }
             Form::Al07 => Material::Al07(al07::prepare_evaluator(self, session, run).await?),
         }))
-    }
-
-    /// Step 4: what needs the program but no input.
-    ///
-    /// *Errors*: [`Corrupted`], now or before; the connection's.
-    pub async fn build(
-        &mut self,
-        session: &mut Session,
-        prepared: &mut EvaluatorPrepared,
-    ) -> Result<(), ProtocolError> {
-        self.refuse_corrupted()?;
-        session.enter(Phase::Build);
-        let built = match &mut prepared.0 {
-            Material::Seeds(seeds) => seeds::check_commitments(self, session, seeds).await,
-            Material::Al07(_) => Ok(()),
-        };
-        self.latched(built)
     }
 
     /// Steps 5 to 9.
@@ -110,7 +110,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
     ///
     /// *Errors*: inputs that do not fit; [`Corrupted`], now or before; a garbler that is found to cheat otherwise;
     /// [`Suspected`](super::Suspected); the connection's.
-    pub async fn online(
+    async fn online(
         &mut self,
         session: &mut Session,
         prepared: EvaluatorPrepared,
@@ -120,7 +120,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let input = interface::own_input(self.plan.program(), EVALUATOR, values)?;
         session.enter(Phase::Online);
         let evaluated = match prepared.0 {
-            Material::Seeds(prepared) => seeds::evaluate(self, session, prepared, &input).await,
+            Material::Seeds(prepared, committed) => seeds::evaluate(self, session, (prepared, committed), &input).await,
             Material::Al07(prepared) => al07::evaluate(self, session, prepared, &input).await,
         };
         let FromCircuit { run, outputs, labels } = self.latched(evaluated)?;
@@ -130,7 +130,9 @@ impl<C: Conduct<Step>> Evaluator<C> {
         session.channel().flush().await?;
         Ok(self.plan.deal(EVALUATOR, &outputs))
     }
+}
 
+impl<C: Conduct<Step>> Evaluator<C> {
     /// Refuses to go on with a garbler that was found out.
     fn refuse_corrupted(&self) -> Result<(), ProtocolError> {
         match &self.corrupted {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::Bits;
+use garblet_circuit::{Bits, Party};
 use garblet_ot::{CheckedCotSender, RandomOtSender};
 use garblet_primitives::{Block, Delta};
 use zeroize::Zeroizing;
@@ -20,6 +20,8 @@ use crate::{
     error::ProtocolError,
     interface,
     phase::Phase,
+    role::Role,
+    security::Security,
     seeded::Blueprint,
     session::Session,
 };
@@ -70,29 +72,33 @@ impl<C: Conduct<Step>> Garbler<C> {
         let ot = CheckedCotSender::setup(channel, rng, &delta, plan.config().ot_width, SIGMA).await?;
         Ok(Garbler { plan, id, ot: RandomOtSender::new(ot), runs: 0, conduct })
     }
+}
 
-    /// Steps 2 and 3.
+impl<C: Conduct<Step>> Role for Garbler<C> {
+    type Prepared = GarblerPrepared;
+    const PARTY: Party = GARBLER;
+    const NAME: &'static str = "garbler";
+
+    fn security(&self) -> Security {
+        self.plan.security()
+    }
+
+    /// Steps 2 to 4.
     ///
     /// *Errors*: a receiver of OTs that is found to cheat; the connection's.
-    pub async fn prepare(&mut self, session: &mut Session) -> Result<GarblerPrepared, ProtocolError> {
+    async fn prepare(&mut self, session: &mut Session) -> Result<GarblerPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
         let run = self.id.run(self.runs);
         self.runs += 1;
         Ok(GarblerPrepared(match self.plan.config().form {
-            Form::Seeds => Material::Seeds(seeds::prepare_garbler(self, session, run).await?),
+            Form::Seeds => {
+                let seeds = seeds::prepare_garbler(self, session, run).await?;
+                session.enter(Phase::Build);
+                seeds::commit(self, session, &seeds).await?;
+                Material::Seeds(seeds)
+            }
             Form::Al07 => Material::Al07(al07::prepare_garbler(self, session, run).await?),
         }))
-    }
-
-    /// Step 4: what needs the program but no input.
-    ///
-    /// *Errors*: the connection's.
-    pub async fn build(&mut self, session: &mut Session, prepared: &mut GarblerPrepared) -> Result<(), ProtocolError> {
-        session.enter(Phase::Build);
-        match &mut prepared.0 {
-            Material::Seeds(seeds) => seeds::commit(self, session, seeds).await,
-            Material::Al07(_) => Ok(()),
-        }
     }
 
     /// Steps 5 to 9.
@@ -101,7 +107,7 @@ impl<C: Conduct<Step>> Garbler<C> {
     /// garbler is no recipient.
     ///
     /// *Errors*: inputs that do not fit; an evaluator that is found to cheat; the connection's.
-    pub async fn online(
+    async fn online(
         &mut self,
         session: &mut Session,
         prepared: GarblerPrepared,
@@ -120,7 +126,9 @@ impl<C: Conduct<Step>> Garbler<C> {
         let output = output::verify(&self.plan, &run, delta.block(), &outputs, &message)?;
         Ok(self.plan.deal(GARBLER, &output.into_bits()))
     }
+}
 
+impl<C: Conduct<Step>> Garbler<C> {
     /// What a circuit is garbled from.
     pub(super) fn blueprint_of(&mut self, circuit: usize) -> Result<Arc<Blueprint>, ProtocolError> {
         match self.conduct.program(circuit) {

@@ -15,7 +15,7 @@
 //! | setup | 1 | agrees on a session identifier; OT with consistency checks ([`Garbler::setup`]) | [`Evaluator::setup`] |
 //! | prepare | 2 | `l` random OTs: for each circuit a witness and a seed | chooses the circuit to evaluate: gets its witness and the seeds of all others |
 //! | prepare | 3 | for each circuit `n1` random OTs of their own, its coins from the seed | its coins from a seed of its own |
-//! | build | 4 | garbles all circuits from their seeds, sends a hash of each ([`Garbler::build`]) | `corrupted` unless hashes and messages of step 3 are what the seeds give |
+//! | build | 4 | garbles all circuits from their seeds, sends a hash of each ([`Garbler::prepare`](crate::Role::prepare)) | `corrupted` unless hashes and messages of step 3 are what the seeds give |
 //! | online | 5 | | corrects its choices: its input for the circuit to evaluate, zeros for the others |
 //! | online | 6 | for each circuit both labels of every wire, each encrypted with the pad of its OT | `corrupted` unless they are what the seeds give |
 //! | online | 7 | stops unless the witness is right | says which circuit it evaluates, and the witness |

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::Bits;
+use garblet_circuit::{Bits, Party};
 use garblet_ot::{CheckedCotReceiver, Choices, RandomOtReceiver};
 use garblet_primitives::Block;
 use zeroize::Zeroizing;
@@ -23,7 +23,9 @@ use crate::{
     error::ProtocolError,
     interface::{self, EVALUATOR, GARBLER},
     phase::Phase,
-    seeded::{FingerprintKey, Part, Shared, Split, lanes, wires},
+    role::Role,
+    security::Security,
+    seeded::{Buffers, FingerprintKey, Part, Shared, Split, lanes, wires},
     session::Session,
     workers::{self, Work},
 };
@@ -72,11 +74,21 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let ot = CheckedCotReceiver::setup(channel, rng, config.ot_width, config.sigma()).await?;
         Ok(Evaluator { plan, id, ot: RandomOtReceiver::new(ot), runs: 0, conduct })
     }
+}
+
+impl<C: Conduct<Step>> Role for Evaluator<C> {
+    type Prepared = EvaluatorPrepared;
+    const PARTY: Party = EVALUATOR;
+    const NAME: &'static str = "evaluator";
+
+    fn security(&self) -> Security {
+        self.plan.security()
+    }
 
     /// Step 2: random OTs for the wires of the encoded input and for the circuits; chooses which circuits to check.
     ///
     /// *Errors*: a sender of OTs that is found to cheat; the connection's.
-    pub async fn prepare(&mut self, session: &mut Session) -> Result<EvaluatorPrepared, ProtocolError> {
+    async fn prepare(&mut self, session: &mut Session) -> Result<EvaluatorPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
         let (wires, circuits) = (self.plan.blueprint().evaluator_wires(), self.plan.cut_ots());
         let (choices, pads) = self.ot.extend(session.channel(), wires + circuits).await?;
@@ -101,7 +113,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
     /// evaluator is no recipient.
     ///
     /// *Errors*: inputs that do not fit; a garbler that is found to cheat; the connection's.
-    pub async fn online(
+    async fn online(
         &mut self,
         session: &mut Session,
         prepared: EvaluatorPrepared,
@@ -118,7 +130,9 @@ impl<C: Conduct<Step>> Evaluator<C> {
         };
         self.finish(session, verified).await
     }
+}
 
+impl<C: Conduct<Step>> Evaluator<C> {
     /// Steps 5 to 7.
     async fn challenge(
         &mut self,
@@ -135,7 +149,8 @@ impl<C: Conduct<Step>> Evaluator<C> {
         session.channel().flush().await?;
         let shared = Shared::new(run.place(GARBLER, Step::Head as u8), self.plan.blueprint(), encoding, challenge[0]);
         let fingerprints = FingerprintKey::random(session.rng());
-        let examining = Examining { plan: self.plan.clone(), shared, fingerprints, keys, choices };
+        let buffers = Buffers::default();
+        let examining = Examining { plan: self.plan.clone(), shared, fingerprints, keys, choices, buffers };
         let (examined, remade) = self.receive_circuits(session, Arc::new(examining), split).await?;
         Ok(verify(split, examined, &remade)?)
     }
@@ -223,7 +238,8 @@ impl<C: Conduct<Step>> Evaluator<C> {
         }
         let (circuits, part_count) = (plan.circuits(), plan.blueprint().part_count());
         for (circuit, part) in lanes::order(circuits, part_count) {
-            let mut blocks = vec![Block::ZERO; plan.blueprint().part_blocks(part)];
+            let mut blocks = examining.buffers.take();
+            blocks.resize(plan.blueprint().part_blocks(part), Block::ZERO);
             receive_blocks(session, &mut blocks).await?;
             let sent = inboxes[lanes::worker_of(circuit, workers)].send(Part { circuit, part, blocks }).await;
             sent.map_err(|_| ProtocolError::WorkerLost)?;

@@ -11,7 +11,9 @@ use tokio::sync::mpsc;
 use zeroize::Zeroizing;
 
 use super::plan::Plan;
-use crate::seeded::{Evaluated, Evaluation, Fingerprint, FingerprintKey, InputLabels, Part, Secrets, Shared, Stream};
+use crate::seeded::{
+    Buffers, Evaluated, Evaluation, Fingerprint, FingerprintKey, InputLabels, Part, Secrets, Shared, Stream,
+};
 
 /// What the evaluator can decrypt of a circuit's keys.
 pub(crate) struct Keys {
@@ -52,6 +54,7 @@ pub(crate) struct Examining {
     pub(crate) fingerprints: FingerprintKey,
     pub(crate) keys: Vec<Keys>,
     pub(crate) choices: Choices,
+    pub(crate) buffers: Buffers,
 }
 
 impl Examining {
@@ -70,6 +73,7 @@ impl Examining {
             if lanes[at].take(&blocks)? {
                 done.push(lanes.swap_remove(at).finish(&blocks));
             }
+            self.buffers.give_back(blocks);
         }
         Ok(done)
     }
@@ -98,9 +102,11 @@ impl Examining {
         let secrets = Secrets::of_seed(self.plan.blueprint(), *keys.seed);
         let mut stream = Stream::new(self.plan.blueprint(), &self.shared, circuit, &secrets);
         let mut fingerprint = Fingerprint::new();
-        while let Some(blocks) = stream.next_part() {
+        let mut blocks = self.buffers.take();
+        while stream.next_part(&mut blocks) {
             fingerprint.add(&self.fingerprints, &blocks);
         }
+        self.buffers.give_back(blocks);
         let delta = secrets.delta.block();
         let expected = secrets.evaluator.iter().zip(self.choices.iter());
         let expected = expected.map(|(&zero, choice)| zero ^ (Block::mask(choice) & delta));

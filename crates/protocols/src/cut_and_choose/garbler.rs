@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::Bits;
+use garblet_circuit::{Bits, Party};
 use garblet_ot::{CheckedCotSender, Choices, RandomOtSender};
 use garblet_primitives::{Block, Delta};
 use zeroize::Zeroizing;
@@ -15,6 +15,8 @@ use crate::{
     error::ProtocolError,
     interface::{self, GARBLER},
     phase::Phase,
+    role::Role,
+    security::Security,
     seeded::{Blueprint, Garbling, Part, Secrets, Shared, wires},
     session::Session,
 };
@@ -68,11 +70,21 @@ impl<C: Conduct<Step>> Garbler<C> {
         let ot = CheckedCotSender::setup(channel, rng, &delta, config.ot_width, config.sigma()).await?;
         Ok(Garbler { plan, id, ot: RandomOtSender::new(ot), runs: 0, conduct })
     }
+}
+
+impl<C: Conduct<Step>> Role for Garbler<C> {
+    type Prepared = GarblerPrepared;
+    const PARTY: Party = GARBLER;
+    const NAME: &'static str = "garbler";
+
+    fn security(&self) -> Security {
+        self.plan.security()
+    }
 
     /// Step 2: random OTs for the evaluator's wires and for the circuits, of which it chooses the latter.
     ///
     /// *Errors*: a receiver of OTs that is found to cheat; the connection's.
-    pub async fn prepare(&mut self, session: &mut Session) -> Result<GarblerPrepared, ProtocolError> {
+    async fn prepare(&mut self, session: &mut Session) -> Result<GarblerPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
         let (wires, circuits) = (self.plan.blueprint().evaluator_wires(), self.plan.cut_ots());
         let mut pads = Zeroizing::new(self.ot.extend(session.channel(), wires + circuits).await?);
@@ -92,7 +104,7 @@ impl<C: Conduct<Step>> Garbler<C> {
     /// garbler is no recipient.
     ///
     /// *Errors*: inputs that do not fit; an evaluator that is found to cheat; the connection's.
-    pub async fn online(
+    async fn online(
         &mut self,
         session: &mut Session,
         mut prepared: GarblerPrepared,
@@ -112,7 +124,9 @@ impl<C: Conduct<Step>> Garbler<C> {
         }
         self.receive_output(session, key).await
     }
+}
 
+impl<C: Conduct<Step>> Garbler<C> {
     /// Step 3: the garbler's input with the pad and the key of its output and the bits that hide the hash.
     fn own_input(&self, session: &mut Session, mut input: Bits) -> (Option<Key>, Bits) {
         let plan = &self.plan;
@@ -193,6 +207,7 @@ impl<C: Conduct<Step>> Garbler<C> {
         while let Some(Part { circuit, part, mut blocks }) = garbling.next().await? {
             self.conduct.touch(Step::of_part(part, part_count), circuit, bytemuck::cast_slice_mut(&mut blocks));
             send_blocks(session, &blocks).await?;
+            garbling.sent(blocks);
             if part + 1 == part_count {
                 session.advance((circuit as u64 + 1) * self.plan.and_count(), circuits as u64 * self.plan.and_count());
             }

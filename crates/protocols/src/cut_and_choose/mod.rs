@@ -14,7 +14,7 @@
 //! | phase | step | garbler | evaluator |
 //! |---|---|---|---|
 //! | setup | 1 | agrees on a session identifier; OT with consistency checks ([`Garbler::setup`]) | [`Evaluator::setup`] |
-//! | prepare | 2 | `m + s` random OTs ([`Garbler::prepare`]) | chooses `e` circuits; corrects its last `s` choices so that a one checks; draws the encoding |
+//! | prepare | 2 | `m + s` random OTs ([`Garbler::prepare`](crate::Role::prepare)) | chooses `e` circuits; corrects its last `s` choices so that a one checks; draws the encoding |
 //! | online | 3 | draws a pad and a key for its output, `h` bits that hide the hash, a seed for each circuit | corrects its first `n1` choices, so that all `m` encode its input |
 //! | online | 4 | for each circuit: both labels of the `m` wires, its own `n0 + h` labels, the seed, each encrypted with the pad of its OT | decrypts what it chose |
 //! | online | 5 | | sends the matrix of the hash |

@@ -11,7 +11,7 @@ use garblet_primitives::{Block, Prg};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf, duplex, split};
 
 use super::*;
-use crate::session::Session;
+use crate::{role::Role, session::Session};
 
 #[test]
 fn parts_have_their_steps() {
@@ -175,19 +175,29 @@ fn permutation_test(runs: &[Vec<(bool, f64)>], lag: usize) -> f64 {
     (larger.count() as f64 + 1.0) / (SHUFFLES as f64 + 1.0)
 }
 
+/// The lags at which delays of runs with these seeds depend on the split, as far as the permutation test can tell.
+async fn refuted(seeds: std::ops::Range<u128>, pause: Option<Duration>) -> Vec<usize> {
+    let mut runs = Vec::new();
+    for seed in seeds {
+        runs.push(traced_run(seed, pause).await);
+    }
+    assert_ne!(runs[0].iter().map(|r| r.0).collect::<Vec<_>>(), runs[1].iter().map(|r| r.0).collect::<Vec<_>>());
+    (0..6).filter(|&lag| permutation_test(&runs, lag) <= 1e-4).collect()
+}
+
 /// When the evaluator reads says nothing of which circuits it checks: not at the circuit itself nor at the next ones, on a fast
 /// link and on a slow one.
+///
+/// Twelve tests at 10^-4 would be wrong about an honest evaluator once in some hundred runs; a lag counts only if it is refuted
+/// by runs with other splits too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn read_times_do_not_depend_on_the_split() {
     for pause in [None, Some(Duration::from_micros(300))] {
-        let mut runs = Vec::new();
-        for seed in 0..3 {
-            runs.push(traced_run(seed, pause).await);
-        }
-        assert_ne!(runs[0].iter().map(|r| r.0).collect::<Vec<_>>(), runs[1].iter().map(|r| r.0).collect::<Vec<_>>());
-        for lag in 0..6 {
-            let p = permutation_test(&runs, lag);
-            assert!(p > 1e-4, "delays {lag} circuits later differ, p = {p:.1e}, on a link with pause {pause:?}");
+        let first = refuted(0..3, pause).await;
+        if !first.is_empty() {
+            let second = refuted(3..6, pause).await;
+            let both: Vec<_> = first.iter().filter(|lag| second.contains(lag)).collect();
+            assert!(both.is_empty(), "delays so many circuits later differ: {both:?}, on a link with pause {pause:?}");
         }
     }
 }

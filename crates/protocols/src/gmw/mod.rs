@@ -47,6 +47,7 @@ mod pair;
 mod plan;
 mod player;
 mod prepare;
+mod stored;
 
 pub use cost::communication;
 pub use plan::{Config, Form, PARTIES_MAX, Plan};

@@ -26,10 +26,19 @@ pub(super) struct Received {
 pub(super) struct Pair {
     sender: RandomOtSender<CotSender>,
     receiver: RandomOtReceiver<CotReceiver>,
-    /// Gives the peer's shares of our inputs.
+    /// Gives the seeds of the peer's shares of our inputs.
     ours: Prg,
-    /// Gives our shares of the peer's inputs.
+    /// Gives the seeds of our shares of the peer's inputs.
     theirs: Prg,
+}
+
+/// Seeds of the shares of one run's inputs, which both of a pair have. *Secret*; wiped on drop.
+#[derive(zeroize::Zeroize, zeroize::ZeroizeOnDrop)]
+pub(super) struct InputSeeds {
+    /// Of the peer's share of our inputs.
+    pub(super) ours: Block,
+    /// Of our share of the peer's inputs.
+    pub(super) theirs: Block,
 }
 
 impl Pair {
@@ -95,14 +104,21 @@ impl Pair {
         Ok((sent, received, corrections))
     }
 
+    /// The seeds of the shares of the next run's inputs.
+    pub(super) fn input_seeds(&mut self) -> InputSeeds {
+        InputSeeds { ours: self.ours.next_block(), theirs: self.theirs.next_block() }
+    }
+}
+
+impl InputSeeds {
     /// The peer's share of our inputs, so many bits.
-    pub(super) fn share_of_ours(&mut self, bits: usize) -> Bits {
-        share(&mut self.ours, bits)
+    pub(super) fn share_of_ours(&self, bits: usize) -> Bits {
+        share(self.ours, bits)
     }
 
     /// Our share of the peer's inputs, so many bits.
-    pub(super) fn share_of_theirs(&mut self, bits: usize) -> Bits {
-        share(&mut self.theirs, bits)
+    pub(super) fn share_of_theirs(&self, bits: usize) -> Bits {
+        share(self.theirs, bits)
     }
 }
 
@@ -115,8 +131,8 @@ fn packed(choices: &Choices) -> Packed {
     Packed::from_bytes(choices.as_bytes(), choices.len())
 }
 
-fn share(prg: &mut Prg, bits: usize) -> Bits {
+fn share(seed: Block, bits: usize) -> Bits {
     let mut bytes = vec![0; bits.div_ceil(8)];
-    prg.fill_bytes(&mut bytes);
+    Prg::new(seed).fill_bytes(&mut bytes);
     Bits::from_bytes(&bytes).slice(0, bits)
 }

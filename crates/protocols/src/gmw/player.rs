@@ -8,7 +8,7 @@ use garblet_primitives::Prg;
 
 use super::layers::Evaluation;
 use super::outputs;
-use super::pair::Pair;
+use super::pair::{InputSeeds, Pair};
 use super::plan::{Form, Plan};
 use super::prepare::{self, BitOts, Triples};
 use crate::{error::ProtocolError, interface, phase::Phase, session::MeshSession};
@@ -20,7 +20,10 @@ pub struct Player {
 }
 
 /// What a party has prepared for one run; a run consumes it, so it is used at most once.
-pub struct Prepared(pub(super) Material);
+pub struct Prepared {
+    pub(super) material: Material,
+    pub(super) inputs: PerPeer<InputSeeds>,
+}
 
 pub(super) enum Material {
     Triples(Triples),
@@ -43,10 +46,11 @@ impl Player {
     pub async fn prepare(&mut self, session: &mut MeshSession) -> Result<Prepared, ProtocolError> {
         session.enter(Phase::Prepare);
         let count = self.plan.and_count();
-        Ok(Prepared(match self.plan.config().form {
+        let material = match self.plan.config().form {
             Form::Triples => Material::Triples(prepare::triples(session, &mut self.pairs, count).await?),
             Form::Choi2012 => Material::BitOts(prepare::bit_ots(session, &mut self.pairs, count).await?),
-        }))
+        };
+        Ok(Prepared { material, inputs: self.pairs.as_mut().map(|_, pair| pair.input_seeds()) })
     }
 
     /// Steps 4 to 6.
@@ -59,26 +63,38 @@ impl Player {
         prepared: Prepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        prepared.online(&self.plan, session, values).await
+    }
+}
+
+impl Prepared {
+    /// Steps 4 to 6, as [`Player::online`]: nothing of the session in which this was prepared is needed.
+    pub async fn online(
+        self,
+        plan: &Plan,
+        session: &mut MeshSession,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
         let own = Party(session.mesh().party());
-        let input = interface::own_input(self.plan.program(), own, values)?;
+        let input = interface::own_input(plan.program(), own, values)?;
         session.enter(Phase::Online);
-        let shares = self.share_inputs(own, input);
-        let shares = Evaluation::new(&self.plan, own, &shares).run(session, &prepared.0).await?;
-        outputs::reveal(session, &self.plan, &shares).await
+        let shares = self.share_inputs(plan, own, input);
+        let shares = Evaluation::new(plan, own, &shares).run(session, &self.material).await?;
+        outputs::reveal(session, plan, &shares).await
     }
 
     /// Step 4: this party's shares of all inputs, joined in program order.
-    fn share_inputs(&mut self, own: Party, mut input: Bits) -> Bits {
-        let program = self.plan.program();
-        let mut shares = self.pairs.as_mut().map(|peer, pair| {
-            let ours = pair.share_of_ours(input.len());
-            let theirs = pair.share_of_theirs(interface::input_bits(program, Party(peer)));
+    fn share_inputs(&self, plan: &Plan, own: Party, mut input: Bits) -> Bits {
+        let program = plan.program();
+        let mut shares = self.inputs.map_ref(|peer, seeds| {
+            let ours = seeds.share_of_ours(input.len());
+            let theirs = seeds.share_of_theirs(interface::input_bits(program, Party(peer)));
             (ours, theirs)
         });
         for (_, (ours, _)) in shares.iter() {
             ours.iter().enumerate().filter(|(_, bit)| *bit).for_each(|(at, _)| input.set(at, !input.get(at)));
         }
-        let mut taken = vec![0; self.plan.parties().into()];
+        let mut taken = vec![0; plan.parties().into()];
         let mut all = Bits::default();
         for port in program.inputs() {
             let (owner, width) = (port.owner, port.port.width() as usize);

@@ -254,11 +254,12 @@ fn views(form: Form, spoil: impl Fn(&mut Material)) -> [View; 2] {
         for _ in 0..RUNS {
             let mut prepared = player.prepare(session).await?;
             if party == 0 {
-                spoil(&mut prepared.0);
+                spoil(&mut prepared.material);
             }
             ahead.push(prepared);
         }
-        let masks: Vec<u8> = ahead.iter().flat_map(|prepared| masks(&prepared.0, u16::from(party == 0))).collect();
+        let masks: Vec<u8> =
+            ahead.iter().flat_map(|prepared| masks(&prepared.material, u16::from(party == 0))).collect();
         for prepared in ahead {
             player.online(session, prepared, &own).await?;
         }

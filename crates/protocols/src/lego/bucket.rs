@@ -4,25 +4,20 @@
 //! always accepted and garbage never. If two keys are accepted, their sum is the difference: the constructor has cheated and
 //! given away its secret, and [`extract`](super::extract) uses it.
 
-use std::{ops::Range, sync::Arc};
+use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
+use garblet_circuit::Walk;
+use garblet_garble::{BucketCircuit, GateBuckets};
 use garblet_primitives::Block;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroize;
 
-use super::gates::Components;
+use super::{gates::Components, plan::Plan};
 
-/// A garbled gate and what joins it to the first of its bucket.
-#[derive(Clone, Copy, Default, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct BucketGate {
-    pub(super) number: u64,
-    pub(super) unused: u64,
-    pub(super) table: [Block; 2],
-    pub(super) left: Block,
-    pub(super) right: Block,
-    /// What moves the gate's key to the one that is committed to, and from there to the first gate's.
-    pub(super) output: Block,
-}
+/// A garbled gate and what joins it to the first of its bucket; once the function is known, to the wires that are there.
+/// Its output is moved to the key that is committed to, and from there to the first gate's.
+pub(super) type BucketGate = garblet_garble::SingleGate;
 
 /// A wire authenticator and what joins it to the wire of its bucket.
 #[derive(Clone, Copy, Default, Pod, Zeroable)]
@@ -39,8 +34,9 @@ pub(super) struct BucketAuthenticator {
 pub(super) struct Buckets {
     gates: Vec<BucketGate>,
     authenticators: Vec<BucketAuthenticator>,
-    /// Where each bucket ends.
-    ends: Vec<[usize; 2]>,
+    /// Where the gates, and where the authenticators, of each bucket end.
+    gate_ends: Vec<usize>,
+    authenticator_ends: Vec<usize>,
 }
 
 impl Buckets {
@@ -51,27 +47,26 @@ impl Buckets {
     ) {
         self.gates.extend(gates);
         self.authenticators.extend(authenticators);
-        self.ends.push([self.gates.len(), self.authenticators.len()]);
-    }
-
-    fn ranges(&self, bucket: usize) -> [Range<usize>; 2] {
-        let starts = bucket.checked_sub(1).map_or([0; 2], |before| self.ends[before]);
-        [0, 1].map(|kind| starts[kind]..self.ends[bucket][kind])
+        self.gate_ends.push(self.gates.len());
+        self.authenticator_ends.push(self.authenticators.len());
     }
 
     pub(super) fn gates(&self, bucket: usize) -> &[BucketGate] {
-        &self.gates[self.ranges(bucket)[0].clone()]
+        &self.gates[start(&self.gate_ends, bucket)..self.gate_ends[bucket]]
     }
 
     pub(super) fn authenticators(&self, bucket: usize) -> &[BucketAuthenticator] {
-        &self.authenticators[self.ranges(bucket)[1].clone()]
+        &self.authenticators[start(&self.authenticator_ends, bucket)..self.authenticator_ends[bucket]]
     }
 
-    #[cfg(test)]
     pub(super) fn gates_mut(&mut self, bucket: usize) -> &mut [BucketGate] {
-        let range = self.ranges(bucket)[0].clone();
-        &mut self.gates[range]
+        &mut self.gates[start(&self.gate_ends, bucket)..self.gate_ends[bucket]]
     }
+}
+
+/// Where a bucket begins.
+fn start(ends: &[usize], bucket: usize) -> usize {
+    bucket.checked_sub(1).map_or(0, |before| ends[before])
 }
 
 /// All components that the evaluator has for a run, in their buckets.
@@ -86,40 +81,66 @@ pub(super) struct Material {
 }
 
 /// What a bucket gives.
-pub(super) struct Given {
-    pub(super) key: Block,
+struct Given {
+    key: Block,
     /// The difference, if the bucket has shown it.
-    pub(super) delta: Option<Block>,
+    delta: Option<Block>,
 }
 
 impl Material {
-    /// The key that an AND bucket gives for keys of its first gate's inputs.
-    pub(super) fn and(&self, bucket: usize, left: Block, right: Block) -> Given {
-        let keys = self.and_gates(bucket, left, right);
-        match keys.iter().all(|&key| key == keys[0]) {
-            true => Given { key: keys[0], delta: None },
-            false => self.vote(self.ands.authenticators(bucket), &keys),
+    /// Joins the AND buckets to the function: `solderings` lead from the left and right input of each gate to the first
+    /// gate of its bucket.
+    pub(super) fn join(&mut self, solderings: &[[Block; 2]]) {
+        for (bucket, [left, right]) in solderings.iter().enumerate() {
+            for gate in self.ands.gates_mut(bucket) {
+                gate.left ^= *left;
+                gate.right ^= *right;
+            }
         }
     }
 
-    /// What each gate of an AND bucket gives.
+    /// The keys of all outputs for those of all inputs, once the buckets are joined, and the difference if a bucket has
+    /// shown it.
+    ///
+    /// *Shape*: `circuits` as the program's components.
+    pub(super) fn evaluate(
+        &self,
+        plan: &Plan,
+        circuits: &[BucketCircuit],
+        keys: &[Block],
+    ) -> (Vec<Block>, Option<Block>) {
+        let mut walk = Walk::new(plan.program(), plan.by_port(keys), [Block::ZERO; 2]);
+        let (mut evaluator, buckets) = (self.components.buckets(), self.gate_buckets());
+        let (mut first, mut shown) = (0, None);
+        let (mut wires, mut outputs) = (Vec::new(), Vec::new());
+        let mut judge = |bucket: usize, keys: &[Block]| {
+            let given = self.vote(self.ands.authenticators(bucket), keys);
+            shown = shown.or(given.delta);
+            given.key
+        };
+        while let Some(instance) = walk.next_instance(&mut wires) {
+            let circuit = &circuits[plan.program().component_id(instance).0 as usize];
+            evaluator.run(circuit, (first, buckets), &wires, &mut outputs, &mut judge);
+            walk.finish(instance, &outputs);
+            first += circuit.and_count();
+            wires.zeroize();
+            outputs.zeroize();
+        }
+        (walk.into_outputs().iter().flatten().copied().collect(), shown)
+    }
+
+    fn gate_buckets(&self) -> GateBuckets<'_> {
+        GateBuckets { gates: &self.ands.gates, ends: &self.ands.gate_ends }
+    }
+
+    /// What each gate of an AND bucket gives for keys of the wires that it is joined to.
     pub(super) fn and_gates(&self, bucket: usize, left: Block, right: Block) -> Vec<Block> {
-        self.gates(self.ands.gates(bucket), left, right)
+        self.components.buckets().each(self.ands.gates(bucket), [left, right])
     }
 
-    /// What each gate of an input bucket gives.
+    /// What each gate of an input bucket gives for keys of its first gate's inputs.
     pub(super) fn input_gates(&self, bucket: usize, left: Block, right: Block) -> Vec<Block> {
-        self.gates(self.input_gates.gates(bucket), left, right)
-    }
-
-    fn gates(&self, gates: &[BucketGate], left: Block, right: Block) -> Vec<Block> {
-        let numbers: Vec<u64> = gates.iter().map(|gate| gate.number).collect();
-        let tables: Vec<&[u8]> = gates.iter().map(|gate| bytemuck::bytes_of(&gate.table)).collect();
-        let inputs: Vec<Block> = gates.iter().flat_map(|gate| [left ^ gate.left, right ^ gate.right]).collect();
-        let mut keys = vec![Block::ZERO; gates.len()];
-        self.components.evaluate(&numbers, &inputs, &tables, &mut keys);
-        keys.iter_mut().zip(gates).for_each(|(key, gate)| *key ^= gate.output);
-        keys
+        self.components.buckets().each(self.input_gates.gates(bucket), [left, right])
     }
 
     /// A bucket's gates disagree: those and its authenticators vote.
@@ -148,9 +169,28 @@ impl Material {
         authenticators.iter().filter(|of| self.components.accepts(of.number, &of.pair, key ^ of.wire)).count()
     }
 
-    /// Whether most authenticators of an input accept its key.
-    pub(super) fn input_is_valid(&self, input: usize, key: Block) -> bool {
-        let authenticators = self.inputs.authenticators(input);
-        2 * self.accepting(authenticators, key) > authenticators.len()
+    /// The first of the inputs whose key most of its authenticators do not accept.
+    ///
+    /// *Shape*: the keys of the first inputs.
+    pub(super) fn first_wrong_input(&self, keys: &[Block]) -> Option<usize> {
+        let of_input =
+            |(input, &key): (usize, &Block)| self.inputs.authenticators(input).iter().map(move |of| (of, key));
+        let all = keys.iter().enumerate().flat_map(of_input);
+        let numbers: Vec<u64> = all.clone().map(|(of, _)| of.number).collect();
+        let mut hashes: Vec<Block> = all.map(|(of, key)| key ^ of.wire).collect();
+        self.components.authenticator_hashes(&numbers, &mut hashes);
+        let mut hashes = hashes.into_iter();
+        (0..keys.len()).find(|&input| {
+            let authenticators = self.inputs.authenticators(input);
+            let accepting = authenticators.iter().zip(&mut hashes).filter(|(of, hash)| of.is(*hash)).count();
+            2 * accepting <= authenticators.len()
+        })
+    }
+}
+
+impl BucketAuthenticator {
+    /// Whether it is an authenticator of what has this hash.
+    fn is(&self, hash: Block) -> bool {
+        (hash.ct_eq(&self.pair[0]) | hash.ct_eq(&self.pair[1])).into()
     }
 }

@@ -6,9 +6,10 @@ use garblet_net::Hello;
 use garblet_ot::Sigma;
 
 use super::{
-    CONSTRUCTOR, EVALUATOR, PAST,
+    CONSTRUCTOR, EVALUATOR,
     delta_ot::{self, SEEDS},
     gates::TABLE_BYTES,
+    parameters::Parameters,
     plan::{Order, Plan, STATISTICAL},
 };
 use crate::{
@@ -25,6 +26,18 @@ pub struct Checks {
     pub authenticators: u64,
 }
 
+impl Checks {
+    /// How many are checked in the mean.
+    pub fn expected(order: &Order) -> Self {
+        let Parameters { check_gates, check_authenticators, .. } = order.parameters();
+        let share = |made: usize, probability: f64| (made as f64 * probability).round() as u64;
+        Checks {
+            gates: share(order.gates_made(), check_gates),
+            authenticators: share(order.authenticators_made(), check_authenticators),
+        }
+    }
+}
+
 /// What a phase of one run of `plan`, for which `order` is made, costs `party`, both hellos given, if so many components were checked.
 ///
 /// With `Q` gates and `A` authenticators made, `q` AND buckets of `b` gates and `b - 1` authenticators, `n` inputs of `c`
@@ -33,9 +46,11 @@ pub struct Checks {
 /// | phase | constructor to evaluator | evaluator to constructor |
 /// |---|---|---|
 /// | setup | hello, checked OT extension by `w` and by 168, 49, one commitment | hello, the other sides of both, 16 |
-/// | prepare | 16, commitments to `3 Q + A + n + m + 80`, `16 (n + 40)`, `48 Q + 32 A`, `(n + m + 40) / 8`, 40 openings, `16 (3 g + a + 40 + w)`, `16 (3 (b - 1) q + 3 (d - 1) k + (b - 1) q + (c - 1) n + w)` | `21 n`, 770 |
+/// | prepare | 16, commitments to `3 Q + A + n + m + 80` in parts, `16 (n + 40)`, `48 Q + 32 A`, `(n + m + 40) / 8`, 40 openings, `16 (40 + w)`, `16 (3 g + a)` and for each part `16 w`, `16 (3 (b - 1) q + 3 (d - 1) k + (b - 1) q + (c - 1) n)` and for each span `16 w` | `21 n`, 738, for each part 32, for each span 16 |
 /// | build | `16 (2 and + n1 + r + w)` | 16 |
 /// | online | `16 n1`, `n2 + m2` openings | `n2 / 8`, `16 m1` |
+///
+/// A part are some ten thousand components that are made at once, a span are as many whose buckets are joined at once.
 pub fn communication(
     plan: &Plan,
     order: &Order,
@@ -48,7 +63,7 @@ pub fn communication(
     Communication {
         bytes_sent: bytes(plan, order, party, phase, hello, checks),
         bytes_received: bytes(plan, order, peer, phase, hello, checks),
-        rounds: rounds(plan, party, phase),
+        rounds: rounds(plan, order, party, phase),
     }
 }
 
@@ -58,11 +73,13 @@ fn bytes(plan: &Plan, order: &Order, from: Party, phase: Phase, hello: &[Hello; 
         (Phase::Prepare, true) => prepare(plan.config().code, order, checks),
         (Phase::Prepare, false) => {
             let claims = statistical().div_ceil(8) + 16 * statistical();
-            delta_ot::extension_bytes(order.inputs() as u64 + statistical()) + 7 * 16 + claims
+            // Challenges: two calls for commitments; told bits; all components; the difference; parts twice, and spans.
+            let challenges = 5 + 2 * order.parts().count() + order.spans().count();
+            delta_ot::extension_bytes(order.inputs() as u64 + statistical()) + 16 * challenges as u64 + claims
         }
-        (Phase::Build, true) => batch_opening_bytes(plan.config().code, build_openings(plan)),
+        (Phase::Build, true) => batch_opening_bytes(plan.config().code, plan.openings() as u64),
         (Phase::Build, false) => {
-            if build_openings(plan) > 0 {
+            if plan.openings() > 0 {
                 16
             } else {
                 0
@@ -91,28 +108,26 @@ fn prepare(code: Code, order: &Order, checks: Checks) -> u64 {
     let (gates, authenticators) = (order.gates_made() as u64, order.authenticators_made() as u64);
     let (inputs, outputs) = (order.inputs() as u64, order.outputs() as u64);
     let chosen = inputs + statistical();
-    let random = 3 * gates + authenticators + outputs + statistical();
-    let committed = commit_bytes(code, random) + commit_bytes(code, chosen) + 16 * chosen;
+    let of_parts: u64 = order.parts().map(|part| commit_bytes(code, part.wires() as u64)).sum();
+    let committed = of_parts + commit_bytes(code, outputs + statistical()) + commit_bytes(code, chosen) + 16 * chosen;
     let components = gates * (TABLE_BYTES as u64 + 16) + authenticators * 32;
     let told = (inputs + outputs + statistical()).div_ceil(8) + statistical() * opening_bytes(code) as u64;
-    let checked = batch_opening_bytes(code, 3 * checks.gates + checks.authenticators + statistical());
-    16 + committed + components + told + checked + batch_opening_bytes(code, order.parameters().solderings())
-}
-
-fn build_openings(plan: &Plan) -> u64 {
-    2 * plan.program().stats().and + input_bits(plan, CONSTRUCTOR) + input_bits(plan, PAST)
+    let words = 16 * code.length() as u64;
+    let checked = 16 * (3 * checks.gates + checks.authenticators) + words * order.parts().count() as u64;
+    let joined: u64 = order.spans().map(|span| 16 * (span.buckets * span.openings()) as u64 + words).sum();
+    16 + committed + components + told + batch_opening_bytes(code, statistical()) + checked + joined
 }
 
 /// How often the party waits after having sent.
-fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
+fn rounds(plan: &Plan, order: &Order, party: Party, phase: Phase) -> u64 {
     let learns = output_bits(plan, CONSTRUCTOR) > 0;
     let gives = input_bits(plan, EVALUATOR) > 0;
     match (phase, party == CONSTRUCTOR) {
         (Phase::Setup, _) => 7,
-        // OTs and their check; two calls for commitments; told bits, challenge, its openings, permutation, solderings.
-        (Phase::Prepare, _) => 9,
+        // OTs and their check; two calls for commitments; parts; told bits, challenge, the difference; parts; spans.
+        (Phase::Prepare, _) => 7 + 2 * order.parts().count() as u64 + order.spans().count() as u64,
         // The constructor waits for the challenge, the evaluator for the answer to it.
-        (Phase::Build, _) => u64::from(build_openings(plan) > 0),
+        (Phase::Build, _) => u64::from(plan.openings() > 0),
         (Phase::Online, true) => u64::from(gives) + u64::from(learns),
         (Phase::Online, false) => u64::from(gives),
     }

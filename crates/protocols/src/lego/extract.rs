@@ -32,7 +32,7 @@ pub(super) struct Extracted {
 /// Computes with the difference.
 ///
 /// *Shape*: `keys` are those of all input bits, `own` the evaluator's input, `joins` the solderings of the constructor's
-/// inputs, and those that are read, to the input buckets, `solderings` those of left and right input of every AND gate.
+/// inputs, and those that are read, to the input buckets.
 pub(super) fn extract(
     plan: &Plan,
     material: &Material,
@@ -40,7 +40,6 @@ pub(super) fn extract(
     keys: &[Block],
     own: &Bits,
     joins: &[Block],
-    solderings: &[[Block; 2]],
 ) -> Extracted {
     let owners = plan.owners();
     let of_constructor: Vec<Block> =
@@ -53,10 +52,9 @@ pub(super) fn extract(
     let zeros: Vec<Known> =
         keys.iter().zip(&bits).map(|(&key, &bit)| Known { zero: key ^ (Block::mask(bit) & delta) }).collect();
     let mut bucket = 0..;
-    let zeros = walk(plan.program(), plan.by_port(&zeros), Known { zero: delta }, |left, right| {
+    let zeros = walk(plan, plan.by_port(&zeros), Known { zero: delta }, |left, right| {
         let bucket = bucket.next().unwrap_or(0);
-        let [l, r] = solderings[bucket];
-        let given = |a: Block, b: Block| material.and_gates(bucket, left.zero ^ l ^ a, right.zero ^ r ^ b);
+        let given = |a: Block, b: Block| material.and_gates(bucket, left.zero ^ a, right.zero ^ b);
         Known { zero: zero_key(delta, given) }
     });
     let outputs = evaluate(plan.program(), &values);

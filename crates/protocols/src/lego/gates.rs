@@ -4,7 +4,7 @@
 //! is committed to. An authenticator accepts a key of its wire and shows nothing: the hashes of both keys, in random order.
 
 use garblet_circuit::{Circuit, Component, Gate, Port, Type, Wire};
-use garblet_garble::{GarblingConfig, HashKind, InstanceEvaluator, Instances, SchemeKind, Seeds};
+use garblet_garble::{BucketEvaluator, GarblingConfig, HashKind, InstanceEvaluator, Instances, SchemeKind, Seeds};
 use garblet_primitives::{Block, Delta, OtHash};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -60,6 +60,11 @@ impl Components {
         InstanceEvaluator::new(self.gate_seed).evaluate((&self.instances, 0), numbers, inputs, tables, outputs);
     }
 
+    /// Evaluates gates in their buckets.
+    pub(super) fn buckets(&self) -> BucketEvaluator {
+        BucketEvaluator::new(self.gate_seed)
+    }
+
     /// Authenticators from number `first` on for wires with these zero keys; `swaps` says which stand in reverse order.
     pub(super) fn authenticate(
         &self,
@@ -74,6 +79,11 @@ impl Components {
         self.authenticator_hash.hash_batch(first, &mut high);
         let order = |((low, high), swap)| [Block::select(swap, low, high), Block::select(swap, high, low)];
         low.into_iter().zip(high).zip(swaps).map(order).collect()
+    }
+
+    /// The hashes of keys, each for the authenticator of that number, in place of the keys.
+    pub(super) fn authenticator_hashes(&self, numbers: &[u64], keys: &mut [Block]) {
+        self.authenticator_hash.hash_each(numbers, keys);
     }
 
     /// Whether an authenticator accepts a key.

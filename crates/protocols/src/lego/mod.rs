@@ -16,8 +16,8 @@
 //! | `prepare` 2 | both | correlated OTs `r_i`, `r_i + b_i delta`: one per input bit, and 40 to be checked | `delta_ot` |
 //! | 3, 4 | constructor | commits to three wires of every gate, one of every authenticator, all `r_i` and masks `v_j` of outputs; sends gates and authenticators | `gates` |
 //! | 5 to 7 | both | VerLeak: the constructor tells the select bits of `r_i` and `v_j`; blinded random combinations of them are opened | `leak` |
-//! | 8 to 10 | evaluator | checks gates and authenticators by coins, and that the committed difference is that of 40 OTs | `layout` |
-//! | 11, 12 | both | the evaluator permutes the others into buckets; the constructor opens what joins the components of each | `layout` |
+//! | 8 to 10 | evaluator | checks that the committed difference is that of 40 OTs, and gates and authenticators by coins | `layout` |
+//! | 11, 12 | both | the others are permuted into buckets, as the evaluator has said in 8; the constructor opens what joins the components of each | `layout`, `shuffle` |
 //! | `build` | constructor | opens what joins the buckets to the function, and the constructor's inputs to input buckets | `wiring` |
 //! | `online` 1 | evaluator | sends `e = b + y` | `Evaluator::online` |
 //! | 2, 3 | constructor | sends its own input keys; opens `r_i + K_i + e_i delta`, and `v_j + K_j` of the evaluator's outputs | `Constructor::online` |
@@ -29,7 +29,10 @@
 //! # Deviations
 //!
 //! - An output is masked as the sum of committed wires that it is, without an AND gate of its own.
-//! - The challenge and the permutation are seeds.
+//! - Challenge and permutation are one seed, which the evaluator sends when everything has arrived. So the constructor knows the buckets
+//!   before it opens what is checked; but gates, authenticators and commitments are all fixed by then, and what is left to it is to give up.
+//! - Components are made, checked and joined in parts, of which neither party keeps more than two in memory: the constructor makes its
+//!   wires anew from seeds once it knows what is checked, and what awaits its bucket lies, sealed, beside the store.
 //! - Sizes of buckets are computed for the least bytes, those of inputs by themselves; see [`parameters`].
 //! - The constructor may learn outputs too: a key of an output is a proof of what it stands for. That costs one message more.
 //! - When two keys of a bucket are accepted the evaluator does what the proof says, where the public prototype takes the one with more
@@ -57,6 +60,7 @@ mod pieces;
 mod plan;
 mod pool;
 mod secrets;
+mod shuffle;
 #[cfg(test)]
 mod tests;
 mod wiring;

@@ -194,7 +194,7 @@ impl Parameters {
     }
 
     /// How many sums of wires are opened to join the components of every bucket.
-    pub(super) fn solderings(&self) -> u64 {
+    pub fn solderings(&self) -> u64 {
         let Parameters { demand, buckets, .. } = self;
         let others = |size: u32| u64::from(size - 1);
         demand.gates * (3 * others(buckets.gates) + u64::from(buckets.authenticators()))

@@ -3,6 +3,7 @@
 
 use garblet_commit::{Code, Committed, Watched, opening_bytes};
 use garblet_primitives::Block;
+use garblet_store::Scratch;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{
@@ -10,6 +11,7 @@ use super::{
     layout::Soldering,
     plan::Amounts,
 };
+use crate::error::ProtocolError;
 
 /// What a piece serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +91,46 @@ impl Storable for Watched {
     }
 }
 
+impl<W: Storable, const N: usize> Storable for [W; N]
+where
+    [W; N]: Zeroize,
+{
+    fn bytes(code: Code) -> usize {
+        N * W::bytes(code)
+    }
+
+    fn write(&self, code: Code, bytes: &mut Vec<u8>) {
+        self.iter().for_each(|wire| wire.write(code, bytes));
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        let size = bytes.len() / N;
+        std::array::from_fn(|wire| W::read(&bytes[wire * size..][..size]))
+    }
+}
+
+/// Where pieces are made: room for components on their way into buckets, and what becomes of pieces that are complete.
+pub(super) trait Workshop {
+    /// Room for so many streams.
+    fn room(&mut self, streams: usize) -> Result<Scratch, ProtocolError>;
+
+    /// Takes what is complete, while more is made, or leaves it where it is.
+    fn pass<P: Pieces>(&mut self, pieces: &mut P) -> Result<(), ProtocolError>;
+}
+
+/// Everything stays in memory.
+pub(super) struct InMemory;
+
+impl Workshop for InMemory {
+    fn room(&mut self, streams: usize) -> Result<Scratch, ProtocolError> {
+        Ok(Scratch::in_memory(streams))
+    }
+
+    fn pass<P: Pieces>(&mut self, _pieces: &mut P) -> Result<(), ProtocolError> {
+        Ok(())
+    }
+}
+
 /// What a party keeps, by kind and in order.
 pub(super) trait Pieces: Default {
     /// How many there are of a kind.
@@ -112,10 +154,30 @@ pub(super) struct Wires<W: Zeroize> {
     pub(super) masks: Vec<W>,
 }
 
+impl<W: Copy + Zeroize> Wires<W> {
+    /// Adds the wires of a bucket: those of its first gate, or its first authenticator's.
+    pub(super) fn push_head(&mut self, kind: Kind, gates: &[Soldering<W>], authenticators: &[W]) {
+        match (kind, gates, authenticators) {
+            (Kind::Gate, [head, ..], _) => self.gates.push(*head),
+            (Kind::InputPair, [[left, right, _], ..], _) => self.input_gates.push([*left, *right]),
+            (Kind::Input, _, [head, ..]) => self.inputs.push(*head),
+            _ => {}
+        }
+    }
+}
+
 impl<W: Zeroize> Default for Wires<W> {
     fn default() -> Self {
         let (gates, inputs, strings) = (Vec::new(), Vec::new(), Vec::new());
         Wires { gates, inputs, strings, input_gates: Vec::new(), masks: Vec::new() }
+    }
+}
+
+impl<W: Zeroize> Wires<W> {
+    /// Wipes and frees what is not needed any more once buckets are joined to the function.
+    pub(super) fn joined(&mut self) {
+        std::mem::take(&mut self.gates).zeroize();
+        std::mem::take(&mut self.input_gates).zeroize();
     }
 }
 
@@ -186,7 +248,7 @@ pub(super) struct EvaluatorPieces {
 }
 
 /// Which of [`EvaluatorPieces::buckets`] belongs to a kind of piece.
-fn bucket_of(kind: Kind) -> Option<usize> {
+pub(super) fn bucket_of(kind: Kind) -> Option<usize> {
     [Kind::Gate, Kind::InputPair, Kind::Input].iter().position(|&other| other == kind)
 }
 

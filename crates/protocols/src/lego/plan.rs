@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, str::FromStr, sync::Arc};
 
-use garblet_circuit::{Bits, Input, InputId, Party, Program};
+use garblet_circuit::{Bits, Input, InputId, InstanceId, Party, Program, Schedule};
 use garblet_commit::Code;
 use garblet_garble::GarblingConfig;
 use garblet_ot::Width;
@@ -11,6 +11,7 @@ use garblet_primitives::Block;
 use super::{
     CONSTRUCTOR, EVALUATOR, NAME, PAST,
     parameters::{Demand, Parameters},
+    pieces::Kind,
 };
 use crate::{error::ProtocolError, interface};
 
@@ -20,6 +21,11 @@ pub const STATISTICAL: u32 = 40;
 /// The fewest gates and inputs that are made at once: fewer would need larger buckets.
 const LEAST_GATES: u64 = 512;
 const LEAST_INPUTS: u64 = 32;
+
+/// Wires that are committed to at once, and components whose buckets are joined at once: as many as keep what both parties send
+/// for a part itself below a percent, and memory far below what a process has. Tests have small ones.
+const PART: usize = if cfg!(test) { 3 << 12 } else { 3 << 16 };
+const SPAN: usize = if cfg!(test) { 3 << 11 } else { 3 << 15 };
 
 /// How bucket sizes and the probabilities of checks are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +53,8 @@ pub struct Config {
     pub ot_width: Width,
     /// How bucket sizes are chosen.
     pub sizing: Sizing,
+    /// Whether what the stores lack is made when the function is known.
+    pub top_up: bool,
 }
 
 /// How much is prepared, or taken of it.
@@ -119,12 +127,12 @@ impl Order {
     }
 
     /// Garbled gates that are made.
-    pub(super) fn gates_made(&self) -> usize {
+    pub fn gates_made(&self) -> usize {
         self.parameters.gates_made(STATISTICAL) as usize
     }
 
     /// Wire authenticators that are made.
-    pub(super) fn authenticators_made(&self) -> usize {
+    pub fn authenticators_made(&self) -> usize {
         self.parameters.authenticators_made(STATISTICAL) as usize
     }
 
@@ -136,6 +144,79 @@ impl Order {
     /// Output bits that are prepared.
     pub(super) fn outputs(&self) -> usize {
         self.outputs as usize
+    }
+
+    /// The parts in which components are made and checked, all of about the same size.
+    pub(super) fn parts(&self) -> impl Iterator<Item = Part> + use<> {
+        let [gates, authenticators] = [self.gates_made(), self.authenticators_made()];
+        let count = (3 * gates + authenticators).div_ceil(PART).max(1);
+        let share = move |all: usize, part: usize| all * (part + 1) / count - all * part / count;
+        (0..count).map(move |part| Part { gates: share(gates, part), authenticators: share(authenticators, part) })
+    }
+
+    /// The buckets of every kind, so many at a time.
+    pub(super) fn spans(&self) -> impl Iterator<Item = Span> + use<> {
+        let Parameters { demand, buckets, .. } = self.parameters;
+        let authenticators = buckets.authenticators();
+        let kinds = [
+            (Kind::Gate, demand.gates, [buckets.gates, authenticators]),
+            (Kind::InputPair, demand.input_buckets, [buckets.input_gates, 0]),
+            (Kind::Input, demand.inputs, [0, buckets.input_authenticators]),
+        ];
+        kinds.into_iter().flat_map(|(kind, all, sizes)| {
+            let sizes = sizes.map(|size| size as usize);
+            let (all, at_once) = (all as usize, (SPAN / (sizes[0] + sizes[1])).max(1));
+            (0..all).step_by(at_once).map(move |done| Span { kind, buckets: at_once.min(all - done), sizes })
+        })
+    }
+}
+
+/// Components that are made at once: those of about [`PART`] wires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) gates: usize,
+    pub(super) authenticators: usize,
+}
+
+impl Part {
+    /// Wires that are committed to.
+    pub(super) fn wires(self) -> usize {
+        3 * self.gates + self.authenticators
+    }
+}
+
+/// Buckets of a kind that are joined at once: about [`SPAN`] components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) kind: Kind,
+    pub(super) buckets: usize,
+    /// Gates and authenticators of each bucket.
+    pub(super) sizes: [usize; 2],
+}
+
+impl Span {
+    /// How many gates and authenticators there are in all buckets.
+    pub(super) fn components(&self) -> [usize; 2] {
+        self.sizes.map(|size| size * self.buckets)
+    }
+
+    /// A bucket's gates and authenticators among those of all buckets.
+    pub(super) fn bucket<'a, G, A>(
+        &self,
+        bucket: usize,
+        gates: &'a [G],
+        authenticators: &'a [A],
+    ) -> (&'a [G], &'a [A]) {
+        let [of_gates, of_authenticators] = self.sizes.map(|size| bucket * size..(bucket + 1) * size);
+        (&gates[of_gates], &authenticators[of_authenticators])
+    }
+
+    /// How many sums are opened to join each bucket.
+    pub(super) fn openings(&self) -> usize {
+        match self.sizes {
+            [0, authenticators] => authenticators.saturating_sub(1),
+            [gates, authenticators] => 3 * (gates - 1) + authenticators,
+        }
     }
 }
 
@@ -173,6 +254,8 @@ impl FromStr for Sizing {
 pub struct Plan {
     program: Arc<Program>,
     config: Config,
+    /// Of every component of the program.
+    schedules: Vec<Schedule>,
 }
 
 impl Plan {
@@ -199,14 +282,15 @@ impl Plan {
             kept.iter().for_each(|&input| read.set_owner(InputId(input as u32), PAST));
             program = Arc::new(read);
         }
-        Ok(Plan { program, config })
+        let schedules = program.components().iter().map(|component| Schedule::new(component.circuit())).collect();
+        Ok(Plan { program, config, schedules })
     }
 
     /// What a run takes of what is prepared.
     pub fn amounts(&self) -> Amounts {
         let bits = |party| interface::input_bits(&self.program, party) as u64;
         Amounts {
-            gates: self.program.stats().and,
+            gates: self.and_count(),
             inputs: bits(CONSTRUCTOR) + bits(EVALUATOR),
             input_pairs: (bits(CONSTRUCTOR) + bits(PAST)).div_ceil(2),
             outputs: self.outputs() as u64,
@@ -218,6 +302,28 @@ impl Plan {
     /// *Errors*: as [`Order::new`].
     pub fn order(&self) -> Result<Order, ProtocolError> {
         Order::new(self.amounts(), self.config)
+    }
+
+    /// AND gates that the program takes: those that an output depends on.
+    pub(super) fn and_count(&self) -> u64 {
+        let instances = (0..self.program.instance_count()).map(|instance| InstanceId(instance as u32));
+        instances.map(|instance| self.schedule(instance).and_count()).sum()
+    }
+
+    /// What is opened to join buckets to the function: both inputs of every AND gate, and the ends of the input buckets.
+    pub(super) fn openings(&self) -> usize {
+        let bits = |party| interface::input_bits(&self.program, party);
+        2 * self.and_count() as usize + bits(CONSTRUCTOR) + bits(PAST)
+    }
+
+    /// How the component of an instance is gone through.
+    pub(super) fn schedule(&self, instance: InstanceId) -> &Schedule {
+        &self.schedules[self.program.component_id(instance).0 as usize]
+    }
+
+    /// The same of all components.
+    pub(super) fn schedules(&self) -> &[Schedule] {
+        &self.schedules
     }
 
     /// The program.

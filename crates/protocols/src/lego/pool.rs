@@ -1,14 +1,14 @@
 //! Prepared pieces in a store: what both parties have of them, each taken once.
 
 use garblet_commit::Code;
-use garblet_store::{Batch, Binding, IdSet, PieceId, State, Store, StoreError};
+use garblet_store::{Batch, Binding, IdSet, PieceId, Scratch, State, Store, StoreError};
 use zeroize::Zeroizing;
 
 use super::{
     NAME,
     messages::Has,
-    pieces::{Kind, Pieces},
-    plan::{Amounts, Config},
+    pieces::{Kind, Pieces, Workshop},
+    plan::{Amounts, Config, Plan},
     secrets::{MEETINGS_MAX, Secrets},
 };
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The version of what is stored.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The name of the protocol's state in a store. Empty once the peer has cheated.
 const STATE: &str = "lego";
@@ -84,18 +84,19 @@ impl Pool {
         Ok(self.store.set_state(STATE, state(secrets))?)
     }
 
-    /// Puts pieces into the store, all or none, together with what is known of all pieces.
-    pub(super) fn put(&mut self, pieces: &impl Pieces, secrets: &Secrets) -> Result<(), ProtocolError> {
-        let mut batch = self.store.batch();
-        for kind in Kind::ALL {
-            put_kind(&mut batch, pieces, kind, self.code)?;
-        }
-        batch.set_state(STATE, state(secrets))?;
-        Ok(batch.commit()?)
+    /// Begins to put pieces into the store.
+    pub(super) fn filling(&mut self) -> Filling<'_> {
+        Filling { code: self.code, batch: self.store.batch() }
+    }
+
+    /// What is made for a run of a plan before it takes anything: what the store lacks, if it is to be made at all.
+    pub(super) fn to_make(&self, plan: &Plan) -> Option<Amounts> {
+        let lacks = self.lacks(&plan.amounts());
+        (plan.config().top_up && lacks != Amounts::default()).then_some(lacks)
     }
 
     /// How much the store lacks of these amounts.
-    pub(super) fn lacks(&self, amounts: &Amounts) -> Amounts {
+    fn lacks(&self, amounts: &Amounts) -> Amounts {
         let missing = |kind: Kind| kind.of(amounts).saturating_sub(self.store.count(&stored(kind, self.code)));
         let [gates, inputs, input_pairs, outputs] = Kind::ALL.map(missing);
         Amounts { gates, inputs, input_pairs, outputs }
@@ -179,15 +180,38 @@ pub(super) fn judge<T>(pool: &mut Option<Pool>, result: Result<T, ProtocolError>
     result
 }
 
-fn put_kind(batch: &mut Batch<'_>, pieces: &impl Pieces, kind: Kind, code: Code) -> Result<(), ProtocolError> {
-    let stored = stored(kind, code);
-    let mut bytes = Zeroizing::new(Vec::new());
-    for index in 0..pieces.count(kind) {
-        bytes.clear();
-        pieces.write(kind, index, code, &mut bytes);
-        batch.push(&stored, batch.next_id(&stored), &bytes)?;
+/// Pieces on their way into a store, all or none; those that are complete are written while others are made.
+pub(super) struct Filling<'a> {
+    code: Code,
+    batch: Batch<'a>,
+}
+
+impl Filling<'_> {
+    /// Makes everything durable, together with what is known of all pieces.
+    pub(super) fn finish(mut self, secrets: &Secrets) -> Result<(), ProtocolError> {
+        self.batch.set_state(STATE, state(secrets))?;
+        Ok(self.batch.commit()?)
     }
-    Ok(())
+}
+
+impl Workshop for Filling<'_> {
+    fn room(&mut self, streams: usize) -> Result<Scratch, ProtocolError> {
+        Ok(self.batch.scratch(streams)?)
+    }
+
+    fn pass<P: Pieces>(&mut self, pieces: &mut P) -> Result<(), ProtocolError> {
+        let mut bytes = Zeroizing::new(Vec::new());
+        for kind in Kind::ALL {
+            let stored = stored(kind, self.code);
+            for index in 0..pieces.count(kind) {
+                bytes.clear();
+                pieces.write(kind, index, self.code, &mut bytes);
+                self.batch.push(&stored, self.batch.next_id(&stored), &bytes)?;
+            }
+        }
+        *pieces = P::default();
+        Ok(())
+    }
 }
 
 /// A kind as stores know it.

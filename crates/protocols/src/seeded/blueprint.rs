@@ -9,7 +9,7 @@ use garblet_primitives::Block;
 use crate::interface::{self, EVALUATOR, GARBLER};
 
 /// Chunks of tables that are garbled, sent and evaluated together.
-const PIECE_CHUNKS: usize = 6;
+const PIECE_CHUNKS: usize = 2;
 
 /// Whose labels every circuit has commitments to, two for each wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

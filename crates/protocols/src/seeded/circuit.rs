@@ -92,24 +92,31 @@ impl<'p> Stream<'p> {
         Stream { blueprint, head, garbling: Some(garbling), outputs: Vec::new(), part: 0 }
     }
 
-    /// The next part, none after the tail.
-    pub(crate) fn next_part(&mut self) -> Option<Vec<Block>> {
+    /// Puts the next part in place of what is in `blocks`; whether there was one: none comes after the tail.
+    pub(crate) fn next_part(&mut self, blocks: &mut Vec<Block>) -> bool {
         let part = self.part;
         self.part += 1;
         if let Some(head) = self.head.take() {
-            return Some(head);
+            blocks.clear();
+            blocks.extend_from_slice(&head);
+            return true;
         }
         match self.blueprint.pieces().nth(part - 1) {
             Some(ands) => {
-                let mut blocks = vec![Block::ZERO; self.blueprint.part_blocks(part)];
-                self.tables(&mut bytemuck::cast_slice_mut(&mut blocks)[..self.blueprint.piece_bytes(ands)]);
-                Some(blocks)
+                blocks.resize(self.blueprint.part_blocks(part), Block::ZERO);
+                let bytes: &mut [u8] = bytemuck::cast_slice_mut(blocks);
+                let (tables, rest) = bytes.split_at_mut(self.blueprint.piece_bytes(ands));
+                self.tables(tables);
+                rest.fill(0);
             }
             None => {
-                self.outputs = self.garbling.take()?.into_outputs();
-                Some(pack(&self.blueprint.select_bits(&self.outputs)))
+                let Some(garbling) = self.garbling.take() else { return false };
+                self.outputs = garbling.into_outputs();
+                blocks.clear();
+                blocks.extend(pack(&self.blueprint.select_bits(&self.outputs)));
             }
         }
+        true
     }
 
     /// The zero labels of all outputs in program order, after the last part. *Secret*.

@@ -8,6 +8,7 @@ use zeroize::Zeroizing;
 
 use super::{
     blueprint::Blueprint,
+    buffers::Buffers,
     circuit::{Secrets, Shared, Stream},
     lanes,
 };
@@ -31,6 +32,7 @@ pub(crate) struct Garbling {
     order: Box<dyn Iterator<Item = (usize, usize)> + Send>,
     workers: usize,
     parts: Vec<mpsc::Receiver<Vec<Block>>>,
+    making: Arc<Making>,
     work: Vec<Work<()>>,
 }
 
@@ -46,7 +48,7 @@ impl Garbling {
     ) -> Self {
         let part_count = blueprints.first().map_or(0, |blueprint| blueprint.part_count());
         let order = Box::new(lanes::order(seeds.len(), part_count));
-        let making = Arc::new(Making { blueprints, shared, seeds });
+        let making = Arc::new(Making { blueprints, shared, seeds, buffers: Buffers::default() });
         let (mut parts, mut work) = (Vec::with_capacity(workers), Vec::with_capacity(workers));
         for worker in 0..workers {
             let (give, take) = workers::channel();
@@ -54,7 +56,7 @@ impl Garbling {
             work.push(Work::begin(move || making.garble(worker, workers, &give)));
             parts.push(take);
         }
-        Garbling { order, workers, parts, work }
+        Garbling { order, workers, parts, making, work }
     }
 
     /// The next part, none after the last.
@@ -64,6 +66,11 @@ impl Garbling {
         let Some((circuit, part)) = self.order.next() else { return Ok(None) };
         let made = self.parts[lanes::worker_of(circuit, self.workers)].recv().await;
         Ok(Some(Part { circuit, part, blocks: made.ok_or(ProtocolError::WorkerLost)? }))
+    }
+
+    /// Gives back the blocks of a part that has been sent.
+    pub(crate) fn sent(&self, blocks: Vec<Block>) {
+        self.making.buffers.give_back(blocks);
     }
 
     /// Waits for the threads, after the last part.
@@ -82,6 +89,7 @@ struct Making {
     blueprints: Vec<Arc<Blueprint>>,
     shared: Shared,
     seeds: Zeroizing<Vec<Block>>,
+    buffers: Buffers,
 }
 
 impl Making {
@@ -90,15 +98,14 @@ impl Making {
         for group in lanes::groups(self.seeds.len()) {
             let own = lanes::of_worker(group, worker, workers);
             let mut streams: Vec<Stream<'_>> = own.map(|circuit| self.stream(circuit)).collect();
-            // A circuit ends with its last part; all have as many.
-            while let Some(parts) = streams.iter_mut().map(Stream::next_part).collect::<Option<Vec<_>>>() {
-                for part in parts {
-                    if give.blocking_send(part).is_err() {
+            let part_count = self.blueprints.first().map_or(0, |blueprint| blueprint.part_count());
+            for _ in 0..part_count {
+                for stream in &mut streams {
+                    let mut blocks = self.buffers.take();
+                    stream.next_part(&mut blocks);
+                    if give.blocking_send(blocks).is_err() {
                         return;
                     }
-                }
-                if streams.is_empty() {
-                    break;
                 }
             }
         }

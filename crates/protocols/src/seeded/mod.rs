@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! blueprint    what circuits are made from, and the sizes of their parts
+//! buffers      memory for parts on their way
 //! circuit      a circuit from its seed, part by part
 //! garbling     circuits that several threads garble
 //! wires        the labels of the evaluator's wires
@@ -13,6 +14,7 @@
 //! ```
 
 mod blueprint;
+mod buffers;
 mod circuit;
 mod consistency;
 mod evaluation;
@@ -23,6 +25,7 @@ mod split;
 pub(crate) mod wires;
 
 pub(crate) use blueprint::{Blueprint, Committed};
+pub(crate) use buffers::Buffers;
 pub(crate) use circuit::{Secrets, Shared, Stream};
 pub(crate) use evaluation::{Evaluated, Evaluation, InputLabels};
 pub(crate) use fingerprint::{Fingerprint, FingerprintKey};

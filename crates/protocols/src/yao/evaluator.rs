@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::Bits;
+use garblet_circuit::{Bits, Party};
 use garblet_garble as garble;
 use garblet_ot::{Choices, CorrelatedReceiver, CotReceiver, PreparedCotReceiver};
 use garblet_primitives::Block;
@@ -17,6 +17,8 @@ use crate::{
     error::ProtocolError,
     interface,
     phase::Phase,
+    role::Role,
+    security::Security,
     session::Session,
 };
 
@@ -48,11 +50,21 @@ impl Evaluator {
         };
         Ok(Evaluator { plan, ot, gates_done: 0 })
     }
+}
+
+impl Role for Evaluator {
+    type Prepared = EvaluatorPrepared;
+    const PARTY: Party = EVALUATOR;
+    const NAME: &'static str = "evaluator";
+
+    fn security(&self) -> Security {
+        self.plan.security()
+    }
 
     /// Steps 2 and 3: whatever can be done before the inputs are known.
     ///
     /// *Errors*: tables garbled ahead that this machine cannot hold.
-    pub async fn prepare(&mut self, session: &mut Session) -> Result<EvaluatorPrepared, ProtocolError> {
+    async fn prepare(&mut self, session: &mut Session) -> Result<EvaluatorPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
         let ot = match &mut self.ot {
             Some(ot) => {
@@ -75,7 +87,7 @@ impl Evaluator {
     ///
     /// *Shape*: `values` are the evaluator's inputs in program order. Returns one entry per program output, none where
     /// the evaluator is no recipient.
-    pub async fn online(
+    async fn online(
         &mut self,
         session: &mut Session,
         prepared: EvaluatorPrepared,
@@ -93,7 +105,9 @@ impl Evaluator {
         session.channel().flush().await?;
         Ok(interface::decode(self.plan.program(), EVALUATOR, &zero, &self.plan.select_bits(EVALUATOR, &labels)))
     }
+}
 
+impl Evaluator {
     /// Steps 4 and 5: active labels of all program inputs.
     async fn receive_inputs(
         &self,

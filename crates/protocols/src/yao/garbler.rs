@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::Bits;
+use garblet_circuit::{Bits, Party};
 use garblet_garble as garble;
 use garblet_ot::{CorrelatedSender, CotSender, PreparedCotSender};
 use garblet_primitives::{Block, Delta};
@@ -17,6 +17,8 @@ use crate::{
     error::ProtocolError,
     interface,
     phase::Phase,
+    role::Role,
+    security::Security,
     session::Session,
 };
 
@@ -68,9 +70,19 @@ impl Garbler {
         };
         Ok(Garbler { plan, delta, ot, gates_done: 0 })
     }
+}
+
+impl Role for Garbler {
+    type Prepared = GarblerPrepared;
+    const PARTY: Party = GARBLER;
+    const NAME: &'static str = "garbler";
+
+    fn security(&self) -> Security {
+        self.plan.security()
+    }
 
     /// Steps 2 and 3: whatever can be done before the inputs are known.
-    pub async fn prepare(&mut self, session: &mut Session) -> Result<GarblerPrepared, ProtocolError> {
+    async fn prepare(&mut self, session: &mut Session) -> Result<GarblerPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
         let ot = match &mut self.ot {
             Some(ot) => {
@@ -96,7 +108,7 @@ impl Garbler {
     ///
     /// *Shape*: `values` are the garbler's inputs in program order. Returns one entry per program output, none where the
     /// garbler is no recipient.
-    pub async fn online(
+    async fn online(
         &mut self,
         session: &mut Session,
         prepared: GarblerPrepared,
@@ -120,7 +132,9 @@ impl Garbler {
         session.channel().flush().await?;
         Ok(interface::decode(self.plan.program(), GARBLER, &outputs.garbler, &active))
     }
+}
 
+impl Garbler {
     fn choose_labels(&self, session: &mut Session) -> InputLabels {
         let config = self.plan.config().garbling;
         let mut choose = |count| {

@@ -12,7 +12,7 @@
 //! | phase | step | garbler | evaluator |
 //! |---|---|---|---|
 //! | setup | 1 | chooses delta, sets up correlated OT with it ([`Garbler::setup`]) | [`Evaluator::setup`] |
-//! | prepare | 2 | `n1` correlated OTs: gets `q` ([`Garbler::prepare`]) | gets random choices `c` and `t = q + c delta` |
+//! | prepare | 2 | `n1` correlated OTs: gets `q` ([`Garbler::prepare`](crate::Role::prepare)) | gets random choices `c` and `t = q + c delta` |
 //! | build | 3 | only [`Build::Ahead`]: chooses zero labels, sends hash seed and tables | keeps the tables |
 //! | online | 4 | | sends `d = x + c` |
 //! | online | 5 | sends `e = X0 + q + d delta` for each bit, and its own labels | finds `X0 + x delta = e + t` |

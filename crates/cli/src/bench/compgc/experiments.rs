@@ -234,7 +234,7 @@ pub(super) fn library_for(runs: u64) -> Result<Library, Failure> {
     let mut all = Library::new();
     // Once for standard and once for keyed links.
     let twice = 2 * runs;
-    let xor = all.add_type("xor", parts.xor, twice * 19 + 20);
+    let xor = all.add_type("xor", parts.xor, twice * 19 + 6 * runs + 20);
     let round = all.add_type("round", parts.round, twice * 180 + 200);
     let last = all.add_type("last", parts.last, twice * 20 + 20);
     all.add_type("schedule", parts.schedule, 3 * runs);
@@ -282,7 +282,7 @@ pub(super) fn library_for(runs: u64) -> Result<Library, Failure> {
     let cbc = Shape::Chain(Chain { pattern, length: 176, next: cbc, shared });
     all.add_template(Template::new("CBC", 3 * runs, cbc));
     let aes = Chain { pattern: rounds, length: 10, next, shared: Vec::new() };
-    all.add_template(Template::new("AES", 6 * runs, Shape::Chain(aes)));
+    all.add_template(Template::new("AES", 7 * runs, Shape::Chain(aes)));
     all.add_template(Template::new("edit distance", 3 * runs, grid(cell, count)));
     Ok(all)
 }

@@ -3,6 +3,7 @@
 //!
 //! The first copy runs alone, for latency; the others run at once, for throughput.
 
+mod bare;
 mod parties;
 mod published;
 
@@ -16,6 +17,7 @@ use serde::Serialize;
 use crate::{
     failure::Failure,
     output::{bytes, print, print_json, seconds, table},
+    report::peak_rss_bytes,
     session::explain,
 };
 use parties::{Job, Measured};
@@ -56,6 +58,12 @@ struct Row {
     independent_seconds: f64,
     /// Of that, per AND gate.
     independent_ns_per_and: f64,
+    /// What streams, encodings, transpositions and hashes alone take each party, the constructor first; and how often the slower
+    /// one's time, both working at once, the whole takes.
+    bare_seconds: [f64; 2],
+    independent_of_bare: f64,
+    /// The most memory that both parties, which are one process, held until all was prepared and had run.
+    peak_rss_bytes: Option<u64>,
     taking_seconds: f64,
     dependent_seconds: f64,
     online_latency_seconds: f64,
@@ -107,7 +115,8 @@ fn measure(options: &Options, copies: u32) -> Result<Row, Failure> {
         [gates, inputs, input_pairs, outputs].map(|amount| amount * u64::from(copies));
     let order = Order::new(Amounts { gates, inputs, input_pairs, outputs }, config).map_err(|e| explain(&e))?;
     let measured = parties::run(&Job { config, order, programs, link: options.link })?;
-    Ok(Row::new(function, copies, one.stats().and, &order, &measured))
+    let bare = bare::seconds(config.code, &order, measured.checks)?;
+    Ok(Row::new(function, copies, one.stats().and, &order, &measured, bare))
 }
 
 /// So many copies of a program of one component, with inputs of their own.
@@ -136,7 +145,7 @@ fn many(program: &Program, copies: u32) -> Result<Program, Failure> {
 }
 
 impl Row {
-    fn new(function: &str, copies: u32, and: u64, order: &Order, measured: &Measured) -> Self {
+    fn new(function: &str, copies: u32, and: u64, order: &Order, measured: &Measured, bare: [f64; 2]) -> Self {
         let each = 1.0 / f64::from(copies);
         let (first, rest) = (&measured.runs[0], measured.runs.last().unwrap_or(&measured.runs[0]));
         let of_rest = 1.0 / f64::from((copies - 1).max(1));
@@ -162,6 +171,9 @@ impl Row {
             setup_seconds: each * measured.setup.seconds,
             independent_seconds: each * measured.independent.seconds,
             independent_ns_per_and: 1e9 * each * measured.independent.seconds / gates,
+            bare_seconds: bare.map(|seconds| each * seconds),
+            independent_of_bare: measured.independent.seconds / bare[0].max(bare[1]),
+            peak_rss_bytes: peak_rss_bytes(),
             taking_seconds: of_rest * rest.taking.seconds,
             dependent_seconds: of_rest * rest.dependent.seconds,
             online_latency_seconds: first.online.seconds,
@@ -189,24 +201,29 @@ impl Row {
         let sizes = [self.independent_bytes, self.dependent_bytes, self.online_bytes];
         let own = [format!("{} x {}", self.copies, self.function), "here".into(), format!("{}", self.and)];
         let here = times.map(seconds).into_iter().chain(sizes.map(|size| bytes(size as u64)));
-        let here = own.into_iter().chain(here).collect();
+        let ratio = [format!("{:.2}", self.independent_of_bare), self.peak_rss_bytes.map_or("?".into(), bytes)];
+        let here = own.into_iter().chain(here).chain(ratio).collect();
         let Some(row) = self.published else { return [here, Vec::new()] };
         let times = [row.setup_ms, row.independent_ms, row.dependent_ms, row.latency_ms, row.throughput_ms];
         let sizes = [1e6 * row.independent_mb, 1e3 * row.dependent_kb, 1e3 * row.online_kb];
         let head = [String::new(), "published".into(), and_gates(&self.function).to_string()];
         let times = times.map(|ms| seconds(ms / 1e3)).into_iter();
         let published = times.chain(sizes.map(|size| bytes(size as u64)));
-        [here, head.into_iter().chain(published).collect()]
+        [here, head.into_iter().chain(published).chain([String::new(), String::new()]).collect()]
     }
 }
 
 fn text(rows: &[Row]) -> String {
     let heads = ["per copy", "", "AND", "set-up", "independent", "dependent", "latency", "throughput"];
-    let sizes = ["independent", "dependent", "online"];
+    let sizes = ["independent", "dependent", "online", "of bare", "peak memory"];
     let heads: Vec<String> = heads.into_iter().chain(sizes).map(String::from).collect();
     let rows = rows.iter().flat_map(Row::cells).filter(|row| !row.is_empty());
     let rows: Vec<Vec<String>> = std::iter::once(heads).chain(rows).collect();
-    format!("{}\npublished: NDSS 2017, tables IV (two machines of one data centre) and V\n", table(&rows))
+    format!(
+        "{}\nof bare: how often the time that streams, encodings, transpositions and hashes alone take the slower party\n\
+             peak memory: of both parties, in one process\npublished: NDSS 2017, tables IV (two machines of one data centre) and V\n",
+        table(&rows)
+    )
 }
 
 #[cfg(test)]

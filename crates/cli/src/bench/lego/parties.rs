@@ -5,7 +5,7 @@ use std::sync::Arc;
 use garblet::{
     Bits, Communication, Phase, PhaseCosts, Session,
     lego::{self, Checks, Config, Constructor, Evaluator, Order, Plan},
-    store::Store,
+    store::{Store, StoreKey},
 };
 use garblet_circuit::{Program, evaluate};
 use garblet_net::{Channel, Hello, Listener, SimulatedLink, connect};
@@ -34,6 +34,8 @@ pub(super) struct Measured {
     pub(super) independent: Part,
     /// What of that is said by the formula for as many checked components as there were.
     pub(super) independent_formula: u64,
+    /// How many components were checked.
+    pub(super) checks: Checks,
     /// Of each program.
     pub(super) runs: Vec<Run>,
 }
@@ -66,8 +68,14 @@ impl Part {
     }
 }
 
-/// Runs a job.
+/// Runs a job, with stores on disk.
 pub(super) fn run(job: &Job) -> Result<Measured, Failure> {
+    let folder = tempfile::tempdir().map_err(Failure::no_result)?;
+    let store = |name: &str| {
+        let key = StoreKey::generate(&mut rand::rng());
+        Store::create(&folder.path().join(name), &key, &mut rand::rng()).map_err(|e| store_failure(&e))
+    };
+    let (mine, theirs) = (store("constructor")?, store("evaluator")?);
     let mut rng = rand::rng();
     let mut values = |program: &Arc<Program>| -> Vec<Bits> {
         program.inputs().iter().map(|i| (0..i.port.width()).map(|_| rng.random()).collect()).collect()
@@ -83,13 +91,13 @@ pub(super) fn run(job: &Job) -> Result<Measured, Failure> {
                 let listener = Listener::bind("127.0.0.1:0").await.map_err(|e| Failure::net(&e))?;
                 say.send(listener.address()).map_err(Failure::no_result)?;
                 let channel = listener.accept(&options()).await.map_err(|e| Failure::net(&e))?;
-                construct(channel, job, values, &start).await
+                construct((channel, mine), job, values, &start).await
             })
         });
         let evaluator = block_on(async {
             let address = hear.recv().map_err(Failure::no_result)?;
             let channel = connect(&address.to_string(), &options()).await.map_err(|e| Failure::net(&e))?;
-            evaluate_all(channel, job, values, &begin).await
+            evaluate_all((channel, theirs), job, values, &begin).await
         });
         let constructor = constructor.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         match (constructor, evaluator) {
@@ -100,11 +108,10 @@ pub(super) fn run(job: &Job) -> Result<Measured, Failure> {
     })
 }
 
-async fn open(channel: Channel, party: u16) -> Result<(Session, Store), Failure> {
+async fn open(channel: Channel, party: u16) -> Result<Session, Failure> {
     let hello = Hello::new("bench lego", party, 2, [0; 32]);
     let rng = Prg::random(&mut rand::rng());
-    let session = Session::open(channel, rng, &hello, Box::new(())).await.map_err(|e| explain(&e))?;
-    Ok((session, Store::in_memory(&mut rand::rng()).map_err(|e| store_failure(&e))?))
+    Session::open(channel, rng, &hello, Box::new(())).await.map_err(|e| explain(&e))
 }
 
 fn own(program: &Program, values: &[Bits], party: u16) -> Vec<Bits> {
@@ -112,9 +119,14 @@ fn own(program: &Program, values: &[Bits], party: u16) -> Vec<Bits> {
     own.map(|(_, bits)| bits.clone()).collect()
 }
 
-async fn construct(channel: Channel, job: &Job, values: &[Vec<Bits>], start: &Barrier) -> Result<(), Failure> {
+async fn construct(
+    (channel, store): (Channel, Store),
+    job: &Job,
+    values: &[Vec<Bits>],
+    start: &Barrier,
+) -> Result<(), Failure> {
     let failed = |e| explain(&e);
-    let (mut session, store) = open(channel, 0).await?;
+    let mut session = open(channel, 0).await?;
     let session_ref = &mut session;
     let mut role = Constructor::meet(session_ref, job.config, store, "bench").await.map_err(failed)?;
     role.fill(session_ref, &job.order).await.map_err(failed)?;
@@ -129,9 +141,14 @@ async fn construct(channel: Channel, job: &Job, values: &[Vec<Bits>], start: &Ba
     session.close().await.map_err(failed)
 }
 
-async fn evaluate_all(channel: Channel, job: &Job, values: &[Vec<Bits>], start: &Barrier) -> Result<Measured, Failure> {
+async fn evaluate_all(
+    (channel, store): (Channel, Store),
+    job: &Job,
+    values: &[Vec<Bits>],
+    start: &Barrier,
+) -> Result<Measured, Failure> {
     let failed = |e| explain(&e);
-    let (mut session, store) = open(channel, 1).await?;
+    let mut session = open(channel, 1).await?;
     let session_ref = &mut session;
     let none = PhaseCosts::default();
     let mut role = Evaluator::meet(session_ref, job.config, store, "bench").await.map_err(failed)?;
@@ -141,6 +158,7 @@ async fn evaluate_all(channel: Channel, job: &Job, values: &[Vec<Bits>], start: 
         setup: Part::between(Phase::Setup, &none, &filled),
         independent: Part::between(Phase::Prepare, &none, &filled),
         independent_formula: formula(job, checks)?,
+        checks,
         runs: Vec::new(),
     };
     for (program, values) in job.programs.iter().zip(values) {

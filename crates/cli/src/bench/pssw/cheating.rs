@@ -91,7 +91,9 @@ fn arguments(example: &Example) -> ProgramArgs {
         1 => ("lib:compare-and-count(32)", [("less", 1), ("common", 0)].map(to).into()),
         _ => ("lib:aes128", vec![to(("ciphertext", 1))]),
     };
-    ProgramArgs { recipients, ..ProgramArgs::plain(name) }
+    let mut args = ProgramArgs::plain(name);
+    args.changes.recipients = recipients;
+    args
 }
 
 /// A run with its result checked against the plain evaluator.
@@ -102,7 +104,7 @@ fn run_checked(args: &ProgramArgs, program: &Program, settings: &Settings) -> Re
     let expected: Vec<Option<Bits>> = evaluate(program, &inputs).into_iter().map(Some).collect();
     let inputs: Vec<PartyInputs> =
         inputs.into_iter().enumerate().map(|(k, bits)| vec![(InputId(k as u32), bits)]).collect();
-    let outcome = Local { args, program, inputs: &inputs, settings, library: None }.once()?;
+    let outcome = Local { args, program, inputs: &inputs, settings, ahead: None }.once()?;
     match outcome.outputs == expected {
         true => Ok(outcome),
         false => Err(Failure::no_result(format!("{}: wrong result: this is a bug", args.program))),

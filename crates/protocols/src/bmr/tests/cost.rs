@@ -47,7 +47,7 @@ fn every_width_of_the_extension() {
     let program = library::find("lib:millionaires(32)").unwrap();
     let inputs = [Bits::from_u128(5, 32), Bits::from_u128(3, 32)];
     for ot_width in garblet_ot::Width::ALL {
-        for form in [Form::Linear, Form::Published] {
+        for form in [Form::Linear, PUBLISHED] {
             assert_costs(&program, &inputs, 3, Config { form, ot_width, ..Config::default() });
         }
     }
@@ -67,7 +67,7 @@ fn a_gate_costs_less_than_its_bound_and_a_multiple_of_that_as_published() {
     for (parties, most) in [(3, 320.0), (5, 641.0), (7, 962.0), (13, 1923.0)] {
         let linear = bytes_per_gate(&program, parties, Config::default());
         assert!(linear <= most, "{parties} parties: {linear} bytes per gate");
-        let published = bytes_per_gate(&program, parties, Config { form: Form::Published, ..Config::default() });
+        let published = bytes_per_gate(&program, parties, Config { form: PUBLISHED, ..Config::default() });
         let others = f64::from(parties) - 1.0;
         // Three payloads and the broadcast; the extension is ours.
         assert!(published > others * (48.0 + 64.0 * f64::from(parties)), "{parties} parties: {published}");

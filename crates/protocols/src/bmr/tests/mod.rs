@@ -12,21 +12,26 @@ use garblet_circuit::{Bits, Party, Program};
 use garblet_net::Mesh;
 use garblet_primitives::{Block, Prg};
 
-use super::{Config, Form, Garbling, Hash, JointParty, Plan, Prepared};
+use super::{Config, Form, Garbling, Hash, JointParty, Ladder, Plan, Prepared};
 use crate::{
     MeshSession, PhaseCosts, ProtocolError,
     mesh_run::{TIMEOUT, block_on, hello, own_inputs, run},
 };
 
+pub(super) const PUBLISHED: Form = Form::Published(Ladder::BothWays);
+
 /// Every protocol with every form that it has.
-pub(super) const KINDS: [(Garbling, Form); 7] = [
+pub(super) const KINDS: [(Garbling, Form); 10] = [
     (Garbling::Ot, Form::Linear),
-    (Garbling::Ot, Form::Published),
-    (Garbling::Bgw4, Form::Published),
+    (Garbling::Ot, PUBLISHED),
+    (Garbling::Bgw4, PUBLISHED),
     (Garbling::Bgw3, Form::Linear),
-    (Garbling::Bgw3, Form::Published),
+    (Garbling::Bgw3, PUBLISHED),
     (Garbling::Bgw2, Form::Linear),
-    (Garbling::Bgw2, Form::Published),
+    (Garbling::Bgw2, PUBLISHED),
+    (Garbling::Ot, Form::Published(Ladder::Correlated)),
+    (Garbling::Ot, Form::Published(Ladder::ThreeStrings)),
+    (Garbling::Ot, Form::Published(Ladder::Basic)),
 ];
 
 /// A run up to the point where a circuit is there.

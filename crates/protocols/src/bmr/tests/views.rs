@@ -249,7 +249,7 @@ fn build_bytes(plan: &Plan) -> usize {
     let gates = plan.and_count();
     match plan.form() {
         Form::Linear => 2 * gates / 8,
-        Form::Published => 5 * gates / 8 + 48 * gates,
+        Form::Published(_) => 5 * gates / 8 + 48 * gates,
     }
 }
 

@@ -79,8 +79,10 @@ fn view(pair: &Pair, mine: GarblerPrepared, theirs: EvaluatorPrepared, inputs: &
     work.open(evaluator.material(), &plan, &message).unwrap();
     work.evaluate(evaluator.material(), &plan, evaluator.hash_seed);
     let (mut active, links) = (work.labels.to_vec(), work.links.to_vec());
-    // Evaluation keeps the labels of inputs only where it needs them later.
-    for feed in plan.feeds.iter().filter(|feed| !feed.kept) {
+    // Evaluation keeps the labels of inputs only where it needs them later, and only so long.
+    active.truncate(plan.first_input);
+    active.resize(plan.labels, Block::ZERO);
+    for feed in &plan.feeds {
         for i in 0..feed.len {
             let link = feed.link.map_or(Block::ZERO, |link| links[link + i]);
             active[feed.to + i] = match feed.from {

@@ -3,7 +3,7 @@
 use garblet_circuit::{Link, Party, Port, Recipients, Source, Type, builder::ProgramBuilder, random};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-use super::super::template::Part;
+use super::super::{run, template::Part};
 use super::invariant::{check_all, rounds_library};
 use super::*;
 
@@ -242,6 +242,56 @@ fn templates_are_left_alone_where_keys_serve_more_links() {
 }
 
 #[test]
+fn a_program_that_comes_with_its_inputs_takes_and_sends_the_same() {
+    let (library, _) = rounds_library();
+    let program = rounds(6);
+    let inputs = random::inputs(&mut StdRng::seed_from_u64(4), &program);
+    block_on(async {
+        let mut seen = Vec::new();
+        for at_once in [false, true] {
+            let mut pair = Pair::prepared(&library, Config::default()).await;
+            match at_once {
+                false => pair.run(&program, &inputs).await,
+                true => pair.run_at_once(&program, &inputs).await,
+            }
+            let (session, evaluator) = &mut pair.evaluator;
+            let costs = session.costs();
+            let stock = evaluator.store().stock().into_iter();
+            let taken: Vec<_> = stock.map(|stock| (stock.kind.to_string(), stock.available)).collect();
+            seen.push((taken, costs.build.communication, costs.online.communication));
+        }
+        assert_eq!(seen[0], seen[1]);
+    });
+}
+
+#[test]
+fn what_is_stocked_is_what_can_be_planned() {
+    let (library, _) = rounds_library();
+    let inputs = |program: &Program| random::inputs(&mut StdRng::seed_from_u64(5), program);
+    block_on(async {
+        let mut pair = Pair::prepared(&library, Config::default()).await;
+        // First templates, then single rounds, then what is left of templates.
+        for _ in 0..16 {
+            let evaluator = &pair.evaluator.1;
+            let (store, material) = (evaluator.store(), evaluator.material());
+            let can_run = |count: &usize| {
+                let program = rounds(*count);
+                let planned = run::plan(store, material, Config::default(), &program).unwrap().is_ok();
+                assert_eq!(run::is_stocked(store, material, &program), planned, "{count} rounds");
+                planned
+            };
+            let most = (1..20).filter(can_run).count();
+            let program = rounds(most.min(3));
+            if most == 0 {
+                return;
+            }
+            pair.run_at_once(&program, &inputs(&program)).await;
+        }
+        panic!("the stores never end");
+    });
+}
+
+#[test]
 fn what_is_missing_is_said_and_can_be_made() {
     let (library, _) = rounds_library();
     let program = rounds(20);
@@ -252,8 +302,9 @@ fn what_is_missing_is_said_and_can_be_made() {
         let expected = "the stores lack 4 of the 20 round that the program takes";
         assert_eq!(mine.err().map(|e| e.to_string()).as_deref(), Some(expected));
         assert_eq!(theirs.err().map(|e| e.to_string()).as_deref(), Some(expected));
-        let mut pair = Pair::prepared(&library, Config { top_up: true, ..Config::default() }).await;
-        pair.run(&program, &inputs).await;
+        let config = Config { top_up: true, ..Config::default() };
+        Pair::prepared(&library, config).await.run(&program, &inputs).await;
+        Pair::prepared(&library, config).await.run_at_once(&program, &inputs).await;
     });
 }
 

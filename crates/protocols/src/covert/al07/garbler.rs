@@ -95,6 +95,7 @@ async fn send_circuits<C: Conduct<Step>>(
     while let Some(Part { circuit, part, mut blocks }) = garbling.next().await? {
         garbler.conduct.touch(Step::of_part(part, part_count), circuit, bytemuck::cast_slice_mut(&mut blocks));
         send_blocks(session, &blocks).await?;
+        garbling.sent(blocks);
         if part + 1 == part_count {
             session.advance((circuit as u64 + 1) * ands, circuits * ands);
         }
@@ -140,7 +141,8 @@ async fn open<C: Conduct<Step>>(
     session.channel().flush().await?;
     let shared = shared(&garbler.plan, &prepared.run, prepared.encoding_seed);
     let mut stream = Stream::new(&blueprint, &shared, chosen, &secrets);
-    while stream.next_part().is_some() {}
+    let mut blocks = Vec::new();
+    while stream.next_part(&mut blocks) {}
     let outputs = Zeroizing::new(stream.into_outputs());
     Ok(Evaluated { run: prepared.run, delta: secrets.delta.clone(), outputs })
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use garblet_circuit::Bits;
 use garblet_garble::EvaluateError;
-use garblet_ot::Choices;
+use garblet_net::Channel;
+use garblet_ot::{Choices, OtError};
 use garblet_primitives::Block;
 use zeroize::Zeroizing;
 
@@ -37,12 +38,10 @@ pub(in super::super) struct EvaluatorSeeds {
     pads: Zeroizing<Vec<Block>>,
     /// For each circuit the OTs of its wires.
     wires: Vec<Wires>,
-    /// None before step 4.
-    verified: Option<CommitmentsVerified>,
 }
 
 /// What came in steps 3 and 4 for the circuits that are checked is what their seeds give; only [`check_commitments`] makes it.
-struct CommitmentsVerified {
+pub(in super::super) struct CommitmentsVerified {
     /// For each circuit what the garbler has committed to.
     commitments: Vec<[u8; COMMITMENT_BYTES]>,
     /// For each circuit that is checked the digest of what step 6 must bring.
@@ -76,22 +75,28 @@ pub(in super::super) async fn prepare<C: Conduct<Step>>(
     evaluator.conduct.touch(Step::SeedChoices, 0, &mut corrections);
     session.channel().send_bytes(&corrections).await?;
     session.channel().flush().await?;
-    let mut wires = Vec::with_capacity(circuits);
-    for _ in 0..circuits {
-        let coins = Zeroizing::new(session.rng().next_block());
-        session.channel().begin_transcript();
-        let (choices, pads) = input_ots(&evaluator.plan).receive(session.channel(), *coins).await?;
-        wires.push(Wires { coins, transcript: session.channel().end_transcript(), choices, pads });
-    }
-    Ok(EvaluatorSeeds { run, split, pads, wires, verified: None })
+    let mut coins = Zeroizing::new(vec![Block::ZERO; circuits]);
+    session.rng().fill_blocks(&mut coins);
+    let ots = input_ots(&evaluator.plan);
+    let receive = |mut lane: Channel, circuit: usize| {
+        let coins = Zeroizing::new(coins[circuit]);
+        async move {
+            lane.begin_transcript();
+            let (choices, pads) = ots.receive(&mut lane, *coins).await?;
+            let transcript = lane.end_transcript();
+            Ok::<_, OtError>((lane, Wires { coins, transcript, choices, pads }))
+        }
+    };
+    let wires = session.channel().side_by_side(circuits, receive).await?;
+    Ok(EvaluatorSeeds { run, split, pads, wires })
 }
 
 /// Step 4: makes every circuit but one again, and its OTs, on all workers.
 pub(in super::super) async fn check_commitments<C: Conduct<Step>>(
     evaluator: &mut Evaluator<C>,
     session: &mut Session,
-    prepared: &mut EvaluatorSeeds,
-) -> Result<(), ProtocolError> {
+    prepared: &EvaluatorSeeds,
+) -> Result<CommitmentsVerified, ProtocolError> {
     let mut commitments = vec![[0; COMMITMENT_BYTES]; evaluator.plan.circuits()];
     session.channel().receive_bytes(commitments.as_flattened_mut()).await?;
     let workers = session.workers();
@@ -121,8 +126,7 @@ pub(in super::super) async fn check_commitments<C: Conduct<Step>>(
         found.extend(work.result().await?);
     }
     let labels_due = found.into_iter().collect::<Result<_, _>>()?;
-    prepared.verified = Some(CommitmentsVerified { commitments, labels_due });
-    Ok(())
+    Ok(CommitmentsVerified { commitments, labels_due })
 }
 
 /// A circuit that is checked.
@@ -151,7 +155,8 @@ impl CircuitCheck {
         let shared = shared(&plan, &run);
         let mut stream = Stream::new(plan.blueprint(), &shared, circuit, &secrets);
         let mut hash = commitment(&run, circuit).hasher();
-        while let Some(blocks) = stream.next_part() {
+        let mut blocks = Vec::new();
+        while stream.next_part(&mut blocks) {
             hash.add(bytemuck::cast_slice(&blocks));
         }
         let said = Comparison { check: Check::CircuitOfSeed, said: self.commitment, due: hash.finish() };
@@ -173,12 +178,11 @@ fn labels_digest(run: &SessionId, circuit: usize, message: &[Block]) -> [u8; 32]
 pub(in super::super) async fn evaluate<C: Conduct<Step>>(
     evaluator: &mut Evaluator<C>,
     session: &mut Session,
-    prepared: EvaluatorSeeds,
+    (prepared, committed): (EvaluatorSeeds, CommitmentsVerified),
     input: &Bits,
 ) -> Result<FromCircuit, ProtocolError> {
-    let committed = prepared.verified.as_ref().ok_or_else(not_built)?;
     let messages = exchange_labels(evaluator, session, &prepared, input).await?;
-    let verified = verify_labels(&prepared, committed, &messages)?;
+    let verified = verify_labels(&prepared, &committed, &messages)?;
     let chosen = prepared.split.evaluated().next().unwrap_or_default();
     let wires = &prepared.wires[chosen];
     let pairs = messages[chosen].as_chunks::<2>().0.iter().zip(input.iter()).zip(wires.pads.iter());
@@ -187,12 +191,6 @@ pub(in super::super) async fn evaluate<C: Conduct<Step>>(
     announce(evaluator, session, &prepared, chosen, verified).await?;
     let commitment = committed.commitments.get(chosen).copied().unwrap_or_default();
     receive_circuit(evaluator, session, prepared.run, chosen, commitment, own).await
-}
-
-/// A run whose circuits have not been checked is the caller's mistake.
-fn not_built() -> ProtocolError {
-    let [what, expected, got] = ["prepared material", "what `build` has checked", "what it has not"].map(Into::into);
-    ProtocolError::Input { what, expected, got }
 }
 
 /// Step 5, and the messages of step 6 as they come.

@@ -1,7 +1,8 @@
 //! Steps 2 to 8 of the garbler.
 
 use garblet_circuit::Bits;
-use garblet_ot::Choices;
+use garblet_net::Channel;
+use garblet_ot::{Choices, OtError};
 use garblet_primitives::Block;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -52,6 +53,7 @@ pub(in super::super) async fn prepare<C: Conduct<Step>>(
     wires::exchange(&mut cuts, &corrections);
     let mut prepared =
         GarblerSeeds { run, witnesses: Zeroizing::default(), coins: Zeroizing::default(), pads: Vec::new() };
+    let mut all_ot_coins = Zeroizing::new(Vec::with_capacity(circuits));
     for (circuit, &[witness, seed]) in cuts.iter().enumerate() {
         let of = CircuitOt::new(&run, circuit);
         prepared.witnesses.push(of.witness(witness));
@@ -60,8 +62,17 @@ pub(in super::super) async fn prepare<C: Conduct<Step>>(
         garbler.conduct.touch(Step::OtCoins, circuit, bytemuck::bytes_of_mut(ot_coins));
         garbler.conduct.touch(Step::CircuitCoins, circuit, bytemuck::bytes_of_mut(circuit_coins));
         prepared.coins.push(*circuit_coins);
-        prepared.pads.push(input_ots(&garbler.plan).send(session.channel(), *ot_coins).await?);
+        all_ot_coins.push(*ot_coins);
     }
+    let ots = input_ots(&garbler.plan);
+    let send = |mut lane: Channel, circuit: usize| {
+        let coins = Zeroizing::new(all_ot_coins[circuit]);
+        async move {
+            let pads = ots.send(&mut lane, *coins).await?;
+            Ok::<_, OtError>((lane, pads))
+        }
+    };
+    prepared.pads = session.channel().side_by_side(circuits, send).await?;
     Ok(prepared)
 }
 
@@ -80,6 +91,7 @@ pub(in super::super) async fn commit<C: Conduct<Step>>(
     while let Some(Part { circuit, part, mut blocks }) = garbling.next().await? {
         garbler.conduct.touch(Step::of_part(part, part_count), circuit, bytemuck::cast_slice_mut(&mut blocks));
         hashes[circuit].add(bytemuck::cast_slice(&blocks));
+        garbling.sent(blocks);
     }
     garbling.end().await?;
     for (circuit, hash) in hashes.into_iter().enumerate() {
@@ -154,7 +166,9 @@ async fn send_circuit<C: Conduct<Step>>(
     let part_count = blueprint.part_count();
     let work = Work::begin(move || {
         let mut stream = Stream::new(&blueprint, &shared, chosen, &secrets);
-        while let Some(blocks) = stream.next_part() {
+        let mut blocks = Vec::new();
+        while stream.next_part(&mut blocks) {
+            let blocks = std::mem::take(&mut blocks);
             if give.blocking_send(blocks).is_err() {
                 break;
             }

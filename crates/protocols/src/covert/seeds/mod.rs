@@ -5,7 +5,9 @@
 mod evaluator;
 mod garbler;
 
-pub(super) use evaluator::{EvaluatorSeeds, check_commitments, evaluate, prepare as prepare_evaluator};
+pub(super) use evaluator::{
+    CommitmentsVerified, EvaluatorSeeds, check_commitments, evaluate, prepare as prepare_evaluator,
+};
 pub(super) use garbler::{GarblerSeeds, commit, garble, prepare as prepare_garbler};
 
 use garblet_primitives::Block;

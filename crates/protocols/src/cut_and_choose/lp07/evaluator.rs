@@ -27,7 +27,7 @@ use crate::{
     encoding::Encoding,
     error::ProtocolError,
     interface::{EVALUATOR, GARBLER},
-    seeded::{FingerprintKey, Secrets, Shared, lanes},
+    seeded::{Buffers, FingerprintKey, Secrets, Shared, lanes},
     session::Session,
     workers::{self, Work},
 };
@@ -68,7 +68,8 @@ pub(in super::super) async fn examine<C: Conduct<Step>>(
     }
     let shared = Shared::new(run.place(GARBLER, Step::Head as u8), plan.blueprint(), encoding, Block::ZERO);
     let fingerprints = FingerprintKey::random(session.rng());
-    let examining = Arc::new(Examining { plan, shared, fingerprints, keys, choices });
+    let buffers = Buffers::default();
+    let examining = Arc::new(Examining { plan, shared, fingerprints, keys, choices, buffers });
     check_and_evaluate(session.workers(), examining, challenge, circuits).await
 }
 

@@ -15,7 +15,7 @@ use super::{
     CONSTRUCTOR, EVALUATOR, Step, delta_ot,
     gates::Components,
     kept::{self, ConstructorKept, Kept},
-    pieces::Wires,
+    pieces::{InMemory, Wires},
     plan::{Amounts, Config, Order, Plan},
     pool::{Meeting, Pool, judge, no_store},
     secrets::Secrets,
@@ -172,12 +172,15 @@ impl<C: Conduct<Step>> Constructor<C> {
         plan: Arc<Plan>,
     ) -> Result<ConstructorPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
+        if let Some(lacking) = self.pool.as_ref().and_then(|pool| pool.to_make(&plan)) {
+            self.fill(session, &Order::new(lacking, self.config)?).await?;
+        }
         let (wires, taken) = match &mut self.pool {
             Some(pool) => pool.take(&plan.amounts())?,
             None => {
                 let order = plan.order()?;
                 self.secrets.cheating += order.parameters().bounds().any().exp2();
-                (self.make(session, &order).await?, Vec::new())
+                (self.make(session, &order, &mut InMemory).await?, Vec::new())
             }
         };
         let (kept, inputs, outputs) = (BTreeMap::new(), Vec::new(), Vec::new());
@@ -189,13 +192,22 @@ impl<C: Conduct<Step>> Constructor<C> {
     /// *Errors*: a peer that cheats, and the store is given up; the connection's and the store's.
     pub async fn fill(&mut self, session: &mut Session, order: &Order) -> Result<(), ProtocolError> {
         session.enter(Phase::Prepare);
-        let made = self.make(session, order).await;
-        let wires = judge(&mut self.pool, made)?;
+        let mut pool = self.pool.take();
+        let filled = self.fill_pool(session, order, &mut pool).await;
+        self.pool = pool;
+        judge(&mut self.pool, filled)
+    }
+
+    async fn fill_pool(
+        &mut self,
+        session: &mut Session,
+        order: &Order,
+        pool: &mut Option<Pool>,
+    ) -> Result<(), ProtocolError> {
+        let mut filling = pool.as_mut().ok_or_else(no_store)?.filling();
+        self.make(session, order, &mut filling).await?;
         self.secrets.cheating += order.parameters().bounds().any().exp2();
-        match &mut self.pool {
-            Some(pool) => pool.put(&wires, &self.secrets),
-            None => Ok(()),
-        }
+        filling.finish(&self.secrets)
     }
 
     /// Joins buckets to the function: the left and right input of every AND gate, and the input buckets.
@@ -209,10 +221,10 @@ impl<C: Conduct<Step>> Constructor<C> {
         session.enter(Phase::Build);
         let plan = prepared.plan.clone();
         let wires = &prepared.wires;
-        let mut solderings = Vec::new();
+        let mut solderings = Vec::with_capacity(plan.openings());
         let mut next = wires.gates.iter();
         let inputs = plan.all_inputs(&wires.inputs, &prepared.kept)?;
-        let outputs = walk(plan.program(), plan.by_port(&inputs), self.delta, |left, right| {
+        let outputs = walk(&plan, plan.by_port(&inputs), self.delta, |left, right| {
             let [head_left, head_right, output] = next.next().copied().unwrap_or_default();
             solderings.extend([left ^ head_left, right ^ head_right]);
             output
@@ -220,6 +232,7 @@ impl<C: Conduct<Step>> Constructor<C> {
         solderings.extend(input_solderings(&plan, &inputs, &wires.input_gates));
         self.conduct.touch(Step::Links, 0, bytemuck::cast_slice_mut(&mut solderings));
         self.commitments.open_batch(session.channel(), &solderings).await?;
+        prepared.wires.joined();
         prepared.inputs = inputs;
         prepared.outputs = outputs.iter().flatten().copied().collect();
         Ok(())

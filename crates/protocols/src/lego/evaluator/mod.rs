@@ -1,11 +1,13 @@
 //! Party 1: checks, and evaluates.
 
 mod prepare;
+mod received;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use garblet_circuit::{Bits, Party};
 use garblet_commit::{CommitReceiver, Watched};
+use garblet_garble::BucketCircuit;
 use garblet_primitives::Block;
 use garblet_store::Store;
 use zeroize::Zeroizing;
@@ -17,7 +19,7 @@ use super::{
     extract::extract,
     gates::Components,
     kept::{self, EvaluatorKept, Held, Kept},
-    pieces::{EvaluatorPieces, Transfer, Wires},
+    pieces::{EvaluatorPieces, InMemory, Transfer, Wires},
     plan::{Amounts, Config, Order, Plan, select_bit},
     pool::{Meeting, Pool, judge, no_store},
     secrets::Secrets,
@@ -89,8 +91,8 @@ impl EvaluatorPrepared {
 /// What is known once the function is.
 #[derive(Default)]
 struct Built {
-    /// What joins left and right input of every AND gate to its bucket.
-    solderings: Vec<[Block; 2]>,
+    /// The components of the program.
+    circuits: Vec<BucketCircuit>,
     /// What joins the constructor's inputs to the input buckets.
     joins: Vec<Block>,
     /// All input bits; those that are read have their keys.
@@ -187,6 +189,9 @@ impl<C: Conduct<Step>> Evaluator<C> {
         plan: Arc<Plan>,
     ) -> Result<EvaluatorPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
+        if let Some(lacking) = self.pool.as_ref().and_then(|pool| pool.to_make(&plan)) {
+            self.fill(session, &Order::new(lacking, self.config)?).await?;
+        }
         let (pieces, checks, taken) = match &mut self.pool {
             Some(pool) => {
                 let (pieces, taken) = pool.take(&plan.amounts())?;
@@ -195,7 +200,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
             None => {
                 let order = plan.order()?;
                 self.secrets.cheating += order.parameters().bounds().any().exp2();
-                let (pieces, checks) = self.make(session, &order).await?;
+                let (pieces, checks) = self.make(session, &order, &mut InMemory).await?;
                 (pieces, checks, Vec::new())
             }
         };
@@ -210,12 +215,22 @@ impl<C: Conduct<Step>> Evaluator<C> {
     /// *Errors*: a peer that cheats, and the store is given up; the connection's and the store's.
     pub async fn fill(&mut self, session: &mut Session, order: &Order) -> Result<Checks, ProtocolError> {
         session.enter(Phase::Prepare);
-        let made = self.make(session, order).await;
-        let (pieces, checks) = judge(&mut self.pool, made)?;
+        let mut pool = self.pool.take();
+        let filled = self.fill_pool(session, order, &mut pool).await;
+        self.pool = pool;
+        judge(&mut self.pool, filled)
+    }
+
+    async fn fill_pool(
+        &mut self,
+        session: &mut Session,
+        order: &Order,
+        pool: &mut Option<Pool>,
+    ) -> Result<Checks, ProtocolError> {
+        let mut filling = pool.as_mut().ok_or_else(no_store)?.filling();
+        let (_, checks) = self.make(session, order, &mut filling).await?;
         self.secrets.cheating += order.parameters().bounds().any().exp2();
-        if let Some(pool) = &mut self.pool {
-            pool.put(&pieces, &self.secrets)?;
-        }
+        filling.finish(&self.secrets)?;
         Ok(checks)
     }
 
@@ -235,12 +250,12 @@ impl<C: Conduct<Step>> Evaluator<C> {
         session.enter(Phase::Build);
         let plan = prepared.plan.clone();
         let wires = &prepared.wires;
-        let mut watched = Vec::new();
+        let mut watched = Vec::with_capacity(plan.openings());
         let mut next = wires.gates.iter();
         let held: Vec<Held> = wires.inputs.iter().map(|&watched| Held { watched, key: Block::ZERO }).collect();
         let held = plan.all_inputs(&held, &prepared.kept)?;
         let inputs: Vec<Watched> = held.iter().map(|held| held.watched).collect();
-        let outputs = walk(plan.program(), plan.by_port(&inputs), self.delta, |left, right| {
+        let outputs = walk(&plan, plan.by_port(&inputs), self.delta, |left, right| {
             let [head_left, head_right, output] = next.next().copied().unwrap_or_default();
             watched.extend([left ^ head_left, right ^ head_right]);
             output
@@ -251,8 +266,10 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let mut opened = self.commitments.open_batch(channel, rng, &watched).await?;
         let joins = opened.split_off(of_gates);
         let outputs = outputs.iter().flatten().copied().collect();
-        let solderings = opened.as_chunks::<2>().0.to_vec();
-        prepared.built = Built { solderings, joins, inputs: held, outputs };
+        prepared.material.join(opened.as_chunks::<2>().0);
+        let circuits = plan.schedules().iter().map(BucketCircuit::new).collect();
+        prepared.wires.joined();
+        prepared.built = Built { circuits, joins, inputs: held, outputs };
         Ok(())
     }
 
@@ -344,9 +361,9 @@ impl<C: Conduct<Step>> Evaluator<C> {
         }
         let keys = deal(&owners, theirs, ours, &prepared.built.inputs);
         // Kept keys were found right when they were made.
-        let given = (0..owners.len()).filter(|&i| owners[i] != PAST).enumerate();
-        let mut wrong = given.filter(|&(prepared_input, i)| !prepared.material.input_is_valid(prepared_input, keys[i]));
-        if let Some((_, i)) = wrong.next() {
+        let mut given = (0..owners.len()).filter(|&i| owners[i] != PAST);
+        let given_keys: Vec<Block> = given.clone().map(|i| keys[i]).collect();
+        if let Some(i) = prepared.material.first_wrong_input(&given_keys).and_then(|wrong| given.nth(wrong)) {
             return Err(Cheating::new(Check::InputKey, format!("input bit {i} of party {}", owners[i])).into());
         }
         let masks = prepared.told.iter().zip(&told).filter(|(_, told)| **told).map(|(&mask, _)| mask);
@@ -411,16 +428,8 @@ fn evaluate(
     own: &Bits,
     decoding: Vec<bool>,
 ) -> (Vec<Block>, Vec<bool>) {
-    let Built { solderings, joins, .. } = &prepared.built;
-    let (mut bucket, mut shown) = (0, None);
-    let outputs = walk(plan.program(), plan.by_port(keys), Block::ZERO, |left, right| {
-        let [l, r] = solderings[bucket];
-        let given = prepared.material.and(bucket, left ^ l, right ^ r);
-        shown = shown.or(given.delta);
-        bucket += 1;
-        given.key
-    });
-    let outputs: Vec<Block> = outputs.iter().flatten().copied().collect();
+    let Built { circuits, joins, .. } = &prepared.built;
+    let (outputs, shown) = prepared.material.evaluate(plan, circuits, keys);
     match shown {
         None => {
             let mut zeros = decoding.into_iter();
@@ -431,7 +440,7 @@ fn evaluate(
             (outputs, bits)
         }
         Some(delta) => {
-            let extracted = extract(plan, &prepared.material, delta, keys, own, joins, solderings);
+            let extracted = extract(plan, &prepared.material, delta, keys, own, joins);
             (extracted.keys, extracted.outputs.iter().flat_map(Bits::iter).collect())
         }
     }

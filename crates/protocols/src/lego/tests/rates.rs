@@ -1,10 +1,12 @@
 //! How often bad gates escape, with parameters so small that it happens: as often as theorem 2 says at most.
 
 use super::super::{
-    layout::{Challenge, Layout},
+    layout::Challenge,
     parameters::{Buckets, Demand, Parameters},
+    shuffle::{Shuffle, tests::Number},
 };
 use super::*;
+use garblet_store::Scratch;
 
 /// A few buckets of two gates and one authenticator.
 const SMALL: Parameters = Parameters {
@@ -14,8 +16,8 @@ const SMALL: Parameters = Parameters {
     check_authenticators: 0.25,
 };
 
-/// Components made: somewhat more than are needed.
-const MADE: [usize; 2] = [48, 32];
+/// Gates made: somewhat more than are needed.
+const MADE: u32 = 48;
 
 /// What becomes of two bad gates, numbers 0 and 1, that are wrong for two ones.
 #[derive(PartialEq)]
@@ -29,15 +31,22 @@ enum Fate {
 
 fn fate(seed: u64) -> Option<Fate> {
     let mut rng = Prg::new(Block::from_halves(seed, 9));
-    let challenge = Challenge::of(rng.next_block(), &SMALL, MADE[0], MADE[1]);
-    if challenge.gates.iter().any(|checked| checked.number < 2 && checked.bits == [true; 2]) {
-        return Some(Fate::Caught);
+    let mut challenge = Challenge::of(rng.next_block(), &SMALL);
+    let bins = 1 + seed as usize % 3;
+    let mut left = Shuffle::new(Code::Short, Scratch::in_memory(bins), bins, challenge.permutations[0]);
+    for number in 0..MADE {
+        match challenge.gates.toss() {
+            Some(bits) if number < 2 && bits == [true; 2] => return Some(Fate::Caught),
+            Some(_) => {}
+            None => left.put(&Number(number)).expect("memory"),
+        }
     }
     // Too few are left: the parties begin again.
-    let layout = Layout::new(SMALL, challenge.unchecked(MADE[0], MADE[1]), rng.next_block())?;
-    let bad = |bucket: usize| layout.gates(bucket).iter().filter(|&&number| number < 2).count();
-    let won = (0..SMALL.demand.gates as usize).any(|bucket| bad(bucket) == 2);
-    Some(if won { Fate::Won } else { Fate::Harmless })
+    let enough = left.len() >= SMALL.bucketed_gates();
+    let mut bucketed = Vec::new();
+    left.take(2 * SMALL.demand.gates as usize, &mut bucketed).expect("memory");
+    let won = bucketed.as_chunks::<2>().0.iter().any(|bucket| bucket.iter().all(|number| number.0 < 2));
+    enough.then_some(if won { Fate::Won } else { Fate::Harmless })
 }
 
 /// The probability of a count or one as far from what is expected, by the normal approximation, which counts of thousands allow.
@@ -59,7 +68,7 @@ fn bad_gates_escape_as_often_as_the_formula_says_and_theorem_2_allows() {
     assert!(!is_far(count(Fate::Caught), trials, caught), "{} of {trials}", count(Fate::Caught));
     // Neither is checked, and of the pairs of places that those left fall into, one for each bucket wins. How many are left
     // is binomial, given those two.
-    let others = MADE[0] as i32 - 2;
+    let others = MADE as i32 - 2;
     let binomial = |k: i32| {
         let choose: f64 = (0..k).map(|i| f64::from(others - i) / f64::from(i + 1)).product();
         choose * (1.0 - p).powi(k) * p.powi(others - k)

@@ -1,0 +1,224 @@
+//! `garblet plan`: what a program would cost under each protocol, without running it.
+
+use garblet::{Adversary, Communication, Phase, Prediction, Protocol, predict};
+use garblet_circuit::Program;
+use garblet_net::{DEFAULT_TIMEOUT, SimulatedLink};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    args::{Param, ProgramArgs},
+    failure::Failure,
+    output::{bytes, count, print, print_json, seconds, table},
+    program,
+    report::ProgramPart,
+    session::{Settings, explain, party_range},
+};
+
+/// Gates of a program that is still looked at under every protocol: some need all of them at once in memory.
+const GATES_MAX: u64 = 1 << 27;
+
+/// What `garblet plan` takes.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    program: ProgramArgs,
+    /// Only this protocol, party by party and phase by phase
+    #[arg(long)]
+    protocol: Option<String>,
+    /// Only protocols that withstand such parties: semi-honest, covert or malicious
+    #[arg(long, value_name = "ADVERSARY", conflicts_with = "protocol")]
+    adversary: Option<Adversary>,
+    /// A parameter of the protocol
+    #[arg(long = "param", value_name = "NAME=VALUE", requires = "protocol")]
+    params: Vec<Param>,
+    /// How many parties
+    #[arg(long, value_name = "N")]
+    parties: Option<u16>,
+    /// Also how long messages are under way on links of this one-way latency and rate, as 33ms,50mbit
+    #[arg(long, value_name = "LATENCY,RATE")]
+    link: Option<SimulatedLink>,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a run under a protocol costs.
+struct Cost {
+    protocol: Protocol,
+    prediction: Prediction,
+}
+
+/// A protocol that does not run the program.
+#[derive(Serialize)]
+struct LeftOut {
+    protocol: &'static str,
+    reason: String,
+}
+
+/// Runs the command.
+pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    let program = program::load(&options.program)?;
+    let (costs, left_out) = match &options.protocol {
+        Some(name) => (vec![options.asked(&program, name)?], Vec::new()),
+        None => options.all(&program),
+    };
+    if options.json {
+        return print_json(&options.object(&program, &costs, &left_out));
+    }
+    let counts = ProgramPart::of(&program);
+    let mut text =
+        format!("{}: {} AND gates, AND depth {}\n\n", program.name(), count(counts.and), count(counts.and_depth));
+    match (&options.protocol, &costs[..]) {
+        (Some(_), [cost]) => text += &cost.by_phase(options.link),
+        _ => text += &overview(&costs, options.link),
+    }
+    if costs.iter().any(|cost| !cost.prediction.exact) {
+        text.push_str("lego: in the mean, since coins say how many gates are checked\n");
+    }
+    if costs.iter().any(|cost| cost.protocol == Protocol::Components) {
+        text.push_str("components: drawing on stores, which say what there is to do ahead\n");
+    }
+    if options.link.is_some() {
+        text.push_str("on the link: without what the parties compute, which `garblet local --link` measures too\n");
+    }
+    for same in left_out.chunk_by(|a, b| a.reason == b.reason) {
+        let names: Vec<&str> = same.iter().map(|left| left.protocol).collect();
+        text += &format!("left out: {}: {}\n", names.join(", "), same[0].reason);
+    }
+    print(&text)
+}
+
+impl Options {
+    /// The protocol that was asked for.
+    fn asked(&self, program: &Program, name: &str) -> Result<Cost, Failure> {
+        let protocol = name.parse().map_err(|e| Failure::call(format!("--protocol: {e}")))?;
+        self.cost(program, Settings::of(protocol, self.params.clone(), DEFAULT_TIMEOUT))
+    }
+
+    fn cost(&self, program: &Program, settings: Settings) -> Result<Cost, Failure> {
+        let config = settings.config()?;
+        let parties = settings.parties(program, self.parties)?;
+        let prediction = predict(program, parties, config).map_err(|error| explain(&error))?;
+        Ok(Cost { protocol: config.protocol, prediction })
+    }
+
+    /// All that can run the program, and why others cannot.
+    fn all(&self, program: &Program) -> (Vec<Cost>, Vec<LeftOut>) {
+        let (mut costs, mut left_out) = (Vec::new(), Vec::new());
+        let withstands = |protocol: &Protocol| self.adversary.is_none_or(|asked| protocol.adversary() >= asked);
+        for protocol in Protocol::ALL.into_iter().filter(withstands) {
+            let cost = match self.obstacle(program, protocol) {
+                Some(reason) => Err(reason),
+                None => self.cost(program, Settings::of(protocol, Vec::new(), DEFAULT_TIMEOUT)).map_err(|f| f.message),
+            };
+            match cost {
+                Ok(cost) => costs.push(cost),
+                Err(reason) => left_out.push(LeftOut { protocol: protocol.name(), reason }),
+            }
+        }
+        left_out.sort_by(|a, b| a.reason.cmp(&b.reason));
+        (costs, left_out)
+    }
+
+    /// Why a protocol cannot run the program, or not be looked at unasked.
+    fn obstacle(&self, program: &Program, protocol: Protocol) -> Option<String> {
+        let (parties, counts) = (protocol.parties(), program.stats());
+        let fits = match self.parties {
+            Some(asked) => parties.contains(&asked),
+            None => program.party_count() <= *parties.end(),
+        };
+        let large = protocol.is_mesh() && counts.and + counts.xor > GATES_MAX;
+        match fits {
+            false => Some(format!("{} parties only", party_range(protocol))),
+            true => large.then(|| "all gates have to be in memory; --protocol looks at one".into()),
+        }
+    }
+
+    fn object(&self, program: &Program, costs: &[Cost], left_out: &[LeftOut]) -> Value {
+        json!({
+            "program": ProgramPart::of(program),
+            "link": self.link.map(|link| link.to_string()),
+            "protocols": costs.iter().map(|cost| cost.object(self.link)).collect::<Vec<_>>(),
+            "left_out": left_out,
+        })
+    }
+}
+
+impl Cost {
+    /// What several phases cost together: the most that a party sends, the most rounds that one waits.
+    fn most(&self, phases: &[Phase]) -> Option<[u64; 2]> {
+        let mut most = [0; 2];
+        for party in &self.prediction.parties {
+            let mut sum = Communication::default();
+            for phase in phases {
+                sum += party[*phase as usize]?;
+            }
+            most = [most[0].max(sum.bytes_sent), most[1].max(sum.rounds)];
+        }
+        Some(most)
+    }
+
+    fn link_seconds(&self, phases: &[Phase], link: SimulatedLink) -> Option<f64> {
+        phases.iter().map(|phase| self.prediction.link_seconds(*phase, link)).sum()
+    }
+
+    fn by_phase(&self, link: Option<SimulatedLink>) -> String {
+        let mut heads: Vec<String> = ["phase", "party", "sends", "receives", "rounds"].map(Into::into).into();
+        heads.extend(link.map(|_| "on the link".into()));
+        let mut rows = vec![heads];
+        for phase in Phase::ALL {
+            for (party, costs) in self.prediction.parties.iter().enumerate() {
+                let Some(cost) = costs[phase as usize] else { continue };
+                let Communication { bytes_sent, bytes_received, rounds } = cost;
+                let mut row = vec![phase.name().into(), party.to_string()];
+                row.extend([bytes(bytes_sent), bytes(bytes_received), rounds.to_string()]);
+                row.extend(link.and_then(|link| self.prediction.link_seconds(phase, link)).map(seconds));
+                rows.push(row);
+            }
+        }
+        format!("{} ({})\n{}", self.protocol, self.protocol.adversary(), table(&rows))
+    }
+
+    fn object(&self, link: Option<SimulatedLink>) -> Value {
+        let phases = |of: &dyn Fn(Phase) -> Value| -> Value {
+            Phase::ALL.iter().map(|phase| (phase.name().to_owned(), of(*phase))).collect::<Map<_, _>>().into()
+        };
+        let party = |(number, costs): (usize, &[Option<Communication>; 4])| json!({ "party": number, "phases": phases(&|phase| json!(costs[phase as usize])) });
+        json!({
+            "protocol": self.protocol.name(),
+            "adversary": self.protocol.adversary().name(),
+            "parties": self.prediction.parties.len(),
+            "exact": self.prediction.exact,
+            "per_party": self.prediction.parties.iter().enumerate().map(party).collect::<Vec<_>>(),
+            "link_seconds": link.map(|link| phases(&|phase| json!(self.prediction.link_seconds(phase, link)))),
+        })
+    }
+}
+
+/// A line for each protocol.
+fn overview(costs: &[Cost], link: Option<SimulatedLink>) -> String {
+    let mut heads: Vec<String> =
+        ["protocol", "withstands", "parties", "ahead", "rounds", "online", "rounds"].map(Into::into).into();
+    heads.extend(link.iter().flat_map(|_| ["ahead on the link", "online on the link"]).map(Into::into));
+    let mut rows = vec![heads];
+    for cost in costs {
+        let mut row = vec![
+            cost.protocol.to_string(),
+            cost.protocol.adversary().to_string(),
+            cost.prediction.parties.len().to_string(),
+        ];
+        let stages: [&[Phase]; 2] = [&[Phase::Setup, Phase::Prepare, Phase::Build], &[Phase::Online]];
+        for phases in stages {
+            match cost.most(phases) {
+                Some([sent, rounds]) => row.extend([bytes(sent), rounds.to_string()]),
+                None => row.extend(["-".into(), "-".into()]),
+            }
+        }
+        if let Some(link) = link {
+            row.extend(stages.map(|phases| cost.link_seconds(phases, link).map_or("-".into(), seconds)));
+        }
+        rows.push(row);
+    }
+    table(&rows) + "\nahead, online: what the party that sends most sends before the inputs are known, and then\n"
+}

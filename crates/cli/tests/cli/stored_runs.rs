@@ -1,0 +1,98 @@
+//! Runs that several parties prepare together, and use when there are inputs.
+
+use std::process::Child;
+
+use crate::{
+    invocation::{Folder, Ran, finish, garblet, start},
+    many_parties::{CIPHERTEXT, INPUTS, peers_file},
+};
+
+/// Runs a command as all three parties, each with a store of its own.
+fn all(folder: &Folder, peers: &str, command: &[&str], more: [&[&str]; 3]) -> Vec<Ran> {
+    let child = |party: usize| -> Child {
+        let (number, store, key) = (party.to_string(), folder.path(&format!("store{party}")), folder.path("key"));
+        let own = ["--party", &number, "--peers", peers, "--store", &store, "--store-key", &key];
+        start(&[command, &own, &["--insecure-plain-tcp"], more[party]].concat())
+    };
+    let children: Vec<Child> = [0, 1, 2].map(child).into();
+    children.into_iter().map(finish).collect()
+}
+
+fn check_all(ran: &[Ran], expected: &str) {
+    for ran in ran {
+        assert_eq!((ran.status, &ran.stdout[..]), (Some(0), expected), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn runs_are_prepared_once_and_used_once_and_what_is_missing_is_said() {
+    let folder = Folder::new("stored-runs");
+    let peers = peers_file(&folder, None);
+    garblet(&["store", "init", &folder.path("unused"), "--key", &folder.path("key")]);
+    let prepare = ["prepare", "lib:aes128", "--protocol", "bmr", "--count", "2", "--json"];
+    let run = ["run", "lib:aes128", "--protocol", "bmr"];
+    for ran in all(&folder, &peers, &prepare, [&[]; 3]) {
+        let report = ran.json();
+        assert_eq!((&report["pieces"], &report["lost"]), (&2.into(), &0.into()), "{report}");
+        assert!(report["phases"]["build"]["bytes_sent"].as_u64().expect("a number") > 1 << 20, "{report}");
+    }
+    let listed = garblet(&["store", "list", &folder.path("store1"), "--key", &folder.path("key")]);
+    assert!(listed.stdout.contains("role party 1 of 3\nprotocol bmr, form linear"), "{}", listed.stdout);
+    assert!(listed.stdout.contains("run of aes128 ("), "{}", listed.stdout);
+    // Online nothing is left but the inputs' labels.
+    check_all(&all(&folder, &peers, &run, INPUTS), CIPHERTEXT);
+    let [zero, one, two] = [0, 1, 2].map(|party| [INPUTS[party], &["--json"]].concat());
+    for ran in all(&folder, &peers, &run, [&zero, &one, &two]) {
+        let report = ran.json();
+        assert_eq!(report["outputs"]["ciphertext"]["hex"], "69c4e0d86a7b0430d8cdb78070b4c55a");
+        let phases = &report["per_party"][0]["phases"];
+        assert_eq!((&phases["prepare"]["bytes_sent"], &phases["build"]["bytes_sent"]), (&0.into(), &0.into()));
+    }
+    for (party, ran) in all(&folder, &peers, &run, INPUTS).iter().enumerate() {
+        let store = folder.path(&format!("store{party}"));
+        let own = format!("--party {party} --peers {peers} --store {store} --store-key {}", folder.path("key"));
+        let again = format!("garblet prepare lib:aes128 --protocol bmr {own}");
+        let said =
+            format!("error: the stores have no run of `aes128` left\nhint: prepare more, all together: {again}\n");
+        assert!(ran.status == Some(1) && ran.stderr.ends_with(&said), "{}", ran.stderr);
+    }
+    // Nobody has to prepare ahead.
+    let topping_up = [&run[..], &["--top-up"]].concat();
+    check_all(&all(&folder, &peers, &topping_up, INPUTS), CIPHERTEXT);
+}
+
+#[test]
+fn another_program_other_parameters_and_another_number_of_parties_are_refused_by_name() {
+    let folder = Folder::new("stored-runs-other");
+    let (store, key) = (folder.path("stores"), folder.path("key"));
+    let local = |more: &[&str]| {
+        let first = ["local", "--protocol", "gmw", "--store", &store, "--store-key", &key];
+        garblet(&[&first[..], more].concat())
+    };
+    let prepared = local(&["lib:aes128", "--parties", "3", "--prepare", "2"]);
+    assert!(prepared.stdout.starts_with("the stores have 2 runs of aes128, after "), "{}", prepared.stderr);
+    let aes = [INPUTS[0], INPUTS[1]].concat();
+    check_all(&[local(&[&["lib:aes128", "--parties", "3"], &aes[..]].concat())], CIPHERTEXT);
+    let refused = |status: i32, said: &str, more: &[&str]| {
+        let ran = local(more);
+        assert!(ran.status == Some(status) && ran.stderr.contains(said), "{}", ran.stderr);
+    };
+    let (zero, one) = (folder.file("zero.json", r#"{"a": 1}"#), folder.file("one.json", r#"{"b": 2}"#));
+    let sum = [&format!("0={zero}")[..], &format!("1={one}")];
+    let sum = ["lib:add(8)", "--parties", "3", "--input", sum[0], "--input", sum[1]];
+    refused(1, "the stores have no run of `add(8)`, but 1 of `aes128`\nhint: prepare more, all together: ", &sum);
+    refused(
+        1,
+        &format!(
+            "garblet local 'lib:add(8)' --protocol gmw --parties 3 --store {store} --store-key {key} --prepare 1\n"
+        ),
+        &sum,
+    );
+    let other = [&["lib:aes128", "--parties", "3", "--param", "form=2012"], &aes[..]].concat();
+    refused(2, "was filled for another protocol: expected gmw, form 2012", &other);
+    let fewer = [&["lib:aes128", "--parties", "2"], &aes[..]].concat();
+    refused(2, "was filled for another peer: expected a peer without identity, got 2 peers", &fewer);
+    let ran = garblet(&[&["local", "lib:aes128", "--store", &store], &aes[..]].concat());
+    let said = "error: --store: with the protocols of several parties, not with yao\n";
+    assert!(ran.status == Some(2) && ran.stderr.starts_with(said), "{}", ran.stderr);
+}

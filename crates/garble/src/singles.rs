@@ -1,0 +1,273 @@
+//! AND gates that were garbled by themselves, with several of which each AND gate of a circuit is evaluated.
+//!
+//! They were garbled as [instances](crate::Instances) of one gate, with half gates under the hash whose key changes. Gates
+//! that come together now were garbled far apart, so that each has a hash key of its own.
+
+use bytemuck::{Pod, Zeroable};
+use garblet_circuit::Schedule;
+use garblet_primitives::{AndGates, Backend, Block, Cursor, Engine, Kernel, LANES, Rekeyed, Slots};
+use zeroize::Zeroizing;
+
+use crate::{
+    schedules::Component,
+    scheme::{HalfGates, Scheme},
+};
+
+/// A garbled AND gate and what moves the labels of its wires.
+#[derive(Clone, Copy, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct SingleGate {
+    /// Where its hashes are.
+    place: Block,
+    /// What was garbled.
+    pub table: [Block; 2],
+    /// What turns the labels of the wires that it is joined to into those of its inputs.
+    pub left: Block,
+    /// The same for the right input.
+    pub right: Block,
+    /// What turns the label that it gives into that of the wire that it is joined to.
+    pub output: Block,
+}
+
+impl SingleGate {
+    /// An instance of a component that is an AND gate, joined to nothing yet.
+    pub fn new(number: u64, table: [Block; 2]) -> Self {
+        SingleGate { place: Rekeyed::place(number, HalfGates::CALLS, 2), table, ..SingleGate::default() }
+    }
+}
+
+/// Buckets of gates, one after another.
+#[derive(Clone, Copy)]
+pub struct GateBuckets<'a> {
+    /// The gates of all buckets.
+    pub gates: &'a [SingleGate],
+    /// Where each bucket ends.
+    pub ends: &'a [usize],
+}
+
+/// A circuit whose AND gates are buckets.
+pub struct BucketCircuit(Component);
+
+impl BucketCircuit {
+    /// That of a schedule, whose AND gates take the buckets in their order.
+    pub fn new(schedule: &Schedule) -> Self {
+        BucketCircuit(Component::new(schedule))
+    }
+
+    /// AND gates.
+    pub fn and_count(&self) -> usize {
+        self.0.gates.and_count()
+    }
+}
+
+/// Evaluates buckets under one hash seed.
+///
+/// *Secret*: the labels; they are wiped on drop.
+pub struct BucketEvaluator {
+    backend: Backend,
+    seed: Block,
+    slots: Slots,
+}
+
+impl BucketEvaluator {
+    /// An evaluator of what was garbled under that hash seed.
+    pub fn new(hash_seed: Block) -> Self {
+        Self::with_backend(Backend::detect(), hash_seed)
+    }
+
+    /// The same on that backend.
+    pub fn with_backend(backend: Backend, hash_seed: Block) -> Self {
+        BucketEvaluator { backend, seed: hash_seed, slots: Slots::default() }
+    }
+
+    /// What each gate of a bucket gives for labels of the wires that the bucket is joined to.
+    pub fn each(&self, gates: &[SingleGate], labels: [Block; 2]) -> Vec<Block> {
+        self.backend.run(Each { seed: self.seed, gates, labels })
+    }
+
+    /// Evaluates a circuit with the buckets from number `first` on. `outputs` takes the labels of the outputs.
+    ///
+    /// Where the gates of a bucket do not give the same label, `judge` gets the bucket's number and what each gives, and
+    /// says which it is.
+    ///
+    /// # Panics
+    /// If there are fewer buckets than AND gates, or more inputs than the circuit has.
+    pub fn run(
+        &mut self,
+        circuit: &BucketCircuit,
+        (first, buckets): (usize, GateBuckets<'_>),
+        inputs: &[Block],
+        outputs: &mut Vec<Block>,
+        judge: &mut dyn FnMut(usize, &[Block]) -> Block,
+    ) {
+        assert!(first + circuit.and_count() <= buckets.ends.len(), "a bucket for each AND gate");
+        let (component, slots) = (&circuit.0, &mut self.slots);
+        slots.begin(&component.gates, 1, inputs);
+        self.backend.run(Run { seed: self.seed, component, slots, first, buckets, judge });
+        component.outputs(slots, 0, Block::ZERO, outputs);
+    }
+}
+
+/// Four gates, each with the labels of the wires that it is joined to.
+#[inline(always)]
+fn quad<E: Engine>(e: E, seed: E::Quad, gates: [&SingleGate; LANES], labels: [E::Quad; 2]) -> E::Quad {
+    // Written out: closures in closures are not always inlined, and a call would cost more than the gates.
+    let [g0, g1, g2, g3] = gates;
+    let a = e.xor(labels[0], e.load_each([&g0.left, &g1.left, &g2.left, &g3.left]));
+    let b = e.xor(labels[1], e.load_each([&g0.right, &g1.right, &g2.right, &g3.right]));
+    let places = e.load_each([&g0.place, &g1.place, &g2.place, &g3.place]);
+    let hashes = Rekeyed::hash_each(e, seed, places, [a, b]);
+    let rows = [
+        e.load_each([&g0.table[0], &g1.table[0], &g2.table[0], &g3.table[0]]),
+        e.load_each([&g0.table[1], &g1.table[1], &g2.table[1], &g3.table[1]]),
+    ];
+    let outputs = e.load_each([&g0.output, &g1.output, &g2.output, &g3.output]);
+    e.xor(HalfGates::join(e, [a, b], hashes, rows), outputs)
+}
+
+/// Up to four of some gates; the last one fills up.
+#[inline(always)]
+fn lanes(gates: &[SingleGate]) -> [&SingleGate; LANES] {
+    std::array::from_fn(
+        #[inline(always)]
+        |lane| &gates[lane.min(gates.len() - 1)],
+    )
+}
+
+struct Each<'a> {
+    seed: Block,
+    gates: &'a [SingleGate],
+    labels: [Block; 2],
+}
+
+impl Kernel for Each<'_> {
+    type Output = Vec<Block>;
+
+    #[inline(always)]
+    fn run<E: Engine>(self, e: E) -> Vec<Block> {
+        let (seed, labels) = (e.splat(self.seed), [e.splat(self.labels[0]), e.splat(self.labels[1])]);
+        let mut given = Vec::with_capacity(self.gates.len().next_multiple_of(LANES));
+        for gates in self.gates.chunks(LANES) {
+            given.extend(e.store(quad(e, seed, lanes(gates), labels)));
+        }
+        given.truncate(self.gates.len());
+        given
+    }
+}
+
+struct Run<'a> {
+    seed: Block,
+    component: &'a Component,
+    slots: &'a mut Slots,
+    first: usize,
+    buckets: GateBuckets<'a>,
+    judge: &'a mut dyn FnMut(usize, &[Block]) -> Block,
+}
+
+impl Kernel for Run<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Engine>(self, e: E) {
+        let Run { seed, component, slots, first, buckets, judge } = self;
+        let begin = first.checked_sub(1).map_or(0, |before| buckets.ends[before]);
+        let (sizes, owners, given) = ([0; LANES], Vec::new(), Zeroizing::default());
+        let mut ands: Ands<'_, E> =
+            Ands { seed: e.splat(seed), buckets, next: first, begin, sizes, owners, given, judge };
+        let all = component.gates.and_count();
+        component.gates.run::<E, _, 1>(e, &mut Cursor::default(), slots, all, &mut ands);
+    }
+}
+
+struct Ands<'a, E: Engine> {
+    seed: E::Quad,
+    buckets: GateBuckets<'a>,
+    /// The next bucket, and its first gate.
+    next: usize,
+    begin: usize,
+    /// The sizes of the last four buckets, and which of them each of their gates belonged to, filled up to fours.
+    sizes: [usize; LANES],
+    owners: Vec<[usize; LANES]>,
+    /// What the gates give.
+    given: Zeroizing<Vec<[Block; LANES]>>,
+    judge: &'a mut dyn FnMut(usize, &[Block]) -> Block,
+}
+
+impl<E: Engine> Ands<'_, E> {
+    /// Takes the next buckets: their gates.
+    #[inline(always)]
+    fn take(&mut self, count: usize) -> std::ops::Range<usize> {
+        let (mut sizes, mut at) = ([0; LANES], self.begin);
+        for (size, &end) in sizes.iter_mut().zip(&self.buckets.ends[self.next..][..count]) {
+            *size = end - at;
+            at = end;
+        }
+        if sizes != self.sizes {
+            self.lay_out(sizes);
+        }
+        let gates = self.begin..at;
+        self.begin = at;
+        self.next += count;
+        gates
+    }
+
+    #[cold]
+    fn lay_out(&mut self, sizes: [usize; LANES]) {
+        let owners: Vec<usize> = (0..LANES).flat_map(|owner| std::iter::repeat_n(owner, sizes[owner])).collect();
+        let four = |owners: &[usize]| std::array::from_fn(|lane| owners[lane.min(owners.len() - 1)]);
+        self.owners = owners.chunks(LANES).map(four).collect();
+        self.given = Zeroizing::new(vec![[Block::ZERO; LANES]; self.owners.len()]);
+        self.sizes = sizes;
+    }
+}
+
+impl<E: Engine> AndGates<E> for Ands<'_, E> {
+    #[inline(always)]
+    fn begin(&mut self, _e: E, count: usize) -> usize {
+        count
+    }
+
+    #[inline(always)]
+    fn quad(&mut self, e: E, count: usize, labels: [E::Quad; 2], _inverted: [E::Mask; 2]) -> E::Quad {
+        let first = self.next;
+        let range = self.take(count);
+        let gates = &self.buckets.gates[range];
+        let [left, right] = labels.map(
+            #[inline(always)]
+            |labels| e.store(labels),
+        );
+        for ((gates, owners), given) in gates.chunks(LANES).zip(&self.owners).zip(self.given.iter_mut()) {
+            let [o0, o1, o2, o3] = owners.map(
+                #[inline(always)]
+                |owner| owner % LANES,
+            );
+            let labels = [
+                e.load_each([&left[o0], &left[o1], &left[o2], &left[o3]]),
+                e.load_each([&right[o0], &right[o1], &right[o2], &right[o3]]),
+            ];
+            *given = e.store(quad(e, self.seed, lanes(gates), labels));
+        }
+        let mut results = [Block::ZERO; LANES];
+        let mut rest = self.given.as_flattened();
+        for (lane, result) in results.iter_mut().enumerate().take(count) {
+            let (given, later) = rest.split_at(self.sizes[lane]);
+            rest = later;
+            *result = match agreed(given) {
+                Some(label) => label,
+                None => (self.judge)(first + lane, given),
+            };
+        }
+        e.load(&results)
+    }
+}
+
+/// The label that all gates of a bucket give, if it is one.
+#[inline(always)]
+fn agreed(given: &[Block]) -> Option<Block> {
+    let (&first, others) = given.split_first()?;
+    let difference = others.iter().fold(0, |sum, &other| sum | (first ^ other).to_u128());
+    (difference == 0).then_some(first)
+}
+
+#[cfg(test)]
+mod tests;

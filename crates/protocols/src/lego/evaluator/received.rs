@@ -1,0 +1,185 @@
+//! Gates and authenticators as the evaluator has them before they are in buckets.
+
+use garblet_commit::{Code, Watched};
+use garblet_primitives::Block;
+use subtle::ConstantTimeEq;
+use zeroize::DefaultIsZeroes;
+
+use crate::{
+    checks::{Cheating, Check},
+    error::ProtocolError,
+    lego::{
+        bucket::{BucketAuthenticator, BucketGate},
+        gates::{Components, TABLE_BYTES},
+        layout::Soldering,
+        pieces::Storable,
+    },
+};
+
+/// A gate, and what is watched of its wires.
+#[derive(Clone, Copy, Default)]
+pub(super) struct MadeGate {
+    pub(super) number: u64,
+    pub(super) table: [Block; 2],
+    /// What moves the gate's key to the one that is committed to.
+    pub(super) shift: Block,
+    pub(super) wires: Soldering<Watched>,
+}
+
+/// An authenticator, and what is watched of its wire.
+#[derive(Clone, Copy, Default)]
+pub(super) struct MadeAuthenticator {
+    pub(super) number: u64,
+    pub(super) pair: [Block; 2],
+    pub(super) wire: Watched,
+}
+
+/// A component that is checked, and the bits for which.
+#[derive(Clone, Copy)]
+pub(super) struct Checked<T, const N: usize> {
+    pub(super) component: T,
+    pub(super) bits: [bool; N],
+}
+
+impl<T: Default, const N: usize> Default for Checked<T, N> {
+    fn default() -> Self {
+        Checked { component: T::default(), bits: [false; N] }
+    }
+}
+
+impl DefaultIsZeroes for MadeGate {}
+impl DefaultIsZeroes for MadeAuthenticator {}
+impl<T: Copy + Default, const N: usize> DefaultIsZeroes for Checked<T, N> {}
+
+/// The number, and the blocks behind it; what is missing is zero.
+fn head<const N: usize>(bytes: &[u8]) -> (u64, [Block; N], &[u8]) {
+    let (number, mut rest) = bytes.split_first_chunk().unwrap_or((&[0; 8], &[]));
+    let blocks = std::array::from_fn(|_| {
+        let (block, later) = rest.split_first_chunk().unwrap_or((&[0; 16], &[]));
+        rest = later;
+        Block::from_bytes(*block)
+    });
+    (u64::from_le_bytes(*number), blocks, rest)
+}
+
+impl Storable for MadeGate {
+    fn bytes(code: Code) -> usize {
+        8 + TABLE_BYTES + 16 + <Soldering<Watched>>::bytes(code)
+    }
+
+    fn write(&self, code: Code, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.number.to_le_bytes());
+        bytes.extend_from_slice(bytemuck::cast_slice(&[self.table[0], self.table[1], self.shift]));
+        Storable::write(&self.wires, code, bytes);
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        let (number, [first, second, shift], rest) = head(bytes);
+        MadeGate { number, table: [first, second], shift, wires: Storable::read(rest) }
+    }
+}
+
+impl Storable for MadeAuthenticator {
+    fn bytes(code: Code) -> usize {
+        8 + 32 + <Watched as Storable>::bytes(code)
+    }
+
+    fn write(&self, code: Code, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.number.to_le_bytes());
+        bytes.extend_from_slice(bytemuck::cast_slice(&self.pair));
+        Storable::write(&self.wire, code, bytes);
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        let (number, pair, rest) = head(bytes);
+        MadeAuthenticator { number, pair, wire: <Watched as Storable>::read(rest) }
+    }
+}
+
+impl<T: Storable + Default, const N: usize> Storable for Checked<T, N> {
+    fn bytes(code: Code) -> usize {
+        N + T::bytes(code)
+    }
+
+    fn write(&self, code: Code, bytes: &mut Vec<u8>) {
+        bytes.extend(self.bits.map(u8::from));
+        self.component.write(code, bytes);
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        let (bits, rest) = bytes.split_first_chunk().unwrap_or((&[0; N], &[]));
+        Checked { component: T::read(rest), bits: bits.map(|bit| bit == 1) }
+    }
+}
+
+impl MadeGate {
+    /// Whether each checked gate gives, for the keys that were opened of both inputs, what was opened of the output.
+    pub(super) fn check(
+        components: &Components,
+        checked: &[Checked<MadeGate, 2>],
+        opened: &[Block],
+    ) -> Result<(), ProtocolError> {
+        let numbers: Vec<u64> = checked.iter().map(|checked| checked.component.number).collect();
+        let tables: Vec<&[u8]> = checked.iter().map(|c| bytemuck::cast_slice(&c.component.table)).collect();
+        let triples = opened.as_chunks::<3>().0;
+        let inputs: Vec<Block> = triples.iter().flat_map(|[left, right, _]| [*left, *right]).collect();
+        let mut given = vec![Block::ZERO; numbers.len()];
+        components.evaluate(&numbers, &inputs, &tables, &mut given);
+        for ((Checked { component: gate, .. }, given), [_, _, output]) in checked.iter().zip(given).zip(triples) {
+            if !bool::from((given ^ gate.shift).ct_eq(output)) {
+                return Err(Cheating::new(Check::LegoGate, format!("gate {}", gate.number)).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The gates of a bucket, with what was opened to join them.
+    pub(super) fn joined(gates: &[MadeGate], opened: &[Block]) -> impl Iterator<Item = BucketGate> {
+        let alone = |gate: &MadeGate| {
+            let mut alone = BucketGate::new(gate.number, gate.table);
+            alone.output = gate.shift;
+            alone
+        };
+        let head = gates.first().map(alone);
+        let join = move |(gate, &[left, right, output]): (&MadeGate, &[Block; 3])| {
+            let mut gate = alone(gate);
+            [gate.left, gate.right] = [left, right];
+            gate.output ^= output;
+            gate
+        };
+        head.into_iter().chain(gates.iter().skip(1).zip(opened.as_chunks().0).map(join))
+    }
+}
+
+impl MadeAuthenticator {
+    /// Whether each checked authenticator accepts the key that was opened.
+    pub(super) fn check(
+        components: &Components,
+        checked: &[Checked<MadeAuthenticator, 1>],
+        opened: &[Block],
+    ) -> Result<(), ProtocolError> {
+        for (Checked { component: authenticator, .. }, &key) in checked.iter().zip(opened) {
+            if !components.accepts(authenticator.number, &authenticator.pair, key) {
+                let what = format!("authenticator {}", authenticator.number);
+                return Err(Cheating::new(Check::Authenticator, what).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The authenticators of a bucket with what was opened to join them; the first one, if fewer were opened, is what the others
+    /// are joined to.
+    pub(super) fn joined(
+        authenticators: &[MadeAuthenticator],
+        opened: &[Block],
+    ) -> impl Iterator<Item = BucketAuthenticator> {
+        let head = std::iter::repeat_n(Block::ZERO, authenticators.len() - opened.len());
+        let join = |(authenticator, wire): (&MadeAuthenticator, Block)| BucketAuthenticator {
+            number: authenticator.number,
+            pair: authenticator.pair,
+            wire,
+            ..BucketAuthenticator::default()
+        };
+        authenticators.iter().zip(head.chain(opened.iter().copied())).map(join)
+    }
+}

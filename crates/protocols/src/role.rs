@@ -1,0 +1,40 @@
+//! What all roles of two-party protocols have in common.
+
+use garblet_circuit::{Bits, Party};
+
+use crate::{error::ProtocolError, security::Security, session::Session};
+
+/// A party's role in a protocol of two, set up for a program.
+///
+/// [`Role::prepare`] may be called any number of times, ahead of inputs; what it returns serves one [`Role::online`].
+pub trait Role: Send {
+    /// What is prepared for one run; a run consumes it, so it is used at most once.
+    type Prepared: Send + 'static;
+
+    /// The party whose role this is.
+    const PARTY: Party;
+
+    /// What the role is called.
+    const NAME: &'static str;
+
+    /// What a run promises.
+    fn security(&self) -> Security;
+
+    /// Does whatever can be done before the inputs are known (phases `prepare` and `build`).
+    ///
+    /// *Errors*: a peer that is found to misbehave; stores that lack what the program needs; the connection's.
+    fn prepare(&mut self, session: &mut Session) -> impl Future<Output = Result<Self::Prepared, ProtocolError>> + Send;
+
+    /// Runs once (phase `online`).
+    ///
+    /// *Shape*: `inputs` are the values of the inputs that this party owns, in program order. Returns one entry per program
+    /// output, none where this party is no recipient.
+    ///
+    /// *Errors*: inputs that do not fit; a peer that is found to misbehave; the connection's.
+    fn online(
+        &mut self,
+        session: &mut Session,
+        prepared: Self::Prepared,
+        inputs: &[Bits],
+    ) -> impl Future<Output = Result<Vec<Option<Bits>>, ProtocolError>> + Send;
+}

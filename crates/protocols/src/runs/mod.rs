@@ -1,0 +1,229 @@
+//! Runs that several parties have prepared together, kept in the store of each until inputs are known: each is used once.
+//!
+//! A piece of such a store is all that one party needs to run one program once: the joint garbled circuit and its
+//! secrets with `bmr`, triples with `gmw`, for these very parties. All parties know it by the same identifier.
+//!
+//! # Steps
+//!
+//! | step | what |
+//! |---|---|
+//! | 1 | every party says what its store has; all keep what all have ([`RunStore::meet`]) |
+//! | 2 | to prepare: the protocol's own steps, and the piece is made durable ([`RunStore::keep`]) |
+//! | 3 | to run: it is made durable that the piece with the smallest identifier is used, then it is read ([`RunStore::take`]) |
+//!
+//! Step 1 comes before step 2 in every session, and no party can end step 2 without messages that every other sends after
+//! its step 1. So when an identifier is given to a piece, all know those that were given before, and pieces of one
+//! identifier were made in one session, wherever somebody was cut off.
+//!
+//! *Cost*: step 1 takes a round and about 100 bytes to every peer for each program. Then a run has no bytes and
+//! rounds but those of its protocol's online phase.
+
+mod messages;
+#[cfg(test)]
+mod tests;
+
+use garblet_circuit::{Party, Program};
+use garblet_net::Channel;
+use garblet_primitives::Block;
+use garblet_store::{Binding, Kind, PIECE_BYTES_MAX, PieceId, State, Store, Summary};
+use zeroize::Zeroizing;
+
+use crate::{error::ProtocolError, session::MeshSession};
+use messages::HasRuns;
+
+/// The version of what is stored.
+const VERSION: u32 = 1;
+
+/// What a party has prepared for one run, as bytes.
+pub trait StoredRun: Sized {
+    /// What the parties have agreed on.
+    type Plan;
+
+    /// How many bytes it takes.
+    fn byte_len(plan: &Self::Plan, party: Party) -> usize;
+
+    /// Appends these bytes.
+    fn write(&self, plan: &Self::Plan, bytes: &mut Vec<u8>);
+
+    /// Reads them again; none if they are too few.
+    fn read(plan: &Self::Plan, party: Party, bytes: Reader<'_>) -> Option<Self>;
+}
+
+/// Bytes that are read from the front.
+pub struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    /// The next so many bytes.
+    pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    /// The next block.
+    pub fn block(&mut self) -> Option<Block> {
+        Some(Block::from_bytes(self.take(16)?.try_into().ok()?))
+    }
+
+    /// The next so many blocks.
+    pub fn blocks(&mut self, count: usize) -> Option<Vec<Block>> {
+        let (bytes, _) = self.take(count.checked_mul(16)?)?.as_chunks();
+        Some(bytes.iter().map(|block| Block::from_bytes(*block)).collect())
+    }
+}
+
+/// What runs are for.
+pub struct Purpose<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// The protocol, with all parameters.
+    pub protocol: String,
+    /// The peers in order: who they are.
+    pub peers: &'a str,
+}
+
+/// The stores have no run of a program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the stores have no run of `{program}`{}", others_text(others))]
+pub struct NoRun {
+    /// The program that should run.
+    pub program: String,
+    /// What there is: programs, and how many runs of each.
+    pub others: Vec<(String, u64)>,
+}
+
+fn others_text(others: &[(String, u64)]) -> String {
+    let texts: Vec<String> = others.iter().map(|(program, runs)| format!("{runs} of `{program}`")).collect();
+    if texts.is_empty() { " left".into() } else { format!(", but {}", texts.join(", ")) }
+}
+
+/// A party's store of runs of one program that all parties have.
+pub struct RunStore {
+    store: Store,
+    kind: Kind,
+    program: String,
+    lost: u64,
+}
+
+impl RunStore {
+    /// Step 1.
+    ///
+    /// *Errors*: a store that was filled for others; stores that were not filled together, or that were put back, with the
+    /// party whose it is.
+    pub async fn meet(
+        session: &mut MeshSession,
+        mut store: Store,
+        purpose: &Purpose<'_>,
+    ) -> Result<Self, ProtocolError> {
+        let (own, count) = (session.mesh().party(), session.mesh().party_count());
+        store.bind(&Binding {
+            peer: purpose.peers.into(),
+            role: format!("party {own} of {count}"),
+            protocol: format!("{}, version {VERSION}", purpose.protocol),
+            library: String::new(),
+        })?;
+        let summary = store.summary();
+        let exchange = async |_, channel: &mut Channel, ()| {
+            channel.send(&HasRuns { summary: summary.clone() }).await?;
+            Ok::<_, ProtocolError>(channel.receive::<HasRuns>().await?.summary)
+        };
+        let peers = session.mesh().per_peer(|_| ());
+        let theirs = session.mesh().each(peers, exchange).await?;
+        for (at, (peer, summary)) in theirs.iter().enumerate() {
+            let refuse =
+                |error| ProtocolError::Peer { party: Party(peer), source: Box::new(ProtocolError::Store(error)) };
+            store.check_peer(at, summary).map_err(refuse)?;
+        }
+        let theirs: Vec<Summary> = theirs.into_iter().map(|(_, summary)| summary).collect();
+        let lost = store.reconcile_all(&theirs)?.dropped.iter().map(|(_, count)| count).sum();
+        let kind = kind_of(purpose.program);
+        Ok(RunStore { store, kind, program: purpose.program.name().into(), lost })
+    }
+
+    /// How many runs of the program there are.
+    pub fn ready(&self) -> u64 {
+        self.store.count(&self.kind)
+    }
+
+    /// Step 2: keeps a run that was just prepared. All parties keep the same runs in the same order.
+    ///
+    /// *Errors*: a store that cannot be written.
+    pub fn keep<R: StoredRun>(&mut self, plan: &R::Plan, party: Party, run: &R) -> Result<(), ProtocolError> {
+        let mut bytes = Zeroizing::new(Vec::with_capacity(R::byte_len(plan, party)));
+        run.write(plan, &mut bytes);
+        let (name, program) = (self.kind.name().to_string(), self.program.clone());
+        let mut batch = self.store.batch();
+        batch.push(&self.kind, batch.next_id(&self.kind), &bytes)?;
+        batch.set_state(&name, State { version: VERSION, bytes: program.into_bytes() })?;
+        Ok(batch.commit()?)
+    }
+
+    /// Step 3: takes a run. When this returns, it is durable that it is used.
+    ///
+    /// *Errors*: [`NoRun`]; a piece that was changed on disk, which is then used up as well.
+    pub fn take<R: StoredRun>(&mut self, plan: &R::Plan, party: Party) -> Result<(PieceId, R), ProtocolError> {
+        if self.ready() == 0 {
+            return Err(self.no_run().into());
+        }
+        let mut taken = self.store.take_next(&self.kind, 1)?;
+        let piece = taken.next().transpose()?;
+        let run = piece.and_then(|piece| {
+            let fits = piece.bytes.len() == R::byte_len(plan, party);
+            Some((piece.id, R::read(plan, party, Reader(&piece.bytes)).filter(|_| fits)?))
+        });
+        run.ok_or_else(|| {
+            let (expected, got) = ("what was stored".into(), "other bytes".into());
+            ProtocolError::Material { what: "a run of a store", expected, got }
+        })
+    }
+
+    /// Says that there is none, and what there is instead.
+    pub fn no_run(&self) -> NoRun {
+        let others = self.store.stock().into_iter().filter(|stock| !stock.available.is_empty());
+        let name = |kind: &Kind| program_of(&self.store, kind).unwrap_or_else(|| kind.name().into());
+        let others = others.map(|stock| (name(&stock.kind), stock.available.len())).collect();
+        NoRun { program: self.program.clone(), others }
+    }
+
+    /// Pieces that were given up because not all stores had them.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// The store.
+    pub fn into_store(self) -> Store {
+        self.store
+    }
+}
+
+/// Refuses a program of which a run is larger than a piece can be.
+///
+/// *Errors*: [`ProtocolError::Unsupported`].
+pub fn check_size<R: StoredRun>(
+    plan: &R::Plan,
+    party: Party,
+    protocol: &'static str,
+    program: &Program,
+) -> Result<(), ProtocolError> {
+    let bytes = R::byte_len(plan, party);
+    match bytes <= PIECE_BYTES_MAX {
+        true => Ok(()),
+        false => {
+            let reason = format!("a run takes {bytes} bytes in a store, at most {PIECE_BYTES_MAX} can be kept");
+            Err(ProtocolError::Unsupported { protocol, program: program.name().into(), reason })
+        }
+    }
+}
+
+/// Runs of a program, as stores know them: names of programs are not agreed on.
+fn kind_of(program: &Program) -> Kind {
+    let digest = program.digest();
+    let start: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    Kind::new(&format!("run of program {start}"), &digest)
+}
+
+/// What the program is called here, of which a kind is runs.
+pub fn program_of(store: &Store, kind: &Kind) -> Option<String> {
+    let name = store.state(kind.name()).filter(|state| state.version == VERSION)?;
+    String::from_utf8(name.bytes.clone()).ok()
+}

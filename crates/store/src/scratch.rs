@@ -1,0 +1,229 @@
+//! Room beside a store for what is too large for memory while it is being made.
+
+use std::sync::Arc;
+
+use zeroize::Zeroizing;
+
+use crate::error::StoreError;
+use crate::place::SegmentFile;
+use crate::seal::{PieceKey, TAG_BYTES};
+use crate::store::Store;
+
+/// Of each stream so much is in memory, and what is on disk is sealed in chunks of so many bytes. Tests have small ones.
+const CHUNK_BYTES: usize = if cfg!(test) { 1 << 10 } else { 32 << 10 };
+
+/// Streams of bytes, each written to its end and then read once. Dropped, or cut off by a crash, it leaves nothing behind.
+///
+/// *Secret*: sealed on disk, under a key that is nowhere but in memory; wiped in memory.
+pub struct Scratch {
+    /// None if all is in memory.
+    disk: Option<Disk>,
+    streams: Vec<Stream>,
+}
+
+struct Disk {
+    file: Arc<SegmentFile>,
+    key: PieceKey,
+    end: u64,
+    buffer: Vec<u8>,
+}
+
+#[derive(Default)]
+struct Stream {
+    /// Where its chunks begin, in order.
+    chunks: Vec<u64>,
+    /// What is behind them.
+    rest: Zeroizing<Vec<u8>>,
+}
+
+impl Store {
+    /// Room beside the store, in memory if that is.
+    ///
+    /// *Errors*: the disk's.
+    pub fn scratch(&mut self, streams: usize) -> Result<Scratch, StoreError> {
+        let number = self.head.next_segment;
+        // As with segments, a number is not given twice; if the process crashes, the next opening removes the file.
+        self.head.next_segment += 1;
+        let key = PieceKey::new(&self.index.segment_key());
+        let disk = self.place.create_scratch(number)?;
+        let disk = disk.map(|file| Disk { file, key, end: 0, buffer: Vec::with_capacity(CHUNK_BYTES + TAG_BYTES) });
+        Ok(Scratch { disk, ..Scratch::in_memory(streams) })
+    }
+}
+
+impl Scratch {
+    /// Room in memory.
+    pub fn in_memory(streams: usize) -> Self {
+        Scratch { disk: None, streams: std::iter::repeat_with(Stream::default).take(streams).collect() }
+    }
+
+    /// Appends to a stream.
+    ///
+    /// *Errors*: the disk's.
+    ///
+    /// # Panics
+    /// If there is no such stream.
+    pub fn append(&mut self, stream: usize, bytes: &[u8]) -> Result<(), StoreError> {
+        let stream = &mut self.streams[stream];
+        let Some(disk) = &mut self.disk else {
+            extend(&mut stream.rest, bytes);
+            return Ok(());
+        };
+        let mut bytes = bytes;
+        while stream.rest.len() + bytes.len() >= CHUNK_BYTES {
+            let (now, later) = bytes.split_at(CHUNK_BYTES - stream.rest.len());
+            stream.rest.extend_from_slice(now);
+            stream.chunks.push(disk.put(&stream.rest)?);
+            stream.rest.clear();
+            bytes = later;
+        }
+        if stream.rest.capacity() == 0 {
+            // It never grows, so that nothing is left where it was before.
+            stream.rest.reserve_exact(CHUNK_BYTES);
+        }
+        stream.rest.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Takes all that was appended to a stream.
+    ///
+    /// *Errors*: [`StoreError::Damaged`] if it was changed on disk; the disk's.
+    ///
+    /// # Panics
+    /// If there is no such stream.
+    pub fn take(&mut self, stream: usize) -> Result<Zeroizing<Vec<u8>>, StoreError> {
+        let Stream { chunks, rest } = std::mem::take(&mut self.streams[stream]);
+        let Some(disk) = self.disk.as_mut().filter(|_| !chunks.is_empty()) else { return Ok(rest) };
+        let mut all = Zeroizing::new(Vec::with_capacity(CHUNK_BYTES * chunks.len() + rest.len()));
+        for place in chunks {
+            all.extend_from_slice(disk.get(place)?);
+        }
+        all.extend_from_slice(&rest);
+        Ok(all)
+    }
+}
+
+impl Disk {
+    fn put(&mut self, chunk: &[u8]) -> Result<u64, StoreError> {
+        let place = self.end;
+        self.buffer.clear();
+        self.buffer.extend_from_slice(chunk);
+        self.key.seal(place, b"scratch", &mut self.buffer, 0);
+        self.file.write(place, &self.buffer)?;
+        self.end += self.buffer.len() as u64;
+        Ok(place)
+    }
+
+    fn get(&mut self, place: u64) -> Result<&[u8], StoreError> {
+        self.buffer.resize(CHUNK_BYTES + TAG_BYTES, 0);
+        let damaged = || StoreError::Damaged { what: self.file.path().display().to_string() };
+        if self.file.read(place, &mut self.buffer)? < self.buffer.len() {
+            return Err(damaged());
+        }
+        let opened = self.key.open(place, b"scratch", &mut self.buffer);
+        Ok(opened.map_err(|_| damaged())?)
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        zeroize::Zeroize::zeroize(&mut self.buffer);
+        self.file.remove();
+    }
+}
+
+/// Appends, and wipes what it was appended to if that has to move.
+fn extend(bytes: &mut Zeroizing<Vec<u8>>, more: &[u8]) {
+    if bytes.capacity() - bytes.len() < more.len() {
+        let mut larger = Zeroizing::new(Vec::with_capacity((2 * bytes.len()).max(bytes.len() + more.len())));
+        larger.extend_from_slice(bytes);
+        *bytes = larger;
+    }
+    bytes.extend_from_slice(more);
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use super::*;
+    use crate::key::StoreKey;
+
+    fn on_disk() -> (tempfile::TempDir, Store) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut rng = StdRng::seed_from_u64(1);
+        let key = StoreKey::generate(&mut rng);
+        let store = Store::create(&folder.path().join("store"), &key, &mut rng).expect("a store");
+        (folder, store)
+    }
+
+    fn files(store: &Store) -> Vec<std::path::PathBuf> {
+        let entries = std::fs::read_dir(store.folder().join("segments")).expect("a folder");
+        entries.map(|entry| entry.expect("an entry").path()).collect()
+    }
+
+    /// Writes by turns, in parts of many lengths.
+    fn filled(mut scratch: Scratch) -> (Scratch, [Vec<u8>; 3]) {
+        let mut all = [const { Vec::new() }; 3];
+        for len in (0..150).chain([CHUNK_BYTES - 1, CHUNK_BYTES, 3 * CHUNK_BYTES + 1]) {
+            let bytes: Vec<u8> = (0..len).map(|i| (i * len) as u8).collect();
+            scratch.append(len % 2, &bytes).expect("written");
+            all[len % 2].extend(bytes);
+        }
+        (scratch, all)
+    }
+
+    #[test]
+    fn streams_are_what_was_appended_on_disk_and_in_memory() {
+        let (_folder, mut store) = on_disk();
+        for scratch in [store.scratch(3).expect("room"), Scratch::in_memory(3)] {
+            let (mut scratch, all) = filled(scratch);
+            for (stream, expected) in all.iter().enumerate().rev() {
+                assert!(*scratch.take(stream).expect("read") == *expected, "stream {stream}");
+                assert!(scratch.take(stream).expect("read").is_empty(), "it is read once");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_lies_on_disk_in_the_clear_or_stays_there() {
+        let (_folder, mut store) = on_disk();
+        let mut scratch = store.scratch(1).expect("room");
+        scratch.append(0, &[7; 2 * CHUNK_BYTES]).expect("written");
+        let [file] = &files(&store)[..] else { panic!("one file") };
+        let bytes = std::fs::read(file).expect("it is there");
+        assert_eq!(bytes.len(), 2 * (CHUNK_BYTES + TAG_BYTES));
+        assert!(bytes.windows(8).all(|window| window != [7; 8]));
+        drop(scratch);
+        assert!(files(&store).is_empty());
+    }
+
+    #[test]
+    fn what_was_changed_on_disk_is_not_read() {
+        let (_folder, mut store) = on_disk();
+        for change in [|bytes: &mut Vec<u8>| bytes[5] ^= 1, |bytes: &mut Vec<u8>| bytes.truncate(100)] {
+            let mut scratch = store.scratch(1).expect("room");
+            scratch.append(0, &[7; CHUNK_BYTES]).expect("written");
+            let file = &files(&store)[0];
+            let mut bytes = std::fs::read(file).expect("it is there");
+            change(&mut bytes);
+            std::fs::write(file, bytes).expect("written");
+            assert!(matches!(scratch.take(0), Err(StoreError::Damaged { .. })));
+        }
+    }
+
+    #[test]
+    fn what_a_crash_leaves_is_removed_by_the_next_opening() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("store");
+        let mut rng = StdRng::seed_from_u64(1);
+        let key = StoreKey::generate(&mut rng);
+        let mut store = Store::create(&path, &key, &mut rng).expect("a store");
+        let mut scratch = store.scratch(1).expect("room");
+        scratch.append(0, &[7; CHUNK_BYTES]).expect("written");
+        std::mem::forget(scratch);
+        drop(store);
+        let store = Store::open(&path, &key, &mut rng).expect("it is sound");
+        assert!(files(&store).is_empty());
+    }
+}
