@@ -6,6 +6,7 @@
 //! `cut-and-choose` in the forms that the paper measured, which overlap everything; there *precompute* and *calculate* are the processor time of
 //! garbler and evaluator.
 
+mod bare;
 mod cheating;
 mod published;
 mod semi_honest;
@@ -22,6 +23,7 @@ use crate::{
     failure::Failure,
     output::{bytes, count, print, print_json, seconds, table},
 };
+use bare::TimesBare;
 use published::{PUBLISHED, Published};
 
 /// What `garblet bench pssw` takes.
@@ -42,6 +44,9 @@ pub(crate) struct Options {
     /// Supersets of commitments there
     #[arg(long, default_value_t = 160, value_parser = clap::value_parser!(u16).range(2..=4096))]
     supersets: u16,
+    /// Run so often what runs in two processes; the fastest run counts
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    repeat: u16,
     /// Derive keys as published, where two equal labels cancel and show the garbler's secret; for measuring alone
     #[arg(long)]
     insecure_as_published: bool,
@@ -56,6 +61,8 @@ const MALICIOUS: &str = "malicious";
 
 /// What is called ours, beside the paper's methods.
 const DEFAULT: &str = "default";
+/// The bare work of ours against malicious parties.
+const BARE: &str = "bare";
 
 /// One line of the tables.
 #[derive(Serialize)]
@@ -90,8 +97,35 @@ struct Measured {
     total_seconds: f64,
     /// Thousands of bytes in both directions.
     kilobytes: f64,
+    /// Of both parties together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    processor_seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_rss_bytes: Option<u64>,
+    /// Against the bare work of the same call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    times_bare: Option<TimesBare>,
+}
+
+impl Measured {
+    /// A run of so many gates that are no XOR and XORs, of which nothing but its time is known.
+    fn of_counts(and: u64, xor: u64, total_seconds: f64) -> Self {
+        let gates = and + xor;
+        Measured {
+            as_what: None,
+            gates,
+            xor_percent: 100.0 * xor as f64 / gates.max(1) as f64,
+            precompute_seconds: None,
+            send_seconds: None,
+            ot_seconds: None,
+            calculate_seconds: None,
+            total_seconds,
+            kilobytes: 0.0,
+            processor_seconds: None,
+            peak_rss_bytes: None,
+            times_bare: None,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -100,6 +134,8 @@ struct Report {
     insecure_as_published: bool,
     circuits: u16,
     supersets: u16,
+    /// Cores of this machine, which both parties use.
+    cores: usize,
     rows: Vec<Row>,
 }
 
@@ -148,9 +184,10 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         );
     }
     let Options { insecure_as_published, circuits, supersets, .. } = *options;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     match options.json {
-        true => print_json(&Report { bench: "pssw", insecure_as_published, circuits, supersets, rows }),
-        false => print(&text(&rows)),
+        true => print_json(&Report { bench: "pssw", insecure_as_published, circuits, supersets, cores, rows }),
+        false => print(&(text(&rows) + &times_bare(&rows, cores))),
     }
 }
 
@@ -190,7 +227,13 @@ impl Options {
         }
         for adversary in [SEMI_HONEST, COVERT, MALICIOUS].into_iter().filter(|adversary| self.wants(adversary, DEFAULT))
         {
-            push(adversary, DEFAULT, cheating::default(example, adversary)?);
+            let mut run = cheating::default(example, adversary, self.repeat)?;
+            if adversary == MALICIOUS {
+                let bare = bare::measure(example)?;
+                run.times_bare = Some(TimesBare::of(&run, &bare));
+                push(adversary, BARE, bare);
+            }
+            push(adversary, DEFAULT, run);
         }
         Ok(rows)
     }
@@ -237,6 +280,19 @@ fn text(rows: &[Row]) -> String {
     text + &table(&lines)
 }
 
+/// How the default runs stand to their bare work.
+fn times_bare(rows: &[Row], cores: usize) -> String {
+    let of_row = |row: &Row| {
+        let TimesBare { wall, processor } = row.measured.as_ref()?.times_bare?;
+        let processor = processor.map(|times| format!(", {times:.1} times its processor time")).unwrap_or_default();
+        let number = row.example;
+        Some(format!(
+            "\nexample {number}: default takes {wall:.1} times the time of bare{processor}, on {cores} cores\n"
+        ))
+    };
+    rows.iter().filter_map(of_row).collect()
+}
+
 impl Row {
     fn cells(&self) -> Vec<String> {
         let mut cells = vec![self.method.to_string()];
@@ -272,6 +328,7 @@ mod tests {
             method: None,
             circuits: 160,
             supersets: 160,
+            repeat: 1,
             insecure_as_published: false,
             json: true,
         }
@@ -306,6 +363,31 @@ mod tests {
         let rows = options.rows(&Example::new(1).unwrap()).unwrap();
         assert_eq!(rows.len(), 1);
         assert_eq!(rows[0].cells().len(), 11);
+    }
+
+    #[test]
+    fn the_bare_work_is_that_of_each_circuit_once_and_runs_are_held_against_it() {
+        let example = Example::new(2).unwrap();
+        let bare = bare::measure(&example).unwrap();
+        let what = "128 circuits garbled, 51 evaluated, 77 garbled again, on one core";
+        assert_eq!(bare.as_what.as_deref(), Some(what));
+        let [garbler, evaluator] = [bare.precompute_seconds, bare.calculate_seconds].map(Option::unwrap);
+        assert!(0.0 < garbler && 0.0 < evaluator && bare.total_seconds == garbler + evaluator);
+        let mut run = Measured::of_counts(1, 0, 3.0 * bare.total_seconds);
+        run.processor_seconds = Some(6.0 * bare.total_seconds);
+        run.times_bare = Some(TimesBare::of(&run, &bare));
+        let row = Row {
+            example: 2,
+            adversary: MALICIOUS,
+            encoding: None,
+            method: DEFAULT,
+            measured: Some(run),
+            published: None,
+        };
+        assert_eq!(
+            times_bare(&[row], 2),
+            "\nexample 2: default takes 3.0 times the time of bare, 6.0 times its processor time, on 2 cores\n"
+        );
     }
 
     #[test]

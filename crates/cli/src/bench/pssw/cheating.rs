@@ -32,26 +32,27 @@ pub(super) fn as_published(
     let common = [("encoding", encoding), ("scheme", "grr3"), ("hash", "sha256")];
     if adversary == COVERT {
         let own = [("form", "al07"), ("circuits", "16"), ("shares", "4")];
-        return Ok(Some(measure(example, Protocol::Covert, &[own, common].concat())?));
+        return Ok(Some(measure(example, Protocol::Covert, &[own, common].concat(), options.repeat)?));
     }
     let numbers = [options.circuits, options.supersets].map(|number| number.to_string());
     let own = [("form", "lp07"), ("circuits", &*numbers[0]), ("supersets", &*numbers[1])];
-    Ok(Some(measure(example, Protocol::CutAndChoose, &[own, common].concat())?))
+    Ok(Some(measure(example, Protocol::CutAndChoose, &[own, common].concat(), options.repeat)?))
 }
 
 /// The default protocol against that adversary.
 ///
 /// *Errors*: as [`as_published`].
-pub(super) fn default(example: &Example, adversary: &str) -> Result<Measured, Failure> {
+pub(super) fn default(example: &Example, adversary: &str, repeat: u16) -> Result<Measured, Failure> {
     let protocol = match adversary {
         MALICIOUS => Protocol::CutAndChoose,
         COVERT => Protocol::Covert,
         _ => Protocol::Yao,
     };
-    measure(example, protocol, &[])
+    measure(example, protocol, &[], repeat)
 }
 
-fn measure(example: &Example, protocol: Protocol, params: &[(&str, &str)]) -> Result<Measured, Failure> {
+/// The fastest of some runs.
+fn measure(example: &Example, protocol: Protocol, params: &[(&str, &str)], repeat: u16) -> Result<Measured, Failure> {
     let args = arguments(example);
     let program = program::load(&args)?;
     let settings = Settings {
@@ -60,7 +61,21 @@ fn measure(example: &Example, protocol: Protocol, params: &[(&str, &str)]) -> Re
         link: None,
         timeout: DEFAULT_TIMEOUT,
     };
-    let outcome = run_checked(&args, &program, &settings)?;
+    let mut fastest: Option<Measured> = None;
+    for _ in 0..repeat.max(1) {
+        let run = of_outcome(&run_checked(&args, &program, &settings)?);
+        fastest = Some(match fastest {
+            Some(known) if known.total_seconds <= run.total_seconds => known,
+            _ => run,
+        });
+    }
+    let fastest = fastest.ok_or_else(|| Failure::no_result("no run: this is a bug"))?;
+    let words: Vec<String> = params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let as_what = [protocol.to_string()].into_iter().chain(words).collect::<Vec<_>>().join(" ");
+    Ok(Measured { as_what: Some(as_what), ..fastest })
+}
+
+fn of_outcome(outcome: &Outcome) -> Measured {
     let parts = &outcome.report.per_party;
     let totals: Vec<_> = parts.iter().map(|part| total(&part.phases)).collect();
     let sent: u64 = totals.iter().map(|cost| cost.communication.bytes_sent).sum();
@@ -68,24 +83,21 @@ fn measure(example: &Example, protocol: Protocol, params: &[(&str, &str)]) -> Re
     let online = |party: usize| Some(parts.get(party)?.cpu_seconds.as_ref()?.online);
     let before =
         |party: usize| parts[party].phases.of(Phase::Setup).seconds + parts[party].phases.of(Phase::Prepare).seconds;
-    let (and, xor) = (outcome.report.program.and, outcome.report.program.xor);
-    let words: Vec<String> = params.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    Ok(Measured {
-        as_what: Some([protocol.to_string()].into_iter().chain(words).collect::<Vec<_>>().join(" ")),
-        gates: and + xor,
-        xor_percent: 100.0 * xor as f64 / (and + xor).max(1) as f64,
+    let processor = parts.iter().map(|part| part.cpu_seconds.map(|cpu| cpu.setup + cpu.prepare + cpu.online));
+    let total_seconds = most(&|party| totals[party].seconds);
+    Measured {
         precompute_seconds: online(0),
-        send_seconds: None,
         ot_seconds: Some(most(&before)),
         calculate_seconds: online(1),
-        total_seconds: most(&|party| totals[party].seconds),
         kilobytes: sent as f64 / 1000.0,
+        processor_seconds: processor.sum(),
         peak_rss_bytes: parts.iter().filter_map(|part| part.peak_rss_bytes).max(),
-    })
+        ..Measured::of_counts(outcome.report.program.and, outcome.report.program.xor, total_seconds)
+    }
 }
 
 /// The program, with outputs for those who learn them in the paper.
-fn arguments(example: &Example) -> ProgramArgs {
+pub(super) fn arguments(example: &Example) -> ProgramArgs {
     let to = |(output, party): (&str, u16)| To { output: output.into(), parties: Some(vec![Party(party)]) };
     let (name, recipients): (&str, Vec<To>) = match example.number {
         1 => ("lib:compare-and-count(32)", [("less", 1), ("common", 0)].map(to).into()),

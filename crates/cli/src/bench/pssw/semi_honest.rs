@@ -53,16 +53,12 @@ pub(super) fn measure(example: &Example, config: PublishedConfig) -> Result<Meas
     let steps = [precompute, send, ot, calculate].map(|step| step.as_secs_f64());
     let [precompute_seconds, send_seconds, ot_seconds, calculate_seconds] = steps.map(Some);
     Ok(Measured {
-        as_what: None,
-        gates: counts.gates,
-        xor_percent: counts.xor_percent(),
         precompute_seconds,
         send_seconds,
         ot_seconds,
         calculate_seconds,
-        total_seconds: steps.iter().sum(),
         kilobytes: sent as f64 / 1000.0,
-        peak_rss_bytes: None,
+        ..Measured::of_counts(counts.gates - counts.xor, counts.xor, steps.iter().sum())
     })
 }
 
