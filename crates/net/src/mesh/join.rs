@@ -17,6 +17,9 @@ use crate::error::NetError;
 use crate::hello::{Difference, Hello, agree};
 use crate::tls::Side;
 
+/// How long a party that gives up waits for those that have not come yet, so that they hear why.
+const FAREWELL: Duration = Duration::from_secs(1);
+
 /// A mesh that did not come about.
 #[derive(Debug, thiserror::Error)]
 pub enum MeshError {
@@ -79,7 +82,7 @@ impl Mesh {
     ///
     /// What it costs is not counted in the mesh's traffic before and after steps: take the difference.
     ///
-    /// *Errors:* as [`MeshError`] says; those that have joined are told whom it was over.
+    /// *Errors:* as [`MeshError`] says; those that have joined, or come within [`FAREWELL`], are told whom it was over.
     pub async fn join(
         party: u16,
         peers: &PeersFile,
@@ -87,9 +90,11 @@ impl Mesh {
         options: &Options,
     ) -> Result<Mesh, MeshError> {
         let meeting = Meeting { party, peers, options, deadline: Instant::now() + options.patience };
-        let mut joined: PerPeer<Option<Arrival>> = PerPeer::new(party, peers.party_count(), |_| None);
-        let result = meeting.gather(listener.as_ref(), &mut joined).await;
-        let channels: Vec<Channel> = joined.into_iter().filter_map(|(_, arrival)| Some(arrival?.channel)).collect();
+        let mut arrivals = Arrivals::new(party, peers.party_count());
+        let result = meeting.gather(listener.as_ref(), &mut arrivals).await;
+        let Arrivals { joined, doubles } = arrivals;
+        let channels = joined.into_iter().filter_map(|(_, arrival)| Some(arrival?.channel));
+        let channels: Vec<Channel> = channels.chain(doubles).collect();
         match result {
             Ok(()) => {
                 let mut mesh = Mesh::new(PerPeer::from_ends(party, channels));
@@ -114,6 +119,42 @@ struct Arrival {
     from: String,
 }
 
+/// Who has come.
+struct Arrivals {
+    joined: PerPeer<Option<Arrival>>,
+    /// Connections of parties that had a place already.
+    doubles: Vec<Channel>,
+}
+
+impl Arrivals {
+    fn new(party: u16, party_count: u16) -> Self {
+        Arrivals { joined: PerPeer::new(party, party_count, |_| None), doubles: Vec::new() }
+    }
+
+    /// Whether everybody above `party` is there.
+    fn are_all_above(&self, party: u16) -> bool {
+        self.joined.iter().all(|(peer, arrival)| peer < party || arrival.is_some())
+    }
+
+    /// Gives a party its place.
+    ///
+    /// *Errors:* [`NetError::CameTwice`] if it has one.
+    fn place(&mut self, party: u16, arrival: Arrival) -> Result<(), PartyError> {
+        match self.joined.get_mut(party) {
+            Some(place @ None) => {
+                *place = Some(arrival);
+                Ok(())
+            }
+            Some(Some(first)) => {
+                self.doubles.push(arrival.channel);
+                let source = NetError::CameTwice { first: first.from.clone(), second: arrival.from };
+                Err(PartyError { party, source })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 /// Why a connection is no party's.
 enum Refusal {
     /// Nobody of this run, perhaps: the run goes on without it.
@@ -130,32 +171,48 @@ struct Meeting<'a> {
 }
 
 impl Meeting<'_> {
-    /// Lets all parties find their places in `joined`.
-    async fn gather(
-        &self,
-        listener: Option<&Listener>,
-        joined: &mut PerPeer<Option<Arrival>>,
-    ) -> Result<(), MeshError> {
+    /// Lets all parties find their places.
+    async fn gather(&self, listener: Option<&Listener>, arrivals: &mut Arrivals) -> Result<(), MeshError> {
         let mut calls: FuturesUnordered<_> = (0..self.party).map(|peer| self.call(peer)).collect();
         let mut greetings = FuturesUnordered::new();
         let (mut absent, mut refused) = (Vec::new(), Vec::new());
-        while joined.iter().any(|(_, arrival)| arrival.is_none()) {
-            tokio::select! {
-                Some((peer, called)) = calls.next(), if !calls.is_empty() => match called {
-                    Ok(arrival) => place(joined, peer, arrival)?,
-                    Err(error @ NetError::CannotConnect { .. }) => absent.push((peer, error)),
-                    Err(source) => return Err(PartyError { party: peer, source }.into()),
-                },
-                stream = accept(listener) => greetings.push(self.greet(stream?)),
-                Some(greeted) = greetings.next(), if !greetings.is_empty() => match greeted {
-                    Ok((peer, arrival)) => place(joined, peer, arrival)?,
-                    Err(Refusal::Party(error)) => return Err(error.into()),
-                    Err(Refusal::Stranger(why)) => refused.push(why),
-                },
-                () = sleep_until(self.deadline) => return Err(self.missing(joined, absent, refused, listener)),
+        let result = async {
+            while arrivals.joined.iter().any(|(_, arrival)| arrival.is_none()) {
+                tokio::select! {
+                    Some((peer, called)) = calls.next(), if !calls.is_empty() => match called {
+                        Ok(arrival) => arrivals.place(peer, arrival)?,
+                        Err(error @ NetError::CannotConnect { .. }) => absent.push((peer, error)),
+                        Err(source) => return Err(PartyError { party: peer, source }.into()),
+                    },
+                    stream = accept(listener) => greetings.push(self.greet(stream?)),
+                    Some(greeted) = greetings.next(), if !greetings.is_empty() => match greeted {
+                        Ok((peer, arrival)) => arrivals.place(peer, arrival)?,
+                        Err(Refusal::Party(error)) => return Err(error.into()),
+                        Err(Refusal::Stranger(why)) => refused.push(why),
+                    },
+                    () = sleep_until(self.deadline) => {
+                        return Err(self.missing(&arrivals.joined, absent, refused, listener));
+                    }
+                }
+            }
+            Ok(())
+        };
+        let result = result.await;
+        if result.is_err() {
+            // Whoever is calling just now would see no more than a closed connection.
+            let end = Instant::now() + FAREWELL;
+            while !arrivals.are_all_above(self.party) {
+                tokio::select! {
+                    Ok(stream) = accept(listener) => greetings.push(self.greet(stream)),
+                    Some(Ok((peer, arrival))) = greetings.next(), if !greetings.is_empty() => {
+                        // One that comes twice is told as well.
+                        let _ = arrivals.place(peer, arrival);
+                    }
+                    () = sleep_until(end) => break,
+                }
             }
         }
-        Ok(())
+        result
     }
 
     /// Connects to a party below.
@@ -252,22 +309,5 @@ async fn accept(listener: Option<&Listener>) -> Result<TcpStream, NetError> {
     match listener {
         Some(listener) => listener.accept_stream().await,
         None => std::future::pending().await,
-    }
-}
-
-/// Gives a party its place.
-///
-/// *Errors:* [`NetError::CameTwice`] if it has one; the place is then empty, and both connections end.
-fn place(joined: &mut PerPeer<Option<Arrival>>, party: u16, arrival: Arrival) -> Result<(), PartyError> {
-    match joined.get_mut(party) {
-        Some(place @ None) => {
-            *place = Some(arrival);
-            Ok(())
-        }
-        Some(Some(first)) => {
-            let source = NetError::CameTwice { first: first.from.clone(), second: arrival.from };
-            Err(PartyError { party, source })
-        }
-        None => Ok(()),
     }
 }
