@@ -9,8 +9,11 @@ use crate::place::SegmentFile;
 use crate::seal::{PieceKey, TAG_BYTES};
 use crate::store::Store;
 
-/// Of each stream so much is in memory, and what is on disk is sealed in chunks of so many bytes. Tests have small ones.
+/// Streams are kept in chunks of so many bytes, each sealed by itself if it is on disk. Tests have small ones.
 const CHUNK_BYTES: usize = if cfg!(test) { 1 << 10 } else { 32 << 10 };
+
+/// The first chunks, up to so many bytes, stay in memory; it has the last one of each stream besides.
+const MEMORY_BYTES: usize = if cfg!(test) { 2 * CHUNK_BYTES } else { 32 << 20 };
 
 /// Streams of bytes, each written to its end and then read once. Dropped, or cut off by a crash, it leaves nothing behind.
 ///
@@ -18,6 +21,8 @@ const CHUNK_BYTES: usize = if cfg!(test) { 1 << 10 } else { 32 << 10 };
 pub struct Scratch {
     /// None if all is in memory.
     disk: Option<Disk>,
+    /// How many more bytes of chunks may stay in memory.
+    room: usize,
     streams: Vec<Stream>,
 }
 
@@ -30,14 +35,33 @@ struct Disk {
 
 #[derive(Default)]
 struct Stream {
-    /// Where its chunks begin, in order.
-    chunks: Vec<u64>,
+    chunks: Vec<Chunk>,
     /// What is behind them.
     rest: Zeroizing<Vec<u8>>,
 }
 
+enum Chunk {
+    Memory(Zeroizing<Vec<u8>>),
+    /// Where it begins in the file.
+    Disk(u64),
+}
+
+impl Stream {
+    /// Appends to what is behind the chunks, which has room for it. One that is written at once takes no more than it needs.
+    fn extend(&mut self, bytes: &[u8]) {
+        if self.rest.capacity() - self.rest.len() < bytes.len() {
+            let room = if self.rest.is_empty() { bytes.len() } else { CHUNK_BYTES };
+            // Where it was before is wiped.
+            let mut larger = Zeroizing::new(Vec::with_capacity(room));
+            larger.extend_from_slice(&self.rest);
+            self.rest = larger;
+        }
+        self.rest.extend_from_slice(bytes);
+    }
+}
+
 impl Store {
-    /// Room beside the store, in memory if that is.
+    /// Room in memory, and beside the store for more than that should hold, unless the store is in memory itself.
     ///
     /// *Errors*: the disk's.
     pub fn scratch(&mut self, streams: usize) -> Result<Scratch, StoreError> {
@@ -47,14 +71,16 @@ impl Store {
         let key = PieceKey::new(&self.index.segment_key());
         let disk = self.place.create_scratch(number)?;
         let disk = disk.map(|file| Disk { file, key, end: 0, buffer: Vec::with_capacity(CHUNK_BYTES + TAG_BYTES) });
-        Ok(Scratch { disk, ..Scratch::in_memory(streams) })
+        let room = if disk.is_some() { MEMORY_BYTES } else { usize::MAX };
+        Ok(Scratch { disk, room, ..Scratch::in_memory(streams) })
     }
 }
 
 impl Scratch {
     /// Room in memory.
     pub fn in_memory(streams: usize) -> Self {
-        Scratch { disk: None, streams: std::iter::repeat_with(Stream::default).take(streams).collect() }
+        let streams = std::iter::repeat_with(Stream::default).take(streams).collect();
+        Scratch { disk: None, room: usize::MAX, streams }
     }
 
     /// Appends to a stream.
@@ -65,24 +91,25 @@ impl Scratch {
     /// If there is no such stream.
     pub fn append(&mut self, stream: usize, bytes: &[u8]) -> Result<(), StoreError> {
         let stream = &mut self.streams[stream];
-        let Some(disk) = &mut self.disk else {
-            extend(&mut stream.rest, bytes);
-            return Ok(());
-        };
         let mut bytes = bytes;
-        while stream.rest.len() + bytes.len() >= CHUNK_BYTES {
-            let (now, later) = bytes.split_at(CHUNK_BYTES - stream.rest.len());
-            stream.rest.extend_from_slice(now);
-            stream.chunks.push(disk.put(&stream.rest)?);
-            stream.rest.clear();
+        loop {
+            let (now, later) = bytes.split_at(bytes.len().min(CHUNK_BYTES - stream.rest.len()));
+            stream.extend(now);
+            if stream.rest.len() < CHUNK_BYTES {
+                return Ok(());
+            }
+            match &mut self.disk {
+                Some(disk) if self.room < CHUNK_BYTES => {
+                    stream.chunks.push(Chunk::Disk(disk.put(&stream.rest)?));
+                    stream.rest.clear();
+                }
+                _ => {
+                    self.room -= CHUNK_BYTES;
+                    stream.chunks.push(Chunk::Memory(std::mem::take(&mut stream.rest)));
+                }
+            }
             bytes = later;
         }
-        if stream.rest.capacity() == 0 {
-            // It never grows, so that nothing is left where it was before.
-            stream.rest.reserve_exact(CHUNK_BYTES);
-        }
-        stream.rest.extend_from_slice(bytes);
-        Ok(())
     }
 
     /// Takes all that was appended to a stream.
@@ -93,10 +120,19 @@ impl Scratch {
     /// If there is no such stream.
     pub fn take(&mut self, stream: usize) -> Result<Zeroizing<Vec<u8>>, StoreError> {
         let Stream { chunks, rest } = std::mem::take(&mut self.streams[stream]);
-        let Some(disk) = self.disk.as_mut().filter(|_| !chunks.is_empty()) else { return Ok(rest) };
+        if chunks.is_empty() {
+            return Ok(rest);
+        }
         let mut all = Zeroizing::new(Vec::with_capacity(CHUNK_BYTES * chunks.len() + rest.len()));
-        for place in chunks {
-            all.extend_from_slice(disk.get(place)?);
+        for chunk in chunks {
+            match (chunk, &mut self.disk) {
+                (Chunk::Memory(chunk), _) => {
+                    all.extend_from_slice(&chunk);
+                    self.room += CHUNK_BYTES;
+                }
+                (Chunk::Disk(place), Some(disk)) => all.extend_from_slice(disk.get(place)?),
+                (Chunk::Disk(_), None) => unreachable!("there is a disk if a chunk is on it"),
+            }
         }
         all.extend_from_slice(&rest);
         Ok(all)
@@ -130,16 +166,6 @@ impl Drop for Disk {
         zeroize::Zeroize::zeroize(&mut self.buffer);
         self.file.remove();
     }
-}
-
-/// Appends, and wipes what it was appended to if that has to move.
-fn extend(bytes: &mut Zeroizing<Vec<u8>>, more: &[u8]) {
-    if bytes.capacity() - bytes.len() < more.len() {
-        let mut larger = Zeroizing::new(Vec::with_capacity((2 * bytes.len()).max(bytes.len() + more.len())));
-        larger.extend_from_slice(bytes);
-        *bytes = larger;
-    }
-    bytes.extend_from_slice(more);
 }
 
 #[cfg(test)]
@@ -189,7 +215,7 @@ mod tests {
     fn nothing_lies_on_disk_in_the_clear_or_stays_there() {
         let (_folder, mut store) = on_disk();
         let mut scratch = store.scratch(1).expect("room");
-        scratch.append(0, &[7; 2 * CHUNK_BYTES]).expect("written");
+        scratch.append(0, &[7; MEMORY_BYTES + 2 * CHUNK_BYTES]).expect("written");
         let [file] = &files(&store)[..] else { panic!("one file") };
         let bytes = std::fs::read(file).expect("it is there");
         assert_eq!(bytes.len(), 2 * (CHUNK_BYTES + TAG_BYTES));
@@ -203,7 +229,7 @@ mod tests {
         let (_folder, mut store) = on_disk();
         for change in [|bytes: &mut Vec<u8>| bytes[5] ^= 1, |bytes: &mut Vec<u8>| bytes.truncate(100)] {
             let mut scratch = store.scratch(1).expect("room");
-            scratch.append(0, &[7; CHUNK_BYTES]).expect("written");
+            scratch.append(0, &[7; MEMORY_BYTES + CHUNK_BYTES]).expect("written");
             let file = &files(&store)[0];
             let mut bytes = std::fs::read(file).expect("it is there");
             change(&mut bytes);

@@ -44,6 +44,7 @@
 //! half gates; commitments and OTs as their crates say. A receiver that guesses bits of the 168 that delta is made of is found out
 //! with probability one half for each; one that guesses after it has seen the matrix may so learn a sum of few bits of delta.
 
+mod behind;
 mod bucket;
 mod constructor;
 mod cost;

@@ -23,9 +23,9 @@ const LEAST_GATES: u64 = 512;
 const LEAST_INPUTS: u64 = 32;
 
 /// Wires that are committed to at once, and components whose buckets are joined at once: as many as keep what both parties send
-/// for a part itself below a percent, and memory far below what a process has. Tests have small ones.
-const PART: usize = if cfg!(test) { 3 << 12 } else { 3 << 16 };
-const SPAN: usize = if cfg!(test) { 3 << 11 } else { 3 << 15 };
+/// for a part itself below a percent, and few enough that both parties work at the same time. Tests have small ones.
+const PART: usize = if cfg!(test) { 3 << 12 } else { 3 << 14 };
+const SPAN: usize = if cfg!(test) { 3 << 11 } else { 3 << 13 };
 
 /// How bucket sizes and the probabilities of checks are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

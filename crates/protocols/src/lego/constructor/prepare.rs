@@ -1,7 +1,7 @@
 //! Steps 2 to 12: makes what an order says, has it checked and joined to buckets.
 //!
 //! All of it is sent before the evaluator says what it checks, and nothing is kept of it: the wires are made anew from the seeds
-//! of the commitments when it has said so. In every loop over parts the evaluator's challenge to a part is answered when the next part is
+//! of the commitments when it has said so. In every loop over parts the evaluator's challenge to a part is answered when some more are
 //! on its way, so that neither party waits for the other.
 
 use garblet_circuit::Bits;
@@ -19,6 +19,7 @@ use crate::{
     error::ProtocolError,
     lego::{
         Step,
+        behind::Behind,
         layout::{Challenge, Soldering, gate_keys, key, solderings},
         leak,
         pieces::{Kind, Wires, Workshop},
@@ -65,16 +66,16 @@ impl<C: Conduct<Step>> Constructor<C> {
 
     /// Commits to the wires of all components, and sends these; where the commitments of each part begin.
     async fn send_parts(&mut self, session: &mut Session, order: &Order) -> Result<Vec<u64>, ProtocolError> {
-        let (mut places, mut before) = (Vec::new(), None);
+        let (mut places, mut behind) = (Vec::new(), Behind::new());
         for (index, part) in order.parts().enumerate() {
             places.push(self.commitments.position());
             let (committed, unanswered) = self.commitments.begin(session.channel(), part.wires()).await?;
             self.send_components(session, index, part, &Zeroizing::new(committed)).await?;
-            if let Some(before) = before.replace(unanswered) {
+            if let Some(before) = behind.push(unanswered) {
                 self.commitments.answer(session.channel(), before).await?;
             }
         }
-        if let Some(last) = before {
+        while let Some(last) = behind.pop() {
             self.commitments.answer(session.channel(), last).await?;
         }
         Ok(places)
@@ -160,7 +161,7 @@ impl<C: Conduct<Step>> Constructor<C> {
     ) -> Result<Unchecked, ProtocolError> {
         let mut challenge = Challenge::of(seed, &order.parameters());
         let mut unchecked = self.room(order, challenge.permutations, workshop)?;
-        let mut before: Option<Vec<Committed>> = None;
+        let mut behind: Behind<Vec<Committed>> = Behind::new();
         for (index, (part, &place)) in order.parts().zip(places).enumerate() {
             let committed = Zeroizing::new(self.commitments.recall(place, part.wires()));
             let (gates, authenticators) = split(part, &committed);
@@ -179,11 +180,11 @@ impl<C: Conduct<Step>> Constructor<C> {
             }
             self.conduct.touch(Step::Checked, index, bytemuck::cast_slice_mut(&mut opened));
             self.commitments.show(session.channel(), &opened).await?;
-            if let Some(before) = before.replace(opened) {
+            if let Some(before) = behind.push(opened) {
                 self.commitments.prove(session.channel(), &before).await?;
             }
         }
-        if let Some(last) = before {
+        while let Some(last) = behind.pop() {
             self.commitments.prove(session.channel(), &last).await?;
         }
         Ok(unchecked)
@@ -218,7 +219,7 @@ impl<C: Conduct<Step>> Constructor<C> {
             return Err(too_few_left());
         }
         let (mut wires, mut strings) = (Wires::default(), strings.iter());
-        let mut before: Option<Vec<Committed>> = None;
+        let mut behind: Behind<Vec<Committed>> = Behind::new();
         for (index, span) in order.spans().enumerate() {
             let (mut gates, mut authenticators) = (Zeroizing::new(Vec::new()), Zeroizing::new(Vec::new()));
             let [gate_count, authenticator_count] = span.components();
@@ -232,7 +233,7 @@ impl<C: Conduct<Step>> Constructor<C> {
             }
             self.conduct.touch(Step::Solderings, index, bytemuck::cast_slice_mut(&mut sums));
             self.commitments.show(session.channel(), &sums).await?;
-            if let Some(before) = before.replace(sums) {
+            if let Some(before) = behind.push(sums) {
                 self.commitments.prove(session.channel(), &before).await?;
             }
             if span.kind == Kind::Input {
@@ -240,7 +241,7 @@ impl<C: Conduct<Step>> Constructor<C> {
             }
             workshop.pass(&mut wires)?;
         }
-        if let Some(last) = before {
+        while let Some(last) = behind.pop() {
             self.commitments.prove(session.channel(), &last).await?;
         }
         wires.masks.extend_from_slice(masks);

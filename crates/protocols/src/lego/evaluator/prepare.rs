@@ -2,7 +2,7 @@
 //!
 //! What is checked and how the rest is permuted is decided before anything arrives, so that each component is at once put where it
 //! belongs; the constructor is told when everything has arrived. In every loop over parts the answer to this party's challenge comes
-//! behind the next part, so that neither party waits for the other.
+//! behind some more parts ([`Behind`]), so that neither party waits for the other.
 
 use garblet_circuit::Bits;
 use garblet_commit::{Challenged, Shown, Watched};
@@ -23,6 +23,7 @@ use crate::{
     error::ProtocolError,
     lego::{
         Checks, Step,
+        behind::Behind,
         gates::TABLE_BYTES,
         layout::{Challenge, gate_keys, key, solderings},
         leak,
@@ -100,17 +101,17 @@ impl<C: Conduct<Step>> Evaluator<C> {
         workshop: &mut impl Workshop,
     ) -> Result<Sorted, ProtocolError> {
         let mut sorted = self.room(order, seed, workshop)?;
-        let mut before: Option<(Received, Challenged)> = None;
+        let mut behind: Behind<(Received, Challenged)> = Behind::new();
         for part in order.parts() {
             let received = self.commitments.receive(session.channel(), part.wires()).await?;
             let components = self.receive_components(session, part).await?;
             let (channel, rng) = session.parts();
             let challenged = self.commitments.challenge(channel, rng, received).await?;
-            if let Some((components, challenged)) = before.replace((components, challenged)) {
+            if let Some((components, challenged)) = behind.push((components, challenged)) {
                 sorted.put(&components, &self.commitments.verify(channel, challenged).await?)?;
             }
         }
-        if let Some((components, challenged)) = before {
+        while let Some((components, challenged)) = behind.pop() {
             sorted.put(&components, &self.commitments.verify(session.channel(), challenged).await?)?;
         }
         Ok(sorted)
@@ -191,7 +192,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         sorted: &mut Sorted,
     ) -> Result<Checks, ProtocolError> {
         let mut checks = Checks::default();
-        let mut before: Option<(Opening, Shown)> = None;
+        let mut behind: Behind<(Opening, Shown)> = Behind::new();
         for part in 0..order.parts().count() {
             let opening = sorted.checked_of(part)?;
             checks.gates += opening.0.len() as u64;
@@ -201,12 +202,12 @@ impl<C: Conduct<Step>> Evaluator<C> {
             let watched: Vec<Watched> = of_gates.chain(of_authenticators).collect();
             let (channel, rng) = session.parts();
             let shown = self.commitments.receive_shown(channel, rng, &watched).await?;
-            if let Some((opening, shown)) = before.replace((opening, shown)) {
+            if let Some((opening, shown)) = behind.push((opening, shown)) {
                 let opened = self.commitments.verify_shown(channel, shown).await?;
                 self.check_opened(opening, &opened)?;
             }
         }
-        if let Some((opening, shown)) = before {
+        while let Some((opening, shown)) = behind.pop() {
             let opened = self.commitments.verify_shown(session.channel(), shown).await?;
             self.check_opened(opening, &opened)?;
         }
@@ -235,17 +236,17 @@ impl<C: Conduct<Step>> Evaluator<C> {
             return Err(too_few_left());
         }
         let mut pieces = EvaluatorPieces::default();
-        let mut before: Option<(Joining, Shown)> = None;
+        let mut behind: Behind<(Joining, Shown)> = Behind::new();
         for span in order.spans() {
             let joining = sorted.components_of(span)?;
             let (channel, rng) = session.parts();
             let shown = self.commitments.receive_shown(channel, rng, &sums(&joining)).await?;
-            if let Some((joining, shown)) = before.replace((joining, shown)) {
+            if let Some((joining, shown)) = behind.push((joining, shown)) {
                 join(&mut pieces, joining, &self.commitments.verify_shown(channel, shown).await?, &mut transfers);
                 workshop.pass(&mut pieces)?;
             }
         }
-        if let Some((joining, shown)) = before {
+        while let Some((joining, shown)) = behind.pop() {
             let opened = self.commitments.verify_shown(session.channel(), shown).await?;
             join(&mut pieces, joining, &opened, &mut transfers);
         }
