@@ -12,8 +12,10 @@ use garblet_cheat::{
     },
     outcome,
 };
+use garblet_garble::published::Method;
 use garblet_net::testing::{Direction, Fault, FaultKind, intercepted_pair};
 use garblet_protocols::{
+    checks::Check,
     conduct::Honest,
     covert::{CHECKS, Config, Form},
 };
@@ -73,6 +75,36 @@ fn a_garbler_that_cheats_in_all_circuits_is_found_by_the_check_that_is_there_for
                 _ => false,
             };
             assert!(outcomes.iter().all(promised), "{form:?}, {deviation:?}: {outcomes:?}");
+        }
+    }
+}
+
+/// Without free XOR each wire's labels differ by their own secret, and circuits are not streamed: the same checks find the same.
+#[test]
+fn a_garbler_that_cheats_in_a_scheme_of_2009_is_found() {
+    let job = job();
+    for method in [Method::Base, Method::PrfSs, Method::CorGrr] {
+        let config = Config { published: Some(method), ..config(Form::Al07, 3) };
+        let [garbler, evaluator] = run_honest(&job.program, &job.inputs, config, 1);
+        assert_eq!(outcome(&garbler, &job.right(0)), Outcome::Right, "{method:?}");
+        assert_eq!(outcome(&evaluator, &job.right(1)), Outcome::Right, "{method:?}");
+        // Another program has tables of another length here, so that nothing that follows is where it should be.
+        let deviations = GarblerDeviation::AL07.iter().filter(|(d, _)| *d != GarblerDeviation::OtherProgram);
+        for &(deviation, promise) in deviations {
+            for seed in 0..2 {
+                let found = match job.against_garbler(config, deviation, 3, seed) {
+                    Outcome::Corrupted(check) => promise.checked == Some(check),
+                    Outcome::Caught(check) => promise.evaluated == Some(check) && promise.checked.is_none(),
+                    Outcome::Right => matches!(deviation, GarblerDeviation::SpoiledLabels { .. }),
+                    _ => false,
+                };
+                assert!(found, "{method:?}, {deviation:?}");
+            }
+        }
+        for deviation in [EvaluatorDeviation::FalseOutput, EvaluatorDeviation::FalseLabels] {
+            let cheat = CheatingEvaluator { deviation };
+            let [garbler, _] = run(&job.program, &job.inputs, config, Honest, cheat, 5);
+            assert_eq!(outcome(&garbler, &job.right(0)), Outcome::Caught(Check::OutputLabels), "{method:?}");
         }
     }
 }

@@ -275,6 +275,7 @@ mod tests {
             ("supersets", "12"),
             ("circuits", "9"),
             ("encoding", "independent"),
+            ("scheme", "prf-ss"),
             ("scheme", "three-halves"),
             ("ot-k", "2"),
         ] {
@@ -289,7 +290,8 @@ mod tests {
             (
                 "scheme",
                 "privacy-free",
-                "unknown scheme `privacy-free`, expected half-gates, three-halves, grr3 or four-row",
+                "unknown scheme `privacy-free`, expected half-gates, three-halves, grr3 or four-row; with form=lp07 also base, prf-ss, cor-grr, \
+                 rom-grr or glnp",
             ),
         ] {
             assert_eq!(config.set(name, value).unwrap_err().to_string(), error);

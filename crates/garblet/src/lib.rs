@@ -32,7 +32,7 @@ pub use supply::{Contents, Filled, ReadInput, Supply, Values, fill, wants_to_fil
 
 pub use garblet_circuit as circuit;
 pub use garblet_circuit::{Bits, Party, Program, library};
-pub use garblet_garble::{GarblingConfig, HashKind, SchemeKind};
+pub use garblet_garble::{GarblingConfig, HashKind, SchemeKind, published::Method};
 pub use garblet_net as net;
 pub use garblet_ot::Width;
 pub use garblet_protocols::bmr;

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use garblet_garble::SchemeKind;
+use garblet_garble::{HashKind, SchemeKind, published::Method};
 use garblet_ot::Width;
 use garblet_protocols::{bmr, components, covert, cut_and_choose, gmw, lego, yao};
 
@@ -46,17 +46,40 @@ macro_rules! named {
     };
 }
 
-/// The garbling scheme of a protocol that needs one that hides values.
-macro_rules! private_scheme {
-    ($protocol:ident) => {
+/// The garbling scheme of a protocol that has a published form, which may garble as it was published.
+macro_rules! checked_scheme {
+    ($protocol:ident, $values:literal) => {
         Parameter {
             name: "scheme",
-            values: "half-gates, three-halves, grr3 or four-row",
-            get: |config| config.$protocol.garbling.scheme.to_string(),
-            set: |config, value| {
-                let private = |scheme: &SchemeKind| !scheme.is_privacy_free();
-                put(&mut config.$protocol.garbling.scheme, value.parse().ok().filter(private))
+            values: $values,
+            get: |config| match config.$protocol.published {
+                Some(method) => method.name().into(),
+                None => config.$protocol.garbling.scheme.to_string(),
             },
+            set: |config, value| {
+                let protocol = &mut config.$protocol;
+                protocol.published = Method::ALL.iter().copied().find(|method| method.name() == value);
+                let private = |scheme: &SchemeKind| !scheme.is_privacy_free();
+                match protocol.published {
+                    Some(_) => Some(()),
+                    None => put(&mut protocol.garbling.scheme, value.parse().ok().filter(private)),
+                }
+            },
+        }
+    };
+}
+
+/// The hash of garbled gates, of a protocol that has a published form: that form's schemes know one hash.
+macro_rules! checked_hash {
+    ($protocol:ident) => {
+        Parameter {
+            name: "hash",
+            values: "rekeyed, tmmo, mitccrh, fixed-key or sha256",
+            get: |config| match config.$protocol.published {
+                Some(_) => HashKind::Sha256.to_string(),
+                None => config.$protocol.garbling.hash.to_string(),
+            },
+            set: |config, value| put(&mut config.$protocol.garbling.hash, value.parse().ok()),
         }
     };
 }
@@ -128,8 +151,11 @@ const COVERT: &[Parameter] = &[
         },
     },
     named!("encoding", "independent or random", covert.encoding, COVERT_ENCODINGS),
-    private_scheme!(covert),
-    hash!(covert),
+    checked_scheme!(
+        covert,
+        "half-gates, three-halves, grr3 or four-row; with form=al07 also base, prf-ss, cor-grr, rom-grr or glnp"
+    ),
+    checked_hash!(covert),
     ot_k!(covert),
 ];
 
@@ -154,8 +180,11 @@ const CUT_AND_CHOOSE: &[Parameter] = &[
         get: |config| name_of(config.cut_and_choose.input_encoding(), &ENCODINGS),
         set: |config, value| put(&mut config.cut_and_choose.encoding, value_of(value, &ENCODINGS).map(Some)),
     },
-    private_scheme!(cut_and_choose),
-    hash!(cut_and_choose),
+    checked_scheme!(
+        cut_and_choose,
+        "half-gates, three-halves, grr3 or four-row; with form=lp07 also base, prf-ss, cor-grr, rom-grr or glnp"
+    ),
+    checked_hash!(cut_and_choose),
     ot_k!(cut_and_choose),
 ];
 

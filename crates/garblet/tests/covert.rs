@@ -3,7 +3,7 @@
 mod oracle;
 
 use garblet::{
-    Bits, Config, Party, Phase, Program, Protocol, SchemeKind, Width,
+    Bits, Config, Method, Party, Phase, Program, Protocol, SchemeKind, Width,
     circuit::{InputId, Recipients, random},
     covert::{Form, InputEncoding},
     library, predict, run_in_memory,
@@ -116,6 +116,31 @@ fn aes_in_the_published_form() {
     assert!((published as f64 / 9_078e3 - 1.0).abs() < 0.05, "{bytes} bytes, {published} with the published circuits");
     let inputs = [Bits::from_bytes(&[7; 16]), Bits::from_bytes(&[9; 16])];
     assert_equals_eval(&program, &inputs, config);
+}
+
+/// As they were published: gates of three inputs, XORs that cost, outputs that are constants, inputs or negations.
+#[test]
+fn every_scheme_of_2009() {
+    let mut rng = StdRng::seed_from_u64(5);
+    for &method in Method::ALL {
+        for mut config in [all()[1], all()[2]] {
+            config.covert.published = Some(method);
+            for _ in 0..if full() { 20 } else { 3 } {
+                let program = random::program(&mut rng, 300, 2);
+                let inputs = random::inputs(&mut rng, &program);
+                assert_equals_eval(&program, &inputs, config);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_scheme_of_2009_is_refused_where_seeds_are_taken() {
+    let program = library::find("lib:millionaires(8)").unwrap();
+    let mut config = Config::of(Protocol::Covert);
+    config.set("scheme", "base").unwrap();
+    let error = predict(&program, 2, config).unwrap_err().to_string();
+    assert_eq!(error, "covert cannot run program `millionaires(8)`: the scheme base is there for the form al07 alone");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod oracle;
 
 use garblet::{
-    Bits, Config, Party, Phase, Program, Protocol, SchemeKind, Width,
+    Bits, Config, Method, Party, Phase, Program, Protocol, SchemeKind, Width,
     circuit::{Recipients, random},
     cut_and_choose::{Form, InputEncoding, Statistical},
     library, predict, run_in_memory,
@@ -82,6 +82,33 @@ fn every_scheme_that_hides_values() {
         config.cut_and_choose.garbling.scheme = scheme;
         assert_equals_eval(&program, &inputs, config);
     }
+}
+
+/// As they were published: gates of three inputs, XORs that cost, outputs that are constants, inputs or negations.
+#[test]
+fn every_scheme_of_2009() {
+    let mut rng = StdRng::seed_from_u64(6);
+    for &method in Method::ALL {
+        for encoding in [InputEncoding::RandomCombinations, InputEncoding::Independent] {
+            let mut config = published(Some(4), encoding);
+            config.cut_and_choose.published = Some(method);
+            for _ in 0..if full() { 20 } else { 2 } {
+                let program = random::program(&mut rng, 200, 2);
+                let inputs = random::inputs(&mut rng, &program);
+                assert_equals_eval(&program, &inputs, config);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_scheme_of_2009_is_refused_where_its_form_is_not_asked_for() {
+    let program = library::find("lib:millionaires(8)").unwrap();
+    let mut config = Config::of(Protocol::CutAndChoose);
+    config.set("scheme", "glnp").unwrap();
+    let error = predict(&program, 2, config).unwrap_err().to_string();
+    let reason = "the scheme glnp is there for the form lp07 alone";
+    assert_eq!(error, format!("cut-and-choose cannot run program `millionaires(8)`: {reason}"));
 }
 
 /// One AES with all 128 circuits, its output to the garbler, to the evaluator, and to both; more than one piece of tables.

@@ -11,6 +11,8 @@
 //! If every non-zero sum of rows of `A` has `k` ones or more, then fewer than `k` spoiled wires are noticed with a probability
 //! that does not depend on `y`, and `k` or more are noticed but for `2^(1 - k)`.
 
+use std::collections::HashMap;
+
 use garblet_primitives::{Block, Prg};
 use zeroize::Zeroizing;
 
@@ -125,10 +127,61 @@ impl Encoding {
         sums
     }
 
+    /// The sums as gates: `add` makes the exclusive or of two of what `wires` are.
+    ///
+    /// *Shape*: as [`Encoding::sums`]. *Cost*: rows that share their wires share sums of a few of these.
+    pub fn gates<T: Copy>(&self, wires: &[T], mut add: impl FnMut(T, T) -> T) -> Vec<T> {
+        let mut sums = wires[..self.rows.len()].to_vec();
+        let mut rest = &mut sums[..];
+        for rows in self.rows.chunk_by(|a, b| a.start == b.start) {
+            let (sums, later) = rest.split_at_mut(rows.len());
+            rest = later;
+            let together = wires_together(rows.len());
+            let places: Vec<Vec<usize>> = rows.iter().map(|row| row.wires().collect()).collect();
+            for first in (rows[0].start..wires.len()).step_by(together) {
+                let group = first..(first + together).min(wires.len());
+                let mut known: HashMap<Vec<usize>, T> = HashMap::new();
+                for (of_row, sum) in places.iter().zip(&mut *sums) {
+                    let begin = of_row.partition_point(|&wire| wire < group.start);
+                    let end = of_row.partition_point(|&wire| wire < group.end);
+                    if let Some(part) = sum_of(&of_row[begin..end], wires, &mut known, &mut add) {
+                        *sum = add(*sum, part);
+                    }
+                }
+            }
+        }
+        sums
+    }
+
     /// Exclusive ors that the sums take for each circuit.
     pub fn xor_count(&self) -> u64 {
         self.rows.iter().flat_map(|row| &row.ones).map(|word| u64::from(word.count_ones())).sum()
     }
+}
+
+/// Of how many wires all sums are shared by so many rows: with fewest exclusive ors in all.
+fn wires_together(rows: usize) -> usize {
+    let per_wire = |wires: &usize| ((1usize << wires) + rows).div_ceil(*wires);
+    (1..=8).min_by_key(per_wire).unwrap_or(1)
+}
+
+/// The sum of some wires, none for none, from sums of fewer that are known.
+fn sum_of<T: Copy>(
+    of: &[usize],
+    wires: &[T],
+    known: &mut HashMap<Vec<usize>, T>,
+    add: &mut impl FnMut(T, T) -> T,
+) -> Option<T> {
+    let (&last, others) = of.split_last()?;
+    if let Some(&sum) = known.get(of) {
+        return Some(sum);
+    }
+    let sum = match sum_of(others, wires, known, add) {
+        Some(sum) => add(sum, wires[last]),
+        None => wires[last],
+    };
+    known.insert(of.to_vec(), sum);
+    Some(sum)
 }
 
 /// Adds what each row says of the wires that all rows share, four wires at a time.
@@ -241,7 +294,8 @@ mod tests {
                 wires[..bits].copy_from_slice(&first);
                 let labels: Vec<Block> = wires.iter().map(|&bit| Block::mask(bit)).collect();
                 let sums: Vec<bool> = encoding.sums(&labels).into_iter().map(Block::lsb).collect();
-                prop_assert_eq!(sums, input);
+                prop_assert_eq!(&sums, &input);
+                prop_assert_eq!(&encoding.gates(&wires, |a, b| a ^ b), &input);
             }
         }
     }
@@ -299,6 +353,20 @@ mod tests {
         assert_eq!(encoding.wires(), Encoding::systematic_wires(1000, 40));
         assert!(encoding.xor_count() < 1000 * 150, "sums stay short");
         assert_eq!(Encoding::systematic(0, 40, Block::ZERO).wires(), 0);
+    }
+
+    /// As many as the paper has for the 128 bits of example 2 (12,001 to 12,080 in the runs of its Table 2), or fewer.
+    #[test]
+    fn sums_as_gates_are_shared() {
+        let gates = |encoding: &Encoding| {
+            let mut count = 0;
+            encoding.gates(&vec![(); encoding.wires()], |(), ()| count += 1);
+            count
+        };
+        assert_eq!(gates(&Encoding::independent(32, 40)), 32 * 39);
+        assert_eq!(gates(&Encoding::independent(128, 4)), 384);
+        let combined = gates(&Encoding::random_combinations(128, 40, Block::ONES));
+        assert!((10_000..12_001).contains(&combined), "{combined} gates");
     }
 
     #[test]

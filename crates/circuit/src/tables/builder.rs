@@ -68,6 +68,24 @@ impl TableBuilder {
         Signal::of(wire)
     }
 
+    /// Appends the gates of a circuit that reads those signals; what its outputs are then.
+    ///
+    /// # Panics
+    /// If there are not as many inputs as the circuit has, or one is no wire so far.
+    pub fn append(&mut self, circuit: &TableCircuit, inputs: &[Signal]) -> Vec<Signal> {
+        assert_eq!(inputs.len(), circuit.input_count as usize, "as many inputs as the circuit has");
+        let mut signals = inputs.to_vec();
+        for gate in &circuit.gates {
+            let operands: Vec<Signal> = gate.operands().iter().map(|wire| signals[wire.index()]).collect();
+            signals.push(self.gate(&operands, gate.table));
+        }
+        let output = |signal: &Signal| match *signal {
+            Signal::Wire { wire, inverted } => signals[wire.index()].invert_if(inverted),
+            constant => constant,
+        };
+        circuit.outputs.iter().map(output).collect()
+    }
+
     fn wire_count(&self) -> usize {
         self.input_count as usize + self.gates.len()
     }

@@ -52,6 +52,22 @@ fn every_gate_of_two_and_three_inputs_is_its_function() {
 }
 
 #[test]
+fn an_appended_circuit_computes_on_what_it_is_given() {
+    let mut rng = StdRng::seed_from_u64(7);
+    for _ in 0..20 {
+        let circuit = three_inputs(&random::circuit(&mut rng, 4, 30, 3));
+        let mut builder = TableBuilder::new(3);
+        let [a, b, c] = [0, 1, 2].map(|i| Signal::of(Wire(i)));
+        let sum = builder.gate(&[a, b], 0b0110);
+        let outputs = builder.append(&circuit, &[sum, c.invert_if(true), Signal::Constant(true), a]);
+        let whole = builder.finish(outputs);
+        let lanes: [u64; 3] = std::array::from_fn(|_| rng.random());
+        let expected = circuit.evaluate(&[lanes[0] ^ lanes[1], !lanes[2], u64::MAX, lanes[0]]);
+        assert_eq!(whole.evaluate(&lanes), expected);
+    }
+}
+
+#[test]
 fn constants_copies_and_equal_operands_fold_away() {
     let mut builder = TableBuilder::new(2);
     let [a, b] = [0, 1].map(|i| Signal::of(Wire(i)));

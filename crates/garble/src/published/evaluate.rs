@@ -7,7 +7,8 @@ use zeroize::Zeroizing;
 use super::{Label, Method, PublishedConfig, kdf::Kdf, sharing::Sharing};
 use crate::evaluator::{EvaluateError, unpack};
 
-/// Evaluates a garbled circuit: the external values of its outputs, which [`Garbled::decoding`](super::Garbled) turns into values.
+/// Evaluates a garbled circuit: the labels of its outputs as blocks, whose lowest bits are external values, which
+/// [`Garbled::decoding`](super::Garbled::decoding) turns into values.
 ///
 /// *Shape*: `inputs` are as many labels as the circuit has inputs.
 ///
@@ -20,7 +21,7 @@ pub fn evaluate(
     config: PublishedConfig,
     tables: &[u8],
     inputs: &[Label],
-) -> Result<Vec<bool>, EvaluateError> {
+) -> Result<Zeroizing<Vec<Block>>, EvaluateError> {
     assert_eq!(inputs.len(), circuit.input_count() as usize, "labels of all inputs");
     let expected = config.table_bytes(circuit);
     if tables.len() != expected {
@@ -44,11 +45,11 @@ pub fn evaluate(
         let label = evaluation.gate(g as u64, gate, &Zeroizing::new(operands));
         wires.push(label);
     }
-    let external = |output: &Signal| match output {
-        Signal::Constant(_) => false,
-        Signal::Wire { wire, .. } => wires[wire.index()].external,
+    let label = |output: &Signal| match output {
+        Signal::Constant(_) => Block::ZERO,
+        Signal::Wire { wire, .. } => wires[wire.index()].to_block(),
     };
-    Ok(circuit.outputs().iter().map(external).collect())
+    Ok(Zeroizing::new(circuit.outputs().iter().map(label).collect()))
 }
 
 /// What is at hand while gates are evaluated; of the tables, what is left.

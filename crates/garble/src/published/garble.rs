@@ -18,8 +18,15 @@ const MOST_ROWS: usize = 8;
 pub struct Garbled {
     /// What is sent, see [`PublishedConfig::table_bytes`].
     pub tables: Vec<u8>,
+    /// For each output the labels of zero and one as blocks, whose lowest bits are the external values. *Secret*.
+    pub outputs: Zeroizing<Vec<[Block; 2]>>,
+}
+
+impl Garbled {
     /// For each output the external value of zero, which decodes it. Not secret where the output is not.
-    pub decoding: Vec<bool>,
+    pub fn decoding(&self) -> impl Iterator<Item = bool> + '_ {
+        self.outputs.iter().map(|[zero, _]| zero.lsb())
+    }
 }
 
 /// Garbles a circuit.
@@ -47,11 +54,18 @@ pub fn garble(circuit: &TableCircuit, config: PublishedConfig, inputs: &InputLab
         let labels = garbling.gate(g as u64, gate, &Zeroizing::new(operands));
         wires.push(labels);
     }
-    let decoding = circuit.outputs().iter().map(|output| match output {
-        Signal::Constant(value) => *value,
-        Signal::Wire { wire, inverted } => wires[wire.index()].permutation ^ inverted,
-    });
-    Garbled { decoding: decoding.collect(), tables: garbling.tables() }
+    let output = |output: &Signal| match output {
+        // The evaluator has the zero block for it.
+        Signal::Constant(value) => {
+            let other = inputs.difference.with_lsb(true);
+            [false, true].map(|of| Block::select(of == *value, Block::ZERO, other))
+        }
+        Signal::Wire { wire, inverted } => {
+            [false, true].map(|value| wires[wire.index()].of(value ^ inverted).to_block())
+        }
+    };
+    let outputs = Zeroizing::new(circuit.outputs().iter().map(output).collect());
+    Garbled { outputs, tables: garbling.tables() }
 }
 
 /// What is at hand while gates are garbled.

@@ -18,6 +18,18 @@ pub struct Label {
 
 impl DefaultIsZeroes for Label {}
 
+impl Label {
+    /// The label of an input whose external bit is the lowest of its key.
+    pub fn of_block(block: Block) -> Self {
+        Label { key: block, external: block.lsb() }
+    }
+
+    /// The label as a block: its external bit in place of the lowest of its key.
+    pub(super) fn to_block(self) -> Block {
+        self.key.with_lsb(self.external)
+    }
+}
+
 impl BitXor for Label {
     type Output = Label;
 
@@ -80,6 +92,15 @@ impl InputLabels {
             wires.push(WireLabels { zero, one, permutation: bits.lsb() });
         }
         InputLabels { difference, seed: gates, wires }
+    }
+
+    /// Inputs whose labels are blocks, the external bits being the lowest ones, so that those of zero and one differ there.
+    ///
+    /// *Shape*: with free XOR, both of every pair differ by `difference`. *Secret*: everything. *Unique*: the seed.
+    pub fn of_pairs(pairs: impl Iterator<Item = [Block; 2]>, difference: Block, seed: Block) -> Self {
+        let wires = pairs.map(|[zero, one]| WireLabels { zero, one, permutation: zero.lsb() });
+        let (difference, seed) = (Zeroizing::new(difference), Zeroizing::new(seed));
+        InputLabels { difference, seed, wires: Zeroizing::new(wires.collect()) }
     }
 
     /// The inputs' labels in order.

@@ -21,6 +21,9 @@
 //! with one label, as free XOR makes them, give the evaluator the secret difference of all labels. The tweak `s` is the
 //! gate's number and the external bits, in this order on both sides (the paper has it the other way round in one place).
 //!
+//! Protocols transfer and commit to labels that are blocks: the external bit of an input is then the lowest of its key ([`InputLabels::of_pairs`]), and
+//! replaces it in the label of an output, so that 127 bits of these are secret. Labels in between are as published.
+//!
 //! These schemes hold a whole circuit in memory and hash gate by gate; [`Garbler`](crate::Garbler) is what everything else uses.
 
 mod evaluate;

@@ -18,8 +18,12 @@ fn run(circuit: &TableCircuit, config: PublishedConfig, inputs: &InputLabels, va
     let garbled = garble(circuit, config, inputs);
     assert_eq!(garbled.tables.len(), config.table_bytes(circuit));
     let active: Vec<Label> = inputs.wires().iter().zip(values).map(|(wire, &value)| wire.of(value)).collect();
-    let external = evaluate(circuit, config, &garbled.tables, &active).unwrap();
-    external.iter().zip(garbled.decoding).map(|(external, zero)| external ^ zero).collect()
+    let labels = evaluate(circuit, config, &garbled.tables, &active).unwrap();
+    let outputs: Vec<bool> = labels.iter().zip(garbled.decoding()).map(|(label, zero)| label.lsb() ^ zero).collect();
+    for ((label, both), &output) in labels.iter().zip(&*garbled.outputs).zip(&outputs) {
+        assert!(*label == both[usize::from(output)] && both[0].lsb() != both[1].lsb());
+    }
+    outputs
 }
 
 fn one_gate(arity: usize, table: u8, inverted: usize) -> TableCircuit {
@@ -64,13 +68,31 @@ fn every_kind(config: PublishedConfig, arity: usize, inputs: &InputLabels) {
     }
 }
 
+/// As protocols have labels: blocks, with the external bit in them.
+fn blocks(method: Method, rng: &mut Prg, count: usize) -> InputLabels {
+    let difference = rng.next_block().with_lsb(true);
+    let pairs: Vec<[Block; 2]> = (0..count)
+        .map(|_| {
+            let [zero, other] = [rng.next_block(), rng.next_block()];
+            let own = if method.has_free_xor() { difference } else { other.with_lsb(true) };
+            [zero, zero ^ own]
+        })
+        .collect();
+    InputLabels::of_pairs(pairs.into_iter(), difference, rng.next_block())
+}
+
 fn check(circuit: &Circuit, config: PublishedConfig, seed: u64) {
     let mut rng = Prg::new(Block::from_halves(seed, 1));
     let values: Vec<bool> = (0..circuit.input_count()).map(|_| rng.next_u32() & 1 == 1).collect();
     let lanes: Vec<u64> = values.iter().map(|&value| value.into()).collect();
     let expected: Vec<bool> = evaluate_circuit(circuit, &lanes).iter().map(|lane| lane & 1 == 1).collect();
-    let inputs = InputLabels::of_seed(config.method, rng.next_block(), values.len());
-    assert_eq!(run(&config.form(circuit), config, &inputs, &values), expected, "{}", config.method.name());
+    let form = config.form(circuit);
+    for inputs in [
+        InputLabels::of_seed(config.method, rng.next_block(), values.len()),
+        blocks(config.method, &mut rng, values.len()),
+    ] {
+        assert_eq!(run(&form, config, &inputs, &values), expected, "{}", config.method.name());
+    }
 }
 
 #[test]
@@ -150,7 +172,7 @@ fn a_changed_table_changes_the_result() {
         let honest = evaluate(&circuit, config, &tables, &active).unwrap();
         // The bits besides the blocks are in the last byte.
         *tables.last_mut().unwrap() ^= 0xff;
-        assert_ne!(evaluate(&circuit, config, &tables, &active).unwrap(), honest, "{}", config.method.name());
+        assert!(*evaluate(&circuit, config, &tables, &active).unwrap() != *honest, "{}", config.method.name());
     }
 }
 
@@ -189,8 +211,9 @@ fn with_the_difference_the_evaluator_computes_on_inputs_that_nobody_gave() {
     let garbled = garble(&circuit, config, &inputs);
     // The garbler's input a is 0, so that the result is 0.
     let mut active: Vec<Label> = inputs.wires().iter().map(|wire| wire.of(false)).collect();
-    let result =
-        |active: &[Label]| evaluate(&circuit, config, &garbled.tables, active).unwrap()[0] ^ garbled.decoding[0];
+    let result = |active: &[Label]| {
+        evaluate(&circuit, config, &garbled.tables, active).unwrap()[0].lsb() ^ garbled.outputs[0][0].lsb()
+    };
     assert!(!result(&active));
     active[0] = active[0] ^ Label { key: guessed_difference(&garbled.tables), external: true };
     assert!(result(&active), "the result for another input of the garbler");

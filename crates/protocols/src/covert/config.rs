@@ -1,10 +1,10 @@
 //! Parameters of a run.
 
-use garblet_garble::GarblingConfig;
+use garblet_garble::{GarblingConfig, published::Method};
 use garblet_ot::Width;
-
-use crate::encoding::Encoding;
 use garblet_primitives::Block;
+
+use crate::{encoding::Encoding, seeded::MATRIX_SEED};
 
 /// Which of the two protocols.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +42,8 @@ pub const MAX_SHARES: usize = 64;
 pub struct Config {
     /// Garbling scheme and hash.
     pub garbling: GarblingConfig,
+    /// With [`Form::Al07`], a scheme of 2009 in place of `garbling`; it hashes by SHA-256.
+    pub published: Option<Method>,
     /// Field width of the OT extension.
     pub ot_width: Width,
     /// Which of the two protocols.
@@ -84,8 +86,9 @@ impl Config {
         }
     }
 
-    /// The encoding of so many input bits of the evaluator, for a seed of the evaluator.
+    /// The encoding of so many input bits of the evaluator, for a seed of the evaluator, which the published schemes have no use for.
     pub(super) fn encoding_of(&self, bits: usize, seed: Block) -> Encoding {
+        let seed = if self.published.is_some() { MATRIX_SEED } else { seed };
         match (self.form, self.encoding) {
             (Form::Seeds, _) => Encoding::plain(bits),
             (Form::Al07, InputEncoding::Independent) => Encoding::independent(bits, self.shares()),

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party};
 use garblet_ot::{CheckedCotSender, RandomOtSender};
-use garblet_primitives::{Block, Delta};
-use zeroize::Zeroizing;
+use garblet_primitives::Delta;
 
 use super::{
     GARBLER, NAME, Step, al07,
@@ -22,7 +21,7 @@ use crate::{
     phase::Phase,
     role::Role,
     security::Security,
-    seeded::Blueprint,
+    seeded::{Blueprint, OutputLabels},
     session::Session,
 };
 
@@ -46,9 +45,8 @@ enum Material {
 /// What the garbler keeps of the circuit that is evaluated, to decode its output.
 pub(super) struct Evaluated {
     pub(super) run: SessionId,
-    pub(super) delta: Delta,
-    /// The zero labels of all outputs.
-    pub(super) outputs: Zeroizing<Vec<Box<[Block]>>>,
+    /// The labels of all outputs.
+    pub(super) outputs: OutputLabels,
 }
 
 impl Garbler {
@@ -122,8 +120,8 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
         let mut message = vec![0; output::message_bytes(&self.plan)];
         session.channel().receive_bytes(&mut message).await?;
         session.channel().flush().await?;
-        let Evaluated { run, delta, outputs } = evaluated;
-        let output = output::verify(&self.plan, &run, delta.block(), &outputs, &message)?;
+        let Evaluated { run, outputs } = evaluated;
+        let output = output::verify(&self.plan, &run, &outputs, &message)?;
         Ok(self.plan.deal(GARBLER, &output.into_bits()))
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     binding::SessionId,
     checks::{Cheating, Check},
     interface,
+    seeded::OutputLabels,
 };
 
 /// Bytes of the hash.
@@ -49,12 +50,11 @@ impl OutputVerified {
 
 /// Checks what the evaluator hands over.
 ///
-/// *Shape*: `zero` are the zero labels of all outputs; `message` has [`message_bytes`]. *Errors*: [`Check::OutputLabels`].
+/// *Shape*: `labels` are those of all outputs; `message` has [`message_bytes`]. *Errors*: [`Check::OutputLabels`].
 pub(super) fn verify(
     plan: &Plan,
     run: &SessionId,
-    delta: Block,
-    zero: &[Box<[Block]>],
+    labels: &OutputLabels,
     message: &[u8],
 ) -> Result<OutputVerified, Cheating> {
     let bits = plan.garbler_outputs();
@@ -63,11 +63,12 @@ pub(super) fn verify(
     }
     let (active, said) = message.split_at(message.len().saturating_sub(DIGEST_BYTES));
     let active = Bits::from_bytes(active).slice(0, bits);
-    let zero_bits = interface::select_bits(plan.program(), plan.config().garbling, GARBLER, zero);
+    let zero_bits = interface::select_bits(plan.program(), plan.config().garbling, GARBLER, &labels.zero);
     let output: Bits = zero_bits.iter().zip(active.iter()).map(|(zero, active)| zero ^ active).collect();
-    let mut labels = of_party(plan.program(), GARBLER, zero);
-    labels.iter_mut().zip(output.iter()).for_each(|(label, bit)| *label ^= Block::mask(bit) & delta);
-    match bool::from(digest(run, &labels).ct_eq(said)) {
+    let [zero, one] = [&labels.zero, &labels.one].map(|labels| of_party(plan.program(), GARBLER, labels));
+    let both = zero.iter().zip(one.iter()).zip(output.iter());
+    let due = Zeroizing::new(both.map(|((&zero, &one), bit)| Block::select(bit, one, zero)).collect::<Vec<Block>>());
+    match bool::from(digest(run, &due).ct_eq(said)) {
         true => Ok(OutputVerified(output)),
         false => Err(Cheating::new(Check::OutputLabels, format!("our output of {bits} bits"))),
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Party, Program};
+use garblet_circuit::{Bits, Party, Program, tables::TableCircuit};
 use garblet_garble::Schedules;
 use garblet_ot::Sigma;
 
@@ -14,7 +14,7 @@ use crate::{
     error::ProtocolError,
     interface::{self, EVALUATOR, GARBLER},
     security::Security,
-    seeded::{Blueprint, Committed},
+    seeded::{Blueprint, Committed, MATRIX_SEED, Published},
 };
 
 /// The security of the consistency checks of OT.
@@ -29,17 +29,28 @@ pub struct Plan {
 impl Plan {
     /// Checks that the protocol can run the program and makes its schedules.
     ///
-    /// *Errors*: an input or a recipient that is neither party 0 nor party 1; the scheme `privacy-free`.
+    /// *Errors*: an input or a recipient that is neither party 0 nor party 1; the scheme `privacy-free`; a scheme of 2009 with another
+    /// form than [`Form::Al07`], or with a program that is too large as one circuit.
     pub fn new(program: Arc<Program>, config: Config) -> Result<Self, ProtocolError> {
         interface::check_parties(NAME, &program, config.garbling)?;
         if config.garbling.scheme.is_privacy_free() {
             let reason = "the privacy-free scheme shows the evaluator every wire".into();
             return Err(ProtocolError::Unsupported { protocol: NAME, program: program.name().into(), reason });
         }
-        let wires = config.encoded_wires(interface::input_bits(&program, EVALUATOR));
+        let bits = interface::input_bits(&program, EVALUATOR);
+        let wires = config.encoded_wires(bits);
         let committed = Committed { garbler: true, evaluator: config.form == Form::Al07 };
-        let blueprint = Arc::new(Blueprint::new(program, config.garbling, committed, 0, wires));
-        Ok(Plan { blueprint, config })
+        let name = program.name().to_string();
+        let mut blueprint = Blueprint::new(program, config.garbling, committed, 0, wires);
+        if let Some(method) = config.published {
+            let refuse = |reason| ProtocolError::Unsupported { protocol: NAME, program: name, reason };
+            if config.form != Form::Al07 {
+                return Err(refuse(format!("the scheme {} is there for the form al07 alone", method.name())));
+            }
+            let encoding = config.encoding_of(bits, MATRIX_SEED);
+            blueprint = blueprint.published(method, &encoding).map_err(|error| refuse(error.to_string()))?;
+        }
+        Ok(Plan { blueprint: Arc::new(blueprint), config })
     }
 
     /// The program.
@@ -50,6 +61,11 @@ impl Plan {
     /// The program's schedules.
     pub fn schedules(&self) -> &Schedules {
         self.blueprint.schedules()
+    }
+
+    /// The circuit that a scheme of 2009 garbles, if one does.
+    pub fn published(&self) -> Option<&TableCircuit> {
+        self.blueprint.as_published().map(Published::circuit)
     }
 
     /// The parameters.
@@ -71,7 +87,7 @@ impl Plan {
     pub fn security(&self) -> Security {
         let deterrence = self.config.deterrence();
         Security {
-            computational_bits: self.config.garbling.security_bits(self.and_count()),
+            computational_bits: self.blueprint.security_bits(),
             statistical_bits: Some(SIGMA.bits() as f64),
             cheating_log2: Some((1.0 - deterrence).log2()),
             deterrence: Some(deterrence),

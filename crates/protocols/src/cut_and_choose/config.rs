@@ -1,6 +1,6 @@
 //! Parameters of a run.
 
-use garblet_garble::GarblingConfig;
+use garblet_garble::{GarblingConfig, published::Method};
 use garblet_ot::{Sigma, Width};
 
 use super::{field::Field, numbers};
@@ -61,6 +61,8 @@ pub enum InputEncoding {
 pub struct Config {
     /// Garbling scheme and hash.
     pub garbling: GarblingConfig,
+    /// With [`Form::Lp07`], a scheme of 2009 in place of `garbling`; it hashes by SHA-256.
+    pub published: Option<Method>,
     /// Field width of the OT extension.
     pub ot_width: Width,
     /// How unlikely undetected cheating must be; says how many circuits there are unless that is given.

@@ -107,11 +107,9 @@ impl Examining {
             fingerprint.add(&self.fingerprints, &blocks);
         }
         self.buffers.give_back(blocks);
-        let delta = secrets.delta.block();
-        let expected = secrets.evaluator.iter().zip(self.choices.iter());
-        let expected = expected.map(|(&zero, choice)| zero ^ (Block::mask(choice) & delta));
-        let fit =
-            keys.own.iter().zip(expected).fold(Choice::from(1), |fit, (own, expected)| fit & own.ct_eq(&expected));
+        let expected = secrets.chosen(&self.choices);
+        let labels = keys.own.iter().zip(expected.iter());
+        let fit = labels.fold(Choice::from(1), |fit, (own, expected)| fit & own.ct_eq(expected));
         Remade { circuit, fingerprint, own_labels_fit: fit.into() }
     }
 }

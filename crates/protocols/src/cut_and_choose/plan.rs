@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Party, Program};
+use garblet_circuit::{Bits, Party, Program, tables::TableCircuit};
 use garblet_garble::Schedules;
 use garblet_primitives::Block;
 
@@ -17,7 +17,7 @@ use crate::{
     error::ProtocolError,
     interface::{self, EVALUATOR, GARBLER},
     security::Security,
-    seeded::{Blueprint, Committed},
+    seeded::{Blueprint, Committed, MATRIX_SEED, Published},
 };
 
 /// A program made ready for `cut-and-choose`.
@@ -34,7 +34,8 @@ impl Plan {
     /// Checks that the protocol can run the program and makes its schedules.
     ///
     /// *Errors*: an input or a recipient that is neither party 0 nor party 1; the scheme `privacy-free`, with which checked and
-    /// evaluated circuits could not have one input.
+    /// evaluated circuits could not have one input; a scheme of 2009 with another form than [`Form::Lp07`], or with a program that is too large
+    /// as one circuit.
     pub fn new(original: Arc<Program>, config: Config) -> Result<Self, ProtocolError> {
         interface::check_parties(NAME, &original, config.garbling)?;
         let refuse = |reason| ProtocolError::Unsupported { protocol: NAME, program: original.name().into(), reason };
@@ -48,10 +49,18 @@ impl Plan {
                 Arc::new(authenticator.extend(&original).map_err(|error| refuse(error.to_string()))?)
             }
         };
-        let wires = encoded_wires(&config, interface::input_bits(&program, EVALUATOR));
+        let bits = interface::input_bits(&program, EVALUATOR);
         let oblivious = config.form == Form::Oblivious;
         let committed = Committed { garbler: oblivious, evaluator: !oblivious };
-        let blueprint = Blueprint::new(program, config.garbling, committed, config.hash_rows(), wires);
+        let wires = encoded_wires(&config, bits);
+        let mut blueprint = Blueprint::new(program, config.garbling, committed, config.hash_rows(), wires);
+        if let Some(method) = config.published {
+            if oblivious {
+                return Err(refuse(format!("the scheme {} is there for the form lp07 alone", method.name())));
+            }
+            let encoding = encoding(&config, bits, MATRIX_SEED);
+            blueprint = blueprint.published(method, &encoding).map_err(|error| refuse(error.to_string()))?;
+        }
         Ok(Plan { original, blueprint: Arc::new(blueprint), authenticator, config })
     }
 
@@ -70,6 +79,11 @@ impl Plan {
         self.blueprint.schedules()
     }
 
+    /// The circuit that a scheme of 2009 garbles, if one does.
+    pub fn published(&self) -> Option<&TableCircuit> {
+        self.blueprint.as_published().map(Published::circuit)
+    }
+
     /// What every circuit is made from.
     pub(crate) fn blueprint(&self) -> &Arc<Blueprint> {
         &self.blueprint
@@ -82,7 +96,7 @@ impl Plan {
 
     /// What a run promises: the cheating probability is that of all ways to cheat together.
     pub fn security(&self) -> Security {
-        let computational_bits = self.config.garbling.security_bits(self.and_count());
+        let computational_bits = self.blueprint.security_bits();
         let tag_blocks = self.authenticator.as_ref().map_or(0, Authenticator::blocks);
         Security {
             computational_bits,
@@ -107,14 +121,10 @@ impl Plan {
         self.authenticator.as_ref()
     }
 
-    /// The encoding of the evaluator's input, for a seed of the evaluator.
+    /// The encoding of the evaluator's input, for a seed of the evaluator, which the published schemes have no use for.
     pub(crate) fn encoding(&self, seed: Block) -> Encoding {
-        let (bits, distance) = (self.evaluator_bits(), self.config.distance());
-        match self.config.input_encoding() {
-            InputEncoding::Systematic => Encoding::systematic(bits, distance, seed),
-            InputEncoding::RandomCombinations => Encoding::random_combinations(bits, distance, seed),
-            InputEncoding::Independent => Encoding::independent(bits, distance),
-        }
+        let seed = if self.config.published.is_some() { MATRIX_SEED } else { seed };
+        encoding(&self.config, self.evaluator_bits(), seed)
     }
 
     /// Bits of the evaluator's input.
@@ -156,6 +166,16 @@ impl Plan {
             Form::Oblivious => 2 * self.blueprint.evaluator_wires() + self.blueprint.garbler_wires() + 1,
             Form::Lp07 => 2 * self.blueprint.evaluator_wires(),
         }
+    }
+}
+
+/// The encoding of so many input bits of the evaluator.
+fn encoding(config: &Config, bits: usize, seed: Block) -> Encoding {
+    let distance = config.distance();
+    match config.input_encoding() {
+        InputEncoding::Systematic => Encoding::systematic(bits, distance, seed),
+        InputEncoding::RandomCombinations => Encoding::random_combinations(bits, distance, seed),
+        InputEncoding::Independent => Encoding::independent(bits, distance),
     }
 }
 

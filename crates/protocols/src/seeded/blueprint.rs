@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Program};
-use garblet_garble::{CHUNK_ANDS, GarblingConfig, Schedules};
+use garblet_circuit::{Bits, CircuitError, Program};
+use garblet_garble::{CHUNK_ANDS, GarblingConfig, HashKind, Schedules, published::Method};
 use garblet_primitives::Block;
 
-use crate::interface::{self, EVALUATOR, GARBLER};
+use super::published::Published;
+use crate::{
+    encoding::Encoding,
+    interface::{self, EVALUATOR, GARBLER},
+};
 
 /// Chunks of tables that are garbled, sent and evaluated together.
 const PIECE_CHUNKS: usize = 2;
@@ -25,6 +29,10 @@ pub(crate) struct Blueprint {
     program: Arc<Program>,
     schedules: Schedules,
     garbling: GarblingConfig,
+    /// In place of `garbling`, where a published scheme garbles.
+    published: Option<Published>,
+    /// Bytes of the tables of each piece.
+    pieces: Vec<usize>,
     committed: Committed,
     /// Rows of the hash of the garbler's input.
     hash_rows: usize,
@@ -42,7 +50,25 @@ impl Blueprint {
         evaluator_wires: usize,
     ) -> Self {
         let schedules = Schedules::new(&program);
-        Blueprint { program, schedules, garbling, committed, hash_rows, evaluator_wires }
+        let (total, most) = (schedules.and_count() as usize, PIECE_CHUNKS * CHUNK_ANDS);
+        let ands = (0..total).step_by(most).map(|begin| (total - begin).min(most));
+        let pieces = ands.map(|ands| garbling.table_bytes(ands as u64) as usize).collect();
+        Blueprint { program, schedules, garbling, published: None, pieces, committed, hash_rows, evaluator_wires }
+    }
+
+    /// The same garbled by a scheme of 2009, whose circuit has the encoding of the evaluator's input among its gates. All tables are one piece.
+    ///
+    /// *Errors*: a program that is too large as one circuit.
+    pub(crate) fn published(mut self, method: Method, encoding: &Encoding) -> Result<Self, CircuitError> {
+        let published = Published::new(&self.program, method, encoding)?;
+        self.pieces = vec![published.table_bytes()];
+        self.published = Some(published);
+        Ok(self)
+    }
+
+    /// How a published scheme garbles it, if one does.
+    pub(crate) fn as_published(&self) -> Option<&Published> {
+        self.published.as_ref()
     }
 
     /// The program that is garbled.
@@ -58,6 +84,12 @@ impl Blueprint {
     /// Garbling scheme and hash.
     pub(crate) fn garbling(&self) -> GarblingConfig {
         self.garbling
+    }
+
+    /// log2 of the work to break the hash of the gates.
+    pub(crate) fn security_bits(&self) -> u32 {
+        let hash = if self.published.is_some() { HashKind::Sha256 } else { self.garbling.hash };
+        GarblingConfig { hash, ..self.garbling }.security_bits(self.and_count())
     }
 
     /// Whose labels are committed to.
@@ -100,33 +132,32 @@ impl Blueprint {
         interface::select_bits(&self.program, self.garbling, EVALUATOR, labels)
     }
 
-    /// The sizes of the pieces of a circuit's tables, in AND gates.
-    pub(crate) fn pieces(&self) -> impl ExactSizeIterator<Item = usize> + use<> {
-        let total = self.and_count() as usize;
-        (0..total).step_by(PIECE_CHUNKS * CHUNK_ANDS).map(move |begin| (total - begin).min(PIECE_CHUNKS * CHUNK_ANDS))
-    }
-
-    /// Bytes of the tables of so many gates.
-    pub(crate) fn piece_bytes(&self, ands: usize) -> usize {
-        self.garbling.table_bytes(ands as u64) as usize
+    /// Bytes of the tables in a part of a circuit; none if it has no tables.
+    pub(crate) fn table_bytes(&self, part: usize) -> Option<usize> {
+        self.pieces.get(part.checked_sub(1)?).copied()
     }
 
     /// Parts of a circuit as it is sent: head, pieces, tail.
     pub(crate) fn part_count(&self) -> usize {
-        self.pieces().len() + 2
+        self.pieces.len() + 2
     }
 
     /// Blocks of part `part` of a circuit as it is sent.
     pub(crate) fn part_blocks(&self, part: usize) -> usize {
         let blocks = |bits: usize| bits.div_ceil(128);
         match part {
-            // The hash seed, the commitments to both labels of each wire, the decoding bits of the hash.
-            0 => 1 + 4 * self.committed_wires() + blocks(self.hash_rows),
-            _ => match self.pieces().nth(part - 1) {
-                Some(ands) => self.piece_bytes(ands).div_ceil(16),
+            // The commitments to both labels of each wire, the decoding bits of the hash.
+            0 => self.hash_seed_blocks() + 4 * self.committed_wires() + blocks(self.hash_rows),
+            _ => match self.table_bytes(part) {
+                Some(bytes) => bytes.div_ceil(16),
                 None => blocks(self.evaluator_outputs()),
             },
         }
+    }
+
+    /// Blocks of the seed of the hash of gates; the published schemes have no seed.
+    pub(crate) fn hash_seed_blocks(&self) -> usize {
+        usize::from(self.published.is_none())
     }
 
     /// Blocks of a circuit as it is sent.

@@ -1,11 +1,12 @@
 //! One of the circuits: everything about it follows from its seed.
 
 use garblet_circuit::Bits;
-use garblet_garble as garble;
+use garblet_garble::{self as garble, published::Garbled};
+use garblet_ot::Choices;
 use garblet_primitives::{Block, Delta, Prg};
 use zeroize::Zeroizing;
 
-use super::{blueprint::Blueprint, consistency::UniversalHash};
+use super::{blueprint::Blueprint, consistency::UniversalHash, published::Published};
 use crate::{binding::Place, encoding::Encoding, interface};
 
 /// What both parties know in common about all circuits of a run.
@@ -33,15 +34,17 @@ impl Shared {
     }
 }
 
-/// Delta, seeds and the zero labels of a circuit. *Secret*.
+/// Delta, seeds and the labels of a circuit. *Secret*.
 pub(crate) struct Secrets {
     pub(crate) delta: Delta,
     hash_seed: Block,
     secret: Zeroizing<Block>,
-    /// Of the garbler's wires: inputs, then what hides the hash.
+    /// The zero labels of the garbler's wires: inputs, then what hides the hash.
     pub(crate) garbler: Zeroizing<Vec<Block>>,
-    /// Of the evaluator's encoded wires.
+    /// The zero labels of the evaluator's encoded wires.
     pub(crate) evaluator: Zeroizing<Vec<Block>>,
+    /// What the labels of each of the garbler's and then of the evaluator's wires differ by, where that is not delta for all.
+    differences: Option<Zeroizing<Vec<Block>>>,
 }
 
 impl Secrets {
@@ -55,15 +58,67 @@ impl Secrets {
             rng.fill_blocks(&mut labels);
             labels
         };
-        let garbler = labels(blueprint.garbler_wires());
-        Secrets { delta, hash_seed, secret, garbler, evaluator: labels(blueprint.evaluator_wires()) }
+        let (garbler, evaluator) = (labels(blueprint.garbler_wires()), labels(blueprint.evaluator_wires()));
+        let own = blueprint.as_published().is_some_and(|published| !published.has_free_xor());
+        let differences = own.then(|| {
+            let mut differences = labels(garbler.len() + evaluator.len());
+            differences.iter_mut().for_each(|difference| *difference = difference.with_lsb(true));
+            differences
+        });
+        Secrets { delta, hash_seed, secret, garbler, evaluator, differences }
+    }
+
+    /// The label of one of the garbler's wires.
+    pub(crate) fn garbler_label(&self, wire: usize, value: bool) -> Block {
+        self.garbler[wire] ^ (Block::mask(value) & self.difference(wire))
+    }
+
+    /// The label of one of the evaluator's wires.
+    pub(crate) fn evaluator_label(&self, wire: usize, value: bool) -> Block {
+        self.evaluator[wire] ^ (Block::mask(value) & self.difference(self.garbler.len() + wire))
     }
 
     /// The garbler's labels for its input.
     pub(crate) fn active(&self, input: &Bits) -> Zeroizing<Vec<Block>> {
-        let delta = self.delta.block();
-        let active = self.garbler.iter().zip(input.iter()).map(|(&zero, bit)| zero ^ (Block::mask(bit) & delta));
-        Zeroizing::new(active.collect())
+        let wires = 0..self.garbler.len();
+        Zeroizing::new(wires.zip(input.iter()).map(|(wire, bit)| self.garbler_label(wire, bit)).collect())
+    }
+
+    /// The labels of the evaluator's wires for its choices.
+    pub(crate) fn chosen(&self, choices: &Choices) -> Zeroizing<Vec<Block>> {
+        let wires = 0..self.evaluator.len();
+        Zeroizing::new(wires.zip(choices.iter()).map(|(wire, choice)| self.evaluator_label(wire, choice)).collect())
+    }
+
+    /// Both labels of every wire, the garbler's first.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = [Block; 2]> + '_ {
+        self.garbler_pairs().chain(self.evaluator_pairs())
+    }
+
+    /// Both labels of every wire of the garbler.
+    fn garbler_pairs(&self) -> impl Iterator<Item = [Block; 2]> + '_ {
+        (0..self.garbler.len()).map(|wire| [false, true].map(|value| self.garbler_label(wire, value)))
+    }
+
+    /// Both labels of every wire of the evaluator.
+    pub(crate) fn evaluator_pairs(&self) -> impl Iterator<Item = [Block; 2]> + '_ {
+        (0..self.evaluator.len()).map(|wire| [false, true].map(|value| self.evaluator_label(wire, value)))
+    }
+
+    fn difference(&self, wire: usize) -> Block {
+        self.differences.as_ref().map_or(self.delta.block(), |own| own[wire])
+    }
+}
+
+/// Both labels of all outputs, in program order. *Secret*.
+pub(crate) struct OutputLabels {
+    pub(crate) zero: Zeroizing<Vec<Box<[Block]>>>,
+    pub(crate) one: Zeroizing<Vec<Box<[Block]>>>,
+}
+
+impl OutputLabels {
+    fn none() -> Self {
+        OutputLabels { zero: Zeroizing::default(), one: Zeroizing::default() }
     }
 }
 
@@ -73,23 +128,29 @@ impl Secrets {
 pub(crate) struct Stream<'p> {
     blueprint: &'p Blueprint,
     head: Option<Vec<Block>>,
-    garbling: Option<garble::Garbler<'p>>,
-    outputs: Vec<Box<[Block]>>,
+    tables: Tables<'p>,
     part: usize,
+}
+
+/// What makes the tables of a circuit; after the last, the labels of its outputs.
+enum Tables<'p> {
+    Streamed { garbler: Box<garble::Garbler<'p>>, delta: Delta },
+    Published { garbled: Garbled, of: &'p Published },
+    Done(OutputLabels),
 }
 
 impl<'p> Stream<'p> {
     /// The circuit of those secrets.
     pub(crate) fn new(blueprint: &'p Blueprint, shared: &Shared, circuit: usize, secrets: &Secrets) -> Self {
-        let own = &secrets.garbler[..blueprint.garbler_inputs()];
-        let theirs = Zeroizing::new(shared.encoding.sums(&secrets.evaluator));
-        let inputs = interface::labels_by_input(blueprint.program(), own, &theirs);
-        let seeds = garble::Seeds::new(secrets.hash_seed, *secrets.secret);
-        let config = blueprint.garbling();
-        let garbling =
-            garble::Garbler::new(blueprint.program(), blueprint.schedules(), config, &secrets.delta, seeds, 0, inputs);
         let head = Some(head(blueprint, shared, circuit, secrets));
-        Stream { blueprint, head, garbling: Some(garbling), outputs: Vec::new(), part: 0 }
+        let tables = match blueprint.as_published() {
+            Some(of) => Tables::Published { garbled: of.garble(secrets, *secrets.secret), of },
+            None => {
+                let garbler = Box::new(garbler(blueprint, shared, secrets));
+                Tables::Streamed { garbler, delta: secrets.delta.clone() }
+            }
+        };
+        Stream { blueprint, head, tables, part: 0 }
     }
 
     /// Puts the next part in place of what is in `blocks`; whether there was one: none comes after the tail.
@@ -101,52 +162,87 @@ impl<'p> Stream<'p> {
             blocks.extend_from_slice(&head);
             return true;
         }
-        match self.blueprint.pieces().nth(part - 1) {
-            Some(ands) => {
+        match self.blueprint.table_bytes(part) {
+            Some(bytes) => {
                 blocks.resize(self.blueprint.part_blocks(part), Block::ZERO);
-                let bytes: &mut [u8] = bytemuck::cast_slice_mut(blocks);
-                let (tables, rest) = bytes.split_at_mut(self.blueprint.piece_bytes(ands));
-                self.tables(tables);
+                let (tables, rest) = bytemuck::cast_slice_mut(blocks).split_at_mut(bytes);
+                self.tables.fill(tables);
                 rest.fill(0);
             }
-            None => {
-                let Some(garbling) = self.garbling.take() else { return false };
-                self.outputs = garbling.into_outputs();
+            None if part + 1 == self.blueprint.part_count() => {
+                let tables = std::mem::replace(&mut self.tables, Tables::Done(OutputLabels::none()));
+                let outputs = tables.outputs();
                 blocks.clear();
-                blocks.extend(pack(&self.blueprint.select_bits(&self.outputs)));
+                blocks.extend(pack(&self.blueprint.select_bits(&outputs.zero)));
+                self.tables = Tables::Done(outputs);
             }
+            None => return false,
         }
         true
     }
 
-    /// The zero labels of all outputs in program order, after the last part. *Secret*.
-    pub(crate) fn into_outputs(self) -> Vec<Box<[Block]>> {
-        self.outputs
+    /// The labels of all outputs, after the last part.
+    pub(crate) fn into_outputs(self) -> OutputLabels {
+        self.tables.outputs()
+    }
+}
+
+impl Tables<'_> {
+    /// Makes the next tables, as many as fit.
+    fn fill(&mut self, mut into: &mut [u8]) {
+        match self {
+            Tables::Streamed { garbler, .. } => {
+                while !into.is_empty() {
+                    let (chunk, later) = into.split_at_mut(garbler.next_chunk_bytes());
+                    garbler.garble_chunk_into(chunk);
+                    into = later;
+                }
+            }
+            Tables::Published { garbled, .. } => into.copy_from_slice(&garbled.tables),
+            Tables::Done(_) => into.fill(0),
+        }
     }
 
-    fn tables(&mut self, mut into: &mut [u8]) {
-        let Some(garbling) = &mut self.garbling else { return };
-        while !into.is_empty() {
-            let (chunk, later) = into.split_at_mut(garbling.next_chunk_bytes());
-            garbling.garble_chunk_into(chunk);
-            into = later;
+    /// The labels of all outputs, after all tables.
+    fn outputs(self) -> OutputLabels {
+        match self {
+            Tables::Streamed { garbler, delta } => {
+                let zero = Zeroizing::new(garbler.into_outputs());
+                let one = zero.iter().map(|labels| labels.iter().map(|&label| label ^ delta.block()).collect());
+                OutputLabels { one: Zeroizing::new(one.collect()), zero }
+            }
+            Tables::Published { garbled, of } => {
+                let both = |value: usize| of.dealt(garbled.outputs.iter().map(|labels| labels[value]));
+                OutputLabels { zero: Zeroizing::new(both(0)), one: Zeroizing::new(both(1)) }
+            }
+            Tables::Done(outputs) => outputs,
         }
     }
 }
 
-/// The hash seed; for each wire the commitments to its labels; the decoding bits of the hash.
+/// What garbles with free XOR, chunk by chunk: the encoding is taken on labels.
+fn garbler<'p>(blueprint: &'p Blueprint, shared: &Shared, secrets: &Secrets) -> garble::Garbler<'p> {
+    let own = &secrets.garbler[..blueprint.garbler_inputs()];
+    let theirs = Zeroizing::new(shared.encoding.sums(&secrets.evaluator));
+    let inputs = interface::labels_by_input(blueprint.program(), own, &theirs);
+    let seeds = garble::Seeds::new(secrets.hash_seed, *secrets.secret);
+    let (program, schedules, config) = (blueprint.program(), blueprint.schedules(), blueprint.garbling());
+    garble::Garbler::new(program, schedules, config, &secrets.delta, seeds, 0, inputs)
+}
+
+/// The hash seed, if there is one; for each wire the commitments to its labels; the decoding bits of the hash.
 ///
 /// The garbler's labels are in the order of their select bits, the evaluator's in that of their values, see [`Committed`](super::Committed).
 fn head(blueprint: &Blueprint, shared: &Shared, circuit: usize, secrets: &Secrets) -> Vec<Block> {
-    let mut blocks = vec![secrets.hash_seed];
+    let mut blocks = vec![secrets.hash_seed; blueprint.hash_seed_blocks()];
     let committed = blueprint.committed();
-    let garbler = secrets.garbler.iter().filter(|_| committed.garbler).map(|&zero| (zero, zero.lsb()));
-    let evaluator = secrets.evaluator.iter().filter(|_| committed.evaluator).map(|&zero| (zero, false));
-    for (wire, (zero, swapped)) in garbler.chain(evaluator).enumerate() {
-        let one = zero ^ secrets.delta.block();
-        let [first, second] = if swapped { [one, zero] } else { [zero, one] };
-        blocks.extend(shared.commitment(circuit, wire, first));
-        blocks.extend(shared.commitment(circuit, wire, second));
+    let garbler = secrets.garbler_pairs().filter(|_| committed.garbler).map(|[zero, one]| match zero.lsb() {
+        true => [one, zero],
+        false => [zero, one],
+    });
+    let evaluator = secrets.evaluator_pairs().filter(|_| committed.evaluator);
+    for (wire, labels) in garbler.chain(evaluator).enumerate() {
+        blocks.extend(labels.map(|label| shared.commitment(circuit, wire, label)).as_flattened());
     }
     blocks.extend(pack(&select_bits(&shared.hash.sums(&secrets.garbler))));
     blocks

@@ -30,7 +30,16 @@ pub(crate) struct Evaluation<'e> {
     part: usize,
     garbler_labels_fit: bool,
     hash: Bits,
-    evaluation: Option<garble::Evaluator<'e>>,
+    tables: Tables<'e>,
+}
+
+/// What becomes of the tables of a circuit.
+enum Tables<'e> {
+    /// None have come.
+    Awaited,
+    Streamed(Box<garble::Evaluator<'e>>),
+    /// The labels of all outputs.
+    Published(Zeroizing<Vec<Box<[Block]>>>),
 }
 
 /// What came out of a circuit.
@@ -49,7 +58,7 @@ impl<'e> Evaluation<'e> {
     /// Circuit number `circuit`, of which nothing has come yet.
     pub(crate) fn new(blueprint: &'e Blueprint, shared: &'e Shared, circuit: usize, labels: InputLabels<'e>) -> Self {
         let (part, garbler_labels_fit, hash) = (0, false, Bits::default());
-        Evaluation { blueprint, shared, circuit, labels, part, garbler_labels_fit, hash, evaluation: None }
+        Evaluation { blueprint, shared, circuit, labels, part, garbler_labels_fit, hash, tables: Tables::Awaited }
     }
 
     /// The circuit's number.
@@ -64,13 +73,8 @@ impl<'e> Evaluation<'e> {
         match self.part {
             0 => self.begin(blocks),
             part => {
-                if let (Some(evaluation), Some(ands)) = (&mut self.evaluation, self.blueprint.pieces().nth(part - 1)) {
-                    let mut tables = &bytemuck::cast_slice(blocks)[..self.blueprint.piece_bytes(ands)];
-                    while !tables.is_empty() {
-                        let (chunk, later) = tables.split_at(evaluation.next_chunk_bytes());
-                        evaluation.evaluate_chunk(chunk)?;
-                        tables = later;
-                    }
+                if let Some(bytes) = self.blueprint.table_bytes(part) {
+                    self.tables(&bytemuck::cast_slice(blocks)[..bytes])?;
                 }
             }
         }
@@ -78,10 +82,25 @@ impl<'e> Evaluation<'e> {
         Ok(self.part == self.blueprint.part_count())
     }
 
+    /// Takes the tables of one part.
+    fn tables(&mut self, mut tables: &[u8]) -> Result<(), EvaluateError> {
+        if let Some(published) = self.blueprint.as_published() {
+            self.tables = Tables::Published(published.evaluate(tables, self.labels)?);
+        }
+        if let Tables::Streamed(evaluator) = &mut self.tables {
+            while !tables.is_empty() {
+                let (chunk, later) = tables.split_at(evaluator.next_chunk_bytes());
+                evaluator.evaluate_chunk(chunk)?;
+                tables = later;
+            }
+        }
+        Ok(())
+    }
+
     /// Takes the head: checks the garbler's labels, hashes its input and begins to evaluate.
     fn begin(&mut self, head: &[Block]) {
         let Evaluation { blueprint, shared, labels, .. } = *self;
-        let (hash_seed, rest) = head.split_first().map_or((Block::ZERO, head), |(seed, rest)| (*seed, rest));
+        let (hash_seed, rest) = head.split_at(blueprint.hash_seed_blocks());
         let (commitments, decoding) = rest.split_at(4 * blueprint.committed_wires());
         // Where something else binds the garbler's input, its labels were looked at before.
         let bound = if blueprint.committed().garbler { labels.garbler } else { &[] };
@@ -95,16 +114,22 @@ impl<'e> Evaluation<'e> {
         self.garbler_labels_fit = fit.into();
         let select = select_bits(&shared.hash.sums(labels.garbler));
         self.hash = added(&select, &unpack(decoding, blueprint.hash_rows()));
+        let Some(&hash_seed) = hash_seed.first() else { return };
         let own = Zeroizing::new(shared.encoding.sums(labels.own));
         let garbler = &labels.garbler[..blueprint.garbler_inputs()];
         let inputs = interface::labels_by_input(blueprint.program(), garbler, &own);
         let (program, schedules, garbling) = (blueprint.program(), blueprint.schedules(), blueprint.garbling());
-        self.evaluation = Some(garble::Evaluator::new(program, schedules, garbling, hash_seed, 0, inputs));
+        let evaluator = garble::Evaluator::new(program, schedules, garbling, hash_seed, 0, inputs);
+        self.tables = Tables::Streamed(Box::new(evaluator));
     }
 
     /// Takes the tail again: decodes the outputs.
     pub(crate) fn finish(self, tail: &[Block]) -> Evaluated {
-        let labels = self.evaluation.map(garble::Evaluator::into_outputs).unwrap_or_default();
+        let labels = match self.tables {
+            Tables::Awaited => Vec::new(),
+            Tables::Streamed(evaluator) => evaluator.into_outputs(),
+            Tables::Published(mut outputs) => std::mem::take(&mut *outputs),
+        };
         let decoding = unpack(tail, self.blueprint.evaluator_outputs());
         let outputs = added(&self.blueprint.select_bits(&labels), &decoding);
         Evaluated { garbler_labels_fit: self.garbler_labels_fit, hash: self.hash, outputs, labels }

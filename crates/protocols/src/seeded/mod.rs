@@ -3,6 +3,7 @@
 //! ```text
 //! blueprint    what circuits are made from, and the sizes of their parts
 //! buffers      memory for parts on their way
+//! published    what the schemes of 2009 make a circuit of
 //! circuit      a circuit from its seed, part by part
 //! garbling     circuits that several threads garble
 //! wires        the labels of the evaluator's wires
@@ -21,15 +22,17 @@ mod evaluation;
 mod fingerprint;
 mod garbling;
 pub(crate) mod lanes;
+mod published;
 mod split;
 pub(crate) mod wires;
 
 pub(crate) use blueprint::{Blueprint, Committed};
 pub(crate) use buffers::Buffers;
-pub(crate) use circuit::{Secrets, Shared, Stream};
+pub(crate) use circuit::{OutputLabels, Secrets, Shared, Stream};
 pub(crate) use evaluation::{Evaluated, Evaluation, InputLabels};
 pub(crate) use fingerprint::{Fingerprint, FingerprintKey};
 pub(crate) use garbling::{Garbling, Part};
+pub(crate) use published::{MATRIX_SEED, Published};
 pub(crate) use split::Split;
 #[cfg(test)]
 pub(crate) use split::below;

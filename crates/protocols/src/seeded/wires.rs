@@ -18,8 +18,7 @@ pub(crate) fn exchange(pads: &mut [[Block; 2]], corrections: &Choices) {
 
 /// Both labels of every wire of the evaluator: zero, one, zero, one.
 pub(crate) fn both_labels(secrets: &Secrets) -> Zeroizing<Vec<Block>> {
-    let delta = secrets.delta.block();
-    Zeroizing::new(secrets.evaluator.iter().flat_map(|&zero| [zero, zero ^ delta]).collect())
+    Zeroizing::new(secrets.evaluator_pairs().flatten().collect())
 }
 
 /// The garbler's ciphers: two for each wire, whose pads stand in the order of the evaluator's values.

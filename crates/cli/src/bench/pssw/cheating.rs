@@ -1,7 +1,12 @@
 //! Runs of two processes: the forms that the paper measured against parties that may cheat, and what this program does by default.
 
-use garblet::{Phase, Protocol};
-use garblet_circuit::{Bits, InputId, Party, Program, evaluate};
+use std::sync::Arc;
+
+use garblet::{Phase, Protocol, covert, cut_and_choose};
+use garblet_circuit::{
+    Bits, InputId, Party, Program, evaluate,
+    tables::{TableCircuit, TableCounts},
+};
 use garblet_garble::published::Method;
 use garblet_net::DEFAULT_TIMEOUT;
 
@@ -16,8 +21,7 @@ use crate::{
     session::Settings,
 };
 
-/// The published form, with the scheme here that sends the same bytes and hashes as often; none where there is no such scheme:
-/// XOR is free in all of them.
+/// The published form with a published method.
 ///
 /// *Errors*: a run that fails.
 pub(super) fn as_published(
@@ -25,18 +29,15 @@ pub(super) fn as_published(
     example: &Example,
     [adversary, encoding]: [&str; 2],
     method: Method,
-) -> Result<Option<Measured>, Failure> {
-    if !method.has_free_xor() {
-        return Ok(None);
-    }
-    let common = [("encoding", encoding), ("scheme", "grr3"), ("hash", "sha256")];
+) -> Result<Measured, Failure> {
+    let common = [("encoding", encoding), ("scheme", method.name())];
     if adversary == COVERT {
         let own = [("form", "al07"), ("circuits", "16"), ("shares", "4")];
-        return Ok(Some(measure(example, Protocol::Covert, &[own, common].concat(), options.repeat)?));
+        return measure(example, Protocol::Covert, &[&own[..], &common].concat(), options.repeat);
     }
     let numbers = [options.circuits, options.supersets].map(|number| number.to_string());
     let own = [("form", "lp07"), ("circuits", &*numbers[0]), ("supersets", &*numbers[1])];
-    Ok(Some(measure(example, Protocol::CutAndChoose, &[own, common].concat(), options.repeat)?))
+    measure(example, Protocol::CutAndChoose, &[&own[..], &common].concat(), options.repeat)
 }
 
 /// The default protocol against that adversary.
@@ -71,8 +72,30 @@ fn measure(example: &Example, protocol: Protocol, params: &[(&str, &str)], repea
     }
     let fastest = fastest.ok_or_else(|| Failure::no_result("no run: this is a bug"))?;
     let words: Vec<String> = params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let counts = published_counts(&program, &settings)?;
     let as_what = [protocol.to_string()].into_iter().chain(words).collect::<Vec<_>>().join(" ");
-    Ok(Measured { as_what: Some(as_what), ..fastest })
+    let measured = Measured { as_what: Some(as_what), ..fastest };
+    Ok(match counts {
+        Some(counts) => Measured { gates: counts.gates, xor_percent: counts.xor_percent(), ..measured },
+        None => measured,
+    })
+}
+
+/// The gates of one circuit of a published method, the encoding of inputs and what hides and authenticates outputs included.
+fn published_counts(program: &Program, settings: &Settings) -> Result<Option<TableCounts>, Failure> {
+    let (program, config) = (Arc::new(program.clone()), settings.config()?);
+    let counts = |circuit: Option<&TableCircuit>| circuit.map(TableCircuit::counts);
+    match config.protocol {
+        Protocol::Covert => {
+            let plan = covert::Plan::new(program, config.covert).map_err(Failure::no_result)?;
+            Ok(counts(plan.published()))
+        }
+        Protocol::CutAndChoose => {
+            let plan = cut_and_choose::Plan::new(program, config.cut_and_choose).map_err(Failure::no_result)?;
+            Ok(counts(plan.published()))
+        }
+        _ => Ok(None),
+    }
 }
 
 fn of_outcome(outcome: &Outcome) -> Measured {

@@ -32,7 +32,7 @@ pub(super) fn measure(example: &Example, config: PublishedConfig) -> Result<Meas
 
     let own = inputs.wires().iter().zip(&values).take(*garbler_inputs);
     let own: Vec<u8> = own.flat_map(|(wire, &value)| encoded(wire.of(value))).collect();
-    let decoding = garbled.decoding.iter().copied().collect::<Bits>().to_bytes();
+    let decoding = garbled.decoding().collect::<Bits>().to_bytes();
     let message = [garbled.tables, own, decoding].concat();
     let begin = Instant::now();
     let received = runtime.block_on(pass(&mut ours, &mut theirs, &message))?;
@@ -142,7 +142,7 @@ fn calculate(
     let (own, decoding) = rest.split_at(LABEL_BYTES * garbler_inputs);
     let mut inputs: Vec<Label> = own.as_chunks().0.iter().map(decoded).collect();
     inputs.extend(labels);
-    let external = evaluate(form, config, tables, &inputs).map_err(fault)?;
+    let labels = evaluate(form, config, tables, &inputs).map_err(fault)?;
     let decoding = Bits::from_bytes(decoding);
-    Ok(external.iter().zip(decoding.iter()).map(|(external, zero)| external ^ zero).collect())
+    Ok(labels.iter().zip(decoding.iter()).map(|(label, zero)| label.lsb() ^ zero).collect())
 }

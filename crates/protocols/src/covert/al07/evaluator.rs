@@ -225,10 +225,7 @@ impl CircuitCheck {
             hash.add(bytemuck::cast_slice(&blocks));
         }
         Comparison { check: Check::CircuitOfSeed, said, due: hash.finish() }.verify(run, circuit, seed)?;
-        let delta = secrets.delta.block();
-        let due =
-            secrets.evaluator.iter().zip(choices.iter()).map(|(&zero, choice)| zero ^ (Block::mask(choice) & delta));
-        let due: Zeroizing<Vec<Block>> = Zeroizing::new(due.collect());
+        let due = secrets.chosen(choices);
         let place = run.place(GARBLER, Step::EvaluatorLabels as u8).at(circuit as u64);
         let [said, due] = [own, &due].map(|labels| place.digest(bytemuck::cast_slice(labels)));
         Comparison { check: Check::LabelOfSeed, said, due }.verify(run, circuit, seed)

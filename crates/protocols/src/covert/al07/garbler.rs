@@ -143,6 +143,5 @@ async fn open<C: Conduct<Step>>(
     let mut stream = Stream::new(&blueprint, &shared, chosen, &secrets);
     let mut blocks = Vec::new();
     while stream.next_part(&mut blocks) {}
-    let outputs = Zeroizing::new(stream.into_outputs());
-    Ok(Evaluated { run: prepared.run, delta: secrets.delta.clone(), outputs })
+    Ok(Evaluated { run: prepared.run, outputs: stream.into_outputs() })
 }

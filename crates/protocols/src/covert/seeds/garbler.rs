@@ -157,7 +157,6 @@ async fn send_circuit<C: Conduct<Step>>(
 ) -> Result<Evaluated, ProtocolError> {
     let (run, blueprint) = (prepared.run, garbler.blueprint_of(chosen)?);
     let secrets = Secrets::of_seed(&blueprint, prepared.coins[chosen]);
-    let delta = secrets.delta.clone();
     let mut labels = secrets.active(input);
     garbler.conduct.touch(Step::GarblerLabels, chosen, bytemuck::cast_slice_mut(&mut labels));
     send_blocks(session, &labels).await?;
@@ -173,7 +172,7 @@ async fn send_circuit<C: Conduct<Step>>(
                 break;
             }
         }
-        Zeroizing::new(stream.into_outputs())
+        stream.into_outputs()
     });
     for part in 0..part_count {
         let mut blocks: Vec<Block> = take.recv().await.ok_or(ProtocolError::WorkerLost)?;
@@ -182,5 +181,5 @@ async fn send_circuit<C: Conduct<Step>>(
         session.advance(garbler.plan.and_count() * (part as u64 + 1) / part_count as u64, garbler.plan.and_count());
     }
     session.channel().flush().await?;
-    Ok(Evaluated { run, delta, outputs: work.result().await? })
+    Ok(Evaluated { run, outputs: work.result().await? })
 }

@@ -17,6 +17,8 @@
 //! - OT extension in place of an OT with public keys for each wire.
 //! - Checked circuits are made again from seeds, where the paper opened all keys of the circuit because hashing was slower for it.
 //! - Half of the circuits and of the supersets are checked, exactly; with independent coins for each the number would vary.
+//! - With a scheme of 2009 the sums of the encoding are gates of the circuit, as in the paper. It must be known before, so random combinations
+//!   follow from a public seed, and what the evaluator draws in step 2 is not used.
 //! - Three messages of coin tossing for four, see [`crate::coin_toss`].
 //!
 //! # Cost

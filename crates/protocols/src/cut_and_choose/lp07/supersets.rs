@@ -170,8 +170,7 @@ impl Maker {
     }
 
     fn label(&self, circuit: usize, wire: usize, value: bool) -> Block {
-        let secrets = &self.secrets[circuit];
-        secrets.garbler[wire] ^ (Block::mask(value) & secrets.delta.block())
+        self.secrets[circuit].garbler_label(wire, value)
     }
 
     /// The randomness of the commitments of a set.
@@ -207,7 +206,7 @@ pub(super) fn check(
             for (circuit, secrets) in checked {
                 let at = At { superset, wire, set, position: 1 + circuit };
                 let label = Block::from_bytes(opening.take::<16>(at).ok_or_else(fits)?);
-                if label != secrets.garbler[wire] ^ (Block::mask(value == 1) & secrets.delta.block()) {
+                if label != secrets.garbler_label(wire, value == 1) {
                     return Err(cheating(Check::SupersetLabel, wire));
                 }
             }

@@ -1,0 +1,97 @@
+//! Circuits for the schemes of 2009: gates by their tables, the encoding of the evaluator's input among them.
+//!
+//! Where XOR is not free, the sums of an encoding cannot be taken on labels, so they are gates, as in the paper. The circuit must be known
+//! before labels are, so the matrix of random combinations follows from a public seed, [`MATRIX_SEED`]: the evaluator is protected by any
+//! matrix of which every sum of rows has many ones, whoever knows it, and the seed is as good as one that it draws.
+
+use garblet_circuit::{
+    CircuitError, Program, Wire,
+    tables::{Signal, TableBuilder, TableCircuit},
+};
+use garblet_garble::{
+    EvaluateError,
+    published::{self, Garbled, Method, PublishedConfig},
+};
+use garblet_primitives::Block;
+use zeroize::Zeroizing;
+
+use super::{circuit::Secrets, evaluation::InputLabels};
+use crate::{
+    encoding::Encoding,
+    interface::{self, EVALUATOR, GARBLER},
+};
+
+/// What the matrix of an encoding that is made of gates follows from: nothing up our sleeves.
+pub(crate) const MATRIX_SEED: Block = Block::from_u128(0x2009);
+
+/// A program as the gates of a published scheme. Its inputs are the garbler's, then the evaluator's encoded ones.
+pub(crate) struct Published {
+    config: PublishedConfig,
+    circuit: TableCircuit,
+    /// Wires of each output of the program.
+    widths: Vec<usize>,
+}
+
+impl Published {
+    /// The program in the form that suits the scheme, behind the sums of an encoding.
+    ///
+    /// *Errors*: a program that is too large as one circuit.
+    pub(crate) fn new(program: &Program, method: Method, encoding: &Encoding) -> Result<Self, CircuitError> {
+        let config = PublishedConfig::new(method);
+        let form = config.form(program.flatten()?.circuit());
+        let garbler = interface::input_bits(program, GARBLER);
+        let mut builder = TableBuilder::new((garbler + encoding.wires()) as u32);
+        let inputs: Vec<Signal> = (0..garbler + encoding.wires()).map(|i| Signal::of(Wire(i as u32))).collect();
+        let (own, encoded) = inputs.split_at(garbler);
+        let sums = encoding.gates(encoded, |a, b| builder.gate(&[a, b], 0b0110));
+        let (mut own, mut sums) = (own.iter().copied(), sums.into_iter());
+        let mut inputs = Vec::with_capacity(form.input_count() as usize);
+        for input in program.inputs() {
+            let from: &mut dyn Iterator<Item = Signal> = if input.owner == EVALUATOR { &mut sums } else { &mut own };
+            inputs.extend(from.take(input.port.width() as usize));
+        }
+        let outputs = builder.append(&form, &inputs);
+        let widths = program.outputs().iter().map(|output| output.port.width() as usize).collect();
+        Ok(Published { config, circuit: builder.finish(outputs), widths })
+    }
+
+    /// The gates.
+    pub(crate) fn circuit(&self) -> &TableCircuit {
+        &self.circuit
+    }
+
+    /// Whether both labels of every wire differ by the same secret.
+    pub(crate) fn has_free_xor(&self) -> bool {
+        self.config.method.has_free_xor()
+    }
+
+    /// Bytes of the tables.
+    pub(crate) fn table_bytes(&self) -> usize {
+        self.config.table_bytes(&self.circuit)
+    }
+
+    /// Garbles. *Unique*: `seed`, which what is random besides the labels of inputs follows from.
+    pub(crate) fn garble(&self, secrets: &Secrets, seed: Block) -> Garbled {
+        let inputs = published::InputLabels::of_pairs(secrets.pairs(), secrets.delta.block(), seed);
+        published::garble(&self.circuit, self.config, &inputs)
+    }
+
+    /// Evaluates: the labels of all outputs.
+    ///
+    /// *Errors*: tables of another length.
+    pub(crate) fn evaluate(
+        &self,
+        tables: &[u8],
+        labels: InputLabels<'_>,
+    ) -> Result<Zeroizing<Vec<Box<[Block]>>>, EvaluateError> {
+        let inputs = labels.garbler.iter().chain(labels.own).map(|&label| published::Label::of_block(label));
+        let inputs: Zeroizing<Vec<published::Label>> = Zeroizing::new(inputs.collect());
+        let outputs = published::evaluate(&self.circuit, self.config, tables, &inputs)?;
+        Ok(Zeroizing::new(self.dealt(outputs.iter().copied())))
+    }
+
+    /// Blocks of all outputs' wires dealt out to the outputs.
+    pub(crate) fn dealt(&self, mut blocks: impl Iterator<Item = Block>) -> Vec<Box<[Block]>> {
+        self.widths.iter().map(|&width| blocks.by_ref().take(width).collect()).collect()
+    }
+}
