@@ -117,17 +117,20 @@ pub enum EvaluatorDeviation {
     FalseWitness,
     /// Says that it evaluates another circuit than the one whose witness it has.
     OtherCircuit,
+    /// Opens its coins to others than it committed to; where OTs have a reference string.
+    FalseCoins,
     /// Takes other pads than it says, so that it has neither the right seeds nor the witness.
     OtherSeeds,
 }
 
 impl EvaluatorDeviation {
     /// Those that the garbler finds, with the check that does.
-    pub const ALL: [(EvaluatorDeviation, Check); 4] = [
+    pub const ALL: [(EvaluatorDeviation, Check); 5] = [
         (EvaluatorDeviation::FalseOutput, Check::OutputLabels),
         (EvaluatorDeviation::FalseLabels, Check::OutputLabels),
         (EvaluatorDeviation::FalseWitness, Check::Witness),
         (EvaluatorDeviation::OtherCircuit, Check::Witness),
+        (EvaluatorDeviation::FalseCoins, Check::CoinTossOpening),
     ];
 }
 
@@ -211,7 +214,7 @@ impl Conduct<Step> for CheatingEvaluator {
     fn touch(&mut self, step: Step, _index: usize, bytes: &mut [u8]) {
         use EvaluatorDeviation as D;
         match (self.deviation, step) {
-            (D::FalseOutput, Step::Result) => bytes[0] ^= 1,
+            (D::FalseOutput, Step::Result) | (D::FalseCoins, Step::TossOpening) => bytes[0] ^= 1,
             (D::FalseLabels, Step::Result) => bytes[bytes.len() - 1] ^= 1,
             (D::FalseWitness, Step::Chosen) => bytes[2] ^= 1,
             (D::OtherCircuit, Step::Chosen) => bytes[0] ^= 1,
@@ -226,6 +229,7 @@ pub fn form_of(deviation: EvaluatorDeviation) -> Option<Form> {
     use EvaluatorDeviation as D;
     match deviation {
         D::FalseWitness | D::OtherCircuit | D::OtherSeeds => Some(Form::Seeds),
+        D::FalseCoins => Some(Form::Al07),
         D::FalseOutput | D::FalseLabels => None,
     }
 }

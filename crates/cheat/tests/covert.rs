@@ -17,7 +17,7 @@ use garblet_net::testing::{Direction, Fault, FaultKind, intercepted_pair};
 use garblet_protocols::{
     checks::Check,
     conduct::Honest,
-    covert::{CHECKS, Config, Form},
+    covert::{CHECKS, Config, Form, Ot},
 };
 
 use crate::job::{ALPHA, Job, job, trials};
@@ -141,8 +141,9 @@ fn an_evaluator_that_cheats_is_caught() {
     let job = job();
     for (deviation, check) in EvaluatorDeviation::ALL {
         for form in FORMS.into_iter().filter(|form| form_of(deviation).is_none_or(|only| only == *form)) {
-            let [garbler, _] =
-                run(&job.program, &job.inputs, config(form, 3), Honest, CheatingEvaluator { deviation }, 5);
+            let ot = if deviation == EvaluatorDeviation::FalseCoins { Ot::Pvw } else { Ot::Extension };
+            let config = Config { ot, ..config(form, 3) };
+            let [garbler, _] = run(&job.program, &job.inputs, config, Honest, CheatingEvaluator { deviation }, 5);
             assert_eq!(outcome(&garbler, &job.right(0)), Outcome::Caught(check), "{form:?}, {deviation:?}");
         }
     }

@@ -151,6 +151,7 @@ const COVERT: &[Parameter] = &[
         },
     },
     named!("encoding", "independent or random", covert.encoding, COVERT_ENCODINGS),
+    named!("ot", "extension or pvw", covert.ot, COVERT_OTS),
     checked_scheme!(
         covert,
         "half-gates, three-halves, grr3 or four-row; with form=al07 also base, prf-ss, cor-grr, rom-grr or glnp"
@@ -225,6 +226,8 @@ const COVERT_FORMS: [(&str, covert::Form); 2] = [("seeds", covert::Form::Seeds),
 
 const COVERT_ENCODINGS: [(&str, covert::InputEncoding); 2] =
     [("independent", covert::InputEncoding::Independent), ("random", covert::InputEncoding::RandomCombinations)];
+
+const COVERT_OTS: [(&str, covert::Ot); 2] = [("extension", covert::Ot::Extension), ("pvw", covert::Ot::Pvw)];
 
 const FORMS: [(&str, cut_and_choose::Form); 2] =
     [("oblivious", cut_and_choose::Form::Oblivious), ("lp07", cut_and_choose::Form::Lp07)];

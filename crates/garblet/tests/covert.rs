@@ -5,7 +5,7 @@ mod oracle;
 use garblet::{
     Bits, Config, Method, Party, Phase, Program, Protocol, SchemeKind, Width,
     circuit::{InputId, Recipients, random},
-    covert::{Form, InputEncoding},
+    covert::{Form, InputEncoding, Ot},
     library, predict, run_in_memory,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -132,6 +132,27 @@ fn every_scheme_of_2009() {
             }
         }
     }
+}
+
+/// A party without input has no OTs at all.
+#[test]
+fn an_oblivious_transfer_with_public_keys_for_each_wire() {
+    let mut rng = StdRng::seed_from_u64(8);
+    for owner in [None, Some(Party(0)), Some(Party(1))] {
+        for mut config in [all()[1], all()[2]] {
+            config.covert.ot = Ot::Pvw;
+            let mut program = library::find("lib:add(4)").unwrap();
+            for input in (0..2).filter(|_| owner.is_some()) {
+                program.set_owner(InputId(input), owner.unwrap_or(Party(0)));
+            }
+            let inputs = random::inputs(&mut rng, &program);
+            assert_equals_eval(&program, &inputs, config);
+        }
+    }
+    let mut config = all()[0];
+    config.covert.ot = Ot::Pvw;
+    let error = predict(&library::find("lib:add(4)").unwrap(), 2, config).unwrap_err().to_string();
+    assert_eq!(error, "covert cannot run program `add(4)`: the OT pvw is there for the form al07 alone");
 }
 
 #[test]

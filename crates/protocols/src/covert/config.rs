@@ -28,6 +28,16 @@ pub enum InputEncoding {
     RandomCombinations,
 }
 
+/// How the evaluator gets the labels of its wires with [`Form::Al07`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ot {
+    /// By OTs extended from a few.
+    #[default]
+    Extension,
+    /// By an OT with public keys for each wire, that of Peikert, Vaikuntanathan and Waters (2008), as measured in 2009.
+    Pvw,
+}
+
 /// The fewest circuits of a run: one is checked.
 pub const MIN_CIRCUITS: usize = 2;
 /// The most circuits of a run.
@@ -54,6 +64,8 @@ pub struct Config {
     pub shares: Option<u16>,
     /// With [`Form::Al07`], how.
     pub encoding: InputEncoding,
+    /// With [`Form::Al07`], how the labels of the evaluator's wires are transferred.
+    pub ot: Ot,
 }
 
 impl Config {

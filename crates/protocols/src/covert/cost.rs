@@ -2,16 +2,18 @@
 
 use garblet_circuit::Party;
 use garblet_net::Hello;
+use garblet_ot::pvw;
 
 use super::{
     EVALUATOR, GARBLER, al07,
-    config::Form,
+    config::{Form, Ot},
     output,
     plan::{Plan, SIGMA},
     seeds,
 };
 use crate::{
     binding::NONCE_BYTES,
+    coin_toss,
     phase::{Communication, Phase},
 };
 
@@ -27,11 +29,11 @@ use crate::{
 /// | build | 32 l | |
 /// | online | 32 l n1 + 16 n0 + C | l n1/8, 18, r |
 ///
-/// Form `al07`:
+/// Form `al07`, whose set-up has coins of 32 and 96 bytes in place of base OTs if each OT has public keys:
 ///
 /// | phase | garbler to evaluator | evaluator to garbler |
 /// |---|---|---|
-/// | prepare | checked OT extension by `m` | the same, 16 |
+/// | prepare | checked OT extension by `m`, or 64 m | the same, 16 |
 /// | online | l (32 m + C) + 16 (l - 1) + 16 n0 | n1/8, 2, r |
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello; 2]) -> Communication {
     let peer = if party == GARBLER { EVALUATOR } else { GARBLER };
@@ -51,13 +53,14 @@ fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello; 2]) -> u64 {
     let ot = |count| extension_bytes(plan, is_garbler, count);
     match (phase, is_garbler) {
         (Phase::Setup, _) => {
-            hello[usize::from(!is_garbler)].encoded_bytes() + NONCE_BYTES + ot_setup_bytes(plan, is_garbler)
+            hello[usize::from(!is_garbler)].encoded_bytes() + NONCE_BYTES + session_ot_bytes(plan, is_garbler)
         }
         (Phase::Prepare, _) => match form {
             Form::Seeds => {
                 let of_circuit = if bits == 0 { 0 } else { ot_setup_bytes(plan, is_garbler) + ot(bits) };
                 ot(circuits) + circuits * of_circuit + if is_garbler { 0 } else { packed(circuits) }
             }
+            Form::Al07 if plan.config().ot == Ot::Pvw => pvw::BYTES_PER_OT * wires + if is_garbler { 0 } else { 16 },
             Form::Al07 => ot(wires) + if is_garbler { 0 } else { 16 },
         },
         (Phase::Build, true) if form == Form::Seeds => circuits * seeds::COMMITMENT_BYTES as u64,
@@ -76,6 +79,15 @@ fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello; 2]) -> u64 {
                 Form::Al07 => packed(bits) + al07::CHOSEN_BYTES as u64 + result,
             }
         }
+    }
+}
+
+/// What the set-up of the session's OTs sends: that of an extension, or coins.
+fn session_ot_bytes(plan: &Plan, is_garbler: bool) -> u64 {
+    match (plan.config().ot, is_garbler) {
+        (Ot::Extension, _) => ot_setup_bytes(plan, is_garbler),
+        (Ot::Pvw, true) => coin_toss::SHARE_BYTES as u64,
+        (Ot::Pvw, false) => (coin_toss::COMMITMENT_BYTES + coin_toss::OPENING_BYTES) as u64,
     }
 }
 
@@ -98,7 +110,7 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     let has_output = u64::from(output::message_bytes(plan) > 0);
     match (phase, form, is_garbler) {
         // For hello, session identifier, and in set-up of OT for the peer's answers.
-        (Phase::Setup, _, true) => 4,
+        (Phase::Setup, _, true) => 4 - u64::from(plan.config().ot == Ot::Pvw),
         (Phase::Setup, _, false) => 3,
         // The sender answers each extension with a challenge; for the OTs of the circuits, which run side by side, there is a set-up too.
         (Phase::Prepare, Form::Seeds, _) => 1 + 3 * has_input,

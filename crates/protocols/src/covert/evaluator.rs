@@ -3,16 +3,10 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party};
-use garblet_ot::{CheckedCotReceiver, RandomOtReceiver};
 use garblet_primitives::Block;
 
 use super::{
-    EVALUATOR, NAME, Step, al07,
-    config::Form,
-    corrupted::Corrupted,
-    output,
-    plan::{Plan, SIGMA},
-    seeds,
+    EVALUATOR, NAME, Step, al07, config::Form, corrupted::Corrupted, ots::Receiver, output, plan::Plan, seeds,
 };
 use crate::{
     binding::SessionId,
@@ -29,7 +23,7 @@ use crate::{
 pub struct Evaluator<C = Honest> {
     pub(super) plan: Arc<Plan>,
     id: SessionId,
-    pub(super) ot: RandomOtReceiver<CheckedCotReceiver>,
+    pub(super) ot: Receiver,
     runs: u64,
     pub(super) conduct: C,
     /// What was found out of the garbler, in whatever run.
@@ -56,7 +50,7 @@ pub(super) struct FromCircuit {
 impl Evaluator {
     /// Step 1.
     ///
-    /// *Errors*: those of [`CheckedCotReceiver::setup`].
+    /// *Errors*: a sender of OTs that is found to cheat; the connection's.
     pub async fn setup(session: &mut Session, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
         Evaluator::setup_with(session, plan, Honest).await
     }
@@ -66,12 +60,12 @@ impl<C: Conduct<Step>> Evaluator<C> {
     /// Step 1, for an evaluator that behaves like that.
     ///
     /// *Errors*: as [`Evaluator::setup`].
-    pub async fn setup_with(session: &mut Session, plan: Arc<Plan>, conduct: C) -> Result<Self, ProtocolError> {
+    pub async fn setup_with(session: &mut Session, plan: Arc<Plan>, mut conduct: C) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
         let (channel, rng) = session.parts();
         let id = SessionId::agree(channel, rng, NAME, plan.program().digest(), EVALUATOR).await?;
-        let ot = CheckedCotReceiver::setup(channel, rng, plan.config().ot_width, SIGMA).await?;
-        Ok(Evaluator { plan, id, ot: RandomOtReceiver::new(ot), runs: 0, conduct, corrupted: None })
+        let ot = Receiver::setup(session, &plan, &id, &mut conduct).await?;
+        Ok(Evaluator { plan, id, ot, runs: 0, conduct, corrupted: None })
     }
 }
 

@@ -3,16 +3,8 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party};
-use garblet_ot::{CheckedCotSender, RandomOtSender};
-use garblet_primitives::Delta;
 
-use super::{
-    GARBLER, NAME, Step, al07,
-    config::Form,
-    output,
-    plan::{Plan, SIGMA},
-    seeds,
-};
+use super::{GARBLER, NAME, Step, al07, config::Form, ots::Sender, output, plan::Plan, seeds};
 use crate::{
     binding::SessionId,
     conduct::{Conduct, Honest},
@@ -29,7 +21,7 @@ use crate::{
 pub struct Garbler<C = Honest> {
     pub(super) plan: Arc<Plan>,
     id: SessionId,
-    pub(super) ot: RandomOtSender<CheckedCotSender>,
+    pub(super) ot: Sender,
     runs: u64,
     pub(super) conduct: C,
 }
@@ -52,7 +44,7 @@ pub(super) struct Evaluated {
 impl Garbler {
     /// Step 1.
     ///
-    /// *Errors*: those of [`CheckedCotSender::setup`].
+    /// *Errors*: a receiver of OTs that is found to cheat; the connection's.
     pub async fn setup(session: &mut Session, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
         Garbler::setup_with(session, plan, Honest).await
     }
@@ -62,13 +54,12 @@ impl<C: Conduct<Step>> Garbler<C> {
     /// Step 1, for a garbler that behaves like that.
     ///
     /// *Errors*: as [`Garbler::setup`].
-    pub async fn setup_with(session: &mut Session, plan: Arc<Plan>, conduct: C) -> Result<Self, ProtocolError> {
+    pub async fn setup_with(session: &mut Session, plan: Arc<Plan>, mut conduct: C) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
         let (channel, rng) = session.parts();
         let id = SessionId::agree(channel, rng, NAME, plan.program().digest(), GARBLER).await?;
-        let delta = Delta::random(rng);
-        let ot = CheckedCotSender::setup(channel, rng, &delta, plan.config().ot_width, SIGMA).await?;
-        Ok(Garbler { plan, id, ot: RandomOtSender::new(ot), runs: 0, conduct })
+        let ot = Sender::setup(session, &plan, &id, &mut conduct).await?;
+        Ok(Garbler { plan, id, ot, runs: 0, conduct })
     }
 }
 

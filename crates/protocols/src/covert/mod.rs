@@ -69,11 +69,12 @@ mod cost;
 mod evaluator;
 mod garbler;
 mod input_ot;
+mod ots;
 mod output;
 mod plan;
 mod seeds;
 
-pub use config::{Config, Form, InputEncoding, MAX_CIRCUITS, MAX_SHARES, MIN_CIRCUITS, MIN_SHARES};
+pub use config::{Config, Form, InputEncoding, MAX_CIRCUITS, MAX_SHARES, MIN_CIRCUITS, MIN_SHARES, Ot};
 pub use corrupted::{Corrupted, Evidence, Suspected};
 pub use cost::communication;
 pub use evaluator::{Evaluator, EvaluatorPrepared};
@@ -100,6 +101,7 @@ pub const CHECKS: &[Check] = &[
     Check::CommittedCircuit,
     Check::GarblerLabel,
     Check::OutputLabels,
+    Check::CoinTossOpening,
 ];
 
 /// The steps at which something is sent, see [`Conduct`](crate::conduct::Conduct).
@@ -132,6 +134,12 @@ pub enum Step {
     CheckedSeeds,
     /// The select bits of the garbler's output and a hash of its labels.
     Result,
+    /// Coins of the reference string: the evaluator's commitment to its share.
+    TossCommitment,
+    /// Coins of the reference string: the garbler's share.
+    TossShare,
+    /// Coins of the reference string: the evaluator's share.
+    TossOpening,
 }
 
 impl Step {

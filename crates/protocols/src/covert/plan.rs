@@ -8,7 +8,7 @@ use garblet_ot::Sigma;
 
 use super::{
     NAME,
-    config::{Config, Form},
+    config::{Config, Form, Ot},
 };
 use crate::{
     error::ProtocolError,
@@ -29,8 +29,8 @@ pub struct Plan {
 impl Plan {
     /// Checks that the protocol can run the program and makes its schedules.
     ///
-    /// *Errors*: an input or a recipient that is neither party 0 nor party 1; the scheme `privacy-free`; a scheme of 2009 with another
-    /// form than [`Form::Al07`], or with a program that is too large as one circuit.
+    /// *Errors*: an input or a recipient that is neither party 0 nor party 1; the scheme `privacy-free`; [`Ot::Pvw`] or a
+    /// scheme of 2009 with another form than [`Form::Al07`]; such a scheme with a program that is too large as one circuit.
     pub fn new(program: Arc<Program>, config: Config) -> Result<Self, ProtocolError> {
         interface::check_parties(NAME, &program, config.garbling)?;
         if config.garbling.scheme.is_privacy_free() {
@@ -41,11 +41,15 @@ impl Plan {
         let wires = config.encoded_wires(bits);
         let committed = Committed { garbler: true, evaluator: config.form == Form::Al07 };
         let name = program.name().to_string();
+        let refuse = |reason| ProtocolError::Unsupported { protocol: NAME, program: name, reason };
+        let alone = "is there for the form al07 alone";
+        if config.form != Form::Al07 && config.ot == Ot::Pvw {
+            return Err(refuse(format!("the OT pvw {alone}")));
+        }
         let mut blueprint = Blueprint::new(program, config.garbling, committed, 0, wires);
         if let Some(method) = config.published {
-            let refuse = |reason| ProtocolError::Unsupported { protocol: NAME, program: name, reason };
             if config.form != Form::Al07 {
-                return Err(refuse(format!("the scheme {} is there for the form al07 alone", method.name())));
+                return Err(refuse(format!("the scheme {} {alone}", method.name())));
             }
             let encoding = config.encoding_of(bits, MATRIX_SEED);
             blueprint = blueprint.published(method, &encoding).map_err(|error| refuse(error.to_string()))?;

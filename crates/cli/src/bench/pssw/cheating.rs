@@ -32,7 +32,7 @@ pub(super) fn as_published(
 ) -> Result<Measured, Failure> {
     let common = [("encoding", encoding), ("scheme", method.name())];
     if adversary == COVERT {
-        let own = [("form", "al07"), ("circuits", "16"), ("shares", "4")];
+        let own = [("form", "al07"), ("circuits", "16"), ("shares", "4"), ("ot", "pvw")];
         return measure(example, Protocol::Covert, &[&own[..], &common].concat(), options.repeat);
     }
     let numbers = [options.circuits, options.supersets].map(|number| number.to_string());

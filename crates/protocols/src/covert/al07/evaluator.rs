@@ -60,13 +60,13 @@ pub(in super::super) async fn prepare<C: Conduct<Step>>(
     run: SessionId,
 ) -> Result<EvaluatorWires, ProtocolError> {
     let plan = evaluator.plan.clone();
-    let (random, pads) = evaluator.ot.extend(session.channel(), plan.blueprint().evaluator_wires()).await?;
+    let (random, pads) = evaluator.ot.extend(session, &run, plan.blueprint().evaluator_wires()).await?;
     let split = Split::random(plan.circuits(), 1, session.rng());
     let encoding_seed = session.rng().next_block();
     send_blocks(session, &[encoding_seed]).await?;
     session.channel().flush().await?;
     let encoding = plan.config().encoding_of(plan.evaluator_bits(), encoding_seed);
-    Ok(EvaluatorWires { run, encoding_seed, encoding, random, pads: Zeroizing::new(pads), split })
+    Ok(EvaluatorWires { run, encoding_seed, encoding, random, pads, split })
 }
 
 /// Steps 3 to 8.

@@ -37,7 +37,7 @@ pub(in super::super) async fn prepare<C: Conduct<Step>>(
     run: SessionId,
 ) -> Result<GarblerWires, ProtocolError> {
     let wires = garbler.plan.blueprint().evaluator_wires();
-    let pads = Zeroizing::new(garbler.ot.extend(session.channel(), wires).await?);
+    let pads = garbler.ot.extend(session, &run, wires).await?;
     let mut seed = [Block::ZERO];
     receive_blocks(session, &mut seed).await?;
     Ok(GarblerWires { run, encoding_seed: seed[0], pads })

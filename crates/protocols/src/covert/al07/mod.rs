@@ -19,7 +19,8 @@
 //!
 //! # Deviations
 //!
-//! - OT extension in place of an OT with public keys for each wire; circuits are opened by their seeds, where the paper opened all keys.
+//! - OT extension in place of an OT with public keys for each wire, unless [`Ot::Pvw`](super::Ot) is asked for, whose reference string is
+//!   of tossed coins; circuits are opened by their seeds, where the paper opened all keys.
 //! - With a scheme of 2009 the sums of the encoding are gates of the circuit, as in the paper. It must be known before, so random combinations
 //!   follow from a public seed, and what the evaluator draws in step 2 is not used.
 //! - The output of the garbler is handed over as in the other form; the paper authenticates it in the circuit.

@@ -68,8 +68,7 @@ pub(in super::super) async fn prepare<C: Conduct<Step>>(
     run: SessionId,
 ) -> Result<EvaluatorSeeds, ProtocolError> {
     let circuits = evaluator.plan.circuits();
-    let (random, pads) = evaluator.ot.extend(session.channel(), circuits).await?;
-    let pads = Zeroizing::new(pads);
+    let (random, pads) = evaluator.ot.extend(session, &run, circuits).await?;
     let split = Split::random(circuits, 1, session.rng());
     let mut corrections = split.choices().xor(&random)?.as_bytes().to_vec();
     evaluator.conduct.touch(Step::SeedChoices, 0, &mut corrections);

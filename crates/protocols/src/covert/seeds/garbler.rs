@@ -48,7 +48,7 @@ pub(in super::super) async fn prepare<C: Conduct<Step>>(
     run: SessionId,
 ) -> Result<GarblerSeeds, ProtocolError> {
     let circuits = garbler.plan.circuits();
-    let mut cuts = Zeroizing::new(garbler.ot.extend(session.channel(), circuits).await?);
+    let mut cuts = garbler.ot.extend(session, &run, circuits).await?;
     let corrections = Choices::receive(session.channel(), circuits, "choices of circuits").await?;
     wires::exchange(&mut cuts, &corrections);
     let mut prepared =
