@@ -46,7 +46,7 @@ impl Use {
 }
 
 /// What a program takes from the stores.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Allocation {
     /// For each instance.
     pub(super) places: Vec<Place>,
@@ -147,15 +147,10 @@ impl<'a, 'p> Allocator<'a, 'p> {
         let (material, stock) = (self.material, &self.stock);
         self.spare.get_or_insert_with(|| {
             let mut spare: BTreeMap<TypeId, Vec<Place>> = BTreeMap::new();
-            for number in 0..material.library().templates().len() as u32 {
-                let (kind, cells) = (Kind::Cell(number), material.cells(number));
-                let Some(ids) = stock.of(kind) else { continue };
-                for id in ids.but(|id| {
-                    // All cells of a template at once.
-                    let template = id / cells;
-                    stock.contains(Kind::Template(number), template).then_some((template + 1) * cells)
-                }) {
-                    let place = Place { kind, id };
+            let severable = (0..material.library().templates().len() as u32).filter(|t| material.is_severable(*t));
+            for number in severable {
+                for id in stock.without_template(number, material.cells(number)) {
+                    let place = Place { kind: Kind::Cell(number), id };
                     spare.entry(material.type_at(place)).or_default().push(place);
                 }
             }
@@ -215,8 +210,7 @@ impl<'a, 'p> Allocator<'a, 'p> {
                     return Some(place);
                 }
             }
-            let has = |template: &u32| self.material.library().templates()[*template as usize].cells().contains(&ty);
-            let mut templates = (0..self.material.library().templates().len() as u32).filter(has);
+            let mut templates = self.material.severable_with(ty);
             let (template, id) = templates.find_map(|t| Some((t, self.stock.first(Kind::Template(t))?)))?;
             self.give_up(template, id);
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use garblet_circuit::{Party, Program};
 
-use super::plan::{Plan, Unplanned};
+use super::plan::{Draft, Plan, Unplanned};
 use super::run::{Config, NotPrepared};
 use super::stock::{Ids, Stock};
 use super::{EVALUATOR, GARBLER, Material};
@@ -24,10 +24,11 @@ pub fn communication(
     for kind in material.kinds() {
         stock.set(kind, Ids::new(std::iter::once(0..material.wanted(kind))));
     }
-    let plan = Plan::new(program.clone(), material, config.linking, stock).map_err(|unplanned| match unplanned {
-        Unplanned::UnknownType(unknown) => unknown,
-        Unplanned::Missing(missing) => NotPrepared::Missing(missing.into_iter().map(|(_, m)| m).collect()),
-    })?;
+    let plan =
+        Draft::new(program, material, config.linking, stock).map(Draft::plan).map_err(|unplanned| match unplanned {
+            Unplanned::UnknownType(unknown) => unknown,
+            Unplanned::Missing(missing) => NotPrepared::Missing(missing.into_iter().map(|(_, m)| m).collect()),
+        })?;
     Ok(online(&plan, party))
 }
 

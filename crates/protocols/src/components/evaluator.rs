@@ -53,7 +53,7 @@ impl Evaluator {
     ) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
         meeting::bind(&mut store, &material, "evaluator", peer)?;
-        let lost = meeting::reconcile(session, &mut store).await?;
+        let lost = meeting::reconcile(session, &mut store, &material).await?;
         let hash_seed = meeting::evaluator_hash(session, &mut store).await?;
         Ok(Evaluator { material, config, store, hash_seed, lost: lost.dropped.iter().map(|(_, count)| count).sum() })
     }
@@ -124,10 +124,11 @@ impl Evaluator {
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
         run::check(program, self.material.garbling())?;
         session.enter(Phase::Build);
-        if !run::is_stocked(&self.store, &self.material, program) {
+        let material = self.material.clone();
+        let Ok(draft) = run::draft(&self.store, &material, self.config, program)? else {
             let prepared = self.build(session, program).await?;
             return self.online(session, prepared, values).await;
-        }
+        };
         let own = interface::own_input(program, EVALUATOR, values)?;
         let mut received = Vec::new();
         let wanted = Wanted::transfers(&self.store, &self.material, program);
@@ -140,10 +141,10 @@ impl Evaluator {
         session.enter(Phase::Online);
         let own = correct(session, transfers, &own).await?;
         session.enter(Phase::Build);
-        let plan = run::plan(&self.store, &self.material, self.config, program)?.map_err(run::not_prepared)?;
-        let mut work = Work::new(&self.material, &plan)?;
+        let plan = draft.plan();
+        let mut work = Work::new(&material, &plan)?;
         let wanted = Wanted::components(&plan);
-        run::take(&mut self.store, &self.material, wanted, |piece| work.put(&self.material, &plan, piece))?;
+        run::take(&mut self.store, &material, wanted, |piece| work.put(&material, &plan, piece))?;
         session.enter(Phase::Online);
         self.finish(session, plan, work, &own).await
     }

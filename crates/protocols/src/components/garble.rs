@@ -7,7 +7,7 @@ use super::library::{KeyedLink, Side, TypeId};
 use super::material::{Material, Place};
 use super::secrets::{Secrets, Streams};
 use super::stock::Kind;
-use super::template::EdgeSource;
+use super::template::{Common, EdgeSource};
 
 /// Pieces of one kind, garbled: what the evaluator gets and what the garbler keeps, each piece after piece.
 #[derive(Default)]
@@ -96,6 +96,10 @@ impl<'a> PieceGarbler<'a> {
         let total = |side: usize| cells.iter().map(|ty| widths(ty)[side]).sum::<usize>();
         let mut inputs = vec![Block::ZERO; total(0)];
         self.streams.inputs(material, place(0), 0, &mut inputs);
+        for Common { of, cell, wires } in template.common() {
+            let [of, cell] = [of, cell].map(|cell| in_starts[*cell as usize] + wires.start as usize);
+            inputs.copy_within(of..of + wires.len as usize, cell);
+        }
         let mut outputs = vec![Block::ZERO; total(1)];
         let mut tables: Vec<Vec<u8>> = vec![Vec::new(); cells.len()];
         let mut types: Vec<TypeId> = cells.to_vec();
@@ -129,8 +133,8 @@ impl<'a> PieceGarbler<'a> {
         }
         let masked = self.streams.template(material, number, id, |secrets| {
             let keys = secrets.all(template);
-            let groups = template.groups().iter().map(|group| (group.opens, group.blocks));
-            keys.is_some_and(|keys| keys.mask(groups, &mut blocks))
+            let groups: Vec<_> = template.groups().iter().map(|group| (group.opens, group.blocks)).collect();
+            keys.is_some_and(|keys| keys.mask(&groups, &mut blocks))
         });
         debug_assert!(masked, "a template has keys for all its links");
         let kept = bytemuck::cast_slice(&outputs).to_vec();

@@ -57,7 +57,7 @@ impl Garbler {
     ) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
         meeting::bind(&mut store, &material, "garbler", peer)?;
-        let lost = meeting::reconcile(session, &mut store).await?;
+        let lost = meeting::reconcile(session, &mut store, &material).await?;
         let secrets = meeting::garbler_secrets(session, &mut store).await?;
         Ok(Garbler { material, config, store, secrets, lost: lost.dropped.iter().map(|(_, count)| count).sum() })
     }
@@ -125,6 +125,19 @@ impl Garbler {
         let active = receive_bits(session, interface::output_bits(&plan.program, GARBLER)).await?;
         session.channel().flush().await?;
         Ok(interface::decode(&plan.program, GARBLER, &select(GARBLER), &active))
+    }
+
+    /// Steps 3 to 6, where the inputs are known with the program.
+    ///
+    /// *Shape* and *errors*: as of [`build`](Garbler::build) and [`online`](Garbler::online).
+    pub async fn run(
+        &mut self,
+        session: &mut Session,
+        program: &Arc<Program>,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let prepared = self.build(session, program).await?;
+        self.online(session, prepared, values).await
     }
 
     /// Says which links the next runs may use; the peer must say the same.
@@ -203,8 +216,11 @@ pub(super) fn zero_labels(
         streams.inputs(material, first, 0, &mut labels[begin..end + width]);
     }
     for feed in plan.feeds.iter().filter(|feed| feed.link.is_none()) {
-        if let Origin::Labels(from) = feed.from {
-            labels.copy_within(feed.to..feed.to + feed.len, from);
+        match feed.from {
+            // An input of another cell of the template, which comes first.
+            Origin::Labels(from) if from >= plan.first_input => labels.copy_within(from..from + feed.len, feed.to),
+            Origin::Labels(from) => labels.copy_within(feed.to..feed.to + feed.len, from),
+            Origin::Constant(_) => {}
         }
     }
     labels

@@ -42,7 +42,7 @@ fn chain(top: Block, len: usize) -> Vec<Block> {
 pub(super) enum Reveal {
     /// `g_n`.
     Levels(Block),
-    /// `r_a`, `c_b`, and for the foot `f_a` and the key of its chain.
+    /// `r_a`, `c_b`, and for the foot `f_a` and the key along it.
     Rectangle([Block; 2], Option<[Block; 2]>),
 }
 
@@ -71,13 +71,16 @@ impl Reveal {
 /// The keys of all links of a template, or of the part that was revealed.
 pub(super) enum LinkKeys {
     Levels(Vec<Block>),
-    Rectangle {
-        /// For each row, the keys of its cells.
-        cells: Vec<Vec<Block>>,
-        /// For each row that is known, the keys of the foot under it.
-        under: Vec<Option<Vec<Block>>>,
-        along: Vec<Block>,
-    },
+    Rectangle(GridKeys),
+}
+
+/// Those of a grid: a group of links has the key of a row and that of a column, which together make its masks.
+pub(super) struct GridKeys {
+    /// Those that are known: of the links into the cells of each row, of those into the foot under each, and of those along
+    /// the foot. Row 0 is none of the grid's.
+    rows: Vec<Option<Aes128>>,
+    row_count: usize,
+    columns: Vec<Block>,
 }
 
 /// The secrets of one template: as many blocks as [`secret_blocks`] says.
@@ -87,7 +90,7 @@ pub(super) struct TemplateSecrets<'a>(pub(super) &'a [Block]);
 pub(super) fn secret_blocks(template: &Template) -> usize {
     match template.shape() {
         Shape::Chain(_) | Shape::Tree(_) => 1,
-        // The ends of three chains, and a key for the foot under each row.
+        // The ends of two chains, a key along the foot, and one for the foot under each row.
         Shape::Grid(grid) => 3 + grid.size[0] as usize,
     }
 }
@@ -107,7 +110,7 @@ impl TemplateSecrets<'_> {
                 let [most_rows, most_columns] = shape.size;
                 let keys = [at(*rows, most_rows + 1, a)?, at(*columns, most_columns + 1, b)?];
                 let foot = match foot {
-                    true => Some([*under.get(a.checked_sub(1)? as usize)?, at(*along, most_columns + 1, b)?]),
+                    true => Some([*under.get(a.checked_sub(1)? as usize)?, *along]),
                     false => None,
                 };
                 Some(Reveal::Rectangle(keys, foot))
@@ -125,7 +128,7 @@ impl TemplateSecrets<'_> {
                 let [most_rows, most_columns] = shape.size.map(|n| n as usize + 1);
                 let under = std::iter::once(None).chain(under.iter().map(|key| Some(*key)));
                 let (rows, columns) = (chain(*rows, most_rows), chain(*columns, most_columns));
-                Some(LinkKeys::rectangle(&rows, &columns, under, chain(*along, most_columns)))
+                Some(LinkKeys::Rectangle(GridKeys::new(&rows, columns, under, Some(*along))))
             }
             _ => None,
         }
@@ -140,36 +143,9 @@ impl LinkKeys {
             (Part::Rectangle(a, b, _), Reveal::Rectangle([rows, columns], foot)) => {
                 let [a, b] = [a as usize + 1, b as usize + 1];
                 let under = (1..a).map(|_| None).chain([foot.map(|[key, _]| key)]);
-                let along = foot.map(|[_, along]| chain(along, b)).unwrap_or_default();
-                Some(LinkKeys::rectangle(&chain(*rows, a), &chain(*columns, b), under, along))
+                let along = foot.map(|[_, along]| along);
+                Some(LinkKeys::Rectangle(GridKeys::new(&chain(*rows, a), chain(*columns, b), under, along)))
             }
-            _ => None,
-        }
-    }
-
-    /// Those of a grid, from the elements of its chains.
-    fn rectangle(
-        rows: &[Block],
-        columns: &[Block],
-        under: impl Iterator<Item = Option<Block>>,
-        along: Vec<Block>,
-    ) -> Self {
-        LinkKeys::Rectangle {
-            cells: Aes128::many(rows).iter().map(|row| joined(row, columns, 0)).collect(),
-            under: under.map(|key| key.map(|key| joined(&Aes128::new(key), columns, 1))).collect(),
-            along,
-        }
-    }
-
-    /// The key of a group of links, if it is among these.
-    fn of(&self, opens: Opens) -> Option<Block> {
-        match (self, opens) {
-            (LinkKeys::Levels(keys), Opens::Level(level)) => keys.get(level as usize).copied(),
-            (LinkKeys::Rectangle { cells, .. }, Opens::Cell(i, j)) => cells.get(i as usize)?.get(j as usize).copied(),
-            (LinkKeys::Rectangle { under, .. }, Opens::FootUnder(i, j)) => {
-                under.get(i as usize)?.as_ref()?.get(j as usize).copied()
-            }
-            (LinkKeys::Rectangle { along, .. }, Opens::Foot(j)) => along.get(j as usize).copied(),
             _ => None,
         }
     }
@@ -178,26 +154,88 @@ impl LinkKeys {
     ///
     /// *Shape*: `groups` are what opens each and how many blocks it has; the blocks follow one another.
     ///
-    /// Returns whether all keys are there.
-    pub(super) fn mask(&self, groups: impl Iterator<Item = (Opens, usize)>, blocks: &mut [Block]) -> bool {
-        let with_key = |(opens, length)| Some((self.of(opens)?, length));
-        match groups.map(with_key).collect::<Option<(Vec<Block>, Vec<usize>)>>() {
-            Some((keys, lengths)) if lengths.iter().sum::<usize>() == blocks.len() => {
-                add_keystreams(&keys, &lengths, blocks);
-                true
-            }
-            _ => false,
+    /// Returns whether all keys are there; if not, no block has changed.
+    pub(super) fn mask(&self, groups: &[(Opens, usize)], blocks: &mut [Block]) -> bool {
+        if groups.iter().map(|(_, length)| length).sum::<usize>() != blocks.len() {
+            return false;
         }
+        match self {
+            LinkKeys::Levels(keys) => mask_levels(keys, groups, blocks),
+            LinkKeys::Rectangle(keys) => keys.mask(groups, blocks),
+        }
+        .is_some()
     }
 }
 
-/// The keys that two chains make together, for one element of the first and all of the second.
+fn mask_levels(keys: &[Block], groups: &[(Opens, usize)], blocks: &mut [Block]) -> Option<()> {
+    let key = |opens: Opens| match opens {
+        Opens::Level(level) => keys.get(level as usize).copied(),
+        _ => None,
+    };
+    let keys = groups.iter().map(|(opens, _)| key(*opens)).collect::<Option<Vec<Block>>>()?;
+    let lengths: Vec<usize> = groups.iter().map(|(_, length)| *length).collect();
+    add_keystreams(&keys, &lengths, blocks);
+    Some(())
+}
+
+impl GridKeys {
+    fn new(
+        cells: &[Block],
+        columns: Vec<Block>,
+        under: impl Iterator<Item = Option<Block>>,
+        along: Option<Block>,
+    ) -> Self {
+        let row_count = cells.len();
+        let foot = under.chain([along]).map(|key| key.map(Aes128::new));
+        GridKeys { rows: Aes128::many(cells).into_iter().map(Some).chain(foot).collect(), row_count, columns }
+    }
+
+    /// The row and the column of a group, if their keys are there.
+    fn of(&self, opens: Opens) -> Option<(usize, usize)> {
+        let in_range = |row: u32| (row as usize) < self.row_count;
+        let (row, column) = match opens {
+            Opens::Cell(i, j) if in_range(i) => (i as usize, j as usize),
+            Opens::FootUnder(i, j) if in_range(i) => (self.row_count + i as usize, j as usize),
+            Opens::Foot(j) => (2 * self.row_count, j as usize),
+            _ => return None,
+        };
+        let is_there = self.rows.get(row)?.is_some() && column < self.columns.len();
+        is_there.then_some((row, column))
+    }
+
+    fn mask(&self, groups: &[(Opens, usize)], blocks: &mut [Block]) -> Option<()> {
+        let at = groups.iter().map(|(opens, _)| self.of(*opens)).collect::<Option<Vec<_>>>()?;
+        let mut widths = vec![0; self.rows.len()];
+        for ((row, _), (_, length)) in at.iter().zip(groups) {
+            widths[*row] = widths[*row].max(*length);
+        }
+        // A row at a time, for all of its columns.
+        let of_row = |(key, width): (&Option<Aes128>, &usize)| match key {
+            Some(key) => joined(key, &self.columns, *width),
+            None => Vec::new(),
+        };
+        let masks: Vec<Vec<Block>> = self.rows.iter().zip(&widths).map(of_row).collect();
+        let mut rest = blocks;
+        for ((row, column), (_, length)) in at.into_iter().zip(groups) {
+            let (now, later) = std::mem::take(&mut rest).split_at_mut(*length);
+            let own = &masks[row][column * widths[row]..][..*length];
+            now.iter_mut().zip(own).for_each(|(block, mask)| *block ^= *mask);
+            rest = later;
+        }
+        Some(())
+    }
+}
+
+/// The masks that a row's key makes with those of columns: so many for each column.
 ///
-/// Two keys are joined as `E(a, b) + b` under the key `a`: in the ideal cipher model a random function of both.
-fn joined(a: &Aes128, second: &[Block], tweak: u128) -> Vec<Block> {
-    let second: Vec<Block> = second.iter().map(|b| *b ^ Block::from_u128(tweak)).collect();
-    let mut keys = second.clone();
-    a.encrypt_batch(&mut keys);
-    keys.iter_mut().zip(second).for_each(|(key, b)| *key ^= b);
-    keys
+/// Mask `k` of keys `a` and `b` is `E(a, x) + x` with `x = b + k`: in the ideal cipher model a random function of all three.
+fn joined(row: &Aes128, columns: &[Block], count: usize) -> Vec<Block> {
+    let numbered = |column: &Block| {
+        let column = *column;
+        (0..count as u128).map(move |k| column ^ Block::from_u128(k))
+    };
+    let mut masks: Vec<Block> = columns.iter().flat_map(numbered).collect();
+    row.encrypt_batch(&mut masks);
+    masks.iter_mut().zip(columns.iter().flat_map(numbered)).for_each(|(mask, x)| *mask ^= x);
+    masks
 }

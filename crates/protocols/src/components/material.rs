@@ -130,6 +130,17 @@ impl Material {
         self.templates[template as usize].cells.len() as u64
     }
 
+    /// Whether cells of a template can serve alone.
+    pub(super) fn is_severable(&self, template: u32) -> bool {
+        self.library.templates()[template as usize].is_severable()
+    }
+
+    /// Templates with cells of a type that can serve alone.
+    pub(super) fn severable_with(&self, ty: TypeId) -> impl Iterator<Item = u32> + '_ {
+        let templates = (0..).zip(self.library.templates());
+        templates.filter(move |(_, t)| t.is_severable() && t.cells().contains(&ty)).map(|(number, _)| number)
+    }
+
     /// The type of the component at a place.
     pub(super) fn type_at(&self, place: Place) -> TypeId {
         match place.kind {

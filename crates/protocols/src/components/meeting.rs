@@ -31,12 +31,31 @@ pub(super) fn bind(store: &mut Store, material: &Material, role: &str, peer: &st
     Ok(())
 }
 
-/// Both stores keep what both have; returns what was lost.
-pub(super) async fn reconcile(session: &mut Session, store: &mut Store) -> Result<Reconciled, ProtocolError> {
+/// Both stores keep what both have; returns what was lost. Cells that nothing can use any more go as well.
+pub(super) async fn reconcile(
+    session: &mut Session,
+    store: &mut Store,
+    material: &Material,
+) -> Result<Reconciled, ProtocolError> {
     let channel = session.channel();
     channel.send(&Has { summary: store.summary() }).await?;
     let theirs: Has = channel.receive().await?;
-    Ok(store.reconcile(&theirs.summary)?)
+    let lost = store.reconcile(&theirs.summary)?;
+    drop_useless(store, material)?;
+    Ok(lost)
+}
+
+/// Drops cells that cannot serve alone and whose template is gone.
+fn drop_useless(store: &mut Store, material: &Material) -> Result<(), ProtocolError> {
+    let stock = stock(store, material);
+    for number in (0..material.library().templates().len() as u32).filter(|t| !material.is_severable(*t)) {
+        let (kind, cells) = (Kind::Cell(number), material.cells(number));
+        let useless = stock.without_template(number, cells);
+        if !useless.is_empty() {
+            store.drop_pieces(&material.stored(kind), &id_set(useless))?;
+        }
+    }
+    Ok(())
 }
 
 /// The garbler's secrets, new ones in a new store; the seed of the hash goes to the evaluator.

@@ -19,8 +19,8 @@
 //!
 //! Which component becomes which instance is a function of program, library and stores, so that nothing about it is sent.
 //! Pieces are durably gone from both stores after step 3, before the first byte that depends on them leaves. Where the
-//! inputs come with the program, the evaluator takes the transfers first, sends `d`, and chooses and takes components while
-//! that is on its way ([`Evaluator::run`]).
+//! inputs come with the program, the evaluator takes the transfers as soon as it sees that no component is missing, sends `d`,
+//! and works out links and takes components while that is on its way ([`Evaluator::run`]).
 //!
 //! # Symbols
 //!
@@ -39,7 +39,8 @@
 //! - *keyed* ([`KeyedLink`]): step 2 sends the labels to likely partners, each block encrypted under a key of its own; step
 //!   5 sends the 16-byte key.
 //! - *template* ([`Template`]): the labels of a chain, tree or grid of the largest size are encrypted under keys that form
-//!   hash chains; 16 to 64 bytes open any beginning of it. It is used once; cells that are left over serve alone.
+//!   hash chains; 16 to 64 bytes open any beginning of it. It is used once; cells that are left over serve alone. What
+//!   the cells of a grid's row or column share has one label and no links; there, cells that are left over are dropped.
 //!
 //! The first component that a garbler's input wire feeds needs no link: the garbler sends the label of that input.
 //!
@@ -52,6 +53,9 @@
 //! - An evaluator's input bit takes one block instead of two: the OTs' correlation is delta. Decoding bits instead of
 //!   encrypted outputs; no instructions, as both parties work them out.
 //! - Components may be of any size; small ones of a level are evaluated side by side.
+//! - Cells of a grid have the labels of inputs that they share along rows and columns in common. A cell of the edit distance
+//!   of 8-bit symbols then has 4 links instead of 20 and takes 416 bytes of the evaluator's store instead of 672, but
+//!   serves only in its grid. Chains link what they share: a cell that is left over, of kilobytes of tables, is worth more.
 //!
 //! # Cost
 //!
@@ -76,6 +80,12 @@
 //! which the program joins as the template does (this is how the part was found); links into other cells stay encrypted
 //! for ever, because their keys need a preimage of what was revealed and a template is revealed once. A test walks what
 //! the evaluator can open in many runs and checks just this.
+//!
+//! Labels that cells of a grid have in common are those of a wire that feeds them all: the part that is used is found by
+//! this. Cells beside that part, whose other inputs have no active labels, are further gates on this wire of which nothing is
+//! decoded; the view is part of that of a circuit that has them, with any inputs. Were one of them used in another run, a
+//! wire could be active with both values, which gives delta away. Hence they serve only with their template, which goes
+//! once; the same test holds that no label is active in two runs, and finds such a cell.
 //!
 //! **Encrypted links** are one-time pads stretched from 128-bit keys that are used once, uniform in the random oracle (ideal
 //! cipher) model until the key is revealed.
@@ -130,7 +140,7 @@ use garblet_circuit::Party;
 /// The protocol's name on the command line and in results.
 pub const NAME: &str = "components";
 /// Version of what stores hold.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The garbler's number.
 pub const GARBLER: Party = crate::interface::GARBLER;
 /// The evaluator's number.

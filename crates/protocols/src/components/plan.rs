@@ -11,7 +11,7 @@ use garblet_circuit::{InstanceId, Link, Program, Source};
 
 use self::feeding::Feeding;
 use self::layout::Layout;
-use super::allocate::{Missing, Use, allocate};
+use super::allocate::{Allocation, Missing, Use, allocate};
 use super::library::TypeId;
 use super::material::{Material, Numbered, Place};
 use super::stock::Stock;
@@ -111,28 +111,61 @@ pub(super) enum Unplanned {
     Missing(Vec<(TypeId, Missing)>),
 }
 
-impl Plan {
-    /// Plans a run.
-    ///
-    /// Where templates leave links that keys might serve, and fewer blocks are sent without templates, they are not used.
+/// A component for every instance: with that, nothing is missing any more.
+pub(super) struct Draft<'a> {
+    program: &'a Arc<Program>,
+    material: &'a Material,
+    linking: Linking,
+    stock: Stock,
+    wiring: Wiring<'a>,
+    order: Vec<InstanceId>,
+    allocation: Allocation,
+}
+
+impl<'a> Draft<'a> {
+    /// Chooses the components of a run.
     ///
     /// *Errors*: a component that the library has not, or too few of some type.
     pub(super) fn new(
-        program: Arc<Program>,
-        material: &Material,
+        program: &'a Arc<Program>,
+        material: &'a Material,
         linking: Linking,
         stock: Stock,
     ) -> Result<Self, Unplanned> {
-        let plan = Plan::linked(program.clone(), material, linking, stock.clone())?;
+        let wiring = Wiring::new(program, material.library()).map_err(|component| {
+            let component = program.components()[component].name().into();
+            let known = material.library().types().iter().map(|t| t.name.clone()).collect();
+            Unplanned::UnknownType(NotPrepared::UnknownType { component, known })
+        })?;
+        let order = by_data_level(&wiring);
+        let allocation = allocate(material, &wiring, linking, stock.clone(), &order).map_err(Unplanned::Missing)?;
+        Ok(Draft { program, material, linking, stock, wiring, order, allocation })
+    }
+
+    /// Plans the run.
+    ///
+    /// Where templates leave links that keys might serve, and fewer blocks are sent without templates, they are not used.
+    pub(super) fn plan(self) -> Plan {
+        let Draft { material, wiring, order, .. } = &self;
+        let plan = self.linked(self.linking, self.allocation.clone());
         if plan.uses.is_empty() || plan.sent_links == plan.first_links() {
-            return Ok(plan);
+            return plan;
         }
-        match Plan::linked(program, material, Linking::Keyed, stock) {
-            Ok(other) if other.link_blocks() < plan.link_blocks() => Ok(other),
-            _ => Ok(plan),
+        let other = allocate(material, wiring, Linking::Keyed, self.stock.clone(), order);
+        match other.map(|allocation| self.linked(Linking::Keyed, allocation)) {
+            Ok(other) if other.link_blocks() < plan.link_blocks() => other,
+            _ => plan,
         }
     }
 
+    fn linked(&self, linking: Linking, allocation: Allocation) -> Plan {
+        let Draft { program, material, wiring, .. } = self;
+        let feeds = Feeding::new(wiring, material, linking, &allocation).all();
+        Layout::new(program, material, wiring, allocation, feeds).plan(Arc::clone(program))
+    }
+}
+
+impl Plan {
     /// Blocks that links take online.
     pub(super) fn link_blocks(&self) -> usize {
         self.sent_links + self.keyed.len() + self.uses.iter().map(|used| used.part.reveal_blocks()).sum::<usize>()
@@ -153,18 +186,6 @@ impl Plan {
             }
         };
         sent.map(of_feed).sum()
-    }
-
-    fn linked(program: Arc<Program>, material: &Material, linking: Linking, stock: Stock) -> Result<Self, Unplanned> {
-        let wiring = Wiring::new(&program, material.library()).map_err(|component| {
-            let component = program.components()[component].name().into();
-            let known = material.library().types().iter().map(|t| t.name.clone()).collect();
-            Unplanned::UnknownType(NotPrepared::UnknownType { component, known })
-        })?;
-        let order = by_data_level(&wiring);
-        let allocation = allocate(material, &wiring, linking, stock, &order).map_err(Unplanned::Missing)?;
-        let feeds = Feeding::new(&wiring, material, linking, &allocation).all();
-        Ok(Layout::new(&program, material, &wiring, allocation, feeds).plan(program.clone()))
     }
 }
 

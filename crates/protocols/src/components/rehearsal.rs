@@ -9,7 +9,7 @@ use rand_core::CryptoRng;
 
 use super::garble::PieceGarbler;
 use super::material::{Material, Place};
-use super::plan::{Plan, Unplanned};
+use super::plan::{Draft, Plan, Unplanned};
 use super::run::{Linking, NotPrepared, Piece};
 use super::secrets::Secrets;
 use super::stock::{Ids, Kind, Stock};
@@ -44,10 +44,11 @@ impl Rehearsal {
         for kind in material.kinds() {
             stock.set(kind, Ids::new(std::iter::once(0..material.wanted(kind))));
         }
-        let plan = Plan::new(program, &material, linking, stock).map_err(|unplanned| match unplanned {
-            Unplanned::UnknownType(unknown) => unknown,
-            Unplanned::Missing(missing) => NotPrepared::Missing(missing.into_iter().map(|(_, m)| m).collect()),
-        })?;
+        let plan =
+            Draft::new(&program, &material, linking, stock).map(Draft::plan).map_err(|unplanned| match unplanned {
+                Unplanned::UnknownType(unknown) => unknown,
+                Unplanned::Missing(missing) => NotPrepared::Missing(missing.into_iter().map(|(_, m)| m).collect()),
+            })?;
         let secrets = Secrets::random(rng);
         let mut work = Work::new(&material, &plan)?;
         let mut zero = garbler::zero_labels(&material, &secrets, &plan, rng);

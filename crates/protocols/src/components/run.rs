@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use garblet_circuit::{InstanceId, Party, Program};
+use garblet_circuit::{Party, Program};
 use garblet_garble::GarblingConfig;
 use garblet_ot::Width;
 use garblet_primitives::Block;
 use garblet_store::Store;
 
 use super::allocate::Missing;
-use super::library::TypeId;
-use super::material::{Material, Place};
+use super::material::Material;
 use super::meeting::{id_set, stock};
-use super::plan::{Origin, Plan, Unplanned};
+use super::plan::{Draft, Origin, Plan, Unplanned};
 use super::stock::{Kind, OTS_PER_PIECE};
 use super::{EVALUATOR, NAME};
 use crate::{error::ProtocolError, interface};
@@ -76,6 +75,16 @@ pub(super) fn plan(
     config: Config,
     program: &Arc<Program>,
 ) -> Result<Result<Plan, Vec<(Kind, Missing)>>, ProtocolError> {
+    Ok(draft(store, material, config, program)?.map(Draft::plan))
+}
+
+/// What a plan is made of, or what must be made first.
+pub(super) fn draft<'a>(
+    store: &Store,
+    material: &'a Material,
+    config: Config,
+    program: &'a Arc<Program>,
+) -> Result<Result<Draft<'a>, Vec<(Kind, Missing)>>, ProtocolError> {
     let needed = transfers(program);
     let missing = needed.saturating_sub(store.count(&material.stored(Kind::Transfers)));
     let mut lacking = Vec::new();
@@ -84,8 +93,8 @@ pub(super) fn plan(
         let [needed, missing] = [needed, missing].map(|pieces| pieces * OTS_PER_PIECE);
         lacking.push((Kind::Transfers, Missing { name, needed, missing }));
     }
-    match Plan::new(program.clone(), material, config.linking, stock(store, material)) {
-        Ok(plan) if lacking.is_empty() => Ok(Ok(plan)),
+    match Draft::new(program, material, config.linking, stock(store, material)) {
+        Ok(draft) if lacking.is_empty() => Ok(Ok(draft)),
         Ok(_) => Ok(Err(lacking)),
         Err(Unplanned::Missing(missing)) => {
             lacking.extend(missing.into_iter().map(|(ty, missing)| (Kind::Single(ty), missing)));
@@ -93,28 +102,6 @@ pub(super) fn plan(
         }
         Err(Unplanned::UnknownType(unknown)) => Err(unknown.into()),
     }
-}
-
-/// Whether nothing is missing that a program takes: then it can be planned.
-pub(super) fn is_stocked(store: &Store, material: &Material, program: &Program) -> bool {
-    let (stock, library) = (stock(store, material), material.library());
-    let of_component: Vec<_> = program.components().iter().map(|component| library.find(component)).collect();
-    let mut needed: BTreeMap<Option<TypeId>, u64> = BTreeMap::new();
-    for instance in (0..program.instance_count() as u32).map(InstanceId) {
-        *needed.entry(of_component[program.component_id(instance).0 as usize]).or_default() += 1;
-    }
-    let has = |ty: TypeId, needed: u64| {
-        let singles = store.count(&material.stored(Kind::Single(ty)));
-        let cells =
-            (0..library.templates().len() as u32).filter(|t| library.templates()[*t as usize].cells().contains(&ty));
-        let ids = cells
-            .flat_map(|t| stock.of(Kind::Cell(t)).into_iter().flat_map(move |ids| ids.iter().map(move |id| (t, id))));
-        let missing = needed.saturating_sub(singles);
-        let cells = ids.filter(|(t, id)| material.type_at(Place { kind: Kind::Cell(*t), id: *id }) == ty);
-        cells.take(usize::try_from(missing).unwrap_or(usize::MAX)).count() as u64 == missing
-    };
-    store.count(&material.stored(Kind::Transfers)) >= transfers(program)
-        && needed.into_iter().all(|(ty, needed)| ty.is_some_and(|ty| has(ty, needed)))
 }
 
 /// What to make so that nothing is missing.

@@ -105,6 +105,14 @@ impl Stock {
         self.ids.get_mut(&kind).is_some_and(|ids| ids.take(id))
     }
 
+    /// Cells of a template whose own piece is gone; it has so many.
+    pub(super) fn without_template(&self, template: u32, cells: u64) -> Vec<u64> {
+        let has_template = |id: u64| self.contains(Kind::Template(template), id / cells);
+        // All cells of a template at once.
+        let skip = |id: u64| has_template(id).then(|| (id / cells + 1) * cells);
+        self.of(Kind::Cell(template)).map(|ids| ids.but(skip)).unwrap_or_default()
+    }
+
     pub(super) fn first(&self, kind: Kind) -> Option<u64> {
         self.of(kind)?.iter().next()
     }

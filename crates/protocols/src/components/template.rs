@@ -6,11 +6,18 @@
 //! - *chain*: `g_N` uniform, `g_i = H(g_(i+1))`; the links into cell `i` open with a key made of `g_i`, so that `g_n`
 //!   opens the first `n` cells;
 //! - *tree*: the same by levels, the root's children being level 1;
-//! - *grid*: `r_i = H(r_(i+1))`, `c_j = H(c_(j+1))`; the links into cell `(i, j)` open with a key made of `r_i` and `c_j`,
+//! - *grid*: `r_i = H(r_(i+1))`, `c_j = H(c_(j+1))`; the links into cell `(i, j)` open with masks made of `r_i` and `c_j`,
 //!   so that `r_a` and `c_b` open the rectangle of `a` rows and `b` columns;
 //! - a grid's *foot*, a chain of other cells under its last row, which may be any: the links from row `i` into foot cell
-//!   `j` open with a key made of a uniform `f_i` and of `c_j`, those along the foot by a chain of their own.
+//!   `j` open with masks made of a uniform `f_i` and of `c_j`, those along the foot with ones of a uniform `f` and of `c_j`.
+//!
+//! What every cell of a row or of a column takes has no links there: these cells are garbled with the same labels, as gates
+//! are that one wire of a circuit feeds. They belong together for good, so that those that are left over are of no use;
+//! cells of a grid without such inputs, of chains and of trees serve alone afterwards.
 
+mod layout;
+
+use self::layout::Layout;
 use super::library::{TypeId, Wires};
 
 /// A link between neighbours.
@@ -79,9 +86,9 @@ pub struct Grid {
     pub down: Vec<Connection>,
     /// Links from the cell on the left above.
     pub diagonal: Vec<Connection>,
-    /// Inputs that are the same along a row.
+    /// Inputs that are the same along a row, and have the same labels.
     pub row_shared: Vec<Wires>,
-    /// Inputs that are the same along a column.
+    /// Inputs that are the same along a column, and have the same labels.
     pub column_shared: Vec<Wires>,
     /// Constants of the first column.
     pub left_border: Vec<Border>,
@@ -134,6 +141,17 @@ pub struct Edge {
     /// The cell that it feeds.
     pub cell: u32,
     /// Which of its inputs.
+    pub wires: Wires,
+}
+
+/// Inputs of a cell that carry what an earlier cell's carry, and have the same labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Common {
+    /// The first cell that has them.
+    pub of: u32,
+    /// The cell.
+    pub cell: u32,
+    /// Which inputs, of both.
     pub wires: Wires,
 }
 
@@ -193,19 +211,14 @@ pub struct Template {
     cells: Vec<TypeId>,
     groups: Vec<Group>,
     blocks: usize,
+    common: Vec<Common>,
 }
 
 impl Template {
     /// Lays a template out.
     pub fn new(name: impl Into<String>, count: u64, shape: Shape) -> Self {
-        let mut layout = Layout::default();
-        match &shape {
-            Shape::Chain(chain) => layout.chain(chain),
-            Shape::Tree(tree) => layout.tree(tree),
-            Shape::Grid(grid) => layout.grid(grid),
-        }
-        let Layout { cells, groups, blocks } = layout;
-        Template { name: name.into(), count, shape, cells, groups, blocks }
+        let Layout { cells, groups, blocks, common } = Layout::new(&shape);
+        Template { name: name.into(), count, shape, cells, groups, blocks, common }
     }
 
     /// The shape.
@@ -228,6 +241,16 @@ impl Template {
         self.blocks
     }
 
+    /// Inputs that have the labels of other inputs, by the cell that has them.
+    pub fn common(&self) -> &[Common] {
+        &self.common
+    }
+
+    /// Whether cells that are left over can serve alone: none of them has labels that another one has.
+    pub fn is_severable(&self) -> bool {
+        self.common.is_empty()
+    }
+
     /// A hash of the shape.
     pub fn digest(&self) -> [u8; 32] {
         let mut hash = blake3::Hasher::new_derive_key("garblet 2026 component template v1");
@@ -238,159 +261,9 @@ impl Template {
         for group in &self.groups {
             hash.update(format!("{:?}", (group.opens, &group.edges)).as_bytes());
         }
-        hash.update(format!("{:?}", self.shape).as_bytes());
+        hash.update(format!("{:?}", (&self.common, &self.shape)).as_bytes());
         hash.finalize().into()
     }
-}
-
-impl Grid {
-    /// The cell of a row and a column, both from 1. Cells are ordered by diagonals, which run side by side.
-    pub fn cell_at(&self, row: u32, column: u32) -> u32 {
-        let [rows, columns] = self.size;
-        let diagonal = row + column - 2;
-        let before: u32 = (0..diagonal).map(|d| diagonal_len(d, rows, columns)).sum();
-        let first_row = (diagonal + 1).saturating_sub(columns) + 1;
-        before + row - first_row
-    }
-
-    /// The foot's cell of a column, from 1.
-    pub fn foot_at(&self, column: u32) -> u32 {
-        self.size[0] * self.size[1] + column - 1
-    }
-}
-
-fn diagonal_len(diagonal: u32, rows: u32, columns: u32) -> u32 {
-    (diagonal + 1).min(rows).min(columns).min(rows + columns - 1 - diagonal)
-}
-
-#[derive(Default)]
-struct Layout {
-    cells: Vec<TypeId>,
-    groups: Vec<Group>,
-    blocks: usize,
-}
-
-impl Layout {
-    fn group(&mut self, opens: Opens, edges: Vec<Edge>) {
-        let blocks = edges.iter().map(|e| e.wires.len as usize).sum();
-        if blocks > 0 {
-            self.groups.push(Group { opens, edges, first_block: self.blocks, blocks });
-            self.blocks += blocks;
-        }
-    }
-
-    fn chain(&mut self, chain: &Chain) {
-        let period = chain.pattern.len();
-        for k in 0..chain.length {
-            let ty = chain.pattern[k as usize % period];
-            self.cells.push(ty);
-            let mut edges = Vec::new();
-            if k > 0 {
-                let before = self.cells[k as usize - 1];
-                edges.extend(connected(&chain.next, before, k - 1, ty, k));
-            }
-            if let Some(earlier) = k.checked_sub(period as u32) {
-                let shared = chain.shared.iter().filter(|(of, _)| *of == ty);
-                edges.extend(shared.map(|(_, wires)| same_input(earlier, k, *wires)));
-            }
-            self.group(Opens::Level(k), edges);
-        }
-    }
-
-    fn tree(&mut self, tree: &Tree) {
-        let mut parents = 0..1u32;
-        self.cells.push(tree.cell);
-        for level in 1..tree.levels {
-            let mut edges = Vec::new();
-            let first = self.cells.len() as u32;
-            for parent in parents {
-                for child in &tree.children {
-                    let cell = self.cells.len() as u32;
-                    self.cells.push(tree.cell);
-                    let source = EdgeSource::Output(cell, child.from.1.start);
-                    edges.push(Edge { source, cell: parent, wires: child.to.1 });
-                }
-            }
-            self.group(Opens::Level(level), edges);
-            parents = first..self.cells.len() as u32;
-        }
-    }
-
-    fn grid(&mut self, grid: &Grid) {
-        let [rows, columns] = grid.size;
-        self.cells = vec![grid.cell; (rows * columns) as usize];
-        // In the order of the cells, so that links lie as they are used.
-        let mut cells: Vec<(u32, u32)> = (1..=rows).flat_map(|i| (1..=columns).map(move |j| (i, j))).collect();
-        cells.sort_by_key(|(i, j)| (i + j, *i));
-        for (i, j) in cells {
-            let edges = grid_edges(grid, i, j);
-            self.group(Opens::Cell(i, j), edges);
-        }
-        let Some(foot) = &grid.foot else { return };
-        for j in 1..=columns {
-            let cell = grid.foot_at(j);
-            self.cells.push(foot.cell);
-            if j > 1 {
-                let edges = connected(&foot.right, foot.cell, cell - 1, foot.cell, cell).collect();
-                self.group(Opens::Foot(j), edges);
-            }
-            for i in 1..=rows {
-                let above = grid.cell_at(i, j);
-                let edges = connected(&foot.down, grid.cell, above, foot.cell, cell).collect();
-                self.group(Opens::FootUnder(i, j), edges);
-            }
-        }
-    }
-}
-
-/// The links into a grid's cell.
-fn grid_edges(grid: &Grid, i: u32, j: u32) -> Vec<Edge> {
-    let (cell, ty) = (grid.cell_at(i, j), grid.cell);
-    let mut edges = Vec::new();
-    let mut border = |borders: &[Border]| {
-        for border in borders {
-            edges.extend(border.values.iter().zip(border.wires.start..).map(|(value, start)| Edge {
-                source: EdgeSource::Constant(*value),
-                cell,
-                wires: Wires { start, len: 1 },
-            }));
-        }
-    };
-    if j == 1 {
-        border(&grid.left_border);
-    }
-    if i == 1 {
-        border(&grid.top_border);
-    }
-    if j > 1 {
-        let left = grid.cell_at(i, j - 1);
-        edges.extend(connected(&grid.right, ty, left, ty, cell));
-        edges.extend(grid.row_shared.iter().map(|wires| same_input(left, cell, *wires)));
-    }
-    if i > 1 {
-        let above = grid.cell_at(i - 1, j);
-        edges.extend(connected(&grid.down, ty, above, ty, cell));
-        edges.extend(grid.column_shared.iter().map(|wires| same_input(above, cell, *wires)));
-    }
-    if i > 1 && j > 1 {
-        edges.extend(connected(&grid.diagonal, ty, grid.cell_at(i - 1, j - 1), ty, cell));
-    }
-    edges
-}
-
-fn connected(
-    connections: &[Connection],
-    from: TypeId,
-    source: u32,
-    to: TypeId,
-    cell: u32,
-) -> impl Iterator<Item = Edge> {
-    let fitting = connections.iter().filter(move |c| c.from.0 == from && c.to.0 == to);
-    fitting.map(move |c| Edge { source: EdgeSource::Output(source, c.from.1.start), cell, wires: c.to.1 })
-}
-
-fn same_input(source: u32, cell: u32, wires: Wires) -> Edge {
-    Edge { source: EdgeSource::Input(source, wires.start), cell, wires }
 }
 
 #[cfg(test)]

@@ -121,7 +121,7 @@ impl Work {
             let blocks = opened.iter().map(|(_, blocks)| blocks).sum();
             let links = &mut self.links[*first..][..blocks];
             let keys = Reveal::from_blocks(used.part, own).and_then(|reveal| LinkKeys::revealed(used.part, &reveal));
-            if !keys.is_some_and(|keys| keys.mask(opened.iter().copied(), links)) {
+            if !keys.is_some_and(|keys| keys.mask(opened, links)) {
                 let name = &material.library().templates()[used.template as usize].name;
                 let (expected, got) = (format!("what opens {:?} of `{name}`", used.part), "less".into());
                 return Err(ProtocolError::Material { what: "keys of a template", expected, got });

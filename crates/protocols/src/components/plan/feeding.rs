@@ -6,7 +6,7 @@ use super::super::allocate::{Allocation, Use};
 use super::super::library::{Side, Wires};
 use super::super::material::{Material, Place};
 use super::super::stock::Kind;
-use super::super::template::EdgeSource;
+use super::super::template::{Common, EdgeSource};
 use super::super::wiring::Wiring;
 use super::super::{GARBLER, Linking};
 use super::Label;
@@ -40,6 +40,7 @@ pub(super) enum RawFrom {
 
 #[derive(Clone, Copy)]
 pub(super) enum RawLink {
+    /// The labels are the same.
     None,
     Sent,
     Keyed(usize, Place, u32, InstanceId),
@@ -199,7 +200,8 @@ pub(super) fn input_labels(program: &Program) -> Vec<Label> {
     labels
 }
 
-/// The links that the used part of a template opens, by the instance that they feed.
+/// The links that the used part of a template opens and the labels that its cells have in common, by the instance that
+/// they feed.
 fn template_feeds(material: &Material, number: usize, used: &Use, feeds: &mut [Vec<Raw>]) {
     let template = &material.library().templates()[used.template as usize];
     let mut opened = 0;
@@ -215,6 +217,12 @@ fn template_feeds(material: &Material, number: usize, used: &Use, feeds: &mut [V
                 feeds[instance.0 as usize].push(Raw::new(from, start, len, RawLink::Template(number, opened)));
             }
             opened += edge.wires.len as usize;
+        }
+    }
+    for Common { of, cell, wires } in template.common() {
+        if let (Some(of), Some(instance)) = (used.instance(*of), used.instance(*cell)) {
+            let from = RawFrom::Wires(Side::Input, of, wires.start);
+            feeds[instance.0 as usize].push(Raw::new(from, wires.start, wires.len, RawLink::None));
         }
     }
 }

@@ -3,13 +3,14 @@
 //! Labels of two wires whose difference is known reveal whether the wires carry the same value. So the wires that
 //! opened links connect must carry the same value anyway, and belong to this run alone.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use garblet_circuit::random;
 use garblet_ot::Choices;
 use rand::{SeedableRng, rngs::StdRng};
 
 use super::super::keys::{LinkKeys, Reveal};
+use super::super::material::Place;
 use super::super::plan::{Origin, Plan};
 use super::super::template::EdgeSource;
 use super::*;
@@ -118,7 +119,13 @@ fn check(view: &View, pair: &Pair, inputs: &[Bits]) {
     }
     // Every link that the evaluator has joins wires of the same value, and is what it must be.
     for feed in &plan.feeds {
-        let Some(link) = feed.link else { continue };
+        let Some(link) = feed.link else {
+            // Nor does a label that two wires have in common tell them apart.
+            let Origin::Labels(from) = feed.from else { panic!("a constant without a link") };
+            assert!(zero[from..][..feed.len] == zero[feed.to..][..feed.len]);
+            assert_eq!(values[from..][..feed.len], values[feed.to..][..feed.len]);
+            continue;
+        };
         for i in 0..feed.len {
             let (from, value) = match feed.from {
                 Origin::Labels(from) => (zero[from + i], values[from + i]),
@@ -146,8 +153,7 @@ fn check_reveals(plan: &Plan, pair: &Pair, reveals: &[Block], values: &[bool]) {
         let reveal = Reveal::from_blocks(used.part, own).unwrap();
         let keys = LinkKeys::revealed(used.part, &reveal).unwrap();
         for group in template.groups() {
-            let group_of = std::iter::once((group.opens, group.blocks));
-            let opens = keys.mask(group_of, &mut vec![Block::ZERO; group.blocks]);
+            let opens = keys.mask(&[(group.opens, group.blocks)], &mut vec![Block::ZERO; group.blocks]);
             assert_eq!(opens, used.part.opens(group.opens), "{:?} of {:?}", group.opens, used.part);
             for edge in group.edges.iter().filter(|_| opens) {
                 let task = |cell: u32| plan.tasks[plan.task_of[used.instance(cell).unwrap().0 as usize]];
@@ -165,17 +171,54 @@ fn check_reveals(plan: &Plan, pair: &Pair, reveals: &[Block], values: &[bool]) {
     }
 }
 
-/// Runs programs one after another on one pair of stores, checking each, and that no piece serves twice.
+/// The values of the labels that the evaluator has seen: from two labels of one wire it would have delta.
+#[derive(Clone, Default)]
+struct Seen(HashMap<[u8; 16], (usize, bool)>);
+
+impl Seen {
+    /// Adds the value of the wire with a zero label in a run; says whether the wire belongs to that run alone and has one
+    /// value.
+    fn add(&mut self, run: usize, zero: Block, value: bool) -> bool {
+        *self.0.entry(zero.to_bytes()).or_insert((run, value)) == (run, value)
+    }
+}
+
+/// The zero labels of the inputs of all cells of a template, as they are garbled.
+fn garbled_inputs(pair: &Pair, number: u32, id: u64) -> Vec<Vec<Block>> {
+    let (garbler, material) = (&pair.garbler.1, pair.garbler.1.material());
+    let template = &material.library().templates()[number as usize];
+    let mut streams = garbler.secrets.streams(material);
+    let mut cells: Vec<Vec<Block>> = (0u64..)
+        .zip(template.cells())
+        .map(|(cell, ty)| {
+            let place = Place { kind: Kind::Cell(number), id: id * material.cells(number) + cell };
+            let mut labels = vec![Block::ZERO; material.instances(*ty).input_count()];
+            streams.inputs(material, place, 0, &mut labels);
+            labels
+        })
+        .collect();
+    for common in template.common() {
+        let of = cells[common.of as usize].clone();
+        let wires = common.wires.start as usize..(common.wires.start + common.wires.len) as usize;
+        cells[common.cell as usize][wires.clone()].copy_from_slice(&of[wires]);
+    }
+    cells
+}
+
+/// Runs programs one after another on one pair of stores, checking each, and that no piece and no wire serves twice.
 pub(super) async fn check_all(library: &Library, config: Config, runs: &[(Arc<Program>, Vec<Bits>)]) -> Vec<Plan> {
     let mut pair = Pair::prepared(library, config).await;
-    let mut used = HashSet::new();
+    let (mut used, mut seen) = (HashSet::new(), Seen::default());
     let mut plans = Vec::new();
-    for (program, inputs) in runs {
+    for (number, (program, inputs)) in runs.iter().enumerate() {
         let (mine, theirs) = pair.build(program).await;
         let view = view(&pair, mine.unwrap(), theirs.unwrap(), inputs);
         check(&view, &pair, inputs);
         for (place, ..) in &view.plan.tasks {
             assert!(used.insert(*place), "{place:?} serves twice");
+        }
+        for (zero, value) in view.zero.iter().zip(values(&view.plan, inputs)) {
+            assert!(seen.add(number, *zero, value), "a wire is active twice");
         }
         plans.push(view.plan);
     }
@@ -195,6 +238,39 @@ fn links_of_random_programs_join_equal_wires() {
         let linking = [Linking::Standard, Linking::Keyed, Linking::Cheapest][case % 3];
         block_on(check_all(&library, Config { linking, ..Config::default() }, &[(program, inputs)]));
     }
+}
+
+#[test]
+fn a_cell_that_has_labels_in_common_with_a_used_one_would_give_delta_away() {
+    let library = super::linking::edit_library([4, 4], 2, 0);
+    let program = super::linking::edit_distance(2, 2, 2);
+    let inputs = [Bits::from_u128(0b0110, 4), Bits::from_u128(0b1100, 4)];
+    block_on(async {
+        let mut pair = Pair::prepared(&library, Config::default()).await;
+        let (mine, theirs) = pair.build(&program).await;
+        let view = view(&pair, mine.unwrap(), theirs.unwrap(), &inputs);
+        check(&view, &pair, &inputs);
+        let mut seen = Seen::default();
+        for (zero, value) in view.zero.iter().zip(values(&view.plan, &inputs)) {
+            assert!(seen.add(0, *zero, value));
+        }
+        let used = &view.plan.uses[0];
+        let Shape::Grid(grid) = library.templates()[0].shape() else { panic!("a grid") };
+        let labels = garbled_inputs(&pair, used.template, used.id);
+        for (i, j) in (1..=4).flat_map(|i| (1..=4).map(move |j| (i, j))) {
+            let cell = grid.cell_at(i, j);
+            let labels = &labels[cell as usize];
+            if let Some(instance) = used.instance(cell) {
+                let task = view.plan.tasks[view.plan.task_of[instance.0 as usize]];
+                assert!(view.zero[task.1..][..labels.len()] == labels[..]);
+                continue;
+            }
+            // A run in which this cell served alone is found out, unless it is of another row and another column.
+            let mut again = seen.clone();
+            let found = !labels.iter().all(|label| again.add(1, *label, true));
+            assert_eq!(found, i <= 2 || j <= 2, "({i}, {j})");
+        }
+    });
 }
 
 #[test]

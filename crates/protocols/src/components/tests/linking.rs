@@ -159,9 +159,22 @@ fn grids_of_any_size_come_from_one_template_with_four_blocks() {
     }
 }
 
+/// The same with a link for every input that cells have in common.
+fn severable(library: &Library) -> Library {
+    let mut severable = Library::new();
+    library.types().iter().for_each(|ty| _ = severable.add_type(&ty.name, ty.component.clone(), ty.count));
+    for template in library.templates() {
+        let Shape::Grid(grid) = template.shape() else { panic!("a grid") };
+        let grid = Grid { row_shared: Vec::new(), column_shared: Vec::new(), ..grid.clone() };
+        severable.add_template(Template::new(&template.name, template.count, Shape::Grid(grid)));
+    }
+    severable.set_input_bits(library.input_bits());
+    severable
+}
+
 #[test]
 fn a_template_is_given_up_where_only_its_cells_are_wanted() {
-    let library = edit_library([4, 4], 2, 0);
+    let library = severable(&edit_library([4, 4], 2, 0));
     let program = edit_distance(3, 3, 2);
     let inputs = vec![Bits::from_u128(0b011011, 6), Bits::from_u128(0b110001, 6)];
     for (linking, broken) in [(Linking::Standard, 1), (Linking::Keyed, 1), (Linking::Cheapest, 0)] {
@@ -169,6 +182,38 @@ fn a_template_is_given_up_where_only_its_cells_are_wanted() {
         let plans = block_on(check_all(&library, config, &[(program.clone(), inputs.clone())]));
         assert_eq!((plans[0].broken.len(), plans[0].uses.len()), (broken, 1 - broken));
     }
+}
+
+#[test]
+fn cells_with_labels_in_common_serve_together_once_and_go_with_their_template() {
+    let library = edit_library([4, 4], 2, 0);
+    let program = edit_distance(3, 3, 2);
+    let inputs = random::inputs(&mut StdRng::seed_from_u64(8), &program);
+    block_on(async {
+        for linking in [Linking::Standard, Linking::Keyed] {
+            let mut pair = Pair::prepared(&library, Config { linking, ..Config::default() }).await;
+            let (mine, theirs) = pair.build(&program).await;
+            let expected =
+                "the stores lack 9 of the 9 cell that the program takes, 3 of the 3 count that the program takes";
+            for error in [mine.err(), theirs.err()] {
+                assert_eq!(error.map(|e| e.to_string()).as_deref(), Some(expected));
+            }
+        }
+        let mut pair = Pair::prepared(&library, Config::default()).await;
+        let cells = |pair: &Pair| {
+            let material = pair.garbler.1.material();
+            let kind = material.stored(Kind::Cell(0));
+            [pair.garbler.1.store().count(&kind), pair.evaluator.1.store().count(&kind)]
+        };
+        assert_eq!(cells(&pair), [2 * 20; 2]);
+        pair.run(&program, &inputs).await;
+        let stores = [pair.garbler.1.into_store(), pair.evaluator.1.into_store()];
+        let mut pair = Pair::meet(&library, Config::default(), stores).await;
+        assert_eq!(cells(&pair), [20; 2]);
+        pair.run_at_once(&program, &inputs).await;
+        let (mine, theirs) = pair.build(&program).await;
+        assert!(mine.is_err() && theirs.is_err());
+    });
 }
 
 #[test]
@@ -265,29 +310,23 @@ fn a_program_that_comes_with_its_inputs_takes_and_sends_the_same() {
 }
 
 #[test]
-fn what_is_stocked_is_what_can_be_planned() {
+fn stores_are_used_to_the_last_component() {
     let (library, _) = rounds_library();
     let inputs = |program: &Program| random::inputs(&mut StdRng::seed_from_u64(5), program);
     block_on(async {
         let mut pair = Pair::prepared(&library, Config::default()).await;
         // First templates, then single rounds, then what is left of templates.
-        for _ in 0..16 {
+        let mut left = 16;
+        while left > 0 {
             let evaluator = &pair.evaluator.1;
             let (store, material) = (evaluator.store(), evaluator.material());
-            let can_run = |count: &usize| {
-                let program = rounds(*count);
-                let planned = run::plan(store, material, Config::default(), &program).unwrap().is_ok();
-                assert_eq!(run::is_stocked(store, material, &program), planned, "{count} rounds");
-                planned
-            };
-            let most = (1..20).filter(can_run).count();
-            let program = rounds(most.min(3));
-            if most == 0 {
-                return;
-            }
+            let can_run =
+                |count: &usize| run::draft(store, material, Config::default(), &rounds(*count)).unwrap().is_ok();
+            assert_eq!((1..20).filter(can_run).count(), left);
+            let program = rounds(left.min(3));
             pair.run_at_once(&program, &inputs(&program)).await;
+            left -= left.min(3);
         }
-        panic!("the stores never end");
     });
 }
 
