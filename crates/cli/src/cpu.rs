@@ -1,9 +1,15 @@
 //! Processor time of this process: with several parties on one machine, what each would take on its own.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
+use garblet::{Phase, Progress};
+use garblet_net::Traffic;
 use serde::{Deserialize, Serialize};
 
+use crate::progress::Bar;
+
 /// Seconds of processor time of one party, all threads together.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CpuSeconds {
     /// Of set-up.
     pub(crate) setup: f64,
@@ -14,26 +20,71 @@ pub(crate) struct CpuSeconds {
 }
 
 impl CpuSeconds {
-    /// The three laps; none if one is unknown.
-    pub(crate) fn of([setup, prepare, online]: [Option<f64>; 3]) -> Option<Self> {
-        Some(CpuSeconds { setup: setup?, prepare: prepare?, online: online? })
+    fn of(&mut self, phase: Phase) -> &mut f64 {
+        match phase {
+            Phase::Setup => &mut self.setup,
+            Phase::Prepare | Phase::Build => &mut self.prepare,
+            Phase::Online => &mut self.online,
+        }
     }
 }
 
-/// Measures laps of processor time.
-pub(crate) struct CpuClock(Option<f64>);
+/// Measures processor time by phases; clones measure the same.
+#[derive(Clone)]
+pub(crate) struct CpuClock(Arc<Mutex<Laps>>);
+
+struct Laps {
+    /// None where the system does not tell.
+    since: Option<f64>,
+    phase: Phase,
+    done: CpuSeconds,
+}
 
 impl CpuClock {
-    /// Begins the first lap.
+    /// Begins with set-up.
     pub(crate) fn start() -> Self {
-        CpuClock(used())
+        let laps = Laps { since: used(), phase: Phase::Setup, done: CpuSeconds::default() };
+        CpuClock(Arc::new(Mutex::new(laps)))
     }
 
-    /// Seconds since the last lap, where the system tells.
-    pub(crate) fn lap(&mut self) -> Option<f64> {
-        let now = used();
-        let before = std::mem::replace(&mut self.0, now);
-        Some(now? - before?)
+    /// Counts what follows to that phase.
+    fn enter(&self, phase: Phase) {
+        let mut laps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (now, before) = (used(), laps.phase);
+        if let (Some(now), Some(since)) = (now, laps.since) {
+            *laps.done.of(before) += now - since;
+        }
+        (laps.since, laps.phase) = (now, phase);
+    }
+
+    /// What the phases took so far, where the system tells.
+    pub(crate) fn seconds(&self) -> Option<CpuSeconds> {
+        let phase = self.0.lock().unwrap_or_else(PoisonError::into_inner).phase;
+        self.enter(phase);
+        let laps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        laps.since.map(|_| laps.done)
+    }
+}
+
+/// A bar that tells a clock of phases.
+pub(crate) struct CpuBar {
+    bar: Bar,
+    clock: CpuClock,
+}
+
+impl CpuBar {
+    pub(crate) fn new(bar: Bar, clock: CpuClock) -> Self {
+        CpuBar { bar, clock }
+    }
+}
+
+impl Progress for CpuBar {
+    fn advance(&mut self, gates_done: u64, gates_total: u64, traffic: Traffic) {
+        self.bar.advance(gates_done, gates_total, traffic);
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        self.clock.enter(phase);
     }
 }
 
@@ -54,14 +105,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sleeping_is_free_and_work_is_not() {
-        let mut clock = CpuClock::start();
+    fn work_is_counted_to_its_phase() {
+        let clock = CpuClock::start();
+        clock.enter(Phase::Build);
+        let before = clock.seconds().expect("this system tells");
         let begin = std::time::Instant::now();
         let mut sum = 0u64;
         while begin.elapsed().as_millis() < 50 {
             sum = (0..10_000u64).fold(sum, |sum, i| sum.wrapping_mul(31) ^ i);
         }
         std::hint::black_box(sum);
-        assert!(clock.lap().expect("this system tells") > 0.0);
+        clock.enter(Phase::Online);
+        let after = clock.seconds().expect("this system tells");
+        assert!(after.prepare > before.prepare && after.online >= 0.0);
+        assert_eq!(after.setup, before.setup);
     }
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     args::{Param, ProtocolArgs},
-    cpu::{CpuClock, CpuSeconds},
+    cpu::{CpuBar, CpuClock, CpuSeconds},
     failure::Failure,
     progress::Bar,
     report::{PartyPart, peak_rss_bytes},
@@ -264,13 +264,13 @@ pub(crate) async fn meet(
 
 async fn converse(task: Task<'_>, connected: Connected, supply: Option<Supply>) -> Result<Outcome, Failure> {
     let mut config = task.settings.config()?;
-    let bar = Bar::new(task.progress);
+    let cpu = CpuClock::start();
+    let bar = CpuBar::new(Bar::new(task.progress), cpu.clone());
     let program = Arc::new(task.program);
     let inputs: Vec<Bits> = task.inputs.into_iter().map(|(_, bits)| bits).collect();
     let (rng, bar, party) = (&mut rand::rng(), Box::new(bar), task.party);
     let top_up = task.supply.as_ref().is_some_and(Source::top_up);
     (config.components.top_up, config.lego.top_up) = (top_up, top_up);
-    let mut cpu = CpuClock::start();
     let (two, several) = (|peer| AnyPeer::Two(Box::new(peer)), |peer| AnyPeer::Many(Box::new(peer)));
     let peer = match (connected, supply) {
         (Connected::Mesh(mesh), Some(supply)) => {
@@ -283,15 +283,9 @@ async fn converse(task: Task<'_>, connected: Connected, supply: Option<Supply>) 
         (Connected::Channel(channel), None) => Peer::open(program, party, channel, config, rng, bar).await.map(two),
     };
     let mut peer = peer.map_err(|e| explain(&e))?;
-    let setup = cpu.lap();
-    let done = async {
-        let prepared = peer.prepare().await?;
-        let prepare = cpu.lap();
-        let report = peer.online(prepared, &inputs).await?;
-        Ok((report, CpuSeconds::of([setup, prepare, cpu.lap()])))
-    };
-    match done.await {
-        Ok((report, cpu_seconds)) => {
+    match peer.run(&inputs).await {
+        Ok(report) => {
+            let cpu_seconds = cpu.seconds();
             peer.close().await.map_err(|e| explain(&e))?;
             Ok(Outcome::new(report, cpu_seconds))
         }

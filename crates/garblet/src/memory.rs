@@ -79,11 +79,7 @@ async fn one_party(
         }
         End::Mesh(mesh) => AnyPeer::Many(Box::new(MeshPeer::join(program, mesh, config, rng, progress).await?)),
     };
-    let done = async {
-        let prepared = peer.prepare().await?;
-        peer.online(prepared, &inputs).await
-    };
-    match done.await {
+    match peer.run(&inputs).await {
         Ok(report) => {
             peer.close().await?;
             Ok(report)

@@ -15,8 +15,7 @@ use rand::CryptoRng;
 use crate::{
     config::Config,
     mesh_role::{MeshMaterial, MeshPlan, MeshRole, StoredRuns},
-    peer::{Error, Peer, Prepared, Report, hello},
-    role::foreign_material,
+    peer::{Error, Peer, Report, hello},
     supply::{Filled, Supply},
 };
 
@@ -213,29 +212,15 @@ pub enum AnyPeer {
     Many(Box<MeshPeer>),
 }
 
-/// What [`AnyPeer`] has prepared for one run.
-pub enum AnyPrepared {
-    /// One of two parties.
-    Two(Prepared),
-    /// One of several.
-    Many(MeshPrepared),
-}
-
 impl AnyPeer {
-    /// As [`Peer::prepare`] and [`MeshPeer::prepare`].
-    pub async fn prepare(&mut self) -> Result<AnyPrepared, Error> {
+    /// Prepares and runs once, and reports: as [`Peer::run`], and [`MeshPeer::prepare`] with [`MeshPeer::online`].
+    pub async fn run(&mut self, inputs: &[Bits]) -> Result<Report, Error> {
         match self {
-            AnyPeer::Two(peer) => peer.prepare().await.map(AnyPrepared::Two),
-            AnyPeer::Many(peer) => peer.prepare().await.map(AnyPrepared::Many),
-        }
-    }
-
-    /// As [`Peer::online`] and [`MeshPeer::online`].
-    pub async fn online(&mut self, prepared: AnyPrepared, inputs: &[Bits]) -> Result<Report, Error> {
-        match (self, prepared) {
-            (AnyPeer::Two(peer), AnyPrepared::Two(prepared)) => peer.online(prepared, inputs).await,
-            (AnyPeer::Many(peer), AnyPrepared::Many(prepared)) => peer.online(prepared, inputs).await,
-            _ => Err(foreign_material()),
+            AnyPeer::Two(peer) => peer.run(inputs).await,
+            AnyPeer::Many(peer) => {
+                let prepared = peer.prepare().await?;
+                peer.online(prepared, inputs).await
+            }
         }
     }
 

@@ -172,8 +172,20 @@ impl Peer {
     /// *Errors*: inputs that do not fit, a peer that misbehaves or is gone.
     pub async fn online(&mut self, prepared: Prepared, inputs: &[Bits]) -> Result<Report, Error> {
         let outputs = self.role.online(&mut self.session, prepared.0, inputs).await?;
+        Ok(self.report(outputs))
+    }
+
+    /// Prepares and runs once, where the inputs are there from the beginning, and reports. The evaluator of `components`
+    /// sends what depends on its inputs first then, and chooses components while that is on its way; otherwise it is
+    /// [`Peer::prepare`] and [`Peer::online`], whose shape and errors these are.
+    pub async fn run(&mut self, inputs: &[Bits]) -> Result<Report, Error> {
+        let outputs = self.role.run(&mut self.session, inputs).await?;
+        Ok(self.report(outputs))
+    }
+
+    fn report(&mut self, outputs: Vec<Option<Bits>>) -> Report {
         let (party, role, security) = (self.role.party(), self.role.name(), self.role.security());
-        Ok(Report { party, role, outputs, phases: self.session.costs(), security })
+        Report { party, role, outputs, phases: self.session.costs(), security }
     }
 
     /// Ends the session in order; both parties do.

@@ -27,6 +27,9 @@ pub(crate) trait AnyRole: Send {
         material: Material,
         inputs: &'a [Bits],
     ) -> Step<'a, Vec<Option<Bits>>>;
+
+    /// As [`Role::run`].
+    fn run<'a>(&'a mut self, session: &'a mut Session, inputs: &'a [Bits]) -> Step<'a, Vec<Option<Bits>>>;
 }
 
 /// What a role does in a phase.
@@ -62,6 +65,10 @@ impl<R: Role> AnyRole for R {
             let prepared = material.downcast().map_err(|_| foreign_material())?;
             Role::online(self, session, *prepared, inputs).await
         })
+    }
+
+    fn run<'a>(&'a mut self, session: &'a mut Session, inputs: &'a [Bits]) -> Step<'a, Vec<Option<Bits>>> {
+        Box::pin(Role::run(self, session, inputs))
     }
 }
 
@@ -174,6 +181,17 @@ macro_rules! componentwise {
                 inputs: &[Bits],
             ) -> Result<Vec<Option<Bits>>, ProtocolError> {
                 self.role.online(session, prepared, inputs).await
+            }
+
+            async fn run(
+                &mut self,
+                session: &mut Session,
+                inputs: &[Bits],
+            ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+                if self.fill_first {
+                    self.role.prepare(session, 100).await?;
+                }
+                self.role.run(session, &self.program, inputs).await
             }
         }
     };

@@ -37,4 +37,18 @@ pub trait Role: Send {
         prepared: Self::Prepared,
         inputs: &[Bits],
     ) -> impl Future<Output = Result<Vec<Option<Bits>>, ProtocolError>> + Send;
+
+    /// Prepares and runs once, where the inputs are there from the beginning; the same goes over the wire.
+    ///
+    /// *Shape* and *errors*: as of both.
+    fn run(
+        &mut self,
+        session: &mut Session,
+        inputs: &[Bits],
+    ) -> impl Future<Output = Result<Vec<Option<Bits>>, ProtocolError>> + Send {
+        async {
+            let prepared = self.prepare(session).await?;
+            self.online(session, prepared, inputs).await
+        }
+    }
 }

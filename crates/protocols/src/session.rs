@@ -14,6 +14,11 @@ use crate::{
 pub trait Progress: Send {
     /// `gates_done` of `gates_total` AND gates are garbled or evaluated; `traffic` is the session's so far.
     fn advance(&mut self, gates_done: u64, gates_total: u64, traffic: Traffic);
+
+    /// A phase begins or goes on; the first is [`Phase::Setup`], of which nothing is heard.
+    fn enter(&mut self, phase: Phase) {
+        let _ = phase;
+    }
 }
 
 /// Silent progress.
@@ -56,6 +61,7 @@ impl<C: Metered> Session<C> {
     /// Begins a phase; what follows is counted to it.
     pub fn enter(&mut self, phase: Phase) {
         self.meter.enter(phase, self.channel.traffic());
+        self.progress.enter(phase);
     }
 
     /// The channel or mesh, and the generator, to run a step.
