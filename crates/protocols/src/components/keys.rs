@@ -24,14 +24,17 @@ pub(super) fn derive(seed: Block, purpose: &str, number: u32) -> Block {
     first_block(&hash)
 }
 
-const CHAIN: &str = "garblet 2026 components chain of keys v1";
+const CHAIN: &str = "garblet 2026 components chain of keys v2";
 
-/// The chain that ends with `top`: element `i` from 0 is the hash of element `i + 1`.
+/// The chain that ends with `top`: element `i` from 0 is `E(x) + x` of element `x = i + 1`, under a public key.
+///
+/// In the ideal cipher model that is one-way, and it costs less than a hash: long chains are walked online.
 fn chain(top: Block, len: usize) -> Vec<Block> {
-    let hash = blake3::Hasher::new_derive_key(CHAIN);
+    let public = Aes128::new(first_block(&blake3::Hasher::new_derive_key(CHAIN)));
     let mut chain = vec![top];
     while chain.len() < len {
-        chain.push(first_block(hash.clone().update(&chain[chain.len() - 1].to_bytes())));
+        let last = chain[chain.len() - 1];
+        chain.push(public.encrypt(last) ^ last);
     }
     chain.reverse();
     chain
