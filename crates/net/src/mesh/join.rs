@@ -82,7 +82,7 @@ impl Mesh {
     ///
     /// What it costs is not counted in the mesh's traffic before and after steps: take the difference.
     ///
-    /// *Errors:* as [`MeshError`] says; those that have joined, or come within [`FAREWELL`], are told whom it was over.
+    /// *Errors:* as [`MeshError`] says; those that have joined, or come within a second, are told whom it was over.
     pub async fn join(
         party: u16,
         peers: &PeersFile,
