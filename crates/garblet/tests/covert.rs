@@ -152,7 +152,10 @@ fn an_oblivious_transfer_with_public_keys_for_each_wire() {
     let mut config = all()[0];
     config.covert.ot = Ot::Pvw;
     let error = predict(&library::find("lib:add(4)").unwrap(), 2, config).unwrap_err().to_string();
-    assert_eq!(error, "covert cannot run program `add(4)`: the OT pvw is there for the form al07 alone");
+    assert_eq!(
+        error,
+        "covert cannot run program `add(4)`: the OT pvw goes with form=al07 alone: give that too, or leave it out"
+    );
 }
 
 #[test]
@@ -161,7 +164,10 @@ fn a_scheme_of_2009_is_refused_where_seeds_are_taken() {
     let mut config = Config::of(Protocol::Covert);
     config.set("scheme", "base").unwrap();
     let error = predict(&program, 2, config).unwrap_err().to_string();
-    assert_eq!(error, "covert cannot run program `millionaires(8)`: the scheme base is there for the form al07 alone");
+    assert_eq!(
+        error,
+        "covert cannot run program `millionaires(8)`: the scheme base goes with form=al07 alone: give that too, or leave it out"
+    );
 }
 
 #[test]

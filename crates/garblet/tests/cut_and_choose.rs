@@ -107,7 +107,7 @@ fn a_scheme_of_2009_is_refused_where_its_form_is_not_asked_for() {
     let mut config = Config::of(Protocol::CutAndChoose);
     config.set("scheme", "glnp").unwrap();
     let error = predict(&program, 2, config).unwrap_err().to_string();
-    let reason = "the scheme glnp is there for the form lp07 alone";
+    let reason = "the scheme glnp goes with form=lp07 alone: give that too, or leave it out";
     assert_eq!(error, format!("cut-and-choose cannot run program `millionaires(8)`: {reason}"));
 }
 

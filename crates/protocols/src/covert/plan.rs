@@ -42,7 +42,7 @@ impl Plan {
         let committed = Committed { garbler: true, evaluator: config.form == Form::Al07 };
         let name = program.name().to_string();
         let refuse = |reason| ProtocolError::Unsupported { protocol: NAME, program: name, reason };
-        let alone = "is there for the form al07 alone";
+        let alone = "goes with form=al07 alone: give that too, or leave it out";
         if config.form != Form::Al07 && config.ot == Ot::Pvw {
             return Err(refuse(format!("the OT pvw {alone}")));
         }

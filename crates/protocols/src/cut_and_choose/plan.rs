@@ -56,7 +56,10 @@ impl Plan {
         let mut blueprint = Blueprint::new(program, config.garbling, committed, config.hash_rows(), wires);
         if let Some(method) = config.published {
             if oblivious {
-                return Err(refuse(format!("the scheme {} is there for the form lp07 alone", method.name())));
+                return Err(refuse(format!(
+                    "the scheme {} goes with form=lp07 alone: give that too, or leave it out",
+                    method.name()
+                )));
             }
             let encoding = encoding(&config, bits, MATRIX_SEED);
             blueprint = blueprint.published(method, &encoding).map_err(|error| refuse(error.to_string()))?;
