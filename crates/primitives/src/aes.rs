@@ -62,10 +62,29 @@ impl Aes128 {
         self.backend.run(EncryptAll { round_keys: &self.round_keys, blocks });
     }
 
+    /// Adds masks to runs of blocks: mask `n` of base `b` is `E(x) + x` with `x = b + n`.
+    ///
+    /// # Panics
+    /// If a run has a base or blocks that are not there.
+    pub fn add_masks(&self, bases: &[Block], runs: &[MaskedRun], blocks: &mut [Block]) {
+        self.backend.run(AddMasks { round_keys: &self.round_keys, bases, runs, blocks });
+    }
+
     /// Writes the encryptions of the integers from `first` on (CTR mode; the counter wraps after 2^64 blocks).
     pub fn keystream(&self, first: u64, blocks: &mut [Block]) {
         self.backend.run(Keystream { round_keys: &self.round_keys, first, blocks });
     }
+}
+
+/// Blocks that get the masks 0, 1, ... of one base, see [`Aes128::add_masks`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MaskedRun {
+    /// The base's number.
+    pub base: u32,
+    /// The number of the first block.
+    pub at: u32,
+    /// How many blocks there are.
+    pub len: u32,
 }
 
 /// Adds the encryptions of 0, 1, ... to runs of blocks that lie one behind the other, under a key for each run, with the
@@ -205,6 +224,43 @@ fn stream<E: Engine>(e: E, key: &E::Key, first: u64, blocks: &mut [Block], put: 
         let [[x]] = e.encrypt(key, [[e.count(counter, 1)]]);
         rest.copy_from_slice(&e.store(put(e.load(&padded(rest)), x))[..rest.len()]);
     }
+}
+
+struct AddMasks<'a> {
+    round_keys: &'a [Block; 11],
+    bases: &'a [Block],
+    runs: &'a [MaskedRun],
+    blocks: &'a mut [Block],
+}
+
+impl Kernel for AddMasks<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Engine>(self, e: E) {
+        let key = e.key_from(self.round_keys);
+        for MaskedRun { base, at, len } in self.runs {
+            let base = e.splat(self.bases[*base as usize]);
+            let (quads, rest) = self.blocks[*at as usize..][..*len as usize].as_chunks_mut::<LANES>();
+            let mut number = 0;
+            for quad in quads {
+                *quad = e.store(masked(e, &key, base, number, e.load(quad)));
+                number += LANES as u64;
+            }
+            if !rest.is_empty() {
+                let quad = masked(e, &key, base, number, e.load(&padded(rest)));
+                rest.copy_from_slice(&e.store(quad)[..rest.len()]);
+            }
+        }
+    }
+}
+
+/// Four blocks and their masks: those from number `first` on of a base.
+#[inline(always)]
+fn masked<E: Engine>(e: E, key: &E::Key, base: E::Quad, first: u64, blocks: E::Quad) -> E::Quad {
+    let x = e.xor(base, e.count(first, 1));
+    let [[mask]] = e.encrypt(key, [[x]]);
+    e.xor3(blocks, mask, x)
 }
 
 struct AddKeystreams<'a> {
@@ -357,6 +413,27 @@ mod tests {
         for backend in Backend::available() {
             let mut blocks = plain.clone();
             add_keystreams_with_backend(backend, &keys, &lengths, &mut blocks);
+            assert!(blocks == expected, "{backend}");
+        }
+    }
+
+    #[test]
+    fn masks_are_added_to_runs_wherever_they_are_on_every_backend() {
+        let key = Block::from_u128(0x1b87_3593_cc9e_2d51);
+        let bases = [5, 1 << 100 | 3].map(Block::from_u128);
+        let runs = [(1, 30, 4), (0, 2, 3), (1, 7, 0), (0, 10, 9)].map(|(base, at, len)| MaskedRun { base, at, len });
+        let plain: Vec<Block> = (0..40).map(|i| Block::from_u128(i << 64)).collect();
+        let cipher = Aes128::with_backend(Backend::PORTABLE, key);
+        let mut expected = plain.clone();
+        for run in runs {
+            for n in 0..run.len {
+                let x = bases[run.base as usize] ^ Block::from_u128(n.into());
+                expected[(run.at + n) as usize] ^= cipher.encrypt(x) ^ x;
+            }
+        }
+        for backend in Backend::available() {
+            let mut blocks = plain.clone();
+            Aes128::with_backend(backend, key).add_masks(&bases, &runs, &mut blocks);
             assert!(blocks == expected, "{backend}");
         }
     }

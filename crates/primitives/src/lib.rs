@@ -23,7 +23,9 @@ mod ot_hash;
 mod prg;
 mod transpose;
 
-pub use aes::{Aes128, add_keystreams, add_keystreams_with_backend, encrypt_each, encrypt_each_with_backend};
+pub use aes::{
+    Aes128, MaskedRun, add_keystreams, add_keystreams_with_backend, encrypt_each, encrypt_each_with_backend,
+};
 pub use backend::{Backend, Kernel};
 pub use block::Block;
 pub use bound::{BARE_BLOCKS, bare_hash_calls, bare_xors};

@@ -3,6 +3,7 @@
 use garblet_garble::Seeds;
 use garblet_primitives::{Block, add_keystreams};
 
+use super::keys::Masks;
 use super::library::{KeyedLink, Side, TypeId};
 use super::material::{Material, Place};
 use super::secrets::{Secrets, Streams};
@@ -133,8 +134,8 @@ impl<'a> PieceGarbler<'a> {
         }
         let masked = self.streams.template(material, number, id, |secrets| {
             let keys = secrets.all(template);
-            let groups: Vec<_> = template.groups().iter().map(|group| (group.opens, group.blocks)).collect();
-            keys.is_some_and(|keys| keys.mask(&groups, &mut blocks))
+            let masks = Masks::new(template.groups().iter().map(|group| (group.opens, group.blocks)));
+            keys.is_some_and(|keys| keys.mask(&masks, &mut blocks))
         });
         debug_assert!(masked, "a template has keys for all its links");
         let kept = bytemuck::cast_slice(&outputs).to_vec();

@@ -1,6 +1,6 @@
 //! Keys of prepared links: how they hang together, and the masks that they make.
 
-use garblet_primitives::{Aes128, Block, add_keystreams};
+use garblet_primitives::{Aes128, Block, MaskedRun, add_keystreams};
 
 use super::template::{Opens, Part, Shape, Template};
 
@@ -30,14 +30,28 @@ const CHAIN: &str = "garblet 2026 components chain of keys v2";
 ///
 /// In the ideal cipher model that is one-way, and it costs less than a hash: long chains are walked online.
 fn chain(top: Block, len: usize) -> Vec<Block> {
-    let public = Aes128::new(first_block(&blake3::Hasher::new_derive_key(CHAIN)));
-    let mut chain = vec![top];
-    while chain.len() < len {
-        let last = chain[chain.len() - 1];
-        chain.push(public.encrypt(last) ^ last);
-    }
-    chain.reverse();
+    let [chain] = chains([top], [len]);
     chain
+}
+
+/// Chains that end with `tops`, side by side.
+fn chains<const N: usize>(tops: [Block; N], lengths: [usize; N]) -> [Vec<Block>; N] {
+    let public = Aes128::new(first_block(&blake3::Hasher::new_derive_key(CHAIN)));
+    let mut chains = tops.map(|top| vec![top]);
+    let mut last = tops;
+    for length in 1..lengths.into_iter().max().unwrap_or(0) {
+        let mut next = last;
+        public.encrypt_batch(&mut next);
+        next.iter_mut().zip(last).for_each(|(next, last)| *next ^= last);
+        for (chain, (next, own)) in chains.iter_mut().zip(next.into_iter().zip(lengths)) {
+            if length < own {
+                chain.push(next);
+            }
+        }
+        last = next;
+    }
+    chains.iter_mut().for_each(|chain| chain.reverse());
+    chains
 }
 
 /// What opens a part of a template.
@@ -77,13 +91,57 @@ pub(super) enum LinkKeys {
     Rectangle(GridKeys),
 }
 
-/// Those of a grid: a group of links has the key of a row and that of a column, which together make its masks.
+/// Those of a grid: a group of links has the key of a line and that of a column, which together make its masks.
 pub(super) struct GridKeys {
-    /// Those that are known: of the links into the cells of each row, of those into the foot under each, and of those along
-    /// the foot. Row 0 is none of the grid's.
-    rows: Vec<Option<Aes128>>,
-    row_count: usize,
+    /// Those that are known, see [`line_and_column`].
+    lines: Vec<Option<Aes128>>,
     columns: Vec<Block>,
+}
+
+/// The line of a group, and its column: the links into the cells of row `i` are line `2 i`, those into the foot under it
+/// line `2 i + 1`, and those along the foot line 1, as there is no row 0.
+fn line_and_column(opens: Opens) -> Option<(usize, u32)> {
+    match opens {
+        Opens::Cell(i, j) => Some((2 * i as usize, j)),
+        Opens::FootUnder(i, j) => Some((2 * i as usize + 1, j)),
+        Opens::Foot(j) => Some((1, j)),
+        Opens::Level(_) => None,
+    }
+}
+
+/// Which masks go to which blocks of groups of links that lie one behind the other: worked out once for a part.
+pub(super) struct Masks {
+    /// The levels of a chain or a tree, and their lengths.
+    levels: Vec<(u32, usize)>,
+    /// The groups of a grid by their lines.
+    lines: Vec<Vec<MaskedRun>>,
+    blocks: usize,
+}
+
+impl Masks {
+    /// Those of groups, of which is said what opens each and how many blocks it has.
+    pub(super) fn new(groups: impl Iterator<Item = (Opens, usize)>) -> Self {
+        let mut masks = Masks { levels: Vec::new(), lines: Vec::new(), blocks: 0 };
+        for (opens, length) in groups {
+            match (opens, line_and_column(opens)) {
+                (_, Some((line, base))) => {
+                    if masks.lines.len() <= line {
+                        masks.lines.resize(line + 1, Vec::new());
+                    }
+                    masks.lines[line].push(MaskedRun { base, at: masks.blocks as u32, len: length as u32 });
+                }
+                (Opens::Level(level), None) => masks.levels.push((level, length)),
+                (_, None) => {}
+            }
+            masks.blocks += length;
+        }
+        masks
+    }
+
+    /// How many blocks there are.
+    pub(super) fn blocks(&self) -> usize {
+        self.blocks
+    }
 }
 
 /// The secrets of one template: as many blocks as [`secret_blocks`] says.
@@ -128,10 +186,8 @@ impl TemplateSecrets<'_> {
             (Shape::Chain(shape), [top]) => Some(LinkKeys::Levels(chain(*top, shape.length as usize))),
             (Shape::Tree(shape), [top]) => Some(LinkKeys::Levels(chain(*top, shape.levels as usize))),
             (Shape::Grid(shape), [rows, columns, along, under @ ..]) => {
-                let [most_rows, most_columns] = shape.size.map(|n| n as usize + 1);
-                let under = std::iter::once(None).chain(under.iter().map(|key| Some(*key)));
-                let (rows, columns) = (chain(*rows, most_rows), chain(*columns, most_columns));
-                Some(LinkKeys::Rectangle(GridKeys::new(&rows, columns, under, Some(*along))))
+                let under = (1..).zip(under.iter().copied());
+                Some(LinkKeys::Rectangle(GridKeys::new([*rows, *columns], shape.size, under, Some(*along))))
             }
             _ => None,
         }
@@ -143,11 +199,10 @@ impl LinkKeys {
     pub(super) fn revealed(part: Part, reveal: &Reveal) -> Option<Self> {
         match (part, reveal) {
             (Part::Levels(n), Reveal::Levels(key)) => Some(LinkKeys::Levels(chain(*key, n as usize))),
-            (Part::Rectangle(a, b, _), Reveal::Rectangle([rows, columns], foot)) => {
-                let [a, b] = [a as usize + 1, b as usize + 1];
-                let under = (1..a).map(|_| None).chain([foot.map(|[key, _]| key)]);
+            (Part::Rectangle(a, b, _), Reveal::Rectangle(ends, foot)) => {
+                let under = foot.map(|[key, _]| (a as usize, key));
                 let along = foot.map(|[_, along]| along);
-                Some(LinkKeys::Rectangle(GridKeys::new(&chain(*rows, a), chain(*columns, b), under, along)))
+                Some(LinkKeys::Rectangle(GridKeys::new(*ends, [a, b], under.into_iter(), along)))
             }
             _ => None,
         }
@@ -155,90 +210,56 @@ impl LinkKeys {
 
     /// Adds the masks of groups of links to their blocks, which masks them or unmasks them.
     ///
-    /// *Shape*: `groups` are what opens each and how many blocks it has; the blocks follow one another.
-    ///
-    /// Returns whether all keys are there; if not, no block has changed.
-    pub(super) fn mask(&self, groups: &[(Opens, usize)], blocks: &mut [Block]) -> bool {
-        if groups.iter().map(|(_, length)| length).sum::<usize>() != blocks.len() {
-            return false;
-        }
-        match self {
-            LinkKeys::Levels(keys) => mask_levels(keys, groups, blocks),
-            LinkKeys::Rectangle(keys) => keys.mask(groups, blocks),
-        }
-        .is_some()
+    /// Returns whether all keys are there, and as many blocks; if not, no block has changed.
+    pub(super) fn mask(&self, masks: &Masks, blocks: &mut [Block]) -> bool {
+        blocks.len() == masks.blocks
+            && match self {
+                LinkKeys::Levels(keys) => masks.lines.is_empty() && mask_levels(keys, &masks.levels, blocks).is_some(),
+                LinkKeys::Rectangle(keys) => masks.levels.is_empty() && keys.mask(&masks.lines, blocks).is_some(),
+            }
     }
 }
 
-fn mask_levels(keys: &[Block], groups: &[(Opens, usize)], blocks: &mut [Block]) -> Option<()> {
-    let key = |opens: Opens| match opens {
-        Opens::Level(level) => keys.get(level as usize).copied(),
-        _ => None,
-    };
-    let keys = groups.iter().map(|(opens, _)| key(*opens)).collect::<Option<Vec<Block>>>()?;
-    let lengths: Vec<usize> = groups.iter().map(|(_, length)| *length).collect();
+fn mask_levels(keys: &[Block], levels: &[(u32, usize)], blocks: &mut [Block]) -> Option<()> {
+    let keys = levels.iter().map(|(level, _)| keys.get(*level as usize).copied()).collect::<Option<Vec<Block>>>()?;
+    let lengths: Vec<usize> = levels.iter().map(|(_, length)| *length).collect();
     add_keystreams(&keys, &lengths, blocks);
     Some(())
 }
 
 impl GridKeys {
+    /// Those of so many rows and columns, whose chains end with `ends`; `under` are the keys under rows that are known.
     fn new(
-        cells: &[Block],
-        columns: Vec<Block>,
-        under: impl Iterator<Item = Option<Block>>,
+        ends: [Block; 2],
+        size: [u32; 2],
+        under: impl Iterator<Item = (usize, Block)>,
         along: Option<Block>,
     ) -> Self {
-        let row_count = cells.len();
-        let foot = under.chain([along]).map(|key| key.map(Aes128::new));
-        GridKeys { rows: Aes128::many(cells).into_iter().map(Some).chain(foot).collect(), row_count, columns }
-    }
-
-    /// The row and the column of a group, if their keys are there.
-    fn of(&self, opens: Opens) -> Option<(usize, usize)> {
-        let in_range = |row: u32| (row as usize) < self.row_count;
-        let (row, column) = match opens {
-            Opens::Cell(i, j) if in_range(i) => (i as usize, j as usize),
-            Opens::FootUnder(i, j) if in_range(i) => (self.row_count + i as usize, j as usize),
-            Opens::Foot(j) => (2 * self.row_count, j as usize),
-            _ => return None,
-        };
-        let is_there = self.rows.get(row)?.is_some() && column < self.columns.len();
-        is_there.then_some((row, column))
-    }
-
-    fn mask(&self, groups: &[(Opens, usize)], blocks: &mut [Block]) -> Option<()> {
-        let at = groups.iter().map(|(opens, _)| self.of(*opens)).collect::<Option<Vec<_>>>()?;
-        let mut widths = vec![0; self.rows.len()];
-        for ((row, _), (_, length)) in at.iter().zip(groups) {
-            widths[*row] = widths[*row].max(*length);
+        let [rows, columns] = chains(ends, size.map(|n| n as usize + 1));
+        let mut of_line: Vec<(usize, Block)> = rows.iter().enumerate().skip(1).map(|(i, key)| (2 * i, *key)).collect();
+        of_line.extend(under.map(|(i, key)| (2 * i + 1, key)));
+        of_line.extend(along.map(|key| (1, key)));
+        let keys: Vec<Block> = of_line.iter().map(|(_, key)| *key).collect();
+        let mut lines = vec![None; 2 * rows.len()];
+        for ((line, _), key) in of_line.into_iter().zip(Aes128::many(&keys)) {
+            lines[line] = Some(key);
         }
-        // A row at a time, for all of its columns.
-        let of_row = |(key, width): (&Option<Aes128>, &usize)| match key {
-            Some(key) => joined(key, &self.columns, *width),
-            None => Vec::new(),
-        };
-        let masks: Vec<Vec<Block>> = self.rows.iter().zip(&widths).map(of_row).collect();
-        let mut rest = blocks;
-        for ((row, column), (_, length)) in at.into_iter().zip(groups) {
-            let (now, later) = std::mem::take(&mut rest).split_at_mut(*length);
-            let own = &masks[row][column * widths[row]..][..*length];
-            now.iter_mut().zip(own).for_each(|(block, mask)| *block ^= *mask);
-            rest = later;
+        GridKeys { lines, columns }
+    }
+
+    /// Masks a line at a time.
+    ///
+    /// Mask `k` of keys `a` and `b` is `E(a, x) + x` with `x = b + k`: in the ideal cipher model a random function of all
+    /// three.
+    fn mask(&self, lines: &[Vec<MaskedRun>], blocks: &mut [Block]) -> Option<()> {
+        let in_columns = |runs: &[MaskedRun]| runs.iter().all(|run| (run.base as usize) < self.columns.len());
+        let used = lines.iter().enumerate().filter(|(_, runs)| !runs.is_empty());
+        let key =
+            |(line, runs): (usize, &'_ Vec<MaskedRun>)| in_columns(runs).then(|| self.lines.get(line)?.as_ref())?;
+        let keys = used.clone().map(key).collect::<Option<Vec<&Aes128>>>()?;
+        for (key, (_, runs)) in keys.into_iter().zip(used) {
+            key.add_masks(&self.columns, runs, blocks);
         }
         Some(())
     }
-}
-
-/// The masks that a row's key makes with those of columns: so many for each column.
-///
-/// Mask `k` of keys `a` and `b` is `E(a, x) + x` with `x = b + k`: in the ideal cipher model a random function of all three.
-fn joined(row: &Aes128, columns: &[Block], count: usize) -> Vec<Block> {
-    let numbered = |column: &Block| {
-        let column = *column;
-        (0..count as u128).map(move |k| column ^ Block::from_u128(k))
-    };
-    let mut masks: Vec<Block> = columns.iter().flat_map(numbered).collect();
-    row.encrypt_batch(&mut masks);
-    masks.iter_mut().zip(columns.iter().flat_map(numbered)).for_each(|(mask, x)| *mask ^= x);
-    masks
 }

@@ -5,12 +5,11 @@ use garblet_circuit::Bits;
 use garblet_primitives::{Block, add_keystreams};
 use zeroize::Zeroizing;
 
-use super::keys::{LinkKeys, Reveal};
+use super::keys::{LinkKeys, Masks, Reveal};
 use super::material::Material;
 use super::plan::Plan;
 use super::run::{self, Piece};
 use super::steps::Steps;
-use super::template::Opens;
 use super::{EVALUATOR, GARBLER, NAME, execute};
 use crate::{error::ProtocolError, interface};
 
@@ -24,8 +23,8 @@ pub(super) struct Work {
     tables: Vec<u8>,
     /// Active labels; where which is, say the steps.
     pub(super) labels: Zeroizing<Vec<Block>>,
-    /// For each use of a template, the groups of its links that are opened, each with its number of blocks.
-    opened: Vec<Vec<(Opens, usize)>>,
+    /// For each use of a template, the masks of its links that are opened.
+    masks: Vec<Masks>,
 }
 
 impl Work {
@@ -38,16 +37,16 @@ impl Work {
             program: format!("of {} labels", plan.labels),
             reason: "labels are counted in 32 bits".into(),
         })?;
-        let opened = plan.uses.iter().map(|used| {
+        let masks = plan.uses.iter().map(|used| {
             let groups = material.library().templates()[used.template as usize].groups().iter();
-            groups.filter(|group| used.part.opens(group.opens)).map(|group| (group.opens, group.blocks)).collect()
+            Masks::new(groups.filter(|group| used.part.opens(group.opens)).map(|group| (group.opens, group.blocks)))
         });
         Ok(Work {
             links: Zeroizing::new(vec![Block::ZERO; plan.links + plan.longest_feed]),
             tables: vec![0; plan.table_bytes],
             labels: Zeroizing::new(vec![Block::ZERO; steps.labels()]),
             steps,
-            opened: opened.collect(),
+            masks: masks.collect(),
         })
     }
 
@@ -115,13 +114,12 @@ impl Work {
 
     fn open_templates(&mut self, material: &Material, plan: &Plan, reveals: &[Block]) -> Result<(), ProtocolError> {
         let mut reveals = reveals;
-        for ((used, first), opened) in plan.uses.iter().zip(&plan.use_links).zip(&self.opened) {
+        for ((used, first), masks) in plan.uses.iter().zip(&plan.use_links).zip(&self.masks) {
             let (own, later) = reveals.split_at(used.part.reveal_blocks());
             reveals = later;
-            let blocks = opened.iter().map(|(_, blocks)| blocks).sum();
-            let links = &mut self.links[*first..][..blocks];
+            let links = &mut self.links[*first..][..masks.blocks()];
             let keys = Reveal::from_blocks(used.part, own).and_then(|reveal| LinkKeys::revealed(used.part, &reveal));
-            if !keys.is_some_and(|keys| keys.mask(opened, links)) {
+            if !keys.is_some_and(|keys| keys.mask(masks, links)) {
                 let name = &material.library().templates()[used.template as usize].name;
                 let (expected, got) = (format!("what opens {:?} of `{name}`", used.part), "less".into());
                 return Err(ProtocolError::Material { what: "keys of a template", expected, got });

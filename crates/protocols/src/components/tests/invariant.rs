@@ -9,7 +9,7 @@ use garblet_circuit::random;
 use garblet_ot::Choices;
 use rand::{SeedableRng, rngs::StdRng};
 
-use super::super::keys::{LinkKeys, Reveal};
+use super::super::keys::{LinkKeys, Masks, Reveal};
 use super::super::material::Place;
 use super::super::plan::{Origin, Plan};
 use super::super::template::EdgeSource;
@@ -153,7 +153,8 @@ fn check_reveals(plan: &Plan, pair: &Pair, reveals: &[Block], values: &[bool]) {
         let reveal = Reveal::from_blocks(used.part, own).unwrap();
         let keys = LinkKeys::revealed(used.part, &reveal).unwrap();
         for group in template.groups() {
-            let opens = keys.mask(&[(group.opens, group.blocks)], &mut vec![Block::ZERO; group.blocks]);
+            let masks = Masks::new(std::iter::once((group.opens, group.blocks)));
+            let opens = keys.mask(&masks, &mut vec![Block::ZERO; group.blocks]);
             assert_eq!(opens, used.part.opens(group.opens), "{:?} of {:?}", group.opens, used.part);
             for edge in group.edges.iter().filter(|_| opens) {
                 let task = |cell: u32| plan.tasks[plan.task_of[used.instance(cell).unwrap().0 as usize]];
