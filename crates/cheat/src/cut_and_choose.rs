@@ -1,6 +1,10 @@
 //! Deviations from `cut-and-choose`.
 
-use std::sync::Arc;
+use std::{
+    collections::BTreeMap,
+    num::NonZeroUsize,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use garblet_circuit::{Bits, Program};
 use garblet_net::memory_pair;
@@ -46,11 +50,15 @@ pub enum GarblerDeviation {
     OtherProgram,
     /// Sends the head of the circuit before in place of its own.
     ReplayedHead,
+    /// Gives another digest than the circuit has.
+    WrongDigest,
+    /// Flips a bit of every table that it sends, but not of those that it made the digest of.
+    OtherThanDigest,
 }
 
 impl GarblerDeviation {
     /// One of every kind, with the check that finds it where the circuit is checked, if it does, and where it is evaluated.
-    pub const ALL: [(GarblerDeviation, Option<Check>, Option<Check>); 11] = [
+    pub const ALL: [(GarblerDeviation, Option<Check>, Option<Check>); 13] = [
         (GarblerDeviation::WrongTables, Some(Check::CircuitOfSeed), None),
         (GarblerDeviation::OtherInput, None, Some(Check::GarblerInput)),
         (GarblerDeviation::SpoiledLabel { wire: 0, branch: false }, Some(Check::LabelOfSeed), None),
@@ -62,6 +70,8 @@ impl GarblerDeviation {
         (GarblerDeviation::WrongSeed, Some(Check::CircuitOfSeed), None),
         (GarblerDeviation::OtherProgram, Some(Check::CircuitOfSeed), None),
         (GarblerDeviation::ReplayedHead, Some(Check::CircuitOfSeed), Some(Check::GarblerLabel)),
+        (GarblerDeviation::WrongDigest, Some(Check::CircuitOfSeed), Some(Check::CommittedCircuit)),
+        (GarblerDeviation::OtherThanDigest, None, Some(Check::CommittedCircuit)),
     ];
 }
 
@@ -131,14 +141,20 @@ pub enum EvaluatorDeviation {
     FalseTag,
     /// Opens its coins to others than it committed to; in the published form.
     FalseCoins,
+    /// Tells one more circuit to evaluate than agreed, the first that it checks.
+    OneMore,
+    /// Tells one circuit less to evaluate than agreed, the first that it evaluates.
+    OneLess,
 }
 
 impl EvaluatorDeviation {
     /// All of them, with the check that finds each.
-    pub const ALL: [(EvaluatorDeviation, Check); 3] = [
+    pub const ALL: [(EvaluatorDeviation, Check); 5] = [
         (EvaluatorDeviation::FalseOutput, Check::OutputTag),
         (EvaluatorDeviation::FalseTag, Check::OutputTag),
         (EvaluatorDeviation::FalseCoins, Check::CoinTossOpening),
+        (EvaluatorDeviation::OneMore, Check::ToldSplit),
+        (EvaluatorDeviation::OneLess, Check::ToldSplit),
     ];
 }
 
@@ -150,20 +166,26 @@ pub struct CheatingGarbler {
     pub bad: usize,
     /// What [`GarblerDeviation::OtherProgram`] garbles.
     pub other: Arc<Program>,
-    last_head: Vec<u8>,
+    /// The heads of circuits as they should be.
+    heads: BTreeMap<usize, Vec<u8>>,
+    /// Whether what it makes now is sent: digests were before.
+    is_sending: bool,
 }
 
 impl CheatingGarbler {
     /// One that does that in circuits `0..bad`.
     pub fn new(deviation: GarblerDeviation, bad: usize, other: Arc<Program>) -> Self {
-        CheatingGarbler { deviation, bad, other, last_head: Vec::new() }
+        CheatingGarbler { deviation, bad, other, heads: BTreeMap::new(), is_sending: false }
     }
 }
 
 impl Conduct<Step> for CheatingGarbler {
     fn touch(&mut self, step: Step, circuit: usize, bytes: &mut [u8]) {
         use GarblerDeviation as D;
-        let head = (step == Step::Head).then(|| bytes.to_vec());
+        self.is_sending |= step == Step::CircuitDigest;
+        if step == Step::Head {
+            self.heads.insert(circuit, bytes.to_vec());
+        }
         if circuit < self.bad {
             match (self.deviation, step) {
                 (D::WrongTables, Step::Tables) => bytes.iter_mut().step_by(32).for_each(|byte| *byte ^= 1),
@@ -181,11 +203,12 @@ impl Conduct<Step> for CheatingGarbler {
                 (D::WrongHashBit, Step::Head) => bytes[bytes.len() - 16] ^= 1,
                 (D::WrongDecodingBit, Step::Tail) => bytes[0] ^= 1,
                 (D::WrongSeed, Step::Seed) => bytes[0] ^= 1,
-                (D::ReplayedHead, Step::Head) if circuit > 0 => bytes.copy_from_slice(&self.last_head),
+                (D::ReplayedHead, Step::Head) if circuit > 0 => bytes.copy_from_slice(&self.heads[&(circuit - 1)]),
+                (D::WrongDigest, Step::CircuitDigest) => bytes[0] ^= 1,
+                (D::OtherThanDigest, Step::Tables) if self.is_sending => bytes[0] ^= 1,
                 _ => {}
             }
         }
-        self.last_head = head.unwrap_or_else(|| std::mem::take(&mut self.last_head));
     }
 
     fn input(&mut self, circuit: usize, bits: &mut Bits) {
@@ -211,6 +234,8 @@ impl Conduct<Step> for CheatingEvaluator {
         match (self.deviation, step) {
             (EvaluatorDeviation::FalseOutput, Step::Result) => bytes[0] ^= 1,
             (EvaluatorDeviation::FalseCoins, Step::TossOpening) => bytes[0] ^= 1,
+            (EvaluatorDeviation::OneMore, Step::ToldSplit) => flip_first(bytes, true),
+            (EvaluatorDeviation::OneLess, Step::ToldSplit) => flip_first(bytes, false),
             // The tag is as long as its field's elements are, and behind the output.
             (EvaluatorDeviation::FalseTag, Step::Result) => {
                 let last = bytes.len() - 2;
@@ -221,7 +246,66 @@ impl Conduct<Step> for CheatingEvaluator {
     }
 }
 
-/// Runs both parties, each with its conduct, on one thread and with generators of `seed`; what either came to.
+/// An evaluator that says that it evaluates the first circuit that it checks, and checks the first that it evaluates.
+pub struct OtherSplit;
+
+impl Conduct<Step> for OtherSplit {
+    fn touch(&mut self, step: Step, _index: usize, bytes: &mut [u8]) {
+        if step == Step::ToldSplit {
+            let (checked, evaluated) = (first(bytes, true), first(bytes, false));
+            for at in [checked, evaluated] {
+                bytes[at / 8] ^= 1 << (at % 8);
+            }
+        }
+    }
+}
+
+/// The place of the first bit that is `value`.
+fn first(bytes: &[u8], value: bool) -> usize {
+    (0..8 * bytes.len()).find(|at| (bytes[at / 8] >> (at % 8) & 1 == 1) == value).expect("a split has both")
+}
+
+/// Flips the first bit that is `value`.
+fn flip_first(bytes: &mut [u8], value: bool) {
+    let at = first(bytes, value);
+    bytes[at / 8] ^= 1 << (at % 8);
+}
+
+/// A garbler that does what the protocol says, and keeps what it made of circuits.
+#[derive(Clone, Default)]
+pub struct RecordingGarbler {
+    parts: Arc<Mutex<Recorded>>,
+}
+
+/// What a garbler made of circuits.
+#[derive(Clone, Default)]
+pub struct Recorded {
+    /// What it made digests of: each part by its circuit, as it came.
+    pub hashed: BTreeMap<usize, Vec<Vec<u8>>>,
+    /// What it sent.
+    pub sent: BTreeMap<usize, Vec<Vec<u8>>>,
+    is_sending: bool,
+}
+
+impl RecordingGarbler {
+    /// What was kept so far.
+    pub fn recorded(&self) -> Recorded {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Conduct<Step> for RecordingGarbler {
+    fn touch(&mut self, step: Step, circuit: usize, bytes: &mut [u8]) {
+        let mut recorded = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        recorded.is_sending |= step == Step::CircuitDigest;
+        let parts = if recorded.is_sending { &mut recorded.sent } else { &mut recorded.hashed };
+        if [Step::Head, Step::Tables, Step::Tail].contains(&step) {
+            parts.entry(circuit).or_default().push(bytes.to_vec());
+        }
+    }
+}
+
+/// Runs both parties, each with its conduct, on one thread, with one worker each and with generators of `seed`; what either came to.
 pub fn run(
     program: &Arc<Program>,
     inputs: &[Bits],
@@ -236,11 +320,13 @@ pub fn run(
         (program, inputs, seed),
         memory_pair,
         async |session, own| {
+            session.set_workers(NonZeroUsize::MIN);
             let mut role = Garbler::setup_with(session, plan(())?, garbler).await?;
             let prepared = role.prepare(session).await?;
             role.online(session, prepared, own).await
         },
         async |session, own| {
+            session.set_workers(NonZeroUsize::MIN);
             let mut role = Evaluator::setup_with(session, plan(())?, evaluator).await?;
             let prepared = role.prepare(session).await?;
             role.online(session, prepared, own).await

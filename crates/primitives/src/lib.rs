@@ -21,6 +21,7 @@ pub mod gf256;
 mod joint_hash;
 mod ot_hash;
 mod prg;
+mod short_hash;
 mod transpose;
 
 pub use aes::{
@@ -39,4 +40,5 @@ pub use joint_hash::{
 };
 pub use ot_hash::OtHash;
 pub use prg::Prg;
+pub use short_hash::{SHORT_BYTES, short_hashes, short_hashes_with_backend};
 pub use transpose::{ROWS, transpose, transpose_with_backend};

@@ -5,7 +5,7 @@
 
 use garblet_circuit::Party;
 use garblet_net::Channel;
-use garblet_primitives::{Block, Commitment, Opened, Opening, OpeningMismatch, Prg};
+use garblet_primitives::{Block, Commitment, Opened, Opening, OpeningMismatch, Prg, SHORT_BYTES, short_hashes};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -13,6 +13,9 @@ use crate::error::ProtocolError;
 
 /// Separates session identifiers from all other uses of BLAKE3.
 const CONTEXT: &str = "garblet 2026 session identifier";
+
+/// Bytes that say where in its session something belongs.
+const POSITION_BYTES: usize = 12;
 
 /// Payload bytes that each party sends to agree on a [`SessionId`].
 pub const NONCE_BYTES: u64 = 32;
@@ -116,6 +119,21 @@ impl Place {
         blake3::keyed_hash(&self.session, bytes).into()
     }
 
+    /// The hashes of blocks, each of which belongs to the index that comes with it: each as [`Place::digest`] gives it.
+    pub fn digest_each(&self, blocks: impl Iterator<Item = (u64, Block)>) -> Vec<[u8; 32]> {
+        let messages: Zeroizing<Vec<[u8; SHORT_BYTES]>> = Zeroizing::new(
+            blocks
+                .map(|(index, block)| {
+                    let mut message = [0; SHORT_BYTES];
+                    message[..POSITION_BYTES].copy_from_slice(&self.at(index).position());
+                    message[POSITION_BYTES..][..16].copy_from_slice(&block.to_bytes());
+                    message
+                })
+                .collect(),
+        );
+        short_hashes(&self.session, POSITION_BYTES + 16, &messages)
+    }
+
     /// The hash of a long message that belongs here, piece by piece: in the end [`Place::digest`] of it all.
     pub fn hasher(&self) -> Hasher {
         let mut hash = blake3::Hasher::new_keyed(&self.session);
@@ -146,16 +164,16 @@ impl Place {
         commitment.open(&self.encode(), message, opening)
     }
 
-    fn position(&self) -> [u8; 12] {
-        let mut bytes = [0; 12];
+    fn position(&self) -> [u8; POSITION_BYTES] {
+        let mut bytes = [0; POSITION_BYTES];
         bytes[..2].copy_from_slice(&self.party.to_le_bytes());
         (bytes[2], bytes[3]) = (self.step, self.branch);
         bytes[4..].copy_from_slice(&self.index.to_le_bytes());
         bytes
     }
 
-    fn encode(&self) -> [u8; 44] {
-        let mut bytes = [0; 44];
+    fn encode(&self) -> [u8; 32 + POSITION_BYTES] {
+        let mut bytes = [0; 32 + POSITION_BYTES];
         bytes[..32].copy_from_slice(&self.session);
         bytes[32..].copy_from_slice(&self.position());
         bytes
@@ -217,6 +235,15 @@ mod tests {
         let mut hasher = place().hasher();
         [b"m", b"n"].iter().for_each(|piece| hasher.add(*piece));
         assert_eq!(hasher.finish(), place().digest(b"mn"));
+    }
+
+    #[test]
+    fn many_blocks_have_the_hashes_that_each_has() {
+        let blocks: Vec<(u64, Block)> =
+            (0..37).map(|i| (i / 2 + (1 << 40), Block::from_u128(u128::from(i) << 77 | 1))).collect();
+        let hashes = place().digest_each(blocks.iter().copied());
+        let each = blocks.iter().map(|(index, block)| place().at(*index).digest(&block.to_bytes()));
+        assert!(hashes.into_iter().eq(each));
     }
 
     #[test]

@@ -45,6 +45,10 @@ checks! {
     LabelOfSeed = "a label that it sent by oblivious transfer is not that of the checked circuit",
     /// The garbler's messages in the oblivious transfers of a checked circuit are what its seed gives.
     OtOfSeed = "what it said in the oblivious transfers of a circuit is not what its seed gives",
+    /// The evaluator tells as many circuits to evaluate as agreed.
+    ///
+    /// More or fewer would be of no use to it, see [`crate::cut_and_choose`], but then a run would cost otherwise than its formulas say.
+    ToldSplit = "it tells another number of circuits to evaluate than agreed",
     /// The evaluator can show that it does not know the seed of the circuit that it evaluates.
     Witness = "it cannot show that it did not take the seed of the circuit that it evaluates",
     /// The evaluated circuit is the one that was committed to.

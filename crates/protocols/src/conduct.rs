@@ -4,7 +4,7 @@
 //! be sent. Its parties are generic over it, and [`Honest`] is all that a caller can get: compiled, it is nothing, so there is
 //! no cheating branch in the code that users run. A test implements the trait to run the honest code with one deviation.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use garblet_circuit::{Bits, Program};
 
@@ -32,3 +32,47 @@ pub trait Conduct<Step>: Send + Sync + 'static {
 pub struct Honest;
 
 impl<Step> Conduct<Step> for Honest {}
+
+/// A conduct that the threads of one party share.
+pub(crate) struct Common<C>(Arc<Mutex<C>>);
+
+impl<C> Clone for Common<C> {
+    fn clone(&self) -> Self {
+        Common(self.0.clone())
+    }
+}
+
+impl<C> Common<C> {
+    /// That conduct.
+    pub(crate) fn new(conduct: C) -> Self {
+        Common(Arc::new(Mutex::new(conduct)))
+    }
+
+    /// As [`Conduct::touch`].
+    pub(crate) fn touch<Step>(&self, step: Step, index: usize, bytes: &mut [u8])
+    where
+        C: Conduct<Step>,
+    {
+        self.lock().touch(step, index, bytes);
+    }
+
+    /// As [`Conduct::input`].
+    pub(crate) fn input<Step>(&self, index: usize, bits: &mut Bits)
+    where
+        C: Conduct<Step>,
+    {
+        self.lock().input(index, bits);
+    }
+
+    /// As [`Conduct::program`].
+    pub(crate) fn program<Step>(&self, index: usize) -> Option<Arc<Program>>
+    where
+        C: Conduct<Step>,
+    {
+        self.lock().program(index)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, C> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -8,11 +8,12 @@ use crate::{
     binding::NONCE_BYTES,
     coin_toss,
     phase::{Communication, Phase},
+    seeded::digests::DIGEST_BYTES,
 };
 
 /// What a phase of one run of `plan` costs `party`, both hellos given.
 ///
-/// With `s` circuits, `T` bytes of tables each, `m` wires of the evaluator's encoded input, `n` wires of the garbler with those
+/// With `s` circuits, of which `e` are evaluated, `T` bytes of tables each, `m` wires of the evaluator's encoded input, `n` wires of the garbler with those
 /// that hide the hash of `h` bits, `n1` input bits and `m1` output bits of the evaluator, the message of `t` bits to the garbler
 /// included, `[x]` bits filled up to blocks of 16 bytes:
 ///
@@ -20,7 +21,7 @@ use crate::{
 /// |---|---|---|
 /// | setup | hello, 32, base OT messages | hello, 32, base OT messages, tags of trees |
 /// | prepare | 16 | checked OT extension by `m + s`, 16, s/8 |
-/// | online | s (16 (2 m + n + 1) + 16 + 64 n + \[h\] + T + \[m1\]) | n1/8, 16, t/8 |
+/// | online | s (16 (2 m + n + 1) + 32) + e (16 + 64 n + \[h\] + T + \[m1\]) | n1/8, 16, s/8, t/8 |
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello; 2]) -> Communication {
     let peer = if party == GARBLER { EVALUATOR } else { GARBLER };
     Communication {
@@ -32,7 +33,6 @@ pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello; 2]
 
 fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello; 2]) -> u64 {
     let (width, sigma) = (plan.config().ot_width, plan.config().sigma());
-    let circuits = plan.circuits() as u64;
     let ots = (plan.blueprint().evaluator_wires() + plan.cut_ots()) as u64;
     let packed = |bits: usize| bits.div_ceil(8) as u64;
     match (phase, from == GARBLER) {
@@ -44,12 +44,19 @@ fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello; 2]) -> u64 {
         (Phase::Prepare, false) => width.checked_extension_bytes(ots, sigma)[1] + 16 + packed(plan.cut_ots()),
         (Phase::Build, _) => 0,
         (Phase::Online, true) => {
-            let parts: usize = plan.blueprint().circuit_blocks();
-            circuits * 16 * (plan.key_blocks() + parts) as u64 + lp07_bytes(plan, GARBLER)
+            let blocks = plan.circuits() * plan.key_blocks() + plan.sent_circuits() * plan.blueprint().circuit_blocks();
+            let form = match plan.config().form {
+                Form::Oblivious => (plan.circuits() * DIGEST_BYTES) as u64,
+                Form::Lp07 => lp07_bytes(plan, GARBLER),
+            };
+            16 * blocks as u64 + form
         }
         (Phase::Online, false) => {
-            let challenge = if plan.config().form == Form::Oblivious { 16 } else { lp07_bytes(plan, EVALUATOR) };
-            packed(plan.evaluator_bits()) + challenge + packed(plan.message_bits())
+            let form = match plan.config().form {
+                Form::Oblivious => 16 + packed(plan.circuits()),
+                Form::Lp07 => lp07_bytes(plan, EVALUATOR),
+            };
+            packed(plan.evaluator_bits()) + form + packed(plan.message_bits())
         }
     }
 }
@@ -57,9 +64,6 @@ fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello; 2]) -> u64 {
 /// What coins, supersets and openings cost: with `S` supersets, `c` of the `s` circuits and half of the supersets checked, the
 /// garbler sends `32 + 64 n S (s + 1) + 16 c + n S / 2 (66 + 96 c) + n S / 2 (1 + 48 (s - c))`.
 fn lp07_bytes(plan: &Plan, from: Party) -> u64 {
-    if plan.config().form == Form::Oblivious {
-        return 0;
-    }
     if from == EVALUATOR {
         return (coin_toss::COMMITMENT_BYTES + coin_toss::OPENING_BYTES) as u64;
     }
@@ -73,7 +77,6 @@ fn lp07_bytes(plan: &Plan, from: Party) -> u64 {
 
 /// How often the party waits after having sent.
 fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
-    let is_lp07 = plan.config().form == Form::Lp07;
     match (phase, party == GARBLER) {
         // For hello, session identifier, and in set-up of OT for the peer's answers.
         (Phase::Setup, true) => 4,
@@ -81,9 +84,9 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
         // The sender answers the extension with a challenge; the receiver's first wait is for it.
         (Phase::Prepare, _) => u64::from(plan.blueprint().evaluator_wires() + plan.cut_ots() > 0),
         (Phase::Build, _) => 0,
-        // For the challenge, or the opening of the coins; for its output.
-        (Phase::Online, true) => 2 - u64::from(plan.message_bits() == 0) + u64::from(is_lp07),
-        // For the keys, and for the circuits; or for the garbler's share of the coins and for what it opens.
-        (Phase::Online, false) => 2 + u64::from(is_lp07),
+        // For the challenge and for the split, or for both messages of the coins; for its output.
+        (Phase::Online, true) => 3 - u64::from(plan.message_bits() == 0),
+        // For the keys, for the digests and for the circuits; or for the circuits, for the garbler's share of the coins and for what it opens.
+        (Phase::Online, false) => 3,
     }
 }

@@ -25,7 +25,7 @@ use crate::{
     phase::Phase,
     role::Role,
     security::Security,
-    seeded::{Buffers, FingerprintKey, Part, Shared, Split, lanes, wires},
+    seeded::{Buffers, Part, Shared, Split, digests::DIGEST_BYTES, lanes, wires::Pads},
     session::Session,
     workers::{self, Work},
 };
@@ -96,7 +96,7 @@ impl<C: Conduct<Step>> Role for Evaluator<C> {
         let cuts = Zeroizing::new(pads.split_off(wires));
         let seed = session.rng().next_block();
         // Where coins say which circuits are checked, there is nothing to choose.
-        let split = Split::random(circuits, self.plan.config().evaluated(), session.rng());
+        let split = Split::random(circuits, self.plan.evaluated(), session.rng());
         send_blocks(session, &[seed]).await?;
         let corrections = split.choices().xor(&choices.slice(wires..wires + circuits))?;
         self.send_choices(session, Step::SplitChoices, &corrections).await?;
@@ -133,7 +133,7 @@ impl<C: Conduct<Step>> Role for Evaluator<C> {
 }
 
 impl<C: Conduct<Step>> Evaluator<C> {
-    /// Steps 5 to 7.
+    /// Steps 5 to 7. Circuits to be checked are made again from the moment that the matrix is known, on threads of their own.
     async fn challenge(
         &mut self,
         session: &mut Session,
@@ -148,11 +148,20 @@ impl<C: Conduct<Step>> Evaluator<C> {
         send_blocks(session, &challenge).await?;
         session.channel().flush().await?;
         let shared = Shared::new(run.place(GARBLER, Step::Head as u8), self.plan.blueprint(), encoding, challenge[0]);
-        let fingerprints = FingerprintKey::random(session.rng());
-        let buffers = Buffers::default();
-        let examining = Examining { plan: self.plan.clone(), shared, fingerprints, keys, choices, buffers };
-        let (examined, remade) = self.receive_circuits(session, Arc::new(examining), split).await?;
-        Ok(verify(split, examined, &remade)?)
+        let (digests, buffers) = (run.place(GARBLER, Step::CircuitDigest as u8), Buffers::default());
+        let plan = self.plan.clone();
+        let examining = Arc::new(Examining { plan, shared, digests, keys, choices, buffers });
+        let remakes = begin_remakes(&examining, split, session.workers());
+        let mut digests = vec![[0; DIGEST_BYTES]; self.plan.circuits()];
+        session.channel().receive_bytes(digests.as_flattened_mut()).await?;
+        self.send_choices(session, Step::ToldSplit, split.choices()).await?;
+        session.channel().flush().await?;
+        let examined = self.receive_circuits(session, &examining, split).await?;
+        let mut remade = Vec::with_capacity(self.plan.circuits());
+        for work in remakes {
+            remade.extend(work.result().await?);
+        }
+        Ok(verify(&digests, examined, &remade)?)
     }
 
     /// Step 3: the wires of the encoded input; those of the bits are corrected to fit the others.
@@ -192,14 +201,14 @@ impl<C: Conduct<Step>> Evaluator<C> {
         cuts: &[Block],
     ) -> Result<Vec<Keys>, ProtocolError> {
         let place = run.place(GARBLER, Step::EvaluatorLabels as u8);
-        let ciphers = wires::receiver_ciphers(place, pads, choices);
+        let mut pads = Pads::of_receiver(place, pads, choices);
         let place = run.place(GARBLER, Step::GarblerLabels as u8);
         let mut message = vec![Block::ZERO; self.plan.key_blocks()];
         let mut all = Vec::with_capacity(self.plan.circuits());
         for circuit in 0..self.plan.circuits() {
             receive_blocks(session, &mut message).await?;
-            let (labels, rest) = message.split_at(2 * ciphers.len());
-            let own = wires::decrypt(labels, &ciphers, choices, circuit);
+            let (labels, rest) = message.split_at(2 * choices.len());
+            let own = pads.decrypt(labels, choices, circuit);
             let Some(&cut) = cuts.get(circuit) else {
                 all.push(Keys { own, garbler: Zeroizing::default(), seed: Zeroizing::new(Block::ZERO) });
                 continue;
@@ -215,48 +224,42 @@ impl<C: Conduct<Step>> Evaluator<C> {
         Ok(all)
     }
 
-    /// Step 6: every circuit is read, evaluated and fingerprinted as it comes, those to be checked too; beside that, those to
-    /// be checked are made again from their seeds.
+    /// Step 6c: circuits are evaluated as they come.
     async fn receive_circuits(
         &mut self,
         session: &mut Session,
-        examining: Arc<Examining>,
+        examining: &Arc<Examining>,
         split: &Split,
-    ) -> Result<(Vec<Examination>, Vec<Remade>), ProtocolError> {
+    ) -> Result<Vec<Examination>, ProtocolError> {
         let plan = self.plan.clone();
         let workers = session.workers();
-        let checked: Vec<usize> = split.checked().collect();
-        let (mut inboxes, mut examinations, mut remakes) = (Vec::new(), Vec::new(), Vec::new());
-        for worker in 0..workers {
+        let (mut inboxes, mut examinations) = (Vec::new(), Vec::new());
+        for _ in 0..workers {
             let (give, take) = workers::channel::<Part>();
-            let context = examining.clone();
-            examinations.push(Work::begin(move || context.examine(take)));
+            let examining = examining.clone();
+            examinations.push(Work::begin(move || examining.examine(take)));
             inboxes.push(give);
-            let (context, own) = (examining.clone(), checked.iter().skip(worker).step_by(workers).copied());
-            let own: Vec<usize> = own.collect();
-            remakes.push(Work::begin(move || own.into_iter().map(|circuit| context.remake(circuit)).collect()));
         }
-        let (circuits, part_count) = (plan.circuits(), plan.blueprint().part_count());
-        for (circuit, part) in lanes::order(circuits, part_count) {
+        let circuits: Vec<usize> = split.evaluated().collect();
+        let part_count = plan.blueprint().part_count();
+        for (at, part) in lanes::order(circuits.len(), part_count) {
             let mut blocks = examining.buffers.take();
             blocks.resize(plan.blueprint().part_blocks(part), Block::ZERO);
             receive_blocks(session, &mut blocks).await?;
-            let sent = inboxes[lanes::worker_of(circuit, workers)].send(Part { circuit, part, blocks }).await;
+            let part = Part { circuit: circuits[at], part, blocks };
+            let is_last = part.part + 1 == part_count;
+            let sent = inboxes[lanes::worker_of(at, workers)].send(part).await;
             sent.map_err(|_| ProtocolError::WorkerLost)?;
-            if part + 1 == part_count {
-                session.advance((circuit as u64 + 1) * plan.and_count(), circuits as u64 * plan.and_count());
+            if is_last {
+                session.advance((at as u64 + 1) * plan.and_count(), circuits.len() as u64 * plan.and_count());
             }
         }
         drop(inboxes);
-        let mut examined = Vec::with_capacity(circuits);
+        let mut examined = Vec::with_capacity(circuits.len());
         for work in examinations {
             examined.extend(work.result().await??);
         }
-        let mut remade: Vec<Remade> = Vec::with_capacity(checked.len());
-        for work in remakes {
-            remade.extend::<Vec<Remade>>(work.result().await?);
-        }
-        Ok((examined, remade))
+        Ok(examined)
     }
 
     /// Steps 8 and 9: what most of the evaluated circuits gave; hands the garbler's part over before it says whether there was a
@@ -277,23 +280,38 @@ impl<C: Conduct<Step>> Evaluator<C> {
     }
 }
 
-/// Step 7: checked circuits are what their seeds give and fit the own labels; in evaluated ones the garbler's labels are among
-/// those committed to, and stand for the same input everywhere.
+/// Begins to make the circuits that are checked again, on so many threads.
+fn begin_remakes(examining: &Arc<Examining>, split: &Split, workers: usize) -> Vec<Work<Vec<Remade>>> {
+    let begin = |worker: usize| {
+        let examining = examining.clone();
+        let own: Vec<usize> = split.checked().skip(worker).step_by(workers).collect();
+        Work::begin(move || own.into_iter().map(|circuit| examining.remade(circuit)).collect())
+    };
+    (0..workers).map(begin).collect()
+}
+
+/// Step 7: checked circuits have the digests of what their seeds give, and fit the own labels; evaluated ones are those whose digests
+/// came, the garbler's labels in them are among those committed to, and stand for the same input everywhere.
 ///
 /// None of this depends on the evaluator's input, see [`Check::LabelOfSeed`].
-fn verify(split: &Split, mut examined: Vec<Examination>, remade: &[Remade]) -> Result<CircuitsVerified, Cheating> {
-    examined.sort_by_key(|examination| examination.circuit);
+fn verify(
+    digests: &[[u8; DIGEST_BYTES]],
+    mut evaluated: Vec<Examination>,
+    remade: &[Remade],
+) -> Result<CircuitsVerified, Cheating> {
     let cheating = |check, circuit: usize| Cheating::new(check, format!("circuit {circuit}"));
     for remade in remade {
-        let came = examined.get(remade.circuit).map(|examination| examination.fingerprint);
-        if came != Some(remade.fingerprint) {
+        if digests.get(remade.circuit) != Some(&remade.digest) {
             return Err(cheating(Check::CircuitOfSeed, remade.circuit));
         }
         if !remade.own_labels_fit {
             return Err(cheating(Check::LabelOfSeed, remade.circuit));
         }
     }
-    let evaluated: Vec<Examination> = examined.into_iter().filter(|e| !split.is_checked(e.circuit)).collect();
+    evaluated.sort_by_key(|examination| examination.circuit);
+    if let Some(other) = evaluated.iter().find(|e| digests.get(e.circuit) != Some(&e.digest)) {
+        return Err(cheating(Check::CommittedCircuit, other.circuit));
+    }
     for pair in evaluated.windows(2) {
         if pair[0].hash != pair[1].hash && pair.iter().all(|examination| examination.garbler_labels_fit) {
             return Err(cheating(Check::GarblerInput, pair[1].circuit));

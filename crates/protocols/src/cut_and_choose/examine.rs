@@ -1,4 +1,4 @@
-//! What the evaluator does with each circuit: the same for those that it checks and those that it evaluates.
+//! What the evaluator does with each circuit: evaluates it as it comes, or makes it again from its seed.
 
 use std::sync::Arc;
 
@@ -11,8 +11,9 @@ use tokio::sync::mpsc;
 use zeroize::Zeroizing;
 
 use super::plan::Plan;
-use crate::seeded::{
-    Buffers, Evaluated, Evaluation, Fingerprint, FingerprintKey, InputLabels, Part, Secrets, Shared, Stream,
+use crate::{
+    binding::{Hasher, Place},
+    seeded::{Buffers, Evaluated, Evaluation, InputLabels, Part, Secrets, Shared, Stream, digests::DIGEST_BYTES},
 };
 
 /// What the evaluator can decrypt of a circuit's keys.
@@ -25,11 +26,11 @@ pub(crate) struct Keys {
     pub(crate) seed: Zeroizing<Block>,
 }
 
-/// What came out of a circuit.
+/// What came out of a circuit that is evaluated.
 pub(crate) struct Examination {
     pub(crate) circuit: usize,
     /// Of all its parts.
-    pub(crate) fingerprint: Fingerprint,
+    pub(crate) digest: [u8; DIGEST_BYTES],
     /// Whether the garbler's labels are among those that it committed to.
     pub(crate) garbler_labels_fit: bool,
     /// The hash of the garbler's input.
@@ -38,11 +39,11 @@ pub(crate) struct Examination {
     pub(crate) outputs: Bits,
 }
 
-/// What a seed gives.
+/// What the seed of a circuit that is checked gives.
 pub(crate) struct Remade {
     pub(crate) circuit: usize,
     /// Of all parts.
-    pub(crate) fingerprint: Fingerprint,
+    pub(crate) digest: [u8; DIGEST_BYTES],
     /// Whether the labels that came by OT are those of the evaluator's choices.
     pub(crate) own_labels_fit: bool,
 }
@@ -51,14 +52,15 @@ pub(crate) struct Remade {
 pub(crate) struct Examining {
     pub(crate) plan: Arc<Plan>,
     pub(crate) shared: Shared,
-    pub(crate) fingerprints: FingerprintKey,
+    /// Where digests of circuits belong.
+    pub(crate) digests: Place,
     pub(crate) keys: Vec<Keys>,
     pub(crate) choices: Choices,
     pub(crate) buffers: Buffers,
 }
 
 impl Examining {
-    /// Examines circuits part by part until there are no more.
+    /// Evaluates circuits part by part until there are no more.
     ///
     /// *Errors*: parts of a wrong length, which the caller makes impossible.
     pub(crate) fn examine(&self, mut parts: mpsc::Receiver<Part>) -> Result<Vec<Examination>, EvaluateError> {
@@ -78,60 +80,64 @@ impl Examining {
         Ok(done)
     }
 
-    /// The fingerprint of a circuit whose parts are all there.
-    pub(crate) fn fingerprint(&self, parts: &[Vec<Block>]) -> Fingerprint {
-        let mut fingerprint = Fingerprint::new();
-        parts.iter().for_each(|blocks| fingerprint.add(&self.fingerprints, blocks));
-        fingerprint
-    }
-
     /// What comes out of a circuit whose parts are all there.
     ///
     /// *Errors*: as [`Examining::examine`].
     pub(crate) fn evaluate(&self, circuit: usize, parts: &[Vec<Block>]) -> Result<Bits, EvaluateError> {
-        let mut lane = Lane::new(self, circuit);
+        let mut evaluation = self.evaluation(circuit);
         for blocks in parts {
-            lane.take(blocks)?;
+            evaluation.take(blocks)?;
         }
-        Ok(lane.finish(parts.last().map_or(&[], Vec::as_slice)).outputs)
+        Ok(evaluation.finish(parts.last().map_or(&[], Vec::as_slice)).outputs)
     }
 
-    /// Makes a circuit again from its seed.
-    pub(crate) fn remake(&self, circuit: usize) -> Remade {
+    /// The digest of a circuit made again from its seed.
+    pub(crate) fn remade(&self, circuit: usize) -> Remade {
+        let mut hash = self.digests.at(circuit as u64).hasher();
+        let own_labels_fit = self.remake(circuit, |_, blocks| hash.add(bytemuck::cast_slice(blocks)));
+        Remade { circuit, digest: hash.finish(), own_labels_fit }
+    }
+
+    /// Makes a circuit again from its seed and shows its parts, each with its number, one after the other. Returns whether the labels that
+    /// came by OT are those of the evaluator's choices.
+    pub(crate) fn remake(&self, circuit: usize, mut see: impl FnMut(usize, &[Block])) -> bool {
         let keys = &self.keys[circuit];
         let secrets = Secrets::of_seed(self.plan.blueprint(), *keys.seed);
         let mut stream = Stream::new(self.plan.blueprint(), &self.shared, circuit, &secrets);
-        let mut fingerprint = Fingerprint::new();
         let mut blocks = self.buffers.take();
+        let mut part = 0;
         while stream.next_part(&mut blocks) {
-            fingerprint.add(&self.fingerprints, &blocks);
+            see(part, &blocks);
+            part += 1;
         }
         self.buffers.give_back(blocks);
         let expected = secrets.chosen(&self.choices);
         let labels = keys.own.iter().zip(expected.iter());
-        let fit = labels.fold(Choice::from(1), |fit, (own, expected)| fit & own.ct_eq(expected));
-        Remade { circuit, fingerprint, own_labels_fit: fit.into() }
+        labels.fold(Choice::from(1), |fit, (own, expected)| fit & own.ct_eq(expected)).into()
+    }
+
+    /// Circuit number `circuit`, of which nothing has come yet.
+    fn evaluation(&self, circuit: usize) -> Evaluation<'_> {
+        let keys = &self.keys[circuit];
+        let labels = InputLabels { garbler: &keys.garbler, own: &keys.own };
+        Evaluation::new(self.plan.blueprint(), &self.shared, circuit, labels)
     }
 }
 
 /// A circuit whose parts are coming.
 struct Lane<'e> {
-    fingerprints: &'e FingerprintKey,
-    fingerprint: Fingerprint,
+    hash: Hasher,
     evaluation: Evaluation<'e>,
 }
 
 impl<'e> Lane<'e> {
     fn new(of: &'e Examining, circuit: usize) -> Self {
-        let keys = &of.keys[circuit];
-        let labels = InputLabels { garbler: &keys.garbler, own: &keys.own };
-        let evaluation = Evaluation::new(of.plan.blueprint(), &of.shared, circuit, labels);
-        Lane { fingerprints: &of.fingerprints, fingerprint: Fingerprint::new(), evaluation }
+        Lane { hash: of.digests.at(circuit as u64).hasher(), evaluation: of.evaluation(circuit) }
     }
 
     /// Takes the next part; says whether it was the last.
     fn take(&mut self, blocks: &[Block]) -> Result<bool, EvaluateError> {
-        self.fingerprint.add(self.fingerprints, blocks);
+        self.hash.add(bytemuck::cast_slice(blocks));
         self.evaluation.take(blocks)
     }
 
@@ -139,6 +145,6 @@ impl<'e> Lane<'e> {
     fn finish(self, tail: &[Block]) -> Examination {
         let circuit = self.evaluation.circuit();
         let Evaluated { garbler_labels_fit, hash, outputs, labels: _ } = self.evaluation.finish(tail);
-        Examination { circuit, fingerprint: self.fingerprint, garbler_labels_fit, hash, outputs }
+        Examination { circuit, digest: self.hash.finish(), garbler_labels_fit, hash, outputs }
     }
 }

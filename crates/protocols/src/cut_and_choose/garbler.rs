@@ -11,13 +11,18 @@ use super::{NAME, Step, authenticated::Key, config::Form, lp07, plan::Plan};
 use crate::{
     binding::SessionId,
     bulk::{receive_bits, receive_blocks, send_blocks},
-    conduct::{Conduct, Honest},
+    checks::{Cheating, Check},
+    conduct::{Common, Conduct, Honest},
     error::ProtocolError,
     interface::{self, GARBLER},
     phase::Phase,
     role::Role,
     security::Security,
-    seeded::{Blueprint, Garbling, Part, Secrets, Shared, wires},
+    seeded::{
+        Blueprint, Garbling, Part, Secrets, Shared, Split, ToGarble,
+        digests::{self, DIGEST_BYTES},
+        wires::{self, Pads},
+    },
     session::Session,
 };
 
@@ -27,7 +32,7 @@ pub struct Garbler<C = Honest> {
     id: SessionId,
     ot: RandomOtSender<CheckedCotSender>,
     runs: u64,
-    pub(super) conduct: C,
+    pub(super) conduct: Common<C>,
 }
 
 /// What the garbler has prepared for one run; a run consumes it, so it is used at most once.
@@ -68,7 +73,7 @@ impl<C: Conduct<Step>> Garbler<C> {
         let delta = Delta::random(rng);
         let config = plan.config();
         let ot = CheckedCotSender::setup(channel, rng, &delta, config.ot_width, config.sigma()).await?;
-        Ok(Garbler { plan, id, ot: RandomOtSender::new(ot), runs: 0, conduct })
+        Ok(Garbler { plan, id, ot: RandomOtSender::new(ot), runs: 0, conduct: Common::new(conduct) })
     }
 }
 
@@ -119,8 +124,8 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
         session.rng().fill_blocks(&mut seeds);
         self.send_keys(session, &prepared, &seeds, &input).await?;
         match self.plan.config().form {
-            Form::Oblivious => self.circuits_on_challenge(session, &prepared, seeds).await?,
-            Form::Lp07 => lp07::garble(self, session, &prepared, seeds, &input).await?,
+            Form::Oblivious => self.circuits_on_challenge(session, &prepared, &seeds).await?,
+            Form::Lp07 => lp07::garble(self, session, &prepared, &seeds, &input).await?,
         }
         self.receive_output(session, key).await
     }
@@ -143,12 +148,55 @@ impl<C: Conduct<Step>> Garbler<C> {
         &mut self,
         session: &mut Session,
         prepared: &GarblerPrepared,
-        seeds: Zeroizing<Vec<Block>>,
+        seeds: &[Block],
     ) -> Result<(), ProtocolError> {
         let mut challenge = [Block::ZERO];
         receive_blocks(session, &mut challenge).await?;
-        let shared = prepared.shared(&self.plan, challenge[0]);
-        self.send_circuits(session, shared, seeds).await
+        let shared = Arc::new(prepared.shared(&self.plan, challenge[0]));
+        let all = self.all_circuits(seeds)?;
+        self.send_digests(session, prepared, all.clone(), &shared).await?;
+        let split = self.told_split(session).await?;
+        let evaluated = all.into_iter().filter(|of| !split.is_checked(of.circuit)).collect();
+        self.send_circuits(session, shared, evaluated).await
+    }
+
+    /// Step 6a: what stands for the circuits until the evaluator tells which it evaluates. All workers garble them for nothing else.
+    async fn send_digests(
+        &mut self,
+        session: &mut Session,
+        prepared: &GarblerPrepared,
+        all: Vec<ToGarble>,
+        shared: &Arc<Shared>,
+    ) -> Result<(), ProtocolError> {
+        let (conduct, part_count) = (self.conduct.clone(), self.plan.blueprint().part_count());
+        let see = move |circuit: usize, part: usize, blocks: &mut [Block]| {
+            conduct.touch(Step::of_part(part, part_count), circuit, bytemuck::cast_slice_mut(blocks));
+        };
+        let place = prepared.run.place(GARBLER, Step::CircuitDigest as u8);
+        let count = all.len();
+        let mut made = digests::begin(all, shared.clone(), place, session.workers(), see);
+        let mut digests = vec![[0; DIGEST_BYTES]; count];
+        for done in 1..=count {
+            let (circuit, digest) = made.recv().await.ok_or(ProtocolError::WorkerLost)?;
+            digests[circuit] = digest;
+            self.advance(session, done);
+        }
+        for (circuit, digest) in digests.iter_mut().enumerate() {
+            self.conduct.touch(Step::CircuitDigest, circuit, digest);
+        }
+        session.channel().send_bytes(digests.as_flattened()).await?;
+        Ok(session.channel().flush().await?)
+    }
+
+    /// Step 6b.
+    async fn told_split(&self, session: &mut Session) -> Result<Split, ProtocolError> {
+        let told = Choices::receive(session.channel(), self.plan.circuits(), "checked circuits").await?;
+        let split = Split::told(told);
+        let (expected, got) = (self.plan.evaluated(), split.evaluated().count());
+        match got == expected {
+            true => Ok(split),
+            false => Err(Cheating::new(Check::ToldSplit, format!("{got} circuits, expected {expected}")).into()),
+        }
     }
 
     /// Step 4: for each circuit both labels of the evaluator's wires, the garbler's labels, and the seed, each under its key.
@@ -160,13 +208,13 @@ impl<C: Conduct<Step>> Garbler<C> {
         input: &Bits,
     ) -> Result<(), ProtocolError> {
         let place = prepared.run.place(GARBLER, Step::EvaluatorLabels as u8);
-        let ciphers = wires::sender_ciphers(place, &prepared.wires);
+        let mut pads = Pads::of_sender(place, &prepared.wires);
         for (circuit, &seed) in seeds.iter().enumerate() {
             let blueprint = self.blueprint_of(circuit)?;
             let secrets = Secrets::of_seed(&blueprint, seed);
             let mut message = wires::both_labels(&secrets);
             self.conduct.touch(Step::EvaluatorLabels, circuit, bytemuck::cast_slice_mut(&mut message));
-            wires::encrypt(&mut message, &ciphers, circuit);
+            pads.encrypt(&mut message, circuit);
             send_blocks(session, &message).await?;
             if self.plan.config().form == Form::Lp07 {
                 continue;
@@ -194,26 +242,33 @@ impl<C: Conduct<Step>> Garbler<C> {
         Zeroizing::new(own.iter().copied().chain(seed).collect())
     }
 
-    /// Step 6: all circuits, garbled by all workers.
+    /// Step 6c: circuits, garbled by all workers.
     pub(super) async fn send_circuits(
         &mut self,
         session: &mut Session,
-        shared: Shared,
-        seeds: Zeroizing<Vec<Block>>,
+        shared: Arc<Shared>,
+        circuits: Vec<ToGarble>,
     ) -> Result<(), ProtocolError> {
-        let blueprints = (0..seeds.len()).map(|circuit| self.blueprint_of(circuit)).collect::<Result<_, _>>()?;
-        let mut garbling = Garbling::begin(blueprints, shared, seeds, session.workers());
-        let (circuits, part_count) = (self.plan.circuits(), self.plan.blueprint().part_count());
+        let (before, part_count) = (self.plan.garblings() - circuits.len(), self.plan.blueprint().part_count());
+        let mut garbling = Garbling::begin(circuits, shared, session.workers());
+        let mut done = before;
         while let Some(Part { circuit, part, mut blocks }) = garbling.next().await? {
             self.conduct.touch(Step::of_part(part, part_count), circuit, bytemuck::cast_slice_mut(&mut blocks));
             send_blocks(session, &blocks).await?;
             garbling.sent(blocks);
             if part + 1 == part_count {
-                session.advance((circuit as u64 + 1) * self.plan.and_count(), circuits as u64 * self.plan.and_count());
+                done += 1;
+                self.advance(session, done);
             }
         }
         session.channel().flush().await?;
         garbling.end().await
+    }
+
+    /// Tells that so many circuits are garbled, those that are garbled twice counted twice.
+    fn advance(&self, session: &mut Session, done: usize) {
+        let gates = |circuits: usize| circuits as u64 * self.plan.and_count();
+        session.advance(gates(done), gates(self.plan.garblings()));
     }
 
     /// Step 9: the evaluator hands over the garbler's output.
@@ -233,11 +288,20 @@ impl<C: Conduct<Step>> Garbler<C> {
     }
 
     /// What a circuit is garbled from.
-    pub(super) fn blueprint_of(&mut self, circuit: usize) -> Result<Arc<Blueprint>, ProtocolError> {
+    pub(super) fn blueprint_of(&self, circuit: usize) -> Result<Arc<Blueprint>, ProtocolError> {
         match self.conduct.program(circuit) {
             None => Ok(self.plan.blueprint().clone()),
             Some(program) => Ok(Plan::new(program, self.plan.config())?.blueprint().clone()),
         }
+    }
+
+    /// All circuits, of these seeds.
+    pub(super) fn all_circuits(&self, seeds: &[Block]) -> Result<Vec<ToGarble>, ProtocolError> {
+        let of = |(circuit, &seed): (usize, &Block)| {
+            let blueprint = self.blueprint_of(circuit)?;
+            Ok(ToGarble { circuit, blueprint, seed: Zeroizing::new(seed) })
+        };
+        seeds.iter().enumerate().map(of).collect()
     }
 }
 

@@ -4,7 +4,9 @@
 //! learn which circuits are checked, and its input is bound by a universal hash that the circuits output. The frame is that of
 //! Lindell and Pinkas, *An efficient protocol for secure two-party computation in the presence of malicious adversaries*
 //! (EUROCRYPT 2007), as measured by Pinkas, Schneider, Smart, Williams, *Secure Two-Party Computation is Practical* (ASIACRYPT
-//! 2009), section 6.
+//! 2009), section 6. That only evaluated circuits are sent is from Goyal, Mohassel and Smith, *Efficient two party and multi party
+//! computation against covert adversaries* (EUROCRYPT 2008), as used against malicious parties by Kreuter, shelat and Shen,
+//! *Billion-gate secure computation with malicious adversaries* (USENIX Security 2012); both toss coins for the split.
 //!
 //! # Steps
 //!
@@ -18,8 +20,10 @@
 //! | online | 3 | draws a pad and a key for its output, `h` bits that hide the hash, a seed for each circuit | corrects its first `n1` choices, so that all `m` encode its input |
 //! | online | 4 | for each circuit: both labels of the `m` wires, its own `n0 + h` labels, the seed, each encrypted with the pad of its OT | decrypts what it chose |
 //! | online | 5 | | sends the matrix of the hash |
-//! | online | 6 | sends all circuits: commitments to its labels, decoding bits of the hash, tables, decoding bits | evaluates and fingerprints every circuit; makes those to be checked again from their seeds |
-//! | online | 7 | | aborts unless checked circuits are what their seeds give, its labels fit them, the garbler's labels are committed ones and all hashes are equal |
+//! | online | 6a | garbles every circuit and sends a digest of it: commitments to its labels, decoding bits of the hash, tables, decoding bits | begins to make the circuits that it checks again from their seeds |
+//! | online | 6b | aborts unless `e` circuits are to be evaluated | has all digests, and tells which circuits it checks |
+//! | online | 6c | garbles the circuits to be evaluated again and sends them | evaluates and hashes them as they come |
+//! | online | 7 | | aborts unless checked circuits have the digests of what their seeds give, its labels fit them, evaluated circuits have their digests, the garbler's labels in them are committed ones and all hashes are equal |
 //! | online | 8 | | takes what most evaluated circuits gave |
 //! | online | 9 | aborts unless the tag is right; unmasks its output | sends the garbler's masked output with its tag |
 //!
@@ -42,22 +46,39 @@
 //! - The hash and the encoding are sums of labels outside the circuit, made by both parties alike.
 //! - The garbler's output is masked and authenticated inside the circuit, in place of a proof about output labels that takes more
 //!   rounds; `authenticated` says how.
-//! - *Every* circuit is evaluated as it comes, those to be checked with noise for the garbler's labels; of each only a fingerprint is
-//!   kept. So nothing that the garbler could see depends on the choice: neither how fast the evaluator reads nor when. The checked ones
-//!   are garbled again on other threads, in memory that does not grow with their number.
+//! - Digests of all circuits come before the circuits, and only those to be evaluated are sent. So the choice is told, where the
+//!   paper never tells it; what follows says why both parties may.
+//! - Until then nothing that the garbler could see depends on the choice: all keys are read and decrypted alike, the digests are one
+//!   message, and circuits are made again on threads that nothing waits for, in memory that does not grow with their number.
 //! - Of the OT, the evaluator checks the label that it got. A garbler that spoils the other one is not found out, but learns no more than a
 //!   bit of the encoding.
 //!
+//! # Why the choice may be told
+//!
+//! The garbler gains nothing. When it hears the choice, everything is fixed: the seed and the labels of every circuit by step 4, its
+//! own input and both labels of the evaluator's wires among them, and the circuits by their digests, unless it knows two circuits with one
+//! digest. If a circuit that it sends does not have its digest, the evaluator aborts; whether it does depends on the choice and on the garbler, not
+//! on the evaluator's input. To stop where it would be found out is to stop. So it escapes if and only if it would have escaped had the circuits
+//! been sent before.
+//!
+//! The evaluator gains nothing, whatever it tells, so that no proof is asked for. Of a circuit it has the seed or the garbler's labels,
+//! by one OT each, and never both. Were all circuits sent it would have all tables. Here it has the same digests, whichever circuits
+//! it names, and tables of some: what it sees is a part of what it could compute then. A circuit that it names though it has the seed is one that it
+//! could make, and of one that it does not name though it has the labels it has nothing to evaluate. That it names `e` is asked for to
+//! keep the cost what [`communication`] says, and because an honest evaluator does.
+//!
 //! # Cost
 //!
-//! [`communication`] states bytes and rounds; a test holds it to the measured counts. Computation, for a circuit garbled in time `g`
-//! and evaluated in `v`: garbler `s g`, evaluator `s v + (s - e) g`, on all cores.
+//! [`communication`] states bytes and rounds; a test holds it to the measured counts. Computation, for a circuit garbled in time `g`,
+//! evaluated in `v` and hashed by BLAKE3 in `h`: garbler `(s + e) g + s h`, evaluator `e v + (s - e) g + s h`, on all cores. Where AES
+//! and vectors are wide, `h` is about as long as `g`.
 //!
 //! # Adversary and assumptions
 //!
 //! Malicious, either party. A garbler that cheats is found out but for the probability that [`Plan::security`] computes: that the bad
 //! circuits are half of the evaluated ones and none is checked ([`cut_log2`]), and all other ways to cheat. Which circuits the
-//! evaluator chose is hidden by the OT. Assumes what `yao` assumes, BLAKE3 as a random oracle, and the OT's assumptions.
+//! evaluator chose is hidden by the OT until all circuits are fixed. Assumes what `yao` assumes, BLAKE3 as a random oracle, and the OT's
+//! assumptions.
 
 mod authenticated;
 mod config;
@@ -124,6 +145,10 @@ pub enum Step {
     CheckedSeeds,
     /// What is opened of a superset.
     SupersetOpening,
+    /// The digest of a circuit.
+    CircuitDigest,
+    /// Which circuits are checked.
+    ToldSplit,
 }
 
 impl Step {

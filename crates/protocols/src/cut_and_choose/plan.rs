@@ -28,6 +28,8 @@ pub struct Plan {
     blueprint: Arc<Blueprint>,
     authenticator: Option<Authenticator>,
     config: Config,
+    /// [`Config::evaluated`], which is searched for.
+    evaluated: usize,
 }
 
 impl Plan {
@@ -64,7 +66,8 @@ impl Plan {
             let encoding = encoding(&config, bits, MATRIX_SEED);
             blueprint = blueprint.published(method, &encoding).map_err(|error| refuse(error.to_string()))?;
         }
-        Ok(Plan { original, blueprint: Arc::new(blueprint), authenticator, config })
+        let evaluated = config.evaluated();
+        Ok(Plan { original, blueprint: Arc::new(blueprint), authenticator, config, evaluated })
     }
 
     /// The program as it was given.
@@ -117,6 +120,27 @@ impl Plan {
     /// Circuits that are garbled.
     pub fn circuits(&self) -> usize {
         self.config.circuits()
+    }
+
+    /// Circuits that are evaluated.
+    pub(crate) fn evaluated(&self) -> usize {
+        self.evaluated
+    }
+
+    /// How many circuits the garbler garbles, those that it garbles once for their digests and again to send them counted twice.
+    pub(crate) fn garblings(&self) -> usize {
+        match self.config.form {
+            Form::Oblivious => self.circuits() + self.evaluated,
+            Form::Lp07 => self.circuits(),
+        }
+    }
+
+    /// How many circuits are sent.
+    pub(crate) fn sent_circuits(&self) -> usize {
+        match self.config.form {
+            Form::Oblivious => self.evaluated,
+            Form::Lp07 => self.circuits(),
+        }
     }
 
     /// How the garbler's output is authenticated, if it has one.

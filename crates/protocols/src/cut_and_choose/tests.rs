@@ -11,7 +11,7 @@ use garblet_primitives::{Block, Prg};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf, duplex, split};
 
 use super::*;
-use crate::{role::Role, session::Session};
+use crate::{conduct::Conduct, role::Role, session::Session};
 
 #[test]
 fn parts_have_their_steps() {
@@ -19,25 +19,79 @@ fn parts_have_their_steps() {
     assert_eq!([0, 1].map(|part| Step::of_part(part, 2)), [Step::Head, Step::Tail]);
 }
 
-/// When how many bytes had been read in all.
-type Trace = Arc<Mutex<Vec<(u64, Instant)>>>;
+/// What is seen of the evaluator: when it had read how many bytes in all, and how many before it read the keys of step 4, and until it told
+/// its split.
+#[derive(Default)]
+struct Seen {
+    reads: Vec<(u64, Instant)>,
+    keys_from: u64,
+    told_at: u64,
+    /// Which circuits are checked, for [`Traced::leak`].
+    checked: Vec<bool>,
+}
+
+impl Seen {
+    fn total(&self) -> u64 {
+        self.reads.last().map_or(0, |(total, _)| *total)
+    }
+
+    fn time_of(&self, bytes: u64) -> Instant {
+        self.reads[self.reads.partition_point(|(total, _)| *total < bytes).min(self.reads.len() - 1)].1
+    }
+}
+
+/// What the threads of a run share.
+type Trace = Arc<Mutex<Seen>>;
+
+/// Bytes of the keys of a circuit.
+fn key_bytes(plan: &Plan) -> u64 {
+    16 * plan.key_blocks() as u64
+}
 
 /// A reader that notes when the party behind it reads.
 struct Traced<R> {
     inner: R,
     trace: Trace,
+    /// How much longer it takes over the keys of a circuit that is checked, and how many bytes these are.
+    leak: Option<(Duration, u64)>,
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for Traced<R> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<std::io::Result<()>> {
-        let before = into.filled().len();
-        let poll = Pin::new(&mut self.inner).poll_read(cx, into);
+        // Less than the keys of a circuit.
+        let mut bytes = [0; 4096];
+        let most = bytes.len().min(into.remaining());
+        let mut read = ReadBuf::new(&mut bytes[..most]);
+        let poll = Pin::new(&mut self.inner).poll_read(cx, &mut read);
         if poll.is_ready() {
-            let mut trace = self.trace.lock().unwrap();
-            let total = trace.last().map_or(0, |(total, _)| *total) + (into.filled().len() - before) as u64;
-            trace.push((total, Instant::now()));
+            into.put_slice(read.filled());
+            let mut seen = self.trace.lock().unwrap();
+            let before = seen.total();
+            let total = before + read.filled().len() as u64;
+            if let (Some((longer, keys)), true) = (self.leak, seen.keys_from > 0) {
+                let circuit = |total: u64| total.saturating_sub(seen.keys_from) / keys;
+                let is_new = circuit(before) != circuit(total);
+                if is_new && seen.checked.get(circuit(before) as usize) == Some(&true) {
+                    std::thread::sleep(longer);
+                }
+            }
+            seen.reads.push((total, Instant::now()));
         }
         poll
+    }
+}
+
+/// Does what the protocol says, and notes how far it is.
+struct Noting(Trace);
+
+impl Conduct<Step> for Noting {
+    fn touch(&mut self, step: Step, _index: usize, _bytes: &mut [u8]) {
+        let mut seen = self.0.lock().unwrap();
+        match step {
+            Step::InputChoices => seen.keys_from = seen.total(),
+            Step::ToldSplit => seen.told_at = seen.total(),
+            _ => {}
+        }
     }
 }
 
@@ -61,15 +115,25 @@ async fn session(channel: Channel, party: Party, seed: u128) -> Session {
     session
 }
 
-/// A run whose evaluator's reads are traced: for each circuit whether it was checked, and how long after the part before its
-/// last one was read. `pause` is how long the link takes for 16 KiB.
-async fn traced_run(seed: u128, pause: Option<Duration>) -> Vec<(bool, f64)> {
+/// A link, and a leak that is there for a test of the test.
+#[derive(Clone, Copy, Debug, Default)]
+struct Conditions {
+    /// How long the link takes for 16 KiB.
+    pause: Option<Duration>,
+    /// How much longer the evaluator takes over the keys of a circuit that it checks.
+    leak: Option<Duration>,
+}
+
+/// A run whose evaluator's reads are traced until it tells its split: for each circuit whether it was checked, and how long after the
+/// keys before its own were read. The digests come in one message.
+async fn traced_run(seed: u128, conditions: Conditions) -> Vec<(bool, f64)> {
     let plan = plan();
     let (left, left_end) = duplex(1 << 16);
     let (right, right_end) = duplex(1 << 16);
     let trace = Trace::default();
     let (reader, writer) = split(right);
-    let evaluator = Channel::new(Traced { inner: reader, trace: trace.clone() }, writer);
+    let leak = conditions.leak.map(|longer| (longer, key_bytes(&plan)));
+    let evaluator = Channel::new(Traced { inner: reader, trace: trace.clone(), leak }, writer);
     let garbler = {
         let (reader, writer) = split(left);
         Channel::new(reader, writer)
@@ -80,7 +144,7 @@ async fn traced_run(seed: u128, pause: Option<Duration>) -> Vec<(bool, f64)> {
     tokio::spawn(async move {
         let mut bytes = vec![0; 16 << 10];
         while let Ok(count @ 1..) = from_left.read(&mut bytes).await {
-            if let Some(pause) = pause {
+            if let Some(pause) = conditions.pause {
                 tokio::time::sleep(pause).await;
             }
             if to_right.write_all(&bytes[..count]).await.is_err() {
@@ -99,46 +163,21 @@ async fn traced_run(seed: u128, pause: Option<Duration>) -> Vec<(bool, f64)> {
         })
     };
     let mut session = session(evaluator, EVALUATOR, seed).await;
-    let mut role = Evaluator::setup(&mut session, plan.clone()).await.unwrap();
+    let mut role = Evaluator::setup_with(&mut session, plan.clone(), Noting(trace.clone())).await.unwrap();
     let prepared = role.prepare(&mut session).await.unwrap();
     let checked: Vec<bool> = (0..plan.circuits()).map(|circuit| prepared.split.is_checked(circuit)).collect();
+    trace.lock().unwrap().checked.clone_from(&checked);
     role.online(&mut session, prepared, &[Bits::zeros(128)]).await.unwrap();
     session.close().await.unwrap();
     garbler.await.unwrap();
-    let trace = trace.lock().unwrap();
-    let order: Vec<(usize, usize)> =
-        crate::seeded::lanes::order(plan.circuits(), plan.blueprint().part_count()).collect();
-    let ends = part_ends(&plan, &order, trace.last().map_or(0, |(total, _)| *total));
-    let delay = |at: usize| (time_of(&trace, ends[at]) - time_of(&trace, ends[at - 1])).as_secs_f64();
-    // The part of tables is the second of three.
-    let mut delays: Vec<(usize, f64)> = order
-        .iter()
-        .enumerate()
-        .filter(|(_, (_, part))| *part == 1)
-        .map(|(at, (circuit, _))| (*circuit, delay(at)))
-        .collect();
-    delays.sort_by_key(|(circuit, _)| *circuit);
-    checked.into_iter().zip(delays).map(|(checked, (_, delay))| (checked, delay)).collect()
-}
-
-/// Where the parts of circuits end in the stream, counted back from its end; frame headers are far shorter than parts.
-fn part_ends(plan: &Plan, order: &[(usize, usize)], total: u64) -> Vec<u64> {
-    let mut end = total;
-    let mut ends: Vec<u64> = order
-        .iter()
-        .rev()
-        .map(|(_, part)| {
-            let here = end;
-            end -= 16 * plan.blueprint().part_blocks(*part) as u64;
-            here
-        })
-        .collect();
-    ends.reverse();
-    ends
-}
-
-fn time_of(trace: &[(u64, Instant)], bytes: u64) -> Instant {
-    trace[trace.partition_point(|(total, _)| *total < bytes).min(trace.len() - 1)].1
+    let seen = trace.lock().unwrap();
+    let (keys, before_split) = (key_bytes(&plan), seen.told_at - seen.keys_from);
+    let payload = plan.circuits() as u64 * (keys + 32);
+    // Frame headers are far shorter than keys.
+    assert!((payload..payload + keys).contains(&before_split), "{before_split} bytes before the split is told");
+    let end = |circuit: usize| seen.time_of(seen.keys_from + circuit as u64 * keys);
+    let delays = (0..plan.circuits()).map(|circuit| (end(circuit + 1) - end(circuit)).as_secs_f64());
+    checked.into_iter().zip(delays).collect()
 }
 
 /// The difference of mean delays `lag` circuits after a checked and after an evaluated one.
@@ -176,33 +215,44 @@ fn permutation_test(runs: &[Vec<(bool, f64)>], lag: usize) -> f64 {
 }
 
 /// The lags at which delays of runs with these seeds depend on the split, as far as the permutation test can tell.
-async fn refuted(seeds: std::ops::Range<u128>, pause: Option<Duration>) -> Vec<usize> {
+async fn refuted(seeds: std::ops::Range<u128>, conditions: Conditions) -> Vec<usize> {
     let mut runs = Vec::new();
     for seed in seeds {
-        runs.push(traced_run(seed, pause).await);
+        runs.push(traced_run(seed, conditions).await);
     }
     assert_ne!(runs[0].iter().map(|r| r.0).collect::<Vec<_>>(), runs[1].iter().map(|r| r.0).collect::<Vec<_>>());
     (0..6).filter(|&lag| permutation_test(&runs, lag) <= 1e-4).collect()
 }
 
-/// When the evaluator reads says nothing of which circuits it checks: not at the circuit itself nor at the next ones, on a fast
-/// link and on a slow one.
+/// When the evaluator reads says nothing of which circuits it checks until it tells: not at the circuit itself nor at the next ones, on a
+/// fast link and on a slow one.
 ///
 /// Twelve tests at 10^-4 would be wrong about an honest evaluator once in some hundred runs; a lag counts only if it is refuted
 /// by runs with other splits too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn read_times_do_not_depend_on_the_split() {
+async fn what_is_seen_before_the_split_is_told_does_not_depend_on_it() {
     for pause in [None, Some(Duration::from_micros(300))] {
-        let first = refuted(0..3, pause).await;
+        let conditions = Conditions { pause, leak: None };
+        let first = refuted(0..3, conditions).await;
         if !first.is_empty() {
-            let second = refuted(3..6, pause).await;
+            let second = refuted(3..6, conditions).await;
             let both: Vec<_> = first.iter().filter(|lag| second.contains(lag)).collect();
-            assert!(both.is_empty(), "delays so many circuits later differ: {both:?}, on a link with pause {pause:?}");
+            assert!(both.is_empty(), "delays so many circuits later differ: {both:?}, with {conditions:?}");
         }
     }
 }
 
-/// The test above would notice: if reading took a twentieth longer after checked circuits, it would be called refuted.
+/// The test above would notice if the evaluator took longer over the keys of circuits that it checks: half a millisecond, or on a slow link
+/// more than what the link hides.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_evaluator_that_shows_its_split_is_found_out() {
+    for (pause, leak) in [(None, 500), (Some(Duration::from_micros(300)), 5000)] {
+        let conditions = Conditions { pause, leak: Some(Duration::from_micros(leak)) };
+        assert!(!refuted(0..3, conditions).await.is_empty(), "nothing is found with {conditions:?}");
+    }
+}
+
+/// The test of permutations alone: if reading took a twentieth longer after checked circuits, it would be called refuted.
 #[test]
 fn the_permutation_test_finds_a_small_difference() {
     let mut rng = Prg::new(Block::ONES);

@@ -27,6 +27,25 @@ pub(crate) struct Part {
     pub(crate) blocks: Vec<Block>,
 }
 
+/// A circuit that is to be garbled.
+#[derive(Clone)]
+pub(crate) struct ToGarble {
+    /// Its number, from 0.
+    pub(crate) circuit: usize,
+    /// What it is made from.
+    pub(crate) blueprint: Arc<Blueprint>,
+    /// What everything about it follows from.
+    pub(crate) seed: Zeroizing<Block>,
+}
+
+impl ToGarble {
+    /// Nothing of it is made yet but its head.
+    pub(crate) fn stream(&self, shared: &Shared) -> Stream<'_> {
+        let secrets = Secrets::of_seed(&self.blueprint, *self.seed);
+        Stream::new(&self.blueprint, shared, self.circuit, &secrets)
+    }
+}
+
 /// Circuits that are being garbled. Memory does not grow with their number or size.
 pub(crate) struct Garbling {
     order: Box<dyn Iterator<Item = (usize, usize)> + Send>,
@@ -37,18 +56,10 @@ pub(crate) struct Garbling {
 }
 
 impl Garbling {
-    /// Begins to garble one circuit for each seed, all of as many parts.
-    ///
-    /// *Shape*: a blueprint for each seed.
-    pub(crate) fn begin(
-        blueprints: Vec<Arc<Blueprint>>,
-        shared: Shared,
-        seeds: Zeroizing<Vec<Block>>,
-        workers: usize,
-    ) -> Self {
-        let part_count = blueprints.first().map_or(0, |blueprint| blueprint.part_count());
-        let order = Box::new(lanes::order(seeds.len(), part_count));
-        let making = Arc::new(Making { blueprints, shared, seeds, buffers: Buffers::default() });
+    /// Begins to garble circuits, all of as many parts.
+    pub(crate) fn begin(circuits: Vec<ToGarble>, shared: Arc<Shared>, workers: usize) -> Self {
+        let making = Arc::new(Making { circuits, shared, buffers: Buffers::default() });
+        let order = Box::new(lanes::order(making.circuits.len(), making.part_count()));
         let (mut parts, mut work) = (Vec::with_capacity(workers), Vec::with_capacity(workers));
         for worker in 0..workers {
             let (give, take) = workers::channel();
@@ -63,8 +74,9 @@ impl Garbling {
     ///
     /// *Errors*: a worker that panicked.
     pub(crate) async fn next(&mut self) -> Result<Option<Part>, ProtocolError> {
-        let Some((circuit, part)) = self.order.next() else { return Ok(None) };
-        let made = self.parts[lanes::worker_of(circuit, self.workers)].recv().await;
+        let Some((at, part)) = self.order.next() else { return Ok(None) };
+        let made = self.parts[lanes::worker_of(at, self.workers)].recv().await;
+        let circuit = self.making.circuits[at].circuit;
         Ok(Some(Part { circuit, part, blocks: made.ok_or(ProtocolError::WorkerLost)? }))
     }
 
@@ -86,20 +98,23 @@ impl Garbling {
 
 /// What the workers garble.
 struct Making {
-    blueprints: Vec<Arc<Blueprint>>,
-    shared: Shared,
-    seeds: Zeroizing<Vec<Block>>,
+    circuits: Vec<ToGarble>,
+    shared: Arc<Shared>,
     buffers: Buffers,
 }
 
 impl Making {
+    /// Parts of every circuit.
+    fn part_count(&self) -> usize {
+        self.circuits.first().map_or(0, |circuit| circuit.blueprint.part_count())
+    }
+
     /// Garbles the circuits of one worker, group by group, and gives their parts in the order in which they are sent.
     fn garble(&self, worker: usize, workers: usize, give: &mpsc::Sender<Vec<Block>>) {
-        for group in lanes::groups(self.seeds.len()) {
+        for group in lanes::groups(self.circuits.len()) {
             let own = lanes::of_worker(group, worker, workers);
-            let mut streams: Vec<Stream<'_>> = own.map(|circuit| self.stream(circuit)).collect();
-            let part_count = self.blueprints.first().map_or(0, |blueprint| blueprint.part_count());
-            for _ in 0..part_count {
+            let mut streams: Vec<Stream<'_>> = own.map(|at| self.circuits[at].stream(&self.shared)).collect();
+            for _ in 0..self.part_count() {
                 for stream in &mut streams {
                     let mut blocks = self.buffers.take();
                     stream.next_part(&mut blocks);
@@ -109,10 +124,5 @@ impl Making {
                 }
             }
         }
-    }
-
-    fn stream(&self, circuit: usize) -> Stream<'_> {
-        let blueprint = &self.blueprints[circuit];
-        Stream::new(blueprint, &self.shared, circuit, &Secrets::of_seed(blueprint, self.seeds[circuit]))
     }
 }

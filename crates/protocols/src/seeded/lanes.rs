@@ -1,7 +1,6 @@
 //! The order in which circuits are sent: a few at a time, side by side, part by part.
 //!
-//! So all cores have work however large a circuit is, and neither party holds more than a few parts. The order, and what is done
-//! with every part as it comes, are the same for circuits that are checked and for those that are evaluated.
+//! So all cores have work however large a circuit is, and neither party holds more than a few parts.
 
 /// Circuits that are sent side by side.
 const LANES: usize = 4;

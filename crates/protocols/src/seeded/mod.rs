@@ -8,7 +8,7 @@
 //! garbling     circuits that several threads garble
 //! wires        the labels of the evaluator's wires
 //! evaluation   a circuit that comes part by part
-//! fingerprint  a circuit compared with what its seed gives, without keeping either
+//! digests      what stands for circuits before it is known which are wanted
 //! consistency  a hash that all circuits make of the garbler's input
 //! lanes        the order in which circuits are sent
 //! split        which circuits are evaluated and which are checked
@@ -18,8 +18,8 @@ mod blueprint;
 mod buffers;
 mod circuit;
 mod consistency;
+pub(crate) mod digests;
 mod evaluation;
-mod fingerprint;
 mod garbling;
 pub(crate) mod lanes;
 mod published;
@@ -30,8 +30,7 @@ pub(crate) use blueprint::{Blueprint, Committed};
 pub(crate) use buffers::Buffers;
 pub(crate) use circuit::{OutputLabels, Secrets, Shared, Stream};
 pub(crate) use evaluation::{Evaluated, Evaluation, InputLabels};
-pub(crate) use fingerprint::{Fingerprint, FingerprintKey};
-pub(crate) use garbling::{Garbling, Part};
+pub(crate) use garbling::{Garbling, Part, ToGarble};
 pub(crate) use published::{MATRIX_SEED, Published};
 pub(crate) use split::Split;
 #[cfg(test)]

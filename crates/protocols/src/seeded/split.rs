@@ -1,4 +1,4 @@
-//! Which circuits are evaluated: the evaluator's secret.
+//! Which circuits are evaluated: the evaluator's secret, until it tells.
 
 use garblet_ot::Choices;
 use garblet_primitives::Prg;
@@ -6,7 +6,7 @@ use rand_core::Rng;
 
 /// Which circuits are evaluated and which are checked.
 ///
-/// *Secret*: until the run is over; nothing that shows may depend on it.
+/// *Secret*: until it is told, or the run is over; nothing that shows before may depend on it.
 pub(crate) struct Split {
     checked: Choices,
 }
@@ -22,6 +22,11 @@ impl Split {
         let mut checked = vec![true; circuits];
         order[..evaluated.min(circuits)].iter().for_each(|&circuit| checked[circuit] = false);
         Split { checked: checked.into_iter().collect() }
+    }
+
+    /// The split with a one for each circuit that is checked.
+    pub(crate) fn told(checked: Choices) -> Self {
+        Split { checked }
     }
 
     /// A one for each circuit that is checked.

@@ -21,40 +21,60 @@ pub(crate) fn both_labels(secrets: &Secrets) -> Zeroizing<Vec<Block>> {
     Zeroizing::new(secrets.evaluator_pairs().flatten().collect())
 }
 
-/// The garbler's ciphers: two for each wire, whose pads stand in the order of the evaluator's values.
-pub(crate) fn sender_ciphers(place: Place, pads: &[[Block; 2]]) -> Vec<Aes128> {
-    let keys = pads.iter().enumerate().flat_map(|(wire, pads)| {
-        [0, 1].map(|branch| place.at(wire as u64).branch(branch).key(pads[usize::from(branch)]))
-    });
-    Aes128::many(&Zeroizing::new(keys.collect::<Vec<Block>>()))
+/// Circuits for which pads are made at a time: as many blocks as one cipher encrypts side by side.
+const TOGETHER: usize = 16;
+
+/// The pads of labels, one for each cipher and circuit: the encryption of the circuit's number.
+pub(crate) struct Pads {
+    ciphers: Vec<Aes128>,
+    /// The first of the circuits that pads are there for.
+    first: Option<usize>,
+    /// For each cipher those of so many circuits.
+    pads: Zeroizing<Vec<Block>>,
 }
 
-/// The evaluator's ciphers: that of its choice for each wire.
-pub(crate) fn receiver_ciphers(place: Place, pads: &[Block], choices: &Choices) -> Vec<Aes128> {
-    let keys = pads.iter().zip(choices.iter()).enumerate();
-    let keys = keys.map(|(wire, (&pad, choice))| place.at(wire as u64).branch(u8::from(choice)).key(pad));
-    Aes128::many(&Zeroizing::new(keys.collect::<Vec<Block>>()))
-}
-
-/// Encrypts the labels of a circuit, as [`both_labels`] gives them.
-///
-/// *Unique*: `circuit` under these ciphers.
-pub(crate) fn encrypt(labels: &mut [Block], ciphers: &[Aes128], circuit: usize) {
-    for (label, cipher) in labels.iter_mut().zip(ciphers) {
-        *label ^= cipher.encrypt(Block::from_u128(circuit as u128));
+impl Pads {
+    /// The garbler's: two ciphers for each wire, whose keys stand in the order of the evaluator's values.
+    pub(crate) fn of_sender(place: Place, pads: &[[Block; 2]]) -> Self {
+        let keys = pads.iter().enumerate().flat_map(|(wire, pads)| {
+            [0, 1].map(|branch| place.at(wire as u64).branch(branch).key(pads[usize::from(branch)]))
+        });
+        Pads::new(keys)
     }
-}
 
-/// Decrypts, of the labels of a circuit, those of the choices. What is done does not depend on them.
-pub(crate) fn decrypt(
-    labels: &[Block],
-    ciphers: &[Aes128],
-    choices: &Choices,
-    circuit: usize,
-) -> Zeroizing<Vec<Block>> {
-    let pairs = labels.as_chunks::<2>().0.iter().zip(choices.iter()).zip(ciphers);
-    let own = pairs.map(|(([zero, one], choice), cipher)| {
-        Block::select(choice, *one, *zero) ^ cipher.encrypt(Block::from_u128(circuit as u128))
-    });
-    Zeroizing::new(own.collect())
+    /// The evaluator's: the cipher of its choice for each wire.
+    pub(crate) fn of_receiver(place: Place, pads: &[Block], choices: &Choices) -> Self {
+        let keys = pads.iter().zip(choices.iter()).enumerate();
+        Pads::new(keys.map(|(wire, (&pad, choice))| place.at(wire as u64).branch(u8::from(choice)).key(pad)))
+    }
+
+    fn new(keys: impl Iterator<Item = Block>) -> Self {
+        let ciphers = Aes128::many(&Zeroizing::new(keys.collect::<Vec<Block>>()));
+        let pads = Zeroizing::new(vec![Block::ZERO; TOGETHER * ciphers.len()]);
+        Pads { ciphers, first: None, pads }
+    }
+
+    /// Encrypts the labels of a circuit, as [`both_labels`] gives them.
+    ///
+    /// *Unique*: the circuit under these ciphers.
+    pub(crate) fn encrypt(&mut self, labels: &mut [Block], circuit: usize) {
+        labels.iter_mut().zip(self.of(circuit)).for_each(|(label, pad)| *label ^= pad);
+    }
+
+    /// Decrypts, of the labels of a circuit, those of the choices. What is done does not depend on them.
+    pub(crate) fn decrypt(&mut self, labels: &[Block], choices: &Choices, circuit: usize) -> Zeroizing<Vec<Block>> {
+        let pairs = labels.as_chunks::<2>().0.iter().zip(choices.iter()).zip(self.of(circuit));
+        Zeroizing::new(pairs.map(|(([zero, one], choice), pad)| Block::select(choice, *one, *zero) ^ pad).collect())
+    }
+
+    /// The pads of a circuit, one for each cipher.
+    fn of(&mut self, circuit: usize) -> impl Iterator<Item = Block> + '_ {
+        let first = circuit - circuit % TOGETHER;
+        if self.first != Some(first) {
+            self.first = Some(first);
+            let of_ciphers = self.ciphers.iter().zip(self.pads.as_chunks_mut::<TOGETHER>().0);
+            of_ciphers.for_each(|(cipher, pads)| cipher.keystream(first as u64, pads));
+        }
+        self.pads.iter().skip(circuit - first).step_by(TOGETHER).copied()
+    }
 }

@@ -1,5 +1,5 @@
 //! The work that a run against malicious parties cannot do without: gates hashed on one core, with neither sockets, OT, commitments nor
-//! fingerprints.
+//! digests.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl TimesBare {
 }
 
 /// Each circuit of the default run is garbled once, and then evaluated or garbled again to check it: *precompute* is the garbler's part, *calculate*
-/// the evaluator's. That the evaluator of a run also evaluates what it checks, so as not to show which that is, is not counted.
+/// the evaluator's. That the garbler of a run garbles the evaluated ones twice, so as to keep none, is not counted.
 ///
 /// *Errors*: none that these programs could meet.
 pub(super) fn measure(example: &Example) -> Result<Measured, Failure> {

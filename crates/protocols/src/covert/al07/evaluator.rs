@@ -23,7 +23,7 @@ use crate::{
     conduct::Conduct,
     encoding::Encoding,
     error::ProtocolError,
-    seeded::{Evaluated, Evaluation, InputLabels, Secrets, Shared, Split, Stream, lanes, wires},
+    seeded::{Evaluated, Evaluation, InputLabels, Secrets, Shared, Split, Stream, lanes, wires::Pads},
     session::Session,
     workers::Work,
 };
@@ -123,12 +123,12 @@ async fn receive_labels(
     plan: &Plan,
 ) -> Result<Vec<Zeroizing<Vec<Block>>>, ProtocolError> {
     let place = prepared.run.place(GARBLER, Step::EvaluatorLabels as u8);
-    let ciphers = wires::receiver_ciphers(place, &prepared.pads, choices);
+    let mut pads = Pads::of_receiver(place, &prepared.pads, choices);
     let mut message = vec![Block::ZERO; 2 * choices.len()];
     let mut all = Vec::with_capacity(plan.circuits());
     for circuit in 0..plan.circuits() {
         receive_blocks(session, &mut message).await?;
-        all.push(wires::decrypt(&message, &ciphers, choices, circuit));
+        all.push(pads.decrypt(&message, choices, circuit));
     }
     Ok(all)
 }

@@ -1,5 +1,7 @@
 //! Steps 2 to 7 of the garbler.
 
+use std::sync::Arc;
+
 use garblet_circuit::Bits;
 use garblet_net::NetError;
 use garblet_ot::Choices;
@@ -18,7 +20,10 @@ use crate::{
     bulk::{receive_blocks, send_blocks},
     conduct::Conduct,
     error::ProtocolError,
-    seeded::{Garbling, Part, Secrets, Stream, wires},
+    seeded::{
+        Garbling, Part, Secrets, Stream,
+        wires::{self, Pads},
+    },
     session::Session,
 };
 
@@ -69,12 +74,12 @@ async fn send_evaluator_labels<C: Conduct<Step>>(
     seeds: &[Block],
 ) -> Result<(), ProtocolError> {
     let place = prepared.run.place(GARBLER, Step::EvaluatorLabels as u8);
-    let ciphers = wires::sender_ciphers(place, &prepared.pads);
+    let mut pads = Pads::of_sender(place, &prepared.pads);
     for (circuit, &seed) in seeds.iter().enumerate() {
         let secrets = Secrets::of_seed(&*garbler.blueprint_of(circuit)?, seed);
         let mut labels = wires::both_labels(&secrets);
         garbler.conduct.touch(Step::EvaluatorLabels, circuit, bytemuck::cast_slice_mut(&mut labels));
-        wires::encrypt(&mut labels, &ciphers, circuit);
+        pads.encrypt(&mut labels, circuit);
         send_blocks(session, &labels).await?;
     }
     Ok(())
@@ -88,9 +93,9 @@ async fn send_circuits<C: Conduct<Step>>(
     seeds: &Zeroizing<Vec<Block>>,
 ) -> Result<(), ProtocolError> {
     let circuits = seeds.len() as u64;
-    let blueprints = (0..seeds.len()).map(|circuit| garbler.blueprint_of(circuit)).collect::<Result<_, _>>()?;
-    let shared = shared(&garbler.plan, &prepared.run, prepared.encoding_seed);
-    let mut garbling = Garbling::begin(blueprints, shared, seeds.clone(), session.workers());
+    let all = garbler.all_circuits(seeds)?;
+    let shared = Arc::new(shared(&garbler.plan, &prepared.run, prepared.encoding_seed));
+    let mut garbling = Garbling::begin(all, shared, session.workers());
     let (ands, part_count) = (garbler.plan.and_count(), garbler.plan.blueprint().part_count());
     while let Some(Part { circuit, part, mut blocks }) = garbling.next().await? {
         garbler.conduct.touch(Step::of_part(part, part_count), circuit, bytemuck::cast_slice_mut(&mut blocks));

@@ -1,5 +1,7 @@
 //! Steps 2 to 8 of the garbler.
 
+use std::sync::Arc;
+
 use garblet_circuit::Bits;
 use garblet_net::Channel;
 use garblet_ot::{Choices, OtError};
@@ -83,9 +85,9 @@ pub(in super::super) async fn commit<C: Conduct<Step>>(
     prepared: &GarblerSeeds,
 ) -> Result<(), ProtocolError> {
     let circuits = garbler.plan.circuits();
-    let blueprints = (0..circuits).map(|circuit| garbler.blueprint_of(circuit)).collect::<Result<_, _>>()?;
-    let shared = shared(&garbler.plan, &prepared.run);
-    let mut garbling = Garbling::begin(blueprints, shared, prepared.coins.clone(), session.workers());
+    let all = garbler.all_circuits(&prepared.coins)?;
+    let shared = Arc::new(shared(&garbler.plan, &prepared.run));
+    let mut garbling = Garbling::begin(all, shared, session.workers());
     let mut hashes: Vec<_> = (0..circuits).map(|circuit| commitment(&prepared.run, circuit).hasher()).collect();
     let part_count = garbler.plan.blueprint().part_count();
     while let Some(Part { circuit, part, mut blocks }) = garbling.next().await? {

@@ -27,7 +27,7 @@ use crate::{
     encoding::Encoding,
     error::ProtocolError,
     interface::{EVALUATOR, GARBLER},
-    seeded::{Buffers, FingerprintKey, Secrets, Shared, lanes},
+    seeded::{Buffers, Secrets, Shared, lanes},
     session::Session,
     workers::{self, Work},
 };
@@ -67,9 +67,8 @@ pub(in super::super) async fn examine<C: Conduct<Step>>(
         keys[circuit].garbler = labels;
     }
     let shared = Shared::new(run.place(GARBLER, Step::Head as u8), plan.blueprint(), encoding, Block::ZERO);
-    let fingerprints = FingerprintKey::random(session.rng());
-    let buffers = Buffers::default();
-    let examining = Arc::new(Examining { plan, shared, fingerprints, keys, choices, buffers });
+    let (digests, buffers) = (run.place(GARBLER, Step::CircuitDigest as u8), Buffers::default());
+    let examining = Arc::new(Examining { plan, shared, digests, keys, choices, buffers });
     check_and_evaluate(session.workers(), examining, challenge, circuits).await
 }
 
@@ -211,8 +210,10 @@ async fn check_and_evaluate(
 }
 
 fn check(examining: &Examining, circuit: usize, parts: &[Vec<Block>]) -> Result<(), Cheating> {
-    let remade = examining.remake(circuit);
-    let check = match (remade.fingerprint == examining.fingerprint(parts), remade.own_labels_fit) {
+    let mut same = true;
+    let own_labels_fit =
+        examining.remake(circuit, |part, blocks| same &= parts.get(part).is_some_and(|came| came == blocks));
+    let check = match (same, own_labels_fit) {
         (false, _) => Check::CircuitOfSeed,
         (true, false) => Check::LabelOfSeed,
         (true, true) => return Ok(()),

@@ -30,13 +30,13 @@ pub(in super::super) async fn garble<C: Conduct<Step>>(
     garbler: &mut Garbler<C>,
     session: &mut Session,
     prepared: &GarblerPrepared,
-    seeds: Zeroizing<Vec<Block>>,
+    seeds: &[Block],
     input: &Bits,
 ) -> Result<(), ProtocolError> {
     let plan = garbler.plan.clone();
-    let shared = prepared.shared(&plan, Block::ZERO);
-    garbler.send_circuits(session, shared, seeds.clone()).await?;
-    let maker = Arc::new(maker(garbler, session, &prepared.run, &seeds, input)?);
+    let shared = Arc::new(prepared.shared(&plan, Block::ZERO));
+    garbler.send_circuits(session, shared, garbler.all_circuits(seeds)?).await?;
+    let maker = Arc::new(maker(garbler, session, &prepared.run, seeds, input)?);
     send_supersets(garbler, session, &maker).await?;
     let challenge = toss(garbler, session, &prepared.run).await?;
     let mut opened: Vec<Block> = challenge.circuits.checked().map(|circuit| seeds[circuit]).collect();
