@@ -111,6 +111,25 @@ fn a_scheme_of_2009_is_refused_where_its_form_is_not_asked_for() {
     assert_eq!(error, format!("cut-and-choose cannot run program `millionaires(8)`: {reason}"));
 }
 
+/// They hash by SHA-256: another hash that was asked for would be ignored.
+#[test]
+fn a_scheme_of_2009_is_refused_with_another_hash_than_its_own() {
+    let program = library::find("lib:millionaires(8)").unwrap();
+    for (protocol, form) in [(Protocol::CutAndChoose, "lp07"), (Protocol::Covert, "al07")] {
+        let with_hash = |hash: &str| {
+            let mut config = Config::of(protocol);
+            for (name, value) in [("form", form), ("scheme", "glnp"), ("hash", hash)] {
+                config.set(name, value).unwrap();
+            }
+            predict(&program, 2, config)
+        };
+        assert!(with_hash("sha256").is_ok());
+        let error = with_hash("tmmo").unwrap_err().to_string();
+        let reason = "the scheme glnp hashes by SHA-256, not by tmmo: leave the hash out";
+        assert_eq!(error, format!("{protocol} cannot run program `millionaires(8)`: {reason}"));
+    }
+}
+
 /// One AES with all 128 circuits, its output to the garbler, to the evaluator, and to both; more than one piece of tables.
 #[test]
 fn aes_with_its_output_to_either_party_or_both() {

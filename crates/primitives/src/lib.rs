@@ -40,5 +40,5 @@ pub use joint_hash::{
 };
 pub use ot_hash::OtHash;
 pub use prg::Prg;
-pub use short_hash::{SHORT_BYTES, short_hashes, short_hashes_with_backend};
+pub use short_hash::{ShortMessage, short_hashes, short_hashes_with_backend};
 pub use transpose::{ROWS, transpose, transpose_with_backend};

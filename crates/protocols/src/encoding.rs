@@ -184,15 +184,17 @@ fn sum_of<T: Copy>(
     Some(sum)
 }
 
-/// Adds what each row says of the wires that all rows share, four wires at a time.
+/// Adds what each row says of the wires that all rows share, four wires at a time, and a word of a row's ones in one go.
 fn add_combinations(rows: &[Row], labels: &[Block], sums: &mut [Block]) {
     let [first, ..] = rows else { return };
+    let mut tables = Zeroizing::new([[Block::ZERO; 16]; 16]);
     for (word, labels) in labels[first.start..].chunks(64).enumerate().take(first.ones.len()) {
-        for (quarter, labels) in labels.chunks(4).enumerate() {
-            let combinations = combinations(labels);
-            for (row, sum) in rows.iter().zip(&mut *sums) {
-                *sum ^= combinations[(row.ones[word] >> (4 * quarter) & 15) as usize];
-            }
+        let fours = labels.chunks(4).chain(std::iter::repeat(&[][..]));
+        tables.iter_mut().zip(fours).for_each(|(table, labels)| *table = *combinations(labels));
+        for (row, sum) in rows.iter().zip(&mut *sums) {
+            let ones = row.ones[word];
+            let parts = tables.iter().enumerate().map(|(four, table)| table[(ones >> (4 * four) & 15) as usize]);
+            *sum = parts.fold(*sum, |sum, part| sum ^ part);
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     error::ProtocolError,
     interface::{self, EVALUATOR, GARBLER},
     security::Security,
-    seeded::{Blueprint, Committed, MATRIX_SEED, Published},
+    seeded::{Blueprint, Committed, MATRIX_SEED, Published, refused_hash},
 };
 
 /// The security of the consistency checks of OT.
@@ -30,7 +30,7 @@ impl Plan {
     /// Checks that the protocol can run the program and makes its schedules.
     ///
     /// *Errors*: an input or a recipient that is neither party 0 nor party 1; the scheme `privacy-free`; [`Ot::Pvw`] or a
-    /// scheme of 2009 with another form than [`Form::Al07`]; such a scheme with a program that is too large as one circuit.
+    /// scheme of 2009 with another form than [`Form::Al07`]; such a scheme with another hash than its own, or with a program that is too large as one circuit.
     pub fn new(program: Arc<Program>, config: Config) -> Result<Self, ProtocolError> {
         interface::check_parties(NAME, &program, config.garbling)?;
         if config.garbling.scheme.is_privacy_free() {
@@ -50,6 +50,9 @@ impl Plan {
         if let Some(method) = config.published {
             if config.form != Form::Al07 {
                 return Err(refuse(format!("the scheme {} {alone}", method.name())));
+            }
+            if let Some(reason) = refused_hash(method, config.garbling.hash) {
+                return Err(refuse(reason));
             }
             let encoding = config.encoding_of(bits, MATRIX_SEED);
             blueprint = blueprint.published(method, &encoding).map_err(|error| refuse(error.to_string()))?;

@@ -104,13 +104,13 @@ impl Examining {
         let keys = &self.keys[circuit];
         let secrets = Secrets::of_seed(self.plan.blueprint(), *keys.seed);
         let mut stream = Stream::new(self.plan.blueprint(), &self.shared, circuit, &secrets);
-        let mut blocks = self.buffers.take();
+        let mut room = self.buffers.take();
         let mut part = 0;
-        while stream.next_part(&mut blocks) {
-            see(part, &blocks);
+        while let Some(blocks) = stream.next_part(&mut room) {
+            see(part, blocks);
             part += 1;
         }
-        self.buffers.give_back(blocks);
+        self.buffers.give_back(room);
         let expected = secrets.chosen(&self.choices);
         let labels = keys.own.iter().zip(expected.iter());
         labels.fold(Choice::from(1), |fit, (own, expected)| fit & own.ct_eq(expected)).into()

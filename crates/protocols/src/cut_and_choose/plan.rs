@@ -17,7 +17,7 @@ use crate::{
     error::ProtocolError,
     interface::{self, EVALUATOR, GARBLER},
     security::Security,
-    seeded::{Blueprint, Committed, MATRIX_SEED, Published},
+    seeded::{Blueprint, Committed, MATRIX_SEED, Published, refused_hash},
 };
 
 /// A program made ready for `cut-and-choose`.
@@ -36,8 +36,8 @@ impl Plan {
     /// Checks that the protocol can run the program and makes its schedules.
     ///
     /// *Errors*: an input or a recipient that is neither party 0 nor party 1; the scheme `privacy-free`, with which checked and
-    /// evaluated circuits could not have one input; a scheme of 2009 with another form than [`Form::Lp07`], or with a program that is too large
-    /// as one circuit.
+    /// evaluated circuits could not have one input; a scheme of 2009 with another form than [`Form::Lp07`], with another hash than its own, or
+    /// with a program that is too large as one circuit.
     pub fn new(original: Arc<Program>, config: Config) -> Result<Self, ProtocolError> {
         interface::check_parties(NAME, &original, config.garbling)?;
         let refuse = |reason| ProtocolError::Unsupported { protocol: NAME, program: original.name().into(), reason };
@@ -62,6 +62,9 @@ impl Plan {
                     "the scheme {} goes with form=lp07 alone: give that too, or leave it out",
                     method.name()
                 )));
+            }
+            if let Some(reason) = refused_hash(method, config.garbling.hash) {
+                return Err(refuse(reason));
             }
             let encoding = encoding(&config, bits, MATRIX_SEED);
             blueprint = blueprint.published(method, &encoding).map_err(|error| refuse(error.to_string()))?;

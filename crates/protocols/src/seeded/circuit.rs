@@ -26,12 +26,16 @@ impl Shared {
         Shared { labels, encoding, hash }
     }
 
-    /// The commitments to labels, each of the wire that comes with it, of those wires whose labels are committed to in circuit `circuit`. A label
-    /// has 128 uniform bits, so it needs no further randomness to be hidden.
-    pub(crate) fn commitments(&self, circuit: usize, labels: impl Iterator<Item = (usize, Block)>) -> Vec<[Block; 2]> {
-        let digests =
-            self.labels.digest_each(labels.map(|(wire, label)| ((circuit as u64) << 32 | wire as u64, label)));
-        digests.into_iter().map(bytemuck::cast).collect()
+    /// The commitments to `count` labels, each of the wire that comes with it, of those wires whose labels are committed to in circuit `circuit`. A
+    /// label has 128 uniform bits, so it needs no further randomness to be hidden.
+    pub(crate) fn commitments(
+        &self,
+        circuit: usize,
+        count: usize,
+        labels: impl Iterator<Item = (usize, Block)>,
+    ) -> Vec<[Block; 2]> {
+        let labels = labels.map(|(wire, label)| ((circuit as u64) << 32 | wire as u64, label));
+        self.labels.digest_each(count, labels).into_iter().map(bytemuck::cast).collect()
     }
 }
 
@@ -154,32 +158,35 @@ impl<'p> Stream<'p> {
         Stream { blueprint, head, tables, part: 0 }
     }
 
-    /// Puts the next part in place of what is in `blocks`; whether there was one: none comes after the tail.
-    pub(crate) fn next_part(&mut self, blocks: &mut Vec<Block>) -> bool {
+    /// The next part, at the beginning of `room`, which grows if it must; none comes after the tail.
+    ///
+    /// Room never shrinks: what is cut off would be filled again before the next tables are written there.
+    pub(crate) fn next_part<'r>(&mut self, room: &'r mut Vec<Block>) -> Option<&'r mut [Block]> {
         let part = self.part;
-        self.part += 1;
-        if let Some(head) = self.head.take() {
-            blocks.clear();
-            blocks.extend_from_slice(&head);
-            return true;
+        if part == self.blueprint.part_count() {
+            return None;
         }
-        match self.blueprint.table_bytes(part) {
-            Some(bytes) => {
-                blocks.resize(self.blueprint.part_blocks(part), Block::ZERO);
+        self.part += 1;
+        let length = self.blueprint.part_blocks(part);
+        if room.len() < length {
+            room.resize(length, Block::ZERO);
+        }
+        let blocks = &mut room[..length];
+        match (self.head.take(), self.blueprint.table_bytes(part)) {
+            (Some(head), _) => blocks.copy_from_slice(&head),
+            (None, Some(bytes)) => {
                 let (tables, rest) = bytemuck::cast_slice_mut(blocks).split_at_mut(bytes);
                 self.tables.fill(tables);
                 rest.fill(0);
             }
-            None if part + 1 == self.blueprint.part_count() => {
+            (None, None) => {
                 let tables = std::mem::replace(&mut self.tables, Tables::Done(OutputLabels::none()));
                 let outputs = tables.outputs();
-                blocks.clear();
-                blocks.extend(pack(&self.blueprint.select_bits(&outputs.zero)));
+                blocks.copy_from_slice(&pack(&self.blueprint.select_bits(&outputs.zero)));
                 self.tables = Tables::Done(outputs);
             }
-            None => return false,
         }
-        true
+        Some(blocks)
     }
 
     /// The labels of all outputs, after the last part.
@@ -243,7 +250,7 @@ fn head(blueprint: &Blueprint, shared: &Shared, circuit: usize, secrets: &Secret
     });
     let evaluator = secrets.evaluator_pairs().filter(|_| committed.evaluator);
     let labels = garbler.chain(evaluator).enumerate().flat_map(|(wire, labels)| labels.map(|label| (wire, label)));
-    blocks.extend(shared.commitments(circuit, labels).as_flattened());
+    blocks.extend(shared.commitments(circuit, 2 * blueprint.committed_wires(), labels).as_flattened());
     blocks.extend(pack(&select_bits(&shared.hash.sums(&secrets.garbler))));
     blocks
 }

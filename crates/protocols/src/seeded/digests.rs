@@ -32,14 +32,14 @@ pub(crate) fn begin(
             (give.clone(), circuits.clone(), shared.clone(), next.clone(), see.clone());
         // Its end is the end of the channel.
         let _work = workers::Work::begin(move || {
-            let mut blocks = Vec::new();
+            let mut room = Vec::new();
             while let Some(of) = circuits.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let mut stream = of.stream(&shared);
                 let mut hash = place.at(of.circuit as u64).hasher();
                 let mut part = 0;
-                while stream.next_part(&mut blocks) {
-                    see(of.circuit, part, &mut blocks);
-                    hash.add(bytemuck::cast_slice(&blocks));
+                while let Some(blocks) = stream.next_part(&mut room) {
+                    see(of.circuit, part, blocks);
+                    hash.add(bytemuck::cast_slice(blocks));
                     part += 1;
                 }
                 if give.blocking_send((of.circuit, hash.finish())).is_err() {

@@ -104,7 +104,7 @@ impl<'e> Evaluation<'e> {
         let (commitments, decoding) = rest.split_at(4 * blueprint.committed_wires());
         // Where something else binds the garbler's input, its labels were looked at before.
         let bound = if blueprint.committed().garbler { labels.garbler } else { &[] };
-        let due = shared.commitments(self.circuit, bound.iter().copied().enumerate());
+        let due = shared.commitments(self.circuit, bound.len(), bound.iter().copied().enumerate());
         let pairs = bound.iter().zip(due).zip(commitments.as_chunks::<4>().0);
         let fit = pairs.fold(Choice::from(1), |fit, ((label, got), committed)| {
             let second = label.lsb();

@@ -117,7 +117,8 @@ impl Making {
             for _ in 0..self.part_count() {
                 for stream in &mut streams {
                     let mut blocks = self.buffers.take();
-                    stream.next_part(&mut blocks);
+                    let length = stream.next_part(&mut blocks).map_or(0, |part| part.len());
+                    blocks.truncate(length);
                     if give.blocking_send(blocks).is_err() {
                         return;
                     }

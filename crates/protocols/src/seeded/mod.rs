@@ -31,7 +31,7 @@ pub(crate) use buffers::Buffers;
 pub(crate) use circuit::{OutputLabels, Secrets, Shared, Stream};
 pub(crate) use evaluation::{Evaluated, Evaluation, InputLabels};
 pub(crate) use garbling::{Garbling, Part, ToGarble};
-pub(crate) use published::{MATRIX_SEED, Published};
+pub(crate) use published::{MATRIX_SEED, Published, refused_hash};
 pub(crate) use split::Split;
 #[cfg(test)]
 pub(crate) use split::below;

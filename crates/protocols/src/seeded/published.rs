@@ -9,7 +9,7 @@ use garblet_circuit::{
     tables::{Signal, TableBuilder, TableCircuit},
 };
 use garblet_garble::{
-    EvaluateError,
+    EvaluateError, HashKind,
     published::{self, Garbled, Method, PublishedConfig},
 };
 use garblet_primitives::Block;
@@ -23,6 +23,12 @@ use crate::{
 
 /// What the matrix of an encoding that is made of gates follows from: nothing up our sleeves.
 pub(crate) const MATRIX_SEED: Block = Block::from_u128(0x2009);
+
+/// Why a scheme of 2009 does not go with a hash of gates: it knows SHA-256 alone, which may be asked for, or nothing.
+pub(crate) fn refused_hash(method: Method, hash: HashKind) -> Option<String> {
+    let goes = [HashKind::default(), HashKind::Sha256].contains(&hash);
+    (!goes).then(|| format!("the scheme {} hashes by SHA-256, not by {hash}: leave the hash out", method.name()))
+}
 
 /// A program as the gates of a published scheme. Its inputs are the garbler's, then the evaluator's encoded ones.
 pub(crate) struct Published {

@@ -220,9 +220,9 @@ impl CircuitCheck {
         let secrets = Secrets::of_seed(plan.blueprint(), seed);
         let mut stream = Stream::new(plan.blueprint(), shared, circuit, &secrets);
         let mut hash = place(&run, circuit).hasher();
-        let mut blocks = Vec::new();
-        while stream.next_part(&mut blocks) {
-            hash.add(bytemuck::cast_slice(&blocks));
+        let mut room = Vec::new();
+        while let Some(blocks) = stream.next_part(&mut room) {
+            hash.add(bytemuck::cast_slice(blocks));
         }
         Comparison { check: Check::CircuitOfSeed, said, due: hash.finish() }.verify(run, circuit, seed)?;
         let due = secrets.chosen(choices);

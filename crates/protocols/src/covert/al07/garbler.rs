@@ -146,7 +146,7 @@ async fn open<C: Conduct<Step>>(
     session.channel().flush().await?;
     let shared = shared(&garbler.plan, &prepared.run, prepared.encoding_seed);
     let mut stream = Stream::new(&blueprint, &shared, chosen, &secrets);
-    let mut blocks = Vec::new();
-    while stream.next_part(&mut blocks) {}
+    let mut room = Vec::new();
+    while stream.next_part(&mut room).is_some() {}
     Ok(Evaluated { run: prepared.run, outputs: stream.into_outputs() })
 }

@@ -154,9 +154,9 @@ impl CircuitCheck {
         let shared = shared(&plan, &run);
         let mut stream = Stream::new(plan.blueprint(), &shared, circuit, &secrets);
         let mut hash = commitment(&run, circuit).hasher();
-        let mut blocks = Vec::new();
-        while stream.next_part(&mut blocks) {
-            hash.add(bytemuck::cast_slice(&blocks));
+        let mut room = Vec::new();
+        while let Some(blocks) = stream.next_part(&mut room) {
+            hash.add(bytemuck::cast_slice(blocks));
         }
         let said = Comparison { check: Check::CircuitOfSeed, said: self.commitment, due: hash.finish() };
         said.verify(run, circuit, seed)?;

@@ -168,9 +168,9 @@ async fn send_circuit<C: Conduct<Step>>(
     let work = Work::begin(move || {
         let mut stream = Stream::new(&blueprint, &shared, chosen, &secrets);
         let mut blocks = Vec::new();
-        while stream.next_part(&mut blocks) {
-            let blocks = std::mem::take(&mut blocks);
-            if give.blocking_send(blocks).is_err() {
+        while stream.next_part(&mut blocks).is_some() {
+            // Of no more than the part, since it begins empty each time.
+            if give.blocking_send(std::mem::take(&mut blocks)).is_err() {
                 break;
             }
         }
