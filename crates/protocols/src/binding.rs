@@ -79,6 +79,25 @@ impl Hasher {
     }
 }
 
+/// A hash of parts that is not finished, see [`Place::parts_hasher`].
+pub struct PartsHasher {
+    /// That of the parts.
+    key: [u8; 32],
+    of_digests: Hasher,
+}
+
+impl PartsHasher {
+    /// Adds a part.
+    pub fn add(&mut self, part: &[u8]) {
+        self.of_digests.add(blake3::keyed_hash(&self.key, part).as_bytes());
+    }
+
+    /// The hash of all parts.
+    pub fn finish(self) -> [u8; 32] {
+        self.of_digests.finish()
+    }
+}
+
 /// Where something belongs: session, party, step, index and branch, encoded in a fixed length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -136,6 +155,13 @@ impl Place {
         let mut hash = blake3::Hasher::new_keyed(&self.session);
         hash.update(&self.position());
         Hasher(hash)
+    }
+
+    /// The hash of long parts that belong here: that of their hashes under a key of this place, so that each part begins where a chunk of BLAKE3
+    /// does, which makes a fifth of the time.
+    pub fn parts_hasher(&self) -> PartsHasher {
+        // No hash of hashes is that of as few bytes.
+        PartsHasher { key: self.digest(b"part"), of_digests: self.hasher() }
     }
 
     /// A key that is derived from a secret for this place alone.
@@ -232,6 +258,21 @@ mod tests {
         let mut hasher = place().hasher();
         [b"m", b"n"].iter().for_each(|piece| hasher.add(*piece));
         assert_eq!(hasher.finish(), place().digest(b"mn"));
+    }
+
+    #[test]
+    fn parts_count_with_their_order_and_bounds_and_are_no_other_hash() {
+        let of = |place: Place, parts: &[&[u8]]| {
+            let mut hasher = place.parts_hasher();
+            parts.iter().for_each(|part| hasher.add(part));
+            hasher.finish()
+        };
+        let long = [7; 3000];
+        let expected = of(place(), &[b"head", &long]);
+        let different: [&[&[u8]]; 5] = [&[&long, b"head"], &[b"head", &long, b""], &[b"hea", &long], &[&long], &[]];
+        assert!(different.iter().all(|parts| of(place(), parts) != expected));
+        assert!(others().iter().all(|place| of(*place, &[b"head", &long]) != expected));
+        assert_ne!(of(place(), &[]), place().digest(b"part"));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use super::plan::Plan;
 use crate::{
-    binding::{Hasher, Place},
+    binding::{PartsHasher, Place},
     seeded::{Buffers, Evaluated, Evaluation, InputLabels, Part, Secrets, Shared, Stream, digests::DIGEST_BYTES},
 };
 
@@ -93,7 +93,7 @@ impl Examining {
 
     /// The digest of a circuit made again from its seed.
     pub(crate) fn remade(&self, circuit: usize) -> Remade {
-        let mut hash = self.digests.at(circuit as u64).hasher();
+        let mut hash = self.digests.at(circuit as u64).parts_hasher();
         let own_labels_fit = self.remake(circuit, |_, blocks| hash.add(bytemuck::cast_slice(blocks)));
         Remade { circuit, digest: hash.finish(), own_labels_fit }
     }
@@ -126,13 +126,13 @@ impl Examining {
 
 /// A circuit whose parts are coming.
 struct Lane<'e> {
-    hash: Hasher,
+    hash: PartsHasher,
     evaluation: Evaluation<'e>,
 }
 
 impl<'e> Lane<'e> {
     fn new(of: &'e Examining, circuit: usize) -> Self {
-        Lane { hash: of.digests.at(circuit as u64).hasher(), evaluation: of.evaluation(circuit) }
+        Lane { hash: of.digests.at(circuit as u64).parts_hasher(), evaluation: of.evaluation(circuit) }
     }
 
     /// Takes the next part; says whether it was the last.

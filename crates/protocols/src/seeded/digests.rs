@@ -35,7 +35,7 @@ pub(crate) fn begin(
             let mut room = Vec::new();
             while let Some(of) = circuits.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let mut stream = of.stream(&shared);
-                let mut hash = place.at(of.circuit as u64).hasher();
+                let mut hash = place.at(of.circuit as u64).parts_hasher();
                 let mut part = 0;
                 while let Some(blocks) = stream.next_part(&mut room) {
                     see(of.circuit, part, blocks);
