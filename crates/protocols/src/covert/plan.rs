@@ -5,6 +5,7 @@ use std::sync::Arc;
 use garblet_circuit::{Bits, Party, Program, tables::TableCircuit};
 use garblet_garble::Schedules;
 use garblet_ot::Sigma;
+use garblet_primitives::Block;
 
 use super::{
     NAME,
@@ -14,7 +15,7 @@ use crate::{
     error::ProtocolError,
     interface::{self, EVALUATOR, GARBLER},
     security::Security,
-    seeded::{Blueprint, Committed, MATRIX_SEED, Published, refused_hash},
+    seeded::{Blueprint, Committed, Published, refused_hash},
 };
 
 /// The security of the consistency checks of OT.
@@ -54,7 +55,8 @@ impl Plan {
             if let Some(reason) = refused_hash(method, config.garbling.hash) {
                 return Err(refuse(reason));
             }
-            let encoding = config.encoding_of(bits, MATRIX_SEED);
+            // Nothing is drawn yet, and nothing need be.
+            let encoding = config.encoding_of(bits, Block::ZERO);
             blueprint = blueprint.published(method, &encoding).map_err(|error| refuse(error.to_string()))?;
         }
         Ok(Plan { blueprint: Arc::new(blueprint), config })

@@ -66,7 +66,8 @@ impl Plan {
             if let Some(reason) = refused_hash(method, config.garbling.hash) {
                 return Err(refuse(reason));
             }
-            let encoding = encoding(&config, bits, MATRIX_SEED);
+            // Nothing is drawn yet, and nothing need be.
+            let encoding = encoding(&config, bits, Block::ZERO);
             blueprint = blueprint.published(method, &encoding).map_err(|error| refuse(error.to_string()))?;
         }
         let evaluated = config.evaluated();
@@ -153,7 +154,6 @@ impl Plan {
 
     /// The encoding of the evaluator's input, for a seed of the evaluator, which the published schemes have no use for.
     pub(crate) fn encoding(&self, seed: Block) -> Encoding {
-        let seed = if self.config.published.is_some() { MATRIX_SEED } else { seed };
         encoding(&self.config, self.evaluator_bits(), seed)
     }
 
@@ -199,8 +199,9 @@ impl Plan {
     }
 }
 
-/// The encoding of so many input bits of the evaluator.
+/// The encoding of so many input bits of the evaluator, for a seed, which the published schemes have no use for.
 fn encoding(config: &Config, bits: usize, seed: Block) -> Encoding {
+    let seed = if config.published.is_some() { MATRIX_SEED } else { seed };
     let distance = config.distance();
     match config.input_encoding() {
         InputEncoding::Systematic => Encoding::systematic(bits, distance, seed),
