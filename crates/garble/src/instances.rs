@@ -3,16 +3,16 @@
 mod evaluator;
 
 use garblet_circuit::{self as circuit, Schedule};
-use garblet_primitives::{Backend, Block, Cursor, Delta, LANES, MOST_SIDE_BY_SIDE, Slots, WideSlots};
+use garblet_primitives::{Backend, Block, Cursor, Delta, GateList, LANES, MOST_SIDE_BY_SIDE, Slots, WideSlots};
 
 use crate::{
     config::GarblingConfig,
     garbler::{Seeds, pack},
-    run::{Functions, GarbleMany, GarblePiece, Many, Piece},
+    run::{Functions, GarbleMany, GarblePiece, Piece},
     schedules::Component,
 };
 
-pub use evaluator::{Group, GroupEvaluation, InstanceEvaluator};
+pub use evaluator::{Group, InstanceEvaluator};
 
 /// Gates that are numbered together, under one hash key; fewer if a key serves fewer.
 const PAGE_GATES: u64 = 1024;
@@ -202,15 +202,27 @@ impl Instances {
         Piece { gates, cursor, slots, limit: gates.and_count(), hash_seed, first_gate }
     }
 
-    fn many<'a>(&'a self, slots: &'a mut WideSlots, instances: usize, hash_seed: Block, first_gate: u64) -> Many<'a> {
-        let gates = &self.component.gates;
-        Many { gates, slots, instances, hash_seed, first_gate, stride: self.numbering.stride }
+    /// The gates of an instance.
+    pub(crate) fn gates(&self) -> &GateList {
+        &self.component.gates
     }
 
-    fn put_outputs(&self, wide: &WideSlots, flip: Block, outputs: &mut [Block]) {
-        for (i, outputs) in outputs.chunks_exact_mut(self.output_count().max(1)).enumerate() {
-            let labels = self.component.output_labels(flip, |slot| wide.get(slot, i));
-            outputs.iter_mut().zip(labels).for_each(|(out, label)| *out = label);
+    /// From the number of one gate of an instance to that of its next.
+    pub(crate) fn stride(&self) -> u64 {
+        self.numbering.stride
+    }
+
+    /// The outputs of a list of instances that ran side by side.
+    fn put_outputs(&self, (labels, per_slot): (&[Block], usize), flip: Block, outputs: &mut [Block]) {
+        let count = self.output_count();
+        for number in 0..count {
+            let (slot, flip) = self.component.output(number, flip);
+            let labels = slot.map(|slot| &labels[slot * per_slot..]);
+            let mut at = number;
+            for instance in 0..outputs.len() / count {
+                outputs[at] = labels.map_or(Block::ZERO, |labels| labels[instance]) ^ flip;
+                at += count;
+            }
         }
     }
 }
@@ -273,7 +285,8 @@ impl InstanceGarbler<'_> {
         };
         (of.functions.garble)(of.backend, piece);
         pack(&controls, of.control_bits(), packed);
-        let labels = of.component.output_labels(flip, |slot| self.slots.get(0, slot));
+        let slots = self.slots.of_one();
+        let labels = of.component.output_labels(flip, |slot| slots[slot]);
         outputs.iter_mut().zip(labels).for_each(|(out, label)| *out = label);
     }
 
@@ -291,12 +304,15 @@ impl InstanceGarbler<'_> {
         let mut controls = vec![0; if of.control_bits() > 0 { ands * instances } else { 0 }];
         let (gates, packed): (Vec<_>, Vec<_>) =
             tables.chunks_exact_mut(of.table_bytes()).map(|table| table.split_at_mut(whole)).unzip();
-        self.wide.begin(&of.component.gates, instances);
+        self.wide.begin(std::iter::once((of.gates(), instances)));
         for (i, inputs) in inputs.chunks_exact(of.input_count.max(1)).enumerate() {
-            self.wide.put(i, 0, inputs.iter().copied());
+            self.wide.put(0, i, 0, inputs.iter().copied());
         }
         let many = GarbleMany {
-            many: of.many(&mut self.wide, instances, self.seeds.hash, first_gate),
+            of,
+            slots: &mut self.wide,
+            hash_seed: self.seeds.hash,
+            first_gate,
             delta: self.delta.block(),
             secret: *self.seeds.secret,
             tables: gates,
@@ -307,6 +323,6 @@ impl InstanceGarbler<'_> {
             pack(controls.get(i * ands..(i + 1) * ands).unwrap_or_default(), of.control_bits(), packed);
         }
         let [flip, _] = (of.functions.flips)(self.delta.block());
-        of.put_outputs(&self.wide, flip, outputs);
+        of.put_outputs(self.wide.labels(0), flip, outputs);
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-pub(crate) use many::{EvaluateMany, GarbleMany, Many};
+pub(crate) use many::{EvaluateMany, GarbleMany};
 
 /// The longest table of four gates.
 const MAX_QUAD_BYTES: usize = 64 * LANES;
@@ -90,7 +90,7 @@ impl Functions {
     fn of_scheme<S: Scheme>(hash: HashKind) -> Self {
         match hash {
             HashKind::Rekeyed => {
-                Functions { many: Some(ManyFunctions::of::<S, Rekeyed>()), ..Self::side_by_side::<S, Rekeyed>() }
+                Functions { many: Some(ManyFunctions::of::<S>()), ..Self::side_by_side::<S, Rekeyed>() }
             }
             HashKind::Tmmo => Self::one_by_one::<S, Tmmo>(),
             HashKind::Mitccrh => Self::one_by_one::<S, Mitccrh>(),
@@ -149,11 +149,10 @@ impl Functions {
 }
 
 impl ManyFunctions {
-    /// Compiled for the default hash alone: with others instances run one after another.
-    fn of<S: Scheme, H: GateHash>() -> Self {
+    fn of<S: Scheme>() -> Self {
         ManyFunctions {
-            garble: |backend, many| backend.run(many::Garble::<S, H>(many, PhantomData)),
-            evaluate: |backend, many| backend.run(many::Evaluate::<S, H>(many, PhantomData)),
+            garble: |backend, many| backend.run(many::Garble::<S>(many, PhantomData)),
+            evaluate: |backend, many| backend.run(many::Evaluate::<S>(many, PhantomData)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The components of a program, made ready to be garbled and evaluated.
 
-use garblet_circuit::{InstanceId, Operand, OutputWire, Program, Schedule};
+use garblet_circuit::{InstanceId, OutputWire, Program, Schedule};
 use garblet_primitives::{Block, GateList, Op, Slots};
 
 /// The schedules of a program's components, made once and used by any number of garblings.
@@ -62,13 +62,20 @@ impl Component {
         self.outputs.len()
     }
 
+    /// The slot of an output, if it is no constant, and what turns the label there, or zero, into the output's.
+    #[inline]
+    pub(crate) fn output(&self, number: usize, flip: Block) -> (Option<usize>, Block) {
+        match self.outputs[number] {
+            OutputWire::Slot(operand) => (Some(operand.slot()), Block::mask(operand.inverted()) & flip),
+            OutputWire::Constant(value) => (None, Block::mask(value) & flip),
+        }
+    }
+
     /// The outputs' labels, from those in the slots.
     pub(crate) fn output_labels(&self, flip: Block, label: impl Fn(usize) -> Block) -> impl Iterator<Item = Block> {
-        let flip_if = move |invert: bool| Block::mask(invert) & flip;
-        let of = move |operand: Operand| label(operand.slot()) ^ flip_if(operand.inverted());
-        self.outputs.iter().map(move |output| match *output {
-            OutputWire::Slot(operand) => of(operand),
-            OutputWire::Constant(value) => flip_if(value),
+        (0..self.outputs.len()).map(move |number| {
+            let (slot, flip) = self.output(number, flip);
+            slot.map_or(Block::ZERO, &label) ^ flip
         })
     }
 }

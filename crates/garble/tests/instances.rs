@@ -1,7 +1,7 @@
 //! Instances garbled for themselves give the plain evaluator's answers, side by side or one by one.
 
 use garblet_circuit::{Circuit, Component, Gate, Port, Type, Wire, evaluate_circuit, library, random};
-use garblet_garble::{GarblingConfig, Group, HashKind, InstanceEvaluator, Instances, SchemeKind, Seeds};
+use garblet_garble::{Feed, GarblingConfig, Group, HashKind, InstanceEvaluator, Instances, SchemeKind, Seeds};
 use garblet_primitives::{Backend, Block, Delta, Prg};
 use proptest::prelude::*;
 
@@ -65,6 +65,76 @@ fn every_configuration_is_right_across_pages_and_gaps() {
         let garbled = garble(&kind, config, 80, 40);
         let ks: Vec<u64> = (80..89).chain([90, 92]).chain(93..118).collect();
         check(&component, &kind, config, &garbled, 80, &ks);
+    }
+}
+
+/// A group in a run of several: its instances' values, and where their labels are.
+struct InTurn {
+    component: Component,
+    kind: Instances,
+    garbled: Garbled,
+    values: Vec<Vec<bool>>,
+    tables: Vec<u8>,
+    feeds: Vec<Feed>,
+    outputs: usize,
+}
+
+/// As many of the instances of a component as run together. Their labels are sums of those that are appended to both.
+fn in_turn(name: &str, most: u64, config: GarblingConfig, labels: &mut Vec<Block>, added: &mut Vec<Block>) -> InTurn {
+    let component = library::component(name).unwrap();
+    let kind = Instances::new(&component, config);
+    let ks: Vec<u64> = (0..most).collect();
+    let count = kind.group(&ks);
+    let garbled = garble(&kind, config, 0, count);
+    let (ins, bytes) = (kind.input_count(), kind.table_bytes());
+    let mut rng = Prg::new(Block::from_u128(most.into()));
+    let (first, first_added) = (labels.len(), added.len());
+    let values: Vec<Vec<bool>> = (0..count).map(|_| (0..ins).map(|_| rng.next_block().lsb()).collect()).collect();
+    for (value, zero) in values.iter().flatten().zip(&garbled.zero_inputs) {
+        added.push(rng.next_block());
+        labels.push(*zero ^ (Block::mask(*value) & garbled.delta.block()) ^ added[added.len() - 1]);
+    }
+    let outputs = labels.len();
+    labels.resize(outputs + count * kind.output_count(), Block::ZERO);
+    let mut tables = vec![0; kind.woven_bytes(count)];
+    (0..count).for_each(|i| kind.weave(i, count, &garbled.tables[i * bytes..][..bytes], &mut tables));
+    let feed = |quad: usize| {
+        let place = |first: usize| [0, 1, 2, 3].map(|lane| (first + (4 * quad + lane).min(count - 1) * ins) as u32);
+        Feed { quad: quad as u32, slot: 0, len: ins as u32, from: place(first), add: Some(place(first_added)) }
+    };
+    let feeds = (0..count.div_ceil(4)).map(feed).collect();
+    InTurn { component, kind, garbled, values, tables, feeds, outputs }
+}
+
+#[test]
+fn groups_of_several_components_run_in_turn() {
+    for config in configs().filter(|c| c.scheme != SchemeKind::FourRow) {
+        let (mut labels, mut added) = (Vec::new(), Vec::new());
+        let kinds =
+            [("add(8)", 32), ("levenshtein-cell(8)", 5), ("add(2)", 1), ("mul(20)", 1), ("min(9)", 7), ("add(3)", 2)];
+        let all = kinds.map(|(name, most)| in_turn(name, most, config, &mut labels, &mut added));
+        let groups = all.each_ref().map(|InTurn { kind, values, tables, feeds, outputs, .. }| Group {
+            of: kind,
+            base: BASE,
+            first: 0,
+            count: values.len(),
+            tables,
+            feeds,
+            outputs: *outputs,
+        });
+        InstanceEvaluator::new(all[0].garbled.hash_seed).run(&groups, &mut labels, &added);
+        for InTurn { component, garbled, values, outputs, .. } in &all {
+            let mut at = *outputs;
+            for values in values {
+                let words: Vec<u64> = values.iter().map(|&value| u64::from(value)).collect();
+                for expected in evaluate_circuit(component.circuit(), &words) {
+                    let zero = garbled.zero_outputs[at - outputs];
+                    let label = zero ^ (Block::mask(expected & 1 == 1) & garbled.delta.block());
+                    assert!(labels[at] == label, "{} with {config:?}", component.name());
+                    at += 1;
+                }
+            }
+        }
     }
 }
 
@@ -137,7 +207,8 @@ fn woven_tables_of_another_group_are_refused() {
     let component = library::component("add(8)").unwrap();
     let kind = Instances::new(&component, GarblingConfig::default());
     let tables = vec![0; kind.woven_bytes(2) - 1];
-    InstanceEvaluator::new(Block::ZERO).begin(Group { of: &kind, base: 0, first: 0, count: 3, tables: &tables });
+    let group = Group { of: &kind, base: 0, first: 0, count: 3, tables: &tables, feeds: &[], outputs: 0 };
+    InstanceEvaluator::new(Block::ZERO).run(&[group], &mut [Block::ZERO; 24], &[]);
 }
 
 proptest! {

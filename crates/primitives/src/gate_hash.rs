@@ -3,8 +3,11 @@
 //! All are `H(x, i)` for a block `x` and a tweak `i`. A scheme with `T` tweaks per gate uses `T * gate + t` for its
 //! tweak `t`, with gates numbered through the whole garbling, so that no tweak comes twice under one key.
 
+mod keys;
+
 use sha2::{Digest, Sha256};
 
+pub use self::keys::RekeyedKeys;
 use crate::{block::Block, engine::Engine};
 
 /// Hash calls under one key of [`Rekeyed`]: the table attack on a fixed key gains at most that factor, 12 bits.

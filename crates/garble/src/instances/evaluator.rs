@@ -1,12 +1,16 @@
-//! Evaluating instances, in groups that run side by side.
+//! Evaluating instances, in groups that run side by side and in turn.
 
-use garblet_primitives::{Block, Cursor, Slots, WideSlots};
+use garblet_primitives::{Backend, Block, Cursor, Feed, LANES, MOST_IN_TURN, RekeyedKeys, Slots, WideSlots};
+use zeroize::Zeroizing;
 
 use super::Instances;
 use crate::{
     evaluator::unpack,
     run::{EvaluateMany, EvaluatePiece},
 };
+
+/// Vectors of labels per wire that groups in turn have together: more would not stay in the first cache.
+const MOST_QUADS_IN_TURN: usize = 9;
 
 /// Instances of one sequence that run together: number `first` and those that follow it.
 #[derive(Clone, Copy)]
@@ -21,6 +25,31 @@ pub struct Group<'a> {
     pub count: usize,
     /// Their tables, see [`Instances::weave`].
     pub tables: &'a [u8],
+    /// What the input wires of all of them get. The slots of inputs are the input wires.
+    pub feeds: &'a [Feed],
+    /// Where the labels of the outputs go, instance after instance.
+    pub outputs: usize,
+}
+
+impl Group<'_> {
+    pub(crate) fn first_gate(&self) -> u64 {
+        self.base + self.of.numbering.first_gate(self.first)
+    }
+
+    fn quads(&self) -> usize {
+        self.count.div_ceil(LANES)
+    }
+
+    /// Where the labels of the outputs are.
+    fn outputs<'l>(&self, labels: &'l mut [Block]) -> &'l mut [Block] {
+        &mut labels[self.outputs..][..self.count * self.of.output_count()]
+    }
+
+    /// Whether both can run in turn.
+    fn fits(&self, other: &Group<'_>) -> bool {
+        let [a, b] = [self.of, other.of];
+        a.is_wide() && b.is_wide() && (a.config, a.backend) == (b.config, b.backend)
+    }
 }
 
 /// Evaluates instances of any components under one hash seed.
@@ -30,36 +59,57 @@ pub struct InstanceEvaluator {
     hash_seed: Block,
     slots: Slots,
     wide: WideSlots,
+    /// Of the backend that ran last.
+    keys: Option<(Backend, RekeyedKeys)>,
     controls: Vec<u8>,
-}
-
-/// A group that awaits its input labels.
-pub struct GroupEvaluation<'e, 'a> {
-    evaluator: &'e mut InstanceEvaluator,
-    group: Group<'a>,
 }
 
 impl InstanceEvaluator {
     /// An evaluator of what was garbled under that hash seed.
     pub fn new(hash_seed: Block) -> Self {
-        InstanceEvaluator { hash_seed, slots: Slots::default(), wide: WideSlots::default(), controls: Vec::new() }
+        InstanceEvaluator {
+            hash_seed,
+            slots: Slots::default(),
+            wide: WideSlots::default(),
+            keys: None,
+            controls: Vec::new(),
+        }
     }
 
-    /// Begins a group.
+    /// Makes room ahead for groups of these instances.
+    pub fn reserve(&mut self, of: &Instances) {
+        match of.is_wide() {
+            true => self.wide.reserve(of.gates(), MOST_QUADS_IN_TURN),
+            false => self.slots.begin_one(of.gates(), of.input_count),
+        }
+    }
+
+    /// Evaluates groups of which none feeds another.
+    ///
+    /// *Shape*: feeds begin with labels among `labels` and add those among `added`; `labels` takes those of the outputs.
     ///
     /// # Panics
-    /// If there are more instances than a group has, or other tables.
-    pub fn begin<'e, 'a>(&'e mut self, group: Group<'a>) -> GroupEvaluation<'e, 'a> {
-        let Group { of, count, tables, .. } = group;
-        assert!(of.is_wide() || count == 1, "{count} instances in a group");
-        assert_eq!(tables.len(), of.woven_bytes(count), "bytes of the tables of {count} instances");
-        match of.is_wide() {
-            true => self.wide.begin(&of.component.gates, count),
-            false => {
-                self.slots.begin_one(&of.component.gates, of.input_count);
+    /// If there are more instances than a group has, other tables, or fewer labels than are read or written.
+    pub fn run(&mut self, groups: &[Group<'_>], labels: &mut [Block], added: &[Block]) {
+        let mut rest = groups;
+        while let [first, ..] = rest {
+            let mut quads = 0;
+            let fitting = rest.iter().take_while(|group| {
+                quads += group.quads();
+                first.fits(group) && quads <= MOST_QUADS_IN_TURN
+            });
+            let together = fitting.take(MOST_IN_TURN).count().max(1);
+            let (now, later) = rest.split_at(together);
+            for Group { of, count, tables, .. } in now {
+                assert!(of.is_wide() || *count == 1, "{count} instances in a group");
+                assert_eq!(tables.len(), of.woven_bytes(*count), "bytes of the tables of {count} instances");
             }
+            match first.of.functions.many {
+                Some(many) if first.of.is_wide() => self.run_many(many.evaluate, now, labels, added),
+                _ => self.run_one(first, labels, added),
+            }
+            rest = later;
         }
-        GroupEvaluation { evaluator: self, group }
     }
 
     /// Evaluates any instances of the sequence that begins at gate `base`: `ks[i]` is the number of the `i`-th.
@@ -80,7 +130,9 @@ impl InstanceEvaluator {
         let (ins, outs, count) = (of.input_count(), of.output_count(), ks.len());
         assert_eq!([inputs.len(), outputs.len()], [count * ins, count * outs], "labels of {count} instances");
         assert_eq!(tables.len(), count, "tables of instances");
+        let mut labels = Zeroizing::new([inputs, &outputs[..]].concat());
         let mut woven = Vec::new();
+        let mut feeds = Vec::new();
         let mut done = 0;
         while done < count {
             let group = of.group(&ks[done..]);
@@ -88,80 +140,70 @@ impl InstanceEvaluator {
             for (i, table) in tables[done..][..group].iter().enumerate() {
                 of.weave(i, group, table, &mut woven);
             }
-            let mut begun = self.begin(Group { of, base, first: ks[done], count: group, tables: &woven });
-            for i in 0..group {
-                begun.put(i, 0, inputs[(done + i) * ins..][..ins].iter().copied());
+            feeds.clear();
+            feeds.extend((0..group.div_ceil(LANES)).map(|quad| {
+                let instance = |lane: usize| (done + (quad * LANES + lane).min(group - 1)) * ins;
+                let from = std::array::from_fn(|lane| instance(lane) as u32);
+                Feed { quad: quad as u32, slot: 0, len: ins as u32, from, add: None }
+            }));
+            let outputs = inputs.len() + done * outs;
+            let group = Group { of, base, first: ks[done], count: group, tables: &woven, feeds: &feeds, outputs };
+            done += group.count;
+            self.run(&[group], &mut labels, &[]);
+        }
+        outputs.copy_from_slice(&labels[inputs.len()..]);
+    }
+
+    fn run_one(&mut self, group: &Group<'_>, labels: &mut [Block], added: &[Block]) {
+        let InstanceEvaluator { hash_seed, slots, controls, .. } = self;
+        let of = group.of;
+        slots.begin_one(of.gates(), of.input_count);
+        let inputs = slots.first_mut(of.input_count);
+        for Feed { slot, len, from: [from, ..], add, .. } in group.feeds {
+            let inputs = &mut inputs[*slot as usize..][..*len as usize];
+            inputs.copy_from_slice(&labels[*from as usize..][..*len as usize]);
+            if let Some([add, ..]) = add {
+                let added = &added[*add as usize..][..*len as usize];
+                inputs.iter_mut().zip(added).for_each(|(input, added)| *input ^= *added);
             }
-            begun.run(&mut outputs[done * outs..][..group * outs]);
-            done += group;
         }
-    }
-}
-
-impl GroupEvaluation<'_, '_> {
-    /// Sets the active labels of an instance's inputs from wire `first` on.
-    ///
-    /// # Panics
-    /// If there is no such instance or wire.
-    #[inline]
-    pub fn put(&mut self, instance: usize, first: usize, labels: impl Iterator<Item = Block>) {
-        match self.group.of.is_wide() {
-            true => self.evaluator.wide.put(instance, first, labels),
-            false => {
-                let inputs = &mut self.evaluator.slots.first_mut(self.group.of.input_count)[first..];
-                inputs.iter_mut().zip(labels).for_each(|(input, label)| *input = label);
-            }
-        }
-    }
-
-    /// Evaluates, once all inputs have labels. `outputs` takes the labels of the instances' outputs one after another.
-    ///
-    /// # Panics
-    /// If there are more or fewer outputs.
-    pub fn run(self, outputs: &mut [Block]) {
-        let Group { of, base, first, count, .. } = self.group;
-        assert_eq!(outputs.len(), count * of.output_count(), "outputs of {count} instances");
-        let first_gate = base + of.numbering.first_gate(first);
-        match of.functions.many {
-            Some(many) if of.is_wide() => self.run_many(many.evaluate, first_gate, outputs),
-            _ => self.run_one(first_gate, outputs),
-        }
-    }
-
-    fn run_one(self, first_gate: u64, outputs: &mut [Block]) {
-        let InstanceEvaluator { hash_seed, slots, controls, .. } = self.evaluator;
-        let of = self.group.of;
-        let (tables, packed) = self.group.tables.split_at(of.whole_table_bytes());
-        unpack(packed, of.control_bits(), of.component.gates.and_count(), controls);
+        let (tables, packed) = group.tables.split_at(of.whole_table_bytes());
+        unpack(packed, of.control_bits(), of.gates().and_count(), controls);
         let mut cursor = Cursor::default();
-        let piece = of.piece(&mut cursor, slots, *hash_seed, first_gate);
+        let piece = of.piece(&mut cursor, slots, *hash_seed, group.first_gate());
         (of.functions.evaluate)(of.backend, EvaluatePiece { piece, tables, controls });
         let [_, flip] = (of.functions.flips)(Block::ZERO);
-        let labels = of.component.output_labels(flip, |slot| slots.get(0, slot));
-        outputs.iter_mut().zip(labels).for_each(|(out, label)| *out = label);
+        let slots = slots.of_one();
+        let outputs = of.component.output_labels(flip, |slot| slots[slot]);
+        group.outputs(labels).iter_mut().zip(outputs).for_each(|(out, label)| *out = label);
     }
 
     fn run_many(
-        self,
-        evaluate: fn(garblet_primitives::Backend, EvaluateMany<'_>),
-        first_gate: u64,
-        outputs: &mut [Block],
+        &mut self,
+        evaluate: fn(Backend, EvaluateMany<'_>),
+        groups: &[Group<'_>],
+        labels: &mut [Block],
+        added: &[Block],
     ) {
-        let InstanceEvaluator { hash_seed, wide, controls, .. } = self.evaluator;
-        let Group { of, count, tables, .. } = self.group;
-        let ands = of.component.gates.and_count();
-        let (tables, packed) = tables.split_at(tables.len() - count * of.packed_bytes());
+        let InstanceEvaluator { hash_seed, wide, keys, controls, .. } = self;
         controls.clear();
-        if of.control_bits() > 0 {
+        for Group { of, count, tables, .. } in groups.iter().filter(|group| group.of.control_bits() > 0) {
             let mut own = Vec::new();
-            for packed in packed.chunks_exact(of.packed_bytes()) {
-                unpack(packed, of.control_bits(), ands, &mut own);
+            for packed in tables[tables.len() - count * of.packed_bytes()..].chunks_exact(of.packed_bytes()) {
+                unpack(packed, of.control_bits(), of.gates().and_count(), &mut own);
                 controls.append(&mut own);
             }
         }
-        let many = of.many(wide, count, *hash_seed, first_gate);
-        evaluate(of.backend, EvaluateMany { many, tables, controls });
+        wide.begin(groups.iter().map(|group| (group.of.gates(), group.count)));
+        let Group { of, .. } = groups[0];
+        let keys = match keys {
+            Some((backend, keys)) if *backend == of.backend => keys,
+            keys => &mut keys.insert((of.backend, RekeyedKeys::new(*hash_seed))).1,
+        };
+        evaluate(of.backend, EvaluateMany { groups, slots: wide, keys, labels, added, controls });
         let [_, flip] = (of.functions.flips)(Block::ZERO);
-        of.put_outputs(wide, flip, outputs);
+        for (number, group) in groups.iter().enumerate() {
+            group.of.put_outputs(wide.labels(number), flip, group.outputs(labels));
+        }
     }
 }

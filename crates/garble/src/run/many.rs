@@ -1,26 +1,25 @@
-//! Running instances of a component side by side, a lane each.
+//! Running instances of a component side by side, a lane each, with the default hash: with others instances run one after
+//! another.
 
 use std::marker::PhantomData;
 
-use garblet_primitives::{Block, Engine, GateHash, GateList, Kernel, LANES, WideGates, WideSlots};
+use garblet_primitives::{
+    Block, Engine, GateHash, GateList, Kernel, LANES, MOST_IN_TURN, Rekeyed, RekeyedKeys, WideGates, WideSlots,
+};
 
 use super::MAX_QUAD_BYTES;
-use crate::scheme::{EvaluatorKeys, GarblerKeys, GateNumber, Scheme, Table, TableMut, flips};
-
-/// Instances to be run side by side, under one hash key.
-pub(crate) struct Many<'a> {
-    pub(crate) gates: &'a GateList,
-    pub(crate) slots: &'a mut WideSlots,
-    pub(crate) instances: usize,
-    pub(crate) hash_seed: Block,
-    /// Gate `g` of instance `i` has number `first_gate + g * stride + i`.
-    pub(crate) first_gate: u64,
-    pub(crate) stride: u64,
-}
+use crate::{
+    instances::{Group, Instances},
+    scheme::{EvaluatorKeys, GarblerKeys, GateNumber, Scheme, Table, TableMut, flips},
+};
 
 /// Instances to be garbled.
 pub(crate) struct GarbleMany<'a> {
-    pub(crate) many: Many<'a>,
+    pub(crate) of: &'a Instances,
+    /// With room for the instances and the labels of their inputs.
+    pub(crate) slots: &'a mut WideSlots,
+    pub(crate) hash_seed: Block,
+    pub(crate) first_gate: u64,
     pub(crate) delta: Block,
     /// Key of the garbler's secret randomness.
     pub(crate) secret: Block,
@@ -30,16 +29,20 @@ pub(crate) struct GarbleMany<'a> {
     pub(crate) controls: &'a mut [u8],
 }
 
-/// Instances to be evaluated.
+/// Groups to be evaluated in turn, no more than [`MOST_IN_TURN`].
 pub(crate) struct EvaluateMany<'a> {
-    pub(crate) many: Many<'a>,
-    /// Gate after gate those of all instances, which are filled up to a multiple of four.
-    pub(crate) tables: &'a [u8],
-    /// As for [`GarbleMany`].
+    pub(crate) groups: &'a [Group<'a>],
+    /// With room for the groups.
+    pub(crate) slots: &'a mut WideSlots,
+    pub(crate) keys: &'a mut RekeyedKeys,
+    /// What the groups' feeds begin with, and what they add.
+    pub(crate) labels: &'a [Block],
+    pub(crate) added: &'a [Block],
+    /// As for [`GarbleMany`], group after group.
     pub(crate) controls: &'a [u8],
 }
 
-/// The numbers of gates, for a period that holds all of them.
+/// The numbers of gates, for a period that holds all of them: gate `g` of instance `i` has number `first + g * stride + i`.
 struct Numbers {
     first: u64,
     stride: u64,
@@ -48,10 +51,8 @@ struct Numbers {
 
 impl Numbers {
     #[inline(always)]
-    fn new<S: Scheme, H: GateHash>(many: &Many<'_>) -> (Self, u64) {
-        let per_key = H::gates_per_key(S::CALLS);
-        let numbers = Numbers { first: many.first_gate, stride: many.stride, mask: per_key - 1 };
-        (numbers, many.first_gate / per_key)
+    fn new<S: Scheme>(of: &Instances, first: u64) -> Self {
+        Numbers { first, stride: of.stride(), mask: Rekeyed::gates_per_key(S::CALLS) - 1 }
     }
 
     #[inline(always)]
@@ -61,10 +62,16 @@ impl Numbers {
     }
 }
 
-pub(super) struct Garble<'a, S, H>(pub(super) GarbleMany<'a>, pub(super) PhantomData<(S, H)>);
+/// The period of the hash key of a gate.
+#[inline(always)]
+fn period<S: Scheme>(gate: u64) -> u64 {
+    gate / Rekeyed::gates_per_key(S::CALLS)
+}
 
-struct Garbling<'a, E: Engine, S, H: GateHash> {
-    keys: GarblerKeys<E, H>,
+pub(super) struct Garble<'a, S>(pub(super) GarbleMany<'a>, pub(super) PhantomData<S>);
+
+struct Garbling<'a, E: Engine, S> {
+    keys: GarblerKeys<E, Rekeyed>,
     flip: E::Quad,
     numbers: Numbers,
     tables: Vec<&'a mut [u8]>,
@@ -73,43 +80,52 @@ struct Garbling<'a, E: Engine, S, H: GateHash> {
     scheme: PhantomData<S>,
 }
 
-impl<S: Scheme, H: GateHash> Kernel for Garble<'_, S, H> {
+impl<S: Scheme> Kernel for Garble<'_, S> {
     type Output = ();
 
     #[inline(always)]
     fn run<E: Engine>(self, e: E) {
-        let GarbleMany { many, delta, secret, tables, controls } = self.0;
-        let (numbers, period) = Numbers::new::<S, H>(&many);
+        let GarbleMany { of, slots, hash_seed, first_gate, delta, secret, tables, controls } = self.0;
         let [flip, _] = flips::<S>(delta);
         let keys = GarblerKeys {
             e,
-            hash: H::key(e, many.hash_seed, period),
+            hash: Rekeyed::key(e, hash_seed, period::<S>(first_gate)),
             delta: e.splat(delta),
             secret: S::RANDOM.then(|| e.key(secret)),
         };
-        let (flip, and_count) = (e.splat(flip), many.gates.and_count());
-        let mut garbling: Garbling<'_, E, S, H> =
+        let numbers = Numbers::new::<S>(of, first_gate);
+        let (flip, and_count) = (e.splat(flip), of.gates().and_count());
+        let garbling: Garbling<'_, E, S> =
             Garbling { keys, flip, numbers, tables, controls, and_count, scheme: PhantomData };
-        many.gates.run_many(e, many.slots, many.instances, &mut garbling);
+        GateList::run_many(e, slots, &mut [Some((of.gates(), garbling))]);
     }
 }
 
-impl<E: Engine, S: Scheme, H: GateHash> WideGates<E> for Garbling<'_, E, S, H> {
+impl<E: Engine, S: Scheme> WideGates<E> for Garbling<'_, E, S> {
+    type Keys = GarblerKeys<E, Rekeyed>;
+
+    #[inline(always)]
+    fn keys(&self) -> Self::Keys {
+        let GarblerKeys { e, hash, delta, secret } = &self.keys;
+        GarblerKeys { e: *e, hash: hash.clone(), delta: *delta, secret: secret.clone() }
+    }
+
     #[inline(always)]
     fn quad(
         &mut self,
-        e: E,
+        keys: &Self::Keys,
         and: usize,
         first: usize,
         count: usize,
         [a, b]: [E::Quad; 2],
         [invert_a, invert_b]: [E::Mask; 2],
     ) -> E::Quad {
+        let e = keys.e;
         let labels = [e.xor_if(invert_a, a, self.flip), e.xor_if(invert_b, b, self.flip)];
         let mut bytes = [0; MAX_QUAD_BYTES];
         let mut controls = [0; LANES];
         let table = TableMut { bytes: &mut bytes[..LANES * S::TABLE_BYTES], controls: &mut controls };
-        let result = S::garble(&self.keys, self.numbers.of(and, first), labels, table);
+        let result = S::garble(keys, self.numbers.of(and, first), labels, table);
         for lane in 0..count {
             let gate = &bytes[lane * S::TABLE_BYTES..][..S::TABLE_BYTES];
             self.tables[first + lane][and * S::TABLE_BYTES..][..S::TABLE_BYTES].copy_from_slice(gate);
@@ -121,10 +137,11 @@ impl<E: Engine, S: Scheme, H: GateHash> WideGates<E> for Garbling<'_, E, S, H> {
     }
 }
 
-pub(super) struct Evaluate<'a, S, H>(pub(super) EvaluateMany<'a>, pub(super) PhantomData<(S, H)>);
+pub(super) struct Evaluate<'a, S>(pub(super) EvaluateMany<'a>, pub(super) PhantomData<S>);
 
-struct Evaluating<'a, E: Engine, S, H: GateHash> {
-    keys: EvaluatorKeys<E, H>,
+struct Evaluating<'a, E: Engine, S> {
+    e: E,
+    keys: &'a E::Key,
     flip: E::Quad,
     numbers: Numbers,
     tables: &'a [u8],
@@ -135,28 +152,58 @@ struct Evaluating<'a, E: Engine, S, H: GateHash> {
     scheme: PhantomData<S>,
 }
 
-impl<S: Scheme, H: GateHash> Kernel for Evaluate<'_, S, H> {
+impl<S: Scheme> Kernel for Evaluate<'_, S> {
     type Output = ();
 
     #[inline(always)]
     fn run<E: Engine>(self, e: E) {
-        let EvaluateMany { many, tables, controls } = self.0;
-        let (numbers, period) = Numbers::new::<S, H>(&many);
+        let EvaluateMany { groups, slots, keys, labels, added, controls } = self.0;
+        for (number, group) in groups.iter().enumerate() {
+            for feed in group.feeds {
+                slots.feed(e, number, feed, labels, added);
+            }
+        }
         let [_, flip] = flips::<S>(Block::ZERO);
-        let keys = EvaluatorKeys { e, hash: H::key(e, many.hash_seed, period) };
-        let (flip, and_count) = (e.splat(flip), many.gates.and_count());
-        let tables_stride = many.instances.next_multiple_of(LANES) * S::TABLE_BYTES;
-        let mut evaluating: Evaluating<'_, E, S, H> =
-            Evaluating { keys, flip, numbers, tables, tables_stride, controls, and_count, scheme: PhantomData };
-        many.gates.run_many(e, many.slots, many.instances, &mut evaluating);
+        let flip = e.splat(flip);
+        let mut of_groups = [const { None }; MOST_IN_TURN];
+        for (key, group) in of_groups.iter_mut().zip(groups) {
+            *key = Some(keys.key(e, period::<S>(group.first_gate())));
+        }
+        let mut lists = [const { None }; MOST_IN_TURN];
+        let mut controls = controls;
+        for (list, (keys, group)) in lists.iter_mut().zip(of_groups.iter().flatten().zip(groups)) {
+            let and_count = group.of.gates().and_count();
+            let own = if S::CONTROL_BITS > 0 { and_count * group.count } else { 0 };
+            let evaluating: Evaluating<'_, E, S> = Evaluating {
+                e,
+                keys,
+                flip,
+                numbers: Numbers::new::<S>(group.of, group.first_gate()),
+                tables: group.tables,
+                tables_stride: group.count.next_multiple_of(LANES) * S::TABLE_BYTES,
+                controls: &controls[..own],
+                and_count,
+                scheme: PhantomData,
+            };
+            controls = &controls[own..];
+            *list = Some((group.of.gates(), evaluating));
+        }
+        GateList::run_many(e, slots, &mut lists[..groups.len()]);
     }
 }
 
-impl<E: Engine, S: Scheme, H: GateHash> WideGates<E> for Evaluating<'_, E, S, H> {
+impl<E: Engine, S: Scheme> WideGates<E> for Evaluating<'_, E, S> {
+    type Keys = EvaluatorKeys<E, Rekeyed>;
+
+    #[inline(always)]
+    fn keys(&self) -> Self::Keys {
+        EvaluatorKeys { e: self.e, hash: self.keys.clone() }
+    }
+
     #[inline(always)]
     fn quad(
         &mut self,
-        e: E,
+        keys: &Self::Keys,
         and: usize,
         first: usize,
         count: usize,
@@ -164,7 +211,10 @@ impl<E: Engine, S: Scheme, H: GateHash> WideGates<E> for Evaluating<'_, E, S, H>
         [invert_a, invert_b]: [E::Mask; 2],
     ) -> E::Quad {
         let labels = match S::SELECT_IS_VALUE {
-            true => [e.xor_if(invert_a, labels[0], self.flip), e.xor_if(invert_b, labels[1], self.flip)],
+            true => [0, 1].map(
+                #[inline(always)]
+                |i| keys.e.xor_if([invert_a, invert_b][i], labels[i], self.flip),
+            ),
             false => labels,
         };
         let mut controls = [0; LANES];
@@ -174,6 +224,6 @@ impl<E: Engine, S: Scheme, H: GateHash> WideGates<E> for Evaluating<'_, E, S, H>
             }
         }
         let bytes = &self.tables[and * self.tables_stride + first * S::TABLE_BYTES..][..LANES * S::TABLE_BYTES];
-        S::evaluate(&self.keys, self.numbers.of(and, first), labels, Table { bytes, controls })
+        S::evaluate(keys, self.numbers.of(and, first), labels, Table { bytes, controls })
     }
 }

@@ -1,38 +1,80 @@
-//! Up to sixteen instances of a small gate list side by side, each with tables of its own: every operation is done for all
-//! of them before the next.
+//! Instances of small gate lists side by side, each with tables of its own: every operation of a list is done for up to
+//! 32 instances before the next, and up to four lists take turns step by step.
 //!
 //! Unlike the four copies of [`GateList::run`], whose tables lie gate by gate in one stream, these instances were garbled
-//! for themselves and meet only now. More than four hide the latency of chains of gates, of which small circuits consist.
+//! for themselves and meet only now. More than four instances, and other lists between the steps of one, hide the latency of
+//! chains of gates, of which small circuits consist.
 
 use zeroize::Zeroize;
 
 use super::{
     GateList,
     packed::{INVERT_A, INVERT_B, Offsets},
+    slots::Line,
 };
 use crate::{
     block::Block,
     engine::{Engine, LANES},
 };
 
-/// The most instances that run side by side.
-pub const MOST_SIDE_BY_SIDE: usize = 4 * LANES;
+/// The most instances of a list that run side by side.
+pub const MOST_SIDE_BY_SIDE: usize = 8 * LANES;
+
+/// The most lists that take turns.
+pub const MOST_IN_TURN: usize = LANES;
+
+/// Labels that go into the same slots of four instances of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Feed {
+    /// Which four: from the instance of that number times four on.
+    pub quad: u32,
+    /// The first slot.
+    pub slot: u32,
+    /// How many slots.
+    pub len: u32,
+    /// Where the labels of each instance begin.
+    pub from: [u32; LANES],
+    /// Where what is added to them begins.
+    pub add: Option<[u32; LANES]>,
+}
 
 /// The labels of instances that run side by side; wiped on drop.
 #[derive(Default)]
 pub struct WideSlots {
-    /// Slot after slot, each with as many vectors as hold the instances.
-    quads: Vec<[Block; LANES]>,
+    /// List after list, slot after slot, each with as many vectors as hold the instances.
+    quads: Vec<Line>,
+    rooms: Vec<Room>,
+}
+
+/// Where the labels of a list are.
+#[derive(Clone, Copy)]
+struct Room {
+    first: usize,
+    slot_count: usize,
+    instances: usize,
     per_slot: usize,
+}
+
+/// How far a list was run.
+#[derive(Clone, Copy, Default)]
+struct Done {
+    xors: usize,
+    ands: usize,
 }
 
 /// What is done at AND gates: a garbling scheme's side of [`GateList::run_many`].
 pub trait WideGates<E: Engine> {
+    /// What all gates need: taken out once per step, so that it is in registers while that runs.
+    type Keys;
+
+    /// See [`WideGates::Keys`].
+    fn keys(&self) -> Self::Keys;
+
     /// The labels of the results of AND operation number `and` for the instances from `first` on, at most four. Lanes from
     /// `count` on have labels of no meaning and their results are not used.
     fn quad(
         &mut self,
-        e: E,
+        keys: &Self::Keys,
         and: usize,
         first: usize,
         count: usize,
@@ -42,46 +84,102 @@ pub trait WideGates<E: Engine> {
 }
 
 impl WideSlots {
-    /// Makes room for so many instances of a list.
+    /// Makes room for lists with so many instances of each.
     ///
     /// # Panics
-    /// If there are none or more than [`MOST_SIDE_BY_SIDE`].
-    pub fn begin(&mut self, list: &GateList, instances: usize) {
-        assert!((1..=MOST_SIDE_BY_SIDE).contains(&instances), "{instances} instances side by side");
-        self.per_slot = instances.div_ceil(LANES);
-        let needed = self.per_slot * list.slot_count;
-        if self.quads.len() < needed {
+    /// If there are no instances of a list or more than [`MOST_SIDE_BY_SIDE`].
+    pub fn begin<'a>(&mut self, lists: impl Iterator<Item = (&'a GateList, usize)>) {
+        self.rooms.clear();
+        let mut first = 0;
+        for (list, instances) in lists {
+            assert!((1..=MOST_SIDE_BY_SIDE).contains(&instances), "{instances} instances side by side");
+            let room = Room { first, slot_count: list.slot_count, instances, per_slot: instances.div_ceil(LANES) };
+            first += room.quads();
+            self.rooms.push(room);
+        }
+        self.make_room(first);
+    }
+
+    /// Makes room ahead for lists that have no more slots than this one and together so many vectors in each.
+    pub fn reserve(&mut self, list: &GateList, vectors: usize) {
+        self.make_room(list.slot_count * vectors);
+    }
+
+    fn make_room(&mut self, quads: usize) {
+        if self.quads.len() < quads {
             // Not resized, which could leave a copy behind.
             self.wipe();
-            self.quads = vec![[Block::ZERO; LANES]; needed];
+            self.quads = vec![Line([Block::ZERO; LANES]); quads];
         }
     }
 
-    /// Sets the labels of an instance in the slots from `first` on.
+    /// Sets the labels of an instance of a list in the slots from `first` on.
     ///
     /// # Panics
     /// If there is no such instance or slot.
     #[inline]
-    pub fn put(&mut self, instance: usize, first: usize, labels: impl Iterator<Item = Block>) {
-        let lane = instance % LANES;
-        let mut quad = first * self.per_slot + instance / LANES;
+    pub fn put(&mut self, list: usize, instance: usize, first: usize, labels: impl Iterator<Item = Block>) {
+        let (quads, per_slot) = self.of_list(list);
+        let (mut quad, lane) = (first * per_slot + instance / LANES, instance % LANES);
         for label in labels {
-            self.quads[quad][lane] = label;
-            quad += self.per_slot;
+            quads[quad].0[lane] = label;
+            quad += per_slot;
         }
     }
 
-    /// The label of an instance in a slot.
+    /// Sets labels of four instances of a list. Lanes without an instance take any labels.
     ///
     /// # Panics
-    /// If there is no such slot.
+    /// If there are no such instances, slots or labels.
+    #[inline(always)]
+    pub fn feed<E: Engine>(&mut self, e: E, list: usize, feed: &Feed, labels: &[Block], added: &[Block]) {
+        let (quads, per_slot) = self.of_list(list);
+        let len = feed.len as usize;
+        assert!((feed.quad as usize) < per_slot, "instances of a list");
+        let first = feed.slot as usize * per_slot + feed.quad as usize;
+        let [a, b, c, d] = feed.from.map(
+            #[inline(always)]
+            |at| &labels[at as usize..][..len],
+        );
+        match feed.add {
+            None => {
+                for i in 0..len {
+                    quads[first + i * per_slot].0 = e.store(e.load_each([&a[i], &b[i], &c[i], &d[i]]));
+                }
+            }
+            Some(add) => {
+                let [p, q, r, s] = add.map(
+                    #[inline(always)]
+                    |at| &added[at as usize..][..len],
+                );
+                for i in 0..len {
+                    let from = e.load_each([&a[i], &b[i], &c[i], &d[i]]);
+                    let add = e.load_each([&p[i], &q[i], &r[i], &s[i]]);
+                    quads[first + i * per_slot].0 = e.store(e.xor(from, add));
+                }
+            }
+        }
+    }
+
+    /// The labels of a list slot after slot, and how many a slot has: those of the instances come first.
+    ///
+    /// # Panics
+    /// If there is no such list.
     #[inline]
-    pub fn get(&self, slot: usize, instance: usize) -> Block {
-        self.quads[slot * self.per_slot + instance / LANES][instance % LANES]
+    pub fn labels(&self, list: usize) -> (&[Block], usize) {
+        let room = self.rooms[list];
+        (bytemuck::cast_slice(&self.quads[room.first..][..room.quads()]), room.per_slot * LANES)
+    }
+
+    /// The vectors of a list, and how many of them a slot has.
+    #[inline(always)]
+    fn of_list(&mut self, list: usize) -> (&mut [Line], usize) {
+        let room = self.rooms[list];
+        (&mut self.quads[room.first..][..room.quads()], room.per_slot)
     }
 
     fn wipe(&mut self) {
-        self.quads.as_flattened_mut().zeroize();
+        self.quads.zeroize();
     }
 }
 
@@ -91,58 +189,91 @@ impl Drop for WideSlots {
     }
 }
 
-/// The slots of an operation.
+impl Room {
+    fn quads(&self) -> usize {
+        self.slot_count * self.per_slot
+    }
+}
+
+/// The vectors of an operation's slots, where each slot has as many as that.
+///
+/// # Safety
+/// The slots exist from `quads` on.
 #[inline(always)]
-fn slots_of(at: Offsets) -> [usize; 3] {
+unsafe fn vectors_of(at: Offsets, quads: *mut Line, per_slot: usize) -> [*mut Line; 3] {
     [at.a, at.b, at.out].map(
         #[inline(always)]
-        |bytes| bytes / size_of::<Block>(),
+        |bytes| {
+            // SAFETY: the caller promises that the slot exists.
+            unsafe { quads.byte_add(bytes * LANES * per_slot) }
+        },
     )
 }
 
 impl GateList {
-    /// Runs the whole list for so many instances side by side.
+    /// Runs whole lists for the instances that the slots were begun for, in turn step by step. Each list goes with what is
+    /// done at its gates.
     ///
     /// # Panics
-    /// If the slots were prepared for another list or fewer instances.
+    /// If the slots were begun for other lists, or there are more than [`MOST_IN_TURN`].
     #[inline(always)]
-    pub fn run_many<E: Engine, G: WideGates<E>>(&self, e: E, slots: &mut WideSlots, instances: usize, gates: &mut G) {
-        let per_slot = instances.div_ceil(LANES);
-        let fits = slots.per_slot == per_slot && slots.quads.len() >= per_slot * self.slot_count;
-        assert!(fits, "slots prepared for another list");
-        let quads = &mut slots.quads[..];
-        let (mut xor, mut and) = (0, 0);
-        for &[xors, ands] in &self.steps {
-            for _ in 0..xors {
-                let [a, b, out] = slots_of(self.xors.get(xor).0);
-                xor += 1;
-                for q in 0..per_slot {
-                    let [a, b] = [a, b].map(
-                        #[inline(always)]
-                        |slot| e.load(&quads[slot * per_slot + q]),
-                    );
-                    quads[out * per_slot + q] = e.store(e.xor(a, b));
+    pub fn run_many<E: Engine, G: WideGates<E>>(e: E, slots: &mut WideSlots, lists: &mut [Option<(&GateList, G)>]) {
+        let mut done = [Done::default(); MOST_IN_TURN];
+        assert!(lists.len() <= MOST_IN_TURN, "{} lists in turn", lists.len());
+        let most = lists.iter().flatten().map(|(list, _)| list.steps.len()).max().unwrap_or(0);
+        for step in 0..most {
+            for (number, (list, done)) in lists.iter_mut().zip(&mut done).enumerate() {
+                if let Some((list, gates)) = list {
+                    list.run_step(e, step, (slots, number), done, gates);
                 }
             }
-            for _ in 0..ands {
+        }
+    }
+
+    #[inline(always)]
+    fn run_step<E: Engine, G: WideGates<E>>(
+        &self,
+        e: E,
+        step: usize,
+        (slots, number): (&mut WideSlots, usize),
+        done: &mut Done,
+        gates: &mut G,
+    ) {
+        let Some(&[xors, ands]) = self.steps.get(step) else { return };
+        let Room { instances, per_slot, slot_count, .. } = slots.rooms[number];
+        assert_eq!(slot_count, self.slot_count, "slots prepared for another list");
+        let quads = slots.of_list(number).0.as_mut_ptr();
+        for xor in done.xors..done.xors + xors as usize {
+            // SAFETY: `new` has checked the operations' slots, each of which has `per_slot` vectors in the list's room.
+            unsafe {
+                let [a, b, out] = vectors_of(self.xors.get(xor).0, quads, per_slot);
+                for q in 0..per_slot {
+                    (*out.add(q)).0 = e.store(e.xor(e.load(&(*a.add(q)).0), e.load(&(*b.add(q)).0)));
+                }
+            }
+        }
+        if ands > 0 {
+            let keys = gates.keys();
+            for and in done.ands..done.ands + ands as usize {
                 let (at, flags) = self.ands.get(and);
-                let [a, b, out] = slots_of(at);
                 let inverted = [INVERT_A, INVERT_B].map(
                     #[inline(always)]
                     |flag| e.mask(flags >> flag & 1 == 1),
                 );
-                for q in 0..per_slot {
-                    let labels = [a, b].map(
-                        #[inline(always)]
-                        |slot| e.load(&quads[slot * per_slot + q]),
-                    );
-                    let count = (instances - q * LANES).min(LANES);
-                    let result = gates.quad(e, and, q * LANES, count, labels, inverted);
-                    quads[out * per_slot + q] = e.store(result);
+                // SAFETY: as above.
+                unsafe {
+                    let [a, b, out] = vectors_of(at, quads, per_slot);
+                    for q in 0..per_slot {
+                        let labels = [e.load(&(*a.add(q)).0), e.load(&(*b.add(q)).0)];
+                        let count = (instances - q * LANES).min(LANES);
+                        let result = gates.quad(&keys, and, q * LANES, count, labels, inverted);
+                        (*out.add(q)).0 = e.store(result);
+                    }
                 }
-                and += 1;
             }
         }
+        done.xors += xors as usize;
+        done.ands += ands as usize;
     }
 }
 
@@ -158,6 +289,9 @@ mod tests {
 
     /// A made-up AND, the same for one instance at a time and for many.
     struct Mix;
+
+    /// The same for many.
+    struct MixMany<E>(E);
 
     #[inline(always)]
     fn mix<E: Engine>(e: E, [a, b]: [E::Quad; 2], [ia, ib]: [E::Mask; 2]) -> E::Quad {
@@ -176,11 +310,18 @@ mod tests {
         }
     }
 
-    impl<E: Engine> WideGates<E> for Mix {
+    impl<E: Engine> WideGates<E> for MixMany<E> {
+        type Keys = E;
+
+        #[inline(always)]
+        fn keys(&self) -> E {
+            self.0
+        }
+
         #[inline(always)]
         fn quad(
             &mut self,
-            e: E,
+            e: &E,
             _and: usize,
             _first: usize,
             count: usize,
@@ -188,17 +329,18 @@ mod tests {
             inverted: [E::Mask; 2],
         ) -> E::Quad {
             assert!((1..=LANES).contains(&count));
-            mix(e, labels, inverted)
+            mix(*e, labels, inverted)
         }
     }
 
-    struct Wide<'a>(&'a GateList, &'a mut WideSlots, usize);
+    struct Wide<'a>(&'a [&'a GateList], &'a mut WideSlots);
 
     impl Kernel for Wide<'_> {
         type Output = ();
         #[inline(always)]
         fn run<E: Engine>(self, e: E) {
-            self.0.run_many(e, self.1, self.2, &mut Mix);
+            let mut lists: Vec<_> = self.0.iter().map(|list| Some((*list, MixMany(e)))).collect();
+            GateList::run_many(e, self.1, &mut lists);
         }
     }
 
@@ -232,49 +374,115 @@ mod tests {
         GateList::new(2 * half as usize, steps, &xors, &ands)
     }
 
+    /// Puts feeds into slots.
+    struct Feeds<'a>(&'a mut WideSlots, &'a [(usize, Feed)], [&'a [Block]; 2]);
+
+    impl Kernel for Feeds<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn run<E: Engine>(self, e: E) {
+            for (list, feed) in self.1 {
+                self.0.feed(e, *list, feed, self.2[0], self.2[1]);
+            }
+        }
+    }
+
+    fn random_blocks(rng: &mut Prg, count: usize) -> Vec<Block> {
+        let mut blocks = vec![Block::ZERO; count];
+        rng.fill_blocks(&mut blocks);
+        blocks
+    }
+
+    /// The label of an instance.
+    fn at(wide: &WideSlots, list: usize, slot: usize, instance: usize) -> Block {
+        let (labels, per_slot) = wide.labels(list);
+        labels[slot * per_slot + instance]
+    }
+
+    /// Runs so many instances of each list and compares with one by one.
+    fn check(backend: Backend, lists: &[(&GateList, usize)], rng: &mut Prg) {
+        let mut wide = WideSlots::default();
+        wide.begin(lists.iter().copied());
+        let mut inputs: Vec<Vec<Vec<Block>>> = Vec::new();
+        for (number, (list, instances)) in lists.iter().enumerate() {
+            inputs.push((0..*instances).map(|_| random_blocks(rng, list.slot_count)).collect());
+            for (i, inputs) in inputs[number].iter().enumerate() {
+                wide.put(number, i, 0, inputs.iter().copied());
+            }
+        }
+        let only: Vec<&GateList> = lists.iter().map(|(list, _)| *list).collect();
+        backend.run(Wide(&only, &mut wide));
+        for (number, ((list, _), inputs)) in lists.iter().zip(&inputs).enumerate() {
+            for (i, inputs) in inputs.iter().enumerate() {
+                let mut slots = Slots::default();
+                slots.begin(list, 1, inputs);
+                backend.run(Single(list, &mut slots));
+                let same = |slot| at(&wide, number, slot, i) == slots.get(0, slot);
+                assert!((0..list.slot_count).all(same), "{i} of list {number}, {backend}");
+            }
+        }
+    }
+
     #[test]
     fn side_by_side_is_one_by_one_on_every_backend() {
         let mut rng = Prg::new(Block::from_u128(6));
         // The second list has more slots than the narrow form can name.
         for half in [40, 1 + (1 << 14)] {
             let list = list(&mut rng, half);
-            let slot_count = 2 * half as usize;
-            for (backend, instances) in
-                Backend::available().into_iter().flat_map(|b| [1, 3, 4, 5, MOST_SIDE_BY_SIDE].map(|n| (b, n)))
-            {
-                let mut inputs = vec![vec![Block::ZERO; slot_count]; instances];
-                let mut wide = WideSlots::default();
-                wide.begin(&list, instances);
-                for (i, inputs) in inputs.iter_mut().enumerate() {
-                    rng.fill_blocks(inputs);
-                    wide.put(i, 0, inputs.iter().copied());
-                }
-                backend.run(Wide(&list, &mut wide, instances));
-                for (i, inputs) in inputs.iter().enumerate() {
-                    let mut slots = Slots::default();
-                    slots.begin(&list, 1, inputs);
-                    backend.run(Single(&list, &mut slots));
-                    assert!(
-                        (0..slot_count).all(|s| wide.get(s, i) == slots.get(0, s)),
-                        "{i} of {instances}, {backend}"
-                    );
+            for backend in Backend::available() {
+                for instances in [1, 3, 4, 5, MOST_SIDE_BY_SIDE] {
+                    check(backend, &[(&list, instances)], &mut rng);
                 }
             }
         }
     }
 
     #[test]
-    #[should_panic(expected = "17 instances side by side")]
+    fn lists_in_turn_are_one_by_one_on_every_backend() {
+        let mut rng = Prg::new(Block::from_u128(7));
+        let [a, b, c] = [30, 40, 50].map(|half| list(&mut rng, half));
+        let short = GateList::new(2, vec![[0, 1]], &[], &[Op { a: 0, b: 1, out: 1, inverted: [false; 2] }]);
+        for backend in Backend::available() {
+            check(backend, &[(&a, 16), (&b, 1), (&c, 6), (&a, 3)], &mut rng);
+            check(backend, &[(&short, 5), (&b, 16), (&short, 1)], &mut rng);
+        }
+    }
+
+    #[test]
+    fn feeds_put_labels_and_sums_into_slots_on_every_backend() {
+        let mut rng = Prg::new(Block::from_u128(8));
+        let (labels, added) = (random_blocks(&mut rng, 50), random_blocks(&mut rng, 50));
+        let list = GateList::new(9, Vec::new(), &[], &[]);
+        let (from, add) = ([0, 7, 11, 45], [8, 45, 1, 2]);
+        let plain = Feed { quad: 0, slot: 1, len: 3, from: [40, 3, 3, 20], add: None };
+        let sum = Feed { quad: 1, slot: 4, len: 5, from, add: Some(add) };
+        for backend in Backend::available() {
+            let mut wide = WideSlots::default();
+            wide.begin([(&list, 1), (&list, 8)].into_iter());
+            backend.run(Feeds(&mut wide, &[(0, plain), (1, sum)], [&labels, &added]));
+            for i in 0..3 {
+                assert!(at(&wide, 0, 1 + i, 0) == labels[40 + i], "{backend}");
+            }
+            for (lane, i) in (0..LANES).flat_map(|lane| (0..5).map(move |i| (lane, i))) {
+                let expected = labels[from[lane] as usize + i] ^ added[add[lane] as usize + i];
+                assert!(at(&wide, 1, 4 + i, LANES + lane) == expected, "{backend}");
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "33 instances side by side")]
     fn refuses_too_many_instances() {
-        WideSlots::default().begin(&GateList::new(1, Vec::new(), &[], &[]), MOST_SIDE_BY_SIDE + 1);
+        let list = GateList::new(1, Vec::new(), &[], &[]);
+        WideSlots::default().begin(std::iter::once((&list, MOST_SIDE_BY_SIDE + 1)));
     }
 
     #[test]
     #[should_panic(expected = "slots prepared for another list")]
-    fn refuses_slots_for_fewer_instances() {
-        let list = GateList::new(1, Vec::new(), &[], &[]);
+    fn refuses_slots_of_another_list() {
+        let [list, other] = [3, 4].map(|slots| GateList::new(slots, vec![[0, 0]], &[], &[]));
         let mut slots = WideSlots::default();
-        slots.begin(&list, 4);
-        Backend::PORTABLE.run(Wide(&list, &mut slots, 5));
+        slots.begin(std::iter::once((&list, 4)));
+        Backend::PORTABLE.run(Wide(&[&other], &mut slots));
     }
 }

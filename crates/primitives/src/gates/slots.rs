@@ -39,6 +39,15 @@ impl Slots {
         &mut bytemuck::cast_slice_mut(&mut self.lines)[..count]
     }
 
+    /// All slots of one copy.
+    ///
+    /// # Panics
+    /// If there are more copies.
+    pub fn of_one(&self) -> &[Block] {
+        assert_eq!(self.copies, 1, "copies");
+        bytemuck::cast_slice(&self.lines)
+    }
+
     /// Makes room for copies of a list and puts their inputs into the first slots.
     ///
     /// *Shape*: `copies` is 1 or [`LANES`]; the inputs of one copy after another, the same number for each.

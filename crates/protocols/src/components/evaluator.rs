@@ -83,7 +83,7 @@ impl Evaluator {
             }
             Err(lacking) => return Err(run::not_prepared(lacking)),
         };
-        let mut work = Work::new(&self.material, &plan)?;
+        let mut work = Work::new(&self.material, &plan, self.hash_seed)?;
         let mut received = Vec::new();
         let wanted = Wanted::all(&self.store, &self.material, &plan);
         let ids = run::take(&mut self.store, &self.material, wanted, |piece| match piece {
@@ -142,7 +142,7 @@ impl Evaluator {
         let own = correct(session, transfers, &own).await?;
         session.enter(Phase::Build);
         let plan = draft.plan();
-        let mut work = Work::new(&material, &plan)?;
+        let mut work = Work::new(&material, &plan, self.hash_seed)?;
         let wanted = Wanted::components(&plan);
         run::take(&mut self.store, &material, wanted, |piece| work.put(&material, &plan, piece))?;
         session.enter(Phase::Online);
@@ -185,7 +185,7 @@ impl Evaluator {
         run::put_inputs(&plan, EVALUATOR, own, &mut work.labels);
         let message = receive(session, &plan).await?;
         let zero = work.open(&self.material, &plan, &message)?;
-        work.evaluate(&self.material, &plan, self.hash_seed);
+        work.evaluate(&self.material, &plan);
         session.advance(plan.and_count, plan.and_count);
         let active = run::output_labels(&plan, &work.labels, [Block::ZERO; 2]);
         let select = |party| interface::select_bits(&plan.program, self.material.garbling(), party, &active);

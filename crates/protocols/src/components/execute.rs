@@ -4,10 +4,10 @@ use garblet_garble::{self as garble, InstanceEvaluator};
 use garblet_primitives::Block;
 
 use super::material::Material;
-use super::plan::{Group, Plan};
+use super::plan::Plan;
 use super::steps::Steps;
 
-/// Evaluates all instances of a plan in order.
+/// Evaluates all instances of a plan level by level.
 ///
 /// *Shape*: `labels` begins with the active labels of the program's inputs, takes those of components' outputs and has
 /// room for what [`Steps`] keeps; `links` are all link labels, and zeros; `tables` are the tables of all groups.
@@ -15,43 +15,27 @@ pub(super) fn evaluate(
     plan: &Plan,
     steps: &Steps,
     material: &Material,
-    hash_seed: Block,
+    evaluator: &mut InstanceEvaluator,
     links: &[Block],
     tables: &[u8],
     labels: &mut [Block],
 ) {
-    let mut evaluator = InstanceEvaluator::new(hash_seed);
-    let mut of_tasks = steps.by_task();
-    for Group { ty, first, tasks, outputs, tables: own } in &plan.groups {
-        let mut group = evaluator.begin(garble::Group {
-            of: material.instances(*ty),
-            base: first.base,
-            first: first.k,
-            count: tasks.len(),
-            tables: &tables[own.clone()],
-        });
-        for (instance, steps) in of_tasks.by_ref().take(tasks.len()).enumerate() {
-            for step in steps {
-                let links = &links[step.link()..][..step.len()];
-                let from = step.from()..step.from() + step.len();
-                let Some(keep) = step.keep() else {
-                    group.put(instance, step.wire(), labels[from].iter().zip(links).map(|(from, link)| *from ^ *link));
-                    continue;
-                };
-                if keep != from.start {
-                    labels.copy_within(from, keep);
-                }
-                let kept = labels[keep..][..step.len()].iter_mut().zip(links);
-                group.put(
-                    instance,
-                    step.wire(),
-                    kept.map(|(label, link)| {
-                        *label ^= *link;
-                        *label
-                    }),
-                );
-            }
+    let mut steps = steps.by_group();
+    let mut groups = Vec::new();
+    for level in plan.groups.chunk_by(|a, b| a.level == b.level) {
+        groups.clear();
+        for (group, (keeps, feeds)) in level.iter().zip(steps.by_ref()) {
+            keeps.iter().for_each(|keep| keep.run(labels, links));
+            groups.push(garble::Group {
+                of: material.instances(group.ty),
+                base: group.first.base,
+                first: group.first.k,
+                count: group.tasks.len(),
+                tables: &tables[group.tables.clone()],
+                feeds,
+                outputs: group.outputs.start,
+            });
         }
-        group.run(&mut labels[outputs.clone()]);
+        evaluator.run(&groups, labels, links);
     }
 }

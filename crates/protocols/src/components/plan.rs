@@ -44,6 +44,8 @@ pub(super) struct Feed {
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) ty: TypeId,
+    /// Groups of a level do not feed one another.
+    pub(super) level: u32,
     /// The numbers of the first instance's gates; those of the others follow.
     pub(super) first: Numbered,
     /// The instances, by their place in the order of execution.

@@ -22,7 +22,6 @@ pub struct Rehearsal {
     plan: Plan,
     material: Material,
     work: Work,
-    hash_seed: Block,
     message: Vec<u8>,
     zero_outputs: Vec<Box<[Block]>>,
 }
@@ -50,7 +49,7 @@ impl Rehearsal {
                 Unplanned::Missing(missing) => NotPrepared::Missing(missing.into_iter().map(|(_, m)| m).collect()),
             })?;
         let secrets = Secrets::random(rng);
-        let mut work = Work::new(&material, &plan)?;
+        let mut work = Work::new(&material, &plan, secrets.hash)?;
         let mut zero = garbler::zero_labels(&material, &secrets, &plan, rng);
         garble(&material, &secrets, &plan, &mut work, &mut zero);
         let own = |party| {
@@ -70,7 +69,7 @@ impl Rehearsal {
         let keys = garbler::keys(&material, &secrets, &plan)?;
         let message = garbler::message(&material, &secrets, &plan, &zero, keys, &own(GARBLER));
         let zero_outputs = super::run::output_labels(&plan, &zero, [Block::ZERO, delta]);
-        Ok(Rehearsal { plan, material, work, hash_seed: secrets.hash, message, zero_outputs })
+        Ok(Rehearsal { plan, material, work, message, zero_outputs })
     }
 
     /// AND gates that are evaluated.
@@ -87,7 +86,7 @@ impl Rehearsal {
 
     /// Evaluates, with links that are open. Returns the program's outputs.
     pub fn evaluate(&mut self) -> Vec<Bits> {
-        self.work.evaluate(&self.material, &self.plan, self.hash_seed);
+        self.work.evaluate(&self.material, &self.plan);
         let active = super::run::output_labels(&self.plan, &self.work.labels, [Block::ZERO; 2]);
         let garbling = self.material.garbling();
         let bits = |(zero, active): (&[Block], &[Block])| {

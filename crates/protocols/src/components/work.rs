@@ -2,6 +2,7 @@
 //! once and in order.
 
 use garblet_circuit::Bits;
+use garblet_garble::InstanceEvaluator;
 use garblet_primitives::{Block, add_keystreams};
 use zeroize::Zeroizing;
 
@@ -23,15 +24,17 @@ pub(super) struct Work {
     tables: Vec<u8>,
     /// Active labels; where which is, say the steps.
     pub(super) labels: Zeroizing<Vec<Block>>,
+    /// What evaluates, with room for every group.
+    evaluator: InstanceEvaluator,
     /// For each use of a template, the masks of its links that are opened.
     masks: Vec<Masks>,
 }
 
 impl Work {
-    /// Room for all that a plan needs.
+    /// Room for all that a plan needs. `hash_seed` is the garbler's.
     ///
     /// *Errors*: a program of more than 2^32 wires.
-    pub(super) fn new(material: &Material, plan: &Plan) -> Result<Self, ProtocolError> {
+    pub(super) fn new(material: &Material, plan: &Plan, hash_seed: Block) -> Result<Self, ProtocolError> {
         let steps = Steps::new(plan).ok_or_else(|| ProtocolError::Unsupported {
             protocol: NAME,
             program: format!("of {} labels", plan.labels),
@@ -41,7 +44,12 @@ impl Work {
             let groups = material.library().templates()[used.template as usize].groups().iter();
             Masks::new(groups.filter(|group| used.part.opens(group.opens)).map(|group| (group.opens, group.blocks)))
         });
+        let mut evaluator = InstanceEvaluator::new(hash_seed);
+        for group in plan.groups.chunk_by(|a, b| a.ty == b.ty) {
+            evaluator.reserve(material.instances(group[0].ty));
+        }
         Ok(Work {
+            evaluator,
             links: Zeroizing::new(vec![Block::ZERO; plan.links + plan.longest_feed]),
             tables: vec![0; plan.table_bytes],
             labels: Zeroizing::new(vec![Block::ZERO; steps.labels()]),
@@ -129,9 +137,9 @@ impl Work {
     }
 
     /// Step 6: evaluates everything.
-    pub(super) fn evaluate(&mut self, material: &Material, plan: &Plan, hash_seed: Block) {
-        let Work { steps, links, tables, labels, .. } = self;
-        execute::evaluate(plan, steps, material, hash_seed, links, tables, labels);
+    pub(super) fn evaluate(&mut self, material: &Material, plan: &Plan) {
+        let Work { steps, links, tables, labels, evaluator, .. } = self;
+        execute::evaluate(plan, steps, material, evaluator, links, tables, labels);
     }
 }
 

@@ -160,6 +160,7 @@ impl<'a> Layout<'a> {
                 let end = tasks[begin + count - 1].2 + of.output_count();
                 groups.push(Group {
                     ty,
+                    level,
                     first: Numbered { base: first.base, k: rest[0] },
                     tasks: begin..begin + count,
                     outputs: tasks[begin].2..end,

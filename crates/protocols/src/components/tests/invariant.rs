@@ -78,7 +78,7 @@ fn view(pair: &Pair, mine: GarblerPrepared, theirs: EvaluatorPrepared, inputs: &
     let message =
         super::super::garbler::message(garbler.material(), &garbler.secrets, &plan, &zero, keys, &own(GARBLER));
     work.open(evaluator.material(), &plan, &message).unwrap();
-    work.evaluate(evaluator.material(), &plan, evaluator.hash_seed);
+    work.evaluate(evaluator.material(), &plan);
     let (mut active, links) = (work.labels.to_vec(), work.links.to_vec());
     // Evaluation keeps the labels of inputs only where it needs them later, and only so long.
     active.truncate(plan.first_input);
