@@ -44,6 +44,8 @@ impl Bar {
         bar.set_position(done);
         if done >= total {
             bar.finish_and_clear();
+            // What comes then is counted by itself.
+            (self.bar, self.begin) = (None, None);
         }
     }
 }

@@ -10,13 +10,17 @@ use garblet::{
     circuit::evaluate,
     lego::{Amounts, Config, Constructor, Evaluator, Order, Plan},
     library,
-    store::Store,
+    store::{IdSet, PieceId, Store},
 };
 
 use killing::{Ended, Log, child as process, kill_whenever};
 
 /// What the stores are filled up to: some runs of the function below.
 const WANTED: Amounts = Amounts { gates: 600, inputs: 64, input_pairs: 32, outputs: 40 };
+
+fn each(pieces: &[(&'static str, IdSet)]) -> Vec<(String, u64)> {
+    pieces.iter().flat_map(|(kind, ids)| ids.iter().map(|PieceId(id)| (kind.to_string(), id))).collect()
+}
 
 /// One party's whole life: fills its store up, and computes.
 async fn live(party: u16, store: Store, mut session: Session, log: Log) -> Ended {
@@ -31,7 +35,7 @@ async fn live(party: u16, store: Store, mut session: Session, log: Log) -> Ended
             role.fill(&mut session, &Order::new(short, config)?).await?;
         }
         let mut prepared = role.prepare(&mut session, plan).await?;
-        log.write(prepared.pieces())?;
+        log.write(&each(prepared.pieces()))?;
         role.build(&mut session, &mut prepared).await?;
         role.online(&mut session, prepared, own).await?
     } else {
@@ -40,7 +44,7 @@ async fn live(party: u16, store: Store, mut session: Session, log: Log) -> Ended
             role.fill(&mut session, &Order::new(short, config)?).await?;
         }
         let mut prepared = role.prepare(&mut session, plan).await?;
-        log.write(prepared.pieces())?;
+        log.write(&each(prepared.pieces()))?;
         role.build(&mut session, &mut prepared).await?;
         role.online(&mut session, prepared, own).await?
     };

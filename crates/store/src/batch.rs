@@ -88,11 +88,11 @@ impl Batch<'_> {
         }
     }
 
-    /// Room beside the store, for what pieces are made of.
+    /// Room beside the store, for what pieces are made of, as [`Store::scratch`].
     ///
     /// *Errors*: the disk's.
-    pub fn scratch(&mut self, streams: usize) -> Result<Scratch, StoreError> {
-        self.store.scratch(streams)
+    pub fn scratch(&mut self, streams: usize, memory: usize) -> Result<Scratch, StoreError> {
+        self.store.scratch(streams, memory)
     }
 
     /// Keeps a state together with the pieces.

@@ -78,6 +78,25 @@ impl Location {
     }
 }
 
+/// Where pieces with consecutive identifiers and of one length lie, one behind the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    /// The first.
+    pub(crate) next: Location,
+    pub(crate) count: u64,
+}
+
+impl Iterator for Stretch {
+    type Item = Location;
+
+    fn next(&mut self) -> Option<Location> {
+        self.count = self.count.checked_sub(1)?;
+        let here = self.next;
+        self.next = Location { id: here.id + 1, offset: here.offset + here.sealed_len() as u64, ..here };
+        Some(here)
+    }
+}
+
 impl Extent {
     /// Decodes a row whose identifiers and places are within bounds.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
@@ -121,13 +140,16 @@ impl Extent {
     }
 
     /// The places of those pieces of `ids` that are in the extent, ascending.
-    pub(crate) fn locations(&self, ids: &IdSet) -> Vec<Location> {
+    pub(crate) fn stretches(&self, ids: &IdSet) -> Vec<Stretch> {
         let mut found = Vec::new();
         let (mut first, mut offset) = (self.first, self.offset);
         for &(len, count) in &self.runs {
             let stride = u64::from(len) + TAG_BYTES as u64;
             let here = ids.intersection(&IdSet::range(crate::PieceId(first), count.into()));
-            found.extend(here.iter().map(|id| Location { id: id.0, offset: offset + (id.0 - first) * stride, len }));
+            found.extend(here.ranges().iter().map(|ids| {
+                let next = Location { id: ids.start, offset: offset + (ids.start - first) * stride, len };
+                Stretch { next, count: ids.end - ids.start }
+            }));
             first += u64::from(count);
             offset += u64::from(count) * stride;
         }
@@ -194,6 +216,10 @@ mod tests {
 
     use super::*;
 
+    fn places(stretches: Vec<Stretch>) -> Vec<Location> {
+        stretches.into_iter().flatten().collect()
+    }
+
     proptest! {
         #[test]
         fn pieces_are_found_where_they_were_put(lens in proptest::collection::vec(0u32..4, 1..40), first in 0u64..9) {
@@ -206,10 +232,10 @@ mod tests {
                 expected.push(Location { id, offset, len });
                 offset += u64::from(len) + 16;
             }
-            prop_assert_eq!(extent.locations(&extent.ids()), expected.clone());
+            prop_assert_eq!(places(extent.stretches(&extent.ids())), expected.clone());
             let odd: IdSet = (0..60).filter(|i| i % 2 == 1).map(crate::PieceId).collect();
             expected.retain(|l| l.id % 2 == 1);
-            prop_assert_eq!(extent.locations(&odd), expected);
+            prop_assert_eq!(places(extent.stretches(&odd)), expected);
         }
     }
 

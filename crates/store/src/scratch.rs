@@ -12,10 +12,7 @@ use crate::store::Store;
 /// Streams are kept in chunks of so many bytes, each sealed by itself if it is on disk. Tests have small ones.
 const CHUNK_BYTES: usize = if cfg!(test) { 1 << 10 } else { 32 << 10 };
 
-/// The first chunks, up to so many bytes, stay in memory; it has the last one of each stream besides.
-const MEMORY_BYTES: usize = if cfg!(test) { 2 * CHUNK_BYTES } else { 32 << 20 };
-
-/// Streams of bytes, each written to its end and then read once. Dropped, or cut off by a crash, it leaves nothing behind.
+/// Streams of bytes, each written to its end and then read. Dropped, or cut off by a crash, it leaves nothing behind.
 ///
 /// *Secret*: sealed on disk, under a key that is nowhere but in memory; wiped in memory.
 pub struct Scratch {
@@ -61,17 +58,18 @@ impl Stream {
 }
 
 impl Store {
-    /// Room in memory, and beside the store for more than that should hold, unless the store is in memory itself.
+    /// Room beside the store, unless this is in memory itself. The first chunks, up to `memory` bytes, stay in memory, as does the
+    /// last one of each stream.
     ///
     /// *Errors*: the disk's.
-    pub fn scratch(&mut self, streams: usize) -> Result<Scratch, StoreError> {
+    pub fn scratch(&mut self, streams: usize, memory: usize) -> Result<Scratch, StoreError> {
         let number = self.head.next_segment;
         // As with segments, a number is not given twice; if the process crashes, the next opening removes the file.
         self.head.next_segment += 1;
         let key = PieceKey::new(&self.index.segment_key());
         let disk = self.place.create_scratch(number)?;
         let disk = disk.map(|file| Disk { file, key, end: 0, buffer: Vec::with_capacity(CHUNK_BYTES + TAG_BYTES) });
-        let room = if disk.is_some() { MEMORY_BYTES } else { usize::MAX };
+        let room = if disk.is_some() { memory } else { usize::MAX };
         Ok(Scratch { disk, room, ..Scratch::in_memory(streams) })
     }
 }
@@ -119,22 +117,30 @@ impl Scratch {
     /// # Panics
     /// If there is no such stream.
     pub fn take(&mut self, stream: usize) -> Result<Zeroizing<Vec<u8>>, StoreError> {
-        let Stream { chunks, rest } = std::mem::take(&mut self.streams[stream]);
-        if chunks.is_empty() {
-            return Ok(rest);
+        if self.streams[stream].chunks.is_empty() {
+            return Ok(std::mem::take(&mut self.streams[stream]).rest);
         }
+        let all = self.read(stream)?;
+        let taken = std::mem::take(&mut self.streams[stream]);
+        let in_memory = taken.chunks.iter().filter(|chunk| matches!(chunk, Chunk::Memory(_))).count();
+        self.room += in_memory * CHUNK_BYTES;
+        Ok(all)
+    }
+
+    /// All that was appended to a stream, where it stays.
+    ///
+    /// *Errors*, *Panics*: as [`Scratch::take`].
+    pub fn read(&mut self, stream: usize) -> Result<Zeroizing<Vec<u8>>, StoreError> {
+        let Stream { chunks, rest } = &self.streams[stream];
         let mut all = Zeroizing::new(Vec::with_capacity(CHUNK_BYTES * chunks.len() + rest.len()));
         for chunk in chunks {
             match (chunk, &mut self.disk) {
-                (Chunk::Memory(chunk), _) => {
-                    all.extend_from_slice(&chunk);
-                    self.room += CHUNK_BYTES;
-                }
-                (Chunk::Disk(place), Some(disk)) => all.extend_from_slice(disk.get(place)?),
+                (Chunk::Memory(chunk), _) => all.extend_from_slice(chunk),
+                (Chunk::Disk(place), Some(disk)) => all.extend_from_slice(disk.get(*place)?),
                 (Chunk::Disk(_), None) => unreachable!("there is a disk if a chunk is on it"),
             }
         }
-        all.extend_from_slice(&rest);
+        all.extend_from_slice(rest);
         Ok(all)
     }
 }
@@ -175,6 +181,8 @@ mod tests {
     use super::*;
     use crate::key::StoreKey;
 
+    const MEMORY_BYTES: usize = 2 * CHUNK_BYTES;
+
     fn on_disk() -> (tempfile::TempDir, Store) {
         let folder = tempfile::tempdir().expect("a folder");
         let mut rng = StdRng::seed_from_u64(1);
@@ -202,11 +210,12 @@ mod tests {
     #[test]
     fn streams_are_what_was_appended_on_disk_and_in_memory() {
         let (_folder, mut store) = on_disk();
-        for scratch in [store.scratch(3).expect("room"), Scratch::in_memory(3)] {
+        for scratch in [store.scratch(3, MEMORY_BYTES).expect("room"), Scratch::in_memory(3)] {
             let (mut scratch, all) = filled(scratch);
             for (stream, expected) in all.iter().enumerate().rev() {
-                assert!(*scratch.take(stream).expect("read") == *expected, "stream {stream}");
-                assert!(scratch.take(stream).expect("read").is_empty(), "it is read once");
+                assert!(*scratch.read(stream).expect("read") == *expected, "stream {stream}");
+                assert!(*scratch.take(stream).expect("read") == *expected, "it was there still");
+                assert!(scratch.take(stream).expect("read").is_empty(), "it is taken once");
             }
         }
     }
@@ -214,7 +223,7 @@ mod tests {
     #[test]
     fn nothing_lies_on_disk_in_the_clear_or_stays_there() {
         let (_folder, mut store) = on_disk();
-        let mut scratch = store.scratch(1).expect("room");
+        let mut scratch = store.scratch(1, MEMORY_BYTES).expect("room");
         scratch.append(0, &[7; MEMORY_BYTES + 2 * CHUNK_BYTES]).expect("written");
         let [file] = &files(&store)[..] else { panic!("one file") };
         let bytes = std::fs::read(file).expect("it is there");
@@ -228,7 +237,7 @@ mod tests {
     fn what_was_changed_on_disk_is_not_read() {
         let (_folder, mut store) = on_disk();
         for change in [|bytes: &mut Vec<u8>| bytes[5] ^= 1, |bytes: &mut Vec<u8>| bytes.truncate(100)] {
-            let mut scratch = store.scratch(1).expect("room");
+            let mut scratch = store.scratch(1, MEMORY_BYTES).expect("room");
             scratch.append(0, &[7; MEMORY_BYTES + CHUNK_BYTES]).expect("written");
             let file = &files(&store)[0];
             let mut bytes = std::fs::read(file).expect("it is there");
@@ -245,7 +254,7 @@ mod tests {
         let mut rng = StdRng::seed_from_u64(1);
         let key = StoreKey::generate(&mut rng);
         let mut store = Store::create(&path, &key, &mut rng).expect("a store");
-        let mut scratch = store.scratch(1).expect("room");
+        let mut scratch = store.scratch(1, MEMORY_BYTES).expect("room");
         scratch.append(0, &[7; CHUNK_BYTES]).expect("written");
         std::mem::forget(scratch);
         drop(store);

@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::ids::{IdSet, PieceId};
 use crate::kind::Kind;
 use crate::place::SegmentFile;
-use crate::rows::Location;
+use crate::rows::{Location, Stretch};
 use crate::seal::PieceKey;
 use crate::segment::context;
 use crate::store::Store;
@@ -36,7 +36,7 @@ pub struct Taken {
     ids: IdSet,
     spans: VecDeque<Span>,
     /// What the first span holds on disk, once it was read.
-    sealed: Option<Vec<u8>>,
+    sealed: Option<Sealed>,
 }
 
 /// Pieces that lie one behind the other in one segment.
@@ -48,7 +48,7 @@ struct Span {
     /// Where the span begins.
     offset: u64,
     bytes: usize,
-    locations: VecDeque<Location>,
+    stretches: VecDeque<Stretch>,
     /// Whether the pieces are to be overwritten: they are gone for good, and the key of the segment is not.
     overwrite: bool,
 }
@@ -136,19 +136,21 @@ impl Store {
     /// Pieces that are available, to be read but not overwritten.
     pub(crate) fn locate(&mut self, kind: &Kind, ids: &IdSet) -> Result<Taken, StoreError> {
         let digest = kind.digest();
-        let mut places: Vec<(u64, Vec<Location>)> = Vec::new();
+        let mut places: Vec<(u64, Vec<Stretch>)> = Vec::new();
         for extent in self.extents_of(digest, ids) {
-            places.push((extent.segment, extent.locations(ids)));
+            places.push((extent.segment, extent.stretches(ids)));
         }
         let mut spans = VecDeque::new();
-        for (segment, locations) in places {
+        for (segment, stretches) in places {
             let file = self.place.segment(segment)?;
             let row = &self.segments.get(&segment).ok_or(StoreError::Broken)?.row;
             let key = Arc::new(PieceKey::new(&row.key));
-            for location in locations {
-                match spans.back_mut().filter(|span: &&mut Span| span.continues_at(segment, &location)) {
-                    Some(span) => span.push(location),
-                    None => spans.push_back(Span::new(segment, file.clone(), key.clone(), location)),
+            for mut stretch in stretches {
+                while stretch.count > 0 {
+                    match spans.back_mut().filter(|span: &&mut Span| span.continues_at(segment, &stretch.next)) {
+                        Some(span) => span.push(&mut stretch),
+                        None => spans.push_back(Span::new(segment, file.clone(), key.clone(), &mut stretch)),
+                    }
                 }
             }
         }
@@ -177,26 +179,40 @@ impl Taken {
     /// Shows every piece to `visit`, in ascending order, without a copy of its own.
     ///
     /// *Errors*: the first piece that was changed.
-    pub fn each(mut self, mut visit: impl FnMut(PieceId, &[u8])) -> Result<(), StoreError> {
-        while let Some(mut span) = self.spans.pop_front() {
-            let mut sealed = Sealed(span.read()?);
-            for location in std::mem::take(&mut span.locations) {
-                let bytes = span.open(&self.kind, &location, &mut sealed.0)?;
-                visit(PieceId(location.id), bytes);
-            }
+    pub fn each(mut self, visit: impl FnMut(PieceId, &[u8])) -> Result<(), StoreError> {
+        self.show(u64::MAX, visit)
+    }
+
+    /// Shows the next pieces to `visit`, so many if there are.
+    ///
+    /// *Errors*: the first piece that was changed.
+    pub fn show(&mut self, count: u64, mut visit: impl FnMut(PieceId, &[u8])) -> Result<(), StoreError> {
+        for _ in 0..count {
+            let Some(piece) = self.open_next() else { break };
+            let (id, bytes) = piece?;
+            visit(id, bytes);
         }
         Ok(())
     }
 
-    fn read(&mut self, location: Location, mut sealed: Vec<u8>) -> Result<Piece, StoreError> {
-        let span = self.spans.front().ok_or(StoreError::Broken)?;
-        let piece = span.open(&self.kind, &location, &mut sealed).map(|bytes| {
-            let piece = Piece { id: PieceId(location.id), bytes: Zeroizing::new(bytes.to_vec()) };
-            wipe(bytes);
-            piece
-        });
-        self.sealed = Some(sealed);
-        piece
+    /// Opens the next piece where it stands in what was read.
+    fn open_next(&mut self) -> Option<Result<(PieceId, &mut [u8]), StoreError>> {
+        let location = loop {
+            if let Some(location) = self.spans.front_mut()?.next_location() {
+                break location;
+            }
+            self.spans.pop_front();
+            self.sealed = None;
+        };
+        let span = self.spans.front_mut()?;
+        if self.sealed.is_none() {
+            match span.read() {
+                Ok(sealed) => self.sealed = Some(Sealed(sealed)),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        let opened = span.open(&self.kind, &location, &mut self.sealed.as_mut()?.0);
+        Some(opened.map(|bytes| (PieceId(location.id), bytes)))
     }
 }
 
@@ -204,20 +220,12 @@ impl Iterator for Taken {
     type Item = Result<Piece, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while self.spans.front()?.locations.is_empty() {
-            self.spans.pop_front();
-            self.sealed = None;
-        }
-        let span = self.spans.front_mut()?;
-        let location = span.locations.pop_front()?;
-        let sealed = match self.sealed.take() {
-            Some(sealed) => sealed,
-            None => match span.read() {
-                Ok(sealed) => sealed,
-                Err(error) => return Some(Err(error)),
-            },
-        };
-        Some(self.read(location, sealed))
+        let piece = self.open_next()?.map(|(id, bytes)| {
+            let piece = Piece { id, bytes: Zeroizing::new(bytes.to_vec()) };
+            wipe(bytes);
+            piece
+        });
+        Some(piece)
     }
 }
 
@@ -239,9 +247,12 @@ fn wipe(bytes: &mut [u8]) {
 }
 
 impl Span {
-    fn new(segment: u64, file: Option<Arc<SegmentFile>>, key: Arc<PieceKey>, first: Location) -> Self {
-        let (offset, bytes) = (first.offset, first.sealed_len());
-        Span { segment, file, key, offset, bytes, locations: VecDeque::from([first]), overwrite: false }
+    /// Takes the first pieces of a stretch.
+    fn new(segment: u64, file: Option<Arc<SegmentFile>>, key: Arc<PieceKey>, stretch: &mut Stretch) -> Self {
+        let offset = stretch.next.offset;
+        let mut span = Span { segment, file, key, offset, bytes: 0, stretches: VecDeque::new(), overwrite: false };
+        span.push(stretch);
+        span
     }
 
     fn continues_at(&self, segment: u64, location: &Location) -> bool {
@@ -249,9 +260,25 @@ impl Span {
         is_behind && self.bytes + location.sealed_len() <= READ_BYTES
     }
 
-    fn push(&mut self, location: Location) {
-        self.bytes += location.sealed_len();
-        self.locations.push_back(location);
+    /// Takes one piece from a stretch, and more of them that are not too many bytes to be read at once.
+    fn push(&mut self, stretch: &mut Stretch) {
+        let each = stretch.next.sealed_len();
+        let count = (READ_BYTES.saturating_sub(self.bytes) / each).max(1).min(stretch.count as usize);
+        self.stretches.push_back(Stretch { count: count as u64, ..*stretch });
+        self.bytes += count * each;
+        stretch.next.id += count as u64;
+        stretch.next.offset += (count * each) as u64;
+        stretch.count -= count as u64;
+    }
+
+    fn next_location(&mut self) -> Option<Location> {
+        while let Some(stretch) = self.stretches.front_mut() {
+            match stretch.next() {
+                None => self.stretches.pop_front(),
+                location => return location,
+            };
+        }
+        None
     }
 
     /// Reads what is on disk and overwrites it.

@@ -4,16 +4,21 @@
 //! always accepted and garbage never. If two keys are accepted, their sum is the difference: the constructor has cheated and
 //! given away its secret, and [`extract`](super::extract) uses it.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use garblet_circuit::Walk;
 use garblet_garble::{BucketCircuit, GateBuckets};
 use garblet_primitives::Block;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
-use super::{gates::Components, plan::Plan};
+use super::{
+    ands::{Ands, Aside},
+    gates::Components,
+    plan::Plan,
+};
+use crate::error::ProtocolError;
 
 /// A garbled gate and what joins it to the first of its bucket; once the function is known, to the wires that are there.
 /// Its output is moved to the key that is committed to, and from there to the first gate's.
@@ -62,6 +67,61 @@ impl Buckets {
     pub(super) fn gates_mut(&mut self, bucket: usize) -> &mut [BucketGate] {
         &mut self.gates[start(&self.gate_ends, bucket)..self.gate_ends[bucket]]
     }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.gate_ends.len()
+    }
+
+    /// Joins the buckets from `first` on to what the solderings of their left and right inputs lead from.
+    pub(super) fn join(&mut self, first: usize, solderings: &[[Block; 2]]) {
+        for (bucket, [left, right]) in (first..).zip(solderings) {
+            for gate in self.gates_mut(bucket) {
+                gate.left ^= *left;
+                gate.right ^= *right;
+            }
+        }
+    }
+
+    /// What [`Buckets::of_parts`] makes the same buckets of, in parts: how many, the sizes of all, gates, authenticators.
+    pub(super) fn parts(&self) -> [Cow<'_, [u8]>; 4] {
+        let sizes = (0..self.len()).flat_map(|bucket| [self.gates(bucket).len(), self.authenticators(bucket).len()]);
+        let sizes: Vec<u8> = sizes.map(|size| size as u8).collect();
+        let count = (self.len() as u64).to_le_bytes().to_vec();
+        [count.into(), sizes.into(), cast_slice(&self.gates).into(), cast_slice(&self.authenticators).into()]
+    }
+
+    /// Buckets from their parts, one behind the other; none if these are not what [`Buckets::parts`] gave.
+    pub(super) fn of_parts(bytes: &[u8]) -> Option<Self> {
+        let (count, rest) = bytes.split_first_chunk()?;
+        let (sizes, rest) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*count)).ok()?.checked_mul(2)?)?;
+        let ends = |kind: usize| {
+            let add = |end: &mut usize, sizes: &[u8]| {
+                *end += usize::from(sizes[kind]);
+                Some(*end)
+            };
+            sizes.chunks_exact(2).scan(0, add).collect::<Vec<usize>>()
+        };
+        let [gate_ends, authenticator_ends] = [0, 1].map(ends);
+        let gates = gate_ends.last().copied().unwrap_or(0) * size_of::<BucketGate>();
+        let (gates, authenticators) = rest.split_at_checked(gates)?;
+        let whole =
+            authenticators.len() == authenticator_ends.last().copied().unwrap_or(0) * size_of::<BucketAuthenticator>();
+        let (gates, authenticators) = (collected(gates), collected(whole.then_some(authenticators)?));
+        Some(Buckets { gates, authenticators, gate_ends, authenticator_ends })
+    }
+
+    /// The gates, as they are evaluated.
+    fn gate_buckets(&self) -> GateBuckets<'_> {
+        GateBuckets { gates: &self.gates, ends: &self.gate_ends }
+    }
+}
+
+/// The values that these bytes are.
+fn collected<T: Pod>(bytes: &[u8]) -> Vec<T> {
+    let mut values = vec![T::zeroed(); bytes.len() / size_of::<T>()];
+    cast_slice_mut(&mut values).copy_from_slice(bytes);
+    values
 }
 
 /// Where a bucket begins.
@@ -73,11 +133,11 @@ fn start(ends: &[usize], bucket: usize) -> usize {
 pub(super) struct Material {
     pub(super) components: Arc<Components>,
     /// One for every AND gate.
-    pub(super) ands: Buckets,
+    pub(super) ands: Ands,
     /// One for every two inputs of the constructor.
-    pub(super) input_gates: Buckets,
+    pub(super) input_gates: Aside,
     /// Authenticators of every input bit.
-    pub(super) inputs: Buckets,
+    pub(super) inputs: Aside,
 }
 
 /// What a bucket gives.
@@ -88,103 +148,82 @@ struct Given {
 }
 
 impl Material {
-    /// Joins the AND buckets to the function: `solderings` lead from the left and right input of each gate to the first
-    /// gate of its bucket.
-    pub(super) fn join(&mut self, solderings: &[[Block; 2]]) {
-        for (bucket, [left, right]) in solderings.iter().enumerate() {
-            for gate in self.ands.gates_mut(bucket) {
-                gate.left ^= *left;
-                gate.right ^= *right;
-            }
-        }
-    }
-
     /// The keys of all outputs for those of all inputs, once the buckets are joined, and the difference if a bucket has
     /// shown it.
     ///
     /// *Shape*: `circuits` as the program's components.
+    ///
+    /// *Errors*: the disk's.
     pub(super) fn evaluate(
-        &self,
+        &mut self,
         plan: &Plan,
         circuits: &[BucketCircuit],
         keys: &[Block],
-    ) -> (Vec<Block>, Option<Block>) {
+    ) -> Result<(Vec<Block>, Option<Block>), ProtocolError> {
         let mut walk = Walk::new(plan.program(), plan.by_port(keys), [Block::ZERO; 2]);
-        let (mut evaluator, buckets) = (self.components.buckets(), self.gate_buckets());
-        let (mut first, mut shown) = (0, None);
+        let (components, mut evaluator) = (self.components.clone(), self.components.buckets());
+        let mut shown = None;
         let (mut wires, mut outputs) = (Vec::new(), Vec::new());
-        let mut judge = |bucket: usize, keys: &[Block]| {
-            let given = self.vote(self.ands.authenticators(bucket), keys);
-            shown = shown.or(given.delta);
-            given.key
-        };
-        while let Some(instance) = walk.next_instance(&mut wires) {
-            let circuit = &circuits[plan.program().component_id(instance).0 as usize];
-            evaluator.run(circuit, (first, buckets), &wires, &mut outputs, &mut judge);
-            walk.finish(instance, &outputs);
-            first += circuit.and_count();
-            wires.zeroize();
-            outputs.zeroize();
-        }
-        (walk.into_outputs().iter().flatten().copied().collect(), shown)
-    }
-
-    fn gate_buckets(&self) -> GateBuckets<'_> {
-        GateBuckets { gates: &self.ands.gates, ends: &self.ands.gate_ends }
-    }
-
-    /// What each gate of an AND bucket gives for keys of the wires that it is joined to.
-    pub(super) fn and_gates(&self, bucket: usize, left: Block, right: Block) -> Vec<Block> {
-        self.components.buckets().each(self.ands.gates(bucket), [left, right])
-    }
-
-    /// What each gate of an input bucket gives for keys of its first gate's inputs.
-    pub(super) fn input_gates(&self, bucket: usize, left: Block, right: Block) -> Vec<Block> {
-        self.components.buckets().each(self.input_gates.gates(bucket), [left, right])
-    }
-
-    /// A bucket's gates disagree: those and its authenticators vote.
-    fn vote(&self, authenticators: &[BucketAuthenticator], keys: &[Block]) -> Given {
-        let mut different: Vec<Block> = Vec::new();
-        keys.iter().for_each(|&key| {
-            if different.iter().all(|&other| other != key) {
-                different.push(key)
+        let mut done = 0;
+        for (number, lot) in plan.lots().into_iter().enumerate() {
+            let (mut first, buckets) = self.ands.lot(number, done)?;
+            done += lot.ands;
+            let mut judge = |bucket: usize, keys: &[Block]| {
+                let given = vote(&components, buckets.authenticators(bucket), keys);
+                shown = shown.or(given.delta);
+                given.key
+            };
+            for _ in 0..lot.instances {
+                let Some(instance) = walk.next_instance(&mut wires) else { break };
+                let circuit = &circuits[plan.program().component_id(instance).0 as usize];
+                evaluator.run(circuit, (first, buckets.gate_buckets()), &wires, &mut outputs, &mut judge);
+                walk.finish(instance, &outputs);
+                first += circuit.and_count();
+                wires.zeroize();
+                outputs.zeroize();
             }
-        });
-        let votes = |key: Block| {
-            let gates = keys.iter().filter(|&&other| other == key).count();
-            gates + self.accepting(authenticators, key)
-        };
-        let accepted: Vec<Block> = different.iter().copied().filter(|&key| votes(key) >= keys.len()).collect();
-        match accepted[..] {
-            [key] => Given { key, delta: None },
-            [key, other, ..] => Given { key, delta: Some(key ^ other) },
-            // A bad bucket, which has the probability of the bounds.
-            [] => Given { key: different.into_iter().max_by_key(|&key| votes(key)).unwrap_or_default(), delta: None },
         }
-    }
-
-    /// How many of the authenticators accept the key of their wire.
-    fn accepting(&self, authenticators: &[BucketAuthenticator], key: Block) -> usize {
-        authenticators.iter().filter(|of| self.components.accepts(of.number, &of.pair, key ^ of.wire)).count()
+        Ok((walk.into_outputs().iter().flatten().copied().collect(), shown))
     }
 
     /// The first of the inputs whose key most of its authenticators do not accept.
     ///
     /// *Shape*: the keys of the first inputs.
-    pub(super) fn first_wrong_input(&self, keys: &[Block]) -> Option<usize> {
-        let of_input =
-            |(input, &key): (usize, &Block)| self.inputs.authenticators(input).iter().map(move |of| (of, key));
+    ///
+    /// *Errors*: the disk's.
+    pub(super) fn first_wrong_input(&mut self, keys: &[Block]) -> Result<Option<usize>, ProtocolError> {
+        let inputs = self.inputs.get()?;
+        let of_input = |(input, &key): (usize, &Block)| inputs.authenticators(input).iter().map(move |of| (of, key));
         let all = keys.iter().enumerate().flat_map(of_input);
         let numbers: Vec<u64> = all.clone().map(|(of, _)| of.number).collect();
         let mut hashes: Vec<Block> = all.map(|(of, key)| key ^ of.wire).collect();
         self.components.authenticator_hashes(&numbers, &mut hashes);
         let mut hashes = hashes.into_iter();
-        (0..keys.len()).find(|&input| {
-            let authenticators = self.inputs.authenticators(input);
+        Ok((0..keys.len()).find(|&input| {
+            let authenticators = inputs.authenticators(input);
             let accepting = authenticators.iter().zip(&mut hashes).filter(|(of, hash)| of.is(*hash)).count();
             2 * accepting <= authenticators.len()
-        })
+        }))
+    }
+}
+
+/// A bucket's gates disagree: those and its authenticators vote.
+fn vote(components: &Components, authenticators: &[BucketAuthenticator], keys: &[Block]) -> Given {
+    let mut different: Vec<Block> = Vec::new();
+    keys.iter().for_each(|&key| {
+        if different.iter().all(|&other| other != key) {
+            different.push(key)
+        }
+    });
+    let accepting =
+        |key: Block| authenticators.iter().filter(|of| components.accepts(of.number, &of.pair, key ^ of.wire)).count();
+    let votes = |key: Block| keys.iter().filter(|&&other| other == key).count() + accepting(key);
+    let accepted: Vec<Block> = different.iter().copied().filter(|&key| votes(key) >= keys.len()).collect();
+    match accepted[..] {
+        [key] => Given { key, delta: None },
+        [key, other, ..] => Given { key, delta: Some(key ^ other) },
+        // A bad bucket, which has the probability of the bounds.
+        [] => Given { key: different.into_iter().max_by_key(|&key| votes(key)).unwrap_or_default(), delta: None },
     }
 }
 

@@ -47,10 +47,11 @@ impl Checks {
 /// |---|---|---|
 /// | setup | hello, checked OT extension by `w` and by 168, 49, one commitment | hello, the other sides of both, 16 |
 /// | prepare | 16, commitments to `3 Q + A + n + m + 80` in parts, `16 (n + 40)`, `48 Q + 32 A`, `(n + m + 40) / 8`, 40 openings, `16 (40 + w)`, `16 (3 g + a)` and for each part `16 w`, `16 (3 (b - 1) q + 3 (d - 1) k + (b - 1) q + (c - 1) n)` and for each span `16 w` | `21 n`, 738, for each part 32, for each span 16 |
-/// | build | `16 (2 and + n1 + r + w)` | 16 |
+/// | build | `16 (2 and + n1 + r)`, for each lot `16 w` | for each lot 16 |
 /// | online | `16 n1`, `n2 + m2` openings | `n2 / 8`, `16 m1` |
 ///
-/// A part are some ten thousand components that are made at once, a span are as many whose buckets are joined at once.
+/// A part are some ten thousand components that are made at once, a span are as many whose buckets are joined at once, a lot are
+/// instances of the program with some ten thousand AND gates.
 pub fn communication(
     plan: &Plan,
     order: &Order,
@@ -77,14 +78,10 @@ fn bytes(plan: &Plan, order: &Order, from: Party, phase: Phase, hello: &[Hello; 
             let challenges = 5 + 2 * order.parts().count() + order.spans().count();
             delta_ot::extension_bytes(order.inputs() as u64 + statistical()) + 16 * challenges as u64 + claims
         }
-        (Phase::Build, true) => batch_opening_bytes(plan.config().code, plan.openings() as u64),
-        (Phase::Build, false) => {
-            if plan.openings() > 0 {
-                16
-            } else {
-                0
-            }
+        (Phase::Build, true) => {
+            plan.openings().into_iter().map(|count| batch_opening_bytes(plan.config().code, count as u64)).sum()
         }
+        (Phase::Build, false) => 16 * plan.openings().len() as u64,
         (Phase::Online, true) => {
             let opened = input_bits(plan, EVALUATOR) + output_bits(plan, EVALUATOR);
             16 * input_bits(plan, CONSTRUCTOR) + opened * opening_bytes(plan.config().code) as u64
@@ -126,8 +123,8 @@ fn rounds(plan: &Plan, order: &Order, party: Party, phase: Phase) -> u64 {
         (Phase::Setup, _) => 7,
         // OTs and their check; two calls for commitments; parts; told bits, challenge, the difference; parts; spans.
         (Phase::Prepare, _) => 7 + 2 * order.parts().count() as u64 + order.spans().count() as u64,
-        // The constructor waits for the challenge, the evaluator for the answer to it.
-        (Phase::Build, _) => u64::from(plan.openings() > 0),
+        // For each lot the constructor waits for the challenge, the evaluator for the answer to it.
+        (Phase::Build, _) => plan.openings().len() as u64,
         (Phase::Online, true) => u64::from(gives) + u64::from(learns),
         (Phase::Online, false) => u64::from(gives),
     }

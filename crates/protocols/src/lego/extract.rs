@@ -7,7 +7,8 @@
 use garblet_circuit::{Bits, evaluate};
 use garblet_primitives::Block;
 
-use super::{EVALUATOR, bucket::Material, plan::Plan, wiring::walk};
+use super::{EVALUATOR, bucket::Material, plan::Plan, wiring::Wiring};
+use crate::error::ProtocolError;
 
 /// A wire whose keys are both known.
 #[derive(Clone, Copy, Default, zeroize::Zeroize)]
@@ -33,34 +34,43 @@ pub(super) struct Extracted {
 ///
 /// *Shape*: `keys` are those of all input bits, `own` the evaluator's input, `joins` the solderings of the constructor's
 /// inputs, and those that are read, to the input buckets.
+///
+/// *Errors*: the disk's.
 pub(super) fn extract(
     plan: &Plan,
-    material: &Material,
+    material: &mut Material,
     delta: Block,
     keys: &[Block],
     own: &Bits,
     joins: &[Block],
-) -> Extracted {
+) -> Result<Extracted, ProtocolError> {
     let owners = plan.owners();
     let of_constructor: Vec<Block> =
         keys.iter().zip(&owners).filter(|(_, owner)| **owner != EVALUATOR).map(|(&key, _)| key).collect();
-    let mut theirs = constructor_input(material, delta, &of_constructor, joins).into_iter();
+    let mut theirs = constructor_input(material, delta, &of_constructor, joins)?.into_iter();
     let mut ours = own.iter();
     let bit = |owner| if owner == &EVALUATOR { ours.next() } else { theirs.next() };
     let bits: Vec<bool> = owners.iter().map(bit).map(Option::unwrap_or_default).collect();
     let values: Vec<Bits> = plan.by_port(&bits).iter().map(|port| port.iter().copied().collect()).collect();
     let zeros: Vec<Known> =
         keys.iter().zip(&bits).map(|(&key, &bit)| Known { zero: key ^ (Block::mask(bit) & delta) }).collect();
-    let mut bucket = 0..;
-    let zeros = walk(plan, plan.by_port(&zeros), Known { zero: delta }, |left, right| {
-        let bucket = bucket.next().unwrap_or(0);
-        let given = |a: Block, b: Block| material.and_gates(bucket, left.zero ^ a, right.zero ^ b);
-        Known { zero: zero_key(delta, given) }
-    });
+    let mut wiring = Wiring::new(plan, &zeros, Known { zero: delta });
+    let (gates, mut first) = (material.components.buckets(), 0);
+    for (number, lot) in plan.lots().into_iter().enumerate() {
+        let (mut bucket, buckets) = material.ands.lot(number, first)?;
+        wiring.run(lot.instances, |left, right| {
+            let given = |a: Block, b: Block| gates.each(buckets.gates(bucket), [left.zero ^ a, right.zero ^ b]);
+            let zero = zero_key(delta, given);
+            bucket += 1;
+            Known { zero }
+        });
+        first += lot.ands;
+    }
     let outputs = evaluate(plan.program(), &values);
     let bits = outputs.iter().flat_map(Bits::iter);
-    let keys = zeros.iter().flatten().zip(bits).map(|(known, bit)| known.zero ^ (Block::mask(bit) & delta)).collect();
-    Extracted { outputs, keys }
+    let keys =
+        wiring.into_outputs().iter().zip(bits).map(|(known, bit)| known.zero ^ (Block::mask(bit) & delta)).collect();
+    Ok(Extracted { outputs, keys })
 }
 
 /// The key that most gates of a bucket give for three of the four inputs.
@@ -76,7 +86,13 @@ fn zero_key(delta: Block, given: impl Fn(Block, Block) -> Vec<Block>) -> Block {
 }
 
 /// The constructor's input: which of the four inputs of its input buckets stands for two ones.
-fn constructor_input(material: &Material, delta: Block, keys: &[Block], joins: &[Block]) -> Vec<bool> {
+fn constructor_input(
+    material: &mut Material,
+    delta: Block,
+    keys: &[Block],
+    joins: &[Block],
+) -> Result<Vec<bool>, ProtocolError> {
+    let (gates, buckets) = (material.components.buckets(), material.input_gates.get()?);
     let mut bits = Vec::with_capacity(keys.len());
     for (bucket, (keys, joins)) in keys.chunks(2).zip(joins.chunks(2)).enumerate() {
         // A last input without a partner goes with the zero key, whose value does not matter: both are tried.
@@ -84,7 +100,7 @@ fn constructor_input(material: &Material, delta: Block, keys: &[Block], joins: &
         let combinations = [(false, false), (false, true), (true, false), (true, true)];
         let given = combinations.map(|(a, b)| {
             let flip = |bit| Block::mask(bit) & delta;
-            material.input_gates(bucket, end(0) ^ flip(a), end(1) ^ flip(b))
+            gates.each(buckets.gates(bucket), [end(0) ^ flip(a), end(1) ^ flip(b)])
         });
         let mut votes = [0; 4];
         let of_gate = |gate: usize| given.each_ref().map(|keys| keys[gate]);
@@ -96,5 +112,5 @@ fn constructor_input(material: &Material, delta: Block, keys: &[Block], joins: &
         let (left, right) = combinations[both_ones];
         bits.extend([!left, !right].into_iter().take(keys.len()));
     }
-    bits
+    Ok(bits)
 }

@@ -13,7 +13,7 @@ use super::{
     parameters::{Demand, Parameters},
     pieces::Kind,
 };
-use crate::{error::ProtocolError, interface};
+use crate::{error::ProtocolError, interface, session::Session};
 
 /// The bits of statistical security, of each of theorem 2's bounds and of the checks by random combinations.
 pub const STATISTICAL: u32 = 40;
@@ -26,6 +26,10 @@ const LEAST_INPUTS: u64 = 32;
 /// for a part itself below a percent, and few enough that both parties work at the same time. Tests have small ones.
 const PART: usize = if cfg!(test) { 3 << 12 } else { 3 << 14 };
 const SPAN: usize = if cfg!(test) { 3 << 11 } else { 3 << 13 };
+
+/// AND gates that are joined to the function, and evaluated, at once; each makes one opening of some kilobytes and takes several hundred
+/// bytes of memory for the evaluator, who has up to five such lots. Tests have small ones.
+const LOT: usize = if cfg!(test) { 1 << 6 } else { 3 << 13 };
 
 /// How bucket sizes and the probabilities of checks are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -154,6 +158,13 @@ impl Order {
         (0..count).map(move |part| Part { gates: share(gates, part), authenticators: share(authenticators, part) })
     }
 
+    /// Tells of progress: AND gates are as good as made in the share of the steps that are done, of which each part has two
+    /// and each span one.
+    pub(super) fn tell(&self, session: &mut Session, steps: usize) {
+        let (all, gates) = (2 * self.parts().count() + self.spans().count(), self.parameters.demand.gates);
+        session.advance((u128::from(gates) * steps as u128 / all as u128) as u64, gates);
+    }
+
     /// The buckets of every kind, so many at a time.
     pub(super) fn spans(&self) -> impl Iterator<Item = Span> + use<> {
         let Parameters { demand, buckets, .. } = self.parameters;
@@ -250,6 +261,13 @@ impl FromStr for Sizing {
     }
 }
 
+/// Instances of a program that are gone through at once: those of about [`LOT`] AND gates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Lot {
+    pub(super) instances: usize,
+    pub(super) ands: usize,
+}
+
 /// A program made ready for `lego`.
 pub struct Plan {
     program: Arc<Program>,
@@ -310,10 +328,29 @@ impl Plan {
         instances.map(|instance| self.schedule(instance).and_count()).sum()
     }
 
-    /// What is opened to join buckets to the function: both inputs of every AND gate, and the ends of the input buckets.
-    pub(super) fn openings(&self) -> usize {
+    /// The program in lots, one after another: what is joined to the function, and evaluated, at once.
+    pub(super) fn lots(&self) -> Vec<Lot> {
+        let mut lots = vec![Lot::default()];
+        for instance in (0..self.program.instance_count()).map(|instance| InstanceId(instance as u32)) {
+            let ands = self.schedule(instance).and_count() as usize;
+            if ands > 0 && lots[lots.len() - 1].ands >= LOT {
+                lots.push(Lot::default());
+            }
+            let last = lots.len() - 1;
+            lots[last].instances += 1;
+            lots[last].ands += ands;
+        }
+        lots
+    }
+
+    /// What is opened to join the buckets of each lot to the function: both inputs of every AND gate, and in the last one the
+    /// ends of the input buckets.
+    pub(super) fn openings(&self) -> Vec<usize> {
         let bits = |party| interface::input_bits(&self.program, party);
-        2 * self.and_count() as usize + bits(CONSTRUCTOR) + bits(PAST)
+        let mut openings: Vec<usize> = self.lots().iter().map(|lot| 2 * lot.ands).collect();
+        openings.last_mut().into_iter().for_each(|last| *last += bits(CONSTRUCTOR) + bits(PAST));
+        openings.retain(|&count| count > 0);
+        openings
     }
 
     /// How the component of an instance is gone through.

@@ -1,7 +1,7 @@
 //! Prepared pieces in a store: what both parties have of them, each taken once.
 
 use garblet_commit::Code;
-use garblet_store::{Batch, Binding, IdSet, PieceId, Scratch, State, Store, StoreError};
+use garblet_store::{Batch, Binding, IdSet, Scratch, State, Store, StoreError, Taken};
 use zeroize::Zeroizing;
 
 use super::{
@@ -22,6 +22,9 @@ const VERSION: u32 = 2;
 
 /// The name of the protocol's state in a store. Empty once the peer has cheated.
 const STATE: &str = "lego";
+
+/// How much stays in memory of each kind of component that is being made.
+const MEMORY_BYTES: usize = 32 << 20;
 
 /// A party's store.
 pub(super) struct Pool {
@@ -108,10 +111,11 @@ impl Pool {
         Amounts { gates, inputs, input_pairs, outputs }
     }
 
-    /// Takes these amounts. When it returns, it is durable that they are used.
+    /// Takes what a run of a plan needs. When it returns, it is durable that this is used.
     ///
-    /// *Errors*: [`NotPrepared`] if there are fewer; pieces that were changed.
-    pub(super) fn take<P: Pieces>(&mut self, amounts: &Amounts) -> Result<(P, Vec<(String, u64)>), ProtocolError> {
+    /// *Errors*: [`NotPrepared`] if there is less; pieces that were changed.
+    pub(super) fn take<P: Pieces>(&mut self, plan: &Plan) -> Result<Drawn<P>, ProtocolError> {
+        let amounts = &plan.amounts();
         let lacks = self.lacks(amounts);
         let missing = Kind::ALL.into_iter().filter(|kind| kind.of(&lacks) > 0).map(|kind| Missing {
             name: kind.name().into(),
@@ -128,17 +132,23 @@ impl Pool {
             (kind_stored, ids)
         };
         let request: Vec<(garblet_store::Kind, IdSet)> = Kind::ALL.map(first).into();
-        let names = |(kind, (_, ids)): (Kind, &(_, IdSet))| -> Vec<(String, u64)> {
-            ids.iter().map(|PieceId(id)| (kind.name().into(), id)).collect()
-        };
-        let taken_names = Kind::ALL.into_iter().zip(&request).flat_map(names).collect();
-        let mut pieces = P::default();
-        for (kind, taken) in Kind::ALL.into_iter().zip(self.store.take_all(&request)?) {
-            let mut sound = Some(());
-            taken.each(|_, bytes| sound = sound.and_then(|()| pieces.read(kind, self.code, bytes)))?;
-            sound.ok_or_else(|| unreadable(kind.name()))?;
+        let taken = self.store.take_all(&request)?;
+        let names = Kind::ALL.into_iter().zip(request).map(|(kind, (_, ids))| (kind.name(), ids)).collect();
+        let (mut pieces, mut gates) = (P::default(), None);
+        let by_lots = plan.lots().len() > 1;
+        for (kind, taken) in Kind::ALL.into_iter().zip(taken) {
+            let mut unread = Unread { kind, code: self.code, taken };
+            match kind {
+                Kind::Gate if by_lots => gates = Some(unread),
+                _ => unread.read(u64::MAX, &mut pieces)?,
+            }
         }
-        Ok((pieces, taken_names))
+        Ok(Drawn { pieces, gates, names })
+    }
+
+    /// Room for streams beside the store, and not in memory.
+    pub(super) fn room(&mut self, streams: usize) -> Result<Scratch, ProtocolError> {
+        Ok(self.store.scratch(streams, 0)?)
     }
 
     /// A state beside the protocol's own.
@@ -164,6 +174,42 @@ impl Pool {
     fn condemn(&mut self) -> Result<(), StoreError> {
         self.store.clear()?;
         self.store.set_state(STATE, State { version: VERSION, bytes: Vec::new() })
+    }
+}
+
+/// What a run has.
+pub(super) struct Drawn<P> {
+    pub(super) pieces: P,
+    /// The gates, if the run has several lots of them and they come from a store; all others are among the pieces.
+    pub(super) gates: Option<Unread>,
+    pub(super) names: Names,
+}
+
+impl<P> Drawn<P> {
+    /// What was made for the run and lies in no store.
+    pub(super) fn in_memory(pieces: P) -> Self {
+        Drawn { pieces, gates: None, names: Names::new() }
+    }
+}
+
+/// Which pieces of every kind were taken.
+pub(super) type Names = Vec<(&'static str, IdSet)>;
+
+/// Pieces of a kind that were taken and are to be read.
+pub(super) struct Unread {
+    kind: Kind,
+    code: Code,
+    taken: Taken,
+}
+
+impl Unread {
+    /// Reads the next pieces, so many if there are, behind those that are there.
+    ///
+    /// *Errors*: pieces that were changed.
+    pub(super) fn read<P: Pieces>(&mut self, count: u64, pieces: &mut P) -> Result<(), ProtocolError> {
+        let mut sound = Some(());
+        self.taken.show(count, |_, bytes| sound = sound.and_then(|()| pieces.read(self.kind, self.code, bytes)))?;
+        sound.ok_or_else(|| unreadable(self.kind.name()))
     }
 }
 
@@ -196,7 +242,7 @@ impl Filling<'_> {
 
 impl Workshop for Filling<'_> {
     fn room(&mut self, streams: usize) -> Result<Scratch, ProtocolError> {
-        Ok(self.batch.scratch(streams)?)
+        Ok(self.batch.scratch(streams, MEMORY_BYTES)?)
     }
 
     fn pass<P: Pieces>(&mut self, pieces: &mut P) -> Result<(), ProtocolError> {
@@ -244,6 +290,7 @@ pub(super) fn no_store() -> ProtocolError {
     ProtocolError::Material { what: "store", expected: "one, to keep values in".into(), got: "none".into() }
 }
 
-fn unreadable(what: &'static str) -> ProtocolError {
+/// What a store gave back is not what was put into it.
+pub(super) fn unreadable(what: &'static str) -> ProtocolError {
     ProtocolError::Material { what, expected: "what was stored".into(), got: "other bytes".into() }
 }

@@ -51,13 +51,18 @@ type Change = fn(&mut [u8], Block);
 #[derive(Clone, Default)]
 struct Deviation {
     touch: Option<(Step, Change)>,
+    /// Which of the step's messages it is, if not all.
+    at: Option<usize>,
     spoil: Option<fn(&mut EvaluatorPrepared, Block)>,
     /// Set by the constructor once it has it.
     delta: Arc<OnceLock<Block>>,
 }
 
 impl Conduct<Step> for Deviation {
-    fn touch(&mut self, step: Step, _index: usize, bytes: &mut [u8]) {
+    fn touch(&mut self, step: Step, index: usize, bytes: &mut [u8]) {
+        if self.at.is_some_and(|at| at != index) {
+            return;
+        }
         if let Some((_, change)) = self.touch.filter(|(at, _)| *at == step) {
             change(bytes, self.delta.get().copied().unwrap_or_default());
         }
@@ -190,11 +195,11 @@ fn bad_gates_in_buckets_change_nothing() {
     let (plan, inputs) = addition();
     let garbage: fn(&mut EvaluatorPrepared, Block) = |prepared, _| {
         for bucket in 0..31 {
-            prepared.material.ands.gates_mut(bucket)[bucket % 2].output ^= Block::from_u128(77);
+            prepared.material.ands.first().gates_mut(bucket)[bucket % 2].output ^= Block::from_u128(77);
         }
     };
     let other_key: fn(&mut EvaluatorPrepared, Block) = |prepared, delta| {
-        prepared.material.ands.gates_mut(20)[1].output ^= delta;
+        prepared.material.ands.first().gates_mut(20)[1].output ^= delta;
     };
     for spoil in [garbage, other_key] {
         let deviation = Deviation { spoil: Some(spoil), ..Deviation::default() };

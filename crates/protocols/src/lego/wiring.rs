@@ -7,24 +7,42 @@ use zeroize::Zeroize;
 
 use super::{EVALUATOR, plan::Plan};
 
-/// Goes through a plan's program: `and` makes the output of every AND gate from its inputs. Both parties come to the gates
-/// in the same order, that of the schedules.
-///
-/// *Shape*: `inputs` as the program's; `one` stands for the constant true, and is what NOT adds. One value per wire of each
-/// output comes back.
-pub(super) fn walk<W>(plan: &Plan, inputs: Vec<Box<[W]>>, one: W, mut and: impl FnMut(W, W) -> W) -> Vec<Box<[W]>>
-where
-    W: Copy + Default + Zeroize + BitXor<Output = W>,
-{
-    let mut walk = Walk::new(plan.program(), inputs, [W::default(), one]);
-    let (mut wires, mut slots, mut outputs) = (Vec::new(), Slots(Vec::new()), Vec::new());
-    while let Some(instance) = walk.next_instance(&mut wires) {
-        slots.run(plan.schedule(instance), &wires, one, &mut and, &mut outputs);
-        walk.finish(instance, &outputs);
-        wires.zeroize();
-        outputs.zeroize();
+/// A way through a plan's program, some instances at a time. Both parties come to the AND gates in the same order, that of
+/// the schedules.
+pub(super) struct Wiring<'p, W: Copy + Zeroize> {
+    plan: &'p Plan,
+    walk: Walk<'p, W>,
+    one: W,
+    slots: Slots<W>,
+    wires: Vec<W>,
+    outputs: Vec<W>,
+}
+
+impl<'p, W: Copy + Default + Zeroize + BitXor<Output = W>> Wiring<'p, W> {
+    /// Begins.
+    ///
+    /// *Shape*: `inputs` as the program's; `one` stands for the constant true, and is what NOT adds.
+    pub(super) fn new(plan: &'p Plan, inputs: &[W], one: W) -> Self {
+        let walk = Walk::new(plan.program(), plan.by_port(inputs), [W::default(), one]);
+        Wiring { plan, walk, one, slots: Slots(Vec::new()), wires: Vec::new(), outputs: Vec::new() }
     }
-    walk.into_outputs()
+
+    /// Goes through so many instances: `and` makes the output of every AND gate from its inputs.
+    pub(super) fn run(&mut self, instances: usize, mut and: impl FnMut(W, W) -> W) {
+        for _ in 0..instances {
+            let Some(instance) = self.walk.next_instance(&mut self.wires) else { return };
+            let schedule = self.plan.schedule(instance);
+            self.slots.run(schedule, &self.wires, self.one, &mut and, &mut self.outputs);
+            self.walk.finish(instance, &self.outputs);
+            self.wires.zeroize();
+            self.outputs.zeroize();
+        }
+    }
+
+    /// The values of all output bits, when no instance is left.
+    pub(super) fn into_outputs(self) -> Vec<W> {
+        self.walk.into_outputs().iter().flatten().copied().collect()
+    }
 }
 
 /// The values of a component's live wires.

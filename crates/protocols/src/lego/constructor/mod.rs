@@ -7,19 +7,21 @@ use std::{collections::BTreeMap, sync::Arc};
 use garblet_circuit::Bits;
 use garblet_commit::{CommitSender, Committed};
 use garblet_primitives::Block;
-use garblet_store::Store;
+use garblet_store::{IdSet, Store};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{
-    CONSTRUCTOR, EVALUATOR, Step, delta_ot,
+    CONSTRUCTOR, EVALUATOR, Step,
+    behind::Behind,
+    delta_ot,
     gates::Components,
     kept::{self, ConstructorKept, Kept},
     pieces::{InMemory, Wires},
     plan::{Amounts, Config, Order, Plan},
-    pool::{Meeting, Pool, judge, no_store},
+    pool::{Drawn, Meeting, Names, Pool, Unread, judge, no_store},
     secrets::Secrets,
-    wiring::{input_solderings, walk},
+    wiring::{Wiring, input_solderings},
 };
 use crate::{
     bulk::{receive_bits, receive_blocks, send_blocks},
@@ -56,8 +58,10 @@ pub struct ConstructorPrepared {
     kept: BTreeMap<usize, Vec<Committed>>,
     /// The wires of all inputs, once the function is known.
     inputs: Vec<Committed>,
-    /// The pieces that were taken from a store, by kind and identifier.
-    taken: Vec<(String, u64)>,
+    /// The gates that are to be taken from the store lot by lot.
+    unread: Option<Unread>,
+    /// The pieces that were taken from a store.
+    taken: Names,
     /// The zero keys of all outputs, once the function is known.
     outputs: Vec<Committed>,
 }
@@ -71,8 +75,8 @@ impl ConstructorPrepared {
         Ok(())
     }
 
-    /// The pieces that were taken from a store, by kind and identifier.
-    pub fn pieces(&self) -> &[(String, u64)] {
+    /// The pieces that were taken from a store, by kind.
+    pub fn pieces(&self) -> &[(&'static str, IdSet)] {
         &self.taken
     }
 }
@@ -175,16 +179,16 @@ impl<C: Conduct<Step>> Constructor<C> {
         if let Some(lacking) = self.pool.as_ref().and_then(|pool| pool.to_make(&plan)) {
             self.fill(session, &Order::new(lacking, self.config)?).await?;
         }
-        let (wires, taken) = match &mut self.pool {
-            Some(pool) => pool.take(&plan.amounts())?,
+        let Drawn { pieces: wires, gates, names } = match &mut self.pool {
+            Some(pool) => pool.take(&plan)?,
             None => {
                 let order = plan.order()?;
                 self.secrets.cheating += order.parameters().bounds().any().exp2();
-                (self.make(session, &order, &mut InMemory).await?, Vec::new())
+                Drawn::in_memory(self.make(session, &order, &mut InMemory).await?)
             }
         };
         let (kept, inputs, outputs) = (BTreeMap::new(), Vec::new(), Vec::new());
-        Ok(ConstructorPrepared { plan, wires, kept, inputs, taken, outputs })
+        Ok(ConstructorPrepared { plan, wires, kept, inputs, unread: gates, taken: names, outputs })
     }
 
     /// Makes what an order says and puts it into the store.
@@ -220,21 +224,45 @@ impl<C: Conduct<Step>> Constructor<C> {
     ) -> Result<(), ProtocolError> {
         session.enter(Phase::Build);
         let plan = prepared.plan.clone();
-        let wires = &prepared.wires;
-        let mut solderings = Vec::with_capacity(plan.openings());
-        let mut next = wires.gates.iter();
-        let inputs = plan.all_inputs(&wires.inputs, &prepared.kept)?;
-        let outputs = walk(&plan, plan.by_port(&inputs), self.delta, |left, right| {
-            let [head_left, head_right, output] = next.next().copied().unwrap_or_default();
-            solderings.extend([left ^ head_left, right ^ head_right]);
-            output
-        });
-        solderings.extend(input_solderings(&plan, &inputs, &wires.input_gates));
-        self.conduct.touch(Step::Links, 0, bytemuck::cast_slice_mut(&mut solderings));
-        self.commitments.open_batch(session.channel(), &solderings).await?;
+        let inputs = plan.all_inputs(&prepared.wires.inputs, &prepared.kept)?;
+        let mut wiring = Wiring::new(&plan, &inputs, self.delta);
+        let mut behind: Behind<Vec<Committed>> = Behind::new();
+        let (lots, mut done) = (plan.lots(), 0);
+        for (index, lot) in lots.iter().enumerate() {
+            let mut read = Wires::default();
+            let heads = match &mut prepared.unread {
+                None => &prepared.wires.gates[done..done + lot.ands],
+                Some(unread) => {
+                    unread.read(lot.ands as u64, &mut read)?;
+                    &read.gates
+                }
+            };
+            done += lot.ands;
+            let (mut next, mut solderings) = (heads.iter(), Vec::with_capacity(2 * lot.ands));
+            wiring.run(lot.instances, |left, right| {
+                let [head_left, head_right, output] = next.next().copied().unwrap_or_default();
+                solderings.extend([left ^ head_left, right ^ head_right]);
+                output
+            });
+            if index + 1 == lots.len() {
+                solderings.extend(input_solderings(&plan, &inputs, &prepared.wires.input_gates));
+            }
+            if solderings.is_empty() {
+                continue;
+            }
+            self.conduct.touch(Step::Links, index, bytemuck::cast_slice_mut(&mut solderings));
+            self.commitments.show(session.channel(), &solderings).await?;
+            if let Some(before) = behind.push(solderings) {
+                self.commitments.prove(session.channel(), &before).await?;
+            }
+            session.advance(done as u64, plan.and_count());
+        }
+        while let Some(last) = behind.pop() {
+            self.commitments.prove(session.channel(), &last).await?;
+        }
+        prepared.outputs = wiring.into_outputs();
         prepared.wires.joined();
         prepared.inputs = inputs;
-        prepared.outputs = outputs.iter().flatten().copied().collect();
         Ok(())
     }
 

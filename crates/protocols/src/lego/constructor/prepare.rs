@@ -74,6 +74,7 @@ impl<C: Conduct<Step>> Constructor<C> {
             if let Some(before) = behind.push(unanswered) {
                 self.commitments.answer(session.channel(), before).await?;
             }
+            order.tell(session, index + 1);
         }
         while let Some(last) = behind.pop() {
             self.commitments.answer(session.channel(), last).await?;
@@ -183,6 +184,7 @@ impl<C: Conduct<Step>> Constructor<C> {
             if let Some(before) = behind.push(opened) {
                 self.commitments.prove(session.channel(), &before).await?;
             }
+            order.tell(session, places.len() + index + 1);
         }
         while let Some(last) = behind.pop() {
             self.commitments.prove(session.channel(), &last).await?;
@@ -240,6 +242,7 @@ impl<C: Conduct<Step>> Constructor<C> {
                 wires.strings.extend(strings.by_ref().take(span.buckets));
             }
             workshop.pass(&mut wires)?;
+            order.tell(session, 2 * order.parts().count() + index + 1);
         }
         while let Some(last) = behind.pop() {
             self.commitments.prove(session.channel(), &last).await?;

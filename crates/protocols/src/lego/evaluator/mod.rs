@@ -3,27 +3,29 @@
 mod prepare;
 mod received;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use garblet_circuit::{Bits, Party};
-use garblet_commit::{CommitReceiver, Watched};
+use garblet_commit::{CommitReceiver, Shown, Watched};
 use garblet_garble::BucketCircuit;
 use garblet_primitives::Block;
-use garblet_store::Store;
+use garblet_store::{IdSet, Store};
 use zeroize::Zeroizing;
 
 use super::{
     CONSTRUCTOR, Checks, EVALUATOR, PAST, Step,
-    bucket::Material,
+    ands::{Ands, Aside},
+    behind::Behind,
+    bucket::{Buckets, Material},
     delta_ot,
     extract::extract,
     gates::Components,
     kept::{self, EvaluatorKept, Held, Kept},
     pieces::{EvaluatorPieces, InMemory, Transfer, Wires},
     plan::{Amounts, Config, Order, Plan, select_bit},
-    pool::{Meeting, Pool, judge, no_store},
+    pool::{Drawn, Meeting, Names, Pool, Unread, judge, no_store},
     secrets::Secrets,
-    wiring::{input_solderings, walk},
+    wiring::{Wiring, input_solderings},
 };
 use crate::{
     bulk::{receive_blocks, send_bits, send_blocks},
@@ -63,8 +65,10 @@ pub struct EvaluatorPrepared {
     /// Select bits of the masks.
     told: Vec<bool>,
     checks: Checks,
-    /// The pieces that were taken from a store, by kind and identifier.
-    taken: Vec<(String, u64)>,
+    /// The gates that are to be taken from the store lot by lot.
+    unread: Option<Unread>,
+    /// The pieces that were taken from a store.
+    taken: Names,
     built: Built,
 }
 
@@ -82,8 +86,8 @@ impl EvaluatorPrepared {
         Ok(())
     }
 
-    /// The pieces that were taken from a store, by kind and identifier.
-    pub fn pieces(&self) -> &[(String, u64)] {
+    /// The pieces that were taken from a store, by kind.
+    pub fn pieces(&self) -> &[(&'static str, IdSet)] {
         &self.taken
     }
 }
@@ -192,22 +196,30 @@ impl<C: Conduct<Step>> Evaluator<C> {
         if let Some(lacking) = self.pool.as_ref().and_then(|pool| pool.to_make(&plan)) {
             self.fill(session, &Order::new(lacking, self.config)?).await?;
         }
-        let (pieces, checks, taken) = match &mut self.pool {
-            Some(pool) => {
-                let (pieces, taken) = pool.take(&plan.amounts())?;
-                (pieces, Checks::default(), taken)
-            }
+        let mut checks = Checks::default();
+        let Drawn { pieces, gates, names } = match &mut self.pool {
+            Some(pool) => pool.take(&plan)?,
             None => {
                 let order = plan.order()?;
                 self.secrets.cheating += order.parameters().bounds().any().exp2();
-                let (pieces, checks) = self.make(session, &order, &mut InMemory).await?;
-                (pieces, checks, Vec::new())
+                let (pieces, checked) = self.make(session, &order, &mut InMemory).await?;
+                checks = checked;
+                Drawn::in_memory(pieces)
             }
         };
         let EvaluatorPieces { wires, buckets: [ands, input_gates, inputs], transfers, told } = pieces;
+        let (ands, [input_gates, inputs]) = match (&gates, &mut self.pool) {
+            (Some(_), Some(pool)) => {
+                let mut aside = |buckets: Buckets| Aside::away(&buckets, pool.room(1)?);
+                let asides = [aside(input_gates)?, aside(inputs)?];
+                (Ands::lots(pool.room(plan.lots().len())?), asides)
+            }
+            _ => (Ands::Whole(ands), [input_gates, inputs].map(Aside::Here)),
+        };
         let material = Material { components: self.components.clone(), ands, input_gates, inputs };
         let (kept, built) = (BTreeMap::new(), Built::default());
-        Ok(EvaluatorPrepared { plan, wires, kept, material, transfers, told, checks, taken, built })
+        let (unread, taken) = (gates, names);
+        Ok(EvaluatorPrepared { plan, wires, kept, material, transfers, told, checks, unread, taken, built })
     }
 
     /// Has made what an order says and puts it into the store.
@@ -249,25 +261,50 @@ impl<C: Conduct<Step>> Evaluator<C> {
     async fn solder(&mut self, session: &mut Session, prepared: &mut EvaluatorPrepared) -> Result<(), ProtocolError> {
         session.enter(Phase::Build);
         let plan = prepared.plan.clone();
-        let wires = &prepared.wires;
-        let mut watched = Vec::with_capacity(plan.openings());
-        let mut next = wires.gates.iter();
-        let held: Vec<Held> = wires.inputs.iter().map(|&watched| Held { watched, key: Block::ZERO }).collect();
+        let held: Vec<Held> = prepared.wires.inputs.iter().map(|&watched| Held { watched, key: Block::ZERO }).collect();
         let held = plan.all_inputs(&held, &prepared.kept)?;
         let inputs: Vec<Watched> = held.iter().map(|held| held.watched).collect();
-        let outputs = walk(&plan, plan.by_port(&inputs), self.delta, |left, right| {
-            let [head_left, head_right, output] = next.next().copied().unwrap_or_default();
-            watched.extend([left ^ head_left, right ^ head_right]);
-            output
-        });
-        let of_gates = watched.len();
-        watched.extend(input_solderings(&plan, &inputs, &wires.input_gates));
-        let (channel, rng) = session.parts();
-        let mut opened = self.commitments.open_batch(channel, rng, &watched).await?;
-        let joins = opened.split_off(of_gates);
-        let outputs = outputs.iter().flatten().copied().collect();
-        prepared.material.join(opened.as_chunks::<2>().0);
+        let mut wiring = Wiring::new(&plan, &inputs, self.delta);
+        let mut behind: Behind<(Range<usize>, Shown)> = Behind::new();
+        let (lots, mut done) = (plan.lots(), 0);
+        let mut joins = Vec::new();
+        for (index, lot) in lots.iter().enumerate() {
+            let mut read = EvaluatorPieces::default();
+            let heads = match &mut prepared.unread {
+                None => &prepared.wires.gates[done..done + lot.ands],
+                Some(unread) => {
+                    unread.read(lot.ands as u64, &mut read)?;
+                    prepared.material.ands.put(std::mem::take(&mut read.buckets[0]));
+                    &read.wires.gates
+                }
+            };
+            let (mut next, mut watched) = (heads.iter(), Vec::with_capacity(2 * lot.ands));
+            wiring.run(lot.instances, |left, right| {
+                let [head_left, head_right, output] = next.next().copied().unwrap_or_default();
+                watched.extend([left ^ head_left, right ^ head_right]);
+                output
+            });
+            if index + 1 == lots.len() {
+                watched.extend(input_solderings(&plan, &inputs, &prepared.wires.input_gates));
+            }
+            let gates = done..done + lot.ands;
+            done = gates.end;
+            if watched.is_empty() {
+                continue;
+            }
+            let (channel, rng) = session.parts();
+            let shown = self.commitments.receive_shown(channel, rng, &watched).await?;
+            if let Some((gates, shown)) = behind.push((gates, shown)) {
+                joins = prepared.material.ands.join(gates, self.commitments.verify_shown(channel, shown).await?)?;
+            }
+            session.advance(done as u64, plan.and_count());
+        }
+        while let Some((gates, shown)) = behind.pop() {
+            let opened = self.commitments.verify_shown(session.channel(), shown).await?;
+            joins = prepared.material.ands.join(gates, opened)?;
+        }
         let circuits = plan.schedules().iter().map(BucketCircuit::new).collect();
+        let outputs = wiring.into_outputs();
         prepared.wires.joined();
         prepared.built = Built { circuits, joins, inputs: held, outputs };
         Ok(())
@@ -302,7 +339,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
     async fn compute(
         &mut self,
         session: &mut Session,
-        prepared: EvaluatorPrepared,
+        mut prepared: EvaluatorPrepared,
         values: &[Bits],
     ) -> Result<(Vec<Option<Bits>>, EvaluatorKept), ProtocolError> {
         let plan = prepared.plan.clone();
@@ -312,8 +349,8 @@ impl<C: Conduct<Step>> Evaluator<C> {
         send_bits(session, &masked).await?;
         let mut theirs = vec![Block::ZERO; interface::input_bits(plan.program(), CONSTRUCTOR)];
         receive_blocks(session, &mut theirs).await?;
-        let (keys, decoding) = self.receive_keys(session, &prepared, &masked, &own, theirs).await?;
-        let (outputs, bits) = evaluate(&plan, &prepared, &keys, &own, decoding);
+        let (keys, decoding) = self.receive_keys(session, &mut prepared, &masked, &own, theirs).await?;
+        let (outputs, bits) = evaluate(&plan, &mut prepared, &keys, &own, decoding)?;
         let mut handed: Vec<Block> = outputs
             .iter()
             .zip(plan.learned(CONSTRUCTOR))
@@ -332,7 +369,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
     async fn receive_keys(
         &mut self,
         session: &mut Session,
-        prepared: &EvaluatorPrepared,
+        prepared: &mut EvaluatorPrepared,
         masked: &Bits,
         own: &Bits,
         theirs: Vec<Block>,
@@ -363,7 +400,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         // Kept keys were found right when they were made.
         let mut given = (0..owners.len()).filter(|&i| owners[i] != PAST);
         let given_keys: Vec<Block> = given.clone().map(|i| keys[i]).collect();
-        if let Some(i) = prepared.material.first_wrong_input(&given_keys).and_then(|wrong| given.nth(wrong)) {
+        if let Some(i) = prepared.material.first_wrong_input(&given_keys)?.and_then(|wrong| given.nth(wrong)) {
             return Err(Cheating::new(Check::InputKey, format!("input bit {i} of party {}", owners[i])).into());
         }
         let masks = prepared.told.iter().zip(&told).filter(|(_, told)| **told).map(|(&mask, _)| mask);
@@ -420,17 +457,17 @@ fn deal(owners: &[Party], theirs: Vec<Block>, ours: Vec<Block>, held: &[Held]) -
 
 /// The keys of all outputs, and the bits of those that this party learns, in place of the others zero.
 ///
-/// What a cheating constructor may have made of it does not show: there is no error here.
+/// What a cheating constructor may have made of it does not show: all errors are the disk's.
 fn evaluate(
     plan: &Plan,
-    prepared: &EvaluatorPrepared,
+    prepared: &mut EvaluatorPrepared,
     keys: &[Block],
     own: &Bits,
     decoding: Vec<bool>,
-) -> (Vec<Block>, Vec<bool>) {
+) -> Result<(Vec<Block>, Vec<bool>), ProtocolError> {
     let Built { circuits, joins, .. } = &prepared.built;
-    let (outputs, shown) = prepared.material.evaluate(plan, circuits, keys);
-    match shown {
+    let (outputs, shown) = prepared.material.evaluate(plan, circuits, keys)?;
+    Ok(match shown {
         None => {
             let mut zeros = decoding.into_iter();
             let learned = outputs.iter().zip(plan.learned(EVALUATOR));
@@ -440,8 +477,8 @@ fn evaluate(
             (outputs, bits)
         }
         Some(delta) => {
-            let extracted = extract(plan, &prepared.material, delta, keys, own, joins);
+            let extracted = extract(plan, &mut prepared.material, delta, keys, own, joins)?;
             (extracted.keys, extracted.outputs.iter().flat_map(Bits::iter).collect())
         }
-    }
+    })
 }

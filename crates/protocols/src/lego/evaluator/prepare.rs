@@ -102,7 +102,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
     ) -> Result<Sorted, ProtocolError> {
         let mut sorted = self.room(order, seed, workshop)?;
         let mut behind: Behind<(Received, Challenged)> = Behind::new();
-        for part in order.parts() {
+        for (index, part) in order.parts().enumerate() {
             let received = self.commitments.receive(session.channel(), part.wires()).await?;
             let components = self.receive_components(session, part).await?;
             let (channel, rng) = session.parts();
@@ -110,6 +110,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
             if let Some((components, challenged)) = behind.push((components, challenged)) {
                 sorted.put(&components, &self.commitments.verify(channel, challenged).await?)?;
             }
+            order.tell(session, index + 1);
         }
         while let Some((components, challenged)) = behind.pop() {
             sorted.put(&components, &self.commitments.verify(session.channel(), challenged).await?)?;
@@ -206,6 +207,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
                 let opened = self.commitments.verify_shown(channel, shown).await?;
                 self.check_opened(opening, &opened)?;
             }
+            order.tell(session, order.parts().count() + part + 1);
         }
         while let Some((opening, shown)) = behind.pop() {
             let opened = self.commitments.verify_shown(session.channel(), shown).await?;
@@ -237,7 +239,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         }
         let mut pieces = EvaluatorPieces::default();
         let mut behind: Behind<(Joining, Shown)> = Behind::new();
-        for span in order.spans() {
+        for (index, span) in order.spans().enumerate() {
             let joining = sorted.components_of(span)?;
             let (channel, rng) = session.parts();
             let shown = self.commitments.receive_shown(channel, rng, &sums(&joining)).await?;
@@ -245,6 +247,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
                 join(&mut pieces, joining, &self.commitments.verify_shown(channel, shown).await?, &mut transfers);
                 workshop.pass(&mut pieces)?;
             }
+            order.tell(session, 2 * order.parts().count() + index + 1);
         }
         while let Some((joining, shown)) = behind.pop() {
             let opened = self.commitments.verify_shown(session.channel(), shown).await?;

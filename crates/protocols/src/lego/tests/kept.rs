@@ -103,7 +103,7 @@ fn a_chain_of_three_functions_in_three_meetings() {
 /// Where a bucket shows the difference, the evaluator finds what is on the wires that were read as well.
 #[test]
 fn a_chain_whose_gates_show_the_difference_gives_the_right_results() {
-    run(|prepared, delta| prepared.material.ands.gates_mut(2)[1].output ^= delta);
+    run(|prepared, delta| prepared.material.ands.first().gates_mut(2)[1].output ^= delta);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Gates that lie in a store until a function is known.
 
+use garblet_circuit::{Link, Port, Recipients};
+use garblet_commit::CommitError;
 use garblet_store::Store;
 
 use super::*;
@@ -18,6 +20,7 @@ async fn constructor(channel: Channel, store: Store, task: &Task<'_>, seed: u64)
     let mut session = session(channel, CONSTRUCTOR, seed).await;
     let config = Config::default();
     let mut role = Constructor::meet_with(&mut session, config, store, "test", task.deviation.clone()).await?;
+    task.deviation.delta.set(role.delta()).ok();
     let run = async {
         if let Some(amounts) = task.fill {
             role.fill(&mut session, &Order::new(amounts, config)?).await?;
@@ -46,6 +49,9 @@ async fn evaluator(channel: Channel, store: Store, task: &Task<'_>, seed: u64) -
         for (plan, inputs) in task.runs {
             let mut prepared = role.prepare(&mut session, plan.clone()).await?;
             role.build(&mut session, &mut prepared).await?;
+            if let (Some(spoil), Some(&delta)) = (task.deviation.spoil, task.deviation.delta.get()) {
+                spoil(&mut prepared, delta);
+            }
             outputs.push(role.online(&mut session, prepared, &own_inputs(plan, EVALUATOR, inputs)).await?);
         }
         Ok(outputs)
@@ -111,6 +117,64 @@ fn one_store_serves_several_functions_that_are_named_later() {
         let still: Vec<_> =
             store.stock().iter().map(|kind| (kind.kind.name().to_string(), kind.available.len())).collect();
         assert_eq!(still, left, "nothing is taken");
+    }
+}
+
+/// A sum of so many numbers of both parties, an instance for each addition.
+fn sum(terms: usize) -> (Arc<Plan>, Vec<Bits>) {
+    let adder = library::find("add(32)").expect("in the library");
+    let mut program = Program::new("sum");
+    let component = program.add_component(adder.components()[0].clone());
+    let mut links = (0..terms).map(|term| {
+        let port = Port::new(format!("x{term}"), adder.inputs()[0].port.ty.clone());
+        let input = program.add_input(port, Party(term as u16 % 2)).expect("a new name");
+        program.input_link(input)
+    });
+    let (first, links): (_, Vec<Link>) = (links.next().expect("a term"), links.collect());
+    let total = links.iter().fold(first, |total, &link| {
+        let instance = program.add_instance(component, &[total, link]).expect("it fits");
+        program.instance_link(instance)
+    });
+    let port = Port::new("sum", adder.outputs()[0].port.ty.clone());
+    program.add_output(port, Recipients::All, vec![total]).expect("it fits");
+    let inputs = random::inputs(&mut StdRng::seed_from_u64(6), &program);
+    (plan(program), inputs)
+}
+
+/// A large function takes its gates lot by lot, and gives what it gives from memory.
+#[test]
+fn a_function_of_several_lots_comes_from_a_store() {
+    let runs = [sum(12)];
+    let plan = &runs[0].0;
+    assert!(plan.lots().len() > 3 && plan.lots()[0].ands < plan.and_count() as usize, "{:?}", plan.lots());
+    check(plan, &runs[0].1, 8, &Deviation::default());
+    let task = Task { fill: Some(plan.amounts()), runs: &runs, deviation: Deviation::default() };
+    right(meet(stores(), &task, 9), &runs);
+}
+
+/// Of a large function too, the right output comes out if a gate shows the difference: all lots are gone through once more.
+#[test]
+fn a_function_of_several_lots_whose_gates_show_the_difference_gives_the_right_result() {
+    let runs = [sum(12)];
+    let other_key: fn(&mut EvaluatorPrepared, Block) =
+        |prepared, delta| prepared.material.ands.first().gates_mut(20)[1].output ^= delta;
+    let deviation = Deviation { spoil: Some(other_key), ..Deviation::default() };
+    let task = Task { fill: Some(runs[0].0.amounts()), runs: &runs, deviation };
+    right(meet(stores(), &task, 11), &runs);
+}
+
+/// What joins a lot is checked before the next but some is read.
+#[test]
+fn a_wrong_link_of_any_lot_is_noticed() {
+    let runs = [sum(12)];
+    let last = runs[0].0.lots().len() - 1;
+    for at in [0, last] {
+        let wrong: Change = |bytes, _| bytes[0] ^= 1;
+        let deviation = Deviation { touch: Some((Step::Links, wrong)), at: Some(at), ..Deviation::default() };
+        let task = Task { fill: Some(runs[0].0.amounts()), runs: &runs, deviation };
+        let [_, evaluator] = meet(stores(), &task, 10);
+        let (_, result) = evaluator.expect("they belong together");
+        assert!(matches!(result, Err(ProtocolError::Commit(CommitError::WrongBatch { .. }))), "lot {at}");
     }
 }
 
