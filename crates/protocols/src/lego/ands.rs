@@ -8,7 +8,7 @@ use garblet_store::Scratch;
 use super::{bucket::Buckets, pool::unreadable};
 use crate::error::ProtocolError;
 
-/// Bytes of joined buckets that stay in memory until they are evaluated. Tests have few.
+/// Bytes of joined buckets in lots that stay in memory until they are evaluated. Tests have few.
 const MEMORY_BYTES: usize = if cfg!(test) { 200_000 } else { 96 << 20 };
 
 /// The buckets of all AND gates in the order of the plan.
@@ -94,7 +94,7 @@ impl Ands {
 impl Lots {
     /// Keeps a lot that is joined: in memory, if it still has room and has had it for all before.
     fn keep(&mut self, buckets: Buckets) -> Result<(), ProtocolError> {
-        let parts = buckets.parts();
+        let parts = buckets.parts(0..buckets.len());
         let bytes = parts.iter().map(|part| part.len()).sum();
         match self.memory.checked_sub(bytes).filter(|_| self.away_count == 0) {
             Some(left) => {
@@ -122,35 +122,51 @@ impl Lots {
     }
 }
 
+/// So many buckets of inputs are put aside in one stream. Tests have few.
+const ASIDE: usize = if cfg!(test) { 2 } else { 1 << 13 };
+
 /// Buckets of inputs, which nothing needs while AND gates are joined.
-pub(super) enum Aside {
-    Here(Buckets),
-    /// In one stream.
-    Away(Box<Scratch>),
+pub(super) struct Aside {
+    here: Buckets,
+    /// Those that lie beside a store, in so many streams.
+    away: Option<(Box<Scratch>, usize)>,
 }
 
 impl Aside {
-    /// Puts them there.
+    /// Leaves them in memory.
+    pub(super) fn here(buckets: Buckets) -> Self {
+        Aside { here: buckets, away: None }
+    }
+
+    /// Puts them into room for so many streams.
     ///
     /// *Errors*: the disk's.
-    pub(super) fn away(buckets: &Buckets, mut room: Scratch) -> Result<Self, ProtocolError> {
-        for part in &buckets.parts() {
-            room.append(0, part)?;
+    pub(super) fn away(
+        buckets: Buckets,
+        room: impl FnOnce(usize) -> Result<Scratch, ProtocolError>,
+    ) -> Result<Self, ProtocolError> {
+        let count = buckets.len().div_ceil(ASIDE);
+        let mut room = room(count)?;
+        for stream in 0..count {
+            let range = stream * ASIDE..((stream + 1) * ASIDE).min(buckets.len());
+            for part in &buckets.parts(range) {
+                room.append(stream, part)?;
+            }
         }
-        Ok(Aside::Away(Box::new(room)))
+        Ok(Aside { here: Buckets::default(), away: Some((Box::new(room), count)) })
     }
 
     /// The buckets, in memory from now on.
     ///
     /// *Errors*: the disk's.
     pub(super) fn get(&mut self) -> Result<&Buckets, ProtocolError> {
-        if let Aside::Away(room) = self {
-            *self = Aside::Here(Buckets::of_parts(&room.take(0)?).ok_or_else(|| unreadable("input buckets"))?);
+        if let Some((mut room, count)) = self.away.take() {
+            for stream in 0..count {
+                let buckets = Buckets::of_parts(&room.take(stream)?).ok_or_else(|| unreadable("input buckets"))?;
+                self.here.append(buckets);
+            }
         }
-        match self {
-            Aside::Here(buckets) => Ok(buckets),
-            Aside::Away(_) => Err(unreadable("input buckets")),
-        }
+        Ok(&self.here)
     }
 }
 
@@ -205,7 +221,7 @@ mod tests {
 
     #[test]
     fn buckets_come_back_when_they_are_needed() {
-        let mut aside = Aside::away(&buckets(0..5), Scratch::in_memory(1)).expect("memory");
+        let mut aside = Aside::away(buckets(0..5), |streams| Ok(Scratch::in_memory(streams))).expect("memory");
         for _ in 0..2 {
             let back = aside.get().expect("memory");
             assert_eq!(back.len(), 5);
@@ -215,7 +231,7 @@ mod tests {
 
     #[test]
     fn other_bytes_are_no_buckets() {
-        let bytes: Vec<u8> = buckets(0..5).parts().concat();
+        let bytes: Vec<u8> = buckets(0..5).parts(0..5).concat();
         assert!(Buckets::of_parts(&bytes).is_some());
         for wrong in [&bytes[..7], &bytes[..bytes.len() - 1], &[&bytes[..], &[0]].concat(), &[255; 40]] {
             assert!(Buckets::of_parts(wrong).is_none());

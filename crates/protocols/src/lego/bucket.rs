@@ -4,7 +4,7 @@
 //! always accepted and garbage never. If two keys are accepted, their sum is the difference: the constructor has cheated and
 //! given away its secret, and [`extract`](super::extract) uses it.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use garblet_circuit::Walk;
@@ -84,11 +84,25 @@ impl Buckets {
     }
 
     /// What [`Buckets::of_parts`] makes the same buckets of, in parts: how many, the sizes of all, gates, authenticators.
-    pub(super) fn parts(&self) -> [Cow<'_, [u8]>; 4] {
-        let sizes = (0..self.len()).flat_map(|bucket| [self.gates(bucket).len(), self.authenticators(bucket).len()]);
+    pub(super) fn parts(&self, range: Range<usize>) -> [Cow<'_, [u8]>; 4] {
+        let sizes = range.clone().flat_map(|bucket| [self.gates(bucket).len(), self.authenticators(bucket).len()]);
         let sizes: Vec<u8> = sizes.map(|size| size as u8).collect();
-        let count = (self.len() as u64).to_le_bytes().to_vec();
-        [count.into(), sizes.into(), cast_slice(&self.gates).into(), cast_slice(&self.authenticators).into()]
+        let of = |ends: &[usize]| start(ends, range.start)..start(ends, range.end);
+        let gates = cast_slice(&self.gates[of(&self.gate_ends)]);
+        let authenticators = cast_slice(&self.authenticators[of(&self.authenticator_ends)]);
+        let count = (range.len() as u64).to_le_bytes().to_vec();
+        [count.into(), sizes.into(), gates.into(), authenticators.into()]
+    }
+
+    /// Puts other buckets behind these.
+    pub(super) fn append(&mut self, other: Buckets) {
+        let behind = |ends: &mut Vec<usize>, others: Vec<usize>, before: usize| {
+            ends.extend(others.into_iter().map(|end| before + end));
+        };
+        behind(&mut self.gate_ends, other.gate_ends, self.gates.len());
+        behind(&mut self.authenticator_ends, other.authenticator_ends, self.authenticators.len());
+        self.gates.extend(other.gates);
+        self.authenticators.extend(other.authenticators);
     }
 
     /// Buckets from their parts, one behind the other; none if these are not what [`Buckets::parts`] gave.

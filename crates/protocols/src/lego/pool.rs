@@ -26,6 +26,9 @@ const STATE: &str = "lego";
 /// How much stays in memory of each kind of component that is being made.
 const MEMORY_BYTES: usize = 32 << 20;
 
+/// The gates of a run are read at once if they take no more bytes in the store. Tests have few.
+const WHOLE_BYTES: u64 = if cfg!(test) { 30_000 } else { 160 << 20 };
+
 /// A party's store.
 pub(super) struct Pool {
     store: Store,
@@ -135,11 +138,10 @@ impl Pool {
         let taken = self.store.take_all(&request)?;
         let names = Kind::ALL.into_iter().zip(request).map(|(kind, (_, ids))| (kind.name(), ids)).collect();
         let (mut pieces, mut gates) = (P::default(), None);
-        let by_lots = plan.lots().len() > 1;
         for (kind, taken) in Kind::ALL.into_iter().zip(taken) {
             let mut unread = Unread { kind, code: self.code, taken };
             match kind {
-                Kind::Gate if by_lots => gates = Some(unread),
+                Kind::Gate if unread.taken.bytes() > WHOLE_BYTES => gates = Some(unread),
                 _ => unread.read(u64::MAX, &mut pieces)?,
             }
         }
@@ -180,7 +182,7 @@ impl Pool {
 /// What a run has.
 pub(super) struct Drawn<P> {
     pub(super) pieces: P,
-    /// The gates, if the run has several lots of them and they come from a store; all others are among the pieces.
+    /// The gates, if they come from a store and are too many for memory; otherwise they are among the pieces.
     pub(super) gates: Option<Unread>,
     pub(super) names: Names,
 }

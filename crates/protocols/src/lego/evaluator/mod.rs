@@ -210,11 +210,11 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let EvaluatorPieces { wires, buckets: [ands, input_gates, inputs], transfers, told } = pieces;
         let (ands, [input_gates, inputs]) = match (&gates, &mut self.pool) {
             (Some(_), Some(pool)) => {
-                let mut aside = |buckets: Buckets| Aside::away(&buckets, pool.room(1)?);
+                let mut aside = |buckets: Buckets| Aside::away(buckets, |streams| pool.room(streams));
                 let asides = [aside(input_gates)?, aside(inputs)?];
                 (Ands::lots(pool.room(plan.lots().len())?), asides)
             }
-            _ => (Ands::Whole(ands), [input_gates, inputs].map(Aside::Here)),
+            _ => (Ands::Whole(ands), [input_gates, inputs].map(Aside::here)),
         };
         let material = Material { components: self.components.clone(), ands, input_gates, inputs };
         let (kept, built) = (BTreeMap::new(), Built::default());
