@@ -21,7 +21,6 @@ pub mod gf256;
 mod joint_hash;
 mod ot_hash;
 mod prg;
-mod short_hash;
 mod transpose;
 
 pub use aes::{
@@ -40,5 +39,4 @@ pub use joint_hash::{
 };
 pub use ot_hash::OtHash;
 pub use prg::Prg;
-pub use short_hash::{ShortMessage, short_hashes, short_hashes_with_backend};
 pub use transpose::{ROWS, transpose, transpose_with_backend};

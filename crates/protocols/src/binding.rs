@@ -5,7 +5,7 @@
 
 use garblet_circuit::Party;
 use garblet_net::Channel;
-use garblet_primitives::{Block, Commitment, Opened, Opening, OpeningMismatch, Prg, ShortMessage, short_hashes};
+use garblet_primitives::{Block, Commitment, Opened, Opening, OpeningMismatch, Prg};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -138,18 +138,6 @@ impl Place {
         blake3::keyed_hash(&self.session, bytes).into()
     }
 
-    /// The hashes of `count` blocks, each of which belongs to the index that comes with it: each as [`Place::digest`] gives it.
-    pub fn digest_each(&self, count: usize, blocks: impl Iterator<Item = (u64, Block)>) -> Vec<[u8; 32]> {
-        let none: Box<[ShortMessage]> = vec![[Block::ZERO; 4]; count].into();
-        let mut messages = Zeroizing::new(none);
-        for (message, (index, block)) in messages.iter_mut().zip(blocks) {
-            let bytes: &mut [u8] = bytemuck::cast_slice_mut(message);
-            bytes[..POSITION_BYTES].copy_from_slice(&self.at(index).position());
-            bytes[POSITION_BYTES..][..16].copy_from_slice(&block.to_bytes());
-        }
-        short_hashes(&self.session, POSITION_BYTES + 16, &messages)
-    }
-
     /// The hash of a long message that belongs here, piece by piece: in the end [`Place::digest`] of it all.
     pub fn hasher(&self) -> Hasher {
         let mut hash = blake3::Hasher::new_keyed(&self.session);
@@ -273,15 +261,6 @@ mod tests {
         assert!(different.iter().all(|parts| of(place(), parts) != expected));
         assert!(others().iter().all(|place| of(*place, &[b"head", &long]) != expected));
         assert_ne!(of(place(), &[]), place().digest(b"part"));
-    }
-
-    #[test]
-    fn many_blocks_have_the_hashes_that_each_has() {
-        let blocks: Vec<(u64, Block)> =
-            (0..37).map(|i| (i / 2 + (1 << 40), Block::from_u128(u128::from(i) << 77 | 1))).collect();
-        let hashes = place().digest_each(blocks.len(), blocks.iter().copied());
-        let each = blocks.iter().map(|(index, block)| place().at(*index).digest(&block.to_bytes()));
-        assert!(hashes.into_iter().eq(each));
     }
 
     #[test]

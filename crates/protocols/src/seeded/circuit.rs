@@ -26,16 +26,11 @@ impl Shared {
         Shared { labels, encoding, hash }
     }
 
-    /// The commitments to `count` labels, each of the wire that comes with it, of those wires whose labels are committed to in circuit `circuit`. A
-    /// label has 128 uniform bits, so it needs no further randomness to be hidden.
-    pub(crate) fn commitments(
-        &self,
-        circuit: usize,
-        count: usize,
-        labels: impl Iterator<Item = (usize, Block)>,
-    ) -> Vec<[Block; 2]> {
-        let labels = labels.map(|(wire, label)| ((circuit as u64) << 32 | wire as u64, label));
-        self.labels.digest_each(count, labels).into_iter().map(bytemuck::cast).collect()
+    /// The commitment to a label of wire `wire` of those committed to in circuit `circuit`. The label has 128 uniform bits, so it needs
+    /// no further randomness to be hidden.
+    pub(crate) fn commitment(&self, circuit: usize, wire: usize, label: Block) -> [Block; 2] {
+        let digest = self.labels.at((circuit as u64) << 32 | wire as u64).digest(&label.to_bytes());
+        bytemuck::cast(digest)
     }
 }
 
@@ -249,8 +244,9 @@ fn head(blueprint: &Blueprint, shared: &Shared, circuit: usize, secrets: &Secret
         false => [zero, one],
     });
     let evaluator = secrets.evaluator_pairs().filter(|_| committed.evaluator);
-    let labels = garbler.chain(evaluator).enumerate().flat_map(|(wire, labels)| labels.map(|label| (wire, label)));
-    blocks.extend(shared.commitments(circuit, 2 * blueprint.committed_wires(), labels).as_flattened());
+    for (wire, labels) in garbler.chain(evaluator).enumerate() {
+        blocks.extend(labels.map(|label| shared.commitment(circuit, wire, label)).as_flattened());
+    }
     blocks.extend(pack(&select_bits(&shared.hash.sums(&secrets.garbler))));
     blocks
 }

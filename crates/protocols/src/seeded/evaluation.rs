@@ -104,11 +104,11 @@ impl<'e> Evaluation<'e> {
         let (commitments, decoding) = rest.split_at(4 * blueprint.committed_wires());
         // Where something else binds the garbler's input, its labels were looked at before.
         let bound = if blueprint.committed().garbler { labels.garbler } else { &[] };
-        let due = shared.commitments(self.circuit, bound.len(), bound.iter().copied().enumerate());
-        let pairs = bound.iter().zip(due).zip(commitments.as_chunks::<4>().0);
-        let fit = pairs.fold(Choice::from(1), |fit, ((label, got), committed)| {
+        let pairs = bound.iter().zip(commitments.as_chunks::<4>().0).enumerate();
+        let fit = pairs.fold(Choice::from(1), |fit, (wire, (&label, committed))| {
             let second = label.lsb();
             let expected = [0, 1].map(|half| Block::select(second, committed[2 + half], committed[half]));
+            let got = shared.commitment(self.circuit, wire, label);
             fit & got[0].ct_eq(&expected[0]) & got[1].ct_eq(&expected[1])
         });
         self.garbler_labels_fit = fit.into();
