@@ -5,7 +5,11 @@ use std::ops::BitXor;
 use garblet_circuit::{OutputWire, Schedule, Walk};
 use zeroize::Zeroize;
 
-use super::{EVALUATOR, plan::Plan};
+use super::{
+    EVALUATOR,
+    layout::Soldering,
+    plan::{Lot, Plan},
+};
 
 /// A way through a plan's program, some instances at a time. Both parties come to the AND gates in the same order, that of
 /// the schedules.
@@ -37,6 +41,17 @@ impl<'p, W: Copy + Default + Zeroize + BitXor<Output = W>> Wiring<'p, W> {
             self.wires.zeroize();
             self.outputs.zeroize();
         }
+    }
+
+    /// Goes through a lot whose AND gates are buckets with these heads: what joins both inputs of every gate to its bucket.
+    pub(super) fn solderings(&mut self, lot: Lot, heads: &[Soldering<W>]) -> Vec<W> {
+        let (mut next, mut solderings) = (heads.iter(), Vec::with_capacity(2 * lot.ands));
+        self.run(lot.instances, |left, right| {
+            let [head_left, head_right, output] = next.next().copied().unwrap_or_default();
+            solderings.extend([left ^ head_left, right ^ head_right]);
+            output
+        });
+        solderings
     }
 
     /// The values of all output bits, when no instance is left.

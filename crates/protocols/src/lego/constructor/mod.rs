@@ -237,13 +237,8 @@ impl<C: Conduct<Step>> Constructor<C> {
                     &read.gates
                 }
             };
+            let mut solderings = wiring.solderings(*lot, heads);
             done += lot.ands;
-            let (mut next, mut solderings) = (heads.iter(), Vec::with_capacity(2 * lot.ands));
-            wiring.run(lot.instances, |left, right| {
-                let [head_left, head_right, output] = next.next().copied().unwrap_or_default();
-                solderings.extend([left ^ head_left, right ^ head_right]);
-                output
-            });
             if index + 1 == lots.len() {
                 solderings.extend(input_solderings(&plan, &inputs, &prepared.wires.input_gates));
             }

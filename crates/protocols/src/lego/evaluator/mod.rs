@@ -278,12 +278,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
                     &read.wires.gates
                 }
             };
-            let (mut next, mut watched) = (heads.iter(), Vec::with_capacity(2 * lot.ands));
-            wiring.run(lot.instances, |left, right| {
-                let [head_left, head_right, output] = next.next().copied().unwrap_or_default();
-                watched.extend([left ^ head_left, right ^ head_right]);
-                output
-            });
+            let mut watched = wiring.solderings(*lot, heads);
             if index + 1 == lots.len() {
                 watched.extend(input_solderings(&plan, &inputs, &prepared.wires.input_gates));
             }
