@@ -25,4 +25,4 @@ pub use garbler::{Garbler, Seeds};
 pub use garblet_primitives::Feed;
 pub use instances::{Group, InstanceEvaluator, InstanceGarbler, Instances, Numbering};
 pub use schedules::Schedules;
-pub use singles::{BucketCircuit, BucketEvaluator, GateBuckets, SingleGate};
+pub use singles::{BucketEvaluator, GateBuckets, SingleGate, SingleGates};

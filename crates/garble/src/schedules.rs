@@ -4,6 +4,7 @@ use garblet_circuit::{InstanceId, OutputWire, Program, Schedule};
 use garblet_primitives::{Block, GateList, Op, Slots};
 
 /// The schedules of a program's components, made once and used by any number of garblings.
+#[derive(Default)]
 pub struct Schedules {
     components: Vec<Component>,
     and_count: u64,
@@ -18,8 +19,16 @@ pub(crate) struct Component {
 impl Schedules {
     /// Schedules every component of a program.
     pub fn new(program: &Program) -> Self {
-        let components: Vec<Component> =
-            program.components().iter().map(|c| Component::new(&Schedule::new(c.circuit()))).collect();
+        let schedules: Vec<Schedule> = program.components().iter().map(|c| Schedule::new(c.circuit())).collect();
+        Schedules::ready(program, &schedules)
+    }
+
+    /// The same of what [`Schedule::new`] makes of each component.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub fn ready(program: &Program, schedules: &[Schedule]) -> Self {
+        let components: Vec<Component> = schedules.iter().map(Component::new).collect();
         let ands_of = |i| components[program.component_id(InstanceId(i as u32)).0 as usize].gates.and_count() as u64;
         let and_count = (0..program.instance_count()).map(ands_of).sum();
         Schedules { components, and_count }

@@ -1,15 +1,17 @@
-//! AND gates that were garbled by themselves, with several of which each AND gate of a circuit is evaluated.
+//! AND gates that were garbled by themselves, with several of which each AND gate of a program is evaluated.
 //!
 //! They were garbled as [instances](crate::Instances) of one gate, with half gates under the hash whose key changes. Gates
 //! that come together now were garbled far apart, so that each has a hash key of its own.
 
 use bytemuck::{Pod, Zeroable};
-use garblet_circuit::Schedule;
-use garblet_primitives::{AndGates, Backend, Block, Cursor, Engine, Kernel, LANES, Rekeyed, Slots};
+use garblet_circuit::Program;
+use garblet_primitives::{AndGates, Backend, Block, Engine, Kernel, LANES, Rekeyed};
 use zeroize::Zeroizing;
 
 use crate::{
-    schedules::Component,
+    position::Position,
+    run::Piece,
+    schedules::Schedules,
     scheme::{HalfGates, Scheme},
 };
 
@@ -45,31 +47,14 @@ pub struct GateBuckets<'a> {
     pub ends: &'a [usize],
 }
 
-/// A circuit whose AND gates are buckets.
-pub struct BucketCircuit(Component);
-
-impl BucketCircuit {
-    /// That of a schedule, whose AND gates take the buckets in their order.
-    pub fn new(schedule: &Schedule) -> Self {
-        BucketCircuit(Component::new(schedule))
-    }
-
-    /// AND gates.
-    pub fn and_count(&self) -> usize {
-        self.0.gates.and_count()
-    }
-}
-
-/// Evaluates buckets under one hash seed.
-///
-/// *Secret*: the labels; they are wiped on drop.
-pub struct BucketEvaluator {
+/// Evaluates gates that were garbled under one hash seed.
+#[derive(Clone, Copy)]
+pub struct SingleGates {
     backend: Backend,
     seed: Block,
-    slots: Slots,
 }
 
-impl BucketEvaluator {
+impl SingleGates {
     /// An evaluator of what was garbled under that hash seed.
     pub fn new(hash_seed: Block) -> Self {
         Self::with_backend(Backend::detect(), hash_seed)
@@ -77,34 +62,59 @@ impl BucketEvaluator {
 
     /// The same on that backend.
     pub fn with_backend(backend: Backend, hash_seed: Block) -> Self {
-        BucketEvaluator { backend, seed: hash_seed, slots: Slots::default() }
+        SingleGates { backend, seed: hash_seed }
     }
 
     /// What each gate of a bucket gives for labels of the wires that the bucket is joined to.
     pub fn each(&self, gates: &[SingleGate], labels: [Block; 2]) -> Vec<Block> {
         self.backend.run(Each { seed: self.seed, gates, labels })
     }
+}
 
-    /// Evaluates a circuit with the buckets from number `first` on. `outputs` takes the labels of the outputs.
+/// Evaluates a program whose AND gates are buckets, some of them at a time.
+///
+/// *Secret*: the labels; they are wiped on drop.
+pub struct BucketEvaluator<'p> {
+    gates: SingleGates,
+    position: Position<'p>,
+}
+
+impl<'p> BucketEvaluator<'p> {
+    /// Begins to evaluate a program, of which `schedules` were made.
+    ///
+    /// *Shape*: `inputs[k]` are the active labels of program input `k`.
+    ///
+    /// # Panics
+    /// If the shape is wrong.
+    pub fn new(gates: SingleGates, program: &'p Program, schedules: &'p Schedules, inputs: Vec<Box<[Block]>>) -> Self {
+        // Active labels of a wire and of its negation are the same, and buckets know where they are hashed.
+        BucketEvaluator { gates, position: Position::new(program, schedules, inputs, gates.seed, 0, Block::ZERO, 1) }
+    }
+
+    /// Evaluates so many AND gates, and all that needs no more, with the buckets from number `first` on.
     ///
     /// Where the gates of a bucket do not give the same label, `judge` gets the bucket's number and what each gives, and
     /// says which it is.
     ///
     /// # Panics
-    /// If there are fewer buckets than AND gates, or more inputs than the circuit has.
+    /// If there are fewer buckets.
     pub fn run(
         &mut self,
-        circuit: &BucketCircuit,
+        ands: usize,
         (first, buckets): (usize, GateBuckets<'_>),
-        inputs: &[Block],
-        outputs: &mut Vec<Block>,
         judge: &mut dyn FnMut(usize, &[Block]) -> Block,
     ) {
-        assert!(first + circuit.and_count() <= buckets.ends.len(), "a bucket for each AND gate");
-        let (component, slots) = (&circuit.0, &mut self.slots);
-        slots.begin(&component.gates, 1, inputs);
-        self.backend.run(Run { seed: self.seed, component, slots, first, buckets, judge });
-        component.outputs(slots, 0, Block::ZERO, outputs);
+        assert!(first + ands <= buckets.ends.len(), "a bucket for each AND gate");
+        let backend = self.gates.backend;
+        self.position.advance(ands, |done, piece| backend.run(Run { piece, first: first + done, buckets, judge }));
+    }
+
+    /// The active labels of the program's outputs.
+    ///
+    /// # Panics
+    /// If AND gates are missing.
+    pub fn into_outputs(self) -> Vec<Box<[Block]>> {
+        self.position.into_outputs()
     }
 }
 
@@ -156,26 +166,24 @@ impl Kernel for Each<'_> {
 }
 
 struct Run<'a> {
-    seed: Block,
-    component: &'a Component,
-    slots: &'a mut Slots,
+    piece: Piece<'a>,
     first: usize,
     buckets: GateBuckets<'a>,
     judge: &'a mut dyn FnMut(usize, &[Block]) -> Block,
 }
 
 impl Kernel for Run<'_> {
-    type Output = ();
+    /// AND gates that ran.
+    type Output = usize;
 
     #[inline(always)]
-    fn run<E: Engine>(self, e: E) {
-        let Run { seed, component, slots, first, buckets, judge } = self;
+    fn run<E: Engine>(self, e: E) -> usize {
+        let Run { piece, first, buckets, judge } = self;
         let begin = first.checked_sub(1).map_or(0, |before| buckets.ends[before]);
         let (sizes, owners, given) = ([0; LANES], Vec::new(), Zeroizing::default());
         let mut ands: Ands<'_, E> =
-            Ands { seed: e.splat(seed), buckets, next: first, begin, sizes, owners, given, judge };
-        let all = component.gates.and_count();
-        component.gates.run::<E, _, 1>(e, &mut Cursor::default(), slots, all, &mut ands);
+            Ands { seed: e.splat(piece.hash_seed), buckets, next: first, begin, sizes, owners, given, judge };
+        piece.gates.run::<E, _, 1>(e, piece.cursor, piece.slots, piece.limit, &mut ands)
     }
 }
 

@@ -1,5 +1,5 @@
 use garblet_circuit::{
-    self as circuit, Circuit, Gate, Operand, OutputWire, Port, Type, Wire, evaluate_circuit, random,
+    self as circuit, Circuit, Gate, Operand, OutputWire, Party, Port, Schedule, Type, Wire, evaluate_circuit, random,
 };
 use garblet_primitives::{Delta, Prg};
 use rand_core::Rng;
@@ -101,16 +101,33 @@ impl Joined {
         let inputs: Vec<Block> =
             self.inputs.iter().zip(&bits).map(|(&zero, &bit)| flip(zero, bit == 1, self.delta)).collect();
         let buckets = GateBuckets { gates: &self.gates, ends: &self.ends };
-        let mut outputs = Vec::new();
-        let circuit = BucketCircuit::new(&Schedule::new(&self.circuit));
-        let mut evaluator = BucketEvaluator::with_backend(backend, self.seed);
-        evaluator.run(&circuit, (0, buckets), &inputs, &mut outputs, judge);
+        let program = program(&self.circuit);
+        let schedules = Schedules::new(&program);
+        let gates = SingleGates::with_backend(backend, self.seed);
+        let mut evaluator = BucketEvaluator::new(gates, &program, &schedules, vec![inputs.into()]);
+        // Paused in the middle of steps, and of four gates.
+        let mut done = 0;
+        while done < self.ends.len() {
+            let ands = (rng.next_u32() as usize % 40).min(self.ends.len() - done);
+            evaluator.run(ands, (done, buckets), judge);
+            done += ands;
+        }
+        let outputs = evaluator.into_outputs().concat();
         let expected = evaluate_circuit(&self.circuit, &bits);
         assert_eq!(outputs.len(), expected.len());
         for ((&got, &zero), expected) in outputs.iter().zip(&self.outputs).zip(expected) {
             assert!(got == flip(zero, expected & 1 == 1, self.delta), "{backend}");
         }
     }
+}
+
+/// A program that is one circuit.
+fn program(circuit: &Circuit) -> Program {
+    let wires = |name: &str, count| Port::new(name, Type::Bits(count));
+    let ports = [wires("in", circuit.input_count()), wires("out", circuit.outputs().len() as u32)];
+    let [input, output] = ports.map(|port| vec![port]);
+    let component = circuit::Component::new("all", input, output, circuit.clone()).expect("named");
+    Program::from_component(component, &[Party(0)]).expect("an owner")
 }
 
 fn flip(label: Block, invert: bool, delta: Block) -> Block {
@@ -155,7 +172,7 @@ fn a_bucket_by_itself_gives_what_each_of_its_gates_does() {
     let wires: [Block; 3] = std::array::from_fn(|_| rng.next_block());
     let gates: Vec<SingleGate> = (0..3000).step_by(333).map(|number| garbled.gate(number, wires)).collect();
     for backend in Backend::available() {
-        let evaluator = BucketEvaluator::with_backend(backend, seeds.hash);
+        let evaluator = SingleGates::with_backend(backend, seeds.hash);
         for (a, b) in [(false, false), (false, true), (true, false), (true, true)] {
             let [left, right, output] = [a, b, a && b].map(|bit| Block::mask(bit) & delta.block());
             let given = evaluator.each(&gates, [wires[0] ^ left, wires[1] ^ right]);
@@ -166,10 +183,14 @@ fn a_bucket_by_itself_gives_what_each_of_its_gates_does() {
 
 #[test]
 #[should_panic(expected = "a bucket for each AND gate")]
-fn a_circuit_needs_as_many_buckets_as_gates() {
+fn there_are_as_many_buckets_as_gates() {
     let joined = Joined::random(10);
-    let circuit = BucketCircuit::new(&Schedule::new(&joined.circuit));
     let buckets = GateBuckets { gates: &joined.gates, ends: &joined.ends };
-    BucketEvaluator::new(joined.seed)
-        .run(&circuit, (1, buckets), &joined.inputs, &mut Vec::new(), &mut |_, _| Block::ZERO);
+    let (gates, program) = (SingleGates::new(joined.seed), program(&joined.circuit));
+    let schedules = Schedules::new(&program);
+    BucketEvaluator::new(gates, &program, &schedules, vec![joined.inputs.as_slice().into()]).run(
+        joined.ends.len(),
+        (1, buckets),
+        &mut |_, _| Block::ZERO,
+    );
 }

@@ -7,11 +7,9 @@
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
-use garblet_circuit::Walk;
-use garblet_garble::{BucketCircuit, GateBuckets};
+use garblet_garble::{BucketEvaluator, GateBuckets, Schedules};
 use garblet_primitives::Block;
 use subtle::ConstantTimeEq;
-use zeroize::Zeroize;
 
 use super::{
     ands::{Ands, Aside},
@@ -165,39 +163,28 @@ impl Material {
     /// The keys of all outputs for those of all inputs, once the buckets are joined, and the difference if a bucket has
     /// shown it.
     ///
-    /// *Shape*: `circuits` as the program's components.
+    /// *Shape*: `schedules` of the program.
     ///
     /// *Errors*: the disk's.
     pub(super) fn evaluate(
         &mut self,
         plan: &Plan,
-        circuits: &[BucketCircuit],
+        schedules: &Schedules,
         keys: &[Block],
     ) -> Result<(Vec<Block>, Option<Block>), ProtocolError> {
-        let mut walk = Walk::new(plan.program(), plan.by_port(keys), [Block::ZERO; 2]);
-        let (components, mut evaluator) = (self.components.clone(), self.components.buckets());
+        let components = self.components.clone();
+        let mut evaluator =
+            BucketEvaluator::new(components.single_gates(), plan.program(), schedules, plan.by_port(keys));
         let mut shown = None;
-        let (mut wires, mut outputs) = (Vec::new(), Vec::new());
-        let mut done = 0;
-        for (number, lot) in plan.lots().into_iter().enumerate() {
-            let (mut first, buckets) = self.ands.lot(number, done)?;
-            done += lot.ands;
-            let mut judge = |bucket: usize, keys: &[Block]| {
+        for (number, lot) in plan.lots().enumerate() {
+            let (first, buckets) = self.ands.lot(number, lot.start)?;
+            evaluator.run(lot.len(), (first, buckets.gate_buckets()), &mut |bucket, keys| {
                 let given = vote(&components, buckets.authenticators(bucket), keys);
                 shown = shown.or(given.delta);
                 given.key
-            };
-            for _ in 0..lot.instances {
-                let Some(instance) = walk.next_instance(&mut wires) else { break };
-                let circuit = &circuits[plan.program().component_id(instance).0 as usize];
-                evaluator.run(circuit, (first, buckets.gate_buckets()), &wires, &mut outputs, &mut judge);
-                walk.finish(instance, &outputs);
-                first += circuit.and_count();
-                wires.zeroize();
-                outputs.zeroize();
-            }
+            });
         }
-        Ok((walk.into_outputs().iter().flatten().copied().collect(), shown))
+        Ok((evaluator.into_outputs().iter().flatten().copied().collect(), shown))
     }
 
     /// The first of the inputs whose key most of its authenticators do not accept.

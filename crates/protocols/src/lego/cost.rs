@@ -51,7 +51,7 @@ impl Checks {
 /// | online | `16 n1`, `n2 + m2` openings | `n2 / 8`, `16 m1` |
 ///
 /// A part are some ten thousand components that are made at once, a span are as many whose buckets are joined at once, a lot are
-/// instances of the program with some ten thousand AND gates.
+/// some ten thousand AND gates of the program.
 pub fn communication(
     plan: &Plan,
     order: &Order,

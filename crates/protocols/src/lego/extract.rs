@@ -55,16 +55,15 @@ pub(super) fn extract(
     let zeros: Vec<Known> =
         keys.iter().zip(&bits).map(|(&key, &bit)| Known { zero: key ^ (Block::mask(bit) & delta) }).collect();
     let mut wiring = Wiring::new(plan, &zeros, Known { zero: delta });
-    let (gates, mut first) = (material.components.buckets(), 0);
-    for (number, lot) in plan.lots().into_iter().enumerate() {
-        let (mut bucket, buckets) = material.ands.lot(number, first)?;
-        wiring.run(lot.instances, |left, right| {
+    let gates = material.components.single_gates();
+    for (number, lot) in plan.lots().enumerate() {
+        let (mut bucket, buckets) = material.ands.lot(number, lot.start)?;
+        wiring.run(lot.len(), |left, right| {
             let given = |a: Block, b: Block| gates.each(buckets.gates(bucket), [left.zero ^ a, right.zero ^ b]);
             let zero = zero_key(delta, given);
             bucket += 1;
             Known { zero }
         });
-        first += lot.ands;
     }
     let outputs = evaluate(plan.program(), &values);
     let bits = outputs.iter().flat_map(Bits::iter);
@@ -92,7 +91,7 @@ fn constructor_input(
     keys: &[Block],
     joins: &[Block],
 ) -> Result<Vec<bool>, ProtocolError> {
-    let (gates, buckets) = (material.components.buckets(), material.input_gates.get()?);
+    let (gates, buckets) = (material.components.single_gates(), material.input_gates.get()?);
     let mut bits = Vec::with_capacity(keys.len());
     for (bucket, (keys, joins)) in keys.chunks(2).zip(joins.chunks(2)).enumerate() {
         // A last input without a partner goes with the zero key, whose value does not matter: both are tried.

@@ -4,7 +4,7 @@
 //! is committed to. An authenticator accepts a key of its wire and shows nothing: the hashes of both keys, in random order.
 
 use garblet_circuit::{Circuit, Component, Gate, Port, Type, Wire};
-use garblet_garble::{BucketEvaluator, GarblingConfig, HashKind, InstanceEvaluator, Instances, SchemeKind, Seeds};
+use garblet_garble::{GarblingConfig, HashKind, InstanceEvaluator, Instances, SchemeKind, Seeds, SingleGates};
 use garblet_primitives::{Block, Delta, OtHash};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -60,9 +60,9 @@ impl Components {
         InstanceEvaluator::new(self.gate_seed).evaluate((&self.instances, 0), numbers, inputs, tables, outputs);
     }
 
-    /// Evaluates gates in their buckets.
-    pub(super) fn buckets(&self) -> BucketEvaluator {
-        BucketEvaluator::new(self.gate_seed)
+    /// Evaluates gates that come together in buckets.
+    pub(super) fn single_gates(&self) -> SingleGates {
+        SingleGates::new(self.gate_seed)
     }
 
     /// Authenticators from number `first` on for wires with these zero keys; `swaps` says which stand in reverse order.

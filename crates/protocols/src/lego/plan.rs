@@ -1,6 +1,6 @@
 //! What both parties must agree on before a run, and the sizes that follow from it.
 
-use std::{collections::BTreeMap, fmt, str::FromStr, sync::Arc};
+use std::{collections::BTreeMap, fmt, ops::Range, str::FromStr, sync::Arc};
 
 use garblet_circuit::{Bits, Input, InputId, InstanceId, Party, Program, Schedule};
 use garblet_commit::Code;
@@ -261,13 +261,6 @@ impl FromStr for Sizing {
     }
 }
 
-/// Instances of a program that are gone through at once: those of about [`LOT`] AND gates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Lot {
-    pub(super) instances: usize,
-    pub(super) ands: usize,
-}
-
 /// A program made ready for `lego`.
 pub struct Plan {
     program: Arc<Program>,
@@ -328,26 +321,19 @@ impl Plan {
         instances.map(|instance| self.schedule(instance).and_count()).sum()
     }
 
-    /// The program in lots, one after another: what is joined to the function, and evaluated, at once.
-    pub(super) fn lots(&self) -> Vec<Lot> {
-        let mut lots = vec![Lot::default()];
-        for instance in (0..self.program.instance_count()).map(|instance| InstanceId(instance as u32)) {
-            let ands = self.schedule(instance).and_count() as usize;
-            if ands > 0 && lots[lots.len() - 1].ands >= LOT {
-                lots.push(Lot::default());
-            }
-            let last = lots.len() - 1;
-            lots[last].instances += 1;
-            lots[last].ands += ands;
-        }
-        lots
+    /// The AND gates of each lot, one after another: what is joined to the function, and evaluated, at once. At least one lot.
+    pub(super) fn lots(&self) -> impl ExactSizeIterator<Item = Range<usize>> + use<> {
+        let ands = self.and_count() as usize;
+        let count = ands.div_ceil(LOT).max(1);
+        let end = move |lots: usize| (ands as u128 * lots as u128 / count as u128) as usize;
+        (0..count).map(move |lot| end(lot)..end(lot + 1))
     }
 
     /// What is opened to join the buckets of each lot to the function: both inputs of every AND gate, and in the last one the
     /// ends of the input buckets.
     pub(super) fn openings(&self) -> Vec<usize> {
         let bits = |party| interface::input_bits(&self.program, party);
-        let mut openings: Vec<usize> = self.lots().iter().map(|lot| 2 * lot.ands).collect();
+        let mut openings: Vec<usize> = self.lots().map(|lot| 2 * lot.len()).collect();
         openings.last_mut().into_iter().for_each(|last| *last += bits(CONSTRUCTOR) + bits(PAST));
         openings.retain(|&count| count > 0);
         openings

@@ -2,24 +2,31 @@
 
 use std::ops::BitXor;
 
-use garblet_circuit::{OutputWire, Schedule, Walk};
+use garblet_circuit::{InstanceId, OutputWire, Schedule, Walk};
 use zeroize::Zeroize;
 
-use super::{
-    EVALUATOR,
-    layout::Soldering,
-    plan::{Lot, Plan},
-};
+use super::{EVALUATOR, layout::Soldering, plan::Plan};
 
-/// A way through a plan's program, some instances at a time. Both parties come to the AND gates in the same order, that of
+/// A way through a plan's program, some AND gates at a time. Both parties come to the AND gates in the same order, that of
 /// the schedules.
 pub(super) struct Wiring<'p, W: Copy + Zeroize> {
     plan: &'p Plan,
     walk: Walk<'p, W>,
     one: W,
+    running: Option<Running>,
     slots: Slots<W>,
     wires: Vec<W>,
-    outputs: Vec<W>,
+}
+
+/// The instance that is being gone through, and how far: operations of the schedule that are done.
+#[derive(Clone, Copy)]
+struct Running {
+    instance: InstanceId,
+    step: usize,
+    xors: usize,
+    ands: usize,
+    /// AND gates of the step that are still to be done, once its XOR gates are.
+    ands_left: Option<usize>,
 }
 
 impl<'p, W: Copy + Default + Zeroize + BitXor<Output = W>> Wiring<'p, W> {
@@ -28,25 +35,37 @@ impl<'p, W: Copy + Default + Zeroize + BitXor<Output = W>> Wiring<'p, W> {
     /// *Shape*: `inputs` as the program's; `one` stands for the constant true, and is what NOT adds.
     pub(super) fn new(plan: &'p Plan, inputs: &[W], one: W) -> Self {
         let walk = Walk::new(plan.program(), plan.by_port(inputs), [W::default(), one]);
-        Wiring { plan, walk, one, slots: Slots(Vec::new()), wires: Vec::new(), outputs: Vec::new() }
+        Wiring { plan, walk, one, running: None, slots: Slots(Vec::new()), wires: Vec::new() }
     }
 
-    /// Goes through so many instances: `and` makes the output of every AND gate from its inputs.
-    pub(super) fn run(&mut self, instances: usize, mut and: impl FnMut(W, W) -> W) {
-        for _ in 0..instances {
-            let Some(instance) = self.walk.next_instance(&mut self.wires) else { return };
-            let schedule = self.plan.schedule(instance);
-            self.slots.run(schedule, &self.wires, self.one, &mut and, &mut self.outputs);
-            self.walk.finish(instance, &self.outputs);
+    /// Goes through so many AND gates and all that needs no more: `and` makes the output of every AND gate from its inputs.
+    pub(super) fn run(&mut self, ands: usize, mut and: impl FnMut(W, W) -> W) {
+        let mut left = ands;
+        while let Some(mut running) = self.running.take().or_else(|| self.begin()) {
+            let schedule = self.plan.schedule(running.instance);
+            self.slots.run(schedule, &mut running, self.one, &mut left, &mut and);
+            if running.step < schedule.steps().len() {
+                self.running = Some(running);
+                return;
+            }
+            self.slots.outputs(schedule, self.one, &mut self.wires);
+            self.walk.finish(running.instance, &self.wires);
             self.wires.zeroize();
-            self.outputs.zeroize();
         }
     }
 
-    /// Goes through a lot whose AND gates are buckets with these heads: what joins both inputs of every gate to its bucket.
-    pub(super) fn solderings(&mut self, lot: Lot, heads: &[Soldering<W>]) -> Vec<W> {
-        let (mut next, mut solderings) = (heads.iter(), Vec::with_capacity(2 * lot.ands));
-        self.run(lot.instances, |left, right| {
+    fn begin(&mut self) -> Option<Running> {
+        let instance = self.walk.next_instance(&mut self.wires)?;
+        self.slots.begin(self.plan.schedule(instance), &self.wires);
+        self.wires.zeroize();
+        Some(Running { instance, step: 0, xors: 0, ands: 0, ands_left: None })
+    }
+
+    /// Goes through the AND gates of a lot, which are buckets with these heads: what joins both inputs of every gate to its
+    /// bucket.
+    pub(super) fn solderings(&mut self, heads: &[Soldering<W>]) -> Vec<W> {
+        let (mut next, mut solderings) = (heads.iter(), Vec::with_capacity(2 * heads.len()));
+        self.run(heads.len(), |left, right| {
             let [head_left, head_right, output] = next.next().copied().unwrap_or_default();
             solderings.extend([left ^ head_left, right ^ head_right]);
             output
@@ -70,37 +89,61 @@ impl<W: Zeroize> Drop for Slots<W> {
 }
 
 impl<W: Copy + Default + Zeroize + BitXor<Output = W>> Slots<W> {
-    fn run(
-        &mut self,
-        schedule: &Schedule,
-        inputs: &[W],
-        one: W,
-        and: &mut impl FnMut(W, W) -> W,
-        outputs: &mut Vec<W>,
-    ) {
+    fn begin(&mut self, schedule: &Schedule, inputs: &[W]) {
         if self.0.len() < schedule.slot_count() {
             // Not resized, which could leave a copy behind.
             self.0.zeroize();
             self.0 = vec![W::default(); schedule.slot_count()];
         }
+        self.0[..inputs.len()].copy_from_slice(inputs);
+    }
+
+    /// Goes on to the end or until an AND gate is one too many of those that are `left`.
+    fn run(
+        &mut self,
+        schedule: &Schedule,
+        running: &mut Running,
+        one: W,
+        left: &mut usize,
+        and: &mut impl FnMut(W, W) -> W,
+    ) {
         let slots = &mut self.0[..];
-        slots[..inputs.len()].copy_from_slice(inputs);
-        let flip = |value: W, invert: bool| if invert { value ^ one } else { value };
-        let (mut xors, mut ands) = (schedule.xors().iter(), schedule.ands().iter());
-        for step in schedule.steps() {
-            for op in xors.by_ref().take(step.xors as usize) {
-                slots[op.out as usize] = slots[op.a as usize] ^ slots[op.b as usize];
-            }
-            for op in ands.by_ref().take(step.ands as usize) {
-                let [a, b] = [op.a, op.b].map(|operand| flip(slots[operand.slot()], operand.inverted()));
+        while let Some(step) = schedule.steps().get(running.step) {
+            let todo = running.ands_left.unwrap_or_else(|| {
+                for op in &schedule.xors()[running.xors..][..step.xors as usize] {
+                    slots[op.out as usize] = slots[op.a as usize] ^ slots[op.b as usize];
+                }
+                running.xors += step.xors as usize;
+                step.ands as usize
+            });
+            let now = todo.min(*left);
+            for op in &schedule.ands()[running.ands..][..now] {
+                let [a, b] = [op.a, op.b].map(|operand| flip(slots[operand.slot()], operand.inverted(), one));
                 slots[op.out as usize] = and(a, b);
             }
+            running.ands += now;
+            *left -= now;
+            if now < todo {
+                running.ands_left = Some(todo - now);
+                return;
+            }
+            running.ands_left = None;
+            running.step += 1;
         }
+    }
+
+    /// Appends the outputs of a component that was gone through.
+    fn outputs(&self, schedule: &Schedule, one: W, outputs: &mut Vec<W>) {
         outputs.extend(schedule.outputs().iter().map(|output| match *output {
-            OutputWire::Slot(operand) => flip(slots[operand.slot()], operand.inverted()),
-            OutputWire::Constant(value) => flip(W::default(), value),
+            OutputWire::Slot(operand) => flip(self.0[operand.slot()], operand.inverted(), one),
+            OutputWire::Constant(value) => flip(W::default(), value, one),
         }));
     }
+}
+
+/// A value, or that of its negation.
+fn flip<W: BitXor<Output = W>>(value: W, invert: bool, one: W) -> W {
+    if invert { value ^ one } else { value }
 }
 
 /// What joins the constructor's inputs, and those that are read, two by two to the input buckets.

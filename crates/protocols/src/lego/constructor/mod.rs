@@ -227,19 +227,18 @@ impl<C: Conduct<Step>> Constructor<C> {
         let inputs = plan.all_inputs(&prepared.wires.inputs, &prepared.kept)?;
         let mut wiring = Wiring::new(&plan, &inputs, self.delta);
         let mut behind: Behind<Vec<Committed>> = Behind::new();
-        let (lots, mut done) = (plan.lots(), 0);
-        for (index, lot) in lots.iter().enumerate() {
+        let last = plan.lots().len() - 1;
+        for (index, lot) in plan.lots().enumerate() {
             let mut read = Wires::default();
             let heads = match &mut prepared.unread {
-                None => &prepared.wires.gates[done..done + lot.ands],
+                None => &prepared.wires.gates[lot.clone()],
                 Some(unread) => {
-                    unread.read(lot.ands as u64, &mut read)?;
+                    unread.read(lot.len() as u64, &mut read)?;
                     &read.gates
                 }
             };
-            let mut solderings = wiring.solderings(*lot, heads);
-            done += lot.ands;
-            if index + 1 == lots.len() {
+            let mut solderings = wiring.solderings(heads);
+            if index == last {
                 solderings.extend(input_solderings(&plan, &inputs, &prepared.wires.input_gates));
             }
             if solderings.is_empty() {
@@ -250,7 +249,7 @@ impl<C: Conduct<Step>> Constructor<C> {
             if let Some(before) = behind.push(solderings) {
                 self.commitments.prove(session.channel(), &before).await?;
             }
-            session.advance(done as u64, plan.and_count());
+            session.advance(lot.end as u64, plan.and_count());
         }
         while let Some(last) = behind.pop() {
             self.commitments.prove(session.channel(), &last).await?;

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use garblet_circuit::{Bits, Party};
 use garblet_commit::{CommitReceiver, Shown, Watched};
-use garblet_garble::BucketCircuit;
+use garblet_garble::Schedules;
 use garblet_primitives::Block;
 use garblet_store::{IdSet, Store};
 use zeroize::Zeroizing;
@@ -95,8 +95,7 @@ impl EvaluatorPrepared {
 /// What is known once the function is.
 #[derive(Default)]
 struct Built {
-    /// The components of the program.
-    circuits: Vec<BucketCircuit>,
+    schedules: Schedules,
     /// What joins the constructor's inputs to the input buckets.
     joins: Vec<Block>,
     /// All input bits; those that are read have their keys.
@@ -266,42 +265,41 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let inputs: Vec<Watched> = held.iter().map(|held| held.watched).collect();
         let mut wiring = Wiring::new(&plan, &inputs, self.delta);
         let mut behind: Behind<(Range<usize>, Shown)> = Behind::new();
-        let (lots, mut done) = (plan.lots(), 0);
+        let last = plan.lots().len() - 1;
         let mut joins = Vec::new();
-        for (index, lot) in lots.iter().enumerate() {
+        for (index, lot) in plan.lots().enumerate() {
             let mut read = EvaluatorPieces::default();
             let heads = match &mut prepared.unread {
-                None => &prepared.wires.gates[done..done + lot.ands],
+                None => &prepared.wires.gates[lot.clone()],
                 Some(unread) => {
-                    unread.read(lot.ands as u64, &mut read)?;
+                    unread.read(lot.len() as u64, &mut read)?;
                     prepared.material.ands.put(std::mem::take(&mut read.buckets[0]));
                     &read.wires.gates
                 }
             };
-            let mut watched = wiring.solderings(*lot, heads);
-            if index + 1 == lots.len() {
+            let mut watched = wiring.solderings(heads);
+            if index == last {
                 watched.extend(input_solderings(&plan, &inputs, &prepared.wires.input_gates));
             }
-            let gates = done..done + lot.ands;
-            done = gates.end;
             if watched.is_empty() {
                 continue;
             }
             let (channel, rng) = session.parts();
             let shown = self.commitments.receive_shown(channel, rng, &watched).await?;
-            if let Some((gates, shown)) = behind.push((gates, shown)) {
+            let done = lot.end as u64;
+            if let Some((gates, shown)) = behind.push((lot, shown)) {
                 joins = prepared.material.ands.join(gates, self.commitments.verify_shown(channel, shown).await?)?;
             }
-            session.advance(done as u64, plan.and_count());
+            session.advance(done, plan.and_count());
         }
         while let Some((gates, shown)) = behind.pop() {
             let opened = self.commitments.verify_shown(session.channel(), shown).await?;
             joins = prepared.material.ands.join(gates, opened)?;
         }
-        let circuits = plan.schedules().iter().map(BucketCircuit::new).collect();
+        let schedules = Schedules::ready(plan.program(), plan.schedules());
         let outputs = wiring.into_outputs();
         prepared.wires.joined();
-        prepared.built = Built { circuits, joins, inputs: held, outputs };
+        prepared.built = Built { schedules, joins, inputs: held, outputs };
         Ok(())
     }
 
@@ -460,8 +458,8 @@ fn evaluate(
     own: &Bits,
     decoding: Vec<bool>,
 ) -> Result<(Vec<Block>, Vec<bool>), ProtocolError> {
-    let Built { circuits, joins, .. } = &prepared.built;
-    let (outputs, shown) = prepared.material.evaluate(plan, circuits, keys)?;
+    let Built { schedules, joins, .. } = &prepared.built;
+    let (outputs, shown) = prepared.material.evaluate(plan, schedules, keys)?;
     Ok(match shown {
         None => {
             let mut zeros = decoding.into_iter();

@@ -141,17 +141,20 @@ fn sum(terms: usize) -> (Arc<Plan>, Vec<Bits>) {
     (plan(program), inputs)
 }
 
-/// A large function takes its gates lot by lot, and gives what it gives from memory; of a smaller one only the evaluator has
-/// too much for memory.
+/// A large function takes its gates lot by lot, and gives what it gives from memory, be it one circuit or many; of a smaller
+/// one only the evaluator has too much for memory.
 #[test]
 fn a_function_of_several_lots_comes_from_a_store() {
-    let runs = [sum(12), sum(7)];
-    let plan = &runs[0].0;
-    assert!(plan.lots().len() > 3 && plan.lots()[0].ands < plan.and_count() as usize, "{:?}", plan.lots());
-    check(plan, &runs[0].1, 8, &Deviation::default());
-    let Amounts { gates, inputs, input_pairs, outputs } = plan.amounts();
-    let twice = Amounts { gates: 2 * gates, inputs: 2 * inputs, input_pairs: 2 * input_pairs, outputs: 2 * outputs };
-    let task = Task { fill: Some(twice), runs: &runs, deviation: Deviation::default() };
+    let (many, inputs) = sum(12);
+    let one = (plan(many.program().flattened().expect("not too large")), inputs.clone());
+    let runs = [(many, inputs), one, sum(7)];
+    assert!(runs[0].0.lots().len() > 3 && runs[1].0.program().instance_count() == 1);
+    for (plan, inputs) in &runs[..2] {
+        check(plan, inputs, 8, &Deviation::default());
+    }
+    let Amounts { gates, inputs, input_pairs, outputs } = runs[0].0.amounts();
+    let thrice = Amounts { gates: 3 * gates, inputs: 3 * inputs, input_pairs: 3 * input_pairs, outputs: 3 * outputs };
+    let task = Task { fill: Some(thrice), runs: &runs, deviation: Deviation::default() };
     right(meet(stores(), &task, 9), &runs);
 }
 
