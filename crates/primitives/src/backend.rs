@@ -35,7 +35,7 @@ impl Backend {
         None
     }
 
-    /// Four blocks in one 512-bit register; needs VAES and AVX-512 (F, BW, DQ, VL).
+    /// Four blocks in one 512-bit register; needs VAES, AVX-512 (F, BW, DQ, VL, VBMI) and GFNI.
     pub fn vaes() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
         if Vaes::detect().is_some() {

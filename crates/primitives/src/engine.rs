@@ -16,7 +16,10 @@ pub(crate) use portable::Portable;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vaes::Vaes;
 
-use crate::block::Block;
+use crate::{
+    block::Block,
+    transpose::{ROWS, exchange_squares},
+};
 
 /// How many blocks a [`Engine::Quad`] holds.
 pub const LANES: usize = 4;
@@ -117,6 +120,11 @@ pub trait Engine: Copy {
         keys: [Self::Quad; N],
         x: [[Self::Quad; P]; N],
     ) -> [[Self::Quad; P]; N];
+    /// Transposes 128 x 128 bits: bit `j` of block `i` becomes bit `i` of block `j`.
+    #[inline(always)]
+    fn transpose(self, square: &mut [Block; ROWS]) {
+        exchange_squares(square);
+    }
 }
 
 #[cfg(test)]

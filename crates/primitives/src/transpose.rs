@@ -14,8 +14,6 @@ pub const ROWS: usize = 128;
 /// *Shape*: row `i` is `rows[i * n / 8..][..n / 8]` for `n = columns.len()`, a multiple of 128; bit `j` of a row is bit
 /// `j % 8` of its byte `j / 8`.
 ///
-/// *Source*: Eklundh 1972 (seven rounds of exchanging squares of halving size).
-///
 /// # Panics
 /// If the shape is wrong.
 pub fn transpose(rows: &[u8], columns: &mut [Block]) {
@@ -41,21 +39,25 @@ impl Kernel for Transpose<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<E: Engine>(self, _engine: E) {
+    fn run<E: Engine>(self, e: E) {
         let row_bytes = self.columns.len() / 8;
         for (square, columns) in self.columns.as_chunks_mut::<ROWS>().0.iter_mut().enumerate() {
             for (i, block) in columns.iter_mut().enumerate() {
                 let bytes = self.rows[i * row_bytes + square * 16..].first_chunk().copied().unwrap_or_default();
                 *block = Block::from_bytes(bytes);
             }
-            transpose_square(bytemuck::cast_mut(columns));
+            e.transpose(columns);
         }
     }
 }
 
-/// Transposes 128 x 128 bits; in each row the low half comes first.
+/// Transposes 128 x 128 bits.
+///
+/// *Source*: Eklundh 1972 (seven rounds of exchanging squares of halving size).
 #[inline(always)]
-fn transpose_square(rows: &mut [[u64; 2]; ROWS]) {
+pub(crate) fn exchange_squares(blocks: &mut [Block; ROWS]) {
+    // In each row the low half comes first.
+    let rows: &mut [[u64; 2]; ROWS] = bytemuck::cast_mut(blocks);
     for pair in 0..ROWS / 2 {
         let (low, high) = (rows[pair], rows[pair + 64]);
         rows[pair] = [low[0], high[0]];

@@ -3,9 +3,9 @@
 use std::arch::x86_64::*;
 
 use super::{Engine, LANES};
-use crate::{backend::Kernel, block::Block};
+use crate::{backend::Kernel, block::Block, transpose::ROWS};
 
-/// A proof that the processor has VAES, AVX-512 (F, BW, DQ, VL) and what the AES-NI engine needs.
+/// A proof that the processor has VAES, AVX-512 (F, BW, DQ, VL, VBMI), GFNI and what the AES-NI engine needs.
 #[derive(Clone, Copy)]
 pub(crate) struct Vaes(());
 
@@ -24,7 +24,9 @@ impl Vaes {
             && is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl");
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512vbmi")
+            && is_x86_feature_detected!("gfni");
         found.then_some(Vaes(()))
     }
 
@@ -32,7 +34,7 @@ impl Vaes {
     ///
     /// # Safety
     /// The processor has the features that [`Vaes::detect`] looks for.
-    #[target_feature(enable = "aes,avx2,bmi1,bmi2,vaes,avx512f,avx512bw,avx512dq,avx512vl")]
+    #[target_feature(enable = "aes,avx2,bmi1,bmi2,vaes,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,gfni")]
     pub(crate) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
         kernel.run(Vaes(()))
     }
@@ -268,6 +270,82 @@ impl Engine for Vaes {
         round_of_each::<N, P, false>(c9, &mut keys, &mut x);
         round_of_each::<N, P, true>(c10, &mut keys, &mut x);
         x
+    }
+
+    /// Squares of 8 x 8 bits are transposed by one instruction for eight of them; the rest is moving bytes.
+    #[inline(always)]
+    fn transpose(self, square: &mut [Block; ROWS]) {
+        let vectors = square.as_chunks_mut::<LANES>().0;
+        // Of columns `64 half..`, for every eight rows the eight squares.
+        let mut squares = [[self.splat(Block::ZERO); ROWS / 8]; 2];
+        for (eight, rows) in vectors.as_chunks::<2>().0.iter().enumerate() {
+            for half in 0..2 {
+                let rows = move_bytes(self.load(&rows[0]), self.load(&rows[1]), &INTO_SQUARES[half]);
+                // The bytes of a square are a matrix, last row first, by which each byte of one bit is multiplied.
+                squares[half][eight] =
+                    have! { _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(ONE_BIT_EACH), rows) };
+            }
+        }
+        for (squares, vectors) in squares.iter().zip(vectors.chunks_exact_mut(ROWS / LANES / 2)) {
+            let [mut left, mut right] = [[self.splat(Block::ZERO); 8]; 2];
+            left.copy_from_slice(&squares[..8]);
+            right.copy_from_slice(&squares[8..]);
+            exchange_words(&mut left);
+            exchange_words(&mut right);
+            for (column, rows) in vectors.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+                for half in 0..2 {
+                    rows[half] = self.store(move_bytes(left[column], right[column], &INTO_ROWS[half]));
+                }
+            }
+        }
+    }
+}
+
+/// Bytes of one bit each, the lowest first.
+const ONE_BIT_EACH: i64 = i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]);
+/// From the bytes of eight rows those of a half's squares, each last row first.
+const INTO_SQUARES: [[u8; 64]; 2] = [places(112, 1, 8, -16), places(120, 1, 8, -16)];
+/// From the bytes of sixteen squares those of a half of the eight rows that they are in.
+const INTO_ROWS: [[u8; 64]; 2] = [places(0, 1, 16, 8), places(4, 1, 16, 8)];
+
+/// So many places one `step` after the other; the next ones begin `next` behind where these did.
+const fn places(first: i32, next: i32, count: i32, step: i32) -> [u8; 64] {
+    let mut places = [0; 64];
+    let mut at = 0;
+    while at < 64 {
+        places[at as usize] = (first + at / count * next + at % count * step) as u8;
+        at += 1;
+    }
+    places
+}
+
+/// The bytes at these places of two vectors.
+#[inline(always)]
+fn move_bytes(a: __m512i, b: __m512i, places: &[u8; 64]) -> __m512i {
+    have! { _mm512_permutex2var_epi8(a, _mm512_loadu_si512(places.as_ptr().cast()), b) }
+}
+
+/// Transposes 8 x 8 words, as [`exchange_squares`](crate::transpose::exchange_squares) does with bits.
+#[inline(always)]
+fn exchange_words(x: &mut [__m512i; 8]) {
+    have! {
+        let [upper, lower] = [_mm512_set_epi64(11, 10, 9, 8, 3, 2, 1, 0), _mm512_set_epi64(15, 14, 13, 12, 7, 6, 5, 4)];
+        for i in 0..4 {
+            let (u, l) = (x[i], x[i + 4]);
+            x[i] = _mm512_permutex2var_epi64(u, upper, l);
+            x[i + 4] = _mm512_permutex2var_epi64(u, lower, l);
+        }
+        let [upper, lower] = [_mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0), _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2)];
+        for i in [0, 1, 4, 5] {
+            let (u, l) = (x[i], x[i + 2]);
+            x[i] = _mm512_permutex2var_epi64(u, upper, l);
+            x[i + 2] = _mm512_permutex2var_epi64(u, lower, l);
+        }
+        for i in [0, 2, 4, 6] {
+            let (u, l) = (x[i], x[i + 1]);
+            x[i] = _mm512_unpacklo_epi64(u, l);
+            x[i + 1] = _mm512_unpackhi_epi64(u, l);
+        }
     }
 }
 
