@@ -27,7 +27,7 @@ const STATE: &str = "lego";
 const MEMORY_BYTES: usize = 32 << 20;
 
 /// The gates of a run are read at once if they take no more bytes in the store. Tests have few.
-const WHOLE_BYTES: u64 = if cfg!(test) { 30_000 } else { 192 << 20 };
+const WHOLE_BYTES: u64 = if cfg!(test) { 30_000 } else { 640 << 20 };
 
 /// A party's store.
 pub(super) struct Pool {
