@@ -5,7 +5,7 @@ use std::ops::{BitAnd, BitXor, BitXorAssign};
 use bytemuck::{Pod, Zeroable};
 use garblet_primitives::{Aes128, Block, ROWS as SQUARE, gf128, transpose};
 use subtle::{Choice, ConstantTimeEq};
-use zeroize::{DefaultIsZeroes, Zeroize, ZeroizeOnDrop};
+use zeroize::{DefaultIsZeroes, Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::code::{Code, MESSAGE_BITS, Parity};
 
@@ -51,16 +51,19 @@ impl Word {
     }
 
     pub(crate) fn write(&self, code: Code, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&bytemuck::bytes_of(self)[..Word::bytes(code)]);
+        // What has a known length takes a few instructions; of what is left there is little.
+        let [low, middle, high] = self.0;
+        [low, middle].iter().for_each(|block| bytes.extend_from_slice(&block.to_bytes()));
+        let high = high.to_u128();
+        bytes.extend((0..Word::bytes(code) - 2 * size_of::<Block>()).map(|at| (high >> (8 * at)) as u8));
     }
 
     /// The word of bytes on the wire; what is missing is zero.
     pub(crate) fn read(bytes: &[u8]) -> Self {
-        let mut word = Word::default();
-        let all = bytemuck::bytes_of_mut(&mut word);
-        let len = bytes.len().min(all.len());
-        all[..len].copy_from_slice(&bytes[..len]);
-        word
+        let (blocks, rest) = bytes.as_chunks();
+        let last = rest.iter().rev().fold(0, |sum, &byte| sum << 8 | u128::from(byte));
+        let mut blocks = blocks.iter().map(|&block| Block::from_bytes(block)).chain([Block::from_u128(last)]);
+        Word(std::array::from_fn(|_| blocks.next().unwrap_or_default()))
     }
 }
 
@@ -127,9 +130,10 @@ impl Rows {
     /// Words that stand one by one, the last square filled up with zeros.
     pub(crate) fn of(words: &[Word]) -> Self {
         let mut rows = Rows::words(words.len().div_ceil(SQUARE));
+        let mut room = Zeroizing::new([Block::ZERO; 2 * SQUARE]);
         for (at, words) in words.chunks(SQUARE).enumerate() {
             for part in 0..PARTS {
-                rows.put_square(part, at, words.iter().map(|word| word.0[part]));
+                rows.put_square(part, at, words.iter().map(|word| word.0[part]), &mut room[..]);
             }
         }
         rows
@@ -138,20 +142,27 @@ impl Rows {
     /// Messages that stand one by one, the last square filled up with zeros.
     pub(crate) fn of_messages(messages: &[Block]) -> Self {
         let mut rows = Rows::messages(messages.len().div_ceil(SQUARE));
+        let mut room = Zeroizing::new([Block::ZERO; 2 * SQUARE]);
         for (at, messages) in messages.chunks(SQUARE).enumerate() {
-            rows.put_square(0, at, messages.iter().copied());
+            rows.put_square(0, at, messages.iter().copied(), &mut room[..]);
         }
         rows
     }
 
-    fn put_square(&mut self, part: usize, at: usize, columns: impl Iterator<Item = Block>) {
-        let [mut across, mut along] = [[Block::ZERO; SQUARE]; 2];
+    /// Puts a square of columns, the last ones of which may be missing, across `room`.
+    fn put_square(
+        &mut self,
+        part: usize,
+        at: usize,
+        columns: impl ExactSizeIterator<Item = Block>,
+        room: &mut [Block],
+    ) {
+        let (across, along) = room.split_at_mut(SQUARE);
+        across[columns.len()..].fill(Block::ZERO);
         across.iter_mut().zip(columns).for_each(|(into, column)| *into = column);
-        transpose(bytemuck::cast_slice(&across), &mut along);
+        transpose(bytemuck::cast_slice(across), along);
         let rows = self.blocks[part * SQUARE * self.squares..].chunks_exact_mut(self.squares);
-        rows.zip(along).for_each(|(row, block)| row[at] = block);
-        across.zeroize();
-        along.zeroize();
+        rows.zip(along).for_each(|(row, &mut block)| row[at] = block);
     }
 
     /// The message rows of words, and the others.
