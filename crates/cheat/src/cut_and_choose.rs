@@ -37,11 +37,11 @@ pub enum GarblerDeviation {
         wire: usize,
     },
     /// Gives a label for its own input that is none.
-    UncommittedLabel,
-    /// Spoils both commitments to its first label.
-    WrongCommitment,
-    /// Flips the first decoding bit of the hash of its input.
-    WrongHashBit,
+    NoLabel,
+    /// Spoils the digest of the labels of the hash of its input.
+    WrongHashDigest,
+    /// Tells another hash of its input, and makes all circuits by it.
+    WrongHash,
     /// Flips the decoding bit of the first output.
     WrongDecodingBit,
     /// Gives another seed than the circuit was made from.
@@ -63,13 +63,13 @@ impl GarblerDeviation {
         (GarblerDeviation::OtherInput, None, Some(Check::GarblerInput)),
         (GarblerDeviation::SpoiledLabel { wire: 0, branch: false }, Some(Check::LabelOfSeed), None),
         (GarblerDeviation::SwappedLabels { wire: 1 }, Some(Check::LabelOfSeed), None),
-        (GarblerDeviation::UncommittedLabel, None, Some(Check::GarblerLabel)),
-        (GarblerDeviation::WrongCommitment, Some(Check::CircuitOfSeed), Some(Check::GarblerLabel)),
-        (GarblerDeviation::WrongHashBit, Some(Check::CircuitOfSeed), Some(Check::GarblerInput)),
+        (GarblerDeviation::NoLabel, None, Some(Check::GarblerInput)),
+        (GarblerDeviation::WrongHashDigest, Some(Check::CircuitOfSeed), Some(Check::GarblerInput)),
+        (GarblerDeviation::WrongHash, None, Some(Check::GarblerInput)),
         (GarblerDeviation::WrongDecodingBit, Some(Check::CircuitOfSeed), None),
         (GarblerDeviation::WrongSeed, Some(Check::CircuitOfSeed), None),
         (GarblerDeviation::OtherProgram, Some(Check::CircuitOfSeed), None),
-        (GarblerDeviation::ReplayedHead, Some(Check::CircuitOfSeed), Some(Check::GarblerLabel)),
+        (GarblerDeviation::ReplayedHead, Some(Check::CircuitOfSeed), Some(Check::GarblerInput)),
         (GarblerDeviation::WrongDigest, Some(Check::CircuitOfSeed), Some(Check::CommittedCircuit)),
         (GarblerDeviation::OtherThanDigest, None, Some(Check::CommittedCircuit)),
     ];
@@ -196,11 +196,10 @@ impl Conduct<Step> for CheatingGarbler {
                     let (zero, one) = bytes[32 * wire..][..32].split_at_mut(16);
                     zero.swap_with_slice(one);
                 }
-                (D::UncommittedLabel, Step::GarblerLabels) => bytes[7] ^= 1,
+                (D::NoLabel, Step::GarblerLabels) => bytes[7] ^= 1,
                 // Behind the hash seed.
-                (D::WrongCommitment, Step::Head) => [16, 48].map(|at| bytes[at] ^= 1).iter().for_each(|()| ()),
-                // The decoding bits are the last block.
-                (D::WrongHashBit, Step::Head) => bytes[bytes.len() - 16] ^= 1,
+                (D::WrongHashDigest, Step::Head) => bytes[16] ^= 1,
+                (D::WrongHash, Step::InputHash) => bytes[0] ^= 1,
                 (D::WrongDecodingBit, Step::Tail) => bytes[0] ^= 1,
                 (D::WrongSeed, Step::Seed) => bytes[0] ^= 1,
                 (D::ReplayedHead, Step::Head) if circuit > 0 => bytes.copy_from_slice(&self.heads[&(circuit - 1)]),

@@ -132,7 +132,7 @@ fn no_check_is_without_a_deviation() {
     let here = here.chain(EvaluatorDeviation::ALL.iter().map(|(_, check)| *check));
     let supersets = SupersetDeviation::ALL.iter().flat_map(|(_, checked, other)| [*checked, *other]).flatten();
     let covered: Vec<Check> = here.chain(supersets).collect();
-    let of_covert = [Check::OtOfSeed, Check::Witness, Check::OutputLabels];
+    let of_covert = [Check::OtOfSeed, Check::Witness, Check::GarblerLabel, Check::OutputLabels];
     let elsewhere = [&of_covert[..], &lego::CHECKS].concat();
     for check in Check::ALL.iter().filter(|check| !elsewhere.contains(check)) {
         assert!(covered.contains(check), "no deviation trips {check:?}");

@@ -55,8 +55,8 @@ checks! {
     CommittedCircuit = "the circuit that it sent is not the one that it committed to",
     /// The garbler's labels for an evaluated circuit are among those that it committed to.
     GarblerLabel = "a label for its own input is not one that it committed to",
-    /// The garbler's input is the same in every evaluated circuit.
-    GarblerInput = "its own input is not the same in every circuit",
+    /// The garbler's labels for every evaluated circuit are labels, and for an input with the hash that it told.
+    GarblerInput = "its labels for its own input are not those of the input whose hash it told",
     /// What is opened of a superset fits its commitments.
     SupersetOpening = "what it opened of a superset of commitments does not fit them",
     /// The two sets of a wire are for the two values.

@@ -21,7 +21,7 @@ use crate::{
 /// |---|---|---|
 /// | setup | hello, 32, base OT messages | hello, 32, base OT messages, tags of trees |
 /// | prepare | 16 | checked OT extension by `m + s`, 16, s/8 |
-/// | online | s (16 (2 m + n + 1) + 32) + e (16 + 64 n + \[h\] + T + \[m1\]) | n1/8, 16, s/8, t/8 |
+/// | online | s (16 (2 m + n + 1) + 32) + h/8 + e (48 + T + \[m1\]) | n1/8, 16, s/8, t/8 |
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello; 2]) -> Communication {
     let peer = if party == GARBLER { EVALUATOR } else { GARBLER };
     Communication {
@@ -46,7 +46,7 @@ fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello; 2]) -> u64 {
         (Phase::Online, true) => {
             let blocks = plan.circuits() * plan.key_blocks() + plan.sent_circuits() * plan.blueprint().circuit_blocks();
             let form = match plan.config().form {
-                Form::Oblivious => (plan.circuits() * DIGEST_BYTES) as u64,
+                Form::Oblivious => packed(plan.blueprint().hash_rows()) + (plan.circuits() * DIGEST_BYTES) as u64,
                 Form::Lp07 => lp07_bytes(plan, GARBLER),
             };
             16 * blocks as u64 + form
@@ -86,7 +86,7 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
         (Phase::Build, _) => 0,
         // For the challenge and for the split, or for both messages of the coins; for its output.
         (Phase::Online, true) => 3 - u64::from(plan.message_bits() == 0),
-        // For the keys, for the digests and for the circuits; or for the circuits, for the garbler's share of the coins and for what it opens.
+        // For the keys, for the hash and for the circuits; or for the circuits, for the garbler's share of the coins and for what it opens.
         (Phase::Online, false) => 3,
     }
 }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     binding::SessionId,
-    bulk::{receive_blocks, send_blocks},
+    bulk::{receive_bits, receive_blocks, send_blocks},
     checks::{Cheating, Check, LastMessageSent, Majority, Unverified},
     conduct::{Conduct, Honest},
     encoding::Encoding,
@@ -25,7 +25,7 @@ use crate::{
     phase::Phase,
     role::Role,
     security::Security,
-    seeded::{Buffers, Part, Shared, Split, digests::DIGEST_BYTES, lanes, wires::Pads},
+    seeded::{Buffers, InputHash, Part, Shared, Split, digests::DIGEST_BYTES, lanes, wires::Pads},
     session::Session,
     workers::{self, Work},
 };
@@ -133,7 +133,7 @@ impl<C: Conduct<Step>> Role for Evaluator<C> {
 }
 
 impl<C: Conduct<Step>> Evaluator<C> {
-    /// Steps 5 to 7. Circuits to be checked are made again from the moment that the matrix is known, on threads of their own.
+    /// Steps 5 to 7. Circuits to be checked are made again from the moment that the hash is known, on threads of their own.
     async fn challenge(
         &mut self,
         session: &mut Session,
@@ -146,8 +146,10 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let mut challenge = [session.rng().next_block()];
         self.conduct.touch(Step::Challenge, 0, bytemuck::cast_slice_mut(&mut challenge));
         send_blocks(session, &challenge).await?;
-        session.channel().flush().await?;
-        let shared = Shared::new(run.place(GARBLER, Step::Head as u8), self.plan.blueprint(), encoding, challenge[0]);
+        let hash = self.plan.universal_hash(challenge[0]);
+        let value = receive_bits(session, hash.rows()).await?;
+        let labels = run.place(GARBLER, Step::Head as u8);
+        let shared = Shared { labels, encoding, hash: InputHash::new(hash, value) };
         let (digests, buffers) = (run.place(GARBLER, Step::CircuitDigest as u8), Buffers::default());
         let plan = self.plan.clone();
         let examining = Arc::new(Examining { plan, shared, digests, keys, choices, buffers });
@@ -291,12 +293,12 @@ fn begin_remakes(examining: &Arc<Examining>, split: &Split, workers: usize) -> V
 }
 
 /// Step 7: checked circuits have the digests of what their seeds give, and fit the own labels; evaluated ones are those whose digests
-/// came, the garbler's labels in them are among those committed to, and stand for the same input everywhere.
+/// came, and the garbler's labels in them have the sums that are labels of its hash.
 ///
 /// None of this depends on the evaluator's input, see [`Check::LabelOfSeed`].
 fn verify(
     digests: &[[u8; DIGEST_BYTES]],
-    mut evaluated: Vec<Examination>,
+    evaluated: Vec<Examination>,
     remade: &[Remade],
 ) -> Result<CircuitsVerified, Cheating> {
     let cheating = |check, circuit: usize| Cheating::new(check, format!("circuit {circuit}"));
@@ -308,17 +310,11 @@ fn verify(
             return Err(cheating(Check::LabelOfSeed, remade.circuit));
         }
     }
-    evaluated.sort_by_key(|examination| examination.circuit);
     if let Some(other) = evaluated.iter().find(|e| digests.get(e.circuit) != Some(&e.digest)) {
         return Err(cheating(Check::CommittedCircuit, other.circuit));
     }
-    for pair in evaluated.windows(2) {
-        if pair[0].hash != pair[1].hash && pair.iter().all(|examination| examination.garbler_labels_fit) {
-            return Err(cheating(Check::GarblerInput, pair[1].circuit));
-        }
-    }
     match evaluated.iter().find(|examination| !examination.garbler_labels_fit) {
-        Some(examination) => Err(cheating(Check::GarblerLabel, examination.circuit)),
+        Some(examination) => Err(cheating(Check::GarblerInput, examination.circuit)),
         None => Ok(CircuitsVerified(evaluated.into_iter().map(|e| Unverified::new(e.outputs)).collect())),
     }
 }

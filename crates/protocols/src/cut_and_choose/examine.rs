@@ -31,10 +31,8 @@ pub(crate) struct Examination {
     pub(crate) circuit: usize,
     /// Of all its parts.
     pub(crate) digest: [u8; DIGEST_BYTES],
-    /// Whether the garbler's labels are among those that it committed to.
+    /// Whether the garbler's labels have the labels of the hash of its input.
     pub(crate) garbler_labels_fit: bool,
-    /// The hash of the garbler's input.
-    pub(crate) hash: Bits,
     /// The evaluator's outputs. *Secret*: whether they are right.
     pub(crate) outputs: Bits,
 }
@@ -144,7 +142,7 @@ impl<'e> Lane<'e> {
     /// Takes the tail again: decodes the outputs.
     fn finish(self, tail: &[Block]) -> Examination {
         let circuit = self.evaluation.circuit();
-        let Evaluated { garbler_labels_fit, hash, outputs, labels: _ } = self.evaluation.finish(tail);
-        Examination { circuit, digest: self.hash.finish(), garbler_labels_fit, hash, outputs }
+        let Evaluated { garbler_labels_fit, outputs, labels: _ } = self.evaluation.finish(tail);
+        Examination { circuit, digest: self.hash.finish(), garbler_labels_fit, outputs }
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     role::Role,
     security::Security,
     seeded::{
-        Blueprint, Garbling, Part, Secrets, Shared, Split, ToGarble,
+        Blueprint, Garbling, InputHash, Part, Secrets, Shared, Split, ToGarble,
         digests::{self, DIGEST_BYTES},
         wires::{self, Pads},
     },
@@ -46,10 +46,10 @@ pub struct GarblerPrepared {
 }
 
 impl GarblerPrepared {
-    /// What the circuits of the run have in common, for a hash of that seed.
-    pub(super) fn shared(&self, plan: &Plan, challenge: Block) -> Shared {
+    /// What the circuits of the run have in common, with that hash of the garbler's input.
+    pub(super) fn shared(&self, plan: &Plan, hash: InputHash) -> Shared {
         let labels = self.run.place(GARBLER, Step::Head as u8);
-        Shared::new(labels, plan.blueprint(), plan.encoding(self.encoding_seed), challenge)
+        Shared { labels, encoding: plan.encoding(self.encoding_seed), hash }
     }
 }
 
@@ -124,7 +124,7 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
         session.rng().fill_blocks(&mut seeds);
         self.send_keys(session, &prepared, &seeds, &input).await?;
         match self.plan.config().form {
-            Form::Oblivious => self.circuits_on_challenge(session, &prepared, &seeds).await?,
+            Form::Oblivious => self.circuits_on_challenge(session, &prepared, &seeds, &input).await?,
             Form::Lp07 => lp07::garble(self, session, &prepared, &seeds, &input).await?,
         }
         self.receive_output(session, key).await
@@ -149,15 +149,28 @@ impl<C: Conduct<Step>> Garbler<C> {
         session: &mut Session,
         prepared: &GarblerPrepared,
         seeds: &[Block],
+        input: &Bits,
     ) -> Result<(), ProtocolError> {
-        let mut challenge = [Block::ZERO];
-        receive_blocks(session, &mut challenge).await?;
-        let shared = Arc::new(prepared.shared(&self.plan, challenge[0]));
+        let hash = self.answer_challenge(session, input).await?;
+        let shared = Arc::new(prepared.shared(&self.plan, hash));
         let all = self.all_circuits(seeds)?;
         self.send_digests(session, prepared, all.clone(), &shared).await?;
         let split = self.told_split(session).await?;
         let evaluated = all.into_iter().filter(|of| !split.is_checked(of.circuit)).collect();
         self.send_circuits(session, shared, evaluated).await
+    }
+
+    /// Step 5: the hash of the own input.
+    async fn answer_challenge(&mut self, session: &mut Session, input: &Bits) -> Result<InputHash, ProtocolError> {
+        let mut challenge = [Block::ZERO];
+        receive_blocks(session, &mut challenge).await?;
+        let hash = self.plan.universal_hash(challenge[0]);
+        let mut bytes = hash.of(input).to_bytes();
+        self.conduct.touch(Step::InputHash, 0, &mut bytes);
+        session.channel().send_bytes(&bytes).await?;
+        session.channel().flush().await?;
+        let value = Bits::from_bytes(&bytes).slice(0, hash.rows());
+        Ok(InputHash::new(hash, value))
     }
 
     /// Step 6a: what stands for the circuits until the evaluator tells which it evaluates. All workers garble them for nothing else.

@@ -19,11 +19,11 @@
 //! | prepare | 2 | `m + s` random OTs ([`Garbler::prepare`](crate::Role::prepare)) | chooses `e` circuits; corrects its last `s` choices so that a one checks; draws the encoding |
 //! | online | 3 | draws a pad and a key for its output, `h` bits that hide the hash, a seed for each circuit | corrects its first `n1` choices, so that all `m` encode its input |
 //! | online | 4 | for each circuit: both labels of the `m` wires, its own `n0 + h` labels, the seed, each encrypted with the pad of its OT | decrypts what it chose |
-//! | online | 5 | | sends the matrix of the hash |
-//! | online | 6a | garbles every circuit and sends a digest of it: commitments to its labels, decoding bits of the hash, tables, decoding bits | begins to make the circuits that it checks again from their seeds |
+//! | online | 5 | sends the hash of its input | sends the matrix of the hash |
+//! | online | 6a | garbles every circuit and sends a digest of it: a digest of the labels of the hash, tables, decoding bits | begins to make the circuits that it checks again from their seeds |
 //! | online | 6b | aborts unless `e` circuits are to be evaluated | has all digests, and tells which circuits it checks |
 //! | online | 6c | garbles the circuits to be evaluated again and sends them | evaluates and hashes them as they come |
-//! | online | 7 | | aborts unless checked circuits have the digests of what their seeds give, its labels fit them, evaluated circuits have their digests, the garbler's labels in them are committed ones and all hashes are equal |
+//! | online | 7 | | aborts unless checked circuits have the digests of what their seeds give, its labels fit them, evaluated circuits have their digests, and the garbler's labels in them add up to the labels of the hash |
 //! | online | 8 | | takes what most evaluated circuits gave |
 //! | online | 9 | aborts unless the tag is right; unmasks its output | sends the garbler's masked output with its tag |
 //!
@@ -41,7 +41,9 @@
 //! - The hash is hidden by `h` bits of the garbler that are added to it, in place of `2 h + log h` bits that are hashed with the
 //!   input: the same collisions, perfect hiding, fewer wires.
 //! - Step 4 comes before step 5, so that the garbler's labels, and with them its input, are fixed before the matrix is known, and no
-//!   commitments to chosen labels are needed. The evaluator alone draws the matrix: it protects the evaluator alone, and the garbler's
+//!   commitments to chosen labels are needed. Nor are commitments to both labels of each wire: the garbler tells the hash, and a digest of the
+//!   labels of its `h` bits is in each circuit. Labels that are none would have to add up to those, which has the probability that another
+//!   input has its hash. The evaluator alone draws the matrix: it protects the evaluator alone, and the garbler's
 //!   input is hidden whatever the matrix is.
 //! - The hash and the encoding are sums of labels outside the circuit, made by both parties alike.
 //! - The garbler's output is masked and authenticated inside the circuit, in place of a proof about output labels that takes more
@@ -123,7 +125,7 @@ pub enum Step {
     Seed,
     /// The evaluator's matrix.
     Challenge,
-    /// Hash seed, commitments, decoding bits of the hash.
+    /// Hash seed, commitments, the digest of the labels of the hash.
     Head,
     /// A piece of the tables.
     Tables,
@@ -149,6 +151,8 @@ pub enum Step {
     CircuitDigest,
     /// Which circuits are checked.
     ToldSplit,
+    /// The hash of the garbler's input.
+    InputHash,
 }
 
 impl Step {

@@ -17,7 +17,7 @@ use crate::{
     error::ProtocolError,
     interface::{self, EVALUATOR, GARBLER},
     security::Security,
-    seeded::{Blueprint, Committed, MATRIX_SEED, Published, refused_hash},
+    seeded::{Blueprint, Committed, MATRIX_SEED, Published, UniversalHash, refused_hash},
 };
 
 /// A program made ready for `cut-and-choose`.
@@ -53,7 +53,7 @@ impl Plan {
         };
         let bits = interface::input_bits(&program, EVALUATOR);
         let oblivious = config.form == Form::Oblivious;
-        let committed = Committed { garbler: oblivious, evaluator: !oblivious };
+        let committed = Committed { garbler: false, evaluator: !oblivious };
         let wires = encoded_wires(&config, bits);
         let mut blueprint = Blueprint::new(program, config.garbling, committed, config.hash_rows(), wires);
         if let Some(method) = config.published {
@@ -155,6 +155,13 @@ impl Plan {
     /// The encoding of the evaluator's input, for a seed of the evaluator, which the published schemes have no use for.
     pub(crate) fn encoding(&self, seed: Block) -> Encoding {
         encoding(&self.config, self.evaluator_bits(), seed)
+    }
+
+    /// The hash of the garbler's input that belongs to a challenge.
+    ///
+    /// *Unique*: the evaluator draws the challenge after the garbler's labels are fixed.
+    pub(crate) fn universal_hash(&self, challenge: Block) -> UniversalHash {
+        UniversalHash::new(self.blueprint.hash_rows(), self.blueprint.garbler_inputs(), challenge)
     }
 
     /// Bits of the evaluator's input.

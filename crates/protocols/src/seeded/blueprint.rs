@@ -146,8 +146,8 @@ impl Blueprint {
     pub(crate) fn part_blocks(&self, part: usize) -> usize {
         let blocks = |bits: usize| bits.div_ceil(128);
         match part {
-            // The commitments to both labels of each wire, the decoding bits of the hash.
-            0 => self.hash_seed_blocks() + 4 * self.committed_wires() + blocks(self.hash_rows),
+            // The commitments to both labels of each wire, the digest of the labels of the hash.
+            0 => self.hash_seed_blocks() + 4 * self.committed_wires() + 2 * usize::from(self.hash_rows > 0),
             _ => match self.table_bytes(part) {
                 Some(bytes) => bytes.div_ceil(16),
                 None => blocks(self.evaluator_outputs()),

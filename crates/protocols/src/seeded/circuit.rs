@@ -6,24 +6,23 @@ use garblet_ot::Choices;
 use garblet_primitives::{Block, Delta, Prg};
 use zeroize::Zeroizing;
 
-use super::{blueprint::Blueprint, consistency::UniversalHash, published::Published};
+use super::{blueprint::Blueprint, consistency::InputHash, published::Published};
 use crate::{binding::Place, encoding::Encoding, interface};
 
 /// What both parties know in common about all circuits of a run.
 pub(crate) struct Shared {
-    /// Where commitments to labels belong.
+    /// Where commitments to labels belong. *Unique*: they and digests of labels are all that is hashed there.
     pub(crate) labels: Place,
     /// The encoding of the evaluator's input.
     pub(crate) encoding: Encoding,
     /// The hash of the garbler's input.
-    pub(crate) hash: UniversalHash,
+    pub(crate) hash: InputHash,
 }
 
 impl Shared {
-    /// *Unique*: commitments to labels are all that is hashed at `labels`.
-    pub(crate) fn new(labels: Place, blueprint: &Blueprint, encoding: Encoding, challenge: Block) -> Self {
-        let hash = UniversalHash::new(blueprint.hash_rows(), blueprint.garbler_inputs(), challenge);
-        Shared { labels, encoding, hash }
+    /// The digest of the labels that the hash of the garbler's input has in circuit `circuit`.
+    pub(crate) fn hash_digest(&self, circuit: usize, sums: &[Block]) -> [Block; 2] {
+        bytemuck::cast(self.labels.at(circuit as u64).branch(1).digest(bytemuck::cast_slice(sums)))
     }
 
     /// The commitment to a label of wire `wire` of those committed to in circuit `circuit`. The label has 128 uniform bits, so it needs
@@ -233,7 +232,7 @@ fn garbler<'p>(blueprint: &'p Blueprint, shared: &Shared, secrets: &Secrets) -> 
     garble::Garbler::new(program, schedules, config, &secrets.delta, seeds, 0, inputs)
 }
 
-/// The hash seed, if there is one; for each wire the commitments to its labels; the decoding bits of the hash.
+/// The hash seed, if there is one; for each wire the commitments to its labels; the digest of the labels of the hash, if it has any.
 ///
 /// The garbler's labels are in the order of their select bits, the evaluator's in that of their values, see [`Committed`](super::Committed).
 fn head(blueprint: &Blueprint, shared: &Shared, circuit: usize, secrets: &Secrets) -> Vec<Block> {
@@ -247,13 +246,10 @@ fn head(blueprint: &Blueprint, shared: &Shared, circuit: usize, secrets: &Secret
     for (wire, labels) in garbler.chain(evaluator).enumerate() {
         blocks.extend(labels.map(|label| shared.commitment(circuit, wire, label)).as_flattened());
     }
-    blocks.extend(pack(&select_bits(&shared.hash.sums(&secrets.garbler))));
+    if blueprint.hash_rows() > 0 {
+        blocks.extend(shared.hash_digest(circuit, &shared.hash.expected(&secrets.garbler, &secrets.delta)));
+    }
     blocks
-}
-
-/// The select bits of labels.
-pub(crate) fn select_bits(labels: &[Block]) -> Bits {
-    labels.iter().map(|label| label.lsb()).collect()
 }
 
 /// Bits in blocks, the rest of the last one zero.

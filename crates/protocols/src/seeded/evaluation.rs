@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use super::{
     blueprint::Blueprint,
-    circuit::{Shared, select_bits, unpack},
+    circuit::{Shared, unpack},
 };
 use crate::interface;
 
@@ -29,7 +29,6 @@ pub(crate) struct Evaluation<'e> {
     labels: InputLabels<'e>,
     part: usize,
     garbler_labels_fit: bool,
-    hash: Bits,
     tables: Tables<'e>,
 }
 
@@ -44,10 +43,8 @@ enum Tables<'e> {
 
 /// What came out of a circuit.
 pub(crate) struct Evaluated {
-    /// Whether the garbler's labels are among those that it committed to.
+    /// Whether the garbler's labels are among those that it committed to, and have the labels of the hash.
     pub(crate) garbler_labels_fit: bool,
-    /// The hash of the garbler's input.
-    pub(crate) hash: Bits,
     /// The evaluator's outputs. *Secret*: whether they are right.
     pub(crate) outputs: Bits,
     /// The labels of all outputs, in program order.
@@ -57,8 +54,7 @@ pub(crate) struct Evaluated {
 impl<'e> Evaluation<'e> {
     /// Circuit number `circuit`, of which nothing has come yet.
     pub(crate) fn new(blueprint: &'e Blueprint, shared: &'e Shared, circuit: usize, labels: InputLabels<'e>) -> Self {
-        let (part, garbler_labels_fit, hash) = (0, false, Bits::default());
-        Evaluation { blueprint, shared, circuit, labels, part, garbler_labels_fit, hash, tables: Tables::Awaited }
+        Evaluation { blueprint, shared, circuit, labels, part: 0, garbler_labels_fit: false, tables: Tables::Awaited }
     }
 
     /// The circuit's number.
@@ -97,23 +93,24 @@ impl<'e> Evaluation<'e> {
         Ok(())
     }
 
-    /// Takes the head: checks the garbler's labels, hashes its input and begins to evaluate.
+    /// Takes the head: checks the garbler's labels and begins to evaluate.
     fn begin(&mut self, head: &[Block]) {
         let Evaluation { blueprint, shared, labels, .. } = *self;
         let (hash_seed, rest) = head.split_at(blueprint.hash_seed_blocks());
-        let (commitments, decoding) = rest.split_at(4 * blueprint.committed_wires());
+        let (commitments, digest) = rest.split_at(4 * blueprint.committed_wires());
         // Where something else binds the garbler's input, its labels were looked at before.
         let bound = if blueprint.committed().garbler { labels.garbler } else { &[] };
         let pairs = bound.iter().zip(commitments.as_chunks::<4>().0).enumerate();
-        let fit = pairs.fold(Choice::from(1), |fit, (wire, (&label, committed))| {
+        let mut fit = pairs.fold(Choice::from(1), |fit, (wire, (&label, committed))| {
             let second = label.lsb();
             let expected = [0, 1].map(|half| Block::select(second, committed[2 + half], committed[half]));
             let got = shared.commitment(self.circuit, wire, label);
             fit & got[0].ct_eq(&expected[0]) & got[1].ct_eq(&expected[1])
         });
+        if blueprint.hash_rows() > 0 {
+            fit &= shared.hash_digest(self.circuit, &shared.hash.sums(labels.garbler))[..].ct_eq(digest);
+        }
         self.garbler_labels_fit = fit.into();
-        let select = select_bits(&shared.hash.sums(labels.garbler));
-        self.hash = added(&select, &unpack(decoding, blueprint.hash_rows()));
         let Some(&hash_seed) = hash_seed.first() else { return };
         let own = Zeroizing::new(shared.encoding.sums(labels.own));
         let garbler = &labels.garbler[..blueprint.garbler_inputs()];
@@ -132,7 +129,7 @@ impl<'e> Evaluation<'e> {
         };
         let decoding = unpack(tail, self.blueprint.evaluator_outputs());
         let outputs = added(&self.blueprint.select_bits(&labels), &decoding);
-        Evaluated { garbler_labels_fit: self.garbler_labels_fit, hash: self.hash, outputs, labels }
+        Evaluated { garbler_labels_fit: self.garbler_labels_fit, outputs, labels }
     }
 }
 

@@ -29,6 +29,7 @@ pub(crate) mod wires;
 pub(crate) use blueprint::{Blueprint, Committed};
 pub(crate) use buffers::Buffers;
 pub(crate) use circuit::{OutputLabels, Secrets, Shared, Stream};
+pub(crate) use consistency::{InputHash, UniversalHash};
 pub(crate) use evaluation::{Evaluated, Evaluation, InputLabels};
 pub(crate) use garbling::{Garbling, Part, ToGarble};
 pub(crate) use published::{MATRIX_SEED, Published, refused_hash};

@@ -41,7 +41,10 @@ pub(super) use garbler::{GarblerWires, garble, prepare as prepare_garbler};
 use garblet_primitives::Block;
 
 use super::{GARBLER, Step, plan::Plan};
-use crate::{binding::SessionId, seeded::Shared};
+use crate::{
+    binding::SessionId,
+    seeded::{InputHash, Shared},
+};
 
 /// Bytes that say which circuit is evaluated.
 pub(super) const CHOSEN_BYTES: usize = 2;
@@ -49,5 +52,5 @@ pub(super) const CHOSEN_BYTES: usize = 2;
 /// What both parties know in common about all circuits of a run.
 fn shared(plan: &Plan, run: &SessionId, encoding_seed: Block) -> Shared {
     let encoding = plan.config().encoding_of(plan.evaluator_bits(), encoding_seed);
-    Shared::new(run.place(GARBLER, Step::Head as u8), plan.blueprint(), encoding, Block::ZERO)
+    Shared { labels: run.place(GARBLER, Step::Head as u8), encoding, hash: InputHash::none() }
 }

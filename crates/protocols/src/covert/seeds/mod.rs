@@ -16,7 +16,7 @@ use super::{GARBLER, Step, input_ot::InputOts, plan::Plan};
 use crate::{
     binding::{Place, SessionId},
     encoding::Encoding,
-    seeded::Shared,
+    seeded::{InputHash, Shared},
 };
 
 /// Bytes of a circuit's hash.
@@ -55,7 +55,7 @@ fn input_ots(plan: &Plan) -> InputOts {
 /// What both parties know in common about all circuits of a run.
 fn shared(plan: &Plan, run: &SessionId) -> Shared {
     let encoding = Encoding::plain(plan.evaluator_bits());
-    Shared::new(run.place(GARBLER, Step::Head as u8), plan.blueprint(), encoding, Block::ZERO)
+    Shared { labels: run.place(GARBLER, Step::Head as u8), encoding, hash: InputHash::none() }
 }
 
 /// Where the hash of a circuit belongs.

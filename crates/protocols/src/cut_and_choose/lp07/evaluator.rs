@@ -27,7 +27,7 @@ use crate::{
     encoding::Encoding,
     error::ProtocolError,
     interface::{EVALUATOR, GARBLER},
-    seeded::{Buffers, Secrets, Shared, lanes},
+    seeded::{Buffers, InputHash, Secrets, Shared, lanes},
     session::Session,
     workers::{self, Work},
 };
@@ -66,7 +66,7 @@ pub(in super::super) async fn examine<C: Conduct<Step>>(
     for (circuit, labels) in receive_openings(session, openings).await? {
         keys[circuit].garbler = labels;
     }
-    let shared = Shared::new(run.place(GARBLER, Step::Head as u8), plan.blueprint(), encoding, Block::ZERO);
+    let shared = Shared { labels: run.place(GARBLER, Step::Head as u8), encoding, hash: InputHash::none() };
     let (digests, buffers) = (run.place(GARBLER, Step::CircuitDigest as u8), Buffers::default());
     let examining = Arc::new(Examining { plan, shared, digests, keys, choices, buffers });
     check_and_evaluate(session.workers(), examining, challenge, circuits).await

@@ -20,7 +20,7 @@ use crate::{
     conduct::Conduct,
     error::ProtocolError,
     interface::{EVALUATOR, GARBLER},
-    seeded::Secrets,
+    seeded::{InputHash, Secrets},
     session::Session,
     workers::{self, Work},
 };
@@ -34,7 +34,7 @@ pub(in super::super) async fn garble<C: Conduct<Step>>(
     input: &Bits,
 ) -> Result<(), ProtocolError> {
     let plan = garbler.plan.clone();
-    let shared = Arc::new(prepared.shared(&plan, Block::ZERO));
+    let shared = Arc::new(prepared.shared(&plan, InputHash::none()));
     garbler.send_circuits(session, shared, garbler.all_circuits(seeds)?).await?;
     let maker = Arc::new(maker(garbler, session, &prepared.run, seeds, input)?);
     send_supersets(garbler, session, &maker).await?;
