@@ -3,6 +3,8 @@
 //! Bit `i` of a block as an integer is the coefficient of `x^i`: the natural order, not the reflected one of GCM.
 //! Addition is XOR. All operations are in constant time.
 
+use bytemuck::{Pod, Zeroable};
+
 use crate::block::Block;
 
 /// The element one.
@@ -10,7 +12,8 @@ pub const ONE: Block = Block::from_u128(1);
 
 /// A product of two elements before reduction: a polynomial of degree below 255. A sum of products (`^`)
 /// needs one reduction.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Pod, Zeroable)]
+#[repr(C)]
 pub struct Product {
     low: u128,
     high: u128,
@@ -120,6 +123,11 @@ pub fn inner_product(a: &[Block], b: &[Block]) -> Block {
 pub fn add_products(sums: &mut [Product], factor: Block, values: &[Block]) {
     assert_eq!(sums.len(), values.len(), "vectors of one length");
     #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("vpclmulqdq") && is_x86_feature_detected!("avx512bw") {
+        // SAFETY: the features were found; processors with the first have `pclmulqdq`.
+        return unsafe { add_products_vpclmul(sums, factor, values) };
+    }
+    #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("pclmulqdq") {
         // SAFETY: the feature was found.
         return unsafe { add_products_pclmul(sums, factor, values) };
@@ -168,6 +176,33 @@ fn inner_product_vpclmul(a: &[Block], b: &[Block]) -> Block {
     let [low, middle, high] = [sum(low), sum(middle), sum(high)];
     let quads = Product { low: low ^ middle << 64, high: high ^ middle >> 64 };
     (quads ^ sum_of_products_pclmul(rest_a, rest_b)).reduce()
+}
+
+/// Four products at a time.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "pclmulqdq,vpclmulqdq,avx512f,avx512bw")]
+fn add_products_vpclmul(sums: &mut [Product], factor: Block, values: &[Block]) {
+    use std::arch::x86_64::*;
+    let ((quads, rest), (quads_of_values, rest_of_values)) = (sums.as_chunks_mut::<4>(), values.as_chunks::<4>());
+    let factors = _mm512_broadcast_i32x4(bytemuck::cast(factor));
+    let first = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0);
+    let second = _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4);
+    for (sums, &values) in quads.iter_mut().zip(quads_of_values) {
+        let values: __m512i = bytemuck::cast(values);
+        let low = _mm512_clmulepi64_epi128::<0x00>(factors, values);
+        let high = _mm512_clmulepi64_epi128::<0x11>(factors, values);
+        let [middle, other] =
+            [_mm512_clmulepi64_epi128::<0x01>(factors, values), _mm512_clmulepi64_epi128::<0x10>(factors, values)];
+        let middle = _mm512_xor_si512(middle, other);
+        let low = _mm512_xor_si512(low, _mm512_bslli_epi128::<8>(middle));
+        let high = _mm512_xor_si512(high, _mm512_bsrli_epi128::<8>(middle));
+        let [a, b]: [__m512i; 2] = bytemuck::cast(*sums);
+        *sums = bytemuck::cast([
+            _mm512_xor_si512(a, _mm512_permutex2var_epi64(low, first, high)),
+            _mm512_xor_si512(b, _mm512_permutex2var_epi64(low, second, high)),
+        ]);
+    }
+    add_products_pclmul(rest, factor, rest_of_values);
 }
 
 #[cfg(target_arch = "x86_64")]

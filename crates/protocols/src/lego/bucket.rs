@@ -54,6 +54,14 @@ impl Buckets {
         self.authenticator_ends.push(self.authenticators.len());
     }
 
+    /// Makes room for so many buckets more, which have so many gates and authenticators.
+    pub(super) fn reserve(&mut self, buckets: usize, [gates, authenticators]: [usize; 2]) {
+        self.gates.reserve(gates);
+        self.authenticators.reserve(authenticators);
+        self.gate_ends.reserve(buckets);
+        self.authenticator_ends.reserve(buckets);
+    }
+
     pub(super) fn gates(&self, bucket: usize) -> &[BucketGate] {
         &self.gates[start(&self.gate_ends, bucket)..self.gate_ends[bucket]]
     }

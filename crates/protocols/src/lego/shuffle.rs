@@ -73,6 +73,7 @@ impl<T: Storable> Shuffle<T> {
     /// *Errors*: the disk's.
     pub(super) fn take(&mut self, count: usize, items: &mut Vec<T>) -> Result<(), ProtocolError> {
         let size = T::bytes(self.code);
+        items.reserve(count);
         for _ in 0..count {
             while self.next.is_empty() && self.read < self.bins {
                 self.bin = self.scratch.take(self.read)?;

@@ -333,6 +333,7 @@ fn join(
     transfers: &mut impl Iterator<Item = (Transfer, Watched)>,
 ) {
     let Some(buckets) = bucket_of(span.kind).map(|bucket| &mut pieces.buckets[bucket]) else { return };
+    buckets.reserve(span.buckets, span.components());
     for bucket in 0..span.buckets {
         let (gates, authenticators) = span.bucket(bucket, &gates, &authenticators);
         let opened = &opened[bucket * span.openings()..][..span.openings()];
