@@ -212,7 +212,7 @@ impl Instances {
         self.numbering.stride
     }
 
-    /// The outputs of a list of instances that ran side by side.
+    /// The outputs of a list of instances that ran side by side, instance after instance.
     fn put_outputs(&self, (labels, per_slot): (&[Block], usize), flip: Block, outputs: &mut [Block]) {
         let count = self.output_count();
         for number in 0..count {

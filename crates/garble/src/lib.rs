@@ -22,7 +22,7 @@ mod singles;
 pub use config::{CHUNK_ANDS, GarblingConfig, HashKind, SchemeKind, UnknownName};
 pub use evaluator::{EvaluateError, Evaluator};
 pub use garbler::{Garbler, Seeds};
-pub use garblet_primitives::Feed;
+pub use garblet_primitives::{Feed, Sources};
 pub use instances::{Group, InstanceEvaluator, InstanceGarbler, Instances, Numbering};
 pub use schedules::Schedules;
 pub use singles::{BucketEvaluator, GateBuckets, SingleGate, SingleGates};

@@ -1,7 +1,7 @@
 //! Instances garbled for themselves give the plain evaluator's answers, side by side or one by one.
 
 use garblet_circuit::{Circuit, Component, Gate, Port, Type, Wire, evaluate_circuit, library, random};
-use garblet_garble::{Feed, GarblingConfig, Group, HashKind, InstanceEvaluator, Instances, SchemeKind, Seeds};
+use garblet_garble::{Feed, GarblingConfig, Group, HashKind, InstanceEvaluator, Instances, SchemeKind, Seeds, Sources};
 use garblet_primitives::{Backend, Block, Delta, Prg};
 use proptest::prelude::*;
 
@@ -100,10 +100,34 @@ fn in_turn(name: &str, most: u64, config: GarblingConfig, labels: &mut Vec<Block
     (0..count).for_each(|i| kind.weave(i, count, &garbled.tables[i * bytes..][..bytes], &mut tables));
     let feed = |quad: usize| {
         let place = |first: usize| [0, 1, 2, 3].map(|lane| (first + (4 * quad + lane).min(count - 1) * ins) as u32);
-        Feed { quad: quad as u32, slot: 0, len: ins as u32, from: place(first), add: Some(place(first_added)) }
+        Feed {
+            quad: quad as u32,
+            slot: 0,
+            len: ins as u32,
+            from: Sources::Apart(place(first), [1; 4]),
+            add: Some(place(first_added)),
+        }
     };
     let feeds = (0..count.div_ceil(4)).map(feed).collect();
     InTurn { component, kind, garbled, values, tables, feeds, outputs }
+}
+
+/// Compares labels of outputs, for each output those of all instances, with the plain evaluator.
+fn check_outputs(
+    component: &Component,
+    garbled: &Garbled,
+    values: &[Vec<bool>],
+    labels: &[Block],
+    config: GarblingConfig,
+) {
+    let (mut zeros, count) = (garbled.zero_outputs.iter(), values.len());
+    for (instance, values) in values.iter().enumerate() {
+        let words: Vec<u64> = values.iter().map(|&value| u64::from(value)).collect();
+        for (number, expected) in evaluate_circuit(component.circuit(), &words).into_iter().enumerate() {
+            let label = *zeros.next().unwrap() ^ (Block::mask(expected & 1 == 1) & garbled.delta.block());
+            assert!(labels[number * count + instance] == label, "{} with {config:?}", component.name());
+        }
+    }
 }
 
 #[test]
@@ -115,8 +139,7 @@ fn groups_of_several_components_run_in_turn() {
         let all = kinds.map(|(name, most)| in_turn(name, most, config, &mut labels, &mut added));
         let groups = all.each_ref().map(|InTurn { kind, values, tables, feeds, outputs, .. }| Group {
             of: kind,
-            base: BASE,
-            first: 0,
+            first_gate: BASE,
             count: values.len(),
             tables,
             feeds,
@@ -124,16 +147,7 @@ fn groups_of_several_components_run_in_turn() {
         });
         InstanceEvaluator::new(all[0].garbled.hash_seed).run(&groups, &mut labels, &added);
         for InTurn { component, garbled, values, outputs, .. } in &all {
-            let mut at = *outputs;
-            for values in values {
-                let words: Vec<u64> = values.iter().map(|&value| u64::from(value)).collect();
-                for expected in evaluate_circuit(component.circuit(), &words) {
-                    let zero = garbled.zero_outputs[at - outputs];
-                    let label = zero ^ (Block::mask(expected & 1 == 1) & garbled.delta.block());
-                    assert!(labels[at] == label, "{} with {config:?}", component.name());
-                    at += 1;
-                }
-            }
+            check_outputs(component, garbled, values, &labels[*outputs..], config);
         }
     }
 }
@@ -207,7 +221,7 @@ fn woven_tables_of_another_group_are_refused() {
     let component = library::component("add(8)").unwrap();
     let kind = Instances::new(&component, GarblingConfig::default());
     let tables = vec![0; kind.woven_bytes(2) - 1];
-    let group = Group { of: &kind, base: 0, first: 0, count: 3, tables: &tables, feeds: &[], outputs: 0 };
+    let group = Group { of: &kind, first_gate: 0, count: 3, tables: &tables, feeds: &[], outputs: 0 };
     InstanceEvaluator::new(Block::ZERO).run(&[group], &mut [Block::ZERO; 24], &[]);
 }
 

@@ -96,7 +96,9 @@ pub trait Engine: Copy {
     fn xor_if(self, mask: Self::Mask, a: Self::Quad, b: Self::Quad) -> Self::Quad;
     /// `(a0, b0, a1, b1)` and `(a2, b2, a3, b3)` of `a = (a0, a1, a2, a3)` and `b = (b0, b1, b2, b3)`.
     fn interleave(self, a: Self::Quad, b: Self::Quad) -> [Self::Quad; 2];
-    /// The reverse of [`Engine::interleave`].
+    /// The lanes in the opposite order.
+    fn reverse(self, a: Self::Quad) -> Self::Quad;
+    /// Undoes [`Engine::interleave`].
     fn deinterleave(self, pair: [Self::Quad; 2]) -> [Self::Quad; 2];
     /// Expands four keys side by side: the round keys in order, of which the first are the keys themselves. An engine
     /// that cannot use round keys leaves the others zero.
@@ -167,6 +169,7 @@ mod tests {
                 e.xor_if(both, b, c),
                 e.xor_if(e.mask(self.words[0] & 1 == 1), b, c),
             ];
+            quads.push(e.reverse(a));
             quads.extend(e.interleave(a, b));
             quads.extend(e.deinterleave([a, b]));
             quads.extend(e.encrypt(&key, [[a], [b], [c]]).as_flattened());
@@ -201,8 +204,8 @@ mod tests {
         for backend in Backend::available() {
             let quads = quads(backend);
             // Encryptions of (key, plain, key) under the key, then under each key by lane.
-            assert!(quads[18] == [cipher; 4], "{backend}");
-            assert!(quads[20] == [cipher; 4], "{backend}");
+            assert!(quads[19] == [cipher; 4], "{backend}");
+            assert!(quads[21] == [cipher; 4], "{backend}");
         }
     }
 }

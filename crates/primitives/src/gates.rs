@@ -9,7 +9,7 @@ mod side_by_side;
 mod single;
 mod slots;
 
-pub use self::many::{Feed, MOST_IN_TURN, MOST_SIDE_BY_SIDE, WideGates, WideSlots};
+pub use self::many::{Feed, MOST_IN_TURN, MOST_SIDE_BY_SIDE, Sources, WideGates, WideSlots};
 use self::packed::Packed;
 pub use self::slots::Slots;
 use crate::engine::{Engine, LANES};

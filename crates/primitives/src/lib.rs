@@ -33,7 +33,9 @@ pub use commit::{Commitment, Opened, Opening, OpeningMismatch};
 pub use delta::Delta;
 pub use engine::{Engine, LANES};
 pub use gate_hash::{FixedKey, GateHash, Mitccrh, Rekeyed, RekeyedKeys, Sha256Hash, Tmmo, double_key};
-pub use gates::{AndGates, Cursor, Feed, GateList, MOST_IN_TURN, MOST_SIDE_BY_SIDE, Op, Slots, WideGates, WideSlots};
+pub use gates::{
+    AndGates, Cursor, Feed, GateList, MOST_IN_TURN, MOST_SIDE_BY_SIDE, Op, Slots, Sources, WideGates, WideSlots,
+};
 pub use joint_hash::{
     FourRows, JointAes256, JointFixedKey, JointHash, JointRekeyed, MOST_OF_FOUR, MOST_PARTIES, bare_double_keys,
 };

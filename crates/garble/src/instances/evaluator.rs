@@ -1,6 +1,6 @@
 //! Evaluating instances, in groups that run side by side and in turn.
 
-use garblet_primitives::{Backend, Block, Cursor, Feed, LANES, MOST_IN_TURN, RekeyedKeys, Slots, WideSlots};
+use garblet_primitives::{Backend, Block, Cursor, Feed, LANES, MOST_IN_TURN, RekeyedKeys, Slots, Sources, WideSlots};
 use zeroize::Zeroizing;
 
 use super::Instances;
@@ -12,30 +12,24 @@ use crate::{
 /// Vectors of labels per wire that groups in turn have together: more would not stay in the first cache.
 const MOST_QUADS_IN_TURN: usize = 9;
 
-/// Instances of one sequence that run together: number `first` and those that follow it.
+/// Instances of one sequence that run together and follow one another.
 #[derive(Clone, Copy)]
 pub struct Group<'a> {
     /// Of which component.
     pub of: &'a Instances,
-    /// The number of the sequence's first gate.
-    pub base: u64,
-    /// The first instance's number within the sequence.
-    pub first: u64,
+    /// The number of the first instance's first gate, see [`Numbering::first_gate`](super::Numbering::first_gate).
+    pub first_gate: u64,
     /// How many there are; [`Instances::group`] says how many there may be.
     pub count: usize,
     /// Their tables, see [`Instances::weave`].
     pub tables: &'a [u8],
     /// What the input wires of all of them get. The slots of inputs are the input wires.
     pub feeds: &'a [Feed],
-    /// Where the labels of the outputs go, instance after instance.
+    /// Where the labels of the outputs go: output after output, for each those of all instances.
     pub outputs: usize,
 }
 
 impl Group<'_> {
-    pub(crate) fn first_gate(&self) -> u64 {
-        self.base + self.of.numbering.first_gate(self.first)
-    }
-
     fn quads(&self) -> usize {
         self.count.div_ceil(LANES)
     }
@@ -143,15 +137,18 @@ impl InstanceEvaluator {
             feeds.clear();
             feeds.extend((0..group.div_ceil(LANES)).map(|quad| {
                 let instance = |lane: usize| (done + (quad * LANES + lane).min(group - 1)) * ins;
-                let from = std::array::from_fn(|lane| instance(lane) as u32);
+                let from = Sources::Apart(std::array::from_fn(|lane| instance(lane) as u32), [1; LANES]);
                 Feed { quad: quad as u32, slot: 0, len: ins as u32, from, add: None }
             }));
-            let outputs = inputs.len() + done * outs;
-            let group = Group { of, base, first: ks[done], count: group, tables: &woven, feeds: &feeds, outputs };
+            let (first, first_gate) = (inputs.len() + done * outs, base + of.numbering.first_gate(ks[done]));
+            let own = &mut outputs[done * outs..][..group * outs];
+            let group = Group { of, first_gate, count: group, tables: &woven, feeds: &feeds, outputs: first };
             done += group.count;
             self.run(&[group], &mut labels, &[]);
+            for (at, output) in own.iter_mut().enumerate() {
+                *output = labels[first + at % outs * group.count + at / outs];
+            }
         }
-        outputs.copy_from_slice(&labels[inputs.len()..]);
     }
 
     fn run_one(&mut self, group: &Group<'_>, labels: &mut [Block], added: &[Block]) {
@@ -159,9 +156,12 @@ impl InstanceEvaluator {
         let of = group.of;
         slots.begin_one(of.gates(), of.input_count);
         let inputs = slots.first_mut(of.input_count);
-        for Feed { slot, len, from: [from, ..], add, .. } in group.feeds {
+        for Feed { slot, len, from, add, .. } in group.feeds {
             let inputs = &mut inputs[*slot as usize..][..*len as usize];
-            inputs.copy_from_slice(&labels[*from as usize..][..*len as usize]);
+            match from.of_first() {
+                (first, 1) => inputs.copy_from_slice(&labels[first..][..inputs.len()]),
+                (first, stride) => (0..).zip(&mut *inputs).for_each(|(i, input)| *input = labels[first + i * stride]),
+            }
             if let Some([add, ..]) = add {
                 let added = &added[*add as usize..][..*len as usize];
                 inputs.iter_mut().zip(added).for_each(|(input, added)| *input ^= *added);
@@ -170,7 +170,7 @@ impl InstanceEvaluator {
         let (tables, packed) = group.tables.split_at(of.whole_table_bytes());
         unpack(packed, of.control_bits(), of.gates().and_count(), controls);
         let mut cursor = Cursor::default();
-        let piece = of.piece(&mut cursor, slots, *hash_seed, group.first_gate());
+        let piece = of.piece(&mut cursor, slots, *hash_seed, group.first_gate);
         (of.functions.evaluate)(of.backend, EvaluatePiece { piece, tables, controls });
         let [_, flip] = (of.functions.flips)(Block::ZERO);
         let slots = slots.of_one();
@@ -202,8 +202,30 @@ impl InstanceEvaluator {
         };
         evaluate(of.backend, EvaluateMany { groups, slots: wide, keys, labels, added, controls });
         let [_, flip] = (of.functions.flips)(Block::ZERO);
+        let flips = flip != Block::ZERO;
         for (number, group) in groups.iter().enumerate() {
-            group.of.put_outputs(wide.labels(number), flip, group.outputs(labels));
+            let (lines, per_slot) = wide.labels(number);
+            for (number, outputs) in group.outputs(labels).chunks_exact_mut(group.count).enumerate() {
+                let (slot, flip) = group.of.component.output(number, flip);
+                match slot {
+                    Some(slot) => copy(&lines[slot * per_slot..], outputs),
+                    None => outputs.fill(Block::ZERO),
+                }
+                if flips {
+                    outputs.iter_mut().for_each(|output| *output ^= flip);
+                }
+            }
         }
     }
+}
+
+/// Copies the first labels.
+///
+/// Four at a time, as they are read soon: halves of blocks that were written one by one would have to reach the cache first.
+fn copy(from: &[Block], to: &mut [Block]) {
+    let (quads, rest) = to.as_chunks_mut::<LANES>();
+    let (from_quads, _) = from.as_chunks::<LANES>();
+    let last = &from[quads.len() * LANES..];
+    quads.iter_mut().zip(from_quads).for_each(|(to, from)| *to = *from);
+    rest.iter_mut().zip(last).for_each(|(to, from)| *to = *from);
 }

@@ -165,9 +165,10 @@ impl<S: Scheme> Kernel for Evaluate<'_, S> {
         }
         let [_, flip] = flips::<S>(Block::ZERO);
         let flip = e.splat(flip);
-        let mut of_groups = [const { None }; MOST_IN_TURN];
+        // Written out: of a repeated constant every byte is written, and keys are long.
+        let mut of_groups: [Option<E::Key>; MOST_IN_TURN] = [None, None, None, None];
         for (key, group) in of_groups.iter_mut().zip(groups) {
-            *key = Some(keys.key(e, period::<S>(group.first_gate())));
+            *key = Some(keys.key(e, period::<S>(group.first_gate)));
         }
         let mut lists = [const { None }; MOST_IN_TURN];
         let mut controls = controls;
@@ -178,7 +179,7 @@ impl<S: Scheme> Kernel for Evaluate<'_, S> {
                 e,
                 keys,
                 flip,
-                numbers: Numbers::new::<S>(group.of, group.first_gate()),
+                numbers: Numbers::new::<S>(group.of, group.first_gate),
                 tables: group.tables,
                 tables_stride: group.count.next_multiple_of(LANES) * S::TABLE_BYTES,
                 controls: &controls[..own],

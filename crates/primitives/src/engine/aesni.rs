@@ -165,6 +165,11 @@ impl Engine for AesNi {
     }
 
     #[inline(always)]
+    fn reverse(self, [a, b, c, d]: Self::Quad) -> Self::Quad {
+        [d, c, b, a]
+    }
+
+    #[inline(always)]
     fn interleave(self, a: Self::Quad, b: Self::Quad) -> [Self::Quad; 2] {
         [[a[0], b[0], a[1], b[1]], [a[2], b[2], a[3], b[3]]]
     }

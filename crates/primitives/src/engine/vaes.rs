@@ -180,6 +180,11 @@ impl Engine for Vaes {
     }
 
     #[inline(always)]
+    fn reverse(self, a: Self::Quad) -> Self::Quad {
+        have! { _mm512_shuffle_i64x2::<0b00_01_10_11>(a, a) }
+    }
+
+    #[inline(always)]
     fn interleave(self, a: Self::Quad, b: Self::Quad) -> [Self::Quad; 2] {
         have! {
             let first = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0);

@@ -5,11 +5,15 @@
 //! for themselves and meet only now. More than four instances, and other lists between the steps of one, hide the latency of
 //! chains of gates, of which small circuits consist.
 
+mod feed;
+
 use zeroize::Zeroize;
 
+pub use self::feed::{Feed, Sources};
 use super::{
     GateList,
-    packed::{INVERT_A, INVERT_B, Offsets},
+    packed::{INVERT_A, INVERT_B},
+    side_by_side::lines_of,
     slots::Line,
 };
 use crate::{
@@ -22,21 +26,6 @@ pub const MOST_SIDE_BY_SIDE: usize = 8 * LANES;
 
 /// The most lists that take turns.
 pub const MOST_IN_TURN: usize = LANES;
-
-/// Labels that go into the same slots of four instances of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Feed {
-    /// Which four: from the instance of that number times four on.
-    pub quad: u32,
-    /// The first slot.
-    pub slot: u32,
-    /// How many slots.
-    pub len: u32,
-    /// Where the labels of each instance begin.
-    pub from: [u32; LANES],
-    /// Where what is added to them begins.
-    pub add: Option<[u32; LANES]>,
-}
 
 /// The labels of instances that run side by side; wiped on drop.
 #[derive(Default)]
@@ -127,40 +116,6 @@ impl WideSlots {
         }
     }
 
-    /// Sets labels of four instances of a list. Lanes without an instance take any labels.
-    ///
-    /// # Panics
-    /// If there are no such instances, slots or labels.
-    #[inline(always)]
-    pub fn feed<E: Engine>(&mut self, e: E, list: usize, feed: &Feed, labels: &[Block], added: &[Block]) {
-        let (quads, per_slot) = self.of_list(list);
-        let len = feed.len as usize;
-        assert!((feed.quad as usize) < per_slot, "instances of a list");
-        let first = feed.slot as usize * per_slot + feed.quad as usize;
-        let [a, b, c, d] = feed.from.map(
-            #[inline(always)]
-            |at| &labels[at as usize..][..len],
-        );
-        match feed.add {
-            None => {
-                for i in 0..len {
-                    quads[first + i * per_slot].0 = e.store(e.load_each([&a[i], &b[i], &c[i], &d[i]]));
-                }
-            }
-            Some(add) => {
-                let [p, q, r, s] = add.map(
-                    #[inline(always)]
-                    |at| &added[at as usize..][..len],
-                );
-                for i in 0..len {
-                    let from = e.load_each([&a[i], &b[i], &c[i], &d[i]]);
-                    let add = e.load_each([&p[i], &q[i], &r[i], &s[i]]);
-                    quads[first + i * per_slot].0 = e.store(e.xor(from, add));
-                }
-            }
-        }
-    }
-
     /// The labels of a list slot after slot, and how many a slot has: those of the instances come first.
     ///
     /// # Panics
@@ -193,21 +148,6 @@ impl Room {
     fn quads(&self) -> usize {
         self.slot_count * self.per_slot
     }
-}
-
-/// The vectors of an operation's slots, where each slot has as many as that.
-///
-/// # Safety
-/// The slots exist from `quads` on.
-#[inline(always)]
-unsafe fn vectors_of(at: Offsets, quads: *mut Line, per_slot: usize) -> [*mut Line; 3] {
-    [at.a, at.b, at.out].map(
-        #[inline(always)]
-        |bytes| {
-            // SAFETY: the caller promises that the slot exists.
-            unsafe { quads.byte_add(bytes * LANES * per_slot) }
-        },
-    )
 }
 
 impl GateList {
@@ -246,7 +186,7 @@ impl GateList {
         for xor in done.xors..done.xors + xors as usize {
             // SAFETY: `new` has checked the operations' slots, each of which has `per_slot` vectors in the list's room.
             unsafe {
-                let [a, b, out] = vectors_of(self.xors.get(xor).0, quads, per_slot);
+                let [a, b, out] = lines_of(self.xors.get(xor).0, quads, per_slot);
                 for q in 0..per_slot {
                     (*out.add(q)).0 = e.store(e.xor(e.load(&(*a.add(q)).0), e.load(&(*b.add(q)).0)));
                 }
@@ -262,7 +202,7 @@ impl GateList {
                 );
                 // SAFETY: as above.
                 unsafe {
-                    let [a, b, out] = vectors_of(at, quads, per_slot);
+                    let [a, b, out] = lines_of(at, quads, per_slot);
                     for q in 0..per_slot {
                         let labels = [e.load(&(*a.add(q)).0), e.load(&(*b.add(q)).0)];
                         let count = (instances - q * LANES).min(LANES);
@@ -453,9 +393,9 @@ mod tests {
         let mut rng = Prg::new(Block::from_u128(8));
         let (labels, added) = (random_blocks(&mut rng, 50), random_blocks(&mut rng, 50));
         let list = GateList::new(9, Vec::new(), &[], &[]);
-        let (from, add) = ([0, 7, 11, 45], [8, 45, 1, 2]);
-        let plain = Feed { quad: 0, slot: 1, len: 3, from: [40, 3, 3, 20], add: None };
-        let sum = Feed { quad: 1, slot: 4, len: 5, from, add: Some(add) };
+        let (from, stride, add) = ([0, 7, 11, 45], [1, 3, 0, 1], [8, 45, 1, 2]);
+        let plain = Feed { quad: 0, slot: 1, len: 3, from: Sources::Apart([40, 3, 3, 20], [1; LANES]), add: None };
+        let sum = Feed { quad: 1, slot: 4, len: 5, from: Sources::Apart(from, stride), add: Some(add) };
         for backend in Backend::available() {
             let mut wide = WideSlots::default();
             wide.begin([(&list, 1), (&list, 8)].into_iter());
@@ -464,8 +404,31 @@ mod tests {
                 assert!(at(&wide, 0, 1 + i, 0) == labels[40 + i], "{backend}");
             }
             for (lane, i) in (0..LANES).flat_map(|lane| (0..5).map(move |i| (lane, i))) {
-                let expected = labels[from[lane] as usize + i] ^ added[add[lane] as usize + i];
+                let expected = labels[from[lane] as usize + i * stride[lane] as usize] ^ added[add[lane] as usize + i];
                 assert!(at(&wide, 1, 4 + i, LANES + lane) == expected, "{backend}");
+            }
+        }
+    }
+
+    #[test]
+    fn feeds_of_labels_side_by_side_are_those_of_labels_apart() {
+        let mut rng = Prg::new(Block::from_u128(9));
+        let labels = random_blocks(&mut rng, 40);
+        let list = GateList::new(6, Vec::new(), &[], &[]);
+        for (backend, reversed) in Backend::available().into_iter().flat_map(|b| [(b, false), (b, true)]) {
+            for add in [None, Some([0, 5, 20, 21])] {
+                let from = Sources::Beside { first: 3, stride: 7, reversed };
+                let order = if reversed { [6, 5, 4, 3] } else { [3, 4, 5, 6] };
+                assert_eq!(from.of_first(), (order[0] as usize, 7));
+                let feed = Feed { quad: 1, slot: 0, len: 5, from, add };
+                let apart = Feed { from: Sources::Apart(order, [7; LANES]), ..feed };
+                let mut wide = WideSlots::default();
+                wide.begin([(&list, 8), (&list, 8)].into_iter());
+                backend.run(Feeds(&mut wide, &[(0, feed), (1, apart)], [&labels, &labels]));
+                let same = |slot: usize, lane: usize| at(&wide, 0, slot, 4 + lane) == at(&wide, 1, slot, 4 + lane);
+                assert!((0..5).all(|slot| (0..LANES).all(|lane| same(slot, lane))), "{backend}");
+                let first = labels[order[0] as usize] ^ add.map_or(Block::ZERO, |add| labels[add[0] as usize]);
+                assert!(at(&wide, 0, 0, 4) == first, "{backend}");
             }
         }
     }

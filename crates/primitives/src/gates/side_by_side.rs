@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{
     AndGates, Slots,
-    packed::{INVERT_A, INVERT_B, Packed, padded},
+    packed::{INVERT_A, INVERT_B, Offsets, Packed, padded},
     slots::Line,
 };
 use crate::engine::{Engine, LANES};
@@ -21,8 +21,8 @@ pub(super) unsafe fn run_xors<E: Engine>(e: E, ops: &Packed, range: Range<usize>
         let (at, _) = ops.get(index);
         // SAFETY: the caller promises that the slots exist.
         unsafe {
-            let sum = e.xor(e.load(&(*line(slots, at.a)).0), e.load(&(*line(slots, at.b)).0));
-            (*line(slots, at.out)).0 = e.store(sum);
+            let [a, b, out] = lines_of(at, slots, 1);
+            (*out).0 = e.store(e.xor(e.load(&(*a).0), e.load(&(*b).0)));
         }
     }
 }
@@ -48,11 +48,14 @@ pub(super) unsafe fn run_ands<E: Engine, G: AndGates<E>>(
             |flag| e.mask(flags >> flag & 1 == 1),
         );
         // SAFETY: the caller promises that the slots exist.
-        let [a, b] = unsafe { [&(*line(slots, at.a)).0, &(*line(slots, at.b)).0] };
+        let (a, b, out) = unsafe {
+            let [a, b, out] = lines_of(at, slots, 1);
+            (&(*a).0, &(*b).0, out)
+        };
         if next.is_multiple_of(LANES) && range.end - next >= LANES {
             let labels = e.store(gates.quad(e, LANES, [e.load(a), e.load(b)], inverted));
             // SAFETY: as above.
-            unsafe { (*line(slots, at.out)).0 = labels };
+            unsafe { (*out).0 = labels };
             next += LANES;
         } else {
             // Some of the copies: the others are of another chunk or have another hash key.
@@ -61,17 +64,23 @@ pub(super) unsafe fn run_ands<E: Engine, G: AndGates<E>>(
             let labels = e.store(gates.quad(e, copies.len(), labels, inverted));
             next += copies.len();
             // SAFETY: as above.
-            unsafe { (&mut (*line(slots, at.out)).0)[copies.clone()].copy_from_slice(&labels[..copies.len()]) };
+            unsafe { (&mut (*out).0)[copies.clone()].copy_from_slice(&labels[..copies.len()]) };
         }
     }
 }
 
-/// The labels at an offset, which counts 16 bytes per slot.
+/// The first lines of an operation's slots, where a slot has so many.
 ///
 /// # Safety
-/// The slot exists.
+/// The slots exist from `lines` on.
 #[inline(always)]
-unsafe fn line(slots: *mut Line, offset: usize) -> *mut Line {
-    // SAFETY: the caller promises that the slot exists.
-    unsafe { slots.byte_add(LANES * offset) }
+pub(super) unsafe fn lines_of(at: Offsets, lines: *mut Line, per_slot: usize) -> [*mut Line; 3] {
+    // Offsets count 16 bytes per slot.
+    [at.a, at.b, at.out].map(
+        #[inline(always)]
+        |bytes| {
+            // SAFETY: the caller promises that the slot exists.
+            unsafe { lines.byte_add(bytes * LANES * per_slot) }
+        },
+    )
 }

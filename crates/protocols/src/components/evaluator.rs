@@ -185,9 +185,9 @@ impl Evaluator {
         run::put_inputs(&plan, EVALUATOR, own, &mut work.labels);
         let message = receive(session, &plan).await?;
         let zero = work.open(&self.material, &plan, &message)?;
-        work.evaluate(&self.material, &plan);
+        work.evaluate(&self.material);
         session.advance(plan.and_count, plan.and_count);
-        let active = run::output_labels(&plan, &work.labels, [Block::ZERO; 2]);
+        let active = work.outputs(&plan);
         let select = |party| interface::select_bits(&plan.program, self.material.garbling(), party, &active);
         send_bits(session, &select(GARBLER)).await?;
         session.channel().flush().await?;

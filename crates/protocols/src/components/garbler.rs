@@ -118,7 +118,7 @@ impl Garbler {
             run::put_inputs(&plan, EVALUATOR, &zeros, &mut labels);
         }
         let message = message(&self.material, &self.secrets, &plan, &labels, keys, &own);
-        let zero = run::output_labels(&plan, &labels, constants(&self.secrets));
+        let zero = run::output_labels(&plan, |label| labels[label], constants(&self.secrets));
         let select = |party| interface::select_bits(&plan.program, self.material.garbling(), party, &zero);
         session.channel().send_bytes(&message).await?;
         session.channel().flush().await?;
@@ -186,7 +186,7 @@ pub(super) fn message(
     let mut blocks = Zeroizing::new(keys);
     link_labels(secrets, plan, zero, &mut blocks);
     own_labels(secrets, plan, zero, own, &mut blocks);
-    let outputs = run::output_labels(plan, zero, constants(secrets));
+    let outputs = run::output_labels(plan, |label| zero[label], constants(secrets));
     let decode = interface::select_bits(&plan.program, material.garbling(), EVALUATOR, &outputs);
     let mut message = bytemuck::cast_slice(&blocks).to_vec();
     message.extend(decode.to_bytes());

@@ -104,6 +104,7 @@ mod execute;
 mod fill;
 mod garble;
 mod garbler;
+mod groups;
 mod keys;
 mod library;
 mod library_file;

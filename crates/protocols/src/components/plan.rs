@@ -4,7 +4,6 @@ mod feeding;
 mod layout;
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::sync::Arc;
 
 use garblet_circuit::{InstanceId, Link, Program, Source};
@@ -13,7 +12,7 @@ use self::feeding::Feeding;
 use self::layout::Layout;
 use super::allocate::{Allocation, Missing, Use, allocate};
 use super::library::TypeId;
-use super::material::{Material, Numbered, Place};
+use super::material::{Material, Place};
 use super::stock::Stock;
 use super::wiring::Wiring;
 use super::{GARBLER, Linking, NotPrepared};
@@ -40,21 +39,6 @@ pub(super) struct Feed {
     pub(super) kept: bool,
 }
 
-/// Instances of one type that are evaluated together.
-#[derive(Clone, Debug)]
-pub(super) struct Group {
-    pub(super) ty: TypeId,
-    /// Groups of a level do not feed one another.
-    pub(super) level: u32,
-    /// The numbers of the first instance's gates; those of the others follow.
-    pub(super) first: Numbered,
-    /// The instances, by their place in the order of execution.
-    pub(super) tasks: Range<usize>,
-    pub(super) outputs: Range<Label>,
-    /// Where their tables are among all.
-    pub(super) tables: Range<usize>,
-}
-
 /// A keyed link that is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KeyedUse {
@@ -77,16 +61,14 @@ pub(super) struct Plan {
     pub(super) outputs: Vec<Vec<(Origin, usize)>>,
     /// In the order of execution: the component, its first input label and its first output label.
     pub(super) tasks: Vec<(Place, Label, Label)>,
-    /// Groups feed later ones only.
-    pub(super) groups: Vec<Group>,
+    /// The level of each task: tasks of a level do not feed one another, and are ordered by types.
+    pub(super) levels: Vec<u32>,
     /// Task after task.
     pub(super) feeds: Vec<Feed>,
     /// How many feeds each task has.
     pub(super) feed_counts: Vec<usize>,
     /// Labels of the longest feed.
     pub(super) longest_feed: usize,
-    /// Bytes of the tables of all groups.
-    pub(super) table_bytes: usize,
     pub(super) keyed: Vec<KeyedUse>,
     /// For each source of keyed links, by its place in the order of execution, their numbers.
     pub(super) keyed_of_task: BTreeSet<(usize, usize)>,

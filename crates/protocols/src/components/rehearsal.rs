@@ -68,7 +68,7 @@ impl Rehearsal {
         super::run::put_inputs(&plan, EVALUATOR, &active, &mut work.labels);
         let keys = garbler::keys(&material, &secrets, &plan)?;
         let message = garbler::message(&material, &secrets, &plan, &zero, keys, &own(GARBLER));
-        let zero_outputs = super::run::output_labels(&plan, &zero, [Block::ZERO, delta]);
+        let zero_outputs = super::run::output_labels(&plan, |label| zero[label], [Block::ZERO, delta]);
         Ok(Rehearsal { plan, material, work, message, zero_outputs })
     }
 
@@ -86,8 +86,8 @@ impl Rehearsal {
 
     /// Evaluates, with links that are open. Returns the program's outputs.
     pub fn evaluate(&mut self) -> Vec<Bits> {
-        self.work.evaluate(&self.material, &self.plan);
-        let active = super::run::output_labels(&self.plan, &self.work.labels, [Block::ZERO; 2]);
+        self.work.evaluate(&self.material);
+        let active = self.work.outputs(&self.plan);
         let garbling = self.material.garbling();
         let bits = |(zero, active): (&[Block], &[Block])| {
             zero.iter().zip(active).map(|(z, a)| garbling.select_bit(*z) ^ garbling.select_bit(*a)).collect()

@@ -12,7 +12,7 @@ use garblet_store::Store;
 use super::allocate::Missing;
 use super::material::Material;
 use super::meeting::{id_set, stock};
-use super::plan::{Draft, Origin, Plan, Unplanned};
+use super::plan::{Draft, Label, Origin, Plan, Unplanned};
 use super::stock::{Kind, OTS_PER_PIECE};
 use super::{EVALUATOR, NAME};
 use crate::{error::ProtocolError, interface};
@@ -223,13 +223,14 @@ pub(super) fn put_inputs(plan: &Plan, party: Party, own: &[Block], labels: &mut 
     }
 }
 
-/// The labels of the program's outputs; `constants` are those of false and true.
-pub(super) fn output_labels(plan: &Plan, labels: &[Block], constants: [Block; 2]) -> Vec<Box<[Block]>> {
+/// The labels of the program's outputs, of which `label` gives those that have a number; `constants` are those of false and
+/// true.
+pub(super) fn output_labels(plan: &Plan, label: impl Fn(Label) -> Block, constants: [Block; 2]) -> Vec<Box<[Block]>> {
     let of_output = |links: &Vec<(Origin, usize)>| {
         let mut wires = Vec::new();
         for (origin, len) in links {
             match origin {
-                Origin::Labels(first) => wires.extend_from_slice(&labels[*first..][..*len]),
+                Origin::Labels(first) => wires.extend((*first..first + len).map(&label)),
                 Origin::Constant(value) => wires.extend(std::iter::repeat_n(constants[usize::from(*value)], *len)),
             }
         }

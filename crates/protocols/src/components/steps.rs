@@ -3,100 +3,130 @@
 //!
 //! A run of small components has nearly as many feeds as gates, so that what is said about each counts.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use garblet_garble as garble;
 use garblet_primitives::{Block, LANES};
 
-use super::plan::{Feed, Group, Label, Origin, Plan};
+use super::groups::{Group, Groups, Places};
+use super::library::TypeId;
+use super::material::Material;
+use super::plan::{Feed, Label, Origin, Plan};
 
 /// Stands for no place.
 const NOWHERE: u32 = u32::MAX;
 
+/// The most places of labels, so that the place behind any row of them can be named.
+const MOST_PLACES: u32 = 1 << 30;
+
+/// An input that feeds so many others is worth a copy of its label beside those that are read with it.
+const READ_BY_MANY: u8 = LANES as u8;
+
 /// Labels and link labels that add up to those of an instance's inputs.
 #[derive(Clone, Copy)]
 struct Step {
-    /// Place of the first label.
-    from: u32,
-    /// Place of the first link label.
+    from: Places,
+    /// Place of the first link label; the others follow.
     link: Option<u32>,
-    len: u32,
 }
 
 /// Labels of inputs that are kept, because links lead on from there.
+#[derive(Clone, Copy)]
 pub(super) struct Keep {
     step: Step,
-    /// Where the first sum is kept.
-    to: u32,
+    /// Where the sums are kept.
+    to: Places,
 }
 
 impl Step {
-    /// Whether the other goes on where this one ends.
-    fn goes_on(&self, next: &Step) -> bool {
-        self.from + self.len == next.from && self.link.map(|link| link + self.len) == next.link
+    /// This and one more wire, if that goes on where this one ends.
+    fn and(self, next: &Step) -> Option<Self> {
+        let goes_on = self.link.map(|link| link + self.from.len) == next.link;
+        Some(Step { from: self.from.and(next.from.first).filter(|_| goes_on)?, ..self })
     }
 }
 
 impl Keep {
-    /// Whether the other goes on where this one ends.
-    fn goes_on(&self, next: &Keep) -> bool {
-        self.step.goes_on(&next.step) && self.to + self.step.len == next.to
+    /// This and one more wire, if that goes on where this one ends.
+    fn and(self, next: &Keep) -> Option<Self> {
+        Some(Keep { step: self.step.and(&next.step)?, to: self.to.and(next.to.first)? })
     }
 
     /// Puts the sums where they are kept.
     pub(super) fn run(&self, labels: &mut [Block], links: &[Block]) {
-        let Keep { step: Step { from, link, len }, to } = *self;
-        let (from, to, len) = (from as usize, to as usize, len as usize);
-        labels.copy_within(from..from + len, to);
-        if let Some(link) = link {
-            let links = &links[link as usize..][..len];
-            labels[to..][..len].iter_mut().zip(links).for_each(|(label, link)| *label ^= *link);
+        let Keep { step: Step { from, link }, to } = *self;
+        for i in 0..from.len {
+            let added = link.map_or(Block::ZERO, |link| links[(link + i) as usize]);
+            labels[to.of(i) as usize] = labels[from.of(i) as usize] ^ added;
         }
+    }
+}
+
+/// Appends to the items from `first` on, or makes the last of them one longer.
+fn push_or_join<T: Copy>(items: &mut Vec<T>, first: usize, next: T, and: impl Fn(T, &T) -> Option<T>) {
+    let joined = items[first..].last().and_then(|last| and(*last, &next));
+    match (joined, items.last_mut()) {
+        (Some(joined), Some(last)) => *last = joined,
+        _ => items.push(next),
     }
 }
 
 /// The steps of all groups.
 ///
-/// Labels have places: those of the program's inputs and of components' outputs have the plan's numbers. Then come as many
-/// zeros as the longest feed has wires, which are the labels of constants, and then the inputs that are kept. Link labels have
-/// the plan's numbers, and as many zeros follow.
+/// Labels have places, so that those of four instances that are fed together lie side by side where that can be. Labels of
+/// the program's inputs have the plan's numbers; those of outputs follow, see [`Groups::places`]. Then come a zero, which is
+/// the label of constants, the inputs that are kept, and room for reading four at the end. Link labels have the plan's
+/// numbers, and as many zeros follow as the longest feed has wires.
 pub(super) struct Steps {
+    groups: Groups,
     keeps: Vec<Keep>,
     feeds: Vec<garble::Feed>,
     /// Where those of each group are.
-    groups: Vec<(Range<usize>, Range<usize>)>,
+    of_groups: Vec<(Range<usize>, Range<usize>)>,
     labels: usize,
 }
 
 impl Steps {
     /// The steps of a plan, unless it has more labels than can be named.
-    pub(super) fn new(plan: &Plan) -> Option<Self> {
+    pub(super) fn new(plan: &Plan, material: &Material) -> Option<Self> {
         let most = plan.labels.max(plan.links).checked_add(plan.longest_feed)?;
-        u32::try_from(most).ok().filter(|most| *most < NOWHERE)?;
-        let mut layout = Layout::new(plan);
-        let mut steps = Steps { keeps: Vec::new(), feeds: Vec::new(), groups: Vec::new(), labels: 0 };
-        let mut feeds = plan.feeds.iter();
+        u32::try_from(most).ok().filter(|most| *most < MOST_PLACES)?;
+        let groups = Groups::new(plan, material);
+        let mut layout = Layout::new(plan, material, &groups);
+        let (mut keeps, mut feeds, mut of_groups) = (Vec::new(), Vec::new(), Vec::new());
+        let mut of_plan = plan.feeds.iter();
         let (mut of_group, mut ends) = (Vec::new(), Vec::new());
-        for Group { tasks, .. } in &plan.groups {
-            let before = (steps.keeps.len(), steps.feeds.len());
+        for Group { tasks, .. } in groups.all() {
+            let before = (keeps.len(), feeds.len());
             of_group.clear();
             ends.clear();
             for task in tasks.clone() {
-                let own = feeds.by_ref().take(plan.feed_counts[task]);
-                let begin = of_group.len();
-                own.for_each(|feed| layout.add(feed, begin, &mut of_group, &mut steps.keeps));
+                let own = of_plan.by_ref().take(plan.feed_counts[task]);
+                own.for_each(|feed| layout.add(feed, &mut of_group, &mut keeps));
                 ends.push(of_group.len());
             }
             let of_instance = |i: usize| &of_group[i.checked_sub(1).map_or(0, |before| ends[before])..ends[i]];
             for first in (0..ends.len()).step_by(LANES) {
-                // Lanes without an instance take the labels of the last.
-                let lanes = std::array::from_fn(|lane| of_instance((first + lane).min(ends.len() - 1)));
-                join((first / LANES) as u32, lanes, plan.links as u32, &mut steps.feeds);
+                let present = (ends.len() - first).min(LANES);
+                // Lanes without an instance may take any labels.
+                let lanes = std::array::from_fn(|lane| of_instance(first + lane.min(present - 1)));
+                join((first / LANES) as u32, (lanes, present), plan.links as u32, &mut feeds);
             }
-            steps.groups.push((before.0..steps.keeps.len(), before.1..steps.feeds.len()));
+            of_groups.push((before.0..keeps.len(), before.1..feeds.len()));
         }
-        steps.labels = layout.next as usize;
-        Some(steps)
+        let labels = layout.next as usize + LANES;
+        Some(Steps { groups, keeps, feeds, of_groups, labels })
+    }
+
+    /// The groups.
+    pub(super) fn groups(&self) -> &Groups {
+        &self.groups
+    }
+
+    /// The place of the label of an input of the program or of an output.
+    pub(super) fn place(&self, label: Label) -> usize {
+        self.groups.places(label).first as usize
     }
 
     /// How many places labels have.
@@ -104,112 +134,165 @@ impl Steps {
         self.labels
     }
 
-    /// For each group, the labels that are kept before its level runs, and its feeds.
-    pub(super) fn by_group(&self) -> impl Iterator<Item = (&[Keep], &[garble::Feed])> {
-        self.groups.iter().map(|(keeps, feeds)| (&self.keeps[keeps.clone()], &self.feeds[feeds.clone()]))
+    /// Each group with the labels that are kept before its level runs, and its feeds.
+    pub(super) fn by_group(&self) -> impl Iterator<Item = (&Group, &[Keep], &[garble::Feed])> {
+        let of_group = |(group, (keeps, feeds)): (_, &(Range<usize>, Range<usize>))| {
+            (group, &self.keeps[keeps.clone()], &self.feeds[feeds.clone()])
+        };
+        self.groups.all().iter().zip(&self.of_groups).map(of_group)
     }
 }
 
 /// Joins the steps of four instances, which have as many wires: each feed goes as far as a step of every instance does.
-fn join(quad: u32, mut lanes: [&[Step]; LANES], no_link: u32, feeds: &mut Vec<garble::Feed>) {
+/// The lanes that are not `present` have the steps of the last that is.
+fn join(quad: u32, (lanes, present): ([&[Step]; LANES], usize), no_link: u32, feeds: &mut Vec<garble::Feed>) {
+    let mut lanes = lanes;
     let mut done = [0; LANES];
     let mut slot = 0;
     while let [[a, ..], [b, ..], [c, ..], [d, ..]] = lanes {
         let steps = [a, b, c, d];
-        let len = (0..LANES).map(|lane| steps[lane].len - done[lane]).min().unwrap_or(0);
+        let len = (0..LANES).map(|lane| steps[lane].from.len - done[lane]).min().unwrap_or(0);
         let linked = steps.iter().any(|step| step.link.is_some());
         let link = |lane: usize| steps[lane].link.map_or(no_link, |link| link + done[lane]);
+        let from =
+            std::array::from_fn(|lane| Places { first: steps[lane].from.of(done[lane]), len, ..steps[lane].from });
         feeds.push(garble::Feed {
             quad,
             slot,
             len,
-            from: std::array::from_fn(|lane| steps[lane].from + done[lane]),
+            from: sources(from, present),
             add: linked.then(|| std::array::from_fn(link)),
         });
         slot += len;
         for lane in 0..LANES {
             done[lane] += len;
-            if done[lane] == steps[lane].len {
+            if done[lane] == steps[lane].from.len {
                 (lanes[lane], done[lane]) = (&lanes[lane][1..], 0);
             }
         }
     }
 }
 
+/// Where the labels of four lanes are, of which so many are present.
+fn sources(from: [Places; LANES], present: usize) -> garble::Sources {
+    let Places { first, stride, len } = from[0];
+    let others = (0..).zip(&from[..present]);
+    let apart = |of: fn(u32, u32) -> Option<u32>| {
+        let alike = |(lane, places): (u32, &Places)| {
+            Some(places.first) == of(first, lane) && (len == 1 || places.stride == stride)
+        };
+        others.clone().all(alike)
+    };
+    if apart(u32::checked_add) {
+        return garble::Sources::Beside { first, stride, reversed: false };
+    }
+    match first.checked_sub(LANES as u32 - 1) {
+        Some(first) if apart(u32::checked_sub) => garble::Sources::Beside { first, stride, reversed: true },
+        _ => garble::Sources::Apart(from.map(|places| places.first), from.map(|places| places.stride)),
+    }
+}
+
+/// The place of the label of constants.
+fn zero_place(plan: &Plan) -> usize {
+    plan.first_input
+}
+
 /// Gives the inputs that are kept their places.
 struct Layout<'a> {
     plan: &'a Plan,
+    groups: &'a Groups,
     /// For each input of each instance, where it is kept.
     places: Vec<u32>,
     /// For each input of each instance, how many feeds lead on from there.
     readers: Vec<u8>,
+    /// For each input of each instance that [many](READ_BY_MANY) read, a place of its own: those of the same input of other
+    /// instances of the type are beside it.
+    shared: Vec<u32>,
     /// The first place that is for inputs, and the next that is free.
     first: u32,
     next: u32,
 }
 
 impl<'a> Layout<'a> {
-    fn new(plan: &'a Plan) -> Self {
-        let inputs = plan.labels - plan.first_input;
-        let mut readers = vec![0u8; inputs];
+    fn new(plan: &'a Plan, material: &Material, groups: &'a Groups) -> Self {
+        let mut readers = vec![0u8; plan.labels - plan.first_input];
         for feed in &plan.feeds {
             if let Some(first) = kept_source(plan, feed) {
                 readers[first..][..feed.len].iter_mut().for_each(|count| *count = count.saturating_add(1));
             }
         }
-        let first = (plan.first_input + plan.longest_feed) as u32;
-        Layout { plan, places: vec![NOWHERE; inputs], readers, first, next: first }
+        let first = (zero_place(plan) + 1) as u32;
+        let (shared, next) = shared_places(plan, material, &readers, first);
+        let places = vec![NOWHERE; readers.len()];
+        Layout { plan, groups, places, readers, shared, first, next }
     }
 
-    /// Adds the steps of a feed to those of its instance, which are from `begin` on.
-    fn add(&mut self, feed: &Feed, begin: usize, steps: &mut Vec<Step>, keeps: &mut Vec<Keep>) {
+    /// Adds the steps of a feed to those of its instance.
+    fn add(&mut self, feed: &Feed, steps: &mut Vec<Step>, keeps: &mut Vec<Keep>) {
         let source = kept_source(self.plan, feed);
-        let first = match feed.from {
-            Origin::Labels(from) => from as u32,
-            Origin::Constant(_) => self.plan.first_input as u32,
+        let from = match feed.from {
+            Origin::Constant(_) => Places { first: zero_place(self.plan) as u32, stride: 0, len: 1 },
+            Origin::Labels(from) if source.is_none() => self.groups.places(from),
+            Origin::Labels(_) => Places::one(NOWHERE),
         };
         if source.is_none() && !feed.kept {
             let link = feed.link.map(|link| link as u32);
-            return steps.push(Step { from: first, link, len: feed.len as u32 });
+            return steps.push(Step { from: Places { len: feed.len as u32, ..from }, link });
         }
-        let kept_from = keeps.len();
+        let [first_step, first_keep] = [steps.len(), keeps.len()];
         for i in 0..feed.len {
             let source = source.map(|source| source + i);
-            let from = source.map_or(first + i as u32, |source| self.places[source]);
-            let mut step = Step { from, link: feed.link.map(|link| (link + i) as u32), len: 1 };
+            let place = source.map_or_else(|| from.of(i as u32), |source| self.places[source]);
+            let mut step = Step { from: Places::one(place), link: feed.link.map(|link| (link + i) as u32) };
             if feed.kept {
                 let to = self.keep(feed.to + i, source, step);
-                let moved = Keep { step, to };
-                if from != to || step.link.is_some() {
-                    match keeps[kept_from..].last_mut().filter(|keep| keep.goes_on(&moved)) {
-                        Some(keep) => keep.step.len += 1,
-                        None => keeps.push(moved),
-                    }
+                if place != to || step.link.is_some() {
+                    let keep = Keep { step, to: Places::one(to) };
+                    push_or_join(keeps, first_keep, keep, |keep, next| keep.and(next));
                 }
-                step = Step { from: to, link: None, len: 1 };
+                step = Step { from: Places::one(to), link: None };
             }
-            match steps[begin..].last_mut().filter(|before| before.goes_on(&step)) {
-                Some(before) => before.len += 1,
-                None => steps.push(step),
-            }
+            push_or_join(steps, first_step, step, |step, next| step.and(next));
         }
     }
 
-    /// Finds a place for an input that is fed by that step: where its label is already, or the place of the input that it
-    /// is fed by, if nothing else is fed by that, or a new one.
+    /// Finds a place for an input that is fed by that step: its own if many read it, or where its label is already, or the
+    /// place of the input that it is fed by, if nothing else is fed by that, or a new one.
     fn keep(&mut self, input: Label, source: Option<usize>, step: Step) -> u32 {
+        let input = input - self.plan.first_input;
+        let Step { from: Places { first: from, .. }, link } = step;
         let place = match source {
-            None if step.link.is_none() => step.from,
+            _ if self.shared[input] != NOWHERE => self.shared[input],
+            None if link.is_none() => from,
             // Labels that are not only for inputs are not overwritten.
-            Some(source) if self.readers[source] == 1 && step.from >= self.first => step.from,
+            Some(source) if self.readers[source] == 1 && from >= self.first => from,
             _ => {
                 self.next += 1;
                 self.next - 1
             }
         };
-        self.places[input - self.plan.first_input] = place;
+        self.places[input] = place;
         place
     }
+}
+
+/// Places from `next` on for the inputs that many read, and the next that is free then.
+fn shared_places(plan: &Plan, material: &Material, readers: &[u8], next: u32) -> (Vec<u32>, u32) {
+    let mut shared = vec![NOWHERE; readers.len()];
+    let mut by_wire: BTreeMap<(TypeId, usize), Vec<usize>> = BTreeMap::new();
+    for (place, inputs, _) in &plan.tasks {
+        let (ty, first) = (material.type_at(*place), inputs - plan.first_input);
+        let own = readers[first..].iter().take(material.instances(ty).input_count()).enumerate();
+        for (wire, _) in own.filter(|(_, readers)| **readers >= READ_BY_MANY) {
+            by_wire.entry((ty, wire)).or_default().push(first + wire);
+        }
+    }
+    let mut next = next;
+    for input in by_wire.into_values().flatten() {
+        shared[input] = next;
+        next += 1;
+    }
+    (shared, next)
 }
 
 /// The number among all instances' inputs of the first that a feed leads on from, if it does.

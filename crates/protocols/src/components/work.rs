@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use super::keys::{LinkKeys, Masks, Reveal};
 use super::material::Material;
-use super::plan::Plan;
+use super::plan::{Label, Plan};
 use super::run::{self, Piece};
 use super::steps::Steps;
 use super::{EVALUATOR, GARBLER, NAME, execute};
@@ -33,25 +33,25 @@ pub(super) struct Work {
 impl Work {
     /// Room for all that a plan needs. `hash_seed` is the garbler's.
     ///
-    /// *Errors*: a program of more than 2^32 wires.
+    /// *Errors*: a program of more than 2^30 wires.
     pub(super) fn new(material: &Material, plan: &Plan, hash_seed: Block) -> Result<Self, ProtocolError> {
-        let steps = Steps::new(plan).ok_or_else(|| ProtocolError::Unsupported {
+        let steps = Steps::new(plan, material).ok_or_else(|| ProtocolError::Unsupported {
             protocol: NAME,
             program: format!("of {} labels", plan.labels),
-            reason: "labels are counted in 32 bits".into(),
+            reason: "labels are numbered below 2^30".into(),
         })?;
         let masks = plan.uses.iter().map(|used| {
             let groups = material.library().templates()[used.template as usize].groups().iter();
             Masks::new(groups.filter(|group| used.part.opens(group.opens)).map(|group| (group.opens, group.blocks)))
         });
         let mut evaluator = InstanceEvaluator::new(hash_seed);
-        for group in plan.groups.chunk_by(|a, b| a.ty == b.ty) {
-            evaluator.reserve(material.instances(group[0].ty));
+        for group in steps.groups().all() {
+            evaluator.reserve(material.instances(group.ty));
         }
         Ok(Work {
             evaluator,
             links: Zeroizing::new(vec![Block::ZERO; plan.links + plan.longest_feed]),
-            tables: vec![0; plan.table_bytes],
+            tables: vec![0; steps.groups().table_bytes()],
             labels: Zeroizing::new(vec![Block::ZERO; steps.labels()]),
             steps,
             masks: masks.collect(),
@@ -64,7 +64,7 @@ impl Work {
             Piece::Transfers(_) => {}
             Piece::Template(number, bytes) => self.put_template(material, plan, number, bytes),
             Piece::Component(task, bytes) => {
-                let group = &plan.groups[plan.groups.partition_point(|group| group.tasks.end <= task)];
+                let group = self.steps.groups().of_task(task);
                 let of = material.instances(group.ty);
                 let (tables, keyed) = bytes.split_at(of.table_bytes());
                 of.weave(task - group.tasks.start, group.tasks.len(), tables, &mut self.tables[group.tables.clone()]);
@@ -137,9 +137,19 @@ impl Work {
     }
 
     /// Step 6: evaluates everything.
-    pub(super) fn evaluate(&mut self, material: &Material, plan: &Plan) {
+    pub(super) fn evaluate(&mut self, material: &Material) {
         let Work { steps, links, tables, labels, evaluator, .. } = self;
-        execute::evaluate(plan, steps, material, evaluator, links, tables, labels);
+        execute::evaluate(steps, material, evaluator, links, tables, labels);
+    }
+
+    /// The active labels of the program's outputs; those of constants are zero.
+    pub(super) fn outputs(&self, plan: &Plan) -> Vec<Box<[Block]>> {
+        run::output_labels(plan, |label| self.label(label), [Block::ZERO; 2])
+    }
+
+    /// The active label of an input of the program or of an output.
+    pub(super) fn label(&self, label: Label) -> Block {
+        self.labels[self.steps.place(label)]
     }
 }
 

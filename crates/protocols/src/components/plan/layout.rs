@@ -6,10 +6,10 @@ use garblet_circuit::{InstanceId, Link, Program, Source};
 
 use super::super::allocate::Allocation;
 use super::super::library::{Side, TypeId};
-use super::super::material::{Material, Numbered, Place};
+use super::super::material::Material;
 use super::super::wiring::Wiring;
 use super::feeding::{Raw, RawFrom, RawLink, input_labels, levels};
-use super::{Feed, Group, KeyedUse, Label, Origin, Plan};
+use super::{Feed, KeyedUse, Label, Origin, Plan};
 
 /// Gives labels and link labels their numbers.
 pub(super) struct Layout<'a> {
@@ -69,7 +69,6 @@ impl<'a> Layout<'a> {
         let tasks: Vec<_> = self.order.iter().map(task).collect();
         let numbers = LinkNumbers::new(&self);
         let (feeds, feed_counts) = self.number_feeds(&numbers);
-        let groups = self.groups(&tasks);
         let output = |output: &garblet_circuit::Output| output.links.iter().map(|l| self.output_link(l)).collect();
         let ands = |i: &TypeId| self.material.instances(*i).and_count();
         Plan {
@@ -77,8 +76,7 @@ impl<'a> Layout<'a> {
             program,
             tasks,
             longest_feed: feeds.iter().map(|feed| feed.len).max().unwrap_or(0),
-            table_bytes: groups.last().map_or(0, |group: &Group| group.tables.end),
-            groups,
+            levels: self.order.iter().map(|(level, _)| *level).collect(),
             feeds,
             feed_counts,
             use_links: numbers.uses.clone(),
@@ -136,42 +134,6 @@ impl<'a> Layout<'a> {
             counts.push(self.feeds[instance.0 as usize].len());
         }
         (feeds, counts)
-    }
-
-    /// Splits tasks into groups: instances of a level and type that are numbered in one sequence.
-    fn groups(&self, tasks: &[(Place, Label, Label)]) -> Vec<Group> {
-        let of_task = |task: usize| {
-            let (level, instance) = self.order[task];
-            let ty = self.types[instance.0 as usize];
-            (level, ty, self.material.numbered(tasks[task].0))
-        };
-        let mut groups = Vec::new();
-        let (mut begin, mut ks, mut table_bytes) = (0, Vec::new(), 0);
-        while begin < tasks.len() {
-            let (level, ty, first) = of_task(begin);
-            ks.clear();
-            let together = (begin..tasks.len()).map(of_task);
-            let together = together.take_while(|other| (other.0, other.1, other.2.base) == (level, ty, first.base));
-            ks.extend(together.map(|(_, _, numbered)| numbered.k));
-            let of = self.material.instances(ty);
-            let mut rest = &ks[..];
-            while !rest.is_empty() {
-                let count = of.group(rest);
-                let end = tasks[begin + count - 1].2 + of.output_count();
-                groups.push(Group {
-                    ty,
-                    level,
-                    first: Numbered { base: first.base, k: rest[0] },
-                    tasks: begin..begin + count,
-                    outputs: tasks[begin].2..end,
-                    tables: table_bytes..table_bytes + of.woven_bytes(count),
-                });
-                table_bytes += of.woven_bytes(count);
-                begin += count;
-                rest = &rest[count..];
-            }
-        }
-        groups
     }
 }
 

@@ -160,7 +160,7 @@ fn a_message_of_no_meaning_gives_no_panic() {
             Prg::new(Block::ONES).fill_bytes(&mut message);
             let material = pair.evaluator.1.material();
             work.open(material, &plan, &message).unwrap();
-            work.evaluate(material, &plan);
+            work.evaluate(material);
         }
     });
 }

@@ -78,10 +78,10 @@ fn view(pair: &Pair, mine: GarblerPrepared, theirs: EvaluatorPrepared, inputs: &
     let message =
         super::super::garbler::message(garbler.material(), &garbler.secrets, &plan, &zero, keys, &own(GARBLER));
     work.open(evaluator.material(), &plan, &message).unwrap();
-    work.evaluate(evaluator.material(), &plan);
-    let (mut active, links) = (work.labels.to_vec(), work.links.to_vec());
+    work.evaluate(evaluator.material());
+    let mut active: Vec<Block> = (0..plan.first_input).map(|label| work.label(label)).collect();
+    let links = work.links.to_vec();
     // Evaluation keeps the labels of inputs only where it needs them later, and only so long.
-    active.truncate(plan.first_input);
     active.resize(plan.labels, Block::ZERO);
     for feed in &plan.feeds {
         for i in 0..feed.len {

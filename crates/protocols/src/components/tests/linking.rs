@@ -1,9 +1,10 @@
 //! Programs linked in every way give the same results, at the cost that each way has.
 
 use garblet_circuit::{Link, Party, Port, Recipients, Source, Type, builder::ProgramBuilder, random};
+use garblet_garble::Sources;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-use super::super::{run, template::Part};
+use super::super::{run, steps::Steps, template::Part};
 use super::invariant::{check_all, rounds_library};
 use super::*;
 
@@ -157,6 +158,26 @@ fn grids_of_any_size_come_from_one_template_with_four_blocks() {
         assert_eq!(plan.sent_links, 3 * b as usize + 8);
         assert!(plan.keyed.is_empty() && plan.broken.is_empty());
     }
+}
+
+#[test]
+fn four_cells_of_a_diagonal_are_fed_by_labels_side_by_side() {
+    let library = edit_library([12, 12], 3, 0);
+    let program = edit_distance(12, 11, 3);
+    let inputs = vec![Bits::from_u128(0x3_1234_5678, 36), Bits::from_u128(0x1_9876_5432, 33)];
+    let plans = block_on(check_all(&library, Config::default(), &[(program, inputs)]));
+    let steps = Steps::new(&plans[0], &Material::new(library, Default::default())).unwrap();
+    let (mut ascending, mut descending) = (0, 0);
+    for feed in steps.by_group().flat_map(|(_, _, feeds)| feeds) {
+        match feed.from {
+            // Constants of a border are among them.
+            Sources::Apart(_, stride) => assert!(feed.slot >= 6 && stride.contains(&0)),
+            Sources::Beside { reversed: false, .. } => ascending += 1,
+            Sources::Beside { reversed: true, .. } => descending += 1,
+        }
+    }
+    // Symbols of rows go down a diagonal, those of columns up.
+    assert!(descending >= 12 * 11 / 4 && ascending > descending, "{ascending} and {descending}");
 }
 
 /// The same with a link for every input that cells have in common.

@@ -1,0 +1,125 @@
+//! Which instances the evaluator runs together, and where their labels go.
+
+use std::ops::Range;
+
+use super::library::TypeId;
+use super::material::Material;
+use super::plan::{Label, Plan};
+
+/// Places of labels, equally far apart.
+#[derive(Clone, Copy)]
+pub(super) struct Places {
+    pub(super) first: u32,
+    pub(super) stride: u32,
+    pub(super) len: u32,
+}
+
+impl Places {
+    /// One place.
+    pub(super) fn one(place: u32) -> Self {
+        Places { first: place, stride: 1, len: 1 }
+    }
+
+    /// Number `i` of them.
+    pub(super) fn of(&self, i: u32) -> u32 {
+        self.first + i * self.stride
+    }
+
+    /// These and one more, if that is as far apart.
+    pub(super) fn and(self, place: u32) -> Option<Self> {
+        let stride = if self.len == 1 { place.checked_sub(self.first)? } else { self.stride };
+        let more = Places { stride, len: self.len + 1, ..self };
+        (more.of(self.len) == place).then_some(more)
+    }
+}
+
+/// Instances of one type that are evaluated together.
+pub(super) struct Group {
+    pub(super) ty: TypeId,
+    /// Groups of a level do not feed one another.
+    pub(super) level: u32,
+    /// The number of the first instance's first gate; those of the others follow.
+    pub(super) first_gate: u64,
+    /// The instances, by their place in the order of execution.
+    pub(super) tasks: Range<usize>,
+    /// Where the labels of the outputs go: output after output, for each those of all instances.
+    pub(super) outputs: usize,
+    /// Where the tables are among all.
+    pub(super) tables: Range<usize>,
+}
+
+/// All groups of a plan, in the order of execution.
+pub(super) struct Groups {
+    all: Vec<Group>,
+    /// For each label of a program's input or of an output, where it goes, and from there to the next of its instance.
+    places: Vec<[u32; 2]>,
+    table_bytes: usize,
+}
+
+impl Groups {
+    /// Splits a plan's tasks: instances of a level and type that are numbered in one sequence run together.
+    ///
+    /// *Shape*: labels are counted in 32 bits.
+    pub(super) fn new(plan: &Plan, material: &Material) -> Self {
+        let places = (0..plan.first_input as u32).map(|label| [label, 1]).collect();
+        let mut groups = Groups { all: Vec::new(), places, table_bytes: 0 };
+        let of_task = |task: usize| {
+            let place = plan.tasks[task].0;
+            (plan.levels[task], material.type_at(place), material.numbered(place))
+        };
+        let (mut begin, mut ks) = (0, Vec::new());
+        while begin < plan.tasks.len() {
+            let (level, ty, first) = of_task(begin);
+            ks.clear();
+            let together = (begin..plan.tasks.len()).map(of_task);
+            let together = together.take_while(|other| (other.0, other.1, other.2.base) == (level, ty, first.base));
+            ks.extend(together.map(|(_, _, numbered)| numbered.k));
+            let mut rest = &ks[..];
+            while let [k, ..] = rest {
+                let count = material.instances(ty).group(rest);
+                let first_gate = first.base + material.instances(ty).numbering().first_gate(*k);
+                groups.push(plan, material, (ty, level, first_gate), begin..begin + count);
+                begin += count;
+                rest = &rest[count..];
+            }
+        }
+        groups
+    }
+
+    fn push(&mut self, plan: &Plan, material: &Material, of: (TypeId, u32, u64), tasks: Range<usize>) {
+        let (ty, level, first_gate) = of;
+        let instances = material.instances(ty);
+        let (count, outputs) = (tasks.len(), plan.tasks[tasks.start].2);
+        let tables = self.table_bytes..self.table_bytes + instances.woven_bytes(count);
+        self.table_bytes = tables.end;
+        for output in 0..instances.output_count() {
+            for instance in 0..count {
+                let place = [outputs + output * count + instance, count].map(|n| n as u32);
+                self.places[outputs + instance * instances.output_count() + output] = place;
+            }
+        }
+        self.all.push(Group { ty, level, first_gate, tasks, outputs, tables });
+    }
+
+    /// In the order of execution.
+    pub(super) fn all(&self) -> &[Group] {
+        &self.all
+    }
+
+    /// The group of a task.
+    pub(super) fn of_task(&self, task: usize) -> &Group {
+        &self.all[self.all.partition_point(|group| group.tasks.end <= task)]
+    }
+
+    /// Where the label of an input of the program or of an output goes, and how far apart the next ones of the same instance
+    /// are.
+    pub(super) fn places(&self, label: Label) -> Places {
+        let [first, stride] = self.places[label];
+        Places { first, stride, len: 1 }
+    }
+
+    /// Bytes of the tables of all groups.
+    pub(super) fn table_bytes(&self) -> usize {
+        self.table_bytes
+    }
+}
