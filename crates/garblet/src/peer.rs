@@ -49,7 +49,8 @@ impl Peer {
     /// Agrees with the peer at the other end of `channel` and sets up (phase `setup`). What `components` needs is
     /// prepared for this run alone, in memory; see [`Peer::open_supplied`].
     ///
-    /// The generator seeds the session's own; nothing else is random.
+    /// The generator seeds the session's own; nothing else is random. `cut-and-choose` in the form `lp07` must keep all circuits; what is beyond
+    /// 128 MiB lies in the system's folder for temporary files, encrypted, until the run ends.
     ///
     /// *Errors*: a program that the protocol cannot run, a peer that disagrees, misbehaves or is gone.
     pub async fn open(
@@ -78,7 +79,8 @@ impl Peer {
             Protocol::CutAndChoose => {
                 let plan = Arc::new(cut_and_choose::Plan::new(program, config.cut_and_choose)?);
                 let hello = hello(plan.original().digest(), party, 2, &config);
-                let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
+                let mut session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
+                session.set_scratch(std::env::temp_dir());
                 Peer::set_up(session, async |session| role::cut_and_choose(session, party, plan).await).await
             }
             Protocol::Lego => {

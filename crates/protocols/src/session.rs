@@ -1,9 +1,10 @@
 //! A session joins a protocol to a channel or a mesh and a generator, and meters it.
 
-use std::num::NonZeroUsize;
+use std::{num::NonZeroUsize, path::PathBuf};
 
 use garblet_net::{Channel, Difference, Hello, Mesh, NetError, PerPeer, Traffic};
 use garblet_primitives::Prg;
+use garblet_store::Scratch;
 
 use crate::{
     error::ProtocolError,
@@ -52,7 +53,11 @@ pub struct Session<C = Channel> {
     meter: Meter,
     progress: Box<dyn Progress>,
     workers: NonZeroUsize,
+    scratch: Option<PathBuf>,
 }
+
+/// How much a protocol that must keep what it receives has in memory, if there is a folder for the rest.
+pub(crate) const KEPT_IN_MEMORY: usize = 128 << 20;
 
 /// One party's end of a protocol of several parties.
 pub type MeshSession = Session<Mesh>;
@@ -84,6 +89,24 @@ impl<C: Metered> Session<C> {
         self.workers = workers;
     }
 
+    /// Sets a folder for what is too large for memory, where protocols have to keep it: sealed under a key that is nowhere
+    /// else, in a file that is gone afterwards. Without a folder, it is kept in memory.
+    pub fn set_scratch(&mut self, folder: PathBuf) {
+        self.scratch = Some(folder);
+    }
+
+    /// Room for streams of so many bytes in all.
+    ///
+    /// *Errors*: a file that cannot be made in the folder.
+    pub(crate) fn scratch(&mut self, streams: usize, bytes: usize) -> Result<Scratch, ProtocolError> {
+        match &self.scratch {
+            Some(folder) if bytes > KEPT_IN_MEMORY => {
+                Ok(Scratch::in_folder(folder, streams, KEPT_IN_MEMORY, &mut self.rng)?)
+            }
+            _ => Ok(Scratch::in_memory(streams)),
+        }
+    }
+
     /// Tells of progress.
     pub fn advance(&mut self, gates_done: u64, gates_total: u64) {
         self.progress.advance(gates_done, gates_total, self.channel.traffic());
@@ -108,7 +131,7 @@ impl Session<Channel> {
     ) -> Result<Self, ProtocolError> {
         let meter = Meter::start(channel.traffic());
         hello.exchange(&mut channel).await?;
-        Ok(Session { channel, rng, meter, progress, workers: cores() })
+        Ok(Session { channel, rng, meter, progress, workers: cores(), scratch: None })
     }
 
     /// The channel.
@@ -150,7 +173,7 @@ impl Session<Mesh> {
         };
         let peers = mesh.per_peer(|_| ());
         match mesh.each(peers, greet).await {
-            Ok(_) => Ok(Session { channel: mesh, rng, meter, progress, workers: cores() }),
+            Ok(_) => Ok(Session { channel: mesh, rng, meter, progress, workers: cores(), scratch: None }),
             Err(error) => {
                 mesh.abort(error.blame()).await;
                 Err(error.into())

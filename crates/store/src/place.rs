@@ -243,6 +243,17 @@ enum Contents {
 }
 
 impl SegmentFile {
+    /// A file that belongs to no store, in a folder. *Unique*: the number, in the folder.
+    ///
+    /// It loses its name at once where the system allows that, so that a crash leaves nothing behind.
+    pub(crate) fn alone(folder: &Path, number: u64) -> Result<Arc<Self>, StoreError> {
+        let path = folder.join(format!("garblet-{number:016x}.scratch"));
+        let file = new_file(&path).map_err(io_error("cannot make", &path))?;
+        let file = SegmentFile { contents: Mutex::new(Contents::Disk(file)), path, steps: Steps::default() };
+        file.remove();
+        Ok(Arc::new(file))
+    }
+
     /// Fills `bytes` from what stands at `offset`; less of it if the file ends before.
     pub(crate) fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<usize, StoreError> {
         let read = match &mut *self.contents() {

@@ -1,7 +1,8 @@
-//! Room beside a store for what is too large for memory while it is being made.
+//! Room, beside a store or alone, for what is too large for memory while it is being made or used.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
+use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use crate::error::StoreError;
@@ -67,10 +68,10 @@ impl Store {
         // As with segments, a number is not given twice; if the process crashes, the next opening removes the file.
         self.head.next_segment += 1;
         let key = PieceKey::new(&self.index.segment_key());
-        let disk = self.place.create_scratch(number)?;
-        let disk = disk.map(|file| Disk { file, key, end: 0, buffer: Vec::with_capacity(CHUNK_BYTES + TAG_BYTES) });
-        let room = if disk.is_some() { memory } else { usize::MAX };
-        Ok(Scratch { disk, room, ..Scratch::in_memory(streams) })
+        Ok(match self.place.create_scratch(number)? {
+            Some(file) => Scratch::on_disk(file, key, streams, memory),
+            None => Scratch::in_memory(streams),
+        })
     }
 }
 
@@ -79,6 +80,27 @@ impl Scratch {
     pub fn in_memory(streams: usize) -> Self {
         let streams = std::iter::repeat_with(Stream::default).take(streams).collect();
         Scratch { disk: None, room: usize::MAX, streams }
+    }
+
+    /// Room in a folder, without a store. As with [`Store::scratch`], up to `memory` bytes of chunks stay in memory.
+    ///
+    /// *Errors*: the disk's.
+    pub fn in_folder(
+        folder: &Path,
+        streams: usize,
+        memory: usize,
+        rng: &mut (impl CryptoRng + ?Sized),
+    ) -> Result<Self, StoreError> {
+        let (mut number, mut key) = ([0; 8], Zeroizing::new([0; 32]));
+        rng.fill_bytes(&mut number);
+        rng.fill_bytes(&mut *key);
+        let file = SegmentFile::alone(folder, u64::from_le_bytes(number))?;
+        Ok(Scratch::on_disk(file, PieceKey::new(&key), streams, memory))
+    }
+
+    fn on_disk(file: Arc<SegmentFile>, key: PieceKey, streams: usize, memory: usize) -> Self {
+        let disk = Disk { file, key, end: 0, buffer: Vec::with_capacity(CHUNK_BYTES + TAG_BYTES) };
+        Scratch { disk: Some(disk), room: memory, ..Scratch::in_memory(streams) }
     }
 
     /// Appends to a stream.
@@ -210,7 +232,9 @@ mod tests {
     #[test]
     fn streams_are_what_was_appended_on_disk_and_in_memory() {
         let (_folder, mut store) = on_disk();
-        for scratch in [store.scratch(3, MEMORY_BYTES).expect("room"), Scratch::in_memory(3)] {
+        let (folder, mut rng) = (tempfile::tempdir().expect("a folder"), StdRng::seed_from_u64(2));
+        let alone = Scratch::in_folder(folder.path(), 3, MEMORY_BYTES, &mut rng).expect("room");
+        for scratch in [store.scratch(3, MEMORY_BYTES).expect("room"), alone, Scratch::in_memory(3)] {
             let (mut scratch, all) = filled(scratch);
             for (stream, expected) in all.iter().enumerate().rev() {
                 assert!(*scratch.read(stream).expect("read") == *expected, "stream {stream}");
@@ -231,6 +255,23 @@ mod tests {
         assert!(bytes.windows(8).all(|window| window != [7; 8]));
         drop(scratch);
         assert!(files(&store).is_empty());
+    }
+
+    #[test]
+    fn room_without_a_store_is_sealed_and_leaves_no_file_behind() {
+        let (folder, mut rng) = (tempfile::tempdir().expect("a folder"), StdRng::seed_from_u64(2));
+        let mut scratch = Scratch::in_folder(folder.path(), 1, 0, &mut rng).expect("room");
+        if cfg!(unix) {
+            assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0, "it has no name");
+        }
+        scratch.append(0, &[7; 2 * CHUNK_BYTES]).expect("written");
+        let file = &scratch.disk.as_ref().expect("it is on disk").file;
+        let mut bytes = vec![0; 3 * CHUNK_BYTES];
+        let length = file.read(0, &mut bytes).expect("read");
+        assert_eq!(length, 2 * (CHUNK_BYTES + TAG_BYTES));
+        assert!(bytes[..length].windows(8).all(|window| window != [7; 8]));
+        drop(scratch);
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
     }
 
     #[test]

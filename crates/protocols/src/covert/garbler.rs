@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party};
-use garblet_primitives::Block;
-use zeroize::Zeroizing;
 
 use super::{GARBLER, NAME, Step, al07, config::Form, ots::Sender, output, plan::Plan, seeds};
 use crate::{
@@ -15,7 +13,7 @@ use crate::{
     phase::Phase,
     role::Role,
     security::Security,
-    seeded::{Blueprint, OutputLabels, ToGarble},
+    seeded::{Blueprint, OutputLabels},
     session::Session,
 };
 
@@ -126,14 +124,5 @@ impl<C: Conduct<Step>> Garbler<C> {
             None => Ok(self.plan.blueprint().clone()),
             Some(program) => Ok(Plan::new(program, self.plan.config())?.blueprint().clone()),
         }
-    }
-
-    /// All circuits, of these seeds.
-    pub(super) fn all_circuits(&mut self, seeds: &[Block]) -> Result<Vec<ToGarble>, ProtocolError> {
-        let of = |(circuit, &seed): (usize, &Block)| {
-            let blueprint = self.blueprint_of(circuit)?;
-            Ok(ToGarble { circuit, blueprint, seed: Zeroizing::new(seed) })
-        };
-        seeds.iter().enumerate().map(of).collect()
     }
 }

@@ -81,12 +81,12 @@ impl Examining {
     /// What comes out of a circuit whose parts are all there.
     ///
     /// *Errors*: as [`Examining::examine`].
-    pub(crate) fn evaluate(&self, circuit: usize, parts: &[Vec<Block>]) -> Result<Bits, EvaluateError> {
+    pub(crate) fn evaluate(&self, circuit: usize, parts: &[&[Block]]) -> Result<Bits, EvaluateError> {
         let mut evaluation = self.evaluation(circuit);
         for blocks in parts {
             evaluation.take(blocks)?;
         }
-        Ok(evaluation.finish(parts.last().map_or(&[], Vec::as_slice)).outputs)
+        Ok(evaluation.finish(parts.last().copied().unwrap_or_default()).outputs)
     }
 
     /// The digest of a circuit made again from its seed.

@@ -153,7 +153,7 @@ impl<C: Conduct<Step>> Garbler<C> {
     ) -> Result<(), ProtocolError> {
         let hash = self.answer_challenge(session, input).await?;
         let shared = Arc::new(prepared.shared(&self.plan, hash));
-        let all = self.all_circuits(seeds)?;
+        let all = ToGarble::all(seeds, |circuit| self.blueprint_of(circuit))?;
         self.send_digests(session, prepared, all.clone(), &shared).await?;
         let split = self.told_split(session).await?;
         let evaluated = all.into_iter().filter(|of| !split.is_checked(of.circuit)).collect();
@@ -306,15 +306,6 @@ impl<C: Conduct<Step>> Garbler<C> {
             None => Ok(self.plan.blueprint().clone()),
             Some(program) => Ok(Plan::new(program, self.plan.config())?.blueprint().clone()),
         }
-    }
-
-    /// All circuits, of these seeds.
-    pub(super) fn all_circuits(&self, seeds: &[Block]) -> Result<Vec<ToGarble>, ProtocolError> {
-        let of = |(circuit, &seed): (usize, &Block)| {
-            let blueprint = self.blueprint_of(circuit)?;
-            Ok(ToGarble { circuit, blueprint, seed: Zeroizing::new(seed) })
-        };
-        seeds.iter().enumerate().map(of).collect()
     }
 }
 

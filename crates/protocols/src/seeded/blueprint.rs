@@ -165,6 +165,19 @@ impl Blueprint {
         (0..self.part_count()).map(|part| self.part_blocks(part)).sum()
     }
 
+    /// The parts of a circuit that stand one after another.
+    ///
+    /// # Panics
+    /// If there are fewer than [`Blueprint::circuit_blocks`].
+    pub(crate) fn parts<'b>(&self, mut blocks: &'b [Block]) -> Vec<&'b [Block]> {
+        let split = |part: usize| {
+            let (first, rest) = blocks.split_at(self.part_blocks(part));
+            blocks = rest;
+            first
+        };
+        (0..self.part_count()).map(split).collect()
+    }
+
     /// Wires to whose labels every circuit has commitments.
     pub(crate) fn committed_wires(&self) -> usize {
         let of = |committed: bool, wires: usize| if committed { wires } else { 0 };

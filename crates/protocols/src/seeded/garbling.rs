@@ -39,6 +39,19 @@ pub(crate) struct ToGarble {
 }
 
 impl ToGarble {
+    /// All circuits, of these seeds; `blueprint_of` says what each is made from.
+    ///
+    /// *Errors*: those of `blueprint_of`.
+    pub(crate) fn all(
+        seeds: &[Block],
+        mut blueprint_of: impl FnMut(usize) -> Result<Arc<Blueprint>, ProtocolError>,
+    ) -> Result<Vec<Self>, ProtocolError> {
+        let of = |(circuit, &seed): (usize, &Block)| {
+            Ok(ToGarble { circuit, blueprint: blueprint_of(circuit)?, seed: Zeroizing::new(seed) })
+        };
+        seeds.iter().enumerate().map(of).collect()
+    }
+
     /// Nothing of it is made yet but its head.
     pub(crate) fn stream(&self, shared: &Shared) -> Stream<'_> {
         let secrets = Secrets::of_seed(&self.blueprint, *self.seed);

@@ -21,7 +21,7 @@ use crate::{
     conduct::Conduct,
     error::ProtocolError,
     seeded::{
-        Garbling, Part, Secrets, Stream,
+        Garbling, Part, Secrets, Stream, ToGarble,
         wires::{self, Pads},
     },
     session::Session,
@@ -93,7 +93,7 @@ async fn send_circuits<C: Conduct<Step>>(
     seeds: &Zeroizing<Vec<Block>>,
 ) -> Result<(), ProtocolError> {
     let circuits = seeds.len() as u64;
-    let all = garbler.all_circuits(seeds)?;
+    let all = ToGarble::all(seeds, |circuit| garbler.blueprint_of(circuit))?;
     let shared = Arc::new(shared(&garbler.plan, &prepared.run, prepared.encoding_seed));
     let mut garbling = Garbling::begin(all, shared, session.workers());
     let (ands, part_count) = (garbler.plan.and_count(), garbler.plan.blueprint().part_count());

@@ -22,7 +22,7 @@ use crate::{
     checks::{Cheating, Check},
     conduct::Conduct,
     error::ProtocolError,
-    seeded::{Garbling, Part, Secrets, Stream, wires},
+    seeded::{Garbling, Part, Secrets, Stream, ToGarble, wires},
     session::Session,
     workers::{self, Work},
 };
@@ -85,7 +85,7 @@ pub(in super::super) async fn commit<C: Conduct<Step>>(
     prepared: &GarblerSeeds,
 ) -> Result<(), ProtocolError> {
     let circuits = garbler.plan.circuits();
-    let all = garbler.all_circuits(&prepared.coins)?;
+    let all = ToGarble::all(&prepared.coins, |circuit| garbler.blueprint_of(circuit))?;
     let shared = Arc::new(shared(&garbler.plan, &prepared.run));
     let mut garbling = Garbling::begin(all, shared, session.workers());
     let mut hashes: Vec<_> = (0..circuits).map(|circuit| commitment(&prepared.run, circuit).hasher()).collect();

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use garblet_circuit::Bits;
-use garblet_garble::EvaluateError;
 use garblet_ot::Choices;
 use garblet_primitives::Block;
 use tokio::sync::mpsc;
@@ -14,8 +13,10 @@ use super::{
         Step,
         evaluator::Evaluator,
         examine::{Examining, Keys},
+        plan::Plan,
     },
     Challenge,
+    kept::Kept,
     supersets::{self, Shape},
 };
 use crate::{
@@ -42,18 +43,12 @@ pub(in super::super) async fn examine<C: Conduct<Step>>(
     choices: Choices,
 ) -> Result<Vec<Unverified<Bits>>, ProtocolError> {
     let plan = evaluator.plan.clone();
-    let circuits = receive_circuits(evaluator, session).await?;
     let shape = Shape {
         place: run.place(GARBLER, Step::Superset as u8),
         wires: plan.blueprint().garbler_wires(),
         circuits: plan.circuits(),
     };
-    let mut commitments = Vec::with_capacity(plan.config().supersets());
-    for _ in 0..plan.config().supersets() {
-        let mut bytes = vec![0; shape.commitment_bytes()];
-        session.channel().receive_bytes(&mut bytes).await?;
-        commitments.push(bytes);
-    }
+    let kept = Arc::new(receive(&plan, session, &shape).await?);
     let challenge = Arc::new(toss(evaluator, session, run).await?);
     let mut seeds = vec![Block::ZERO; plan.config().checked()];
     receive_blocks(session, &mut seeds).await?;
@@ -62,32 +57,31 @@ pub(in super::super) async fn examine<C: Conduct<Step>>(
     }
     let secrets =
         challenge.circuits.checked().zip(&seeds).map(|(c, &seed)| (c, Secrets::of_seed(plan.blueprint(), seed)));
-    let openings = Openings { shape, challenge: challenge.clone(), commitments, checked: secrets.collect() };
+    let openings = Openings { shape, challenge: challenge.clone(), kept: kept.clone(), checked: secrets.collect() };
     for (circuit, labels) in receive_openings(session, openings).await? {
         keys[circuit].garbler = labels;
     }
     let shared = Shared { labels: run.place(GARBLER, Step::Head as u8), encoding, hash: InputHash::none() };
     let (digests, buffers) = (run.place(GARBLER, Step::CircuitDigest as u8), Buffers::default());
     let examining = Arc::new(Examining { plan, shared, digests, keys, choices, buffers });
-    check_and_evaluate(session.workers(), examining, challenge, circuits).await
+    check_and_evaluate(session.workers(), examining, challenge, kept).await
 }
 
-/// The parts of each circuit.
-type Circuits = Vec<Vec<Vec<Block>>>;
-
-/// Step 5: all circuits; they must be here before anything is said about which are checked.
-async fn receive_circuits<C: Conduct<Step>>(
-    evaluator: &Evaluator<C>,
-    session: &mut Session,
-) -> Result<Circuits, ProtocolError> {
-    let plan = &evaluator.plan;
-    let mut all = vec![Vec::with_capacity(plan.blueprint().part_count()); plan.circuits()];
+/// Step 5: all circuits and supersets; they must be here before anything is said about which are checked.
+async fn receive(plan: &Plan, session: &mut Session, shape: &Shape) -> Result<Kept, ProtocolError> {
+    let kept = Kept::new(session, plan, shape)?;
+    let mut blocks = Vec::new();
     for (circuit, part) in lanes::order(plan.circuits(), plan.blueprint().part_count()) {
-        let mut blocks = vec![Block::ZERO; plan.blueprint().part_blocks(part)];
+        blocks.resize(plan.blueprint().part_blocks(part), Block::ZERO);
         receive_blocks(session, &mut blocks).await?;
-        all[circuit].push(blocks);
+        kept.add_part(circuit, &blocks)?;
     }
-    Ok(all)
+    let mut commitments = vec![0; shape.commitment_bytes()];
+    for superset in 0..plan.config().supersets() {
+        session.channel().receive_bytes(&mut commitments).await?;
+        kept.add_superset(superset, &commitments)?;
+    }
+    Ok(kept)
 }
 
 /// Step 6.
@@ -113,12 +107,12 @@ async fn toss<C: Conduct<Step>>(
 struct Openings {
     shape: Shape,
     challenge: Arc<Challenge>,
-    commitments: Vec<Vec<u8>>,
+    kept: Arc<Kept>,
     checked: Vec<(usize, Secrets)>,
 }
 
 /// What a worker has found: the labels of the garbler's input and a superset that they are from, if it had one.
-type Found = Result<Option<(usize, Vec<Block>)>, Cheating>;
+type Found = Result<Option<(usize, Vec<Block>)>, ProtocolError>;
 
 /// Step 7: checks the supersets as they are opened, on all workers. Returns the garbler's labels for each evaluated circuit.
 async fn receive_openings(
@@ -134,7 +128,7 @@ async fn receive_openings(
         inboxes.push(give);
     }
     let Challenge { circuits, supersets } = &*openings.challenge;
-    for superset in 0..openings.commitments.len() {
+    for superset in 0..supersets.checked().count() + supersets.evaluated().count() {
         let mut bytes = vec![0; openings.shape.opening_bytes(supersets.is_checked(superset), circuits)];
         session.channel().receive_bytes(&mut bytes).await?;
         // A worker that has found the garbler cheating takes no more; what it found is looked at below.
@@ -159,15 +153,15 @@ impl Openings {
     fn check(&self, mut openings: mpsc::Receiver<(usize, Vec<u8>)>) -> Found {
         let mut labels: Option<(usize, Vec<Block>)> = None;
         while let Some((superset, opening)) = openings.blocking_recv() {
-            let commitments = &self.commitments[superset];
+            let commitments = self.kept.superset(superset)?;
             if self.challenge.supersets.is_checked(superset) {
-                supersets::check(&self.shape, superset, commitments, &opening, &self.checked)?;
+                supersets::check(&self.shape, superset, &commitments, &opening, &self.checked)?;
                 continue;
             }
             let circuits = &self.challenge.circuits;
-            let found = supersets::input_labels(&self.shape, superset, commitments, &opening, circuits)?;
+            let found = supersets::input_labels(&self.shape, superset, &commitments, &opening, circuits)?;
             match &labels {
-                Some((known, labels)) if *labels != found => return Err(another_input(*known, superset)),
+                Some((known, labels)) if *labels != found => return Err(another_input(*known, superset).into()),
                 _ => labels = Some((superset, found)),
             }
         }
@@ -184,19 +178,21 @@ async fn check_and_evaluate(
     workers: usize,
     examining: Arc<Examining>,
     challenge: Arc<Challenge>,
-    circuits: Circuits,
+    kept: Arc<Kept>,
 ) -> Result<Vec<Unverified<Bits>>, ProtocolError> {
-    let circuits = Arc::new(circuits);
+    let circuits = examining.plan.circuits();
     let mut work = Vec::with_capacity(workers);
     for worker in 0..workers {
-        let (examining, challenge, circuits) = (examining.clone(), challenge.clone(), circuits.clone());
+        let (examining, challenge, kept) = (examining.clone(), challenge.clone(), kept.clone());
         work.push(Work::begin(move || {
-            let own = (worker..circuits.len()).step_by(workers);
+            let blueprint = examining.plan.blueprint();
             let mut results = Vec::new();
-            for circuit in own {
+            for circuit in (worker..circuits).step_by(workers) {
+                let blocks = kept.circuit(circuit, blueprint)?;
+                let parts = blueprint.parts(&blocks);
                 match challenge.circuits.is_checked(circuit) {
-                    true => check(&examining, circuit, &circuits[circuit])?,
-                    false => results.push(Unverified::new(evaluate(&examining, circuit, &circuits[circuit])?)),
+                    true => check(&examining, circuit, &parts)?,
+                    false => results.push(Unverified::new(examining.evaluate(circuit, &parts)?)),
                 }
             }
             Ok::<_, ProtocolError>(results)
@@ -209,18 +205,14 @@ async fn check_and_evaluate(
     Ok(results)
 }
 
-fn check(examining: &Examining, circuit: usize, parts: &[Vec<Block>]) -> Result<(), Cheating> {
+fn check(examining: &Examining, circuit: usize, parts: &[&[Block]]) -> Result<(), Cheating> {
     let mut same = true;
     let own_labels_fit =
-        examining.remake(circuit, |part, blocks| same &= parts.get(part).is_some_and(|came| came == blocks));
+        examining.remake(circuit, |part, blocks| same &= parts.get(part).is_some_and(|came| *came == blocks));
     let check = match (same, own_labels_fit) {
         (false, _) => Check::CircuitOfSeed,
         (true, false) => Check::LabelOfSeed,
         (true, true) => return Ok(()),
     };
     Err(Cheating::new(check, format!("circuit {circuit}")))
-}
-
-fn evaluate(examining: &Examining, circuit: usize, parts: &[Vec<Block>]) -> Result<Bits, EvaluateError> {
-    examining.evaluate(circuit, parts)
 }

@@ -20,7 +20,7 @@ use crate::{
     conduct::Conduct,
     error::ProtocolError,
     interface::{EVALUATOR, GARBLER},
-    seeded::{InputHash, Secrets},
+    seeded::{InputHash, Secrets, ToGarble},
     session::Session,
     workers::{self, Work},
 };
@@ -35,7 +35,8 @@ pub(in super::super) async fn garble<C: Conduct<Step>>(
 ) -> Result<(), ProtocolError> {
     let plan = garbler.plan.clone();
     let shared = Arc::new(prepared.shared(&plan, InputHash::none()));
-    garbler.send_circuits(session, shared, garbler.all_circuits(seeds)?).await?;
+    let all = ToGarble::all(seeds, |circuit| garbler.blueprint_of(circuit))?;
+    garbler.send_circuits(session, shared, all).await?;
     let maker = Arc::new(maker(garbler, session, &prepared.run, seeds, input)?);
     send_supersets(garbler, session, &maker).await?;
     let challenge = toss(garbler, session, &prepared.run).await?;

@@ -23,10 +23,12 @@
 //!
 //! # Cost
 //!
-//! The evaluator keeps all circuits and commitments until the coins are tossed: `64 n S (s + 1)` bytes and all tables.
+//! The evaluator keeps all circuits and commitments until the coins are tossed: `64 n S (s + 1)` bytes and all tables, of which 128 MiB are in
+//! memory and the rest in scratch room, if the [session](crate::Session::set_scratch) has any.
 
 mod evaluator;
 mod garbler;
+mod kept;
 mod supersets;
 
 pub(super) use evaluator::examine;
