@@ -169,11 +169,6 @@ impl Taken {
         &self.ids
     }
 
-    /// How many bytes all that is left takes in the store.
-    pub fn bytes(&self) -> u64 {
-        self.spans.iter().map(|span| span.bytes as u64).sum()
-    }
-
     /// All pieces at once.
     ///
     /// *Errors*: [`StoreError::Damaged`] if one of them was changed.

@@ -72,8 +72,6 @@ fn pieces_come_back_once_in_the_same_process_and_the_next() {
     assert_eq!((stock.available.len(), stock.consumed, stock.dropped, stock.next), (137, 13, 0, PieceId(150)));
     let mut shown = Vec::new();
     let mut taken = store.take(&sha, &range(2, 3)).expect("there");
-    let sealed: usize = (2..5).map(|id| piece(id).len() + 16).sum();
-    assert_eq!(taken.bytes(), sealed as u64);
     taken.show(2, |id, bytes| shown.push((id.0, bytes == piece(id.0)))).expect("sound");
     assert_eq!(shown, [(2, true), (3, true)]);
     taken.each(|id, bytes| shown.push((id.0, bytes == piece(id.0)))).expect("sound");

@@ -33,7 +33,7 @@
 //!   before it opens what is checked; but gates, authenticators and commitments are all fixed by then, and what is left to it is to give up.
 //! - Components are made, checked and joined in parts, of which neither party keeps more than two in memory: the constructor makes its
 //!   wires anew from seeds once it knows what is checked, and what awaits its bucket lies, sealed, beside the store.
-//! - Nor is a function in memory as a whole if its gates come from a store: in lots of some ten thousand, they are read, joined, and put
+//! - Nor is a large function in memory as a whole if its gates come from a store: in lots of some ten thousand, they are read, joined, and put
 //!   aside in memory or, what is too much for it, sealed beside the store until inputs come; see `ands`. The paper left that open.
 //! - Sizes of buckets are computed for the least bytes, those of inputs by themselves; see [`parameters`].
 //! - The constructor may learn outputs too: a key of an output is a proof of what it stands for. That costs one message more.

@@ -26,8 +26,8 @@ const STATE: &str = "lego";
 /// How much stays in memory of each kind of component that is being made.
 const MEMORY_BYTES: usize = 32 << 20;
 
-/// The gates of a run are read at once if they take no more bytes in the store. Tests have few.
-const WHOLE_BYTES: u64 = if cfg!(test) { 30_000 } else { 640 << 20 };
+/// So many gates of a run are read at once. Tests have few.
+const WHOLE_GATES: u64 = if cfg!(test) { 300 } else { 900_000 };
 
 /// A party's store.
 pub(super) struct Pool {
@@ -141,7 +141,7 @@ impl Pool {
         for (kind, taken) in Kind::ALL.into_iter().zip(taken) {
             let mut unread = Unread { kind, code: self.code, taken };
             match kind {
-                Kind::Gate if unread.taken.bytes() > WHOLE_BYTES => gates = Some(unread),
+                Kind::Gate if amounts.gates > WHOLE_GATES => gates = Some(unread),
                 _ => unread.read(u64::MAX, &mut pieces)?,
             }
         }

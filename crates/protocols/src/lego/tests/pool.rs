@@ -141,8 +141,8 @@ fn sum(terms: usize) -> (Arc<Plan>, Vec<Bits>) {
     (plan(program), inputs)
 }
 
-/// A large function takes its gates lot by lot, and gives what it gives from memory, be it one circuit or many; of a smaller
-/// one only the evaluator has too much for memory.
+/// A large function takes its gates lot by lot, and gives what it gives from memory, be it one circuit or many; a smaller one takes
+/// them at once.
 #[test]
 fn a_function_of_several_lots_comes_from_a_store() {
     let (many, inputs) = sum(12);
