@@ -4,6 +4,7 @@ use std::{io, path::PathBuf};
 
 use crate::ids::{IdSet, PieceId};
 use crate::kind::Kind;
+use crate::place::SCRATCH_EXTENSION;
 
 /// Why a store could not be opened, filled or drawn from.
 #[derive(Debug, thiserror::Error)]
@@ -210,6 +211,9 @@ impl StoreError {
                 "`garblet store verify` names the pieces that are lost; if the index itself is damaged, let both \
                  parties begin with new stores"
                     .into()
+            }
+            StoreError::Io { path, .. } if path.extension().is_some_and(|extension| extension == SCRATCH_EXTENSION) => {
+                "what a run cannot have in memory goes there: name a folder with room for it in TMPDIR".into()
             }
             StoreError::Broken => "open the store again: what is on disk counts".into(),
             _ => return None,

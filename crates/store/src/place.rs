@@ -17,6 +17,9 @@ const LOCK: &str = "lock";
 const INDEX: &str = "index.sqlite";
 const SEGMENTS: &str = "segments";
 
+/// Of files beside no store.
+pub(crate) const SCRATCH_EXTENSION: &str = "scratch";
+
 /// Stands in the folder while a store is being made.
 const UNFINISHED: &str = "unfinished";
 
@@ -247,7 +250,7 @@ impl SegmentFile {
     ///
     /// It loses its name at once where the system allows that, so that a crash leaves nothing behind.
     pub(crate) fn alone(folder: &Path, number: u64) -> Result<Arc<Self>, StoreError> {
-        let path = folder.join(format!("garblet-{number:016x}.scratch"));
+        let path = folder.join(format!("garblet-{number:016x}")).with_extension(SCRATCH_EXTENSION);
         let file = new_file(&path).map_err(io_error("cannot make", &path))?;
         let file = SegmentFile { contents: Mutex::new(Contents::Disk(file)), path, steps: Steps::default() };
         file.remove();

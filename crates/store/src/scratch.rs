@@ -275,6 +275,15 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_that_is_not_there_is_named_and_how_to_name_another() {
+        let (folder, mut rng) = (tempfile::tempdir().expect("a folder"), StdRng::seed_from_u64(2));
+        let missing = folder.path().join("missing");
+        let error = Scratch::in_folder(&missing, 1, 0, &mut rng).err().expect("it is not there");
+        assert!(error.to_string().contains(&missing.display().to_string()), "{error}");
+        assert!(error.hint().expect("there is one").contains("TMPDIR"));
+    }
+
+    #[test]
     fn what_was_changed_on_disk_is_not_read() {
         let (_folder, mut store) = on_disk();
         for change in [|bytes: &mut Vec<u8>| bytes[5] ^= 1, |bytes: &mut Vec<u8>| bytes.truncate(100)] {

@@ -267,6 +267,7 @@ pub struct Plan {
     config: Config,
     /// Of every component of the program.
     schedules: Vec<Schedule>,
+    and_count: u64,
 }
 
 impl Plan {
@@ -293,8 +294,10 @@ impl Plan {
             kept.iter().for_each(|&input| read.set_owner(InputId(input as u32), PAST));
             program = Arc::new(read);
         }
-        let schedules = program.components().iter().map(|component| Schedule::new(component.circuit())).collect();
-        Ok(Plan { program, config, schedules })
+        let schedules: Vec<Schedule> = program.components().iter().map(|c| Schedule::new(c.circuit())).collect();
+        let instances = (0..program.instance_count()).map(|instance| InstanceId(instance as u32));
+        let ands = instances.map(|instance| schedules[program.component_id(instance).0 as usize].and_count());
+        Ok(Plan { and_count: ands.sum(), program, config, schedules })
     }
 
     /// What a run takes of what is prepared.
@@ -317,8 +320,7 @@ impl Plan {
 
     /// AND gates that the program takes: those that an output depends on.
     pub(super) fn and_count(&self) -> u64 {
-        let instances = (0..self.program.instance_count()).map(|instance| InstanceId(instance as u32));
-        instances.map(|instance| self.schedule(instance).and_count()).sum()
+        self.and_count
     }
 
     /// The AND gates of each lot, one after another: what is joined to the function, and evaluated, at once. At least one lot.
