@@ -1,8 +1,10 @@
 //! The linear combinations that the receiver asks for.
 //!
 //! *Source*: Nielsen, Schneider and Trifiletti 2017, section V-A: 128 combinations at once, as the coefficients of a product
-//! in GF(2^128). The coefficient of square `k` is `alpha^k`, the true power: a false word in any square makes the sum a polynomial
-//! in alpha other than zero, which vanishes with probability at most the number of squares over 2^128.
+//! in GF(2^128). The coefficient of square `k` is `alpha^(k + 1)`, the true power: a false word in any square makes the sum a
+//! polynomial in alpha that is not constant, and vanishes with probability at most the number of squares over 2^128. Of openings
+//! the first 64 combinations are compared ([`Folded::cut`]): a polynomial that is not constant takes each of the 2^64 values that are zero there
+//! with that probability, so all together at most with the number of squares over 2^64.
 
 use garblet_primitives::{Block, gf128};
 use subtle::ConstantTimeEq;
@@ -10,6 +12,9 @@ use zeroize::Zeroizing;
 
 use crate::code::{Code, MESSAGE_BITS};
 use crate::word::{Rows, Word};
+
+/// Bytes of a bit of 64 combinations.
+pub(crate) const CUT_BYTES: usize = 8;
 
 /// The powers of a challenge, handed out square by square.
 pub(crate) struct Powers {
@@ -19,7 +24,7 @@ pub(crate) struct Powers {
 
 impl Powers {
     pub(crate) fn of(alpha: Block) -> Self {
-        Powers { alpha, next: gf128::ONE }
+        Powers { alpha, next: alpha }
     }
 
     /// The next `count` powers.
@@ -50,6 +55,21 @@ impl Folded {
     /// Adds the combinations of more rows.
     pub(crate) fn add(&mut self, rows: &Rows, powers: &[Block]) {
         rows.fold(powers, &mut self.0);
+    }
+
+    /// The first 64 combinations, as they are sent.
+    pub(crate) fn cut(&self) -> Vec<[u8; CUT_BYTES]> {
+        self.0.iter().map(|row| row.halves()[0].to_le_bytes()).collect()
+    }
+
+    /// Whether the first 64 of these combinations of watched words fit what is [cut](Folded::cut) of the sender's shares, and the
+    /// messages.
+    pub(crate) fn fit_cut(&self, code: Code, watch: &Word, shares: &[[u8; CUT_BYTES]], messages: &[Block]) -> bool {
+        let low = |row: &Block| Block::from_halves(row.halves()[0], 0);
+        let shares: Vec<Block> = shares.iter().map(|&share| Block::from_halves(u64::from_le_bytes(share), 0)).collect();
+        let messages: Vec<Block> = messages.iter().map(low).collect();
+        let watched = Folded(Zeroizing::new(self.0.iter().map(low).collect()));
+        watched.fit(code, watch, &shares, &messages)
     }
 
     /// Whether these combinations of watched words fit the same ones of the sender's shares and messages.

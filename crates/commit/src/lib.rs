@@ -15,7 +15,7 @@
 //! | 2 | both | stretch the seeds; bit `i` of row `j` is bit `j` of commitment `i`'s shares `t0`, `t1` | [`CommitSender::commit`] |
 //! | 3 | sender | the message is the first 128 bits of `t0 ^ t1`; sends what makes the other bits those of its word | same |
 //! | 4 | both | the receiver sends a random `alpha`; the sender opens 128 combinations, blinded by 128 commitments more | `fold` |
-//! | 5 | sender | opens: message and `t0`; or, many together, messages, and combinations of the `t0` for one more `alpha` | [`CommitSender::open`], [`CommitSender::open_batch`] |
+//! | 5 | sender | opens: message and `t0`; or, many together, messages, and 64 combinations of the `t0` for one more `alpha` | [`CommitSender::open`], [`CommitSender::open_batch`] |
 //!
 //! # Symbols
 //!
@@ -78,7 +78,7 @@ pub const fn opening_bytes(code: Code) -> usize {
 pub const fn batch_opening_bytes(code: Code, n: u64) -> u64 {
     match n {
         0 => 0,
-        _ => 16 * (n + code.length() as u64),
+        _ => 16 * n + (fold::CUT_BYTES * code.length()) as u64,
     }
 }
 

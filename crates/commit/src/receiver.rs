@@ -11,7 +11,7 @@ use zeroize::{DefaultIsZeroes, Zeroizing};
 
 use crate::code::{Code, MESSAGE_BITS};
 use crate::error::{CommitError, check_length};
-use crate::fold::{Folded, Powers};
+use crate::fold::{CUT_BYTES, Folded, Powers};
 use crate::word::{Rows, Word};
 use crate::{SQUARE, batches};
 
@@ -214,9 +214,9 @@ impl CommitReceiver {
     ///
     /// *Errors*: [`CommitError::WrongBatch`] if the sender cheats; otherwise the connection's.
     pub async fn verify_shown(&self, channel: &mut Channel, shown: Shown) -> Result<Vec<Block>, CommitError> {
-        let mut shares = vec![Block::ZERO; self.code.length()];
-        channel.receive_bytes(bytemuck::cast_slice_mut(&mut shares)).await?;
-        match shown.folded.fit(self.code, &self.watch, &shares, &shown.folded_messages.0) {
+        let mut shares = vec![[0; CUT_BYTES]; self.code.length()];
+        channel.receive_bytes(shares.as_flattened_mut()).await?;
+        match shown.folded.fit_cut(self.code, &self.watch, &shares, &shown.folded_messages.0) {
             true => Ok(shown.messages),
             false => Err(CommitError::WrongBatch { count: shown.messages.len() }),
         }

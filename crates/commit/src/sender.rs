@@ -184,7 +184,7 @@ impl CommitSender {
             let shares: Zeroizing<Vec<Word>> = Zeroizing::new(committed.iter().map(|c| c.share).collect());
             folded.add(&Rows::of(&shares), &powers.take(shares.len().div_ceil(MESSAGE_BITS)));
         }
-        channel.send_bytes(bytemuck::cast_slice(&folded.0)).await?;
+        channel.send_bytes(folded.cut().as_flattened()).await?;
         Ok(channel.flush().await?)
     }
 

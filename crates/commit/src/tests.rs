@@ -226,10 +226,15 @@ fn corrections_that_make_no_words_are_found() {
 fn another_message_does_not_open() {
     let mut parties = Parties::new(Code::Short);
     let (mut committed, watched) = parties.commit(300);
-    committed.swap(7, 8);
-    assert!(matches!(parties.open(&committed, &watched), Err(CommitError::WrongOpening { index: 7 })));
-    assert!(matches!(parties.open_batch(&committed, &watched), Err(CommitError::WrongBatch { count: 300 })));
-    committed.swap(7, 8);
+    // Also where only the combinations that are not sent would differ if the first coefficient were one.
+    for index in [7, 70] {
+        committed.swap(index, index + 1);
+        assert!(
+            matches!(parties.open(&committed, &watched), Err(CommitError::WrongOpening { index: at }) if at == index)
+        );
+        assert!(matches!(parties.open_batch(&committed, &watched), Err(CommitError::WrongBatch { count: 300 })));
+        committed.swap(index, index + 1);
+    }
     assert!(parties.open_batch(&committed, &watched).is_ok());
     let value = committed[3].message() ^ Block::from_u128(1);
     let (forged, _) = parties.commit_to(&[value]);

@@ -46,8 +46,8 @@ impl Checks {
 /// | phase | constructor to evaluator | evaluator to constructor |
 /// |---|---|---|
 /// | setup | hello, checked OT extension by `w` and by 168, 49, one commitment | hello, the other sides of both, 16 |
-/// | prepare | 16, commitments to `3 Q + A + n + m + 80` in parts, `16 (n + 40)`, `48 Q + 32 A`, `(n + m + 40) / 8`, 40 openings, `16 (40 + w)`, `16 (3 g + a)` and for each part `16 w`, `16 (3 (b - 1) q + 3 (d - 1) k + (b - 1) q + (c - 1) n)` and for each span `16 w` | `21 n`, 738, for each part 32, for each span 16 |
-/// | build | `16 (2 and + n1 + r)`, for each lot `16 w` | for each lot 16 |
+/// | prepare | 16, commitments to `3 Q + A + n + m + 80` in parts, `16 (n + 40)`, `48 Q + 32 A`, `(n + m + 40) / 8`, 40 openings, `640 + 8 w`, `16 (3 g + a)` and for each part `8 w`, `16 (3 (b - 1) q + 3 (d - 1) k + (b - 1) q + (c - 1) n)` and for each span `8 w` | `21 n`, 738, for each part 32, for each span 16 |
+/// | build | `16 (2 and + n1 + r)`, for each lot `8 w` | for each lot 16 |
 /// | online | `16 n1`, `n2 + m2` openings | `n2 / 8`, `16 m1` |
 ///
 /// A part are some ten thousand components that are made at once, a span are as many whose buckets are joined at once, a lot are
@@ -109,7 +109,7 @@ fn prepare(code: Code, order: &Order, checks: Checks) -> u64 {
     let committed = of_parts + commit_bytes(code, outputs + statistical()) + commit_bytes(code, chosen) + 16 * chosen;
     let components = gates * (TABLE_BYTES as u64 + 16) + authenticators * 32;
     let told = (inputs + outputs + statistical()).div_ceil(8) + statistical() * opening_bytes(code) as u64;
-    let words = 16 * code.length() as u64;
+    let words = batch_opening_bytes(code, 1) - 16;
     let checked = 16 * (3 * checks.gates + checks.authenticators) + words * order.parts().count() as u64;
     let joined: u64 = order.spans().map(|span| 16 * (span.buckets * span.openings()) as u64 + words).sum();
     16 + committed + components + told + batch_opening_bytes(code, statistical()) + checked + joined

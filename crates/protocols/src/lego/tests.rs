@@ -148,7 +148,7 @@ fn aes_is_aes() {
     assert_eq!(online.bytes_received, 128 / 8 + learned(CONSTRUCTOR) * 16);
     assert_eq!(evaluator.of(Phase::Online).communication.rounds, 1);
     let build = constructor.of(Phase::Build).communication;
-    assert_eq!(build.bytes_sent, 16 * (2 * 6_400 + 128) + 16 * 262 * plan.lots().len() as u64);
+    assert_eq!(build.bytes_sent, 16 * (2 * 6_400 + 128) + 8 * 262 * plan.lots().len() as u64);
 }
 
 #[test]
