@@ -26,14 +26,18 @@ pub struct Watched(Word);
 impl DefaultIsZeroes for Watched {}
 
 impl Watched {
-    /// Appends what [`Watched::read`] makes the same of: [`opening_bytes`](crate::opening_bytes) bytes but 16.
-    pub fn write(&self, code: Code, bytes: &mut Vec<u8>) {
-        self.0.write(code, bytes);
+    /// Writes what [`Watched::read`] makes the same of.
+    ///
+    /// *Shape*: [`opening_bytes`](crate::opening_bytes) bytes but 16.
+    #[inline]
+    pub fn write(&self, into: &mut [u8]) {
+        self.0.write(into);
     }
 
     /// What [`Watched::write`] gave; what is missing is zero.
     ///
     /// The bytes are this party's own: nothing about them is checked.
+    #[inline]
     pub fn read(bytes: &[u8]) -> Self {
         Watched(Word::read(bytes))
     }
@@ -202,9 +206,8 @@ impl CommitReceiver {
         let (mut folded, mut folded_messages) = (Folded::words(self.code), Folded::messages());
         let size = crate::BATCH_SQUARES * MESSAGE_BITS;
         for (watched, messages) in watched.chunks(size).zip(messages.chunks(size)) {
-            let words: Vec<Word> = watched.iter().map(|watched| watched.0).collect();
-            let powers = powers.take(words.len().div_ceil(MESSAGE_BITS));
-            folded.add(&Rows::of(&words), &powers);
+            let powers = powers.take(watched.len().div_ceil(MESSAGE_BITS));
+            folded.add(&Rows::of(watched, |watched| &watched.0), &powers);
             folded_messages.add(&Rows::of_messages(messages), &powers);
         }
         Ok(Shown { messages, folded, folded_messages })

@@ -33,13 +33,19 @@ impl Committed {
         self.message
     }
 
-    /// Appends what [`Committed::read`] makes the same commitment of: [`opening_bytes`](crate::opening_bytes) bytes.
-    pub fn write(&self, code: Code, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.message.to_bytes());
-        self.share.write(code, bytes);
+    /// Writes what [`Committed::read`] makes the same commitment of.
+    ///
+    /// *Shape*: [`opening_bytes`](crate::opening_bytes) bytes.
+    #[inline]
+    pub fn write(&self, into: &mut [u8]) {
+        if let Some((message, share)) = into.split_first_chunk_mut() {
+            *message = self.message.to_bytes();
+            self.share.write(share);
+        }
     }
 
     /// A commitment from what [`Committed::write`] gave; what is missing is zero.
+    #[inline]
     pub fn read(bytes: &[u8]) -> Self {
         let (message, share) = bytes.split_first_chunk().unwrap_or((&[0; 16], &[]));
         Committed { message: Block::from_bytes(*message), share: Word::read(share) }
@@ -118,7 +124,7 @@ impl CommitSender {
         let (mut committed, mut at) = (Vec::with_capacity(n + SQUARE), position);
         for squares in batches(n) {
             let skip = if at == position { crate::BLINDING } else { 0 };
-            self.expand(at, squares).0.append_to(&mut committed, skip);
+            self.expand(at, squares, MESSAGE_BITS).0.append_to(&mut committed, skip);
             at += squares as u64;
         }
         committed.truncate(n);
@@ -148,8 +154,9 @@ impl CommitSender {
     ///
     /// *Errors*: the connection's.
     pub async fn open(&self, channel: &mut Channel, committed: &[Committed]) -> Result<(), CommitError> {
-        let mut bytes = Vec::with_capacity(committed.len() * crate::opening_bytes(self.code));
-        committed.iter().for_each(|committed| committed.write(self.code, &mut bytes));
+        let size = crate::opening_bytes(self.code);
+        let mut bytes = vec![0; committed.len() * size];
+        committed.iter().zip(bytes.chunks_exact_mut(size)).for_each(|(committed, into)| committed.write(into));
         channel.send_bytes(&bytes).await?;
         Ok(channel.flush().await?)
     }
@@ -181,8 +188,8 @@ impl CommitSender {
         let mut powers = Powers::of(receive_challenge(channel).await?);
         let mut folded = Folded::words(self.code);
         for committed in committed.chunks(crate::BATCH_SQUARES * MESSAGE_BITS) {
-            let shares: Zeroizing<Vec<Word>> = Zeroizing::new(committed.iter().map(|c| c.share).collect());
-            folded.add(&Rows::of(&shares), &powers.take(shares.len().div_ceil(MESSAGE_BITS)));
+            let powers = powers.take(committed.len().div_ceil(MESSAGE_BITS));
+            folded.add(&Rows::of(committed, |committed| &committed.share), &powers);
         }
         channel.send_bytes(folded.cut().as_flattened()).await?;
         Ok(channel.flush().await?)
@@ -190,7 +197,7 @@ impl CommitSender {
 
     /// The next squares, and what makes the second share the first one and a word.
     fn stretch(&mut self, squares: usize) -> (Batch, Vec<Block>) {
-        let (batch, mut others) = self.expand(self.position, squares);
+        let (batch, mut others) = self.expand(self.position, squares, self.code.length());
         self.position += squares as u64;
         let mut corrections = vec![Block::ZERO; self.code.parity_bits() * squares];
         self.code.encode_rows(squares, batch.messages.blocks(), &mut corrections);
@@ -199,9 +206,11 @@ impl CommitSender {
         (batch, corrections)
     }
 
-    /// Squares from a position on, and the second shares.
-    fn expand(&self, position: u64, squares: usize) -> (Batch, Rows) {
-        let [shares, others] = self.streams.each_ref().map(|streams| Rows::stretch(streams, position, squares));
+    /// Squares from a position on, and the first rows of the second shares.
+    fn expand(&self, position: u64, squares: usize, rows: usize) -> (Batch, Rows) {
+        let [streams, other_streams] = &self.streams;
+        let shares = Rows::stretch(streams, position, squares);
+        let others = Rows::stretch(&other_streams[..rows], position, squares);
         let mut messages = Rows::messages(squares);
         let sums = shares.blocks().iter().zip(others.blocks()).map(|(&a, &b)| a ^ b);
         messages.split().0.iter_mut().zip(sums).for_each(|(message, sum)| *message = sum);

@@ -248,7 +248,7 @@ fn equal_errors_in_squares_128_apart_do_not_cancel() {
     let mut error = vec![Word::default(); 129 * SQUARE];
     error[5] = Word::of(Code::Short, Block::ONES);
     error[128 * SQUARE + 5] = error[5];
-    let rows = Rows::of(&error);
+    let rows = Rows::of(&error, |word| word);
     let mut rng = Prg::new(Block::from_u128(9));
     for _ in 0..20 {
         let mut folded = Folded::words(Code::Short);

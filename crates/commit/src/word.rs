@@ -50,20 +50,32 @@ impl Word {
         MESSAGE_BITS / 8 + code.parity_bytes()
     }
 
-    pub(crate) fn write(&self, code: Code, bytes: &mut Vec<u8>) {
+    /// Fills `into`, which is as long, with the word.
+    #[inline]
+    pub(crate) fn write(&self, into: &mut [u8]) {
         // What has a known length takes a few instructions; of what is left there is little.
-        let [low, middle, high] = self.0;
-        [low, middle].iter().for_each(|block| bytes.extend_from_slice(&block.to_bytes()));
-        let high = high.to_u128();
-        bytes.extend((0..Word::bytes(code) - 2 * size_of::<Block>()).map(|at| (high >> (8 * at)) as u8));
+        let (blocks, rest) = into.as_chunks_mut();
+        blocks.iter_mut().zip(self.0).for_each(|(into, block)| *into = block.to_bytes());
+        if let Some(last) = self.0.get(blocks.len()) {
+            rest.iter_mut().zip(last.to_bytes()).for_each(|(into, byte)| *into = byte);
+        }
     }
 
     /// The word of bytes on the wire; what is missing is zero.
+    #[inline]
     pub(crate) fn read(bytes: &[u8]) -> Self {
-        let (blocks, rest) = bytes.as_chunks();
-        let last = rest.iter().rev().fold(0, |sum, &byte| sum << 8 | u128::from(byte));
-        let mut blocks = blocks.iter().map(|&block| Block::from_bytes(block)).chain([Block::from_u128(last)]);
-        Word(std::array::from_fn(|_| blocks.next().unwrap_or_default()))
+        let mut rest = bytes;
+        Word(std::array::from_fn(|_| match rest.split_first_chunk() {
+            Some((&block, later)) => {
+                rest = later;
+                Block::from_bytes(block)
+            }
+            None => {
+                let last = rest.iter().rev().fold(0, |sum, &byte| sum << 8 | u128::from(byte));
+                rest = &[];
+                Block::from_u128(last)
+            }
+        }))
     }
 }
 
@@ -127,13 +139,13 @@ impl Rows {
         rows
     }
 
-    /// Words that stand one by one, the last square filled up with zeros.
-    pub(crate) fn of(words: &[Word]) -> Self {
-        let mut rows = Rows::words(words.len().div_ceil(SQUARE));
+    /// Words that stand one by one, in items, the last square filled up with zeros.
+    pub(crate) fn of<T>(items: &[T], word: impl Fn(&T) -> &Word) -> Self {
+        let mut rows = Rows::words(items.len().div_ceil(SQUARE));
         let mut room = Zeroizing::new([Block::ZERO; 2 * SQUARE]);
-        for (at, words) in words.chunks(SQUARE).enumerate() {
+        for (at, items) in items.chunks(SQUARE).enumerate() {
             for part in 0..PARTS {
-                rows.put_square(part, at, words.iter().map(|word| word.0[part]), &mut room[..]);
+                rows.put_square(part, at, items.iter().map(|item| word(item).0[part]), &mut room[..]);
             }
         }
         rows

@@ -91,9 +91,19 @@ impl Prg {
 
     /// The next 16 bytes of the stream as a block.
     pub fn next_block(&mut self) -> Block {
-        let mut block = [Block::ZERO];
-        self.fill_bytes(bytemuck::cast_slice_mut(&mut block));
-        block[0]
+        Block::from_bytes(self.draw())
+    }
+
+    /// A few bytes, mostly from the buffer.
+    #[inline]
+    fn draw<const N: usize>(&mut self) -> [u8; N] {
+        if let Some(&bytes) = bytemuck::cast_slice(&self.buffer)[self.used..].first_chunk() {
+            self.used += N;
+            return bytes;
+        }
+        let mut bytes = [0; N];
+        self.fill_bytes(&mut bytes);
+        bytes
     }
 }
 
@@ -101,15 +111,12 @@ impl TryRng for Prg {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        let mut bytes = [0; 4];
-        self.fill_bytes(&mut bytes);
-        Ok(u32::from_le_bytes(bytes))
+        Ok(u32::from_le_bytes(self.draw()))
     }
 
+    #[inline]
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        let mut bytes = [0; 8];
-        self.fill_bytes(&mut bytes);
-        Ok(u64::from_le_bytes(bytes))
+        Ok(u64::from_le_bytes(self.draw()))
     }
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {

@@ -10,7 +10,7 @@ use crate::place::SegmentFile;
 use crate::seal::{PieceKey, TAG_BYTES};
 use crate::store::Store;
 
-/// Streams are kept in chunks of so many bytes, each sealed by itself if it is on disk. Tests have small ones.
+/// Streams are kept in chunks of at most so many bytes, each sealed by itself if it is on disk. Tests have small ones.
 const CHUNK_BYTES: usize = if cfg!(test) { 1 << 10 } else { 32 << 10 };
 
 /// Streams of bytes, each written to its end and then read. Dropped, or cut off by a crash, it leaves nothing behind.
@@ -28,7 +28,6 @@ struct Disk {
     file: Arc<SegmentFile>,
     key: PieceKey,
     end: u64,
-    buffer: Vec<u8>,
 }
 
 #[derive(Default)]
@@ -40,21 +39,20 @@ struct Stream {
 
 enum Chunk {
     Memory(Zeroizing<Vec<u8>>),
-    /// Where it begins in the file.
-    Disk(u64),
+    /// Where it begins in the file, and how long it is.
+    Disk(u64, usize),
 }
 
 impl Stream {
-    /// Appends to what is behind the chunks, which has room for it. One that is written at once takes no more than it needs.
-    fn extend(&mut self, bytes: &[u8]) {
-        if self.rest.capacity() - self.rest.len() < bytes.len() {
-            let room = if self.rest.is_empty() { bytes.len() } else { CHUNK_BYTES };
+    /// Makes room for so much behind the chunks. What is written at once takes no more than it needs.
+    fn reserve(&mut self, len: usize) {
+        if self.rest.capacity() - self.rest.len() < len {
+            let room = if self.rest.is_empty() { len } else { CHUNK_BYTES };
             // Where it was before is wiped.
-            let mut larger = Zeroizing::new(Vec::with_capacity(room));
+            let mut larger = Zeroizing::new(Vec::with_capacity(room + TAG_BYTES));
             larger.extend_from_slice(&self.rest);
             self.rest = larger;
         }
-        self.rest.extend_from_slice(bytes);
     }
 }
 
@@ -99,8 +97,7 @@ impl Scratch {
     }
 
     fn on_disk(file: Arc<SegmentFile>, key: PieceKey, streams: usize, memory: usize) -> Self {
-        let disk = Disk { file, key, end: 0, buffer: Vec::with_capacity(CHUNK_BYTES + TAG_BYTES) };
-        Scratch { disk: Some(disk), room: memory, ..Scratch::in_memory(streams) }
+        Scratch { disk: Some(Disk { file, key, end: 0 }), room: memory, ..Scratch::in_memory(streams) }
     }
 
     /// Appends to a stream.
@@ -109,27 +106,52 @@ impl Scratch {
     ///
     /// # Panics
     /// If there is no such stream.
-    pub fn append(&mut self, stream: usize, bytes: &[u8]) -> Result<(), StoreError> {
-        let stream = &mut self.streams[stream];
-        let mut bytes = bytes;
-        loop {
-            let (now, later) = bytes.split_at(bytes.len().min(CHUNK_BYTES - stream.rest.len()));
-            stream.extend(now);
-            if stream.rest.len() < CHUNK_BYTES {
-                return Ok(());
-            }
-            match &mut self.disk {
-                Some(disk) if self.room < CHUNK_BYTES => {
-                    stream.chunks.push(Chunk::Disk(disk.put(&stream.rest)?));
-                    stream.rest.clear();
-                }
-                _ => {
-                    self.room -= CHUNK_BYTES;
-                    stream.chunks.push(Chunk::Memory(std::mem::take(&mut stream.rest)));
-                }
-            }
+    pub fn append(&mut self, stream: usize, mut bytes: &[u8]) -> Result<(), StoreError> {
+        while !bytes.is_empty() {
+            let room = CHUNK_BYTES - self.streams[stream].rest.len();
+            let (now, later) = bytes.split_at(bytes.len().min(room));
+            self.append_with(stream, now.len(), |into| into.copy_from_slice(now))?;
             bytes = later;
         }
+        Ok(())
+    }
+
+    /// Appends a few bytes to a stream: zeros that `write` overwrites where they are to lie.
+    ///
+    /// *Errors*: the disk's.
+    ///
+    /// # Panics
+    /// If there is no such stream, and if they are more than a chunk has.
+    pub fn append_with(&mut self, stream: usize, len: usize, write: impl FnOnce(&mut [u8])) -> Result<(), StoreError> {
+        assert!(len <= CHUNK_BYTES, "a chunk has {CHUNK_BYTES} bytes, not {len}");
+        if self.streams[stream].rest.len() + len > CHUNK_BYTES {
+            self.close_chunk(stream)?;
+        }
+        let into = &mut self.streams[stream];
+        into.reserve(len);
+        let begin = into.rest.len();
+        into.rest.resize(begin + len, 0);
+        write(&mut into.rest[begin..]);
+        match into.rest.len() {
+            CHUNK_BYTES => self.close_chunk(stream),
+            _ => Ok(()),
+        }
+    }
+
+    fn close_chunk(&mut self, stream: usize) -> Result<(), StoreError> {
+        let Stream { chunks, rest } = &mut self.streams[stream];
+        match &mut self.disk {
+            Some(disk) if self.room < CHUNK_BYTES => {
+                let len = rest.len();
+                chunks.push(Chunk::Disk(disk.put(rest)?, len));
+                rest.clear();
+            }
+            _ => {
+                self.room -= CHUNK_BYTES;
+                chunks.push(Chunk::Memory(std::mem::take(rest)));
+            }
+        }
+        Ok(())
     }
 
     /// Takes all that was appended to a stream.
@@ -152,14 +174,19 @@ impl Scratch {
     /// All that was appended to a stream, where it stays.
     ///
     /// *Errors*, *Panics*: as [`Scratch::take`].
-    pub fn read(&mut self, stream: usize) -> Result<Zeroizing<Vec<u8>>, StoreError> {
+    pub fn read(&self, stream: usize) -> Result<Zeroizing<Vec<u8>>, StoreError> {
         let Stream { chunks, rest } = &self.streams[stream];
-        let mut all = Zeroizing::new(Vec::with_capacity(CHUNK_BYTES * chunks.len() + rest.len()));
+        let of_chunks = chunks.iter().map(|chunk| match chunk {
+            Chunk::Memory(chunk) => chunk.len(),
+            Chunk::Disk(_, len) => *len,
+        });
+        let len = of_chunks.sum::<usize>() + rest.len();
+        let mut all = Zeroizing::new(Vec::with_capacity(len + TAG_BYTES));
         for chunk in chunks {
-            match (chunk, &mut self.disk) {
+            match (chunk, &self.disk) {
                 (Chunk::Memory(chunk), _) => all.extend_from_slice(chunk),
-                (Chunk::Disk(place), Some(disk)) => all.extend_from_slice(disk.get(*place)?),
-                (Chunk::Disk(_), None) => unreachable!("there is a disk if a chunk is on it"),
+                (&Chunk::Disk(place, len), Some(disk)) => disk.get(place, len, &mut all)?,
+                (Chunk::Disk(..), None) => unreachable!("there is a disk if a chunk is on it"),
             }
         }
         all.extend_from_slice(rest);
@@ -168,30 +195,32 @@ impl Scratch {
 }
 
 impl Disk {
-    fn put(&mut self, chunk: &[u8]) -> Result<u64, StoreError> {
+    /// Seals a chunk in place, and says where it lies.
+    fn put(&mut self, chunk: &mut Vec<u8>) -> Result<u64, StoreError> {
         let place = self.end;
-        self.buffer.clear();
-        self.buffer.extend_from_slice(chunk);
-        self.key.seal(place, b"scratch", &mut self.buffer, 0);
-        self.file.write(place, &self.buffer)?;
-        self.end += self.buffer.len() as u64;
+        self.key.seal(place, b"scratch", chunk, 0);
+        self.file.write(place, chunk)?;
+        self.end += chunk.len() as u64;
         Ok(place)
     }
 
-    fn get(&mut self, place: u64) -> Result<&[u8], StoreError> {
-        self.buffer.resize(CHUNK_BYTES + TAG_BYTES, 0);
+    /// Appends the chunk that lies there.
+    fn get(&self, place: u64, len: usize, all: &mut Vec<u8>) -> Result<(), StoreError> {
+        let begin = all.len();
+        all.resize(begin + len + TAG_BYTES, 0);
+        let sealed = &mut all[begin..];
         let damaged = || StoreError::Damaged { what: self.file.path().display().to_string() };
-        if self.file.read(place, &mut self.buffer)? < self.buffer.len() {
+        if self.file.read(place, sealed)? < sealed.len() {
             return Err(damaged());
         }
-        let opened = self.key.open(place, b"scratch", &mut self.buffer);
-        Ok(opened.map_err(|_| damaged())?)
+        self.key.open(place, b"scratch", sealed).map_err(|_| damaged())?;
+        all.truncate(begin + len);
+        Ok(())
     }
 }
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        zeroize::Zeroize::zeroize(&mut self.buffer);
         self.file.remove();
     }
 }
@@ -223,7 +252,12 @@ mod tests {
         let mut all = [const { Vec::new() }; 3];
         for len in (0..150).chain([CHUNK_BYTES - 1, CHUNK_BYTES, 3 * CHUNK_BYTES + 1]) {
             let bytes: Vec<u8> = (0..len).map(|i| (i * len) as u8).collect();
-            scratch.append(len % 2, &bytes).expect("written");
+            match len % 3 {
+                0 if len < CHUNK_BYTES => {
+                    scratch.append_with(len % 2, len, |into| into.copy_from_slice(&bytes)).expect("written")
+                }
+                _ => scratch.append(len % 2, &bytes).expect("written"),
+            }
             all[len % 2].extend(bytes);
         }
         (scratch, all)

@@ -46,9 +46,10 @@ impl Storable for Held {
         16 + <Watched as Storable>::bytes(code)
     }
 
-    fn write(&self, code: Code, bytes: &mut Vec<u8>) {
-        bytes.extend(self.key.to_bytes());
-        Storable::write(&self.watched, code, bytes);
+    fn write(&self, into: &mut [u8]) {
+        let (key, watched) = into.split_at_mut(16);
+        key.copy_from_slice(&self.key.to_bytes());
+        Storable::write(&self.watched, watched);
     }
 
     fn read(bytes: &[u8]) -> Self {
@@ -110,7 +111,7 @@ pub(super) fn store<W: Storable>(
 ) -> Result<(), ProtocolError> {
     let bytes = |wires: &Zeroizing<Vec<W>>| {
         let mut bytes = Vec::with_capacity(wires.len() * W::bytes(code));
-        wires.iter().for_each(|wire| wire.write(code, &mut bytes));
+        wires.iter().for_each(|wire| wire.append(code, &mut bytes));
         bytes
     };
     let outputs = kept.outputs.iter().map(|(name, wires)| (name.clone(), bytes(wires))).collect();

@@ -67,20 +67,21 @@ pub(super) fn key<W: Copy + Default + BitXor<Output = W>>(delta: W, zero: W, bit
 /// What is opened to join the components of a bucket: the sums of every wire with that of the first gate, of authenticators
 /// with its output, or, in a bucket without gates, with the first authenticator. For the constructor these are
 /// commitments, for the evaluator what it watches of them.
-pub(super) fn solderings<W>(gates: &[Soldering<W>], authenticators: &[W], sums: &mut Vec<W>)
-where
-    W: Copy + Default + BitXor<Output = W>,
-{
-    let mut others = authenticators;
-    let mut wire = authenticators.first().copied().unwrap_or_default();
-    match gates.split_first() {
-        Some((head, gates)) => {
-            sums.extend(gates.iter().flat_map(|gate| [0, 1, 2].map(|wire| head[wire] ^ gate[wire])));
-            wire = head[2];
+pub(super) fn solderings<W: Copy + BitXor<Output = W>>(
+    mut gates: impl Iterator<Item = Soldering<W>>,
+    mut authenticators: impl Iterator<Item = W>,
+    sums: &mut Vec<W>,
+) {
+    let first = match gates.next() {
+        Some(head) => {
+            gates.for_each(|gate| sums.extend([0, 1, 2].map(|wire| head[wire] ^ gate[wire])));
+            Some(head[2])
         }
-        None => others = authenticators.get(1..).unwrap_or_default(),
+        None => authenticators.next(),
+    };
+    if let Some(first) = first {
+        sums.extend(authenticators.map(|authenticator| first ^ authenticator));
     }
-    sums.extend(others.iter().map(|&authenticator| wire ^ authenticator));
 }
 
 #[cfg(test)]
@@ -102,10 +103,10 @@ mod tests {
     #[test]
     fn every_component_of_a_bucket_is_joined_to_the_first() {
         let mut sums = Vec::new();
-        solderings(&[[1, 2, 4], [8, 16, 32]], &[64, 128], &mut sums);
+        solderings([[1, 2, 4], [8, 16, 32]].into_iter(), [64, 128].into_iter(), &mut sums);
         assert_eq!(sums, [9, 18, 36, 68, 132]);
         sums.clear();
-        solderings::<u32>(&[], &[1, 2, 4], &mut sums);
+        solderings::<u32>(std::iter::empty(), [1, 2, 4].into_iter(), &mut sums);
         assert_eq!(sums, [3, 5]);
         assert_eq!(gate_keys(64, [1, 2, 4], [true, false]), [65, 2, 4]);
         assert_eq!(gate_keys(64, [1, 2, 4], [true, true]), [65, 66, 68]);

@@ -59,8 +59,16 @@ impl Kind {
 pub(super) trait Storable: Copy + Zeroize {
     /// Bytes that it is kept in.
     fn bytes(code: Code) -> usize;
-    fn write(&self, code: Code, bytes: &mut Vec<u8>);
+    /// Fills as many bytes.
+    fn write(&self, into: &mut [u8]);
     fn read(bytes: &[u8]) -> Self;
+
+    /// Appends it to others.
+    fn append(&self, code: Code, bytes: &mut Vec<u8>) {
+        let begin = bytes.len();
+        bytes.resize(begin + Self::bytes(code), 0);
+        self.write(&mut bytes[begin..]);
+    }
 }
 
 impl Storable for Committed {
@@ -68,8 +76,8 @@ impl Storable for Committed {
         opening_bytes(code)
     }
 
-    fn write(&self, code: Code, bytes: &mut Vec<u8>) {
-        self.write(code, bytes);
+    fn write(&self, into: &mut [u8]) {
+        self.write(into);
     }
 
     fn read(bytes: &[u8]) -> Self {
@@ -82,8 +90,8 @@ impl Storable for Watched {
         opening_bytes(code) - 16
     }
 
-    fn write(&self, code: Code, bytes: &mut Vec<u8>) {
-        self.write(code, bytes);
+    fn write(&self, into: &mut [u8]) {
+        self.write(into);
     }
 
     fn read(bytes: &[u8]) -> Self {
@@ -99,8 +107,9 @@ where
         N * W::bytes(code)
     }
 
-    fn write(&self, code: Code, bytes: &mut Vec<u8>) {
-        self.iter().for_each(|wire| wire.write(code, bytes));
+    fn write(&self, into: &mut [u8]) {
+        let size = into.len() / N;
+        self.iter().zip(into.chunks_exact_mut(size)).for_each(|(wire, into)| wire.write(into));
     }
 
     fn read(bytes: &[u8]) -> Self {
@@ -206,7 +215,7 @@ impl<W: Storable> Pieces for Wires<W> {
             Kind::InputPair => &self.input_gates[index],
             Kind::Output => &self.masks[index..=index],
         };
-        wires.iter().for_each(|wire| wire.write(code, bytes));
+        wires.iter().for_each(|wire| wire.append(code, bytes));
     }
 
     fn read(&mut self, kind: Kind, code: Code, bytes: &[u8]) -> Option<()> {

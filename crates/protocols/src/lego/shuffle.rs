@@ -14,8 +14,9 @@ use zeroize::Zeroizing;
 use super::pieces::Storable;
 use crate::error::ProtocolError;
 
-/// About how many items fall into one bin, up to the most bins. Tests have small ones.
-const BIN: usize = if cfg!(test) { 1 << 12 } else { 1 << 15 };
+/// About how many items fall into one bin, up to the most bins: few enough that a bin is in the cache of a core while it is shuffled.
+/// Tests have small ones.
+const BIN: usize = if cfg!(test) { 1 << 12 } else { 1 << 13 };
 const BINS_MAX: usize = 1 << 9;
 
 /// Items that are put in one after another, and come out in an order that both parties' equal seeds give.
@@ -31,7 +32,6 @@ pub(super) struct Shuffle<T> {
     next: Vec<u32>,
     /// Bins that were read.
     read: usize,
-    buffer: Zeroizing<Vec<u8>>,
     items: PhantomData<T>,
 }
 
@@ -43,9 +43,8 @@ pub(super) fn bins(items: usize) -> usize {
 impl<T: Storable> Shuffle<T> {
     /// An empty one, with a stream for each bin.
     pub(super) fn new(code: Code, scratch: Scratch, bins: usize, seed: Block) -> Self {
-        let (rng, buffer) = (Prg::new(seed), Zeroizing::new(Vec::with_capacity(T::bytes(code))));
-        let (bin, next) = (Zeroizing::new(Vec::new()), Vec::new());
-        Shuffle { code, scratch, bins, rng, len: 0, bin, next, read: 0, buffer, items: PhantomData }
+        let (rng, bin, next) = (Prg::new(seed), Zeroizing::new(Vec::new()), Vec::new());
+        Shuffle { code, scratch, bins, rng, len: 0, bin, next, read: 0, items: PhantomData }
     }
 
     /// The code of the commitments in the items.
@@ -62,10 +61,9 @@ impl<T: Storable> Shuffle<T> {
     ///
     /// *Errors*: the disk's.
     pub(super) fn put(&mut self, item: &T) -> Result<(), ProtocolError> {
-        self.buffer.clear();
-        item.write(self.code, &mut self.buffer);
         self.len += 1;
-        Ok(self.scratch.append(below(&mut self.rng, self.bins), &self.buffer)?)
+        let bin = below(&mut self.rng, self.bins);
+        Ok(self.scratch.append_with(bin, T::bytes(self.code), |into| item.write(into))?)
     }
 
     /// Appends the next items, so many if there are.
@@ -109,8 +107,8 @@ pub(super) mod tests {
             4
         }
 
-        fn write(&self, _code: Code, bytes: &mut Vec<u8>) {
-            bytes.extend(self.0.to_le_bytes());
+        fn write(&self, into: &mut [u8]) {
+            into.copy_from_slice(&self.0.to_le_bytes());
         }
 
         fn read(bytes: &[u8]) -> Self {

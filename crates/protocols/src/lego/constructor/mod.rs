@@ -17,7 +17,7 @@ use super::{
     delta_ot,
     gates::Components,
     kept::{self, ConstructorKept, Kept},
-    pieces::{InMemory, Wires},
+    pieces::{InMemory, Storable, Wires},
     plan::{Amounts, Config, Order, Plan},
     pool::{Drawn, Meeting, Names, Pool, Unread, judge, no_store},
     secrets::Secrets,
@@ -158,7 +158,7 @@ impl<C: Conduct<Step>> Constructor<C> {
         let mut delta = Zeroizing::new([self.delta_ot.delta().block()]);
         self.conduct.touch(Step::Delta, 0, bytemuck::cast_slice_mut(&mut delta[..]));
         self.delta = self.commitments.commit_to(session.channel(), &delta[..]).await?[0];
-        self.delta.write(self.config.code, &mut self.secrets.delta);
+        Storable::append(&self.delta, self.config.code, &mut self.secrets.delta);
         Ok(())
     }
 

@@ -230,7 +230,7 @@ impl<C: Conduct<Step>> Constructor<C> {
             let mut sums = Vec::with_capacity(span.buckets * span.openings());
             for bucket in 0..span.buckets {
                 let (gates, authenticators) = span.bucket(bucket, &gates, authenticators.as_flattened());
-                solderings(gates, authenticators, &mut sums);
+                solderings(gates.iter().copied(), authenticators.iter().copied(), &mut sums);
                 wires.push_head(span.kind, gates, authenticators);
             }
             self.conduct.touch(Step::Solderings, index, bytemuck::cast_slice_mut(&mut sums));

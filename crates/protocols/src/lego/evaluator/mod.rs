@@ -21,7 +21,7 @@ use super::{
     extract::extract,
     gates::Components,
     kept::{self, EvaluatorKept, Held, Kept},
-    pieces::{EvaluatorPieces, InMemory, Transfer, Wires},
+    pieces::{EvaluatorPieces, InMemory, Storable, Transfer, Wires},
     plan::{Amounts, Config, Order, Plan, select_bit},
     pool::{Drawn, Meeting, Names, Pool, Unread, judge, no_store},
     secrets::Secrets,
@@ -179,7 +179,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
     async fn receive_delta(&mut self, session: &mut Session) -> Result<(), ProtocolError> {
         let (channel, rng) = session.parts();
         self.delta = self.commitments.commit_to(channel, rng, 1).await?[0];
-        self.delta.write(self.config.code, &mut self.secrets.delta);
+        Storable::append(&self.delta, self.config.code, &mut self.secrets.delta);
         Ok(())
     }
 

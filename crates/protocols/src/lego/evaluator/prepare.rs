@@ -5,7 +5,7 @@
 //! behind some more parts ([`Behind`]), so that neither party waits for the other.
 
 use garblet_circuit::Bits;
-use garblet_commit::{Challenged, Shown, Watched};
+use garblet_commit::{Challenged, Code, Shown, Watched};
 use garblet_ot::Choices;
 use garblet_primitives::Block;
 use garblet_store::Scratch;
@@ -262,14 +262,13 @@ impl Sorted {
     fn put(&mut self, received: &Received, watched: &[Watched]) -> Result<(), ProtocolError> {
         let (part, [first_gate, first_authenticator]) = (self.counts.len(), received.first);
         let (of_gates, of_authenticators) = watched.split_at(3 * received.tables.len());
-        let code = self.gates.code();
-        let (mut checked, mut counts) = (Zeroizing::new(Vec::new()), [0; 2]);
+        let (code, mut counts) = (self.gates.code(), [0; 2]);
         let gates = received.tables.iter().zip(&received.shifts).zip(of_gates.as_chunks().0);
         for (number, ((&table, &shift), &wires)) in (first_gate..).zip(gates) {
             let component = MadeGate { number, table, shift, wires };
             match self.challenge.gates.toss() {
                 Some(bits) => {
-                    Checked { component, bits }.write(code, &mut checked);
+                    self.check(part, &Checked { component, bits }, code)?;
                     counts[0] += 1;
                 }
                 None => self.gates.put(&component)?,
@@ -280,14 +279,19 @@ impl Sorted {
             let component = MadeAuthenticator { number, pair, wire };
             match self.challenge.authenticators.toss() {
                 Some(bits) => {
-                    Checked { component, bits }.write(code, &mut checked);
+                    self.check(part, &Checked { component, bits }, code)?;
                     counts[1] += 1;
                 }
                 None => self.authenticators.put(&component)?,
             }
         }
         self.counts.push(counts);
-        Ok(self.checked.append(part, &checked)?)
+        Ok(())
+    }
+
+    /// Puts a component with those of a part that are checked.
+    fn check<T: Storable>(&mut self, part: usize, checked: &T, code: Code) -> Result<(), ProtocolError> {
+        Ok(self.checked.append_with(part, T::bytes(code), |into| checked.write(into))?)
     }
 
     /// The components of a part that are checked.
@@ -315,12 +319,11 @@ impl Sorted {
 
 /// What is watched of the sums that join the components of buckets.
 fn sums((span, gates, authenticators): &Joining) -> Vec<Watched> {
-    let gates: Vec<_> = gates.iter().map(|gate| gate.wires).collect();
-    let authenticators: Vec<_> = authenticators.iter().map(|authenticator| authenticator.wire).collect();
     let mut sums = Vec::with_capacity(span.buckets * span.openings());
     for bucket in 0..span.buckets {
-        let (gates, authenticators) = span.bucket(bucket, &gates, &authenticators);
-        solderings(gates, authenticators, &mut sums);
+        let (gates, authenticators) = span.bucket(bucket, gates, authenticators);
+        let authenticators = authenticators.iter().map(|authenticator| authenticator.wire);
+        solderings(gates.iter().map(|gate| gate.wires), authenticators, &mut sums);
     }
     sums
 }

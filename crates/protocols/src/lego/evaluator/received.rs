@@ -10,7 +10,7 @@ use crate::{
     error::ProtocolError,
     lego::{
         bucket::{BucketAuthenticator, BucketGate},
-        gates::{Components, TABLE_BYTES},
+        gates::Components,
         layout::Soldering,
         pieces::Storable,
     },
@@ -51,8 +51,21 @@ impl DefaultIsZeroes for MadeGate {}
 impl DefaultIsZeroes for MadeAuthenticator {}
 impl<T: Copy + Default, const N: usize> DefaultIsZeroes for Checked<T, N> {}
 
-/// The number, and the blocks behind it; what is missing is zero.
-fn head<const N: usize>(bytes: &[u8]) -> (u64, [Block; N], &[u8]) {
+/// What stands before the wires of a component: its number, and blocks.
+const fn head_bytes(blocks: usize) -> usize {
+    size_of::<u64>() + 16 * blocks
+}
+
+fn write_head<const N: usize>(number: u64, blocks: [Block; N], into: &mut [u8]) -> &mut [u8] {
+    let (head, rest) = into.split_at_mut(head_bytes(N));
+    let (of_number, of_blocks) = head.split_at_mut(size_of::<u64>());
+    of_number.copy_from_slice(&number.to_le_bytes());
+    of_blocks.copy_from_slice(bytemuck::cast_slice(&blocks));
+    rest
+}
+
+/// What is missing is zero.
+fn read_head<const N: usize>(bytes: &[u8]) -> (u64, [Block; N], &[u8]) {
     let (number, mut rest) = bytes.split_first_chunk().unwrap_or((&[0; 8], &[]));
     let blocks = std::array::from_fn(|_| {
         let (block, later) = rest.split_first_chunk().unwrap_or((&[0; 16], &[]));
@@ -64,34 +77,31 @@ fn head<const N: usize>(bytes: &[u8]) -> (u64, [Block; N], &[u8]) {
 
 impl Storable for MadeGate {
     fn bytes(code: Code) -> usize {
-        8 + TABLE_BYTES + 16 + <Soldering<Watched>>::bytes(code)
+        head_bytes(3) + <Soldering<Watched>>::bytes(code)
     }
 
-    fn write(&self, code: Code, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.number.to_le_bytes());
-        bytes.extend_from_slice(bytemuck::cast_slice(&[self.table[0], self.table[1], self.shift]));
-        Storable::write(&self.wires, code, bytes);
+    fn write(&self, into: &mut [u8]) {
+        let blocks = [self.table[0], self.table[1], self.shift];
+        Storable::write(&self.wires, write_head(self.number, blocks, into));
     }
 
     fn read(bytes: &[u8]) -> Self {
-        let (number, [first, second, shift], rest) = head(bytes);
+        let (number, [first, second, shift], rest) = read_head(bytes);
         MadeGate { number, table: [first, second], shift, wires: Storable::read(rest) }
     }
 }
 
 impl Storable for MadeAuthenticator {
     fn bytes(code: Code) -> usize {
-        8 + 32 + <Watched as Storable>::bytes(code)
+        head_bytes(2) + <Watched as Storable>::bytes(code)
     }
 
-    fn write(&self, code: Code, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.number.to_le_bytes());
-        bytes.extend_from_slice(bytemuck::cast_slice(&self.pair));
-        Storable::write(&self.wire, code, bytes);
+    fn write(&self, into: &mut [u8]) {
+        Storable::write(&self.wire, write_head(self.number, self.pair, into));
     }
 
     fn read(bytes: &[u8]) -> Self {
-        let (number, pair, rest) = head(bytes);
+        let (number, pair, rest) = read_head(bytes);
         MadeAuthenticator { number, pair, wire: <Watched as Storable>::read(rest) }
     }
 }
@@ -101,9 +111,10 @@ impl<T: Storable + Default, const N: usize> Storable for Checked<T, N> {
         N + T::bytes(code)
     }
 
-    fn write(&self, code: Code, bytes: &mut Vec<u8>) {
-        bytes.extend(self.bits.map(u8::from));
-        self.component.write(code, bytes);
+    fn write(&self, into: &mut [u8]) {
+        let (bits, rest) = into.split_at_mut(N);
+        bits.copy_from_slice(&self.bits.map(u8::from));
+        self.component.write(rest);
     }
 
     fn read(bytes: &[u8]) -> Self {
