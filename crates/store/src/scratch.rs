@@ -43,6 +43,15 @@ enum Chunk {
     Disk(u64, usize),
 }
 
+impl Chunk {
+    fn len(&self) -> usize {
+        match self {
+            Chunk::Memory(chunk) => chunk.len(),
+            Chunk::Disk(_, len) => *len,
+        }
+    }
+}
+
 impl Stream {
     /// Makes room for so much behind the chunks. What is written at once takes no more than it needs.
     fn reserve(&mut self, len: usize) {
@@ -161,36 +170,56 @@ impl Scratch {
     /// # Panics
     /// If there is no such stream.
     pub fn take(&mut self, stream: usize) -> Result<Zeroizing<Vec<u8>>, StoreError> {
+        let mut all = Zeroizing::new(Vec::new());
+        self.take_into(stream, &mut all)?;
+        Ok(all)
+    }
+
+    /// The same, in place of what is in `all`.
+    ///
+    /// *Errors*, *Panics*: as [`Scratch::take`].
+    pub fn take_into(&mut self, stream: usize, all: &mut Zeroizing<Vec<u8>>) -> Result<(), StoreError> {
         if self.streams[stream].chunks.is_empty() {
-            return Ok(std::mem::take(&mut self.streams[stream]).rest);
+            *all = std::mem::take(&mut self.streams[stream]).rest;
+            return Ok(());
         }
-        let all = self.read(stream)?;
+        self.read_into(stream, all)?;
         let taken = std::mem::take(&mut self.streams[stream]);
         let in_memory = taken.chunks.iter().filter(|chunk| matches!(chunk, Chunk::Memory(_))).count();
         self.room += in_memory * CHUNK_BYTES;
-        Ok(all)
+        Ok(())
     }
 
     /// All that was appended to a stream, where it stays.
     ///
     /// *Errors*, *Panics*: as [`Scratch::take`].
     pub fn read(&self, stream: usize) -> Result<Zeroizing<Vec<u8>>, StoreError> {
+        let mut all = Zeroizing::new(Vec::new());
+        self.read_into(stream, &mut all)?;
+        Ok(all)
+    }
+
+    fn read_into(&self, stream: usize, all: &mut Zeroizing<Vec<u8>>) -> Result<(), StoreError> {
         let Stream { chunks, rest } = &self.streams[stream];
-        let of_chunks = chunks.iter().map(|chunk| match chunk {
-            Chunk::Memory(chunk) => chunk.len(),
-            Chunk::Disk(_, len) => *len,
-        });
-        let len = of_chunks.sum::<usize>() + rest.len();
-        let mut all = Zeroizing::new(Vec::with_capacity(len + TAG_BYTES));
+        let len = chunks.iter().map(Chunk::len).sum::<usize>() + rest.len();
+        if all.capacity() < len + TAG_BYTES {
+            // Where it was before is wiped.
+            *all = Zeroizing::new(Vec::with_capacity(len + TAG_BYTES));
+        }
+        all.resize(len + TAG_BYTES, 0);
+        let mut end = 0;
         for chunk in chunks {
+            let begin = end;
+            end += chunk.len();
             match (chunk, &self.disk) {
-                (Chunk::Memory(chunk), _) => all.extend_from_slice(chunk),
-                (&Chunk::Disk(place, len), Some(disk)) => disk.get(place, len, &mut all)?,
+                (Chunk::Memory(chunk), _) => all[begin..end].copy_from_slice(chunk),
+                (&Chunk::Disk(place, _), Some(disk)) => disk.get(place, &mut all[begin..end + TAG_BYTES])?,
                 (Chunk::Disk(..), None) => unreachable!("there is a disk if a chunk is on it"),
             }
         }
-        all.extend_from_slice(rest);
-        Ok(all)
+        all[end..len].copy_from_slice(rest);
+        all.truncate(len);
+        Ok(())
     }
 }
 
@@ -204,17 +233,13 @@ impl Disk {
         Ok(place)
     }
 
-    /// Appends the chunk that lies there.
-    fn get(&self, place: u64, len: usize, all: &mut Vec<u8>) -> Result<(), StoreError> {
-        let begin = all.len();
-        all.resize(begin + len + TAG_BYTES, 0);
-        let sealed = &mut all[begin..];
+    /// Fills `into` with the chunk that lies there, and its tag.
+    fn get(&self, place: u64, into: &mut [u8]) -> Result<(), StoreError> {
         let damaged = || StoreError::Damaged { what: self.file.path().display().to_string() };
-        if self.file.read(place, sealed)? < sealed.len() {
+        if self.file.read(place, into)? < into.len() {
             return Err(damaged());
         }
-        self.key.open(place, b"scratch", sealed).map_err(|_| damaged())?;
-        all.truncate(begin + len);
+        self.key.open(place, b"scratch", into).map_err(|_| damaged())?;
         Ok(())
     }
 }

@@ -74,7 +74,7 @@ impl<T: Storable> Shuffle<T> {
         items.reserve(count);
         for _ in 0..count {
             while self.next.is_empty() && self.read < self.bins {
-                self.bin = self.scratch.take(self.read)?;
+                self.scratch.take_into(self.read, &mut self.bin)?;
                 self.read += 1;
                 self.next.extend(0..(self.bin.len() / size) as u32);
                 for last in (1..self.next.len()).rev() {
