@@ -5,7 +5,7 @@ use garblet_primitives::{Backend, Block};
 
 use crate::{
     config::GarblingConfig,
-    position::Position,
+    position::{Position, Room},
     run::{EvaluatePiece, Functions},
     schedules::Schedules,
 };
@@ -67,6 +67,12 @@ impl<'p> Evaluator<'p> {
         self
     }
 
+    /// Before the first chunk: evaluates in memory that another garbling is done with.
+    pub fn in_room(mut self, room: Room) -> Self {
+        self.position.use_room(room);
+        self
+    }
+
     /// Bytes of the next chunk, 0 when there is none.
     pub fn next_chunk_bytes(&self) -> usize {
         self.config.chunk_bytes(self.position.chunk_ands())
@@ -100,7 +106,15 @@ impl<'p> Evaluator<'p> {
     ///
     /// # Panics
     /// If chunks are missing.
-    pub fn into_outputs(mut self) -> Vec<Box<[Block]>> {
+    pub fn into_outputs(self) -> Vec<Box<[Block]>> {
+        self.into_outputs_and_room().0
+    }
+
+    /// The same, and memory for the next evaluation.
+    ///
+    /// # Panics
+    /// If chunks are missing.
+    pub fn into_outputs_and_room(mut self) -> (Vec<Box<[Block]>>, Room) {
         // A program without AND gates has no chunk, but it has wires. If chunks are missing, this does nothing.
         let _ = self.evaluate_chunk(&[]);
         self.position.into_outputs()

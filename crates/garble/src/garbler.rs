@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     config::GarblingConfig,
-    position::Position,
+    position::{Position, Room},
     run::{Functions, GarblePiece},
     schedules::Schedules,
 };
@@ -82,6 +82,12 @@ impl<'p> Garbler<'p> {
         self
     }
 
+    /// Before the first chunk: garbles in memory that another garbling is done with.
+    pub fn in_room(mut self, room: Room) -> Self {
+        self.position.use_room(room);
+        self
+    }
+
     /// Bytes of the next chunk, 0 when there is none.
     pub fn next_chunk_bytes(&self) -> usize {
         self.config.chunk_bytes(self.position.chunk_ands())
@@ -126,7 +132,15 @@ impl<'p> Garbler<'p> {
     ///
     /// # Panics
     /// If chunks are missing.
-    pub fn into_outputs(mut self) -> Vec<Box<[Block]>> {
+    pub fn into_outputs(self) -> Vec<Box<[Block]>> {
+        self.into_outputs_and_room().0
+    }
+
+    /// The same, and memory for the next garbling.
+    ///
+    /// # Panics
+    /// If chunks are missing.
+    pub fn into_outputs_and_room(mut self) -> (Vec<Box<[Block]>>, Room) {
         if self.next_chunk_bytes() == 0 {
             // A program without AND gates has no chunk, but it has wires.
             self.garble_chunk_into(&mut []);

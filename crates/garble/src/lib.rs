@@ -24,5 +24,6 @@ pub use evaluator::{EvaluateError, Evaluator};
 pub use garbler::{Garbler, Seeds};
 pub use garblet_primitives::{Feed, Sources};
 pub use instances::{Group, InstanceEvaluator, InstanceGarbler, Instances, Numbering};
+pub use position::Room;
 pub use schedules::Schedules;
 pub use singles::{BucketEvaluator, GateBuckets, SingleGate, SingleGates};

@@ -18,6 +18,27 @@ struct Running<'p> {
     component: &'p Component,
 }
 
+/// Memory for the labels of a program while it is garbled or evaluated, which can be used for one after another.
+///
+/// *Secret*: the labels that are left; they are wiped on drop.
+#[derive(Default)]
+pub struct Room {
+    slots: Slots,
+    /// Labels on their way into or out of instances.
+    ports: Zeroizing<Vec<Block>>,
+}
+
+impl Room {
+    /// Makes room for so many labels on their way, of which there are none yet.
+    fn make_ports(&mut self, most: usize) {
+        self.ports.clear();
+        if self.ports.capacity() < most {
+            // Never grows, which would leave a copy behind.
+            self.ports = Zeroizing::new(Vec::with_capacity(most));
+        }
+    }
+}
+
 /// Where a walk through a program's gates stands.
 pub(crate) struct Position<'p> {
     program: &'p Program,
@@ -29,11 +50,10 @@ pub(crate) struct Position<'p> {
     /// What is being run.
     running: Option<Running<'p>>,
     cursor: Cursor,
-    slots: Slots,
+    room: Room,
     /// The most instances that run as one.
     most_copies: usize,
-    /// Labels on their way into or out of instances; wiped at the end.
-    ports: Zeroizing<Vec<Block>>,
+    most_ports: usize,
     flip: Block,
 }
 
@@ -50,7 +70,7 @@ impl<'p> Position<'p> {
         most_copies: usize,
     ) -> Self {
         let widths = program.components().iter().flat_map(|c| [c.input_width(), c.output_width()]);
-        let most_wires = widths.max().unwrap_or(0) as usize;
+        let most_ports = widths.max().unwrap_or(0) as usize * most_copies;
         Position {
             program,
             schedules,
@@ -60,12 +80,16 @@ impl<'p> Position<'p> {
             remaining: schedules.and_count(),
             running: None,
             cursor: Cursor::default(),
-            slots: Slots::default(),
+            room: Room::default(),
             most_copies,
-            // Never grows, which would leave a copy behind.
-            ports: Zeroizing::new(Vec::with_capacity(most_wires * most_copies)),
+            most_ports,
             flip,
         }
+    }
+
+    /// Before the first gate: uses that memory.
+    pub(crate) fn use_room(&mut self, room: Room) {
+        self.room = room;
     }
 
     /// AND gates of the next chunk.
@@ -84,7 +108,7 @@ impl<'p> Position<'p> {
                 Piece {
                     gates,
                     cursor: &mut self.cursor,
-                    slots: &mut self.slots,
+                    slots: &mut self.room.slots,
                     limit: ands - done,
                     hash_seed: self.hash_seed,
                     first_gate: self.next_gate + done as u64,
@@ -102,32 +126,34 @@ impl<'p> Position<'p> {
 
     fn begin(&mut self) -> Option<Running<'p>> {
         let copies = if self.walk.side_by_side(self.most_copies as u32) { self.most_copies } else { 1 };
-        self.ports.clear();
-        let first = self.walk.next_instance(&mut self.ports)?;
+        self.room.make_ports(self.most_ports);
+        let Room { slots, ports } = &mut self.room;
+        let first = self.walk.next_instance(ports)?;
         for _ in 1..copies {
-            self.walk.next_instance(&mut self.ports)?;
+            self.walk.next_instance(ports)?;
         }
         let component = self.schedules.of(self.program, first);
-        self.slots.begin(&component.gates, copies, &self.ports);
+        slots.begin(&component.gates, copies, ports);
         self.cursor = Cursor::default();
         Some(Running { first, copies, component })
     }
 
     fn finish(&mut self, Running { first, copies, component }: Running<'p>) {
         self.running = None;
+        let Room { slots, ports } = &mut self.room;
         for copy in 0..copies {
-            self.ports.clear();
-            component.outputs(&self.slots, copy, self.flip, &mut self.ports);
-            self.walk.finish(InstanceId(first.0 + copy as u32), &self.ports);
+            ports.clear();
+            component.outputs(slots, copy, self.flip, ports);
+            self.walk.finish(InstanceId(first.0 + copy as u32), ports);
         }
     }
 
-    /// The labels of the program's outputs.
+    /// The labels of the program's outputs, and the memory that was used.
     ///
     /// # Panics
     /// If chunks are missing.
-    pub(crate) fn into_outputs(self) -> Vec<Box<[Block]>> {
+    pub(crate) fn into_outputs(self) -> (Vec<Box<[Block]>>, Room) {
         assert!(self.remaining == 0, "{} AND gates are not done", self.remaining);
-        self.walk.into_outputs()
+        (self.walk.into_outputs(), self.room)
     }
 }

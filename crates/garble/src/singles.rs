@@ -114,7 +114,7 @@ impl<'p> BucketEvaluator<'p> {
     /// # Panics
     /// If AND gates are missing.
     pub fn into_outputs(self) -> Vec<Box<[Block]>> {
-        self.position.into_outputs()
+        self.position.into_outputs().0
     }
 }
 

@@ -189,8 +189,8 @@ fn add_combinations(rows: &[Row], labels: &[Block], sums: &mut [Block]) {
     let [first, ..] = rows else { return };
     let mut tables = Zeroizing::new([[Block::ZERO; 16]; 16]);
     for (word, labels) in labels[first.start..].chunks(64).enumerate().take(first.ones.len()) {
-        let fours = labels.chunks(4).chain(std::iter::repeat(&[][..]));
-        tables.iter_mut().zip(fours).for_each(|(table, labels)| *table = *combinations(labels));
+        let tables = &mut tables[..labels.len().div_ceil(4)];
+        tables.iter_mut().zip(labels.chunks(4)).for_each(|(table, labels)| combine(labels, table));
         for (row, sum) in rows.iter().zip(&mut *sums) {
             let ones = row.ones[word];
             let parts = tables.iter().enumerate().map(|(four, table)| table[(ones >> (4 * four) & 15) as usize]);
@@ -202,15 +202,14 @@ fn add_combinations(rows: &[Row], labels: &[Block], sums: &mut [Block]) {
 /// The sums of all sets of at most four labels: bit `i` of the place says whether label `i` is among them.
 ///
 /// *Source*: Arlazarov, Dinic, Kronrod and Faradzhev 1970, "the four Russians". *Secret*: the sums; which of them are taken is public.
-pub(crate) fn combinations(labels: &[Block]) -> Zeroizing<[Block; 16]> {
-    let mut sums = Zeroizing::new([Block::ZERO; 16]);
+pub(crate) fn combine(labels: &[Block], sums: &mut [Block; 16]) {
+    sums[0] = Block::ZERO;
     for i in 0..4 {
         // What stands in place of a label that is not there adds nothing.
         let label = labels.get(i).copied().unwrap_or_default();
         let (known, new) = sums.split_at_mut(1 << i);
         new.iter_mut().zip(known).for_each(|(new, known)| *new = *known ^ label);
     }
-    sums
 }
 
 impl Row {

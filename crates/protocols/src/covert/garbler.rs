@@ -7,7 +7,7 @@ use garblet_circuit::{Bits, Party};
 use super::{GARBLER, NAME, Step, al07, config::Form, ots::Sender, output, plan::Plan, seeds};
 use crate::{
     binding::SessionId,
-    conduct::{Conduct, Honest},
+    conduct::{Common, Conduct, Honest},
     error::ProtocolError,
     interface,
     phase::Phase,
@@ -23,7 +23,7 @@ pub struct Garbler<C = Honest> {
     id: SessionId,
     pub(super) ot: Sender,
     runs: u64,
-    pub(super) conduct: C,
+    pub(super) conduct: Common<C>,
 }
 
 /// What the garbler has prepared for one run; a run consumes it, so it is used at most once.
@@ -54,11 +54,12 @@ impl<C: Conduct<Step>> Garbler<C> {
     /// Step 1, for a garbler that behaves like that.
     ///
     /// *Errors*: as [`Garbler::setup`].
-    pub async fn setup_with(session: &mut Session, plan: Arc<Plan>, mut conduct: C) -> Result<Self, ProtocolError> {
+    pub async fn setup_with(session: &mut Session, plan: Arc<Plan>, conduct: C) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
         let (channel, rng) = session.parts();
         let id = SessionId::agree(channel, rng, NAME, plan.program().digest(), GARBLER).await?;
-        let ot = Sender::setup(session, &plan, &id, &mut conduct).await?;
+        let conduct = Common::new(conduct);
+        let ot = Sender::setup(session, &plan, &id, &conduct).await?;
         Ok(Garbler { plan, id, ot, runs: 0, conduct })
     }
 }
@@ -119,7 +120,7 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
 
 impl<C: Conduct<Step>> Garbler<C> {
     /// What a circuit is garbled from.
-    pub(super) fn blueprint_of(&mut self, circuit: usize) -> Result<Arc<Blueprint>, ProtocolError> {
+    pub(super) fn blueprint_of(&self, circuit: usize) -> Result<Arc<Blueprint>, ProtocolError> {
         match self.conduct.program(circuit) {
             None => Ok(self.plan.blueprint().clone()),
             Some(program) => Ok(Plan::new(program, self.plan.config())?.blueprint().clone()),

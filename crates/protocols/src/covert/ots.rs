@@ -15,7 +15,7 @@ use super::{
 use crate::{
     binding::{Place, SessionId},
     coin_toss::{self, Coins, First, Second},
-    conduct::Conduct,
+    conduct::{Common, Conduct},
     error::ProtocolError,
     session::Session,
 };
@@ -40,7 +40,7 @@ impl Sender {
         session: &mut Session,
         plan: &Plan,
         id: &SessionId,
-        conduct: &mut impl Conduct<Step>,
+        conduct: &Common<impl Conduct<Step>>,
     ) -> Result<Self, ProtocolError> {
         if plan.config().ot == Ot::Pvw {
             let mut commitment = [0; coin_toss::COMMITMENT_BYTES];

@@ -149,7 +149,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let hash = self.plan.universal_hash(challenge[0]);
         let value = receive_bits(session, hash.rows()).await?;
         let labels = run.place(GARBLER, Step::Head as u8);
-        let shared = Shared { labels, encoding, hash: InputHash::new(hash, value) };
+        let shared = Shared::new(labels, encoding, InputHash::new(hash, value));
         let (digests, buffers) = (run.place(GARBLER, Step::CircuitDigest as u8), Buffers::default());
         let plan = self.plan.clone();
         let examining = Arc::new(Examining { plan, shared, digests, keys, choices, buffers });
@@ -245,10 +245,9 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let circuits: Vec<usize> = split.evaluated().collect();
         let part_count = plan.blueprint().part_count();
         for (at, part) in lanes::order(circuits.len(), part_count) {
-            let mut blocks = examining.buffers.take();
-            blocks.resize(plan.blueprint().part_blocks(part), Block::ZERO);
-            receive_blocks(session, &mut blocks).await?;
-            let part = Part { circuit: circuits[at], part, blocks };
+            let mut buffer = examining.buffers.take();
+            receive_blocks(session, plan.blueprint().room_for(part, &mut buffer)).await?;
+            let part = Part::new(plan.blueprint(), circuits[at], part, buffer);
             let is_last = part.part + 1 == part_count;
             let sent = inboxes[lanes::worker_of(at, workers)].send(part).await;
             sent.map_err(|_| ProtocolError::WorkerLost)?;

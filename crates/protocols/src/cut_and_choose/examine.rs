@@ -64,16 +64,16 @@ impl Examining {
     pub(crate) fn examine(&self, mut parts: mpsc::Receiver<Part>) -> Result<Vec<Examination>, EvaluateError> {
         let mut lanes: Vec<Lane<'_>> = Vec::new();
         let mut done = Vec::new();
-        while let Some(Part { circuit, blocks, .. }) = parts.blocking_recv() {
-            let at = lanes.iter().position(|lane| lane.evaluation.circuit() == circuit);
+        while let Some(part) = parts.blocking_recv() {
+            let at = lanes.iter().position(|lane| lane.evaluation.circuit() == part.circuit);
             let at = at.unwrap_or_else(|| {
-                lanes.push(Lane::new(self, circuit));
+                lanes.push(Lane::new(self, part.circuit));
                 lanes.len() - 1
             });
-            if lanes[at].take(&blocks)? {
-                done.push(lanes.swap_remove(at).finish(&blocks));
+            if lanes[at].take(part.blocks())? {
+                done.push(lanes.swap_remove(at).finish(part.blocks()));
             }
-            self.buffers.give_back(blocks);
+            self.buffers.give_back(part.into_buffer());
         }
         Ok(done)
     }
@@ -102,13 +102,13 @@ impl Examining {
         let keys = &self.keys[circuit];
         let secrets = Secrets::of_seed(self.plan.blueprint(), *keys.seed);
         let mut stream = Stream::new(self.plan.blueprint(), &self.shared, circuit, &secrets);
-        let mut room = self.buffers.take();
+        let mut buffer = self.buffers.take();
         let mut part = 0;
-        while let Some(blocks) = stream.next_part(&mut room) {
+        while let Some(blocks) = stream.next_part(&mut buffer) {
             see(part, blocks);
             part += 1;
         }
-        self.buffers.give_back(room);
+        self.buffers.give_back(buffer);
         let expected = secrets.chosen(&self.choices);
         let labels = keys.own.iter().zip(expected.iter());
         labels.fold(Choice::from(1), |fit, (own, expected)| fit & own.ct_eq(expected)).into()

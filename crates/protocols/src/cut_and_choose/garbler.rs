@@ -19,8 +19,7 @@ use crate::{
     role::Role,
     security::Security,
     seeded::{
-        Blueprint, Garbling, InputHash, Part, Secrets, Shared, Split, ToGarble,
-        digests::{self, DIGEST_BYTES},
+        Blueprint, Garbling, InputHash, Secrets, Shared, Split, ToGarble, digests,
         wires::{self, Pads},
     },
     session::Session,
@@ -49,7 +48,7 @@ impl GarblerPrepared {
     /// What the circuits of the run have in common, with that hash of the garbler's input.
     pub(super) fn shared(&self, plan: &Plan, hash: InputHash) -> Shared {
         let labels = self.run.place(GARBLER, Step::Head as u8);
-        Shared { labels, encoding: plan.encoding(self.encoding_seed), hash }
+        Shared::new(labels, plan.encoding(self.encoding_seed), hash)
     }
 }
 
@@ -186,14 +185,11 @@ impl<C: Conduct<Step>> Garbler<C> {
             conduct.touch(Step::of_part(part, part_count), circuit, bytemuck::cast_slice_mut(blocks));
         };
         let place = prepared.run.place(GARBLER, Step::CircuitDigest as u8);
-        let count = all.len();
-        let mut made = digests::begin(all, shared.clone(), place, session.workers(), see);
-        let mut digests = vec![[0; DIGEST_BYTES]; count];
-        for done in 1..=count {
-            let (circuit, digest) = made.recv().await.ok_or(ProtocolError::WorkerLost)?;
-            digests[circuit] = digest;
-            self.advance(session, done);
-        }
+        let (workers, plan) = (session.workers(), self.plan.clone());
+        let mut digests = digests::of_all(all, shared.clone(), place, workers, see, |done| {
+            advance(session, &plan, done);
+        })
+        .await?;
         for (circuit, digest) in digests.iter_mut().enumerate() {
             self.conduct.touch(Step::CircuitDigest, circuit, digest);
         }
@@ -265,23 +261,17 @@ impl<C: Conduct<Step>> Garbler<C> {
         let (before, part_count) = (self.plan.garblings() - circuits.len(), self.plan.blueprint().part_count());
         let mut garbling = Garbling::begin(circuits, shared, session.workers());
         let mut done = before;
-        while let Some(Part { circuit, part, mut blocks }) = garbling.next().await? {
-            self.conduct.touch(Step::of_part(part, part_count), circuit, bytemuck::cast_slice_mut(&mut blocks));
-            send_blocks(session, &blocks).await?;
-            garbling.sent(blocks);
-            if part + 1 == part_count {
+        while let Some(mut part) = garbling.next().await? {
+            self.conduct.touch(Step::of_part(part.part, part_count), part.circuit, part.bytes_mut());
+            send_blocks(session, part.blocks()).await?;
+            if part.part + 1 == part_count {
                 done += 1;
-                self.advance(session, done);
+                advance(session, &self.plan, done);
             }
+            garbling.sent(part);
         }
         session.channel().flush().await?;
         garbling.end().await
-    }
-
-    /// Tells that so many circuits are garbled, those that are garbled twice counted twice.
-    fn advance(&self, session: &mut Session, done: usize) {
-        let gates = |circuits: usize| circuits as u64 * self.plan.and_count();
-        session.advance(gates(done), gates(self.plan.garblings()));
     }
 
     /// Step 9: the evaluator hands over the garbler's output.
@@ -307,6 +297,12 @@ impl<C: Conduct<Step>> Garbler<C> {
             Some(program) => Ok(Plan::new(program, self.plan.config())?.blueprint().clone()),
         }
     }
+}
+
+/// Tells that so many circuits are garbled, those that are garbled twice counted twice.
+fn advance(session: &mut Session, plan: &Plan, done: usize) {
+    let gates = |circuits: usize| circuits as u64 * plan.and_count();
+    session.advance(gates(done), gates(plan.garblings()));
 }
 
 fn random_bits(count: usize, session: &mut Session) -> Bits {

@@ -125,7 +125,7 @@ struct Conditions {
 }
 
 /// A run whose evaluator's reads are traced until it tells its split: for each circuit whether it was checked, and how long after the
-/// keys before its own were read. The digests come in one message.
+/// keys before its own were read. The hash and all digests come in one message each, so that there is nothing to see between digests.
 async fn traced_run(seed: u128, conditions: Conditions) -> Vec<(bool, f64)> {
     let plan = plan();
     let (left, left_end) = duplex(1 << 16);
@@ -175,6 +175,9 @@ async fn traced_run(seed: u128, conditions: Conditions) -> Vec<(bool, f64)> {
     let payload = plan.circuits() as u64 * (keys + 32);
     // Frame headers are far shorter than keys.
     assert!((payload..payload + keys).contains(&before_split), "{before_split} bytes before the split is told");
+    let all_keys = seen.keys_from + plan.circuits() as u64 * keys;
+    let behind_keys = seen.reads.iter().filter(|(total, _)| (all_keys + 1..=seen.told_at).contains(total)).count();
+    assert!(behind_keys <= 6, "{behind_keys} reads between the keys and the split");
     let end = |circuit: usize| seen.time_of(seen.keys_from + circuit as u64 * keys);
     let delays = (0..plan.circuits()).map(|circuit| (end(circuit + 1) - end(circuit)).as_secs_f64());
     checked.into_iter().zip(delays).collect()

@@ -12,9 +12,6 @@ use crate::{
     interface::{self, EVALUATOR, GARBLER},
 };
 
-/// Chunks of tables that are garbled, sent and evaluated together.
-const PIECE_CHUNKS: usize = 2;
-
 /// Whose labels every circuit has commitments to, two for each wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Committed {
@@ -31,7 +28,7 @@ pub(crate) struct Blueprint {
     garbling: GarblingConfig,
     /// In place of `garbling`, where a published scheme garbles.
     published: Option<Published>,
-    /// Bytes of the tables of each piece.
+    /// Bytes of the tables of each piece: a chunk, since all that is on its way is in fresh memory.
     pieces: Vec<usize>,
     committed: Committed,
     /// Rows of the hash of the garbler's input.
@@ -50,9 +47,9 @@ impl Blueprint {
         evaluator_wires: usize,
     ) -> Self {
         let schedules = Schedules::new(&program);
-        let (total, most) = (schedules.and_count() as usize, PIECE_CHUNKS * CHUNK_ANDS);
-        let ands = (0..total).step_by(most).map(|begin| (total - begin).min(most));
-        let pieces = ands.map(|ands| garbling.table_bytes(ands as u64) as usize).collect();
+        let total = schedules.and_count() as usize;
+        let ands = (0..total).step_by(CHUNK_ANDS).map(|begin| (total - begin).min(CHUNK_ANDS));
+        let pieces = ands.map(|ands| garbling.chunk_bytes(ands)).collect();
         Blueprint { program, schedules, garbling, published: None, pieces, committed, hash_rows, evaluator_wires }
     }
 
@@ -153,6 +150,18 @@ impl Blueprint {
                 None => blocks(self.evaluator_outputs()),
             },
         }
+    }
+
+    /// The place of part `part` at the beginning of a buffer, which is made large enough for every part if it is too small.
+    ///
+    /// It never becomes smaller: what is cut off would be filled again before the next tables are written there.
+    pub(crate) fn room_for<'b>(&self, part: usize, buffer: &'b mut Vec<Block>) -> &'b mut [Block] {
+        let length = self.part_blocks(part);
+        if buffer.len() < length {
+            let most = (0..self.part_count()).map(|part| self.part_blocks(part)).max().unwrap_or(0);
+            *buffer = vec![Block::ZERO; most];
+        }
+        &mut buffer[..length]
     }
 
     /// Blocks of the seed of the hash of gates; the published schemes have no seed.

@@ -1,21 +1,24 @@
-//! Memory for parts of circuits that is used again and again: fresh memory would cost more than what is written into it.
+//! Memory that is used again and again: fresh memory would cost more than what is written into it.
 
 use std::sync::{Mutex, PoisonError};
 
 use garblet_primitives::Block;
 
-/// Buffers that nobody uses at the moment. What is in them is public: it was sent, or is about to be.
+/// What nobody uses at the moment.
 #[derive(Default)]
-pub(crate) struct Buffers(Mutex<Vec<Vec<Block>>>);
+pub(crate) struct Pool<T>(Mutex<Vec<T>>);
 
-impl Buffers {
-    /// A buffer with whatever is in it: the one given back last, which is likely to be near the processor, or a new one.
-    pub(crate) fn take(&self) -> Vec<Block> {
+/// Buffers for parts of circuits. What is in them is public: it was sent, or is about to be.
+pub(crate) type Buffers = Pool<Vec<Block>>;
+
+impl<T: Default> Pool<T> {
+    /// The one given back last, which is likely to be near the processor, with whatever is in it, or a new one.
+    pub(crate) fn take(&self) -> T {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
-    /// Gives a buffer back. There are never more than were in use at one time.
-    pub(crate) fn give_back(&self, buffer: Vec<Block>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+    /// Gives one back. There are never more than were in use at one time.
+    pub(crate) fn give_back(&self, used: T) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(used);
     }
 }

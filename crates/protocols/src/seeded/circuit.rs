@@ -1,12 +1,12 @@
 //! One of the circuits: everything about it follows from its seed.
 
 use garblet_circuit::Bits;
-use garblet_garble::{self as garble, published::Garbled};
+use garblet_garble::{self as garble, Room, published::Garbled};
 use garblet_ot::Choices;
 use garblet_primitives::{Block, Delta, Prg};
 use zeroize::Zeroizing;
 
-use super::{blueprint::Blueprint, consistency::InputHash, published::Published};
+use super::{blueprint::Blueprint, buffers::Pool, consistency::InputHash, published::Published};
 use crate::{binding::Place, encoding::Encoding, interface};
 
 /// What both parties know in common about all circuits of a run.
@@ -17,9 +17,16 @@ pub(crate) struct Shared {
     pub(crate) encoding: Encoding,
     /// The hash of the garbler's input.
     pub(crate) hash: InputHash,
+    /// Memory for circuits that are garbled or evaluated one after another. *Secret*.
+    pub(super) rooms: Pool<Room>,
 }
 
 impl Shared {
+    /// What is known of circuits that have the commitments to their labels at `labels`.
+    pub(crate) fn new(labels: Place, encoding: Encoding, hash: InputHash) -> Self {
+        Shared { labels, encoding, hash, rooms: Pool::default() }
+    }
+
     /// The digest of the labels that the hash of the garbler's input has in circuit `circuit`.
     pub(crate) fn hash_digest(&self, circuit: usize, sums: &[Block]) -> [Block; 2] {
         bytemuck::cast(self.labels.at(circuit as u64).branch(1).digest(bytemuck::cast_slice(sums)))
@@ -126,6 +133,7 @@ impl OutputLabels {
 /// The garbler makes it to send it; the evaluator makes it again from the seed to see whether it is what came.
 pub(crate) struct Stream<'p> {
     blueprint: &'p Blueprint,
+    rooms: &'p Pool<Room>,
     head: Option<Vec<Block>>,
     tables: Tables<'p>,
     part: usize,
@@ -140,7 +148,7 @@ enum Tables<'p> {
 
 impl<'p> Stream<'p> {
     /// The circuit of those secrets.
-    pub(crate) fn new(blueprint: &'p Blueprint, shared: &Shared, circuit: usize, secrets: &Secrets) -> Self {
+    pub(crate) fn new(blueprint: &'p Blueprint, shared: &'p Shared, circuit: usize, secrets: &Secrets) -> Self {
         let head = Some(head(blueprint, shared, circuit, secrets));
         let tables = match blueprint.as_published() {
             Some(of) => Tables::Published { garbled: of.garble(secrets, *secrets.secret), of },
@@ -149,23 +157,17 @@ impl<'p> Stream<'p> {
                 Tables::Streamed { garbler, delta: secrets.delta.clone() }
             }
         };
-        Stream { blueprint, head, tables, part: 0 }
+        Stream { blueprint, rooms: &shared.rooms, head, tables, part: 0 }
     }
 
-    /// The next part, at the beginning of `room`, which grows if it must; none comes after the tail.
-    ///
-    /// Room never shrinks: what is cut off would be filled again before the next tables are written there.
-    pub(crate) fn next_part<'r>(&mut self, room: &'r mut Vec<Block>) -> Option<&'r mut [Block]> {
+    /// The next part, at the beginning of `buffer`, see [`Blueprint::room_for`]; none comes after the tail.
+    pub(crate) fn next_part<'b>(&mut self, buffer: &'b mut Vec<Block>) -> Option<&'b mut [Block]> {
         let part = self.part;
         if part == self.blueprint.part_count() {
             return None;
         }
         self.part += 1;
-        let length = self.blueprint.part_blocks(part);
-        if room.len() < length {
-            room.resize(length, Block::ZERO);
-        }
-        let blocks = &mut room[..length];
+        let blocks = self.blueprint.room_for(part, buffer);
         match (self.head.take(), self.blueprint.table_bytes(part)) {
             (Some(head), _) => blocks.copy_from_slice(&head),
             (None, Some(bytes)) => {
@@ -175,7 +177,7 @@ impl<'p> Stream<'p> {
             }
             (None, None) => {
                 let tables = std::mem::replace(&mut self.tables, Tables::Done(OutputLabels::none()));
-                let outputs = tables.outputs();
+                let outputs = tables.outputs(self.rooms);
                 blocks.copy_from_slice(&pack(&self.blueprint.select_bits(&outputs.zero)));
                 self.tables = Tables::Done(outputs);
             }
@@ -185,31 +187,27 @@ impl<'p> Stream<'p> {
 
     /// The labels of all outputs, after the last part.
     pub(crate) fn into_outputs(self) -> OutputLabels {
-        self.tables.outputs()
+        self.tables.outputs(self.rooms)
     }
 }
 
 impl Tables<'_> {
-    /// Makes the next tables, as many as fit.
-    fn fill(&mut self, mut into: &mut [u8]) {
+    /// Makes the next piece of the tables.
+    fn fill(&mut self, into: &mut [u8]) {
         match self {
-            Tables::Streamed { garbler, .. } => {
-                while !into.is_empty() {
-                    let (chunk, later) = into.split_at_mut(garbler.next_chunk_bytes());
-                    garbler.garble_chunk_into(chunk);
-                    into = later;
-                }
-            }
+            Tables::Streamed { garbler, .. } => _ = garbler.garble_chunk_into(into),
             Tables::Published { garbled, .. } => into.copy_from_slice(&garbled.tables),
             Tables::Done(_) => into.fill(0),
         }
     }
 
-    /// The labels of all outputs, after all tables.
-    fn outputs(self) -> OutputLabels {
+    /// The labels of all outputs, after all tables. Gives the memory back that it had.
+    fn outputs(self, rooms: &Pool<Room>) -> OutputLabels {
         match self {
             Tables::Streamed { garbler, delta } => {
-                let zero = Zeroizing::new(garbler.into_outputs());
+                let (zero, room) = garbler.into_outputs_and_room();
+                rooms.give_back(room);
+                let zero = Zeroizing::new(zero);
                 let one = zero.iter().map(|labels| labels.iter().map(|&label| label ^ delta.block()).collect());
                 OutputLabels { one: Zeroizing::new(one.collect()), zero }
             }
@@ -229,7 +227,7 @@ fn garbler<'p>(blueprint: &'p Blueprint, shared: &Shared, secrets: &Secrets) -> 
     let inputs = interface::labels_by_input(blueprint.program(), own, &theirs);
     let seeds = garble::Seeds::new(secrets.hash_seed, *secrets.secret);
     let (program, schedules, config) = (blueprint.program(), blueprint.schedules(), blueprint.garbling());
-    garble::Garbler::new(program, schedules, config, &secrets.delta, seeds, 0, inputs)
+    garble::Garbler::new(program, schedules, config, &secrets.delta, seeds, 0, inputs).in_room(shared.rooms.take())
 }
 
 /// The hash seed, if there is one; for each wire the commitments to its labels; the digest of the labels of the hash, if it has any.

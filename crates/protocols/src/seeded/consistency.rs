@@ -14,7 +14,7 @@ use garblet_circuit::Bits;
 use garblet_primitives::{Block, Delta, Prg};
 use zeroize::Zeroizing;
 
-use crate::encoding::combinations;
+use crate::encoding::combine;
 
 /// The hash of the garbler's input, and what the garbler says it is.
 pub(crate) struct InputHash {
@@ -93,8 +93,9 @@ impl UniversalHash {
         let (input, hiding) = labels.split_at(self.columns.min(labels.len()));
         let mut sums = hiding.to_vec();
         sums.resize(self.rows, Block::ZERO);
+        let mut combinations = Zeroizing::new([Block::ZERO; 16]);
         for (four, labels) in input.chunks(4).enumerate() {
-            let combinations = combinations(labels);
+            combine(labels, &mut combinations);
             for (sum, &window) in sums.iter_mut().zip(&self.windows[4 * four..]) {
                 *sum ^= combinations[usize::from(window)];
             }

@@ -79,16 +79,12 @@ impl<'e> Evaluation<'e> {
     }
 
     /// Takes the tables of one part.
-    fn tables(&mut self, mut tables: &[u8]) -> Result<(), EvaluateError> {
+    fn tables(&mut self, tables: &[u8]) -> Result<(), EvaluateError> {
         if let Some(published) = self.blueprint.as_published() {
             self.tables = Tables::Published(published.evaluate(tables, self.labels)?);
         }
         if let Tables::Streamed(evaluator) = &mut self.tables {
-            while !tables.is_empty() {
-                let (chunk, later) = tables.split_at(evaluator.next_chunk_bytes());
-                evaluator.evaluate_chunk(chunk)?;
-                tables = later;
-            }
+            evaluator.evaluate_chunk(tables)?;
         }
         Ok(())
     }
@@ -117,14 +113,18 @@ impl<'e> Evaluation<'e> {
         let inputs = interface::labels_by_input(blueprint.program(), garbler, &own);
         let (program, schedules, garbling) = (blueprint.program(), blueprint.schedules(), blueprint.garbling());
         let evaluator = garble::Evaluator::new(program, schedules, garbling, hash_seed, 0, inputs);
-        self.tables = Tables::Streamed(Box::new(evaluator));
+        self.tables = Tables::Streamed(Box::new(evaluator.in_room(shared.rooms.take())));
     }
 
     /// Takes the tail again: decodes the outputs.
     pub(crate) fn finish(self, tail: &[Block]) -> Evaluated {
         let labels = match self.tables {
             Tables::Awaited => Vec::new(),
-            Tables::Streamed(evaluator) => evaluator.into_outputs(),
+            Tables::Streamed(evaluator) => {
+                let (outputs, room) = evaluator.into_outputs_and_room();
+                self.shared.rooms.give_back(room);
+                outputs
+            }
             Tables::Published(mut outputs) => std::mem::take(&mut *outputs),
         };
         let decoding = unpack(tail, self.blueprint.evaluator_outputs());

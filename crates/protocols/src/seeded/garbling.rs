@@ -23,8 +23,31 @@ pub(crate) struct Part {
     pub(crate) circuit: usize,
     /// Which of its parts, from 0.
     pub(crate) part: usize,
+    /// What is sent stands at its beginning.
+    buffer: Vec<Block>,
+    length: usize,
+}
+
+impl Part {
+    /// Part `part` of a circuit, from the place that [`Blueprint::room_for`] gives it in a buffer.
+    pub(crate) fn new(blueprint: &Blueprint, circuit: usize, part: usize, buffer: Vec<Block>) -> Self {
+        Part { circuit, part, buffer, length: blueprint.part_blocks(part) }
+    }
+
     /// What is sent.
-    pub(crate) blocks: Vec<Block>,
+    pub(crate) fn blocks(&self) -> &[Block] {
+        &self.buffer[..self.length]
+    }
+
+    /// What is sent, to be changed.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        bytemuck::cast_slice_mut(&mut self.buffer[..self.length])
+    }
+
+    /// The buffer, for another part.
+    pub(crate) fn into_buffer(self) -> Vec<Block> {
+        self.buffer
+    }
 }
 
 /// A circuit that is to be garbled.
@@ -53,7 +76,7 @@ impl ToGarble {
     }
 
     /// Nothing of it is made yet but its head.
-    pub(crate) fn stream(&self, shared: &Shared) -> Stream<'_> {
+    pub(crate) fn stream<'p>(&'p self, shared: &'p Shared) -> Stream<'p> {
         let secrets = Secrets::of_seed(&self.blueprint, *self.seed);
         Stream::new(&self.blueprint, shared, self.circuit, &secrets)
     }
@@ -63,7 +86,7 @@ impl ToGarble {
 pub(crate) struct Garbling {
     order: Box<dyn Iterator<Item = (usize, usize)> + Send>,
     workers: usize,
-    parts: Vec<mpsc::Receiver<Vec<Block>>>,
+    parts: Vec<mpsc::Receiver<Part>>,
     making: Arc<Making>,
     work: Vec<Work<()>>,
 }
@@ -87,15 +110,14 @@ impl Garbling {
     ///
     /// *Errors*: a worker that panicked.
     pub(crate) async fn next(&mut self) -> Result<Option<Part>, ProtocolError> {
-        let Some((at, part)) = self.order.next() else { return Ok(None) };
+        let Some((at, _)) = self.order.next() else { return Ok(None) };
         let made = self.parts[lanes::worker_of(at, self.workers)].recv().await;
-        let circuit = self.making.circuits[at].circuit;
-        Ok(Some(Part { circuit, part, blocks: made.ok_or(ProtocolError::WorkerLost)? }))
+        made.map(Some).ok_or(ProtocolError::WorkerLost)
     }
 
-    /// Gives back the blocks of a part that has been sent.
-    pub(crate) fn sent(&self, blocks: Vec<Block>) {
-        self.making.buffers.give_back(blocks);
+    /// Gives back the buffer of a part that has been sent.
+    pub(crate) fn sent(&self, part: Part) {
+        self.making.buffers.give_back(part.into_buffer());
     }
 
     /// Waits for the threads, after the last part.
@@ -123,16 +145,16 @@ impl Making {
     }
 
     /// Garbles the circuits of one worker, group by group, and gives their parts in the order in which they are sent.
-    fn garble(&self, worker: usize, workers: usize, give: &mpsc::Sender<Vec<Block>>) {
+    fn garble(&self, worker: usize, workers: usize, give: &mpsc::Sender<Part>) {
         for group in lanes::groups(self.circuits.len()) {
             let own = lanes::of_worker(group, worker, workers);
-            let mut streams: Vec<Stream<'_>> = own.map(|at| self.circuits[at].stream(&self.shared)).collect();
-            for _ in 0..self.part_count() {
-                for stream in &mut streams {
-                    let mut blocks = self.buffers.take();
-                    let length = stream.next_part(&mut blocks).map_or(0, |part| part.len());
-                    blocks.truncate(length);
-                    if give.blocking_send(blocks).is_err() {
+            let mut streams: Vec<(&ToGarble, Stream<'_>)> =
+                own.map(|at| (&self.circuits[at], self.circuits[at].stream(&self.shared))).collect();
+            for part in 0..self.part_count() {
+                for (of, stream) in &mut streams {
+                    let mut buffer = self.buffers.take();
+                    stream.next_part(&mut buffer);
+                    if give.blocking_send(Part::new(&of.blueprint, of.circuit, part, buffer)).is_err() {
                         return;
                     }
                 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! blueprint    what circuits are made from, and the sizes of their parts
-//! buffers      memory for parts on their way
+//! buffers      memory for parts on their way, and for circuits
 //! published    what the schemes of 2009 make a circuit of
 //! circuit      a circuit from its seed, part by part
 //! garbling     circuits that several threads garble

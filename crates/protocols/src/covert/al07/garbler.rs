@@ -21,7 +21,7 @@ use crate::{
     conduct::Conduct,
     error::ProtocolError,
     seeded::{
-        Garbling, Part, Secrets, Stream, ToGarble,
+        Garbling, Secrets, Stream, ToGarble,
         wires::{self, Pads},
     },
     session::Session,
@@ -97,13 +97,13 @@ async fn send_circuits<C: Conduct<Step>>(
     let shared = Arc::new(shared(&garbler.plan, &prepared.run, prepared.encoding_seed));
     let mut garbling = Garbling::begin(all, shared, session.workers());
     let (ands, part_count) = (garbler.plan.and_count(), garbler.plan.blueprint().part_count());
-    while let Some(Part { circuit, part, mut blocks }) = garbling.next().await? {
-        garbler.conduct.touch(Step::of_part(part, part_count), circuit, bytemuck::cast_slice_mut(&mut blocks));
-        send_blocks(session, &blocks).await?;
-        garbling.sent(blocks);
-        if part + 1 == part_count {
-            session.advance((circuit as u64 + 1) * ands, circuits * ands);
+    while let Some(mut part) = garbling.next().await? {
+        garbler.conduct.touch(Step::of_part(part.part, part_count), part.circuit, part.bytes_mut());
+        send_blocks(session, part.blocks()).await?;
+        if part.part + 1 == part_count {
+            session.advance((part.circuit as u64 + 1) * ands, circuits * ands);
         }
+        garbling.sent(part);
     }
     session.channel().flush().await?;
     garbling.end().await

@@ -52,5 +52,5 @@ pub(super) const CHOSEN_BYTES: usize = 2;
 /// What both parties know in common about all circuits of a run.
 fn shared(plan: &Plan, run: &SessionId, encoding_seed: Block) -> Shared {
     let encoding = plan.config().encoding_of(plan.evaluator_bits(), encoding_seed);
-    Shared { labels: run.place(GARBLER, Step::Head as u8), encoding, hash: InputHash::none() }
+    Shared::new(run.place(GARBLER, Step::Head as u8), encoding, InputHash::none())
 }

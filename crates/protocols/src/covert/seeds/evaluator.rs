@@ -16,7 +16,7 @@ use super::{
         evaluator::{Evaluator, FromCircuit},
         plan::Plan,
     },
-    CHOSEN_BYTES, COMMITMENT_BYTES, CircuitOt, commitment, input_ots, shared,
+    CHOSEN_BYTES, COMMITMENT_BYTES, CircuitOt, commitments, input_ots, shared,
 };
 use crate::{
     binding::SessionId,
@@ -153,7 +153,7 @@ impl CircuitCheck {
         let secrets = Secrets::of_seed(plan.blueprint(), of.circuit_coins(seed));
         let shared = shared(&plan, &run);
         let mut stream = Stream::new(plan.blueprint(), &shared, circuit, &secrets);
-        let mut hash = commitment(&run, circuit).hasher();
+        let mut hash = commitments(&run).at(circuit as u64).parts_hasher();
         let mut room = Vec::new();
         while let Some(blocks) = stream.next_part(&mut room) {
             hash.add(bytemuck::cast_slice(blocks));
@@ -267,7 +267,7 @@ async fn receive_circuit<C: Conduct<Step>>(
     let work = Work::begin(move || {
         let labels = InputLabels { garbler: &garbler, own: &own };
         let mut evaluation = Evaluation::new(&blueprint, &shared, chosen, labels);
-        let mut hash = commitment(&run, chosen).hasher();
+        let mut hash = commitments(&run).at(chosen as u64).parts_hasher();
         let mut tail = Vec::new();
         while let Some(blocks) = take.blocking_recv() {
             hash.add(bytemuck::cast_slice(&blocks));

@@ -14,7 +14,7 @@ use super::{
         Step,
         garbler::{Evaluated, Garbler},
     },
-    CHOSEN_BYTES, CircuitOt, commitment, input_ots, shared,
+    CHOSEN_BYTES, CircuitOt, commitments, input_ots, shared,
 };
 use crate::{
     binding::SessionId,
@@ -22,7 +22,7 @@ use crate::{
     checks::{Cheating, Check},
     conduct::Conduct,
     error::ProtocolError,
-    seeded::{Garbling, Part, Secrets, Stream, ToGarble, wires},
+    seeded::{Secrets, Stream, ToGarble, digests, wires},
     session::Session,
     workers::{self, Work},
 };
@@ -84,22 +84,17 @@ pub(in super::super) async fn commit<C: Conduct<Step>>(
     session: &mut Session,
     prepared: &GarblerSeeds,
 ) -> Result<(), ProtocolError> {
-    let circuits = garbler.plan.circuits();
     let all = ToGarble::all(&prepared.coins, |circuit| garbler.blueprint_of(circuit))?;
-    let shared = Arc::new(shared(&garbler.plan, &prepared.run));
-    let mut garbling = Garbling::begin(all, shared, session.workers());
-    let mut hashes: Vec<_> = (0..circuits).map(|circuit| commitment(&prepared.run, circuit).hasher()).collect();
-    let part_count = garbler.plan.blueprint().part_count();
-    while let Some(Part { circuit, part, mut blocks }) = garbling.next().await? {
-        garbler.conduct.touch(Step::of_part(part, part_count), circuit, bytemuck::cast_slice_mut(&mut blocks));
-        hashes[circuit].add(bytemuck::cast_slice(&blocks));
-        garbling.sent(blocks);
-    }
-    garbling.end().await?;
-    for (circuit, hash) in hashes.into_iter().enumerate() {
-        let mut commitment = hash.finish();
-        garbler.conduct.touch(Step::Commitment, circuit, &mut commitment);
-        session.channel().send_bytes(&commitment).await?;
+    let shared = shared(&garbler.plan, &prepared.run);
+    let (conduct, part_count) = (garbler.conduct.clone(), garbler.plan.blueprint().part_count());
+    let see = move |circuit: usize, part: usize, blocks: &mut [Block]| {
+        conduct.touch(Step::of_part(part, part_count), circuit, bytemuck::cast_slice_mut(blocks));
+    };
+    let (place, workers) = (commitments(&prepared.run), session.workers());
+    let mut digests = digests::of_all(all, Arc::new(shared), place, workers, see, |_| ()).await?;
+    for (circuit, commitment) in digests.iter_mut().enumerate() {
+        garbler.conduct.touch(Step::Commitment, circuit, commitment);
+        session.channel().send_bytes(commitment).await?;
     }
     Ok(session.channel().flush().await?)
 }
@@ -167,10 +162,11 @@ async fn send_circuit<C: Conduct<Step>>(
     let part_count = blueprint.part_count();
     let work = Work::begin(move || {
         let mut stream = Stream::new(&blueprint, &shared, chosen, &secrets);
-        let mut blocks = Vec::new();
-        while stream.next_part(&mut blocks).is_some() {
-            // Of no more than the part, since it begins empty each time.
-            if give.blocking_send(std::mem::take(&mut blocks)).is_err() {
+        let mut buffer = Vec::new();
+        while let Some(length) = stream.next_part(&mut buffer).map(|blocks| blocks.len()) {
+            let mut blocks = std::mem::take(&mut buffer);
+            blocks.truncate(length);
+            if give.blocking_send(blocks).is_err() {
                 break;
             }
         }

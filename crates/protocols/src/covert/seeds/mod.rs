@@ -55,10 +55,10 @@ fn input_ots(plan: &Plan) -> InputOts {
 /// What both parties know in common about all circuits of a run.
 fn shared(plan: &Plan, run: &SessionId) -> Shared {
     let encoding = Encoding::plain(plan.evaluator_bits());
-    Shared { labels: run.place(GARBLER, Step::Head as u8), encoding, hash: InputHash::none() }
+    Shared::new(run.place(GARBLER, Step::Head as u8), encoding, InputHash::none())
 }
 
-/// Where the hash of a circuit belongs.
-fn commitment(run: &SessionId, circuit: usize) -> Place {
-    run.place(GARBLER, Step::Commitment as u8).at(circuit as u64)
+/// Where the digests of circuits belong.
+fn commitments(run: &SessionId) -> Place {
+    run.place(GARBLER, Step::Commitment as u8)
 }

@@ -61,7 +61,7 @@ pub(in super::super) async fn examine<C: Conduct<Step>>(
     for (circuit, labels) in receive_openings(session, openings).await? {
         keys[circuit].garbler = labels;
     }
-    let shared = Shared { labels: run.place(GARBLER, Step::Head as u8), encoding, hash: InputHash::none() };
+    let shared = Shared::new(run.place(GARBLER, Step::Head as u8), encoding, InputHash::none());
     let (digests, buffers) = (run.place(GARBLER, Step::CircuitDigest as u8), Buffers::default());
     let examining = Arc::new(Examining { plan, shared, digests, keys, choices, buffers });
     check_and_evaluate(session.workers(), examining, challenge, kept).await
@@ -70,11 +70,11 @@ pub(in super::super) async fn examine<C: Conduct<Step>>(
 /// Step 5: all circuits and supersets; they must be here before anything is said about which are checked.
 async fn receive(plan: &Plan, session: &mut Session, shape: &Shape) -> Result<Kept, ProtocolError> {
     let kept = Kept::new(session, plan, shape)?;
-    let mut blocks = Vec::new();
+    let mut buffer = Vec::new();
     for (circuit, part) in lanes::order(plan.circuits(), plan.blueprint().part_count()) {
-        blocks.resize(plan.blueprint().part_blocks(part), Block::ZERO);
-        receive_blocks(session, &mut blocks).await?;
-        kept.add_part(circuit, &blocks)?;
+        let blocks = plan.blueprint().room_for(part, &mut buffer);
+        receive_blocks(session, blocks).await?;
+        kept.add_part(circuit, blocks)?;
     }
     let mut commitments = vec![0; shape.commitment_bytes()];
     for superset in 0..plan.config().supersets() {
