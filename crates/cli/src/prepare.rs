@@ -163,7 +163,8 @@ impl StockArgs {
             (Protocol::Lego, None) if given => Ok(Holds::Gates(amounts)),
             (Protocol::Lego, None) => Err(Failure::call("--gates is missing: how many AND gates to prepare")
                 .hint("--inputs and --outputs say for how many input and output bits")),
-            (Protocol::Lego, Some(_)) => Err(Failure::call("LIBRARY: lego prepares single gates, for any function")),
+            (Protocol::Lego, Some(_)) => Err(Failure::call("LIBRARY: lego prepares single gates, for any function")
+                .hint("say how many with --gates, --inputs and --outputs; garblet inspect PROGRAM counts them")),
             (several, _) if several.is_mesh() => {
                 Err(Failure::call(format!("{several} needs a peers file, which says where all parties are"))
                     .hint("garblet prepare PROGRAM --peers FILE"))

@@ -131,7 +131,8 @@ fn what_a_store_is_for_must_be_said() {
     );
     fails(
         &["--protocol", "lego", "--gates", "1", "x.toml"],
-        "error: LIBRARY: lego prepares single gates, for any function\n",
+        "error: LIBRARY: lego prepares single gates, for any function\n\
+         hint: say how many with --gates, --inputs and --outputs; garblet inspect PROGRAM counts them\n",
     );
     fails(&["--gates", "1", "x.toml"], "error: --gates, --inputs, --outputs: with --protocol lego only\n");
     fails(

@@ -24,7 +24,7 @@ const VERSION: u32 = 2;
 const STATE: &str = "lego";
 
 /// How much stays in memory of each kind of component that is being made.
-const MEMORY_BYTES: usize = 96 << 20;
+const MEMORY_BYTES: usize = 64 << 20;
 
 /// So many gates of a run are read at once. Tests have few.
 const WHOLE_GATES: u64 = if cfg!(test) { 300 } else { 900_000 };
