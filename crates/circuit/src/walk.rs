@@ -103,6 +103,16 @@ impl<'p, W: Copy + Zeroize> Walk<'p, W> {
         })
     }
 
+    /// The next instance, if there is one, and it reads none of those from `first` on: its inputs may be taken before they are
+    /// finished.
+    pub fn next_beside(&self, first: Option<InstanceId>) -> Option<InstanceId> {
+        let next = InstanceId(self.next);
+        let first = first.unwrap_or(next).0;
+        let among = |link: Link| matches!(link.source, Source::Instance(source) if source.0 >= first);
+        let there = (self.next as usize) < self.program.instance_count();
+        (there && !self.program.instance_links(next).any(among)).then_some(next)
+    }
+
     /// Gives the walk the outputs of an instance that [`Walk::next_instance`] named.
     pub fn finish(&mut self, instance: InstanceId, outputs: &[W]) {
         let state = &mut self.instances[instance.0 as usize];

@@ -8,6 +8,7 @@
 //!
 //! [`Instances`] garbles a component for itself, before it is known which program it will be part of.
 
+mod buckets;
 mod config;
 mod evaluator;
 mod garbler;
@@ -19,6 +20,7 @@ mod schedules;
 mod scheme;
 mod singles;
 
+pub use buckets::BucketEvaluator;
 pub use config::{CHUNK_ANDS, GarblingConfig, HashKind, SchemeKind, UnknownName};
 pub use evaluator::{EvaluateError, Evaluator};
 pub use garbler::{Garbler, Seeds};
@@ -26,4 +28,4 @@ pub use garblet_primitives::{Feed, Sources};
 pub use instances::{Group, InstanceEvaluator, InstanceGarbler, Instances, Numbering};
 pub use position::Room;
 pub use schedules::Schedules;
-pub use singles::{BucketEvaluator, GateBuckets, SingleGate, SingleGates};
+pub use singles::{GateBuckets, Judge, SingleGate, SingleGates};

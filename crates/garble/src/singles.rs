@@ -4,14 +4,11 @@
 //! that come together now were garbled far apart, so that each has a hash key of its own.
 
 use bytemuck::{Pod, Zeroable};
-use garblet_circuit::Program;
 use garblet_primitives::{AndGates, Backend, Block, Engine, Kernel, LANES, Rekeyed};
 use zeroize::Zeroizing;
 
 use crate::{
-    position::Position,
     run::Piece,
-    schedules::Schedules,
     scheme::{HalfGates, Scheme},
 };
 
@@ -47,11 +44,14 @@ pub struct GateBuckets<'a> {
     pub ends: &'a [usize],
 }
 
+/// Says which label a bucket gives whose gates do not give the same: gets its number, and what each of them gives.
+pub type Judge<'a> = &'a (dyn Fn(usize, &[Block]) -> Block + Sync);
+
 /// Evaluates gates that were garbled under one hash seed.
 #[derive(Clone, Copy)]
 pub struct SingleGates {
-    backend: Backend,
-    seed: Block,
+    pub(crate) backend: Backend,
+    pub(crate) seed: Block,
 }
 
 impl SingleGates {
@@ -68,53 +68,6 @@ impl SingleGates {
     /// What each gate of a bucket gives for labels of the wires that the bucket is joined to.
     pub fn each(&self, gates: &[SingleGate], labels: [Block; 2]) -> Vec<Block> {
         self.backend.run(Each { seed: self.seed, gates, labels })
-    }
-}
-
-/// Evaluates a program whose AND gates are buckets, some of them at a time.
-///
-/// *Secret*: the labels; they are wiped on drop.
-pub struct BucketEvaluator<'p> {
-    gates: SingleGates,
-    position: Position<'p>,
-}
-
-impl<'p> BucketEvaluator<'p> {
-    /// Begins to evaluate a program, of which `schedules` were made.
-    ///
-    /// *Shape*: `inputs[k]` are the active labels of program input `k`.
-    ///
-    /// # Panics
-    /// If the shape is wrong.
-    pub fn new(gates: SingleGates, program: &'p Program, schedules: &'p Schedules, inputs: Vec<Box<[Block]>>) -> Self {
-        // Active labels of a wire and of its negation are the same, and buckets know where they are hashed.
-        BucketEvaluator { gates, position: Position::new(program, schedules, inputs, gates.seed, 0, Block::ZERO, 1) }
-    }
-
-    /// Evaluates so many AND gates, and all that needs no more, with the buckets from number `first` on.
-    ///
-    /// Where the gates of a bucket do not give the same label, `judge` gets the bucket's number and what each gives, and
-    /// says which it is.
-    ///
-    /// # Panics
-    /// If there are fewer buckets.
-    pub fn run(
-        &mut self,
-        ands: usize,
-        (first, buckets): (usize, GateBuckets<'_>),
-        judge: &mut dyn FnMut(usize, &[Block]) -> Block,
-    ) {
-        assert!(first + ands <= buckets.ends.len(), "a bucket for each AND gate");
-        let backend = self.gates.backend;
-        self.position.advance(ands, |done, piece| backend.run(Run { piece, first: first + done, buckets, judge }));
-    }
-
-    /// The active labels of the program's outputs.
-    ///
-    /// # Panics
-    /// If AND gates are missing.
-    pub fn into_outputs(self) -> Vec<Box<[Block]>> {
-        self.position.into_outputs().0
     }
 }
 
@@ -165,20 +118,21 @@ impl Kernel for Each<'_> {
     }
 }
 
-struct Run<'a> {
-    piece: Piece<'a>,
-    first: usize,
-    buckets: GateBuckets<'a>,
-    judge: &'a mut dyn FnMut(usize, &[Block]) -> Block,
+/// A piece whose AND gates are the buckets from number `first` on.
+pub(crate) struct RunBuckets<'a> {
+    pub(crate) piece: Piece<'a>,
+    pub(crate) first: usize,
+    pub(crate) buckets: GateBuckets<'a>,
+    pub(crate) judge: Judge<'a>,
 }
 
-impl Kernel for Run<'_> {
+impl Kernel for RunBuckets<'_> {
     /// AND gates that ran.
     type Output = usize;
 
     #[inline(always)]
     fn run<E: Engine>(self, e: E) -> usize {
-        let Run { piece, first, buckets, judge } = self;
+        let RunBuckets { piece, first, buckets, judge } = self;
         let begin = first.checked_sub(1).map_or(0, |before| buckets.ends[before]);
         let (sizes, owners, given) = ([0; LANES], Vec::new(), Zeroizing::default());
         let mut ands: Ands<'_, E> =
@@ -198,7 +152,7 @@ struct Ands<'a, E: Engine> {
     owners: Vec<[usize; LANES]>,
     /// What the gates give.
     given: Zeroizing<Vec<[Block; LANES]>>,
-    judge: &'a mut dyn FnMut(usize, &[Block]) -> Block,
+    judge: Judge<'a>,
 }
 
 impl<E: Engine> Ands<'_, E> {
@@ -278,4 +232,4 @@ fn agreed(given: &[Block]) -> Option<Block> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

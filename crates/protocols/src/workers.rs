@@ -3,6 +3,8 @@
 //! The protocol's own code stays on its task: it moves what the threads make or need through bounded channels, so that what is
 //! held in memory does not grow with the work.
 
+use std::thread::JoinHandle;
+
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::ProtocolError;
@@ -34,9 +36,40 @@ impl<T: Send + 'static> Work<T> {
     }
 }
 
+/// Work whose end is waited for when this is dropped.
+pub(crate) struct Finishing(Option<JoinHandle<()>>);
+
+impl Finishing {
+    /// Begins the work, on a thread of its own.
+    pub(crate) fn begin(work: impl FnOnce() + Send + 'static) -> Self {
+        Finishing(Some(std::thread::spawn(work)))
+    }
+}
+
+impl Drop for Finishing {
+    fn drop(&mut self) {
+        // A panic has been told of.
+        self.0.take().into_iter().for_each(|thread| _ = thread.join());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_being_finished_is_done_when_it_is_dropped() {
+        let (say, heard) = std::sync::mpsc::channel();
+        let (begin, begun) = std::sync::mpsc::channel();
+        let finishing = Finishing::begin(move || {
+            begun.recv().expect("it is said");
+            say.send(7).expect("it is heard");
+        });
+        assert!(heard.try_recv().is_err());
+        begin.send(()).expect("it is heard");
+        drop(finishing);
+        assert_eq!(heard.try_recv(), Ok(7));
+    }
 
     #[tokio::test]
     async fn results_come_back_and_a_panic_is_an_error() {

@@ -100,7 +100,7 @@ pub use key::{KEY_BYTES, StoreKey};
 pub use kind::{KIND_NAME_BYTES_MAX, Kind, KindDigest};
 pub use reconcile::{PEERS_MAX, Reconciled, SUMMARY_RANGES_MAX, Summary};
 pub use rows::State;
-pub use scratch::Scratch;
+pub use scratch::{SLACK_BYTES, Scratch};
 pub use store::{KINDS_MAX, STATE_BYTES_MAX, Stock, Store};
 pub use take::{Piece, Taken};
 pub use verify::{Damage, Verified};

@@ -13,6 +13,9 @@ use crate::store::Store;
 /// Streams are kept in chunks of at most so many bytes, each sealed by itself if it is on disk. Tests have small ones.
 const CHUNK_BYTES: usize = if cfg!(test) { 1 << 10 } else { 32 << 10 };
 
+/// What room that is filled must have behind the bytes of a stream, see [`Scratch::fill`].
+pub const SLACK_BYTES: usize = TAG_BYTES;
+
 /// Streams of bytes, each written to its end and then read. Dropped, or cut off by a crash, it leaves nothing behind.
 ///
 /// *Secret*: sealed on disk, under a key that is nowhere but in memory; wiped in memory.
@@ -53,6 +56,10 @@ impl Chunk {
 }
 
 impl Stream {
+    fn len(&self) -> usize {
+        self.chunks.iter().map(Chunk::len).sum::<usize>() + self.rest.len()
+    }
+
     /// Makes room for so much behind the chunks. What is written at once takes no more than it needs.
     fn reserve(&mut self, len: usize) {
         if self.rest.capacity() - self.rest.len() < len {
@@ -190,35 +197,41 @@ impl Scratch {
         Ok(())
     }
 
-    /// All that was appended to a stream, where it stays.
-    ///
-    /// *Errors*, *Panics*: as [`Scratch::take`].
-    pub fn read(&self, stream: usize) -> Result<Zeroizing<Vec<u8>>, StoreError> {
-        let mut all = Zeroizing::new(Vec::new());
-        self.read_into(stream, &mut all)?;
-        Ok(all)
+    fn read_into(&self, stream: usize, all: &mut Zeroizing<Vec<u8>>) -> Result<(), StoreError> {
+        let len = self.streams[stream].len();
+        if all.capacity() < len + SLACK_BYTES {
+            // Where it was before is wiped.
+            *all = Zeroizing::new(Vec::with_capacity(len + SLACK_BYTES));
+        }
+        all.resize(len + SLACK_BYTES, 0);
+        self.fill(stream, all)?;
+        all.truncate(len);
+        Ok(())
     }
 
-    fn read_into(&self, stream: usize, all: &mut Zeroizing<Vec<u8>>) -> Result<(), StoreError> {
+    /// Fills room with all that was appended to a stream, where it stays. Several streams may be read at the same time.
+    ///
+    /// *Shape*: [`SLACK_BYTES`] more than that; what is in them does not matter.
+    ///
+    /// *Errors*: as [`Scratch::take`].
+    ///
+    /// # Panics
+    /// If there is no such stream, or the shape is wrong.
+    pub fn fill(&self, stream: usize, into: &mut [u8]) -> Result<(), StoreError> {
+        let len = self.streams[stream].len();
+        assert_eq!(into.len(), len + SLACK_BYTES, "room for a stream");
         let Stream { chunks, rest } = &self.streams[stream];
-        let len = chunks.iter().map(Chunk::len).sum::<usize>() + rest.len();
-        if all.capacity() < len + TAG_BYTES {
-            // Where it was before is wiped.
-            *all = Zeroizing::new(Vec::with_capacity(len + TAG_BYTES));
-        }
-        all.resize(len + TAG_BYTES, 0);
         let mut end = 0;
         for chunk in chunks {
             let begin = end;
             end += chunk.len();
             match (chunk, &self.disk) {
-                (Chunk::Memory(chunk), _) => all[begin..end].copy_from_slice(chunk),
-                (&Chunk::Disk(place, _), Some(disk)) => disk.get(place, &mut all[begin..end + TAG_BYTES])?,
+                (Chunk::Memory(chunk), _) => into[begin..end].copy_from_slice(chunk),
+                (&Chunk::Disk(place, _), Some(disk)) => disk.get(place, &mut into[begin..end + TAG_BYTES])?,
                 (Chunk::Disk(..), None) => unreachable!("there is a disk if a chunk is on it"),
             }
         }
-        all[end..len].copy_from_slice(rest);
-        all.truncate(len);
+        into[end..len].copy_from_slice(rest);
         Ok(())
     }
 }
@@ -296,7 +309,9 @@ mod tests {
         for scratch in [store.scratch(3, MEMORY_BYTES).expect("room"), alone, Scratch::in_memory(3)] {
             let (mut scratch, all) = filled(scratch);
             for (stream, expected) in all.iter().enumerate().rev() {
-                assert!(*scratch.read(stream).expect("read") == *expected, "stream {stream}");
+                let mut room = vec![1; expected.len() + SLACK_BYTES];
+                scratch.fill(stream, &mut room).expect("read");
+                assert!(room[..expected.len()] == *expected, "stream {stream}");
                 assert!(*scratch.take(stream).expect("read") == *expected, "it was there still");
                 assert!(scratch.take(stream).expect("read").is_empty(), "it is taken once");
             }

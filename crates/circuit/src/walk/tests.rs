@@ -109,6 +109,25 @@ fn instances_are_side_by_side_if_none_reads_another() {
 }
 
 #[test]
+fn instances_that_read_none_of_some_may_be_taken_before_these_are_finished() {
+    let mut program = chain(2, 4);
+    let [first, second] = [InstanceId(0), InstanceId(1)];
+    let (component, link) = (program.component_id(first), program.instance_link(first));
+    program.add_instance(component, &[link]).unwrap();
+    let mut walk = Walk::new(&program, vec![vec![1u64; 4].into()], [0, 1]);
+    let mut inputs = Vec::new();
+    assert_eq!(walk.next_beside(None), Some(first));
+    walk.next_instance(&mut inputs).unwrap();
+    assert_eq!(walk.next_beside(Some(first)), None, "it reads the first");
+    walk.finish(first, &[2; 4]);
+    assert_eq!(walk.next_beside(None), Some(second));
+    walk.next_instance(&mut inputs).unwrap();
+    assert_eq!(walk.next_beside(Some(second)), Some(InstanceId(2)));
+    walk.next_instance(&mut inputs).unwrap();
+    assert_eq!(walk.next_beside(Some(second)), None, "there is none");
+}
+
+#[test]
 #[should_panic(expected = "width of input x")]
 fn an_input_of_the_wrong_width_is_refused() {
     Walk::new(&chain(1, 4), vec![vec![0u64; 3].into()], [0, 1]);

@@ -1,15 +1,24 @@
 //! The buckets of a run's AND gates from the time they are taken until they are evaluated.
 
-use std::{collections::VecDeque, ops::Range};
+use std::{
+    collections::VecDeque,
+    ops::Range,
+    sync::{OnceLock, mpsc},
+};
 
+use bytemuck::cast_slice_mut;
 use garblet_primitives::Block;
-use garblet_store::Scratch;
+use garblet_store::{SLACK_BYTES, Scratch};
 
-use super::{bucket::Buckets, pool::unreadable};
+use super::{
+    bucket::{BucketAuthenticator, Buckets},
+    plan::Plan,
+    pool::unreadable,
+};
 use crate::error::ProtocolError;
 
 /// Bytes of joined buckets in lots that stay in memory until they are evaluated. Tests have few.
-const MEMORY_BYTES: usize = if cfg!(test) { 200_000 } else { 96 << 20 };
+const MEMORY_BYTES: usize = if cfg!(test) { 100_000 } else { 96 << 20 };
 
 /// The buckets of all AND gates in the order of the plan.
 pub(super) enum Ands {
@@ -22,27 +31,41 @@ pub(super) enum Ands {
 pub(super) struct Lots {
     /// Lots that were taken and are not joined yet, the oldest first.
     waiting: VecDeque<Buckets>,
-    /// The others, as long as there is memory for them.
-    joined: Vec<Buckets>,
+    joined: Vec<Joined>,
+    /// Room of lots that are away, for those that are to be read.
+    spare: Vec<Buckets>,
+    /// Bytes for which there is room in memory.
     memory: usize,
-    /// Those behind them, sealed beside the store in a stream for each lot.
+    /// Of those for which there is none, sealed beside the store, two streams for each lot: its gates, and its authenticators,
+    /// which are needed only if gates of a bucket differ.
     away: Scratch,
-    away_count: usize,
-    /// The one of them that is being evaluated.
-    loaded: Buckets,
+}
+
+/// A lot that is joined.
+enum Joined {
+    Here(Buckets),
+    /// How many gates and authenticators each bucket has.
+    Away(Vec<[u8; 2]>),
 }
 
 impl Ands {
-    /// No lot yet; `away` is for lots that are too many for memory.
-    pub(super) fn lots(away: Scratch) -> Self {
-        Ands::Lots(Box::new(Lots {
-            waiting: VecDeque::new(),
-            joined: Vec::new(),
-            memory: MEMORY_BYTES,
-            away,
-            away_count: 0,
-            loaded: Buckets::default(),
-        }))
+    /// No lot yet; `away` gives room for so many streams, for what would be too much of so many lots for memory.
+    ///
+    /// *Errors*: the disk's.
+    pub(super) fn lots(
+        lots: usize,
+        away: impl FnOnce(usize) -> Result<Scratch, ProtocolError>,
+    ) -> Result<Self, ProtocolError> {
+        let (waiting, joined, away) = (VecDeque::new(), Vec::with_capacity(lots), away(2 * lots)?);
+        Ok(Ands::Lots(Box::new(Lots { waiting, joined, spare: Vec::new(), memory: MEMORY_BYTES, away })))
+    }
+
+    /// Room for the next lot, which others had before if they do not need it any more.
+    pub(super) fn room(&mut self) -> Buckets {
+        match self {
+            Ands::Whole(_) => Buckets::default(),
+            Ands::Lots(lots) => lots.spare.pop().unwrap_or_default(),
+        }
     }
 
     /// Takes the buckets of the next lot, if there are not those of all.
@@ -71,54 +94,157 @@ impl Ands {
         Ok(others)
     }
 
+    /// Frees what only joining needs.
+    pub(super) fn joined(&mut self) {
+        if let Ands::Lots(lots) = self {
+            lots.spare = Vec::new();
+        }
+    }
+
     /// The buckets of the first lot, or of all, once they are joined.
     #[cfg(test)]
     pub(super) fn first(&mut self) -> &mut Buckets {
         match self {
             Ands::Whole(buckets) => buckets,
-            Ands::Lots(lots) => &mut lots.joined[0],
+            Ands::Lots(lots) => match &mut lots.joined[0] {
+                Joined::Here(buckets) => buckets,
+                Joined::Away(_) => panic!("the first lot is in memory"),
+            },
         }
     }
 
-    /// Where the buckets of a lot begin, of which `first` is the first of all, and among which.
+    /// Visits the gates of all buckets in order, as many at once as are in memory together: which they are, and where. Lots are
+    /// read by so many threads.
     ///
     /// *Errors*: the disk's.
-    pub(super) fn lot(&mut self, number: usize, first: usize) -> Result<(usize, &Buckets), ProtocolError> {
+    pub(super) fn visit(
+        &self,
+        plan: &Plan,
+        threads: usize,
+        mut visit: impl FnMut(Range<usize>, Visited<'_>),
+    ) -> Result<(), ProtocolError> {
         match self {
-            Ands::Whole(buckets) => Ok((first, buckets)),
-            Ands::Lots(lots) => Ok((0, lots.get(number)?)),
-        }
-    }
-}
-
-impl Lots {
-    /// Keeps a lot that is joined: in memory, if it still has room and has had it for all before.
-    fn keep(&mut self, buckets: Buckets) -> Result<(), ProtocolError> {
-        let parts = buckets.parts(0..buckets.len());
-        let bytes = parts.iter().map(|part| part.len()).sum();
-        match self.memory.checked_sub(bytes).filter(|_| self.away_count == 0) {
-            Some(left) => {
-                self.memory = left;
-                drop(parts);
-                self.joined.push(buckets);
+            Ands::Whole(buckets) => {
+                visit(0..plan.and_count() as usize, Visited { gates: buckets, authenticators: None })
             }
-            None => {
-                for part in &parts {
-                    self.away.append(self.away_count, part)?;
-                }
-                self.away_count += 1;
+            Ands::Lots(lots) => {
+                let ranges: Vec<Range<usize>> = plan.lots().collect();
+                lots.read_all(threads, |number, gates| {
+                    let away = matches!(lots.joined[number], Joined::Away(_));
+                    let authenticators = away.then(|| Authenticators { lots, number, read: OnceLock::new() });
+                    visit(ranges[number].clone(), Visited { gates, authenticators });
+                })?;
             }
         }
         Ok(())
     }
+}
 
-    fn get(&mut self, number: usize) -> Result<&Buckets, ProtocolError> {
-        if let Some(away) = number.checked_sub(self.joined.len()) {
-            self.loaded = Buckets::default();
-            self.loaded = Buckets::of_parts(&self.away.read(away)?).ok_or_else(|| unreadable("AND gates"))?;
-            return Ok(&self.loaded);
+/// Buckets, one after another.
+pub(super) struct Visited<'a> {
+    /// With their gates.
+    pub(super) gates: &'a Buckets,
+    /// None if they are with the gates.
+    authenticators: Option<Authenticators<'a>>,
+}
+
+/// The authenticators of a lot, which are read when they are first needed.
+struct Authenticators<'a> {
+    lots: &'a Lots,
+    number: usize,
+    read: OnceLock<Vec<BucketAuthenticator>>,
+}
+
+impl Visited<'_> {
+    /// The authenticators of a bucket.
+    ///
+    /// *Errors*: the disk's.
+    pub(super) fn authenticators(&self, bucket: usize) -> Result<&[BucketAuthenticator], ProtocolError> {
+        let Some(Authenticators { lots, number, read }) = &self.authenticators else {
+            return Ok(self.gates.authenticators(bucket));
+        };
+        if read.get().is_none() {
+            let count = self.gates.authenticator_count();
+            let mut all = vec![BucketAuthenticator::default(); count + 1];
+            let bytes = count * size_of::<BucketAuthenticator>() + SLACK_BYTES;
+            lots.away.fill(2 * number + 1, &mut cast_slice_mut(&mut all)[..bytes])?;
+            // Another thread may have come first, and read the same.
+            _ = read.set(all);
         }
-        Ok(&self.joined[number])
+        Ok(read.get().map_or(&[], |all| &all[self.gates.authenticators_of(bucket)]))
+    }
+}
+
+/// The most threads that read lots: each has one in memory.
+const READERS: usize = 4;
+
+impl Lots {
+    /// Keeps a lot that is joined.
+    fn keep(&mut self, mut buckets: Buckets) -> Result<(), ProtocolError> {
+        let stream = 2 * self.joined.len();
+        let [gates, authenticators] = buckets.bytes();
+        let joined = match self.memory.checked_sub(gates.len() + authenticators.len()) {
+            Some(left) => {
+                self.memory = left;
+                Joined::Here(buckets)
+            }
+            None => {
+                self.away.append(stream, gates)?;
+                self.away.append(stream + 1, authenticators)?;
+                let sizes = buckets.sizes();
+                buckets.clear();
+                self.spare.push(buckets);
+                Joined::Away(sizes)
+            }
+        };
+        self.joined.push(joined);
+        Ok(())
+    }
+
+    /// Gives the gates of one lot after another.
+    fn read_all(&self, threads: usize, mut give: impl FnMut(usize, &Buckets)) -> Result<(), ProtocolError> {
+        let away: Vec<usize> =
+            (0..self.joined.len()).filter(|&number| matches!(self.joined[number], Joined::Away(_))).collect();
+        let readers = threads.min(READERS).min(away.len());
+        std::thread::scope(|scope| {
+            let mut lines = VecDeque::with_capacity(readers);
+            for reader in 0..readers {
+                let (give, take) = mpsc::sync_channel(0);
+                let (give_back, take_back) = mpsc::channel();
+                let away = &away;
+                scope.spawn(move || {
+                    for &number in away.iter().skip(reader).step_by(readers) {
+                        let room = take_back.try_recv().unwrap_or_default();
+                        if give.send(self.read(number, room)).is_err() {
+                            return;
+                        }
+                    }
+                });
+                lines.push_back((take, give_back));
+            }
+            for (number, joined) in self.joined.iter().enumerate() {
+                if let Joined::Here(buckets) = joined {
+                    give(number, buckets);
+                    continue;
+                }
+                let (take, give_back) = &lines[0];
+                let buckets = take.recv().map_err(|_| ProtocolError::WorkerLost)??;
+                give(number, &buckets);
+                // Its thread has ended if that was its last one.
+                _ = give_back.send(buckets);
+                lines.rotate_left(1);
+            }
+            Ok(())
+        })
+    }
+
+    /// The gates of a lot, in room that others had.
+    fn read(&self, number: usize, room: Buckets) -> Result<Buckets, ProtocolError> {
+        let mut buckets = room;
+        if let Joined::Away(sizes) = &self.joined[number] {
+            buckets.lay_out(sizes, |gates| self.away.fill(2 * number, gates))?;
+        }
+        Ok(buckets)
     }
 }
 
@@ -172,8 +298,13 @@ impl Aside {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use bytemuck::cast_slice;
+    use garblet_circuit::library;
+
     use super::*;
-    use crate::lego::bucket::{BucketAuthenticator, BucketGate};
+    use crate::lego::{Config, bucket::BucketGate};
 
     /// So many buckets, of sizes and with numbers that differ.
     fn buckets(numbers: Range<usize>) -> Buckets {
@@ -195,27 +326,38 @@ mod tests {
 
     #[test]
     fn lots_in_memory_and_beside_the_store_are_what_they_are_together() {
-        let ranges = [0..300, 300..300, 300..700, 700..710];
-        let mut whole = Ands::Whole(buckets(0..710));
-        let mut lots = Ands::lots(Scratch::in_memory(ranges.len()));
-        ranges.iter().for_each(|lot| lots.put(buckets(lot.clone())));
-        for lot in &ranges {
+        // As many gates as make lots of the plan's sizes.
+        let plan = Plan::new(Arc::new(library::find("add(800)").expect("in the library")), Config::default());
+        let plan = plan.expect("can be run");
+        let count = plan.lots().map(|lot| lot.len()).sum();
+        let mut whole = Ands::Whole(buckets(0..count));
+        let mut lots = Ands::lots(plan.lots().len(), |streams| Ok(Scratch::in_memory(streams))).expect("memory");
+        plan.lots().for_each(|lot| lots.put(buckets(lot)));
+        for lot in plan.lots() {
             let opened: Vec<Block> =
                 (0..2 * lot.len() + 3).map(|i| Block::from_u128((lot.start + i) as u128)).collect();
             let others = whole.join(lot.clone(), opened.clone()).expect("memory");
             assert!(others == opened[2 * lot.len()..]);
             assert!(lots.join(lot.clone(), opened).expect("memory") == others);
         }
-        assert!(matches!(&lots, Ands::Lots(lots) if [lots.joined.len(), lots.away_count] == [2, 2]));
-        for _ in 0..2 {
-            for (number, lot) in ranges.iter().enumerate() {
-                let (expected_at, expected) = whole.lot(number, lot.start).expect("memory");
-                let (at, got) = lots.lot(number, lot.start).expect("memory");
-                assert_eq!(got.len(), lot.len());
-                for bucket in 0..lot.len() {
-                    assert_eq!(bytes(got, at + bucket), bytes(expected, expected_at + bucket));
+        let Ands::Lots(inner) = &lots else { panic!("lots") };
+        let here = inner.joined.iter().filter(|joined| matches!(joined, Joined::Here(_))).count();
+        assert!(here > 0 && inner.joined.len() - here > 2, "{here} of {} lots in memory", inner.joined.len());
+        let Ands::Whole(all) = &whole else { panic!("all of them") };
+        for threads in [1, 2, 3, 9] {
+            let mut done = 0;
+            lots.visit(&plan, threads, |range, visited| {
+                assert_eq!((range.start, range.len()), (done, visited.gates.len()));
+                for (bucket, expected) in range.clone().enumerate() {
+                    let gates = |buckets: &Buckets, bucket| cast_slice::<_, u8>(buckets.gates(bucket)).to_vec();
+                    assert!(gates(visited.gates, bucket) == gates(all, expected));
+                    let got: &[u8] = cast_slice(visited.authenticators(bucket).expect("memory"));
+                    assert!(got == cast_slice::<_, u8>(all.authenticators(expected)));
                 }
-            }
+                done = range.end;
+            })
+            .expect("memory");
+            assert_eq!(done, count);
         }
     }
 

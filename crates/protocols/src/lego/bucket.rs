@@ -4,19 +4,29 @@
 //! always accepted and garbage never. If two keys are accepted, their sum is the difference: the constructor has cheated and
 //! given away its secret, and [`extract`](super::extract) uses it.
 
-use std::{borrow::Cow, ops::Range, sync::Arc};
+use std::{
+    borrow::Cow,
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
 
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
+use garblet_circuit::Party;
 use garblet_garble::{BucketEvaluator, GateBuckets, Schedules};
 use garblet_primitives::Block;
+use garblet_store::SLACK_BYTES;
 use subtle::ConstantTimeEq;
 
 use super::{
+    PAST,
     ands::{Ands, Aside},
     gates::Components,
     plan::Plan,
 };
-use crate::error::ProtocolError;
+use crate::{
+    checks::{Cheating, Check},
+    error::ProtocolError,
+};
 
 /// A garbled gate and what joins it to the first of its bucket; once the function is known, to the wires that are there.
 /// Its output is moved to the key that is committed to, and from there to the first gate's.
@@ -62,12 +72,20 @@ impl Buckets {
         self.authenticator_ends.reserve(buckets);
     }
 
+    /// Leaves room for others.
+    pub(super) fn clear(&mut self) {
+        self.gates.clear();
+        self.authenticators.clear();
+        self.gate_ends.clear();
+        self.authenticator_ends.clear();
+    }
+
     pub(super) fn gates(&self, bucket: usize) -> &[BucketGate] {
         &self.gates[start(&self.gate_ends, bucket)..self.gate_ends[bucket]]
     }
 
     pub(super) fn authenticators(&self, bucket: usize) -> &[BucketAuthenticator] {
-        &self.authenticators[start(&self.authenticator_ends, bucket)..self.authenticator_ends[bucket]]
+        &self.authenticators[self.authenticators_of(bucket)]
     }
 
     pub(super) fn gates_mut(&mut self, bucket: usize) -> &mut [BucketGate] {
@@ -131,6 +149,51 @@ impl Buckets {
         Some(Buckets { gates, authenticators, gate_ends, authenticator_ends })
     }
 
+    /// How many gates and authenticators each bucket has.
+    pub(super) fn sizes(&self) -> Vec<[u8; 2]> {
+        (0..self.len())
+            .map(|bucket| [self.gates(bucket).len() as u8, self.authenticators(bucket).len() as u8])
+            .collect()
+    }
+
+    /// All gates, and all authenticators.
+    pub(super) fn bytes(&self) -> [&[u8]; 2] {
+        [cast_slice(&self.gates), cast_slice(&self.authenticators)]
+    }
+
+    /// Becomes buckets of these sizes, whose gates are filled in, without their authenticators. What is filled has [`SLACK_BYTES`]
+    /// more.
+    pub(super) fn lay_out<E>(
+        &mut self,
+        sizes: &[[u8; 2]],
+        fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.gate_ends.clear();
+        self.authenticator_ends.clear();
+        let mut ends = [0; 2];
+        for size in sizes {
+            ends = [0, 1].map(|kind| ends[kind] + usize::from(size[kind]));
+            self.gate_ends.push(ends[0]);
+            self.authenticator_ends.push(ends[1]);
+        }
+        let [gates, _] = ends;
+        self.authenticators = Vec::new();
+        self.gates.resize(gates + 1, BucketGate::default());
+        let filled = fill(&mut cast_slice_mut(&mut self.gates)[..gates * size_of::<BucketGate>() + SLACK_BYTES]);
+        self.gates.truncate(gates);
+        filled
+    }
+
+    /// How many authenticators all buckets have.
+    pub(super) fn authenticator_count(&self) -> usize {
+        self.authenticator_ends.last().copied().unwrap_or(0)
+    }
+
+    /// Where the authenticators of a bucket are among those of all.
+    pub(super) fn authenticators_of(&self, bucket: usize) -> Range<usize> {
+        start(&self.authenticator_ends, bucket)..self.authenticator_ends[bucket]
+    }
+
     /// The gates, as they are evaluated.
     fn gate_buckets(&self) -> GateBuckets<'_> {
         GateBuckets { gates: &self.gates, ends: &self.gate_ends }
@@ -148,6 +211,9 @@ fn collected<T: Pod>(bytes: &[u8]) -> Vec<T> {
 fn start(ends: &[usize], bucket: usize) -> usize {
     bucket.checked_sub(1).map_or(0, |before| ends[before])
 }
+
+/// Inputs whose keys are hashed at once: what that takes stays in the cache.
+const INPUTS_AT_ONCE: usize = 64;
 
 /// All components that the evaluator has for a run, in their buckets.
 pub(super) struct Material {
@@ -173,46 +239,72 @@ impl Material {
     ///
     /// *Shape*: `schedules` of the program.
     ///
+    /// *Cost*: instances that do not read one another run on so many threads.
+    ///
     /// *Errors*: the disk's.
     pub(super) fn evaluate(
-        &mut self,
+        &self,
         plan: &Plan,
         schedules: &Schedules,
         keys: &[Block],
+        threads: usize,
     ) -> Result<(Vec<Block>, Option<Block>), ProtocolError> {
         let components = self.components.clone();
-        let mut evaluator =
-            BucketEvaluator::new(components.single_gates(), plan.program(), schedules, plan.by_port(keys));
-        let mut shown = None;
-        for (number, lot) in plan.lots().enumerate() {
-            let (first, buckets) = self.ands.lot(number, lot.start)?;
-            evaluator.run(lot.len(), (first, buckets.gate_buckets()), &mut |bucket, keys| {
-                let given = vote(&components, buckets.authenticators(bucket), keys);
-                shown = shown.or(given.delta);
+        let gates = components.single_gates();
+        let mut evaluator = BucketEvaluator::new(gates, plan.program(), schedules, plan.by_port(keys)).on(threads);
+        let (shown, failed) = (OnceLock::new(), OnceLock::new());
+        self.ands.visit(plan, threads, |range, visited| {
+            evaluator.run(range.len(), (0, visited.gates.gate_buckets()), &|bucket, keys| {
+                let authenticators = visited.authenticators(bucket).unwrap_or_else(|error| {
+                    _ = failed.set(error);
+                    &[]
+                });
+                let given = vote(&components, authenticators, keys);
+                given.delta.into_iter().for_each(|delta| _ = shown.set(delta));
                 given.key
             });
+        })?;
+        if let Some(error) = failed.into_inner() {
+            return Err(error);
         }
-        Ok((evaluator.into_outputs().iter().flatten().copied().collect(), shown))
+        Ok((evaluator.into_outputs().iter().flatten().copied().collect(), shown.into_inner()))
     }
 
-    /// The first of the inputs whose key most of its authenticators do not accept.
+    /// Checks that most authenticators of each of a party's inputs accept its key. Kept keys have none: they were found right when
+    /// they were made.
     ///
-    /// *Shape*: the keys of the first inputs.
+    /// *Shape*: the owners of all inputs; a key for each of the party's.
     ///
-    /// *Errors*: the disk's.
-    pub(super) fn first_wrong_input(&mut self, keys: &[Block]) -> Result<Option<usize>, ProtocolError> {
+    /// *Errors*: [`Check::InputKey`] for the first that is wrong; the disk's.
+    pub(super) fn check_keys(&mut self, owners: &[Party], party: Party, keys: &[Block]) -> Result<(), ProtocolError> {
         let inputs = self.inputs.get()?;
-        let of_input = |(input, &key): (usize, &Block)| inputs.authenticators(input).iter().map(move |of| (of, key));
-        let all = keys.iter().enumerate().flat_map(of_input);
-        let numbers: Vec<u64> = all.clone().map(|(of, _)| of.number).collect();
-        let mut hashes: Vec<Block> = all.map(|(of, key)| key ^ of.wire).collect();
-        self.components.authenticator_hashes(&numbers, &mut hashes);
-        let mut hashes = hashes.into_iter();
-        Ok((0..keys.len()).find(|&input| {
-            let authenticators = inputs.authenticators(input);
-            let accepting = authenticators.iter().zip(&mut hashes).filter(|(of, hash)| of.is(*hash)).count();
-            2 * accepting <= authenticators.len()
-        }))
+        let authenticated = owners.iter().enumerate().filter(|(_, owner)| **owner != PAST);
+        let own = authenticated.enumerate().filter(|(_, (_, owner))| **owner == party);
+        // By the number among all inputs, and among those that have authenticators.
+        let own: Vec<(usize, usize, Block)> =
+            own.zip(keys).map(|((number, (input, _)), &key)| (input, number, key)).collect();
+        let (mut numbers, mut hashes) = (Vec::new(), Vec::new());
+        for own in own.chunks(INPUTS_AT_ONCE) {
+            numbers.clear();
+            hashes.clear();
+            for &(_, number, key) in own {
+                let authenticators = inputs.authenticators(number);
+                numbers.extend(authenticators.iter().map(|of| of.number));
+                hashes.extend(authenticators.iter().map(|of| key ^ of.wire));
+            }
+            self.components.authenticator_hashes(&numbers, &mut hashes);
+            let mut rest = &hashes[..];
+            for &(input, number, _) in own {
+                let authenticators = inputs.authenticators(number);
+                let (own, others) = rest.split_at(authenticators.len());
+                rest = others;
+                let accepting = authenticators.iter().zip(own).filter(|(of, hash)| of.is(**hash)).count();
+                if 2 * accepting <= authenticators.len() {
+                    return Err(Cheating::new(Check::InputKey, format!("input bit {input} of party {party}")).into());
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -56,15 +56,14 @@ pub(super) fn extract(
         keys.iter().zip(&bits).map(|(&key, &bit)| Known { zero: key ^ (Block::mask(bit) & delta) }).collect();
     let mut wiring = Wiring::new(plan, &zeros, Known { zero: delta });
     let gates = material.components.single_gates();
-    for (number, lot) in plan.lots().enumerate() {
-        let (mut bucket, buckets) = material.ands.lot(number, lot.start)?;
-        wiring.run(lot.len(), |left, right| {
-            let given = |a: Block, b: Block| gates.each(buckets.gates(bucket), [left.zero ^ a, right.zero ^ b]);
-            let zero = zero_key(delta, given);
-            bucket += 1;
-            Known { zero }
+    material.ands.visit(plan, 1, |range, visited| {
+        let mut buckets = 0..range.len();
+        wiring.run(range.len(), |left, right| {
+            let bucket = buckets.next().map_or(&[][..], |bucket| visited.gates.gates(bucket));
+            let given = |a: Block, b: Block| gates.each(bucket, [left.zero ^ a, right.zero ^ b]);
+            Known { zero: zero_key(delta, given) }
         });
-    }
+    })?;
     let outputs = evaluate(plan.program(), &values);
     let bits = outputs.iter().flat_map(Bits::iter);
     let keys =

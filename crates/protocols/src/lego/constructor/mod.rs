@@ -296,8 +296,7 @@ impl<C: Conduct<Step>> Constructor<C> {
         let plan = prepared.plan.clone();
         let own = interface::own_input(plan.program(), CONSTRUCTOR, values)?;
         session.enter(Phase::Online);
-        let theirs = interface::input_bits(plan.program(), EVALUATOR);
-        let masked = receive_bits(session, theirs).await?;
+        // All but what depends on the peer's choices is ready when these come.
         let owners = plan.owners();
         let of = |party| {
             let keys = prepared.inputs.iter().zip(&owners);
@@ -307,14 +306,15 @@ impl<C: Conduct<Step>> Constructor<C> {
         let mut keys: Vec<Block> =
             of(CONSTRUCTOR).zip(own.iter()).map(|(key, bit)| key.message() ^ (Block::mask(bit) & delta)).collect();
         self.conduct.touch(Step::InputKeys, 0, bytemuck::cast_slice_mut(&mut keys));
-        send_blocks(session, &keys).await?;
-        let differences = of(EVALUATOR).zip(&prepared.wires.strings).zip(masked.iter());
-        let differences =
-            differences.map(|((key, &string), e)| key ^ string ^ if e { self.delta } else { Committed::default() });
+        let differences = of(EVALUATOR).zip(&prepared.wires.strings).map(|(key, &string)| key ^ string);
         let told = plan.learned(EVALUATOR);
         let decoding = prepared.outputs.iter().zip(&prepared.wires.masks).zip(told);
         let decoding = decoding.filter(|(_, told)| *told).map(|((&output, &mask), _)| output ^ mask);
         let mut opened: Vec<Committed> = differences.chain(decoding).collect();
+        let masked = receive_bits(session, interface::input_bits(plan.program(), EVALUATOR)).await?;
+        send_blocks(session, &keys).await?;
+        let chosen = opened.iter_mut().zip(masked.iter()).filter(|(_, e)| *e);
+        chosen.for_each(|(difference, _)| *difference = *difference ^ self.delta);
         self.conduct.touch(Step::Openings, 0, bytemuck::cast_slice_mut(&mut opened));
         self.commitments.open(session.channel(), &opened).await?;
         self.receive_outputs(session, &plan, &prepared.outputs).await

@@ -13,7 +13,7 @@ use garblet_store::{IdSet, Store};
 use zeroize::Zeroizing;
 
 use super::{
-    CONSTRUCTOR, Checks, EVALUATOR, PAST, Step,
+    CONSTRUCTOR, Checks, EVALUATOR, Step,
     ands::{Ands, Aside},
     behind::Behind,
     bucket::{Buckets, Material},
@@ -36,6 +36,7 @@ use crate::{
     phase::Phase,
     security::Security,
     session::Session,
+    workers::Finishing,
 };
 
 /// The evaluator of a session.
@@ -52,6 +53,8 @@ pub struct Evaluator<C = Honest> {
     /// Runs in this meeting.
     runs: u64,
     pool: Option<Pool>,
+    /// What the last run had, on its way out.
+    freeing: Option<Finishing>,
 }
 
 /// What the evaluator has for one run; a run consumes it, so it is used at most once.
@@ -89,6 +92,13 @@ impl EvaluatorPrepared {
     /// The pieces that were taken from a store, by kind.
     pub fn pieces(&self) -> &[(&'static str, IdSet)] {
         &self.taken
+    }
+
+    /// Frees it after a run. For a large function that takes as long as to evaluate it, so that a thread of its own does it if
+    /// there may be several.
+    fn free(self, threads: usize) -> Option<Finishing> {
+        let large = threads > 1 && self.plan.lots().len() > 1;
+        large.then(|| Finishing::begin(move || drop(self)))
     }
 }
 
@@ -173,6 +183,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
             next_numbers,
             runs: 0,
             pool: None,
+            freeing: None,
         })
     }
 
@@ -211,7 +222,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
             (Some(_), Some(pool)) => {
                 let mut aside = |buckets: Buckets| Aside::away(buckets, |streams| pool.room(streams));
                 let asides = [aside(input_gates)?, aside(inputs)?];
-                (Ands::lots(pool.room(plan.lots().len())?), asides)
+                (Ands::lots(plan.lots().len(), |streams| pool.room(streams))?, asides)
             }
             _ => (Ands::Whole(ands), [input_gates, inputs].map(Aside::here)),
         };
@@ -272,6 +283,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
             let heads = match &mut prepared.unread {
                 None => &prepared.wires.gates[lot.clone()],
                 Some(unread) => {
+                    read.buckets[0] = prepared.material.ands.room();
                     unread.read(lot.len() as u64, &mut read)?;
                     prepared.material.ands.put(std::mem::take(&mut read.buckets[0]));
                     &read.wires.gates
@@ -299,6 +311,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let schedules = Schedules::ready(plan.program(), plan.schedules());
         let outputs = wiring.into_outputs();
         prepared.wires.joined();
+        prepared.material.ands.joined();
         prepared.built = Built { schedules, joins, inputs: held, outputs };
         Ok(())
     }
@@ -340,10 +353,9 @@ impl<C: Conduct<Step>> Evaluator<C> {
         session.enter(Phase::Online);
         let masked: Bits = own.iter().zip(prepared.transfers.iter()).map(|(y, transfer)| y ^ transfer.choice).collect();
         send_bits(session, &masked).await?;
-        let mut theirs = vec![Block::ZERO; interface::input_bits(plan.program(), CONSTRUCTOR)];
-        receive_blocks(session, &mut theirs).await?;
-        let (keys, decoding) = self.receive_keys(session, &mut prepared, &masked, &own, theirs).await?;
-        let (outputs, bits) = evaluate(&plan, &mut prepared, &keys, &own, decoding)?;
+        session.channel().flush().await?;
+        let (keys, decoding) = self.receive_keys(session, &mut prepared, &masked, &own).await?;
+        let (outputs, bits) = evaluate(&plan, &mut prepared, &keys, &own, decoding, session.workers())?;
         let mut handed: Vec<Block> = outputs
             .iter()
             .zip(plan.learned(CONSTRUCTOR))
@@ -355,6 +367,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         session.channel().flush().await?;
         let held = prepared.built.outputs.iter().zip(&outputs).map(|(&watched, &key)| Held { watched, key });
         let kept = Kept::new(plan.named_outputs(&held.collect::<Vec<_>>()));
+        self.freeing = prepared.free(session.workers());
         Ok((plan.outputs_for(EVALUATOR, bits.into_iter()), kept))
     }
 
@@ -365,9 +378,8 @@ impl<C: Conduct<Step>> Evaluator<C> {
         prepared: &mut EvaluatorPrepared,
         masked: &Bits,
         own: &Bits,
-        theirs: Vec<Block>,
     ) -> Result<(Zeroizing<Vec<Block>>, Vec<bool>), ProtocolError> {
-        let plan = &prepared.plan;
+        let plan = prepared.plan.clone();
         let (owners, told) = (plan.owners(), plan.learned(EVALUATOR));
         let own_inputs = prepared.built.inputs.iter().zip(&owners).filter(|(_, owner)| **owner == EVALUATOR);
         let differences = own_inputs.zip(&prepared.wires.strings).zip(masked.iter());
@@ -376,6 +388,9 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let decoding = prepared.built.outputs.iter().zip(&prepared.wires.masks).zip(&told);
         let decoding = decoding.filter(|(_, told)| **told).map(|((&output, &mask), _)| output ^ mask);
         let watched: Vec<Watched> = differences.chain(decoding).collect();
+        let mut theirs = vec![Block::ZERO; interface::input_bits(plan.program(), CONSTRUCTOR)];
+        receive_blocks(session, &mut theirs).await?;
+        prepared.material.check_keys(&owners, CONSTRUCTOR, &theirs)?;
         let mut opened = self.commitments.open(session.channel(), &watched).await?;
         let decoding = opened.split_off(own.len());
         let mut ours = Vec::with_capacity(own.len());
@@ -389,13 +404,8 @@ impl<C: Conduct<Step>> Evaluator<C> {
             }
             ours.push(key);
         }
+        prepared.material.check_keys(&owners, EVALUATOR, &ours)?;
         let keys = deal(&owners, theirs, ours, &prepared.built.inputs);
-        // Kept keys were found right when they were made.
-        let mut given = (0..owners.len()).filter(|&i| owners[i] != PAST);
-        let given_keys: Vec<Block> = given.clone().map(|i| keys[i]).collect();
-        if let Some(i) = prepared.material.first_wrong_input(&given_keys)?.and_then(|wrong| given.nth(wrong)) {
-            return Err(Cheating::new(Check::InputKey, format!("input bit {i} of party {}", owners[i])).into());
-        }
         let masks = prepared.told.iter().zip(&told).filter(|(_, told)| **told).map(|(&mask, _)| mask);
         let zeros = decoding.into_iter().zip(masks).map(|(block, mask)| select_bit(block) ^ mask).collect();
         Ok((keys, zeros))
@@ -457,9 +467,10 @@ fn evaluate(
     keys: &[Block],
     own: &Bits,
     decoding: Vec<bool>,
+    threads: usize,
 ) -> Result<(Vec<Block>, Vec<bool>), ProtocolError> {
     let Built { schedules, joins, .. } = &prepared.built;
-    let (outputs, shown) = prepared.material.evaluate(plan, schedules, keys)?;
+    let (outputs, shown) = prepared.material.evaluate(plan, schedules, keys, threads)?;
     Ok(match shown {
         None => {
             let mut zeros = decoding.into_iter();

@@ -1,0 +1,240 @@
+//! Programs whose AND gates are buckets, see [`GateBuckets`]: instances that do not read one another are evaluated at the same time.
+
+use std::ops::Range;
+
+use garblet_circuit::{InstanceId, Program, Walk};
+use garblet_primitives::{Block, Cursor, Slots};
+use zeroize::Zeroizing;
+
+use crate::{
+    run::Piece,
+    schedules::{Component, Schedules},
+    singles::{GateBuckets, Judge, RunBuckets, SingleGates},
+};
+
+/// Instances that go on together have so many inputs, or one more instance's. Tests have few.
+const MOST_INPUTS: usize = if cfg!(test) { 1 << 6 } else { 1 << 14 };
+
+/// A thread for fewer AND gates would take longer to begin than to evaluate them. Tests have few.
+const LEAST_ANDS: usize = if cfg!(test) { 1 << 3 } else { 1 << 12 };
+
+/// Evaluates a program whose AND gates are buckets, some of them at a time.
+///
+/// *Secret*: the labels; they are wiped on drop.
+pub struct BucketEvaluator<'p> {
+    gates: SingleGates,
+    program: &'p Program,
+    schedules: &'p Schedules,
+    walk: Walk<'p, Block>,
+    /// AND gates that are not done.
+    remaining: u64,
+    /// An instance that is not done; the first worker has its labels.
+    paused: Option<Paused>,
+    /// At least one.
+    workers: Vec<Worker>,
+    /// Those of instances that go on together; wiped at the end.
+    inputs: Zeroizing<Vec<Block>>,
+}
+
+#[derive(Clone, Copy)]
+struct Paused {
+    instance: InstanceId,
+    cursor: Cursor,
+    /// AND gates that it still has.
+    ands: usize,
+}
+
+/// What a thread has of its own.
+#[derive(Default)]
+struct Worker {
+    slots: Slots,
+    /// Those of the instances that it has done, one after another.
+    outputs: Zeroizing<Vec<Block>>,
+}
+
+/// An instance, and how far it goes.
+struct Turn<'p> {
+    instance: InstanceId,
+    component: &'p Component,
+    cursor: Cursor,
+    /// Where its inputs are, if it is only now begun.
+    inputs: Option<Range<usize>>,
+    /// Its AND gates' buckets.
+    buckets: Range<usize>,
+    /// AND gates that it has left then.
+    left: usize,
+}
+
+impl<'p> BucketEvaluator<'p> {
+    /// Begins to evaluate a program, of which `schedules` were made.
+    ///
+    /// *Shape*: `inputs[k]` are the active labels of program input `k`.
+    ///
+    /// # Panics
+    /// If the shape is wrong.
+    pub fn new(gates: SingleGates, program: &'p Program, schedules: &'p Schedules, inputs: Vec<Box<[Block]>>) -> Self {
+        let widest = program.components().iter().map(|component| component.input_width()).max().unwrap_or(0) as usize;
+        let inputs_at_once = program.instance_count().saturating_mul(widest).min(MOST_INPUTS + widest);
+        BucketEvaluator {
+            gates,
+            program,
+            schedules,
+            // Active labels of a wire and of its negation are the same.
+            walk: Walk::new(program, inputs, [Block::ZERO; 2]),
+            remaining: schedules.and_count(),
+            paused: None,
+            workers: vec![Worker::default()],
+            // Never grows, which would leave a copy behind.
+            inputs: Zeroizing::new(Vec::with_capacity(inputs_at_once)),
+        }
+    }
+
+    /// Evaluates on so many threads.
+    pub fn on(mut self, threads: usize) -> Self {
+        self.workers.resize_with(threads.max(1), Worker::default);
+        self
+    }
+
+    /// Evaluates so many AND gates, and all that needs no more, with the buckets from number `first` on; `judge` is asked where
+    /// the gates of a bucket differ.
+    ///
+    /// # Panics
+    /// If there are fewer buckets, or fewer AND gates that are not done.
+    pub fn run(&mut self, ands: usize, (first, buckets): (usize, GateBuckets<'_>), judge: Judge<'_>) {
+        assert!(first + ands <= buckets.ends.len(), "a bucket for each AND gate");
+        self.remaining = self.remaining.checked_sub(ands as u64).expect("AND gates that are not done");
+        let mut next = first;
+        loop {
+            let turns = self.turns(next..first + ands);
+            let Some(last) = turns.last() else { break };
+            next = last.buckets.end;
+            self.take(turns, buckets, judge);
+        }
+    }
+
+    /// The next instances of which none reads another, as far as they get with these buckets.
+    fn turns(&mut self, buckets: Range<usize>) -> Vec<Turn<'p>> {
+        let (mut turns, mut rest) = (Vec::new(), buckets);
+        self.inputs.clear();
+        while self.inputs.len() < MOST_INPUTS && turns.last().is_none_or(|last: &Turn<'_>| last.left == 0) {
+            let first = turns.first().map(|turn| turn.instance);
+            let Some(mut turn) = self.next(first, rest.is_empty()) else { break };
+            turn.buckets = rest.start..rest.end.min(rest.start + turn.left);
+            turn.left -= turn.buckets.len();
+            rest.start = turn.buckets.end;
+            turns.push(turn);
+        }
+        turns
+    }
+
+    /// The next instance, if it does not read those from `first` on, and, at the end of the buckets, needs none.
+    fn next(&mut self, first: Option<InstanceId>, at_end: bool) -> Option<Turn<'p>> {
+        let begin = self.inputs.len();
+        let (instance, cursor, left, inputs) = match self.paused {
+            Some(Paused { instance, cursor, ands }) => (instance, cursor, ands, None),
+            None => {
+                let instance = self.walk.next_beside(first)?;
+                let ands = self.schedules.of(self.program, instance).gates.and_count();
+                (instance, Cursor::default(), ands, Some(begin))
+            }
+        };
+        if at_end && left > 0 {
+            return None;
+        }
+        let inputs = inputs.map(|begin| {
+            self.walk.next_instance(&mut self.inputs);
+            begin..self.inputs.len()
+        });
+        self.paused = None;
+        let component = self.schedules.of(self.program, instance);
+        Some(Turn { instance, component, cursor, inputs, buckets: 0..0, left })
+    }
+
+    /// Evaluates instances, on as many threads as have enough to do.
+    fn take(&mut self, turns: Vec<Turn<'p>>, buckets: GateBuckets<'_>, judge: Judge<'_>) {
+        let ands: usize = turns.iter().map(|turn| turn.buckets.len()).sum();
+        let threads = (ands / LEAST_ANDS).clamp(1, self.workers.len());
+        let mut shares: Vec<Vec<Turn<'_>>> = Vec::new();
+        shares.resize_with(threads, Vec::new);
+        let mut before = 0;
+        for turn in turns {
+            let share = before * threads / ands.max(1);
+            before += turn.buckets.len();
+            shares[share.min(threads - 1)].push(turn);
+        }
+        let (gates, inputs) = (self.gates, &self.inputs[..]);
+        std::thread::scope(|scope| {
+            let mut all = self.workers.iter_mut().zip(&mut shares);
+            let own = all.next();
+            for (worker, share) in all.filter(|(_, share)| !share.is_empty()) {
+                scope.spawn(move || worker.run(gates, share, inputs, buckets, judge));
+            }
+            own.into_iter().for_each(|(worker, share)| worker.run(gates, share, inputs, buckets, judge));
+        });
+        for (number, share) in shares.into_iter().enumerate() {
+            self.finish(number, share);
+        }
+    }
+
+    /// Gives the walk what a worker's instances gave.
+    fn finish(&mut self, worker: usize, turns: Vec<Turn<'p>>) {
+        let mut paused = None;
+        let mut outputs = &self.workers[worker].outputs[..];
+        for Turn { instance, component, cursor, left, .. } in turns {
+            if component.gates.is_done(&cursor) {
+                let (own, others) = outputs.split_at(component.output_count());
+                outputs = others;
+                self.walk.finish(instance, own);
+            } else {
+                paused = Some(Paused { instance, cursor, ands: left });
+            }
+        }
+        if paused.is_some() {
+            self.paused = paused;
+            self.workers.swap(0, worker);
+        }
+    }
+
+    /// The active labels of the program's outputs.
+    ///
+    /// # Panics
+    /// If AND gates are missing.
+    pub fn into_outputs(self) -> Vec<Box<[Block]>> {
+        assert!(self.remaining == 0, "{} AND gates are not done", self.remaining);
+        self.walk.into_outputs()
+    }
+}
+
+impl Worker {
+    /// Evaluates instances one after another as far as they go.
+    fn run(
+        &mut self,
+        gates: SingleGates,
+        turns: &mut [Turn<'_>],
+        inputs: &[Block],
+        buckets: GateBuckets<'_>,
+        judge: Judge<'_>,
+    ) {
+        let outputs = turns.iter().map(|turn| turn.component.output_count()).sum();
+        self.outputs.clear();
+        if self.outputs.capacity() < outputs {
+            // Not grown, which would leave a copy behind.
+            self.outputs = Zeroizing::new(Vec::with_capacity(outputs));
+        }
+        for Turn { component, cursor, inputs: own, buckets: of, .. } in turns {
+            let list = &component.gates;
+            if let Some(own) = own {
+                self.slots.begin(list, 1, &inputs[own.clone()]);
+            }
+            let (slots, limit) = (&mut self.slots, of.len());
+            let piece = Piece { gates: list, cursor, slots, limit, hash_seed: gates.seed, first_gate: 0 };
+            gates.backend.run(RunBuckets { piece, first: of.start, buckets, judge });
+            if list.is_done(cursor) {
+                component.outputs(&self.slots, 0, Block::ZERO, &mut self.outputs);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
