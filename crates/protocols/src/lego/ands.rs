@@ -1,20 +1,11 @@
 //! The buckets of a run's AND gates from the time they are taken until they are evaluated.
 
-use std::{
-    collections::VecDeque,
-    ops::Range,
-    sync::{OnceLock, mpsc},
-};
+use std::{collections::VecDeque, ops::Range, sync::mpsc};
 
-use bytemuck::cast_slice_mut;
 use garblet_primitives::Block;
-use garblet_store::{SLACK_BYTES, Scratch};
+use garblet_store::Scratch;
 
-use super::{
-    bucket::{BucketAuthenticator, Buckets},
-    plan::Plan,
-    pool::unreadable,
-};
+use super::{bucket::Buckets, plan::Plan, pool::unreadable};
 use crate::error::ProtocolError;
 
 /// Bytes of joined buckets in lots that stay in memory until they are evaluated. Tests have few.
@@ -36,8 +27,8 @@ pub(super) struct Lots {
     spare: Vec<Buckets>,
     /// Bytes for which there is room in memory.
     memory: usize,
-    /// Of those for which there is none, sealed beside the store, two streams for each lot: its gates, and its authenticators,
-    /// which are needed only if gates of a bucket differ.
+    /// Of those for which there is none, sealed beside the store, two streams for each lot: its gates, and its authenticators. Both
+    /// are read whether or not gates of a bucket differ, so that nobody sees by the time whether they do.
     away: Scratch,
 }
 
@@ -113,65 +104,24 @@ impl Ands {
         }
     }
 
-    /// Visits the gates of all buckets in order, as many at once as are in memory together: which they are, and where. Lots are
-    /// read by so many threads.
+    /// Visits all buckets in order, as many at once as are in memory together: which they are, and where. Lots are read by so many
+    /// threads.
     ///
     /// *Errors*: the disk's.
     pub(super) fn visit(
         &self,
         plan: &Plan,
         threads: usize,
-        mut visit: impl FnMut(Range<usize>, Visited<'_>),
+        mut visit: impl FnMut(Range<usize>, &Buckets),
     ) -> Result<(), ProtocolError> {
         match self {
-            Ands::Whole(buckets) => {
-                visit(0..plan.and_count() as usize, Visited { gates: buckets, authenticators: None })
-            }
+            Ands::Whole(buckets) => visit(0..plan.and_count() as usize, buckets),
             Ands::Lots(lots) => {
                 let ranges: Vec<Range<usize>> = plan.lots().collect();
-                lots.read_all(threads, |number, gates| {
-                    let away = matches!(lots.joined[number], Joined::Away(_));
-                    let authenticators = away.then(|| Authenticators { lots, number, read: OnceLock::new() });
-                    visit(ranges[number].clone(), Visited { gates, authenticators });
-                })?;
+                lots.read_all(threads, |number, buckets| visit(ranges[number].clone(), buckets))?;
             }
         }
         Ok(())
-    }
-}
-
-/// Buckets, one after another.
-pub(super) struct Visited<'a> {
-    /// With their gates.
-    pub(super) gates: &'a Buckets,
-    /// None if they are with the gates.
-    authenticators: Option<Authenticators<'a>>,
-}
-
-/// The authenticators of a lot, which are read when they are first needed.
-struct Authenticators<'a> {
-    lots: &'a Lots,
-    number: usize,
-    read: OnceLock<Vec<BucketAuthenticator>>,
-}
-
-impl Visited<'_> {
-    /// The authenticators of a bucket.
-    ///
-    /// *Errors*: the disk's.
-    pub(super) fn authenticators(&self, bucket: usize) -> Result<&[BucketAuthenticator], ProtocolError> {
-        let Some(Authenticators { lots, number, read }) = &self.authenticators else {
-            return Ok(self.gates.authenticators(bucket));
-        };
-        if read.get().is_none() {
-            let count = self.gates.authenticator_count();
-            let mut all = vec![BucketAuthenticator::default(); count + 1];
-            let bytes = count * size_of::<BucketAuthenticator>() + SLACK_BYTES;
-            lots.away.fill(2 * number + 1, &mut cast_slice_mut(&mut all)[..bytes])?;
-            // Another thread may have come first, and read the same.
-            _ = read.set(all);
-        }
-        Ok(read.get().map_or(&[], |all| &all[self.gates.authenticators_of(bucket)]))
     }
 }
 
@@ -201,7 +151,7 @@ impl Lots {
         Ok(())
     }
 
-    /// Gives the gates of one lot after another.
+    /// Gives the buckets of one lot after another.
     fn read_all(&self, threads: usize, mut give: impl FnMut(usize, &Buckets)) -> Result<(), ProtocolError> {
         let away: Vec<usize> =
             (0..self.joined.len()).filter(|&number| matches!(self.joined[number], Joined::Away(_))).collect();
@@ -238,11 +188,11 @@ impl Lots {
         })
     }
 
-    /// The gates of a lot, in room that others had.
+    /// The buckets of a lot, in room that others had.
     fn read(&self, number: usize, room: Buckets) -> Result<Buckets, ProtocolError> {
         let mut buckets = room;
         if let Joined::Away(sizes) = &self.joined[number] {
-            buckets.lay_out(sizes, |gates| self.away.fill(2 * number, gates))?;
+            buckets.lay_out(sizes, |part, into| self.away.fill(2 * number + part, into))?;
         }
         Ok(buckets)
     }
@@ -300,11 +250,13 @@ impl Aside {
 mod tests {
     use std::sync::Arc;
 
-    use bytemuck::cast_slice;
     use garblet_circuit::library;
 
     use super::*;
-    use crate::lego::{Config, bucket::BucketGate};
+    use crate::lego::{
+        Config,
+        bucket::{BucketAuthenticator, BucketGate},
+    };
 
     /// So many buckets, of sizes and with numbers that differ.
     fn buckets(numbers: Range<usize>) -> Buckets {
@@ -347,12 +299,9 @@ mod tests {
         for threads in [1, 2, 3, 9] {
             let mut done = 0;
             lots.visit(&plan, threads, |range, visited| {
-                assert_eq!((range.start, range.len()), (done, visited.gates.len()));
+                assert_eq!((range.start, range.len()), (done, visited.len()));
                 for (bucket, expected) in range.clone().enumerate() {
-                    let gates = |buckets: &Buckets, bucket| cast_slice::<_, u8>(buckets.gates(bucket)).to_vec();
-                    assert!(gates(visited.gates, bucket) == gates(all, expected));
-                    let got: &[u8] = cast_slice(visited.authenticators(bucket).expect("memory"));
-                    assert!(got == cast_slice::<_, u8>(all.authenticators(expected)));
+                    assert_eq!(bytes(visited, bucket), bytes(all, expected));
                 }
                 done = range.end;
             })

@@ -85,7 +85,7 @@ impl Buckets {
     }
 
     pub(super) fn authenticators(&self, bucket: usize) -> &[BucketAuthenticator] {
-        &self.authenticators[self.authenticators_of(bucket)]
+        &self.authenticators[start(&self.authenticator_ends, bucket)..self.authenticator_ends[bucket]]
     }
 
     pub(super) fn gates_mut(&mut self, bucket: usize) -> &mut [BucketGate] {
@@ -161,12 +161,12 @@ impl Buckets {
         [cast_slice(&self.gates), cast_slice(&self.authenticators)]
     }
 
-    /// Becomes buckets of these sizes, whose gates are filled in, without their authenticators. What is filled has [`SLACK_BYTES`]
-    /// more.
+    /// Becomes buckets of these sizes, of which `fill` fills in all gates, part 0, and then all authenticators, part 1. What it
+    /// fills has [`SLACK_BYTES`] more.
     pub(super) fn lay_out<E>(
         &mut self,
         sizes: &[[u8; 2]],
-        fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+        mut fill: impl FnMut(usize, &mut [u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         self.gate_ends.clear();
         self.authenticator_ends.clear();
@@ -176,22 +176,8 @@ impl Buckets {
             self.gate_ends.push(ends[0]);
             self.authenticator_ends.push(ends[1]);
         }
-        let [gates, _] = ends;
-        self.authenticators = Vec::new();
-        self.gates.resize(gates + 1, BucketGate::default());
-        let filled = fill(&mut cast_slice_mut(&mut self.gates)[..gates * size_of::<BucketGate>() + SLACK_BYTES]);
-        self.gates.truncate(gates);
-        filled
-    }
-
-    /// How many authenticators all buckets have.
-    pub(super) fn authenticator_count(&self) -> usize {
-        self.authenticator_ends.last().copied().unwrap_or(0)
-    }
-
-    /// Where the authenticators of a bucket are among those of all.
-    pub(super) fn authenticators_of(&self, bucket: usize) -> Range<usize> {
-        start(&self.authenticator_ends, bucket)..self.authenticator_ends[bucket]
+        fill_in(&mut self.gates, ends[0], |into| fill(0, into))?;
+        fill_in(&mut self.authenticators, ends[1], |into| fill(1, into))
     }
 
     /// The gates, as they are evaluated.
@@ -210,6 +196,19 @@ fn collected<T: Pod>(bytes: &[u8]) -> Vec<T> {
 /// Where a bucket begins.
 fn start(ends: &[usize], bucket: usize) -> usize {
     bucket.checked_sub(1).map_or(0, |before| ends[before])
+}
+
+/// Has so many items filled in, in a room that has [`SLACK_BYTES`] more.
+fn fill_in<T: Pod + Default, E>(
+    items: &mut Vec<T>,
+    count: usize,
+    fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let slack = SLACK_BYTES.div_ceil(size_of::<T>());
+    items.resize(count + slack, T::default());
+    let filled = fill(&mut cast_slice_mut(items)[..count * size_of::<T>() + SLACK_BYTES]);
+    items.truncate(count);
+    filled
 }
 
 /// Inputs whose keys are hashed at once: what that takes stays in the cache.
@@ -252,21 +251,14 @@ impl Material {
         let components = self.components.clone();
         let gates = components.single_gates();
         let mut evaluator = BucketEvaluator::new(gates, plan.program(), schedules, plan.by_port(keys)).on(threads);
-        let (shown, failed) = (OnceLock::new(), OnceLock::new());
-        self.ands.visit(plan, threads, |range, visited| {
-            evaluator.run(range.len(), (0, visited.gates.gate_buckets()), &|bucket, keys| {
-                let authenticators = visited.authenticators(bucket).unwrap_or_else(|error| {
-                    _ = failed.set(error);
-                    &[]
-                });
-                let given = vote(&components, authenticators, keys);
+        let shown = OnceLock::new();
+        self.ands.visit(plan, threads, |range, buckets| {
+            evaluator.run(range.len(), (0, buckets.gate_buckets()), &|bucket, keys| {
+                let given = vote(&components, buckets.authenticators(bucket), keys);
                 given.delta.into_iter().for_each(|delta| _ = shown.set(delta));
                 given.key
             });
         })?;
-        if let Some(error) = failed.into_inner() {
-            return Err(error);
-        }
         Ok((evaluator.into_outputs().iter().flatten().copied().collect(), shown.into_inner()))
     }
 

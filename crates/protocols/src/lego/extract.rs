@@ -56,10 +56,10 @@ pub(super) fn extract(
         keys.iter().zip(&bits).map(|(&key, &bit)| Known { zero: key ^ (Block::mask(bit) & delta) }).collect();
     let mut wiring = Wiring::new(plan, &zeros, Known { zero: delta });
     let gates = material.components.single_gates();
-    material.ands.visit(plan, 1, |range, visited| {
-        let mut buckets = 0..range.len();
+    material.ands.visit(plan, 1, |range, buckets| {
+        let mut numbers = 0..range.len();
         wiring.run(range.len(), |left, right| {
-            let bucket = buckets.next().map_or(&[][..], |bucket| visited.gates.gates(bucket));
+            let bucket = numbers.next().map_or(&[][..], |number| buckets.gates(number));
             let given = |a: Block, b: Block| gates.each(bucket, [left.zero ^ a, right.zero ^ b]);
             Known { zero: zero_key(delta, given) }
         });
