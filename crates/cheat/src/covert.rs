@@ -11,7 +11,7 @@ use garblet_protocols::{
     covert::{Config, Evaluator, Form, Garbler, NAME, Plan, Step},
 };
 
-use crate::{Outputs, run::run_two};
+use crate::{Outputs, Replay, run::run_two};
 
 /// One thing that a garbler does otherwise in circuits `0..bad`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,9 +43,9 @@ pub enum GarblerDeviation {
     UncommittedLabel,
     /// Garbles another program of the same shape.
     OtherProgram,
-    /// Sends the hash of the circuit before in place of its own.
+    /// Sends the hash of another circuit in place of its own, in all of its circuits but one.
     ReplayedHash,
-    /// Sends the head of the circuit before in place of its own.
+    /// Sends the head of another circuit in place of its own, likewise; not any more once hashes were sent.
     ReplayedHead,
     /// Opens other seeds than it garbled from.
     WrongSeeds,
@@ -144,22 +144,13 @@ pub struct CheatingGarbler {
     pub other: Arc<Program>,
     /// Whether hashes have been sent, so that the next circuit is for the evaluator.
     committed: bool,
-    last: Vec<u8>,
+    replay: Replay,
 }
 
 impl CheatingGarbler {
     /// One that does that in circuits `0..bad`.
     pub fn new(deviation: GarblerDeviation, bad: usize, other: Arc<Program>) -> Self {
-        CheatingGarbler { deviation, bad, other, committed: false, last: Vec::new() }
-    }
-
-    /// Puts what the circuit before had in place of what this one has.
-    fn replay(&mut self, circuit: usize, bytes: &mut [u8]) {
-        let own = bytes.to_vec();
-        if circuit > 0 && circuit < self.bad && self.last.len() == bytes.len() {
-            bytes.copy_from_slice(&self.last);
-        }
-        self.last = own;
+        CheatingGarbler { deviation, bad, other, committed: false, replay: Replay::default() }
     }
 }
 
@@ -168,7 +159,6 @@ impl Conduct<Step> for CheatingGarbler {
         use GarblerDeviation as D;
         self.committed |= step == Step::Commitment;
         match (self.deviation, step) {
-            (D::ReplayedHash, Step::Commitment) | (D::ReplayedHead, Step::Head) => self.replay(circuit, bytes),
             // The index is that of the evaluated circuit.
             (D::WrongSeeds, Step::CheckedSeeds) => bytes[0] ^= 1,
             // Without a message of a panic.
@@ -179,6 +169,8 @@ impl Conduct<Step> for CheatingGarbler {
             return;
         }
         match (self.deviation, step) {
+            (D::ReplayedHash, Step::Commitment) => self.replay.touch(circuit, bytes),
+            (D::ReplayedHead, Step::Head) if !self.committed => self.replay.touch(circuit, bytes),
             (D::WrongTables, Step::Tables) => bytes.iter_mut().step_by(32).for_each(|byte| *byte ^= 1),
             (D::OtherTables, Step::Tables) if self.committed => bytes[0] ^= 1,
             (D::OtherOtCoins, Step::OtCoins) | (D::OtherCircuitCoins, Step::CircuitCoins) => bytes[3] ^= 1,

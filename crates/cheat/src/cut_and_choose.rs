@@ -15,7 +15,7 @@ use garblet_protocols::{
     cut_and_choose::{Config, Evaluator, Garbler, NAME, Plan, Step},
 };
 
-use crate::{Outputs, run::run_two};
+use crate::{Outputs, Replay, run::run_two};
 
 /// One thing that a garbler does otherwise in circuits `0..bad`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub enum GarblerDeviation {
     WrongSeed,
     /// Garbles another program of the same shape.
     OtherProgram,
-    /// Sends the head of the circuit before in place of its own.
+    /// Sends the head of another circuit in place of its own, in all of its circuits but one.
     ReplayedHead,
     /// Gives another digest than the circuit has.
     WrongDigest,
@@ -166,8 +166,7 @@ pub struct CheatingGarbler {
     pub bad: usize,
     /// What [`GarblerDeviation::OtherProgram`] garbles.
     pub other: Arc<Program>,
-    /// The heads of circuits as they should be.
-    heads: BTreeMap<usize, Vec<u8>>,
+    replay: Replay,
     /// Whether what it makes now is sent: digests were before.
     is_sending: bool,
 }
@@ -175,7 +174,7 @@ pub struct CheatingGarbler {
 impl CheatingGarbler {
     /// One that does that in circuits `0..bad`.
     pub fn new(deviation: GarblerDeviation, bad: usize, other: Arc<Program>) -> Self {
-        CheatingGarbler { deviation, bad, other, heads: BTreeMap::new(), is_sending: false }
+        CheatingGarbler { deviation, bad, other, replay: Replay::default(), is_sending: false }
     }
 }
 
@@ -183,9 +182,6 @@ impl Conduct<Step> for CheatingGarbler {
     fn touch(&mut self, step: Step, circuit: usize, bytes: &mut [u8]) {
         use GarblerDeviation as D;
         self.is_sending |= step == Step::CircuitDigest;
-        if step == Step::Head {
-            self.heads.insert(circuit, bytes.to_vec());
-        }
         if circuit < self.bad {
             match (self.deviation, step) {
                 (D::WrongTables, Step::Tables) => bytes.iter_mut().step_by(32).for_each(|byte| *byte ^= 1),
@@ -202,7 +198,7 @@ impl Conduct<Step> for CheatingGarbler {
                 (D::WrongHash, Step::InputHash) => bytes[0] ^= 1,
                 (D::WrongDecodingBit, Step::Tail) => bytes[0] ^= 1,
                 (D::WrongSeed, Step::Seed) => bytes[0] ^= 1,
-                (D::ReplayedHead, Step::Head) if circuit > 0 => bytes.copy_from_slice(&self.heads[&(circuit - 1)]),
+                (D::ReplayedHead, Step::Head) => self.replay.touch(circuit, bytes),
                 (D::WrongDigest, Step::CircuitDigest) => bytes[0] ^= 1,
                 (D::OtherThanDigest, Step::Tables) if self.is_sending => bytes[0] ^= 1,
                 _ => {}

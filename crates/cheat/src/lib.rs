@@ -39,6 +39,23 @@ pub enum Outcome {
     Ended,
 }
 
+/// Puts what the first of some circuits has in place of what the others have. Circuits are made on several threads, so that the first
+/// to come is any of them.
+#[derive(Default)]
+struct Replay {
+    first: Option<(usize, Vec<u8>)>,
+}
+
+impl Replay {
+    /// Sees a circuit's bytes, which are as many for all.
+    fn touch(&mut self, circuit: usize, bytes: &mut [u8]) {
+        let (first, own) = self.first.get_or_insert_with(|| (circuit, bytes.to_vec()));
+        if *first != circuit {
+            bytes.copy_from_slice(own);
+        }
+    }
+}
+
 /// The outputs of a party, none where it is no recipient.
 pub type Outputs = Vec<Option<Bits>>;
 
