@@ -5,7 +5,7 @@ use std::{collections::VecDeque, ops::Range, sync::mpsc};
 use garblet_primitives::Block;
 use garblet_store::Scratch;
 
-use super::{bucket::Buckets, plan::Plan, pool::unreadable};
+use super::{bucket::Buckets, plan::Plan};
 use crate::error::ProtocolError;
 
 /// Bytes of joined buckets in lots that stay in memory until they are evaluated. Tests have few.
@@ -35,8 +35,7 @@ pub(super) struct Lots {
 /// A lot that is joined.
 enum Joined {
     Here(Buckets),
-    /// How many gates and authenticators each bucket has.
-    Away(Vec<[u8; 2]>),
+    Away(Away),
 }
 
 impl Ands {
@@ -131,20 +130,17 @@ const READERS: usize = 4;
 impl Lots {
     /// Keeps a lot that is joined.
     fn keep(&mut self, mut buckets: Buckets) -> Result<(), ProtocolError> {
-        let stream = 2 * self.joined.len();
-        let [gates, authenticators] = buckets.bytes();
-        let joined = match self.memory.checked_sub(gates.len() + authenticators.len()) {
+        let bytes = buckets.bytes().into_iter().map(<[u8]>::len).sum();
+        let joined = match self.memory.checked_sub(bytes) {
             Some(left) => {
                 self.memory = left;
                 Joined::Here(buckets)
             }
             None => {
-                self.away.append(stream, gates)?;
-                self.away.append(stream + 1, authenticators)?;
-                let sizes = buckets.sizes();
+                let away = Away::put(&buckets, &mut self.away, 2 * self.joined.len())?;
                 buckets.clear();
                 self.spare.push(buckets);
-                Joined::Away(sizes)
+                Joined::Away(away)
             }
         };
         self.joined.push(joined);
@@ -191,21 +187,40 @@ impl Lots {
     /// The buckets of a lot, in room that others had.
     fn read(&self, number: usize, room: Buckets) -> Result<Buckets, ProtocolError> {
         let mut buckets = room;
-        if let Joined::Away(sizes) = &self.joined[number] {
-            buckets.lay_out(sizes, |part, into| self.away.fill(2 * number + part, into))?;
+        if let Joined::Away(away) = &self.joined[number] {
+            away.read(&self.away, &mut buckets)?;
         }
         Ok(buckets)
     }
 }
 
-/// So many buckets of inputs are put aside in one stream. Tests have few.
-const ASIDE: usize = if cfg!(test) { 2 } else { 1 << 13 };
+/// Buckets that lie beside a store, in two streams of scratch room: their gates, and their authenticators.
+struct Away {
+    /// How many gates and authenticators each bucket has.
+    sizes: Vec<[u8; 2]>,
+    /// The first of the streams.
+    stream: usize,
+}
+
+impl Away {
+    /// Puts buckets there.
+    fn put(buckets: &Buckets, room: &mut Scratch, stream: usize) -> Result<Self, ProtocolError> {
+        for (part, bytes) in buckets.bytes().into_iter().enumerate() {
+            room.append(stream + part, bytes)?;
+        }
+        Ok(Away { sizes: buckets.sizes(), stream })
+    }
+
+    /// Reads them in place of others.
+    fn read(&self, room: &Scratch, buckets: &mut Buckets) -> Result<(), ProtocolError> {
+        Ok(buckets.lay_out(&self.sizes, |part, into| room.fill(self.stream + part, into))?)
+    }
+}
 
 /// Buckets of inputs, which nothing needs while AND gates are joined.
 pub(super) struct Aside {
     here: Buckets,
-    /// Those that lie beside a store, in so many streams.
-    away: Option<(Box<Scratch>, usize)>,
+    away: Option<(Away, Box<Scratch>)>,
 }
 
 impl Aside {
@@ -221,26 +236,17 @@ impl Aside {
         buckets: Buckets,
         room: impl FnOnce(usize) -> Result<Scratch, ProtocolError>,
     ) -> Result<Self, ProtocolError> {
-        let count = buckets.len().div_ceil(ASIDE);
-        let mut room = room(count)?;
-        for stream in 0..count {
-            let range = stream * ASIDE..((stream + 1) * ASIDE).min(buckets.len());
-            for part in &buckets.parts(range) {
-                room.append(stream, part)?;
-            }
-        }
-        Ok(Aside { here: Buckets::default(), away: Some((Box::new(room), count)) })
+        let mut room = Box::new(room(2)?);
+        let away = Away::put(&buckets, &mut room, 0)?;
+        Ok(Aside { here: Buckets::default(), away: Some((away, room)) })
     }
 
     /// The buckets, in memory from now on.
     ///
     /// *Errors*: the disk's.
     pub(super) fn get(&mut self) -> Result<&Buckets, ProtocolError> {
-        if let Some((mut room, count)) = self.away.take() {
-            for stream in 0..count {
-                let buckets = Buckets::of_parts(&room.take(stream)?).ok_or_else(|| unreadable("input buckets"))?;
-                self.here.append(buckets);
-            }
+        if let Some((away, room)) = self.away.take() {
+            away.read(&room, &mut self.here)?;
         }
         Ok(&self.here)
     }
@@ -317,15 +323,6 @@ mod tests {
             let back = aside.get().expect("memory");
             assert_eq!(back.len(), 5);
             assert!((0..5).all(|bucket| bytes(back, bucket) == bytes(&buckets(0..5), bucket)));
-        }
-    }
-
-    #[test]
-    fn other_bytes_are_no_buckets() {
-        let bytes: Vec<u8> = buckets(0..5).parts(0..5).concat();
-        assert!(Buckets::of_parts(&bytes).is_some());
-        for wrong in [&bytes[..7], &bytes[..bytes.len() - 1], &[&bytes[..], &[0]].concat(), &[255; 40]] {
-            assert!(Buckets::of_parts(wrong).is_none());
         }
     }
 }

@@ -4,11 +4,7 @@
 //! always accepted and garbage never. If two keys are accepted, their sum is the difference: the constructor has cheated and
 //! given away its secret, and [`extract`](super::extract) uses it.
 
-use std::{
-    borrow::Cow,
-    ops::Range,
-    sync::{Arc, OnceLock},
-};
+use std::sync::{Arc, OnceLock};
 
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use garblet_circuit::Party;
@@ -107,48 +103,6 @@ impl Buckets {
         }
     }
 
-    /// What [`Buckets::of_parts`] makes the same buckets of, in parts: how many, the sizes of all, gates, authenticators.
-    pub(super) fn parts(&self, range: Range<usize>) -> [Cow<'_, [u8]>; 4] {
-        let sizes = range.clone().flat_map(|bucket| [self.gates(bucket).len(), self.authenticators(bucket).len()]);
-        let sizes: Vec<u8> = sizes.map(|size| size as u8).collect();
-        let of = |ends: &[usize]| start(ends, range.start)..start(ends, range.end);
-        let gates = cast_slice(&self.gates[of(&self.gate_ends)]);
-        let authenticators = cast_slice(&self.authenticators[of(&self.authenticator_ends)]);
-        let count = (range.len() as u64).to_le_bytes().to_vec();
-        [count.into(), sizes.into(), gates.into(), authenticators.into()]
-    }
-
-    /// Puts other buckets behind these.
-    pub(super) fn append(&mut self, other: Buckets) {
-        let behind = |ends: &mut Vec<usize>, others: Vec<usize>, before: usize| {
-            ends.extend(others.into_iter().map(|end| before + end));
-        };
-        behind(&mut self.gate_ends, other.gate_ends, self.gates.len());
-        behind(&mut self.authenticator_ends, other.authenticator_ends, self.authenticators.len());
-        self.gates.extend(other.gates);
-        self.authenticators.extend(other.authenticators);
-    }
-
-    /// Buckets from their parts, one behind the other; none if these are not what [`Buckets::parts`] gave.
-    pub(super) fn of_parts(bytes: &[u8]) -> Option<Self> {
-        let (count, rest) = bytes.split_first_chunk()?;
-        let (sizes, rest) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*count)).ok()?.checked_mul(2)?)?;
-        let ends = |kind: usize| {
-            let add = |end: &mut usize, sizes: &[u8]| {
-                *end += usize::from(sizes[kind]);
-                Some(*end)
-            };
-            sizes.chunks_exact(2).scan(0, add).collect::<Vec<usize>>()
-        };
-        let [gate_ends, authenticator_ends] = [0, 1].map(ends);
-        let gates = gate_ends.last().copied().unwrap_or(0) * size_of::<BucketGate>();
-        let (gates, authenticators) = rest.split_at_checked(gates)?;
-        let whole =
-            authenticators.len() == authenticator_ends.last().copied().unwrap_or(0) * size_of::<BucketAuthenticator>();
-        let (gates, authenticators) = (collected(gates), collected(whole.then_some(authenticators)?));
-        Some(Buckets { gates, authenticators, gate_ends, authenticator_ends })
-    }
-
     /// How many gates and authenticators each bucket has.
     pub(super) fn sizes(&self) -> Vec<[u8; 2]> {
         (0..self.len())
@@ -184,13 +138,6 @@ impl Buckets {
     fn gate_buckets(&self) -> GateBuckets<'_> {
         GateBuckets { gates: &self.gates, ends: &self.gate_ends }
     }
-}
-
-/// The values that these bytes are.
-fn collected<T: Pod>(bytes: &[u8]) -> Vec<T> {
-    let mut values = vec![T::zeroed(); bytes.len() / size_of::<T>()];
-    cast_slice_mut(&mut values).copy_from_slice(bytes);
-    values
 }
 
 /// Where a bucket begins.

@@ -293,6 +293,6 @@ pub(super) fn no_store() -> ProtocolError {
 }
 
 /// What a store gave back is not what was put into it.
-pub(super) fn unreadable(what: &'static str) -> ProtocolError {
+fn unreadable(what: &'static str) -> ProtocolError {
     ProtocolError::Material { what, expected: "what was stored".into(), got: "other bytes".into() }
 }

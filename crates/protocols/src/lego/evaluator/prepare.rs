@@ -268,7 +268,7 @@ impl Sorted {
             let component = MadeGate { number, table, shift, wires };
             match self.challenge.gates.toss() {
                 Some(bits) => {
-                    self.check(part, &Checked { component, bits }, code)?;
+                    self.put_checked(part, &Checked { component, bits }, code)?;
                     counts[0] += 1;
                 }
                 None => self.gates.put(&component)?,
@@ -279,7 +279,7 @@ impl Sorted {
             let component = MadeAuthenticator { number, pair, wire };
             match self.challenge.authenticators.toss() {
                 Some(bits) => {
-                    self.check(part, &Checked { component, bits }, code)?;
+                    self.put_checked(part, &Checked { component, bits }, code)?;
                     counts[1] += 1;
                 }
                 None => self.authenticators.put(&component)?,
@@ -290,7 +290,7 @@ impl Sorted {
     }
 
     /// Puts a component with those of a part that are checked.
-    fn check<T: Storable>(&mut self, part: usize, checked: &T, code: Code) -> Result<(), ProtocolError> {
+    fn put_checked<T: Storable>(&mut self, part: usize, checked: &T, code: Code) -> Result<(), ProtocolError> {
         Ok(self.checked.append_with(part, T::bytes(code), |into| checked.write(into))?)
     }
 
