@@ -184,17 +184,23 @@ fn sum_of<T: Copy>(
     Some(sum)
 }
 
-/// Adds what each row says of the wires that all rows share, four wires at a time, and a word of a row's ones in one go.
+/// Adds what each row says of the wires that all rows share, a byte of a row's ones by two combinations of four wires each.
 fn add_combinations(rows: &[Row], labels: &[Block], sums: &mut [Block]) {
     let [first, ..] = rows else { return };
-    let mut tables = Zeroizing::new([[Block::ZERO; 16]; 16]);
+    let mut tables = Zeroizing::new([[[Block::ZERO; 16]; 2]; 8]);
     for (word, labels) in labels[first.start..].chunks(64).enumerate().take(first.ones.len()) {
-        let tables = &mut tables[..labels.len().div_ceil(4)];
-        tables.iter_mut().zip(labels.chunks(4)).for_each(|(table, labels)| combine(labels, table));
+        let bytes = labels.len().div_ceil(8);
+        let tables = &mut tables[..bytes];
+        for (labels, [low, high]) in labels.chunks(8).zip(&mut *tables) {
+            let (first, rest) = labels.split_at(labels.len().min(4));
+            combine(first, low);
+            combine(rest, high);
+        }
         for (row, sum) in rows.iter().zip(&mut *sums) {
-            let ones = row.ones[word];
-            let parts = tables.iter().enumerate().map(|(four, table)| table[(ones >> (4 * four) & 15) as usize]);
-            *sum = parts.fold(*sum, |sum, part| sum ^ part);
+            let parts = row.ones[word].to_le_bytes().into_iter().zip(&*tables);
+            *sum = parts.fold(*sum, |sum, (ones, [low, high])| {
+                sum ^ low[usize::from(ones & 15)] ^ high[usize::from(ones >> 4)]
+            });
         }
     }
 }
