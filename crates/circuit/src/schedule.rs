@@ -281,10 +281,12 @@ impl Folded {
                 deepest = deepest.max(depth[at].0);
                 // Even keys: XOR gates of a level; odd keys: the AND gates that lead to the next.
                 let key = 2 * before.0 + u32::from(is_and);
-                gates.push((key, if is_and { 0 } else { before.1 }, g as u32));
+                let chain = if is_and { 0 } else { before.1 };
+                // One number, which is sorted in a third of the time of three.
+                gates.push(u128::from(key) << 64 | u128::from(chain) << 32 | g as u128);
             }
             gates.sort_unstable();
-            order.extend(gates.into_iter().map(|(key, _, g)| (g, key)));
+            order.extend(gates.into_iter().map(|gate| (gate as u32, (gate >> 64) as u32)));
             base = deepest;
         }
         order
