@@ -282,15 +282,35 @@ impl Folded {
                 // Even keys: XOR gates of a level; odd keys: the AND gates that lead to the next.
                 let key = 2 * before.0 + u32::from(is_and);
                 let chain = if is_and { 0 } else { before.1 };
-                // One number, which is sorted in a third of the time of three.
-                gates.push(u128::from(key) << 64 | u128::from(chain) << 32 | g as u128);
+                gates.push([key, chain, g as u32]);
             }
-            gates.sort_unstable();
-            order.extend(gates.into_iter().map(|gate| (gate as u32, (gate >> 64) as u32)));
+            let gates = sorted_by(sorted_by(gates, |[_, chain, _]| chain), |[key, ..]| key);
+            order.extend(gates.into_iter().map(|[key, _, g]| (g, key)));
             base = deepest;
         }
         order
     }
+}
+
+/// Gates by a number that each has, those of one number in the order in which they were: in time linear in the gates and in the range of
+/// the numbers, which for a window is about its length at most.
+fn sorted_by(gates: Vec<[u32; 3]>, number: impl Fn([u32; 3]) -> u32) -> Vec<[u32; 3]> {
+    let numbers = || gates.iter().map(|&gate| number(gate));
+    let (Some(least), Some(most)) = (numbers().min(), numbers().max()) else { return gates };
+    let mut places = vec![0; (most - least) as usize + 2];
+    numbers().for_each(|number| places[(number - least) as usize + 1] += 1);
+    let mut sum = 0;
+    places.iter_mut().for_each(|place| {
+        sum += *place;
+        *place = sum;
+    });
+    let mut sorted = vec![[0; 3]; gates.len()];
+    for &gate in &gates {
+        let place = &mut places[(number(gate) - least) as usize];
+        sorted[*place] = gate;
+        *place += 1;
+    }
+    sorted
 }
 
 impl Node {

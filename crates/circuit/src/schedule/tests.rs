@@ -102,6 +102,15 @@ proptest! {
     }
 
     #[test]
+    fn sorting_by_one_number_and_then_by_another_is_sorting_by_both(numbers: Vec<[u8; 2]>, offset: u32) {
+        let numbered = numbers.iter().zip(0..);
+        let gates: Vec<_> = numbered.map(|(&[a, b], g)| [(offset >> 1) + u32::from(a), u32::from(b), g]).collect();
+        let mut expected = gates.clone();
+        expected.sort();
+        prop_assert_eq!(sorted_by(sorted_by(gates, |gate| gate[1]), |gate| gate[0]), expected);
+    }
+
+    #[test]
     fn slots_grow_with_live_wires(seed: u64, inputs in 1u32..40, gates in 1usize..3000) {
         let circuit = random::circuit(&mut StdRng::seed_from_u64(seed), inputs, gates, 5);
         let live = most_live_wires(&circuit);
