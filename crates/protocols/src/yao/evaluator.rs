@@ -26,6 +26,7 @@ use crate::{
 pub struct Evaluator {
     plan: Arc<Plan>,
     ot: Option<CotReceiver>,
+    /// Of all circuits that have come.
     gates_done: u64,
 }
 
@@ -33,8 +34,15 @@ pub struct Evaluator {
 pub struct EvaluatorPrepared {
     /// `c` and `t` of step 2; none if the evaluator has no input.
     ot: Option<PreparedCotReceiver>,
-    /// Hash seed and tables that have come already.
-    ahead: Option<(Block, Vec<u8>)>,
+    ahead: Option<Ahead>,
+}
+
+/// A circuit that has come already.
+struct Ahead {
+    hash_seed: Block,
+    tables: Vec<u8>,
+    /// The number of its first gate: runs are not always used in the order in which they were prepared.
+    first_gate: u64,
 }
 
 impl Evaluator {
@@ -97,7 +105,7 @@ impl Role for Evaluator {
         session.enter(Phase::Online);
         let inputs = self.receive_inputs(session, &own, prepared.ot).await?;
         let labels = match prepared.ahead {
-            Some((seed, tables)) => self.evaluate_ahead(session, inputs, seed, &tables)?,
+            Some(ahead) => self.evaluate_ahead(session, inputs, &ahead)?,
             None => self.evaluate_stream(session, inputs).await?,
         };
         let zero = receive_bits(session, self.plan.output_bits(EVALUATOR)).await?;
@@ -128,7 +136,7 @@ impl Evaluator {
         Ok(interface::labels_by_input(self.plan.program(), &garbler, &own))
     }
 
-    async fn receive_ahead(&self, session: &mut Session) -> Result<(Block, Vec<u8>), ProtocolError> {
+    async fn receive_ahead(&mut self, session: &mut Session) -> Result<Ahead, ProtocolError> {
         let bytes = self.plan.table_bytes();
         let mut tables = Vec::new();
         let fits = usize::try_from(bytes).is_ok_and(|bytes| tables.try_reserve_exact(bytes).is_ok());
@@ -145,18 +153,18 @@ impl Evaluator {
             session.channel().receive_bytes(&mut tables[begin..]).await?;
             session.advance(piece.end, self.plan.and_count());
         }
-        Ok((seed[0], tables))
+        Ok(Ahead { hash_seed: seed[0], tables, first_gate: self.number_gates() })
     }
 
     fn evaluate_ahead(
-        &mut self,
+        &self,
         session: &mut Session,
         inputs: Vec<Box<[Block]>>,
-        seed: Block,
-        mut tables: &[u8],
+        ahead: &Ahead,
     ) -> Result<Vec<Box<[Block]>>, ProtocolError> {
-        let plan = self.plan.clone();
-        let mut evaluation = self.begin(&plan, seed, inputs);
+        let plan = &self.plan;
+        let mut evaluation = begin(plan, ahead.hash_seed, ahead.first_gate, inputs);
+        let mut tables = &ahead.tables[..];
         for piece in plan.pieces() {
             let (now, later) = tables.split_at(piece.bytes);
             evaluate_piece(&mut evaluation, now)?;
@@ -175,7 +183,7 @@ impl Evaluator {
         let plan = self.plan.clone();
         let mut seed = [Block::ZERO];
         receive_blocks(session, &mut seed).await?;
-        let mut evaluation = self.begin(&plan, seed[0], inputs);
+        let mut evaluation = begin(&plan, seed[0], self.number_gates(), inputs);
         let mut tables = Vec::new();
         for piece in plan.pieces() {
             tables.resize(piece.bytes, 0);
@@ -186,11 +194,16 @@ impl Evaluator {
         Ok(evaluation.into_outputs())
     }
 
-    fn begin<'p>(&mut self, plan: &'p Plan, seed: Block, inputs: Vec<Box<[Block]>>) -> garble::Evaluator<'p> {
-        let first_gate = self.gates_done;
-        self.gates_done += plan.and_count();
-        garble::Evaluator::new(plan.program(), plan.schedules(), plan.config().garbling, seed, first_gate, inputs)
+    /// Numbers the gates of the next circuit as it comes: the first one's.
+    fn number_gates(&mut self) -> u64 {
+        let first = self.gates_done;
+        self.gates_done += self.plan.and_count();
+        first
     }
+}
+
+fn begin(plan: &Plan, hash_seed: Block, first_gate: u64, inputs: Vec<Box<[Block]>>) -> garble::Evaluator<'_> {
+    garble::Evaluator::new(plan.program(), plan.schedules(), plan.config().garbling, hash_seed, first_gate, inputs)
 }
 
 /// Evaluates a piece of the tables chunk by chunk.
