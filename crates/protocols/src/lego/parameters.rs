@@ -2,7 +2,8 @@
 //!
 //! *Source*: Nielsen, Schneider and Trifiletti 2017, theorem 2 (from Frederiksen, Jakobsen, Nielsen and Trifiletti 2015, lemma 9).
 //! The products there run downwards. A bucket is bad when bad components are in the majority: `bucket` bad ones of
-//! `bucket + authenticators = 2 bucket - 1`, of which at least one is a gate.
+//! `bucket + authenticators = 2 bucket - 1`, of which at least one is a gate. Buckets of inputs have components of one kind, in the
+//! paper always an odd number; of an even number half is enough, since a tie refuses a right key. So sizes that are chosen here are odd.
 
 /// The components that stand in for one gate or one input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,14 +172,15 @@ impl Parameters {
             let needed = least - 1;
             gates * (authenticators - needed + 1..=authenticators).map(authenticator).product::<f64>()
         };
-        let majority = |size: u32, survives: &dyn Fn(u32) -> f64| -> f64 {
-            (1..=size.div_ceil(2)).map(|least| (least..=size).map(survives).product::<f64>()).sum()
+        // Half of them or more: so many that the others are no majority.
+        let half = |size: u32, survives: &dyn Fn(u32) -> f64| -> f64 {
+            (1..=size / 2 + 1).map(|least| (least..=size).map(survives).product::<f64>()).sum()
         };
         let log2 = |count: u64, chance: f64| (count as f64 * chance).log2();
         Bounds {
             bucket: log2(demand.gates, (1..=gates).map(buckets_bad).sum()),
-            input_authenticators: log2(demand.inputs, majority(buckets.input_authenticators, &authenticator)),
-            input_bucket: log2(demand.input_buckets, majority(buckets.input_gates, &gate)),
+            input_authenticators: log2(demand.inputs, half(buckets.input_authenticators, &authenticator)),
+            input_bucket: log2(demand.input_buckets, half(buckets.input_gates, &gate)),
         }
     }
 
@@ -281,6 +283,29 @@ mod tests {
             let ours = Parameters::fewest_bytes(theirs.demand, 40, 134).unwrap();
             assert!(ours.bounds().worst() < -40.0);
             assert!(ours.bytes(134, 40) <= 0.9 * theirs.bytes(184, 40), "row {row}: {ours:?}");
+        }
+    }
+
+    /// A key that half of an input's authenticators accept is refused, and half of an input bucket's gates can outvote the others:
+    /// one component more does not help against as many bad ones.
+    #[test]
+    fn half_of_an_even_number_is_as_bad_as_a_majority() {
+        for row in 0..PUBLISHED.len() {
+            for half in 2..=6 {
+                let bounds = |size| {
+                    let mut parameters = published(row);
+                    (parameters.buckets.input_gates, parameters.buckets.input_authenticators) = (size, size);
+                    parameters.bounds()
+                };
+                let (even, odd) = (bounds(2 * half), bounds(2 * half - 1));
+                assert!(even.input_bucket > odd.input_bucket, "row {row}, {half} of {}", 2 * half);
+                assert!(even.input_authenticators > odd.input_authenticators, "row {row}, {half} of {}", 2 * half);
+            }
+            let chosen = Parameters::fewest_bytes(published(row).demand, 40, 134).unwrap().buckets;
+            assert!(
+                !chosen.input_gates.is_multiple_of(2) && !chosen.input_authenticators.is_multiple_of(2),
+                "{chosen:?}"
+            );
         }
     }
 
