@@ -255,9 +255,8 @@ fn vote(components: &Components, authenticators: &[BucketAuthenticator], keys: &
             different.push(key)
         }
     });
-    let accepting =
-        |key: Block| authenticators.iter().filter(|of| components.accepts(of.number, &of.pair, key ^ of.wire)).count();
-    let votes = |key: Block| keys.iter().filter(|&&other| other == key).count() + accepting(key);
+    let votes =
+        |key: Block| keys.iter().filter(|&&other| other == key).count() + accepting(components, authenticators, key);
     let accepted: Vec<Block> = different.iter().copied().filter(|&key| votes(key) >= keys.len()).collect();
     match accepted[..] {
         [key] => Given { key, delta: None },
@@ -265,6 +264,11 @@ fn vote(components: &Components, authenticators: &[BucketAuthenticator], keys: &
         // A bad bucket, which has the probability of the bounds.
         [] => Given { key: different.into_iter().max_by_key(|&key| votes(key)).unwrap_or_default(), delta: None },
     }
+}
+
+/// How many of a bucket's authenticators accept a key.
+pub(super) fn accepting(components: &Components, authenticators: &[BucketAuthenticator], key: Block) -> usize {
+    authenticators.iter().filter(|of| components.accepts(of.number, &of.pair, key ^ of.wire)).count()
 }
 
 impl BucketAuthenticator {

@@ -47,7 +47,7 @@ impl Checks {
 /// |---|---|---|
 /// | setup | hello, checked OT extension by `w` and by 168, 49, one commitment | hello, the other sides of both, 16 |
 /// | prepare | 16, commitments to `3 Q + A + n + m + 80` in parts, `16 (n + 40)`, `48 Q + 32 A`, `(n + m + 40) / 8`, 40 openings, `640 + 8 w`, `16 (3 g + a)` and for each part `8 w`, `16 (3 (b - 1) q + 3 (d - 1) k + (b - 1) q + (c - 1) n)` and for each span `8 w` | `21 n`, 738, for each part 32, for each span 16 |
-/// | build | `16 (2 and + n1 + r)`, for each lot `8 w` | for each lot 16 |
+/// | build | `16 (2 and + n1 + r)`, `n1 + r` made even, for each lot `8 w` | for each lot 16 |
 /// | online | `16 n1`, `n2 + m2` openings | `n2 / 8`, `16 m1` |
 ///
 /// A part are some ten thousand components that are made at once, a span are as many whose buckets are joined at once, a lot are

@@ -7,7 +7,12 @@
 use garblet_circuit::{Bits, evaluate};
 use garblet_primitives::Block;
 
-use super::{EVALUATOR, bucket::Material, plan::Plan, wiring::Wiring};
+use super::{
+    EVALUATOR,
+    bucket::{Material, accepting},
+    plan::Plan,
+    wiring::Wiring,
+};
 use crate::error::ProtocolError;
 
 /// A wire whose keys are both known.
@@ -55,13 +60,16 @@ pub(super) fn extract(
     let zeros: Vec<Known> =
         keys.iter().zip(&bits).map(|(&key, &bit)| Known { zero: key ^ (Block::mask(bit) & delta) }).collect();
     let mut wiring = Wiring::new(plan, &zeros, Known { zero: delta });
-    let gates = material.components.single_gates();
+    let (components, gates) = (&material.components, material.components.single_gates());
     material.ands.visit(plan, 1, |range, buckets| {
         let mut numbers = 0..range.len();
         wiring.run(range.len(), |left, right| {
-            let bucket = numbers.next().map_or(&[][..], |number| buckets.gates(number));
-            let given = |a: Block, b: Block| gates.each(bucket, [left.zero ^ a, right.zero ^ b]);
-            Known { zero: zero_key(delta, given) }
+            let (of_bucket, authenticators) = match numbers.next() {
+                Some(number) => (buckets.gates(number), buckets.authenticators(number)),
+                None => Default::default(),
+            };
+            let given = |a: Block, b: Block| gates.each(of_bucket, [left.zero ^ a, right.zero ^ b]);
+            Known { zero: zero_key(delta, given, |key| accepting(components, authenticators, key)) }
         });
     })?;
     let outputs = evaluate(plan.program(), &values);
@@ -71,16 +79,18 @@ pub(super) fn extract(
     Ok(Extracted { outputs, keys })
 }
 
-/// The key that most gates of a bucket give for three of the four inputs.
-fn zero_key(delta: Block, given: impl Fn(Block, Block) -> Vec<Block>) -> Block {
+/// The key that most gates of a bucket give for three of the four inputs, of those that as many components vouch for as when one input is
+/// evaluated: gates alone may be bad in most.
+fn zero_key(delta: Block, given: impl Fn(Block, Block) -> Vec<Block>, accepting: impl Fn(Block) -> usize) -> Block {
     let zero = Block::ZERO;
     let [none, right, left, both] =
         [(zero, zero), (zero, delta), (delta, zero), (delta, delta)].map(|(a, b)| given(a, b));
     let sound = (0..none.len())
         .filter(|&gate| none[gate] == right[gate] && none[gate] == left[gate] && both[gate] == none[gate] ^ delta);
     let candidates: Vec<Block> = sound.map(|gate| none[gate]).collect();
-    let votes = |key: &&Block| candidates.iter().filter(|other| other == key).count();
-    candidates.iter().max_by_key(votes).copied().unwrap_or(none[0])
+    let votes = |key: Block| candidates.iter().filter(|&&other| other == key).count();
+    let accepted = candidates.iter().copied().filter(|&key| votes(key) + accepting(key) >= none.len());
+    accepted.max_by_key(|&key| votes(key)).unwrap_or(none[0])
 }
 
 /// The constructor's input: which of the four inputs of its input buckets stands for two ones.
@@ -93,8 +103,8 @@ fn constructor_input(
     let (gates, buckets) = (material.components.single_gates(), material.input_gates.get()?);
     let mut bits = Vec::with_capacity(keys.len());
     for (bucket, (keys, joins)) in keys.chunks(2).zip(joins.chunks(2)).enumerate() {
-        // A last input without a partner goes with the zero key, whose value does not matter: both are tried.
-        let end = |i: usize| keys.get(i).map_or(Block::ZERO, |&key| key ^ joins[i]);
+        // A last input without a partner is joined to both ends.
+        let end = |i: usize| keys[i % keys.len()] ^ joins[i];
         let combinations = [(false, false), (false, true), (true, false), (true, true)];
         let given = combinations.map(|(a, b)| {
             let flip = |bit| Block::mask(bit) & delta;

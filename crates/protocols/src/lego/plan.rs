@@ -331,12 +331,13 @@ impl Plan {
         (0..count).map(move |lot| end(lot)..end(lot + 1))
     }
 
-    /// What is opened to join the buckets of each lot to the function: both inputs of every AND gate, and in the last one the
-    /// ends of the input buckets.
+    /// What is opened to join the buckets of each lot to the function: both inputs of every AND gate, and in the last one both ends of
+    /// the input buckets.
     pub(super) fn openings(&self) -> Vec<usize> {
         let bits = |party| interface::input_bits(&self.program, party);
         let mut openings: Vec<usize> = self.lots().map(|lot| 2 * lot.len()).collect();
-        openings.last_mut().into_iter().for_each(|last| *last += bits(CONSTRUCTOR) + bits(PAST));
+        let ends = (bits(CONSTRUCTOR) + bits(PAST)).next_multiple_of(2);
+        openings.last_mut().into_iter().for_each(|last| *last += ends);
         openings.retain(|&count| count > 0);
         openings
     }

@@ -201,11 +201,35 @@ fn bad_gates_in_buckets_change_nothing() {
     let other_key: fn(&mut EvaluatorPrepared, Block) = |prepared, delta| {
         prepared.material.ands.first().gates_mut(20)[1].output ^= delta;
     };
-    for spoil in [garbage, other_key] {
+    // Most gates of a bucket compute AND with another key than the committed one, but authenticators know better; a second bucket
+    // makes the evaluator look at all four inputs of the first.
+    let most_gates: fn(&mut EvaluatorPrepared, Block) = |prepared, delta| {
+        let gates = prepared.material.ands.first().gates_mut(10);
+        let (_, most) = gates.split_at_mut(1);
+        most.iter_mut().for_each(|gate| gate.output ^= Block::from_u128(78));
+        prepared.material.ands.first().gates_mut(20)[1].output ^= delta;
+    };
+    for spoil in [garbage, other_key, most_gates] {
         let deviation = Deviation { spoil: Some(spoil), ..Deviation::default() };
         let [constructor, _] = check(&plan, &inputs, 7, &deviation);
         let [honest, _] = check(&plan, &inputs, 7, &Deviation::default());
         let online = |costs: &PhaseCosts| costs.of(Phase::Online).communication;
         assert_eq!(online(&constructor), online(&honest), "nothing of it shows");
+    }
+}
+
+/// Also of one without a partner in its bucket, of whatever value: otherwise what the constructor is handed would show that its
+/// input was looked for.
+#[test]
+fn all_bits_of_the_constructors_input_are_found() {
+    let show_delta: fn(&mut EvaluatorPrepared, Block) =
+        |prepared, delta| prepared.material.ands.first().gates_mut(0)[1].output ^= delta;
+    for width in [4, 5] {
+        let plan = plan(library::find(&format!("add({width})")).expect("in the library"));
+        for value in [0, 1, 12, 31] {
+            let inputs = [value, 9].map(|value| Bits::from_u128(value % (1 << width), width));
+            let deviation = Deviation { spoil: Some(show_delta), ..Deviation::default() };
+            check(&plan, &inputs, 8, &deviation);
+        }
     }
 }

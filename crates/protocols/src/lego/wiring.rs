@@ -146,16 +146,17 @@ fn flip<W: BitXor<Output = W>>(value: W, invert: bool, one: W) -> W {
     if invert { value ^ one } else { value }
 }
 
-/// What joins the constructor's inputs, and those that are read, two by two to the input buckets.
+/// What joins the constructor's inputs, and those that are read, two by two to the input buckets. Without a partner, the last one goes
+/// to both ends: the bucket would not tell its value if another end had no key that is known.
 pub(super) fn input_solderings<W>(plan: &Plan, inputs: &[W], buckets: &[[W; 2]]) -> Vec<W>
 where
     W: Copy + BitXor<Output = W>,
 {
     let owners = plan.owners();
     let own: Vec<W> = inputs.iter().zip(&owners).filter(|(_, owner)| **owner != EVALUATOR).map(|(&w, _)| w).collect();
-    let join = |(pair, bucket): (&[W], &[W; 2])| {
-        let ends = pair.iter().zip(bucket).map(|(&input, &end)| input ^ end);
-        ends.collect::<Vec<W>>()
+    let join = |(pair, ends): (&[W], &[W; 2])| {
+        let inputs = pair.iter().chain(pair);
+        inputs.zip(ends).map(|(&input, &end)| input ^ end).collect::<Vec<W>>()
     };
     own.chunks(2).zip(buckets).flat_map(join).collect()
 }
