@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 pub(super) const TABLE_BYTES: usize = 32;
 
 /// Two half gates under a hash whose key changes.
-const GARBLING: GarblingConfig = GarblingConfig { scheme: SchemeKind::HalfGates, hash: HashKind::Rekeyed };
+pub(super) const GARBLING: GarblingConfig = GarblingConfig { scheme: SchemeKind::HalfGates, hash: HashKind::Rekeyed };
 
 /// Makes and evaluates gates and authenticators of one sequence.
 pub(super) struct Components {

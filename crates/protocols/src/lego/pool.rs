@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The version of what is stored.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The name of the protocol's state in a store. Empty once the peer has cheated.
 const STATE: &str = "lego";
@@ -91,8 +91,11 @@ impl Pool {
     }
 
     /// Begins to put pieces into the store.
-    pub(super) fn filling(&mut self) -> Filling<'_> {
-        Filling { code: self.code, batch: self.store.batch() }
+    ///
+    /// *Errors*: a peer that was found to cheat, also in this meeting.
+    pub(super) fn filling(&mut self) -> Result<Filling<'_>, ProtocolError> {
+        secrets(&self.store)?;
+        Ok(Filling { code: self.code, batch: self.store.batch() })
     }
 
     /// What is made for a run of a plan before it takes anything: what the store lacks, if it is to be made at all.

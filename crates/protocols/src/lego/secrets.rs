@@ -11,7 +11,8 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{
     delta_ot::{self, Public, SEEDS},
-    plan::{Config, STATISTICAL},
+    gates::GARBLING,
+    plan::{Config, Order, STATISTICAL},
 };
 use crate::{
     bulk::{receive_blocks, send_blocks},
@@ -44,7 +45,9 @@ pub(super) struct Secrets {
     /// How often the parties have met.
     pub(super) meetings: u64,
     /// The chance that something bad is among all that was prepared.
-    pub(super) cheating: f64,
+    cheating: f64,
+    /// Wire authenticators that were made, all hashed under one key.
+    authenticators: u64,
 }
 
 impl Secrets {
@@ -78,8 +81,8 @@ impl Secrets {
 
     fn new(sent: Vec<[Block; 2]>, choices: &Choices, received: Vec<Block>, public: Public, hashes: [Block; 2]) -> Self {
         let (choices, Public { matrix, flip }) = (choices.as_bytes().to_vec(), public);
-        let (delta, meetings, cheating) = (Vec::new(), 0, 0.0);
-        Secrets { sent, choices, received, matrix, flip, hashes, delta, meetings, cheating }
+        let (delta, meetings, cheating, authenticators) = (Vec::new(), 0, 0.0, 0);
+        Secrets { sent, choices, received, matrix, flip, hashes, delta, meetings, cheating, authenticators }
     }
 
     /// The constructor's streams of this meeting.
@@ -110,10 +113,18 @@ impl Secrets {
         self.meetings * NUMBERS_PER_MEETING
     }
 
-    /// What runs with these secrets promise.
+    /// Counts what was made for an order.
+    pub(super) fn count(&mut self, order: &Order) {
+        self.cheating += order.parameters().bounds().any().exp2();
+        self.authenticators += order.authenticators_made() as u64;
+    }
+
+    /// What runs with these secrets promise. The hash of gates changes its key, that of authenticators does not; it hashes two keys for each.
     pub(super) fn security(&self) -> Security {
+        let calls = self.authenticators.max(1).saturating_mul(2);
+        let of_authenticators = 128 - calls.next_power_of_two().ilog2();
         Security {
-            computational_bits: 128,
+            computational_bits: GARBLING.security_bits(u64::MAX).min(of_authenticators),
             statistical_bits: Some(f64::from(STATISTICAL)),
             cheating_log2: Some(self.cheating.log2()),
             deterrence: None,
@@ -138,5 +149,28 @@ impl Secrets {
         let mut blocks = Zeroizing::new(vec![Block::from_u128(self.meetings.into()); seeds.len()]);
         encrypt_each(seeds, &mut blocks);
         blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::plan::Amounts, *};
+
+    #[test]
+    fn all_that_was_made_counts_against_what_is_promised() {
+        let public = Public { matrix: Block::ZERO, flip: false };
+        let mut secrets = Secrets::new(Vec::new(), &Choices::zeros(SEEDS), Vec::new(), public, [Block::ZERO; 2]);
+        assert_eq!(secrets.security().computational_bits, 116, "gates have as many hashes under one key as that");
+        let amounts = Amounts { gates: 6_400, inputs: 256, input_pairs: 64, outputs: 128 };
+        let order = Order::new(amounts, Config::default()).expect("it is small");
+        secrets.count(&order);
+        let made = order.authenticators_made();
+        assert!((1 << 15..1 << 16).contains(&made), "{made}");
+        let once = secrets.security();
+        assert_eq!(once.computational_bits, 128 - 17);
+        (0..3).for_each(|_| secrets.count(&order));
+        let more = secrets.security();
+        assert_eq!(more.computational_bits, 128 - 19);
+        assert!((more.cheating_log2.unwrap_or_default() - once.cheating_log2.unwrap_or_default() - 2.0).abs() < 1e-9);
     }
 }

@@ -183,7 +183,7 @@ impl<C: Conduct<Step>> Constructor<C> {
             Some(pool) => pool.take(&plan)?,
             None => {
                 let order = plan.order()?;
-                self.secrets.cheating += order.parameters().bounds().any().exp2();
+                self.secrets.count(&order);
                 Drawn::in_memory(self.make(session, &order, &mut InMemory).await?)
             }
         };
@@ -208,9 +208,9 @@ impl<C: Conduct<Step>> Constructor<C> {
         order: &Order,
         pool: &mut Option<Pool>,
     ) -> Result<(), ProtocolError> {
-        let mut filling = pool.as_mut().ok_or_else(no_store)?.filling();
+        let mut filling = pool.as_mut().ok_or_else(no_store)?.filling()?;
         self.make(session, order, &mut filling).await?;
-        self.secrets.cheating += order.parameters().bounds().any().exp2();
+        self.secrets.count(order);
         filling.finish(&self.secrets)
     }
 

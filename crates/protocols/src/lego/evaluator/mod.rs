@@ -211,7 +211,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
             Some(pool) => pool.take(&plan)?,
             None => {
                 let order = plan.order()?;
-                self.secrets.cheating += order.parameters().bounds().any().exp2();
+                self.secrets.count(&order);
                 let (pieces, checked) = self.make(session, &order, &mut InMemory).await?;
                 checks = checked;
                 Drawn::in_memory(pieces)
@@ -249,9 +249,9 @@ impl<C: Conduct<Step>> Evaluator<C> {
         order: &Order,
         pool: &mut Option<Pool>,
     ) -> Result<Checks, ProtocolError> {
-        let mut filling = pool.as_mut().ok_or_else(no_store)?.filling();
+        let mut filling = pool.as_mut().ok_or_else(no_store)?.filling()?;
         let (_, checks) = self.make(session, order, &mut filling).await?;
-        self.secrets.cheating += order.parameters().bounds().any().exp2();
+        self.secrets.count(order);
         filling.finish(&self.secrets)?;
         Ok(checks)
     }
