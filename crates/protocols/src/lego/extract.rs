@@ -81,6 +81,9 @@ pub(super) fn extract(
 
 /// The key that most gates of a bucket give for three of the four inputs, of those that as many components vouch for as when one input is
 /// evaluated: gates alone may be bad in most.
+///
+/// In a bucket that is not bad, only both keys of the wire are vouched for. The wrong one is taken if as many gates give it as give the right
+/// one; then fewer authenticators are bad than that, so that the bucket shows the difference for every input, and that it does tells nothing.
 fn zero_key(delta: Block, given: impl Fn(Block, Block) -> Vec<Block>, accepting: impl Fn(Block) -> usize) -> Block {
     let zero = Block::ZERO;
     let [none, right, left, both] =
