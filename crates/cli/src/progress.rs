@@ -7,16 +7,16 @@ use std::{
 
 use garblet::Progress;
 use garblet_net::Traffic;
-use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output::bytes;
 
 /// Work shorter than this shows nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
 const REDRAWS_PER_SECOND: u8 = 10;
-const TEMPLATE: &str = "{bar:32} {percent:>3} %  {msg}  {eta} left";
+const TEMPLATE: &str = "{bar:32} {percent:>3} %  {msg}";
 
-/// A bar with what is done, its rate, and the time left. Silent where standard error is no terminal.
+/// A bar with what is done, its rate, and the time that is left at this rate. Silent where standard error is no terminal.
 pub(crate) struct Bar {
     enabled: bool,
     /// When what is counted began.
@@ -39,8 +39,9 @@ impl Bar {
         if elapsed < PATIENCE {
             return;
         }
-        let bar = self.bar.get_or_insert_with(|| draw(total, elapsed));
-        bar.set_message(message(done as f64 / elapsed.as_secs_f64()));
+        let rate = done as f64 / elapsed.as_secs_f64();
+        let bar = self.bar.get_or_insert_with(|| draw(total));
+        bar.set_message(format!("{}{}", message(rate), left(done, total, rate)));
         bar.set_position(done);
         if done >= total {
             bar.finish_and_clear();
@@ -93,9 +94,15 @@ fn message(gates_done: u64, gates_total: u64, rate: f64, traffic: Traffic) -> St
     )
 }
 
-fn draw(gates_total: u64, elapsed: Duration) -> ProgressBar {
+/// The time that the rest takes at the rate so far; nothing before there is one.
+fn left(done: u64, total: u64, rate: f64) -> String {
+    let time = Duration::try_from_secs_f64(total.saturating_sub(done) as f64 / rate);
+    time.map_or(String::new(), |time| format!("  {:#} left", HumanDuration(time)))
+}
+
+fn draw(gates_total: u64) -> ProgressBar {
     let target = ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND);
-    let bar = ProgressBar::with_draw_target(Some(gates_total), target).with_elapsed(elapsed);
+    let bar = ProgressBar::with_draw_target(Some(gates_total), target);
     match ProgressStyle::with_template(TEMPLATE) {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
@@ -111,6 +118,13 @@ mod tests {
         let traffic = Traffic { bytes_sent: 64_000_000, ..Traffic::default() };
         let text = message(2_000_000, 12_800_000, 20e6, traffic);
         assert_eq!(text, "2,000,000 of 12,800,000 AND gates, 20.0 M AND/s, 64.0 MB");
+    }
+
+    #[test]
+    fn what_is_left_goes_by_the_rate_so_far() {
+        assert_eq!(left(8, 100, 4.0), "  23s left");
+        assert_eq!(left(0, 100, 0.0), "");
+        assert_eq!(left(100, 100, 50.0), "  0s left");
     }
 
     #[test]
