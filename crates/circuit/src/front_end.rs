@@ -125,7 +125,13 @@ impl FrontEnds {
         let path = folder.join(name);
         let shown = path.display().to_string();
         let failed = |error: std::io::Error| Diagnostic::new(&shown, format!("cannot be read: {error}"));
-        let mut file = File::open(&path).map_err(failed)?;
+        let mut file = File::open(&path).map_err(|error| {
+            let missing = error.kind() == std::io::ErrorKind::NotFound;
+            match missing && library::has(name) {
+                true => failed(error).hint(format!("circuits of the library begin so: {}{name}", library::PREFIX)),
+                false => failed(error),
+            }
+        })?;
         if file.metadata().map_err(failed)?.is_dir() {
             return Err(Diagnostic::new(&shown, "is a folder, expected a file").into());
         }
@@ -222,5 +228,8 @@ mod tests {
         let error = |name| FrontEnds::standard().load(name).unwrap_err().to_string();
         assert!(error("no/such/file.txt").starts_with("no/such/file.txt: cannot be read: "));
         assert_eq!(error("src"), "src: is a folder, expected a file");
+        let hint = |name| FrontEnds::standard().load(name).unwrap_err().iter().next().unwrap().hint.clone();
+        assert_eq!(hint("millionaires(8)").unwrap(), "circuits of the library begin so: lib:millionaires(8)");
+        assert_eq!(hint("no/such/file.txt"), None);
     }
 }

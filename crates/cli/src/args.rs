@@ -9,9 +9,12 @@ use garblet_net::SimulatedLink;
 
 use crate::{bench, convert, demo, eval, identity, inspect, local, plan, prepare, run, serve, store};
 
+const EXIT_STATUS: &str = "Exit status: 0 done; 1 ended without a result; 2 the call or one of its files is wrong";
+
 /// Compute a function of everybody's private inputs, and reveal nothing but its result.
 #[derive(Parser)]
 #[command(name = "garblet", version, disable_help_subcommand = true, arg_required_else_help = true)]
+#[command(after_help = EXIT_STATUS)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -26,7 +29,7 @@ pub(crate) enum Command {
     Local(local::Options),
     /// Run one party, against peers elsewhere
     Run(run::Options),
-    /// Fill a store with garbled components, together with a peer, before a function is known
+    /// Fill a store, before a function is known or before its inputs are
     Prepare(prepare::Options),
     /// Keep a store filled, together with a peer, or answer the peer whenever it comes
     Serve(serve::Options),
@@ -131,7 +134,7 @@ impl FromStr for Switch {
 /// The inputs.
 #[derive(Args, Clone)]
 pub(crate) struct InputArgs {
-    /// Inputs of party K: JSON {"port": value}, or FASTA for an array of nucleotides
+    /// Inputs of party K: JSON {"port": value}, or CSV for an array, or FASTA for an array of nucleotides
     #[arg(long = "input", value_name = "K=FILE")]
     pub(crate) inputs: Vec<InputFile>,
 }
@@ -279,6 +282,11 @@ impl FromStr for Param {
         let (name, value) = pair(text, "NAME=VALUE, for instance scheme=three-halves")?;
         Ok(Param { name, value })
     }
+}
+
+/// A number from 1 on.
+pub(crate) fn at_least_one<N: FromStr>(text: &str) -> Result<N, String> {
+    text.parse().map_err(|_| "expected a number from 1 on".into())
 }
 
 /// A length of time: `500ms`, `60s`, `2min`, or a plain number of seconds.

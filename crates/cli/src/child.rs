@@ -270,7 +270,11 @@ impl Family {
                 Ok(status) => describe(status),
                 Err(error) => error.to_string(),
             };
-            self.end(at, Err(Failure::no_result(format!("the process of party {at} ended without a result: {how}"))));
+            let failure = Failure::no_result(format!("the process of party {at} ended without a result: {how}"));
+            self.end(
+                at,
+                Err(if how == KILLED { failure.hint("the system does so when memory runs out") } else { failure }),
+            );
         }
     }
 
@@ -320,6 +324,9 @@ fn spawn() -> Result<Child, Failure> {
     let own = std::env::current_exe().map_err(cannot)?;
     Command::new(own).arg("child").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(cannot)
 }
+
+/// How a process ends that somebody killed, or the system when there was no memory left.
+const KILLED: &str = "killed by signal 9";
 
 fn describe(status: ExitStatus) -> String {
     #[cfg(unix)]

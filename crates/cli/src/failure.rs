@@ -5,6 +5,7 @@ use std::{fmt::Display, io::Write, path::Path, process::ExitCode};
 use garblet_circuit::diagnostic::Diagnostics;
 use garblet_net::{MeshError, NetError, PartyError};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// The exit status of a command that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,12 +38,12 @@ pub(crate) struct Failure {
 impl Failure {
     /// The call or one of its files is wrong.
     pub(crate) fn call(message: impl Display) -> Self {
-        Failure { status: Status::WrongCall, message: message.to_string(), hint: None, secondary: false }
+        Failure { status: Status::WrongCall, message: plain(&message.to_string()), hint: None, secondary: false }
     }
 
     /// The computation ended without a result.
     pub(crate) fn no_result(message: impl Display) -> Self {
-        Failure { status: Status::NoResult, message: message.to_string(), hint: None, secondary: false }
+        Failure { status: Status::NoResult, ..Failure::call(message) }
     }
 
     /// Files in which something is wrong, each with its place.
@@ -76,7 +77,7 @@ impl Failure {
             MeshError::Own(error) | MeshError::Party(PartyError { source: error, .. }) => Failure::net(error),
             MeshError::Missing { .. } => Failure::no_result(error),
         };
-        Failure { message: error.to_string(), hint: error.hint(), ..failure }
+        Failure { message: plain(&error.to_string()), hint: error.hint(), ..failure }
     }
 
     /// A file that cannot be read.
@@ -95,6 +96,11 @@ impl Failure {
         self
     }
 
+    /// The object of `--json`.
+    pub(crate) fn object(&self) -> Value {
+        json!({ "error": { "status": self.status as u8, "message": self.message, "hint": self.hint } })
+    }
+
     /// Writes the failure to standard error. A standard error that is closed changes nothing.
     pub(crate) fn report(&self) {
         let mut text = format!("error: {}\n", self.message);
@@ -105,13 +111,37 @@ impl Failure {
     }
 }
 
-/// The operating system's reason without Rust's `(os error 2)`.
-pub(crate) fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    match text.find(" (os error") {
-        Some(end) => text[..end].to_lowercase(),
-        None => text,
+impl From<&clap::Error> for Failure {
+    /// A call that is not understood, in one line and without the usage behind it.
+    fn from(error: &clap::Error) -> Self {
+        let text = error.render().to_string();
+        let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+        let message = lines.join(" ");
+        Failure::call(message.strip_prefix("error: ").unwrap_or(&message)).hint("--help shows what can be said")
     }
+}
+
+/// The operating system's reason.
+pub(crate) fn reason(error: &std::io::Error) -> String {
+    if error.kind() == std::io::ErrorKind::InvalidData {
+        return "it is no text in UTF-8".into();
+    }
+    let text = error.to_string();
+    match plain(&text) {
+        reason if reason != text => reason.to_lowercase(),
+        _ => text,
+    }
+}
+
+/// A message without Rust's `(os error 2)` behind what the operating system says.
+fn plain(message: &str) -> String {
+    let mut parts = message.split(" (os error ");
+    let first = parts.next().unwrap_or_default();
+    let rest = parts.map(|part| match part.split_once(')') {
+        Some((number, rest)) if number.bytes().all(|digit| digit.is_ascii_digit()) => rest.to_string(),
+        _ => format!(" (os error {part}"),
+    });
+    std::iter::once(first.to_string()).chain(rest).collect()
 }
 
 #[cfg(test)]
@@ -124,6 +154,14 @@ mod tests {
         let failure = Failure::unreadable(Path::new("a.json"), &error);
         assert_eq!(failure.status, Status::WrongCall);
         assert_eq!(failure.message, "a.json: cannot be read: no such file or directory");
+    }
+
+    #[test]
+    fn numbers_of_the_operating_system_are_left_out_wherever_they_stand() {
+        assert_eq!(plain("party 1: refused (os error 111): no"), "party 1: refused: no");
+        assert_eq!(plain("a (os error 2) and b (os error 13)"), "a and b");
+        assert_eq!(plain("the text (os error x) of (os error 2"), "the text (os error x) of (os error 2");
+        assert_eq!(Failure::call(std::io::Error::from_raw_os_error(2)).message, "No such file or directory");
     }
 
     #[test]

@@ -69,7 +69,10 @@ pub(crate) fn keygen(options: &KeygenOptions) -> Result<(), Failure> {
     let path = in_configuration(options.file.as_deref(), "identity.pem")?;
     make_folder(&path)?;
     let identity = Identity::generate(&mut rand::rng());
-    identity.save(&path).map_err(|e| identity_failure(&e))?;
+    identity.save(&path).map_err(|error| match error {
+        IdentityError::Io { .. } => Failure { status: Status::NoResult, ..identity_failure(&error) },
+        _ => identity_failure(&error),
+    })?;
     eprintln!("wrote {}; give peers this fingerprint:", path.display());
     print(&format!("{}\n", identity.fingerprint()))
 }
@@ -83,6 +86,9 @@ pub(crate) fn trust(command: &TrustCommand) -> Result<(), Failure> {
         }
         TrustCommand::List { store } => {
             let store = store.open()?;
+            if store.peers().is_empty() {
+                eprintln!("{} has no peers", store.path().display());
+            }
             let rows: Vec<_> = store.peers().iter().map(|(name, f)| vec![name.clone(), f.to_string()]).collect();
             print(&table(&rows))
         }
@@ -139,8 +145,11 @@ impl PeerArgs {
                 let fingerprint = store.get(name).map_err(|e| trust_failure(&e))?;
                 Ok(vec![(name.clone(), fingerprint)])
             }
-            None if store.peers().is_empty() => Err(Failure::call("no peer is trusted, so none could be accepted")
-                .hint("give --peer FINGERPRINT, or name peers with `garblet trust add NAME FINGERPRINT`")),
+            None if store.peers().is_empty() => Err(Failure::call(format!(
+                "no peer is trusted, so none could be accepted: {} has none",
+                store.path().display()
+            ))
+            .hint("give --peer FINGERPRINT, or name peers with `garblet trust add NAME FINGERPRINT`")),
             None => Ok(store.peers().iter().map(|(name, fingerprint)| (name.clone(), *fingerprint)).collect()),
         }
     }

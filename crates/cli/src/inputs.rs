@@ -12,6 +12,8 @@ use crate::{
 /// The largest input file that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// One party's inputs, in the program's order.
 pub(crate) type PartyInputs = Vec<(InputId, Bits)>;
 
@@ -83,7 +85,9 @@ fn read(path: &Path) -> Result<String, Failure> {
     if length > FILE_BYTES_MAX {
         return Err(Failure::call(format!("{}: {length} bytes, expected at most {FILE_BYTES_MAX}", path.display())));
     }
-    std::fs::read_to_string(path).map_err(unreadable)
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    // Some editors and spreadsheets begin a text so.
+    Ok(text.strip_prefix(BYTE_ORDER_MARK).map(String::from).unwrap_or(text))
 }
 
 fn extension(path: &Path) -> Option<&str> {

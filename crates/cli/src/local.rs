@@ -1,13 +1,17 @@
 //! `garblet local`: every party as its own process on this machine.
 
-use std::{num::NonZeroU64, path::PathBuf, time::Instant};
+use std::{
+    num::{NonZeroU64, NonZeroUsize},
+    path::PathBuf,
+    time::Instant,
+};
 
 use garblet::{Filled, Values};
 use garblet_circuit::{Bits, Party, Program};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    args::{InputArgs, ProgramArgs, ProtocolArgs, command_line},
+    args::{InputArgs, ProgramArgs, ProtocolArgs, at_least_one, command_line},
     child::{self, Done, Job},
     failure::Failure,
     inputs::{self, PartyInputs},
@@ -41,6 +45,7 @@ pub(crate) struct Options {
     pub(crate) store_key: Option<PathBuf>,
     /// Do not run: prepare until the stores have so many runs
     #[arg(long, value_name = "N", requires = "store", conflicts_with_all = ["top_up", "repeat", "inputs"])]
+    #[arg(value_parser = at_least_one::<NonZeroU64>)]
     pub(crate) prepare: Option<NonZeroU64>,
     /// Prepare during the run if the stores have none
     #[arg(long, requires = "store")]
@@ -49,8 +54,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N")]
     pub(crate) parties: Option<u16>,
     /// Run so often, each time afresh, and report the median run
-    #[arg(long, value_name = "R", default_value = "1")]
-    pub(crate) repeat: std::num::NonZeroUsize,
+    #[arg(long, value_name = "R", default_value = "1", value_parser = at_least_one::<NonZeroUsize>)]
+    pub(crate) repeat: NonZeroUsize,
     /// Print one JSON object on standard output
     #[arg(long)]
     pub(crate) json: bool,

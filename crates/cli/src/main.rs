@@ -38,10 +38,20 @@ use crate::{
 };
 
 fn main() -> ExitCode {
-    match dispatch(Cli::parse().command) {
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(error) => {
+            if error.use_stderr() {
+                output::print_failure(&Failure::from(&error));
+            }
+            error.exit()
+        }
+    };
+    match dispatch(command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             failure.report();
+            output::print_failure(&failure);
             failure.status.into()
         }
     }

@@ -1,15 +1,31 @@
 //! Standard output: results, and nothing else.
 
-use std::io::Write;
+use std::{
+    io::Write,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use serde::Serialize;
 
 use crate::failure::{Failure, reason};
 
+/// Whether there is something on standard output already.
+static PRINTED: AtomicBool = AtomicBool::new(false);
+
+/// Writes the one JSON object of `--json` for a failure, if it was asked for and nothing stands there yet.
+pub(crate) fn print_failure(failure: &Failure) {
+    let asked = std::env::args_os().any(|argument| argument == "--json");
+    if asked && !PRINTED.load(Ordering::Relaxed) {
+        // What cannot be written was told on standard error.
+        let _ = print_json(&failure.object());
+    }
+}
+
 /// Writes text to standard output.
 ///
 /// *Errors*: a full disk or a reader that has gone.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    PRINTED.store(true, Ordering::Relaxed);
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())

@@ -71,13 +71,17 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         format!("{}: {} AND gates, AND depth {}\n\n", program.name(), count(counts.and), count(counts.and_depth));
     match (&options.protocol, &costs[..]) {
         (Some(_), [cost]) => text += &cost.by_phase(options.link),
+        (None, []) => text.push_str("no protocol does that\n"),
         _ => text += &overview(&costs, options.link),
     }
-    if costs.iter().any(|cost| !cost.prediction.exact) {
+    if costs.iter().any(|cost| cost.protocol == Protocol::Lego) {
         text.push_str("lego: in the mean, since coins say how many gates are checked\n");
     }
     if costs.iter().any(|cost| cost.protocol == Protocol::Components) {
-        text.push_str("components: drawing on stores, which say what there is to do ahead\n");
+        text.push_str(
+            "components: drawing on stores, which say what there is to do ahead; templates in them save bytes, and party 0 \
+             may wait once more\n",
+        );
     }
     if options.link.is_some() {
         text.push_str("on the link: without what the parties compute, which `garblet local --link` measures too\n");

@@ -9,7 +9,7 @@ use garblet::{Filled, Party, PhaseCosts, Protocol, fill, lego::Amounts, net::Cha
 use serde::Serialize;
 
 use crate::{
-    args::{Param, ProgramArgs, ProgramChanges},
+    args::{Param, ProgramArgs, ProgramChanges, at_least_one},
     failure::Failure,
     output::{bytes, count, print, print_json, seconds},
     program,
@@ -27,7 +27,7 @@ pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) stock: StockArgs,
     /// With several parties: so many runs of the program to have ready
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one::<NonZeroU64>)]
     count: NonZeroU64,
     #[command(flatten)]
     changes: ProgramChanges,
@@ -44,10 +44,10 @@ pub(crate) struct Options {
 /// What to fill, with what.
 #[derive(clap::Args)]
 pub(crate) struct StockArgs {
-    /// With components: the library file: component types, how many of each, how they are likely to be linked (TOML or JSON); with several parties: the program
+    /// With components: the library file: component types, how many of each, how they are likely to be linked (TOML or JSON); with several parties, which have `garblet prepare` alone: the program
     #[arg(value_name = "LIBRARY|PROGRAM")]
     source: Option<String>,
-    /// What it is prepared for: components, lego, or a protocol of several parties
+    /// What it is prepared for: components, lego, or with `garblet prepare` a protocol of several parties
     #[arg(long, value_name = "NAME", default_value = "components")]
     protocol: Protocol,
     #[command(flatten)]
@@ -178,6 +178,7 @@ impl StockArgs {
     pub(crate) fn fill(&self, way: &Way, below: u8, progress: bool) -> Result<Filled, Failure> {
         let settings = self.settings();
         let folder = self.folder(way)?;
+        folder.check()?;
         block_on(async {
             // The store is opened when the peer is there: others may use it until then.
             let channel = session::meet(&settings, &way.meeting, way.tls.clone(), &announce).await?;

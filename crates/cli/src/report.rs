@@ -185,6 +185,9 @@ impl RunReport {
         if !parameters.is_empty() {
             text.push_str(&format!("with {}\n", parameters.join(", ")));
         }
+        if self.program.panics == Some("off") {
+            text.push_str("checks were off: what overflows wraps around, what is out of bounds has no meaning\n");
+        }
         if let Some(deterrence) = self.security.deterrence {
             text.push_str(&format!("a garbler that cheats is found out with probability {deterrence:.3} at least\n"));
         } else if let Some(log2) = self.security.cheating_log2 {

@@ -53,7 +53,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     if party.0 >= parties {
         return Err(Failure::call(format!("--party {party}: there are {parties} parties, 0 to {}", parties - 1)));
     }
-    let inputs = inputs::of_this_party(&options.supply.asked(&program), &options.inputs, party)?;
+    let inputs = inputs::of_this_party(&options.supply.asked(&program)?, &options.inputs, party)?;
     let way = match &peers {
         Some(peers) => options.peer.to_all(party, peers)?,
         None => options.peer.way()?,

@@ -48,6 +48,11 @@ pub(crate) struct Options {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    let protocol = options.stock.settings().config()?.protocol;
+    if protocol.is_mesh() {
+        return Err(Failure::call(format!("--protocol {protocol}: two parties can serve each other, several cannot"))
+            .hint("several fill their stores with garblet prepare PROGRAM --peers FILE"));
+    }
     match &options.answer {
         None => look(options),
         Some(program) => Service::new(options, program)?.answer_all(),
@@ -105,6 +110,7 @@ impl<'a> Service<'a> {
         let inputs = inputs::of_this_party(&program, &inputs, options.stock.party())?;
         let way = options.peer.way()?;
         let folder = options.stock.folder(&way)?;
+        folder.check()?;
         Ok(Service { options, program, inputs, settings, way, folder })
     }
 

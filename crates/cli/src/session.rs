@@ -8,7 +8,6 @@ use garblet::{
 };
 use garblet_circuit::InputId;
 use garblet_net::{Channel, DEFAULT_TIMEOUT, Listener, Mesh, PeersFile, SimulatedLink, Tls, connect};
-use garblet_ot::OtError;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -302,6 +301,9 @@ async fn converse(task: Task<'_>, connected: Connected, supply: Option<Supply>) 
 
 /// What a protocol's error is to the user.
 pub(crate) fn explain(error: &Error) -> Failure {
+    if let Some(error) = error.net() {
+        return Failure::net(error);
+    }
     match error {
         Error::Store(error) => store_failure(error),
         Error::NotPrepared(NotPrepared::Missing(_)) => Failure::no_result(error)
@@ -312,12 +314,11 @@ pub(crate) fn explain(error: &Error) -> Failure {
         Error::NotPrepared(_) => {
             Failure::call(error).hint("add it to the library file; a store is filled for one library")
         }
-        Error::Net(error) | Error::Ot(OtError::Net(error)) => Failure::net(error),
         Error::Peer { party, source } => {
             let failure = explain(source);
             Failure { message: format!("party {party}: {}", failure.message), ..failure }
         }
-        Error::Corrupted(_) => Failure::no_result(error).hint(
+        Error::Corrupted(_) | Error::Cheating(_) | Error::NoMajority(_) => Failure::no_result(error).hint(
             "the peer's program did not follow the protocol; no failure of the network does this, so keep the message",
         ),
         Error::Suspected(_) => Failure::no_result(error)

@@ -123,14 +123,21 @@ impl SupplyArgs {
     }
 
     /// The program as this party is asked for inputs: none for what is read.
-    pub(crate) fn asked(&self, program: &Program) -> Program {
+    ///
+    /// *Errors*: an input to read that the program does not have.
+    pub(crate) fn asked(&self, program: &Program) -> Result<Program, Failure> {
+        let names: Vec<&str> = program.inputs().iter().map(|input| &input.port.name[..]).collect();
+        if let Some(ReadInput { port, .. }) = self.read.iter().find(|read| !names.contains(&&read.port[..])) {
+            return Err(Failure::call(format!("--read: the program has no input `{port}`"))
+                .hint(format!("it has {}", names.join(", "))));
+        }
         let mut asked = program.clone();
         for (number, input) in program.inputs().iter().enumerate() {
             if self.read.iter().any(|read| read.port == input.port.name) {
                 asked.set_owner(InputId(number as u32), NOBODY);
             }
         }
-        asked
+        Ok(asked)
     }
 }
 
@@ -175,6 +182,16 @@ impl Source {
 }
 
 impl Folder {
+    /// Looks at the library file, so that a mistake in it is told before a peer is waited for.
+    ///
+    /// *Errors*: as [`Folder::open`], of the library file.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        match &self.holds {
+            Holds::Components(Some(library)) => load(library).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
     /// Opens the store, waiting for a short while if another process has it open.
     pub(crate) fn open(
         &self,

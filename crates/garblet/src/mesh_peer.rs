@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party, Program};
-use garblet_net::{Hello, Mesh};
+use garblet_net::{Hello, Mesh, STEP};
 use garblet_primitives::Prg;
 use garblet_protocols::{
     MeshSession, Progress,
@@ -129,7 +129,7 @@ pub async fn fill_runs(
 ) -> Result<Filled, Error> {
     let joining = Joining::new(program, &mesh, config);
     let Supply { store, peer, .. } = joining.check(supply)?;
-    let greet = |hello: Hello| hello.with("step", "prepare").with("count", count);
+    let greet = |hello: Hello| hello.with(STEP, "prepare").with("count", count);
     let (mut session, plan) = joining.open(mesh, greet, rng, progress).await?;
     let fill = async {
         plan.check_size(joining.party)?;

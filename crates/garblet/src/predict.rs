@@ -18,7 +18,9 @@ pub struct Prediction {
     /// For each party what each phase costs, by [`Phase`] as a number. None where that depends on what stores have, which is
     /// all but the last phase of [`Protocol::Components`].
     pub parties: Vec<[Option<Communication>; 4]>,
-    /// Whether every run costs that. Otherwise it is the mean: in [`Protocol::Lego`] coins say how many components are checked.
+    /// Whether every run costs that. In [`Protocol::Lego`] it is the mean, as coins say how many components are checked. In
+    /// [`Protocol::Components`] it is what linking single components costs: templates that the stores have save bytes, and the
+    /// garbler's first wait is a round if it has sent something just before.
     pub exact: bool,
     /// Whether parties wait for one another at the same time, not in turn.
     together: bool,
@@ -70,7 +72,8 @@ pub fn predict(program: &Program, parties: u16, config: Config) -> Result<Predic
             MeshPlan::Bmr(plan) => all(&|party, phase| Some(bmr::communication(&plan, party, phase, &hellos))),
         },
     };
-    Ok(Prediction { parties: costs, exact: config.protocol != Protocol::Lego, together: config.protocol.is_mesh() })
+    let exact = !matches!(config.protocol, Protocol::Lego | Protocol::Components);
+    Ok(Prediction { parties: costs, exact, together: config.protocol.is_mesh() })
 }
 
 impl Prediction {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Party, Program};
-use garblet_net::{Channel, Hello};
+use garblet_net::{Channel, Hello, STEP};
 use garblet_primitives::Prg;
 use garblet_protocols::{PhaseCosts, Progress, Session, components, lego};
 use garblet_store::Store;
@@ -69,9 +69,9 @@ impl Values {
     pub(crate) fn greet(&self, hello: Hello, store: &Store) -> Hello {
         let hello = hello.with("keep", self.keep.as_deref().unwrap_or_default());
         self.read.iter().fold(hello, |hello, ReadInput { port, name, output }| {
-            let output = output.as_deref().unwrap_or_default();
-            let mark = lego::kept_mark(store, name).unwrap_or("nothing".into());
-            hello.with(&format!("read {port}"), format!("{name} {output} {mark}"))
+            let output = output.as_ref().map_or(String::new(), |output| format!(".{output}"));
+            let kept = lego::kept_mark(store, name).map_or("never kept".into(), |mark| format!("kept as {mark}"));
+            hello.with(&format!("read {port}"), format!("{name}{output}, {kept}"))
         })
     }
 }
@@ -177,7 +177,7 @@ pub async fn fill(
     progress: Box<dyn Progress>,
 ) -> Result<Filled, Error> {
     supply.contents.check(&config)?;
-    let hello = Hello::new(config.protocol.name(), party.0, 2, [0; 32]).with("step", "prepare");
+    let hello = Hello::new(config.protocol.name(), party.0, 2, [0; 32]).with(STEP, "prepare");
     let hello = config.parameters().iter().fold(hello, |hello, (name, value)| hello.with(name, value));
     let Supply { contents, store, peer, .. } = supply;
     let filling = match contents {

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use crate::blame::{Blame, Cause};
 use crate::fingerprint::Fingerprint;
+use crate::frame::USES_TLS;
 use crate::hello::Difference;
+use crate::tls::HANDSHAKE;
 
 /// Why a channel cannot go on.
 ///
@@ -179,6 +181,12 @@ impl NetError {
             }
             NetError::Incompatible { .. } => {
                 "give both parties the same version, program and options, and each its own party number".into()
+            }
+            NetError::Malformed { what, got, .. } if what == HANDSHAKE || got.contains(USES_TLS) => {
+                "let both sides use TLS, or neither: --insecure-plain-tcp is for both".into()
+            }
+            NetError::Malformed { .. } | NetError::TooLarge { .. } | NetError::Unexpected { .. } => {
+                "the peer is another program, or does not follow the protocol: check what is at its address".into()
             }
             NetError::Timeout { .. } => "the peer may be stopped, overloaded, or cut off".into(),
             NetError::PeerClosed { .. } | NetError::PeerAborted { .. } => "look at the peer's own messages".into(),

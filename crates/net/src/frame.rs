@@ -69,12 +69,15 @@ impl Header {
     }
 }
 
+/// What bytes of TLS say about the peer.
+pub(crate) const USES_TLS: &str = "the peer uses TLS";
+
 /// The bytes in hexadecimal, and what they look like.
 fn describe(raw: [u8; HEADER_BYTES]) -> String {
     let hex: Vec<String> = raw.iter().map(|byte| format!("{byte:02x}")).collect();
     let looks = match raw {
-        [0x16, 0x03, 0x00..=0x04, ..] => ", a TLS handshake: the peer uses TLS, this side does not".to_string(),
-        [0x15, 0x03, 0x00..=0x04, ..] => ", a TLS alert: the peer uses TLS, this side does not".to_string(),
+        [0x16, 0x03, 0x00..=0x04, ..] => format!(", a TLS handshake: {USES_TLS}, this side does not"),
+        [0x15, 0x03, 0x00..=0x04, ..] => format!(", a TLS alert: {USES_TLS}, this side does not"),
         _ if raw.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()) => {
             format!(", the text `{}`: the peer is another program", raw.escape_ascii())
         }

@@ -33,6 +33,9 @@ pub struct Hello {
     pub parameters: Vec<(String, String)>,
 }
 
+/// The parameter that says what the parties are about to do together, where it is something else than to run a program.
+pub const STEP: &str = "step";
+
 /// A matter on which the two parties differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
@@ -132,29 +135,35 @@ impl Message for Hello {
     }
 }
 
-/// Every difference between what two parties say, none if they can work together.
+/// Every difference between what two parties say, none if they can work together. Parties that are about to do
+/// different things are told of that: what else each says has no meaning to the other.
 pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
     let mut differences = Vec::new();
     let mut note = |field: &str, ours: String, theirs: String| {
         differences.push(Difference { field: field.into(), ours, theirs });
     };
     let mut same = |field: &str, ours: String, theirs: String| {
-        if ours != theirs {
+        let differ = ours != theirs;
+        if differ {
             note(field, ours, theirs);
         }
+        !differ
     };
     if ours.wire_version != theirs.wire_version {
         let version = |hello: &Hello| format!("{} (garblet {})", hello.wire_version, hello.package_version);
         same("wire version", version(ours), version(theirs));
     }
-    same("protocol", ours.protocol.clone(), theirs.protocol.clone());
+    let same_protocol = same("protocol", ours.protocol.clone(), theirs.protocol.clone());
     same("number of parties", ours.party_count.to_string(), theirs.party_count.to_string());
-    same("program digest", hex(&ours.program_digest), hex(&theirs.program_digest));
-    let mut names: Vec<&str> = ours.parameters.iter().chain(&theirs.parameters).map(|(name, _)| &name[..]).collect();
-    names.sort_unstable();
-    names.dedup();
-    for name in names {
-        same(name, values(ours, name), values(theirs, name));
+    if same(STEP, step(ours), step(theirs)) {
+        same("program digest", hex(&ours.program_digest), hex(&theirs.program_digest));
+        let all = ours.parameters.iter().chain(&theirs.parameters).filter(|_| same_protocol);
+        let mut names: Vec<&str> = all.map(|(name, _)| &name[..]).filter(|name| *name != STEP).collect();
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            same(name, values(ours, name), values(theirs, name));
+        }
     }
     if ours.party == theirs.party {
         note("party (must differ)", ours.party.to_string(), theirs.party.to_string());
@@ -164,10 +173,15 @@ pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
     differences
 }
 
+/// What a party is about to do.
+fn step(hello: &Hello) -> String {
+    hello.parameter(STEP).unwrap_or("run").into()
+}
+
 /// The value of a parameter; if it is given more than once, all its values.
 fn values(hello: &Hello, name: &str) -> String {
-    let values: Vec<&str> =
-        hello.parameters.iter().filter(|(other, _)| other == name).map(|(_, value)| &value[..]).collect();
+    let all = hello.parameters.iter().filter(|(other, value)| other == name && !value.is_empty());
+    let values: Vec<&str> = all.map(|(_, value)| &value[..]).collect();
     if values.is_empty() { "nothing".into() } else { values.join(" and ") }
 }
 
@@ -250,6 +264,27 @@ mod tests {
         assert_eq!(fields(&differences), ["protocol", "program digest", "party (must differ)"]);
         let text = NetError::Incompatible { differences }.to_string();
         assert!(text.contains("protocol: ours yao, theirs gmw; program digest: ours 0707"), "{text}");
+    }
+
+    #[test]
+    fn parameters_of_another_protocol_are_not_compared() {
+        let theirs = Hello { protocol: "gmw".into(), ..hello(1).with("form", "2012") };
+        assert_eq!(fields(&agree(&hello(0), &theirs)), ["protocol"]);
+    }
+
+    #[test]
+    fn who_prepares_and_who_runs_differ_in_that_alone() {
+        let theirs = Hello { program_digest: [0; 32], ..hello(1).with(STEP, "prepare").with("count", 3) };
+        let differences = agree(&hello(0), &theirs);
+        let [difference] = &differences[..] else { panic!("{differences:?}") };
+        assert_eq!(difference.to_string(), "step: ours run, theirs prepare");
+        assert_eq!(agree(&hello(0).with(STEP, "prepare"), &hello(1).with(STEP, "prepare")), []);
+    }
+
+    #[test]
+    fn an_empty_value_is_shown_as_nothing() {
+        let differences = agree(&hello(0).with("keep", "first"), &hello(1).with("keep", ""));
+        assert_eq!(differences[0].to_string(), "keep: ours first, theirs nothing");
     }
 
     #[test]

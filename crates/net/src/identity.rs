@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rand_core::CryptoRng;
 use rcgen::{CertificateParams, DistinguishedName, KeyPair, SerialNumber, date_time_ymd};
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::server::ParsedCertificate;
 use zeroize::Zeroizing;
@@ -81,7 +81,10 @@ impl IdentityError {
             }
             IdentityError::Missing { .. } => Some("make one with `garblet keygen`".into()),
             IdentityError::Exposed { path, .. } => Some(format!("chmod 600 {}", path.display())),
-            IdentityError::Malformed { .. } | IdentityError::Io { .. } => None,
+            IdentityError::Malformed { .. } => {
+                Some("name the file that `garblet keygen` wrote; if it is lost, make another and tell peers".into())
+            }
+            IdentityError::Io { .. } => None,
         }
     }
 }
@@ -139,7 +142,7 @@ impl Identity {
             return Err(malformed(format!("{} bytes", metadata.len())));
         }
         let pem = Zeroizing::new(fs::read(path).map_err(failed)?);
-        let pkcs8 = PrivatePkcs8KeyDer::from_pem_slice(&pem).map_err(|error| malformed(error.to_string()))?;
+        let pkcs8 = PrivatePkcs8KeyDer::from_pem_slice(&pem).map_err(|error| malformed(no_key(&error).into()))?;
         Identity::from_pkcs8(Zeroizing::new(pkcs8.secret_pkcs8_der().to_vec())).map_err(malformed)
     }
 
@@ -176,6 +179,16 @@ impl Identity {
 
     pub(crate) fn certificate(&self) -> CertificateDer<'static> {
         self.certificate.clone()
+    }
+}
+
+/// Why a text holds no key. Nothing of the text itself is told: it may be most of a key.
+fn no_key(error: &pem::Error) -> &'static str {
+    match error {
+        pem::Error::MissingSectionEnd { .. } => "a file without its end",
+        pem::Error::IllegalSectionStart { .. } => "a file with a damaged first line",
+        pem::Error::Base64Decode(_) => "a file with damaged letters",
+        _ => "a file without a private key",
     }
 }
 
@@ -253,11 +266,19 @@ mod tests {
             Identity::load(&path).err().expect("no identity")
         };
         let other = KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("a key").serialize_pem();
-        for (name, content) in
-            [("empty", &b""[..]), ("text", b"hello"), ("large", &[b'x'; 20_000]), ("other", other.as_bytes())]
-        {
+        let key = identity(1).key_pair().expect("a key").serialize_pem();
+        for (name, content, got) in [
+            ("empty", &b""[..], "a file without a private key"),
+            ("text", b"hello", "a file without a private key"),
+            ("large", &[b'x'; 20_000], "20000 bytes"),
+            ("other", other.as_bytes(), "another kind of key"),
+            ("cut", &key.as_bytes()[..60], "a file without its end"),
+            ("spoilt", key.replacen("MC4C", "M?4C", 1).as_bytes(), "a file with damaged letters"),
+            ("headless", key.replacen("KEY-----", "KEY", 1).as_bytes(), "a file with a damaged first line"),
+        ] {
             let error = load(name, content);
             assert!(matches!(error, IdentityError::Malformed { .. }), "{name}: {error}");
+            assert!(error.to_string().ends_with(&format!(", got {got}")), "{name}: {error}");
         }
         let error = Identity::load(&folder.path().join("none")).err().expect("missing");
         assert!(matches!(error, IdentityError::Missing { .. }), "{error}");

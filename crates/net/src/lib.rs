@@ -35,7 +35,7 @@ pub use channel::{Channel, DEFAULT_TIMEOUT, Traffic};
 pub use connect::{Listener, Options, connect};
 pub use error::NetError;
 pub use fingerprint::{Fingerprint, FingerprintError};
-pub use hello::{Difference, Hello, WIRE_VERSION, agree};
+pub use hello::{Difference, Hello, STEP, WIRE_VERSION, agree};
 pub use identity::{Identity, IdentityError};
 pub use link::{LinkError, SimulatedLink};
 pub use memory::memory_pair;

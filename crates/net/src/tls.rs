@@ -25,6 +25,9 @@ use crate::identity::{Identity, fingerprint_of};
 
 const DOING: &str = "for the TLS handshake";
 
+/// What is malformed if the peer does not speak TLS as we do.
+pub(crate) const HANDSHAKE: &str = "TLS handshake";
+
 /// What the accepting side says once it has accepted the other's identity. In TLS 1.3 the connecting side would learn
 /// of a refusal only with the first data.
 const WELCOME: u8 = 0xA5;
@@ -113,9 +116,12 @@ impl Tls {
                 NetError::IdentityRejected { ours: self.identity.fingerprint() }
             }
             Some(error) => NetError::Malformed {
-                what: "TLS handshake".into(),
+                what: HANDSHAKE.into(),
                 expected: "TLS 1.3 with an identity, as both sides have to use".into(),
-                got: error.to_string(),
+                got: match error {
+                    rustls::Error::InvalidMessage(_) => "bytes that are no TLS".into(),
+                    other => other.to_string(),
+                },
             },
             None => NetError::from_io(source, DOING),
         }

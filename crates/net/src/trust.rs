@@ -108,6 +108,11 @@ impl TrustStore {
         Ok(TrustStore { path: path.into(), peers })
     }
 
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The trusted peers, by name.
     pub fn peers(&self) -> &BTreeMap<String, Fingerprint> {
         &self.peers

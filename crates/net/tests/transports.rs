@@ -158,9 +158,14 @@ async fn one_of_several_trusted_peers_may_come() {
 
 /// What the two sides say to the first data, when one uses TLS and the other does not.
 async fn mixed(accepting: Options, connecting: Options) -> (String, String) {
-    let greet = async |end: Result<Channel, NetError>| match end {
-        Ok(mut channel) => conversation(&mut channel, 0).await.expect_err("a mismatch").to_string(),
-        Err(error) => error.to_string(),
+    let greet = async |end: Result<Channel, NetError>| {
+        let error = match end {
+            Ok(mut channel) => conversation(&mut channel, 0).await.expect_err("a mismatch"),
+            Err(error) => error,
+        };
+        let hint = error.hint().unwrap_or_default();
+        assert!(hint.contains("let both sides use TLS, or neither"), "{error}: {hint}");
+        error.to_string()
     };
     let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.address().to_string();
@@ -176,6 +181,7 @@ async fn tls_against_plain_is_explained() {
     assert!(connecting.contains("TLS"), "{connecting}");
     let (accepting, connecting) = mixed(trusting(1, &[2]), plain()).await;
     assert!(accepting.contains("malformed TLS handshake"), "{accepting}");
+    assert!(accepting.ends_with("got bytes that are no TLS"), "{accepting}");
     assert!(connecting.contains("the peer uses TLS, this side does not"), "{connecting}");
 }
 

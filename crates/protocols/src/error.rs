@@ -131,11 +131,42 @@ impl Accuses for ProtocolError {
 }
 
 impl ProtocolError {
+    /// The failure of the channel that this is, whatever was being sent over it; none for all other errors.
+    pub fn net(&self) -> Option<&NetError> {
+        match self {
+            ProtocolError::Net(error)
+            | ProtocolError::Ot(OtError::Net(error))
+            | ProtocolError::Commit(CommitError::Net(error) | CommitError::Ot(OtError::Net(error))) => Some(error),
+            _ => None,
+        }
+    }
+
     /// Whom the others of a mesh are told this is over; none if it is this party itself, or no peer's in particular.
     pub fn blame(&self) -> Option<Blame> {
         match self {
             ProtocolError::Peer { party, source } => source.accuses(party.0),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_channel_that_fails_is_told_as_such_whatever_was_sent_over_it() {
+        let closed = || NetError::PeerClosed { doing: "for bits".into() };
+        let ot = || OtError::Net(closed());
+        for error in [
+            ProtocolError::Net(closed()),
+            ProtocolError::Ot(ot()),
+            ProtocolError::Commit(CommitError::Net(closed())),
+            ProtocolError::Commit(CommitError::Ot(ot())),
+        ] {
+            assert!(matches!(error.net(), Some(NetError::PeerClosed { .. })), "{error:?}");
+        }
+        assert!(ProtocolError::Commit(CommitError::Inconsistent).net().is_none());
+        assert!(ProtocolError::WorkerLost.net().is_none());
     }
 }

@@ -72,8 +72,8 @@ impl LibraryError {
     /// The error for a name that no member has.
     pub(super) fn unknown(name: &str) -> Self {
         let known: Vec<&'static str> = super::list().map(|m| m.name).collect();
-        // Only names of a usual length are compared, so that a long text costs nothing.
-        let comparable = if name.len() <= 64 { &known[..] } else { &[] };
+        // Only names of a usual length are compared, so that a long text costs nothing. None at all asks for all.
+        let comparable = if (1..=64).contains(&name.len()) { &known[..] } else { &[] };
         let mut near: Vec<(usize, &'static str)> =
             comparable.iter().map(|k| (unlikeness(name, k), *k)).filter(|(d, _)| *d <= 3).collect();
         near.sort_by_key(|&(distance, _)| distance);
@@ -109,6 +109,13 @@ fn advice(near: &[&str], known: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_name_at_all_gets_the_list_of_all() {
+        let text = LibraryError::unknown("").to_string();
+        assert!(text.starts_with("no library circuit ``, there are `aes128`, "), "{text}");
+        assert!(LibraryError::unknown("ad").to_string().contains("did you mean `add`"));
+    }
 
     #[test]
     fn likeness() {

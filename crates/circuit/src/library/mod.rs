@@ -98,6 +98,11 @@ pub fn component(name: &str) -> Result<Component, LibraryError> {
     member.component(&parameters)
 }
 
+/// Whether the library has a member of that name, with or without parameters and [`PREFIX`].
+pub(crate) fn has(name: &str) -> bool {
+    resolve(name).is_ok()
+}
+
 fn resolve(text: &str) -> Result<(&'static Member, Vec<u32>), LibraryError> {
     let (name, parameters) = split(text)?;
     let member = list().find(|m| m.name == name).ok_or_else(|| LibraryError::unknown(name))?;

@@ -1,6 +1,6 @@
 //! An array from a CSV file: a row for each element.
 
-use csv::{Reader, ReaderBuilder, StringRecord};
+use csv::{ErrorKind, Reader, ReaderBuilder, StringRecord};
 
 use crate::{
     bits::Bits,
@@ -53,7 +53,7 @@ pub fn read_csv(port: &Port, file: &str, text: &str) -> Result<Bits, Diagnostics
     if rows != u64::from(*count) {
         let got = if rows > u64::from(*count) { format!("more than {count}") } else { rows.to_string() };
         let message = format!("input `{}` is {}, expected {count} rows, got {got}", port.name, port.ty);
-        return Err(Diagnostic::new(file, message).into());
+        return Err(Diagnostic::new(file, message).hint("the first line, which names the columns, is no row").into());
     }
     Ok(bits)
 }
@@ -62,7 +62,7 @@ pub fn read_csv(port: &Port, file: &str, text: &str) -> Result<Bits, Diagnostics
 fn cell(text: &str, ty: &Type) -> Result<Bits, Diagnostic> {
     let is_json = match ty {
         Type::Array(..) | Type::Record(_) | Type::Bytes(_) | Type::Enum(_) => text.starts_with(['[', '{', '"']),
-        _ => !text.starts_with("0x"),
+        _ => serde_json::from_str::<serde_json::Value>(text).is_ok(),
     };
     if text.is_empty() && ty.width() > 0 {
         return Err(Diagnostic::new("", format!("expected {ty}, got an empty cell")));
@@ -135,7 +135,16 @@ impl Table<'_> {
     }
 
     fn malformed(&self, error: &csv::Error) -> Diagnostic {
-        Diagnostic::new(self.file, format!("is no CSV: {error}"))
+        match error.kind() {
+            ErrorKind::UnequalLengths { pos: Some(position), expected_len, len } => {
+                let number = position.line().max(1);
+                let line = self.text.lines().nth(number as usize - 1).unwrap_or_default();
+                Diagnostic::new(self.file, format!("expected {expected_len} cells, got {len}"))
+                    .at(Place::in_line(number, line, 0..line.len()))
+                    .hint("every line has as many cells as the first one, which names the columns")
+            }
+            _ => Diagnostic::new(self.file, format!("is no CSV: {error}")),
+        }
     }
 }
 
@@ -213,7 +222,7 @@ mod tests {
                 "age,balance,code,kind\n12,1,,Guest\n",
                 "people.csv:2:6: field `code`: expected [u8; 2], got an empty cell",
             ),
-            ("age,balance,code,kind\n12,1\n", "people.csv: is no CSV: "),
+            ("age,balance,code,kind\n12,1\n", "people.csv:2:1: expected 4 cells, got 2"),
         ] {
             let error = read(1, text).unwrap_err();
             let expected = expected.replace("TYPE", &people(1).ty.to_string());

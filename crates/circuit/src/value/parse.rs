@@ -87,7 +87,11 @@ impl Reader<'_> {
                 let names: Vec<String> = fields.iter().map(|(name, ty)| format!("\"{name}\": {ty}")).collect();
                 error.hint(format!("write an object {{{}}}", names.join(", ")))
             }
-            _ => error,
+            Type::Array(element, count) => error.hint(format!("write an array of {count} times {element}")),
+            Type::Bool => error.hint("write true or false"),
+            Type::Bits(_) | Type::Unsigned(_) | Type::Signed(_) => {
+                error.hint(format!("write a number, or {{\"bits\": \"..\"}} with {} wires in order", ty.width()))
+            }
         }
     }
 
@@ -148,7 +152,11 @@ impl Reader<'_> {
             _ => (width / 4, text.chars().count() as u64, "hex digits"),
         };
         if expected != got {
-            return Err(error(format!("expected {ty}, that is {expected} {unit}, got {got}")));
+            let error = error(format!("expected {ty}, that is {expected} {unit}, got {got}"));
+            return Err(match text.starts_with("0x") {
+                true => error.hint("a number in hexadecimal, \"0x..\", stands without {\"hex\": ..}"),
+                false => error,
+            });
         }
         match key {
             "bits" => text.parse().map(Some).map_err(|e: crate::bits::NotBits| error(e.to_string())),

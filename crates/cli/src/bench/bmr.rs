@@ -15,7 +15,7 @@ use garblet_net::{DEFAULT_TIMEOUT, SimulatedLink};
 use serde::Serialize;
 
 use crate::{
-    args::{Param, ProgramArgs},
+    args::{Param, ProgramArgs, at_least_one},
     failure::Failure,
     inputs::PartyInputs,
     local::{Local, Outcome},
@@ -96,7 +96,7 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with_all = ["only", "protocol"])]
     ladder: bool,
     /// Runs, of which the median is reported
-    #[arg(long, default_value = "1")]
+    #[arg(long, value_parser = at_least_one::<NonZeroUsize>, default_value = "1")]
     repeat: NonZeroUsize,
     /// Print one JSON object on standard output
     #[arg(long)]
@@ -140,7 +140,7 @@ struct Measured {
 /// Runs the benchmark.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let wanted = |(function, contender): &(&'static str, &Contender)| {
-        options.only.as_ref().is_none_or(|only| function.contains(only))
+        options.only.as_ref().is_none_or(|only| function.contains(&only.to_lowercase()))
             && options.protocol.as_ref().is_none_or(|only| only == contender.protocol)
     };
     let all: Vec<(&'static str, &Contender)> = match options.ladder {
@@ -150,6 +150,10 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
             FUNCTIONS.into_iter().flat_map(with_all).filter(wanted).collect()
         }
     };
+    if !all.iter().any(|(_, contender)| options.parties.iter().any(|parties| contender.has(*parties))) {
+        return Err(Failure::call("no function and protocol is left for these parties, --only and --protocol")
+            .hint(format!("the functions are {}; the protocols are gmw and those of bmr", FUNCTIONS.join(", "))));
+    }
     let mut rows = Vec::new();
     for &parties in &options.parties {
         for (function, contender) in all.iter().filter(|(_, contender)| contender.has(parties)) {

@@ -13,6 +13,7 @@ use garblet_net::SimulatedLink;
 use serde::Serialize;
 
 use crate::{
+    args::at_least_one,
     failure::Failure,
     output::{bytes, print, print_json, seconds, table},
 };
@@ -25,7 +26,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "LATENCY,RATE")]
     link: Option<SimulatedLink>,
     /// Runs of each function with each way of linking, of which the median is reported
-    #[arg(long, default_value = "3")]
+    #[arg(long, value_parser = at_least_one::<std::num::NonZeroU32>, default_value = "3")]
     repeat: std::num::NonZeroU32,
     /// Only functions whose name begins so
     #[arg(long, value_name = "NAME")]
@@ -98,6 +99,11 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 fn measure(options: &Options) -> Result<Report, Failure> {
     let wanted = |e: &Experiment| options.only.as_deref().is_none_or(|only| e.name.starts_with(only));
     let all: Vec<Experiment> = experiments::all()?.into_iter().filter(wanted).collect();
+    if let (Some(only), true) = (&options.only, all.is_empty()) {
+        let names: Vec<String> = experiments::all()?.into_iter().map(|experiment| experiment.name.into()).collect();
+        return Err(Failure::call(format!("--only {only}: no function begins so"))
+            .hint(format!("there are {}", names.join(", "))));
+    }
     let measured = parties::run_all(&all, options.link, options.scheme, options.repeat.get())?;
     let mut rows = Vec::new();
     for (experiment, runs) in all.iter().zip(&measured.runs) {

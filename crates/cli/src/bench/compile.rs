@@ -14,7 +14,7 @@ use garblet_lang::{Constants, Language};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::{failure::Failure, output, report::peak_rss_bytes};
+use crate::{args::at_least_one, failure::Failure, output, report::peak_rss_bytes};
 
 /// The sources, each with its sizes.
 const SOURCES: [Source; 2] = [
@@ -40,7 +40,7 @@ struct Source {
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Times that each program is compiled, of which the fastest is reported
-    #[arg(long, default_value = "3")]
+    #[arg(long, value_parser = at_least_one::<std::num::NonZeroU32>, default_value = "3")]
     repeat: std::num::NonZeroU32,
     /// Only sizes up to this one
     #[arg(long, value_name = "SIZE")]
@@ -86,6 +86,10 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
             let nanoseconds_per_instance = rows.last().and_then(|before| per_instance(before, &row));
             rows.push(Row { nanoseconds_per_instance, ..row });
         }
+    }
+    if let (Some(most), true) = (options.up_to, rows.is_empty()) {
+        return Err(Failure::call(format!("--up-to {most}: every source is larger"))
+            .hint("leave it out, or give 100 for the two smallest"));
     }
     if let Some(path) = &options.svg {
         std::fs::write(path, plot::svg(&rows)).map_err(|e| Failure::unwritable(path, &e))?;

@@ -182,6 +182,11 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     for number in (1..=2).filter(|number| options.example.is_none_or(|only| only == *number)) {
         rows.extend(options.rows(&Example::new(number)?)?);
     }
+    if rows.is_empty() {
+        let names: Vec<&str> = Method::ALL.iter().map(|method| method.name()).chain([DEFAULT, BARE]).collect();
+        return Err(Failure::call("no method is left for this --method and --adversary")
+            .hint(format!("the methods are {}", names.join(", "))));
+    }
     if options.insecure_as_published {
         eprintln!(
             "warning: keys are derived as published; equal labels cancel, and the evaluator can learn every input"

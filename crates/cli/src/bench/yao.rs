@@ -14,7 +14,7 @@ use garblet_circuit::{Bits, InputId, Program, evaluate};
 use serde::Serialize;
 
 use crate::{
-    args::ProgramArgs,
+    args::{ProgramArgs, at_least_one},
     bench::{aes_chains::Chains, garbling},
     failure::Failure,
     inputs::PartyInputs,
@@ -40,10 +40,10 @@ pub(crate) struct Options {
     #[command(flatten)]
     chains: Chains,
     /// Runs, of which the median is reported
-    #[arg(long, default_value = "3")]
+    #[arg(long, value_parser = at_least_one::<std::num::NonZeroUsize>, default_value = "3")]
     repeat: std::num::NonZeroUsize,
     /// Cold starts of one AES-128, of which the median is reported
-    #[arg(long, default_value = "11")]
+    #[arg(long, value_parser = at_least_one::<std::num::NonZeroUsize>, default_value = "11")]
     cold_starts: std::num::NonZeroUsize,
     /// Print one JSON object on standard output
     #[arg(long)]

@@ -75,8 +75,12 @@ fn inputs_of_another_party_or_of_nobody() {
 
 #[test]
 fn names_that_nothing_has() {
-    garblet(&["eval", "nosuch.txt"])
-        .fails(2, "error: cannot be read: No such file or directory (os error 2)\n --> nosuch.txt\n");
+    garblet(&["eval", "nosuch.txt"]).fails(2, "error: cannot be read: No such file or directory\n --> nosuch.txt\n");
+    garblet(&["eval", "millionaires(8)"]).fails(
+        2,
+        "error: cannot be read: No such file or directory\n --> millionaires(8)\n\
+         hint: circuits of the library begin so: lib:millionaires(8)\n",
+    );
     garblet(&["eval", "lib:aes12"]).fails(
         2,
         "error: no library circuit `aes12`, did you mean `aes128` or `aes128-expanded` or `aes128-chain` or `aes128-chains`?\n --> lib:aes12\n",
@@ -102,6 +106,81 @@ fn names_that_nothing_has() {
     local(&["--owner", "in1=7"]).fails(2, "error: --owner: the program has no input `in1`\nhint: it has key, block\n");
     local(&["--input", "5=a.json"]).fails(2, "error: --input 5=a.json: there are 2 parties, 0 to 1\n");
     local(&["--input", "0=missing.json"]).fails(2, "error: missing.json: cannot be read: no such file or directory\n");
+}
+
+/// The object that a failure is with `--json`, beside its message on standard error.
+fn json_failure(arguments: &[&str], status: i32) -> serde_json::Value {
+    let ran = garblet(&[arguments, &["--json"]].concat());
+    assert_eq!(ran.status, Some(status), "{}", ran.stderr);
+    let mut object: serde_json::Value = serde_json::from_str(&ran.stdout).expect("one JSON object");
+    let error = object["error"].take();
+    assert_eq!(error["status"], status);
+    let message = error["message"].as_str().expect("a message");
+    assert!(ran.stderr.starts_with(&format!("error: {message}\n")), "{}", ran.stderr);
+    error
+}
+
+#[test]
+fn with_json_a_failure_is_one_object_too() {
+    let error = json_failure(&["local", "lib:aes128", "--owner", "in1=7"], 2);
+    assert_eq!(error["message"], "--owner: the program has no input `in1`");
+    assert_eq!(error["hint"], "it has key, block");
+    assert!(json_failure(&["local", "lib:aes128", "--param", "ot-k=3"], 2)["hint"].is_null());
+    let ran = garblet(&["keygen", "a", "b", "--json"]);
+    assert!(ran.stdout.contains("unexpected argument 'b' found"), "{}", ran.stdout);
+    let ran = garblet(&["eval", "--json"]);
+    assert!(ran.stdout.contains("the following required arguments were not provided: <PROGRAM>"), "{}", ran.stdout);
+    let folder = Folder::new("json-failure");
+    let source = folder.file("div.garble.rs", "pub fn main(a: u8, b: u8) -> u8 { a / b }");
+    let inputs = [("a", "{\"a\": 1}"), ("b", "{\"b\": 0}")].map(|(name, text)| folder.file(name, text));
+    let inputs = [format!("0={}", inputs[0]), format!("1={}", inputs[1])];
+    let error = json_failure(&["local", &source, "--input", &inputs[0], "--input", &inputs[1]], 1);
+    assert!(error["message"].as_str().is_some_and(|text| text.ends_with("division by zero")), "{error}");
+}
+
+#[test]
+fn numbers_that_have_to_be_at_least_one() {
+    for arguments in [&["local", "lib:aes128", "--repeat", "0"][..], &["bench", "yao", "--cold-starts", "x"]] {
+        let ran = garblet(arguments);
+        assert_eq!(ran.status, Some(2));
+        assert!(ran.stderr.contains("': expected a number from 1 on\n"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn benchmarks_of_nothing_say_what_there_is() {
+    for (arguments, hint) in [
+        (["bmr", "--only", "zzz"], "hint: the functions are lib:aes128, "),
+        (["bmr", "--parties", "1"], "hint: the functions are lib:aes128, "),
+        (["compgc", "--only", "zzz"], "hint: there are AES"),
+        (["pssw", "--method", "zzz"], "hint: the methods are base, "),
+        (["compile", "--up-to", "1"], "hint: leave it out"),
+    ] {
+        let ran = garblet(&[&["bench"], &arguments[..]].concat());
+        assert_eq!((ran.status, &ran.stdout[..]), (Some(2), ""), "{}", ran.stderr);
+        assert!(ran.stderr.contains(hint), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn mistakes_are_told_before_a_peer_is_waited_for() {
+    let folder = Folder::new("before-the-peer");
+    let store = ["--store", &folder.path("store"), "--store-key", &folder.path("key")];
+    let way = ["--party", "0", "--insecure-plain-tcp", "--listen", "127.0.0.1:0", "--timeout", "1s"];
+    let no_library = folder.file("library.toml", "component = 3\n");
+    for command in [&["prepare", &no_library][..], &["serve", &no_library]] {
+        let ran = garblet(&[command, &store, &way].concat());
+        assert_eq!(ran.status, Some(2), "{}", ran.stderr);
+        assert!(ran.stderr.contains("library.toml:1") && !ran.stderr.contains("listening"), "{}", ran.stderr);
+    }
+    garblet(&[&["serve", "lib:aes128", "--protocol", "bmr"], &store[..], &way].concat()).fails(
+        2,
+        "error: --protocol bmr: two parties can serve each other, several cannot\n\
+         hint: several fill their stores with garblet prepare PROGRAM --peers FILE\n",
+    );
+    let read = ["run", "lib:add(4)", "--protocol", "lego", "--read", "c=kept"];
+    garblet(&[&read, &store[..], &way].concat())
+        .fails(2, "error: --read: the program has no input `c`\nhint: it has a, b\n");
 }
 
 #[test]

@@ -34,6 +34,12 @@ fn peers_that_disagree_both_say_on_what() {
     both_name(&GARBLER, &other_program, "program digest: ours ", "program digest: ours ");
     both_name(&GARBLER, &GARBLER, "party (must differ): ours 0, theirs 0", "party (must differ): ours 0, theirs 0");
     both_name(
+        &GARBLER,
+        &[&EVALUATOR[..], &["--protocol", "covert"]].concat(),
+        "protocol: ours yao, theirs covert\n",
+        "protocol: ours covert, theirs yao\n",
+    );
+    both_name(
         &[&GARBLER[..], &["--param", "scheme=grr3"]].concat(),
         &[&EVALUATOR[..], &["--param", "build=ahead"]].concat(),
         "build: ours stream, theirs ahead; scheme: ours grr3, theirs half-gates",

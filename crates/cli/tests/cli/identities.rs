@@ -136,6 +136,14 @@ fn an_identity_is_never_overwritten_and_must_be_private() {
 }
 
 #[test]
+fn a_key_that_cannot_be_written_is_no_wrong_call() {
+    let folder = Folder::new("unwritable-key");
+    let ran = garblet(&["keygen", &folder.path(&"x".repeat(300))]);
+    assert_eq!((ran.status, &ran.stdout[..]), (Some(1), ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot write") && !ran.stderr.contains("os error"), "{}", ran.stderr);
+}
+
+#[test]
 fn without_a_configuration_folder_files_have_to_be_named() {
     let ran =
         command(&["keygen"]).env_remove("HOME").env_remove("XDG_CONFIG_HOME").spawn().expect("the command starts");

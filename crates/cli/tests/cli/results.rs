@@ -80,6 +80,24 @@ fn a_plan_is_shown_by_protocol_or_by_phase() {
 }
 
 #[test]
+fn a_plan_that_no_protocol_fits_says_so() {
+    let ran = garblet(&["plan", "lib:aes128", "--parties", "300"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("\n\nno protocol does that\nleft out: "), "{}", ran.stdout);
+}
+
+#[test]
+fn the_report_says_that_checks_were_off() {
+    let folder = Folder::new("checks-off");
+    let source = folder.file("sum.garble.rs", "pub fn main(a: u8, b: u8) -> u8 { a + b }");
+    let inputs = ["a", "b"].map(|name| folder.file(name, &format!("{{\"{name}\": 200}}")));
+    let inputs = [format!("0={}", inputs[0]), format!("1={}", inputs[1])];
+    let ran = garblet(&["local", &source, "--panics", "off", "--input", &inputs[0], "--input", &inputs[1]]);
+    assert_eq!((ran.status, &ran.stdout[..]), (Some(0), "out0 = 144\n"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("checks were off: what overflows wraps around"), "{}", ran.stderr);
+}
+
+#[test]
 fn what_one_party_sends_the_other_receives() {
     for build in ["build=stream", "build=ahead"] {
         let run = local(&["--param", build]);
