@@ -7,6 +7,7 @@ use garblet_commit::Code;
 use garblet_garble::GarblingConfig;
 use garblet_ot::Width;
 use garblet_primitives::Block;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::{
     CONSTRUCTOR, EVALUATOR, NAME, PAST,
@@ -386,20 +387,22 @@ impl Plan {
     /// *Shape*: `kept` by the input's number.
     ///
     /// *Errors*: an input that is read and has no wires, or wires of another width.
-    pub(super) fn all_inputs<W: Copy>(
+    pub(super) fn all_inputs<W: Copy + Zeroize>(
         &self,
         prepared: &[W],
-        kept: &BTreeMap<usize, Vec<W>>,
-    ) -> Result<Vec<W>, ProtocolError> {
+        kept: &BTreeMap<usize, Zeroizing<Vec<W>>>,
+    ) -> Result<Zeroizing<Vec<W>>, ProtocolError> {
         let mut prepared = prepared.iter();
-        let mut all = Vec::new();
+        // Room for all, so that none is left behind where it was before.
+        let bits = self.program.inputs().iter().map(|input| input.port.width() as usize).sum();
+        let mut all = Zeroizing::new(Vec::with_capacity(bits));
         for (number, input) in self.program.inputs().iter().enumerate() {
             let width = input.port.width() as usize;
             if input.owner != PAST {
                 all.extend(prepared.by_ref().take(width));
                 continue;
             }
-            let wires = kept.get(&number).map_or(&[][..], Vec::as_slice);
+            let wires = kept.get(&number).map_or(&[][..], |wires| wires);
             if wires.len() != width {
                 let what = format!("`{}`, which is read", input.port.name);
                 let [expected, got] = [width, wires.len()].map(|bits| format!("{bits} bits"));

@@ -3,7 +3,7 @@
 use std::ops::BitXor;
 
 use garblet_circuit::{InstanceId, OutputWire, Schedule, Walk};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::{EVALUATOR, layout::Soldering, plan::Plan};
 
@@ -74,8 +74,8 @@ impl<'p, W: Copy + Default + Zeroize + BitXor<Output = W>> Wiring<'p, W> {
     }
 
     /// The values of all output bits, when no instance is left.
-    pub(super) fn into_outputs(self) -> Vec<W> {
-        self.walk.into_outputs().iter().flatten().copied().collect()
+    pub(super) fn into_outputs(self) -> Zeroizing<Vec<W>> {
+        Zeroizing::new(Zeroizing::new(self.walk.into_outputs()).concat())
     }
 }
 

@@ -41,7 +41,7 @@ pub struct Constructor<C = Honest> {
     secrets: Secrets,
     commitments: CommitSender,
     delta_ot: delta_ot::Constructor,
-    delta: Committed,
+    delta: Zeroizing<Committed>,
     components: Components,
     /// Numbers of the next gate and the next authenticator.
     next_numbers: [u64; 2],
@@ -55,15 +55,15 @@ pub struct ConstructorPrepared {
     plan: Arc<Plan>,
     wires: Wires<Committed>,
     /// The wires of inputs that are read, by the input's number.
-    kept: BTreeMap<usize, Vec<Committed>>,
+    kept: BTreeMap<usize, Zeroizing<Vec<Committed>>>,
     /// The wires of all inputs, once the function is known.
-    inputs: Vec<Committed>,
+    inputs: Zeroizing<Vec<Committed>>,
     /// The gates that are to be taken from the store lot by lot.
     unread: Option<Unread>,
     /// The pieces that were taken from a store.
     taken: Names,
     /// The zero keys of all outputs, once the function is known.
-    outputs: Vec<Committed>,
+    outputs: Zeroizing<Vec<Committed>>,
 }
 
 impl ConstructorPrepared {
@@ -71,7 +71,7 @@ impl ConstructorPrepared {
     ///
     /// *Errors*: no such output.
     pub fn read(&mut self, input: usize, kept: &ConstructorKept, output: Option<&str>) -> Result<(), ProtocolError> {
-        self.kept.insert(input, kept.output(output)?.to_vec());
+        self.kept.insert(input, Zeroizing::new(kept.output(output)?.to_vec()));
         Ok(())
     }
 
@@ -138,7 +138,7 @@ impl<C: Conduct<Step>> Constructor<C> {
 
     fn begin(secrets: Secrets, config: Config, conduct: C) -> Result<Self, ProtocolError> {
         let (commitments, delta_ot) = secrets.constructor(config)?;
-        let delta = Committed::read(&secrets.delta);
+        let delta = Zeroizing::new(Committed::read(&secrets.delta));
         let (components, next_numbers) = (Components::new(secrets.hashes()), [secrets.first_number(); 2]);
         Ok(Constructor {
             conduct,
@@ -157,8 +157,8 @@ impl<C: Conduct<Step>> Constructor<C> {
     async fn commit_to_delta(&mut self, session: &mut Session) -> Result<(), ProtocolError> {
         let mut delta = Zeroizing::new([self.delta_ot.delta().block()]);
         self.conduct.touch(Step::Delta, 0, bytemuck::cast_slice_mut(&mut delta[..]));
-        self.delta = self.commitments.commit_to(session.channel(), &delta[..]).await?[0];
-        Storable::append(&self.delta, self.config.code, &mut self.secrets.delta);
+        self.delta = Zeroizing::new(self.commitments.commit_to(session.channel(), &delta[..]).await?[0]);
+        Storable::append(&*self.delta, self.config.code, &mut self.secrets.delta);
         Ok(())
     }
 
@@ -187,7 +187,7 @@ impl<C: Conduct<Step>> Constructor<C> {
                 Drawn::in_memory(self.make(session, &order, &mut InMemory).await?)
             }
         };
-        let (kept, inputs, outputs) = (BTreeMap::new(), Vec::new(), Vec::new());
+        let (kept, inputs, outputs) = (BTreeMap::new(), Zeroizing::default(), Zeroizing::default());
         Ok(ConstructorPrepared { plan, wires, kept, inputs, unread: gates, taken: names, outputs })
     }
 
@@ -225,7 +225,7 @@ impl<C: Conduct<Step>> Constructor<C> {
         session.enter(Phase::Build);
         let plan = prepared.plan.clone();
         let inputs = plan.all_inputs(&prepared.wires.inputs, &prepared.kept)?;
-        let mut wiring = Wiring::new(&plan, &inputs, self.delta);
+        let mut wiring = Wiring::new(&plan, &inputs, *self.delta);
         let mut behind: Behind<Vec<Committed>> = Behind::new();
         let last = plan.lots().len() - 1;
         for (index, lot) in plan.lots().enumerate() {
@@ -314,7 +314,7 @@ impl<C: Conduct<Step>> Constructor<C> {
         let masked = receive_bits(session, interface::input_bits(plan.program(), EVALUATOR)).await?;
         send_blocks(session, &keys).await?;
         let chosen = opened.iter_mut().zip(masked.iter()).filter(|(_, e)| *e);
-        chosen.for_each(|(difference, _)| *difference = *difference ^ self.delta);
+        chosen.for_each(|(difference, _)| *difference = *difference ^ *self.delta);
         self.conduct.touch(Step::Openings, 0, bytemuck::cast_slice_mut(&mut opened));
         self.commitments.open(session.channel(), &opened).await?;
         self.receive_outputs(session, &plan, &prepared.outputs).await

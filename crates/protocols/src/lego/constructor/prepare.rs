@@ -127,7 +127,7 @@ impl<C: Conduct<Step>> Constructor<C> {
         session.channel().send_bytes(&told).await?;
         let mut seed = [Block::ZERO];
         receive_blocks(session, &mut seed).await?;
-        let mut combinations = leak::combinations(seed[0], self.delta, strings, masks);
+        let mut combinations = leak::combinations(seed[0], *self.delta, strings, masks);
         self.conduct.touch(Step::Combined, 0, bytemuck::cast_slice_mut(&mut combinations));
         Ok(self.commitments.open(session.channel(), &combinations).await?)
     }
@@ -147,7 +147,7 @@ impl<C: Conduct<Step>> Constructor<C> {
         if let Some(index) = right.zip(claimed).position(|(right, claimed)| !bool::from(right.ct_eq(&claimed))) {
             return Err(Cheating::new(Check::DeltaClaim, format!("OT {index}")).into());
         }
-        let opened = strings.iter().zip(bits.iter()).map(|(&string, bit)| key(self.delta, string, bit));
+        let opened = strings.iter().zip(bits.iter()).map(|(&string, bit)| key(*self.delta, string, bit));
         Ok(self.commitments.open_batch(session.channel(), &opened.collect::<Vec<_>>()).await?)
     }
 
@@ -169,13 +169,13 @@ impl<C: Conduct<Step>> Constructor<C> {
             let mut opened = Vec::new();
             for &gate in gates {
                 match challenge.gates.toss() {
-                    Some(bits) => opened.extend(gate_keys(self.delta, gate, bits)),
+                    Some(bits) => opened.extend(gate_keys(*self.delta, gate, bits)),
                     None => unchecked.gates.put(&gate)?,
                 }
             }
             for &authenticator in authenticators {
                 match challenge.authenticators.toss() {
-                    Some([bit]) => opened.push(key(self.delta, authenticator, bit)),
+                    Some([bit]) => opened.push(key(*self.delta, authenticator, bit)),
                     None => unchecked.authenticators.put(&[authenticator])?,
                 }
             }

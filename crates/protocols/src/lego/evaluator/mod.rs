@@ -46,7 +46,7 @@ pub struct Evaluator<C = Honest> {
     secrets: Secrets,
     commitments: CommitReceiver,
     delta_ot: delta_ot::Evaluator,
-    delta: Watched,
+    delta: Zeroizing<Watched>,
     components: Arc<Components>,
     /// Numbers of the next gate and the next authenticator.
     next_numbers: [u64; 2],
@@ -62,7 +62,7 @@ pub struct EvaluatorPrepared {
     plan: Arc<Plan>,
     wires: Wires<Watched>,
     /// The wires of inputs that are read, by the input's number.
-    kept: BTreeMap<usize, Vec<Held>>,
+    kept: BTreeMap<usize, Zeroizing<Vec<Held>>>,
     pub(super) material: Material,
     transfers: Zeroizing<Vec<Transfer>>,
     /// Select bits of the masks.
@@ -85,7 +85,7 @@ impl EvaluatorPrepared {
     ///
     /// *Errors*: no such output.
     pub fn read(&mut self, input: usize, kept: &EvaluatorKept, output: Option<&str>) -> Result<(), ProtocolError> {
-        self.kept.insert(input, kept.output(output)?.to_vec());
+        self.kept.insert(input, Zeroizing::new(kept.output(output)?.to_vec()));
         Ok(())
     }
 
@@ -109,8 +109,8 @@ struct Built {
     /// What joins the constructor's inputs to the input buckets.
     joins: Vec<Block>,
     /// All input bits; those that are read have their keys.
-    inputs: Vec<Held>,
-    outputs: Vec<Watched>,
+    inputs: Zeroizing<Vec<Held>>,
+    outputs: Zeroizing<Vec<Watched>>,
 }
 
 impl Evaluator {
@@ -170,7 +170,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
 
     fn begin(secrets: Secrets, config: Config, conduct: C) -> Result<Self, ProtocolError> {
         let (commitments, delta_ot) = secrets.evaluator(config)?;
-        let delta = Watched::read(&secrets.delta);
+        let delta = Zeroizing::new(Watched::read(&secrets.delta));
         let (components, next_numbers) = (Arc::new(Components::new(secrets.hashes())), [secrets.first_number(); 2]);
         Ok(Evaluator {
             conduct,
@@ -189,8 +189,8 @@ impl<C: Conduct<Step>> Evaluator<C> {
 
     async fn receive_delta(&mut self, session: &mut Session) -> Result<(), ProtocolError> {
         let (channel, rng) = session.parts();
-        self.delta = self.commitments.commit_to(channel, rng, 1).await?[0];
-        Storable::append(&self.delta, self.config.code, &mut self.secrets.delta);
+        self.delta = Zeroizing::new(self.commitments.commit_to(channel, rng, 1).await?[0]);
+        Storable::append(&*self.delta, self.config.code, &mut self.secrets.delta);
         Ok(())
     }
 
@@ -271,10 +271,11 @@ impl<C: Conduct<Step>> Evaluator<C> {
     async fn solder(&mut self, session: &mut Session, prepared: &mut EvaluatorPrepared) -> Result<(), ProtocolError> {
         session.enter(Phase::Build);
         let plan = prepared.plan.clone();
-        let held: Vec<Held> = prepared.wires.inputs.iter().map(|&watched| Held { watched, key: Block::ZERO }).collect();
+        let held = prepared.wires.inputs.iter().map(|&watched| Held { watched, key: Block::ZERO });
+        let held: Zeroizing<Vec<Held>> = Zeroizing::new(held.collect());
         let held = plan.all_inputs(&held, &prepared.kept)?;
-        let inputs: Vec<Watched> = held.iter().map(|held| held.watched).collect();
-        let mut wiring = Wiring::new(&plan, &inputs, self.delta);
+        let inputs: Zeroizing<Vec<Watched>> = Zeroizing::new(held.iter().map(|held| held.watched).collect());
+        let mut wiring = Wiring::new(&plan, &inputs, *self.delta);
         let mut behind: Behind<(Range<usize>, Shown)> = Behind::new();
         let last = plan.lots().len() - 1;
         let mut joins = Vec::new();
@@ -384,7 +385,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let own_inputs = prepared.built.inputs.iter().zip(&owners).filter(|(_, owner)| **owner == EVALUATOR);
         let differences = own_inputs.zip(&prepared.wires.strings).zip(masked.iter());
         let differences = differences
-            .map(|(((held, _), &string), e)| held.watched ^ string ^ if e { self.delta } else { Watched::default() });
+            .map(|(((held, _), &string), e)| held.watched ^ string ^ if e { *self.delta } else { Watched::default() });
         let decoding = prepared.built.outputs.iter().zip(&prepared.wires.masks).zip(&told);
         let decoding = decoding.filter(|(_, told)| **told).map(|((&output, &mask), _)| output ^ mask);
         let watched: Vec<Watched> = differences.chain(decoding).collect();

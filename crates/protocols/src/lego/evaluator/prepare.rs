@@ -153,7 +153,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let told = receive_bits(session, strings.len() + masks.len()).await?;
         let seed = Block::random(session.rng());
         send_blocks(session, &[seed]).await?;
-        let combinations = leak::combinations(seed, self.delta, strings, masks);
+        let combinations = leak::combinations(seed, *self.delta, strings, masks);
         let opened = self.commitments.open(session.channel(), &combinations).await?;
         let bits: Vec<bool> = told.iter().collect();
         let (of_strings, of_masks) = bits.split_at(strings.len());
@@ -176,7 +176,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let mut claims = blocks.to_vec();
         self.conduct.touch(Step::Claims, 0, bytemuck::cast_slice_mut(&mut claims));
         send_blocks(session, &claims).await?;
-        let watched = strings.iter().zip(choices.iter()).map(|(&string, bit)| key(self.delta, string, bit));
+        let watched = strings.iter().zip(choices.iter()).map(|(&string, bit)| key(*self.delta, string, bit));
         let (channel, rng) = session.parts();
         let opened = self.commitments.open_batch(channel, rng, &watched.collect::<Vec<_>>()).await?;
         match opened.iter().zip(blocks).position(|(a, b)| !bool::from(a.ct_eq(b))) {
@@ -198,8 +198,8 @@ impl<C: Conduct<Step>> Evaluator<C> {
             let opening = sorted.checked_of(part)?;
             checks.gates += opening.0.len() as u64;
             checks.authenticators += opening.1.len() as u64;
-            let of_gates = opening.0.iter().flat_map(|gate| gate_keys(self.delta, gate.component.wires, gate.bits));
-            let of_authenticators = opening.1.iter().map(|c| key(self.delta, c.component.wire, c.bits[0]));
+            let of_gates = opening.0.iter().flat_map(|gate| gate_keys(*self.delta, gate.component.wires, gate.bits));
+            let of_authenticators = opening.1.iter().map(|c| key(*self.delta, c.component.wire, c.bits[0]));
             let watched: Vec<Watched> = of_gates.chain(of_authenticators).collect();
             let (channel, rng) = session.parts();
             let shown = self.commitments.receive_shown(channel, rng, &watched).await?;
