@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use garblet_net::{Fingerprint, Identity, IdentityError, Tls, TrustError, TrustStore};
+use garblet_net::{Fingerprint, FingerprintError, Identity, IdentityError, Tls, TrustError, TrustStore};
 
 use crate::{
     failure::{Failure, Status},
@@ -142,7 +142,12 @@ impl PeerArgs {
         let store = self.store.open()?;
         match &self.peer {
             Some(name) => {
-                let fingerprint = store.get(name).map_err(|e| trust_failure(&e))?;
+                let fingerprint = store.get(name).map_err(|error| match name.parse::<Fingerprint>() {
+                    Err(mistyped @ FingerprintError::Check) => {
+                        Failure::call(format!("--peer {name}: {mistyped}")).hint("have the peer read it again")
+                    }
+                    _ => trust_failure(&error),
+                })?;
                 Ok(vec![(name.clone(), fingerprint)])
             }
             None if store.peers().is_empty() => Err(Failure::call(format!(

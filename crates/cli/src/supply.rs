@@ -206,6 +206,10 @@ impl Folder {
         let store = loop {
             match open(&self.path, &key, &mut rand::rng()) {
                 Err(StoreError::InUse { .. }) if begin.elapsed() < PATIENCE => std::thread::sleep(RETRY),
+                Err(error @ StoreError::Missing { .. }) => {
+                    let makes = "`garblet prepare` makes one and fills it";
+                    return Err(store_failure(&error).hint(makes));
+                }
                 other => break other.map_err(|e| store_failure(&e))?,
             }
         };

@@ -233,6 +233,7 @@ async fn somebody_who_is_not_who_the_file_says_is_refused() {
     let (zero, one) = tokio::join!(Mesh::join(0, &peers, Some(zero), &ours), Mesh::join(1, &peers, None, &theirs));
     let error = zero.err().expect("a stranger");
     assert!(matches!(&error, MeshError::Party(PartyError { party: 1, source: NetError::UnknownIdentity { .. } })));
+    assert!(error.hint().is_some_and(|hint| hint.contains("the peers files")), "{error}");
     assert!(one.is_err());
 }
 

@@ -158,6 +158,7 @@ fn a_party_that_answers_fills_stores_and_runs_its_program_as_often_as_the_peer_c
     let refused = run(PROGRAM);
     assert_eq!(refused.status, Some(2), "{}", refused.stderr);
     assert!(refused.stderr.contains("no store in"), "{}", refused.stderr);
+    assert!(refused.stderr.ends_with("hint: `garblet prepare` makes one and fills it\n"), "{}", refused.stderr);
     let prepared = parties.connect(&address, &["prepare", LIBRARY, "--json"]).json();
     assert!(prepared["pieces"].as_u64().unwrap() > 60, "{prepared}");
     let ran = run(PROGRAM);

@@ -136,6 +136,19 @@ fn an_identity_is_never_overwritten_and_must_be_private() {
 }
 
 #[test]
+fn a_fingerprint_that_is_mistyped_is_no_unknown_name() {
+    let folder = Folder::new("mistyped");
+    let (identity, fingerprint) = keygen(&folder, "own.pem");
+    let last = if fingerprint.ends_with('0') { '1' } else { '0' };
+    let mistyped = format!("{}{last}", &fingerprint[..fingerprint.len() - 1]);
+    let way = ["--connect", "127.0.0.1:9", "--identity", &identity, "--trust", &folder.path("trust.toml")];
+    let run = ["run", "lib:aes128-expanded", "--owner", "block=0", "--party", "1", "--peer", &mistyped];
+    let ran = garblet(&[&run[..], &way].concat());
+    assert_eq!((ran.status, &ran.stdout[..]), (Some(2), ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("fingerprint is mistyped or misheard"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_key_that_cannot_be_written_is_no_wrong_call() {
     let folder = Folder::new("unwritable-key");
     let ran = garblet(&["keygen", &folder.path(&"x".repeat(300))]);

@@ -45,7 +45,13 @@ impl MeshError {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            MeshError::Party(error) => error.source.hint(),
+            MeshError::Party(PartyError { source, .. }) => match source {
+                NetError::UnknownIdentity { .. } | NetError::IdentityRejected { .. } => Some(
+                    "compare the fingerprints of the peers files: give all parties the same file, and each its own identity"
+                        .into(),
+                ),
+                other => other.hint(),
+            },
             MeshError::Own(error) => error.hint(),
             MeshError::Missing { .. } => Some(
                 "start the missing parties, check the addresses in the peers file and that no firewall is between"
