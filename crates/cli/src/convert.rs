@@ -1,8 +1,8 @@
 //! `garblet convert`: between circuit formats.
 
 use std::{
-    fs::File,
-    io::BufWriter,
+    fs::{self, File},
+    io::{BufWriter, Write},
     path::{Path, PathBuf},
 };
 
@@ -60,11 +60,33 @@ fn format(options: &Options) -> Result<Format, Failure> {
     })
 }
 
+/// Writes the file. One that is there already, perhaps the program's own, stays as it is until all of the new one is
+/// written; a link, a pipe or a device is written to in place.
 fn write(program: &Program, path: &Path, format: Format) -> Result<(), Failure> {
-    let unwritable = |e: std::io::Error| Failure::unwritable(path, &e);
-    let file = File::create(path).map_err(unwritable)?;
-    format.write(program, &mut BufWriter::new(file)).map_err(|error| match error {
-        WriteError::Io(error) => unwritable(error),
-        other => Failure::call(format!("{}: {other}", path.display())),
+    let replaced = fs::symlink_metadata(path).map_or(true, |metadata| metadata.is_file());
+    if !replaced {
+        return write_to(path, program, format).map_err(|error| failure(path, &error));
+    }
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = Path::new(&partial);
+    let written = write_to(partial, program, format).and_then(|()| Ok(fs::rename(partial, path)?));
+    written.map_err(|error| {
+        // What is left of it is of no use.
+        let _ = fs::remove_file(partial);
+        failure(path, &error)
     })
+}
+
+fn write_to(path: &Path, program: &Program, format: Format) -> Result<(), WriteError> {
+    let mut file = BufWriter::new(File::create(path)?);
+    format.write(program, &mut file)?;
+    Ok(file.flush()?)
+}
+
+fn failure(path: &Path, error: &WriteError) -> Failure {
+    match error {
+        WriteError::Io(error) => Failure::unwritable(path, error),
+        other => Failure::call(format!("{}: {other}", path.display())),
+    }
 }

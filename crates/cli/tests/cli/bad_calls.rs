@@ -139,6 +139,23 @@ fn with_json_a_failure_is_one_object_too() {
 }
 
 #[test]
+fn a_conversion_that_is_refused_leaves_the_file_as_it_was() {
+    let folder = Folder::new("refused-conversion");
+    let text = "2 5\n3 1 1 1\n1 1\n\n2 1 0 1 3 AND\n2 1 3 2 4 AND\n";
+    let path = folder.file("and3.txt", text);
+    let ran = garblet(&["convert", &path, &path, "--format", "bristol"]);
+    assert_eq!(ran.status, Some(2), "{}", ran.stderr);
+    assert_eq!(std::fs::read_to_string(&path).expect("still there"), text);
+    let converted = garblet(&["convert", &path, &path]);
+    assert_eq!(converted.status, Some(0), "{}", converted.stderr);
+    assert_eq!(std::fs::read_to_string(&path).expect("written"), text);
+    let files: Vec<_> = std::fs::read_dir(folder.path("")).expect("a folder").collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+    let printed = garblet(&["convert", &path, "/dev/stdout", "--format", "bristol-fashion"]);
+    assert_eq!((printed.status, &printed.stdout[..]), (Some(0), text), "{}", printed.stderr);
+}
+
+#[test]
 fn numbers_that_have_to_be_at_least_one() {
     for arguments in [&["local", "lib:aes128", "--repeat", "0"][..], &["bench", "yao", "--cold-starts", "x"]] {
         let ran = garblet(arguments);
