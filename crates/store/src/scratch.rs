@@ -10,8 +10,11 @@ use crate::place::SegmentFile;
 use crate::seal::{PieceKey, TAG_BYTES};
 use crate::store::Store;
 
-/// Streams are kept in chunks of at most so many bytes, each sealed by itself if it is on disk. Tests have small ones.
-const CHUNK_BYTES: usize = if cfg!(test) { 1 << 10 } else { 32 << 10 };
+/// A chunk on disk: whole pages, since it takes half as long again to write what begins or ends within one. Tests have small ones.
+const SEALED_BYTES: usize = if cfg!(test) { 1 << 10 } else { 32 << 10 };
+
+/// Streams are kept in chunks of so many bytes, each sealed by itself if it is on disk.
+const CHUNK_BYTES: usize = SEALED_BYTES - TAG_BYTES;
 
 /// What room that is filled must have behind the bytes of a stream, see [`Scratch::fill`].
 pub const SLACK_BYTES: usize = TAG_BYTES;
@@ -42,28 +45,23 @@ struct Stream {
 
 enum Chunk {
     Memory(Zeroizing<Vec<u8>>),
-    /// Where it begins in the file, and how long it is.
-    Disk(u64, usize),
-}
-
-impl Chunk {
-    fn len(&self) -> usize {
-        match self {
-            Chunk::Memory(chunk) => chunk.len(),
-            Chunk::Disk(_, len) => *len,
-        }
-    }
+    /// Where it begins in the file.
+    Disk(u64),
 }
 
 impl Stream {
     fn len(&self) -> usize {
-        self.chunks.iter().map(Chunk::len).sum::<usize>() + self.rest.len()
+        self.chunks.len() * CHUNK_BYTES + self.rest.len()
     }
 
-    /// Makes room for so much behind the chunks. What is written at once takes no more than it needs.
+    /// Makes room for so much behind the chunks, and for the tag of a chunk. What is written at once takes no more than it needs.
     fn reserve(&mut self, len: usize) {
-        if self.rest.capacity() - self.rest.len() < len {
-            let room = if self.rest.is_empty() { len } else { CHUNK_BYTES };
+        if self.rest.capacity() - self.rest.len() < len + TAG_BYTES {
+            let room = match self.rest.is_empty() && len < CHUNK_BYTES / 2 {
+                true => len,
+                // What does not fit into a chunk lies behind it until that is closed.
+                false => (self.rest.len() + len).max(CHUNK_BYTES + CHUNK_BYTES / 64),
+            };
             // Where it was before is wiped.
             let mut larger = Zeroizing::new(Vec::with_capacity(room + TAG_BYTES));
             larger.extend_from_slice(&self.rest);
@@ -140,32 +138,34 @@ impl Scratch {
     /// If there is no such stream, and if they are more than a chunk has.
     pub fn append_with(&mut self, stream: usize, len: usize, write: impl FnOnce(&mut [u8])) -> Result<(), StoreError> {
         assert!(len <= CHUNK_BYTES, "a chunk has {CHUNK_BYTES} bytes, not {len}");
-        if self.streams[stream].rest.len() + len > CHUNK_BYTES {
-            self.close_chunk(stream)?;
-        }
         let into = &mut self.streams[stream];
         into.reserve(len);
         let begin = into.rest.len();
         into.rest.resize(begin + len, 0);
         write(&mut into.rest[begin..]);
         match into.rest.len() {
-            CHUNK_BYTES => self.close_chunk(stream),
+            CHUNK_BYTES.. => self.close_chunk(stream),
             _ => Ok(()),
         }
     }
 
     fn close_chunk(&mut self, stream: usize) -> Result<(), StoreError> {
         let Stream { chunks, rest } = &mut self.streams[stream];
+        let behind = Zeroizing::new(rest[CHUNK_BYTES..].to_vec());
+        rest.truncate(CHUNK_BYTES);
         match &mut self.disk {
             Some(disk) if self.room < CHUNK_BYTES => {
-                let len = rest.len();
-                chunks.push(Chunk::Disk(disk.put(rest)?, len));
+                chunks.push(Chunk::Disk(disk.put(rest)?));
                 rest.clear();
             }
             _ => {
                 self.room -= CHUNK_BYTES;
                 chunks.push(Chunk::Memory(std::mem::take(rest)));
             }
+        }
+        if !behind.is_empty() {
+            self.streams[stream].reserve(behind.len());
+            self.streams[stream].rest.extend_from_slice(&behind);
         }
         Ok(())
     }
@@ -221,17 +221,15 @@ impl Scratch {
         let len = self.streams[stream].len();
         assert_eq!(into.len(), len + SLACK_BYTES, "room for a stream");
         let Stream { chunks, rest } = &self.streams[stream];
-        let mut end = 0;
-        for chunk in chunks {
-            let begin = end;
-            end += chunk.len();
+        for (number, chunk) in chunks.iter().enumerate() {
+            let into = &mut into[number * CHUNK_BYTES..][..SEALED_BYTES];
             match (chunk, &self.disk) {
-                (Chunk::Memory(chunk), _) => into[begin..end].copy_from_slice(chunk),
-                (&Chunk::Disk(place, _), Some(disk)) => disk.get(place, &mut into[begin..end + TAG_BYTES])?,
-                (Chunk::Disk(..), None) => unreachable!("there is a disk if a chunk is on it"),
+                (Chunk::Memory(chunk), _) => into[..CHUNK_BYTES].copy_from_slice(chunk),
+                (&Chunk::Disk(place), Some(disk)) => disk.get(place, into)?,
+                (Chunk::Disk(_), None) => unreachable!("there is a disk if a chunk is on it"),
             }
         }
-        into[end..len].copy_from_slice(rest);
+        into[len - rest.len()..len].copy_from_slice(rest);
         Ok(())
     }
 }
