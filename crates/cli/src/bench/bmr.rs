@@ -16,10 +16,11 @@ use serde::Serialize;
 
 use crate::{
     args::{Param, ProgramArgs, at_least_one},
+    bench::page::Form,
     failure::Failure,
     inputs::PartyInputs,
     local::{Local, Outcome},
-    output::{bytes, print, print_json, seconds, table},
+    output::{bytes, seconds, table},
     program,
     report::PartyPart,
     session::Settings,
@@ -98,9 +99,8 @@ pub(crate) struct Options {
     /// Runs, of which the median is reported
     #[arg(long, value_parser = at_least_one::<NonZeroUsize>, default_value = "1")]
     repeat: NonZeroUsize,
-    /// Print one JSON object on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: Form,
 }
 
 /// One function by one protocol.
@@ -161,10 +161,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         }
     }
     let measured = Measured { link: options.link.map(|link| link.to_string()), rows };
-    match options.json {
-        true => print_json(&measured),
-        false => print(&measured.text()),
-    }
+    options.form.give(&measured, &measured.text())
 }
 
 fn measure(options: &Options, function: &'static str, parties: u16, contender: &Contender) -> Result<Row, Failure> {

@@ -10,7 +10,7 @@ use garblet_ot::{CotReceiver, CotSender, RandomOtReceiver, RandomOtSender, Width
 use garblet_primitives::{Aes128, Block, Delta, Prg, ROWS, transpose};
 use serde_json::{Value, json};
 
-use crate::{failure::Failure, output};
+use crate::{bench::page::Form, failure::Failure, output};
 
 /// What `garblet bench commit` takes.
 #[derive(clap::Args)]
@@ -21,9 +21,8 @@ pub(crate) struct Options {
     /// Passes, of which the fastest counts
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     repeat: u32,
-    /// Print one JSON object on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: Form,
 }
 
 /// The best published figures, in nanoseconds per commitment: Nielsen, Schneider and Trifiletti 2017, Table III, ten million
@@ -54,22 +53,18 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         let line = runtime.block_on(measure(code, options.commitments as usize, options.repeat));
         lines.push(line.map_err(|e| Failure::no_result(format!("bench commit: {e}")))?);
     }
-    match options.json {
-        true => output::print_json(&json!({
-            "bench": "commit",
-            "threads": 1,
-            "commitments": options.commitments,
-            "codes": lines.iter().map(Line::to_json).collect::<Vec<_>>(),
-            "published": { "commit_ns": PUBLISHED_COMMIT, "open_batch_ns": PUBLISHED_OPEN, "threads": 200 },
-        })),
-        false => {
-            let published = format!(
-                "\npublished (NDSS 2017, Table III, 200 threads on two machines): commit {PUBLISHED_COMMIT} ns, open \
-                 {PUBLISHED_OPEN} ns\n"
-            );
-            output::print(&(output::table(&rows(&lines)) + &published))
-        }
-    }
+    let value = json!({
+        "bench": "commit",
+        "threads": 1,
+        "commitments": options.commitments,
+        "codes": lines.iter().map(Line::to_json).collect::<Vec<_>>(),
+        "published": { "commit_ns": PUBLISHED_COMMIT, "open_batch_ns": PUBLISHED_OPEN, "threads": 200 },
+    });
+    let published = format!(
+        "\npublished (NDSS 2017, Table III, 200 threads on two machines): commit {PUBLISHED_COMMIT} ns, open \
+         {PUBLISHED_OPEN} ns\n"
+    );
+    options.form.give(&value, &(output::table(&rows(&lines)) + &published))
 }
 
 impl Line {

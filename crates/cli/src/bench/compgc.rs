@@ -14,8 +14,9 @@ use serde::Serialize;
 
 use crate::{
     args::at_least_one,
+    bench::page::Form,
     failure::Failure,
-    output::{bytes, print, print_json, seconds, table},
+    output::{bytes, seconds, table},
 };
 use experiments::{Experiment, PUBLISHED, Published};
 
@@ -43,9 +44,8 @@ pub(crate) struct Options {
     /// Link two rounds of AES as the paper did, and break them: recovers the difference of all labels and the round key
     #[arg(long)]
     insecure_as_published: bool,
-    /// Print one JSON object on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: Form,
 }
 
 /// One function with one way of linking.
@@ -84,16 +84,13 @@ struct Report {
 /// Runs the benchmark.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     if options.insecure_as_published {
-        return parties::published_attack(options.json);
+        return parties::published_attack(&options.form);
     }
     if let Some(rounds) = options.prepare {
-        return prepare::prepare_rounds(rounds, options.json);
+        return prepare::prepare_rounds(rounds, &options.form);
     }
     let report = measure(options)?;
-    match options.json {
-        true => print_json(&report),
-        false => print(&report.text()),
-    }
+    options.form.give(&report, &report.text())
 }
 
 fn measure(options: &Options) -> Result<Report, Failure> {

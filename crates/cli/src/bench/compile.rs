@@ -14,7 +14,7 @@ use garblet_lang::{Constants, Language};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::{args::at_least_one, failure::Failure, output, report::peak_rss_bytes};
+use crate::{args::at_least_one, bench::page::Form, failure::Failure, output, report::peak_rss_bytes};
 
 /// The sources, each with its sizes.
 const SOURCES: [Source; 2] = [
@@ -48,9 +48,8 @@ pub(crate) struct Options {
     /// Also plot the time of an instance, as an SVG image
     #[arg(long, value_name = "FILE.svg")]
     svg: Option<PathBuf>,
-    /// Print one JSON object on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: Form,
     /// Compile one source in one size, in this process
     #[arg(long, hide = true, num_args = 2, value_names = ["SOURCE", "SIZE"])]
     one: Option<Vec<String>>,
@@ -147,9 +146,6 @@ fn compile(source: &str, size: &str, repeat: u32) -> Result<Row, Failure> {
 }
 
 fn report(rows: &[Row], options: &Options) -> Result<(), Failure> {
-    if options.json {
-        return output::print_json(&json!({ "bench": "compile", "repeat": options.repeat, "programs": rows }));
-    }
     let head = ["source", "size", "AND", "components", "instances", "time", "each more", "peak memory"];
     let line = |row: &Row| {
         vec![
@@ -165,7 +161,8 @@ fn report(rows: &[Row], options: &Options) -> Result<(), Failure> {
     };
     let lines: Vec<Vec<String>> =
         std::iter::once(head.map(String::from).to_vec()).chain(rows.iter().map(line)).collect();
-    output::print(&output::table(&lines))
+    let value = json!({ "bench": "compile", "repeat": options.repeat, "programs": rows });
+    options.form.give(&value, &output::table(&lines))
 }
 
 #[cfg(test)]

@@ -7,7 +7,11 @@ use garblet_garble::{CHUNK_ANDS, Evaluator, Garbler, GarblingConfig, HashKind, S
 use garblet_primitives::{BARE_BLOCKS, Backend, Block, Delta, Prg, bare_xors};
 use serde_json::{Value, json};
 
-use crate::{bench::aes_chains::Chains, failure::Failure, output};
+use crate::{
+    bench::{aes_chains::Chains, page::Form},
+    failure::Failure,
+    output,
+};
 
 /// What `garblet bench garbling` takes.
 #[derive(clap::Args)]
@@ -29,9 +33,8 @@ pub(crate) struct Options {
     /// Every set of instructions that this processor has, not only the fastest
     #[arg(long)]
     all_backends: bool,
-    /// Print one JSON object on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: Form,
 }
 
 /// Seconds per AND gate.
@@ -63,18 +66,16 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
             }
         }
     }
-    match options.json {
-        true => output::print_json(&json!({
-            "bench": "garbling",
-            "threads": 1,
-            "blocks": options.blocks,
-            "chains": options.chains.chains,
-            "and": program.stats().and,
-            "xor": program.stats().xor,
-            "results": results.iter().map(to_json).collect::<Vec<_>>(),
-        })),
-        false => output::print(&output::table(&rows(&results))),
-    }
+    let value = json!({
+        "bench": "garbling",
+        "threads": 1,
+        "blocks": options.blocks,
+        "chains": options.chains.chains,
+        "and": program.stats().and,
+        "xor": program.stats().xor,
+        "results": results.iter().map(to_json).collect::<Vec<_>>(),
+    });
+    options.form.give(&value, &output::table(&rows(&results)))
 }
 
 /// One line of the result.

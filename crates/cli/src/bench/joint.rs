@@ -19,8 +19,9 @@ use garblet_primitives::{BARE_BLOCKS, Backend, Block, Delta, Prg, bare_double_ke
 use serde::Serialize;
 
 use crate::{
+    bench::page::Form,
     failure::Failure,
-    output::{print, print_json, rate, table},
+    output::{rate, table},
     session::{block_on, explain},
 };
 
@@ -36,9 +37,8 @@ pub(crate) struct Options {
     /// Passes, of which the fastest counts
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeat: u32,
-    /// Print one JSON object on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: Form,
 }
 
 #[derive(Serialize)]
@@ -84,10 +84,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         measured.and = plan.and_count();
         measured.results.push(measure(&Arc::new(plan), options.repeat)?);
     }
-    match options.json {
-        true => print_json(&measured),
-        false => print(&measured.text()),
-    }
+    options.form.give(&measured, &measured.text())
 }
 
 fn measure(plan: &Arc<Plan>, repeat: u32) -> Result<Line, Failure> {

@@ -10,6 +10,7 @@ pub(crate) mod joint;
 pub(crate) mod lego;
 pub(crate) mod link_relay;
 pub(crate) mod ot;
+mod page;
 pub(crate) mod pssw;
 pub(crate) mod store;
 pub(crate) mod yao;

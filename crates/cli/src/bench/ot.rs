@@ -10,7 +10,7 @@ use garblet_ot::{
 use garblet_primitives::{Aes128, Block, Delta, OtHash, Prg, transpose};
 use serde_json::{Value, json};
 
-use crate::{failure::Failure, output};
+use crate::{bench::page::Form, failure::Failure, output};
 
 /// What `garblet bench ot` takes.
 #[derive(clap::Args)]
@@ -21,9 +21,8 @@ pub(crate) struct Options {
     /// Passes, of which the fastest counts
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     repeat: u32,
-    /// Print one JSON object on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: Form,
 }
 
 /// One kind of OT at one width.
@@ -56,23 +55,16 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
             lines.push(line.map_err(failed)?);
         }
     }
-    match options.json {
-        true => output::print_json(&json!({
-            "bench": "ot",
-            "threads": 1,
-            "ots": options.ots,
-            "base": { "ots": base::BASE_OTS, "seconds": base.as_secs_f64(), "bytes": base::SENDER_BYTES + base::RECEIVER_BYTES },
-            "extension": lines.iter().map(Line::to_json).collect::<Vec<_>>(),
-        })),
-        false => {
-            let base = format!(
-                "{} base OTs, both sides on one thread: {}\n\n",
-                base::BASE_OTS,
-                output::seconds(base.as_secs_f64())
-            );
-            output::print(&(base + &output::table(&rows(&lines))))
-        }
-    }
+    let value = json!({
+        "bench": "ot",
+        "threads": 1,
+        "ots": options.ots,
+        "base": { "ots": base::BASE_OTS, "seconds": base.as_secs_f64(), "bytes": base::SENDER_BYTES + base::RECEIVER_BYTES },
+        "extension": lines.iter().map(Line::to_json).collect::<Vec<_>>(),
+    });
+    let base =
+        format!("{} base OTs, both sides on one thread: {}\n\n", base::BASE_OTS, output::seconds(base.as_secs_f64()));
+    options.form.give(&value, &(base + &output::table(&rows(&lines))))
 }
 
 impl Line {
@@ -247,7 +239,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         assert!(runtime.block_on(base_ots()).unwrap() > Duration::ZERO);
         for width in Width::ALL {
-            let options = Options { ots: 1000, repeat: 2, json: false };
+            let options = Options { ots: 1000, repeat: 2, form: Form::text() };
             let plain = runtime.block_on(extensions(width, 1000, 2)).unwrap();
             let checks = Sigma::ALL.map(|sigma| runtime.block_on(checked(width, sigma, &plain[0], &options)).unwrap());
             for line in plain.into_iter().chain(checks) {

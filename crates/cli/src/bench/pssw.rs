@@ -20,8 +20,9 @@ use garblet_garble::published::{Method, PublishedConfig, Sides};
 use serde::Serialize;
 
 use crate::{
+    bench::page::Form,
     failure::Failure,
-    output::{bytes, count, print, print_json, seconds, table},
+    output::{bytes, count, seconds, table},
 };
 use bare::TimesBare;
 use published::{PUBLISHED, Published};
@@ -51,9 +52,8 @@ pub(crate) struct Options {
     /// semi-honest parties alone
     #[arg(long)]
     insecure_as_published: bool,
-    /// Print one JSON object on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: Form,
 }
 
 const SEMI_HONEST: &str = "semi-honest";
@@ -194,10 +194,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     }
     let Options { insecure_as_published, circuits, supersets, .. } = *options;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    match options.json {
-        true => print_json(&Report { bench: "pssw", insecure_as_published, circuits, supersets, cores, rows }),
-        false => print(&(text(&rows) + &times_bare(&rows, cores))),
-    }
+    let text = text(&rows) + &times_bare(&rows, cores);
+    let report = Report { bench: "pssw", insecure_as_published, circuits, supersets, cores, rows };
+    options.form.give(&report, &text)
 }
 
 impl Options {
@@ -344,7 +343,7 @@ mod tests {
             supersets: 160,
             repeat: 1,
             insecure_as_published: false,
-            json: true,
+            form: Form::text(),
         }
     }
 

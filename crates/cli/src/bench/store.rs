@@ -9,7 +9,7 @@ use std::{
 use garblet_store::{IdSet, Kind, PieceId, Store, StoreError, StoreKey};
 use serde_json::json;
 
-use crate::{failure::Failure, output, store::store_failure};
+use crate::{bench::page::Form, failure::Failure, output, store::store_failure};
 
 /// Pieces are committed when they are about so many bytes.
 const BATCH_BYTES: u64 = 32 << 20;
@@ -29,9 +29,8 @@ pub(crate) struct Options {
     /// Where the store is made and removed again [default: the folder for temporary files]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Print one JSON object on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: Form,
 }
 
 /// What was measured.
@@ -126,18 +125,16 @@ fn report(options: &Options, measured: &Measured) -> Result<(), Failure> {
     let ratio = measured.store_bytes as f64 / bytes as f64;
     let lines =
         [("plain file", measured.plain), ("fill", measured.fill), ("verify", measured.verify), ("take", measured.take)];
-    if options.json {
-        let seconds = |(name, time): (&str, Duration)| (name.replace(' ', "_"), json!(time.as_secs_f64()));
-        return output::print_json(&json!({
-            "bench": "store",
-            "pieces": options.pieces,
-            "bytes_per_piece": options.bytes,
-            "taken_together": options.take,
-            "seconds": lines.map(seconds).into_iter().collect::<serde_json::Map<_, _>>(),
-            "store_bytes": measured.store_bytes,
-            "store_bytes_of_plain": ratio,
-        }));
-    }
+    let seconds = |(name, time): (&str, Duration)| (name.replace(' ', "_"), json!(time.as_secs_f64()));
+    let value = json!({
+        "bench": "store",
+        "pieces": options.pieces,
+        "bytes_per_piece": options.bytes,
+        "taken_together": options.take,
+        "seconds": lines.map(seconds).into_iter().collect::<serde_json::Map<_, _>>(),
+        "store_bytes": measured.store_bytes,
+        "store_bytes_of_plain": ratio,
+    });
     let row = |(name, time): (&str, Duration)| {
         let seconds = time.as_secs_f64();
         vec![
@@ -157,5 +154,5 @@ fn report(options: &Options, measured: &Measured) -> Result<(), Failure> {
         ratio,
         output::table(&rows)
     );
-    output::print(&text)
+    options.form.give(&value, &text)
 }

@@ -15,11 +15,12 @@ use serde::Serialize;
 
 use crate::{
     args::{ProgramArgs, at_least_one},
+    bench::page::Form,
     bench::{aes_chains::Chains, garbling},
     failure::Failure,
     inputs::PartyInputs,
     local::{Local, Outcome},
-    output::{bytes, count, print, print_json, rate, seconds, table},
+    output::{bytes, count, rate, seconds, table},
     program,
     report::total,
     session::Settings,
@@ -45,9 +46,8 @@ pub(crate) struct Options {
     /// Cold starts of one AES-128, of which the median is reported
     #[arg(long, value_parser = at_least_one::<std::num::NonZeroUsize>, default_value = "11")]
     cold_starts: std::num::NonZeroUsize,
-    /// Print one JSON object on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: Form,
 }
 
 #[derive(Serialize)]
@@ -73,10 +73,7 @@ struct Measured {
 /// Runs the benchmark.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let measured = measure(options)?;
-    match options.json {
-        true => print_json(&measured),
-        false => print(&measured.text()),
-    }
+    options.form.give(&measured, &measured.text())
 }
 
 fn measure(options: &Options) -> Result<Measured, Failure> {

@@ -19,8 +19,9 @@ use tokio::sync::Barrier;
 
 use super::experiments::{Experiment, library_for};
 use crate::{
+    bench::page::Form,
     failure::Failure,
-    output::{print, print_json, seconds},
+    output::seconds,
     session::{block_on, explain},
 };
 
@@ -330,7 +331,7 @@ fn labels_of(program: &Program) -> Vec<Box<[Block]>> {
 }
 
 /// Links two rounds of AES as published, and attacks them.
-pub(super) fn published_attack(as_json: bool) -> Result<(), Failure> {
+pub(super) fn published_attack(form: &Form) -> Result<(), Failure> {
     let component = library::component("aes-round").map_err(Failure::no_result)?;
     let mut rng = rand::rng();
     let first: Vec<bool> = (0..256).map(|_| rng.random()).collect();
@@ -342,20 +343,19 @@ pub(super) fn published_attack(as_json: bool) -> Result<(), Failure> {
     let seconds_taken = begin.elapsed().as_secs_f64();
     let found_delta = learned.as_ref().is_some_and(|learned| learned.delta == delta.to_u128());
     let found_key = learned.is_some_and(|learned| learned.key.as_deref() == Some(&first[128..]));
-    if as_json {
-        return print_json(&json!({
-            "delta_recovered": found_delta,
-            "round_key_recovered": found_key,
-            "seconds": seconds_taken,
-            "aes_online_bytes": scmc::online_bytes(1408, 9, 128),
-        }));
-    }
+    let value = json!({
+        "delta_recovered": found_delta,
+        "round_key_recovered": found_key,
+        "seconds": seconds_taken,
+        "aes_online_bytes": scmc::online_bytes(1408, 9, 128),
+    });
     let said = |found| if found { "recovered" } else { "not found" };
-    print(&format!(
+    let text = format!(
         "two rounds of AES, linked by one label for 128 wires as published\nfrom what the evaluator sees, in {}:\n\
          difference of all labels: {}\nthe garbler's round key: {}\n",
         seconds(seconds_taken),
         said(found_delta),
         said(found_key)
-    ))
+    );
+    form.give(&value, &text)
 }

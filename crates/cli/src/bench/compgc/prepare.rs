@@ -20,13 +20,14 @@ use serde_json::json;
 
 use super::parties::open;
 use crate::{
+    bench::page::Form,
     failure::Failure,
-    output::{bytes, print, print_json, seconds},
+    output::{bytes, seconds},
     session::{block_on, explain},
 };
 
 /// Fills two stores on disk with rounds of AES, against garbling them alone and writing their tables alone.
-pub(super) fn prepare_rounds(rounds: u64, as_json: bool) -> Result<(), Failure> {
+pub(super) fn prepare_rounds(rounds: u64, form: &Form) -> Result<(), Failure> {
     let component = Arc::new(library::component("aes-round").map_err(Failure::no_result)?);
     let mut library = Library::new();
     library.add_type("round", component.clone(), rounds);
@@ -58,10 +59,7 @@ pub(super) fn prepare_rounds(rounds: u64, as_json: bool) -> Result<(), Failure> 
         "garbler_bytes": mine,
         "garbler_bytes_ratio": mine as f64 / table_bytes as f64,
     });
-    if as_json {
-        return print_json(&report);
-    }
-    print(&format!(
+    let text = format!(
         "{rounds} rounds of AES: garbled alone in {}, their tables written alone in {}\n\
          prepared in {}: {:.2} of garbling, {:.2} of garbling and writing\n\
          tables {}, evaluator's store {} ({:.2}), garbler's store {} ({:.2})\n",
@@ -75,7 +73,8 @@ pub(super) fn prepare_rounds(rounds: u64, as_json: bool) -> Result<(), Failure> 
         theirs as f64 / table_bytes as f64,
         bytes(mine),
         mine as f64 / table_bytes as f64
-    ))
+    );
+    form.give(&report, &text)
 }
 
 /// Both parties fill their stores, each on a thread of its own.

@@ -15,8 +15,9 @@ use garblet_net::SimulatedLink;
 use serde::Serialize;
 
 use crate::{
+    bench::page::Form,
     failure::Failure,
-    output::{bytes, print, print_json, seconds, table},
+    output::{bytes, seconds, table},
     report::peak_rss_bytes,
     session::explain,
 };
@@ -39,9 +40,8 @@ pub(crate) struct Options {
     /// One-way latency and rate of the link, simulated, as 40.5ms,1gbit
     #[arg(long, value_name = "LATENCY,RATE")]
     link: Option<SimulatedLink>,
-    /// Print one JSON object on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: Form,
 }
 
 /// One row: figures per copy, as the evaluator sees them; bytes are those that the constructor sends.
@@ -86,14 +86,12 @@ struct Row {
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let rows: Result<Vec<Row>, Failure> = options.copies.iter().map(|&copies| measure(options, copies)).collect();
     let rows = rows?;
-    match options.json {
-        true => print_json(&serde_json::json!({
-            "bench": "lego",
-            "link": options.link.map(|link| link.to_string()),
-            "rows": rows,
-        })),
-        false => print(&text(&rows)),
-    }
+    let value = serde_json::json!({
+        "bench": "lego",
+        "link": options.link.map(|link| link.to_string()),
+        "rows": rows,
+    });
+    options.form.give(&value, &text(&rows))
 }
 
 fn measure(options: &Options, copies: u32) -> Result<Row, Failure> {
