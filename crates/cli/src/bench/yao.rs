@@ -15,8 +15,7 @@ use serde::Serialize;
 
 use crate::{
     args::{ProgramArgs, at_least_one},
-    bench::page::Form,
-    bench::{aes_chains::Chains, garbling},
+    bench::{aes_chains::Chains, garbling, page::Form},
     failure::Failure,
     inputs::PartyInputs,
     local::{Local, Outcome},
