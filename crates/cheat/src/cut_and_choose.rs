@@ -1,5 +1,9 @@
 //! Deviations from `cut-and-choose`.
 
+mod leaving;
+
+pub use leaving::{LeavingGarbler, RecordingEvaluator};
+
 use std::{
     collections::BTreeMap,
     num::NonZeroUsize,
@@ -7,7 +11,7 @@ use std::{
 };
 
 use garblet_circuit::{Bits, Program};
-use garblet_net::memory_pair;
+use garblet_net::{Channel, memory_pair};
 use garblet_protocols::{
     ProtocolError, Role,
     checks::Check,
@@ -309,11 +313,23 @@ pub fn run(
     evaluator: impl Conduct<Step>,
     seed: u128,
 ) -> [Result<Outputs, ProtocolError>; 2] {
+    run_over(memory_pair, program, inputs, config, (garbler, evaluator), seed)
+}
+
+/// The same over channels that `connect` makes.
+pub fn run_over(
+    connect: impl FnOnce() -> (Channel, Channel),
+    program: &Arc<Program>,
+    inputs: &[Bits],
+    config: Config,
+    (garbler, evaluator): (impl Conduct<Step>, impl Conduct<Step>),
+    seed: u128,
+) -> [Result<Outputs, ProtocolError>; 2] {
     let plan = |()| Plan::new(program.clone(), config).map(Arc::new);
     run_two(
         NAME,
         (program, inputs, seed),
-        memory_pair,
+        connect,
         async |session, own| {
             session.set_workers(NonZeroUsize::MIN);
             let mut role = Garbler::setup_with(session, plan(())?, garbler).await?;

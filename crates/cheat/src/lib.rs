@@ -16,6 +16,7 @@ pub use statistics::binomial_tail;
 
 use garblet_circuit::Bits;
 use garblet_commit::CommitError;
+use garblet_ot::OtCheck;
 use garblet_protocols::{ProtocolError, checks::Check};
 
 /// What an honest party came to.
@@ -27,6 +28,8 @@ pub enum Outcome {
     Wrong,
     /// It found the peer cheating, by that check.
     Caught(Check),
+    /// It found the peer cheating in an oblivious transfer, by that check.
+    CaughtInOt(OtCheck),
     /// It found the peer opening a commitment otherwise than it had committed.
     FalseOpening,
     /// It found the peer cheating, by that check, with evidence.
@@ -68,6 +71,7 @@ pub fn outcome(result: &Result<Outputs, ProtocolError>, right: &Outputs) -> Outc
         Err(ProtocolError::Commit(CommitError::WrongOpening { .. } | CommitError::WrongBatch { .. })) => {
             Outcome::FalseOpening
         }
+        Err(ProtocolError::Ot(error)) => error.check().map_or(Outcome::Ended, Outcome::CaughtInOt),
         Err(ProtocolError::Corrupted(corrupted)) => Outcome::Corrupted(corrupted.check),
         Err(ProtocolError::Suspected(_)) => Outcome::Suspected,
         Err(ProtocolError::NoMajority(_)) => Outcome::NoMajority,

@@ -322,7 +322,7 @@ pub(crate) fn explain(error: &Error) -> Failure {
             "the peer's program did not follow the protocol; no failure of the network does this, so keep the message",
         ),
         Error::Suspected(_) => Failure::no_result(error)
-            .hint("if it happens again, do not run with this peer; --param form=seeds does not leave it this way out"),
+            .hint("if it happens again, do not run with this peer; without --param form it has no such way out"),
         Error::Unsupported { .. } | Error::Input { .. } | Error::NoSuchParty { .. } => Failure::call(error),
         _ => Failure::no_result(error),
     }

@@ -111,6 +111,20 @@ pub fn every_fault(transcript: &[Frame]) -> Vec<Fault> {
     faults
 }
 
+/// A flip of the lowest bit of byte `at` of all bulk data that went in a direction; none if there is no such byte.
+pub fn flip_of_bulk(transcript: &[Frame], direction: Direction, at: usize) -> Option<Fault> {
+    let mut before = 0;
+    let frames = transcript.iter().filter(|frame| frame.direction == direction).enumerate();
+    for (frame, Frame { payload, .. }) in frames.filter(|(_, frame)| frame.kind == FrameKind::Bulk) {
+        if at - before < payload.len() {
+            let kind = FaultKind::Flip((HEADER_BYTES + at - before) * 8);
+            return Some(Fault { direction, frame, kind });
+        }
+        before += payload.len();
+    }
+    None
+}
+
 /// Two connected channels with a recorder between them, and perhaps a fault. Call it inside a runtime.
 pub fn intercepted_pair(fault: Option<Fault>) -> (Channel, Channel, Transcript) {
     let (left, left_middle) = duplex(PIPE_BYTES);

@@ -11,6 +11,8 @@
 
 use std::fmt;
 
+use garblet_net::NetError;
+
 macro_rules! checks {
     ($($(#[$doc:meta])* $name:ident = $text:literal),+ $(,)?) => {
         /// A check of what the peer did, whose failure is loud. *Unique*: every check in the code has its own.
@@ -110,6 +112,18 @@ impl Cheating {
     pub fn new(check: Check, detail: impl Into<String>) -> Self {
         Cheating { check, detail: detail.into() }
     }
+}
+
+/// The garbler did not open the circuits when it heard which are checked: it may have cheated, or the connection was lost, and this party
+/// cannot tell which.
+///
+/// Only in the published forms [`covert::Form::Al07`](crate::covert::Form) and [`cut_and_choose::Form::Lp07`](crate::cut_and_choose::Form): in
+/// the others this party has the evidence before it tells what it checks.
+#[derive(Debug, thiserror::Error)]
+#[error("the peer did not open the circuits that we chose to check, which it also does if it has cheated: {source}")]
+pub struct Suspected {
+    /// How the connection ended.
+    pub source: NetError,
 }
 
 /// What came out of a circuit that may be wrong, perhaps for this party's input only.

@@ -7,9 +7,9 @@ use garblet_net::{Accuses, Blame, Cause, NetError, PartyError};
 use garblet_ot::OtError;
 use garblet_store::StoreError;
 
-use crate::checks::{Cheating, NoMajority};
+use crate::checks::{Cheating, NoMajority, Suspected};
 use crate::components::NotPrepared;
-use crate::covert::{Corrupted, Suspected};
+use crate::covert::Corrupted;
 use crate::runs::NoRun;
 
 /// A protocol that ended without a result.

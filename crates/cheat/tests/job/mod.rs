@@ -1,4 +1,5 @@
 //! What the parties of a test compute.
+#![allow(dead_code, reason = "each test takes what it needs")]
 
 use std::sync::Arc;
 

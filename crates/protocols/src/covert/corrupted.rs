@@ -1,8 +1,7 @@
-//! What an evaluator has found out, with evidence, and what it can only suspect.
+//! What an evaluator has found out, with evidence.
 
 use std::fmt;
 
-use garblet_net::NetError;
 use garblet_primitives::Block;
 
 use crate::{
@@ -67,15 +66,6 @@ impl Comparison {
             })),
         }
     }
-}
-
-/// The garbler did not open the circuits when it heard which are checked: it may have cheated, or the connection was lost. Only with
-/// [`Form::Al07`](super::Form); this party cannot tell which.
-#[derive(Debug, thiserror::Error)]
-#[error("the peer did not open the circuits that we chose to check, which it also does if it has cheated: {source}")]
-pub struct Suspected {
-    /// How the connection ended.
-    pub source: NetError,
 }
 
 /// The failure of a check that is never missed.

@@ -103,7 +103,7 @@ impl<C: Conduct<Step>> Role for Evaluator<C> {
     /// evaluator is no recipient.
     ///
     /// *Errors*: inputs that do not fit; [`Corrupted`], now or before; a garbler that is found to cheat otherwise;
-    /// [`Suspected`](super::Suspected); the connection's.
+    /// [`Suspected`](crate::checks::Suspected); the connection's.
     async fn online(
         &mut self,
         session: &mut Session,

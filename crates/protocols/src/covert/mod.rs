@@ -75,7 +75,7 @@ mod plan;
 mod seeds;
 
 pub use config::{Config, Form, InputEncoding, MAX_CIRCUITS, MAX_SHARES, MIN_CIRCUITS, MIN_SHARES, Ot};
-pub use corrupted::{Corrupted, Evidence, Suspected};
+pub use corrupted::{Corrupted, Evidence};
 pub use cost::communication;
 pub use evaluator::{Evaluator, EvaluatorPrepared};
 pub use garbler::{Garbler, GarblerPrepared};

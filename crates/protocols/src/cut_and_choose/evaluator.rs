@@ -50,7 +50,10 @@ pub struct EvaluatorPrepared {
     cuts: Zeroizing<Vec<Block>>,
 }
 
-/// All circuits were as they must be; only [`verify`] makes it.
+/// The checked circuits were as they must be; only [`verify_checked`] makes it.
+struct CheckedCircuitsVerified(());
+
+/// All circuits were as they must be; only [`verify_evaluated`] makes it.
 struct CircuitsVerified(Vec<Unverified<Bits>>);
 
 impl Evaluator {
@@ -156,14 +159,26 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let remakes = begin_remakes(&examining, split, session.workers());
         let mut digests = vec![[0; DIGEST_BYTES]; self.plan.circuits()];
         session.channel().receive_bytes(digests.as_flattened_mut()).await?;
-        self.send_choices(session, Step::ToldSplit, split.choices()).await?;
-        session.channel().flush().await?;
-        let examined = self.receive_circuits(session, &examining, split).await?;
+        // With the digests the evidence is here: whoever leaves now is named all the same.
+        let examined = self.ask_for_circuits(session, &examining, split).await;
         let mut remade = Vec::with_capacity(self.plan.circuits());
         for work in remakes {
             remade.extend(work.result().await?);
         }
-        Ok(verify(&digests, examined, &remade)?)
+        let checked = verify_checked(&digests, &remade)?;
+        Ok(verify_evaluated(&digests, examined?, checked)?)
+    }
+
+    /// Steps 6b and 6c.
+    async fn ask_for_circuits(
+        &mut self,
+        session: &mut Session,
+        examining: &Arc<Examining>,
+        split: &Split,
+    ) -> Result<Vec<Examination>, ProtocolError> {
+        self.send_choices(session, Step::ToldSplit, split.choices()).await?;
+        session.channel().flush().await?;
+        self.receive_circuits(session, examining, split).await
     }
 
     /// Step 3: the wires of the encoded input; those of the bits are corrected to fit the others.
@@ -291,16 +306,11 @@ fn begin_remakes(examining: &Arc<Examining>, split: &Split, workers: usize) -> V
     (0..workers).map(begin).collect()
 }
 
-/// Step 7: checked circuits have the digests of what their seeds give, and fit the own labels; evaluated ones are those whose digests
-/// came, and the garbler's labels in them have the sums that are labels of its hash.
+/// Step 7: checked circuits have the digests of what their seeds give, and fit the own labels. It takes nothing that comes after the split
+/// is told.
 ///
-/// None of this depends on the evaluator's input, see [`Check::LabelOfSeed`].
-fn verify(
-    digests: &[[u8; DIGEST_BYTES]],
-    evaluated: Vec<Examination>,
-    remade: &[Remade],
-) -> Result<CircuitsVerified, Cheating> {
-    let cheating = |check, circuit: usize| Cheating::new(check, format!("circuit {circuit}"));
+/// Whether this fails does not depend on the evaluator's input, see [`Check::LabelOfSeed`].
+fn verify_checked(digests: &[[u8; DIGEST_BYTES]], remade: &[Remade]) -> Result<CheckedCircuitsVerified, Cheating> {
     for remade in remade {
         if digests.get(remade.circuit) != Some(&remade.digest) {
             return Err(cheating(Check::CircuitOfSeed, remade.circuit));
@@ -309,6 +319,17 @@ fn verify(
             return Err(cheating(Check::LabelOfSeed, remade.circuit));
         }
     }
+    Ok(CheckedCircuitsVerified(()))
+}
+
+/// Step 7: evaluated circuits are those whose digests came, and the garbler's labels in them have the sums that are labels of its hash.
+///
+/// Nor does this depend on the evaluator's input.
+fn verify_evaluated(
+    digests: &[[u8; DIGEST_BYTES]],
+    evaluated: Vec<Examination>,
+    _checked: CheckedCircuitsVerified,
+) -> Result<CircuitsVerified, Cheating> {
     if let Some(other) = evaluated.iter().find(|e| digests.get(e.circuit) != Some(&e.digest)) {
         return Err(cheating(Check::CommittedCircuit, other.circuit));
     }
@@ -316,4 +337,8 @@ fn verify(
         Some(examination) => Err(cheating(Check::GarblerInput, examination.circuit)),
         None => Ok(CircuitsVerified(evaluated.into_iter().map(|e| Unverified::new(e.outputs)).collect())),
     }
+}
+
+fn cheating(check: Check, circuit: usize) -> Cheating {
+    Cheating::new(check, format!("circuit {circuit}"))
 }

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use super::{
     super::{
         GARBLER, Step,
-        corrupted::{Comparison, Corrupted, Suspected, cheating},
+        corrupted::{Comparison, Corrupted, cheating},
         evaluator::{Evaluator, FromCircuit},
         plan::Plan,
     },
@@ -19,7 +19,7 @@ use super::{
 use crate::{
     binding::SessionId,
     bulk::{receive_blocks, send_blocks},
-    checks::Check,
+    checks::{Check, Suspected},
     conduct::Conduct,
     encoding::Encoding,
     error::ProtocolError,

@@ -24,7 +24,7 @@
 //! - With a scheme of 2009 the sums of the encoding are gates of the circuit, as in the paper. It must be known before, so random combinations
 //!   follow from a public seed, and what the evaluator draws in step 2 is not used.
 //! - The output of the garbler is handed over as in the other form; the paper authenticates it in the circuit.
-//! - A garbler that is gone after step 6 is [`Suspected`](super::Suspected) and not `corrupted`, which the paper makes of it: a network
+//! - A garbler that is gone after step 6 is [`Suspected`](crate::checks::Suspected) and not `corrupted`, which the paper makes of it: a network
 //!   that fails would look the same. So a garbler that stops there every time it would be found out is never `corrupted`. The form `seeds`
 //!   does not have this gap.
 //!

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     binding::SessionId,
     bulk::receive_blocks,
-    checks::{Cheating, Check, Unverified},
+    checks::{Cheating, Check, Suspected, Unverified},
     coin_toss::{self, First},
     conduct::Conduct,
     encoding::Encoding,
@@ -51,20 +51,31 @@ pub(in super::super) async fn examine<C: Conduct<Step>>(
     let kept = Arc::new(receive(&plan, session, &shape).await?);
     let challenge = Arc::new(toss(evaluator, session, run).await?);
     let mut seeds = vec![Block::ZERO; plan.config().checked()];
-    receive_blocks(session, &mut seeds).await?;
+    let received = session.channel().receive_bytes(bytemuck::cast_slice_mut(&mut seeds)).await;
+    received.map_err(|source| Suspected { source })?;
     for (circuit, &seed) in challenge.circuits.checked().zip(&seeds) {
         keys[circuit].seed = Zeroizing::new(seed);
     }
     let secrets =
         challenge.circuits.checked().zip(&seeds).map(|(c, &seed)| (c, Secrets::of_seed(plan.blueprint(), seed)));
     let openings = Openings { shape, challenge: challenge.clone(), kept: kept.clone(), checked: secrets.collect() };
-    for (circuit, labels) in receive_openings(session, openings).await? {
-        keys[circuit].garbler = labels;
-    }
+    // With the seeds the evidence is here: whoever leaves now is named if a checked circuit is bad.
+    let (circuits, gone): (Vec<usize>, _) = match receive_openings(session, openings).await {
+        Ok(opened) => {
+            opened.into_iter().for_each(|(circuit, labels)| keys[circuit].garbler = labels);
+            ((0..plan.circuits()).collect(), None)
+        }
+        Err(ProtocolError::Net(source)) => (challenge.circuits.checked().collect(), Some(Suspected { source })),
+        Err(error) => return Err(error),
+    };
     let shared = Shared::new(run.place(GARBLER, Step::Head as u8), encoding, InputHash::none());
     let (digests, buffers) = (run.place(GARBLER, Step::CircuitDigest as u8), Buffers::default());
     let examining = Arc::new(Examining { plan, shared, digests, keys, choices, buffers });
-    check_and_evaluate(session.workers(), examining, challenge, kept).await
+    let results = check_and_evaluate(session.workers(), examining, challenge, kept, circuits).await?;
+    match gone {
+        Some(suspected) => Err(suspected.into()),
+        None => Ok(results),
+    }
 }
 
 /// Step 5: all circuits and supersets; they must be here before anything is said about which are checked.
@@ -115,6 +126,8 @@ struct Openings {
 type Found = Result<Option<(usize, Vec<Block>)>, ProtocolError>;
 
 /// Step 7: checks the supersets as they are opened, on all workers. Returns the garbler's labels for each evaluated circuit.
+///
+/// *Errors*: what was found in the supersets that came, before what happened to the connection.
 async fn receive_openings(
     session: &mut Session,
     openings: Openings,
@@ -128,9 +141,13 @@ async fn receive_openings(
         inboxes.push(give);
     }
     let Challenge { circuits, supersets } = &*openings.challenge;
+    let mut received = Ok(());
     for superset in 0..supersets.checked().count() + supersets.evaluated().count() {
         let mut bytes = vec![0; openings.shape.opening_bytes(supersets.is_checked(superset), circuits)];
-        session.channel().receive_bytes(&mut bytes).await?;
+        received = session.channel().receive_bytes(&mut bytes).await;
+        if received.is_err() {
+            break;
+        }
         // A worker that has found the garbler cheating takes no more; what it found is looked at below.
         let _ = inboxes[superset % inboxes.len()].send((superset, bytes)).await;
     }
@@ -143,6 +160,7 @@ async fn receive_openings(
             _ => labels = Some(found),
         }
     }
+    received?;
     let labels = labels.map(|(_, labels)| labels).unwrap_or_default();
     let count = circuits.evaluated().count();
     let of = |at: usize| labels.iter().skip(at).step_by(count.max(1)).copied().collect::<Vec<Block>>();
@@ -173,21 +191,22 @@ fn another_input(known: usize, found: usize) -> Cheating {
     Cheating::new(Check::SupersetInput, format!("supersets {known} and {found}"))
 }
 
-/// The second half of step 7: makes the checked circuits again, evaluates the others.
+/// The second half of step 7, for these circuits: makes the checked ones again, evaluates the others.
 async fn check_and_evaluate(
     workers: usize,
     examining: Arc<Examining>,
     challenge: Arc<Challenge>,
     kept: Arc<Kept>,
+    circuits: Vec<usize>,
 ) -> Result<Vec<Unverified<Bits>>, ProtocolError> {
-    let circuits = examining.plan.circuits();
     let mut work = Vec::with_capacity(workers);
     for worker in 0..workers {
         let (examining, challenge, kept) = (examining.clone(), challenge.clone(), kept.clone());
+        let own: Vec<usize> = circuits.iter().copied().skip(worker).step_by(workers).collect();
         work.push(Work::begin(move || {
             let blueprint = examining.plan.blueprint();
             let mut results = Vec::new();
-            for circuit in (worker..circuits).step_by(workers) {
+            for circuit in own {
                 let blocks = kept.circuit(circuit, blueprint)?;
                 let parts = blueprint.parts(&blocks);
                 match challenge.circuits.is_checked(circuit) {

@@ -1,0 +1,62 @@
+//! Parties that leave.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use garblet_circuit::{Bits, Program};
+use garblet_protocols::{conduct::Conduct, cut_and_choose::Step};
+
+/// A garbler that leaves when it has heard which circuits are checked.
+pub struct LeavingGarbler<C> {
+    /// How it behaves before.
+    before: C,
+    has_committed: bool,
+}
+
+impl<C> LeavingGarbler<C> {
+    /// One that behaves like that before.
+    pub fn new(before: C) -> Self {
+        LeavingGarbler { before, has_committed: false }
+    }
+}
+
+impl<C: Conduct<Step>> Conduct<Step> for LeavingGarbler<C> {
+    fn touch(&mut self, step: Step, index: usize, bytes: &mut [u8]) {
+        self.has_committed |= step == Step::CircuitDigest;
+        // The first circuit after the digests is one that the evaluator asked for.
+        if step == Step::CheckedSeeds || step == Step::Head && self.has_committed {
+            // Without a message of a panic.
+            std::panic::resume_unwind(Box::new(()));
+        }
+        self.before.touch(step, index, bytes);
+    }
+
+    fn input(&mut self, index: usize, bits: &mut Bits) {
+        self.before.input(index, bits);
+    }
+
+    fn program(&mut self, index: usize) -> Option<Arc<Program>> {
+        self.before.program(index)
+    }
+}
+
+/// An evaluator that does what the protocol says, and keeps which circuits it told that it checks.
+#[derive(Clone, Default)]
+pub struct RecordingEvaluator {
+    told: Arc<Mutex<Vec<u8>>>,
+}
+
+impl RecordingEvaluator {
+    /// Whether it told that it checks a circuit.
+    pub fn checks(&self, circuit: usize) -> bool {
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.get(circuit / 8).is_some_and(|byte| byte >> (circuit % 8) & 1 == 1)
+    }
+}
+
+impl Conduct<Step> for RecordingEvaluator {
+    fn touch(&mut self, step: Step, _index: usize, bytes: &mut [u8]) {
+        if step == Step::ToldSplit {
+            *self.told.lock().unwrap_or_else(PoisonError::into_inner) = bytes.to_vec();
+        }
+    }
+}
