@@ -9,7 +9,7 @@ use crate::error::NetError;
 use crate::message::Message;
 
 /// Version of what goes over the wire. It grows with every change that an older peer would misread.
-pub const WIRE_VERSION: u32 = 1;
+pub const WIRE_VERSION: u32 = 2;
 
 const MAGIC: [u8; 8] = *b"garblet\0";
 const TEXT_BYTES_MAX: usize = 200;

@@ -11,10 +11,14 @@ pub mod coin_toss;
 pub mod components;
 pub mod conduct;
 pub mod covert;
+#[cfg(test)]
+mod curious;
 pub mod cut_and_choose;
 pub mod encoding;
 mod error;
 pub mod gmw;
+#[cfg(test)]
+mod hull;
 mod interface;
 pub mod lego;
 #[cfg(test)]

@@ -54,8 +54,8 @@ pub(super) async fn share_bits(
         sums[inputs..].iter_mut().zip(of_gates).for_each(|(sum, share)| *sum ^= share);
     };
     let theirs = |peer| plan.input_bits(Party(peer)) + gates;
-    let mut incoming = mesh.per_peer(|peer| vec![0; theirs(peer)]);
-    mesh.exchange(&mesh.per_peer(|peer| &shares[usize::from(peer)]), &mut incoming).await?;
+    let mut incoming = mesh.per_peer(|peer| Zeroizing::new(vec![0; theirs(peer)]));
+    mesh.exchange(&mesh.per_peer(|peer| &shares[usize::from(peer)][..]), &mut incoming).await?;
     add(mesh.party(), &shares[usize::from(mesh.party())]);
     incoming.iter().for_each(|(peer, share)| add(peer, share));
     Ok(SharedBits(sums))
@@ -135,11 +135,11 @@ async fn products(
     let zeros = vec![0; plan.and_count()];
     gf256::scale_add(&mut product, weights_256(parties)[own], &zeros);
     let shares = share_bytes(&product, plan.threshold().into(), parties, rng);
-    let mut incoming = mesh.per_peer(|_| vec![0; plan.and_count()]);
-    mesh.exchange(&mesh.per_peer(|peer| &shares[usize::from(peer)]), &mut incoming).await?;
+    let mut incoming = mesh.per_peer(|_| Zeroizing::new(vec![0; plan.and_count()]));
+    mesh.exchange(&mesh.per_peer(|peer| &shares[usize::from(peer)][..]), &mut incoming).await?;
     product.copy_from_slice(&shares[own]);
-    for (_, share) in incoming {
-        product.iter_mut().zip(share).for_each(|(sum, share)| *sum ^= share);
+    for (_, share) in incoming.iter() {
+        product.iter_mut().zip(share.iter()).for_each(|(sum, share)| *sum ^= share);
     }
     Ok(product)
 }
@@ -180,7 +180,7 @@ fn hide(plan: &Plan, zeros: &mut PerPeer<Prg>, rows: &mut [Block]) {
 }
 
 /// A party's shares of all offsets, weighted so that what they are multiplied to are additive shares.
-pub(super) fn weighted_offsets(offsets: &[Block], own: u16) -> Vec<Block> {
+pub(super) fn weighted_offsets(offsets: &[Block], own: u16) -> Zeroizing<Vec<Block>> {
     let weight = weights_256(offsets.len())[usize::from(own)];
-    offsets.iter().map(|offset| gf256::Multiples::new(*offset).times(weight)).collect()
+    Zeroizing::new(offsets.iter().map(|offset| gf256::Multiples::new(*offset).times(weight)).collect())
 }

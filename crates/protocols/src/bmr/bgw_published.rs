@@ -47,9 +47,8 @@ pub(super) async fn rows(
         Garbling::Bgw3 | Garbling::Ot => 2 * threshold,
         Garbling::Bgw2 => 3 * threshold,
     };
-    let bits: Vec<Block> =
-        (0..plan.base_count()).map(|at| Block::from_u128(secrets.permutation.get(at).into())).collect();
-    let parts = [(threshold, bits), (mask_degree, masks)];
+    let bits = secrets.permutation.iter().map(|bit| Block::from_u128(bit.into())).collect();
+    let parts = [(threshold, bits), (mask_degree, masks)].map(|(degree, secrets)| (degree, Zeroizing::new(secrets)));
     let mut dealt = deal(mesh, parts, rng).await?.into_iter();
     let (bits, masks) = (dealt.next().unwrap_or_default(), dealt.next().unwrap_or_default());
     let weight = weights_128(plan.parties().into())[usize::from(mesh.party())];
@@ -62,8 +61,9 @@ pub(super) async fn rows(
     if garbling == Garbling::Bgw4 {
         rows = reduce(mesh, rows, weight, threshold, rng).await?;
     }
-    rows.iter_mut().zip(masks).for_each(|(row, mask)| *row = gf128::mul(weight, *row ^ mask));
-    Ok(rows)
+    rows.iter_mut().zip(masks.iter()).for_each(|(row, mask)| *row = gf128::mul(weight, *row ^ *mask));
+    // They are opened.
+    Ok(std::mem::take(&mut *rows))
 }
 
 /// The bytes that a party sends each other for that.
@@ -82,16 +82,17 @@ pub(super) fn rows_bytes(plan: &Plan) -> u64 {
 /// *Cost*: one round.
 async fn deal<const N: usize>(
     mesh: &mut Mesh,
-    parts: [(usize, Vec<Block>); N],
+    parts: [(usize, Zeroizing<Vec<Block>>); N],
     rng: &mut Prg,
-) -> Result<Vec<Vec<Block>>, ProtocolError> {
+) -> Result<Vec<Zeroizing<Vec<Block>>>, ProtocolError> {
     let own = mesh.party();
-    let parts = parts.map(|(degree, secrets)| (Mutex::new(Dealer::new(degree, rng)), Zeroizing::new(secrets)));
-    let mut sums: Vec<Vec<Block>> = parts.iter().map(|(_, secrets)| vec![Block::ZERO; secrets.len()]).collect();
+    let parts = parts.map(|(degree, secrets)| (Mutex::new(Dealer::new(degree, rng)), secrets));
+    let sum = |secrets: &Zeroizing<Vec<Block>>| Zeroizing::new(vec![Block::ZERO; secrets.len()]);
+    let mut sums: Vec<_> = parts.iter().map(|(_, secrets)| sum(secrets)).collect();
     for ((dealer, secrets), sum) in parts.iter().zip(&mut sums) {
         locked(dealer).share(own, 0, secrets, sum);
     }
-    let sums: Vec<Mutex<Vec<Block>>> = sums.into_iter().map(Mutex::new).collect();
+    let sums: Vec<Mutex<_>> = sums.into_iter().map(Mutex::new).collect();
     let step = async |peer: u16, channel: &mut Channel, ()| {
         let send = async |channel: &mut Channel| {
             let mut piece = Zeroizing::new(vec![Block::ZERO; PIECE]);
@@ -105,12 +106,12 @@ async fn deal<const N: usize>(
             channel.flush().await
         };
         let receive = async |channel: &mut Channel| {
-            let mut piece = vec![Block::ZERO; PIECE];
+            let mut piece = Zeroizing::new(vec![Block::ZERO; PIECE]);
             for ((_, secrets), sum) in parts.iter().zip(&sums) {
                 for at in (0..secrets.len()).step_by(PIECE) {
                     let piece = &mut piece[..PIECE.min(secrets.len() - at)];
                     channel.receive_bytes(bytemuck::cast_slice_mut(piece)).await?;
-                    locked(sum)[at..].iter_mut().zip(&*piece).for_each(|(sum, share)| *sum ^= *share);
+                    locked(sum)[at..].iter_mut().zip(piece.iter()).for_each(|(sum, share)| *sum ^= *share);
                 }
             }
             Ok::<_, NetError>(())
@@ -129,11 +130,11 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// Degree reduction (Gennaro, Rabin and Rabin 1998): shares, times their weight, are shared again and added up.
 async fn reduce(
     mesh: &mut Mesh,
-    mut shares: Vec<Block>,
+    mut shares: Zeroizing<Vec<Block>>,
     weight: Block,
     degree: usize,
     rng: &mut Prg,
-) -> Result<Vec<Block>, ProtocolError> {
+) -> Result<Zeroizing<Vec<Block>>, ProtocolError> {
     shares.iter_mut().for_each(|share| *share = gf128::mul(weight, *share));
     Ok(deal(mesh, [(degree, shares)], rng).await?.pop().unwrap_or_default())
 }
@@ -142,21 +143,22 @@ async fn reduce(
 struct Operands<'a> {
     /// Shares of the gates' own bits.
     gates: &'a [Block],
-    u: Vec<Block>,
-    v: Vec<Block>,
+    u: Zeroizing<Vec<Block>>,
+    v: Zeroizing<Vec<Block>>,
 }
 
 impl<'a> Operands<'a> {
     fn of(plan: &Plan, bits: &'a [Block]) -> Self {
         let (inputs, gates) = bits.split_at(plan.input_count());
-        let mut operands = Operands { gates, u: Vec::new(), v: Vec::new() };
+        let [u, v] = [(); 2].map(|()| Zeroizing::new(Vec::with_capacity(gates.len())));
+        let mut operands = Operands { gates, u, v };
         let carried = inputs.iter().map(|share| [*share; LANES]).collect();
         walk(Backend::detect(), plan.schedule(), 1, carried, &mut operands);
         operands
     }
 
-    fn products(&self) -> Vec<Block> {
-        self.u.iter().zip(&self.v).map(|(u, v)| gf128::mul(*u, *v)).collect()
+    fn products(&self) -> Zeroizing<Vec<Block>> {
+        Zeroizing::new(self.u.iter().zip(self.v.iter()).map(|(u, v)| gf128::mul(*u, *v)).collect())
     }
 }
 
@@ -176,9 +178,15 @@ impl AndGates for Operands<'_> {
 }
 
 /// Shares of `R^j ((lambda_u + alpha)(lambda_v + beta) + lambda_w)`.
-fn shares(plan: &Plan, gates: &[Block], operands: &Operands<'_>, product: &[Block], offsets: &[Block]) -> Vec<Block> {
+fn shares(
+    plan: &Plan,
+    gates: &[Block],
+    operands: &Operands<'_>,
+    product: &[Block],
+    offsets: &[Block],
+) -> Zeroizing<Vec<Block>> {
     let parties = offsets.len();
-    let mut rows = vec![Block::ZERO; plan.row_blocks()];
+    let mut rows = Zeroizing::new(vec![Block::ZERO; plan.row_blocks()]);
     for (gate, rows) in rows.chunks_exact_mut(4 * parties).enumerate() {
         let (u, v, sum) = (operands.u[gate], operands.v[gate], product[gate] ^ gates[gate]);
         let bits = [sum, sum ^ u, sum ^ v, sum ^ u ^ v ^ gf128::ONE];

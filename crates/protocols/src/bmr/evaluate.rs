@@ -76,7 +76,8 @@ fn evaluate_by<H: JointHash>(
     }
     let masks = vec![[Block::ZERO; LANES]; parties];
     let mut active = Active::<H> { numbered, parties, rows, masks, hash: std::marker::PhantomData };
-    walk(backend, plan.schedule(), width, padded, &mut active)
+    // The evaluator's own to see.
+    std::mem::take(&mut *walk(backend, plan.schedule(), width, padded, &mut active))
 }
 
 struct Active<'a, H> {

@@ -114,20 +114,20 @@ fn products(
         message: Vec::with_capacity(plan.and_count()),
     });
     let permutation = (plan.input_count()..plan.base_count()).map(|at| secrets.permutation.get(at)).collect();
+    let gates = plan.and_count();
     let mut products = Products {
         offset: secrets.offset.block(),
         permutation,
         pairs: pairs.collect(),
-        bits: [Vec::new(), Vec::new(), vec![false; plan.and_count()]],
+        bits: [Vec::with_capacity(gates), Vec::with_capacity(gates), vec![false; gates]].map(Zeroizing::new),
         first_gate,
         hashed: 0,
     };
-    let mut slots = walk(Backend::detect(), plan.schedule(), width, inputs, &mut products);
-    zeroize::Zeroize::zeroize(slots.as_flattened_mut());
+    walk(Backend::detect(), plan.schedule(), width, inputs, &mut products);
     products.hash();
     let mut messages = products.pairs.iter().map(|pair| pair.message.iter().copied().collect());
     let messages = hashes.map_ref(|_, _| messages.next().unwrap_or_default());
-    let [u, v, hashed] = products.bits.map(|bits| bits.into_iter().collect());
+    let [u, v, hashed] = products.bits.map(|bits| bits.iter().copied().collect());
     (Sums { u, v, hashed }, messages)
 }
 
@@ -149,7 +149,7 @@ struct Products<'a> {
     permutation: Choices,
     pairs: Vec<Pair<'a>>,
     /// Of every gate the bits of both operands, and the sum of hashes.
-    bits: [Vec<bool>; 3],
+    bits: [Zeroizing<Vec<bool>>; 3],
     first_gate: u64,
     /// Gates that are hashed.
     hashed: usize,
@@ -213,8 +213,9 @@ fn shares(plan: &Plan, secrets: &Secrets, product: &Choices, ots: PerPeer<PairOt
     for at in 0..plan.input_count() {
         add(at, own, offset & Block::mask(secrets.permutation.get(at)));
     }
-    let masked =
-        |bits: &mut dyn Iterator<Item = bool>| -> Vec<Block> { bits.map(|bit| offset & Block::mask(bit)).collect() };
+    let masked = |bits: &mut dyn ExactSizeIterator<Item = bool>| {
+        Zeroizing::new(bits.map(|bit| offset & Block::mask(bit)).collect::<Vec<Block>>())
+    };
     let mut own_gates = masked(&mut (plan.input_count()..plan.base_count()).map(|at| secrets.permutation.get(at)));
     let mut own_products = masked(&mut product.iter());
     for (peer, ots) in ots.iter() {
@@ -235,10 +236,7 @@ fn shares(plan: &Plan, secrets: &Secrets, product: &Choices, ots: PerPeer<PairOt
     own_offset.as_flattened_mut()[own] = offset;
     let mut rows = vec![Block::ZERO; plan.row_blocks()];
     let mut shares = Shares { own_offset, of_gates, of_products, rows: &mut rows };
-    let mut slots = walk(Backend::detect(), plan.schedule(), width, inputs, &mut shares);
-    zeroize::Zeroize::zeroize(slots.as_flattened_mut());
-    zeroize::Zeroize::zeroize(&mut own_gates);
-    zeroize::Zeroize::zeroize(&mut own_products);
+    walk(Backend::detect(), plan.schedule(), width, inputs, &mut shares);
     rows
 }
 

@@ -13,7 +13,7 @@
 //! | build | 4 | each adds its masks and, in its own slot, its label of the output | step 4; figure 1 | `rows` |
 //! | build | 5 | the shares are added up for everybody | step 4 | `open` |
 //! | online | 6 | owners of inputs tell public values | figure 3, step 1 (a) | [`JointParty::online`] |
-//! | online | 7 | everybody sends its labels of all inputs, and its shares of the outputs' permutation bits, to those who learn an output | figure 3, step 1 (b); figure 2, step 5 | |
+//! | online | 7 | everybody sends its labels of all inputs, and its shares of the outputs' permutation bits, with shares of zero added, to those who learn an output | figure 3, step 1 (b); figure 2, step 5 | `zeros` |
 //! | online | 8 | these evaluate by themselves, and decode | figure 3, steps 2 and 3 | `evaluate` |
 //!
 //! # Symbols
@@ -36,6 +36,9 @@
 //! - Permutation bits of an input are the owner's own (figure 2, step 6, second form), and every party has a part of every
 //!   label, also of others' inputs: it is FairplayMP's mistake to let owners choose whole labels, which shows them the
 //!   outputs for any other input of theirs.
+//! - Every party adds shares of zero to its shares of output bits, see `zeros`. In the paper it does not: with free XOR the
+//!   share of a bit that is a sum of inputs depends on nothing but that party's inputs and their public values, so that a
+//!   recipient of `a + b` learns `a` and `b`.
 //! - Shares of output bits go online, beside the labels, where they cost no round: who simulates the garbled circuit can then
 //!   choose them after the inputs.
 //! - `form=linear`, the default, makes the same circuit with fewer bytes: see the modules `linear`, `bgw` and `open`. With `n` parties
@@ -50,7 +53,9 @@
 //!
 //! Semi-honest. `bmr`: any number of corrupted parties. `bmr-bgw4`, `bmr-bgw3`: fewer than half, `bmr-bgw2`: fewer than a third.
 //! Assumes a double-key hash that is circularly correlation robust (Choi, Katz, Kumaresan and Zhou 2012), the OT's assumptions for
-//! `bmr`, and private channels between the parties for the others.
+//! `bmr`, and private channels between the parties for all: the seeds of shares of zero and shares of BGW go over them as they
+//! are, and in `linear` a gate whose operand is the input of one party has a product between the others that only the key of their
+//! base OTs hides.
 
 mod bgw;
 mod bgw_published;
@@ -71,6 +76,7 @@ mod secrets;
 mod shamir;
 mod stored;
 mod wires;
+mod zeros;
 
 pub use config::{Config, Form, Garbling, Hash, Ladder};
 pub use cost::communication;

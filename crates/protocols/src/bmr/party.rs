@@ -6,7 +6,7 @@ use garblet_circuit::{Bits, OutputWire, Party};
 use garblet_net::{Mesh, PerPeer};
 use garblet_ot::Choices;
 use garblet_primitives::{Backend, Block, Delta, Prg};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::{
     bgw, bgw_published,
@@ -20,6 +20,7 @@ use super::{
     rows::{self, Numbered},
     secrets::Secrets,
     shamir::{Dealer, share_bytes},
+    zeros::{ZeroSeeds, ZeroSource},
 };
 use crate::{MeshSession, Phase, ProtocolError, interface};
 
@@ -30,6 +31,7 @@ pub struct JointParty {
     /// The public seed of hash keys, to which all parties have contributed.
     hash_seed: Block,
     means: Means,
+    zeros: ZeroSource,
     gates_done: u64,
 }
 
@@ -39,7 +41,7 @@ enum Means {
     Shares {
         /// This party's shares of all offsets, by party.
         offsets: Zeroizing<Vec<Block>>,
-        /// Generators in common with each other party.
+        /// Generators of shares of zero for rows, in common with each other party.
         common: PerPeer<Prg>,
     },
 }
@@ -49,6 +51,7 @@ pub struct Prepared {
     pub(super) secrets: Secrets,
     pub(super) numbered: Numbered,
     pub(super) circuit: Vec<Block>,
+    pub(super) zeros: ZeroSeeds,
 }
 
 /// What [`JointParty::prepare`] makes before the circuit is garbled.
@@ -59,10 +62,11 @@ pub(super) enum Material {
 }
 
 /// What each party sends each other at set-up.
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable, Zeroize)]
 #[repr(C)]
 pub(super) struct Greeting {
     hash_seed: Block,
+    /// The sender's part of the pair's seed. *Secret*: from all other parties.
     common_seed: Block,
     /// A share of the sender's offset; zero with OT.
     offset: Block,
@@ -83,24 +87,26 @@ impl JointParty {
         let hash_seed = rng.next_block();
         let greetings = mesh.per_peer(|peer| {
             let offset = shares.get(usize::from(peer)).copied().unwrap_or_default();
-            Greeting { hash_seed, common_seed: rng.next_block(), offset }
+            Zeroizing::new(Greeting { hash_seed, common_seed: rng.next_block(), offset })
         });
         let theirs = greet(mesh, &greetings).await?;
         let hash_seed = theirs.iter().fold(hash_seed, |sum, (_, theirs)| sum ^ theirs.hash_seed);
+        let mut common =
+            greetings.zip(theirs.as_ref()).map(|_, (ours, theirs)| Prg::new(ours.common_seed ^ theirs.common_seed));
+        let [for_rows, for_outputs] = [(); 2].map(|()| common.as_mut().map(|_, common| Prg::random(common)));
         let means = match pairs {
             Some(pairs) => Means::Pairs(Box::new(pairs)),
             None => {
                 let own = usize::from(mesh.party());
-                let mut offsets: Vec<Block> = theirs.iter().map(|(_, theirs)| theirs.offset).collect();
-                offsets.insert(own, shares.get(own).copied().unwrap_or_default());
+                let of = |party| theirs.get(party).map_or(shares[own], |theirs| theirs.offset);
+                let mut offsets: Zeroizing<Vec<Block>> = Zeroizing::new((0..plan.parties()).map(of).collect());
                 if plan.form() == Form::Linear {
                     offsets = bgw::weighted_offsets(&offsets, mesh.party());
                 }
-                let seeds = greetings.zip(theirs).map(|_, (ours, theirs)| ours.common_seed ^ theirs.common_seed);
-                Means::Shares { offsets: Zeroizing::new(offsets), common: seeds.map(|_, seed| Prg::new(seed)) }
+                Means::Shares { offsets, common: for_rows }
             }
         };
-        Ok(JointParty { plan, offset, hash_seed, means, gates_done: 0 })
+        Ok(JointParty { plan, offset, hash_seed, means, zeros: ZeroSource::new(for_outputs), gates_done: 0 })
     }
 
     /// Steps 2 to 5: the garbled circuit, before the inputs are known.
@@ -126,13 +132,14 @@ impl JointParty {
     ) -> Result<Prepared, ProtocolError> {
         let numbered = Numbered { seed: self.hash_seed, first: self.gates_done };
         self.gates_done += self.plan.and_count() as u64;
+        let zeros = self.zeros.next_run();
         session.enter(Phase::Build);
         let (mesh, rng) = session.parts();
         let shares = self.make_rows(mesh, &secrets, numbered, material, rng).await?;
         let circuit = open(mesh, &self.plan, shares).await?;
         let gates = self.plan.and_count() as u64;
         session.advance(gates, 2 * gates);
-        Ok(Prepared { secrets, numbered, circuit })
+        Ok(Prepared { secrets, numbered, circuit, zeros })
     }
 
     /// Step 2: what needs no circuit but its sizes.
@@ -223,7 +230,7 @@ impl Prepared {
         let own = interface::own_input(plan.program(), party, values)?;
         session.enter(Phase::Online);
         let public = send_public_values(session.mesh(), plan, &self.secrets, &own).await?;
-        let (labels, decoding) = send_labels(session.mesh(), plan, &self.secrets, &public).await?;
+        let (labels, decoding) = send_labels(session.mesh(), plan, &self.secrets, &self.zeros, &public).await?;
         if !plan.evaluates(party) {
             return Ok(vec![None; plan.program().outputs().len()]);
         }
@@ -240,12 +247,12 @@ impl Prepared {
 }
 
 /// This party's offset shared for BGW, by party; nothing with OT.
-fn share_offset(plan: &Plan, offset: &Delta, rng: &mut Prg) -> Vec<Block> {
+fn share_offset(plan: &Plan, offset: &Delta, rng: &mut Prg) -> Zeroizing<Vec<Block>> {
     let (degree, parties) = (usize::from(plan.threshold()), plan.parties());
-    match (plan.config().garbling, plan.form()) {
+    let shares = match (plan.config().garbling, plan.form()) {
         (Garbling::Ot, _) => Vec::new(),
         (_, Form::Linear) => {
-            let shares = share_bytes(&offset.block().to_bytes(), degree, parties.into(), rng);
+            let shares = share_bytes(&Zeroizing::new(offset.block().to_bytes())[..], degree, parties.into(), rng);
             shares.iter().map(|share| Block::from_bytes(share.first_chunk().copied().unwrap_or_default())).collect()
         }
         (_, Form::Published(_)) => {
@@ -257,14 +264,18 @@ fn share_offset(plan: &Plan, offset: &Delta, rng: &mut Prg) -> Vec<Block> {
             };
             (0..parties).map(&mut share).collect()
         }
-    }
+    };
+    Zeroizing::new(shares)
 }
 
-async fn greet(mesh: &mut Mesh, ours: &PerPeer<Greeting>) -> Result<PerPeer<Greeting>, ProtocolError> {
+async fn greet(
+    mesh: &mut Mesh,
+    ours: &PerPeer<Zeroizing<Greeting>>,
+) -> Result<PerPeer<Zeroizing<Greeting>>, ProtocolError> {
     let zero = <Greeting as bytemuck::Zeroable>::zeroed();
-    let mut theirs = mesh.per_peer(|_| zero);
-    let outgoing = ours.as_ref().map(|_, greeting| bytemuck::bytes_of(greeting));
-    mesh.exchange(&outgoing, &mut theirs.as_mut().map(|_, greeting| bytemuck::bytes_of_mut(greeting))).await?;
+    let mut theirs = mesh.per_peer(|_| Zeroizing::new(zero));
+    let outgoing = ours.as_ref().map(|_, greeting| bytemuck::bytes_of(&**greeting));
+    mesh.exchange(&outgoing, &mut theirs.as_mut().map(|_, greeting| bytemuck::bytes_of_mut(&mut **greeting))).await?;
     Ok(theirs)
 }
 
@@ -288,27 +299,37 @@ async fn send_public_values(
     Ok(public)
 }
 
+/// This party's shares of the permutation bits of what `recipient` learns, with its shares of zero.
+fn decoding_share(
+    plan: &Plan,
+    carried: &[bool],
+    zeros: &ZeroSeeds,
+    recipient: Party,
+) -> Result<Choices, ProtocolError> {
+    let share = |wire| match wire {
+        OutputWire::Constant(_) => false,
+        OutputWire::Slot(operand) => carried[operand.slot()],
+    };
+    let share: Choices = plan.outputs_of(recipient).map(share).collect();
+    Ok(share.xor(&zeros.share(recipient, share.len())?)?)
+}
+
 /// Figure 3, step 1 (b), and with it figure 2, step 5: every party sends its labels of all inputs and its shares of the
 /// recipients' output bits. Returns the labels of all parties, wire by wire, and what decodes this party's outputs.
 async fn send_labels(
     mesh: &mut Mesh,
     plan: &Plan,
     secrets: &Secrets,
+    zeros: &ZeroSeeds,
     public: &[bool],
 ) -> Result<(Vec<Block>, Bits), ProtocolError> {
     let own: Vec<Block> = public.iter().enumerate().map(|(at, value)| secrets.label(at, *value)).collect();
-    let slots = secrets.carried_bits(plan, |_, _| ());
-    let share_for = |party: Party| -> Choices {
-        let share = |wire| match wire {
-            OutputWire::Constant(_) => false,
-            OutputWire::Slot(operand) => slots[operand.slot()],
-        };
-        plan.outputs_of(party).map(share).collect()
-    };
-    let outgoing = mesh.per_peer(|peer| match plan.evaluates(Party(peer)) {
-        false => Vec::new(),
-        true => [bytemuck::cast_slice(&own), share_for(Party(peer)).as_bytes()].concat(),
-    });
+    let carried = secrets.carried_bits(plan, |_, _| ());
+    let mut outgoing = mesh.per_peer(|_| Vec::new());
+    for (peer, message) in outgoing.iter_mut().filter(|(peer, _)| plan.evaluates(Party(*peer))) {
+        message.extend_from_slice(bytemuck::cast_slice(&own));
+        message.extend_from_slice(decoding_share(plan, &carried, zeros, Party(peer))?.as_bytes());
+    }
     let outputs = plan.output_bits(secrets.party);
     let label_bytes = 16 * plan.input_count();
     let expected = if plan.evaluates(secrets.party) { label_bytes + outputs.div_ceil(8) } else { 0 };
@@ -328,7 +349,7 @@ async fn send_labels(
         OutputWire::Slot(operand) => operand.inverted(),
     };
     let mut decoding: Choices = plan.outputs_of(secrets.party).map(inversion).collect();
-    decoding = decoding.xor(&share_for(secrets.party))?;
+    decoding = decoding.xor(&decoding_share(plan, &carried, zeros, secrets.party)?)?;
     for (peer, bytes) in incoming {
         let (theirs, share) = bytes.split_at(label_bytes);
         put(peer, &mut theirs.as_chunks().0.iter().map(|label| Block::from_bytes(*label)));

@@ -17,6 +17,7 @@ use garblet_circuit::Party;
 use garblet_net::{Mesh, PerPeer};
 use garblet_ot::Choices;
 use garblet_primitives::{Block, OtHash, Prg};
+use zeroize::Zeroizing;
 
 use super::{
     config::Ladder,
@@ -68,14 +69,15 @@ pub(super) async fn rows(
 
 /// This party's permutation bits of the operands of every gate, with inversions as party 0's own.
 struct OperandBits {
-    u: Vec<bool>,
-    v: Vec<bool>,
+    u: Zeroizing<Vec<bool>>,
+    v: Zeroizing<Vec<bool>>,
 }
 
 impl OperandBits {
     fn of(plan: &Plan, secrets: &Secrets) -> Self {
         let inverts = secrets.party == Party(0);
-        let mut bits = OperandBits { u: Vec::new(), v: Vec::new() };
+        let [u, v] = [(); 2].map(|()| Zeroizing::new(Vec::with_capacity(plan.and_count())));
+        let mut bits = OperandBits { u, v };
         secrets.carried_bits(plan, |[u, v], [invert_u, invert_v]| {
             bits.u.push(u ^ (invert_u & inverts));
             bits.v.push(v ^ (invert_v & inverts));
@@ -110,11 +112,12 @@ fn pads(
     range: std::ops::Range<usize>,
     offset: Block,
     tweak: u64,
-) -> [Vec<Block>; 3] {
+) -> [Zeroizing<Vec<Block>>; 3] {
     let zero = ots.q.0[range.clone()].to_vec();
     let one = zero.iter().map(|q| *q ^ offset).collect();
     let chosen = ots.t.0[range].to_vec();
-    let hash = |hash: &OtHash, mut blocks: Vec<Block>| {
+    let hash = |hash: &OtHash, blocks: Vec<Block>| {
+        let mut blocks = Zeroizing::new(blocks);
         hash.hash_batch(tweak, &mut blocks);
         blocks
     };
@@ -130,22 +133,24 @@ async fn bit_products(
     ots: &mut PerPeer<PairOts>,
     bits: &OperandBits,
     tweak: u64,
-) -> Result<Vec<bool>, ProtocolError> {
+) -> Result<Zeroizing<Vec<bool>>, ProtocolError> {
     let (gates, offset) = (plan.and_count(), secrets.offset.block());
     let u: Choices = bits.u.iter().copied().collect();
     choose(mesh, ots, 0..gates, &u, offset).await?;
-    let mut product: Vec<bool> = bits.u.iter().zip(&bits.v).map(|(u, v)| u & v).collect();
+    let mut product: Zeroizing<Vec<bool>> =
+        Zeroizing::new(bits.u.iter().zip(bits.v.iter()).map(|(u, v)| u & v).collect());
     let mut messages = mesh.per_peer(|_| Choices::default());
     for (((_, message), (_, hashes)), (_, ots)) in messages.iter_mut().zip(hashes.iter()).zip(ots.iter()) {
         let [zero, one, chosen] = pads(hashes, ots, 0..gates, offset, tweak);
-        *message = zero.iter().zip(&one).zip(&bits.v).map(|((zero, one), v)| zero.lsb() ^ one.lsb() ^ v).collect();
-        for ((product, zero), chosen) in product.iter_mut().zip(zero).zip(chosen) {
+        *message =
+            zero.iter().zip(one.iter()).zip(bits.v.iter()).map(|((zero, one), v)| zero.lsb() ^ one.lsb() ^ v).collect();
+        for ((product, zero), chosen) in product.iter_mut().zip(zero.iter()).zip(chosen.iter()) {
             *product ^= zero.lsb() ^ chosen.lsb();
         }
     }
     let messages = exchange_bits(mesh, &messages, gates).await?;
     for (_, message) in messages.iter() {
-        let terms = message.iter().zip(&bits.u);
+        let terms = message.iter().zip(bits.u.iter());
         product.iter_mut().zip(terms).for_each(|(product, (message, u))| *product ^= message & u);
     }
     Ok(product)
@@ -213,19 +218,25 @@ impl Strings<'_> {
 
     /// What goes to a peer, for whose choices it gets the product with `R^j`; adds this party's shares, and the pads that it
     /// has as receiver.
-    fn send(&self, peer: u16, [zero, one, chosen]: [Vec<Block>; 3], rows: &mut [Block], rng: &mut Prg) -> Vec<Block> {
+    fn send(
+        &self,
+        peer: u16,
+        [zero, one, chosen]: [Zeroizing<Vec<Block>>; 3],
+        rows: &mut [Block],
+        rng: &mut Prg,
+    ) -> Vec<Block> {
         let (own, offset) = (usize::from(self.secrets.party.0), self.secrets.offset.block());
         let mut payload = Vec::with_capacity(payload_bytes(self.plan, self.ladder) / 16);
-        for (ot, ((zero, one), chosen)) in zero.into_iter().zip(one).zip(chosen).enumerate() {
+        for (ot, ((zero, one), chosen)) in zero.iter().zip(one.iter()).zip(chosen.iter()).enumerate() {
             if self.ladder.chooses() {
                 let share = rng.next_block();
-                payload.extend([zero ^ share, one ^ share ^ offset]);
+                payload.extend([*zero ^ share, *one ^ share ^ offset]);
                 rows[self.place(ot, own)] ^= share;
             } else {
-                payload.push(zero ^ one ^ offset);
-                rows[self.place(ot, own)] ^= zero;
+                payload.push(*zero ^ *one ^ offset);
+                rows[self.place(ot, own)] ^= *zero;
             }
-            rows[self.place(ot, peer.into())] ^= chosen;
+            rows[self.place(ot, peer.into())] ^= *chosen;
         }
         payload
     }

@@ -93,8 +93,7 @@ fn mask_by<H: JointHash>(plan: &Plan, secrets: &Secrets, numbered: Numbered, row
         masked: vec![[Block::ZERO; LANES]; usize::from(plan.parties()).div_ceil(LANES)],
         hash: std::marker::PhantomData,
     };
-    let mut slots = walk(Backend::detect(), plan.schedule(), 1, inputs, &mut masks);
-    zeroize::Zeroize::zeroize(slots.as_flattened_mut());
+    walk(Backend::detect(), plan.schedule(), 1, inputs, &mut masks);
 }
 
 struct Masks<'a, H> {

@@ -3,7 +3,7 @@
 use garblet_circuit::Party;
 use garblet_ot::Choices;
 use garblet_primitives::{Backend, Block, Delta, Engine, LANES, Prg};
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{
     plan::Plan,
@@ -36,11 +36,11 @@ impl Secrets {
         let mut labels = vec![Block::ZERO; plan.base_count()];
         rng.fill_blocks(&mut labels);
         labels.iter_mut().for_each(|label| *label = label.with_lsb(false));
-        let mut bits = vec![false; plan.input_count()];
+        let mut bits = Zeroizing::new(vec![false; plan.input_count()]);
         let own = Choices::random(plan.input_bits(party), rng);
         plan.inputs_of(party).zip(own.iter()).for_each(|(at, bit)| bits[at] = bit);
         let gates = Choices::random(plan.and_count(), rng);
-        let permutation = bits.into_iter().chain(gates.iter()).collect();
+        let permutation = bits.iter().copied().chain(gates.iter()).collect();
         Secrets { party, offset: offset.clone(), permutation, labels: Labels(labels) }
     }
 
@@ -57,13 +57,11 @@ impl Secrets {
 
     /// This party's permutation bits of what every slot holds at the end. `and` hears, gate by gate, those of the operands and
     /// whether they are inverted.
-    pub(super) fn carried_bits(&self, plan: &Plan, and: impl FnMut([bool; 2], [bool; 2])) -> Vec<bool> {
+    pub(super) fn carried_bits(&self, plan: &Plan, and: impl FnMut([bool; 2], [bool; 2])) -> Zeroizing<Vec<bool>> {
         let inputs = (0..plan.input_count()).map(|at| [Block::mask(self.permutation.get(at)); LANES]).collect();
         let mut carried = CarriedBits { bits: &self.permutation, inputs: plan.input_count(), and };
-        let mut slots = walk(Backend::detect(), plan.schedule(), 1, inputs, &mut carried);
-        let bits = slots.iter().map(|slot| slot[0].lsb()).collect();
-        slots.as_flattened_mut().zeroize();
-        bits
+        let slots = walk(Backend::detect(), plan.schedule(), 1, inputs, &mut carried);
+        Zeroizing::new(slots.iter().map(|slot| slot[0].lsb()).collect())
     }
 }
 

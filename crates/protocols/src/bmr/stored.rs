@@ -5,6 +5,7 @@
 //! R^i                                             16
 //! permutation bits of base wires                  packed, in whole bytes
 //! zero labels of base wires                       16 each
+//! seeds of shares of zero                         16 for every other party
 //! the joint garbled circuit                       64 n for every AND gate, if the party evaluates
 //! ```
 
@@ -17,6 +18,7 @@ use super::{
     plan::Plan,
     rows::Numbered,
     secrets::{Labels, Secrets},
+    zeros::ZeroSeeds,
 };
 use crate::runs::{Reader, StoredRun};
 
@@ -28,7 +30,8 @@ impl StoredRun for Prepared {
 
     fn byte_len(plan: &Plan, party: Party) -> usize {
         let base = plan.base_count();
-        HEAD_BYTES + base.div_ceil(8) + 16 * base + 16 * circuit_blocks(plan, party)
+        let blocks = base + peers(plan) + circuit_blocks(plan, party);
+        HEAD_BYTES + base.div_ceil(8) + 16 * blocks
     }
 
     fn write(&self, plan: &Plan, bytes: &mut Vec<u8>) {
@@ -38,6 +41,7 @@ impl StoredRun for Prepared {
         bytes.extend_from_slice(&offset.block().to_bytes());
         bytes.extend_from_slice(permutation.as_bytes());
         bytes.extend_from_slice(bytemuck::cast_slice(&labels.0));
+        bytes.extend_from_slice(bytemuck::cast_slice(&self.zeros.0));
         bytes.extend_from_slice(bytemuck::cast_slice(&self.circuit[..circuit_blocks(plan, *party)]));
     }
 
@@ -48,13 +52,18 @@ impl StoredRun for Prepared {
         let offset = Delta::new(bytes.block()?);
         let permutation = Choices::from_bytes(bytes.take(base.div_ceil(8))?.to_vec(), base).ok()?;
         let labels = Labels(bytes.blocks(base)?);
+        let zeros = ZeroSeeds(bytes.blocks(peers(plan))?);
         let circuit = bytes.blocks(circuit_blocks(plan, party))?;
         let secrets = Secrets { party, offset, permutation, labels };
-        Some(Prepared { secrets, numbered: Numbered { seed, first }, circuit })
+        Some(Prepared { secrets, numbered: Numbered { seed, first }, circuit, zeros })
     }
 }
 
 /// Blocks of the circuit that a party needs again.
 fn circuit_blocks(plan: &Plan, party: Party) -> usize {
     if plan.evaluates(party) { plan.row_blocks() } else { 0 }
+}
+
+fn peers(plan: &Plan) -> usize {
+    usize::from(plan.parties()) - 1
 }

@@ -5,6 +5,7 @@
 
 use garblet_circuit::{AndOp, Schedule, XorOp};
 use garblet_primitives::{Backend, Block, Engine, Kernel, LANES};
+use zeroize::Zeroizing;
 
 /// Four blocks: what a vector holds.
 pub(super) type Quad = [Block; LANES];
@@ -100,17 +101,20 @@ impl Wires<'_> {
 }
 
 /// Walks a circuit in which every wire carries `width` vectors, those of the inputs given one after another. Returns what
-/// all slots carry after the last gate.
+/// all slots carry after the last gate; nothing else is left of it.
 pub(super) fn walk(
     backend: Backend,
     schedule: &Schedule,
     width: usize,
     inputs: Vec<Quad>,
     gates: &mut impl AndGates,
-) -> Vec<Quad> {
+) -> Zeroizing<Vec<Quad>> {
     debug_assert_eq!(inputs.len(), width * schedule.input_count());
-    let mut slots = inputs;
-    slots.resize(width * schedule.slot_count().max(schedule.input_count()), [Block::ZERO; LANES]);
+    let inputs = Zeroizing::new(inputs);
+    let count = width * schedule.slot_count().max(schedule.input_count());
+    let mut slots = Zeroizing::new(Vec::with_capacity(count));
+    slots.extend_from_slice(&inputs);
+    slots.resize(count, [Block::ZERO; LANES]);
     backend.run(Walk { schedule, width, slots: &mut slots, gates });
     slots
 }

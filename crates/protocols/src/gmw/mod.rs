@@ -37,7 +37,8 @@
 //!
 //! # Adversary and assumptions
 //!
-//! Semi-honest; any number of parties may be corrupted. Assumes the OT's assumptions, and a pseudo-random generator.
+//! Semi-honest; any number of parties may be corrupted. Assumes the OT's assumptions, a pseudo-random
+//! generator, and private channels between the parties, over which seeds of shares go as they are.
 
 mod bits;
 mod cost;

@@ -1,3 +1,5 @@
+mod recipients;
+
 use std::sync::Arc;
 use std::time::Duration;
 

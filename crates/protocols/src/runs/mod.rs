@@ -32,7 +32,7 @@ use crate::{error::ProtocolError, session::MeshSession};
 use messages::HasRuns;
 
 /// The version of what is stored.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What a party has prepared for one run, as bytes.
 pub trait StoredRun: Sized {
@@ -53,6 +53,12 @@ pub trait StoredRun: Sized {
 pub struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
+    /// Reads those.
+    #[cfg(test)]
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Reader(bytes)
+    }
+
     /// The next so many bytes.
     pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;

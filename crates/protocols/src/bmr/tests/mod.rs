@@ -4,6 +4,7 @@ mod cost;
 mod equals;
 mod faults;
 mod misuse;
+mod recipients;
 mod views;
 
 use std::sync::Arc;

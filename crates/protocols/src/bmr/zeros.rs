@@ -1,0 +1,79 @@
+//! Shares of zero, which hide every party's share of the bits that decode an output.
+//!
+//! With free XOR, the permutation bit of an output wire that is a sum of inputs is the sum of the owners' bits of these inputs, and a party's share
+//! of it is what its own inputs add: together with the inputs' public values, which everybody has, it would tell a recipient
+//! what they are. The same goes for sums of outputs in which the bits of AND gates cancel. So for every run and recipient
+//! each pair of parties has a stream in common, which both add to their shares: whatever parties look at them together, of the
+//! others' shares only the sum is left, and that follows from the outputs.
+//!
+//! The paper (Figure 2, step 6, second form) sends these shares as they are. In FairplayMP, where they come from, XOR gates are
+//! garbled, so that all parties have a part in the bit of every wire but inputs.
+
+use garblet_circuit::Party;
+use garblet_net::PerPeer;
+use garblet_ot::{Choices, OtError};
+use garblet_primitives::{Block, Prg};
+use zeroize::ZeroizeOnDrop;
+
+/// What a session's seeds come from: a generator in common with each other party.
+pub(super) struct ZeroSource(PerPeer<Prg>);
+
+impl ZeroSource {
+    /// *Secret*: the generators, from all but the pair.
+    pub(super) fn new(common: PerPeer<Prg>) -> Self {
+        ZeroSource(common)
+    }
+
+    /// The seeds of the next run: all parties ask as often.
+    pub(super) fn next_run(&mut self) -> ZeroSeeds {
+        ZeroSeeds(self.0.iter_mut().map(|(_, common)| common.next_block()).collect())
+    }
+}
+
+/// A seed of one run in common with each other party, in order. *Secret*: from all but the pair; wiped on drop.
+/// *Unique*: they serve one run.
+#[derive(Clone, ZeroizeOnDrop)]
+pub(super) struct ZeroSeeds(pub(super) Vec<Block>);
+
+impl ZeroSeeds {
+    /// This party's share of zero for each of so many bits that `recipient` learns. *Unique*: asked for once, so that no share hides
+    /// two bits.
+    pub(super) fn share(&self, recipient: Party, bits: usize) -> Result<Choices, OtError> {
+        self.0.iter().try_fold(Choices::zeros(bits), |sum, seed| sum.xor(&of_pair(*seed, recipient, bits)))
+    }
+}
+
+/// What a pair adds to both shares of each bit.
+pub(super) fn of_pair(seed: Block, recipient: Party, bits: usize) -> Choices {
+    let mut seeds = Prg::new(seed);
+    seeds.seek(recipient.0.into());
+    Choices::random(bits, &mut Prg::random(&mut seeds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_of_all_parties_are_shares_of_zero_for_each_recipient_its_own() {
+        const BITS: usize = 200;
+        for parties in [2u16, 3, 6] {
+            let pair =
+                |one: u16, other: u16| Prg::new(Block::from_halves(one.min(other).into(), one.max(other).into()));
+            let source = |own| ZeroSource::new(PerPeer::new(own, parties, |peer| pair(own, peer)));
+            let mut sources: Vec<ZeroSource> = (0..parties).map(source).collect();
+            let mut seen = std::collections::HashSet::new();
+            for _run in 0..3 {
+                let seeds: Vec<ZeroSeeds> = sources.iter_mut().map(ZeroSource::next_run).collect();
+                for recipient in (0..parties).map(Party) {
+                    let shares = seeds.iter().map(|seeds| seeds.share(recipient, BITS).unwrap());
+                    let sum = shares.inspect(|share| assert!(share.iter().any(|bit| bit)));
+                    let sum = sum.fold(Choices::zeros(BITS), |sum, share| sum.xor(&share).unwrap());
+                    assert!(sum.iter().all(|bit| !bit), "{parties} parties, recipient {}", recipient.0);
+                    let own = seeds[0].share(recipient, BITS).unwrap();
+                    assert!(seen.insert(own.as_bytes().to_vec()), "a share came twice");
+                }
+            }
+        }
+    }
+}
