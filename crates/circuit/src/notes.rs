@@ -1,5 +1,7 @@
 //! Notes: what a front end knows of a program beyond its graph.
 
+use crate::diagnostic::Diagnostic;
+
 /// What a front end knows of a program beyond its graph. The digest does not cover it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
@@ -11,6 +13,8 @@ pub struct Notes {
     ///
     /// *Units*: gates before the last optimisation of the component, so that their sum may be a little above its count.
     pub lines: Vec<Vec<(u32, u64)>>,
+    /// What is odd about the file but not wrong, such as a function that is never called.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// Checks at run time.

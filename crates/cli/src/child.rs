@@ -78,7 +78,7 @@ pub(crate) fn main() -> Result<(), Failure> {
 
 fn work() -> Result<Done, Failure> {
     let job: Job = serde_json::from_str(&read_line()?).map_err(|e| Failure::call(format!("standard input: {e}")))?;
-    let program = program::load(&job.program)?;
+    let program = program::load_quietly(&job.program)?;
     let inputs = job.inputs.iter().map(|(id, bits)| Ok((InputId(*id), bits.parse::<Bits>()?)));
     let inputs: Result<Vec<_>, garblet_circuit::NotBits> = inputs.collect();
     let inputs = inputs.map_err(|e| Failure::call(format!("standard input: {e}")))?;

@@ -14,7 +14,7 @@ use crate::{
 /// Loads a program and applies the changes of owners and recipients.
 ///
 /// *Errors*: a program that cannot be read or does not hold together, and names that it does not have.
-pub(crate) fn load(args: &ProgramArgs) -> Result<Program, Failure> {
+pub(crate) fn load_quietly(args: &ProgramArgs) -> Result<Program, Failure> {
     let ProgramChanges { owners, recipients, constants, panics } = &args.changes;
     let options = Options { constants: read_all(constants)?, panics: panics.0, ..Options::default() };
     let front_ends = FrontEnds::standard().with(Language { options });
@@ -34,6 +34,15 @@ pub(crate) fn load(args: &ProgramArgs) -> Result<Program, Failure> {
         program.set_recipients(at, change.recipients());
     }
     tell_panics(&mut program);
+    Ok(program)
+}
+
+/// The same, saying on standard error what is odd about the program but not wrong: for the command that the user gave, once.
+///
+/// *Errors*: as [`load_quietly`].
+pub(crate) fn load(args: &ProgramArgs) -> Result<Program, Failure> {
+    let program = load_quietly(args)?;
+    program.notes().warnings.iter().for_each(|warning| eprintln!("warning: {}", warning.render().trim_end()));
     Ok(program)
 }
 

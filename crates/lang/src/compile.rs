@@ -39,7 +39,7 @@ impl Default for Options {
     }
 }
 
-/// The program of a source; `file` names it in messages.
+/// The program of a source, and what is odd about the source but not wrong; `file` names it in messages.
 ///
 /// *Errors*: everything wrong with it, or with the circuits that stand for functions.
 pub(crate) fn compile(
@@ -48,11 +48,12 @@ pub(crate) fn compile(
     text: &str,
     options: &Options,
     circuits: &[(String, Program)],
-) -> Result<Program, Vec<Fault>> {
+) -> Result<(Program, Vec<Fault>), Vec<Fault>> {
     let work = || {
-        let tree = front::read(text, &options.constants)?;
+        let (tree, warnings) = front::read(text, &options.constants)?;
         let bound = bound::check(&tree, circuits)?;
-        lower(name, file, &tree, options, &bound).map_err(|fault| vec![fault])
+        let program = lower(name, file, &tree, options, &bound).map_err(|fault| vec![fault])?;
+        Ok((program, warnings))
     };
     // Trees are gone through by recursion, which a stack of its own is large enough for.
     std::thread::scope(|scope| {
@@ -204,5 +205,5 @@ fn notes(file: &str, machine: &Machine<'_>, assembled: Assembled, program: &Prog
         shape: nest.inner.map_or(Shape::Chain(nest.iterations), |inner| Shape::Grid(nest.iterations, inner)),
     });
     let regions = regions.filter(|region| region.count > 1).collect();
-    Notes { panics: Some(panics), regions, lines: assembled.lines }
+    Notes { panics: Some(panics), regions, lines: assembled.lines, warnings: Vec::new() }
 }

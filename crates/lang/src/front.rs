@@ -25,11 +25,11 @@ use crate::{
     tree::{FnId, Function, Param, Span, Tree, VarId},
 };
 
-/// The tree of a source, with `main` as its last function.
+/// The tree of a source, with `main` as its last function, and what is odd about the source but not wrong.
 ///
 /// *Errors*: everything wrong with the source, and constants that are missing or of the wrong type.
-pub(crate) fn read(text: &str, constants: &Constants) -> Result<Tree, Vec<Fault>> {
-    let program = check::checked(text, constants)?;
+pub(crate) fn read(text: &str, constants: &Constants) -> Result<(Tree, Vec<Fault>), Vec<Fault>> {
+    let (program, warnings) = check::checked(text, constants)?;
     let values = constants::values(&program, constants)?;
     let Some(main) = program.fn_defs.get("main") else {
         let fault = Fault::general("there is no function `main`").hint("write `pub fn main(...)`");
@@ -37,7 +37,7 @@ pub(crate) fn read(text: &str, constants: &Constants) -> Result<Tree, Vec<Fault>
     };
     let mut context = Context::new(&program, values);
     context.function(main).map_err(|fault| vec![fault])?;
-    Ok(Tree { functions: context.functions })
+    Ok((Tree { functions: context.functions }, warnings))
 }
 
 /// What is known while a program is gone through.

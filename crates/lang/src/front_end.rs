@@ -9,6 +9,7 @@ use garblet_circuit::{
     Program,
     diagnostic::{Diagnostic, Diagnostics},
     front_end::{FrontEnd, Source},
+    notes::Notes,
 };
 
 use crate::{
@@ -44,8 +45,11 @@ impl FrontEnd for Language {
     fn read(&self, source: &Source<'_>, text: &mut dyn BufRead) -> Result<Program, Diagnostics> {
         let text = read_text(source, text)?;
         let name = source.stem().trim_end_matches(".garble");
-        compile(name, &source.file, &text, &self.options, source.bound())
-            .map_err(|faults| diagnose(faults, &source.file, &text))
+        let (mut program, warnings) = compile(name, &source.file, &text, &self.options, source.bound())
+            .map_err(|faults| diagnose(faults, &source.file, &text))?;
+        let warnings = warnings.into_iter().map(|fault| fault.diagnose(&source.file, &text)).collect();
+        program.set_notes(Notes { warnings, ..program.notes().clone() });
+        Ok(program)
     }
 }
 

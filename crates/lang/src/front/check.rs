@@ -31,18 +31,47 @@ pub(crate) fn stack_bytes(text: &str) -> usize {
     nested.clamp(STACK_BYTES.0, STACK_BYTES.1)
 }
 
-/// The typed program; `given` are the constants of parties.
+/// The typed program, and what is odd about it but not wrong: functions that are never called, which it is without, and whose types
+/// nobody has checked. `given` are the constants of parties.
 ///
 /// *Errors*: all that is wrong with the source.
-pub(super) fn checked(text: &str, given: &Constants) -> Result<TypedProgram, Vec<Fault>> {
+pub(super) fn checked(text: &str, given: &Constants) -> Result<(TypedProgram, Vec<Fault>), Vec<Fault>> {
     if text.len() > MAX_BYTES {
         let message = format!("the source has {} bytes, the most is {MAX_BYTES}", text.len());
         return Err(vec![Fault::general(message)]);
     }
     let tokens = scanner::scan(text).map_err(|fault| vec![fault])?;
-    let program = parser::parse(tokens, given)?;
+    let mut program = parser::parse(tokens, given)?;
     let names = bounds::check(&program)?;
-    program.type_check().map_err(|errors| Explain { program: &program, names }.faults(&errors))
+    let errors = match program.type_check() {
+        Ok(typed) => return Ok((typed, Vec::new())),
+        Err(errors) => errors,
+    };
+    // A call that is wrong, or misspelt, is no call: that its function is never called is no other mistake.
+    let (uncalled, wrong): (Vec<_>, Vec<_>) = errors.into_iter().partition(|error| never_called(error).is_some());
+    let explain = Explain { program: &program, names };
+    if !wrong.is_empty() {
+        return Err(explain.faults(&wrong));
+    }
+    let warnings = explain.faults(&uncalled);
+    for name in uncalled.iter().filter_map(never_called) {
+        program.fn_defs.remove(name);
+    }
+    match program.type_check() {
+        Ok(typed) => Ok((typed, warnings)),
+        Err(errors) => {
+            let names = bounds::check(&program)?;
+            Err(Explain { program: &program, names }.faults(&errors))
+        }
+    }
+}
+
+/// The name of the function that is never called, if that is what is the matter; that `main` is not public is an error.
+fn never_called(error: &TypeError) -> Option<&str> {
+    match &*error.0 {
+        TypeErrorEnum::UnusedFn(name) if name != "main" => Some(name),
+        _ => None,
+    }
 }
 
 /// What the errors of the type checker mean.

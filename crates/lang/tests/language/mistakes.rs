@@ -1,5 +1,7 @@
 //! Mistakes that users make, and what they are told.
 
+use garblet_circuit::diagnostic::Diagnostic;
+
 use crate::reference::compile;
 
 /// Sources, and what is said of each: `MESSAGE @ LINE:COLUMN` and a hint behind `?`.
@@ -106,10 +108,16 @@ const MISTAKES: &[(&str, &[&str])] = &[
         "fn f(a: u8) -> u8 { a }\npub fn main(a: u8, b: u8) -> u8 {\n    f(a, b)\n}",
         &["expected 1 argument, got 2 @ 3:5"],
     ),
+    // That a function is never called is what follows from a call that is wrong.
     (
-        "fn f(a: u8) -> u8 { a }\npub fn main(a: u8, b: u8) -> u8 {\n    a\n}",
-        &["the function `f` is never called @ 1:1 ? call `f`, make it `pub`, or remove it"],
+        "fn total(a: u8) -> u8 { let totl = a; totl }\npub fn main(a: u8, b: u8) -> u8 {\n    totl(a) + b\n}",
+        &["there is no variable, constant or function `totl` @ 3:5 ? did you mean `total`?"],
     ),
+    (
+        "fn helper(a: u8) -> u8 { a }\npub fn main(a: u8, b: u8) -> u8 {\n    helpr(a) + b\n}",
+        &["there is no variable, constant or function `helpr` @ 3:5 ? did you mean `helper`?"],
+    ),
+    ("fn main(a: u8, b: u8) -> u8 {\n    a\n}", &["`main` is not public @ 1:1 ? write `pub fn main(..)`"]),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    if a { b } else { a }\n}",
         &["expected bool, got u8 @ 2:8 ? compare it, as in `x != 0u8`"],
@@ -311,18 +319,35 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
 ];
 
+fn line(d: &Diagnostic) -> String {
+    let place = d.place.as_ref().map_or(String::new(), |p| format!(" @ {}:{}", p.line, p.column));
+    let hint = d.hint.as_ref().map_or(String::new(), |hint| format!(" ? {hint}"));
+    format!("{}{place}{hint}", d.message)
+}
+
 #[test]
 fn mistakes_are_explained() {
     for (text, expected) in MISTAKES {
         let error = compile(text, &[], true).expect_err(text);
-        let told: Vec<String> = error
-            .iter()
-            .map(|d| {
-                let place = d.place.as_ref().map_or(String::new(), |p| format!(" @ {}:{}", p.line, p.column));
-                let hint = d.hint.as_ref().map_or(String::new(), |hint| format!(" ? {hint}"));
-                format!("{}{place}{hint}", d.message)
-            })
-            .collect();
-        assert_eq!(told, *expected, "{text}");
+        assert_eq!(error.iter().map(line).collect::<Vec<_>>(), *expected, "{text}");
     }
+}
+
+/// It is none of the program, but not wrong either.
+#[test]
+fn functions_that_are_never_called_are_warnings() {
+    let main = "pub fn main(a: u8, b: u8) -> u8 {\n    a ^ b\n}";
+    let unused = ["fn f(a: u8) -> u8 { g(a) }\nfn g(a: u8) -> u8 { a }\n", main].concat();
+    let program = compile(&unused, &[], true).expect("a program");
+    let told: Vec<String> = program.notes().warnings.iter().map(line).collect();
+    assert_eq!(
+        told,
+        [
+            "the function `f` is never called @ 1:1 ? call `f`, make it `pub`, or remove it",
+            "the function `g` is never called @ 2:1 ? call `g`, make it `pub`, or remove it",
+        ]
+    );
+    let without = compile(main, &[], true).expect("a program");
+    assert_eq!(program.digest(), without.digest());
+    assert!(without.notes().warnings.is_empty());
 }
