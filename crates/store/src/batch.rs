@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::edit::Edit;
 use crate::error::StoreError;
-use crate::ids::PieceId;
+use crate::ids::{IDS_MAX, PieceId};
 use crate::kind::{Kind, KindDigest};
 use crate::rows::{KindRow, SegmentRow, State};
 use crate::scratch::Scratch;
@@ -47,7 +47,7 @@ impl Batch<'_> {
     ///
     /// *Unique*: an identifier is used once per kind and pair of stores, for ever: also after the piece was taken.
     ///
-    /// *Errors*: [`StoreError::IdUsed`] for an identifier below [`Store::next_id`] or the last of this batch;
+    /// *Errors*: [`StoreError::IdUsed`] for an identifier below [`Store::next_id`] or the last of this batch, or beyond [`IDS_MAX`];
     /// [`StoreError::TooLarge`] beyond [`PIECE_BYTES_MAX`].
     pub fn push(&mut self, kind: &Kind, id: PieceId, piece: &[u8]) -> Result<(), StoreError> {
         let digest = kind.digest();
@@ -63,7 +63,7 @@ impl Batch<'_> {
             row: rows.get(&digest).cloned().unwrap_or_else(|| KindRow::new(kind.clone())),
             extents: Extents::default(),
         });
-        if id.0 < filling.row.next || id.0 == u64::MAX {
+        if id.0 < filling.row.next || id.0 >= IDS_MAX {
             return Err(StoreError::IdUsed { kind: kind.clone(), expected: PieceId(filling.row.next), got: id });
         }
         let len = match u32::try_from(piece.len()) {
@@ -107,6 +107,13 @@ impl Batch<'_> {
         Ok(())
     }
 
+    /// Keeps a state at once, whatever becomes of the batch.
+    ///
+    /// *Errors*: as [`Store::set_state`].
+    pub fn set_state_now(&mut self, name: &str, state: State) -> Result<(), StoreError> {
+        self.store.set_state(name, state)
+    }
+
     /// Makes the batch durable.
     pub fn commit(mut self) -> Result<(), StoreError> {
         let segments = self.sync()?;
@@ -119,7 +126,7 @@ impl Batch<'_> {
             edit.kinds.insert(digest, filling.row);
             edit.new_extents.extend(filling.extents.into_list());
         }
-        self.store.apply(edit)?;
+        self.store.apply_unrecorded(edit)?;
         self.committed = true;
         Ok(())
     }

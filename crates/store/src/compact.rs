@@ -109,7 +109,7 @@ impl Store {
         let damaged: IdSet = damaged.into_iter().collect();
         edit.withdraw(self, digest, &damaged, Fate::Dropped);
         edit.gone_extents.extend(old.iter().map(|extent| (digest, extent.first)));
-        self.apply(edit)?;
+        self.apply_unrecorded(edit)?;
         if has_moved {
             self.writers.insert(digest, writer);
         }

@@ -102,10 +102,25 @@ impl Edit {
 }
 
 impl Store {
-    /// Makes a change durable, then believes it.
+    /// Makes a change durable, and the record of it, then believes it.
     ///
     /// *Errors*: if it may have been made and may not, nothing works any more until the store is opened again.
-    pub(crate) fn apply(&mut self, mut edit: Edit) -> Result<(), StoreError> {
+    pub(crate) fn apply(&mut self, edit: Edit) -> Result<(), StoreError> {
+        let gone = self.change(edit)?;
+        let recorded = self.write_record();
+        self.remove_segments(gone);
+        recorded
+    }
+
+    /// The same for what gives nothing twice if a copy of before is used: pieces that are added, or that are moved. There is no record of it.
+    pub(crate) fn apply_unrecorded(&mut self, edit: Edit) -> Result<(), StoreError> {
+        let gone = self.change(edit)?;
+        self.remove_segments(gone);
+        Ok(())
+    }
+
+    /// Makes a change durable, then believes it; returns the segments of which nothing is left.
+    fn change(&mut self, mut edit: Edit) -> Result<Vec<u64>, StoreError> {
         let gone_segments = edit.gone_segments(self);
         let rows = edit.rows(self, &gone_segments);
         self.index.change(&mut edit.head, rows)?;
@@ -129,12 +144,15 @@ impl Store {
             }
             self.extents.entry(extent.kind).or_default().insert(extent.first, extent);
         }
-        for number in gone_segments {
+        Ok(gone_segments)
+    }
+
+    fn remove_segments(&mut self, gone: Vec<u64>) {
+        for number in gone {
             self.segments.remove(&number);
             self.writers.retain(|_, writer| writer.number() != number);
             self.place.remove_segment(number);
         }
-        Ok(())
     }
 
     /// The extents of a kind in which some of these pieces lie, ascending.

@@ -114,6 +114,30 @@ pub enum StoreError {
         /// The last change that our store knows of.
         got: u64,
     },
+    /// The store is older than what is recorded of it on this machine.
+    #[error(
+        "the store in {} is older than its record in {} says: expected at least change {expected}, got {got}",
+        folder.display(),
+        record.display()
+    )]
+    Restored {
+        /// The folder.
+        folder: PathBuf,
+        /// The file of the record.
+        record: PathBuf,
+        /// The last change that was recorded.
+        expected: u64,
+        /// The last change that the store knows of.
+        got: u64,
+    },
+    /// A copy of the store, in another folder, is open.
+    #[error("the store in {} is a copy of one that is in use, by its record in {}", folder.display(), record.display())]
+    CopyInUse {
+        /// The folder.
+        folder: PathBuf,
+        /// The file of the record.
+        record: PathBuf,
+    },
     /// There are fewer pieces than asked for.
     #[error("the store has {available} of {wanted} pieces of {kind}: {} are missing", wanted - available)]
     NotEnough {
@@ -202,11 +226,12 @@ impl StoreError {
             StoreError::OtherPeerStore { .. } | StoreError::OtherStore { .. } => {
                 "name the two stores that were filled together, or let both parties begin with new ones".into()
             }
-            StoreError::PeerRolledBack { .. } | StoreError::RolledBack { .. } => {
+            StoreError::PeerRolledBack { .. } | StoreError::RolledBack { .. } | StoreError::Restored { .. } => {
                 "a store must not be restored from a backup, as its pieces could be used twice: \
                  let both parties begin with new stores"
                     .into()
             }
+            StoreError::CopyInUse { .. } => "there must be one of a store: remove the copy".into(),
             StoreError::Damaged { .. } => {
                 "`garblet store verify` names the pieces that are lost; if the index itself is damaged, let both \
                  parties begin with new stores"

@@ -2,17 +2,18 @@
 //!
 //! A scenario is run once for every step it has. At that step the folder is copied, which is what a kill of the process
 //! would leave, and the step fails, which is what a failing disk does. Then both the copy and the folder itself must
-//! open, have everything that was promised, and offer nothing that was given out.
+//! open, have everything that was promised, and offer nothing that was given out. The record of the store lies beside it, and is cut off in the
+//! same way.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use rand::{SeedableRng, rngs::StdRng};
 
 use crate::steps::Steps;
-use crate::{Binding, IdSet, Kind, PieceId, State, Store, StoreError, StoreKey};
+use crate::{Binding, IdSet, Kind, Past, PieceId, State, Store, StoreError, StoreKey, Summary};
 
 /// What the scenario was promised before it was cut off.
 #[derive(Default)]
@@ -64,16 +65,37 @@ fn take(store: &mut Store, promised: &mut Promised, count: u64) -> Result<(), St
 
 fn scenario(folder: &Path, steps: Steps, promised: &mut Promised) -> Result<(), StoreError> {
     let mut store = Store::create_with(folder, &key(), &mut rng(), steps.clone())?;
+    assert_eq!(store.record_in(&records_of(folder))?, Past::Known, "it is new");
     store.bind(&Binding { peer: "p".into(), role: "r".into(), protocol: "1".into(), library: String::new() })?;
     fill(&mut store, promised, 5)?;
     take(&mut store, promised, 2)?;
     drop(store);
     let mut store = Store::open_with(folder, &key(), &mut rng(), steps)?;
+    assert_eq!(store.record_in(&records_of(folder))?, Past::Known);
     fill(&mut store, promised, 4)?;
     take(&mut store, promised, 5)?;
     store.reconcile(&store.summary_as_peer())?;
     store.compact(&mut |_, _| {})?;
     take(&mut store, promised, 1)
+}
+
+/// A store that was cut off offers nothing that was given out, whatever a peer says.
+fn check_against_lies(folder: &Path, promised: &Promised, step: &str) {
+    let lied_to = folder.with_extension("lied-to");
+    copy(folder, &lied_to).expect("a copy");
+    let Ok(mut store) = Store::open(&lied_to, &key(), &mut rng()) else { return };
+    for lie in lies(&store) {
+        // Whether it is refused or not.
+        let _ = store.reconcile(&lie);
+        let stock = store.stock_of(&kind());
+        let back = promised.given.iter().find(|id| stock.available.contains(**id) || **id >= stock.next);
+        assert_eq!(back, None, "cut off at {step}, a lying peer brings a piece back");
+    }
+}
+
+/// Where the record of a store is.
+fn records_of(folder: &Path) -> PathBuf {
+    folder.with_extension("records")
 }
 
 impl Store {
@@ -88,6 +110,9 @@ impl Store {
 fn check(folder: &Path, promised: &Promised, step: &str) {
     let mut store = Store::open_or_create(folder, &key(), &mut rng())
         .unwrap_or_else(|error| panic!("cut off at {step}, it does not open: {error}"));
+    let past = store.record_in(&records_of(folder));
+    let past = past.unwrap_or_else(|error| panic!("cut off at {step}, its record does not fit: {error}"));
+    assert_eq!(past, Past::Known, "cut off at {step}");
     let stock = store.stock_of(&kind());
     let next = stock.next.0;
     let whole = [promised.committed, promised.committed + promised.batch];
@@ -108,7 +133,49 @@ fn check(folder: &Path, promised: &Promised, step: &str) {
     assert_eq!(store.stock_of(&kind()).available, IdSet::range(PieceId(next), 2));
 }
 
+/// A summary, which a peer may fill in as it likes.
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
+struct Told {
+    store: [u8; 16],
+    changes: u64,
+    seen: Vec<([u8; 16], u64)>,
+    kinds: Vec<(Kind, u64, IdSet)>,
+}
+
+/// What a lying peer may tell a store, and is not malformed: that it has what was used, knows of nothing, or of too much.
+fn lies(store: &Store) -> Vec<Summary> {
+    let told: Told = postcard::from_bytes(&postcard::to_stdvec(&store.summary()).expect("encodes")).expect("decodes");
+    let peer = store.head.peers.first().map_or([9; 16], |peer| peer.store);
+    let has_all = |kinds: &[(Kind, u64, IdSet)]| {
+        let all = |(kind, next, _): &(Kind, u64, IdSet)| (kind.clone(), *next, IdSet::range(PieceId(0), *next));
+        kinds.iter().map(all).collect::<Vec<_>>()
+    };
+    let honest = Told { store: peer, changes: 1 << 40, seen: vec![(store.id, 0)], kinds: has_all(&told.kinds) };
+    let ahead = |next: u64| {
+        has_all(&honest.kinds.iter().map(|(kind, ..)| (kind.clone(), next, IdSet::new())).collect::<Vec<_>>())
+    };
+    let unknown = |number| (Kind::new(&format!("unknown {number}"), b""), 1, IdSet::new());
+    let mut unknown: Vec<_> = (0..crate::KINDS_MAX).map(unknown).collect();
+    unknown.sort_by_key(|(kind, ..)| kind.digest());
+    let lies = [
+        honest.clone(),
+        Told { seen: Vec::new(), ..honest.clone() },
+        Told { changes: 0, ..honest.clone() },
+        Told { seen: vec![(store.id, u64::MAX)], changes: u64::MAX, ..honest.clone() },
+        Told { kinds: unknown, ..honest.clone() },
+        Told { kinds: ahead(u64::MAX), ..honest.clone() },
+        Told { kinds: ahead(crate::IDS_MAX + 1), ..honest.clone() },
+    ];
+    let decode = |lie: &Told| postcard::from_bytes::<Summary>(&postcard::to_stdvec(lie).expect("encodes"));
+    let is_empty = honest.kinds.is_empty();
+    assert!(lies[5..].iter().all(|lie| is_empty || decode(lie).is_err()), "identifiers that would wrap around");
+    lies[..5].iter().map(|lie| decode(lie).expect("well-formed")).collect()
+}
+
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    if !from.exists() {
+        return Ok(());
+    }
     std::fs::create_dir_all(to)?;
     std::fs::set_permissions(to, std::fs::metadata(from)?.permissions())?;
     for entry in std::fs::read_dir(from)? {
@@ -134,6 +201,7 @@ fn cut_off(at: usize) -> Option<&'static str> {
                     if n == at {
                         reached.1 = Some(step);
                         copy(&folder, &killed)?;
+                        copy(&records_of(&folder), &records_of(&killed))?;
                     }
                     Err(io::Error::other("cut off"))
                 }
@@ -145,8 +213,10 @@ fn cut_off(at: usize) -> Option<&'static str> {
     let step = reached.lock().expect("one thread").1;
     match step {
         Some(step) => {
-            check(&killed, &promised, step);
-            check(&folder, &promised, step);
+            for folder in [&killed, &folder] {
+                check_against_lies(folder, &promised, step);
+                check(folder, &promised, step);
+            }
         }
         None => ended.expect("nothing failed"),
     }
@@ -163,6 +233,8 @@ fn a_store_that_is_cut_off_at_any_write_opens_and_offers_nothing_twice() {
         "index changed",
         "lock",
         "names",
+        "record",
+        "recorded",
         "segment creation",
         "segment removal",
         "segment sync",
@@ -170,6 +242,67 @@ fn a_store_that_is_cut_off_at_any_write_opens_and_offers_nothing_twice() {
     ];
     assert!(names.iter().copied().eq(all), "{names:?}");
     assert!(steps.len() >= 45, "{steps:?}");
+}
+
+/// Whatever a lying peer says: a copy of any moment before the last thing that was taken or agreed on is refused by its record.
+#[test]
+fn a_store_that_is_put_back_to_any_moment_before_what_was_last_taken_refuses_by_itself() {
+    let scratch = tempfile::tempdir().expect("a folder for the test");
+    let folder = scratch.path().join("store");
+    let copies = Arc::new(Mutex::new(Vec::new()));
+    let steps = {
+        let (copies, folder, scratch) = (copies.clone(), folder.clone(), scratch.path().to_path_buf());
+        Steps::with(move |step| {
+            let mut copies = copies.lock().expect("one thread");
+            let to = scratch.join(format!("copy-{}", copies.len()));
+            copy(&folder, &to)?;
+            copies.push((step, to));
+            Ok(())
+        })
+    };
+    let mut promised = Promised::default();
+    scenario(&folder, steps, &mut promised).expect("nothing fails");
+    let copies = std::mem::take(&mut *copies.lock().expect("one thread"));
+    let last = copies.iter().rposition(|(step, _)| *step == "index changed").expect("the last piece is taken");
+    let (mut refused, mut in_use) = (0, 0);
+    for (at, (step, old)) in copies.iter().enumerate() {
+        let Ok(mut store) = Store::open(old, &key(), &mut rng()) else { continue };
+        match store.record_in(&records_of(&folder)) {
+            Err(StoreError::Restored { expected, got, .. }) => {
+                assert!(at < last && got < expected, "{step}, the {at}th");
+                refused += 1;
+            }
+            Ok(past) => {
+                assert!(at >= last && past == Past::Known, "{step}, the {at}th of {last}, is put back unnoticed");
+                let offered = store.stock_of(&kind()).available;
+                assert!(promised.given.iter().all(|id| !offered.contains(*id)));
+                let other = Store::open(&copies[copies.len() - 1].1, &key(), &mut rng());
+                if let Some(mut other) = other.ok().filter(|_| at + 1 < copies.len()) {
+                    let error = other.record_in(&records_of(&folder));
+                    assert!(matches!(error, Err(StoreError::CopyInUse { .. })), "two copies at once");
+                    in_use += 1;
+                }
+            }
+            Err(error) => panic!("{step}: {error}"),
+        }
+    }
+    assert!(refused >= 40 && in_use >= 1, "{refused} refused, {in_use} in use");
+}
+
+#[test]
+fn a_store_without_a_record_is_said_to_be_of_an_unknown_past_once() {
+    let scratch = tempfile::tempdir().expect("a folder for the test");
+    let folder = scratch.path().join("store");
+    scenario(&folder, Steps::default(), &mut Promised::default()).expect("nothing fails");
+    let elsewhere = scratch.path().join("elsewhere");
+    let past = || Store::open(&folder, &key(), &mut rng()).and_then(|mut store| store.record_in(&elsewhere));
+    assert_eq!(past().expect("opens"), Past::Unknown);
+    assert_eq!(past().expect("opens"), Past::Known);
+    // A record that cannot be read is none; it is made anew.
+    let record = std::fs::read_dir(&elsewhere).expect("a folder").flatten().next().expect("a record").path();
+    std::fs::write(&record, [7; 80]).expect("damaged");
+    assert_eq!(past().expect("opens"), Past::Unknown);
+    assert_eq!(past().expect("opens"), Past::Known);
 }
 
 #[test]

@@ -14,6 +14,9 @@ impl fmt::Display for PieceId {
     }
 }
 
+/// All identifiers are below it, so that nothing that is counted by pieces wraps around, whatever a peer says it has used.
+pub const IDS_MAX: u64 = 1 << 40;
+
 /// A set of identifiers, kept as ranges.
 ///
 /// *Cost*: its encoding takes two small integers per range. A decoded set is well-formed: ranges ascend, are not empty,

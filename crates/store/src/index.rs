@@ -176,6 +176,15 @@ impl Index {
         Ok(())
     }
 
+    /// Makes no more changes: it is not known whether the last was recorded.
+    pub(crate) fn give_up(&mut self) {
+        self.broken = true;
+    }
+
+    pub(crate) fn sealer(&self) -> &Sealer {
+        &self.sealer
+    }
+
     /// Gives space back that rows took which are gone.
     pub(crate) fn compact(&mut self) -> Result<(), StoreError> {
         let statements = "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)";

@@ -59,10 +59,17 @@
 //! changed, removed, or put back alone. Who has the key as well has everything; it should not lie in the same backup.
 //!
 //! **A store must not be restored from a backup.** Files and key that are put back as a whole are as they once were, and nothing in
-//! them can tell; what was used since would be used again, which reveals inputs. Each store therefore tells its peer, when they
-//! meet, how often it has been changed and how far it knows the other to be: a store that is older than its last meeting is
-//! [refused](StoreError::RolledBack) by both, and what the peer has used is given up in any case. Not noticed is a store that is put
-//! back to a time *after* the last meeting while the peer lost its own marks of that time too.
+//! them can tell; what was used since would be used again, which reveals inputs. Two things speak against an old copy:
+//!
+//! - Its [record](Store::record_in) in another folder: how often it was changed, brought up to date, durably, before anything is handed out, and
+//!   before a meeting goes on. A copy that does not know the last piece that was taken or the last meeting is [refused](StoreError::Restored), whatever the
+//!   peer says, and if both parties' stores are put back. What is put back together with the record is not noticed so; a store of which there is no
+//!   record on the machine is opened, and the caller [is told](Past::Unknown).
+//! - The peer, if it is honest: when stores meet, each tells how often it has been changed and how far it knows the other to be, and a
+//!   store that is older than its last meeting is [refused](StoreError::RolledBack) by both; what the peer has used is given up. A peer that lies, or
+//!   whose store was put back as well, does not notice, nor does anybody a copy of a time after the last meeting.
+//!
+//! Nothing that a peer says can make a store offer again what it knows to be used.
 //!
 //! **Taken pieces are overwritten** when they are read, and the key of a segment of which nothing is left is deleted with
 //! its file. On storage that keeps old versions (flash, snapshots, copying file systems) overwriting is an effort, not a
@@ -81,6 +88,7 @@ mod key;
 mod kind;
 mod place;
 mod reconcile;
+mod record;
 mod rows;
 mod scratch;
 mod seal;
@@ -95,10 +103,11 @@ pub use batch::{Batch, PIECE_BYTES_MAX};
 pub use binding::Binding;
 pub use compact::Compacted;
 pub use error::StoreError;
-pub use ids::{IdSet, PieceId};
+pub use ids::{IDS_MAX, IdSet, PieceId};
 pub use key::{KEY_BYTES, StoreKey};
 pub use kind::{KIND_NAME_BYTES_MAX, Kind, KindDigest};
 pub use reconcile::{PEERS_MAX, Reconciled, SUMMARY_RANGES_MAX, Summary};
+pub use record::Past;
 pub use rows::State;
 pub use scratch::{SLACK_BYTES, Scratch};
 pub use store::{KINDS_MAX, STATE_BYTES_MAX, Stock, Store};

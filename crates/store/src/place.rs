@@ -397,7 +397,7 @@ fn remove_contents(folder: &Path) -> io::Result<()> {
 }
 
 /// Makes the names in a folder durable.
-fn sync_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     File::open(path)?.sync_all()?;
     #[cfg(not(unix))]
@@ -405,7 +405,7 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn make_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
-use crate::ids::IdSet;
+use crate::ids::{IDS_MAX, IdSet};
 use crate::kind::{KIND_NAME_BYTES_MAX, Kind, KindDigest};
 use crate::rows::{KindRow, PeerSeen};
 use crate::store::{KINDS_MAX, Store, hex};
@@ -75,6 +75,9 @@ impl TryFrom<Unchecked> for Summary {
         }
         if !kinds.windows(2).all(|pair| pair[0].kind.digest() < pair[1].kind.digest()) {
             return Err("kinds of pieces are not in ascending order".into());
+        }
+        if let Some(kind) = kinds.iter().find(|kind| kind.next > IDS_MAX) {
+            return Err(format!("next identifier {} of kind {}, expected at most {IDS_MAX}", kind.next, kind.kind));
         }
         let beyond = |kind: &&KindSummary| kind.available.ranges().last().is_some_and(|range| range.end > kind.next);
         match kinds.iter().find(beyond) {

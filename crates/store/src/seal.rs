@@ -46,6 +46,7 @@ pub(crate) struct Sealer {
     rows: [u8; 32],
     binder: [u8; 32],
     check: [u8; 32],
+    recorder: [u8; 32],
     /// Where keys of segments come from: fresh for every opening of the store.
     fresh: [u8; 32],
     fresh_used: u64,
@@ -70,13 +71,18 @@ impl Sealer {
         salt.copy_from_slice(&fresh[..16]);
         segments.copy_from_slice(&fresh[16..]);
         let current = PieceKey::new(&row_key(&rows, &salt));
-        let (binder, check) = (derived(b"binder"), derived(b"check"));
-        Sealer { rows, binder, check, fresh: segments, fresh_used: 0, salt, current, sealed: 0 }
+        let (binder, check, recorder) = (derived(b"binder"), derived(b"check"), derived(b"record"));
+        Sealer { rows, binder, check, recorder, fresh: segments, fresh_used: 0, salt, current, sealed: 0 }
     }
 
     /// What shows that a key is the store's, and tells nothing else of it.
     pub(crate) fn check_value(&self) -> [u8; 32] {
         self.check
+    }
+
+    /// What shows that whoever has the key has recorded so many changes.
+    pub(crate) fn record_mark(&self, changes: u64) -> [u8; 32] {
+        *blake3::keyed_hash(&self.recorder, &changes.to_le_bytes()).as_bytes()
     }
 
     /// A key that was never used, for a new segment.

@@ -14,6 +14,7 @@ use crate::index::{Contents, Index, Unopened};
 use crate::key::StoreKey;
 use crate::kind::{Kind, KindDigest};
 use crate::place::Place;
+use crate::record::Record;
 use crate::rows::{Extent, Head, KindRow, SegmentRow, State, decode};
 use crate::seal::Sealer;
 use crate::segment::SegmentWriter;
@@ -31,6 +32,8 @@ pub const KINDS_MAX: usize = 1 << 12;
 /// [`reconcile`](Store::reconcile). Every method that changes the store returns when the change is durable; a crash at
 /// any point leaves it as it was before or after. Calls block on the disk.
 pub struct Store {
+    /// Outside the folder, if one is kept. It is let go first, so that whoever waits for the folder's lock finds it free.
+    pub(crate) record: Option<Record>,
     pub(crate) place: Place,
     pub(crate) index: Index,
     pub(crate) id: [u8; 16],
@@ -158,6 +161,7 @@ impl Store {
             segments: BTreeMap::new(),
             states: BTreeMap::new(),
             writers: BTreeMap::new(),
+            record: None,
         }
     }
 

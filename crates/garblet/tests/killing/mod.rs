@@ -16,7 +16,7 @@ use std::{
 use garblet::{
     MeshSession, Session,
     net::{Hello, Listener, Mesh, Options, PeersFile, connect},
-    store::{Store, StoreKey},
+    store::{Past, Store, StoreKey},
 };
 use garblet_primitives::Prg;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -54,11 +54,15 @@ impl Begin for MeshSession {
     }
 }
 
-/// Opens a party's store.
+/// Opens a party's store, which its record must fit, wherever the last process was killed.
 fn open(party: u16, folder: &Path) -> Result<Store, Box<dyn std::error::Error>> {
     let rng = &mut rand::rng();
     let key = StoreKey::load_or_create(&folder.join(format!("key{party}")), rng)?;
-    Ok(Store::open_or_create(&folder.join(format!("store{party}")), &key, rng)?)
+    let mut store = Store::open_or_create(&folder.join(format!("store{party}")), &key, rng)?;
+    match store.record_in(&folder.join(format!("records{party}")))? {
+        Past::Known => Ok(store),
+        Past::Unknown => Err("the record of the store is gone".into()),
+    }
 }
 
 /// Writes down pieces by kind and identifier.

@@ -1,0 +1,126 @@
+//! What is known of a store outside its folder: how often it was changed, in a file that an old copy of the folder contradicts.
+//!
+//! The record of a store lies in a folder of the caller's choice, under the store's number, and says how often the store was changed,
+//! authenticated under the store's key. Whenever something is taken or given up, a meeting is agreed on, or a state is kept, first the index
+//! is changed, durably, then the record, durably, and only then does anything leave that depends on it. So wherever a process is killed the index
+//! is at the record or ahead of it, and an index that is behind was put back. Batches and compaction change the index alone:
+//! who undoes them has less, and nothing twice.
+//!
+//! A record has two halves, of which the older is overwritten in place, so that one that is torn leaves the other: that takes one wait for the
+//! disk. The file is locked as long as the store is open: a copy of the folder beside it, under the same number, is told apart by that.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::StoreError;
+use crate::place::{make_folder, sync_folder};
+use crate::steps::Steps;
+use crate::store::Store;
+
+/// How often a store was changed, and what authenticates that.
+const HALF_BYTES: usize = 8 + 32;
+
+/// Whether a store's past is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Past {
+    /// The store is new, or no older than what was recorded.
+    Known,
+    /// There is no record of a store that was used before, or none that can be read: it was made without one, or on another machine, or it was put
+    /// back together with its record's folder. From now on there is one.
+    Unknown,
+}
+
+/// The open record of a store.
+pub(crate) struct Record {
+    file: File,
+    path: PathBuf,
+    /// Which half is overwritten next.
+    older: usize,
+}
+
+impl Store {
+    /// Holds the store against the record of it in a folder, which is made if there is none, and keeps the record from now on.
+    ///
+    /// The folder is to be where no copy of the store's folder brings it back: not within it, nor in the same backup. Any number of stores
+    /// have their records in one.
+    ///
+    /// *Errors*: [`StoreError::Restored`] if the store is older than its record; [`StoreError::CopyInUse`] if a copy of it is open.
+    pub fn record_in(&mut self, folder: &Path) -> Result<Past, StoreError> {
+        let path = folder.join(self.id());
+        let failed = failed(&path);
+        make_folder(folder).map_err(&failed)?;
+        let is_new = !path.exists();
+        let mut file = open(&path).map_err(&failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::CopyInUse { folder: self.folder().into(), record: path });
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        let mut bytes = Vec::new();
+        (&mut file).take(2 * HALF_BYTES as u64).read_to_end(&mut bytes).map_err(&failed)?;
+        let halves = [0, 1].map(|half| self.recorded(bytes.get(half * HALF_BYTES..)?));
+        let known = halves.into_iter().flatten().max();
+        let changes = self.head.changes;
+        if let Some(expected) = known.filter(|known| *known > changes) {
+            return Err(StoreError::Restored { folder: self.folder().into(), record: path, expected, got: changes });
+        }
+        let record = Record { file, path, older: usize::from(halves[0] > halves[1]) };
+        self.record = Some(record);
+        if known != Some(changes) {
+            self.write_record()?;
+        }
+        if is_new {
+            sync_folder(folder).map_err(failed)?;
+        }
+        let is_unused = self.head.binding.is_none() && self.kinds.is_empty() && self.states.is_empty();
+        Ok(if known.is_some() || is_unused { Past::Known } else { Past::Unknown })
+    }
+
+    /// Brings the record, if one is kept, up to the index.
+    pub(crate) fn write_record(&mut self) -> Result<(), StoreError> {
+        let Some(record) = &mut self.record else { return Ok(()) };
+        let changes = self.head.changes;
+        let half = [&changes.to_le_bytes()[..], &self.index.sealer().record_mark(changes)].concat();
+        record.write(&half, self.place.steps()).map_err(failed(&record.path)).inspect_err(|_| self.index.give_up())
+    }
+
+    /// What a half of a record says, if it is whole.
+    fn recorded(&self, half: &[u8]) -> Option<u64> {
+        let (changes, mark) = half.get(..HALF_BYTES)?.split_first_chunk()?;
+        let changes = u64::from_le_bytes(*changes);
+        (self.index.sealer().record_mark(changes) == mark).then_some(changes)
+    }
+}
+
+impl Record {
+    fn write(&mut self, half: &[u8], steps: &Steps) -> io::Result<()> {
+        let place = SeekFrom::Start((self.older * HALF_BYTES) as u64);
+        if let Err(error) = steps.pass("record") {
+            // What a crash in the middle of the write would leave.
+            self.file.seek(place).and_then(|_| self.file.write_all(&half[..HALF_BYTES / 2]))?;
+            return Err(error);
+        }
+        self.file.seek(place)?;
+        self.file.write_all(half)?;
+        self.file.sync_data()?;
+        self.older = 1 - self.older;
+        steps.pass("recorded")
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+fn failed(path: &Path) -> impl Fn(io::Error) -> StoreError + use<> {
+    let path = path.to_path_buf();
+    move |source| StoreError::Io { doing: "cannot keep a record of the store in", path: path.clone(), source }
+}
