@@ -10,6 +10,7 @@ use garblet_store::StoreError;
 use crate::checks::{Cheating, NoMajority, Suspected};
 use crate::components::NotPrepared;
 use crate::covert::Corrupted;
+use crate::lego::Unfinished;
 use crate::runs::NoRun;
 
 /// A protocol that ended without a result.
@@ -49,6 +50,9 @@ pub enum ProtocolError {
     /// The stores do not have what a program needs.
     #[error(transparent)]
     NotPrepared(#[from] NotPrepared),
+    /// A peer has left too many orders of gates unfinished.
+    #[error(transparent)]
+    Unfinished(#[from] Unfinished),
     /// The stores of several parties do not have a run of a program.
     #[error(transparent)]
     NoRun(#[from] NoRun),
@@ -122,6 +126,7 @@ impl Accuses for ProtocolError {
             | ProtocolError::WorkerLost
             | ProtocolError::Store(_)
             | ProtocolError::NotPrepared(_)
+            | ProtocolError::Unfinished(_)
             | ProtocolError::NoRun(_)
             | ProtocolError::Unsupported { .. }
             | ProtocolError::Input { .. }

@@ -13,12 +13,14 @@ pub(super) struct Has {
     pub(super) pool: Option<Block>,
     /// How often they have met with these.
     pub(super) meetings: u64,
+    /// Fresh randomness, on which all of this meeting depends.
+    pub(super) nonce: [u8; 32],
 }
 
 impl Message for Has {
     const NAME: &'static str = "summary of a store of gates";
     const KIND: u8 = 0x58;
-    const MAX_BYTES: usize = Summary::BYTES_MAX + 32;
+    const MAX_BYTES: usize = Summary::BYTES_MAX + 64;
 
     /// A summary is checked when it is decoded.
     fn check(&self) -> Result<(), String> {

@@ -59,6 +59,7 @@ mod kept;
 mod layout;
 mod leak;
 mod messages;
+mod orders;
 pub mod parameters;
 mod pieces;
 mod plan;
@@ -74,6 +75,7 @@ pub use cost::{Checks, communication};
 pub use evaluator::{Evaluator, EvaluatorPrepared};
 pub use garblet_commit::Code;
 pub use kept::{ConstructorKept, EvaluatorKept, Held, Kept, kept_mark};
+pub use orders::{UNFINISHED_MAX, Unfinished, allow_unfinished, unfinished};
 pub use plan::{Amounts, Config, Order, Plan, STATISTICAL, Sizing};
 
 use garblet_circuit::Party;

@@ -9,6 +9,7 @@ use zeroize::{Zeroize, Zeroizing};
 use super::{
     bucket::{BucketAuthenticator, BucketGate, Buckets},
     layout::Soldering,
+    orders::Orders,
     plan::Amounts,
 };
 use crate::error::ProtocolError;
@@ -123,6 +124,9 @@ pub(super) trait Workshop {
     /// Room for so many streams.
     fn room(&mut self, streams: usize) -> Result<Scratch, ProtocolError>;
 
+    /// Keeps, durably, what was ordered, whatever becomes of what is made.
+    fn order(&mut self, orders: &Orders) -> Result<(), ProtocolError>;
+
     /// Takes what is complete, while more is made, or leaves it where it is.
     fn pass<P: Pieces>(&mut self, pieces: &mut P) -> Result<(), ProtocolError>;
 }
@@ -133,6 +137,10 @@ pub(super) struct InMemory;
 impl Workshop for InMemory {
     fn room(&mut self, streams: usize) -> Result<Scratch, ProtocolError> {
         Ok(Scratch::in_memory(streams))
+    }
+
+    fn order(&mut self, _orders: &Orders) -> Result<(), ProtocolError> {
+        Ok(())
     }
 
     fn pass<P: Pieces>(&mut self, _pieces: &mut P) -> Result<(), ProtocolError> {

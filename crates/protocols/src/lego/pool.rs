@@ -1,15 +1,17 @@
 //! Prepared pieces in a store: what both parties have of them, each taken once.
 
+use garblet_circuit::Party;
 use garblet_commit::Code;
 use garblet_store::{Batch, Binding, IdSet, Scratch, State, Store, StoreError, Taken};
 use zeroize::Zeroizing;
 
 use super::{
-    NAME,
+    CONSTRUCTOR, NAME,
     messages::Has,
+    orders::Orders,
     pieces::{Kind, Pieces, Workshop},
     plan::{Amounts, Config, Plan},
-    secrets::{MEETINGS_MAX, Secrets},
+    secrets::{Fresh, MEETINGS_MAX, Secrets},
 };
 use crate::{
     components::{Missing, NotPrepared},
@@ -18,7 +20,7 @@ use crate::{
 };
 
 /// The version of what is stored.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// The name of the protocol's state in a store. Empty once the peer has cheated.
 const STATE: &str = "lego";
@@ -41,7 +43,7 @@ pub(super) enum Meeting {
     /// The secrets that both have, for one meeting more.
     Again(Secrets),
     /// New ones, of which this is the number of the first meeting.
-    New(u64),
+    New(u64, Fresh),
 }
 
 impl Pool {
@@ -52,9 +54,10 @@ impl Pool {
         session: &mut Session,
         mut store: Store,
         config: Config,
-        role: &str,
+        party: Party,
         peer: &str,
     ) -> Result<(Self, Meeting), ProtocolError> {
+        let role = if party == CONSTRUCTOR { "constructor" } else { "evaluator" };
         store.bind(&Binding {
             peer: peer.into(),
             role: role.into(),
@@ -64,15 +67,19 @@ impl Pool {
         let known = secrets(&store)?;
         let meetings = known.as_ref().map_or(0, |known| known.meetings);
         let pool = known.as_ref().map(|known| known.matrix);
-        let channel = session.channel();
-        channel.send(&Has { summary: store.summary(), pool, meetings }).await?;
+        let (channel, rng) = session.parts();
+        let mut nonce = [0; 32];
+        rng.fill_bytes(&mut nonce);
+        channel.send(&Has { summary: store.summary(), pool, meetings, nonce }).await?;
         let theirs: Has = channel.receive().await?;
         let mut lost: u64 = store.reconcile(&theirs.summary)?.dropped.iter().map(|(_, count)| count).sum();
         let next = meetings.max(theirs.meetings) + 1;
         let same = theirs.pool.is_some_and(|theirs| pool.is_some_and(|ours| ours.halves() == theirs.halves()));
-        let mut meeting = Meeting::New(next % MEETINGS_MAX);
+        let nonces = if party == CONSTRUCTOR { [nonce, theirs.nonce] } else { [theirs.nonce, nonce] };
+        let fresh = Fresh::new(next, nonces);
+        let mut meeting = Meeting::New(next % MEETINGS_MAX, fresh);
         if let Some(mut secrets) = known.filter(|_| same && next < MEETINGS_MAX) {
-            secrets.meetings = next;
+            secrets.meet(next, fresh);
             meeting = Meeting::Again(secrets);
         } else {
             // They were made with secrets that one party does not have.
@@ -92,9 +99,10 @@ impl Pool {
 
     /// Begins to put pieces into the store.
     ///
-    /// *Errors*: a peer that was found to cheat, also in this meeting.
+    /// *Errors*: a peer that was found to cheat, also in this meeting, or that has left too many orders unfinished.
     pub(super) fn filling(&mut self) -> Result<Filling<'_>, ProtocolError> {
         secrets(&self.store)?;
+        Orders::of(&self.store)?.check(&self.store)?;
         Ok(Filling { code: self.code, batch: self.store.batch() })
     }
 
@@ -109,6 +117,11 @@ impl Pool {
         let missing = |kind: Kind| kind.of(amounts).saturating_sub(self.store.count(&stored(kind, self.code)));
         let [gates, inputs, input_pairs, outputs] = Kind::ALL.map(missing);
         Amounts { gates, inputs, input_pairs, outputs }
+    }
+
+    /// What was ordered.
+    pub(super) fn orders(&self) -> Result<Orders, ProtocolError> {
+        Orders::of(&self.store)
     }
 
     /// How much the store has.
@@ -238,9 +251,10 @@ pub(super) struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// Makes everything durable, together with what is known of all pieces.
-    pub(super) fn finish(mut self, secrets: &Secrets) -> Result<(), ProtocolError> {
-        self.batch.set_state(STATE, state(secrets))?;
+    /// Makes everything durable, together with what is known of all orders.
+    pub(super) fn finish(mut self, orders: &Orders) -> Result<(), ProtocolError> {
+        let (name, state) = orders.state();
+        self.batch.set_state(name, state)?;
         Ok(self.batch.commit()?)
     }
 }
@@ -248,6 +262,11 @@ impl Filling<'_> {
 impl Workshop for Filling<'_> {
     fn room(&mut self, streams: usize) -> Result<Scratch, ProtocolError> {
         Ok(self.batch.scratch(streams, MEMORY_BYTES)?)
+    }
+
+    fn order(&mut self, orders: &Orders) -> Result<(), ProtocolError> {
+        let (name, state) = orders.state();
+        Ok(self.batch.set_state_now(name, state)?)
     }
 
     fn pass<P: Pieces>(&mut self, pieces: &mut P) -> Result<(), ProtocolError> {

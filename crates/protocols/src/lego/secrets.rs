@@ -1,7 +1,8 @@
 //! What a party keeps for as long as there are prepared gates, and what it derives from that for each meeting.
 //!
 //! Nothing is remembered of how far a meeting came, and a crash takes nothing back: each meeting has streams and gate numbers
-//! of its own, and it is durable that it took place before anything of it is used.
+//! of its own, and it is durable that it took place before anything of it is used. Both follow from fresh randomness of both parties beside the
+//! number of the meeting, so that they do not return either if a store is put back and the number does.
 
 use garblet_commit::{CommitReceiver, CommitSender};
 use garblet_ot::{CheckedCotReceiver, CheckedCotSender, Choices, RandomOtReceiver, RandomOtSender, Sigma};
@@ -10,22 +11,25 @@ use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{
+    CONSTRUCTOR, NAME,
     delta_ot::{self, Public, SEEDS},
-    gates::GARBLING,
-    plan::{Config, Order, STATISTICAL},
+    plan::Config,
 };
 use crate::{
+    binding::SessionId,
     bulk::{receive_blocks, send_blocks},
     error::ProtocolError,
-    security::Security,
     session::Session,
 };
 
 /// How often the two parties can meet with the same secrets.
 pub(super) const MEETINGS_MAX: u64 = 1 << 22;
 
-/// Numbers of gates, and of authenticators, in one meeting.
+/// Numbers of gates, and of authenticators, in one meeting. Those that are used begin somewhere in the first half, at a multiple of the second
+/// number: if two meetings have the same number, theirs are apart but with a probability of some millionths, and where they are not, a
+/// hash key serves twice as many gates.
 const NUMBERS_PER_MEETING: u64 = 1 << 40;
+const NUMBERS_APART: u64 = 1 << 12;
 
 /// A party's secrets. OTs go both ways: the constructor has sent those of the commitments and received those of the
 /// difference, the evaluator the other way round.
@@ -44,10 +48,31 @@ pub(super) struct Secrets {
     pub(super) delta: Vec<u8>,
     /// How often the parties have met.
     pub(super) meetings: u64,
-    /// The chance that something bad is among all that was prepared.
-    cheating: f64,
-    /// Wire authenticators that were made, all hashed under one key.
-    authenticators: u64,
+    /// What this meeting has of its own.
+    #[serde(skip)]
+    meeting: Fresh,
+}
+
+/// What follows from fresh randomness of both parties. Public.
+#[derive(Clone, Copy, Default, Zeroize)]
+pub(super) struct Fresh {
+    /// Makes streams of seeds.
+    stream: Block,
+    /// The first number among those of the meeting.
+    first: u64,
+}
+
+impl Fresh {
+    /// That of a meeting to which constructor and evaluator have contributed these nonces.
+    pub(super) fn new(meeting: u64, nonces: [[u8; 32]; 2]) -> Self {
+        let mut number = [0; 32];
+        number[..8].copy_from_slice(&meeting.to_le_bytes());
+        let digest = SessionId::new(NAME, number, nonces).place(CONSTRUCTOR, 0).digest(b"meeting");
+        let (blocks, _) = digest.as_chunks::<16>();
+        let [stream, first] = [0, 1].map(|i| Block::from_bytes(blocks[i]));
+        let starts = NUMBERS_PER_MEETING / 2 / NUMBERS_APART;
+        Fresh { stream, first: first.halves()[0] % starts * NUMBERS_APART }
+    }
 }
 
 impl Secrets {
@@ -81,8 +106,17 @@ impl Secrets {
 
     fn new(sent: Vec<[Block; 2]>, choices: &Choices, received: Vec<Block>, public: Public, hashes: [Block; 2]) -> Self {
         let (choices, Public { matrix, flip }) = (choices.as_bytes().to_vec(), public);
-        let (delta, meetings, cheating, authenticators) = (Vec::new(), 0, 0.0, 0);
-        Secrets { sent, choices, received, matrix, flip, hashes, delta, meetings, cheating, authenticators }
+        Secrets {
+            sent,
+            choices,
+            received,
+            matrix,
+            flip,
+            hashes,
+            delta: Vec::new(),
+            meetings: 0,
+            meeting: Fresh::default(),
+        }
     }
 
     /// The constructor's streams of this meeting.
@@ -110,25 +144,21 @@ impl Secrets {
 
     /// The first number of this meeting's gates and authenticators.
     pub(super) fn first_number(&self) -> u64 {
-        self.meetings * NUMBERS_PER_MEETING
+        self.meetings * NUMBERS_PER_MEETING + self.meeting.first
     }
 
-    /// Counts what was made for an order.
-    pub(super) fn count(&mut self, order: &Order) {
-        self.cheating += order.parameters().bounds().any().exp2();
-        self.authenticators += order.authenticators_made() as u64;
+    /// Begins a meeting.
+    pub(super) fn meet(&mut self, meetings: u64, fresh: Fresh) {
+        (self.meetings, self.meeting) = (meetings, fresh);
     }
 
-    /// What runs with these secrets promise. The hash of gates changes its key, that of authenticators does not; it hashes two keys for each.
-    pub(super) fn security(&self) -> Security {
-        let calls = self.authenticators.max(1).saturating_mul(2);
-        let of_authenticators = 128 - calls.next_power_of_two().ilog2();
-        Security {
-            computational_bits: GARBLING.security_bits(u64::MAX).min(of_authenticators),
-            statistical_bits: Some(f64::from(STATISTICAL)),
-            cheating_log2: Some(self.cheating.log2()),
-            deterrence: None,
-        }
+    /// All that follows from the meeting.
+    #[cfg(test)]
+    pub(super) fn of_meeting(&self) -> (Vec<[u64; 2]>, u64) {
+        let sent = self.sent_seeds();
+        let received = self.received_seeds();
+        let seeds = sent.as_flattened().iter().chain(received.iter()).map(|seed| seed.halves()).collect();
+        (seeds, self.first_number())
     }
 
     fn public(&self) -> Public {
@@ -146,7 +176,7 @@ impl Secrets {
 
     /// Seeds for this meeting.
     fn derived(&self, seeds: &[Block]) -> Zeroizing<Vec<Block>> {
-        let mut blocks = Zeroizing::new(vec![Block::from_u128(self.meetings.into()); seeds.len()]);
+        let mut blocks = Zeroizing::new(vec![self.meeting.stream; seeds.len()]);
         encrypt_each(seeds, &mut blocks);
         blocks
     }
@@ -154,23 +184,17 @@ impl Secrets {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::plan::Amounts, *};
+    use super::*;
 
     #[test]
-    fn all_that_was_made_counts_against_what_is_promised() {
-        let public = Public { matrix: Block::ZERO, flip: false };
-        let mut secrets = Secrets::new(Vec::new(), &Choices::zeros(SEEDS), Vec::new(), public, [Block::ZERO; 2]);
-        assert_eq!(secrets.security().computational_bits, 116, "gates have as many hashes under one key as that");
-        let amounts = Amounts { gates: 6_400, inputs: 256, input_pairs: 64, outputs: 128 };
-        let order = Order::new(amounts, Config::default()).expect("it is small");
-        secrets.count(&order);
-        let made = order.authenticators_made();
-        assert!((1 << 15..1 << 16).contains(&made), "{made}");
-        let once = secrets.security();
-        assert_eq!(once.computational_bits, 128 - 17);
-        (0..3).for_each(|_| secrets.count(&order));
-        let more = secrets.security();
-        assert_eq!(more.computational_bits, 128 - 19);
-        assert!((more.cheating_log2.unwrap_or_default() - once.cheating_log2.unwrap_or_default() - 2.0).abs() < 1e-9);
+    fn what_a_meeting_has_follows_from_both_nonces_and_its_number() {
+        let of = |meeting, nonces: [u8; 2]| Fresh::new(meeting, nonces.map(|nonce| [nonce; 32]));
+        let all = [of(1, [1, 2]), of(1, [3, 2]), of(1, [1, 3]), of(1, [2, 1]), of(2, [1, 2])];
+        for (at, one) in all.iter().enumerate() {
+            assert!(one.first < NUMBERS_PER_MEETING / 2 && one.first.is_multiple_of(NUMBERS_APART));
+            let differs = |other: &Fresh| other.stream.halves() != one.stream.halves() && other.first != one.first;
+            assert!(all[..at].iter().all(differs), "the {at}th");
+        }
+        assert!(of(1, [1, 2]).stream.halves() == all[0].stream.halves());
     }
 }

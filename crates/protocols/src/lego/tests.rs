@@ -1,5 +1,7 @@
+mod hang_up;
 mod kept;
 mod pool;
+mod put_back;
 mod rates;
 
 use std::sync::{Arc, OnceLock};

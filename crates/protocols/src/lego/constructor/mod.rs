@@ -17,6 +17,7 @@ use super::{
     delta_ot,
     gates::Components,
     kept::{self, ConstructorKept, Kept},
+    orders::Orders,
     pieces::{InMemory, Storable, Wires},
     plan::{Amounts, Config, Order, Plan},
     pool::{Drawn, Meeting, Names, Pool, Unread, judge, no_store},
@@ -39,6 +40,7 @@ pub struct Constructor<C = Honest> {
     conduct: C,
     config: Config,
     secrets: Secrets,
+    orders: Orders,
     commitments: CommitSender,
     delta_ot: delta_ot::Constructor,
     delta: Zeroizing<Committed>,
@@ -120,18 +122,19 @@ impl<C: Conduct<Step>> Constructor<C> {
         conduct: C,
     ) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
-        let (mut pool, meeting) = Pool::meet(session, store, config, "constructor", peer).await?;
+        let (mut pool, meeting) = Pool::meet(session, store, config, CONSTRUCTOR, peer).await?;
         let mut role = match meeting {
             Meeting::Again(secrets) => Constructor::begin(secrets, config, conduct)?,
-            Meeting::New(number) => {
+            Meeting::New(number, fresh) => {
                 let mut secrets = Secrets::of_constructor(session, config).await?;
-                secrets.meetings = number;
+                secrets.meet(number, fresh);
                 let mut role = Constructor::begin(secrets, config, conduct)?;
                 role.commit_to_delta(session).await?;
                 pool.keep(&role.secrets)?;
                 role
             }
         };
+        role.orders = pool.orders()?;
         role.pool = Some(pool);
         Ok(role)
     }
@@ -144,6 +147,7 @@ impl<C: Conduct<Step>> Constructor<C> {
             conduct,
             config,
             secrets,
+            orders: Orders::default(),
             commitments,
             delta_ot,
             delta,
@@ -160,6 +164,11 @@ impl<C: Conduct<Step>> Constructor<C> {
         self.delta = Zeroizing::new(self.commitments.commit_to(session.channel(), &delta[..]).await?[0]);
         Storable::append(&*self.delta, self.config.code, &mut self.secrets.delta);
         Ok(())
+    }
+
+    #[cfg(test)]
+    pub(super) fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
     #[cfg(test)]
@@ -183,7 +192,6 @@ impl<C: Conduct<Step>> Constructor<C> {
             Some(pool) => pool.take(&plan)?,
             None => {
                 let order = plan.order()?;
-                self.secrets.count(&order);
                 Drawn::in_memory(self.make(session, &order, &mut InMemory).await?)
             }
         };
@@ -210,8 +218,7 @@ impl<C: Conduct<Step>> Constructor<C> {
     ) -> Result<(), ProtocolError> {
         let mut filling = pool.as_mut().ok_or_else(no_store)?.filling()?;
         self.make(session, order, &mut filling).await?;
-        self.secrets.count(order);
-        filling.finish(&self.secrets)
+        filling.finish(&self.orders)
     }
 
     /// Joins buckets to the function: the left and right input of every AND gate, and the input buckets.
@@ -350,7 +357,7 @@ impl<C: Conduct<Step>> Constructor<C> {
 
     /// What this party's runs promise.
     pub fn security(&self) -> Security {
-        self.secrets.security()
+        self.orders.security()
     }
 
     /// What the store has; nothing without a store.

@@ -46,6 +46,8 @@ impl<C: Conduct<Step>> Constructor<C> {
         workshop: &mut impl Workshop,
     ) -> Result<Wires<Committed>, ProtocolError> {
         let (channel, rng) = session.parts();
+        self.orders.count(order);
+        workshop.order(&self.orders)?;
         let inputs = order.inputs();
         let blocks = self.delta_ot.extend(channel, rng, inputs + STATISTICAL as usize).await?;
         let masks = self.commitments.commit(channel, order.outputs() + STATISTICAL as usize).await?;

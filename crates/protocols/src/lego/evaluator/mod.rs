@@ -21,6 +21,7 @@ use super::{
     extract::extract,
     gates::Components,
     kept::{self, EvaluatorKept, Held, Kept},
+    orders::Orders,
     pieces::{EvaluatorPieces, InMemory, Storable, Transfer, Wires},
     plan::{Amounts, Config, Order, Plan, select_bit},
     pool::{Drawn, Meeting, Names, Pool, Unread, judge, no_store},
@@ -44,6 +45,7 @@ pub struct Evaluator<C = Honest> {
     conduct: C,
     config: Config,
     secrets: Secrets,
+    orders: Orders,
     commitments: CommitReceiver,
     delta_ot: delta_ot::Evaluator,
     delta: Zeroizing<Watched>,
@@ -152,18 +154,19 @@ impl<C: Conduct<Step>> Evaluator<C> {
         conduct: C,
     ) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
-        let (mut pool, meeting) = Pool::meet(session, store, config, "evaluator", peer).await?;
+        let (mut pool, meeting) = Pool::meet(session, store, config, EVALUATOR, peer).await?;
         let mut role = match meeting {
             Meeting::Again(secrets) => Evaluator::begin(secrets, config, conduct)?,
-            Meeting::New(number) => {
+            Meeting::New(number, fresh) => {
                 let mut secrets = Secrets::of_evaluator(session, config).await?;
-                secrets.meetings = number;
+                secrets.meet(number, fresh);
                 let mut role = Evaluator::begin(secrets, config, conduct)?;
                 role.receive_delta(session).await?;
                 pool.keep(&role.secrets)?;
                 role
             }
         };
+        role.orders = pool.orders()?;
         role.pool = Some(pool);
         Ok(role)
     }
@@ -176,6 +179,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
             conduct,
             config,
             secrets,
+            orders: Orders::default(),
             commitments,
             delta_ot,
             delta,
@@ -211,7 +215,6 @@ impl<C: Conduct<Step>> Evaluator<C> {
             Some(pool) => pool.take(&plan)?,
             None => {
                 let order = plan.order()?;
-                self.secrets.count(&order);
                 let (pieces, checked) = self.make(session, &order, &mut InMemory).await?;
                 checks = checked;
                 Drawn::in_memory(pieces)
@@ -251,8 +254,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
     ) -> Result<Checks, ProtocolError> {
         let mut filling = pool.as_mut().ok_or_else(no_store)?.filling()?;
         let (_, checks) = self.make(session, order, &mut filling).await?;
-        self.secrets.count(order);
-        filling.finish(&self.secrets)?;
+        filling.finish(&self.orders)?;
         Ok(checks)
     }
 
@@ -412,9 +414,14 @@ impl<C: Conduct<Step>> Evaluator<C> {
         Ok((keys, zeros))
     }
 
+    #[cfg(test)]
+    pub(super) fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
     /// What this party's runs promise.
     pub fn security(&self) -> Security {
-        self.secrets.security()
+        self.orders.security()
     }
 
     /// What the store has; nothing without a store.

@@ -79,6 +79,8 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let seed = Block::random(rng);
         let mut sorted = self.receive_parts(session, order, seed, workshop).await?;
         let told = self.check_told(session, &strings, &masks).await?;
+        self.orders.begin(order);
+        workshop.order(&self.orders)?;
         send_blocks(session, &[seed]).await?;
         self.check_difference(session, &choices.slice(inputs..wanted), &blocks[inputs..], &checked).await?;
         let checks = self.check_components(session, order, &mut sorted).await?;
@@ -89,6 +91,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         pieces.told = told.iter().skip(inputs).take(masks.len()).collect();
         pieces.wires.masks = masks;
         workshop.pass(&mut pieces)?;
+        self.orders.done();
         Ok((pieces, checks))
     }
 

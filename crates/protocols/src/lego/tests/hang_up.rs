@@ -1,0 +1,99 @@
+//! A constructor that leaves when it hears what is checked: what it has tried counts, and in the end it gets no more chances.
+
+use std::{
+    future::poll_fn,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    path::Path,
+    pin::pin,
+    task::Poll,
+};
+
+use garblet_store::{Store, StoreKey};
+
+use super::*;
+use crate::conduct::Honest;
+
+const ORDER: Amounts = Amounts { gates: 520, inputs: 64, input_pairs: 32, outputs: 64 };
+
+/// Leaves before it answers the challenge.
+struct Leaves;
+
+impl Conduct<Step> for Leaves {
+    fn touch(&mut self, step: Step, _: usize, _: &mut [u8]) {
+        if step == Step::Checked {
+            resume_unwind(Box::new(()));
+        }
+    }
+}
+
+/// A future to its end; one that panics is a process that is gone, with all that it held.
+async fn until_it_leaves(party: impl Future<Output = ()>) {
+    let mut party = pin!(party);
+    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| party.as_mut().poll(context))) {
+        Ok(poll) => poll,
+        Err(_) => Poll::Ready(()),
+    })
+    .await;
+}
+
+/// The constructor's store, which survives its process.
+fn of_constructor(folder: &Path, seed: u64) -> Store {
+    let key = StoreKey::generate(&mut StdRng::seed_from_u64(1));
+    Store::open_or_create(folder, &key, &mut StdRng::seed_from_u64(seed)).expect("opens")
+}
+
+/// What the evaluator has after a meeting in which an order was to be made.
+struct After {
+    store: Store,
+    cheating_log2: f64,
+    made: Result<(), ProtocolError>,
+}
+
+fn meet(folder: &Path, store: Store, leaves: bool, seed: u64) -> After {
+    let (ours, theirs) = memory_pair();
+    let (order, config) = (Order::new(ORDER, Config::default()).expect("small"), Config::default());
+    let constructor = async {
+        let mut session = session(ours, CONSTRUCTOR, seed).await;
+        let store = of_constructor(folder, seed);
+        let filled = if leaves {
+            let role = Constructor::meet_with(&mut session, config, store, "test", Leaves).await;
+            role.expect("they belong together").fill(&mut session, &order).await
+        } else {
+            let role = Constructor::meet_with(&mut session, config, store, "test", Honest).await;
+            role.expect("they belong together").fill(&mut session, &order).await
+        };
+        if filled.is_err() {
+            session.abort().await;
+        }
+    };
+    let evaluator = async {
+        let mut session = session(theirs, EVALUATOR, seed).await;
+        let mut role = Evaluator::meet(&mut session, config, store, "test").await.expect("they belong together");
+        let made = role.fill(&mut session, &order).await.map(|_| ());
+        if made.is_err() {
+            session.abort().await;
+        }
+        let cheating_log2 = role.security().cheating_log2.expect("it is malicious");
+        After { cheating_log2, store: role.into_store().expect("it came with one"), made }
+    };
+    block_on(async { tokio::join!(until_it_leaves(constructor), evaluator).1 })
+}
+
+#[test]
+fn hanging_up_after_the_challenge_counts_and_is_refused_in_the_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path().join("constructor");
+    let store = Store::in_memory(&mut StdRng::seed_from_u64(2)).expect("memory");
+    let mut after = meet(&folder, store, false, 1);
+    after.made.as_ref().expect("both are honest");
+    let once = after.cheating_log2.exp2();
+    let mut counted = vec![1.0];
+    for attempt in 2..12 {
+        after = meet(&folder, after.store, true, attempt);
+        assert!(after.made.is_err());
+        counted.push((after.cheating_log2.exp2() / once).round());
+    }
+    assert_eq!(counted, [1.0, 2.0, 3.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0], "each that was told the challenge");
+    let error = after.made.expect_err("refused").to_string();
+    assert!(error.contains("left 3 orders unfinished"), "{error}");
+}
