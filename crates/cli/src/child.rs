@@ -112,6 +112,8 @@ fn work() -> Result<Done, Failure> {
         }),
     };
     let outcome = session::compute(task, route)?;
+    // All parties are this command's own.
+    outcome.closing.map_or(Ok(()), Err)?;
     let outputs = outcome.outputs.iter().map(|o| o.as_ref().map(Bits::to_string)).collect();
     Ok(Done { part: outcome.part, security: Some(outcome.security), outputs })
 }

@@ -110,6 +110,9 @@ pub(crate) struct RunReport {
     pub(crate) parameters: Map<String, Value>,
     pub(crate) outputs: Map<String, Value>,
     pub(crate) per_party: Vec<PartyPart>,
+    /// Why the parties did not part in order, if they did not; the result is final all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) closing: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) repeat: Option<Repeat>,
 }
@@ -165,6 +168,7 @@ impl RunReport {
             parameters: config.parameters().into_iter().map(|(name, value)| (name, value.into())).collect(),
             outputs: outputs_json(program, outputs),
             per_party: parts,
+            closing: None,
             repeat: None,
         })
     }

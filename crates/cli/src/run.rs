@@ -12,7 +12,7 @@ use crate::{
     output::{print, print_json},
     program,
     report::{RunReport, check_panics, outputs_text},
-    session::{self, Route, Settings, Task},
+    session::{self, Outcome, Route, Settings, Task},
     supply::SupplyArgs,
     way::{self, WayArgs, announce},
 };
@@ -63,12 +63,15 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let task = Task { program: program.clone(), party, inputs, settings: &settings, progress: true, supply };
     let route = Route { meeting: way.meeting, tls: way.tls, listening: &announce };
     let outcome = session::compute(task, route)?;
+    outcome.warn_of_closing();
     check_panics(&program, &outcome.outputs)?;
-    let report = RunReport::new(&program, &settings, parties, outcome.security, &outcome.outputs, vec![outcome.part])?;
+    let Outcome { outputs, security, part, closing } = outcome;
+    let mut report = RunReport::new(&program, &settings, parties, security, &outputs, vec![part])?;
+    report.closing = closing.map(|failure| failure.message);
     if options.json {
         return print_json(&report);
     }
-    print(&outputs_text(&program, &outcome.outputs))?;
+    print(&outputs_text(&program, &outputs))?;
     eprintln!("\n{}", report.text().trim_end());
     Ok(())
 }

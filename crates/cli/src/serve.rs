@@ -156,6 +156,7 @@ impl<'a> Service<'a> {
             }),
         };
         let outcome = session::compute_with(task, channel).await?;
+        outcome.warn_of_closing();
         check_panics(&self.program, &outcome.outputs)?;
         eprintln!("ran `{}`", self.program.name());
         print(&outputs_text(&self.program, &outcome.outputs))

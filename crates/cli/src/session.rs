@@ -65,13 +65,26 @@ pub(crate) struct Outcome {
     pub(crate) outputs: Vec<Option<Bits>>,
     pub(crate) security: Security,
     pub(crate) part: PartyPart,
+    /// Why the parties did not part in order, if they did not; the result is final all the same.
+    pub(crate) closing: Option<Failure>,
 }
 
 impl Outcome {
-    fn new(report: Report, cpu_seconds: Option<CpuSeconds>) -> Self {
-        let Report { party, role, outputs, phases, security } = report;
+    fn new(outcome: garblet::Outcome, cpu_seconds: Option<CpuSeconds>) -> Self {
+        let garblet::Outcome { report: Report { party, role, outputs, phases, security }, closing } = outcome;
         let (party, role, peak_rss_bytes) = (party.0, role.into(), peak_rss_bytes());
-        Outcome { outputs, security, part: PartyPart { party, role, peak_rss_bytes, cpu_seconds, phases } }
+        let part = PartyPart { party, role, peak_rss_bytes, cpu_seconds, phases };
+        Outcome { outputs, security, part, closing: closing.map(|e| explain(&e)) }
+    }
+
+    /// Warns of a peer that did not part in order.
+    pub(crate) fn warn_of_closing(&self) {
+        if let Some(failure) = &self.closing {
+            eprintln!(
+                "warning: the result is final, but the peer did not end the session in order: {}",
+                failure.message
+            );
+        }
     }
 }
 
@@ -281,15 +294,10 @@ async fn converse(task: Task<'_>, connected: Connected, supply: Option<Supply>) 
         }
         (Connected::Channel(channel), None) => Peer::open(program, party, channel, config, rng, bar).await.map(two),
     };
-    let mut peer = peer.map_err(|e| explain(&e))?;
-    match peer.run(&inputs).await {
-        Ok(report) => {
-            let cpu_seconds = cpu.seconds();
-            peer.close().await.map_err(|e| explain(&e))?;
-            Ok(Outcome::new(report, cpu_seconds))
-        }
+    let peer = peer.map_err(|e| explain(&e))?;
+    match peer.finish(&inputs).await {
+        Ok(outcome) => Ok(Outcome::new(outcome, cpu.seconds())),
         Err(error) => {
-            peer.abort(&error).await;
             let failure = explain(&error);
             match (&error, task.supply.as_ref().and_then(Source::again)) {
                 (Error::NoRun(_), Some(again)) => Err(failure.hint(format!("prepare more, all together: {again}"))),

@@ -26,7 +26,7 @@ mod supply;
 pub use config::{Adversary, Config, Protocol, UnknownParameter};
 pub use memory::{run_in_memory, run_many_in_memory};
 pub use mesh_peer::{AnyPeer, MeshPeer, MeshPrepared, fill_runs};
-pub use peer::{Error, Peer, Prepared, Report};
+pub use peer::{Error, Outcome, Peer, Prepared, Report};
 pub use predict::{Prediction, predict};
 pub use supply::{Contents, Filled, ReadInput, Supply, Values, fill, wants_to_fill};
 

@@ -8,7 +8,7 @@ use garblet_net::{Channel, Mesh, memory_pair};
 use crate::{
     config::Config,
     mesh_peer::{AnyPeer, MeshPeer},
-    peer::{Error, Peer, Report},
+    peer::{Error, Outcome, Peer, Report},
 };
 
 /// Runs a program with as many parties as it speaks of in this process and returns their reports in order.
@@ -73,22 +73,15 @@ async fn one_party(
     config: Config,
 ) -> Result<Report, Error> {
     let (rng, progress) = (&mut rand::rng(), Box::new(()));
-    let mut peer = match end {
+    let peer = match end {
         End::Channel(channel) => {
             AnyPeer::Two(Box::new(Peer::open(program, party, channel, config, rng, progress).await?))
         }
         End::Mesh(mesh) => AnyPeer::Many(Box::new(MeshPeer::join(program, mesh, config, rng, progress).await?)),
     };
-    match peer.run(&inputs).await {
-        Ok(report) => {
-            peer.close().await?;
-            Ok(report)
-        }
-        Err(error) => {
-            peer.abort(&error).await;
-            Err(error)
-        }
-    }
+    // All parties are the caller's: one that does not part in order is a failure of theirs.
+    let Outcome { report, closing } = peer.finish(&inputs).await?;
+    closing.map_or(Ok(report), Err)
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {

@@ -15,7 +15,7 @@ use rand::CryptoRng;
 use crate::{
     config::Config,
     mesh_role::{MeshMaterial, MeshPlan, MeshRole, StoredRuns},
-    peer::{Error, Peer, Report, hello},
+    peer::{Error, Outcome, Peer, Report, hello},
     supply::{Filled, Supply},
 };
 
@@ -102,7 +102,25 @@ impl MeshPeer {
         Ok(Report { party, role: MeshRole::NAME, outputs, phases: self.session.costs(), security })
     }
 
-    /// Ends the session in order; all parties do.
+    /// Prepares and runs once, and ends the session: in order if there is a result, else by giving up.
+    ///
+    /// *Errors*: those of [`MeshPeer::prepare`] and [`MeshPeer::online`]; what goes wrong after the result is in [`Outcome::closing`].
+    pub async fn finish(mut self, inputs: &[Bits]) -> Result<Outcome, Error> {
+        let ran = match self.prepare().await {
+            Ok(prepared) => self.online(prepared, inputs).await,
+            Err(error) => Err(error),
+        };
+        match ran {
+            Ok(report) => Ok(Outcome { report, closing: self.close().await.err() }),
+            Err(error) => {
+                self.abort(&error).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends the session in order; all parties do. A result that was reported before is final, whatever this comes to;
+    /// [`MeshPeer::finish`] keeps the two together.
     ///
     /// *Errors*: a peer that is gone or has more to say.
     pub async fn close(self) -> Result<(), Error> {
@@ -213,30 +231,11 @@ pub enum AnyPeer {
 }
 
 impl AnyPeer {
-    /// Prepares and runs once, and reports: as [`Peer::run`], and [`MeshPeer::prepare`] with [`MeshPeer::online`].
-    pub async fn run(&mut self, inputs: &[Bits]) -> Result<Report, Error> {
+    /// As [`Peer::finish`] and [`MeshPeer::finish`].
+    pub async fn finish(self, inputs: &[Bits]) -> Result<Outcome, Error> {
         match self {
-            AnyPeer::Two(peer) => peer.run(inputs).await,
-            AnyPeer::Many(peer) => {
-                let prepared = peer.prepare().await?;
-                peer.online(prepared, inputs).await
-            }
-        }
-    }
-
-    /// As [`Peer::close`] and [`MeshPeer::close`].
-    pub async fn close(self) -> Result<(), Error> {
-        match self {
-            AnyPeer::Two(peer) => peer.close().await,
-            AnyPeer::Many(peer) => peer.close().await,
-        }
-    }
-
-    /// As [`Peer::abort`] and [`MeshPeer::abort`].
-    pub async fn abort(self, over: &Error) {
-        match self {
-            AnyPeer::Two(peer) => peer.abort().await,
-            AnyPeer::Many(peer) => peer.abort(over).await,
+            AnyPeer::Two(peer) => peer.finish(inputs).await,
+            AnyPeer::Many(peer) => peer.finish(inputs).await,
         }
     }
 }

@@ -45,6 +45,17 @@ pub struct Report {
     pub security: Security,
 }
 
+/// What came of a run after which the parties have parted.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What this party has learned, and what it cost. It is final, whatever the peer did then: every check has passed, and what was taken
+    /// from a store is spent.
+    pub report: Report,
+    /// Why the parties did not part in order, if they did not. A peer that has its own outputs and then breaks off costs this party
+    /// nothing but the certainty that the peer has them.
+    pub closing: Option<Error>,
+}
+
 impl Peer {
     /// Agrees with the peer at the other end of `channel` and sets up (phase `setup`). What `components` needs is
     /// prepared for this run alone, in memory; see [`Peer::open_supplied`].
@@ -185,12 +196,26 @@ impl Peer {
         Ok(self.report(outputs))
     }
 
+    /// Prepares and runs once, as [`Peer::run`], and ends the session: in order if there is a result, else by giving up.
+    ///
+    /// *Errors*: those of [`Peer::run`]; what goes wrong after the result is in [`Outcome::closing`].
+    pub async fn finish(mut self, inputs: &[Bits]) -> Result<Outcome, Error> {
+        match self.run(inputs).await {
+            Ok(report) => Ok(Outcome { report, closing: self.close().await.err() }),
+            Err(error) => {
+                self.abort().await;
+                Err(error)
+            }
+        }
+    }
+
     fn report(&mut self, outputs: Vec<Option<Bits>>) -> Report {
         let (party, role, security) = (self.role.party(), self.role.name(), self.role.security());
         Report { party, role, outputs, phases: self.session.costs(), security }
     }
 
-    /// Ends the session in order; both parties do.
+    /// Ends the session in order; both parties do. A result that was reported before is final, whatever this comes to;
+    /// [`Peer::finish`] keeps the two together.
     ///
     /// *Errors*: a peer that is gone or has more to say.
     pub async fn close(self) -> Result<(), Error> {

@@ -3,7 +3,13 @@
 use std::{
     io::Write,
     net::{TcpListener, TcpStream},
+    sync::Arc,
     time::Duration,
+};
+
+use garblet::{
+    Bits, Config, Party, Peer, Protocol, library,
+    net::{Listener, Options},
 };
 
 use crate::{
@@ -99,6 +105,51 @@ fn a_peer_that_is_killed_in_the_middle() {
     let ran = finish(connected);
     assert_eq!((ran.status, &ran.stdout[..]), (Some(1), ""), "{}", ran.stderr);
     assert!(ran.stderr.contains("the peer closed the connection"), "{}", ran.stderr);
+}
+
+/// The evaluator's result is final when the garbler has its own: whoever breaks off then takes nothing away.
+#[test]
+fn a_peer_that_breaks_off_after_the_result_leaves_the_result() {
+    for json in [false, true] {
+        let (address, garbler) = breaks_off_after_the_result();
+        let options = ["--protocol", "cut-and-choose", "--param", "circuits=9", "--connect", &address];
+        let json_option: &[&str] = if json { &["--json"] } else { &[] };
+        let ran = garblet(&[&["run"], &EVALUATOR[..], &options, json_option].concat());
+        garbler.join().expect("it did what it was to do");
+        let warning = "warning: the result is final, but the peer did not end the session in order: the peer ";
+        assert!(ran.stderr.contains(warning), "{}", ran.stderr);
+        if json {
+            let object = ran.json();
+            assert_eq!(object["outputs"]["ciphertext"]["hex"], "69c4e0d86a7b0430d8cdb78070b4c55a");
+            assert!(object["closing"].as_str().is_some_and(|text| text.starts_with("the peer ")), "{object}");
+        } else {
+            let result = "ciphertext = 69c4e0d86a7b0430d8cdb78070b4c55a\n";
+            assert_eq!((ran.status, &ran.stdout[..]), (Some(0), result), "{}", ran.stderr);
+        }
+    }
+}
+
+/// A garbler that runs as it should and then breaks off; where it listens.
+fn breaks_off_after_the_result() -> (String, std::thread::JoinHandle<()>) {
+    let (say, heard) = std::sync::mpsc::channel();
+    let garbler = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let listener = Listener::bind("127.0.0.1:0").await.expect("a port");
+            say.send(listener.address().to_string()).expect("it is heard");
+            let channel = listener.accept(&Options::default()).await.expect("the evaluator comes");
+            let program = library::find("lib:aes128").expect("it is there");
+            let mut config = Config { protocol: Protocol::CutAndChoose, ..Config::default() };
+            config.cut_and_choose.circuits = Some(9);
+            let key = Bits::from_bytes(&(0..16).collect::<Vec<u8>>());
+            let (rng, progress) = (&mut rand::rng(), Box::new(()));
+            let peer = Peer::open(Arc::new(program), Party(0), channel, config, rng, progress);
+            let mut peer = peer.await.expect("both agree");
+            peer.run(&[key]).await.expect("its output");
+            peer.abort().await;
+        });
+    });
+    (heard.recv().expect("it listens"), garbler)
 }
 
 #[cfg(target_os = "linux")]
