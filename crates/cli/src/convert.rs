@@ -1,7 +1,7 @@
 //! `garblet convert`: between circuit formats.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, Permissions},
     io::{BufWriter, Write},
     path::{Path, PathBuf},
 };
@@ -63,23 +63,34 @@ fn format(options: &Options) -> Result<Format, Failure> {
 /// Writes the file. One that is there already, perhaps the program's own, stays as it is until all of the new one is
 /// written; a link, a pipe or a device is written to in place.
 fn write(program: &Program, path: &Path, format: Format) -> Result<(), Failure> {
-    let replaced = fs::symlink_metadata(path).map_or(true, |metadata| metadata.is_file());
-    if !replaced {
-        return write_to(path, program, format).map_err(|error| failure(path, &error));
-    }
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = Path::new(&partial);
-    let written = write_to(partial, program, format).and_then(|()| Ok(fs::rename(partial, path)?));
-    written.map_err(|error| {
-        // What is left of it is of no use.
-        let _ = fs::remove_file(partial);
-        failure(path, &error)
-    })
+    let there = fs::symlink_metadata(path);
+    let written = match &there {
+        Ok(metadata) if !metadata.is_file() => {
+            File::create(path).map_err(WriteError::Io).and_then(|file| write_to(file, program, format))
+        }
+        _ => replace(program, path, format, there.ok().map(|metadata| metadata.permissions())),
+    };
+    written.map_err(|error| failure(path, &error))
 }
 
-fn write_to(path: &Path, program: &Program, format: Format) -> Result<(), WriteError> {
-    let mut file = BufWriter::new(File::create(path)?);
+/// Writes a file of no other's name in the same folder, and then gives it the name.
+fn replace(program: &Program, path: &Path, format: Format, kept: Option<Permissions>) -> Result<(), WriteError> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    // Of a new file, as for every other file that the user makes.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut partial = builder.prefix(".garblet-").tempfile_in(folder)?;
+    write_to(partial.as_file_mut(), program, format)?;
+    if let Some(kept) = kept {
+        partial.as_file().set_permissions(kept)?;
+    }
+    partial.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+fn write_to(file: impl Write, program: &Program, format: Format) -> Result<(), WriteError> {
+    let mut file = BufWriter::new(file);
     format.write(program, &mut file)?;
     Ok(file.flush()?)
 }

@@ -156,6 +156,27 @@ fn a_conversion_that_is_refused_leaves_the_file_as_it_was() {
 }
 
 #[test]
+fn a_conversion_touches_no_other_file_and_keeps_permissions() {
+    let folder = Folder::new("conversion-beside");
+    let out = folder.path("aes.txt");
+    let beside = folder.file("aes.txt.partial", "the user's own");
+    for _ in 0..2 {
+        let ran = garblet(&["convert", "lib:aes128", &out]);
+        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+        assert_eq!(std::fs::read_to_string(&beside).expect("still there"), "the user's own");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = |path: &str| std::fs::metadata(path).expect("it is there").permissions().mode();
+            assert_eq!(mode(&out), mode(&beside), "as of any file that is made");
+        }
+        std::fs::remove_file(&out).expect("it is there");
+    }
+    let files: Vec<_> = std::fs::read_dir(folder.path("")).expect("a folder").collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+}
+
+#[test]
 fn numbers_that_have_to_be_at_least_one() {
     for arguments in [&["local", "lib:aes128", "--repeat", "0"][..], &["bench", "yao", "--cold-starts", "x"]] {
         let ran = garblet(arguments);
