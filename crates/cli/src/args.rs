@@ -289,7 +289,7 @@ pub(crate) fn at_least_one<N: FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| "expected a number from 1 on".into())
 }
 
-/// A length of time: `500ms`, `60s`, `2min`, or a plain number of seconds.
+/// A length of time: `500ms`, `60s`, `1m` or `1min`, `1h`, or a plain number of seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Time(pub(crate) Duration);
 
@@ -301,8 +301,9 @@ impl FromStr for Time {
         let scale = match &text[digits.len()..] {
             "ms" => 1e-3,
             "" | "s" => 1.0,
-            "min" => 60.0,
-            unit => return Err(format!("unknown unit `{unit}`, expected ms, s or min")),
+            "m" | "min" => 60.0,
+            "h" => 3600.0,
+            unit => return Err(format!("unknown unit `{unit}`, expected ms, s, m or h")),
         };
         match digits.parse::<f64>() {
             Ok(value) if value > 0.0 && value * scale <= 86_400.0 => Ok(Time(Duration::from_secs_f64(value * scale))),
@@ -343,7 +344,9 @@ mod tests {
         assert_eq!("c.json".parse(), Ok(Constant::File("c.json".into())));
         assert_eq!("off".parse(), Ok(Switch(false)));
         assert_eq!("250ms".parse(), Ok(Time(Duration::from_millis(250))));
-        assert_eq!("2min".parse(), Ok(Time(Duration::from_secs(120))));
+        for (text, seconds) in [("2min", 120), ("1m", 60), ("90", 90), ("1h", 3600), ("24h", 86_400)] {
+            assert_eq!(text.parse(), Ok(Time(Duration::from_secs(seconds))), "{text}");
+        }
     }
 
     #[test]
@@ -375,7 +378,7 @@ mod tests {
 
     #[test]
     fn times_out_of_range_are_refused() {
-        for text in ["", "0s", "-1s", "1h", "2000min", "nan", "inf"] {
+        for text in ["", "0s", "-1s", "25h", "2000min", "1d", "nan", "inf"] {
             assert!(text.parse::<Time>().is_err(), "{text}");
         }
     }

@@ -27,10 +27,12 @@ pub enum Cause {
     CameTwice = 7,
     /// It is somebody else than who was expected.
     Stranger = 8,
+    /// It sent or read too slowly.
+    Slow = 9,
 }
 
 impl Cause {
-    const ALL: [Cause; 8] = [
+    const ALL: [Cause; 9] = [
         Cause::Gone,
         Cause::Silent,
         Cause::GaveUp,
@@ -39,6 +41,7 @@ impl Cause {
         Cause::Missing,
         Cause::CameTwice,
         Cause::Stranger,
+        Cause::Slow,
     ];
 }
 
@@ -53,6 +56,7 @@ impl fmt::Display for Cause {
             Cause::Missing => "never came",
             Cause::CameTwice => "came twice",
             Cause::Stranger => "is somebody else than expected",
+            Cause::Slow => "is too slow",
         })
     }
 }
@@ -93,6 +97,7 @@ impl Accuses for NetError {
             NetError::PeerClosed { .. } => Cause::Gone,
             NetError::PeerAborted { .. } | NetError::PeerBlamesUs { .. } => Cause::GaveUp,
             NetError::Timeout { .. } => Cause::Silent,
+            NetError::TooSlow { .. } => Cause::Slow,
             NetError::Malformed { .. } | NetError::TooLarge { .. } | NetError::Unexpected { .. } => Cause::Misbehaved,
             NetError::Incompatible { .. } => Cause::Disagrees,
             NetError::UnknownIdentity { .. } | NetError::IdentityRejected { .. } => Cause::Stranger,
@@ -119,7 +124,7 @@ mod tests {
             let blame = Blame { party: 0x0102, cause };
             assert_eq!(Blame::decode(blame.encode()), Some(blame));
         }
-        for cause in [0, 9, 255] {
+        for cause in [0, 10, 255] {
             assert_eq!(Blame::decode([1, 0, cause]), None);
         }
     }

@@ -106,8 +106,8 @@ impl Channel {
 
     /// Sets how long to wait without a byte moving before giving up, in both directions.
     pub fn set_timeout(&mut self, timeout: Duration) {
-        self.reader.timeout = timeout;
-        self.writer.timeout = timeout;
+        self.reader.pace.timeout = timeout;
+        self.writer.pace.timeout = timeout;
     }
 
     /// Says which party of a mesh this one is.
@@ -149,7 +149,7 @@ impl Channel {
     /// bytes are read, [`NetError::Malformed`] if it does not decode or fails its check; otherwise the connection's.
     pub async fn receive<M: Message>(&mut self) -> Result<M, NetError> {
         self.wait().await?;
-        let bytes = match self.reader.next(M::NAME).await? {
+        let bytes = match self.reader.begin(M::NAME).await? {
             Next::Control { kind, bytes } if kind == M::KIND => bytes,
             other => return Err(other.instead_of(&format!("message `{}` (kind {})", M::NAME, M::KIND))),
         };
@@ -201,7 +201,7 @@ impl Channel {
     /// The same, and tells the peer who is to blame.
     pub(crate) async fn abort_over(mut self, blame: Option<Blame>) {
         self.writer.discard();
-        self.writer.timeout = self.parting();
+        self.writer.pace.timeout = self.parting();
         let said = blame.map(Blame::encode);
         let payload = said.as_ref().map_or(&[][..], |said| said);
         let header = Header::Abort { bytes: payload.len() as u32 };
@@ -218,7 +218,7 @@ impl Channel {
         let result = self.writer.frame(Header::Close, &[]).await;
         self.explain(result).await?;
         self.flush().await?;
-        match self.reader.next(CLOSE).await? {
+        match self.reader.begin(CLOSE).await? {
             Next::Close => {}
             other => return Err(other.instead_of(CLOSE)),
         }
@@ -227,12 +227,12 @@ impl Channel {
     }
 
     pub(crate) fn parting(&self) -> Duration {
-        PARTING.min(self.reader.timeout)
+        PARTING.min(self.reader.pace.timeout)
     }
 
     /// Ends the connection, but not before the peer has read our last words, if it does so soon.
     async fn part(&mut self) {
-        self.writer.timeout = self.parting();
+        self.writer.pace.timeout = self.parting();
         self.writer.shutdown().await;
         self.reader.drain(self.parting()).await;
     }

@@ -56,7 +56,7 @@ impl Channel {
         receiving: impl AsyncFnOnce(&mut Channel) -> Result<B, E>,
     ) -> Result<(A, B), E> {
         let patience = self.parting();
-        let wait = self.reader.timeout;
+        let wait = self.reader.pace.timeout;
         let mut out = Channel::new(OneWay, OneWay);
         let mut into = Channel::new(OneWay, OneWay);
         mem::swap(&mut out.writer, &mut self.writer);

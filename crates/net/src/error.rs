@@ -6,6 +6,7 @@ use crate::blame::{Blame, Cause};
 use crate::fingerprint::Fingerprint;
 use crate::frame::USES_TLS;
 use crate::hello::Difference;
+use crate::pace::LEAST_BYTES_PER_SECOND;
 use crate::tls::HANDSHAKE;
 
 /// Why a channel cannot go on.
@@ -55,6 +56,19 @@ pub enum NetError {
         /// What this party was doing.
         doing: String,
         /// How long it waited.
+        after: Duration,
+    },
+    /// The peer sends or reads, but more slowly than an honest one on a slow link.
+    #[error(
+        "too slow: {bytes} bytes in {:.0} s while we waited {doing}, expected {LEAST_BYTES_PER_SECOND} bytes a second or more",
+        after.as_secs_f64()
+    )]
+    TooSlow {
+        /// What this party was doing.
+        doing: String,
+        /// What has moved.
+        bytes: u64,
+        /// In how long a wait.
         after: Duration,
     },
     /// The peer sent bytes that mean nothing.
@@ -189,6 +203,9 @@ impl NetError {
                 "the peer is another program, or does not follow the protocol: check what is at its address".into()
             }
             NetError::Timeout { .. } => "the peer may be stopped, overloaded, or cut off".into(),
+            NetError::TooSlow { .. } => {
+                "the link to the peer is too slow, or the peer is; where it only stalls now and then, raise --timeout".into()
+            }
             NetError::PeerClosed { .. } | NetError::PeerAborted { .. } => "look at the peer's own messages".into(),
             NetError::PeerBlames { blame, .. } => format!("look at the messages of party {}", blame.party),
             NetError::PeerBlamesUs { .. } => "look at the messages of the party that says so".into(),

@@ -62,7 +62,7 @@ impl Channel {
 
     fn lane(&self, pipe: &Pipe) -> Channel {
         let mut lane = Channel::new(pipe.clone(), pipe.clone());
-        lane.set_timeout(self.reader.timeout);
+        lane.set_timeout(self.reader.pace.timeout);
         lane
     }
 

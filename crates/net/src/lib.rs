@@ -2,8 +2,8 @@
 //!
 //! A [`Channel`] joins this party to one peer. Control messages are typed and checked ([`Message`]), bulk data is a
 //! stream of bytes in the same channel, and every payload byte and round is counted ([`Traffic`]). What comes from the
-//! peer never panics, never sizes an allocation beyond the limit of the expected message, and never blocks beyond the
-//! channel's time-out.
+//! peer never panics, never sizes an allocation beyond the limit of the expected message, and never blocks a step
+//! beyond two time-outs and what its bytes take at [`LEAST_BYTES_PER_SECOND`].
 //!
 //! All transports need a tokio runtime with its time driver.
 
@@ -21,6 +21,7 @@ mod link;
 mod memory;
 mod mesh;
 mod message;
+mod pace;
 mod reader;
 mod relay;
 mod tcp;
@@ -41,6 +42,7 @@ pub use link::{LinkError, SimulatedLink};
 pub use memory::memory_pair;
 pub use mesh::{Mesh, MeshError, PartyError, PeerEntry, PeersFile, PeersFileError, PerPeer, share_of};
 pub use message::Message;
+pub use pace::LEAST_BYTES_PER_SECOND;
 pub use relay::relay;
 pub use tls::Tls;
 pub use trust::{TrustError, TrustStore};

@@ -8,6 +8,7 @@ use tokio::time::timeout;
 use crate::blame::{BLAME_BYTES, Blame};
 use crate::error::NetError;
 use crate::frame::{HEADER_BYTES, Header};
+use crate::pace::Pace;
 
 /// Size of the buffer. Payload that arrives with a header is copied through it once; the rest of a large frame is read
 /// straight to where it is wanted.
@@ -27,7 +28,7 @@ pub(crate) struct FrameReader {
     end: usize,
     /// Bytes of the current bulk frame that are still to come.
     bulk_left: usize,
-    pub(crate) timeout: Duration,
+    pub(crate) pace: Pace,
     /// This party's number, in a mesh.
     pub(crate) own_party: Option<u16>,
     pub(crate) header_bytes: u64,
@@ -60,11 +61,26 @@ impl FrameReader {
     pub(crate) fn new(stream: impl AsyncRead + Send + Unpin + 'static, timeout: Duration) -> Self {
         let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
         let (start, end, bulk_left, own_party, header_bytes) = (0, 0, 0, None, 0);
-        FrameReader { stream: Box::new(stream), buffer, start, end, bulk_left, timeout, own_party, header_bytes }
+        FrameReader {
+            stream: Box::new(stream),
+            buffer,
+            start,
+            end,
+            bulk_left,
+            pace: Pace::new(timeout),
+            own_party,
+            header_bytes,
+        }
     }
 
-    /// Reads the next header, or tells what is left of the current bulk frame.
-    pub(crate) async fn next(&mut self, waiting_for: &str) -> Result<Next, NetError> {
+    /// Reads the next header, or tells what is left of the current bulk frame, as a step of its own.
+    pub(crate) async fn begin(&mut self, waiting_for: &str) -> Result<Next, NetError> {
+        self.pace.begin();
+        self.next(waiting_for).await
+    }
+
+    /// The same, in the step that has begun.
+    async fn next(&mut self, waiting_for: &str) -> Result<Next, NetError> {
         if self.bulk_left > 0 {
             return Ok(Next::Bulk { bytes: self.bulk_left });
         }
@@ -98,15 +114,24 @@ impl FrameReader {
     ///
     /// *Errors:* [`NetError::Unexpected`] if anything else comes before it is full; otherwise the connection's.
     pub(crate) async fn bulk_exact(&mut self, into: &mut [u8]) -> Result<(), NetError> {
-        let mut done = 0;
-        while done < into.len() {
-            let rest = &mut into[done..];
-            done += match self.next(BULK).await? {
-                Next::Bulk { .. } => self.bulk(rest, BULK).await?,
-                other => return Err(other.instead_of(&format!("{} more bytes of bulk data", rest.len()))),
-            };
-        }
-        Ok(())
+        let (mut done, bytes) = (0, into.len());
+        self.pace.begin();
+        let whole = async {
+            while done < bytes {
+                let rest = &mut into[done..];
+                done += match self.next(BULK).await? {
+                    Next::Bulk { .. } => self.bulk(rest, BULK).await?,
+                    other => return Err(other.instead_of(&format!("{} more bytes of bulk data", rest.len()))),
+                };
+            }
+            Ok(())
+        };
+        whole.await.map_err(|error| match error {
+            NetError::TooSlow { bytes: came, after, .. } => {
+                NetError::TooSlow { doing: format!("for {BULK} ({bytes} bytes)"), bytes: came, after }
+            }
+            error => error,
+        })
     }
 
     /// Reads bulk bytes: as many as are wanted, or as the current frame has.
@@ -139,12 +164,12 @@ impl FrameReader {
                 return Ok(());
             }
             if into.len() >= BUFFER_BYTES {
-                let count = read(&mut self.stream, into, self.timeout, waiting_for).await?;
+                let count = read(&mut self.stream, into, &mut self.pace, waiting_for).await?;
                 into = &mut into[count..];
             } else {
                 self.start = 0;
                 self.end = 0;
-                self.end = read(&mut self.stream, &mut self.buffer, self.timeout, waiting_for).await?;
+                self.end = read(&mut self.stream, &mut self.buffer, &mut self.pace, waiting_for).await?;
             }
         }
     }
@@ -152,6 +177,7 @@ impl FrameReader {
     /// The abort that is among the next bytes that the peer has sent already, if any: looked for after a failed write,
     /// to tell a peer that gave up from one that died.
     pub(crate) async fn find_abort(&mut self, patience: Duration) -> Option<NetError> {
+        self.pace.begin();
         let search = async {
             let mut skipped = [0; 1024];
             loop {
@@ -195,13 +221,14 @@ fn is_abort(error: &NetError) -> bool {
 async fn read(
     stream: &mut (dyn AsyncRead + Send + Unpin),
     into: &mut [u8],
-    patience: Duration,
+    pace: &mut Pace,
     waiting_for: &str,
 ) -> Result<usize, NetError> {
-    match timeout(patience, stream.read(into)).await {
+    let moved = |result: &std::io::Result<usize>| result.as_ref().copied().unwrap_or(0);
+    match pace.wait(stream.read(into), moved).await {
         Ok(Ok(0)) => Err(NetError::PeerClosed { doing: format!("for {waiting_for}") }),
         Ok(Ok(count)) => Ok(count),
         Ok(Err(source)) => Err(NetError::from_io(source, format!("for {waiting_for}"))),
-        Err(_) => Err(NetError::Timeout { doing: format!("for {waiting_for}"), after: patience }),
+        Err(late) => Err(late.error(format!("for {waiting_for}"))),
     }
 }

@@ -1,5 +1,6 @@
 //! The sending half of a channel: frames onto a byte stream, small ones together, large ones without a copy.
 
+use std::io;
 use std::io::IoSlice;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use tokio::time::timeout;
 
 use crate::error::NetError;
 use crate::frame::{BULK_FRAME_BYTES_MAX, HEADER_BYTES, Header};
+use crate::pace::Pace;
 
 /// Pieces from this size on leave without a copy, in one system call with what is staged.
 const DIRECT_BYTES: usize = 16 << 10;
@@ -28,14 +30,21 @@ pub(crate) struct FrameWriter {
     open_bulk: Option<usize>,
     /// Whether the stream was written to since it was last flushed.
     dirty: bool,
-    pub(crate) timeout: Duration,
+    pub(crate) pace: Pace,
     pub(crate) header_bytes: u64,
 }
 
 impl FrameWriter {
     pub(crate) fn new(stream: impl AsyncWrite + Send + Unpin + 'static, timeout: Duration) -> Self {
         let staged = Vec::with_capacity(STAGED_BYTES + DIRECT_BYTES + HEADER_BYTES);
-        FrameWriter { stream: Box::new(stream), staged, open_bulk: None, dirty: false, timeout, header_bytes: 0 }
+        FrameWriter {
+            stream: Box::new(stream),
+            staged,
+            open_bulk: None,
+            dirty: false,
+            pace: Pace::new(timeout),
+            header_bytes: 0,
+        }
     }
 
     /// Sends or stages a frame with a payload that is not bulk data.
@@ -89,19 +98,21 @@ impl FrameWriter {
         self.dirty = true;
         let total = self.staged.len() + tail.len();
         let mut done = 0;
+        self.pace.begin();
+        let moved = |result: &io::Result<usize>| result.as_ref().copied().unwrap_or(0);
         while done < total {
             let staged = &self.staged[done.min(self.staged.len())..];
             let rest = &tail[done.saturating_sub(self.staged.len())..];
             let wrote = if staged.is_empty() {
-                timeout(self.timeout, self.stream.write(rest)).await
+                self.pace.wait(self.stream.write(rest), moved).await
             } else {
-                timeout(self.timeout, self.stream.write_vectored(&[IoSlice::new(staged), IoSlice::new(rest)])).await
+                self.pace.wait(self.stream.write_vectored(&[IoSlice::new(staged), IoSlice::new(rest)]), moved).await
             };
             match wrote {
                 Ok(Ok(0)) => return Err(NetError::PeerClosed { doing: DOING.into() }),
                 Ok(Ok(count)) => done += count,
                 Ok(Err(source)) => return Err(NetError::from_io(source, DOING)),
-                Err(_) => return Err(self.timed_out()),
+                Err(late) => return Err(late.error(DOING.into())),
             }
         }
         self.staged.clear();
@@ -114,10 +125,11 @@ impl FrameWriter {
             self.write_out(&[]).await?;
         }
         if self.dirty {
-            match timeout(self.timeout, self.stream.flush()).await {
+            self.pace.begin();
+            match self.pace.wait(self.stream.flush(), |_| 0).await {
                 Ok(Ok(())) => self.dirty = false,
                 Ok(Err(source)) => return Err(NetError::from_io(source, DOING)),
-                Err(_) => return Err(self.timed_out()),
+                Err(late) => return Err(late.error(DOING.into())),
             }
         }
         Ok(())
@@ -131,10 +143,6 @@ impl FrameWriter {
 
     /// Ends the stream in this direction; a peer that is gone already is no error.
     pub(crate) async fn shutdown(&mut self) {
-        let _ = timeout(self.timeout, self.stream.shutdown()).await;
-    }
-
-    fn timed_out(&self) -> NetError {
-        NetError::Timeout { doing: DOING.into(), after: self.timeout }
+        let _ = timeout(self.pace.timeout, self.stream.shutdown()).await;
     }
 }

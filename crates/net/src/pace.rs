@@ -1,0 +1,101 @@
+//! How slow a peer may be: no byte for a time-out, or fewer than the least rate for longer than one.
+//!
+//! A *step* is what this party waits for at one place of its code: a message, a piece of the bulk stream, room for what it
+//! sends. Before its first byte moves, the peer may have to compute, for as long as the time-out. From then on it may be
+//! behind [`LEAST_BYTES_PER_SECOND`] by a time-out at most; bytes that come faster make up for earlier waits, but buy no
+//! later ones. So a step of `n` bytes ends within two time-outs and `n / LEAST_BYTES_PER_SECOND` seconds of waiting,
+//! whatever the peer does, and an honest peer that is no slower on average is never cut off.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+
+use crate::error::NetError;
+
+/// Bytes a second that have to move once the first has: 1 KiB, an eighth of what an old telephone modem carries.
+pub const LEAST_BYTES_PER_SECOND: u32 = 1024;
+
+/// The longest wait that is counted between two looks at the clock. While this party computes it does not look, so that
+/// its own work is not taken for the peer's.
+const TICK: Duration = Duration::from_secs(1);
+
+/// The waits of one direction of a channel.
+pub(crate) struct Pace {
+    pub(crate) timeout: Duration,
+    /// How far the step is behind the least rate; none before its first byte.
+    behind: Option<Duration>,
+    /// What has moved in this step.
+    bytes: u64,
+    /// How long this party has waited in this step.
+    waited: Duration,
+}
+
+/// A peer that is silent or too slow.
+pub(crate) enum Late {
+    /// Nothing has moved for so long.
+    Silent(Duration),
+    /// So many bytes have moved in so long.
+    Slow(u64, Duration),
+}
+
+impl Late {
+    /// The error of a step that this party was `doing`.
+    pub(crate) fn error(self, doing: String) -> NetError {
+        match self {
+            Late::Silent(after) => NetError::Timeout { doing, after },
+            Late::Slow(bytes, after) => NetError::TooSlow { doing, bytes, after },
+        }
+    }
+}
+
+impl Pace {
+    pub(crate) fn new(timeout: Duration) -> Self {
+        Pace { timeout, behind: None, bytes: 0, waited: Duration::ZERO }
+    }
+
+    /// Begins a step.
+    pub(crate) fn begin(&mut self) {
+        *self = Pace::new(self.timeout);
+    }
+
+    /// Waits for an operation that moves as many bytes as `moved` says.
+    pub(crate) async fn wait<T>(
+        &mut self,
+        operation: impl Future<Output = T>,
+        moved: impl Fn(&T) -> usize,
+    ) -> Result<T, Late> {
+        let mut operation = pin!(operation);
+        let left = self.timeout.saturating_sub(self.behind.unwrap_or_default());
+        let mut waited = Duration::ZERO;
+        let done = poll_fn(|context| Poll::Ready(operation.as_mut().poll(context))).await;
+        let done = match done {
+            Poll::Ready(done) => done,
+            Poll::Pending => loop {
+                let (start, tick) = (Instant::now(), TICK.min(left.saturating_sub(waited)));
+                let result = timeout(tick, operation.as_mut()).await;
+                waited += start.elapsed().min(tick);
+                match result {
+                    Ok(done) => break done,
+                    Err(_) if waited < left => {}
+                    Err(_) => return Err(self.late(waited)),
+                }
+            },
+        };
+        let bytes = moved(&done);
+        self.waited += waited;
+        self.bytes += bytes as u64;
+        let made_up = Duration::from_secs_f64(bytes as f64 / f64::from(LEAST_BYTES_PER_SECOND));
+        self.behind = Some(self.behind.map_or(Duration::ZERO, |behind| (behind + waited).saturating_sub(made_up)));
+        Ok(done)
+    }
+
+    fn late(&self, waited: Duration) -> Late {
+        match waited >= self.timeout {
+            true => Late::Silent(self.timeout),
+            false => Late::Slow(self.bytes, self.waited + waited),
+        }
+    }
+}
