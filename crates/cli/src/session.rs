@@ -7,7 +7,7 @@ use garblet::{
     components::NotPrepared, store::Store,
 };
 use garblet_circuit::InputId;
-use garblet_net::{Channel, DEFAULT_TIMEOUT, Listener, Mesh, PeersFile, SimulatedLink, Tls, connect};
+use garblet_net::{Channel, DEFAULT_TIMEOUT, Listener, Mesh, OnRefused, PeersFile, SimulatedLink, Tls, connect};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -172,7 +172,9 @@ impl Settings {
     pub(crate) fn options(&self, tls: Option<Tls>) -> Result<garblet_net::Options, Failure> {
         let link = self.link.as_deref().map(str::parse::<SimulatedLink>).transpose();
         let link = link.map_err(Failure::call)?.unwrap_or_default();
-        Ok(garblet_net::Options { patience: self.timeout, timeout: self.timeout, tls, link })
+        let on_refused: OnRefused = Arc::new(|line: &str| eprintln!("{line}"));
+        let (patience, timeout) = (self.timeout, self.timeout);
+        Ok(garblet_net::Options { patience, timeout, tls, link, on_refused: Some(on_refused) })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::Path};
 
 use garblet_circuit::Party;
-use garblet_net::{PeerEntry, PeersFile, PeersFileError, Tls};
+use garblet_net::{NetError, PeerEntry, PeersFile, PeersFileError, Tls};
 
 use crate::{failure::Failure, identity, session::Meeting};
 
@@ -130,7 +130,9 @@ pub(crate) fn announce(address: SocketAddr) -> Result<(), Failure> {
 }
 
 fn require_loopback(address: &str) -> Result<(), Failure> {
-    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    let Some((host, _)) = address.rsplit_once(':').filter(|(host, _)| !host.is_empty()) else {
+        return Err(Failure::net(&NetError::NotAnAddress { address: address.into() }));
+    };
     let loopback = host == "localhost"
         || host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
     match loopback {
@@ -149,8 +151,11 @@ mod tests {
         for address in ["127.0.0.1:1", "localhost:1", "[::1]:1", "127.8.8.8:0"] {
             assert_eq!(require_loopback(address), Ok(()), "{address}");
         }
-        for address in ["0.0.0.0:1", "192.168.0.1:1", "example.org:1", ":1", ""] {
-            assert!(require_loopback(address).is_err(), "{address}");
+        for address in ["0.0.0.0:1", "192.168.0.1:1", "example.org:1"] {
+            assert!(require_loopback(address).is_err_and(|e| e.message.contains("not on this machine")), "{address}");
+        }
+        for address in [":1", "1", ""] {
+            assert!(require_loopback(address).is_err_and(|e| e.message.contains("expected HOST:PORT")), "{address}");
         }
     }
 }

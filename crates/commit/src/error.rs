@@ -45,7 +45,7 @@ impl Accuses for CommitError {
             CommitError::Net(error) => error.accuses(peer),
             CommitError::Ot(error) => error.accuses(peer),
             CommitError::Inconsistent | CommitError::WrongOpening { .. } | CommitError::WrongBatch { .. } => {
-                Some(Blame { party: peer, cause: Cause::Misbehaved })
+                Some(Blame::seen(peer, Cause::Misbehaved))
             }
             CommitError::WrongLength { .. } => None,
         }

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::error::NetError;
 
-/// Bytes of a blame in an abort: the party, little-endian, and the cause.
-pub(crate) const BLAME_BYTES: usize = 3;
+/// Bytes of a blame in an abort: the party, little-endian, and the cause; and behind that, for hearsay, who said so.
+pub(crate) const BLAME_BYTES: [usize; 2] = [3, 5];
 
 /// What a party has done that a run cannot go on, as far as others are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,27 +61,63 @@ impl fmt::Display for Cause {
     }
 }
 
-/// A party and what it has done. It says nothing about anybody's inputs.
+/// A party and what it has done, and whose word that is. It says nothing about anybody's inputs.
+///
+/// Hearsay is passed on once, with the name of who said so: then it carries two names, of who says it and of who passes it
+/// on, and both can be held to it. Who hears it at second hand does not pass it on, but says that the one who did gave up. So
+/// nobody can put a claim into another's mouth without its own name beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Blame {
     /// The party.
     pub party: u16,
     /// What it has done.
     pub cause: Cause,
+    /// Who said so first, if this is not the evidence of the one who says it.
+    pub heard_from: Option<u16>,
 }
 
 impl Blame {
+    /// What a party has itself seen another do.
+    pub fn seen(party: u16, cause: Cause) -> Self {
+        Blame { party, cause, heard_from: None }
+    }
+
     /// As it goes over the wire.
-    pub(crate) fn encode(self) -> [u8; BLAME_BYTES] {
-        let [low, high] = self.party.to_le_bytes();
-        [low, high, self.cause as u8]
+    pub(crate) fn encode(self) -> Vec<u8> {
+        let mut bytes = self.party.to_le_bytes().to_vec();
+        bytes.push(self.cause as u8);
+        bytes.extend(self.heard_from.into_iter().flat_map(u16::to_le_bytes));
+        bytes
     }
 
     /// Reads a blame; none if the cause is unknown.
-    pub(crate) fn decode([low, high, cause]: [u8; BLAME_BYTES]) -> Option<Self> {
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let (party, cause, heard_from) = match *bytes {
+            [low, high, cause] => ([low, high], cause, None),
+            [low, high, cause, one, two] => ([low, high], cause, Some(u16::from_le_bytes([one, two]))),
+            _ => return None,
+        };
         let cause = Cause::ALL.into_iter().find(|known| *known as u8 == cause)?;
-        Some(Blame { party: u16::from_le_bytes([low, high]), cause })
+        Some(Blame { party: u16::from_le_bytes(party), cause, heard_from })
     }
+
+    /// What `peer`, who said this, has said to whoever this party tells.
+    fn heard_of(self, peer: u16) -> Self {
+        match self.heard_from {
+            None => Blame { heard_from: Some(peer), ..self },
+            Some(_) => Blame::seen(peer, Cause::GaveUp),
+        }
+    }
+
+    /// What the peer that sent this has done with it.
+    pub(crate) fn told(&self) -> String {
+        format!("{}says that party {} {}", teller(self.heard_from), self.party, self.cause)
+    }
+}
+
+/// Who says what the peer tells, before `says`: nobody else than the peer, unless it has heard it from somebody.
+pub(crate) fn teller(heard_from: Option<u16>) -> String {
+    heard_from.map_or(String::new(), |party| format!("passes on that party {party} "))
 }
 
 /// An error of a step with one peer.
@@ -93,7 +129,7 @@ pub trait Accuses: std::error::Error + 'static {
 impl Accuses for NetError {
     fn accuses(&self, peer: u16) -> Option<Blame> {
         let cause = match self {
-            NetError::PeerBlames { blame, .. } => return Some(*blame),
+            NetError::PeerBlames { blame, .. } => return Some(blame.heard_of(peer)),
             NetError::PeerClosed { .. } => Cause::Gone,
             NetError::PeerAborted { .. } | NetError::PeerBlamesUs { .. } => Cause::GaveUp,
             NetError::Timeout { .. } => Cause::Silent,
@@ -110,7 +146,7 @@ impl Accuses for NetError {
             | NetError::Unsendable { .. }
             | NetError::Io { .. } => return None,
         };
-        Some(Blame { party: peer, cause })
+        Some(Blame::seen(peer, cause))
     }
 }
 
@@ -120,22 +156,34 @@ mod tests {
 
     #[test]
     fn every_blame_reads_back_and_unknown_causes_are_none() {
-        for cause in Cause::ALL {
-            let blame = Blame { party: 0x0102, cause };
-            assert_eq!(Blame::decode(blame.encode()), Some(blame));
+        for (cause, heard_from) in Cause::ALL.into_iter().flat_map(|cause| [(cause, None), (cause, Some(0x0304))]) {
+            let blame = Blame { party: 0x0102, cause, heard_from };
+            assert_eq!(Blame::decode(&blame.encode()), Some(blame));
+            assert!(BLAME_BYTES.contains(&blame.encode().len()));
         }
         for cause in [0, 10, 255] {
-            assert_eq!(Blame::decode([1, 0, cause]), None);
+            assert_eq!(Blame::decode(&[1, 0, cause]), None);
         }
     }
 
     #[test]
-    fn hearsay_stays_what_was_heard_and_own_faults_blame_nobody() {
-        let blame = Blame { party: 2, cause: Cause::Silent };
-        let heard = NetError::PeerBlames { doing: "for it".into(), blame };
-        assert_eq!(heard.accuses(0), Some(blame));
-        let said_of_us = NetError::PeerBlamesUs { doing: "for it".into(), cause: Cause::Misbehaved };
-        assert_eq!(said_of_us.accuses(0), Some(Blame { party: 0, cause: Cause::GaveUp }));
+    fn hearsay_keeps_its_origin_and_is_passed_on_once() {
+        let blame = Blame::seen(2, Cause::Silent);
+        let heard = |blame| NetError::PeerBlames { doing: "for it".into(), blame };
+        // Party 3 has seen it; this party passes it on with its name; who hears that does not.
+        let first = heard(blame).accuses(3).expect("of party 2");
+        assert_eq!(first, Blame { heard_from: Some(3), ..blame });
+        assert_eq!(heard(first).accuses(0), Some(Blame::seen(0, Cause::GaveUp)));
+        assert_eq!(heard(blame).to_string(), "says that party 2 fell silent, and gave up while we waited for it");
+        let text = heard(first).to_string();
+        assert_eq!(text, "passes on that party 3 says that party 2 fell silent, and gave up while we waited for it");
+    }
+
+    #[test]
+    fn own_faults_blame_nobody() {
+        let cause = Cause::Misbehaved;
+        let said_of_us = NetError::PeerBlamesUs { doing: "for it".into(), cause, heard_from: None };
+        assert_eq!(said_of_us.accuses(0), Some(Blame::seen(0, Cause::GaveUp)));
         assert_eq!(NetError::AddressInUse { address: "a:1".into() }.accuses(0), None);
     }
 }

@@ -9,7 +9,7 @@ use crate::blame::Blame;
 use crate::error::NetError;
 use crate::fingerprint::Fingerprint;
 use crate::frame::Header;
-use crate::hello::Hello;
+use crate::hello::Heard;
 use crate::message::Message;
 use crate::reader::{FrameReader, Next};
 use crate::transcript::{Piece, Transcript};
@@ -73,7 +73,7 @@ pub struct Channel {
     pub(crate) waits: u64,
     pub(crate) sent_since_wait: bool,
     /// The peer's hello if it was heard ahead.
-    pub(crate) heard: Option<Box<Hello>>,
+    pub(crate) heard: Option<Box<Heard>>,
     /// Who the peer has proved to be.
     pub(crate) peer: Option<Fingerprint>,
     pub(crate) transcript: Option<Box<Transcript>>,
@@ -203,7 +203,7 @@ impl Channel {
         self.writer.discard();
         self.writer.pace.timeout = self.parting();
         let said = blame.map(Blame::encode);
-        let payload = said.as_ref().map_or(&[][..], |said| said);
+        let payload = said.as_deref().unwrap_or_default();
         let header = Header::Abort { bytes: payload.len() as u32 };
         if self.writer.frame(header, payload).await.is_ok() && self.writer.flush().await.is_ok() {
             self.part().await;

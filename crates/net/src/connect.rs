@@ -5,10 +5,14 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::channel::{Channel, DEFAULT_TIMEOUT};
 use crate::error::NetError;
+use crate::hello::Hello;
 use crate::link::SimulatedLink;
+use crate::message::Message;
+use crate::reception::{HANDSHAKE, OnRefused, Reception};
 use crate::tcp;
 use crate::tls::{Side, Tls, proven_identity};
 
@@ -23,6 +27,8 @@ pub struct Options {
     pub tls: Option<Tls>,
     /// A link to simulate in the direction from us to the peer; the peer simulates the other.
     pub link: SimulatedLink,
+    /// Hears of those who connect and are no peer.
+    pub on_refused: Option<OnRefused>,
 }
 
 impl Default for Options {
@@ -33,6 +39,7 @@ impl Default for Options {
             timeout: DEFAULT_TIMEOUT,
             tls: None,
             link: SimulatedLink::default(),
+            on_refused: None,
         }
     }
 }
@@ -58,18 +65,52 @@ impl Listener {
         self.address
     }
 
-    /// The next connection, as it is, however long it takes to come.
-    pub(crate) async fn accept_stream(&self) -> Result<TcpStream, NetError> {
+    /// The next connection, as it is, however long it takes to come, and where it comes from.
+    pub(crate) async fn accept_stream(&self) -> Result<(TcpStream, SocketAddr), NetError> {
         tcp::accept(&self.socket).await
     }
 
-    /// A channel to the peer that connects next.
+    /// A channel to the first peer that shows that it is one: with TLS by its identity, otherwise by its [`Hello`], which is heard
+    /// ahead.
+    ///
+    /// Whoever else connects is refused, told to `options.on_refused`, and neither ends the wait nor holds it up: all are
+    /// heard side by side, at most 64 at once, each for at most 10 s or the time-out, whichever is shorter (without TLS, for
+    /// the time-out: a peer may have to lay out its program before it greets).
+    ///
+    /// *Errors:* [`NetError::NobodyCame`] if no peer has connected in time; a socket that fails.
     pub async fn accept(&self, options: &Options) -> Result<Channel, NetError> {
-        match tokio::time::timeout(options.patience, self.accept_stream()).await {
-            Ok(stream) => channel(stream?, Side::Accepting, options).await,
-            Err(_) => Err(NetError::NobodyCame { address: self.address.to_string(), after: options.patience }),
+        let mut reception = Reception::new(options.on_refused.clone());
+        let (deadline, mut open) = (Instant::now() + options.patience, true);
+        loop {
+            tokio::select! {
+                stream = self.accept_stream(), if open => {
+                    let (stream, from) = stream?;
+                    reception.admit(from, heard(stream, options));
+                }
+                (_, channel) = reception.next(), if !reception.is_empty() => return Ok(channel),
+                () = sleep_until(deadline), if open => open = false,
+                else => {
+                    let (address, after) = (self.address.to_string(), options.patience);
+                    return Err(NetError::NobodyCame { address, after, refused: reception.refused() });
+                }
+            }
         }
     }
+}
+
+/// Hears somebody who has connected until it is plain that it is a peer.
+async fn heard(stream: TcpStream, options: &Options) -> Result<Channel, NetError> {
+    let mut channel = channel(stream, Side::Accepting, options).await?;
+    if options.tls.is_none() {
+        let hello = timeout(options.timeout, Hello::ahead(&mut channel)).await;
+        let late = NetError::Timeout { doing: format!("for {}", Hello::NAME), after: options.timeout };
+        if let Err(error) = hello.unwrap_or(Err(late)) {
+            // So that it knows what it has called.
+            channel.abort().await;
+            return Err(error);
+        }
+    }
+    Ok(channel)
 }
 
 /// A channel to the peer that listens, or will soon, on `HOST:PORT`.
@@ -98,7 +139,11 @@ where
     match &options.tls {
         None => Ok(Channel::new(reader, writer)),
         Some(tls) => {
-            let stream = tls.secure(tokio::io::join(reader, writer), side, options.timeout).await?;
+            let patience = match side {
+                Side::Accepting => HANDSHAKE.min(options.timeout),
+                Side::Connecting => options.timeout,
+            };
+            let stream = tls.secure(tokio::io::join(reader, writer), side, patience).await?;
             let peer = proven_identity(&stream);
             let (reader, writer) = tokio::io::split(stream);
             let mut channel = Channel::new(reader, writer);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::blame::{Blame, Cause};
+use crate::blame::{Blame, Cause, teller};
 use crate::fingerprint::Fingerprint;
 use crate::frame::USES_TLS;
 use crate::hello::Difference;
@@ -27,7 +27,7 @@ pub enum NetError {
         doing: String,
     },
     /// The peer gave up over another party of the mesh.
-    #[error("says that party {} {}, and gave up while we waited {doing}", blame.party, blame.cause)]
+    #[error("{}, and gave up while we waited {doing}", blame.told())]
     PeerBlames {
         /// What this party was doing.
         doing: String,
@@ -35,12 +35,14 @@ pub enum NetError {
         blame: Blame,
     },
     /// The peer gave up over this party. That is its word: this party knows of nothing, and does not pass it on.
-    #[error("says that it is us: this party {cause}; it gave up while we waited {doing}")]
+    #[error("{}says that it is us: this party {cause}; it gave up while we waited {doing}", teller(*heard_from))]
     PeerBlamesUs {
         /// What this party was doing.
         doing: String,
         /// What this party is said to have done.
         cause: Cause,
+        /// Who is said to have said so, if it is not the peer itself.
+        heard_from: Option<u16>,
     },
     /// A party came when it was there already.
     #[error("came twice: from {first} and from {second}")]
@@ -150,12 +152,14 @@ pub enum NetError {
         source: std::io::Error,
     },
     /// No peer connected.
-    #[error("nobody connected to {address} within {} s", after.as_secs_f64())]
+    #[error("nobody connected to {address} within {} s{}", after.as_secs_f64(), refused_text(refused))]
     NobodyCame {
         /// Where this party listened.
         address: String,
         /// How long it waited.
         after: Duration,
+        /// Those who came and were no peer: where from, and why not.
+        refused: Vec<String>,
     },
     /// This party made a message that it may not send: a bug here.
     #[error("cannot send {what}: {why}")]
@@ -179,6 +183,12 @@ impl NetError {
     /// What the user can do about it, where that is not plain.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
+            NetError::NotAnAddress { address } => {
+                let port = address.trim_start_matches(':');
+                port.parse::<u16>().ok().map(|port| {
+                    format!("for instance 0.0.0.0:{port} to listen on every interface, 127.0.0.1:{port} on this machine alone")
+                })?
+            }
             NetError::AddressInUse { .. } => {
                 "another run may not have ended yet; choose another port, or port 0 for any free one".into()
             }
@@ -186,7 +196,10 @@ impl NetError {
                 "start the peer, check the address and that no firewall is between; the listening side may be started later"
                     .into()
             }
-            NetError::NobodyCame { .. } => "start the peer with our address".into(),
+            NetError::NobodyCame { refused, .. } if refused.is_empty() => "start the peer with our address".into(),
+            NetError::NobodyCame { .. } => {
+                "start the peer with our address; if it is among the refused, what is said there is why".into()
+            }
             NetError::UnknownIdentity { got, .. } => format!(
                 "if the peer itself, asked by another way, reads this fingerprint to you: garblet trust add NAME {got}"
             ),
@@ -207,7 +220,9 @@ impl NetError {
                 "the link to the peer is too slow, or the peer is; where it only stalls now and then, raise --timeout".into()
             }
             NetError::PeerClosed { .. } | NetError::PeerAborted { .. } => "look at the peer's own messages".into(),
-            NetError::PeerBlames { blame, .. } => format!("look at the messages of party {}", blame.party),
+            NetError::PeerBlames { blame, .. } => {
+                format!("look at the messages of party {} and of those who say so", blame.party)
+            }
             NetError::PeerBlamesUs { .. } => "look at the messages of the party that says so".into(),
             NetError::CameTwice { .. } => "give each party a number of its own, and start each once".into(),
             _ => return None,
@@ -231,6 +246,11 @@ impl NetError {
             _ => NetError::Io { doing: format!("the connection failed while we waited {doing}"), source },
         }
     }
+}
+
+/// Those who were refused, behind another message.
+pub(crate) fn refused_text(refused: &[String]) -> String {
+    if refused.is_empty() { String::new() } else { format!("; refused: {}", refused.join("; ")) }
 }
 
 fn list(differences: &[Difference]) -> String {

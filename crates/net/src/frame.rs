@@ -6,8 +6,8 @@
 //!                         endian u32)
 //! ```
 //!
-//! `type` is control (a typed message, whose number is `kind`), bulk (a piece of the bulk stream), abort (empty, or three
-//! bytes of blame, see [`Blame`](crate::Blame)) or close (empty). `kind` is 0 unless the frame is control. The numbers of
+//! `type` is control (a typed message, whose number is `kind`), bulk (a piece of the bulk stream), abort (empty, or three or
+//! five bytes of blame, see [`Blame`](crate::Blame)) or close (empty). `kind` is 0 unless the frame is control. The numbers of
 //! the types are far from ASCII and from the first bytes of TLS, so that a peer that speaks something else is recognised by
 //! its first byte.
 
@@ -58,7 +58,7 @@ impl Header {
         match (number, kind, bytes) {
             (CONTROL, kind, bytes) => Ok(Header::Control { kind, bytes }),
             (BULK, 0, 1..) if bytes as usize <= BULK_FRAME_BYTES_MAX => Ok(Header::Bulk { bytes }),
-            (ABORT, 0, bytes) if bytes == 0 || bytes as usize == BLAME_BYTES => Ok(Header::Abort { bytes }),
+            (ABORT, 0, bytes) if bytes == 0 || BLAME_BYTES.contains(&(bytes as usize)) => Ok(Header::Abort { bytes }),
             (CLOSE, 0, 0) => Ok(Header::Close),
             _ => Err(NetError::Malformed {
                 what: "frame header".into(),
@@ -103,7 +103,8 @@ mod tests {
             Header::Bulk { bytes: 1 },
             Header::Bulk { bytes: BULK_FRAME_BYTES_MAX as u32 },
             Header::Abort { bytes: 0 },
-            Header::Abort { bytes: BLAME_BYTES as u32 },
+            Header::Abort { bytes: 3 },
+            Header::Abort { bytes: 5 },
             Header::Close,
         ] {
             assert_eq!(Header::decode(header.encode()).expect("well formed"), header);
@@ -126,7 +127,9 @@ mod tests {
 
     #[test]
     fn abort_carries_blame_or_nothing_and_close_nothing() {
-        assert!(Header::decode([ABORT, 0, 1, 0, 0, 0]).is_err());
+        for bytes in [1, 4, 6] {
+            assert!(Header::decode([ABORT, 0, bytes, 0, 0, 0]).is_err());
+        }
         assert!(Header::decode([CLOSE, 1, 0, 0, 0, 0]).is_err());
         assert!(Header::decode([BULK, 1, 1, 0, 0, 0]).is_err());
     }

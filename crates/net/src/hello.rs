@@ -53,6 +53,13 @@ impl fmt::Display for Difference {
     }
 }
 
+/// A hello that was heard ahead.
+pub(crate) struct Heard {
+    hello: Hello,
+    /// What it counts when it is its turn: bytes of its payload, and of its header.
+    later: [u64; 2],
+}
+
 impl Hello {
     /// What this build of the program says. `package_version` is for people to read and need not be the same on both
     /// sides; everything else must agree, but for the party's number.
@@ -87,11 +94,18 @@ impl Hello {
     }
 
     /// Hears the peer's hello before saying anything, so that who answers can choose what to say; the
-    /// [`exchange`](Hello::exchange) that follows knows it. Of two parties only one may wait like this.
+    /// [`exchange`](Hello::exchange) that follows knows it, and counts it. Of two parties only one may wait like this. Who
+    /// has heard it already hears the same again.
     pub async fn ahead(channel: &mut Channel) -> Result<Hello, NetError> {
-        let theirs = channel.receive::<Hello>().await?;
-        channel.heard = Some(Box::new(theirs.clone()));
-        Ok(theirs)
+        if let Some(heard) = &channel.heard {
+            return Ok(heard.hello.clone());
+        }
+        let (bytes, header_bytes) = (channel.bytes_received, channel.reader.header_bytes);
+        let hello = channel.receive::<Hello>().await?;
+        let later = [channel.bytes_received - bytes, channel.reader.header_bytes - header_bytes];
+        (channel.bytes_received, channel.reader.header_bytes) = (bytes, header_bytes);
+        channel.heard = Some(Box::new(Heard { hello: hello.clone(), later }));
+        Ok(hello)
     }
 
     /// Says hello and hears the peer's. Returns it if the two agree: its party number is another than ours.
@@ -101,9 +115,13 @@ impl Hello {
     pub async fn exchange(&self, channel: &mut Channel) -> Result<Hello, NetError> {
         channel.send(self).await?;
         let theirs = match channel.heard.take() {
-            Some(theirs) => {
+            Some(heard) => {
+                let [bytes, header_bytes] = heard.later;
+                channel.bytes_received += bytes;
+                channel.reader.header_bytes += header_bytes;
+                channel.count_wait();
                 channel.flush().await?;
-                *theirs
+                heard.hello
             }
             None => channel.receive::<Hello>().await?,
         };
@@ -238,7 +256,7 @@ mod tests {
     #[tokio::test]
     async fn both_sides_name_each_difference() {
         let cases = [
-            ("wire version", Hello { wire_version: 2, ..hello(1) }),
+            ("wire version", Hello { wire_version: WIRE_VERSION + 1, ..hello(1) }),
             ("protocol", Hello { protocol: "gmw".into(), ..hello(1) }),
             ("number of parties", Hello { party_count: 3, ..hello(1) }),
             ("program digest", Hello { program_digest: [8; 32], ..hello(1) }),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::timeout;
 
-use crate::blame::{BLAME_BYTES, Blame};
+use crate::blame::Blame;
 use crate::error::NetError;
 use crate::frame::{HEADER_BYTES, Header};
 use crate::pace::Pace;
@@ -101,10 +101,12 @@ impl FrameReader {
     /// Why the peer gave up, as far as it says.
     async fn aborted(&mut self, bytes: u32, waiting_for: &str) -> NetError {
         let doing = format!("for {waiting_for}");
-        let mut raw = [0; BLAME_BYTES];
-        let said = bytes > 0 && self.read_exact(&mut raw, waiting_for).await.is_ok();
-        match Blame::decode(raw).filter(|_| said) {
-            Some(Blame { party, cause }) if self.own_party == Some(party) => NetError::PeerBlamesUs { doing, cause },
+        let mut raw = vec![0; bytes as usize];
+        let said = self.read_exact(&mut raw, waiting_for).await.is_ok();
+        match Blame::decode(&raw).filter(|_| said) {
+            Some(Blame { party, cause, heard_from }) if self.own_party == Some(party) => {
+                NetError::PeerBlamesUs { doing, cause, heard_from }
+            }
             Some(blame) => NetError::PeerBlames { doing, blame },
             None => NetError::PeerAborted { doing },
         }

@@ -14,9 +14,6 @@ use crate::tcp;
 /// How long the target may take to listen.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long to pause when the system has no room for another connection.
-const PAUSE: Duration = Duration::from_millis(100);
-
 /// Relays every connection that `listener` gets to `target` (`HOST:PORT`), with the link in both directions, until the
 /// future is dropped.
 ///
@@ -25,17 +22,10 @@ pub async fn relay(listener: &Listener, target: &str, link: SimulatedLink) -> Re
     let mut connections = tokio::task::JoinSet::new();
     loop {
         tokio::select! {
-            accepted = listener.accept_stream() => match accepted {
-                Ok(stream) => {
-                    let target = target.to_string();
-                    connections.spawn(async move { join(stream, &target, link).await });
-                }
-                Err(NetError::Io { doing, source }) if is_passing(&source) => {
-                    tracing::warn!("{doing}: {source}");
-                    tokio::time::sleep(PAUSE).await;
-                }
-                Err(error) => return Err(error),
-            },
+            accepted = listener.accept_stream() => {
+                let ((stream, _), target) = (accepted?, target.to_string());
+                connections.spawn(async move { join(stream, &target, link).await });
+            }
             Some(ended) = connections.join_next() => {
                 if let Ok(Err(error)) = ended {
                     tracing::warn!("{error}");
@@ -43,14 +33,6 @@ pub async fn relay(listener: &Listener, target: &str, link: SimulatedLink) -> Re
             }
         }
     }
-}
-
-/// Whether another connection may succeed.
-fn is_passing(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
-    const TOO_MANY_FILES: [i32; 2] = [23, 24];
-    matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted)
-        || error.raw_os_error().is_some_and(|code| TOO_MANY_FILES.contains(&code))
 }
 
 /// Joins a connection to the target until both directions have ended or one has failed.

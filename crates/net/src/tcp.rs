@@ -12,6 +12,9 @@ use crate::error::NetError;
 /// First and longest pause between two attempts to connect: two parties that are started together meet at once.
 const RETRY: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(250));
 
+/// How long to pause when the system has no room for another connection.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// A listening socket on an address `HOST:PORT`; port 0 lets the system choose.
 pub(crate) async fn listen(address: &str) -> Result<TcpListener, NetError> {
     let candidates = resolve(address).await?;
@@ -21,11 +24,30 @@ pub(crate) async fn listen(address: &str) -> Result<TcpListener, NetError> {
     })
 }
 
-/// The next connection, tuned.
-pub(crate) async fn accept(listener: &TcpListener) -> Result<TcpStream, NetError> {
-    let refused = |source| NetError::Io { doing: "cannot accept a connection".into(), source };
-    let (stream, peer) = listener.accept().await.map_err(refused)?;
-    tune(stream, &peer.to_string())
+/// The next connection, tuned, and where it comes from. One that is gone already, or that the system has no room for now, is none.
+pub(crate) async fn accept(listener: &TcpListener) -> Result<(TcpStream, SocketAddr), NetError> {
+    loop {
+        match listener.accept().await {
+            Ok((stream, from)) => {
+                if let Ok(stream) = tune(stream, &from.to_string()) {
+                    return Ok((stream, from));
+                }
+            }
+            Err(source) if is_passing(&source) => {
+                tracing::warn!("cannot accept a connection now: {source}");
+                sleep(PAUSE).await;
+            }
+            Err(source) => return Err(NetError::Io { doing: "cannot accept a connection".into(), source }),
+        }
+    }
+}
+
+/// Whether another connection may succeed.
+fn is_passing(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
+    const TOO_MANY_FILES: [i32; 2] = [23, 24];
+    matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted)
+        || error.raw_os_error().is_some_and(|code| TOO_MANY_FILES.contains(&code))
 }
 
 /// A connection to `HOST:PORT`, tuned. Tries again until `patience` is over while nobody listens there.
@@ -110,6 +132,6 @@ mod tests {
         };
         let (connected, accepted) = tokio::join!(connect(&address, Duration::from_secs(10)), late);
         assert!(connected.expect("connects").nodelay().expect("set"));
-        assert!(accepted.expect("accepts").nodelay().expect("set"));
+        assert!(accepted.expect("accepts").0.nodelay().expect("set"));
     }
 }

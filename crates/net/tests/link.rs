@@ -3,18 +3,25 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use garblet_net::{Channel, Listener, NetError, Options, SimulatedLink, connect, relay};
+use garblet_net::{Channel, Hello, Listener, NetError, Options, SimulatedLink, connect, relay};
 use tokio::sync::Mutex;
 
 /// Timings are taken one at a time.
 static QUIET: Mutex<()> = Mutex::const_new(());
+
+/// Says hello as this party, so that it is no stranger.
+async fn greeted(channel: impl Future<Output = Result<Channel, NetError>>, party: u16) -> Result<Channel, NetError> {
+    let mut channel = channel.await?;
+    Hello::new("test", party, 2, [0; 32]).exchange(&mut channel).await?;
+    Ok(channel)
+}
 
 /// Two channels over loopback TCP, each with the link.
 async fn tcp_pair(link: SimulatedLink) -> (Channel, Channel) {
     let options = Options { link, ..Options::default() };
     let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.address().to_string();
-    tokio::try_join!(listener.accept(&options), connect(&address, &options)).expect("connects")
+    tokio::try_join!(greeted(listener.accept(&options), 0), greeted(connect(&address, &options), 1)).expect("connects")
 }
 
 async fn ping(left: &mut Channel, right: &mut Channel) -> Duration {
@@ -98,14 +105,15 @@ async fn a_relay_delays_both_directions_and_passes_ends_on() {
     let link = "10ms,100mbit".parse().expect("a link");
     let test = async {
         let options = Options::default();
+        let pair = async || tokio::try_join!(greeted(connect(&from, &options), 0), greeted(target.accept(&options), 1));
         for _ in 0..2 {
-            let (mut left, mut right) = tokio::try_join!(connect(&from, &options), target.accept(&options))?;
+            let (mut left, mut right) = pair().await?;
             assert_takes(20.0..22.0, async || ping(&mut left, &mut right).await).await;
             assert_takes(89.9..100.0, async || transfer(&mut right, &mut left, 1_000_000).await).await;
             tokio::try_join!(left.close(), right.close())?;
         }
         // A peer that is gone is seen through the relay.
-        let (left, mut right) = tokio::try_join!(connect(&from, &options), target.accept(&options))?;
+        let (left, mut right) = pair().await?;
         drop(left);
         let error = right.receive_bytes(&mut [0]).await.expect_err("gone");
         assert!(matches!(error, NetError::PeerClosed { .. }), "{error}");

@@ -81,7 +81,7 @@ impl Accuses for OtError {
             OtError::FormMismatch { .. } => Cause::Disagrees,
             _ => self.check().map(|_| Cause::Misbehaved)?,
         };
-        Some(Blame { party: peer, cause })
+        Some(Blame::seen(peer, cause))
     }
 }
 

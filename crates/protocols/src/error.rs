@@ -121,7 +121,7 @@ impl Accuses for ProtocolError {
             ProtocolError::Cheating(_)
             | ProtocolError::Corrupted(_)
             | ProtocolError::Garble(_)
-            | ProtocolError::Material { .. } => Some(Blame { party: peer, cause: Cause::Misbehaved }),
+            | ProtocolError::Material { .. } => Some(Blame::seen(peer, Cause::Misbehaved)),
             ProtocolError::NoMajority(_)
             | ProtocolError::WorkerLost
             | ProtocolError::Store(_)

@@ -84,7 +84,8 @@ fn a_peer_that_is_silent_or_not_there() {
 
 #[test]
 fn a_peer_that_speaks_something_else() {
-    let (child, address) = listen(&GARBLER);
+    // It goes on waiting for the peer, and says in the end who came.
+    let (child, address) = listen(&[&GARBLER[..], &["--timeout", "2s"]].concat());
     let mut peer = TcpStream::connect(&address).expect("the party listens");
     peer.write_all(b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n").expect("it reads");
     let ran = finish(child);

@@ -26,7 +26,7 @@ pub(crate) fn pair(listening: &[&str], connecting: &[&str]) -> (Ran, Ran) {
     (finish(child), connected)
 }
 
-fn keygen(folder: &Folder, name: &str) -> (String, String) {
+pub(crate) fn keygen(folder: &Folder, name: &str) -> (String, String) {
     let path = folder.path(name);
     let ran = garblet(&["keygen", &path]);
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
@@ -68,12 +68,28 @@ fn an_unknown_identity_is_refused_on_both_sides() {
     let (alice, alice_print) = keygen(&folder, "alice.pem");
     let (bob, bob_print) = keygen(&folder, "bob.pem");
     let (mallory, mallory_print) = keygen(&folder, "mallory.pem");
-    let alice_waits_for_bob =
-        ["lib:aes128", "--party", "0", "--input", AES_INPUTS[0], "--identity", &alice, "--peer", &bob_print];
+    let alice_waits_for_bob = [
+        "lib:aes128",
+        "--party",
+        "0",
+        "--input",
+        AES_INPUTS[0],
+        "--identity",
+        &alice,
+        "--peer",
+        &bob_print,
+        "--timeout",
+        "5s",
+    ];
     let party1 = ["lib:aes128", "--party", "1", "--input", AES_INPUTS[1], "--peer", &alice_print, "--identity"];
     let (garbler, evaluator) = pair(&alice_waits_for_bob, &[&party1[..], &[&mallory]].concat());
     assert_eq!((garbler.status, evaluator.status), (Some(1), Some(1)), "{} {}", garbler.stderr, evaluator.stderr);
-    assert!(garbler.stderr.contains(&mallory_print), "{}", garbler.stderr);
+    // It is told at once who was refused, and goes on waiting for the peer.
+    let refused = format!("the peer is unknown: expected the peer {bob_print}, got {mallory_print}");
+    assert!(garbler.stderr.starts_with("refused 127.0.0.1:"), "{}", garbler.stderr);
+    assert_eq!(garbler.stderr.matches(&refused).count(), 2, "{}", garbler.stderr);
+    assert!(garbler.stderr.contains(&format!("garblet trust add NAME {mallory_print}")), "{}", garbler.stderr);
+    assert!(garbler.stderr.contains("within 5 s; refused: 127.0.0.1:"), "{}", garbler.stderr);
     assert!(!evaluator.stderr.contains("panicked"), "{}", evaluator.stderr);
 
     let (garbler, evaluator) = pair(

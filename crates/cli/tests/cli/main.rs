@@ -13,3 +13,4 @@ mod many_parties;
 mod results;
 mod store;
 mod stored_runs;
+mod strangers;

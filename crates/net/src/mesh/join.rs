@@ -3,18 +3,20 @@
 //! Every party listens for those above it and connects to those below it. The first message each way says who we are, so
 //! that connections find their places; [`Hello`] then says what we are about to do.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio::net::TcpStream;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::{Mesh, PartyError, PeersFile, PerPeer};
 use crate::blame::{Blame, Cause};
 use crate::channel::Channel;
 use crate::connect::{Listener, Options, channel, connect};
-use crate::error::NetError;
+use crate::error::{NetError, refused_text};
 use crate::hello::{Difference, Hello, agree};
+use crate::reception::{HANDSHAKE, Reception};
 use crate::tls::Side;
 
 /// How long a party that gives up waits for those that have not come yet, so that they hear why.
@@ -27,7 +29,7 @@ pub enum MeshError {
     #[error(transparent)]
     Party(#[from] PartyError),
     /// Parties that did not come.
-    #[error("{}", missing_text(missing, *after, refused))]
+    #[error("{}{}", missing_text(missing), refused_text(refused))]
     Missing {
         /// Each with what was tried last.
         missing: Vec<(u16, NetError)>,
@@ -63,21 +65,15 @@ impl MeshError {
     fn blame(&self) -> Option<Blame> {
         match self {
             MeshError::Party(error) => error.blame(),
-            MeshError::Missing { missing, .. } => {
-                missing.first().map(|(party, _)| Blame { party: *party, cause: Cause::Missing })
-            }
+            MeshError::Missing { missing, .. } => missing.first().map(|(party, _)| Blame::seen(*party, Cause::Missing)),
             MeshError::Own(_) => None,
         }
     }
 }
 
-fn missing_text(missing: &[(u16, NetError)], after: Duration, refused: &[String]) -> String {
+fn missing_text(missing: &[(u16, NetError)]) -> String {
     let who: Vec<String> = missing.iter().map(|(party, error)| format!("party {party}: {error}")).collect();
-    let mut text = who.join("; ");
-    if !refused.is_empty() {
-        text.push_str(&format!("; connections refused in these {} s: {}", after.as_secs_f64(), refused.join("; ")));
-    }
-    text
+    who.join("; ")
 }
 
 impl Mesh {
@@ -161,12 +157,14 @@ impl Arrivals {
     }
 }
 
-/// Why a connection is no party's.
-enum Refusal {
-    /// Nobody of this run, perhaps: the run goes on without it.
-    Stranger(String),
+/// What is known of somebody who has connected and is no stranger.
+enum Caller {
+    /// A party that takes its place.
+    Party(u16, Box<Arrival>),
     /// A party of this run that cannot take part.
-    Party(PartyError),
+    Unfit(PartyError),
+    /// A party of this run that says it is another one: the other is still waited for.
+    Pretender(PartyError),
 }
 
 struct Meeting<'a> {
@@ -180,8 +178,9 @@ impl Meeting<'_> {
     /// Lets all parties find their places.
     async fn gather(&self, listener: Option<&Listener>, arrivals: &mut Arrivals) -> Result<(), MeshError> {
         let mut calls: FuturesUnordered<_> = (0..self.party).map(|peer| self.call(peer)).collect();
-        let mut greetings = FuturesUnordered::new();
-        let (mut absent, mut refused) = (Vec::new(), Vec::new());
+        let mut reception = Reception::new(self.options.on_refused.clone());
+        // Whom nothing better is known of, if they do not come at last.
+        let mut absent = Vec::new();
         let result = async {
             while arrivals.joined.iter().any(|(_, arrival)| arrival.is_none()) {
                 tokio::select! {
@@ -190,14 +189,21 @@ impl Meeting<'_> {
                         Err(error @ NetError::CannotConnect { .. }) => absent.push((peer, error)),
                         Err(source) => return Err(PartyError { party: peer, source }.into()),
                     },
-                    stream = accept(listener) => greetings.push(self.greet(stream?)),
-                    Some(greeted) = greetings.next(), if !greetings.is_empty() => match greeted {
-                        Ok((peer, arrival)) => arrivals.place(peer, arrival)?,
-                        Err(Refusal::Party(error)) => return Err(error.into()),
-                        Err(Refusal::Stranger(why)) => refused.push(why),
+                    stream = accept(listener) => {
+                        let (stream, from) = stream?;
+                        reception.admit(from, self.greet(stream, from));
+                    }
+                    (from, caller) = reception.next() => match caller {
+                        Caller::Party(peer, arrival) => arrivals.place(peer, *arrival)?,
+                        Caller::Unfit(error) => return Err(error.into()),
+                        Caller::Pretender(PartyError { party, source }) => {
+                            reception.refuse(from, &source);
+                            absent.retain(|(other, _)| *other != party);
+                            absent.push((party, source));
+                        }
                     },
                     () = sleep_until(self.deadline) => {
-                        return Err(self.missing(&arrivals.joined, absent, refused, listener));
+                        return Err(self.missing(&arrivals.joined, absent, reception.refused(), listener));
                     }
                 }
             }
@@ -209,10 +215,12 @@ impl Meeting<'_> {
             let end = Instant::now() + FAREWELL;
             while !arrivals.are_all_above(self.party) {
                 tokio::select! {
-                    Ok(stream) = accept(listener) => greetings.push(self.greet(stream)),
-                    Some(Ok((peer, arrival))) = greetings.next(), if !greetings.is_empty() => {
-                        // One that comes twice is told as well.
-                        let _ = arrivals.place(peer, arrival);
+                    Ok((stream, from)) = accept(listener) => reception.admit(from, self.greet(stream, from)),
+                    (_, caller) = reception.next() => {
+                        if let Caller::Party(peer, arrival) = caller {
+                            // One that comes twice is told as well.
+                            let _ = arrivals.place(peer, *arrival);
+                        }
                     }
                     () = sleep_until(end) => break,
                 }
@@ -237,28 +245,37 @@ impl Meeting<'_> {
     }
 
     /// Finds out who has connected.
-    async fn greet(&self, stream: TcpStream) -> Result<(u16, Arrival), Refusal> {
-        let from = stream.peer_addr().map_or("an unknown address".into(), |address| address.to_string());
-        let stranger = |error: NetError| Refusal::Stranger(format!("{from}: {error}"));
+    ///
+    /// *Errors:* a stranger, or somebody who takes too long.
+    async fn greet(&self, stream: TcpStream, from: SocketAddr) -> Result<Caller, NetError> {
+        let patience = HANDSHAKE.min(self.options.timeout);
+        match timeout(patience, self.identify(stream, from)).await {
+            Ok(identified) => identified,
+            Err(_) => Err(NetError::Timeout { doing: "for it to say who it is".into(), after: patience }),
+        }
+    }
+
+    /// Who has connected: who it proves to be, whatever it says; without identities, who it says it is.
+    async fn identify(&self, stream: TcpStream, from: SocketAddr) -> Result<Caller, NetError> {
         let options = self.options_for(self.party + 1..self.peers.party_count());
-        let mut channel = channel(stream, Side::Accepting, &options).await.map_err(stranger)?;
-        let theirs = self.introduce(&mut channel).await.map_err(stranger)?;
+        let mut channel = channel(stream, Side::Accepting, &options).await?;
+        let theirs = self.introduce(&mut channel).await?;
+        let party = channel.peer().map_or(Some(theirs.party), |proven| self.peers.party_of(proven));
+        let others = self.party + 1..self.peers.party_count();
+        let Some(party) = party.filter(|party| others.contains(party)) else {
+            return Err(NetError::Incompatible { differences: self.differences(&theirs, None) });
+        };
+        if theirs.party != party {
+            channel.abort_over(Some(Blame::seen(party, Cause::Disagrees))).await;
+            let (field, ours, theirs) = ("party of this identity".into(), party.to_string(), theirs.party.to_string());
+            let source = NetError::Incompatible { differences: vec![Difference { field, ours, theirs }] };
+            return Ok(Caller::Pretender(PartyError { party, source }));
+        }
         let differences = self.differences(&theirs, None);
-        let party = theirs.party;
-        if party <= self.party || party >= self.peers.party_count() {
-            return Err(stranger(NetError::Incompatible { differences }));
-        }
-        let fail = |source| Err(Refusal::Party(PartyError { party, source }));
-        if !differences.is_empty() {
-            return fail(NetError::Incompatible { differences });
-        }
-        let expected = self.peers.parties()[usize::from(party)].fingerprint;
-        match (options.tls.is_some(), expected, channel.peer()) {
-            (true, Some(expected), Some(got)) if got != expected => {
-                fail(NetError::UnknownIdentity { expected: expected.to_string(), got })
-            }
-            _ => Ok((party, Arrival { channel, from })),
-        }
+        Ok(match differences.is_empty() {
+            true => Caller::Party(party, Box::new(Arrival { channel, from: from.to_string() })),
+            false => Caller::Unfit(PartyError { party, source: NetError::Incompatible { differences } }),
+        })
     }
 
     /// The options for a connection with one of `peers`.
@@ -300,7 +317,10 @@ impl Meeting<'_> {
         let silent = |party| missing.iter().all(|(other, _)| *other != party);
         let rest = joined.iter().filter(|(party, arrival)| arrival.is_none() && silent(*party)).map(|(party, _)| party);
         let error = |party| match listener.filter(|_| party > self.party) {
-            Some(listener) => NetError::NobodyCame { address: listener.address().to_string(), after },
+            Some(listener) => {
+                let address = listener.address().to_string();
+                NetError::NobodyCame { address, after, refused: Vec::new() }
+            }
             None => NetError::Timeout { doing: "for the party to say who it is".into(), after },
         };
         let rest: Vec<_> = rest.map(|party| (party, error(party))).collect();
@@ -311,7 +331,7 @@ impl Meeting<'_> {
 }
 
 /// The next connection; none ever, for a party that does not listen.
-async fn accept(listener: Option<&Listener>) -> Result<TcpStream, NetError> {
+async fn accept(listener: Option<&Listener>) -> Result<(TcpStream, SocketAddr), NetError> {
     match listener {
         Some(listener) => listener.accept_stream().await,
         None => std::future::pending().await,

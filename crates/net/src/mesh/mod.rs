@@ -50,7 +50,7 @@ impl<E: Accuses> PartyError<E> {
     fn distance(&self) -> u8 {
         match self.blame() {
             None => 0,
-            Some(blame) if blame.party != self.party => 1,
+            Some(Blame { heard_from: Some(_), .. }) => 1,
             Some(Blame { cause: Cause::GaveUp, .. }) => 2,
             Some(Blame { cause: Cause::Gone, .. }) => 3,
             Some(_) => 0,

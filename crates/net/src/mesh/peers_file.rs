@@ -127,6 +127,12 @@ impl PeersFile {
         &self.parties
     }
 
+    /// The number of the party with this identity.
+    pub(crate) fn party_of(&self, fingerprint: Fingerprint) -> Option<u16> {
+        let party = self.parties.iter().position(|party| party.fingerprint == Some(fingerprint));
+        party.map(|party| party as u16)
+    }
+
     /// How many parties there are.
     pub fn party_count(&self) -> u16 {
         self.parties.len() as u16

@@ -1,0 +1,272 @@
+//! Those who have connected and have not proved yet that they are a peer: side by side, few at a time, and none for long.
+//!
+//! Anybody can connect, so nobody may hold up the others. All are heard at once; [`PLACES`] bounds what they cost. When there is one
+//! more, a place is taken from whoever has most: the oldest connection from the network address that has the most. A flood from
+//! one address so puts out itself, and a peer that comes from another keeps its place until it has said who it is. Only a flood from
+//! as many addresses as there are places, each new within the peer's handshake, could put the peer out, and only for that attempt.
+
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::error::NetError;
+
+/// How long somebody who has connected may take to prove its identity, if the time-out is not shorter.
+pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// How many are heard at once.
+pub(crate) const PLACES: usize = 64;
+
+/// Refusals that are told at once; after them one every [`PAUSE`].
+const BURST: u32 = 10;
+
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// Refusals that an error names.
+const NAMED: usize = 8;
+
+/// What hears of those who are refused, a line for each; after the first ten, one line every ten seconds.
+pub type OnRefused = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Somebody who has connected, and what comes of hearing it.
+struct Guest<'a, T> {
+    from: SocketAddr,
+    hearing: Pin<Box<dyn Future<Output = Result<T, NetError>> + Send + 'a>>,
+}
+
+/// Those who have connected, the oldest first.
+pub(crate) struct Reception<'a, T> {
+    guests: Vec<Guest<'a, T>>,
+    refusals: Refusals,
+}
+
+impl<'a, T> Reception<'a, T> {
+    pub(crate) fn new(on_refused: Option<OnRefused>) -> Self {
+        Reception { guests: Vec::new(), refusals: Refusals::new(on_refused) }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.guests.is_empty()
+    }
+
+    /// Hears one more, and puts one out if that is one too many.
+    pub(crate) fn admit(&mut self, from: SocketAddr, hearing: impl Future<Output = Result<T, NetError>> + Send + 'a) {
+        self.guests.push(Guest { from, hearing: Box::pin(hearing) });
+        if self.guests.len() > PLACES {
+            let out = self.guests.remove(self.most_of_one());
+            self.refusals.note(out.from, &format!("{PLACES} others wait to be heard, and most come from there"));
+        }
+    }
+
+    /// The oldest of those who come from where most do.
+    fn most_of_one(&self) -> usize {
+        let mut counts = HashMap::new();
+        for guest in &self.guests {
+            *counts.entry(origin(guest.from.ip())).or_insert(0) += 1;
+        }
+        let count = |guest: &Guest<'a, T>| counts.get(&origin(guest.from.ip())).copied().unwrap_or(0);
+        let most = self.guests.iter().map(count).max();
+        self.guests.iter().position(|guest| Some(count(guest)) == most).unwrap_or(0)
+    }
+
+    /// The next who is no stranger; none ever, if nobody is there. Strangers are refused meanwhile.
+    pub(crate) async fn next(&mut self) -> (SocketAddr, T) {
+        poll_fn(|context| {
+            let mut at = 0;
+            while let Some(guest) = self.guests.get_mut(at) {
+                match guest.hearing.as_mut().poll(context) {
+                    Poll::Pending => at += 1,
+                    Poll::Ready(heard) => {
+                        let from = self.guests.remove(at).from;
+                        match heard {
+                            Ok(heard) => return Poll::Ready((from, heard)),
+                            Err(error) => self.refuse(from, &error),
+                        }
+                    }
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Notes somebody who was refused.
+    pub(crate) fn refuse(&mut self, from: SocketAddr, error: &NetError) {
+        let of_use = matches!(
+            error,
+            NetError::UnknownIdentity { .. } | NetError::IdentityRejected { .. } | NetError::Malformed { .. }
+        );
+        match error.hint().filter(|_| of_use) {
+            Some(hint) => self.refusals.note(from, &format!("{error} ({hint})")),
+            None => self.refusals.note(from, &error.to_string()),
+        }
+    }
+
+    /// Who was refused, and why: the first of them, and how many more.
+    pub(crate) fn refused(&self) -> Vec<String> {
+        let more = self.refusals.count - self.refusals.first.len() as u64;
+        self.refusals.first.iter().cloned().chain((more > 0).then(|| format!("and {more} more"))).collect()
+    }
+}
+
+/// The network that an address belongs to, as far as one sender has all of it.
+fn origin(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+        address => address,
+    }
+}
+
+/// Who was refused, and when that may be told.
+struct Refusals {
+    on_refused: Option<OnRefused>,
+    count: u64,
+    /// The first [`NAMED`].
+    first: Vec<String>,
+    /// Lines that may be told now.
+    lines: u32,
+    /// When there was one line less.
+    since: Instant,
+    /// Refusals that were not told.
+    untold: u64,
+}
+
+impl Refusals {
+    fn new(on_refused: Option<OnRefused>) -> Self {
+        Refusals { on_refused, count: 0, first: Vec::new(), lines: BURST, since: Instant::now(), untold: 0 }
+    }
+
+    fn note(&mut self, from: SocketAddr, why: &str) {
+        let text = format!("{from}: {why}");
+        self.count += 1;
+        while self.lines < BURST && self.since.elapsed() >= PAUSE {
+            self.lines += 1;
+            self.since += PAUSE;
+        }
+        match self.lines {
+            0 => self.untold += 1,
+            _ => {
+                if self.lines == BURST {
+                    self.since = Instant::now();
+                }
+                self.lines -= 1;
+                self.tell_untold();
+                self.tell(&format!("refused {text}"));
+            }
+        }
+        if self.first.len() < NAMED {
+            self.first.push(text);
+        }
+    }
+
+    fn tell(&self, line: &str) {
+        if let Some(on_refused) = &self.on_refused {
+            on_refused(line);
+        }
+    }
+
+    fn tell_untold(&mut self) {
+        let untold = std::mem::take(&mut self.untold);
+        if untold > 0 {
+            self.tell(&format!("refused {untold} more"));
+        }
+    }
+}
+
+impl Drop for Refusals {
+    fn drop(&mut self) {
+        self.tell_untold();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+    use std::sync::Mutex;
+
+    use super::*;
+
+    fn address(last: u8, port: u16) -> SocketAddr {
+        ([10, 0, 0, last], port).into()
+    }
+
+    /// A reception and the lines that it tells.
+    fn reception<'a>() -> (Reception<'a, u32>, Arc<Mutex<Vec<String>>>) {
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let tell: OnRefused = Arc::new({
+            let lines = lines.clone();
+            move |line: &str| lines.lock().expect("one thread").push(line.to_string())
+        });
+        (Reception::new(Some(tell)), lines)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_from_one_address_puts_out_itself_only() {
+        let (mut reception, _) = reception();
+        let peer = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            Ok(7)
+        };
+        reception.admit(address(1, 1), peer);
+        for port in 0..10_000 {
+            reception.admit(address(2, port), pending());
+            assert!(reception.guests.len() <= PLACES);
+        }
+        assert_eq!(reception.next().await, (address(1, 1), 7));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_right_peer_comes_in_behind_silent_ones() {
+        let (mut reception, _) = reception();
+        for port in 0..10_000 {
+            reception.admit(address(2, port), pending());
+        }
+        // Even from the address that the flood comes from.
+        reception.admit(address(2, 60_000), async { Ok(7) });
+        assert_eq!(reception.next().await, (address(2, 60_000), 7));
+        assert_eq!(reception.refused().last().expect("refused"), "and 9929 more");
+    }
+
+    #[tokio::test]
+    async fn one_network_is_one_origin() {
+        let (mut reception, _) = reception();
+        let host = |host: u16| SocketAddr::from(([0x2001, 0xdb8, 0, 0, 0, 0, 0, host], 1));
+        let other: SocketAddr = ([0x2001, 0xdb8, 0, 1, 0, 0, 0, 1], 1).into();
+        reception.admit(other, pending());
+        (0..2 * PLACES as u16).for_each(|n| reception.admit(host(n), pending()));
+        assert_eq!(reception.guests[0].from, other);
+        let mapped: IpAddr = "::ffff:10.0.0.1".parse().expect("an address");
+        assert_eq!(origin(mapped), address(1, 1).ip());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_port_scan_does_not_flood_the_log() {
+        let (mut reception, lines) = reception();
+        let gone = NetError::PeerClosed { doing: "for the TLS handshake".into() };
+        for port in 0..1000 {
+            reception.refuse(address(3, port), &gone);
+        }
+        let told = || lines.lock().expect("one thread").clone();
+        assert_eq!(told().len(), BURST as usize);
+        assert_eq!(
+            told()[0],
+            "refused 10.0.0.3:0: the peer closed the connection while we waited for the TLS handshake"
+        );
+        tokio::time::sleep(PAUSE).await;
+        reception.refuse(address(3, 1000), &gone);
+        reception.refuse(address(3, 1001), &gone);
+        assert_eq!(told().len(), BURST as usize + 2);
+        assert_eq!(told()[BURST as usize], "refused 990 more");
+        drop(reception);
+        assert_eq!(told().last().expect("told"), "refused 1 more");
+    }
+}

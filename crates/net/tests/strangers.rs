@@ -1,0 +1,151 @@
+//! Strangers that connect where a peer is waited for: silent ones, port scans, other programs, other identities.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use garblet_net::{Channel, Hello, Identity, Listener, Mesh, NetError, Options, PeersFile, Tls, connect};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+/// More than anything here takes, and so what a wait for a stranger would show as.
+const LONG: Duration = Duration::from_secs(60);
+
+fn identity(seed: u64) -> Identity {
+    Identity::generate(&mut StdRng::seed_from_u64(seed))
+}
+
+/// Options of a party, and the lines of those whom it refuses.
+fn options(own: Option<u64>, trusted: u64) -> (Options, Arc<Mutex<Vec<String>>>) {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let tell = {
+        let lines = lines.clone();
+        move |line: &str| lines.lock().expect("not poisoned").push(line.to_string())
+    };
+    let tls = own.map(|own| Tls::new(identity(own), [("the peer".to_string(), identity(trusted).fingerprint())]));
+    (Options { patience: LONG, timeout: LONG, tls, on_refused: Some(Arc::new(tell)), ..Options::default() }, lines)
+}
+
+/// Fifty silent sockets, which stay open, and a port scan: some that close at once, one that speaks HTTP, one that reads a
+/// little and resets.
+async fn besiege(address: SocketAddr) -> Vec<TcpStream> {
+    let mut silent = Vec::new();
+    for _ in 0..50 {
+        silent.push(TcpStream::connect(address).await.expect("listens"));
+    }
+    for _ in 0..20 {
+        drop(TcpStream::connect(address).await.expect("listens"));
+    }
+    let mut http = TcpStream::connect(address).await.expect("listens");
+    http.write_all(b"GET / HTTP/1.1\r\n\r\n").await.expect("sent");
+    silent.push(http);
+    silent
+}
+
+async fn greet(channel: &mut Channel, party: u16) -> Result<Hello, NetError> {
+    Hello::new("test", party, 2, [0; 32]).exchange(channel).await
+}
+
+#[tokio::test]
+async fn the_right_peer_comes_through_silent_sockets_and_a_port_scan() {
+    for tls in [false, true] {
+        let ((ours, lines), (theirs, _)) = (options(tls.then_some(1), 2), options(tls.then_some(2), 1));
+        let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.address();
+        let start = Instant::now();
+        let come = async {
+            let siege = besiege(address).await;
+            if tls {
+                // Somebody with an identity that is not pinned.
+                let error = connect(&address.to_string(), &options(Some(3), 1).0).await.err().expect("not pinned");
+                assert!(matches!(error, NetError::IdentityRejected { .. }), "{error}");
+            }
+            let mut channel = connect(&address.to_string(), &theirs).await.expect("listens");
+            greet(&mut channel, 1).await.expect("agrees");
+            siege
+        };
+        let wait = async {
+            let mut channel = listener.accept(&ours).await.expect("the peer comes");
+            greet(&mut channel, 0).await.expect("agrees");
+        };
+        let (siege, ()) = tokio::join!(come, wait);
+        drop(siege);
+        assert!(start.elapsed() < LONG / 6, "{:?}: no stranger was waited for", start.elapsed());
+        let lines = lines.lock().expect("not poisoned");
+        assert!((2..=12).contains(&lines.len()), "{lines:?}");
+        assert!(lines[0].starts_with("refused 127.0.0.1:"), "{lines:?}");
+        assert!(lines.iter().any(|line| line.contains("closed the connection")), "{lines:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_flood_does_not_keep_the_right_peer_out() {
+    let ((ours, _), (theirs, _)) = (options(Some(1), 2), options(Some(2), 1));
+    let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.address();
+    let come = async {
+        let mut flood = Vec::new();
+        for _ in 0..300 {
+            flood.push(TcpStream::connect(address).await.expect("listens"));
+        }
+        // All of it comes from where the peer comes from, and the peer is the youngest.
+        let channel = connect(&address.to_string(), &theirs).await.expect("it has a place");
+        (flood, channel)
+    };
+    let (accepted, _) = tokio::join!(listener.accept(&ours), come);
+    assert!(accepted.is_ok());
+}
+
+#[tokio::test]
+async fn who_came_and_was_refused_is_named_when_nobody_else_comes() {
+    let (ours, _) = options(Some(1), 2);
+    let ours = Options { patience: Duration::from_millis(300), timeout: Duration::from_millis(200), ..ours };
+    let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
+    let (accepted, _siege) = tokio::join!(listener.accept(&ours), besiege(listener.address()));
+    let error = accepted.err().expect("no peer");
+    let text = error.to_string();
+    assert!(
+        text.starts_with(&format!("nobody connected to {} within 0.3 s; refused: 127.0.0.1:", listener.address())),
+        "{text}"
+    );
+    assert!(text.ends_with("; and 63 more"), "{text}");
+    assert!(error.hint().is_some_and(|hint| hint.contains("refused")));
+}
+
+#[tokio::test]
+async fn a_mesh_comes_about_among_strangers() {
+    for identities in [false, true] {
+        let (mut listeners, mut text) = (Vec::new(), String::new());
+        for party in 0..3 {
+            let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
+            let (address, fingerprint) = (listener.address(), identity(party).fingerprint());
+            let fingerprint = if identities { format!("fingerprint = \"{fingerprint}\"\n") } else { String::new() };
+            text.push_str(&format!("[[party]]\naddress = \"{address}\"\n{fingerprint}"));
+            listeners.push(listener);
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("peers.toml"), text).expect("written");
+        let peers = PeersFile::open(&folder.path().join("peers.toml")).expect("reads");
+        let (zero, one) = (listeners.remove(0), listeners.remove(0));
+        let addresses = [zero.address(), one.address()];
+        let start = Instant::now();
+        let all: [_; 3] = std::array::from_fn(|party| options(identities.then_some(party as u64), 9));
+        let lines = all[0].1.clone();
+        let [first, second, third] = all.map(|(options, _)| options);
+        let last = async {
+            let siege = (besiege(addresses[0]).await, besiege(addresses[1]).await);
+            (Mesh::join(2, &peers, None, &third).await, siege)
+        };
+        let zero = Mesh::join(0, &peers, Some(zero), &first);
+        let one = Mesh::join(1, &peers, Some(one), &second);
+        let (zero, one, (two, _siege)) = tokio::join!(zero, one, last);
+        for mesh in [zero, one, two] {
+            assert_eq!(mesh.expect("joins").party_count(), 3);
+        }
+        assert!(start.elapsed() < LONG / 6, "{:?}: no stranger was waited for", start.elapsed());
+        let lines = lines.lock().expect("not poisoned");
+        assert!(lines.iter().any(|line| line.contains("closed the connection")), "{lines:?}");
+    }
+}
