@@ -96,6 +96,9 @@ fn misplaced(name: &str, text: &str) -> Vec<String> {
         if !allowed(UNSAFE_ALLOWED) && contains_word(code, "unsafe") {
             findings.push(format!("{name}:{}: `unsafe` outside crates/primitives", at + 1));
         }
+        if code.contains(&["Zeroizing::new(Vec", "::new())"].concat()) {
+            findings.push(format!("{name}:{}: give it its capacity: what a vector outgrows is not wiped", at + 1));
+        }
     }
     findings
 }
@@ -195,6 +198,14 @@ mod tests {
         assert_eq!(check_file("crates/ot/src/a.rs", "unsafe { f() }\n").len(), 1);
         assert_eq!(check_file("crates/ot/src/a.rs", "// unsafe\n#![deny(unsafe_code)]\n"), Vec::<String>::new());
         assert_eq!(check_file("crates/primitives/src/a.rs", "unsafe { f() }\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn secrets_that_would_outgrow_their_place_are_found() {
+        let growing = ["let mut keys = Zeroizing::new(Vec", "::new());\n"].concat();
+        assert_eq!(check_file("crates/ot/src/a.rs", &growing).len(), 1);
+        let fixed = "let mut keys = Zeroizing::new(Vec::with_capacity(n));\n";
+        assert_eq!(check_file("crates/ot/src/a.rs", fixed), Vec::<String>::new());
     }
 
     #[test]

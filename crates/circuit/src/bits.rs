@@ -74,11 +74,22 @@ impl Bits {
     /// Appends a bit.
     pub fn push(&mut self, value: bool) {
         if self.len.is_multiple_of(64) {
+            self.reserve(1);
             self.words.push(0);
         }
         self.len += 1;
         if value {
             self.words[(self.len - 1) / 64] |= 1 << ((self.len - 1) % 64);
+        }
+    }
+
+    /// Makes room for so many more bits, and wipes the place where the others were.
+    fn reserve(&mut self, bits: usize) {
+        let words = (self.len + bits).div_ceil(64);
+        if words > self.words.capacity() {
+            let mut larger = Vec::with_capacity(words.max(2 * self.words.capacity()));
+            larger.extend_from_slice(&self.words);
+            std::mem::replace(&mut self.words, larger).zeroize();
         }
     }
 
@@ -125,7 +136,9 @@ impl FromIterator<bool> for Bits {
 
 impl Extend<bool> for Bits {
     fn extend<I: IntoIterator<Item = bool>>(&mut self, bits: I) {
-        bits.into_iter().for_each(|bit| self.push(bit));
+        let bits = bits.into_iter();
+        self.reserve(bits.size_hint().0);
+        bits.for_each(|bit| self.push(bit));
     }
 }
 

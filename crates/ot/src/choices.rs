@@ -119,6 +119,15 @@ impl Choices {
         Ok(choices)
     }
 
+    /// Makes room for a byte, and wipes the place where the others were.
+    fn make_room(&mut self) {
+        if self.bytes.len() == self.bytes.capacity() {
+            let mut larger = Vec::with_capacity(2 * self.bytes.len().max(8));
+            larger.extend_from_slice(&self.bytes);
+            std::mem::replace(&mut self.bytes, larger).zeroize();
+        }
+    }
+
     fn clear_padding(&mut self) {
         if let (Some(last), used @ 1..) = (self.bytes.last_mut(), self.len % 8) {
             *last &= (1 << used) - 1;
@@ -128,9 +137,11 @@ impl Choices {
 
 impl FromIterator<bool> for Choices {
     fn from_iter<I: IntoIterator<Item = bool>>(bits: I) -> Self {
-        let mut choices = Choices::default();
+        let bits = bits.into_iter();
+        let mut choices = Choices { bytes: Vec::with_capacity(bits.size_hint().0.div_ceil(8)), len: 0 };
         for bit in bits {
             if choices.len.is_multiple_of(8) {
+                choices.make_room();
                 choices.bytes.push(0);
             }
             if let Some(last) = choices.bytes.last_mut() {

@@ -4,6 +4,7 @@ use std::future::Future;
 
 use garblet_net::Channel;
 use garblet_primitives::{Block, Delta};
+use zeroize::Zeroizing;
 
 use crate::choices::Choices;
 use crate::error::OtError;
@@ -19,7 +20,11 @@ pub trait CorrelatedSender {
     /// Makes `n` more OTs: the blocks `q`, of which the receiver has `q ^ c * delta`.
     ///
     /// *Errors*: the connection's, and the protocol's where it has checks.
-    fn extend(&mut self, channel: &mut Channel, n: usize) -> impl Future<Output = Result<Vec<Block>, OtError>> + Send;
+    fn extend(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+    ) -> impl Future<Output = Result<Zeroizing<Vec<Block>>, OtError>> + Send;
 }
 
 /// The party with the choices.
@@ -35,5 +40,5 @@ pub trait CorrelatedReceiver {
         &mut self,
         channel: &mut Channel,
         n: usize,
-    ) -> impl Future<Output = Result<(Choices, Vec<Block>), OtError>> + Send;
+    ) -> impl Future<Output = Result<(Choices, Zeroizing<Vec<Block>>), OtError>> + Send;
 }

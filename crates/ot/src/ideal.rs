@@ -4,6 +4,7 @@
 
 use garblet_net::Channel;
 use garblet_primitives::{Block, Delta, Prg};
+use zeroize::Zeroizing;
 
 use crate::choices::{Choices, masked};
 use crate::correlated::{CorrelatedReceiver, CorrelatedSender};
@@ -30,8 +31,8 @@ struct Dealer {
 
 impl Dealer {
     /// The next `n` OTs: `q` and `c`.
-    fn deal(&mut self, n: usize) -> (Vec<Block>, Choices) {
-        let q = (0..n).map(|_| self.prg.next_block()).collect();
+    fn deal(&mut self, n: usize) -> (Zeroizing<Vec<Block>>, Choices) {
+        let q = Zeroizing::new((0..n).map(|_| self.prg.next_block()).collect());
         (q, Choices::random(n, &mut self.prg))
     }
 }
@@ -45,7 +46,7 @@ impl CorrelatedSender for IdealCotSender {
         self.0.session_key
     }
 
-    async fn extend(&mut self, _channel: &mut Channel, n: usize) -> Result<Vec<Block>, OtError> {
+    async fn extend(&mut self, _channel: &mut Channel, n: usize) -> Result<Zeroizing<Vec<Block>>, OtError> {
         Ok(self.0.deal(n).0)
     }
 }
@@ -55,9 +56,14 @@ impl CorrelatedReceiver for IdealCotReceiver {
         self.0.session_key
     }
 
-    async fn extend_random(&mut self, _channel: &mut Channel, n: usize) -> Result<(Choices, Vec<Block>), OtError> {
+    async fn extend_random(
+        &mut self,
+        _channel: &mut Channel,
+        n: usize,
+    ) -> Result<(Choices, Zeroizing<Vec<Block>>), OtError> {
         let (q, choices) = self.0.deal(n);
-        let t = q.iter().zip(choices.iter()).map(|(&q, c)| q ^ masked(c, self.0.delta.block())).collect();
+        let t = q.iter().zip(choices.iter()).map(|(&q, c)| q ^ masked(c, self.0.delta.block()));
+        let t = Zeroizing::new(t.collect());
         Ok((choices, t))
     }
 }

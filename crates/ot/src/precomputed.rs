@@ -23,7 +23,7 @@
 
 use garblet_net::Channel;
 use garblet_primitives::{Block, Delta};
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::choices::{Choices, masked};
 use crate::error::{OtError, check_length};
@@ -36,15 +36,14 @@ pub const fn correction_bytes(n: u64) -> u64 {
 }
 
 /// The sender's side of correlated OTs.
-#[derive(ZeroizeOnDrop)]
 pub struct PreparedCotSender {
     delta: Delta,
-    q: Vec<Block>,
+    q: Zeroizing<Vec<Block>>,
 }
 
 impl PreparedCotSender {
     /// Prepared OTs from the blocks of an extension.
-    pub fn new(delta: &Delta, q: Vec<Block>) -> Self {
+    pub fn new(delta: &Delta, q: Zeroizing<Vec<Block>>) -> Self {
         PreparedCotSender { delta: delta.clone(), q }
     }
 
@@ -68,19 +67,18 @@ impl PreparedCotSender {
     /// The blocks for zero under these corrections.
     ///
     /// *Errors*: [`OtError::WrongLength`].
-    pub fn correct_by(mut self, corrections: &Choices) -> Result<Vec<Block>, OtError> {
+    pub fn correct_by(mut self, corrections: &Choices) -> Result<Zeroizing<Vec<Block>>, OtError> {
         check_length(CORRECTIONS, self.q.len(), corrections.len())?;
-        let mut q = std::mem::take(&mut self.q);
-        for (q, d) in q.iter_mut().zip(corrections.iter()) {
+        for (q, d) in self.q.iter_mut().zip(corrections.iter()) {
             *q ^= masked(d, self.delta.block());
         }
-        Ok(q)
+        Ok(self.q)
     }
 
     /// Receives the corrections and returns the blocks for zero.
     ///
     /// *Errors*: [`OtError::NonZeroPadding`]; the connection's.
-    pub async fn correct(self, channel: &mut Channel) -> Result<Vec<Block>, OtError> {
+    pub async fn correct(self, channel: &mut Channel) -> Result<Zeroizing<Vec<Block>>, OtError> {
         let corrections = Choices::receive(channel, self.len(), CORRECTIONS).await?;
         self.correct_by(&corrections)
     }
@@ -90,7 +88,7 @@ impl PreparedCotSender {
     /// *Errors*: [`OtError::WrongLength`], [`OtError::NonZeroPadding`]; the connection's.
     pub async fn transfer(self, channel: &mut Channel, zeros: &[Block]) -> Result<(), OtError> {
         check_length("blocks to transfer", self.len(), zeros.len())?;
-        let mut masked = Zeroizing::new(self.correct(channel).await?);
+        let mut masked = self.correct(channel).await?;
         for (masked, &zero) in masked.iter_mut().zip(zeros) {
             *masked ^= zero;
         }
@@ -106,7 +104,7 @@ impl PreparedCotReceiver {
     /// Prepared OTs from the choices and blocks of an extension.
     ///
     /// *Errors*: [`OtError::WrongLength`] if there are not as many of both.
-    pub fn new(choices: Choices, t: Vec<Block>) -> Result<Self, OtError> {
+    pub fn new(choices: Choices, t: Zeroizing<Vec<Block>>) -> Result<Self, OtError> {
         PreparedReceiver::new(choices, t).map(PreparedCotReceiver)
     }
 
@@ -130,14 +128,14 @@ impl PreparedCotReceiver {
     /// The corrections to send for these choices, and the chosen blocks relative to the sender's corrected ones.
     ///
     /// *Errors*: [`OtError::WrongLength`].
-    pub fn correct_by(self, choices: &Choices) -> Result<(Choices, Vec<Block>), OtError> {
+    pub fn correct_by(self, choices: &Choices) -> Result<(Choices, Zeroizing<Vec<Block>>), OtError> {
         self.0.correct_by(choices)
     }
 
     /// Sends the corrections and returns the chosen blocks.
     ///
     /// *Errors*: [`OtError::WrongLength`]; the connection's.
-    pub async fn correct(self, channel: &mut Channel, choices: &Choices) -> Result<Vec<Block>, OtError> {
+    pub async fn correct(self, channel: &mut Channel, choices: &Choices) -> Result<Zeroizing<Vec<Block>>, OtError> {
         let (corrections, blocks) = self.correct_by(choices)?;
         corrections.send(channel).await?;
         channel.flush().await?;
@@ -147,7 +145,7 @@ impl PreparedCotReceiver {
     /// Sends the corrections, and receives the chosen ones of the sender's own blocks.
     ///
     /// *Errors*: [`OtError::WrongLength`]; the connection's.
-    pub async fn transfer(self, channel: &mut Channel, choices: &Choices) -> Result<Vec<Block>, OtError> {
+    pub async fn transfer(self, channel: &mut Channel, choices: &Choices) -> Result<Zeroizing<Vec<Block>>, OtError> {
         let mut blocks = self.correct(channel, choices).await?;
         let mut masked = vec![Block::ZERO; blocks.len()];
         channel.receive_bytes(bytemuck::cast_slice_mut(&mut masked)).await?;
@@ -159,14 +157,13 @@ impl PreparedCotReceiver {
 }
 
 /// The sender's side of random OTs.
-#[derive(ZeroizeOnDrop)]
 pub struct PreparedSender {
-    pads: Vec<[Block; 2]>,
+    pads: Zeroizing<Vec<[Block; 2]>>,
 }
 
 impl PreparedSender {
     /// Prepared OTs from the blocks of random OTs.
-    pub fn new(pads: Vec<[Block; 2]>) -> Self {
+    pub fn new(pads: Zeroizing<Vec<[Block; 2]>>) -> Self {
         PreparedSender { pads }
     }
 
@@ -203,17 +200,16 @@ impl PreparedSender {
 }
 
 /// The receiver's side of random OTs.
-#[derive(ZeroizeOnDrop)]
 pub struct PreparedReceiver {
     choices: Choices,
-    blocks: Vec<Block>,
+    blocks: Zeroizing<Vec<Block>>,
 }
 
 impl PreparedReceiver {
     /// Prepared OTs from the choices and blocks of random OTs.
     ///
     /// *Errors*: [`OtError::WrongLength`] if there are not as many of both.
-    pub fn new(choices: Choices, blocks: Vec<Block>) -> Result<Self, OtError> {
+    pub fn new(choices: Choices, blocks: Zeroizing<Vec<Block>>) -> Result<Self, OtError> {
         check_length("blocks of prepared OTs", choices.len(), blocks.len())?;
         Ok(PreparedReceiver { choices, blocks })
     }
@@ -241,7 +237,7 @@ impl PreparedReceiver {
     /// Sends the corrections for these choices, and receives the chosen messages.
     ///
     /// *Errors*: [`OtError::WrongLength`]; the connection's.
-    pub async fn transfer(self, channel: &mut Channel, choices: &Choices) -> Result<Vec<Block>, OtError> {
+    pub async fn transfer(self, channel: &mut Channel, choices: &Choices) -> Result<Zeroizing<Vec<Block>>, OtError> {
         let (corrections, mut blocks) = self.correct_by(choices)?;
         corrections.send(channel).await?;
         let mut masked = vec![[Block::ZERO; 2]; blocks.len()];
@@ -252,18 +248,18 @@ impl PreparedReceiver {
         Ok(blocks)
     }
 
-    fn correct_by(mut self, choices: &Choices) -> Result<(Choices, Vec<Block>), OtError> {
+    fn correct_by(self, choices: &Choices) -> Result<(Choices, Zeroizing<Vec<Block>>), OtError> {
         let corrections = self.choices.xor(choices)?;
-        Ok((corrections, std::mem::take(&mut self.blocks)))
+        Ok((corrections, self.blocks))
     }
 }
 
 /// Removes the first `n` elements, and leaves no copy behind.
-fn take<T: Copy + Zeroize>(from: &mut Vec<T>, n: usize) -> Result<Vec<T>, OtError> {
+fn take<T: Copy + Zeroize>(from: &mut Zeroizing<Vec<T>>, n: usize) -> Result<Zeroizing<Vec<T>>, OtError> {
     if n > from.len() {
         return Err(OtError::UsedUp { wanted: n, left: from.len() });
     }
-    let rest = from[n..].to_vec();
+    let rest = Zeroizing::new(from[n..].to_vec());
     let mut taken = std::mem::replace(from, rest);
     taken[n..].iter_mut().for_each(Zeroize::zeroize);
     taken.truncate(n);

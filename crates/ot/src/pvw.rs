@@ -74,7 +74,7 @@ pub async fn send(
     session: [u8; 32],
     n: usize,
     rng: &mut (impl CryptoRng + ?Sized),
-) -> Result<Vec<[Block; 2]>, OtError> {
+) -> Result<Zeroizing<Vec<[Block; 2]>>, OtError> {
     let mut keys = vec![[[0; 32]; 2]; n];
     channel.receive_bytes(keys.as_flattened_mut().as_flattened_mut()).await?;
     let mut halves = Vec::with_capacity(2 * n);
@@ -96,7 +96,7 @@ pub async fn send(
             pad(&session, i, v as u8, &keys[i], &elements[at], &secrets[at])
         })
     });
-    Ok(pads.collect())
+    Ok(Zeroizing::new(pads.collect()))
 }
 
 /// Runs the receiver: the pad of its choice in each OT.
@@ -110,7 +110,7 @@ pub async fn receive(
     session: [u8; 32],
     choices: &Choices,
     rng: &mut (impl CryptoRng + ?Sized),
-) -> Result<Vec<Block>, OtError> {
+) -> Result<Zeroizing<Vec<Block>>, OtError> {
     let secrets: Zeroizing<Vec<Scalar>> = Zeroizing::new(choices.iter().map(|_| Scalar::random(rng)).collect());
     let halves = secrets.iter().zip(choices.iter()).flat_map(|(secret, choice)| {
         let choice = Choice::from(u8::from(choice));
@@ -123,7 +123,8 @@ pub async fn receive(
     channel.send_bytes(keys.as_flattened()).await?;
     let mut elements = vec![[[0; 32]; 2]; choices.len()];
     channel.receive_bytes(elements.as_flattened_mut().as_flattened_mut()).await?;
-    let mut chosen = Vec::with_capacity(choices.len());
+    // Which of both it is is the choice.
+    let mut chosen = Zeroizing::new(Vec::with_capacity(choices.len()));
     let mut shared = Zeroizing::new(Vec::with_capacity(choices.len()));
     for (i, (pair, choice)) in elements.iter().zip(choices.iter()).enumerate() {
         // Both are decoded, so that what is refused does not depend on the choice.
@@ -134,10 +135,10 @@ pub async fn receive(
         chosen.push(bytes);
     }
     let shared = Zeroizing::new(group::encode_doubled(&shared));
-    let pads = keys.as_chunks::<2>().0.iter().zip(&chosen).zip(shared.iter()).zip(choices.iter()).enumerate();
-    Ok(pads
-        .map(|(i, (((key, element), shared), choice))| pad(&session, i, u8::from(choice), key, element, shared))
-        .collect())
+    let pads = keys.as_chunks::<2>().0.iter().zip(chosen.iter()).zip(shared.iter()).zip(choices.iter()).enumerate();
+    let pads =
+        pads.map(|(i, (((key, element), shared), choice))| pad(&session, i, u8::from(choice), key, element, shared));
+    Ok(Zeroizing::new(pads.collect()))
 }
 
 /// The pad of a branch, bound to everything.
@@ -165,7 +166,11 @@ mod tests {
 
     const SESSION: [u8; 32] = [5; 32];
 
-    fn run(choices: &Choices, coins: [[u8; 32]; 2], sessions: [[u8; 32]; 2]) -> (Vec<[Block; 2]>, Vec<Block>) {
+    fn run(
+        choices: &Choices,
+        coins: [[u8; 32]; 2],
+        sessions: [[u8; 32]; 2],
+    ) -> (Zeroizing<Vec<[Block; 2]>>, Zeroizing<Vec<Block>>) {
         let (mut ours, mut theirs) = channels();
         let strings = coins.map(|coins| ReferenceString::of_coins(&coins));
         block_on(async {

@@ -40,10 +40,10 @@ impl<S: CorrelatedSender> RandomOtSender<S> {
     /// Makes `n` more OTs: both blocks of each.
     ///
     /// *Errors*: those of the source.
-    pub async fn extend(&mut self, channel: &mut Channel, n: usize) -> Result<Vec<[Block; 2]>, OtError> {
-        let q = Zeroizing::new(self.correlated.extend(channel, n).await?);
+    pub async fn extend(&mut self, channel: &mut Channel, n: usize) -> Result<Zeroizing<Vec<[Block; 2]>>, OtError> {
+        let q = self.correlated.extend(channel, n).await?;
         let delta = self.correlated.delta().block();
-        let mut pads = Vec::with_capacity(n);
+        let mut pads = Zeroizing::new(Vec::with_capacity(n));
         let mut halves = Zeroizing::new([Block::ZERO; 2 * BATCH]);
         for q in q.chunks(BATCH) {
             let (zero, one) = halves[..2 * q.len()].split_at_mut(q.len());
@@ -83,7 +83,11 @@ impl<R: CorrelatedReceiver> RandomOtReceiver<R> {
     /// Makes `n` more OTs: the choices and the chosen blocks.
     ///
     /// *Errors*: those of the source.
-    pub async fn extend(&mut self, channel: &mut Channel, n: usize) -> Result<(Choices, Vec<Block>), OtError> {
+    pub async fn extend(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+    ) -> Result<(Choices, Zeroizing<Vec<Block>>), OtError> {
         let (choices, mut blocks) = self.correlated.extend_random(channel, n).await?;
         self.hash.hash_batch(self.made, &mut blocks);
         self.made += n as u64;

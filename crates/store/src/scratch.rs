@@ -177,7 +177,7 @@ impl Scratch {
     /// # Panics
     /// If there is no such stream.
     pub fn take(&mut self, stream: usize) -> Result<Zeroizing<Vec<u8>>, StoreError> {
-        let mut all = Zeroizing::new(Vec::new());
+        let mut all = Zeroizing::default();
         self.take_into(stream, &mut all)?;
         Ok(all)
     }

@@ -7,7 +7,7 @@ use garblet_net::Channel;
 use garblet_primitives::Block;
 use rand_core::CryptoRng;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::transcript::Transcript;
 use super::{BASE_OTS, FIRST_POINTS, group};
@@ -48,9 +48,8 @@ pub async fn choose(
 }
 
 /// What the receiver has: the pads that it chose.
-#[derive(Zeroize, ZeroizeOnDrop)]
 pub struct Chosen {
-    pads: Vec<Block>,
+    pads: Zeroizing<Vec<Block>>,
     session: Block,
 }
 
@@ -98,11 +97,12 @@ impl Offer {
     }
 
     /// Step 4: the chosen pads, from the keys `2 a z`.
-    fn pads(&self, element: &RistrettoPoint, choices: &Choices, transcript: &Transcript) -> Vec<Block> {
+    fn pads(&self, element: &RistrettoPoint, choices: &Choices, transcript: &Transcript) -> Zeroizing<Vec<Block>> {
         let table = RistrettoBasepointTable::create(element);
         let halves = Zeroizing::new(self.secrets.iter().map(|secret| &table * secret).collect::<Vec<_>>());
         let keys = Zeroizing::new(group::encode_doubled(&halves));
-        keys.iter().zip(choices.iter()).enumerate().map(|(i, (key, choice))| transcript.pad(i, choice, key)).collect()
+        let pads = keys.iter().zip(choices.iter()).enumerate();
+        Zeroizing::new(pads.map(|(i, (key, choice))| transcript.pad(i, choice, key)).collect())
     }
 }
 

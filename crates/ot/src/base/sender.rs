@@ -6,7 +6,7 @@ use garblet_net::Channel;
 use garblet_primitives::Block;
 use rand_core::CryptoRng;
 use subtle::ConstantTimeEq;
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::transcript::Transcript;
 use super::{BASE_OTS, FIRST_POINTS, group};
@@ -38,11 +38,10 @@ pub async fn challenge(channel: &mut Channel, rng: &mut (impl CryptoRng + ?Sized
 }
 
 /// The pads of a sender that waits for the receiver's answer.
-#[derive(Zeroize, ZeroizeOnDrop)]
 pub struct Challenged {
-    pads: Vec<[Block; 2]>,
+    pads: Zeroizing<Vec<[Block; 2]>>,
     session: Block,
-    answer: [u8; 32],
+    answer: Zeroizing<[u8; 32]>,
 }
 
 /// The receiver has proved that it knows the pads that it chose.
@@ -67,7 +66,7 @@ impl Challenged {
     pub async fn check_answer(self, channel: &mut Channel) -> Result<ReceiverAnswered, OtError> {
         let mut answer = [0; 32];
         channel.receive_bytes(&mut answer).await?;
-        if bool::from(answer.ct_eq(&self.answer)) { Ok(ReceiverAnswered(())) } else { Err(OtError::WrongAnswer) }
+        if bool::from(answer.ct_eq(&*self.answer)) { Ok(ReceiverAnswered(())) } else { Err(OtError::WrongAnswer) }
     }
 }
 
@@ -100,23 +99,24 @@ impl Keys {
             let key = group::decode(bytes, "base OT point", before + i)? * *self.secret;
             halves.extend([key, key - *self.offset_key]);
         }
-        self.encoded.extend(group::encode_doubled(&halves));
+        self.encoded.extend_from_slice(&Zeroizing::new(group::encode_doubled(&halves)));
         Ok(())
     }
 
-    fn pads(&self, transcript: &Transcript) -> Vec<[Block; 2]> {
+    fn pads(&self, transcript: &Transcript) -> Zeroizing<Vec<[Block; 2]>> {
         let pairs = self.encoded.as_chunks::<2>().0.iter().enumerate();
-        pairs.map(|(i, [zero, one])| [transcript.pad(i, false, zero), transcript.pad(i, true, one)]).collect()
+        let pads = pairs.map(|(i, [zero, one])| [transcript.pad(i, false, zero), transcript.pad(i, true, one)]);
+        Zeroizing::new(pads.collect())
     }
 }
 
 /// Step 3: the challenges, and the answer that the receiver should give.
-fn challenges(transcript: &Transcript, pads: &[[Block; 2]]) -> ([Block; BASE_OTS], [u8; 32]) {
+fn challenges(transcript: &Transcript, pads: &[[Block; 2]]) -> ([Block; BASE_OTS], Zeroizing<[u8; 32]>) {
     let mut challenges = [Block::ZERO; BASE_OTS];
     let mut responses = Zeroizing::new([Block::ZERO; BASE_OTS]);
     for (i, pads) in pads.iter().enumerate() {
         responses[i] = transcript.response(i, false, pads[0]);
         challenges[i] = responses[i] ^ transcript.response(i, true, pads[1]);
     }
-    (challenges, transcript.answer(&responses))
+    (challenges, Zeroizing::new(transcript.answer(&responses)))
 }

@@ -116,7 +116,7 @@ fn lengths_that_do_not_fit_are_refused_before_anything_is_sent() {
     assert!(wrong(block_on(sender.transfer(&mut ours, &[[Block::ZERO; 2]; 5])).err()));
     assert!(wrong(block_on(receiver.transfer(&mut theirs, &Choices::zeros(5))).err()));
     assert!(wrong(correlated(4).0.correct_by(&Choices::zeros(5)).err()));
-    assert!(PreparedCotReceiver::new(Choices::zeros(2), blocks(3, 0)).is_err());
+    assert!(PreparedCotReceiver::new(Choices::zeros(2), Zeroizing::new(blocks(3, 0))).is_err());
     assert_eq!((ours.traffic(), theirs.traffic()), Default::default());
 }
 
@@ -133,7 +133,7 @@ fn corrections_with_padding_that_is_not_zero_are_refused() {
 }
 
 async fn correlated_error(channel: &mut Channel) -> OtError {
-    let sender = PreparedCotSender::new(&delta(), blocks(4, 0));
+    let sender = PreparedCotSender::new(&delta(), Zeroizing::new(blocks(4, 0)));
     sender.correct(channel).await.err().expect("refused")
 }
 

@@ -17,6 +17,7 @@ use garblet_net::Channel;
 use garblet_primitives::{Block, Delta, Prg};
 use rand_core::CryptoRng;
 use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
 
 use super::consistency::{self, ChoicesConsistent, Sigma};
 use super::{CotReceiver, CotSender, SQUARE, Width};
@@ -82,9 +83,9 @@ impl CorrelatedSender for CheckedCotSender {
         self.inner.session_key()
     }
 
-    async fn extend(&mut self, channel: &mut Channel, n: usize) -> Result<Vec<Block>, OtError> {
+    async fn extend(&mut self, channel: &mut Channel, n: usize) -> Result<Zeroizing<Vec<Block>>, OtError> {
         if n == 0 {
-            return Ok(Vec::new());
+            return Ok(Zeroizing::default());
         }
         let rows = self.inner.extend(channel, with_hiding(n)).await?;
         let consistent = self.challenge(channel, &rows).await?;
@@ -93,7 +94,7 @@ impl CorrelatedSender for CheckedCotSender {
 }
 
 /// The OTs that may be used: after the check, and without the last square.
-fn release(mut rows: Vec<Block>, n: usize, _consistent: ChoicesConsistent) -> Vec<Block> {
+fn release(mut rows: Zeroizing<Vec<Block>>, n: usize, _consistent: ChoicesConsistent) -> Zeroizing<Vec<Block>> {
     rows.truncate(n);
     rows
 }
@@ -126,15 +127,19 @@ impl CorrelatedReceiver for CheckedCotReceiver {
         self.inner.session_key()
     }
 
-    async fn extend_random(&mut self, channel: &mut Channel, n: usize) -> Result<(Choices, Vec<Block>), OtError> {
+    async fn extend_random(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+    ) -> Result<(Choices, Zeroizing<Vec<Block>>), OtError> {
         if n == 0 {
-            return Ok((Choices::zeros(0), Vec::new()));
+            return Ok((Choices::zeros(0), Zeroizing::default()));
         }
         let (choices, mut rows) = self.inner.extend_random(channel, with_hiding(n)).await?;
         let mut point = [0; 16];
         channel.receive_bytes(&mut point).await?;
-        let squares: Vec<Block> =
-            choices.as_bytes().as_chunks::<16>().0.iter().map(|&bytes| Block::from_bytes(bytes)).collect();
+        let squares = choices.as_bytes().as_chunks::<16>().0.iter().map(|&bytes| Block::from_bytes(bytes));
+        let squares = Zeroizing::new(squares.collect::<Vec<Block>>());
         let digest = consistency::digest(self.sigma, &squares, &rows, Block::from_bytes(point));
         channel.send_bytes(&digest).await?;
         channel.flush().await?;

@@ -12,6 +12,7 @@
 
 use garblet_primitives::{Block, gf128, transpose};
 use subtle::{Choice, ConstantTimeEq};
+use zeroize::Zeroizing;
 
 use super::SQUARE;
 use crate::choices::{Choices, masked};
@@ -62,12 +63,12 @@ pub(super) struct ChoicesConsistent(());
 /// *Shape*: whole squares, the last of which hides the others.
 fn hash_columns(rows: &[Block], point: Block) -> [Block; SQUARE] {
     let mut sums = [gf128::Product::default(); SQUARE];
-    let mut columns = [Block::ZERO; SQUARE];
+    let mut columns = Zeroizing::new([Block::ZERO; SQUARE]);
     let squares = rows.chunks_exact(SQUARE);
     let powers = gf128::powers(point, squares.len());
     for (square, &power) in squares.zip(powers.iter().rev()) {
-        transpose(bytemuck::cast_slice(square), &mut columns);
-        gf128::add_products(&mut sums, power, &columns);
+        transpose(bytemuck::cast_slice(square), &mut columns[..]);
+        gf128::add_products(&mut sums, power, &columns[..]);
     }
     sums.map(gf128::Product::reduce)
 }
@@ -75,7 +76,7 @@ fn hash_columns(rows: &[Block], point: Block) -> [Block; SQUARE] {
 /// The receiver's message: the hashes of its choices and of its columns.
 pub(super) fn digest(sigma: Sigma, choices: &[Block], rows: &[Block], point: Block) -> Vec<u8> {
     let powers = gf128::powers(point, choices.len());
-    let reversed: Vec<Block> = choices.iter().rev().copied().collect();
+    let reversed: Zeroizing<Vec<Block>> = Zeroizing::new(choices.iter().rev().copied().collect());
     let of_choices = gf128::inner_product(&reversed, &powers);
     let hashes = std::iter::once(of_choices).chain(hash_columns(rows, point));
     hashes.flat_map(|hash| hash.to_bytes().into_iter().take(sigma.hash_bytes())).collect()

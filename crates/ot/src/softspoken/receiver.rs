@@ -3,6 +3,7 @@
 use garblet_net::Channel;
 use garblet_primitives::Block;
 use rand_core::CryptoRng;
+use zeroize::Zeroizing;
 
 use super::columns::{Columns, Streams};
 use super::{SQUARE, SetupHello, Sigma, Width, batches, checked, tree};
@@ -80,9 +81,13 @@ impl CorrelatedReceiver for CotReceiver {
         self.session_key
     }
 
-    async fn extend_random(&mut self, channel: &mut Channel, n: usize) -> Result<(Choices, Vec<Block>), OtError> {
-        let mut blocks = Vec::with_capacity(n.next_multiple_of(SQUARE));
-        let mut choices = Vec::with_capacity(n.next_multiple_of(SQUARE) / 8);
+    async fn extend_random(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+    ) -> Result<(Choices, Zeroizing<Vec<Block>>), OtError> {
+        let mut blocks = Zeroizing::new(Vec::with_capacity(n.next_multiple_of(SQUARE)));
+        let mut choices = Zeroizing::new(Vec::with_capacity(n.next_multiple_of(SQUARE) / 8));
         for squares in batches(n) {
             self.streams.expand(squares, &mut self.columns);
             let corrections = self.corrections(squares, &mut choices);
@@ -92,6 +97,6 @@ impl CorrelatedReceiver for CotReceiver {
         }
         channel.flush().await?;
         choices.truncate(n.div_ceil(8));
-        Ok((Choices::from_bytes(choices, n)?, blocks))
+        Ok((Choices::from_bytes(std::mem::take(&mut *choices), n)?, blocks))
     }
 }

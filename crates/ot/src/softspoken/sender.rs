@@ -3,6 +3,7 @@
 use garblet_net::Channel;
 use garblet_primitives::{Block, Delta};
 use rand_core::CryptoRng;
+use zeroize::Zeroizing;
 
 use super::columns::{Columns, Streams};
 use super::{SQUARE, SetupHello, Sigma, Width, batches, checked, tree};
@@ -92,8 +93,8 @@ impl CorrelatedSender for CotSender {
         self.session_key
     }
 
-    async fn extend(&mut self, channel: &mut Channel, n: usize) -> Result<Vec<Block>, OtError> {
-        let mut blocks = Vec::with_capacity(n.next_multiple_of(SQUARE));
+    async fn extend(&mut self, channel: &mut Channel, n: usize) -> Result<Zeroizing<Vec<Block>>, OtError> {
+        let mut blocks = Zeroizing::new(Vec::with_capacity(n.next_multiple_of(SQUARE)));
         for squares in batches(n) {
             self.streams.expand(squares, &mut self.columns);
             self.corrections.resize((self.width.trees() - 1) * squares, Block::ZERO);

@@ -6,7 +6,7 @@
 //! delta, learns the sum on the side away from its missing node.
 
 use garblet_primitives::{Block, encrypt_each};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::Width;
 use crate::choices::{Choices, masked};
@@ -66,13 +66,12 @@ pub(super) fn puncture(
 /// The next level: the children of every node side by side.
 fn grow(nodes: &[Block]) -> Zeroizing<Vec<Block>> {
     let mut children = Zeroizing::new(Vec::with_capacity(2 * nodes.len()));
-    let mut keys = Vec::with_capacity(2 * nodes.len());
+    let mut keys = Zeroizing::new(Vec::with_capacity(2 * nodes.len()));
     for &node in nodes {
         keys.extend([node, node]);
         children.extend([Block::ZERO, Block::from_u128(1)]);
     }
     encrypt_each(&keys, &mut children);
-    keys.zeroize();
     children
 }
 

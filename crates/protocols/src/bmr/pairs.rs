@@ -106,7 +106,7 @@ impl Pairs {
                 correct(&mut q[..chosen], &corrections, offset);
                 Ok(q)
             };
-            let ((later, t), q) = match both_ways {
+            let ((later, mut t), mut q) = match both_ways {
                 true => channel.full_duplex(send, receive).await?,
                 false if party < peer => (send(channel).await?, receive(channel).await?),
                 false => {
@@ -114,7 +114,7 @@ impl Pairs {
                     (send(channel).await?, q)
                 }
             };
-            Ok::<_, OtError>(PairOts { q: Labels(q), t: Labels(t), later })
+            Ok::<_, OtError>(PairOts { q: Labels(std::mem::take(&mut q)), t: Labels(std::mem::take(&mut t)), later })
         };
         Ok(mesh.each(self.senders.as_mut().zip(self.receivers.as_mut()), step).await?)
     }

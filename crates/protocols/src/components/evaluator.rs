@@ -210,7 +210,7 @@ async fn correct(
         return Ok(Zeroizing::default());
     }
     let choices = Choices::from_bytes(own.to_bytes(), own.len())?;
-    Ok(Zeroizing::new(transfers.correct(session.channel(), &choices).await?))
+    Ok(transfers.correct(session.channel(), &choices).await?)
 }
 
 /// Step 5: receives the garbler's one message.
@@ -222,8 +222,10 @@ async fn receive(session: &mut Session, plan: &Plan) -> Result<Zeroizing<Vec<u8>
 
 /// The prepared transfers of so many input bits.
 fn transfers(pieces: &[Zeroizing<Vec<u8>>], count: usize) -> Result<PreparedCotReceiver, ProtocolError> {
-    let mut t = Vec::with_capacity(count);
-    let mut choices = Vec::with_capacity(count.div_ceil(8));
+    // Room for all, so that none is left behind where it was before.
+    let room = pieces.len() * OTS_PER_PIECE as usize;
+    let mut t = Zeroizing::new(Vec::with_capacity(room));
+    let mut choices = Zeroizing::new(Vec::with_capacity(room / 8));
     for piece in pieces {
         let (blocks, bits) = piece.split_at(piece.len().min(16 * OTS_PER_PIECE as usize));
         t.extend(run::blocks(blocks));
@@ -231,5 +233,5 @@ fn transfers(pieces: &[Zeroizing<Vec<u8>>], count: usize) -> Result<PreparedCotR
     }
     t.truncate(count);
     choices.truncate(count.div_ceil(8));
-    Ok(PreparedCotReceiver::new(Choices::from_bytes(choices, count)?, t)?)
+    Ok(PreparedCotReceiver::new(Choices::from_bytes(std::mem::take(&mut *choices), count)?, t)?)
 }

@@ -58,6 +58,11 @@ fn piece_bytes(material: &Material, kind: Kind, id: u64) -> usize {
     own + (id * cells..(id + 1) * cells).map(|cell| material.evaluator_bytes(Kind::Cell(t), cell)).sum::<usize>()
 }
 
+/// Bytes that the garbler keeps of pieces.
+fn kept_bytes(material: &Material, kind: Kind, ids: &Range<u64>) -> usize {
+    ids.clone().map(|id| material.garbler_bytes(kind, id)).sum()
+}
+
 /// AND gates of a batch, for the progress display.
 fn gates(material: &Material, (kind, ids): &Batch) -> u64 {
     let count = ids.end - ids.start;
@@ -111,11 +116,12 @@ pub(super) async fn garbler(
                 }
                 let Some(ot) = &mut ot else { continue };
                 let count = (ids.end - ids.start) * OTS_PER_PIECE;
-                let q = Zeroizing::new(ot.extend(session.channel(), count as usize).await?);
+                let q = ot.extend(session.channel(), count as usize).await?;
                 put(store, material, kind, ids, bytemuck::cast_slice(&q), |kind, id| material.garbler_bytes(kind, id))?;
             }
             Kind::Single(ty) => {
-                let mut kept = Vec::new();
+                // Room for all, so that none is left behind where it was before.
+                let mut kept = Zeroizing::new(Vec::with_capacity(kept_bytes(material, kind, &ids)));
                 let bytes = material.evaluator_bytes(kind, ids.start).max(1);
                 let step = (SEND_BYTES / bytes).clamp(1, 4096) as u64;
                 for first in ids.clone().step_by(step as usize) {
@@ -128,14 +134,15 @@ pub(super) async fn garbler(
             }
             Kind::Template(t) => {
                 let cells = material.cells(t);
-                let mut kept = Vec::new();
+                let own = ids.start * cells..ids.end * cells;
+                let mut kept = Zeroizing::new(Vec::with_capacity(kept_bytes(material, Kind::Cell(t), &own)));
                 for id in ids.clone() {
                     let (Garbled { sent, kept: own }, links) = garbler.template(t, id);
                     session.channel().send_bytes(&sent).await?;
                     session.channel().send_bytes(&links).await?;
                     kept.extend_from_slice(&own);
                 }
-                let cells = (Kind::Cell(t), ids.start * cells..ids.end * cells, &kept[..]);
+                let cells = (Kind::Cell(t), own, &kept[..]);
                 put_all(store, material, &[cells, (kind, ids, &[])], |kind, id| material.garbler_bytes(kind, id))?;
             }
             Kind::Cell(_) => {}
@@ -170,11 +177,14 @@ pub(super) async fn evaluator(
                 let count = ((ids.end - ids.start) * OTS_PER_PIECE) as usize;
                 let (choices, t) = ot.extend_random(session.channel(), count).await?;
                 session.channel().flush().await?;
-                let t = Zeroizing::new(t);
                 let pieces =
                     t.chunks(OTS_PER_PIECE as usize).zip(choices.as_bytes().chunks(OTS_PER_PIECE as usize / 8));
-                let bytes = pieces.flat_map(|(t, choices)| [bytemuck::cast_slice(t), choices].concat());
-                put(store, material, kind, ids, &Zeroizing::new(bytes.collect::<Vec<u8>>()), size)?;
+                let mut bytes = Zeroizing::new(Vec::with_capacity(16 * count + count / 8));
+                for (t, choices) in pieces {
+                    bytes.extend_from_slice(bytemuck::cast_slice(t));
+                    bytes.extend_from_slice(choices);
+                }
+                put(store, material, kind, ids, &bytes, size)?;
             }
             Kind::Single(_) => receive_singles(session, store, material, kind, ids).await?,
             Kind::Template(t) => {

@@ -2,6 +2,7 @@
 
 use garblet_garble::Seeds;
 use garblet_primitives::{Block, add_keystreams};
+use zeroize::Zeroizing;
 
 use super::keys::Masks;
 use super::library::{KeyedLink, Side, TypeId};
@@ -14,7 +15,7 @@ use super::template::{Common, EdgeSource};
 #[derive(Default)]
 pub(super) struct Garbled {
     pub(super) sent: Vec<u8>,
-    pub(super) kept: Vec<u8>,
+    pub(super) kept: Zeroizing<Vec<u8>>,
 }
 
 /// Garbles pieces.
@@ -35,15 +36,15 @@ impl<'a> PieceGarbler<'a> {
         let instances = self.material.instances(ty);
         let (ins, outs) = (instances.input_count(), instances.output_count());
         let place = |id| Place { kind: Kind::Single(ty), id };
-        let mut inputs = vec![Block::ZERO; count * ins];
+        let mut inputs = Zeroizing::new(vec![Block::ZERO; count * ins]);
         self.streams.inputs(self.material, place(first), 0, &mut inputs);
-        let mut outputs = vec![Block::ZERO; count * outs];
+        let mut outputs = Zeroizing::new(vec![Block::ZERO; count * outs]);
         let mut tables = vec![0; count * instances.table_bytes()];
         let base = self.material.numbered(place(first)).base;
         let mut garbler = instances.garbler(&self.secrets.delta, &self.seeds, base);
         garbler.garble(first, count, &inputs, &mut tables, &mut outputs);
         let keyed: Vec<(usize, KeyedLink)> = self.material.library().keyed_from(ty).map(|(n, k)| (n, *k)).collect();
-        let kept = bytemuck::cast_slice(&outputs).to_vec();
+        let kept = Zeroizing::new(bytemuck::cast_slice(&outputs).to_vec());
         if keyed.is_empty() {
             return Garbled { sent: tables, kept };
         }
@@ -95,13 +96,13 @@ impl<'a> PieceGarbler<'a> {
         };
         let (in_starts, out_starts) = (starts(0), starts(1));
         let total = |side: usize| cells.iter().map(|ty| widths(ty)[side]).sum::<usize>();
-        let mut inputs = vec![Block::ZERO; total(0)];
+        let mut inputs = Zeroizing::new(vec![Block::ZERO; total(0)]);
         self.streams.inputs(material, place(0), 0, &mut inputs);
         for Common { of, cell, wires } in template.common() {
             let [of, cell] = [of, cell].map(|cell| in_starts[*cell as usize] + wires.start as usize);
             inputs.copy_within(of..of + wires.len as usize, cell);
         }
-        let mut outputs = vec![Block::ZERO; total(1)];
+        let mut outputs = Zeroizing::new(vec![Block::ZERO; total(1)]);
         let mut tables: Vec<Vec<u8>> = vec![Vec::new(); cells.len()];
         let mut types: Vec<TypeId> = cells.to_vec();
         types.sort_unstable();
@@ -110,8 +111,9 @@ impl<'a> PieceGarbler<'a> {
             let of_type: Vec<usize> = (0..cells.len()).filter(|cell| cells[*cell] == ty).collect();
             let instances = material.instances(ty);
             let [ins, outs] = widths(&ty);
-            let own: Vec<Block> = of_type.iter().flat_map(|c| &inputs[in_starts[*c]..][..ins]).copied().collect();
-            let mut own_outputs = vec![Block::ZERO; of_type.len() * outs];
+            let mut own = Zeroizing::new(Vec::with_capacity(of_type.len() * ins));
+            of_type.iter().for_each(|c| own.extend_from_slice(&inputs[in_starts[*c]..][..ins]));
+            let mut own_outputs = Zeroizing::new(vec![Block::ZERO; of_type.len() * outs]);
             let mut own_tables = vec![0; of_type.len() * instances.table_bytes()];
             let base = material.numbered(place(of_type[0])).base;
             let mut garbler = instances.garbler(&self.secrets.delta, &self.seeds, base);
@@ -138,7 +140,7 @@ impl<'a> PieceGarbler<'a> {
             keys.is_some_and(|keys| keys.mask(&masks, &mut blocks))
         });
         debug_assert!(masked, "a template has keys for all its links");
-        let kept = bytemuck::cast_slice(&outputs).to_vec();
+        let kept = Zeroizing::new(bytemuck::cast_slice(&outputs).to_vec());
         (Garbled { sent: tables.concat(), kept }, bytemuck::cast_slice(&blocks).to_vec())
     }
 }

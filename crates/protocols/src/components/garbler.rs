@@ -14,7 +14,7 @@ use super::material::Material;
 use super::plan::{Origin, Plan};
 use super::run::{self, Config, Linking, Piece, Wanted};
 use super::secrets::Secrets;
-use super::stock::Kind;
+use super::stock::{Kind, OTS_PER_PIECE};
 use super::{EVALUATOR, GARBLER, fill, meeting};
 use crate::{bulk::receive_bits, error::ProtocolError, interface, phase::Phase, session::Session};
 
@@ -33,7 +33,7 @@ pub struct GarblerPrepared {
     /// Zero labels of all wires; those of the evaluator's inputs are missing.
     pub(super) labels: Zeroizing<Vec<Block>>,
     /// What opens prepared links: templates, then keyed links.
-    pub(super) keys: Vec<Block>,
+    pub(super) keys: Zeroizing<Vec<Block>>,
     /// `q` of the prepared transfers.
     pub(super) transfers: PreparedCotSender,
     ids: BTreeMap<Kind, Vec<u64>>,
@@ -88,13 +88,15 @@ impl Garbler {
             Err(lacking) => return Err(run::not_prepared(lacking)),
         };
         let mut labels = zero_labels(&self.material, &self.secrets, &plan, session.rng());
-        let mut q = Vec::new();
         let wanted = Wanted::all(&self.store, &self.material, &plan);
+        let bits = interface::input_bits(program, EVALUATOR);
+        // Room for all, so that none is left behind where it was before.
+        let mut q = Zeroizing::new(Vec::with_capacity(bits.next_multiple_of(OTS_PER_PIECE as usize)));
         let ids = run::take(&mut self.store, &self.material, wanted, |piece| match piece {
             Piece::Transfers(bytes) => q.extend(run::blocks(bytes)),
             piece => put_outputs(&plan, piece, &mut labels),
         })?;
-        q.truncate(interface::input_bits(program, EVALUATOR));
+        q.truncate(bits);
         let transfers = PreparedCotSender::new(&self.secrets.delta, q);
         let keys = keys(&self.material, &self.secrets, &plan)?;
         Ok(GarblerPrepared { plan, labels, keys, transfers, ids })
@@ -114,7 +116,7 @@ impl Garbler {
         let own = interface::own_input(&plan.program, GARBLER, values)?;
         session.enter(Phase::Online);
         if !transfers.is_empty() {
-            let zeros = Zeroizing::new(transfers.correct(session.channel()).await?);
+            let zeros = transfers.correct(session.channel()).await?;
             run::put_inputs(&plan, EVALUATOR, &zeros, &mut labels);
         }
         let message = message(&self.material, &self.secrets, &plan, &labels, keys, &own);
@@ -180,17 +182,18 @@ pub(super) fn message(
     secrets: &Secrets,
     plan: &Plan,
     zero: &[Block],
-    keys: Vec<Block>,
+    keys: Zeroizing<Vec<Block>>,
     own: &Bits,
-) -> Vec<u8> {
-    let mut blocks = Zeroizing::new(keys);
+) -> Zeroizing<Vec<u8>> {
+    let sent = plan.feeds.iter().filter(|feed| feed.link.is_some_and(|link| link < plan.sent_links));
+    let links: usize = sent.map(|feed| feed.len).sum();
+    let mut blocks = Zeroizing::new(Vec::with_capacity(keys.len() + links + own.len()));
+    blocks.extend_from_slice(&keys);
     link_labels(secrets, plan, zero, &mut blocks);
     own_labels(secrets, plan, zero, own, &mut blocks);
     let outputs = run::output_labels(plan, |label| zero[label], constants(secrets));
     let decode = interface::select_bits(&plan.program, material.garbling(), EVALUATOR, &outputs);
-    let mut message = bytemuck::cast_slice(&blocks).to_vec();
-    message.extend(decode.to_bytes());
-    message
+    Zeroizing::new([bytemuck::cast_slice(&blocks), &decode.to_bytes()].concat())
 }
 
 /// The zero labels of the constants false and true.
@@ -234,9 +237,14 @@ pub(super) fn put_outputs(plan: &Plan, piece: Piece<'_>, labels: &mut [Block]) {
 }
 
 /// What opens prepared links: templates, then keyed links.
-pub(super) fn keys(material: &Material, secrets: &Secrets, plan: &Plan) -> Result<Vec<Block>, ProtocolError> {
+pub(super) fn keys(
+    material: &Material,
+    secrets: &Secrets,
+    plan: &Plan,
+) -> Result<Zeroizing<Vec<Block>>, ProtocolError> {
     let mut streams = secrets.streams(material);
-    let mut keys = Vec::new();
+    // A template is opened by four keys at most.
+    let mut keys = Zeroizing::new(Vec::with_capacity(4 * plan.uses.len() + plan.keyed.len()));
     for used in &plan.uses {
         let template = &material.library().templates()[used.template as usize];
         let reveal = streams.template(material, used.template, used.id, |secrets| secrets.reveal(template, used.part));

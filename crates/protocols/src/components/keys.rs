@@ -1,6 +1,7 @@
 //! Keys of prepared links: how they hang together, and the masks that they make.
 
 use garblet_primitives::{Aes128, Block, MaskedRun, add_keystreams};
+use zeroize::Zeroizing;
 
 use super::template::{Opens, Part, Shape, Template};
 
@@ -29,15 +30,16 @@ const CHAIN: &str = "garblet 2026 components chain of keys v2";
 /// The chain that ends with `top`: element `i` from 0 is `E(x) + x` of element `x = i + 1`, under a public key.
 ///
 /// In the ideal cipher model that is one-way, and it costs less than a hash: long chains are walked online.
-fn chain(top: Block, len: usize) -> Vec<Block> {
+fn chain(top: Block, len: usize) -> Zeroizing<Vec<Block>> {
     let [chain] = chains([top], [len]);
     chain
 }
 
 /// Chains that end with `tops`, side by side.
-fn chains<const N: usize>(tops: [Block; N], lengths: [usize; N]) -> [Vec<Block>; N] {
+fn chains<const N: usize>(tops: [Block; N], lengths: [usize; N]) -> [Zeroizing<Vec<Block>>; N] {
     let public = Aes128::new(first_block(&blake3::Hasher::new_derive_key(CHAIN)));
-    let mut chains = tops.map(|top| vec![top]);
+    let mut chains = lengths.map(|length| Zeroizing::new(Vec::with_capacity(length.max(1))));
+    chains.iter_mut().zip(tops).for_each(|(chain, top)| chain.push(top));
     let mut last = tops;
     for length in 1..lengths.into_iter().max().unwrap_or(0) {
         let mut next = last;
@@ -87,7 +89,7 @@ impl Reveal {
 
 /// The keys of all links of a template, or of the part that was revealed.
 pub(super) enum LinkKeys {
-    Levels(Vec<Block>),
+    Levels(Zeroizing<Vec<Block>>),
     Rectangle(GridKeys),
 }
 
@@ -95,7 +97,7 @@ pub(super) enum LinkKeys {
 pub(super) struct GridKeys {
     /// Those that are known, see [`line_and_column`].
     lines: Vec<Option<Aes128>>,
-    columns: Vec<Block>,
+    columns: Zeroizing<Vec<Block>>,
 }
 
 /// The line of a group, and its column: the links into the cells of row `i` are line `2 i`, those into the foot under it
@@ -221,9 +223,12 @@ impl LinkKeys {
 }
 
 fn mask_levels(keys: &[Block], levels: &[(u32, usize)], blocks: &mut [Block]) -> Option<()> {
-    let keys = levels.iter().map(|(level, _)| keys.get(*level as usize).copied()).collect::<Option<Vec<Block>>>()?;
+    let mut of_levels = Zeroizing::new(Vec::with_capacity(levels.len()));
+    for (level, _) in levels {
+        of_levels.push(*keys.get(*level as usize)?);
+    }
     let lengths: Vec<usize> = levels.iter().map(|(_, length)| *length).collect();
-    add_keystreams(&keys, &lengths, blocks);
+    add_keystreams(&of_levels, &lengths, blocks);
     Some(())
 }
 
@@ -236,12 +241,17 @@ impl GridKeys {
         along: Option<Block>,
     ) -> Self {
         let [rows, columns] = chains(ends, size.map(|n| n as usize + 1));
-        let mut of_line: Vec<(usize, Block)> = rows.iter().enumerate().skip(1).map(|(i, key)| (2 * i, *key)).collect();
-        of_line.extend(under.map(|(i, key)| (2 * i + 1, key)));
-        of_line.extend(along.map(|key| (1, key)));
-        let keys: Vec<Block> = of_line.iter().map(|(_, key)| *key).collect();
+        let of_rows = rows.iter().enumerate().skip(1).map(|(i, key)| (2 * i, *key));
+        let of_foot = under.map(|(i, key)| (2 * i + 1, key)).chain(along.map(|key| (1, key)));
+        // A key for each row and one under it, and one along the foot.
+        let mut keys = Zeroizing::new(Vec::with_capacity(2 * rows.len()));
+        let mut line_of = Vec::with_capacity(2 * rows.len());
+        for (line, key) in of_rows.chain(of_foot) {
+            line_of.push(line);
+            keys.push(key);
+        }
         let mut lines = vec![None; 2 * rows.len()];
-        for ((line, _), key) in of_line.into_iter().zip(Aes128::many(&keys)) {
+        for (line, key) in line_of.into_iter().zip(Aes128::many(&keys)) {
             lines[line] = Some(key);
         }
         GridKeys { lines, columns }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use garblet_circuit::{Bits, Program};
 use garblet_primitives::Block;
 use rand_core::CryptoRng;
+use zeroize::Zeroizing;
 
 use super::garble::PieceGarbler;
 use super::material::{Material, Place};
@@ -22,7 +23,7 @@ pub struct Rehearsal {
     plan: Plan,
     material: Material,
     work: Work,
-    message: Vec<u8>,
+    message: Zeroizing<Vec<u8>>,
     zero_outputs: Vec<Box<[Block]>>,
 }
 

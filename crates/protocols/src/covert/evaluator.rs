@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party};
 use garblet_primitives::Block;
+use zeroize::Zeroizing;
 
 use super::{
     EVALUATOR, NAME, Step, al07, config::Form, corrupted::Corrupted, ots::Receiver, output, plan::Plan, seeds,
@@ -44,7 +45,7 @@ pub(super) struct FromCircuit {
     /// The evaluator's outputs.
     pub(super) outputs: Bits,
     /// The labels of all outputs.
-    pub(super) labels: Vec<Box<[Block]>>,
+    pub(super) labels: Zeroizing<Vec<Box<[Block]>>>,
 }
 
 impl Evaluator {

@@ -34,7 +34,7 @@ impl InputOts {
         let mut rng = Prg::new(coins);
         let delta = Delta::random(&mut rng);
         let sender = CheckedCotSender::setup(channel, &mut rng, &delta, self.width, SIGMA).await?;
-        Ok(Zeroizing::new(RandomOtSender::new(sender).extend(channel, self.count).await?))
+        RandomOtSender::new(sender).extend(channel, self.count).await
     }
 
     /// The receiver: random choices, and the pad of each.
@@ -49,8 +49,7 @@ impl InputOts {
             return Ok((Choices::zeros(0), Zeroizing::default()));
         }
         let receiver = CheckedCotReceiver::setup(channel, &mut Prg::new(coins), self.width, SIGMA).await?;
-        let (choices, pads) = RandomOtReceiver::new(receiver).extend(channel, self.count).await?;
-        Ok((choices, Zeroizing::new(pads)))
+        RandomOtReceiver::new(receiver).extend(channel, self.count).await
     }
 
     /// Both parties, in memory.

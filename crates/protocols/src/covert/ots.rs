@@ -68,10 +68,10 @@ impl Sender {
         count: usize,
     ) -> Result<Zeroizing<Vec<[Block; 2]>>, ProtocolError> {
         let (channel, rng) = session.parts();
-        Ok(Zeroizing::new(match self {
+        Ok(match self {
             Sender::Extension(sender) => sender.extend(channel, count).await?,
             Sender::Pvw(reference) => pvw::send(channel, reference, batch(run), count, rng).await?,
-        }))
+        })
     }
 }
 
@@ -120,7 +120,7 @@ impl Receiver {
                 (choices, pads)
             }
         };
-        Ok((choices, Zeroizing::new(pads)))
+        Ok((choices, pads))
     }
 }
 

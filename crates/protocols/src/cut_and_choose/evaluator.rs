@@ -94,8 +94,7 @@ impl<C: Conduct<Step>> Role for Evaluator<C> {
     async fn prepare(&mut self, session: &mut Session) -> Result<EvaluatorPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
         let (wires, circuits) = (self.plan.blueprint().evaluator_wires(), self.plan.cut_ots());
-        let (choices, pads) = self.ot.extend(session.channel(), wires + circuits).await?;
-        let mut pads = Zeroizing::new(pads);
+        let (choices, mut pads) = self.ot.extend(session.channel(), wires + circuits).await?;
         let cuts = Zeroizing::new(pads.split_off(wires));
         let seed = session.rng().next_block();
         // Where coins say which circuits are checked, there is nothing to choose.

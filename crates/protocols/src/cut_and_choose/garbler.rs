@@ -91,7 +91,7 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
     async fn prepare(&mut self, session: &mut Session) -> Result<GarblerPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
         let (wires, circuits) = (self.plan.blueprint().evaluator_wires(), self.plan.cut_ots());
-        let mut pads = Zeroizing::new(self.ot.extend(session.channel(), wires + circuits).await?);
+        let mut pads = self.ot.extend(session.channel(), wires + circuits).await?;
         let mut seed = [Block::ZERO];
         receive_blocks(session, &mut seed).await?;
         let corrections = Choices::receive(session.channel(), circuits, "choices of circuits").await?;

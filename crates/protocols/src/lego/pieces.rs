@@ -176,8 +176,8 @@ impl<W: Copy + Zeroize> Wires<W> {
     pub(super) fn push_head(&mut self, kind: Kind, gates: &[Soldering<W>], authenticators: &[W]) {
         match (kind, gates, authenticators) {
             (Kind::Gate, [head, ..], _) => self.gates.push(*head),
-            (Kind::InputPair, [[left, right, _], ..], _) => self.input_gates.push([*left, *right]),
-            (Kind::Input, _, [head, ..]) => self.inputs.push(*head),
+            (Kind::InputPair, [[left, right, _], ..], _) => put(&mut self.input_gates, [*left, *right]),
+            (Kind::Input, _, [head, ..]) => put(&mut self.inputs, *head),
             _ => {}
         }
     }
@@ -233,11 +233,11 @@ impl<W: Storable> Pieces for Wires<W> {
         match kind {
             Kind::Gate => self.gates.push([wires.next()?, wires.next()?, wires.next()?]),
             Kind::Input => {
-                self.inputs.push(wires.next()?);
-                self.strings.push(wires.next()?);
+                put(&mut self.inputs, wires.next()?);
+                put(&mut self.strings, wires.next()?);
             }
-            Kind::InputPair => self.input_gates.push([wires.next()?, wires.next()?]),
-            Kind::Output => self.masks.push(wires.next()?),
+            Kind::InputPair => put(&mut self.input_gates, [wires.next()?, wires.next()?]),
+            Kind::Output => put(&mut self.masks, wires.next()?),
         }
         Some(())
     }
@@ -262,6 +262,16 @@ pub(super) struct EvaluatorPieces {
     pub(super) transfers: Zeroizing<Vec<Transfer>>,
     /// Select bits of the masks.
     pub(super) told: Vec<bool>,
+}
+
+/// Appends an item; where there is no room for it, wipes the place where the others were.
+pub(super) fn put<T: Copy + Zeroize>(all: &mut Vec<T>, item: T) {
+    if all.len() == all.capacity() {
+        let mut larger = Vec::with_capacity(2 * all.len().max(64));
+        larger.extend_from_slice(all);
+        std::mem::replace(all, larger).zeroize();
+    }
+    all.push(item);
 }
 
 /// Which of [`EvaluatorPieces::buckets`] belongs to a kind of piece.
@@ -305,7 +315,7 @@ impl Pieces for EvaluatorPieces {
                 let (block, later) = rest.split_first_chunk()?;
                 let (bits, later) = later.split_first()?;
                 let (choice, told) = (bits & 1 == 1, bits & 2 == 2);
-                self.transfers.push(Transfer { choice, block: Block::from_bytes(*block), told });
+                put(&mut self.transfers, Transfer { choice, block: Block::from_bytes(*block), told });
                 rest = later;
             }
             Kind::Output => {

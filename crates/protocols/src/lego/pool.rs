@@ -270,7 +270,8 @@ impl Workshop for Filling<'_> {
     }
 
     fn pass<P: Pieces>(&mut self, pieces: &mut P) -> Result<(), ProtocolError> {
-        let mut bytes = Zeroizing::new(Vec::new());
+        // More than any piece has.
+        let mut bytes = Zeroizing::new(Vec::with_capacity(1 << 16));
         for kind in Kind::ALL {
             let stored = stored(kind, self.code);
             for index in 0..pieces.count(kind) {

@@ -104,7 +104,14 @@ impl Secrets {
         Ok(Secrets::new(sent, &choices, received, public, hashes))
     }
 
-    fn new(sent: Vec<[Block; 2]>, choices: &Choices, received: Vec<Block>, public: Public, hashes: [Block; 2]) -> Self {
+    fn new(
+        mut sent: Zeroizing<Vec<[Block; 2]>>,
+        choices: &Choices,
+        mut received: Zeroizing<Vec<Block>>,
+        public: Public,
+        hashes: [Block; 2],
+    ) -> Self {
+        let (sent, received) = (std::mem::take(&mut *sent), std::mem::take(&mut *received));
         let (choices, Public { matrix, flip }) = (choices.as_bytes().to_vec(), public);
         Secrets {
             sent,

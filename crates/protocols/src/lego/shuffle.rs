@@ -43,7 +43,7 @@ pub(super) fn bins(items: usize) -> usize {
 impl<T: Storable> Shuffle<T> {
     /// An empty one, with a stream for each bin.
     pub(super) fn new(code: Code, scratch: Scratch, bins: usize, seed: Block) -> Self {
-        let (rng, bin, next) = (Prg::new(seed), Zeroizing::new(Vec::new()), Vec::new());
+        let (rng, bin, next) = (Prg::new(seed), Zeroizing::default(), Vec::new());
         Shuffle { code, scratch, bins, rng, len: 0, bin, next, read: 0, items: PhantomData }
     }
 

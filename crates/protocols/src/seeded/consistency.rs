@@ -37,7 +37,7 @@ impl InputHash {
 
     /// The sums of an evaluator's labels.
     pub(crate) fn sums(&self, labels: &[Block]) -> Zeroizing<Vec<Block>> {
-        Zeroizing::new(self.hash.sums(labels))
+        self.hash.sums(labels)
     }
 
     /// The labels that the sums must have, from the zero labels of the input. *Secret*.
@@ -82,17 +82,17 @@ impl UniversalHash {
 
     /// The hash of an input, of which the last bits are those that hide it.
     pub(crate) fn of(&self, input: &Bits) -> Bits {
-        let bits: Vec<Block> = input.iter().map(Block::mask).collect();
-        self.sums(&bits).into_iter().map(Block::lsb).collect()
+        let bits: Zeroizing<Vec<Block>> = Zeroizing::new(input.iter().map(Block::mask).collect());
+        self.sums(&bits).iter().map(|sum| sum.lsb()).collect()
     }
 
     /// The labels of the hash, from those of the input and of the further bits behind it.
     ///
     /// *Shape*: `rows + columns` labels in, `rows` out. *Cost*: a quarter as many XORs as the matrix has entries.
-    fn sums(&self, labels: &[Block]) -> Vec<Block> {
+    fn sums(&self, labels: &[Block]) -> Zeroizing<Vec<Block>> {
         let (input, hiding) = labels.split_at(self.columns.min(labels.len()));
-        let mut sums = hiding.to_vec();
-        sums.resize(self.rows, Block::ZERO);
+        let mut sums = Zeroizing::new(vec![Block::ZERO; self.rows]);
+        sums.iter_mut().zip(hiding).for_each(|(sum, &label)| *sum = label);
         let mut combinations = Zeroizing::new([Block::ZERO; 16]);
         for (four, labels) in input.chunks(4).enumerate() {
             combine(labels, &mut combinations);

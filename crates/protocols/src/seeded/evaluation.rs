@@ -48,7 +48,7 @@ pub(crate) struct Evaluated {
     /// The evaluator's outputs. *Secret*: whether they are right.
     pub(crate) outputs: Bits,
     /// The labels of all outputs, in program order.
-    pub(crate) labels: Vec<Box<[Block]>>,
+    pub(crate) labels: Zeroizing<Vec<Box<[Block]>>>,
 }
 
 impl<'e> Evaluation<'e> {
@@ -119,13 +119,13 @@ impl<'e> Evaluation<'e> {
     /// Takes the tail again: decodes the outputs.
     pub(crate) fn finish(self, tail: &[Block]) -> Evaluated {
         let labels = match self.tables {
-            Tables::Awaited => Vec::new(),
+            Tables::Awaited => Zeroizing::default(),
             Tables::Streamed(evaluator) => {
                 let (outputs, room) = evaluator.into_outputs_and_room();
                 self.shared.rooms.give_back(room);
-                outputs
+                Zeroizing::new(outputs)
             }
-            Tables::Published(mut outputs) => std::mem::take(&mut *outputs),
+            Tables::Published(outputs) => outputs,
         };
         let decoding = unpack(tail, self.blueprint.evaluator_outputs());
         let outputs = added(&self.blueprint.select_bits(&labels), &decoding);

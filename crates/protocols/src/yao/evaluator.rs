@@ -128,9 +128,8 @@ impl Evaluator {
                 let choices = Choices::from_bytes(own.to_bytes(), own.len())?;
                 ot.transfer(session.channel(), &choices).await?
             }
-            None => Vec::new(),
+            None => Zeroizing::default(),
         };
-        let own = Zeroizing::new(own);
         let mut garbler = Zeroizing::new(vec![Block::ZERO; self.plan.input_bits(GARBLER)]);
         receive_blocks(session, &mut garbler).await?;
         Ok(interface::labels_by_input(self.plan.program(), &garbler, &own))
@@ -161,7 +160,7 @@ impl Evaluator {
         session: &mut Session,
         inputs: Vec<Box<[Block]>>,
         ahead: &Ahead,
-    ) -> Result<Vec<Box<[Block]>>, ProtocolError> {
+    ) -> Result<Zeroizing<Vec<Box<[Block]>>>, ProtocolError> {
         let plan = &self.plan;
         let mut evaluation = begin(plan, ahead.hash_seed, ahead.first_gate, inputs);
         let mut tables = &ahead.tables[..];
@@ -171,7 +170,7 @@ impl Evaluator {
             tables = later;
             session.advance(piece.end, plan.and_count());
         }
-        Ok(evaluation.into_outputs())
+        Ok(Zeroizing::new(evaluation.into_outputs()))
     }
 
     /// Step 6: evaluates each piece as it comes.
@@ -179,7 +178,7 @@ impl Evaluator {
         &mut self,
         session: &mut Session,
         inputs: Vec<Box<[Block]>>,
-    ) -> Result<Vec<Box<[Block]>>, ProtocolError> {
+    ) -> Result<Zeroizing<Vec<Box<[Block]>>>, ProtocolError> {
         let plan = self.plan.clone();
         let mut seed = [Block::ZERO];
         receive_blocks(session, &mut seed).await?;
@@ -191,7 +190,7 @@ impl Evaluator {
             evaluate_piece(&mut evaluation, &tables)?;
             session.advance(piece.end, plan.and_count());
         }
-        Ok(evaluation.into_outputs())
+        Ok(Zeroizing::new(evaluation.into_outputs()))
     }
 
     /// Numbers the gates of the next circuit as it comes: the first one's.

@@ -162,7 +162,7 @@ impl Garbler {
         }
         let delta = self.delta.block();
         let active = labels.garbler.iter().zip(own.iter()).map(|(zero, bit)| *zero ^ (delta & Block::mask(bit)));
-        send_blocks(session, &active.collect::<Vec<Block>>()).await
+        send_blocks(session, &Zeroizing::new(active.collect::<Vec<Block>>())).await
     }
 
     /// Step 3 or 6: the hash seed, then the tables, each piece leaving before the next is made.
@@ -189,7 +189,7 @@ impl Garbler {
             session.advance(piece.end, total);
         }
         self.gates_done += total;
-        let zero = garbling.into_outputs();
+        let zero = Zeroizing::new(garbling.into_outputs());
         Ok(Outputs { garbler: plan.select_bits(GARBLER, &zero), evaluator: plan.select_bits(EVALUATOR, &zero) })
     }
 }

@@ -102,12 +102,12 @@ async fn transfer(
     let wires = &inputs.wires()[inputs.wires().len() - values.len()..];
     let both = wires
         .iter()
-        .zip(&pads)
+        .zip(pads.iter())
         .flat_map(|(wire, pads)| [false, true].map(|value| hidden(encoded(wire.of(value)), pads[usize::from(value)])));
     let message: Vec<u8> = both.flatten().collect();
     let received = pass(ours, theirs, &message).await?;
     let pairs = received.as_chunks::<LABEL_BYTES>().0.as_chunks::<2>().0;
-    let own = pairs.iter().zip(&chosen).zip(values);
+    let own = pairs.iter().zip(chosen.iter()).zip(values);
     Ok(own.map(|((pair, &pad), &value)| decoded(&hidden(pair[usize::from(value)], pad))).collect())
 }
 

@@ -31,7 +31,7 @@ fn session(width: Width, sigma: Sigma) -> Session {
     Session { sender: sender.unwrap(), receiver: receiver.unwrap(), ours, theirs }
 }
 
-type Extended = (Result<Vec<Block>, OtError>, Result<(Choices, Vec<Block>), OtError>);
+type Extended = (Result<Zeroizing<Vec<Block>>, OtError>, Result<(Choices, Zeroizing<Vec<Block>>), OtError>);
 
 impl Session {
     fn extend(&mut self, n: usize) -> Extended {
@@ -50,7 +50,7 @@ impl Session {
         n: usize,
         corrections: impl FnOnce(&mut [u8]),
         digest: impl FnOnce(&mut [u8]),
-    ) -> Result<Vec<Block>, OtError> {
+    ) -> Result<Zeroizing<Vec<Block>>, OtError> {
         let (mut relay_in, mut relay_out) = channels();
         let Session { sender, receiver, ours, theirs } = self;
         let (width, sigma) = (receiver.inner.width, receiver.sigma);

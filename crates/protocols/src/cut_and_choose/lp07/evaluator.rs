@@ -123,7 +123,7 @@ struct Openings {
 }
 
 /// What a worker has found: the labels of the garbler's input and a superset that they are from, if it had one.
-type Found = Result<Option<(usize, Vec<Block>)>, ProtocolError>;
+type Found = Result<Option<(usize, Zeroizing<Vec<Block>>)>, ProtocolError>;
 
 /// Step 7: checks the supersets as they are opened, on all workers. Returns the garbler's labels for each evaluated circuit.
 ///
@@ -152,7 +152,7 @@ async fn receive_openings(
         let _ = inboxes[superset % inboxes.len()].send((superset, bytes)).await;
     }
     drop(inboxes);
-    let mut labels: Option<(usize, Vec<Block>)> = None;
+    let mut labels: Option<(usize, Zeroizing<Vec<Block>>)> = None;
     for check in checks {
         let Some(found) = check.result().await?? else { continue };
         match &labels {
@@ -169,7 +169,7 @@ async fn receive_openings(
 
 impl Openings {
     fn check(&self, mut openings: mpsc::Receiver<(usize, Vec<u8>)>) -> Found {
-        let mut labels: Option<(usize, Vec<Block>)> = None;
+        let mut labels: Option<(usize, Zeroizing<Vec<Block>>)> = None;
         while let Some((superset, opening)) = openings.blocking_recv() {
             let commitments = self.kept.superset(superset)?;
             if self.challenge.supersets.is_checked(superset) {

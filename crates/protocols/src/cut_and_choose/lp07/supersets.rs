@@ -228,9 +228,9 @@ pub(super) fn input_labels(
     commitments: &[u8],
     opening: &[u8],
     circuits: &Split,
-) -> Result<Vec<Block>, Cheating> {
+) -> Result<Zeroizing<Vec<Block>>, Cheating> {
     let mut opening = Openings { shape, superset, commitments, bytes: opening };
-    let mut labels = Vec::new();
+    let mut labels = Zeroizing::new(Vec::with_capacity(shape.wires * circuits.evaluated().count()));
     for wire in 0..shape.wires {
         let refuse = || Cheating::new(Check::SupersetOpening, format!("superset {superset}, wire {wire}"));
         let set = usize::from(opening.set().filter(|&set| set < 2).ok_or_else(refuse)?);

@@ -225,8 +225,9 @@ impl<C: Conduct<Step>> Constructor<C> {
         let (mut wires, mut strings) = (Wires::default(), strings.iter());
         let mut behind: Behind<Vec<Committed>> = Behind::new();
         for (index, span) in order.spans().enumerate() {
-            let (mut gates, mut authenticators) = (Zeroizing::new(Vec::new()), Zeroizing::new(Vec::new()));
             let [gate_count, authenticator_count] = span.components();
+            let mut gates = Zeroizing::new(Vec::with_capacity(gate_count));
+            let mut authenticators = Zeroizing::new(Vec::with_capacity(authenticator_count));
             all_gates.take(gate_count, &mut gates)?;
             all_authenticators.take(authenticator_count, &mut authenticators)?;
             let mut sums = Vec::with_capacity(span.buckets * span.openings());

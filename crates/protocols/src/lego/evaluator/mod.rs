@@ -391,12 +391,12 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let decoding = prepared.built.outputs.iter().zip(&prepared.wires.masks).zip(&told);
         let decoding = decoding.filter(|(_, told)| **told).map(|((&output, &mask), _)| output ^ mask);
         let watched: Vec<Watched> = differences.chain(decoding).collect();
-        let mut theirs = vec![Block::ZERO; interface::input_bits(plan.program(), CONSTRUCTOR)];
+        let mut theirs = Zeroizing::new(vec![Block::ZERO; interface::input_bits(plan.program(), CONSTRUCTOR)]);
         receive_blocks(session, &mut theirs).await?;
         prepared.material.check_keys(&owners, CONSTRUCTOR, &theirs)?;
         let mut opened = self.commitments.open(session.channel(), &watched).await?;
         let decoding = opened.split_off(own.len());
-        let mut ours = Vec::with_capacity(own.len());
+        let mut ours = Zeroizing::new(Vec::with_capacity(own.len()));
         for (i, ((difference, transfer), y)) in
             opened.into_iter().zip(prepared.transfers.iter()).zip(own.iter()).enumerate()
         {
@@ -408,7 +408,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
             ours.push(key);
         }
         prepared.material.check_keys(&owners, EVALUATOR, &ours)?;
-        let keys = deal(&owners, theirs, ours, &prepared.built.inputs);
+        let keys = deal(&owners, &theirs, &ours, &prepared.built.inputs);
         let masks = prepared.told.iter().zip(&told).filter(|(_, told)| **told).map(|(&mask, _)| mask);
         let zeros = decoding.into_iter().zip(masks).map(|(block, mask)| select_bit(block) ^ mask).collect();
         Ok((keys, zeros))
@@ -456,8 +456,8 @@ impl<C: Conduct<Step>> Evaluator<C> {
 }
 
 /// The keys of all inputs in program order: the constructor's, the evaluator's, and those that are read.
-fn deal(owners: &[Party], theirs: Vec<Block>, ours: Vec<Block>, held: &[Held]) -> Zeroizing<Vec<Block>> {
-    let (mut theirs, mut ours) = (theirs.into_iter(), ours.into_iter());
+fn deal(owners: &[Party], theirs: &[Block], ours: &[Block], held: &[Held]) -> Zeroizing<Vec<Block>> {
+    let (mut theirs, mut ours) = (theirs.iter().copied(), ours.iter().copied());
     let next = |(&owner, held): (&Party, &Held)| match owner {
         CONSTRUCTOR => theirs.next(),
         EVALUATOR => ours.next(),

@@ -27,7 +27,7 @@ use crate::{
         gates::TABLE_BYTES,
         layout::{Challenge, gate_keys, key, solderings},
         leak,
-        pieces::{EvaluatorPieces, Kind, Storable, Transfer, Workshop, bucket_of},
+        pieces::{EvaluatorPieces, Kind, Storable, Transfer, Workshop, bucket_of, put},
         plan::{Order, Part, STATISTICAL, Span, select_bit},
         shuffle::{self, Shuffle},
         too_few_left,
@@ -313,7 +313,8 @@ impl Sorted {
     /// The components of buckets.
     fn components_of(&mut self, span: Span) -> Result<Joining, ProtocolError> {
         let [gate_count, authenticator_count] = span.components();
-        let (mut gates, mut authenticators) = (Zeroizing::new(Vec::new()), Zeroizing::new(Vec::new()));
+        let mut gates = Zeroizing::new(Vec::with_capacity(gate_count));
+        let mut authenticators = Zeroizing::new(Vec::with_capacity(authenticator_count));
         self.gates.take(gate_count, &mut gates)?;
         self.authenticators.take(authenticator_count, &mut authenticators)?;
         Ok((span, gates, authenticators))
@@ -350,8 +351,8 @@ fn join(
         if span.kind == Kind::Input
             && let Some((transfer, string)) = transfers.next()
         {
-            pieces.transfers.push(transfer);
-            pieces.wires.strings.push(string);
+            put(&mut pieces.transfers, transfer);
+            put(&mut pieces.wires.strings, string);
         }
     }
 }
