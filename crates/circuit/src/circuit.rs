@@ -1,6 +1,6 @@
 //! Boolean circuits in single-assignment form.
 
-use crate::error::CircuitError;
+use crate::{depth, error::CircuitError};
 
 /// A wire of one [`Circuit`]: the inputs come first, then one wire per gate, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -93,28 +93,20 @@ impl Circuit {
 
     /// Counts gates and AND depth.
     pub fn stats(&self) -> GateCounts {
+        GateCounts { and_depth: depth::of_circuit(self), ..self.counts() }
+    }
+
+    /// Counts gates, and leaves the depth at 0.
+    pub(crate) fn counts(&self) -> GateCounts {
         let mut counts = GateCounts::default();
-        let mut depth = vec![0u32; self.wire_count()];
-        for (g, gate) in self.gates.iter().enumerate() {
-            let deepest = gate.operands().map(|w| depth[w.index()]).max().unwrap_or(0);
-            let own = match gate {
-                Gate::And(..) => {
-                    counts.and += 1;
-                    1
-                }
-                Gate::Xor(..) => {
-                    counts.xor += 1;
-                    0
-                }
-                Gate::Not(_) => {
-                    counts.not += 1;
-                    0
-                }
-                Gate::Constant(_) => 0,
-            };
-            depth[self.input_count as usize + g] = deepest + own;
+        for gate in &self.gates {
+            match gate {
+                Gate::And(..) => counts.and += 1,
+                Gate::Xor(..) => counts.xor += 1,
+                Gate::Not(_) => counts.not += 1,
+                Gate::Constant(_) => (),
+            }
         }
-        counts.and_depth = self.outputs.iter().map(|w| depth[w.index()]).max().unwrap_or(0).into();
         counts
     }
 }
@@ -128,6 +120,7 @@ pub struct GateCounts {
     pub xor: u64,
     /// Negations.
     pub not: u64,
-    /// The most AND gates on a path from an input to an output.
+    /// The most AND gates on a path from an input to an output, without those whose value is that of an operand or a constant:
+    /// the layers of [`Schedule::by_depth`](crate::Schedule::by_depth).
     pub and_depth: u64,
 }

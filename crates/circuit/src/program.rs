@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use crate::{circuit::GateCounts, component::Component, error::CircuitError, notes::Notes, types::Port};
+use crate::{circuit::GateCounts, component::Component, depth, error::CircuitError, notes::Notes, types::Port};
 
 /// A party of the computation, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -312,27 +312,25 @@ impl Program {
         owners.chain(recipients.copied()).map(|p| p.0 + 1).max().unwrap_or(0).max(2)
     }
 
-    /// Gate counts of all instances together, and the AND depth through the links (a port counts as its deepest wire).
-    pub fn stats(&self) -> GateCounts {
-        let each: Vec<GateCounts> = self.components.iter().map(|c| c.stats()).collect();
+    /// Gate counts of all instances together; the depth stays 0.
+    pub fn counts(&self) -> GateCounts {
+        let each: Vec<GateCounts> = self.components.iter().map(|c| c.circuit().counts()).collect();
         let mut total = GateCounts::default();
-        let mut depth = vec![0u64; self.instances.len()];
-        let depth_of = |depth: &[u64], link: Link| match link.source {
-            Source::Instance(i) => depth[i.0 as usize],
-            Source::Input(_) | Source::Constant(_) => 0,
-        };
-        for i in 0..self.instances.len() {
-            let id = InstanceId(i as u32);
-            let own = each[self.component_id(id).0 as usize];
+        for instance in &self.instances {
+            let own = each[instance.component.0 as usize];
             total.and += own.and;
             total.xor += own.xor;
             total.not += own.not;
-            let before = self.instance_links(id).map(|link| depth_of(&depth, link)).max().unwrap_or(0);
-            depth[i] = before + own.and_depth;
         }
-        let of_outputs = self.outputs.iter().flat_map(|o| &o.links).map(|&link| depth_of(&depth, link));
-        total.and_depth = of_outputs.max().unwrap_or(0);
         total
+    }
+
+    /// Gate counts of all instances together, and the AND depth of the one circuit that they are together.
+    ///
+    /// *Cost*: of an instance's gates only if no instance of the same component before had inputs as deep, relative to one
+    /// another.
+    pub fn stats(&self) -> GateCounts {
+        GateCounts { and_depth: depth::of_program(self), ..self.counts() }
     }
 
     fn take_name(&mut self, side: &'static str, name: &str) -> Result<(), CircuitError> {

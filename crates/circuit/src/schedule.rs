@@ -5,7 +5,10 @@
 //! are used again as soon as their last reader is done. The plain evaluator does not use it, so that the two check
 //! each other.
 
-use crate::circuit::{Circuit, Gate};
+use crate::{
+    circuit::{Circuit, Gate},
+    literal::Literal,
+};
 
 /// Gates of the circuit that are reordered together, to find independent gates.
 const WINDOW_GATES: usize = 1 << 12;
@@ -147,35 +150,6 @@ impl Schedule {
     }
 }
 
-/// A wire of the folded circuit: a node, perhaps inverted, or a constant.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Literal(u32);
-
-impl Literal {
-    const FALSE: Literal = Literal(u32::MAX - 1);
-    const TRUE: Literal = Literal(u32::MAX);
-
-    fn positive(node: u32) -> Self {
-        Literal(node << 1)
-    }
-
-    fn node(self) -> usize {
-        (self.0 >> 1) as usize
-    }
-
-    fn inverted(self) -> bool {
-        self.0 & 1 == 1
-    }
-
-    fn is_constant(self) -> bool {
-        self.0 >= Self::FALSE.0
-    }
-
-    fn invert_if(self, invert: bool) -> Self {
-        Literal(self.0 ^ u32::from(invert))
-    }
-}
-
 #[derive(Clone, Copy)]
 enum Node {
     Xor(u32, u32),
@@ -194,11 +168,11 @@ impl Folded {
     fn new(circuit: &Circuit) -> Self {
         let input_count = circuit.input_count() as usize;
         let mut nodes = Vec::new();
-        let mut literal: Vec<Literal> = (0..circuit.input_count()).map(Literal::positive).collect();
+        let mut literal: Vec<Literal> = (0..circuit.input_count()).map(Literal::<u32>::positive).collect();
         literal.reserve_exact(circuit.gates().len());
         for gate in circuit.gates() {
             let folded = match *gate {
-                Gate::Constant(value) => Literal::FALSE.invert_if(value),
+                Gate::Constant(value) => Literal::constant(value),
                 Gate::Not(a) => literal[a.index()].invert_if(true),
                 Gate::Xor(a, b) => Self::xor(&mut nodes, input_count, literal[a.index()], literal[b.index()]),
                 Gate::And(a, b) => Self::and(&mut nodes, input_count, literal[a.index()], literal[b.index()]),
@@ -212,32 +186,17 @@ impl Folded {
     }
 
     fn xor(nodes: &mut Vec<Node>, inputs: usize, a: Literal, b: Literal) -> Literal {
-        let flip = a.inverted() ^ b.inverted();
-        if a.is_constant() {
-            return b.invert_if(a.inverted());
-        }
-        if b.is_constant() {
-            return a.invert_if(b.inverted());
-        }
-        if a.node() == b.node() {
-            return Literal::FALSE.invert_if(flip);
-        }
-        nodes.push(Node::Xor(a.node() as u32, b.node() as u32));
-        Literal::positive((inputs + nodes.len() - 1) as u32).invert_if(flip)
+        a.xor(b).unwrap_or_else(|| {
+            nodes.push(Node::Xor(a.node() as u32, b.node() as u32));
+            Literal::positive((inputs + nodes.len() - 1) as u32).invert_if(a.inverted() ^ b.inverted())
+        })
     }
 
     fn and(nodes: &mut Vec<Node>, inputs: usize, a: Literal, b: Literal) -> Literal {
-        if a == Literal::TRUE || a == b {
-            return b;
-        }
-        if b == Literal::TRUE {
-            return a;
-        }
-        if a == Literal::FALSE || b == Literal::FALSE || a.node() == b.node() {
-            return Literal::FALSE;
-        }
-        nodes.push(Node::And(a, b));
-        Literal::positive((inputs + nodes.len() - 1) as u32)
+        a.and(b).unwrap_or_else(|| {
+            nodes.push(Node::And(a, b));
+            Literal::positive((inputs + nodes.len() - 1) as u32)
+        })
     }
 
     /// Which nodes an output depends on.
@@ -377,7 +336,7 @@ impl Placement {
             .outputs
             .iter()
             .map(|&l| match l.is_constant() {
-                true => OutputWire::Constant(l == Literal::TRUE),
+                true => OutputWire::Constant(l == Literal::constant(true)),
                 false => OutputWire::Slot(self.operand(l)),
             })
             .collect();

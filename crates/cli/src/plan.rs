@@ -127,7 +127,7 @@ impl Options {
 
     /// Why a protocol cannot run the program, or not be looked at unasked.
     fn obstacle(&self, program: &Program, protocol: Protocol) -> Option<String> {
-        let (parties, counts) = (protocol.parties(), program.stats());
+        let (parties, counts) = (protocol.parties(), program.counts());
         let fits = match self.parties {
             Some(asked) => parties.contains(&asked),
             None => program.party_count() <= *parties.end(),

@@ -59,6 +59,23 @@ fn any_number_of_parties_runs_locally_with_a_report_of_each() {
 }
 
 #[test]
+fn gmw_takes_a_round_for_each_layer_of_the_whole_program_and_one() {
+    for example in ["edit-distance", "vickrey", "sort", "sha256"] {
+        let source = format!("examples/{example}/{example}.garble.rs");
+        let plan = garblet(&["plan", &source, "--protocol", "gmw", "--json"]).json();
+        let depth = plan["program"]["and_depth"].as_u64().expect("a number");
+        let rounds = &plan["protocols"][0]["per_party"][0]["phases"]["online"]["rounds"];
+        assert_eq!(rounds.as_u64(), Some(depth + 1), "{example}");
+    }
+    let source = "examples/vickrey/vickrey.garble.rs";
+    let inputs = ["0=examples/vickrey/first.csv", "1=examples/vickrey/second.csv"];
+    let local = ["local", source, "--protocol", "gmw", "--input", inputs[0], "--input", inputs[1], "--json"];
+    let run = garblet(&local).json();
+    let depth = run["program"]["and_depth"].as_u64().expect("a number");
+    assert_eq!(run["per_party"][1]["phases"]["online"]["rounds"], depth + 1);
+}
+
+#[test]
 fn joint_garbling_takes_two_rounds_online_with_every_protocol_and_form() {
     for (protocol, forms) in [
         ("bmr", &["form=linear", "form=published"][..]),

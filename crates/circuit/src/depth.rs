@@ -1,0 +1,355 @@
+//! AND depth of circuits and of whole programs, the latter as if they were one circuit, in memory for live wires only.
+//!
+//! Folding is that of a [`Schedule`](crate::Schedule), also across links. What comes out of an instance follows from its
+//! component and from what goes in: constants, which wires are one another, perhaps inverted, and how deep they are
+//! relative to one another. So instances that are given the same are looked at once.
+
+use std::collections::HashMap;
+
+use zeroize::Zeroize;
+
+use crate::{
+    circuit::{Circuit, Gate, Wire},
+    literal::Literal,
+    program::Program,
+    walk::Walk,
+};
+
+/// The AND depth of a circuit.
+pub(crate) fn of_circuit(circuit: &Circuit) -> u64 {
+    deepest(&pass(circuit, fresh(0, circuit.input_count().into()), circuit.input_count().into()).outputs)
+}
+
+/// The AND depth of a program.
+pub(crate) fn of_program(program: &Program) -> u64 {
+    Search::new(program).run()
+}
+
+/// A wire and the AND gates on the way to it, none for constants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Deep {
+    literal: Literal<u64>,
+    depth: u64,
+}
+
+impl Zeroize for Deep {
+    fn zeroize(&mut self) {
+        *self = Deep::constant(false);
+    }
+}
+
+impl Deep {
+    fn constant(value: bool) -> Self {
+        Deep { literal: Literal::constant(value), depth: 0 }
+    }
+
+    /// What takes no gate: a constant, or one of the operands.
+    fn known(literal: Option<Literal<u64>>, a: Deep, b: Deep) -> Option<Self> {
+        let literal = literal?;
+        let depth = match literal {
+            constant if constant.is_constant() => 0,
+            operand if operand.is_of(a.literal) => a.depth,
+            _ => b.depth,
+        };
+        Some(Deep { literal, depth })
+    }
+}
+
+/// Wires that are all different and not deep.
+fn fresh(first: u64, count: u64) -> Vec<Deep> {
+    (first..first + count).map(|node| Deep { literal: Literal::of(node), depth: 0 }).collect()
+}
+
+fn deepest(wires: &[Deep]) -> u64 {
+    wires.iter().map(|wire| wire.depth).max().unwrap_or(0)
+}
+
+/// What comes out of a circuit.
+struct Passed {
+    outputs: Vec<Deep>,
+    /// Of all wires.
+    deepest: u64,
+}
+
+/// Goes through a circuit, gate by gate; what its gates compute has node numbers from `node` on.
+fn pass(circuit: &Circuit, inputs: Vec<Deep>, mut node: u64) -> Passed {
+    let mut wires = inputs;
+    wires.reserve_exact(circuit.gates().len());
+    for gate in circuit.gates() {
+        let at = |wire: Wire| wires[wire.index()];
+        let mut new = |depth| {
+            node += 1;
+            Deep { literal: Literal::of(node - 1), depth }
+        };
+        let wire = match *gate {
+            Gate::Constant(value) => Deep::constant(value),
+            Gate::Not(a) => Deep { literal: at(a).literal.invert_if(true), ..at(a) },
+            Gate::Xor(a, b) => {
+                let (a, b) = (at(a), at(b));
+                let flip = a.literal.inverted() ^ b.literal.inverted();
+                Deep::known(a.literal.xor(b.literal), a, b).unwrap_or_else(|| {
+                    let sum = new(a.depth.max(b.depth));
+                    Deep { literal: sum.literal.invert_if(flip), ..sum }
+                })
+            }
+            Gate::And(a, b) => {
+                let (a, b) = (at(a), at(b));
+                Deep::known(a.literal.and(b.literal), a, b).unwrap_or_else(|| new(a.depth.max(b.depth) + 1))
+            }
+        };
+        wires.push(wire);
+    }
+    let outputs = circuit.outputs().iter().map(|wire| wires[wire.index()]).collect();
+    Passed { outputs, deepest: deepest(&wires) }
+}
+
+/// How many wires of instances are remembered at most.
+const REMEMBERED_WIRES: usize = 1 << 22;
+
+/// How many gates a component has for each input wire if its instances are remembered: with fewer, passing is faster.
+const GATES_PER_INPUT: usize = 16;
+
+/// What came out of an instance, by component and what went in, both within a [`Frame`].
+type Remembered = HashMap<(u32, Vec<Deep>), Vec<Deep>>;
+
+/// The search for a program's depth.
+struct Search<'p> {
+    program: &'p Program,
+    /// How deep each component is, where its instances are remembered.
+    own_depths: Vec<Option<u64>>,
+    remembered: Remembered,
+    remembered_wires: usize,
+    /// Instances that were passed gate by gate.
+    passed: u64,
+}
+
+impl<'p> Search<'p> {
+    fn new(program: &'p Program) -> Self {
+        let own_depth = |circuit: &Circuit| {
+            let (gates, inputs) = (circuit.gates().len(), u64::from(circuit.input_count()));
+            let large = gates > GATES_PER_INPUT * inputs as usize && program.instance_count() > 1;
+            large.then(|| pass(circuit, fresh(0, inputs), inputs).deepest)
+        };
+        let own_depths = program.components().iter().map(|component| own_depth(component.circuit())).collect();
+        Search { program, own_depths, remembered: HashMap::new(), remembered_wires: 0, passed: 0 }
+    }
+
+    fn run(&mut self) -> u64 {
+        let program = self.program;
+        let mut node = 0;
+        let inputs = program.inputs().iter().map(|input| {
+            let width = u64::from(input.port.width());
+            node += width;
+            fresh(node - width, width).into_boxed_slice()
+        });
+        let inputs = inputs.collect();
+        let mut walk = Walk::new(program, inputs, [Deep::constant(false), Deep::constant(true)]);
+        let mut inputs = Vec::new();
+        while let Some(id) = walk.next_instance(&mut inputs) {
+            let (component, circuit) = (program.component_id(id).0, program.component_of(id).circuit());
+            let given = std::mem::take(&mut inputs);
+            let outputs = match self.own_depths[component as usize] {
+                Some(own_depth) => self.instance(component, circuit, own_depth, &given, node),
+                None => {
+                    self.passed += 1;
+                    pass(circuit, given, node).outputs
+                }
+            };
+            node += circuit.gates().len() as u64;
+            walk.finish(id, &outputs);
+        }
+        walk.into_outputs().iter().map(|wires| deepest(wires)).max().unwrap_or(0)
+    }
+
+    /// What comes out of an instance of a component so deep.
+    fn instance(&mut self, component: u32, circuit: &Circuit, own_depth: u64, given: &[Deep], node: u64) -> Vec<Deep> {
+        let (frame, near) = Frame::new(given, own_depth, node);
+        let key = (component, near);
+        let far = |outputs: &Vec<Deep>| outputs.iter().map(|wire| frame.far(*wire)).collect();
+        if let Some(outputs) = self.remembered.get(&key) {
+            return far(outputs);
+        }
+        self.passed += 1;
+        let outputs = pass(circuit, key.1.clone(), key.1.len() as u64).outputs;
+        let far = far(&outputs);
+        let wires = key.1.len() + outputs.len();
+        if self.remembered_wires + wires > REMEMBERED_WIRES {
+            (self.remembered, self.remembered_wires) = (HashMap::new(), 0);
+        }
+        self.remembered_wires += wires;
+        self.remembered.insert(key, outputs);
+        far
+    }
+}
+
+/// An instance's place in the program.
+///
+/// Within it, inputs that are one wire have the node of the first of them, and the gates' nodes come after those of the inputs. Depths
+/// begin at 0, and where one input is deeper than the next less deep one by more than the component is itself, by how much does not
+/// matter: nothing that comes of the one is ever as deep as the other.
+struct Frame {
+    /// The program's nodes of the inputs, and of the first gate.
+    nodes: Vec<u64>,
+    first: u64,
+    /// Depths within the frame from which on depths of the program are so much more, in ascending order.
+    shifts: Vec<(u64, u64)>,
+}
+
+impl Frame {
+    /// The place of an instance with these inputs, whose first gate has that node, and the inputs within it.
+    fn new(given: &[Deep], own_depth: u64, first: u64) -> (Self, Vec<Deep>) {
+        let wires = || given.iter().filter(|wire| !wire.literal.is_constant());
+        let mut depths: Vec<u64> = wires().map(|wire| wire.depth).collect();
+        depths.sort_unstable();
+        depths.dedup();
+        let (mut shifts, mut last, mut near_last) = (Vec::new(), 0, 0);
+        let near: HashMap<u64, u64> = depths
+            .iter()
+            .enumerate()
+            .map(|(k, &depth)| {
+                let gap = if k == 0 { 0 } else { (depth - last).min(own_depth + 1) };
+                let near = near_last + gap;
+                if shifts.last().is_none_or(|&(_, shift)| shift != depth - near) {
+                    shifts.push((near, depth - near));
+                }
+                (last, near_last) = (depth, near);
+                (depth, near)
+            })
+            .collect();
+        let mut seen: HashMap<u64, u64> = HashMap::with_capacity(given.len());
+        let within = given.iter().enumerate().map(|(at, wire)| match wire.literal.is_constant() {
+            true => *wire,
+            false => {
+                let node = *seen.entry(wire.literal.number()).or_insert(at as u64);
+                let literal = Literal::of(node).invert_if(wire.literal.inverted());
+                Deep { literal, depth: near[&wire.depth] }
+            }
+        });
+        let within = within.collect();
+        (Frame { nodes: given.iter().map(|wire| wire.literal.number()).collect(), first, shifts }, within)
+    }
+
+    /// A wire of the instance in the program.
+    fn far(&self, wire: Deep) -> Deep {
+        if wire.literal.is_constant() {
+            return wire;
+        }
+        let inputs = self.nodes.len() as u64;
+        let node = match wire.literal.number() {
+            input if input < inputs => self.nodes[input as usize],
+            gate => self.first + gate - inputs,
+        };
+        let shift = self.shifts.iter().rev().find(|(from, _)| *from <= wire.depth).map_or(0, |(_, shift)| *shift);
+        Deep { literal: Literal::of(node).invert_if(wire.literal.inverted()), depth: wire.depth + shift }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use super::*;
+    use crate::{Component, Party, Port, Recipients, Schedule, Type, library, random};
+
+    /// The layers of the program as one circuit, as `gmw` has them.
+    fn layers(program: &Program) -> u64 {
+        let schedule = Schedule::by_depth(program.flatten().expect("small enough").circuit());
+        schedule.steps().iter().filter(|step| step.ands > 0).count() as u64
+    }
+
+    proptest! {
+        #[test]
+        fn the_depth_of_a_program_is_that_of_the_one_circuit_that_it_is(seed: u64) {
+            let program = random::program(&mut StdRng::seed_from_u64(seed), 100, 3);
+            prop_assert_eq!(program.stats().and_depth, layers(&program));
+            prop_assert_eq!(program.flattened().expect("small enough").stats().and_depth, layers(&program));
+        }
+    }
+
+    #[test]
+    fn so_is_that_of_the_library() {
+        for name in ["aes128", "sha256", "add(64)", "mul(16)", "millionaires(32)", "intersection-size(20,20,16)"] {
+            let program = library::find(name).unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert_eq!(program.stats().and_depth, layers(&program), "{name}");
+        }
+    }
+
+    /// A ripple-carry adder of `bits` bits.
+    fn adder(bits: u32) -> Component {
+        library::find(&format!("add({bits})")).expect("known").flatten().expect("small")
+    }
+
+    #[test]
+    fn sums_of_sums_are_as_deep_as_their_wires_and_not_as_their_ports() {
+        let mut program = Program::new("sums");
+        let id = program.add_component(adder(32));
+        let x = program.add_input(Port::new("x", Type::Unsigned(32)), Party(0)).expect("new");
+        let mut sum = program.input_link(x);
+        for _ in 0..10 {
+            let link = program.input_link(x);
+            let instance = program.add_instance(id, &[sum, link]).expect("fits");
+            sum = program.instance_link(instance);
+            sum.len = 32;
+        }
+        program.add_output(Port::new("y", Type::Unsigned(32)), Recipients::All, vec![sum]).expect("fits");
+        assert_eq!(program.stats().and_depth, layers(&program));
+        assert!(program.stats().and_depth < 50, "{}", program.stats().and_depth);
+    }
+
+    #[test]
+    fn a_wire_that_comes_twice_or_a_constant_needs_no_gate() {
+        let gates = vec![Gate::And(Wire(0), Wire(1)), Gate::Not(Wire(2)), Gate::And(Wire(3), Wire(0))];
+        let circuit = Circuit::new(2, gates, vec![Wire(4), Wire(2)]).expect("in order");
+        let port = |name: &str, width| vec![Port::new(name, Type::Bits(width))];
+        let component = Component::new("c", port("a", 2), port("b", 2), circuit).expect("fits");
+        let mut program = Program::new("p");
+        let id = program.add_component(component);
+        let x = program.add_input(Port::new("x", Type::Bits(1)), Party(0)).expect("new");
+        let link = program.input_link(x);
+        let instance = program.add_instance(id, &[link, link]).expect("fits");
+        let out = program.instance_link(instance);
+        program.add_output(Port::new("y", Type::Bits(2)), Recipients::All, vec![out]).expect("fits");
+        assert_eq!((program.stats().and_depth, layers(&program)), (0, 0));
+    }
+
+    /// A chain of `count` instances of `library` with inputs `x` and what came before.
+    fn chain(name: &str, count: usize) -> Program {
+        let link = library::find(name).expect("known").flatten().expect("small");
+        let [x, width] = [link.inputs()[0].ty.clone(), link.inputs()[1].ty.clone()];
+        let mut program = Program::new("chain");
+        let id = program.add_component(link);
+        let x = program.add_input(Port::new("x", x), Party(0)).expect("new");
+        let first = program.add_input(Port::new("y", width.clone()), Party(1)).expect("new");
+        let (x, mut y) = (program.input_link(x), program.input_link(first));
+        for _ in 0..count {
+            let instance = program.add_instance(id, &[x, y]).expect("fits");
+            y = program.instance_link(instance);
+        }
+        program.add_output(Port::new("z", width), Recipients::All, vec![y]).expect("fits");
+        program
+    }
+
+    #[test]
+    fn instances_that_are_given_the_same_are_passed_once() {
+        for (name, few) in [("mul(16)", 20), ("aes128", 3)] {
+            let [short, long] = [3, 10_000].map(|count| chain(name, count));
+            assert_eq!(short.stats().and_depth, layers(&short), "{name}");
+            let mut search = Search::new(&long);
+            let depth = search.run();
+            assert!(search.passed <= few, "{name}: {} of 10,000", search.passed);
+            assert!(depth >= 10_000, "{name}: {depth}");
+        }
+    }
+
+    #[test]
+    fn what_is_remembered_is_what_passing_finds() {
+        for name in ["mul(16)", "aes128"] {
+            let program = chain(name, 12);
+            let mut search = Search::new(&program);
+            search.own_depths.fill(None);
+            assert_eq!(search.run(), program.stats().and_depth, "{name}");
+            assert_eq!(search.passed, 12);
+        }
+    }
+}
