@@ -2,8 +2,8 @@
 //!
 //! In every place where a value of a [`Type`] is expected, JSON may give it as
 //!
-//! - an integer, `42` or `"42"` as a string where numbers of more than 64 bits lose digits in other tools: for
-//!   `bits`, unsigned and signed integers, within the type's range;
+//! - an integer, `42` or `"42"` as a string, which is for tools that hold numbers of more than 53 bits as floating point and
+//!   so lose digits: for `bits`, unsigned and signed integers, within the type's range;
 //! - `"0x2a"`: the wires as a hexadecimal number, wire 0 the least significant bit, for all but arrays and records;
 //!   for signed integers it is the two's complement;
 //! - `true`, `false`, `0` or `1` for `bool`;
@@ -30,8 +30,11 @@ pub use input_file::read_inputs;
 pub(crate) use parse::Reader;
 pub use parse::read_value;
 
-/// A value as JSON that [`read_value`] reads back: integers of up to 64 bits as numbers, wider ones as decimal strings
-/// (hexadecimal beyond [`MAX_DECIMAL_BITS`], and for `bits`), byte strings as `{"hex": ..}`.
+/// The widest integers that are numbers in JSON: what many tools hold them as has 53 bits.
+pub const MAX_NUMBER_BITS: u32 = 53;
+
+/// A value as JSON that [`read_value`] reads back: integers of up to [`MAX_NUMBER_BITS`] as numbers, wider ones as decimal
+/// strings (hexadecimal beyond [`MAX_DECIMAL_BITS`], and for `bits`), byte strings as `{"hex": ..}`.
 ///
 /// # Panics
 /// If there are not as many bits as the type has wires.
@@ -40,8 +43,10 @@ pub fn to_json(ty: &Type, bits: &Bits) -> Value {
     match ty {
         Type::Bool => json!(bits.get(0)),
         Type::Bytes(_) => json!({ "hex": byte_hex(bits) }),
-        Type::Bits(0..=64) | Type::Unsigned(0..=64) => json!(bits.to_u128().unwrap_or_default() as u64),
-        Type::Signed(width @ 0..=64) => json!(signed_64(bits, *width)),
+        Type::Bits(..=MAX_NUMBER_BITS) | Type::Unsigned(..=MAX_NUMBER_BITS) => {
+            json!(bits.to_u128().unwrap_or_default() as u64)
+        }
+        Type::Signed(width @ ..=MAX_NUMBER_BITS) => json!(signed(bits, *width)),
         Type::Unsigned(..=MAX_DECIMAL_BITS) => json!(decimal::to_decimal(bits)),
         Type::Signed(..=MAX_DECIMAL_BITS) => match bits.get(bits.len() - 1) {
             true => json!(format!("-{}", decimal::to_decimal(&decimal::negate(bits)))),
@@ -82,7 +87,8 @@ pub fn output_json(ty: &Type, bits: &Bits) -> Value {
     json!({ "value": to_json(ty, bits), "hex": hex, "bits": bits.to_string() })
 }
 
-fn signed_64(bits: &Bits, width: u32) -> i64 {
+/// The number of a two's complement of at most 64 bits.
+fn signed(bits: &Bits, width: u32) -> i64 {
     let unused = 64 - width;
     let pattern = bits.to_u128().unwrap_or_default() as u64;
     // Shifting by 64 would be no shift at all.
@@ -136,12 +142,27 @@ mod tests {
     }
 
     #[test]
-    fn integers_over_64_bits_are_decimal_strings_and_bits_hexadecimal() {
+    fn integers_over_53_bits_are_decimal_strings_and_bits_hexadecimal() {
         let large = Bits::from_u128(1 << 64, 65);
         assert_eq!(to_json(&Type::Unsigned(65), &large), json!("18446744073709551616"));
         assert_eq!(to_json(&Type::Signed(65), &large), json!("-18446744073709551616"));
         assert_eq!(to_json(&Type::Bits(65), &large), json!("0x10000000000000000"));
-        assert_eq!(to_json(&Type::Signed(64), &Bits::from_u128(1 << 63, 64)), json!(i64::MIN));
+        assert_eq!(to_json(&Type::Signed(64), &Bits::from_u128(1 << 63, 64)), json!("-9223372036854775808"));
+        let most = |width: u32| (0..width).map(|_| true).collect::<Bits>();
+        assert_eq!(to_json(&Type::Unsigned(53), &most(53)), json!(9_007_199_254_740_991u64));
+        assert_eq!(to_json(&Type::Unsigned(54), &most(54)), json!("18014398509481983"));
+        assert_eq!(to_json(&Type::Unsigned(54), &Bits::from_u128(7, 54)), json!("7"));
+        assert_eq!(to_json(&Type::Bits(54), &most(54)), json!("0x3fffffffffffff"));
+        assert_eq!(to_json(&Type::Signed(53), &most(53)), json!(-1));
+        assert_eq!(to_json(&Type::Signed(54), &most(54)), json!("-1"));
+    }
+
+    #[test]
+    fn inputs_take_wide_integers_as_numbers_and_as_strings() {
+        for (ty, number) in [(Type::Unsigned(64), "18446744073709551615"), (Type::Signed(64), "-9223372036854775808")] {
+            let [plain, quoted] = [number.to_string(), format!("\"{number}\"")].map(|text| read_value("v", &text, &ty));
+            assert_eq!(plain.expect("a number").to_string(), quoted.expect("a string").to_string());
+        }
     }
 
     #[test]
