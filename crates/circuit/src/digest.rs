@@ -19,13 +19,7 @@ impl Program {
             hash.port(&input.port);
             hash.number(input.owner.0.into());
         });
-        hash.count(self.instance_count());
-        for id in (0..self.instance_count()).map(|i| InstanceId(i as u32)) {
-            hash.number(self.component_id(id).0);
-            let links = self.instance_links(id);
-            hash.count(links.len());
-            links.for_each(|link| hash.link(&link));
-        }
+        hash.instances(self);
         hash.list(self.outputs(), |hash, output| {
             hash.port(&output.port);
             match &output.recipients {
@@ -37,6 +31,22 @@ impl Program {
             }
             hash.list(&output.links, Encoder::link);
         });
+        hash.finish()
+    }
+
+    /// A hash of circuits, instances and links alone.
+    pub(crate) fn circuit_digest(&self) -> [u8; 32] {
+        let mut hash = Encoder::new("garblet 2026 program's circuit v1");
+        hash.list(self.components(), |hash, component| hash.circuit(component.circuit()));
+        hash.instances(self);
+        hash.list(self.outputs(), |hash, output| hash.list(&output.links, Encoder::link));
+        hash.finish()
+    }
+
+    /// A hash of the ports of all components.
+    pub(crate) fn inner_ports_digest(&self) -> [u8; 32] {
+        let mut hash = Encoder::new("garblet 2026 program's inner ports v1");
+        hash.list(self.components(), |hash, component| hash.inner_ports(component));
         hash.finish()
     }
 }
@@ -92,10 +102,24 @@ impl Encoder {
         self.pending.extend_from_slice(text.as_bytes());
     }
 
+    fn instances(&mut self, program: &Program) {
+        self.count(program.instance_count());
+        for id in (0..program.instance_count()).map(|i| InstanceId(i as u32)) {
+            self.number(program.component_id(id).0);
+            let links = program.instance_links(id);
+            self.count(links.len());
+            links.for_each(|link| self.link(&link));
+        }
+    }
+
     fn component(&mut self, component: &Component) {
+        self.inner_ports(component);
+        self.circuit(component.circuit());
+    }
+
+    fn inner_ports(&mut self, component: &Component) {
         self.list(component.inputs(), Encoder::port);
         self.list(component.outputs(), Encoder::port);
-        self.circuit(component.circuit());
     }
 
     fn circuit(&mut self, circuit: &Circuit) {

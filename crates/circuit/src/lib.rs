@@ -23,6 +23,7 @@ pub mod library;
 mod literal;
 pub mod notes;
 pub mod optimise;
+mod parts;
 mod program;
 #[cfg(any(test, feature = "random"))]
 pub mod random;

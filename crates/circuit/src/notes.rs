@@ -15,6 +15,19 @@ pub struct Notes {
     pub lines: Vec<Vec<(u32, u64)>>,
     /// What is odd about the file but not wrong, such as a function that is never called.
     pub warnings: Vec<Diagnostic>,
+    /// A digest of the source's text; none if it was not made from one.
+    pub source: Option<[u8; 32]>,
+    /// Constants that parties gave to the source, as `NAME=VALUE`, in alphabetical order.
+    pub constants: Vec<String>,
+}
+
+impl Notes {
+    /// Notes from which source the program was made, and with which constants.
+    #[must_use]
+    pub fn of_source(self, text: &str, mut constants: Vec<String>) -> Self {
+        constants.sort_unstable();
+        Notes { source: Some(blake3::hash(text.as_bytes()).into()), constants, ..self }
+    }
 }
 
 /// Checks at run time.

@@ -15,7 +15,7 @@ use rand::CryptoRng;
 use crate::{
     config::Config,
     mesh_role::{MeshMaterial, MeshPlan, MeshRole, StoredRuns},
-    peer::{Error, Outcome, Peer, Report, hello},
+    peer::{Error, Outcome, Peer, Report, describing, hello},
     supply::{Filled, Supply},
 };
 
@@ -203,7 +203,8 @@ impl Joining {
     ) -> Result<(MeshSession, MeshPlan), Error> {
         match MeshPlan::new(self.program.clone(), self.count, &self.config) {
             Ok(plan) => {
-                let hello = greet(hello(self.program.digest(), self.party, self.count, &self.config));
+                let hello = hello(self.program.digest(), self.party, self.count, &self.config);
+                let hello = greet(describing(hello, self.program.clone()));
                 Ok((MeshSession::join(mesh, Prg::random(rng), &hello, progress).await?, plan))
             }
             Err(error) => {

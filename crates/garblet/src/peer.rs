@@ -73,30 +73,31 @@ impl Peer {
         progress: Box<dyn Progress>,
     ) -> Result<Self, Error> {
         check_party(party, &config)?;
+        let described = program.clone();
         match config.protocol {
             Protocol::Gmw | Protocol::Bmr(_) => Err(not_for_two(&config)),
             Protocol::Yao => {
                 let plan = Arc::new(yao::Plan::new(program, config.yao)?);
-                let hello = hello(plan.program().digest(), party, 2, &config);
+                let hello = describing(hello(plan.program().digest(), party, 2, &config), described);
                 let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
                 Peer::set_up(session, async |session| role::yao(session, party, plan).await).await
             }
             Protocol::Covert => {
                 let plan = Arc::new(covert::Plan::new(program, config.covert)?);
-                let hello = hello(plan.program().digest(), party, 2, &config);
+                let hello = describing(hello(plan.program().digest(), party, 2, &config), described);
                 let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
                 Peer::set_up(session, async |session| role::covert(session, party, plan).await).await
             }
             Protocol::CutAndChoose => {
                 let plan = Arc::new(cut_and_choose::Plan::new(program, config.cut_and_choose)?);
-                let hello = hello(plan.original().digest(), party, 2, &config);
+                let hello = describing(hello(plan.original().digest(), party, 2, &config), described);
                 let mut session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
                 session.set_scratch(std::env::temp_dir());
                 Peer::set_up(session, async |session| role::cut_and_choose(session, party, plan).await).await
             }
             Protocol::Lego => {
                 let plan = Arc::new(lego::Plan::new(program, config.lego)?);
-                let hello = hello(plan.program().digest(), party, 2, &config);
+                let hello = describing(hello(plan.program().digest(), party, 2, &config), described);
                 let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
                 let job = GatesJob { plan, values: Values::default(), inputs: Vec::new() };
                 Peer::set_up(session, async |session| role::lego(session, party, job, None).await).await
@@ -130,9 +131,10 @@ impl Peer {
             }
             Contents::Runs => Err(not_for_two(&config)),
             Contents::Gates(_) => {
-                let inputs = values.inputs(&program)?;
+                let (inputs, described) = (values.inputs(&program)?, program.clone());
                 let plan = Arc::new(lego::Plan::reading(program, config.lego, &inputs)?);
                 let hello = hello(plan.program().digest(), party, 2, &config).with("gates", "from a store");
+                let hello = describing(hello, described);
                 let hello = hello.with("top-up", yes_or_no(config.lego.top_up));
                 let hello = values.greet(hello, &store);
                 let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
@@ -153,6 +155,7 @@ impl Peer {
     ) -> Result<Self, Error> {
         let hello = hello(program.digest(), party, 2, &config).with("library", stocked.digest());
         let hello = hello.with("top-up", yes_or_no(config.components.top_up));
+        let hello = describing(hello, program.clone());
         let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
         let config = config.components;
         Peer::set_up(session, async |session| role::components(session, party, program, config, stocked).await).await
@@ -253,4 +256,9 @@ fn yes_or_no(choice: bool) -> &'static str {
 pub(crate) fn hello(program: [u8; 32], party: Party, count: u16, config: &Config) -> Hello {
     let hello = Hello::new(config.protocol.name(), party.0, count, program);
     config.parameters().iter().fold(hello, |hello, (name, value)| hello.with(name, value))
+}
+
+/// Adds of what parts the program consists, for a peer that has another.
+pub(crate) fn describing(hello: Hello, program: Arc<Program>) -> Hello {
+    hello.describing(move || program.parts())
 }

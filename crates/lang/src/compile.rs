@@ -205,5 +205,5 @@ fn notes(file: &str, machine: &Machine<'_>, assembled: Assembled, program: &Prog
         shape: nest.inner.map_or(Shape::Chain(nest.iterations), |inner| Shape::Grid(nest.iterations, inner)),
     });
     let regions = regions.filter(|region| region.count > 1).collect();
-    Notes { panics: Some(panics), regions, lines: assembled.lines, warnings: Vec::new() }
+    Notes { panics: Some(panics), regions, lines: assembled.lines, ..Notes::default() }
 }

@@ -64,6 +64,15 @@ impl Constants {
         self.list.is_empty()
     }
 
+    /// All of them, as `NAME=VALUE`.
+    pub(crate) fn given(&self) -> Vec<String> {
+        let name = |party: &Option<String>, name: &str| match party {
+            Some(party) => format!("{party}::{name}"),
+            None => name.into(),
+        };
+        self.list.iter().map(|(party, own, value)| format!("{}={value}", name(party, own))).collect()
+    }
+
     /// The value of a party's constant; one that was given without a party is any party's.
     pub(crate) fn find(&self, party: &str, name: &str) -> Option<i128> {
         let own = self.list.iter().find(|(p, n, _)| p.as_deref() == Some(party) && n == name);

@@ -48,7 +48,8 @@ impl FrontEnd for Language {
         let (mut program, warnings) = compile(name, &source.file, &text, &self.options, source.bound())
             .map_err(|faults| diagnose(faults, &source.file, &text))?;
         let warnings = warnings.into_iter().map(|fault| fault.diagnose(&source.file, &text)).collect();
-        program.set_notes(Notes { warnings, ..program.notes().clone() });
+        let notes = program.notes().clone().of_source(&text, self.options.constants.given());
+        program.set_notes(Notes { warnings, ..notes });
         Ok(program)
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::channel::Channel;
 use crate::error::NetError;
 use crate::message::Message;
+use crate::parts::{self, Description, Parts};
 
 /// Version of what goes over the wire. It grows with every change that an older peer would misread.
 pub const WIRE_VERSION: u32 = 2;
@@ -31,6 +32,9 @@ pub struct Hello {
     pub program_digest: [u8; 32],
     /// Everything else that has to be the same on both sides, by name, for instance `("scheme", "half-gates")`.
     pub parameters: Vec<(String, String)>,
+    /// Makes what is said where programs differ.
+    #[serde(skip)]
+    description: Description,
 }
 
 /// The parameter that says what the parties are about to do together, where it is something else than to run a program.
@@ -73,7 +77,15 @@ impl Hello {
             protocol: protocol.into(),
             program_digest,
             parameters: Vec::new(),
+            description: Description::default(),
         }
+    }
+
+    /// Adds how to say of what parts the program consists, by name: both sides do so if their programs differ, and only then.
+    #[must_use]
+    pub fn describing(mut self, parts: impl Fn() -> Vec<(String, String)> + Send + Sync + 'static) -> Self {
+        self.description = Description::new(parts);
+        self
     }
 
     /// Adds a parameter that both sides must have chosen alike.
@@ -113,6 +125,12 @@ impl Hello {
     /// *Cost:* one round. *Errors:* [`NetError::Incompatible`] with every difference, on both sides, since both have
     /// sent all they say before either judges.
     pub async fn exchange(&self, channel: &mut Channel) -> Result<Hello, NetError> {
+        let theirs = self.greet(channel).await?;
+        self.judge(theirs, channel).await
+    }
+
+    /// Says hello and hears the peer's, without judging it. If the peer has another program, says of what ours consists.
+    pub async fn greet(&self, channel: &mut Channel) -> Result<Hello, NetError> {
         channel.send(self).await?;
         let theirs = match channel.heard.take() {
             Some(heard) => {
@@ -125,8 +143,31 @@ impl Hello {
             }
             None => channel.receive::<Hello>().await?,
         };
-        let differences = agree(self, &theirs);
+        if self.has_other_program(&theirs) {
+            channel.send(&self.description.parts()).await?;
+            channel.flush().await?;
+        }
+        Ok(theirs)
+    }
+
+    /// Judges the hello that [`greet`](Hello::greet) has heard: as [`exchange`](Hello::exchange).
+    pub async fn judge(&self, theirs: Hello, channel: &mut Channel) -> Result<Hello, NetError> {
+        let mut differences = agree(self, &theirs);
+        if self.has_other_program(&theirs)
+            // That the programs differ is to be told, whatever the peer does then.
+            && let Ok(parts) = channel.receive::<Parts>().await
+        {
+            differences.extend(parts::differences(&self.description.parts(), &parts));
+        }
         if differences.is_empty() { Ok(theirs) } else { Err(NetError::Incompatible { differences }) }
+    }
+
+    /// Whether both want to do the same with different programs, which is the case on both sides or on none.
+    fn has_other_program(&self, theirs: &Hello) -> bool {
+        self.wire_version == theirs.wire_version
+            && self.protocol == theirs.protocol
+            && step(self) == step(theirs)
+            && self.program_digest != theirs.program_digest
     }
 }
 
@@ -272,6 +313,43 @@ mod tests {
                     other => panic!("{field}: expected a difference, got {other:?}"),
                 }
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn both_sides_name_the_parts_in_which_their_programs_differ() {
+        let with = |party, digest, parts: &[(&str, &str)]| {
+            let parts: Vec<_> = parts.iter().map(|(name, text)| (name.to_string(), text.to_string())).collect();
+            Hello { program_digest: [digest; 32], ..hello(party) }.describing(move || parts.clone())
+        };
+        let left = with(0, 7, &[("source", "a"), ("constants", "N=8"), ("owners", "x of 0"), ("circuit", "1")]);
+        let right = with(1, 8, &[("source", "a"), ("constants", "N=9"), ("owners", "x of 1"), ("circuit", "2")]);
+        let [left, right] = talk(&left, &right).await.map(|result| result.unwrap_err().to_string());
+        assert!(left.ends_with("; constants: ours N=8, theirs N=9; owners: ours x of 0, theirs x of 1"), "{left}");
+        assert!(right.ends_with("; constants: ours N=9, theirs N=8; owners: ours x of 1, theirs x of 0"), "{right}");
+    }
+
+    #[tokio::test]
+    async fn parts_are_said_only_if_programs_differ() {
+        let never = |party| hello(party).describing(|| panic!("nobody asked"));
+        assert!(talk(&never(0), &never(1)).await.iter().all(Result::is_ok));
+        let other = never(1).with("hash", "tmmo");
+        assert!(talk(&never(0), &other).await.iter().all(Result::is_err));
+    }
+
+    #[tokio::test]
+    async fn a_peer_with_another_program_that_then_leaves_is_told_of_all_the_same() {
+        let (mut one, mut two) = memory_pair();
+        let leaves = async {
+            two.send(&Hello { program_digest: [8; 32], ..hello(1) }).await.expect("sent");
+            two.receive::<Hello>().await.expect("a hello");
+            drop(two);
+        };
+        let ours = hello(0);
+        let (told, ()) = tokio::join!(ours.exchange(&mut one), leaves);
+        match told {
+            Err(NetError::Incompatible { differences }) => assert_eq!(fields(&differences), ["program digest"]),
+            other => panic!("expected a difference, got {other:?}"),
         }
     }
 

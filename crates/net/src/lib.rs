@@ -22,6 +22,7 @@ mod memory;
 mod mesh;
 mod message;
 mod pace;
+mod parts;
 mod reader;
 mod reception;
 mod relay;

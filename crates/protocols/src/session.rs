@@ -162,7 +162,8 @@ impl Session<Mesh> {
         progress: Box<dyn Progress>,
     ) -> Result<Self, ProtocolError> {
         let meter = Meter::start(mesh.traffic());
-        let greet = async |peer: u16, channel: &mut Channel, ()| match hello.exchange(channel).await {
+        let greet = async |_: u16, channel: &mut Channel, ()| hello.greet(channel).await;
+        let judge = async |peer: u16, channel: &mut Channel, theirs: Hello| match hello.judge(theirs, channel).await {
             Ok(theirs) if theirs.party == peer => Ok(()),
             Ok(theirs) => {
                 let (ours, theirs) = (peer.to_string(), theirs.party.to_string());
@@ -172,7 +173,12 @@ impl Session<Mesh> {
             Err(error) => Err(error),
         };
         let peers = mesh.per_peer(|_| ());
-        match mesh.each(peers, greet).await {
+        // All have said all they have to say before anybody judges, so that nobody is cut short by what another has found.
+        let judged = match mesh.each(peers, greet).await {
+            Ok(theirs) => mesh.each(theirs, judge).await,
+            Err(error) => Err(error),
+        };
+        match judged {
             Ok(_) => Ok(Session { channel: mesh, rng, meter, progress, workers: cores(), scratch: None }),
             Err(error) => {
                 mesh.abort(error.blame()).await;

@@ -24,6 +24,7 @@ pub use per_peer::PerPeer;
 use crate::blame::{Accuses, Blame, Cause};
 use crate::channel::{Channel, Traffic};
 use crate::error::NetError;
+use crate::fingerprint::Fingerprint;
 use crate::memory_pair;
 
 /// How long the steps with other peers may go on after one has failed, if the time-out is not shorter.
@@ -135,6 +136,11 @@ impl Mesh {
     /// What went between this party and each peer.
     pub fn traffic_by_peer(&self) -> PerPeer<Traffic> {
         self.channels.map_ref(|_, channel| channel.traffic())
+    }
+
+    /// The identity that each peer has proved; none without TLS.
+    pub fn identities(&self) -> PerPeer<Option<Fingerprint>> {
+        self.channels.map_ref(|_, channel| channel.peer())
     }
 
     /// Runs a step with every peer, all concurrently, each with a value of its own, and returns what they return.

@@ -1,0 +1,116 @@
+//! Parts of a program by name, so that parties whose programs differ can tell in what.
+
+use crate::{
+    notes::Panics,
+    program::{Party, Program, Recipients},
+};
+
+/// The longest part that is said as it is; of others a digest is.
+const TEXT_BYTES_MAX: usize = 100;
+
+impl Program {
+    /// What parties must agree on, by name: the source, its constants and checks if there is a source; ports, owners,
+    /// recipients, the circuit, and the ports of its components. Of what is long a digest. If all parts are the same, so are the
+    /// programs' digests.
+    ///
+    /// *Cost*: that of [`Program::digest`].
+    pub fn parts(&self) -> Vec<(String, String)> {
+        let mut parts = Vec::new();
+        let mut part = |name: &str, text: String| parts.push((name.to_string(), short(text)));
+        let notes = self.notes();
+        if let Some(source) = notes.source {
+            part("source", digest(&source));
+            part("constants", or_none(notes.constants.join(", ")));
+        }
+        if let Some(panics) = &notes.panics {
+            part("panics", if *panics == Panics::Off { "off" } else { "on" }.into());
+        }
+        let inputs = || self.inputs().iter();
+        let ins = inputs().map(|input| format!("{}: {}", input.port.name, input.port.ty));
+        let outs = self.outputs().iter().map(|output| format!("{}: {}", output.port.name, output.port.ty));
+        part("ports", format!("({}) to ({})", list(ins), list(outs)));
+        part("owners", or_none(list(inputs().map(|input| format!("{} of {}", input.port.name, input.owner)))));
+        let recipients = self.outputs().iter().map(|output| {
+            let to = match &output.recipients {
+                Recipients::All => "all".into(),
+                Recipients::Only(parties) => or_none(list(parties.iter().map(Party::to_string)).replace(", ", "+")),
+            };
+            format!("{} to {to}", output.port.name)
+        });
+        part("recipients", or_none(list(recipients)));
+        part("circuit", digest(&self.circuit_digest()));
+        part("inner ports", digest(&self.inner_ports_digest()));
+        parts
+    }
+}
+
+fn list(items: impl Iterator<Item = String>) -> String {
+    items.collect::<Vec<_>>().join(", ")
+}
+
+fn or_none(text: String) -> String {
+    if text.is_empty() { "none".into() } else { text }
+}
+
+/// The text, if a message can carry it.
+fn short(text: String) -> String {
+    match text.len() <= TEXT_BYTES_MAX && !text.chars().any(char::is_control) {
+        true => text,
+        false => digest(blake3::hash(text.as_bytes()).as_bytes()),
+    }
+}
+
+fn digest(bytes: &[u8; 32]) -> String {
+    bytes[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{InputId, library, notes::Notes};
+
+    fn names(one: &Program, other: &Program) -> Vec<String> {
+        let differing = one.parts().into_iter().zip(other.parts()).filter(|(one, other)| one != other);
+        differing.map(|((name, _), _)| name).collect()
+    }
+
+    #[test]
+    fn what_is_changed_is_the_part_that_differs() {
+        let program = library::find("add(8)").expect("known");
+        assert_eq!(names(&program, &program), [""; 0]);
+        let mut other = program.clone();
+        other.set_owner(InputId(0), Party(1));
+        assert_eq!(names(&program, &other), ["owners"]);
+        let mut other = program.clone();
+        other.set_recipients(0, Recipients::Only(vec![Party(0), Party(1)]));
+        assert_eq!(names(&program, &other), ["recipients"]);
+        assert!(other.parts().iter().any(|(_, text)| text.ends_with(" to 0+1")), "{:?}", other.parts());
+        let wider = library::find("add(9)").expect("known");
+        assert_eq!(names(&program, &wider), ["ports", "circuit", "inner ports"]);
+        let unlike = library::find("sub(8)").expect("known");
+        assert_eq!(names(&program, &unlike), ["ports", "recipients", "circuit", "inner ports"]);
+    }
+
+    #[test]
+    fn a_source_its_constants_and_checks_are_parts() {
+        let noted = |text: &str, constants: &[&str], panics| {
+            let mut program = library::find("add(8)").expect("known");
+            let notes = Notes { panics: Some(panics), ..Notes::default() };
+            program.set_notes(notes.of_source(text, constants.iter().map(|c| c.to_string()).collect()));
+            program
+        };
+        let on = || Panics::On { output: None, places: Vec::new() };
+        let program = noted("fn main", &["N=8"], on());
+        assert_eq!(names(&program, &noted("fn main ", &["N=8"], on())), ["source"]);
+        assert_eq!(names(&program, &noted("fn main", &["N=9"], on())), ["constants"]);
+        assert_eq!(names(&program, &noted("fn main", &["N=8"], Panics::Off)), ["panics"]);
+    }
+
+    #[test]
+    fn what_is_long_or_not_printable_is_a_digest() {
+        assert_eq!(short("a".repeat(100)), "a".repeat(100));
+        for text in ["a".repeat(101), "\u{1b}[2J".into()] {
+            assert_eq!(short(text).len(), 16);
+        }
+    }
+}
