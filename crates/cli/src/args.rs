@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Convert(convert::Options),
     /// Make an identity
     Keygen(identity::KeygenOptions),
+    /// Show one's own fingerprint
+    Id(identity::IdOptions),
     /// Say which peers to trust
     #[command(subcommand)]
     Trust(identity::TrustCommand),

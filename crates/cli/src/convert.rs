@@ -28,16 +28,20 @@ pub(crate) struct Options {
     /// Leave out what computes nothing new: constants, duplicates, dead gates
     #[arg(long)]
     optimise: bool,
+    /// Replace the file if it is there already
+    #[arg(long)]
+    force: bool,
 }
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let mut program = program::load(&options.program)?;
-    let before = program.stats();
+    options.check_free()?;
+    let before = program.counts();
     if options.optimise {
         program = optimise_program(&program).map_err(|e| Failure::call(format!("{}: {e}", program.name())))?;
     }
-    let after = program.stats();
+    let after = program.counts();
     write(&program, &options.out, format(options)?)?;
     let changed = |name: &str, before, after| match before == after {
         true => format!("{} {name}", count(after)),
@@ -51,6 +55,18 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         changed("NOT", before.not, after.not)
     );
     Ok(())
+}
+
+impl Options {
+    /// Refuses to replace a file that somebody may still want.
+    fn check_free(&self) -> Result<(), Failure> {
+        // Standard output may be such a file, which the shell has emptied.
+        let file = self.out.metadata().is_ok_and(|metadata| metadata.is_file()) && !self.out.starts_with("/dev");
+        match file && !self.force {
+            true => Err(Failure::call(format!("{}: is there already", self.out.display())).hint("--force replaces it")),
+            false => Ok(()),
+        }
+    }
 }
 
 fn format(options: &Options) -> Result<Format, Failure> {

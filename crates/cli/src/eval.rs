@@ -9,6 +9,7 @@ use crate::{
     inputs,
     output::{print, print_json},
     program,
+    record::digest_text,
     report::{ProgramPart, check_panics, outputs_json, outputs_text},
 };
 
@@ -35,6 +36,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     match options.json {
         true => print_json(&json!({
             "program": ProgramPart::of(&program),
+            "program_digest": digest_text(&program),
             "outputs": outputs_json(&program, &outputs),
         })),
         false => print(&outputs_text(&program, &outputs)),

@@ -6,7 +6,7 @@ use garblet_net::{Fingerprint, FingerprintError, Identity, IdentityError, Tls, T
 
 use crate::{
     failure::{Failure, Status},
-    output::{print, table},
+    output::{print, print_json, table},
 };
 
 /// What `garblet keygen` takes.
@@ -15,6 +15,17 @@ pub(crate) struct KeygenOptions {
     /// The file to make [default: identity.pem in the configuration folder]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
+}
+
+/// What `garblet id` takes.
+#[derive(clap::Args)]
+pub(crate) struct IdOptions {
+    /// The identity, made by `garblet keygen` [default: identity.pem in the configuration folder]
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
 }
 
 /// What `garblet trust` can do.
@@ -77,6 +88,16 @@ pub(crate) fn keygen(options: &KeygenOptions) -> Result<(), Failure> {
     print(&format!("{}\n", identity.fingerprint()))
 }
 
+/// Shows the fingerprint of an identity. It has no name: names are what others give it.
+pub(crate) fn show(options: &IdOptions) -> Result<(), Failure> {
+    let path = in_configuration(options.file.as_deref(), "identity.pem")?;
+    let fingerprint = Identity::load(&path).map_err(|e| identity_failure(&e))?.fingerprint();
+    match options.json {
+        true => print_json(&serde_json::json!({ "fingerprint": fingerprint.to_string(), "file": path })),
+        false => print(&format!("{fingerprint}\n")),
+    }
+}
+
 /// Runs `garblet trust`.
 pub(crate) fn trust(command: &TrustCommand) -> Result<(), Failure> {
     match command {
@@ -130,6 +151,30 @@ impl PeerArgs {
         match &self.trusted()?[..] {
             [(_, fingerprint)] => Ok(fingerprint.to_string()),
             _ => Err(Failure::call("a store is for one peer, and several are trusted").hint("say which: give --peer")),
+        }
+    }
+
+    /// Names for peers, where some are trusted.
+    pub(crate) fn names(&self) -> Vec<(String, Fingerprint)> {
+        // Names are for people: what is wrong with the file is told where trust depends on it.
+        let store = self.store.open().ok();
+        store.map_or(Vec::new(), |store| store.peers().iter().map(|(name, print)| (name.clone(), *print)).collect())
+    }
+
+    /// Refuses to wait for whichever of several peers comes first.
+    ///
+    /// *Errors*: several peers.
+    pub(crate) fn check_one_awaited(&self) -> Result<(), Failure> {
+        match &self.trusted()?[..] {
+            [] | [_] => Ok(()),
+            several => {
+                let names: Vec<&str> = several.iter().map(|(name, _)| &name[..]).collect();
+                Err(Failure::call(format!(
+                    "--listen: which peer to wait for is not said, trusted are {}",
+                    names.join(", ")
+                ))
+                .hint("give --peer NAME"))
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use crate::{
     failure::Failure,
     output::{count, parties, print, print_json, table},
     program,
+    record::digest_text,
     report::ProgramPart,
 };
 
@@ -40,6 +41,7 @@ pub(crate) struct Options {
 struct Inspection<'a> {
     name: &'a str,
     program: ProgramPart,
+    program_digest: String,
     inputs: Vec<InputLine<'a>>,
     outputs: Vec<OutputLine<'a>>,
     components: Vec<ComponentLine<'a>>,
@@ -132,6 +134,7 @@ impl<'a> Inspection<'a> {
         Inspection {
             name: program.name(),
             program: ProgramPart::of(program),
+            program_digest: digest_text(program),
             inputs: program.inputs().iter().map(input).collect(),
             outputs: program.outputs().iter().map(output).collect(),
             components: program.components().iter().zip(instances).map(component).collect(),
@@ -163,12 +166,13 @@ impl<'a> Inspection<'a> {
             components.push(std::iter::once(line.name.into()).chain(numbers.map(count)).collect());
         }
         format!(
-            "{}: {} AND, {} XOR, {} NOT, AND depth {}\n\n{}\n{}",
+            "{}: {} AND, {} XOR, {} NOT, AND depth {}\ndigest {}\n\n{}\n{}",
             self.name,
             count(total.and),
             count(total.xor),
             count(total.not),
             count(total.and_depth),
+            self.program_digest,
             table(&ports),
             table(&components)
         )

@@ -17,10 +17,11 @@ use crate::{
     inputs::{self, PartyInputs},
     output::{print, print_json, seconds},
     program,
+    record::{PeerPart, Record},
     report::{PartyPart, Repeat, RunReport, check_panics, outputs_text, total},
     session::{self, Route, Settings},
     store::load_or_create_key,
-    supply::{Folder, Holds, Source, store_options},
+    supply::{Folder, Holds, Source, find_store, store_options},
     way::without_identities,
 };
 
@@ -157,6 +158,9 @@ impl Options {
             return Err(Failure::call(format!("--store: with the protocols of several parties, not with {protocol}"))
                 .hint("two parties use stores with `garblet prepare` and `garblet run`"));
         }
+        if self.prepare.is_none() {
+            find_store(&folder.join("party-0"))?;
+        }
         // Before the parties all look for it.
         load_or_create_key(self.store_key.as_deref())?;
         let parties = self.parties.map(|parties| ("--parties", parties.to_string()));
@@ -213,7 +217,9 @@ impl Local<'_> {
         let security = done.first().and_then(|d| d.security);
         let security = security.ok_or_else(|| Failure::no_result("no party has a result"))?;
         let parts = done.into_iter().map(|d| d.part).collect();
-        let report = RunReport::new(self.program, self.settings, self.inputs.len() as u16, security, &outputs, parts)?;
+        let parties = self.inputs.len() as u16;
+        let record = Record::now(self.program, (0..parties).map(PeerPart::here).collect());
+        let report = RunReport::new(self.program, self.settings, parties, security, &outputs, parts, record)?;
         Ok(Outcome { outputs, report, seconds })
     }
 

@@ -20,6 +20,7 @@ mod plan;
 mod prepare;
 mod program;
 mod progress;
+mod record;
 mod report;
 mod run;
 mod serve;
@@ -69,6 +70,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Plan(options) => plan::run(&options),
         Command::Convert(options) => convert::run(&options),
         Command::Keygen(options) => identity::keygen(&options),
+        Command::Id(options) => identity::show(&options),
         Command::Trust(command) => identity::trust(&command),
         Command::Store(command) => store::run(&command),
         Command::Bench(bench) => bench::run(&bench),

@@ -1,5 +1,7 @@
 //! What a run was and what it gave: the object of `--json`, and the same for people.
 
+use std::collections::BTreeMap;
+
 use garblet::{Filled, Party, Phase, PhaseCost, PhaseCosts, Security};
 use garblet_circuit::{Bits, Output, Program, notes::Panics, value};
 use serde::{Deserialize, Serialize};
@@ -8,7 +10,8 @@ use serde_json::{Map, Value};
 use crate::{
     cpu::CpuSeconds,
     failure::Failure,
-    output::{bytes, count, seconds, table},
+    output::{bytes, count, parties as numbers, seconds, table},
+    record::Record,
     session::Settings,
 };
 
@@ -106,9 +109,13 @@ pub(crate) struct RunReport {
     pub(crate) adversary: &'static str,
     pub(crate) parties: u16,
     pub(crate) program: ProgramPart,
+    #[serde(flatten)]
+    pub(crate) record: Record,
     pub(crate) security: Security,
     pub(crate) parameters: Map<String, Value>,
     pub(crate) outputs: Map<String, Value>,
+    /// Who learned each output.
+    pub(crate) recipients: BTreeMap<String, Vec<u16>>,
     pub(crate) per_party: Vec<PartyPart>,
     /// Why the parties did not part in order, if they did not; the result is final all the same.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,6 +137,14 @@ pub(crate) struct Repeat {
 pub(crate) fn outputs_json(program: &Program, outputs: &[Option<Bits>]) -> Map<String, Value> {
     let named = |(o, bits): (&Output, &Bits)| (o.port.name.clone(), value::output_json(&o.port.ty, bits));
     results(program, outputs).map(named).collect()
+}
+
+/// Who learns each output.
+fn recipients(program: &Program, parties: u16) -> BTreeMap<String, Vec<u16>> {
+    let hidden = panic_output(program);
+    let shown = program.outputs().iter().enumerate().filter(|(at, _)| Some(*at) != hidden);
+    let learns = |output: &Output| (0..parties).filter(|party| output.recipients.contains(Party(*party))).collect();
+    shown.map(|(_, output)| (output.port.name.clone(), learns(output))).collect()
 }
 
 /// The outputs that are known, one line each.
@@ -157,6 +172,7 @@ impl RunReport {
         security: Security,
         outputs: &[Option<Bits>],
         parts: Vec<PartyPart>,
+        record: Record,
     ) -> Result<Self, Failure> {
         let config = settings.config()?;
         Ok(RunReport {
@@ -164,9 +180,11 @@ impl RunReport {
             adversary: config.protocol.adversary().name(),
             parties,
             program: ProgramPart::of(program),
+            record,
             security,
             parameters: config.parameters().into_iter().map(|(name, value)| (name, value.into())).collect(),
             outputs: outputs_json(program, outputs),
+            recipients: recipients(program, parties),
             per_party: parts,
             closing: None,
             repeat: None,
@@ -197,6 +215,13 @@ impl RunReport {
         } else if let Some(log2) = self.security.cheating_log2 {
             text.push_str(&format!("a peer that cheats is not found out with probability 2^{log2:.1} at most\n"));
         }
+        for (name, learned) in self.recipients.iter().filter(|(name, _)| !self.outputs.contains_key(*name)) {
+            text.push_str(&match &learned[..] {
+                [] => format!("nobody has learned {name}\n"),
+                [one] => format!("party {one} has learned {name}, this party has not\n"),
+                some => format!("parties {} have learned {name}, this party has not\n", numbers(some)),
+            });
+        }
         text.push('\n');
         text.push_str(&self.phase_table());
         if let Some(repeat) = &self.repeat {
@@ -208,6 +233,8 @@ impl RunReport {
                 seconds(repeat.seconds_max)
             ));
         }
+        text.push('\n');
+        text.push_str(&self.record.text());
         text
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use garblet::Adversary;
 use garblet_circuit::Party;
 use garblet_net::PeersFile;
 
@@ -11,8 +12,9 @@ use crate::{
     inputs,
     output::{print, print_json},
     program,
+    record::{PeerPart, Record},
     report::{RunReport, check_panics, outputs_text},
-    session::{self, Outcome, Route, Settings, Task},
+    session::{self, Outcome, Route, Settings, Task, several_hint},
     supply::SupplyArgs,
     way::{self, WayArgs, announce},
 };
@@ -61,12 +63,15 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let again = |store: &[(&str, String)]| again(options, store);
     let supply = options.supply.source(&settings, &way.peer, again)?;
     let task = Task { program: program.clone(), party, inputs, settings: &settings, progress: true, supply };
+    let names = way.names;
     let route = Route { meeting: way.meeting, tls: way.tls, listening: &announce };
     let outcome = session::compute(task, route)?;
     outcome.warn_of_closing();
     check_panics(&program, &outcome.outputs)?;
-    let Outcome { outputs, security, part, closing } = outcome;
-    let mut report = RunReport::new(&program, &settings, parties, security, &outputs, vec![part])?;
+    let peers = outcome.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, &names)).collect();
+    let record = Record::now(&program, peers);
+    let Outcome { outputs, security, part, closing, .. } = outcome;
+    let mut report = RunReport::new(&program, &settings, parties, security, &outputs, vec![part], record)?;
     report.closing = closing.map(|failure| failure.message);
     if options.json {
         return print_json(&report);
@@ -90,8 +95,12 @@ fn peers_file(options: &Options, settings: &Settings) -> Result<Option<PeersFile
     match (&options.peers, protocol.is_mesh()) {
         (Some(path), true) => Ok(Some(way::open_peers(path)?)),
         (None, false) => Ok(None),
-        (Some(_), false) => Err(Failure::call(format!("--peers: {protocol} has one peer"))
-            .hint("give --listen or --connect; or --protocol gmw, which has several")),
+        (Some(_), false) => {
+            Err(Failure::call(format!("--peers: {protocol} has one peer")).hint(match protocol.adversary() {
+                Adversary::SemiHonest => "give --listen or --connect; or --protocol gmw, which has several".into(),
+                _ => format!("give --listen or --connect; {}", several_hint(protocol)),
+            }))
+        }
         (None, true) => Err(Failure::call(format!("{protocol} needs a peers file, which says where all parties are"))
             .hint("give --peers FILE, with a table [[party]] for each, also if there are two")),
     }

@@ -12,6 +12,7 @@ use crate::{
     output::{count, print},
     prepare::StockArgs,
     program,
+    record::{PeerPart, Record},
     report::{check_panics, outputs_text},
     session::{self, Meeting, Settings, Task, block_on},
     supply::{Folder, Source},
@@ -158,7 +159,9 @@ impl<'a> Service<'a> {
         let outcome = session::compute_with(task, channel).await?;
         outcome.warn_of_closing();
         check_panics(&self.program, &outcome.outputs)?;
-        eprintln!("ran `{}`", self.program.name());
+        let peers = outcome.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, &self.way.names));
+        let record = Record::now(&self.program, peers.collect());
+        eprintln!("ran `{}`\n{}", self.program.name(), record.text().trim_end());
         print(&outputs_text(&self.program, &outcome.outputs))
     }
 }

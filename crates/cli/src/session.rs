@@ -3,11 +3,13 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use garblet::{
-    AnyPeer, Bits, Config, Error, Filled, MeshPeer, Party, Peer, Program, Protocol, Report, Security, Supply,
-    components::NotPrepared, store::Store,
+    Adversary, AnyPeer, Bits, Config, Error, Filled, MeshPeer, Party, Peer, Program, Protocol, Report, Security,
+    Supply, components::NotPrepared, store::Store,
 };
 use garblet_circuit::InputId;
-use garblet_net::{Channel, DEFAULT_TIMEOUT, Listener, Mesh, OnRefused, PeersFile, SimulatedLink, Tls, connect};
+use garblet_net::{
+    Channel, DEFAULT_TIMEOUT, Fingerprint, Listener, Mesh, OnRefused, PeersFile, SimulatedLink, Tls, connect,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -67,14 +69,16 @@ pub(crate) struct Outcome {
     pub(crate) part: PartyPart,
     /// Why the parties did not part in order, if they did not; the result is final all the same.
     pub(crate) closing: Option<Failure>,
+    /// All others, with the identities that they have proved.
+    pub(crate) met: Vec<(u16, Option<Fingerprint>)>,
 }
 
 impl Outcome {
-    fn new(outcome: garblet::Outcome, cpu_seconds: Option<CpuSeconds>) -> Self {
+    fn new(outcome: garblet::Outcome, cpu_seconds: Option<CpuSeconds>, met: Vec<(u16, Option<Fingerprint>)>) -> Self {
         let garblet::Outcome { report: Report { party, role, outputs, phases, security }, closing } = outcome;
         let (party, role, peak_rss_bytes) = (party.0, role.into(), peak_rss_bytes());
         let part = PartyPart { party, role, peak_rss_bytes, cpu_seconds, phases };
-        Outcome { outputs, security, part, closing: closing.map(|e| explain(&e)) }
+        Outcome { outputs, security, part, closing: closing.map(|e| explain(&e)), met }
     }
 
     /// Warns of a peer that did not part in order.
@@ -105,7 +109,13 @@ impl Settings {
             None => Ok(settings),
             Some(asked) => {
                 let problem = format!("--adversary {asked}: {protocol} withstands {strongest} parties");
-                Err(Failure::call(problem).hint(format!("--protocol {} withstands more", Protocol::against(asked))))
+                let stronger = Protocol::against(asked);
+                Err(Failure::call(problem).hint(match protocol.is_mesh() {
+                    true => {
+                        format!("--protocol {stronger} withstands more, of two parties; {}", several_hint(stronger))
+                    }
+                    false => format!("--protocol {stronger} withstands more"),
+                }))
             }
         }
     }
@@ -155,11 +165,13 @@ impl Settings {
         let (least, most, range) = (*allowed.start(), *allowed.end(), party_range(protocol));
         if needed > most {
             let failure = Failure::call(format!("{protocol} has {range} parties, `{name}` needs {needed}"));
-            return Err(if protocol.is_mesh() { failure } else { failure.hint("--protocol gmw has more") });
+            return Err(if protocol.is_mesh() { failure } else { failure.hint(several_hint(protocol)) });
         }
         match asked {
             Some(other) if !allowed.contains(&other) => {
-                Err(Failure::call(format!("--parties {other}: expected {range}, which is what {protocol} has")))
+                let failure =
+                    Failure::call(format!("--parties {other}: expected {range}, which is what {protocol} has"));
+                Err(if protocol.is_mesh() || other < 2 { failure } else { failure.hint(several_hint(protocol)) })
             }
             Some(other) if other < needed => Err(Failure::call(format!(
                 "--parties {other}: `{name}` needs {needed}: it has inputs or outputs of theirs"
@@ -225,6 +237,16 @@ enum Connected {
     Mesh(Mesh),
 }
 
+impl Connected {
+    /// All others, as they are known to the one that is `party`.
+    fn others(&self, party: Party) -> Vec<(u16, Option<Fingerprint>)> {
+        match self {
+            Connected::Channel(channel) => vec![(1 - party.0.min(1), channel.peer())],
+            Connected::Mesh(mesh) => mesh.identities().iter().map(|(party, identity)| (party, *identity)).collect(),
+        }
+    }
+}
+
 async fn connect_all(task: &Task<'_>, route: Route<'_>) -> Result<Connected, Failure> {
     match &route.meeting {
         Meeting::Mesh { .. } => Ok(Connected::Mesh(join(task.settings, task.party, route).await?)),
@@ -285,6 +307,7 @@ async fn converse(task: Task<'_>, connected: Connected, supply: Option<Supply>) 
     let (rng, bar, party) = (&mut rand::rng(), Box::new(bar), task.party);
     let top_up = task.supply.as_ref().is_some_and(Source::top_up);
     (config.components.top_up, config.lego.top_up) = (top_up, top_up);
+    let met = connected.others(party);
     let (two, several) = (|peer| AnyPeer::Two(Box::new(peer)), |peer| AnyPeer::Many(Box::new(peer)));
     let peer = match (connected, supply) {
         (Connected::Mesh(mesh), Some(supply)) => {
@@ -298,7 +321,7 @@ async fn converse(task: Task<'_>, connected: Connected, supply: Option<Supply>) 
     };
     let peer = peer.map_err(|e| explain(&e))?;
     match peer.finish(&inputs).await {
-        Ok(outcome) => Ok(Outcome::new(outcome, cpu.seconds())),
+        Ok(outcome) => Ok(Outcome::new(outcome, cpu.seconds(), met)),
         Err(error) => {
             let failure = explain(&error);
             match (&error, task.supply.as_ref().and_then(Source::again)) {
@@ -335,6 +358,19 @@ pub(crate) fn explain(error: &Error) -> Failure {
             .hint("if it happens again, do not run with this peer; without --param form it has no such way out"),
         Error::Unsupported { .. } | Error::Input { .. } | Error::NoSuchParty { .. } => Failure::call(error),
         _ => Failure::no_result(error),
+    }
+}
+
+/// What there is for three parties and more, in place of a protocol of two.
+pub(crate) fn several_hint(two: Protocol) -> String {
+    let names: Vec<&str> =
+        Protocol::ALL.iter().filter(|several| several.is_mesh()).map(|several| several.name()).collect();
+    match two.adversary() {
+        Adversary::SemiHonest => "--protocol gmw has more".into(),
+        stronger => format!(
+            "no protocol for three or more parties withstands {stronger} ones; {} are for semi-honest parties",
+            names.join(", ")
+        ),
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use garblet::runs::program_of;
+use garblet::{
+    lego::{KeptNames, kept_names},
+    runs::program_of,
+};
 use garblet_store::{Kind, Stock, Store, StoreError, StoreKey, Verified};
 use serde::Serialize;
 
@@ -47,8 +50,8 @@ pub(crate) struct Options {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// The key that the store is encrypted under, 32 bytes [default: store.key in the configuration folder]
-    #[arg(long, value_name = "FILE")]
-    key: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", alias = "key")]
+    store_key: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -91,10 +94,9 @@ pub(crate) fn store_failure(error: &StoreError) -> Failure {
 
 impl Options {
     fn open(&self) -> Result<Store, Failure> {
-        if !self.folder.exists() {
-            return Err(store_failure(&StoreError::Missing { folder: self.folder.clone() }));
-        }
-        let path = in_configuration(self.key.as_deref(), "store.key")?;
+        // Without a store, which key would open it is not the question.
+        Store::find(&self.folder).map_err(|e| store_failure(&e))?;
+        let path = in_configuration(self.store_key.as_deref(), "store.key")?;
         let key = StoreKey::load(&path).map_err(|e| store_failure(&e))?;
         Store::open(&self.folder, &key, &mut rand::rng()).map_err(|e| store_failure(&e))
     }
@@ -106,7 +108,7 @@ impl Options {
 }
 
 fn init(options: &Options) -> Result<(), Failure> {
-    let key = load_or_create_key(options.key.as_deref())?;
+    let key = load_or_create_key(options.store_key.as_deref())?;
     let store = Store::create(&options.folder, &key, &mut rand::rng()).map_err(|e| store_failure(&e))?;
     let text = format!("made store {} in {}\n", store.id(), options.folder.display());
     options.tell(&text, &Listed::of(&store))
@@ -175,6 +177,8 @@ struct Listed {
     store: String,
     binding: Option<garblet_store::Binding>,
     kinds: Vec<ListedKind>,
+    /// Outputs that lego keeps.
+    kept: Vec<KeptNames>,
     segments: usize,
     /// Of all segments, also of pieces that are gone.
     segment_bytes: u64,
@@ -208,6 +212,7 @@ impl Listed {
             store: store.id(),
             binding: store.binding().cloned(),
             kinds,
+            kept: kept_names(store),
             segments: store.segment_count(),
             segment_bytes: store.segment_bytes(),
         }
@@ -235,6 +240,9 @@ impl Listed {
         match self.kinds.is_empty() {
             true => text.push_str("nothing is prepared\n"),
             false => text.push_str(&table(&rows)),
+        }
+        for KeptNames { name, outputs } in &self.kept {
+            text.push_str(&format!("kept as {name}: {}\n", outputs.join(", ")));
         }
         let segments = if self.segments == 1 { "segment" } else { "segments" };
         text.push_str(&format!("{} in {} {segments}\n", bytes(self.segment_bytes), self.segments));

@@ -147,6 +147,16 @@ pub(crate) fn store_options(store: &Path, key: Option<&Path>) -> Vec<(&'static s
     std::iter::once(("--store", store.display().to_string())).chain(key).collect()
 }
 
+/// Looks whether there is a store, before a key is looked for or made.
+///
+/// *Errors*: none there.
+pub(crate) fn find_store(folder: &Path) -> Result<(), Failure> {
+    Store::find(folder).map_err(|error| match error {
+        StoreError::Missing { .. } => store_failure(&error).hint("`garblet prepare` makes one and fills it"),
+        error => store_failure(&error),
+    })
+}
+
 impl Source {
     /// Opens it.
     ///
@@ -154,6 +164,7 @@ impl Source {
     pub(crate) fn open(&self) -> Result<Supply, Failure> {
         match self {
             Source::Store { folder, values, top_up } => {
+                find_store(&folder.path)?;
                 let fill_first = *top_up && matches!(folder.holds, Holds::Runs { .. });
                 Ok(Supply { values: values.clone(), fill_first, ..folder.open(Store::open)? })
             }
@@ -206,10 +217,6 @@ impl Folder {
         let store = loop {
             match open(&self.path, &key, &mut rand::rng()) {
                 Err(StoreError::InUse { .. }) if begin.elapsed() < PATIENCE => std::thread::sleep(RETRY),
-                Err(error @ StoreError::Missing { .. }) => {
-                    let makes = "`garblet prepare` makes one and fills it";
-                    return Err(store_failure(&error).hint(makes));
-                }
                 other => break other.map_err(|e| store_failure(&e))?,
             }
         };

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::Path};
 
 use garblet_circuit::Party;
-use garblet_net::{NetError, PeerEntry, PeersFile, PeersFileError, Tls};
+use garblet_net::{Fingerprint, NetError, PeerEntry, PeersFile, PeersFileError, Tls};
 
 use crate::{failure::Failure, identity, session::Meeting};
 
@@ -41,12 +41,14 @@ pub(crate) struct Way<'a> {
     pub(crate) tls: Option<Tls>,
     /// The peer as a store is marked with it, or why there is none.
     pub(crate) peer: Result<String, Failure>,
+    /// What peers are called here.
+    pub(crate) names: Vec<(String, Fingerprint)>,
 }
 
 impl WayArgs {
     /// The way.
     ///
-    /// *Errors*: no address, plain TCP to another machine, an identity that cannot be loaded, nobody to trust.
+    /// *Errors*: no address, plain TCP to another machine, an identity that cannot be loaded, nobody to trust, several to wait for.
     pub(crate) fn way(&self) -> Result<Way<'static>, Failure> {
         let listen = self.meeting.listen.clone().map(Meeting::Listen);
         let meeting = listen.or_else(|| self.meeting.connect.clone().map(Meeting::Connect));
@@ -56,9 +58,14 @@ impl WayArgs {
                 return Err(Failure::call("--peers: this is between two parties"));
             };
             require_loopback(address)?;
-            return Ok(Way { meeting, tls: None, peer: Ok("a peer without identity".into()) });
+            let peer = Ok("a peer without identity".into());
+            return Ok(Way { meeting, tls: None, peer, names: Vec::new() });
         }
-        Ok(Way { meeting, tls: Some(self.peer.tls()?), peer: self.peer.only_peer() })
+        let tls = Some(self.peer.tls()?);
+        if matches!(meeting, Meeting::Listen(_)) {
+            self.peer.check_one_awaited()?;
+        }
+        Ok(Way { meeting, tls, peer: self.peer.only_peer(), names: self.peer.names() })
     }
 
     /// The way of `party` to the others of `peers`.
@@ -72,11 +79,11 @@ impl WayArgs {
         let address = self.meeting.listen.clone().unwrap_or_else(|| own.address.clone());
         let listen = (party.0 + 1 < peers.party_count()).then_some(address);
         let meeting = Meeting::Mesh { listen, peers: Box::new(|| Ok(peers.clone())) };
-        let peer = match &tls {
-            Some(_) => others(party, peers),
-            None => without_identities(peers.party_count()),
+        let (peer, names) = match &tls {
+            Some(_) => (others(party, peers), self.peer.names()),
+            None => (without_identities(peers.party_count()), Vec::new()),
         };
-        Ok(Way { meeting, tls, peer: Ok(peer) })
+        Ok(Way { meeting, tls, peer: Ok(peer), names })
     }
 
     fn tls_among(&self, party: Party, own: &PeerEntry, peers: &PeersFile) -> Result<Option<Tls>, Failure> {

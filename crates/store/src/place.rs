@@ -79,18 +79,26 @@ impl Place {
         sync_folder(path).map_err(&failed)
     }
 
-    /// Opens and locks a folder.
+    /// Looks whether a store is in a folder.
     ///
-    /// *Errors*: [`StoreError::Missing`], [`StoreError::InUse`], [`StoreError::Exposed`].
-    pub(crate) fn open(folder: &Path, steps: Steps) -> Result<Self, StoreError> {
+    /// *Errors*: [`StoreError::Missing`].
+    pub(crate) fn find(folder: &Path) -> Result<fs::Metadata, StoreError> {
         let missing = || StoreError::Missing { folder: folder.into() };
         let metadata = fs::metadata(folder).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => missing(),
             _ => io_error("cannot read", folder)(source),
         })?;
-        if !folder.join(INDEX).is_file() || folder.join(UNFINISHED).exists() {
-            return Err(missing());
+        match folder.join(INDEX).is_file() && !folder.join(UNFINISHED).exists() {
+            true => Ok(metadata),
+            false => Err(missing()),
         }
+    }
+
+    /// Opens and locks a folder.
+    ///
+    /// *Errors*: [`StoreError::Missing`], [`StoreError::InUse`], [`StoreError::Exposed`].
+    pub(crate) fn open(folder: &Path, steps: Steps) -> Result<Self, StoreError> {
+        let metadata = Place::find(folder)?;
         check_mode(folder, &metadata, 0o700)?;
         let lock = lock(folder, &steps)?;
         let root = Root::Folder { path: folder.into(), _lock: lock };

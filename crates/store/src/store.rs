@@ -96,6 +96,13 @@ impl Store {
         }
     }
 
+    /// Looks whether there is a store in a folder, for which no key is needed.
+    ///
+    /// *Errors*: [`StoreError::Missing`].
+    pub fn find(folder: &Path) -> Result<(), StoreError> {
+        Place::find(folder).map(|_| ())
+    }
+
     /// Makes a store that is in memory, under a key of its own, and gone when it is dropped.
     pub fn in_memory(rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
         let key = StoreKey::generate(rng);
@@ -253,6 +260,11 @@ impl Store {
     /// How many segments there are.
     pub fn segment_count(&self) -> usize {
         self.segments.len()
+    }
+
+    /// All states that were set before, by name.
+    pub fn states(&self) -> impl Iterator<Item = (&str, &State)> {
+        self.states.iter().map(|(name, state)| (&name[..], state))
     }
 
     /// A state that was set before.

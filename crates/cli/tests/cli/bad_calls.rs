@@ -101,7 +101,8 @@ fn names_that_nothing_has() {
     );
     local(&["--protocol", "gmw", "--adversary", "covert"]).fails(
         2,
-        "error: --adversary covert: gmw withstands semi-honest parties\nhint: --protocol covert withstands more\n",
+        "error: --adversary covert: gmw withstands semi-honest parties\nhint: --protocol covert withstands more, of two parties; no protocol for three or more parties \
+             withstands covert ones; gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2 are for semi-honest parties\n",
     );
     local(&["--owner", "in1=7"]).fails(2, "error: --owner: the program has no input `in1`\nhint: it has key, block\n");
     local(&["--input", "5=a.json"]).fails(2, "error: --input 5=a.json: there are 2 parties, 0 to 1\n");
@@ -143,10 +144,13 @@ fn a_conversion_that_is_refused_leaves_the_file_as_it_was() {
     let folder = Folder::new("refused-conversion");
     let text = "2 5\n3 1 1 1\n1 1\n\n2 1 0 1 3 AND\n2 1 3 2 4 AND\n";
     let path = folder.file("and3.txt", text);
-    let ran = garblet(&["convert", &path, &path, "--format", "bristol"]);
+    let ran = garblet(&["convert", &path, &path, "--force", "--format", "bristol"]);
     assert_eq!(ran.status, Some(2), "{}", ran.stderr);
     assert_eq!(std::fs::read_to_string(&path).expect("still there"), text);
-    let converted = garblet(&["convert", &path, &path]);
+    garblet(&["convert", "lib:add(2)", &path])
+        .fails(2, &format!("error: {path}: is there already\nhint: --force replaces it\n"));
+    assert_eq!(std::fs::read_to_string(&path).expect("still there"), text);
+    let converted = garblet(&["convert", &path, &path, "--force"]);
     assert_eq!(converted.status, Some(0), "{}", converted.stderr);
     assert_eq!(std::fs::read_to_string(&path).expect("written"), text);
     let files: Vec<_> = std::fs::read_dir(folder.path("")).expect("a folder").collect();

@@ -34,6 +34,12 @@ impl Parties {
         self.folder.file(name, text)
     }
 
+    /// What a party's store has.
+    pub(crate) fn list(&self, party: usize) -> Ran {
+        let [store, key] = ["store", "key"].map(|name| self.folder.path(&format!("{name}{party}")));
+        garblet(&["store", "list", &store, "--store-key", &key])
+    }
+
     /// A command of a party with its store, its identity and its peer's.
     fn arguments(&self, party: usize, command: &[&str]) -> Vec<String> {
         let (number, other) = (party.to_string(), 1 - party);

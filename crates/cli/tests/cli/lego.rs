@@ -100,6 +100,9 @@ fn outputs_that_are_kept_are_inputs_of_later_functions() {
     let second = format!("1={}", file("second.json", r#"{"b": 12}"#));
     let added = both("lib:add(8)", &["--keep", "sum"], [&["--input", &first], &["--input", &second]]);
     assert!(added.iter().all(|ran| ran.stdout == "sum = 42\n"), "{}", added[0].stderr);
+    for listed in [0, 1].map(|party| parties.list(party)) {
+        assert!(listed.stdout.contains("\nkept as sum: sum\n"), "{} {}", listed.stdout, listed.stderr);
+    }
     for (bob, richer) in [(41, true), (42, false)] {
         let bob = format!("1={}", file("bob.json", &format!(r#"{{"bob": {bob}}}"#)));
         let compared = both("lib:millionaires(8)", &["--read", "alice=sum"], [&[], &["--input", &bob]]);

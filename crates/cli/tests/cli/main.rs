@@ -10,6 +10,7 @@ mod invocation;
 mod lego;
 mod link_graphs;
 mod many_parties;
+mod records;
 mod results;
 mod store;
 mod stored_runs;

@@ -37,6 +37,22 @@ fn the_json_object_is_that_of_the_contract() {
 }
 
 #[test]
+fn integers_of_more_than_53_bits_are_strings_and_inputs_take_both() {
+    let folder = Folder::new("wide-integers");
+    let source = folder.file("wide.garble.rs", "pub fn main(a: u64, b: i64) -> (u64, i64, u32) { (a, b, 7u32) }");
+    let results =
+        [["18446744073709551615", "-9223372036854775808"], ["\"18446744073709551615\"", "\"-9223372036854775808\""]];
+    for [a, b] in results {
+        let inputs = [("a", a), ("b", b)].map(|(name, value)| folder.file(name, &format!("{{\"{name}\": {value}}}")));
+        let inputs = [format!("0={}", inputs[0]), format!("1={}", inputs[1])];
+        let eval = garblet(&["eval", &source, "--input", &inputs[0], "--input", &inputs[1], "--json"]).json();
+        let value = |output: &str| eval["outputs"][output]["value"].clone();
+        assert_eq!(value("out0"), "18446744073709551615");
+        assert_eq!((value("out1"), value("out2")), ("-9223372036854775808".into(), 7.into()));
+    }
+}
+
+#[test]
 fn the_protocol_withstands_at_least_what_it_must() {
     let run = |options: &[&str]| {
         let run = local(options);

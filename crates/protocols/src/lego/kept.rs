@@ -94,9 +94,32 @@ impl<W: Zeroize + Copy> Kept<W> {
     }
 }
 
+/// What the places begin with where a store has what was kept.
+const PLACE: &str = "kept ";
+
 /// Where a store has what was kept under a name.
 fn place(name: &str) -> String {
-    format!("kept {name}")
+    format!("{PLACE}{name}")
+}
+
+/// Outputs that a store keeps under a name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KeptNames {
+    /// The name.
+    pub name: String,
+    /// The outputs' names, in program order.
+    pub outputs: Vec<String>,
+}
+
+/// What a store keeps, in alphabetical order.
+pub fn kept_names(store: &Store) -> Vec<KeptNames> {
+    let kept = store.states().filter_map(|(place, state)| {
+        let mut stored: Stored = postcard::from_bytes(&state.bytes).ok()?;
+        let outputs = stored.outputs.iter().map(|(name, _)| name.clone()).collect();
+        stored.zeroize();
+        Some(KeptNames { name: place.strip_prefix(PLACE)?.into(), outputs })
+    });
+    kept.collect()
 }
 
 /// What tells the outputs that are kept under a name from others that were there before; none if there are none. Both parties'

@@ -74,7 +74,7 @@ pub use constructor::{Constructor, ConstructorPrepared};
 pub use cost::{Checks, communication};
 pub use evaluator::{Evaluator, EvaluatorPrepared};
 pub use garblet_commit::Code;
-pub use kept::{ConstructorKept, EvaluatorKept, Held, Kept, kept_mark};
+pub use kept::{ConstructorKept, EvaluatorKept, Held, Kept, KeptNames, kept_mark, kept_names};
 pub use orders::{UNFINISHED_MAX, Unfinished, allow_unfinished, unfinished};
 pub use plan::{Amounts, Config, Order, Plan, STATISTICAL, Sizing};
 
