@@ -226,7 +226,9 @@ impl Graph {
     }
 
     /// The circuit of the gates that `outputs` depend on.
-    pub(super) fn into_circuit(self, outputs: &[Bit]) -> Result<Circuit, CircuitError> {
+    pub(super) fn into_circuit(mut self, outputs: &[Bit]) -> Result<Circuit, CircuitError> {
+        // As large as the nodes, and of no use any more.
+        self.table = Vec::new();
         let live = self.live(outputs);
         let mut emitter = Emitter::new(&self);
         for (n, node) in self.nodes.iter().enumerate().filter(|&(n, node)| live[n] && !node.is_leaf()) {

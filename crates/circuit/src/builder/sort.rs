@@ -2,8 +2,10 @@
 
 use super::{
     CircuitBuilder,
+    program::{ProgramBuilder, Wires},
     word::{Integer, Word},
 };
+use crate::{error::CircuitError, program::ComponentId};
 
 /// How many comparators sort n words: n = 2, 4, 8, 16, 32, 64 take 1, 5, 19, 60, 185, 531.
 pub fn sort_comparators(n: usize) -> u64 {
@@ -34,6 +36,28 @@ impl CircuitBuilder {
             items[low] = least;
             items[high] = most;
         });
+    }
+}
+
+impl ProgramBuilder {
+    /// Sorts values by instances of a component, so that there is one comparator's circuit however many values there are.
+    ///
+    /// *Shape*: `comparator` takes two values and gives the one that comes first and the other. *Cost*: its own for each of
+    /// the [`sort_comparators`].
+    ///
+    /// *Errors*: a component with other input ports.
+    ///
+    /// # Panics
+    /// If the component has other output ports than two.
+    pub fn sort(&mut self, comparator: ComponentId, values: &mut [Wires]) -> Result<(), CircuitError> {
+        let mut places = Vec::new();
+        network(values.len(), |low, high| places.push((low, high)));
+        for (low, high) in places {
+            let sorted = self.instance(comparator, &[&values[low], &values[high]])?;
+            let [least, most] = sorted.try_into().expect("a comparator gives two values");
+            (values[low], values[high]) = (least, most);
+        }
+        Ok(())
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::member::{Build, Member, Parameter};
 use crate::{
-    builder::{Bit, CircuitBuilder, Integer, Unsigned, sort_comparators},
+    builder::{Bit, BitString, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires, sort_comparators},
     component::Component,
     error::CircuitError,
-    program::Party,
+    program::{Party, Program, Recipients},
     types::Type,
 };
 
@@ -37,7 +37,7 @@ pub(super) const MEMBERS: &[Member] = &[
         parameters: &[Parameter::new("n", 16, 2, 1 << 16), Parameter::new("bits", 32, 1, 1024)],
         ands: "2 bits C(n), C(n) = 1, 5, 19, 60, 185, 531 for n = 2, 4, 8, 16, 32, 64",
         and_count: |p| 2 * p[1] * sort_comparators(p[0] as usize),
-        build: Build::Component { owners: OWNERS, build: |name, p| sort(name, p[0], p[1]) },
+        build: Build::Program { size: |p| sort_comparators(p[0] as usize) + 15 * p[1], build: sort },
     },
     Member {
         name: "intersection-size",
@@ -49,7 +49,7 @@ pub(super) const MEMBERS: &[Member] = &[
         ],
         ands: "the fewer of n m (bits - 1) + n and 2 bits C(n + m) + (n + m - 1) bits, at most",
         and_count: |p| pairwise_ands(p[0], p[1], p[2]).min(sorting_ands(p[0], p[1], p[2])),
-        build: Build::Component { owners: OWNERS, build: |name, p| intersection(name, p[0], p[1], p[2]) },
+        build: Build::Program { size: |p| intersection_size(p[0], p[1], p[2]), build: intersection },
     },
 ];
 
@@ -84,45 +84,92 @@ fn database(name: String, n: u32, key_bits: u32, value_bits: u32) -> Result<Comp
     c.finish()
 }
 
-fn sort(name: String, n: u32, bits: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
-    let mut values: Vec<Unsigned> = c.input("a", integers(n.div_ceil(2), bits));
-    values.append(&mut c.input("b", integers(n / 2, bits)));
-    c.sort(&mut values);
-    c.output("sorted", &values);
+/// Two integers in order.
+fn comparator(bits: u32) -> Result<Component, CircuitError> {
+    let mut c = CircuitBuilder::new(format!("comparator({bits})"));
+    let a: Unsigned = c.input("a", Type::Unsigned(bits));
+    let b: Unsigned = c.input("b", Type::Unsigned(bits));
+    let (least, most) = c.min_max(&a, &b);
+    c.output("least", &least);
+    c.output("most", &most);
     c.finish()
 }
 
-fn intersection(name: String, n: u32, m: u32, bits: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(name);
-    let a: Vec<Unsigned> = c.input("a", integers(n, bits));
-    let b: Vec<Unsigned> = c.input("b", integers(m, bits));
-    let [wide_n, wide_m, wide_bits] = [n, m, bits].map(u64::from);
-    let pairs = pairwise_ands(wide_n, wide_m, wide_bits) <= sorting_ands(wide_n, wide_m, wide_bits);
-    let shared = if pairs { shared_by_pairs(&mut c, &a, &b) } else { shared_by_sorting(&mut c, a, b) };
+fn sort(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
+    let &[n, bits] = parameters else { unreachable!("two parameters were checked") };
+    let mut p = ProgramBuilder::new(name);
+    let mut values = two_lists(&mut p, n.div_ceil(2), n / 2, bits)?.concat();
+    let comparator = p.component(comparator(bits)?);
+    p.sort(comparator, &mut values)?;
+    p.output("sorted", &Wires::concat(integers(n, bits), &values), Recipients::All)?;
+    Ok(p.finish())
+}
+
+/// The values of party 0's `a` and of party 1's `b`.
+fn two_lists(p: &mut ProgramBuilder, n: u32, m: u32, bits: u32) -> Result<[Vec<Wires>; 2], CircuitError> {
+    let mut list = |name, count, party| {
+        let all = p.input(name, integers(count, bits), Party(party))?;
+        Ok((0..count).map(|k| all.element(k)).collect())
+    };
+    Ok([list("a", n, 0)?, list("b", m, 1)?])
+}
+
+fn intersection(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
+    let &[n, m, bits] = parameters else { unreachable!("three parameters were checked") };
+    let mut p = ProgramBuilder::new(name);
+    let lists = two_lists(&mut p, n, m, bits)?;
+    let shared = match pairs_win(n.into(), m.into(), bits.into()) {
+        true => shared_by_pairs(&mut p, lists, bits)?,
+        false => shared_by_sorting(&mut p, lists.concat(), bits)?,
+    };
+    let shared = Wires::concat(Type::Bits(shared.len() as u32), &shared);
     // One type for the size, however it is found.
-    let width = (u32::BITS - n.min(m).leading_zeros()) as usize;
-    let size = c.count_ones(&shared).resize(width);
+    let width = u32::BITS - n.min(m).leading_zeros();
+    let count = p.component(count(shared.ty(), width)?);
+    let size = p.instance(count, &[&shared])?.remove(0);
+    p.output("size", &size, Recipients::All)?;
+    Ok(p.finish())
+}
+
+/// How many bits are set, in so many bits.
+fn count(bits: &Type, width: u32) -> Result<Component, CircuitError> {
+    let mut c = CircuitBuilder::new(format!("count({})", bits.width()));
+    let shared: BitString = c.input("shared", bits.clone());
+    let size = c.popcount(&shared).resize(width as usize);
     c.output("size", &size);
     c.finish()
 }
 
-/// For each value of the shorter list whether it is in the other: at most one there is equal, so the sum of the
-/// comparisons says so.
-fn shared_by_pairs(c: &mut CircuitBuilder, a: &[Unsigned], b: &[Unsigned]) -> Vec<Bit> {
+/// For each value of the shorter list whether it is in the other.
+fn shared_by_pairs(p: &mut ProgramBuilder, [a, b]: [Vec<Wires>; 2], bits: u32) -> Result<Vec<Wires>, CircuitError> {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    let found = |c: &mut CircuitBuilder, x: &Unsigned| {
-        let equal: Vec<Bit> = long.iter().map(|y| c.equal(x, y)).collect();
-        c.parity(&equal)
-    };
-    short.iter().map(|x| found(c, x)).collect()
+    let list = Wires::concat(integers(long.len() as u32, bits), &long);
+    let among = p.component(among(long.len() as u32, bits)?);
+    short.iter().map(|x| Ok(p.instance(among, &[x, &list])?.remove(0))).collect()
+}
+
+/// Whether a value is in a list without repeats: at most one there is equal, so the sum of the comparisons says so.
+fn among(n: u32, bits: u32) -> Result<Component, CircuitError> {
+    let mut c = CircuitBuilder::new(format!("among({n}, {bits})"));
+    let x: Unsigned = c.input("x", Type::Unsigned(bits));
+    let list: Vec<Unsigned> = c.input("list", integers(n, bits));
+    let equal: Vec<Bit> = list.iter().map(|y| c.equal(&x, y)).collect();
+    let found = c.parity(&equal);
+    c.output("found", &found);
+    c.finish()
 }
 
 /// Sorts all values; a shared one stands twice, side by side.
-fn shared_by_sorting(c: &mut CircuitBuilder, mut a: Vec<Unsigned>, mut b: Vec<Unsigned>) -> Vec<Bit> {
-    a.append(&mut b);
-    c.sort(&mut a);
-    a.windows(2).map(|pair| c.equal(&pair[0], &pair[1])).collect()
+fn shared_by_sorting(p: &mut ProgramBuilder, mut all: Vec<Wires>, bits: u32) -> Result<Vec<Wires>, CircuitError> {
+    let comparator = p.component(comparator(bits)?);
+    p.sort(comparator, &mut all)?;
+    let mut c = CircuitBuilder::new(format!("equal({bits})"));
+    let a: Unsigned = c.input("a", Type::Unsigned(bits));
+    let b: Unsigned = c.input("b", Type::Unsigned(bits));
+    let same = c.equal(&a, &b);
+    c.output("equal", &same);
+    let equal = p.component(c.finish()?);
+    all.windows(2).map(|pair| Ok(p.instance(equal, &[&pair[0], &pair[1]])?.remove(0))).collect()
 }
 
 fn count_ands(n: u64) -> u64 {
@@ -135,6 +182,18 @@ fn pairwise_ands(n: u64, m: u64, bits: u64) -> u64 {
 
 fn sorting_ands(n: u64, m: u64, bits: u64) -> u64 {
     2 * bits * sort_comparators((n + m) as usize) + (n + m - 1) * (bits - 1) + count_ands(n + m - 1)
+}
+
+fn pairs_win(n: u64, m: u64, bits: u64) -> bool {
+    pairwise_ands(n, m, bits) <= sorting_ands(n, m, bits)
+}
+
+/// Gates of the components, of which around each AND gate stand a few free ones, and instances.
+fn intersection_size(n: u64, m: u64, bits: u64) -> u64 {
+    match pairs_win(n, m, bits) {
+        true => 5 * n.max(m) * bits + 6 * n.min(m),
+        false => 20 * bits + sort_comparators((n + m) as usize) + 6 * (n + m),
+    }
 }
 
 #[cfg(test)]
@@ -196,7 +255,7 @@ mod tests {
     #[test]
     fn long_lists_are_sorted_short_ones_are_paired() {
         for (n, m, bits, expected) in [(16, 16, 32, true), (64, 64, 32, false), (1, 200, 8, true)] {
-            assert_eq!(pairwise_ands(n, m, bits) <= sorting_ands(n, m, bits), expected, "{n}, {m}, {bits}");
+            assert_eq!(pairs_win(n, m, bits), expected, "{n}, {m}, {bits}");
         }
         let (a, b): (BTreeSet<u32>, BTreeSet<u32>) =
             ((0..100).map(|x| 3 * x).collect(), (0..90).map(|x| 5 * x).collect());
@@ -207,5 +266,24 @@ mod tests {
         let stated = sorting_ands(100, 90, 9).min(pairwise_ands(100, 90, 9));
         // The count's top bits can be zero only, so a gate or two is left out.
         assert!(ands <= stated && ands + 9 > stated, "{ands} of {stated}");
+    }
+
+    /// However long the lists are, one comparator is kept, not one for each two values that are compared.
+    #[test]
+    fn long_lists_take_little_memory() {
+        for (name, instances) in [
+            ("sort(2000, 32)", sort_comparators(2000)),
+            ("intersection-size(1000, 1000, 32)", sort_comparators(2000) + 1999 + 1),
+            ("intersection-size(3, 30000, 32)", 3 + 1),
+        ] {
+            let program = library::find(name).unwrap();
+            let gates: usize = program.components().iter().map(|c| c.circuit().gates().len()).sum();
+            let (member, parameters) = library::resolve(name).unwrap();
+            let Build::Program { size, .. } = member.build else { panic!("{name} is one component") };
+            let stated = size(&parameters.iter().map(|&p| p.into()).collect::<Vec<u64>>());
+            assert_eq!(program.instance_count() as u64, instances, "{name}");
+            assert!(gates as u64 + instances <= stated, "{name}: {gates} gates, {stated} stated with instances");
+            assert!(stated < 6_000_000, "{name}: {stated} gates and instances");
+        }
     }
 }
