@@ -15,7 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("garble", &["circuit", "primitives"]),
     ("protocols", &["circuit", "primitives", "net", "store", "ot", "commit", "garble"]),
     ("cheat", &["circuit", "primitives", "net", "ot", "garble", "commit", "protocols"]),
-    ("garblet", &["circuit", "primitives", "net", "store", "ot", "commit", "garble", "protocols"]),
+    ("garblet", &["circuit", "lang", "primitives", "net", "store", "ot", "commit", "garble", "protocols"]),
     ("cli", &["circuit", "primitives", "net", "store", "ot", "commit", "garble", "protocols", "garblet", "lang"]),
 ];
 

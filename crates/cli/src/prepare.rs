@@ -197,7 +197,7 @@ impl StockArgs {
         let config = self.settings().config()?;
         let supply = folder.open(Store::open_or_create)?;
         let bar = Box::new(Bar::new(progress));
-        let filled = fill(supply, Party(self.party), channel, config, below, &mut rand::rng(), bar).await;
+        let filled = fill(supply, Party(self.party), channel, config, below, rand::rng(), bar).await;
         let mut filled = filled.map_err(|e| explain(&e))?;
         if let Some(library) = &self.source {
             remember_library(&mut filled.store, library.as_ref())?;

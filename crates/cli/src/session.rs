@@ -217,7 +217,7 @@ pub(crate) fn fill_runs(
     block_on(async {
         let supply = folder.open(Store::open_or_create)?;
         let mesh = join(settings, party, route).await?;
-        let (config, bar, rng) = (settings.config()?, Box::new(Bar::new(progress)), &mut rand::rng());
+        let (config, bar, rng) = (settings.config()?, Box::new(Bar::new(progress)), rand::rng());
         let filled = garblet::fill_runs(Arc::new(program), mesh, config, supply, count, rng, bar);
         filled.await.map_err(|e| explain(&e))
     })
@@ -304,7 +304,7 @@ async fn converse(task: Task<'_>, connected: Connected, supply: Option<Supply>) 
     let bar = CpuBar::new(Bar::new(task.progress), cpu.clone());
     let program = Arc::new(task.program);
     let inputs: Vec<Bits> = task.inputs.into_iter().map(|(_, bits)| bits).collect();
-    let (rng, bar, party) = (&mut rand::rng(), Box::new(bar), task.party);
+    let (rng, bar, party) = (rand::rng(), Box::new(bar), task.party);
     let top_up = task.supply.as_ref().is_some_and(Source::top_up);
     (config.components.top_up, config.lego.top_up) = (top_up, top_up);
     let met = connected.others(party);

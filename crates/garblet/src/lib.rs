@@ -2,7 +2,8 @@
 //!
 //! A [`Program`] says what is computed, who gives which input and who learns which output. A [`Peer`] is one party's
 //! end of a run over a [`Channel`](net::Channel) to another, a [`MeshPeer`] over a [`Mesh`](net::Mesh) of several;
-//! [`run_in_memory`] runs all parties in this process, to try things.
+//! [`run_in_memory`] runs all parties in this process, to try things. Futures are `Send`; [`on_own_thread`] keeps the
+//! computation off the threads of an executor that has other work.
 //!
 //! ```
 //! use garblet::{Bits, Config, library, run_in_memory};
@@ -22,6 +23,7 @@ mod peer;
 mod predict;
 mod role;
 mod supply;
+mod thread;
 
 pub use config::{Adversary, Config, Protocol, UnknownParameter};
 pub use memory::{run_in_memory, run_many_in_memory};
@@ -30,9 +32,13 @@ pub use peer::{Error, Outcome, Peer, Prepared, Report};
 pub use predict::{Prediction, predict};
 pub use supply::{Contents, Filled, ReadInput, Supply, Values, fill, wants_to_fill};
 
+pub use thread::on_own_thread;
+
 pub use garblet_circuit as circuit;
 pub use garblet_circuit::{Bits, Party, Program, library};
 pub use garblet_garble::{GarblingConfig, HashKind, SchemeKind, published::Method};
+#[cfg(feature = "lang")]
+pub use garblet_lang as lang;
 pub use garblet_net as net;
 pub use garblet_ot::Width;
 pub use garblet_protocols::bmr;

@@ -72,7 +72,7 @@ async fn one_party(
     inputs: Vec<Bits>,
     config: Config,
 ) -> Result<Report, Error> {
-    let (rng, progress) = (&mut rand::rng(), Box::new(()));
+    let (rng, progress) = (rand::rng(), Box::new(()));
     let peer = match end {
         End::Channel(channel) => {
             AnyPeer::Two(Box::new(Peer::open(program, party, channel, config, rng, progress).await?))
@@ -84,7 +84,7 @@ async fn one_party(
     closing.map_or(Ok(report), Err)
 }
 
-fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime without threads needs nothing that could be missing").block_on(future)
 }

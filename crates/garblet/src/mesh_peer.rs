@@ -34,15 +34,25 @@ pub struct MeshPrepared(MeshMaterial);
 impl MeshPeer {
     /// Agrees with all peers and sets up (phase `setup`).
     ///
-    /// The generator seeds the session's own; nothing else is random.
+    /// The generator seeds the session's own, as with [`Peer::open`](crate::Peer::open).
     ///
     /// *Errors*: a program or number of parties that the protocol cannot run, a protocol of two parties; a peer that
     /// disagrees, misbehaves or is gone, by its number.
-    pub async fn join(
+    pub fn join(
         program: Arc<Program>,
         mesh: Mesh,
         config: Config,
-        rng: &mut impl CryptoRng,
+        mut rng: impl CryptoRng,
+        progress: Box<dyn Progress>,
+    ) -> impl Future<Output = Result<Self, Error>> + Send {
+        MeshPeer::join_seeded(program, mesh, config, Prg::random(&mut rng), progress)
+    }
+
+    async fn join_seeded(
+        program: Arc<Program>,
+        mesh: Mesh,
+        config: Config,
+        rng: Prg,
         progress: Box<dyn Progress>,
     ) -> Result<Self, Error> {
         let joining = Joining::new(program, &mesh, config);
@@ -59,12 +69,23 @@ impl MeshPeer {
     /// The same with runs that were prepared by [`fill_runs`] and kept in a store.
     ///
     /// *Errors*: also stores that were not filled together, or for something else.
-    pub async fn join_supplied(
+    pub fn join_supplied(
         program: Arc<Program>,
         mesh: Mesh,
         config: Config,
         supply: Supply,
-        rng: &mut impl CryptoRng,
+        mut rng: impl CryptoRng,
+        progress: Box<dyn Progress>,
+    ) -> impl Future<Output = Result<Self, Error>> + Send {
+        MeshPeer::join_supplied_seeded(program, mesh, config, supply, Prg::random(&mut rng), progress)
+    }
+
+    async fn join_supplied_seeded(
+        program: Arc<Program>,
+        mesh: Mesh,
+        config: Config,
+        supply: Supply,
+        rng: Prg,
         progress: Box<dyn Progress>,
     ) -> Result<Self, Error> {
         let joining = Joining::new(program, &mesh, config);
@@ -136,13 +157,25 @@ impl MeshPeer {
 /// Fills a store, together with those of all others, until there are `count` runs of a program.
 ///
 /// *Errors*: as [`MeshPeer::join_supplied`]; a run that is too large to be kept. What was done until then is kept.
-pub async fn fill_runs(
+pub fn fill_runs(
     program: Arc<Program>,
     mesh: Mesh,
     config: Config,
     supply: Supply,
     count: u64,
-    rng: &mut impl CryptoRng,
+    mut rng: impl CryptoRng,
+    progress: Box<dyn Progress>,
+) -> impl Future<Output = Result<Filled, Error>> + Send {
+    fill_runs_seeded(program, mesh, config, supply, count, Prg::random(&mut rng), progress)
+}
+
+async fn fill_runs_seeded(
+    program: Arc<Program>,
+    mesh: Mesh,
+    config: Config,
+    supply: Supply,
+    count: u64,
+    rng: Prg,
     progress: Box<dyn Progress>,
 ) -> Result<Filled, Error> {
     let joining = Joining::new(program, &mesh, config);
@@ -198,14 +231,14 @@ impl Joining {
         &self,
         mesh: Mesh,
         greet: impl FnOnce(Hello) -> Hello,
-        rng: &mut impl CryptoRng,
+        rng: Prg,
         progress: Box<dyn Progress>,
     ) -> Result<(MeshSession, MeshPlan), Error> {
         match MeshPlan::new(self.program.clone(), self.count, &self.config) {
             Ok(plan) => {
                 let hello = hello(self.program.digest(), self.party, self.count, &self.config);
                 let hello = greet(describing(hello, self.program.clone()));
-                Ok((MeshSession::join(mesh, Prg::random(rng), &hello, progress).await?, plan))
+                Ok((MeshSession::join(mesh, rng, &hello, progress).await?, plan))
             }
             Err(error) => {
                 mesh.abort(None).await;

@@ -6,6 +6,7 @@ use garblet_circuit::{Bits, Party, Program};
 use garblet_net::{Channel, Hello};
 use garblet_primitives::Prg;
 use garblet_protocols::{PhaseCosts, Progress, ProtocolError, Security, Session, covert, cut_and_choose, lego, yao};
+use garblet_store::{Store, StoreError};
 use rand::CryptoRng;
 
 use crate::{
@@ -60,16 +61,30 @@ impl Peer {
     /// Agrees with the peer at the other end of `channel` and sets up (phase `setup`). What `components` needs is
     /// prepared for this run alone, in memory; see [`Peer::open_supplied`].
     ///
-    /// The generator seeds the session's own; nothing else is random. `cut-and-choose` in the form `lp07` must keep all circuits; what is beyond
-    /// 128 MiB lies in the system's folder for temporary files, encrypted, until the run ends.
+    /// The generator seeds the session's own before this returns; nothing else is random, and the future does not hold it, so that it can be
+    /// spawned with `rand::rng()` too. `cut-and-choose` in the form `lp07` must keep all circuits; what is beyond 128 MiB lies in the system's
+    /// folder for temporary files, encrypted, until the run ends.
     ///
     /// *Errors*: a program that the protocol cannot run, a peer that disagrees, misbehaves or is gone.
-    pub async fn open(
+    pub fn open(
         program: Arc<Program>,
         party: Party,
         channel: Channel,
         config: Config,
-        rng: &mut impl CryptoRng,
+        mut rng: impl CryptoRng,
+        progress: Box<dyn Progress>,
+    ) -> impl Future<Output = Result<Self, Error>> + Send {
+        let store = (config.protocol == Protocol::Components).then(|| Store::in_memory(&mut rng));
+        Peer::open_seeded(program, party, channel, config, store, Prg::random(&mut rng), progress)
+    }
+
+    async fn open_seeded(
+        program: Arc<Program>,
+        party: Party,
+        channel: Channel,
+        config: Config,
+        store: Option<Result<Store, StoreError>>,
+        rng: Prg,
         progress: Box<dyn Progress>,
     ) -> Result<Self, Error> {
         check_party(party, &config)?;
@@ -79,31 +94,32 @@ impl Peer {
             Protocol::Yao => {
                 let plan = Arc::new(yao::Plan::new(program, config.yao)?);
                 let hello = describing(hello(plan.program().digest(), party, 2, &config), described);
-                let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
+                let session = Session::open(channel, rng, &hello, progress).await?;
                 Peer::set_up(session, async |session| role::yao(session, party, plan).await).await
             }
             Protocol::Covert => {
                 let plan = Arc::new(covert::Plan::new(program, config.covert)?);
                 let hello = describing(hello(plan.program().digest(), party, 2, &config), described);
-                let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
+                let session = Session::open(channel, rng, &hello, progress).await?;
                 Peer::set_up(session, async |session| role::covert(session, party, plan).await).await
             }
             Protocol::CutAndChoose => {
                 let plan = Arc::new(cut_and_choose::Plan::new(program, config.cut_and_choose)?);
                 let hello = describing(hello(plan.original().digest(), party, 2, &config), described);
-                let mut session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
+                let mut session = Session::open(channel, rng, &hello, progress).await?;
                 session.set_scratch(std::env::temp_dir());
                 Peer::set_up(session, async |session| role::cut_and_choose(session, party, plan).await).await
             }
             Protocol::Lego => {
                 let plan = Arc::new(lego::Plan::new(program, config.lego)?);
                 let hello = describing(hello(plan.program().digest(), party, 2, &config), described);
-                let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
+                let session = Session::open(channel, rng, &hello, progress).await?;
                 let job = GatesJob { plan, values: Values::default(), inputs: Vec::new() };
                 Peer::set_up(session, async |session| role::lego(session, party, job, None).await).await
             }
             Protocol::Components => {
-                let stocked = Stocked::for_run(&program, &config, rng)?;
+                let store = store.expect("components come with a store")?;
+                let stocked = Stocked::for_run(&program, &config, store);
                 Peer::open_stocked(program, party, channel, config, stocked, rng, progress).await
             }
         }
@@ -112,13 +128,25 @@ impl Peer {
     /// The same for `components` and `lego`, drawing on a store that was filled before the program was known.
     ///
     /// *Errors*: also stores that were not filled together, or for something else.
-    pub async fn open_supplied(
+    pub fn open_supplied(
         program: Arc<Program>,
         party: Party,
         channel: Channel,
         config: Config,
         supply: Supply,
-        rng: &mut impl CryptoRng,
+        mut rng: impl CryptoRng,
+        progress: Box<dyn Progress>,
+    ) -> impl Future<Output = Result<Self, Error>> + Send {
+        Peer::open_supplied_seeded(program, party, channel, config, supply, Prg::random(&mut rng), progress)
+    }
+
+    async fn open_supplied_seeded(
+        program: Arc<Program>,
+        party: Party,
+        channel: Channel,
+        config: Config,
+        supply: Supply,
+        rng: Prg,
         progress: Box<dyn Progress>,
     ) -> Result<Self, Error> {
         check_party(party, &config)?;
@@ -137,7 +165,7 @@ impl Peer {
                 let hello = describing(hello, described);
                 let hello = hello.with("top-up", yes_or_no(config.lego.top_up));
                 let hello = values.greet(hello, &store);
-                let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
+                let session = Session::open(channel, rng, &hello, progress).await?;
                 let (job, store) = (GatesJob { plan, values, inputs }, Some((store, peer)));
                 Peer::set_up(session, async |session| role::lego(session, party, job, store).await).await
             }
@@ -150,13 +178,13 @@ impl Peer {
         channel: Channel,
         config: Config,
         stocked: Stocked,
-        rng: &mut impl CryptoRng,
+        rng: Prg,
         progress: Box<dyn Progress>,
     ) -> Result<Self, Error> {
         let hello = hello(program.digest(), party, 2, &config).with("library", stocked.digest());
         let hello = hello.with("top-up", yes_or_no(config.components.top_up));
         let hello = describing(hello, program.clone());
-        let session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
+        let session = Session::open(channel, rng, &hello, progress).await?;
         let config = config.components;
         Peer::set_up(session, async |session| role::components(session, party, program, config, stocked).await).await
     }

@@ -143,10 +143,9 @@ impl Stocked {
         Stocked { material, store, peer, fill_first }
     }
 
-    /// A store in memory with what one run of a program needs.
-    pub(crate) fn for_run(program: &Program, config: &Config, rng: &mut impl CryptoRng) -> Result<Self, Error> {
-        let library = components::Library::of_program(program);
-        Ok(Stocked::new(library, Store::in_memory(rng)?, String::new(), true, config))
+    /// An empty store for what one run of a program needs.
+    pub(crate) fn for_run(program: &Program, config: &Config, store: Store) -> Self {
+        Stocked::new(components::Library::of_program(program), store, String::new(), true, config)
     }
 
     pub(crate) fn digest(&self) -> String {
@@ -167,13 +166,25 @@ pub fn wants_to_fill(hello: &Hello) -> Option<u8> {
 ///
 /// *Errors*: a peer that fills its store with other contents, misbehaves or is gone; a store that was filled for something
 /// else. What was done until then is kept.
-pub async fn fill(
+pub fn fill(
     supply: Supply,
     party: Party,
     channel: Channel,
     config: Config,
     below: u8,
-    rng: &mut impl CryptoRng,
+    mut rng: impl CryptoRng,
+    progress: Box<dyn Progress>,
+) -> impl Future<Output = Result<Filled, Error>> + Send {
+    fill_seeded(supply, party, channel, config, below, Prg::random(&mut rng), progress)
+}
+
+async fn fill_seeded(
+    supply: Supply,
+    party: Party,
+    channel: Channel,
+    config: Config,
+    below: u8,
+    rng: Prg,
     progress: Box<dyn Progress>,
 ) -> Result<Filled, Error> {
     supply.contents.check(&config)?;
@@ -194,7 +205,7 @@ pub async fn fill(
         }
     };
     let hello = hello.with(LOW_WATER, below);
-    let mut session = Session::open(channel, Prg::random(rng), &hello, progress).await?;
+    let mut session = Session::open(channel, rng, &hello, progress).await?;
     let filled = match filling {
         Filling::Components(stocked) => fill_components(&mut session, stocked, party, config, below).await,
         Filling::Gates(amounts, store, peer) => {

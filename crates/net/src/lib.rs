@@ -42,7 +42,7 @@ pub use hello::{Difference, Hello, STEP, WIRE_VERSION, agree};
 pub use identity::{Identity, IdentityError};
 pub use link::{LinkError, SimulatedLink};
 pub use memory::memory_pair;
-pub use mesh::{Mesh, MeshError, PartyError, PeerEntry, PeersFile, PeersFileError, PerPeer, share_of};
+pub use mesh::{Line, Mesh, MeshError, PartyError, PeerEntry, PeersFile, PeersFileError, PerPeer, share_of};
 pub use message::Message;
 pub use pace::LEAST_BYTES_PER_SECOND;
 pub use reception::OnRefused;

@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
-use garblet_net::{Channel, Difference, Hello, Mesh, NetError, PerPeer, Traffic};
+use garblet_net::{Channel, Difference, Hello, Line, Mesh, NetError, PerPeer, Traffic};
 use garblet_primitives::Prg;
 use garblet_store::Scratch;
 
@@ -162,8 +162,8 @@ impl Session<Mesh> {
         progress: Box<dyn Progress>,
     ) -> Result<Self, ProtocolError> {
         let meter = Meter::start(mesh.traffic());
-        let greet = async |_: u16, channel: &mut Channel, ()| hello.greet(channel).await;
-        let judge = async |peer: u16, channel: &mut Channel, theirs: Hello| match hello.judge(theirs, channel).await {
+        let greet = async |_: u16, mut line: Line, ()| hello.greet(&mut line).await;
+        let judge = async |peer: u16, mut line: Line, theirs: Hello| match hello.judge(theirs, &mut line).await {
             Ok(theirs) if theirs.party == peer => Ok(()),
             Ok(theirs) => {
                 let (ours, theirs) = (peer.to_string(), theirs.party.to_string());

@@ -8,8 +8,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use crate::channel::Channel;
-use crate::mesh::{Mesh, PartyError, PerPeer};
+use crate::mesh::{Line, Mesh, PartyError, PerPeer};
 
 /// The bytes of party `party` when `count` parties share out `bytes` bytes in whole grains of `grain` bytes.
 ///
@@ -29,12 +28,12 @@ impl Mesh {
     /// *Cost:* one round.
     pub async fn exchange(
         &mut self,
-        outgoing: &PerPeer<impl AsRef<[u8]>>,
-        incoming: &mut PerPeer<impl AsMut<[u8]>>,
+        outgoing: &PerPeer<impl AsRef<[u8]> + Sync>,
+        incoming: &mut PerPeer<impl AsMut<[u8]> + Send>,
     ) -> Result<(), PartyError> {
         let both = outgoing.as_ref().zip(incoming.as_mut());
-        let step = async |_, channel: &mut Channel, (outgoing, incoming): (&_, &mut _)| {
-            channel.exchange_bytes(AsRef::as_ref(outgoing), AsMut::as_mut(incoming)).await
+        let step = async |_, mut line: Line, (outgoing, incoming): (&_, &mut _)| {
+            line.exchange_bytes(AsRef::as_ref(outgoing), AsMut::as_mut(incoming)).await
         };
         self.each(both, step).await.map(|_| ())
     }
@@ -42,7 +41,11 @@ impl Mesh {
     /// Sends every peer the same bytes, and receives from every peer as many as there is room for.
     ///
     /// *Cost:* one round.
-    pub async fn broadcast(&mut self, own: &[u8], incoming: &mut PerPeer<impl AsMut<[u8]>>) -> Result<(), PartyError> {
+    pub async fn broadcast(
+        &mut self,
+        own: &[u8],
+        incoming: &mut PerPeer<impl AsMut<[u8]> + Send>,
+    ) -> Result<(), PartyError> {
         let own = self.per_peer(|_| own);
         self.exchange(&own, incoming).await
     }
@@ -64,12 +67,12 @@ impl Mesh {
         };
         let outgoing = self.per_peer(part);
         let sum = Mutex::new(sum);
-        let step = async |_, channel: &mut Channel, outgoing: &[u8]| {
+        let step = async |_, mut line: Line, outgoing: &[u8]| {
             let add = |at: usize, piece: &[u8]| {
                 let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
                 sum[at..].iter_mut().zip(piece).for_each(|(sum, byte)| *sum ^= byte);
             };
-            channel.exchange_pieces(outgoing, own.len(), add).await
+            line.exchange_pieces(outgoing, own.len(), add).await
         };
         self.each(outgoing, step).await.map(|_| ())
     }

@@ -11,9 +11,10 @@ mod join;
 mod peers_file;
 mod per_peer;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use futures_util::{StreamExt, stream::FuturesUnordered};
+use tokio::sync::{Mutex, MutexGuard, OwnedMutexGuard};
 use tokio::time::{Instant, timeout_at};
 
 pub use collective::share_of;
@@ -63,10 +64,20 @@ impl<E: Accuses> PartyError<E> {
 ///
 /// After an error it is of no use but to [`abort`](Mesh::abort).
 pub struct Mesh {
-    channels: PerPeer<Channel>,
+    /// Locked while a step runs with the peer, by [`Line`]s alone, which end with the step: nobody ever waits.
+    channels: PerPeer<Arc<Mutex<Channel>>>,
     rounds: u64,
     sent_since_wait: bool,
     grace: Duration,
+}
+
+/// The channel to one peer, for the time of a step with it. It is a value of its own, rather than a reference, so that the futures of steps
+/// can move to other threads.
+pub type Line = OwnedMutexGuard<Channel>;
+
+/// A channel while no step runs.
+fn at_rest(channel: &Mutex<Channel>) -> MutexGuard<'_, Channel> {
+    channel.try_lock().expect("no step runs")
 }
 
 impl Mesh {
@@ -74,6 +85,7 @@ impl Mesh {
     pub fn new(mut channels: PerPeer<Channel>) -> Self {
         let own = channels.own();
         channels.iter_mut().for_each(|(_, channel)| channel.set_own_party(own));
+        let channels = channels.map(|_, channel| Arc::new(Mutex::new(channel)));
         Mesh { channels, rounds: 0, sent_since_wait: false, grace: GRACE }
     }
 
@@ -118,14 +130,14 @@ impl Mesh {
     /// Sets how long to wait without a byte moving before giving up on a peer.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.grace = GRACE.min(timeout);
-        self.channels.iter_mut().for_each(|(_, channel)| channel.set_timeout(timeout));
+        self.channels.iter().for_each(|(_, channel)| at_rest(channel).set_timeout(timeout));
     }
 
     /// What went through in all; rounds are those of the mesh as a whole.
     pub fn traffic(&self) -> Traffic {
         let mut sum = Traffic { rounds: self.rounds, ..Traffic::default() };
         for (_, channel) in self.channels.iter() {
-            let one = channel.traffic();
+            let one = at_rest(channel).traffic();
             sum.bytes_sent += one.bytes_sent;
             sum.bytes_received += one.bytes_received;
             sum.framing_bytes += one.framing_bytes;
@@ -135,12 +147,12 @@ impl Mesh {
 
     /// What went between this party and each peer.
     pub fn traffic_by_peer(&self) -> PerPeer<Traffic> {
-        self.channels.map_ref(|_, channel| channel.traffic())
+        self.channels.map_ref(|_, channel| at_rest(channel).traffic())
     }
 
     /// The identity that each peer has proved; none without TLS.
     pub fn identities(&self) -> PerPeer<Option<Fingerprint>> {
-        self.channels.map_ref(|_, channel| channel.peer())
+        self.channels.map_ref(|_, channel| at_rest(channel).peer())
     }
 
     /// Runs a step with every peer, all concurrently, each with a value of its own, and returns what they return.
@@ -148,15 +160,20 @@ impl Mesh {
     /// The step must not need another pair's step to end: it may still be running.
     ///
     /// *Errors:* if a step fails, once the others have ended or a moment is over: the one that says most.
-    pub async fn each<S, T, E: Accuses>(
+    pub async fn each<S, T, E: Accuses, F: Future<Output = Result<T, E>>>(
         &mut self,
         values: PerPeer<S>,
-        step: impl AsyncFn(u16, &mut Channel, S) -> Result<T, E>,
+        step: impl Fn(u16, Line, S) -> F,
     ) -> Result<PerPeer<T>, PartyError<E>> {
         let before = self.begin();
         let (party, count, grace) = (self.party(), self.party_count(), self.grace);
-        let run = async |(peer, channel): (u16, &mut Channel), value| (peer, step(peer, channel, value).await);
-        let running = self.channels.iter_mut().zip(values).map(|(to, (_, value))| run(to, value));
+        let run = |peer, channel: &Arc<Mutex<Channel>>, value| {
+            let line = channel.clone().try_lock_owned().expect("no step runs");
+            let step = step(peer, line, value);
+            async move { (peer, step.await) }
+        };
+        let channels = self.channels.iter().zip(values);
+        let running = channels.map(|((peer, channel), (_, value))| run(peer, channel, value));
         let result = all(running.collect(), grace).await?;
         self.end(before);
         let mut result = result.into_iter();
@@ -169,36 +186,42 @@ impl Mesh {
     pub async fn close(self) -> Result<(), PartyError> {
         let grace = self.grace;
         let close = async |peer, channel: Channel| (peer, channel.close().await.map(|_| ()));
-        all(self.channels.into_iter().map(|(peer, channel)| close(peer, channel)).collect(), grace).await?;
+        all(self.into_channels().map(|(peer, channel)| close(peer, channel)).collect(), grace).await?;
         Ok(())
     }
 
     /// Tells everybody that this party gives up, and over whom, and ends all connections.
     pub async fn abort(self, blame: Option<Blame>) {
-        let channels = self.channels.into_iter();
+        let channels = self.into_channels();
         let mut aborts: FuturesUnordered<_> = channels.map(|(_, channel)| channel.abort_over(blame)).collect();
         while aborts.next().await.is_some() {}
     }
 
+    fn into_channels(self) -> impl Iterator<Item = (u16, Channel)> {
+        let alone = |channel| Arc::into_inner(channel).map(Mutex::into_inner);
+        self.channels.into_iter().filter_map(move |(peer, channel)| Some((peer, alone(channel)?)))
+    }
+
     /// Before a step: what was sent to anybody counts for every pair. Returns each pair's counters.
     fn begin(&mut self) -> Vec<Before> {
-        let before = |(_, channel): (u16, &mut Channel)| {
+        let before = |(_, channel): (u16, &Arc<Mutex<Channel>>)| {
+            let mut channel = at_rest(channel);
             channel.sent_since_wait = self.sent_since_wait;
             Before { rounds: channel.rounds, waits: channel.waits, bytes_sent: channel.bytes_sent }
         };
-        self.channels.iter_mut().map(before).collect()
+        self.channels.iter().map(before).collect()
     }
 
     /// After a step: it has as many rounds as the pair with the most, and what was sent before the last wait is past.
     fn end(&mut self, before: Vec<Before>) {
-        let after = || self.channels.iter().map(|(_, channel)| channel).zip(&before);
+        let after = || self.channels.iter().map(|(_, channel)| at_rest(channel)).zip(&before);
         let any_waited = after().any(|(channel, before)| channel.waits > before.waits);
         let sent = |channel: &Channel, before: &Before| {
             let in_step = channel.waits > before.waits || channel.bytes_sent > before.bytes_sent;
             channel.sent_since_wait && (in_step || !any_waited)
         };
         let rounds = after().map(|(channel, before)| channel.rounds - before.rounds).max();
-        let sent_since_wait = after().any(|(channel, before)| sent(channel, before));
+        let sent_since_wait = after().any(|(channel, before)| sent(&channel, before));
         self.rounds += rounds.unwrap_or(0);
         self.sent_since_wait = sent_since_wait;
     }

@@ -13,7 +13,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use garblet_net::{Channel, Mesh, NetError};
+use garblet_net::{Channel, Line, Mesh, NetError};
 use garblet_primitives::{Backend, Block, Engine, LANES, Prg, gf128};
 use zeroize::Zeroizing;
 
@@ -93,7 +93,7 @@ async fn deal<const N: usize>(
         locked(dealer).share(own, 0, secrets, sum);
     }
     let sums: Vec<Mutex<_>> = sums.into_iter().map(Mutex::new).collect();
-    let step = async |peer: u16, channel: &mut Channel, ()| {
+    let step = async |peer: u16, mut line: Line, ()| {
         let send = async |channel: &mut Channel| {
             let mut piece = Zeroizing::new(vec![Block::ZERO; PIECE]);
             for (dealer, secrets) in &parts {
@@ -116,7 +116,7 @@ async fn deal<const N: usize>(
             }
             Ok::<_, NetError>(())
         };
-        channel.full_duplex(send, receive).await
+        line.full_duplex(send, receive).await
     };
     mesh.each(mesh.per_peer(|_| ()), step).await?;
     Ok(sums.into_iter().map(|sum| sum.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())

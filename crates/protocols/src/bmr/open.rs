@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use garblet_circuit::Party;
-use garblet_net::{Channel, Mesh};
+use garblet_net::{Line, Mesh};
 use garblet_primitives::Block;
 
 use super::{config::Form, plan::Plan};
@@ -40,13 +40,13 @@ pub(super) fn open_bytes(plan: &Plan, party: Party) -> u64 {
 async fn broadcast(mesh: &mut Mesh, shares: Vec<Block>) -> Result<Vec<Block>, ProtocolError> {
     let bytes: &[u8] = bytemuck::cast_slice(&shares);
     let sum = Mutex::new(shares.clone());
-    let step = async |_, channel: &mut Channel, ()| {
+    let step = async |_, mut line: Line, ()| {
         let add = |at: usize, piece: &[u8]| {
             let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
             let sum: &mut [u8] = bytemuck::cast_slice_mut(&mut sum);
             sum[at..].iter_mut().zip(piece).for_each(|(sum, byte)| *sum ^= byte);
         };
-        channel.exchange_pieces(bytes, bytes.len(), add).await
+        line.exchange_pieces(bytes, bytes.len(), add).await
     };
     mesh.each(mesh.per_peer(|_| ()), step).await?;
     Ok(sum.into_inner().unwrap_or_else(PoisonError::into_inner))

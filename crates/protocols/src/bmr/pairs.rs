@@ -3,7 +3,7 @@
 //! In the OTs that party `j` sends, delta is its offset `R^j`: it gets `q`, and the receiver `t = q + c R^j` for its choice
 //! `c`. So the two have shares of `c R^j` without another word.
 
-use garblet_net::{Channel, Mesh, PerPeer};
+use garblet_net::{Channel, Line, Mesh, PerPeer};
 use garblet_ot::{Choices, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, OtError, Width};
 use garblet_primitives::{Block, Delta, OtHash, Prg};
 
@@ -54,7 +54,8 @@ impl Pairs {
     ) -> Result<Self, ProtocolError> {
         let own = mesh.party();
         let rngs = mesh.per_peer(|_| Prg::random(rng));
-        let step = async |peer: u16, channel: &mut Channel, mut rng: Prg| {
+        let step = async |peer: u16, mut line: Line, mut rng: Prg| {
+            let channel: &mut Channel = &mut line;
             if own < peer {
                 let sender = CotSender::setup(channel, &mut rng, offset, width).await?;
                 let receiver = CotReceiver::setup(channel, &mut rng, width).await?;
@@ -92,7 +93,8 @@ impl Pairs {
     ) -> Result<PerPeer<PairOts>, ProtocolError> {
         let (party, own) = (mesh.party(), count(mesh.party()));
         let offset = self.offset.block();
-        let step = async |peer: u16, channel: &mut Channel, (sender, receiver): (&mut CotSender, &mut CotReceiver)| {
+        let step = async |peer: u16, mut line: Line, (sender, receiver): (&mut CotSender, &mut CotReceiver)| {
+            let channel: &mut Channel = &mut line;
             let mut send = async |channel: &mut Channel| {
                 let (random, t) = receiver.extend_random(channel, own.chosen + own.later).await?;
                 random.slice(0..own.chosen).xor(chosen)?.send(channel).await?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party};
-use garblet_net::{Channel, PerPeer};
+use garblet_net::{Line, PerPeer};
 use garblet_primitives::Prg;
 
 use super::layers::Evaluation;
@@ -36,8 +36,7 @@ impl Player {
         session.enter(Phase::Setup);
         let (own, width) = (session.mesh().party(), plan.config().ot_width);
         let rngs = session.rng_per_peer();
-        let step =
-            async |peer: u16, channel: &mut Channel, rng: Prg| Pair::setup(channel, rng, width, own < peer).await;
+        let step = async |peer: u16, mut line: Line, rng: Prg| Pair::setup(&mut line, rng, width, own < peer).await;
         let pairs = session.mesh().each(rngs, step).await?;
         Ok(Player { plan, pairs })
     }

@@ -1,6 +1,6 @@
 //! Steps 2 and 3: random OTs, and triples made of them.
 
-use garblet_net::{Channel, PerPeer};
+use garblet_net::{Line, PerPeer};
 use garblet_primitives::Prg;
 
 use super::bits::Packed;
@@ -27,8 +27,8 @@ pub(super) async fn bit_ots(
     pairs: &mut PerPeer<Pair>,
     count: usize,
 ) -> Result<PerPeer<BitOts>, ProtocolError> {
-    let step = async |_, channel: &mut Channel, pair: &mut Pair| {
-        let (sent, received, _) = pair.random_ots(channel, count, None).await?;
+    let step = async |_, mut line: Line, pair: &mut Pair| {
+        let (sent, received, _) = pair.random_ots(&mut line, count, None).await?;
         Ok::<_, ProtocolError>(BitOts { sent, received })
     };
     Ok(session.mesh().each(pairs.as_mut(), step).await?)
@@ -46,7 +46,7 @@ pub(super) async fn triples(
 ) -> Result<Triples, ProtocolError> {
     let (a, b) = (random(session.rng(), count), random(session.rng(), count));
     let mut c = product(&a, &b);
-    let step = async |_, channel: &mut Channel, pair: &mut Pair| pair.random_ots(channel, count, Some(&a)).await;
+    let step = async |_, mut line: Line, pair: &mut Pair| pair.random_ots(&mut line, count, Some(&a)).await;
     let ots = session.mesh().each(pairs.as_mut(), step).await?;
     let corrections = ots.map_ref(|_, (sent, ..)| sum(&[&sent.zero, &sent.one, &b]));
     let mut incoming = session.mesh().per_peer(|_| vec![0; Packed::byte_len(count)]);

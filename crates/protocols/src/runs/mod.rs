@@ -23,7 +23,7 @@ mod messages;
 mod tests;
 
 use garblet_circuit::{Party, Program};
-use garblet_net::Channel;
+use garblet_net::Line;
 use garblet_primitives::Block;
 use garblet_store::{Binding, Kind, PIECE_BYTES_MAX, PieceId, State, Store, Summary};
 use zeroize::Zeroizing;
@@ -129,9 +129,9 @@ impl RunStore {
             library: String::new(),
         })?;
         let summary = store.summary();
-        let exchange = async |_, channel: &mut Channel, ()| {
-            channel.send(&HasRuns { summary: summary.clone() }).await?;
-            Ok::<_, ProtocolError>(channel.receive::<HasRuns>().await?.summary)
+        let exchange = async |_, mut line: Line, ()| {
+            line.send(&HasRuns { summary: summary.clone() }).await?;
+            Ok::<_, ProtocolError>(line.receive::<HasRuns>().await?.summary)
         };
         let peers = session.mesh().per_peer(|_| ());
         let theirs = session.mesh().each(peers, exchange).await?;

@@ -1,0 +1,93 @@
+//! A party on a thread of its own.
+
+use tokio::sync::oneshot;
+
+use crate::{memory::block_on, peer::Error};
+
+/// Runs a party on a thread of its own, beside the executor that awaits it.
+///
+/// Between two messages a party garbles, evaluates or checks for as long as that takes, from less than a millisecond to seconds,
+/// and other tasks of its thread wait. Here it has a thread and a runtime to itself, and the future that is returned only
+/// waits. The party begins at once. It should make its connections itself, so that they belong to its own runtime.
+///
+/// If the future is dropped, so is that of the party, when it next waits for a message; the thread then ends.
+///
+/// *Errors*: the party's own; [`Error::WorkerLost`] if it panics, or if the system has no thread for it.
+///
+/// ```
+/// use garblet::{Error, Party, on_own_thread};
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let there = on_own_thread(|| async { Ok::<_, Error>(std::thread::current().id()) }).await?;
+/// assert_ne!(there, std::thread::current().id());
+/// # Ok::<(), Error>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "the party is given up if nobody waits for it"]
+pub fn on_own_thread<T, E, F>(
+    party: impl FnOnce() -> F + Send + 'static,
+) -> impl Future<Output = Result<T, E>> + Send + 'static
+where
+    T: Send + 'static,
+    E: From<Error> + Send + 'static,
+    F: Future<Output = Result<T, E>>,
+{
+    let (mut say, heard) = oneshot::channel();
+    let run = async move || {
+        tokio::select! {
+            biased;
+            result = party() => drop(say.send(result)),
+            () = say.closed() => (),
+        }
+    };
+    // Without a thread nobody says anything.
+    let _ = std::thread::Builder::new().name("garblet party".into()).spawn(move || block_on(run()));
+    async { heard.await.unwrap_or_else(|_| Err(Error::WorkerLost.into())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// A party that computes until another task of the executor has run would never end on the executor's only thread.
+    #[tokio::test]
+    async fn the_executor_goes_on_while_a_party_computes() {
+        let (tell, told) = mpsc::channel();
+        let party = on_own_thread(|| async move { told.recv().map_err(|_| Error::WorkerLost) });
+        let other = tokio::spawn(async move { tell.send(7) });
+        assert_eq!(party.await.unwrap(), 7);
+        other.await.unwrap().unwrap();
+    }
+
+    /// Says when it is dropped.
+    struct Guard(mpsc::Sender<()>);
+
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            let _ = self.0.send(());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_party_is_dropped_with_its_future() {
+        let (say, heard) = mpsc::channel();
+        let guard = Guard(say);
+        let party = on_own_thread(|| async move {
+            let _guard = guard;
+            std::future::pending::<Result<(), Error>>().await
+        });
+        assert!(heard.try_recv().is_err());
+        drop(party);
+        heard.recv().expect("the party is dropped");
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_error() {
+        let party = on_own_thread(|| async { std::panic::resume_unwind(Box::new(())) });
+        let lost: Result<(), Error> = party.await;
+        assert!(matches!(lost, Err(Error::WorkerLost)));
+    }
+}
