@@ -9,7 +9,7 @@ use std::{
     io::{BufRead, BufReader, Write},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use garblet::Security;
@@ -78,7 +78,9 @@ pub(crate) fn main() -> Result<(), Failure> {
 
 fn work() -> Result<Done, Failure> {
     let job: Job = serde_json::from_str(&read_line()?).map_err(|e| Failure::call(format!("standard input: {e}")))?;
+    let begin = Instant::now();
     let program = program::load_quietly(&job.program)?;
+    let loaded = begin.elapsed();
     let inputs = job.inputs.iter().map(|(id, bits)| Ok((InputId(*id), bits.parse::<Bits>()?)));
     let inputs: Result<Vec<_>, garblet_circuit::NotBits> = inputs.collect();
     let inputs = inputs.map_err(|e| Failure::call(format!("standard input: {e}")))?;
@@ -106,6 +108,7 @@ fn work() -> Result<Done, Failure> {
         inputs,
         settings: &job.settings,
         progress: job.progress,
+        loaded,
         supply: job.ahead.map(|ahead| match ahead {
             Ahead::Library(library) => Source::InMemory(library),
             Ahead::Runs(runs) => runs.source(job.party, job.parties),

@@ -1,6 +1,10 @@
-//! Processor time of this process: with several parties on one machine, what each would take on its own.
+//! Processor time of this process: with several parties on one machine, what each would take on its own. And the time before
+//! the hello, of which the phases do not tell.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use garblet::{Phase, Progress};
 use garblet_net::Traffic;
@@ -34,6 +38,9 @@ impl CpuSeconds {
 pub(crate) struct CpuClock(Arc<Mutex<Laps>>);
 
 struct Laps {
+    begun: Instant,
+    /// None before the hello.
+    before_hello: Option<Duration>,
     /// None where the system does not tell.
     since: Option<f64>,
     phase: Phase,
@@ -43,7 +50,8 @@ struct Laps {
 impl CpuClock {
     /// Begins with set-up.
     pub(crate) fn start() -> Self {
-        let laps = Laps { since: used(), phase: Phase::Setup, done: CpuSeconds::default() };
+        let (begun, done) = (Instant::now(), CpuSeconds::default());
+        let laps = Laps { begun, before_hello: None, since: used(), phase: Phase::Setup, done };
         CpuClock(Arc::new(Mutex::new(laps)))
     }
 
@@ -51,10 +59,16 @@ impl CpuClock {
     fn enter(&self, phase: Phase) {
         let mut laps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (now, before) = (used(), laps.phase);
+        laps.before_hello = laps.before_hello.or_else(|| Some(laps.begun.elapsed()));
         if let (Some(now), Some(since)) = (now, laps.since) {
             *laps.done.of(before) += now - since;
         }
         (laps.since, laps.phase) = (now, phase);
+    }
+
+    /// How long it took from the start of this clock to the hello, with which set-up begins.
+    pub(crate) fn before_hello(&self) -> Duration {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).before_hello.unwrap_or_default()
     }
 
     /// What the phases took so far, where the system tells.
@@ -103,6 +117,18 @@ fn used() -> Option<f64> {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_time_before_the_hello_ends_with_the_first_phase() {
+        let clock = CpuClock::start();
+        assert_eq!(clock.before_hello(), Duration::ZERO);
+        std::thread::sleep(Duration::from_millis(2));
+        clock.enter(Phase::Setup);
+        let before = clock.before_hello();
+        assert!(before >= Duration::from_millis(2));
+        clock.enter(Phase::Online);
+        assert_eq!(clock.before_hello(), before);
+    }
 
     #[test]
     fn work_is_counted_to_its_phase() {

@@ -25,14 +25,17 @@ pub(crate) struct PartyPart {
     /// None where the system does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cpu_seconds: Option<CpuSeconds>,
+    /// Before the hello: reading and building the program, and making it ready. None where nothing was run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) load_seconds: Option<f64>,
     pub(crate) phases: PhaseCosts,
 }
 
 impl PartyPart {
     /// Of a party that has filled its store.
     pub(crate) fn of_filled(party: Party, filled: &Filled) -> Self {
-        let (role, phases) = ("party".into(), filled.phases);
-        PartyPart { party: party.0, role, peak_rss_bytes: peak_rss_bytes(), cpu_seconds: None, phases }
+        let (party, role, peak_rss_bytes) = (party.0, "party".into(), peak_rss_bytes());
+        PartyPart { party, role, peak_rss_bytes, cpu_seconds: None, load_seconds: None, phases: filled.phases }
     }
 }
 
@@ -252,6 +255,12 @@ impl RunReport {
                 cost.communication.rounds.to_string(),
             ]
         };
+        // Nothing is sent before the hello.
+        let load = |part: &PartyPart| {
+            let who = format!("{} ({})", part.party, part.role);
+            part.load_seconds.map(|time| vec!["load".into(), who, seconds(time)])
+        };
+        rows.extend(self.per_party.iter().filter_map(load));
         for phase in Phase::ALL {
             rows.extend(self.per_party.iter().map(|part| cells(phase.name(), part, part.phases.of(phase))));
         }

@@ -1,6 +1,9 @@
 //! `garblet run`: one party, against one or several peers elsewhere.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 use garblet::Adversary;
 use garblet_circuit::Party;
@@ -46,7 +49,9 @@ pub(crate) struct Options {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    let begin = Instant::now();
     let program = program::load(&options.program)?;
+    let loaded = begin.elapsed();
     let settings = Settings::new(&options.protocol)?;
     let peers = peers_file(options, &settings)?;
     let asked = peers.as_ref().map(|peers| peers.party_count());
@@ -62,7 +67,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     };
     let again = |store: &[(&str, String)]| again(options, store);
     let supply = options.supply.source(&settings, &way.peer, again)?;
-    let task = Task { program: program.clone(), party, inputs, settings: &settings, progress: true, supply };
+    let task = Task { program: program.clone(), party, inputs, settings: &settings, progress: true, loaded, supply };
     let names = way.names;
     let route = Route { meeting: way.meeting, tls: way.tls, listening: &announce };
     let outcome = session::compute(task, route)?;

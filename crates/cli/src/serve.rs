@@ -1,6 +1,6 @@
 //! `garblet serve`: keeps a store filled, a little at a time, at low priority; or answers the peer that comes.
 
-use std::thread::sleep;
+use std::{thread::sleep, time::Duration};
 
 use garblet::{Filled, Program, Values, wants_to_fill};
 use garblet_net::{self as net, Channel, Hello, Listener, NetError};
@@ -150,6 +150,8 @@ impl<'a> Service<'a> {
             inputs: self.inputs.clone(),
             settings: &self.settings,
             progress: false,
+            // It was there before the peer came.
+            loaded: Duration::ZERO,
             supply: Some(Source::Store {
                 folder: self.folder.clone(),
                 top_up: self.options.top_up,

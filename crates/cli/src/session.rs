@@ -57,6 +57,8 @@ pub(crate) struct Task<'a> {
     pub(crate) inputs: Vec<(InputId, Bits)>,
     pub(crate) settings: &'a Settings,
     pub(crate) progress: bool,
+    /// How long it took to read and build the program.
+    pub(crate) loaded: Duration,
     /// With components: where they are kept; none makes what the program needs.
     pub(crate) supply: Option<Source>,
 }
@@ -74,10 +76,16 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    fn new(outcome: garblet::Outcome, cpu_seconds: Option<CpuSeconds>, met: Vec<(u16, Option<Fingerprint>)>) -> Self {
+    fn new(
+        outcome: garblet::Outcome,
+        cpu_seconds: Option<CpuSeconds>,
+        load: Duration,
+        met: Vec<(u16, Option<Fingerprint>)>,
+    ) -> Self {
         let garblet::Outcome { report: Report { party, role, outputs, phases, security }, closing } = outcome;
         let (party, role, peak_rss_bytes) = (party.0, role.into(), peak_rss_bytes());
-        let part = PartyPart { party, role, peak_rss_bytes, cpu_seconds, phases };
+        let load_seconds = Some(load.as_secs_f64());
+        let part = PartyPart { party, role, peak_rss_bytes, cpu_seconds, load_seconds, phases };
         Outcome { outputs, security, part, closing: closing.map(|e| explain(&e)), met }
     }
 
@@ -321,7 +329,7 @@ async fn converse(task: Task<'_>, connected: Connected, supply: Option<Supply>) 
     };
     let peer = peer.map_err(|e| explain(&e))?;
     match peer.finish(&inputs).await {
-        Ok(outcome) => Ok(Outcome::new(outcome, cpu.seconds(), met)),
+        Ok(outcome) => Ok(Outcome::new(outcome, cpu.seconds(), task.loaded + cpu.before_hello(), met)),
         Err(error) => {
             let failure = explain(&error);
             match (&error, task.supply.as_ref().and_then(Source::again)) {

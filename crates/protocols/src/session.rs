@@ -16,7 +16,7 @@ pub trait Progress: Send {
     /// `gates_done` of `gates_total` AND gates are garbled or evaluated; `traffic` is the session's so far.
     fn advance(&mut self, gates_done: u64, gates_total: u64, traffic: Traffic);
 
-    /// A phase begins or goes on; the first is [`Phase::Setup`], of which nothing is heard.
+    /// A phase begins or goes on; the first is [`Phase::Setup`], which begins with the hello.
     fn enter(&mut self, phase: Phase) {
         let _ = phase;
     }
@@ -127,9 +127,10 @@ impl Session<Channel> {
         mut channel: Channel,
         rng: Prg,
         hello: &Hello,
-        progress: Box<dyn Progress>,
+        mut progress: Box<dyn Progress>,
     ) -> Result<Self, ProtocolError> {
         let meter = Meter::start(channel.traffic());
+        progress.enter(Phase::Setup);
         hello.exchange(&mut channel).await?;
         Ok(Session { channel, rng, meter, progress, workers: cores(), scratch: None })
     }
@@ -159,9 +160,10 @@ impl Session<Mesh> {
         mut mesh: Mesh,
         rng: Prg,
         hello: &Hello,
-        progress: Box<dyn Progress>,
+        mut progress: Box<dyn Progress>,
     ) -> Result<Self, ProtocolError> {
         let meter = Meter::start(mesh.traffic());
+        progress.enter(Phase::Setup);
         let greet = async |_: u16, mut line: Line, ()| hello.greet(&mut line).await;
         let judge = async |peer: u16, mut line: Line, theirs: Hello| match hello.judge(theirs, &mut line).await {
             Ok(theirs) if theirs.party == peer => Ok(()),

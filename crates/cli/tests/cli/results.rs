@@ -26,6 +26,8 @@ fn the_json_object_is_that_of_the_contract() {
         let part = &run["per_party"][party];
         assert_eq!((&part["party"], &part["role"]), (&json!(party), &json!(role)));
         assert!(part["peak_rss_bytes"].as_u64().is_some_and(|b| b > 1 << 20), "{part}");
+        // Before the hello the program was built, which takes time.
+        assert!(part["load_seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), "{part}");
         for phase in ["setup", "prepare", "build", "online"] {
             let phase = &part["phases"][phase];
             assert!(phase["seconds"].as_f64().is_some_and(|s| s >= 0.0), "{phase}");
