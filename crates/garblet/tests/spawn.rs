@@ -1,13 +1,13 @@
 //! A party is a task like any other: every future of the library can be spawned, whatever the protocol, with the system's
 //! generator.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use garblet::{
     Bits, Config, Contents, Error, Filled, MeshPeer, Party, Peer, Program, Protocol, Report, Supply, Values,
     components, fill, fill_runs, lego, library,
     net::{Channel, Mesh, memory_pair},
-    store::Store,
+    store::{Store, StoreKey},
 };
 use tokio::task::JoinHandle;
 
@@ -140,4 +140,28 @@ async fn parties_with_stores_can_be_spawned() {
         let tasks = stores.into_iter().zip(several(protocol)).map(run).collect();
         check(&results(tasks, protocol).await, protocol);
     }
+}
+
+/// Dropping a run is how it is cancelled; nobody else has to do anything for the store.
+#[tokio::test]
+async fn a_store_is_free_and_whole_after_a_run_that_was_given_up() {
+    let protocol = Protocol::Components;
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let (key, store) = (StoreKey::generate(&mut rand::rng()), folder.path().join("store"));
+    let pieces = |store: &Store| store.stock().iter().map(|stock| stock.available.len()).sum::<u64>();
+
+    let ours = supply(contents(protocol, &program()), Store::create(&store, &key, &mut rand::rng()).unwrap());
+    let [(_, left), (_, right)] = two();
+    let filled = fill(ours, Party(0), left, config(protocol), 100, rand::rng(), Box::new(()));
+    let (filled, theirs) = tokio::join!(filled, fill_store(Party(1), right, protocol));
+    let before = pieces(&filled.unwrap().store);
+    drop(theirs.unwrap());
+    assert!(before > 0);
+
+    let ours = Store::open(&store, &key, &mut rand::rng()).unwrap();
+    let [(_, left), _silent] = two();
+    let run = tokio::time::timeout(Duration::from_millis(50), compute_supplied(ours, Party(0), left, protocol));
+    assert!(run.await.is_err(), "nobody answers");
+    let again = Store::open(&store, &key, &mut rand::rng()).expect("nobody has it open");
+    assert_eq!(pieces(&again), before);
 }
