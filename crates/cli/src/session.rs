@@ -236,12 +236,12 @@ pub(crate) fn fill_runs(
 /// *Errors*: as [`compute`].
 pub(crate) async fn compute_with(task: Task<'_>, channel: Channel) -> Result<Outcome, Failure> {
     let supply = task.supply.as_ref().map(Source::open).transpose()?;
-    converse(task, Connected::Channel(channel), supply).await
+    converse(task, Connected::Channel(Box::new(channel)), supply).await
 }
 
 /// What joins this party to the others.
 enum Connected {
-    Channel(Channel),
+    Channel(Box<Channel>),
     Mesh(Mesh),
 }
 
@@ -258,7 +258,7 @@ impl Connected {
 async fn connect_all(task: &Task<'_>, route: Route<'_>) -> Result<Connected, Failure> {
     match &route.meeting {
         Meeting::Mesh { .. } => Ok(Connected::Mesh(join(task.settings, task.party, route).await?)),
-        meeting => Ok(Connected::Channel(meet(task.settings, meeting, route.tls, route.listening).await?)),
+        meeting => Ok(Connected::Channel(Box::new(meet(task.settings, meeting, route.tls, route.listening).await?))),
     }
 }
 
@@ -323,9 +323,9 @@ async fn converse(task: Task<'_>, connected: Connected, supply: Option<Supply>) 
         }
         (Connected::Mesh(mesh), None) => MeshPeer::join(program, mesh, config, rng, bar).await.map(several),
         (Connected::Channel(channel), Some(supply)) => {
-            Peer::open_supplied(program, party, channel, config, supply, rng, bar).await.map(two)
+            Peer::open_supplied(program, party, *channel, config, supply, rng, bar).await.map(two)
         }
-        (Connected::Channel(channel), None) => Peer::open(program, party, channel, config, rng, bar).await.map(two),
+        (Connected::Channel(channel), None) => Peer::open(program, party, *channel, config, rng, bar).await.map(two),
     };
     let peer = peer.map_err(|e| explain(&e))?;
     match peer.finish(&inputs).await {

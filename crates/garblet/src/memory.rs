@@ -40,7 +40,7 @@ pub fn run_many_in_memory(
         Mesh::memory(parties).into_iter().map(End::Mesh).collect()
     } else {
         let (left, right) = memory_pair();
-        vec![End::Channel(left), End::Channel(right)]
+        [left, right].map(|end| End::Channel(Box::new(end))).into()
     };
     let run = |(party, end): (usize, End)| {
         let party = Party(party as u16);
@@ -61,7 +61,7 @@ pub fn run_many_in_memory(
 
 /// What joins a party to the others.
 enum End {
-    Channel(Channel),
+    Channel(Box<Channel>),
     Mesh(Mesh),
 }
 
@@ -75,7 +75,7 @@ async fn one_party(
     let (rng, progress) = (rand::rng(), Box::new(()));
     let peer = match end {
         End::Channel(channel) => {
-            AnyPeer::Two(Box::new(Peer::open(program, party, channel, config, rng, progress).await?))
+            AnyPeer::Two(Box::new(Peer::open(program, party, *channel, config, rng, progress).await?))
         }
         End::Mesh(mesh) => AnyPeer::Many(Box::new(MeshPeer::join(program, mesh, config, rng, progress).await?)),
     };
