@@ -97,7 +97,8 @@ impl Runs {
     fn of(&self, party: Party, parties: u16) -> Folder {
         let holds = Holds::Runs { again: self.again.clone() };
         let (path, peer) = (self.folder.join(format!("party-{party}")), without_identities(parties));
-        Folder { holds, path, key: self.key.clone(), peer }
+        // All parties are one user's, and nobody has anything to hide from another.
+        Folder { holds, path, key: self.key.clone(), peer, recorded: false }
     }
 
     /// Where a party's runs come from.

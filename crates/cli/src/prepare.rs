@@ -139,7 +139,7 @@ impl Options {
         settings.parties(&program, Some(peers.party_count()))?;
         let way = self.peer.to_all(Party(*party), &peers)?;
         let holds = Holds::Runs { again: String::new() };
-        let folder = Folder { holds, path: store.clone(), key: store_key.clone(), peer: way.peer? };
+        let folder = Folder { holds, path: store.clone(), key: store_key.clone(), peer: way.peer?, recorded: true };
         let route = Route { meeting: way.meeting, tls: way.tls, listening: &announce };
         session::fill_runs(&settings, Party(*party), program, route, &folder, self.count.get(), true)
     }
@@ -213,7 +213,7 @@ impl StockArgs {
     /// The store, and for whom it is.
     pub(crate) fn folder(&self, way: &Way) -> Result<Folder, Failure> {
         let (holds, path, key) = (self.holds()?, self.store.clone(), self.store_key.clone());
-        Ok(Folder { holds, path, key, peer: way.peer.clone()? })
+        Ok(Folder { holds, path, key, peer: way.peer.clone()?, recorded: true })
     }
 
     /// Which party this is.

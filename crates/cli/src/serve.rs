@@ -2,7 +2,7 @@
 
 use std::{thread::sleep, time::Duration};
 
-use garblet::{Filled, Program, Values, wants_to_fill};
+use garblet::{Filled, Program, Values, lego, store::Store, wants_to_fill};
 use garblet_net::{self as net, Channel, Hello, Listener, NetError};
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     record::{PeerPart, Record},
     report::{check_panics, outputs_text},
     session::{self, Meeting, Settings, Task, block_on},
-    supply::{Folder, Source},
+    supply::{Folder, Holds, Source},
     way::{self, Way, WayArgs, announce},
 };
 
@@ -63,22 +63,55 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 /// Looks every now and then, and refills what has run low.
 fn look(options: &Options) -> Result<(), Failure> {
     lower_priority();
-    let mut round = 0;
+    let (mut round, mut known) = (0, None);
     while options.rounds.is_none_or(|rounds| round < rounds) {
         if round > 0 {
             sleep(options.every.0);
         }
         round += 1;
         let way = options.peer.way()?;
+        let folder = options.stock.folder(&way)?;
+        let before = *known.get_or_insert_with(|| unfinished(&folder));
         // The store is open only while it is looked at and filled, so that runs can use it in between.
         match options.stock.fill(&way, options.low_water, false) {
             Ok(filled) => tell_ready(&filled),
             Err(failure) if failure.status == Status::WrongCall => return Err(failure),
             // The peer may come back.
-            Err(failure) => failure.report(),
+            Err(failure) => {
+                failure.report();
+                known = Some(block_on(async { Ok(wait_if_more(before, unfinished(&folder)).await) })?);
+            }
         }
     }
     Ok(())
+}
+
+/// How many orders of gates the peer has left unfinished; none if there is no store yet.
+fn unfinished(folder: &Folder) -> u32 {
+    match folder.holds {
+        Holds::Gates(_) => folder.open(Store::open).map_or(0, |supply| lego::unfinished(&supply.store)),
+        Holds::Components(_) | Holds::Runs { .. } => 0,
+    }
+}
+
+/// How long nobody is met after the peer has left so many orders unfinished.
+fn pause(unfinished: u32) -> Duration {
+    let minutes = unfinished.checked_sub(1).map_or(0, |more| 10u64.saturating_pow(more).min(60));
+    Duration::from_secs(60 * minutes)
+}
+
+/// Waits if the peer has left one more order unfinished, each time longer: a constructor that leaves when it hears what is checked has tried its luck.
+/// Returns how many there are.
+async fn wait_if_more(before: u32, unfinished: u32) -> u32 {
+    if unfinished > before {
+        let pause = pause(unfinished);
+        eprintln!(
+            "the peer has left {unfinished} orders of gates unfinished: waiting for {} min",
+            pause.as_secs() / 60
+        );
+        tokio::time::sleep(pause).await;
+    }
+    unfinished
 }
 
 fn tell_ready(filled: &Filled) {
@@ -124,12 +157,15 @@ impl<'a> Service<'a> {
         block_on(async {
             let listener = Listener::bind(address).await.map_err(|e| Failure::net(&e))?;
             announce(listener.address())?;
-            let mut answered = 0;
+            let (mut answered, mut known) = (0, unfinished(&self.folder));
             while self.options.rounds.is_none_or(|rounds| answered < rounds) {
                 match greeted(&listener, &options).await {
                     Ok((channel, hello)) => {
                         answered += 1;
-                        self.answer(channel, &hello).await.unwrap_or_else(|failure| failure.report());
+                        if let Err(failure) = self.answer(channel, &hello).await {
+                            failure.report();
+                            known = wait_if_more(known, unfinished(&self.folder)).await;
+                        }
                     }
                     Err(NetError::NobodyCame { .. }) => {}
                     Err(error) => Failure::net(&error).report(),
@@ -173,4 +209,20 @@ async fn greeted(listener: &Listener, options: &net::Options) -> Result<(Channel
     let mut channel = listener.accept(options).await?;
     let hello = Hello::ahead(&mut channel).await?;
     Ok((channel, hello))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn each_order_that_is_left_unfinished_is_waited_for_longer_than_the_last() {
+        let (mut known, mut waited) = (1, Vec::new());
+        for unfinished in [1, 2, 2, 3, 4, 0, 1] {
+            let begin = tokio::time::Instant::now();
+            known = wait_if_more(known, unfinished).await;
+            waited.push(begin.elapsed().as_secs() / 60);
+        }
+        assert_eq!(waited, [0, 10, 0, 60, 60, 0, 1], "in minutes, and none where it was something else");
+    }
 }

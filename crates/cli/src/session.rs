@@ -349,6 +349,10 @@ pub(crate) fn explain(error: &Error) -> Failure {
         Error::Store(error) => store_failure(error),
         Error::NotPrepared(NotPrepared::Missing(_)) => Failure::no_result(error)
             .hint("`garblet prepare` makes more for the store; --top-up makes it during the run"),
+        Error::Unfinished(unfinished) => Failure::no_result(error).hint(format!(
+            "a peer that cheats does so; if it was the network or this machine, `garblet store allow {}` goes on",
+            unfinished.folder.display()
+        )),
         Error::NoRun(_) => {
             Failure::no_result(error).hint("`garblet prepare` makes more; --top-up makes it during the run")
         }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use garblet::{
-    lego::{KeptNames, kept_names},
+    lego::{self, KeptNames, kept_names},
     runs::program_of,
 };
-use garblet_store::{Kind, Stock, Store, StoreError, StoreKey, Verified};
+use garblet_store::{Kind, Past, Stock, Store, StoreError, StoreKey, Verified};
 use serde::Serialize;
 
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
     identity::{in_configuration, make_folder},
     output::{bytes, count, print, print_json, table},
     progress::ByteBar,
+    session::explain,
 };
 
 /// What `garblet store` can do.
@@ -33,6 +34,8 @@ pub(crate) enum StoreCommand {
     },
     /// Give back the space of what was used
     Compact(Options),
+    /// With lego: make gates again after the peer left three orders of them unfinished
+    Allow(Options),
     /// Give up everything that was prepared; the peer's store does so when the two next meet
     Clear {
         #[command(flatten)]
@@ -64,6 +67,7 @@ pub(crate) fn run(command: &StoreCommand) -> Result<(), Failure> {
         StoreCommand::List(options) => list(options),
         StoreCommand::Verify { options, drop } => verify(options, *drop),
         StoreCommand::Compact(options) => compact(options),
+        StoreCommand::Allow(options) => allow(options),
         StoreCommand::Clear { options, all: false } => clear(options),
         StoreCommand::Clear { options, all: true } => remove(options),
     }
@@ -74,6 +78,26 @@ pub(crate) fn load_or_create_key(file: Option<&Path>) -> Result<StoreKey, Failur
     let path = in_configuration(file, "store.key")?;
     make_folder(&path)?;
     StoreKey::load_or_create(&path, &mut rand::rng()).map_err(|e| store_failure(&e))
+}
+
+/// Holds a store against the record of it in the configuration folder, where a copy of the store's folder does not bring it back.
+pub(crate) fn check_record(store: &mut Store) -> Result<(), Failure> {
+    let Ok(records) = in_configuration(None, "stores") else {
+        eprintln!(
+            "warning: an old copy of the store in {} would not be noticed: neither XDG_CONFIG_HOME nor HOME is set, where a record of it would be",
+            store.folder().display()
+        );
+        return Ok(());
+    };
+    match store.record_in(&records).map_err(|e| store_failure(&e))? {
+        Past::Known => {}
+        Past::Unknown => eprintln!(
+            "warning: this machine has no record of the store in {}; if it was restored from a backup, its pieces could be used twice: \
+             let both parties begin with new stores",
+            store.folder().display()
+        ),
+    }
+    Ok(())
 }
 
 /// A store that cannot be used.
@@ -98,7 +122,9 @@ impl Options {
         Store::find(&self.folder).map_err(|e| store_failure(&e))?;
         let path = in_configuration(self.store_key.as_deref(), "store.key")?;
         let key = StoreKey::load(&path).map_err(|e| store_failure(&e))?;
-        Store::open(&self.folder, &key, &mut rand::rng()).map_err(|e| store_failure(&e))
+        let mut store = Store::open(&self.folder, &key, &mut rand::rng()).map_err(|e| store_failure(&e))?;
+        check_record(&mut store)?;
+        Ok(store)
     }
 
     /// Prints a line, or the object that says the same.
@@ -109,7 +135,8 @@ impl Options {
 
 fn init(options: &Options) -> Result<(), Failure> {
     let key = load_or_create_key(options.store_key.as_deref())?;
-    let store = Store::create(&options.folder, &key, &mut rand::rng()).map_err(|e| store_failure(&e))?;
+    let mut store = Store::create(&options.folder, &key, &mut rand::rng()).map_err(|e| store_failure(&e))?;
+    check_record(&mut store)?;
     let text = format!("made store {} in {}\n", store.id(), options.folder.display());
     options.tell(&text, &Listed::of(&store))
 }
@@ -160,6 +187,11 @@ fn compact(options: &Options) -> Result<(), Failure> {
     )
 }
 
+fn allow(options: &Options) -> Result<(), Failure> {
+    let orders = lego::allow_unfinished(&mut options.open()?).map_err(|e| explain(&e))?;
+    options.tell(&format!("allowed {}\n", unfinished(orders)), &serde_json::json!({ "allowed": orders }))
+}
+
 fn clear(options: &Options) -> Result<(), Failure> {
     let dropped = options.open()?.clear().map_err(|e| store_failure(&e))?;
     options.tell(&format!("gave up {}\n", pieces(dropped)), &serde_json::json!({ "dropped": dropped }))
@@ -179,6 +211,8 @@ struct Listed {
     kinds: Vec<ListedKind>,
     /// Outputs that lego keeps.
     kept: Vec<KeptNames>,
+    /// Orders of gates that the peer left unfinished.
+    unfinished_orders: u32,
     segments: usize,
     /// Of all segments, also of pieces that are gone.
     segment_bytes: u64,
@@ -213,6 +247,7 @@ impl Listed {
             binding: store.binding().cloned(),
             kinds,
             kept: kept_names(store),
+            unfinished_orders: lego::unfinished(store),
             segments: store.segment_count(),
             segment_bytes: store.segment_bytes(),
         }
@@ -243,6 +278,9 @@ impl Listed {
         }
         for KeptNames { name, outputs } in &self.kept {
             text.push_str(&format!("kept as {name}: {}\n", outputs.join(", ")));
+        }
+        if self.unfinished_orders > 0 {
+            text.push_str(&format!("the peer left {}\n", unfinished(self.unfinished_orders)));
         }
         let segments = if self.segments == 1 { "segment" } else { "segments" };
         text.push_str(&format!("{} in {} {segments}\n", bytes(self.segment_bytes), self.segments));
@@ -309,6 +347,11 @@ impl Checked {
         }
         text
     }
+}
+
+/// So many orders, in words.
+fn unfinished(orders: u32) -> String {
+    format!("{orders} unfinished order{} of gates", if orders == 1 { "" } else { "s" })
 }
 
 /// A number of pieces, in words.

@@ -17,7 +17,7 @@ use garblet_circuit::InputId;
 use crate::{
     failure::Failure,
     session::Settings,
-    store::{load_or_create_key, store_failure},
+    store::{check_record, load_or_create_key, store_failure},
 };
 
 /// Who gives the inputs that are read.
@@ -75,6 +75,8 @@ pub(crate) struct Folder {
     pub(crate) path: PathBuf,
     pub(crate) key: Option<PathBuf>,
     pub(crate) peer: String,
+    /// Whether it is held against what this machine has recorded of it.
+    pub(crate) recorded: bool,
 }
 
 /// What a store on disk is for.
@@ -118,7 +120,8 @@ impl SupplyArgs {
         if !matches!(holds, Holds::Gates(_)) && values != Values::default() {
             return Err(Failure::call("--keep, --read: with --protocol lego only"));
         }
-        let folder = Folder { holds, path: path.clone(), key: self.store_key.clone(), peer: peer.clone()? };
+        let folder =
+            Folder { holds, path: path.clone(), key: self.store_key.clone(), peer: peer.clone()?, recorded: true };
         Ok(Some(Source::Store { folder, top_up: self.top_up, values }))
     }
 
@@ -214,12 +217,15 @@ impl Folder {
         };
         let key = load_or_create_key(self.key.as_deref())?;
         let begin = Instant::now();
-        let store = loop {
+        let mut store = loop {
             match open(&self.path, &key, &mut rand::rng()) {
                 Err(StoreError::InUse { .. }) if begin.elapsed() < PATIENCE => std::thread::sleep(RETRY),
                 other => break other.map_err(|e| store_failure(&e))?,
             }
         };
+        if self.recorded {
+            check_record(&mut store)?;
+        }
         let contents = match (&self.holds, library) {
             (Holds::Gates(amounts), _) => Contents::Gates(*amounts),
             (Holds::Runs { .. }, _) => Contents::Runs,

@@ -37,6 +37,8 @@ pub(crate) fn root() -> PathBuf {
 pub(crate) fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_garblet"));
     command.args(arguments).current_dir(root());
+    // What is recorded of stores is not the business of whoever runs the tests.
+    command.env("XDG_CONFIG_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/config"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use garblet_store::{Binding, Kind, Store, StoreKey};
 use rand::{SeedableRng, rngs::StdRng};
 
-use crate::invocation::{Folder, garblet};
+use crate::invocation::{Folder, command, finish, garblet};
 
 /// A store with 20 components, of which 3 were taken, and its key file.
 fn filled(folder: &Folder) -> (String, String) {
@@ -56,6 +56,47 @@ fn what_there_is_is_listed() {
     let listed = garblet(&["store", "list", &store, "--key", &key, "--json"]).json();
     assert_eq!(listed["binding"]["role"], "garbler");
     assert_eq!((&listed["kinds"][0]["available"], &listed["kinds"][0]["next"]), (&17.into(), &20.into()));
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    std::fs::set_permissions(to, std::fs::metadata(from).expect("there").permissions()).expect("ours");
+    for entry in std::fs::read_dir(from).expect("a folder").flatten() {
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if from.is_dir() { copy(&from, &to) } else { std::fs::copy(&from, &to).map(drop).expect("a copy") }
+    }
+}
+
+#[test]
+fn an_old_copy_is_refused_by_its_record_and_a_store_without_one_is_used_with_a_warning() {
+    let folder = Folder::new("store-put-back");
+    let (store, key) = filled(&folder);
+    let (old, moved) = (folder.path("old"), folder.path("moved"));
+    copy(Path::new(&store), Path::new(&old));
+    let call = |what: &str, store: &str| garblet(&["store", what, store, "--key", &key]);
+    assert_eq!(call("clear", &store).stdout, "gave up 17 pieces\n");
+    let ran = call("list", &old);
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""));
+    let begin = format!("error: the store in {old} is older than its record in ");
+    assert!(
+        ran.stderr.starts_with(&begin) && ran.stderr.contains(" says: expected at least change "),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.contains("hint: a store must not be restored from a backup"), "{}", ran.stderr);
+    copy(Path::new(&store), Path::new(&moved));
+    let elsewhere = folder.path("elsewhere");
+    let mut warned = [false; 2].map(|_| {
+        let mut list = command(&["store", "list", &moved, "--key", &key]);
+        let ran = finish(list.env("XDG_CONFIG_HOME", &elsewhere).spawn().expect("it starts"));
+        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+        ran.stderr
+    });
+    assert_eq!(std::mem::take(&mut warned[1]), "", "there is a record now");
+    let expected =
+        format!("warning: this machine has no record of the store in {moved}; if it was restored from a backup, ");
+    assert!(warned[0].starts_with(&expected), "{}", warned[0]);
+    assert_eq!(call("allow", &store).stdout, "allowed 0 unfinished orders of gates\n");
 }
 
 #[test]
