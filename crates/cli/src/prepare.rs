@@ -148,7 +148,7 @@ impl Options {
 impl StockArgs {
     fn holds(&self) -> Result<Holds, Failure> {
         let GateArgs { gates, input_bits: inputs, output_bits: outputs } = self.gates;
-        let amounts = Amounts { gates, inputs, input_pairs: inputs.div_ceil(2), outputs };
+        let amounts = Amounts { gates, inputs, input_pairs: (inputs + outputs).div_ceil(2), outputs };
         let given = amounts != Amounts::default();
         if self.party > 1 && !self.protocol.is_mesh() {
             return Err(Failure::call(format!("--party {}: {} has parties 0 and 1", self.party, self.protocol)));

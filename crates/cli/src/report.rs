@@ -164,6 +164,11 @@ pub(crate) fn outputs_text(program: &Program, outputs: &[Option<Bits>]) -> Strin
     lines.collect()
 }
 
+/// The warning to a user whose peer gave its secret away.
+pub(crate) const PEER_EXPOSED: &str = "\
+    warning: the peer cheated and so gave its secret away; the result is right, and nothing has shown the peer that it was found out.\n\
+    That it was may depend on your input, so whatever you do now otherwise than planned may tell the peer a bit of it\n";
+
 impl RunReport {
     /// A report of the parties in `parts`, which is all `parties` of them or one.
     ///
@@ -224,6 +229,9 @@ impl RunReport {
                 [one] => format!("party {one} has learned {name}, this party has not\n"),
                 some => format!("parties {} have learned {name}, this party has not\n", numbers(some)),
             });
+        }
+        if self.security.peer_exposed {
+            text.push_str(PEER_EXPOSED);
         }
         text.push('\n');
         text.push_str(&self.phase_table());

@@ -13,7 +13,7 @@ use crate::{
     prepare::StockArgs,
     program,
     record::{PeerPart, Record},
-    report::{check_panics, outputs_text},
+    report::{PEER_EXPOSED, check_panics, outputs_text},
     session::{self, Meeting, Settings, Task, block_on},
     supply::{Folder, Holds, Source},
     way::{self, Way, WayArgs, announce},
@@ -200,6 +200,9 @@ impl<'a> Service<'a> {
         let peers = outcome.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, &self.way.names));
         let record = Record::now(&self.program, peers.collect());
         eprintln!("ran `{}`\n{}", self.program.name(), record.text().trim_end());
+        if outcome.security.peer_exposed {
+            eprint!("{PEER_EXPOSED}");
+        }
         print(&outputs_text(&self.program, &outcome.outputs))
     }
 }

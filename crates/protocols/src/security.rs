@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The security of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Security {
     /// log2 of the work of the best known attack.
     pub computational_bits: u32,
@@ -14,4 +14,9 @@ pub struct Security {
     /// The probability that a cheating peer is found out, where that is what a protocol promises: against covert adversaries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deterrence: Option<f64>,
+    /// Whether the peer cheated and gave its secret away; the result is right all the same.
+    ///
+    /// *Secret*: whether it did may depend on this party's input, so that whoever tells the peer may tell it a bit of that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub peer_exposed: bool,
 }

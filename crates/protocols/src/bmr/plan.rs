@@ -88,7 +88,7 @@ impl Plan {
             Hash::Aes256 => 0.0,
         };
         let computational_bits = 127 - calls.ceil() as u32;
-        Security { computational_bits, statistical_bits: None, cheating_log2: None, deterrence: None }
+        Security { computational_bits, ..Security::default() }
     }
 
     pub(super) fn schedule(&self) -> &Schedule {

@@ -95,7 +95,7 @@ impl Material {
     /// store. Fewer bits than for a single run where the hash does not change its key.
     pub fn security(&self) -> Security {
         let computational_bits = self.garbling.security_bits(GATES_PER_STORE);
-        Security { computational_bits, statistical_bits: None, cheating_log2: None, deterrence: None }
+        Security { computational_bits, ..Security::default() }
     }
 
     /// Scheme and hash.

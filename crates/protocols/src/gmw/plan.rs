@@ -88,7 +88,7 @@ impl Plan {
     pub fn security(&self) -> Security {
         let calls = 2 * self.and_count().max(1) as u64;
         let computational_bits = 128 - calls.next_power_of_two().ilog2();
-        Security { computational_bits, statistical_bits: None, cheating_log2: None, deterrence: None }
+        Security { computational_bits, ..Security::default() }
     }
 }
 

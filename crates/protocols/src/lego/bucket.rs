@@ -2,9 +2,13 @@
 //!
 //! *Source*: Frederiksen et al. 2015; Nielsen, Schneider and Trifiletti 2017, section II. Of a bucket that is not bad the true key is
 //! always accepted and garbage never. If two keys are accepted, their sum is the difference: the constructor has cheated and
-//! given away its secret, and [`extract`](super::extract) uses it.
+//! given away its secret, and [`extract`](super::extract) uses it. Which of the two is right need not be known to go on: with either of them
+//! the buckets behind give keys of their wires.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicU64, Ordering},
+};
 
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use garblet_circuit::Party;
@@ -12,6 +16,7 @@ use garblet_garble::{BucketEvaluator, GateBuckets, Schedules};
 use garblet_primitives::Block;
 use garblet_store::SLACK_BYTES;
 use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
 
 use super::{
     PAST,
@@ -161,6 +166,9 @@ fn fill_in<T: Pod + Default, E>(
 /// Inputs whose keys are hashed at once: what that takes stays in the cache.
 const INPUTS_AT_ONCE: usize = 64;
 
+/// Hashes that are made up for at once: about as many as a vote takes.
+const VOTES_AT_ONCE: usize = 12;
+
 /// All components that the evaluator has for a run, in their buckets.
 pub(super) struct Material {
     pub(super) components: Arc<Components>,
@@ -180,10 +188,11 @@ struct Given {
 }
 
 impl Material {
-    /// The keys of all outputs for those of all inputs, once the buckets are joined, and the difference if a bucket has
-    /// shown it.
+    /// Keys of all outputs for those of all inputs, once the buckets are joined, and the difference if a bucket has
+    /// shown it. Then each is one of both keys of its wire, not necessarily the right one.
     ///
-    /// *Shape*: `schedules` of the program.
+    /// *Shape*: `schedules` of the program. Votes are provided for so many bad gates, each of which brings one key more into some bucket:
+    /// what its components hash then, but is not hashed, is made up for, so that this takes the same work whatever gates gave.
     ///
     /// *Cost*: instances that do not read one another run on so many threads.
     ///
@@ -193,20 +202,29 @@ impl Material {
         plan: &Plan,
         schedules: &Schedules,
         keys: &[Block],
+        bad_gates: u64,
         threads: usize,
-    ) -> Result<(Vec<Block>, Option<Block>), ProtocolError> {
+    ) -> Result<(Zeroizing<Vec<Block>>, Option<Block>), ProtocolError> {
         let components = self.components.clone();
         let gates = components.single_gates();
         let mut evaluator = BucketEvaluator::new(gates, plan.program(), schedules, plan.by_port(keys)).on(threads);
-        let shown = OnceLock::new();
+        let (shown, hashed, mut votes) = (OnceLock::new(), AtomicU64::new(0), Votes::default());
         self.ands.visit(plan, threads, |range, buckets| {
+            components.count(buckets.gates.len(), 0);
             evaluator.run(range.len(), (0, buckets.gate_buckets()), &|bucket, keys| {
-                let given = vote(&components, buckets.authenticators(bucket), keys);
+                let given = vote(&components, buckets.authenticators(bucket), keys, &hashed);
                 given.delta.into_iter().for_each(|delta| _ = shown.set(delta));
                 given.key
             });
+            votes.provide(buckets);
+            if range.end as u64 == plan.and_count() {
+                let left = votes.most(bad_gates).saturating_sub(hashed.load(Ordering::Relaxed));
+                hash_in_vain(&components, buckets, left);
+            }
         })?;
-        Ok((evaluator.into_outputs().iter().flatten().copied().collect(), shown.into_inner()))
+        let mut outputs = Zeroizing::new(Vec::with_capacity(plan.outputs()));
+        evaluator.into_outputs().iter().for_each(|output| outputs.extend_from_slice(output));
+        Ok((outputs, shown.into_inner()))
     }
 
     /// Checks that most authenticators of each of a party's inputs accept its key. Kept keys have none: they were found right when
@@ -247,33 +265,163 @@ impl Material {
     }
 }
 
-/// A bucket's gates disagree: those and its authenticators vote.
-fn vote(components: &Components, authenticators: &[BucketAuthenticator], keys: &[Block]) -> Given {
+/// How many hashes votes may take.
+#[derive(Default)]
+struct Votes {
+    /// Authenticators of the largest bucket.
+    authenticators: u64,
+    /// Hashes if in every bucket every gate gave another key.
+    all: u64,
+}
+
+impl Votes {
+    fn provide(&mut self, buckets: &Buckets) {
+        for bucket in 0..buckets.len() {
+            let [gates, authenticators] = [buckets.gates(bucket).len(), buckets.authenticators(bucket).len()];
+            self.authenticators = self.authenticators.max(authenticators as u64);
+            self.all += (gates * authenticators) as u64;
+        }
+    }
+
+    /// With so many bad gates there are as many keys that differ from right ones, at worst in as many buckets, where these vote as well.
+    fn most(&self, bad_gates: u64) -> u64 {
+        bad_gates.saturating_mul(2 * self.authenticators).min(self.all)
+    }
+}
+
+/// Does the work of so many hashes of votes.
+fn hash_in_vain(components: &Components, buckets: &Buckets, hashes: u64) {
+    let mut left = hashes as usize;
+    for authenticators in buckets.authenticators.chunks(VOTES_AT_ONCE).cycle() {
+        if left == 0 {
+            return;
+        }
+        let some = &authenticators[..authenticators.len().min(left)];
+        left -= some.len();
+        std::hint::black_box(accepting(components, some, &[Block::ZERO]));
+    }
+}
+
+/// A bucket's gates disagree: those and its authenticators vote. Counts the hashes that this takes.
+fn vote(components: &Components, authenticators: &[BucketAuthenticator], keys: &[Block], hashed: &AtomicU64) -> Given {
     let mut different: Vec<Block> = Vec::new();
     keys.iter().for_each(|&key| {
         if different.iter().all(|&other| other != key) {
             different.push(key)
         }
     });
-    let votes =
-        |key: Block| keys.iter().filter(|&&other| other == key).count() + accepting(components, authenticators, key);
-    let accepted: Vec<Block> = different.iter().copied().filter(|&key| votes(key) >= keys.len()).collect();
+    hashed.fetch_add((different.len() * authenticators.len()) as u64, Ordering::Relaxed);
+    let accepting = accepting(components, authenticators, &different);
+    let votes = |key: Block, accepting: usize| keys.iter().filter(|&&other| other == key).count() + accepting;
+    let voted: Vec<(Block, usize)> =
+        different.iter().zip(accepting).map(|(&key, accepting)| (key, votes(key, accepting))).collect();
+    let accepted: Vec<Block> = voted.iter().filter(|(_, votes)| *votes >= keys.len()).map(|(key, _)| *key).collect();
     match accepted[..] {
         [key] => Given { key, delta: None },
         [key, other, ..] => Given { key, delta: Some(key ^ other) },
         // A bad bucket, which has the probability of the bounds.
-        [] => Given { key: different.into_iter().max_by_key(|&key| votes(key)).unwrap_or_default(), delta: None },
+        [] => {
+            let most = voted.into_iter().max_by_key(|(_, votes)| *votes);
+            Given { key: most.map(|(key, _)| key).unwrap_or_default(), delta: None }
+        }
     }
 }
 
-/// How many of a bucket's authenticators accept a key.
-pub(super) fn accepting(components: &Components, authenticators: &[BucketAuthenticator], key: Block) -> usize {
-    authenticators.iter().filter(|of| components.accepts(of.number, &of.pair, key ^ of.wire)).count()
+/// How many of a bucket's authenticators accept each key.
+fn accepting(components: &Components, authenticators: &[BucketAuthenticator], keys: &[Block]) -> Vec<usize> {
+    let of_each = || keys.iter().flat_map(|key| authenticators.iter().map(move |of| (of, *key)));
+    let numbers: Vec<u64> = of_each().map(|(of, _)| of.number).collect();
+    let mut hashes: Vec<Block> = of_each().map(|(of, key)| key ^ of.wire).collect();
+    components.authenticator_hashes(&numbers, &mut hashes);
+    let mut hashes = hashes.into_iter();
+    let accepts = |of: &BucketAuthenticator| hashes.next().is_some_and(|hash| of.is(hash));
+    let mut accepts = accepts;
+    keys.iter().map(|_| authenticators.iter().filter(|of| accepts(of)).count()).collect()
 }
 
 impl BucketAuthenticator {
     /// Whether it is an authenticator of what has this hash.
     fn is(&self, hash: Block) -> bool {
         (hash.ct_eq(&self.pair[0]) | hash.ct_eq(&self.pair[1])).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DELTA: Block = Block::from_u128(0x5555_5555_5555_5555_5555_5555_5555_5555);
+    const RIGHT: Block = Block::from_u128(0x100);
+    /// What a bad gate may give: both keys of its wire, and two that are none.
+    const GIVEN: usize = 4;
+    /// What a bad authenticator may accept: nothing, the right key, the other one, or one that is none.
+    const ACCEPTED: usize = 4;
+
+    /// All sequences of so many numbers below `range`.
+    fn sequences(length: usize, range: usize) -> impl Iterator<Item = Vec<usize>> {
+        (0..range.pow(length as u32))
+            .map(move |number| (0..length as u32).map(|place| number / range.pow(place) % range).collect())
+    }
+
+    /// Checks what buckets of so many gates come to, of which the bad ones, fewer than make a bad bucket, do whatever they like: a key of the
+    /// wire, and if no difference is shown the right one.
+    fn check(gates: usize) {
+        let components = Components::new([Block::ZERO, Block::ONES]);
+        let keys = [RIGHT, RIGHT ^ DELTA, Block::from_u128(7), Block::from_u128(8)];
+        let hash = |key: Block| {
+            let mut hash = [key];
+            components.authenticator_hashes(&[5], &mut hash);
+            hash[0]
+        };
+        let of = |pair: [Block; 2]| BucketAuthenticator { number: 5, pair, ..BucketAuthenticator::default() };
+        let good = of([hash(keys[0]), hash(keys[1])]);
+        let bad = [of([Block::ZERO; 2]), of([hash(keys[0]); 2]), of([hash(keys[1]); 2]), of([hash(keys[2]); 2])];
+        let mut shown = 0;
+        for bad_gates in 0..gates {
+            for bad_authenticators in 0..gates - bad_gates {
+                for (given, accepted) in sequences(bad_gates, GIVEN)
+                    .flat_map(|given| sequences(bad_authenticators, ACCEPTED).map(move |of| (given.clone(), of)))
+                {
+                    let mut all: Vec<Block> = given.iter().map(|&key| keys[key]).collect();
+                    all.resize(gates, RIGHT);
+                    let mut authenticators: Vec<_> = accepted.iter().map(|&which| bad[which]).collect();
+                    authenticators.resize(gates - 1, good);
+                    let hashed = AtomicU64::new(0);
+                    let Given { key, delta } = vote(&components, &authenticators, &all, &hashed);
+                    match delta {
+                        None => assert!(key == RIGHT, "{given:?}, {accepted:?}"),
+                        Some(delta) => assert!(delta == DELTA && keys[..2].contains(&key), "{given:?}, {accepted:?}"),
+                    }
+                    shown += usize::from(delta.is_some());
+                    let most = 2 * bad_gates.max(1) * (gates - 1);
+                    assert!(hashed.into_inner() <= most as u64, "a vote is provided for");
+                }
+            }
+        }
+        assert!(shown > 0);
+    }
+
+    #[test]
+    fn a_bucket_that_is_not_bad_gives_the_right_key_or_shows_the_difference() {
+        (2..=5).for_each(check);
+    }
+
+    #[test]
+    fn as_many_hashes_as_votes_may_take_are_made_up_for() {
+        let components = Components::new([Block::ZERO, Block::ONES]);
+        let mut buckets = Buckets::default();
+        for authenticators in [1, 3, 2] {
+            let gates = (0..authenticators + 1).map(|number| BucketGate::new(number, [Block::ZERO; 2]));
+            buckets.push(gates, (0..authenticators).map(|_| BucketAuthenticator::default()));
+        }
+        let mut votes = Votes::default();
+        votes.provide(&buckets);
+        assert_eq!([1, 2, 3, 1000].map(|bad| votes.most(bad)), [6, 12, 18, 2 + 12 + 6]);
+        for hashes in [0, 1, 5, 6, 7, 100] {
+            let [_, before] = components.work();
+            hash_in_vain(&components, &buckets, hashes);
+            assert_eq!(components.work()[1] - before, hashes);
+        }
+        hash_in_vain(&components, &Buckets::default(), 3);
     }
 }

@@ -41,7 +41,8 @@ impl Checks {
 /// What a phase of one run of `plan`, for which `order` is made, costs `party`, both hellos given, if so many components were checked.
 ///
 /// With `Q` gates and `A` authenticators made, `q` AND buckets of `b` gates and `b - 1` authenticators, `n` inputs of `c`
-/// authenticators, `k` input buckets of `d` gates, `m` outputs, `g` and `a` components checked, parity bits `p`, words of `w` bits, `r` input bits that are read:
+/// authenticators, `k` input buckets of `d` gates, `m` outputs, `g` and `a` components checked, parity bits `p`, words of `w` bits, `r` input bits that are read
+/// or output bits that the evaluator does not learn:
 ///
 /// | phase | constructor to evaluator | evaluator to constructor |
 /// |---|---|---|

@@ -3,125 +3,116 @@
 //!
 //! *Source*: Frederiksen et al. 2015, section 5: with both keys of a wire an AND gate is evaluated for all four inputs, of which
 //! the one that differs is that of two ones.
+//!
+//! Whether gates show the difference depends on the input, so nothing may show that they did, nor the time that anything takes. So all of
+//! this is done in every run, with a difference that is none if there was none. That is affordable because no gate of the function is evaluated
+//! again. Where both keys of a wire are accepted, the evaluation goes on with any: what comes out is one of both keys of every output. Of
+//! those that the evaluator learns it has the select bits, and others are joined to input buckets like the constructor's inputs, so that
+//! it knows the bit of every key that it has; where that is not the right bit, it adds the difference.
+//!
+//! *Deviation*: the source evaluates every gate of the function for all four inputs, to know which of its keys is which. Half of a
+//! bucket's gates may then make the wrong one likelier, which an output's bucket of gates alone, most of which are good, cannot.
 
 use garblet_circuit::{Bits, evaluate};
 use garblet_primitives::Block;
 
-use super::{
-    EVALUATOR,
-    bucket::{Material, accepting},
-    plan::Plan,
-    wiring::Wiring,
-};
+use super::{EVALUATOR, bucket::Material, plan::Plan, wiring::sought};
 use crate::error::ProtocolError;
 
-/// A wire whose keys are both known.
-#[derive(Clone, Copy, Default, zeroize::Zeroize)]
-struct Known {
-    zero: Block,
-}
-
-impl std::ops::BitXor for Known {
-    type Output = Known;
-
-    fn bitxor(self, other: Known) -> Known {
-        Known { zero: self.zero ^ other.zero }
-    }
-}
-
-/// What the function gives, and the keys of all outputs.
+/// Bits of all outputs.
 pub(super) struct Extracted {
-    pub(super) outputs: Vec<Bits>,
-    pub(super) keys: Vec<Block>,
+    /// The function's.
+    pub(super) outputs: Vec<bool>,
+    /// Those that the evaluator's keys stand for.
+    pub(super) held: Vec<bool>,
 }
 
-/// Computes with the difference.
+/// Finds what the evaluator does not know, and computes.
 ///
-/// *Shape*: `keys` are those of all input bits, `own` the evaluator's input, `joins` the solderings of the constructor's
-/// inputs, and those that are read, to the input buckets.
+/// *Shape*: `keys` are those of all inputs, and of all outputs; `own` the evaluator's input, `joins` the solderings of what is sought
+/// to the input buckets, `decoded` what the keys of outputs that the evaluator learns stand for.
+///
+/// *Cost*: the same for all values.
 ///
 /// *Errors*: the disk's.
 pub(super) fn extract(
     plan: &Plan,
     material: &mut Material,
     delta: Block,
-    keys: &[Block],
+    (keys, of_outputs): (&[Block], &[Block]),
     own: &Bits,
     joins: &[Block],
+    decoded: &[bool],
 ) -> Result<Extracted, ProtocolError> {
-    let owners = plan.owners();
-    let of_constructor: Vec<Block> =
-        keys.iter().zip(&owners).filter(|(_, owner)| **owner != EVALUATOR).map(|(&key, _)| key).collect();
-    let mut theirs = constructor_input(material, delta, &of_constructor, joins)?.into_iter();
+    let mut found = find(material, delta, &sought(plan, keys, of_outputs), joins)?.into_iter();
     let mut ours = own.iter();
-    let bit = |owner| if owner == &EVALUATOR { ours.next() } else { theirs.next() };
-    let bits: Vec<bool> = owners.iter().map(bit).map(Option::unwrap_or_default).collect();
+    let bit = |owner| if owner == EVALUATOR { ours.next() } else { found.next() };
+    let bits: Vec<bool> = plan.owners().into_iter().map(bit).map(Option::unwrap_or_default).collect();
     let values: Vec<Bits> = plan.by_port(&bits).iter().map(|port| port.iter().copied().collect()).collect();
-    let zeros: Vec<Known> =
-        keys.iter().zip(&bits).map(|(&key, &bit)| Known { zero: key ^ (Block::mask(bit) & delta) }).collect();
-    let mut wiring = Wiring::new(plan, &zeros, Known { zero: delta });
-    let (components, gates) = (&material.components, material.components.single_gates());
-    material.ands.visit(plan, 1, |range, buckets| {
-        let mut numbers = 0..range.len();
-        wiring.run(range.len(), |left, right| {
-            let (of_bucket, authenticators) = match numbers.next() {
-                Some(number) => (buckets.gates(number), buckets.authenticators(number)),
-                None => Default::default(),
-            };
-            let given = |a: Block, b: Block| gates.each(of_bucket, [left.zero ^ a, right.zero ^ b]);
-            Known { zero: zero_key(delta, given, |key| accepting(components, authenticators, key)) }
-        });
-    })?;
-    let outputs = evaluate(plan.program(), &values);
-    let bits = outputs.iter().flat_map(Bits::iter);
-    let keys =
-        wiring.into_outputs().iter().zip(bits).map(|(known, bit)| known.zero ^ (Block::mask(bit) & delta)).collect();
-    Ok(Extracted { outputs, keys })
+    let outputs = evaluate(plan.program(), &values).iter().flat_map(Bits::iter).collect();
+    let held = decoded.iter().zip(plan.learned(EVALUATOR));
+    let held = held.map(|(&decoded, learned)| if learned { Some(decoded) } else { found.next() });
+    Ok(Extracted { outputs, held: held.map(Option::unwrap_or_default).collect() })
 }
 
-/// The key that most gates of a bucket give for three of the four inputs, of those that as many components vouch for as when one input is
-/// evaluated: gates alone may be bad in most.
-///
-/// In a bucket that is not bad, only both keys of the wire are vouched for. The wrong one is taken if as many gates give it as give the right
-/// one; then fewer authenticators are bad than that, so that the bucket shows the difference for every input, and that it does tells nothing.
-fn zero_key(delta: Block, given: impl Fn(Block, Block) -> Vec<Block>, accepting: impl Fn(Block) -> usize) -> Block {
-    let zero = Block::ZERO;
-    let [none, right, left, both] =
-        [(zero, zero), (zero, delta), (delta, zero), (delta, delta)].map(|(a, b)| given(a, b));
-    let sound = (0..none.len())
-        .filter(|&gate| none[gate] == right[gate] && none[gate] == left[gate] && both[gate] == none[gate] ^ delta);
-    let candidates: Vec<Block> = sound.map(|gate| none[gate]).collect();
-    let votes = |key: Block| candidates.iter().filter(|&&other| other == key).count();
-    let accepted = candidates.iter().copied().filter(|&key| votes(key) + accepting(key) >= none.len());
-    accepted.max_by_key(|&key| votes(key)).unwrap_or(none[0])
-}
-
-/// The constructor's input: which of the four inputs of its input buckets stands for two ones.
-fn constructor_input(
-    material: &mut Material,
-    delta: Block,
-    keys: &[Block],
-    joins: &[Block],
-) -> Result<Vec<bool>, ProtocolError> {
-    let (gates, buckets) = (material.components.single_gates(), material.input_gates.get()?);
+/// The bits that keys stand for: which of the four inputs of their input buckets is that of two ones.
+fn find(material: &mut Material, delta: Block, keys: &[Block], joins: &[Block]) -> Result<Vec<bool>, ProtocolError> {
+    let (components, buckets) = (material.components.clone(), material.input_gates.get()?);
     let mut bits = Vec::with_capacity(keys.len());
     for (bucket, (keys, joins)) in keys.chunks(2).zip(joins.chunks(2)).enumerate() {
-        // A last input without a partner is joined to both ends.
+        // A last one without a partner is joined to both ends.
         let end = |i: usize| keys[i % keys.len()] ^ joins[i];
-        let combinations = [(false, false), (false, true), (true, false), (true, true)];
-        let given = combinations.map(|(a, b)| {
-            let flip = |bit| Block::mask(bit) & delta;
-            gates.each(buckets.gates(bucket), [end(0) ^ flip(a), end(1) ^ flip(b)])
+        let given = COMBINATIONS.map(|flips| {
+            let [a, b] = flips.map(|flip| Block::mask(flip) & delta);
+            components.each(buckets.gates(bucket), [end(0) ^ a, end(1) ^ b])
         });
-        let mut votes = [0; 4];
-        let of_gate = |gate: usize| given.each_ref().map(|keys| keys[gate]);
-        for keys in (0..given[0].len()).map(of_gate) {
-            let odd = (0..4).find(|&i| keys.iter().filter(|&&key| key == keys[i]).count() == 1);
-            odd.into_iter().for_each(|odd| votes[odd] += 1);
-        }
-        let both_ones = (0..4).max_by_key(|&i| votes[i]).unwrap_or(0);
-        let (left, right) = combinations[both_ones];
+        let [left, right] = both_ones(given.each_ref().map(Vec::as_slice));
         bits.extend([!left, !right].into_iter().take(keys.len()));
     }
     Ok(bits)
+}
+
+/// Whether each key of a pair is exchanged for the other one of its wire.
+const COMBINATIONS: [[bool; 2]; 4] = [[false, false], [false, true], [true, false], [true, true]];
+
+/// The combination for which most gates give another key than for the three others, of what each gate gives for all of them.
+fn both_ones(given: [&[Block]; 4]) -> [bool; 2] {
+    let mut votes = [0; 4];
+    for gate in 0..given[0].len() {
+        let keys = given.map(|keys| keys[gate]);
+        for (odd, votes) in votes.iter_mut().enumerate() {
+            let others: [Block; 3] = std::array::from_fn(|other| keys[(odd + 1 + other) % 4]);
+            let same = (others[0] == others[1]) & (others[1] == others[2]);
+            *votes += usize::from(same & (others[0] != keys[odd]));
+        }
+    }
+    let most = (0..4).max_by_key(|&combination| votes[combination]);
+    COMBINATIONS[most.unwrap_or_default()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In buckets of the sizes in use up to five gates, of which the bad ones give whatever they like for the four inputs.
+    #[test]
+    fn most_gates_of_an_input_bucket_tell_which_keys_are_for_one() {
+        let delta = Block::from_u128(0x5555);
+        let zero = Block::from_u128(0x100);
+        let keys = [zero, zero ^ delta, Block::from_u128(7), Block::from_u128(8)];
+        let table = |number: usize| [0, 2, 4, 6].map(|shift| keys[number >> shift & 3]);
+        for (right, combination) in COMBINATIONS.into_iter().enumerate() {
+            let good = std::array::from_fn(|input| if input == right { zero ^ delta } else { zero });
+            let expect = |tables: &[[Block; 4]]| {
+                let given: [Vec<Block>; 4] = std::array::from_fn(|input| tables.iter().map(|of| of[input]).collect());
+                assert_eq!(both_ones(given.each_ref().map(Vec::as_slice)), combination);
+            };
+            for first in 0..256 {
+                expect(&[table(first), good, good]);
+                for second in 0..256 {
+                    expect(&[table(first), good, good, table(second), good]);
+                }
+            }
+        }
+    }
 }

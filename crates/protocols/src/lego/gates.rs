@@ -4,7 +4,9 @@
 //! is committed to. An authenticator accepts a key of its wire and shows nothing: the hashes of both keys, in random order.
 
 use garblet_circuit::{Circuit, Component, Gate, Port, Type, Wire};
-use garblet_garble::{GarblingConfig, HashKind, InstanceEvaluator, Instances, SchemeKind, Seeds, SingleGates};
+use garblet_garble::{
+    GarblingConfig, HashKind, InstanceEvaluator, Instances, SchemeKind, Seeds, SingleGate, SingleGates,
+};
 use garblet_primitives::{Block, Delta, OtHash};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -20,6 +22,8 @@ pub(super) struct Components {
     instances: Instances,
     gate_seed: Block,
     authenticator_hash: OtHash,
+    #[cfg(test)]
+    work: tests::Work,
 }
 
 impl Components {
@@ -32,7 +36,13 @@ impl Components {
             .expect("a gate is a component");
         let [gate_seed, authenticators] = seeds;
         let authenticator_hash = OtHash::new(authenticators);
-        Components { instances: Instances::new(&component, GARBLING), gate_seed, authenticator_hash }
+        Components {
+            instances: Instances::new(&component, GARBLING),
+            gate_seed,
+            authenticator_hash,
+            #[cfg(test)]
+            work: tests::Work::default(),
+        }
     }
 
     /// Garbles gates from number `first` on: their tables, and the zero keys of what they give.
@@ -65,6 +75,26 @@ impl Components {
         SingleGates::new(self.gate_seed)
     }
 
+    /// What each gate of a bucket gives for these labels.
+    pub(super) fn each(&self, gates: &[SingleGate], labels: [Block; 2]) -> Vec<Block> {
+        self.count(gates.len(), 0);
+        self.single_gates().each(gates, labels)
+    }
+
+    /// Counts gates that are evaluated and authenticators' hashes, in tests only.
+    #[inline]
+    pub(super) fn count(&self, gates: usize, hashes: usize) {
+        #[cfg(test)]
+        self.work.add([gates, hashes]);
+        #[cfg(not(test))]
+        let _ = (gates, hashes);
+    }
+
+    #[cfg(test)]
+    pub(super) fn work(&self) -> [u64; 2] {
+        self.work.done()
+    }
+
     /// Authenticators from number `first` on for wires with these zero keys; `swaps` says which stand in reverse order.
     pub(super) fn authenticate(
         &self,
@@ -83,11 +113,13 @@ impl Components {
 
     /// The hashes of keys, each for the authenticator of that number, in place of the keys.
     pub(super) fn authenticator_hashes(&self, numbers: &[u64], keys: &mut [Block]) {
+        self.count(0, numbers.len());
         self.authenticator_hash.hash_each(numbers, keys);
     }
 
     /// Whether an authenticator accepts a key.
     pub(super) fn accepts(&self, number: u64, pair: &[Block; 2], key: Block) -> bool {
+        self.count(0, 1);
         let hash = self.authenticator_hash.hash(number, key);
         (hash.ct_eq(&pair[0]) | hash.ct_eq(&pair[1])).into()
     }
@@ -95,9 +127,27 @@ impl Components {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use garblet_primitives::Prg;
 
     use super::*;
+
+    /// Gates that were evaluated, and hashes of authenticators.
+    #[derive(Default)]
+    pub(in crate::lego) struct Work([AtomicU64; 2]);
+
+    impl Work {
+        pub(super) fn add(&self, counts: [usize; 2]) {
+            for (sum, count) in self.0.iter().zip(counts) {
+                sum.fetch_add(count as u64, Ordering::Relaxed);
+            }
+        }
+
+        pub(super) fn done(&self) -> [u64; 2] {
+            self.0.each_ref().map(|sum| sum.load(Ordering::Relaxed))
+        }
+    }
 
     /// Not a multiple of what shares a hash key.
     const FIRST: u64 = 3 << 40 | 1000;

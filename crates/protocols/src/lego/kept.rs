@@ -3,9 +3,8 @@
 //! An output's wires have committed keys like any others, so that an input of a later program can be joined to them: it is they.
 //! Nobody gives such an input, and nobody learns what it is unless a program gives it out.
 //!
-//! What is kept of a run in which a bucket has shown the difference may be wrong: if half of a bucket's gates or more give the other key for every
-//! input, nothing tells which of the two keys is for zero. A constructor that gives its input away can have that, with a probability of
-//! `2^-20` for 6,400 AND gates that were made at once and `2^-12` for millions.
+//! What is kept is right also of a run in which a bucket has shown the difference: each output is one that the evaluator learns, so that it has the
+//! select bit of its key, or is joined to an input bucket; see [`extract`](super::extract).
 
 use garblet_commit::{Code, Committed, Watched};
 use garblet_primitives::Block;

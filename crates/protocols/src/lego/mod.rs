@@ -18,13 +18,13 @@
 //! | 5 to 7 | both | VerLeak: the constructor tells the select bits of `r_i` and `v_j`; blinded random combinations of them are opened | `leak` |
 //! | 8 to 10 | evaluator | checks that the committed difference is that of 40 OTs, and gates and authenticators by coins | `layout` |
 //! | 11, 12 | both | the others are permuted into buckets, as the evaluator has said in 8; the constructor opens what joins the components of each | `layout`, `shuffle` |
-//! | `build` | constructor | opens what joins the buckets to the function, and the constructor's inputs to input buckets | `wiring` |
+//! | `build` | constructor | opens what joins the buckets to the function, and its inputs, and the outputs that the evaluator does not learn, to input buckets | `wiring` |
 //! | `online` 1 | evaluator | sends `e = b + y` | `Evaluator::online` |
 //! | 2, 3 | constructor | sends its own input keys; opens `r_i + K_i + e_i delta`, and `v_j + K_j` of the evaluator's outputs | `Constructor::online` |
 //! | 4, 5 | evaluator | checks all input keys, evaluates bucket by bucket, decodes; hands over the keys of the constructor's outputs | `bucket` |
 //!
 //! Outputs can be kept: their wires have committed keys like any others, so that inputs of later functions are these wires, see [`Kept`].
-//! The constructor's input buckets then serve them too.
+//! Input buckets then serve them too.
 //!
 //! # Deviations
 //!
@@ -38,11 +38,12 @@
 //! - Sizes of buckets are computed for the least bytes, those of inputs by themselves; see [`parameters`].
 //! - The constructor may learn outputs too: a key of an output is a proof of what it stands for. That costs one message more.
 //! - When two keys of a bucket are accepted the evaluator does what the proof says, where the public prototype takes the one with more
-//!   votes: it finds the constructor's input and computes in the clear, and nothing of that shows; see `extract`.
+//!   votes: it finds the constructor's input and computes in the clear. The proof leaves out that this takes time, and when it is done depends on
+//!   the evaluator's input. So it is done in every run, in a way that evaluates no gate of the function again; see `extract`.
 //!
 //! # Adversary and assumptions
 //!
-//! Malicious, static. Each of theorem 2's three bounds is below `2^-40`. The hashes of gates and authenticators are as for
+//! Malicious, static. Theorem 2's three bounds are below `2^-40` together. The hashes of gates and authenticators are as for
 //! half gates; commitments and OTs as their crates say. A receiver that guesses bits of the 168 that delta is made of is found out
 //! with probability one half for each; one that guesses after it has seen the matrix may so learn a sum of few bits of delta.
 
@@ -96,6 +97,8 @@ const PAST: Party = Party(2);
 pub enum Step {
     /// The difference that is committed to.
     Delta,
+    /// What makes the commitments to the wires of a part words of the code.
+    Corrections,
     /// The OTs' blocks that are committed to, but those that are checked.
     Strings,
     /// The tables of all gates.
@@ -118,6 +121,8 @@ pub enum Step {
     InputKeys,
     /// What gives the evaluator its input keys, and then what decodes its outputs, as it is opened.
     Openings,
+    /// What the evaluator sends of its choices for a bit of what the difference is made of.
+    Rows,
     /// The combinations by which the evaluator's choices are checked.
     Combinations,
     /// The blocks that the evaluator claims to have got by OT.

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     gates::GARBLING,
+    parameters::escaping,
     plan::{Order, STATISTICAL},
 };
 use crate::{error::ProtocolError, security::Security};
@@ -30,6 +31,8 @@ pub(super) struct Orders {
     cheating: f64,
     /// Wire authenticators that were made.
     authenticators: u64,
+    /// How many bad gates of an order may escape the checks, at most.
+    escaping: u64,
     /// Orders that were begun and not done, since the user last allowed them.
     unfinished: u32,
 }
@@ -72,6 +75,7 @@ impl Orders {
     pub(super) fn count(&mut self, order: &Order) {
         self.cheating += order.parameters().bounds().any().exp2();
         self.authenticators += order.authenticators_made() as u64;
+        self.escaping = self.escaping.max(escaping(order.parameters().check_gates, STATISTICAL));
     }
 
     /// Counts an order, which is unfinished until it is [`done`](Orders::done).
@@ -95,6 +99,11 @@ impl Orders {
         }
     }
 
+    /// How many bad gates may be among all that was prepared.
+    pub(super) fn escaping(&self) -> u64 {
+        self.escaping
+    }
+
     /// What runs promise. The hash of gates changes its key, that of authenticators does not; it hashes two keys for each.
     pub(super) fn security(&self) -> Security {
         let calls = self.authenticators.max(1).saturating_mul(2);
@@ -104,6 +113,7 @@ impl Orders {
             statistical_bits: Some(f64::from(STATISTICAL)),
             cheating_log2: Some(self.cheating.log2()),
             deterrence: None,
+            peer_exposed: false,
         }
     }
 }

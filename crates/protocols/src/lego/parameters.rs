@@ -75,25 +75,33 @@ impl Bounds {
     }
 }
 
-/// Probabilities of a check that are tried are `2^(-k / 4)` for these `k`.
-const QUARTERS: std::ops::RangeInclusive<u32> = 4..=40;
+/// Probabilities of a check that are tried are `2^(-k / 8)` for these `k`.
+const EIGHTHS: std::ops::RangeInclusive<u32> = 8..=80;
 
 /// Buckets of AND gates that are tried.
 const SIZES: std::ops::RangeInclusive<u32> = 2..=10;
 
 impl Parameters {
-    /// The parameters with the fewest bytes whose three bounds are below `2^-statistical` each; none if bucket sizes up to
+    /// The parameters with the fewest bytes whose three bounds are below `2^-statistical` together; none if bucket sizes up to
     /// ten do not suffice.
     pub fn fewest_bytes(demand: Demand, statistical: u32, parity_bits: u64) -> Option<Self> {
         let mut best: Option<(f64, Parameters)> = None;
-        let probabilities = || QUARTERS.map(|quarters| (-f64::from(quarters) / 4.0).exp2());
+        let probabilities = || EIGHTHS.map(|eighths| (-f64::from(eighths) / 8.0).exp2());
         for gates in SIZES {
             for check_gates in probabilities() {
                 for check_authenticators in probabilities() {
                     let buckets = Buckets::published(gates);
                     let parameters = Parameters { demand, buckets, check_gates, check_authenticators };
                     // Fewer checks only make it worse.
-                    let Some(parameters) = parameters.with_small_input_buckets(statistical) else { break };
+                    if parameters.bounds().any() >= -f64::from(statistical) {
+                        break;
+                    }
+                    let smallest = Buckets { input_gates: 1, input_authenticators: 1, ..buckets };
+                    let at_best = Parameters { buckets: smallest, ..parameters }.bytes(parity_bits, statistical);
+                    if best.is_some_and(|(least, _)| at_best >= least) {
+                        continue;
+                    }
+                    let parameters = parameters.with_small_input_buckets(statistical);
                     let bytes = parameters.bytes(parity_bits, statistical);
                     if best.is_none_or(|(least, _)| bytes < least) {
                         best = Some((bytes, parameters));
@@ -110,31 +118,28 @@ impl Parameters {
         let [check_gates, check_authenticators] = checks.map(|check| (-f64::from(check)).exp2());
         let buckets = (bucket > 1).then(|| Buckets::published(bucket))?;
         let parameters = Parameters { demand, buckets, check_gates, check_authenticators };
-        (parameters.bounds().worst() < -f64::from(statistical)).then_some(parameters)
+        (parameters.bounds().any() < -f64::from(statistical)).then_some(parameters)
     }
 
-    /// The same with the smallest sizes for inputs that keep the bounds; none if the published sizes do not keep them.
-    fn with_small_input_buckets(mut self, statistical: u32) -> Option<Self> {
+    /// The same with the smallest sizes for inputs that keep the bounds, which the published ones do.
+    fn with_small_input_buckets(mut self, statistical: u32) -> Self {
         let limit = -f64::from(statistical);
-        if self.bounds().worst() >= limit {
-            return None;
-        }
         let largest = self.buckets;
         for input_gates in 2..largest.input_gates {
             self.buckets.input_gates = input_gates;
-            if self.bounds().input_bucket < limit {
+            if self.bounds().any() < limit {
                 break;
             }
             self.buckets.input_gates = largest.input_gates;
         }
         for input_authenticators in 1..largest.input_authenticators {
             self.buckets.input_authenticators = input_authenticators;
-            if self.bounds().input_authenticators < limit {
+            if self.bounds().any() < limit {
                 break;
             }
             self.buckets.input_authenticators = largest.input_authenticators;
         }
-        (self.bounds().worst() < limit).then_some(self)
+        self
     }
 
     /// Garbled gates that go into buckets.
@@ -212,6 +217,11 @@ fn survives(check: f64, bucketed: u64, weight: u32) -> f64 {
     unchecked / (check * bucketed as f64 + unchecked)
 }
 
+/// As many bad gates escape all checks with probability `2^-statistical` at most: each is wrong for one of four inputs at least.
+pub(super) fn escaping(check: f64, statistical: u32) -> u64 {
+    (f64::from(statistical) * std::f64::consts::LN_2 / -(-check / 4.0).ln_1p()).ceil() as u64
+}
+
 /// How many are made so that `needed` are left when each is checked with probability `check`: `needed / (1 - check - t)`, where by
 /// Hoeffding's bound the slack `t` solves `2 made t^2 = statistical ln 2`.
 fn made(needed: u64, check: f64, statistical: u32) -> u64 {
@@ -260,7 +270,7 @@ mod tests {
             parameters.demand.input_buckets = parameters.demand.inputs;
             let bounds = parameters.bounds();
             assert!((bounds.bucket - worst).abs() < 0.01, "{}: {bounds:?}", PUBLISHED[row].0);
-            assert!(bounds.worst() < -40.0 && bounds.any() >= bounds.worst());
+            assert!(bounds.worst() < -40.0 && bounds.any() >= bounds.worst() && bounds.any() < -40.0);
         }
     }
 
@@ -281,7 +291,7 @@ mod tests {
         for row in 0..PUBLISHED.len() {
             let theirs = published(row);
             let ours = Parameters::fewest_bytes(theirs.demand, 40, 134).unwrap();
-            assert!(ours.bounds().worst() < -40.0);
+            assert!(ours.bounds().any() < -40.0);
             assert!(ours.bytes(134, 40) <= 0.9 * theirs.bytes(184, 40), "row {row}: {ours:?}");
         }
     }
@@ -314,7 +324,7 @@ mod tests {
         let demand = published(1).demand;
         let bytes = |statistical| {
             let parameters = Parameters::fewest_bytes(demand, statistical, 134).unwrap();
-            assert!(parameters.bounds().worst() < -f64::from(statistical));
+            assert!(parameters.bounds().any() < -f64::from(statistical));
             parameters.bytes(134, statistical)
         };
         assert!(bytes(30) < bytes(40) && bytes(40) < bytes(60));

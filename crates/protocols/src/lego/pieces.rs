@@ -31,7 +31,7 @@ impl Kind {
         match self {
             Kind::Gate => "AND gates",
             Kind::Input => "input bits",
-            Kind::InputPair => "pairs of party 0's input bits",
+            Kind::InputPair => "pairs of bits that party 1 does not learn",
             Kind::Output => "output bits",
         }
     }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{error::ProtocolError, interface, session::Session};
 
-/// The bits of statistical security, of each of theorem 2's bounds and of the checks by random combinations.
+/// The bits of statistical security, of theorem 2's bounds together and of the checks by random combinations.
 pub const STATISTICAL: u32 = 40;
 
 /// The fewest gates and inputs that are made at once: fewer would need larger buckets.
@@ -69,7 +69,7 @@ pub struct Amounts {
     pub gates: u64,
     /// Input bits of both parties.
     pub inputs: u64,
-    /// Pairs of input bits of the constructor.
+    /// Pairs of input bits of the constructor, or output bits that the evaluator does not learn.
     pub input_pairs: u64,
     /// Output bits.
     pub outputs: u64,
@@ -307,7 +307,7 @@ impl Plan {
         Amounts {
             gates: self.and_count(),
             inputs: bits(CONSTRUCTOR) + bits(EVALUATOR),
-            input_pairs: (bits(CONSTRUCTOR) + bits(PAST)).div_ceil(2),
+            input_pairs: self.sought().div_ceil(2) as u64,
             outputs: self.outputs() as u64,
         }
     }
@@ -335,12 +335,16 @@ impl Plan {
     /// What is opened to join the buckets of each lot to the function: both inputs of every AND gate, and in the last one both ends of
     /// the input buckets.
     pub(super) fn openings(&self) -> Vec<usize> {
-        let bits = |party| interface::input_bits(&self.program, party);
         let mut openings: Vec<usize> = self.lots().map(|lot| 2 * lot.len()).collect();
-        let ends = (bits(CONSTRUCTOR) + bits(PAST)).next_multiple_of(2);
-        openings.last_mut().into_iter().for_each(|last| *last += ends);
+        openings.last_mut().into_iter().for_each(|last| *last += self.sought().next_multiple_of(2));
         openings.retain(|&count| count > 0);
         openings
+    }
+
+    /// Bits that the evaluator finds if it comes to know the difference: inputs that are not its own, and outputs that it does not learn.
+    pub(super) fn sought(&self) -> usize {
+        let bits = |party| interface::input_bits(&self.program, party);
+        bits(CONSTRUCTOR) + bits(PAST) + self.outputs() - interface::output_bits(&self.program, EVALUATOR)
     }
 
     /// How the component of an instance is gone through.

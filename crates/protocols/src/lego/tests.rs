@@ -3,6 +3,7 @@ mod kept;
 mod pool;
 mod put_back;
 mod rates;
+mod work;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -58,6 +59,8 @@ struct Deviation {
     spoil: Option<fn(&mut EvaluatorPrepared, Block)>,
     /// Set by the constructor once it has it.
     delta: Arc<OnceLock<Block>>,
+    /// Set by the evaluator at the end: whether it came to know the difference, and its work.
+    ended: Arc<OnceLock<(bool, [u64; 2])>>,
 }
 
 impl Conduct<Step> for Deviation {
@@ -84,7 +87,7 @@ async fn construct(session: &mut Session, plan: Arc<Plan>, inputs: &[Bits], devi
 
 async fn evaluate(session: &mut Session, plan: Arc<Plan>, inputs: &[Bits], deviation: Deviation) -> Outcome {
     let own = own_inputs(&plan, EVALUATOR, inputs);
-    let (spoil, delta) = (deviation.spoil, deviation.delta.clone());
+    let (spoil, delta, ended) = (deviation.spoil, deviation.delta.clone(), deviation.ended.clone());
     let mut evaluator = Evaluator::setup_with(session, plan.config(), deviation).await?;
     let mut prepared = evaluator.prepare(session, plan).await?;
     if let Some(spoil) = spoil {
@@ -92,7 +95,10 @@ async fn evaluate(session: &mut Session, plan: Arc<Plan>, inputs: &[Bits], devia
     }
     evaluator.build(session, &mut prepared).await?;
     let checks = prepared.checks();
+    let before = evaluator.work();
     let outputs = evaluator.online(session, prepared, &own).await?;
+    let after = evaluator.work();
+    ended.set((evaluator.security().peer_exposed, [0, 1].map(|of| after[of] - before[of]))).ok();
     Ok((outputs, session.costs(), checks))
 }
 
@@ -142,7 +148,10 @@ fn check(plan: &Arc<Plan>, inputs: &[Bits], seed: u64, deviation: &Deviation) ->
 fn aes_is_aes() {
     let plan = plan(library::find("aes128").expect("in the library"));
     let inputs = random::inputs(&mut StdRng::seed_from_u64(1), plan.program());
-    let [constructor, evaluator] = check(&plan, &inputs, 1, &Deviation::default());
+    let honest = Deviation::default();
+    let [constructor, evaluator] = check(&plan, &inputs, 1, &honest);
+    // Gates of AND buckets, and of input buckets for all four inputs; hashes of votes that none has caused, and of input keys.
+    assert_eq!(honest.ended.get(), Some(&(false, [6 * 6_400 + 64 * 4 * 13, 6_710 + 256 * 11])));
     let online = constructor.of(Phase::Online).communication;
     let learned = |party| plan.learned(party).into_iter().filter(|learned| *learned).count() as u64;
     // The constructor's 128 keys are sent; the evaluator's 128 input bits, and the output bits that it learns, are opened.

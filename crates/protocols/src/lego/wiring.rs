@@ -146,17 +146,25 @@ fn flip<W: BitXor<Output = W>>(value: W, invert: bool, one: W) -> W {
     if invert { value ^ one } else { value }
 }
 
-/// What joins the constructor's inputs, and those that are read, two by two to the input buckets. Without a partner, the last one goes
-/// to both ends: the bucket would not tell its value if another end had no key that is known.
-pub(super) fn input_solderings<W>(plan: &Plan, inputs: &[W], buckets: &[[W; 2]]) -> Vec<W>
+/// Of values of all inputs and all outputs those of which the evaluator does not learn the bits from anybody, as many as
+/// [`Plan::sought`].
+pub(super) fn sought<W: Copy + Zeroize>(plan: &Plan, inputs: &[W], outputs: &[W]) -> Zeroizing<Vec<W>> {
+    let mut sought = Zeroizing::new(Vec::with_capacity(plan.sought()));
+    let (owners, learned) = (plan.owners(), plan.learned(EVALUATOR));
+    sought.extend(inputs.iter().zip(owners).filter(|(_, owner)| *owner != EVALUATOR).map(|(&wire, _)| wire));
+    sought.extend(outputs.iter().zip(learned).filter(|(_, learned)| !learned).map(|(&wire, _)| wire));
+    sought
+}
+
+/// What joins wires two by two to the input buckets. Without a partner, the last one goes to both ends: the bucket would not tell its value
+/// if another end had no key that is known.
+pub(super) fn sought_solderings<W>(sought: &[W], buckets: &[[W; 2]]) -> Vec<W>
 where
     W: Copy + BitXor<Output = W>,
 {
-    let owners = plan.owners();
-    let own: Vec<W> = inputs.iter().zip(&owners).filter(|(_, owner)| **owner != EVALUATOR).map(|(&w, _)| w).collect();
     let join = |(pair, ends): (&[W], &[W; 2])| {
-        let inputs = pair.iter().chain(pair);
-        inputs.zip(ends).map(|(&input, &end)| input ^ end).collect::<Vec<W>>()
+        let wires = pair.iter().chain(pair);
+        wires.zip(ends).map(|(&wire, &end)| wire ^ end).collect::<Vec<W>>()
     };
-    own.chunks(2).zip(buckets).flat_map(join).collect()
+    sought.chunks(2).zip(buckets).flat_map(join).collect()
 }

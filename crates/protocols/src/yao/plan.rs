@@ -78,7 +78,7 @@ impl Plan {
     /// What a run promises: the computational security of the garbling hash at this many gates.
     pub fn security(&self) -> Security {
         let computational_bits = self.config.garbling.security_bits(self.and_count());
-        Security { computational_bits, statistical_bits: None, cheating_log2: None, deterrence: None }
+        Security { computational_bits, ..Security::default() }
     }
 
     /// AND gates that will be garbled.

@@ -22,7 +22,7 @@ use super::{
     plan::{Amounts, Config, Order, Plan},
     pool::{Drawn, Meeting, Names, Pool, Unread, judge, no_store},
     secrets::Secrets,
-    wiring::{Wiring, input_solderings},
+    wiring::{Wiring, sought, sought_solderings},
 };
 use crate::{
     bulk::{receive_bits, receive_blocks, send_blocks},
@@ -232,7 +232,7 @@ impl<C: Conduct<Step>> Constructor<C> {
         session.enter(Phase::Build);
         let plan = prepared.plan.clone();
         let inputs = plan.all_inputs(&prepared.wires.inputs, &prepared.kept)?;
-        let mut wiring = Wiring::new(&plan, &inputs, *self.delta);
+        let mut wiring = Some(Wiring::new(&plan, &inputs, *self.delta));
         let mut behind: Behind<Vec<Committed>> = Behind::new();
         let last = plan.lots().len() - 1;
         for (index, lot) in plan.lots().enumerate() {
@@ -244,9 +244,11 @@ impl<C: Conduct<Step>> Constructor<C> {
                     &read.gates
                 }
             };
-            let mut solderings = wiring.solderings(heads);
-            if index == last {
-                solderings.extend(input_solderings(&plan, &inputs, &prepared.wires.input_gates));
+            let mut solderings = wiring.as_mut().map(|wiring| wiring.solderings(heads)).unwrap_or_default();
+            if let Some(wiring) = wiring.take_if(|_| index == last) {
+                prepared.outputs = wiring.into_outputs();
+                let sought = sought(&plan, &inputs, &prepared.outputs);
+                solderings.extend(sought_solderings(&sought, &prepared.wires.input_gates));
             }
             if solderings.is_empty() {
                 continue;
@@ -261,7 +263,6 @@ impl<C: Conduct<Step>> Constructor<C> {
         while let Some(last) = behind.pop() {
             self.commitments.prove(session.channel(), &last).await?;
         }
-        prepared.outputs = wiring.into_outputs();
         prepared.wires.joined();
         prepared.inputs = inputs;
         Ok(())

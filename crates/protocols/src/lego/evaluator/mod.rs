@@ -18,7 +18,7 @@ use super::{
     behind::Behind,
     bucket::{Buckets, Material},
     delta_ot,
-    extract::extract,
+    extract::{Extracted, extract},
     gates::Components,
     kept::{self, EvaluatorKept, Held, Kept},
     orders::Orders,
@@ -26,7 +26,7 @@ use super::{
     plan::{Amounts, Config, Order, Plan, select_bit},
     pool::{Drawn, Meeting, Names, Pool, Unread, judge, no_store},
     secrets::Secrets,
-    wiring::{Wiring, input_solderings},
+    wiring::{Wiring, sought, sought_solderings},
 };
 use crate::{
     bulk::{receive_blocks, send_bits, send_blocks},
@@ -55,6 +55,8 @@ pub struct Evaluator<C = Honest> {
     /// Runs in this meeting.
     runs: u64,
     pool: Option<Pool>,
+    /// Whether gates have shown the constructor's difference.
+    exposed: bool,
     /// What the last run had, on its way out.
     freeing: Option<Finishing>,
 }
@@ -108,7 +110,7 @@ impl EvaluatorPrepared {
 #[derive(Default)]
 struct Built {
     schedules: Schedules,
-    /// What joins the constructor's inputs to the input buckets.
+    /// What joins the wires whose bits may have to be found to the input buckets.
     joins: Vec<Block>,
     /// All input bits; those that are read have their keys.
     inputs: Zeroizing<Vec<Held>>,
@@ -187,6 +189,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
             next_numbers,
             runs: 0,
             pool: None,
+            exposed: false,
             freeing: None,
         })
     }
@@ -277,7 +280,8 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let held: Zeroizing<Vec<Held>> = Zeroizing::new(held.collect());
         let held = plan.all_inputs(&held, &prepared.kept)?;
         let inputs: Zeroizing<Vec<Watched>> = Zeroizing::new(held.iter().map(|held| held.watched).collect());
-        let mut wiring = Wiring::new(&plan, &inputs, *self.delta);
+        let mut wiring = Some(Wiring::new(&plan, &inputs, *self.delta));
+        let mut outputs = Zeroizing::default();
         let mut behind: Behind<(Range<usize>, Shown)> = Behind::new();
         let last = plan.lots().len() - 1;
         let mut joins = Vec::new();
@@ -292,9 +296,11 @@ impl<C: Conduct<Step>> Evaluator<C> {
                     &read.wires.gates
                 }
             };
-            let mut watched = wiring.solderings(heads);
-            if index == last {
-                watched.extend(input_solderings(&plan, &inputs, &prepared.wires.input_gates));
+            let mut watched = wiring.as_mut().map(|wiring| wiring.solderings(heads)).unwrap_or_default();
+            if let Some(wiring) = wiring.take_if(|_| index == last) {
+                outputs = wiring.into_outputs();
+                let sought = sought(&plan, &inputs, &outputs);
+                watched.extend(sought_solderings(&sought, &prepared.wires.input_gates));
             }
             if watched.is_empty() {
                 continue;
@@ -312,7 +318,6 @@ impl<C: Conduct<Step>> Evaluator<C> {
             joins = prepared.material.ands.join(gates, opened)?;
         }
         let schedules = Schedules::ready(plan.program(), plan.schedules());
-        let outputs = wiring.into_outputs();
         prepared.wires.joined();
         prepared.material.ands.joined();
         prepared.built = Built { schedules, joins, inputs: held, outputs };
@@ -358,7 +363,10 @@ impl<C: Conduct<Step>> Evaluator<C> {
         send_bits(session, &masked).await?;
         session.channel().flush().await?;
         let (keys, decoding) = self.receive_keys(session, &mut prepared, &masked, &own).await?;
-        let (outputs, bits) = evaluate(&plan, &mut prepared, &keys, &own, decoding, session.workers())?;
+        let given = Given { keys: &keys, own: &own, decoding };
+        let (votes, threads) = (self.orders.escaping(), session.workers());
+        let Evaluated { exposed, keys: outputs, bits } = evaluate(&plan, &mut prepared, given, votes, threads)?;
+        self.exposed |= exposed;
         let mut handed: Vec<Block> = outputs
             .iter()
             .zip(plan.learned(CONSTRUCTOR))
@@ -368,7 +376,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         self.conduct.touch(Step::OutputKeys, 0, bytemuck::cast_slice_mut(&mut handed));
         send_blocks(session, &handed).await?;
         session.channel().flush().await?;
-        let held = prepared.built.outputs.iter().zip(&outputs).map(|(&watched, &key)| Held { watched, key });
+        let held = prepared.built.outputs.iter().zip(outputs.iter()).map(|(&watched, &key)| Held { watched, key });
         let kept = Kept::new(plan.named_outputs(&held.collect::<Vec<_>>()));
         self.freeing = prepared.free(session.workers());
         Ok((plan.outputs_for(EVALUATOR, bits.into_iter()), kept))
@@ -419,9 +427,14 @@ impl<C: Conduct<Step>> Evaluator<C> {
         &self.secrets
     }
 
-    /// What this party's runs promise.
+    #[cfg(test)]
+    pub(super) fn work(&self) -> [u64; 2] {
+        self.components.work()
+    }
+
+    /// What this party's runs promise, and whether the constructor has given its secret away in one of them.
     pub fn security(&self) -> Security {
-        self.orders.security()
+        Security { peer_exposed: self.exposed, ..self.orders.security() }
     }
 
     /// What the store has; nothing without a store.
@@ -466,31 +479,49 @@ fn deal(owners: &[Party], theirs: &[Block], ours: &[Block], held: &[Held]) -> Ze
     Zeroizing::new(owners.iter().zip(held).map(next).map(Option::unwrap_or_default).collect())
 }
 
-/// The keys of all outputs, and the bits of those that this party learns, in place of the others zero.
+/// What an evaluation begins with.
+struct Given<'a> {
+    /// Of all inputs.
+    keys: &'a [Block],
+    own: &'a Bits,
+    /// Whether the select bits of the outputs that this party learns are negated.
+    decoding: Vec<bool>,
+}
+
+/// What it ends with.
+struct Evaluated {
+    /// Whether gates have shown the difference.
+    exposed: bool,
+    /// Of all outputs.
+    keys: Zeroizing<Vec<Block>>,
+    /// Of all outputs, though only right for those that this party learns.
+    bits: Vec<bool>,
+}
+
+/// Evaluates; and does what finds the right result if gates show the difference whether or not they do, so that nobody sees by the time
+/// that they did: with a difference that is none. `escaping` bad gates are provided for.
 ///
-/// What a cheating constructor may have made of it does not show: all errors are the disk's.
+/// All errors are the disk's.
 fn evaluate(
     plan: &Plan,
     prepared: &mut EvaluatorPrepared,
-    keys: &[Block],
-    own: &Bits,
-    decoding: Vec<bool>,
+    given: Given<'_>,
+    escaping: u64,
     threads: usize,
-) -> Result<(Vec<Block>, Vec<bool>), ProtocolError> {
+) -> Result<Evaluated, ProtocolError> {
     let Built { schedules, joins, .. } = &prepared.built;
-    let (outputs, shown) = prepared.material.evaluate(plan, schedules, keys, threads)?;
-    Ok(match shown {
-        None => {
-            let mut zeros = decoding.into_iter();
-            let learned = outputs.iter().zip(plan.learned(EVALUATOR));
-            let bit =
-                |(&key, learned): (&Block, bool)| learned && zeros.next().is_some_and(|zero| zero ^ select_bit(key));
-            let bits = learned.map(bit).collect();
-            (outputs, bits)
-        }
-        Some(delta) => {
-            let extracted = extract(plan, &mut prepared.material, delta, keys, own, joins)?;
-            (extracted.keys, extracted.outputs.iter().flat_map(Bits::iter).collect())
-        }
-    })
+    let (mut labels, shown) = prepared.material.evaluate(plan, schedules, given.keys, escaping, threads)?;
+    let mut zeros = given.decoding.into_iter();
+    let decoded = labels.iter().zip(plan.learned(EVALUATOR));
+    let decoded: Vec<bool> =
+        decoded.map(|(&key, learned)| learned && zeros.next().is_some_and(|zero| zero ^ select_bit(key))).collect();
+    let (exposed, delta) = (shown.is_some(), Zeroizing::new(shown.unwrap_or(Block::ONES)));
+    let Extracted { outputs, held } =
+        extract(plan, &mut prepared.material, *delta, (given.keys, &labels), given.own, joins, &decoded)?;
+    let mut bits = Vec::with_capacity(decoded.len());
+    for (((label, right), held), decoded) in labels.iter_mut().zip(outputs).zip(held).zip(decoded) {
+        *label ^= Block::mask(exposed & (right ^ held)) & *delta;
+        bits.push(decoded ^ (exposed & (right ^ decoded)));
+    }
+    Ok(Evaluated { exposed, keys: labels, bits })
 }

@@ -1,5 +1,6 @@
 //! Functions that read what earlier ones have kept.
 
+use garblet_circuit::{Port, Recipients};
 use garblet_store::Store;
 
 use super::*;
@@ -104,6 +105,46 @@ fn a_chain_of_three_functions_in_three_meetings() {
 #[test]
 fn a_chain_whose_gates_show_the_difference_gives_the_right_results() {
     run(|prepared, delta| prepared.material.ands.first().gates_mut(2)[1].output ^= delta);
+}
+
+/// What nobody learns is right, although all gates of a bucket but one give the other key for all inputs.
+#[test]
+fn what_is_kept_is_right_if_most_gates_of_a_bucket_take_zero_for_one() {
+    let most: Spoil = |prepared, delta| {
+        let gates = prepared.material.ands.first().gates_mut(0);
+        gates[1..].iter_mut().for_each(|gate| gate.output ^= delta);
+    };
+    let adder = library::find("add(8)").expect("in the library");
+    let mut secret = Program::new("sum that nobody learns");
+    let component = secret.add_component(adder.components()[0].clone());
+    let links: Vec<_> = (0..2)
+        .map(|party| {
+            let port = Port::new(format!("x{party}"), adder.inputs()[0].port.ty.clone());
+            let input = secret.add_input(port, Party(party)).expect("a new name");
+            secret.input_link(input)
+        })
+        .collect();
+    let instance = secret.add_instance(component, &links).expect("it fits");
+    let links = vec![secret.instance_link(instance)];
+    let port = Port::new("sum", adder.outputs()[0].port.ty.clone());
+    secret.add_output(port, Recipients::Only(Vec::new()), links).expect("it fits");
+    let inputs: Vec<Bits> = [0b1101_0111, 0b0110_0101].map(|number| Bits::from_u128(number, 8)).to_vec();
+    let sum = garblet_circuit::evaluate(&secret, &inputs).remove(0);
+    let product = Arc::new(library::find("mul(8)").expect("in the library"));
+    let plans = [(Arc::new(secret), vec![]), (product.clone(), vec![0])]
+        .map(|(program, kept)| Arc::new(Plan::reading(program, Config::default(), &kept).expect("can be run")));
+    let [first, second] = plans;
+    let expected = [sum.clone(), inputs[1].clone()];
+    let expected = garblet_circuit::evaluate(&product, &expected);
+    let steps = [
+        Link { plan: first, inputs: inputs.clone(), reads: None },
+        Link { plan: second, inputs: vec![sum, inputs[1].clone()], reads: Some(0) },
+    ];
+    let stores = meet(stores(), &steps[0], most).map(|lived| lived.expect("nothing shows").1);
+    for lived in meet(stores, &steps[1], |_, _| {}) {
+        let (outputs, _) = lived.expect("both are honest");
+        assert!(outputs.iter().zip(&expected).all(|(got, right)| got.as_ref() == Some(right)));
+    }
 }
 
 #[test]
