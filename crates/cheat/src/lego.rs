@@ -1,16 +1,17 @@
 //! Deviations from `lego`.
 
-use std::sync::Arc;
+use std::{cell::RefCell, sync::Arc};
 
 use garblet_circuit::{Bits, Program};
 use garblet_net::memory_pair;
-use garblet_primitives::Block;
+use garblet_primitives::{Block, Prg};
 use garblet_protocols::{
     ProtocolError,
     checks::Check,
     conduct::{Conduct, Honest},
-    lego::{Config, Constructor, Evaluator, NAME, Plan, Step},
+    lego::{Amounts, Config, Constructor, Evaluator, NAME, Order, Plan, Step},
 };
+use garblet_store::Store;
 
 use crate::{Outcome, Outputs, run::run_two};
 
@@ -211,4 +212,72 @@ pub fn run(
 /// Runs two honest parties.
 pub fn run_honest(program: &Arc<Program>, inputs: &[Bits], seed: u128) -> [Result<Outputs, ProtocolError>; 2] {
     run(program, inputs, Honest, Honest, seed)
+}
+
+/// A party that guesses one bit of a secret of the peer: it changes what the peer looks at only if its bit is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guess {
+    /// The constructor: which share of a bit of its commitments the evaluator watches.
+    WatchedShare,
+    /// The evaluator: a bit of what the constructor's difference is made of.
+    DeltaBit,
+}
+
+impl Conduct<Step> for Guess {
+    fn touch(&mut self, step: Step, index: usize, bytes: &mut [u8]) {
+        if let (Guess::WatchedShare, Step::Corrections, 0) | (Guess::DeltaBit, Step::Rows, 0) = (*self, step, index) {
+            bytes[0] ^= 1;
+        }
+    }
+}
+
+/// What both parties have when they meet, and have left when they part; no store if they could not meet.
+pub type Stores = [Option<Store>; 2];
+
+/// New stores of both parties.
+pub fn new_stores(seed: u64) -> Stores {
+    [0, 1].map(|party| Some(Store::in_memory(&mut Prg::new(Block::from_halves(seed, party))).expect("it is in memory")))
+}
+
+/// Runs both parties with stores, which they fill if `amounts` says with what.
+pub fn run_stored(
+    program: &Arc<Program>,
+    inputs: &[Bits],
+    (constructor, evaluator): (impl Conduct<Step>, impl Conduct<Step>),
+    stores: Stores,
+    amounts: Option<Amounts>,
+    seed: u128,
+) -> ([Result<Outputs, ProtocolError>; 2], Stores) {
+    let config = Config::default();
+    let plan = || Plan::new(program.clone(), config).map(Arc::new);
+    let [of_constructor, of_evaluator] = stores.map(RefCell::new);
+    let missing = || panic!("a party has its store");
+    /// A party's part, and back with its store.
+    macro_rules! live {
+        ($role:ident, $conduct:expr, $store:expr) => {
+            async |session, own| {
+                let store = $store.take().unwrap_or_else(missing);
+                let mut role = $role::meet_with(session, config, store, "peer", $conduct).await?;
+                let result = async {
+                    if let Some(amounts) = amounts {
+                        role.fill(session, &Order::new(amounts, config)?).await?;
+                    }
+                    let mut prepared = role.prepare(session, plan()?).await?;
+                    role.build(session, &mut prepared).await?;
+                    role.online(session, prepared, own).await
+                };
+                let result = result.await;
+                $store.replace(role.into_store());
+                result
+            }
+        };
+    }
+    let results = run_two(
+        NAME,
+        (program, inputs, seed),
+        memory_pair,
+        live!(Constructor, constructor, of_constructor),
+        live!(Evaluator, evaluator, of_evaluator),
+    );
+    (results, [of_constructor, of_evaluator].map(RefCell::into_inner))
 }

@@ -32,6 +32,8 @@ pub enum Outcome {
     CaughtInOt(OtCheck),
     /// It found the peer opening a commitment otherwise than it had committed.
     FalseOpening,
+    /// It found that the peer's commitments are none.
+    FalseCommitment,
     /// It found the peer cheating, by that check, with evidence.
     Corrupted(Check),
     /// The peer was gone where it may have cheated.
@@ -72,6 +74,7 @@ pub fn outcome(result: &Result<Outputs, ProtocolError>, right: &Outputs) -> Outc
             Outcome::FalseOpening
         }
         Err(ProtocolError::Ot(error)) => error.check().map_or(Outcome::Ended, Outcome::CaughtInOt),
+        Err(ProtocolError::Commit(CommitError::Inconsistent)) => Outcome::FalseCommitment,
         Err(ProtocolError::Corrupted(corrupted)) => Outcome::Corrupted(corrupted.check),
         Err(ProtocolError::Suspected(_)) => Outcome::Suspected,
         Err(ProtocolError::NoMajority(_)) => Outcome::NoMajority,

@@ -103,9 +103,22 @@ impl CommitSender {
         channel: &mut Channel,
         n: usize,
     ) -> Result<(Vec<Committed>, Unanswered), CommitError> {
+        self.begin_with(channel, n, |_| {}).await
+    }
+
+    /// [`CommitSender::begin`] with what sees the corrections before they are sent and may change them, for tests of who checks them.
+    ///
+    /// *Errors*: as [`CommitSender::begin`].
+    pub async fn begin_with(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        mut touch: impl FnMut(&mut [u8]),
+    ) -> Result<(Vec<Committed>, Unanswered), CommitError> {
         let (mut committed, mut batches_made) = (Vec::with_capacity(n + SQUARE), Vec::new());
         for squares in batches(n) {
-            let (batch, corrections) = self.stretch(squares);
+            let (batch, mut corrections) = self.stretch(squares);
+            touch(bytemuck::cast_slice_mut(&mut corrections));
             channel.send_bytes(bytemuck::cast_slice(&corrections)).await?;
             batch.append_to(&mut committed, if batches_made.is_empty() { crate::BLINDING } else { 0 });
             batches_made.push(batch);

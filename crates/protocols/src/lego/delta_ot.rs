@@ -1,8 +1,13 @@
-//! Correlated OTs whose difference is as good as uniform, although the other party may guess bits of what it is made of.
+//! Correlated OTs whose difference stays hard to guess, although the other party may guess bits of what it is made of.
 //!
 //! *Source*: Nielsen, Schneider and Trifiletti 2017, section III-B. OT extension lets a cheating receiver learn some bits of the
 //! difference, each at the risk of one half of being found out. So the difference is made of `128 + 40` bits: a public random
-//! matrix takes them to 128, which are within `2^-40` of uniform whatever was guessed (theorem 1 there).
+//! matrix takes them to 128.
+//!
+//! *Deviation*: if the matrix were drawn after all guesses, the 128 bits would be within `2^-40` of uniform whatever was guessed (theorem 1
+//! there). Here it is public from set-up on, before any guess. The lightest words of such a matrix's code weigh 7 or 8, so that whoever guesses as
+//! many bits rightly, with probability `2^-7` or `2^-8`, knows one bit of the difference for certain. Guesses that fail end everything, and
+//! nothing that the difference is used for needs more than 127 of its bits.
 //!
 //! | step | who | what |
 //! |---|---|---|
@@ -224,10 +229,11 @@ impl Evaluator {
         let mut rows = Zeroizing::new(vec![Block::ZERO; SEEDS * squares]);
         let mut other = Zeroizing::new(vec![Block::ZERO; squares]);
         let [first, second] = &self.streams;
-        for ((first, second), row) in first.iter().zip(second).zip(rows.chunks_exact_mut(squares)) {
+        for (bit, ((first, second), row)) in first.iter().zip(second).zip(rows.chunks_exact_mut(squares)).enumerate() {
             first.keystream(self.position, row);
             second.keystream(self.position, &mut other);
             other.iter_mut().zip(&*row).zip(&*bits).for_each(|((u, &t), &b)| *u ^= t ^ b);
+            conduct.touch(Step::Rows, bit, bytemuck::cast_slice_mut(&mut other));
             channel.send_bytes(bytemuck::cast_slice(&other)).await?;
         }
         self.position += squares as u64;

@@ -71,7 +71,8 @@ impl<C: Conduct<Step>> Constructor<C> {
         let (mut places, mut behind) = (Vec::new(), Behind::new());
         for (index, part) in order.parts().enumerate() {
             places.push(self.commitments.position());
-            let (committed, unanswered) = self.commitments.begin(session.channel(), part.wires()).await?;
+            let touch = |bytes: &mut [u8]| self.conduct.touch(Step::Corrections, index, bytes);
+            let (committed, unanswered) = self.commitments.begin_with(session.channel(), part.wires(), touch).await?;
             self.send_components(session, index, part, &Zeroizing::new(committed)).await?;
             if let Some(before) = behind.push(unanswered) {
                 self.commitments.answer(session.channel(), before).await?;
