@@ -68,9 +68,12 @@ pub(crate) fn differences(ours: &Parts, theirs: &Parts) -> Vec<Difference> {
     names.into_iter().map(difference).collect()
 }
 
+/// Says of what a program consists, by name.
+type Describe = dyn Fn() -> Vec<(String, String)> + Send + Sync;
+
 /// How to say of what a program consists; no part of what a hello says.
 #[derive(Clone, Default)]
-pub(crate) struct Description(Option<Arc<dyn Fn() -> Vec<(String, String)> + Send + Sync>>);
+pub(crate) struct Description(Option<Arc<Describe>>);
 
 impl Description {
     pub(crate) fn new(parts: impl Fn() -> Vec<(String, String)> + Send + Sync + 'static) -> Self {

@@ -134,7 +134,7 @@ fn corrections_with_padding_that_is_not_zero_are_refused() {
 
 async fn correlated_error(channel: &mut Channel) -> OtError {
     let sender = PreparedCotSender::new(&delta(), Zeroizing::new(blocks(4, 0)));
-    sender.correct(channel).await.err().expect("refused")
+    sender.correct(channel).await.expect_err("refused")
 }
 
 #[test]
