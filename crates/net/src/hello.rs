@@ -143,9 +143,9 @@ impl Hello {
             }
             None => channel.receive::<Hello>().await?,
         };
-        if self.has_other_program(&theirs) {
-            channel.send(&self.description.parts()).await?;
-            channel.flush().await?;
+        if self.has_other_program(&theirs) && channel.send(&self.description.parts()).await.is_ok() {
+            // A peer that has left already has another program all the same, which is what is told.
+            let _ = channel.flush().await;
         }
         Ok(theirs)
     }

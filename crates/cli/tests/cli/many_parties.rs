@@ -187,7 +187,8 @@ fn what_cannot_be_is_explained() {
     let local = |more: &[&str]| garblet(&[&["local", "lib:aes128"], INPUTS[0], INPUTS[1], more].concat());
     local(&["--protocol", "gmw", "--parties", "1"])
         .fails(2, "error: --parties 1: expected 2 to 255, which is what gmw has\n");
-    local(&["--parties", "3"]).fails(2, "error: --parties 3: expected 2, which is what yao has\n");
+    local(&["--parties", "3"])
+        .fails(2, "error: --parties 3: expected 2, which is what yao has\nhint: --protocol gmw has more\n");
     let ran = local(&["--protocol", "gmw", "--owner", "block=4", "--parties", "3"]);
     assert!(ran.stderr.starts_with("error: --parties 3: `aes128` needs 5"), "{}", ran.stderr);
     let folder = Folder::new("mesh-bad");
