@@ -44,6 +44,16 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// How long somebody who has connected may take to show that it is a peer.
+    fn longest_hearing(&self) -> Duration {
+        match self.tls {
+            Some(_) => HANDSHAKE.min(self.timeout),
+            None => self.timeout,
+        }
+    }
+}
+
 /// A socket that peers can connect to.
 pub struct Listener {
     socket: TcpListener,
@@ -75,26 +85,31 @@ impl Listener {
     ///
     /// Whoever else connects is refused, told to `options.on_refused`, and neither ends the wait nor holds it up: all are
     /// heard side by side, at most 64 at once, each for at most 10 s or the time-out, whichever is shorter (without TLS, for
-    /// the time-out: a peer may have to lay out its program before it greets).
+    /// the time-out: a peer may have to lay out its program before it greets). Who came in time is heard to its end.
     ///
     /// *Errors:* [`NetError::NobodyCame`] if no peer has connected in time; a socket that fails.
     pub async fn accept(&self, options: &Options) -> Result<Channel, NetError> {
         let mut reception = Reception::new(options.on_refused.clone());
-        let (deadline, mut open) = (Instant::now() + options.patience, true);
-        loop {
+        let (mut deadline, mut open) = (Instant::now() + options.patience, true);
+        while open || !reception.is_empty() {
             tokio::select! {
                 stream = self.accept_stream(), if open => {
                     let (stream, from) = stream?;
                     reception.admit(from, heard(stream, options));
                 }
-                (_, channel) = reception.next(), if !reception.is_empty() => return Ok(channel),
-                () = sleep_until(deadline), if open => open = false,
-                else => {
-                    let (address, after) = (self.address.to_string(), options.patience);
-                    return Err(NetError::NobodyCame { address, after, refused: reception.refused() });
-                }
+                next = reception.next(), if !reception.is_empty() => if let Some((_, channel)) = next {
+                    return Ok(channel);
+                },
+                // Who has come in time is heard, but not for ever.
+                () = sleep_until(deadline) => match open {
+                    true => (open, deadline) = (false, deadline + options.longest_hearing()),
+                    false => break,
+                },
             }
         }
+        reception.refuse_all(options.longest_hearing());
+        let (address, after) = (self.address.to_string(), options.patience);
+        Err(NetError::NobodyCame { address, after, refused: reception.refused() })
     }
 }
 
@@ -163,5 +178,32 @@ mod tests {
         let options = Options { patience: Duration::from_millis(50), ..Options::default() };
         let error = listener.accept(&options).await.err().expect("nobody comes");
         assert_eq!(error.to_string(), format!("nobody connected to {} within 0.05 s", listener.address()));
+    }
+
+    /// A caller that says nothing and leaves `hold` later than the middle of the wait: the wait ends, and the error counts it.
+    async fn silent_past_the_end(timeout: Duration, hold: Duration) {
+        const PATIENCE: Duration = Duration::from_millis(200);
+        let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
+        let options = Options { patience: PATIENCE, timeout, ..Options::default() };
+        let call = async {
+            tokio::time::sleep(PATIENCE / 2).await;
+            let _silent = TcpStream::connect(listener.address()).await.expect("listens");
+            tokio::time::sleep(hold).await;
+        };
+        let accept = tokio::time::timeout(Duration::from_secs(30), listener.accept(&options));
+        let (result, ()) = tokio::join!(accept, call);
+        let error = result.expect("the wait ends").err().expect("nobody comes");
+        let NetError::NobodyCame { refused, .. } = error else { panic!("{error}") };
+        assert_eq!(refused.len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_silent_caller_at_the_end_does_not_keep_the_wait_open() {
+        silent_past_the_end(Duration::from_millis(300), Duration::from_secs(3)).await;
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_leaves_after_the_end_does_not_keep_the_wait_open() {
+        silent_past_the_end(Duration::from_secs(60), Duration::from_millis(300)).await;
     }
 }

@@ -75,8 +75,8 @@ impl<'a, T> Reception<'a, T> {
         self.guests.iter().position(|guest| Some(count(guest)) == most).unwrap_or(0)
     }
 
-    /// The next who is no stranger; none ever, if nobody is there. Strangers are refused meanwhile.
-    pub(crate) async fn next(&mut self) -> (SocketAddr, T) {
+    /// The next who is no stranger; none once nobody is there. Strangers are refused meanwhile.
+    pub(crate) async fn next(&mut self) -> Option<(SocketAddr, T)> {
         poll_fn(|context| {
             let mut at = 0;
             while let Some(guest) = self.guests.get_mut(at) {
@@ -85,15 +85,22 @@ impl<'a, T> Reception<'a, T> {
                     Poll::Ready(heard) => {
                         let from = self.guests.remove(at).from;
                         match heard {
-                            Ok(heard) => return Poll::Ready((from, heard)),
+                            Ok(heard) => return Poll::Ready(Some((from, heard))),
                             Err(error) => self.refuse(from, &error),
                         }
                     }
                 }
             }
-            Poll::Pending
+            if self.guests.is_empty() { Poll::Ready(None) } else { Poll::Pending }
         })
         .await
+    }
+
+    /// Refuses whoever is still there: it has said nothing of use for so long.
+    pub(crate) fn refuse_all(&mut self, after: Duration) {
+        for guest in std::mem::take(&mut self.guests) {
+            self.refuse(guest.from, &NetError::Timeout { doing: "for it to say who it is".into(), after });
+        }
     }
 
     /// Notes somebody who was refused.
@@ -221,7 +228,7 @@ mod tests {
             reception.admit(address(2, port), pending());
             assert!(reception.guests.len() <= PLACES);
         }
-        assert_eq!(reception.next().await, (address(1, 1), 7));
+        assert_eq!(reception.next().await, Some((address(1, 1), 7)));
     }
 
     #[tokio::test(start_paused = true)]
@@ -232,8 +239,19 @@ mod tests {
         }
         // Even from the address that the flood comes from.
         reception.admit(address(2, 60_000), async { Ok(7) });
-        assert_eq!(reception.next().await, (address(2, 60_000), 7));
+        assert_eq!(reception.next().await, Some((address(2, 60_000), 7)));
         assert_eq!(reception.refused().last().expect("refused"), "and 9929 more");
+    }
+
+    #[tokio::test]
+    async fn who_waits_hears_that_the_last_was_refused() {
+        let (mut reception, _) = reception();
+        let gone = async {
+            tokio::task::yield_now().await;
+            Err(NetError::PeerClosed { doing: "for the TLS handshake".into() })
+        };
+        reception.admit(address(2, 1), gone);
+        assert_eq!(reception.next().await, None);
     }
 
     #[tokio::test]

@@ -193,7 +193,7 @@ impl Meeting<'_> {
                         let (stream, from) = stream?;
                         reception.admit(from, self.greet(stream, from));
                     }
-                    (from, caller) = reception.next() => match caller {
+                    Some((from, caller)) = reception.next() => match caller {
                         Caller::Party(peer, arrival) => arrivals.place(peer, *arrival)?,
                         Caller::Unfit(error) => return Err(error.into()),
                         Caller::Pretender(PartyError { party, source }) => {
@@ -216,7 +216,7 @@ impl Meeting<'_> {
             while !arrivals.are_all_above(self.party) {
                 tokio::select! {
                     Ok((stream, from)) = accept(listener) => reception.admit(from, self.greet(stream, from)),
-                    (_, caller) = reception.next() => {
+                    Some((_, caller)) = reception.next() => {
                         if let Caller::Party(peer, arrival) = caller {
                             // One that comes twice is told as well.
                             let _ = arrivals.place(peer, *arrival);
