@@ -105,7 +105,8 @@ impl Store {
     /// Makes a change durable, and the record of it, then believes it.
     ///
     /// *Errors*: if it may have been made and may not, nothing works any more until the store is opened again.
-    pub(crate) fn apply(&mut self, edit: Edit) -> Result<(), StoreError> {
+    pub(crate) fn apply(&mut self, mut edit: Edit) -> Result<(), StoreError> {
+        (edit.head.before, edit.head.last) = (edit.head.last, self.index.change_name());
         let gone = self.change(edit)?;
         let recorded = self.write_record();
         self.remove_segments(gone);

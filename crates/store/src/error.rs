@@ -130,6 +130,18 @@ pub enum StoreError {
         /// The last change that the store knows of.
         got: u64,
     },
+    /// Something was taken that is not recorded on this machine, from the store or from a copy of it.
+    #[error(
+        "the store in {} does not go on from its record in {}: it was used without it, or a copy of it was used",
+        folder.display(),
+        record.display()
+    )]
+    Forked {
+        /// The folder.
+        folder: PathBuf,
+        /// The file of the record.
+        record: PathBuf,
+    },
     /// A copy of the store, in another folder, is open.
     #[error("the store in {} is a copy of one that is in use, by its record in {}", folder.display(), record.display())]
     CopyInUse {
@@ -231,6 +243,11 @@ impl StoreError {
                  let both parties begin with new stores"
                     .into()
             }
+            StoreError::Forked { record, .. } => format!(
+                "pieces could be used twice: let both parties begin with new stores; only if no copy of the store was ever used, as when it was \
+                 moved to another machine and back, remove {}",
+                record.display()
+            ),
             StoreError::CopyInUse { .. } => "there must be one of a store: remove the copy".into(),
             StoreError::Damaged { .. } => {
                 "`garblet store verify` names the pieces that are lost; if the index itself is damaged, let both \

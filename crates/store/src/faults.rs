@@ -289,6 +289,46 @@ fn a_store_that_is_put_back_to_any_moment_before_what_was_last_taken_refuses_by_
     assert!(refused >= 40 && in_use >= 1, "{refused} refused, {in_use} in use");
 }
 
+/// Two copies have gone on: one gave pieces out, the other was changed more often, in ways that are not recorded.
+#[test]
+fn of_two_copies_that_both_went_on_only_the_one_that_is_recorded_opens() {
+    type Change = fn(&mut Store);
+    let filled: Change = |store| {
+        (0..4).for_each(|_| fill(store, &mut Promised::default(), 1).expect("filled"));
+    };
+    let compacted: Change = |store| {
+        (0..4).for_each(|_| {
+            fill(store, &mut Promised::default(), 1).expect("filled");
+            store.compact(&mut |_, _| {}).expect("compacted");
+        });
+    };
+    // Without the record, as on another machine, so that more was given out than the record knows.
+    let used: Change = |store| (0..4).for_each(|_| take(store, &mut Promised::default(), 1).expect("taken"));
+    for (how, change, is_recorded) in [("filled", filled, true), ("compacted", compacted, true), ("used", used, false)]
+    {
+        let scratch = tempfile::tempdir().expect("a folder for the test");
+        let [folder, other] = ["store", "copy"].map(|name| scratch.path().join(name));
+        let records = records_of(&folder);
+        let open = |folder: &Path| Store::open(folder, &key(), &mut rng()).expect("opens");
+        scenario(&folder, Steps::default(), &mut Promised::default()).expect("nothing fails");
+        fill(&mut open(&folder), &mut Promised::default(), 9).expect("filled");
+        copy(&folder, &other).expect("a copy");
+        let mut store = open(&folder);
+        if is_recorded {
+            assert_eq!(store.record_in(&records).expect("the first of both"), Past::Known, "{how}");
+        }
+        change(&mut store);
+        drop(store);
+        let mut store = open(&other);
+        assert_eq!(store.record_in(&records).expect("nothing was given out"), Past::Known, "{how}");
+        take(&mut store, &mut Promised::default(), 2).expect("taken");
+        drop(store);
+        let error = open(&folder).record_in(&records).expect_err("what the other gave out is offered again");
+        assert!(matches!(error, StoreError::Forked { .. }), "{how}: {error}");
+        assert_eq!(open(&other).record_in(&records).expect("it is the recorded one"), Past::Known, "{how}");
+    }
+}
+
 #[test]
 fn a_store_without_a_record_is_said_to_be_of_an_unknown_past_once() {
     let scratch = tempfile::tempdir().expect("a folder for the test");

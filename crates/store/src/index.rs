@@ -17,7 +17,7 @@ use crate::seal::Sealer;
 use crate::steps::Steps;
 
 /// The version of everything that is on disk.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 const SETTINGS: &str = "
     PRAGMA locking_mode = EXCLUSIVE;
@@ -141,7 +141,7 @@ impl Unopened {
     pub(crate) fn begin(self, sealer: Sealer, steps: Steps) -> Result<(Index, Head), StoreError> {
         let mut index =
             Index { connection: self.connection, sealer, marks: HashMap::new(), sum: [0; 32], steps, broken: false };
-        let mut head = Head::default();
+        let mut head = Head { last: index.change_name(), ..Head::default() };
         index.change(&mut head, Rows::default())?;
         Ok((index, head))
     }
@@ -194,6 +194,11 @@ impl Index {
     /// Randomness for new segments.
     pub(crate) fn segment_key(&mut self) -> Zeroizing<[u8; 32]> {
         self.sealer.segment_key()
+    }
+
+    /// A name for a change that is recorded.
+    pub(crate) fn change_name(&mut self) -> [u8; 16] {
+        self.sealer.change_name()
     }
 
     fn seal(&mut self, rows: Rows) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {

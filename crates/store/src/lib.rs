@@ -61,9 +61,9 @@
 //! **A store must not be restored from a backup.** Files and key that are put back as a whole are as they once were, and nothing in
 //! them can tell; what was used since would be used again, which reveals inputs. Two things speak against an old copy:
 //!
-//! - Its [record](Store::record_in) in another folder: how often it was changed, brought up to date, durably, before anything is handed out, and
-//!   before a meeting goes on. A copy that does not know the last piece that was taken or the last meeting is [refused](StoreError::Restored), whatever the
-//!   peer says, and if both parties' stores are put back. What is put back together with the record is not noticed so; a store of which there is no
+//! - Its [record](Store::record_in) in another folder: a random name of its last change, brought up to date, durably, before anything is handed out, and
+//!   before a meeting goes on. A copy that does not know the last piece that was taken or the last meeting is refused ([older](StoreError::Restored), or [gone on by
+//!   itself](StoreError::Forked)), whatever the peer says, and if both parties' stores are put back. What is put back together with the record is not noticed so; a store of which there is no
 //!   record on the machine is opened, and the caller [is told](Past::Unknown).
 //! - The peer, if it is honest: when stores meet, each tells how often it has been changed and how far it knows the other to be, and a
 //!   store that is older than its last meeting is [refused](StoreError::RolledBack) by both; what the peer has used is given up. A peer that lies, or

@@ -1,13 +1,14 @@
-//! What is known of a store outside its folder: how often it was changed, in a file that an old copy of the folder contradicts.
+//! What is known of a store outside its folder: its last change, in a file that an old copy of the folder contradicts.
 //!
-//! The record of a store lies in a folder of the caller's choice, under the store's number, and says how often the store was changed,
-//! authenticated under the store's key. Whenever something is taken or given up, a meeting is agreed on, or a state is kept, first the index
-//! is changed, durably, then the record, durably, and only then does anything leave that depends on it. So wherever a process is killed the index
-//! is at the record or ahead of it, and an index that is behind was put back. Batches and compaction change the index alone:
-//! who undoes them has less, and nothing twice.
+//! The record of a store lies in a folder of the caller's choice, under the store's number, and names the last change of it, authenticated under
+//! the store's key. Whenever something is taken or given up, a meeting is agreed on, or a state is kept, the change gets a random name: first the index
+//! is changed, durably, then the record, durably, and only then does anything leave that depends on it. The index knows the name of the change before as
+//! well. So wherever a process is killed the record names one of the two, and an index that knows neither was put back, or is a copy of one that
+//! went on; of two copies that have both gone on from what is recorded, the first that is opened is recorded, and the other knows no more of it.
+//! Batches and compaction change the index alone, without a name: who undoes them has less, and nothing twice.
 //!
-//! A record has two halves, of which the older is overwritten in place, so that one that is torn leaves the other: that takes one wait for the
-//! disk. The file is locked as long as the store is open: a copy of the folder beside it, under the same number, is told apart by that.
+//! A record has two halves, in blocks of their own, of which the older is overwritten in place, so that one that is torn leaves the other: that
+//! takes one wait for the disk. The file is locked as long as the store is open: a copy of the folder beside it, under the same number, is told apart by that.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -15,22 +16,29 @@ use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
 use crate::place::{make_folder, sync_folder};
+use crate::rows::Head;
 use crate::steps::Steps;
 use crate::store::Store;
 
-/// How often a store was changed, and what authenticates that.
-const HALF_BYTES: usize = 8 + 32;
+/// How often a store was changed, the name of the last change, and what authenticates both.
+const HALF_BYTES: usize = 8 + 16 + 32;
+
+/// How far apart the halves begin: disks write no more at once.
+const APART: usize = 4096;
 
 /// Whether a store's past is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Past {
-    /// The store is new, or no older than what was recorded.
+    /// The store is new, or as it was recorded.
     Known,
     /// There is no record of a store that was used before, or none that can be read: it was made without one, or on another machine, or it was put
     /// back together with its record's folder. From now on there is one.
     Unknown,
 }
+
+/// What a half of a record says: how often the store was changed, and the name of the last change.
+type Half = (u64, [u8; 16]);
 
 /// The open record of a store.
 pub(crate) struct Record {
@@ -46,7 +54,8 @@ impl Store {
     /// The folder is to be where no copy of the store's folder brings it back: not within it, nor in the same backup. Any number of stores
     /// have their records in one.
     ///
-    /// *Errors*: [`StoreError::Restored`] if the store is older than its record; [`StoreError::CopyInUse`] if a copy of it is open.
+    /// *Errors*: [`StoreError::Restored`] if the store is older than its record; [`StoreError::Forked`] if it is not, and yet does not know the change
+    /// that was recorded last; [`StoreError::CopyInUse`] if a copy of it is open.
     pub fn record_in(&mut self, folder: &Path) -> Result<Past, StoreError> {
         let path = folder.join(self.id());
         let failed = failed(&path);
@@ -61,16 +70,23 @@ impl Store {
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         let mut bytes = Vec::new();
-        (&mut file).take(2 * HALF_BYTES as u64).read_to_end(&mut bytes).map_err(&failed)?;
-        let halves = [0, 1].map(|half| self.recorded(bytes.get(half * HALF_BYTES..)?));
+        (&mut file).take((APART + HALF_BYTES) as u64).read_to_end(&mut bytes).map_err(&failed)?;
+        let halves = [0, APART].map(|place| self.recorded(bytes.get(place..)?));
         let known = halves.into_iter().flatten().max();
-        let changes = self.head.changes;
-        if let Some(expected) = known.filter(|known| *known > changes) {
-            return Err(StoreError::Restored { folder: self.folder().into(), record: path, expected, got: changes });
+        let Head { changes, last, before, .. } = self.head;
+        // More changes too, so that of two halves the newer is known.
+        let goes_on =
+            |(expected, name)| (name == last && changes >= expected) || (name == before && changes > expected);
+        if let Some((expected, _)) = known.filter(|known| !goes_on(*known)) {
+            let folder = self.folder().to_path_buf();
+            return Err(match expected > changes {
+                true => StoreError::Restored { folder, record: path, expected, got: changes },
+                false => StoreError::Forked { folder, record: path },
+            });
         }
         let record = Record { file, path, older: usize::from(halves[0] > halves[1]) };
         self.record = Some(record);
-        if known != Some(changes) {
+        if known.is_none_or(|(_, name)| name != last) {
             self.write_record()?;
         }
         if is_new {
@@ -83,22 +99,23 @@ impl Store {
     /// Brings the record, if one is kept, up to the index.
     pub(crate) fn write_record(&mut self) -> Result<(), StoreError> {
         let Some(record) = &mut self.record else { return Ok(()) };
-        let changes = self.head.changes;
-        let half = [&changes.to_le_bytes()[..], &self.index.sealer().record_mark(changes)].concat();
+        let recorded = [&self.head.changes.to_le_bytes()[..], &self.head.last].concat();
+        let half = [&recorded[..], &self.index.sealer().record_mark(&recorded)].concat();
         record.write(&half, self.place.steps()).map_err(failed(&record.path)).inspect_err(|_| self.index.give_up())
     }
 
     /// What a half of a record says, if it is whole.
-    fn recorded(&self, half: &[u8]) -> Option<u64> {
-        let (changes, mark) = half.get(..HALF_BYTES)?.split_first_chunk()?;
-        let changes = u64::from_le_bytes(*changes);
-        (self.index.sealer().record_mark(changes) == mark).then_some(changes)
+    fn recorded(&self, half: &[u8]) -> Option<Half> {
+        let (recorded, mark) = half.get(..HALF_BYTES)?.split_at(8 + 16);
+        let (changes, name) = recorded.split_first_chunk()?;
+        let is_whole = self.index.sealer().record_mark(recorded) == mark;
+        Some((u64::from_le_bytes(*changes), name.try_into().ok()?)).filter(|_| is_whole)
     }
 }
 
 impl Record {
     fn write(&mut self, half: &[u8], steps: &Steps) -> io::Result<()> {
-        let place = SeekFrom::Start((self.older * HALF_BYTES) as u64);
+        let place = SeekFrom::Start((self.older * APART) as u64);
         if let Err(error) = steps.pass("record") {
             // What a crash in the middle of the write would leave.
             self.file.seek(place).and_then(|_| self.file.write_all(&half[..HALF_BYTES / 2]))?;

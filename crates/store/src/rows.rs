@@ -13,6 +13,9 @@ use crate::seal::TAG_BYTES;
 pub(crate) struct Head {
     /// How often the index was changed.
     pub(crate) changes: u64,
+    /// Random names of the last change that is recorded, and of the one before it: two copies that both went on do not have the same.
+    pub(crate) last: [u8; 16],
+    pub(crate) before: [u8; 16],
     pub(crate) binding: Option<Binding>,
     /// The peers' stores as they were at the last meeting, in the order of the peers.
     pub(crate) peers: Vec<PeerSeen>,

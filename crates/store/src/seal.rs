@@ -80,15 +80,22 @@ impl Sealer {
         self.check
     }
 
-    /// What shows that whoever has the key has recorded so many changes.
-    pub(crate) fn record_mark(&self, changes: u64) -> [u8; 32] {
-        *blake3::keyed_hash(&self.recorder, &changes.to_le_bytes()).as_bytes()
+    /// What shows that whoever has the key has recorded this.
+    pub(crate) fn record_mark(&self, recorded: &[u8]) -> [u8; 32] {
+        *blake3::keyed_hash(&self.recorder, recorded).as_bytes()
     }
 
     /// A key that was never used, for a new segment.
     pub(crate) fn segment_key(&mut self) -> Zeroizing<[u8; 32]> {
         self.fresh_used += 1;
         Zeroizing::new(*blake3::keyed_hash(&self.fresh, &self.fresh_used.to_le_bytes()).as_bytes())
+    }
+
+    /// A name that no change of any copy of the store has.
+    pub(crate) fn change_name(&mut self) -> [u8; 16] {
+        let mut name = [0; 16];
+        name.copy_from_slice(&self.segment_key()[..16]);
+        name
     }
 
     /// Seals a row under its name.
