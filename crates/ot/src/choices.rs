@@ -192,6 +192,14 @@ mod tests {
     }
 
     #[test]
+    fn bits_of_known_number_never_move_and_others_come_whole() {
+        let bits = || (0..1000).map(|at| at % 3 == 0);
+        assert_eq!(bits().collect::<Choices>().bytes.capacity(), 125, "bytes that move leave a copy");
+        let unknown: Choices = bits().flat_map(|bit| [bit, !bit]).filter(|_| true).collect();
+        assert_eq!(unknown.iter().collect::<Vec<_>>(), bits().flat_map(|bit| [bit, !bit]).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn lengths_that_do_not_fit_are_refused() {
         for (bytes, len) in [(0, 1), (1, 0), (1, 9), (3, 16)] {
             assert!(matches!(Choices::from_bytes(vec![0; bytes], len), Err(OtError::WrongLength { .. })));
