@@ -99,6 +99,7 @@ impl Progress for CpuBar {
 
     fn enter(&mut self, phase: Phase) {
         self.clock.enter(phase);
+        self.bar.enter(phase);
     }
 }
 

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet::Progress;
+use garblet::{Phase, Progress};
 use garblet_net::Traffic;
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -22,12 +22,13 @@ pub(crate) struct Bar {
     /// When what is counted began.
     begin: Option<Instant>,
     bar: Option<ProgressBar>,
+    phase: Phase,
 }
 
 impl Bar {
     /// A bar that shows itself once it is worth it, if it is wanted.
     pub(crate) fn new(wanted: bool) -> Self {
-        Bar { enabled: wanted && std::io::stderr().is_terminal(), begin: None, bar: None }
+        Bar { enabled: wanted && std::io::stderr().is_terminal(), begin: None, bar: None, phase: Phase::Setup }
     }
 
     /// So much is done; `message` gets the rate per second.
@@ -53,7 +54,12 @@ impl Bar {
 
 impl Progress for Bar {
     fn advance(&mut self, gates_done: u64, gates_total: u64, traffic: Traffic) {
-        self.draw(gates_done, gates_total, |rate| message(gates_done, gates_total, rate, traffic));
+        let phase = self.phase;
+        self.draw(gates_done, gates_total, |rate| message(phase, gates_done, gates_total, rate, traffic));
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        self.phase = phase;
     }
 }
 
@@ -84,9 +90,10 @@ impl ByteBar {
     }
 }
 
-fn message(gates_done: u64, gates_total: u64, rate: f64, traffic: Traffic) -> String {
+fn message(phase: Phase, gates_done: u64, gates_total: u64, rate: f64, traffic: Traffic) -> String {
     format!(
-        "{} of {} AND gates, {} AND/s, {}",
+        "{}: {} of {} AND gates, {} AND/s, {}",
+        phase.name(),
         HumanCount(gates_done),
         HumanCount(gates_total),
         crate::output::rate(rate),
@@ -114,10 +121,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_message_says_gates_rate_and_bytes() {
+    fn the_message_says_phase_gates_rate_and_bytes() {
         let traffic = Traffic { bytes_sent: 64_000_000, ..Traffic::default() };
-        let text = message(2_000_000, 12_800_000, 20e6, traffic);
-        assert_eq!(text, "2,000,000 of 12,800,000 AND gates, 20.0 M AND/s, 64.0 MB");
+        let text = message(Phase::Build, 2_000_000, 12_800_000, 20e6, traffic);
+        assert_eq!(text, "build: 2,000,000 of 12,800,000 AND gates, 20.0 M AND/s, 64.0 MB");
     }
 
     #[test]
@@ -134,7 +141,7 @@ mod tests {
 
     #[test]
     fn without_a_terminal_nothing_is_drawn() {
-        let mut bar = Bar { enabled: false, begin: None, bar: None };
+        let mut bar = Bar { enabled: false, begin: None, bar: None, phase: Phase::Setup };
         bar.advance(1, 2, Traffic::default());
         assert!(bar.bar.is_none() && bar.begin.is_none());
     }

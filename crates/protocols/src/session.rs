@@ -1,6 +1,10 @@
 //! A session joins a protocol to a channel or a mesh and a generator, and meters it.
 
-use std::{num::NonZeroUsize, path::PathBuf};
+use std::{
+    num::NonZeroUsize,
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+};
 
 use garblet_net::{Channel, Difference, Hello, Line, Mesh, NetError, PerPeer, Traffic};
 use garblet_primitives::Prg;
@@ -13,12 +17,51 @@ use crate::{
 
 /// Hears of the progress of long work.
 pub trait Progress: Send {
-    /// `gates_done` of `gates_total` AND gates are garbled or evaluated; `traffic` is the session's so far.
+    /// `gates_done` of `gates_total` AND gates are prepared, garbled or evaluated; `traffic` is the session's so far. A phase
+    /// may begin with none again.
     fn advance(&mut self, gates_done: u64, gates_total: u64, traffic: Traffic);
 
     /// A phase begins or goes on; the first is [`Phase::Setup`], which begins with the hello.
     fn enter(&mut self, phase: Phase) {
         let _ = phase;
+    }
+}
+
+/// Hears how far a phase is while the mesh is at work.
+pub(crate) struct Watch<'a> {
+    gates: u64,
+    /// All work of the phase, in units of its own.
+    work: u64,
+    heard: Mutex<Heard<'a>>,
+}
+
+struct Heard<'a> {
+    progress: &'a mut dyn Progress,
+    done: u64,
+    traffic: Traffic,
+}
+
+impl Watch<'_> {
+    /// So much more work is done, with so much more traffic.
+    pub(crate) fn add(&self, work: usize, traffic: Traffic) {
+        self.tell(|heard| {
+            heard.done += work as u64;
+            heard.traffic.bytes_sent += traffic.bytes_sent;
+            heard.traffic.bytes_received += traffic.bytes_received;
+        });
+    }
+
+    /// So much work is done, with this traffic of the session.
+    pub(crate) fn reach(&self, work: usize, traffic: Traffic) {
+        self.tell(|heard| (heard.done, heard.traffic) = (work as u64, traffic));
+    }
+
+    fn tell(&self, change: impl FnOnce(&mut Heard<'_>)) {
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut heard);
+        let share = (u128::from(self.gates) * u128::from(heard.done)).checked_div(self.work.into());
+        let traffic = heard.traffic;
+        heard.progress.advance(share.map_or(self.gates, |gates| gates as u64), self.gates, traffic);
     }
 }
 
@@ -194,6 +237,15 @@ impl Session<Mesh> {
         &mut self.channel
     }
 
+    /// The mesh and the generator, and what hears of a phase that has so much work for so many gates.
+    pub(crate) fn watched(&mut self, gates: usize, work: usize) -> (&mut Mesh, &mut Prg, Watch<'_>) {
+        let traffic = self.channel.traffic();
+        let heard = Heard { progress: &mut *self.progress, done: 0, traffic };
+        let watch = Watch { gates: gates as u64, work: work as u64, heard: Mutex::new(heard) };
+        watch.reach(0, traffic);
+        (&mut self.channel, &mut self.rng, watch)
+    }
+
     /// A generator of its own for the step with each peer.
     pub fn rng_per_peer(&mut self) -> PerPeer<Prg> {
         let rng = &mut self.rng;
@@ -215,3 +267,6 @@ impl Session<Mesh> {
 fn cores() -> NonZeroUsize {
     std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
+
+#[cfg(test)]
+mod tests;

@@ -60,6 +60,9 @@ const SQUARE: usize = 128;
 /// Squares in a batch. Odd multiples of 64 bytes between columns spread them over the sets of the cache.
 const BATCH_SQUARES: usize = 60;
 
+/// OTs in a batch: extensions by whole batches, one after another, say the same as one by all.
+pub const BATCH_OTS: usize = BATCH_SQUARES * SQUARE;
+
 /// The width `k` of the field GF(2^k): more work and fewer bytes per OT the wider it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Width {

@@ -8,8 +8,6 @@ use crate::correlated::{CorrelatedReceiver, CorrelatedSender};
 use crate::error::OtError;
 use crate::test_run::{block_on, channels};
 
-const BATCH: usize = BATCH_SQUARES * SQUARE;
-
 struct Session {
     sender: CotSender,
     receiver: CotReceiver,
@@ -46,7 +44,7 @@ fn the_correlation_holds_at_every_boundary() {
     for width in Width::ALL {
         let mut session = session(width);
         let delta = session.sender.delta().block();
-        for n in [0, 1, 127, 128, 129, BATCH - 1, BATCH, BATCH + 1, 2 * BATCH + 129] {
+        for n in [0, 1, 127, 128, 129, BATCH_OTS - 1, BATCH_OTS, BATCH_OTS + 1, 2 * BATCH_OTS + 129] {
             let (q, choices, t) = session.extend(n);
             assert_eq!((q.len(), choices.len(), t.len()), (n, n, n));
             assert!((0..n).all(|i| t[i] == q[i] ^ masked(choices.get(i), delta)), "k = {}, n = {n}", width.bits());
@@ -54,6 +52,21 @@ fn the_correlation_holds_at_every_boundary() {
             assert!(n < 1000 || ones.abs_diff(n / 2) < n / 10, "{ones} of {n} choices are one");
         }
     }
+}
+
+#[test]
+fn extensions_by_whole_batches_say_the_same_as_one() {
+    let Session { mut sender, mut receiver, mut ours, mut theirs } = session(Width::Four);
+    let (all, parts) = block_on(async {
+        let parts = async {
+            let first = receiver.extend_random(&mut theirs, 2 * BATCH_OTS).await.unwrap();
+            [first, receiver.extend_random(&mut theirs, 129).await.unwrap()]
+        };
+        tokio::join!(sender.extend(&mut ours, 2 * BATCH_OTS + 129), parts)
+    });
+    let received = parts.iter().flat_map(|(choices, t)| choices.iter().zip(t.iter()));
+    let delta = sender.delta().block();
+    assert!(received.map(|(choice, t)| *t ^ masked(choice, delta)).eq(all.unwrap().iter().copied()));
 }
 
 #[test]
@@ -74,7 +87,7 @@ fn measured_cost_is_the_formula() {
         assert_eq!(theirs.bytes_sent, width.receiver_setup_bytes());
         assert_eq!((ours.bytes_received, theirs.bytes_received), (theirs.bytes_sent, ours.bytes_sent));
         assert_eq!((ours.rounds, theirs.rounds), (2, 1));
-        for n in [0, 1, 128, 129, BATCH + 1] {
+        for n in [0, 1, 128, 129, BATCH_OTS + 1] {
             let (ours, theirs) = session.traffic();
             session.extend(n);
             let (after_ours, after_theirs) = session.traffic();

@@ -16,7 +16,7 @@
 //! sum that all shares have.
 
 use garblet_circuit::Party;
-use garblet_net::{Mesh, PerPeer};
+use garblet_net::{Mesh, PerPeer, Traffic};
 use garblet_ot::Choices;
 use garblet_primitives::{Backend, Block, Engine, LANES};
 use zeroize::Zeroizing;
@@ -27,7 +27,7 @@ use super::{
     secrets::Secrets,
     wires::{AndGates, Gate, Quad, walk},
 };
-use crate::error::ProtocolError;
+use crate::{error::ProtocolError, session::Watch};
 
 /// Gates that are hashed together.
 const BATCH: usize = 256;
@@ -49,8 +49,9 @@ pub(super) async fn rows(
     hashes: PerPeer<PairHashes>,
     mut ots: PerPeer<PairOts>,
     first_gate: u64,
+    watch: &Watch<'_>,
 ) -> Result<Vec<Block>, ProtocolError> {
-    let (sums, messages) = products(plan, secrets, &hashes, &ots, first_gate);
+    let (sums, messages) = products(plan, secrets, &hashes, &ots, first_gate, watch);
     let answers = exchange_bits(mesh, &messages, plan.and_count()).await?;
     let product = sums.finish(&answers)?;
     let mut corrections = mesh.per_peer(|_| Choices::default());
@@ -91,6 +92,7 @@ fn products(
     hashes: &PerPeer<PairHashes>,
     ots: &PerPeer<PairOts>,
     first_gate: u64,
+    watch: &Watch<'_>,
 ) -> (Sums, PerPeer<Choices>) {
     let peers = hashes.party_count() as usize - 1;
     let width = (1 + 2 * peers).div_ceil(LANES);
@@ -122,6 +124,7 @@ fn products(
         bits: [Vec::with_capacity(gates), Vec::with_capacity(gates), vec![false; gates]].map(Zeroizing::new),
         first_gate,
         hashed: 0,
+        watch,
     };
     walk(Backend::detect(), plan.schedule(), width, inputs, &mut products);
     products.hash();
@@ -144,7 +147,7 @@ struct Pair<'a> {
 }
 
 /// Wires that carry the permutation bit in block 0, then the rows as sender by peer, then those as receiver.
-struct Products<'a> {
+struct Products<'a, 'w> {
     offset: Block,
     permutation: Choices,
     pairs: Vec<Pair<'a>>,
@@ -153,9 +156,10 @@ struct Products<'a> {
     first_gate: u64,
     /// Gates that are hashed.
     hashed: usize,
+    watch: &'a Watch<'w>,
 }
 
-impl AndGates for Products<'_> {
+impl AndGates for Products<'_, '_> {
     type State<E: Engine> = ();
 
     fn begin<E: Engine>(&self, _e: E) {}
@@ -179,7 +183,7 @@ impl AndGates for Products<'_> {
     }
 }
 
-impl Products<'_> {
+impl Products<'_, '_> {
     /// Hashes what waits.
     #[inline(never)]
     fn hash(&mut self) {
@@ -199,6 +203,7 @@ impl Products<'_> {
             pair.sent.clear();
             pair.received.clear();
         }
+        self.watch.add(gates.len(), Traffic::default());
         self.hashed = gates.end;
     }
 }

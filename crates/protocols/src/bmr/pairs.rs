@@ -4,11 +4,17 @@
 //! `c`. So the two have shares of `c R^j` without another word.
 
 use garblet_net::{Channel, Line, Mesh, PerPeer};
-use garblet_ot::{Choices, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, OtError, Width};
+use garblet_ot::{
+    Choices, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, OtError, Width, softspoken::BATCH_OTS,
+};
 use garblet_primitives::{Block, Delta, OtHash, Prg};
+use zeroize::Zeroizing;
 
 use super::secrets::Labels;
-use crate::error::ProtocolError;
+use crate::{MeshSession, error::ProtocolError, session::Watch};
+
+/// OTs that are made before progress is told.
+const CHUNK: usize = 8 * BATCH_OTS;
 
 const CORRECTIONS: &str = "choice corrections";
 
@@ -26,6 +32,12 @@ pub(super) struct Count {
     pub(super) chosen: usize,
     /// With choices that come later, see [`correct`].
     pub(super) later: usize,
+}
+
+impl Count {
+    fn all(self) -> usize {
+        self.chosen + self.later
+    }
 }
 
 /// OTs of this party with one other.
@@ -81,31 +93,35 @@ impl Pairs {
 
     /// Makes OTs with every other party at once: as many as `count` says each party receives. This party's choices for the
     /// first of them are `chosen`, the same with everybody. Unless it is to go both ways at once, the lower party of a pair
-    /// receives first.
+    /// receives first. Progress is told as if of `gates`.
     ///
     /// *Cost*: one round; if not both ways at once, none for the last party.
     pub(super) async fn extend(
         &mut self,
-        mesh: &mut Mesh,
+        session: &mut MeshSession,
+        gates: usize,
         chosen: &Choices,
         count: impl Fn(u16) -> Count,
         both_ways: bool,
     ) -> Result<PerPeer<PairOts>, ProtocolError> {
-        let (party, own) = (mesh.party(), count(mesh.party()));
+        let party = session.mesh().party();
+        let own = count(party);
+        let all = self.senders.iter().map(|(peer, _)| own.all() + count(peer).all()).sum();
+        let (mesh, _, watch) = session.watched(gates, all);
         let offset = self.offset.block();
         let step = async |peer: u16, mut line: Line, (sender, receiver): (&mut CotSender, &mut CotReceiver)| {
             let channel: &mut Channel = &mut line;
             let mut send = async |channel: &mut Channel| {
-                let (random, t) = receiver.extend_random(channel, own.chosen + own.later).await?;
+                let (random, t) = receive_ots(receiver, channel, own.all(), &watch).await?;
                 random.slice(0..own.chosen).xor(chosen)?.send(channel).await?;
                 channel.flush().await?;
                 Ok::<_, OtError>((random.slice(own.chosen..random.len()), t))
             };
             let mut receive = async |channel: &mut Channel| {
-                let Count { chosen, later } = count(peer);
-                let mut q = sender.extend(channel, chosen + later).await?;
-                let corrections = Choices::receive(channel, chosen, CORRECTIONS).await?;
-                correct(&mut q[..chosen], &corrections, offset);
+                let theirs = count(peer);
+                let mut q = send_ots(sender, channel, theirs.all(), &watch).await?;
+                let corrections = Choices::receive(channel, theirs.chosen, CORRECTIONS).await?;
+                correct(&mut q[..theirs.chosen], &corrections, offset);
                 Ok(q)
             };
             let ((later, mut t), mut q) = match both_ways {
@@ -120,6 +136,46 @@ impl Pairs {
         };
         Ok(mesh.each(self.senders.as_mut().zip(self.receivers.as_mut()), step).await?)
     }
+}
+
+/// The sizes of the chunks of so many OTs.
+fn chunks(count: usize) -> impl Iterator<Item = usize> {
+    (0..count).step_by(CHUNK).map(move |done| CHUNK.min(count - done))
+}
+
+/// Makes so many OTs as the sender.
+async fn send_ots(
+    sender: &mut CotSender,
+    channel: &mut Channel,
+    count: usize,
+    watch: &Watch<'_>,
+) -> Result<Zeroizing<Vec<Block>>, OtError> {
+    let mut q = Zeroizing::new(Vec::with_capacity(count));
+    for size in chunks(count) {
+        let before = channel.traffic();
+        q.extend_from_slice(&sender.extend(channel, size).await?);
+        watch.add(size, channel.traffic() - before);
+    }
+    Ok(q)
+}
+
+/// Makes so many OTs as the receiver, with random choices.
+async fn receive_ots(
+    receiver: &mut CotReceiver,
+    channel: &mut Channel,
+    count: usize,
+    watch: &Watch<'_>,
+) -> Result<(Choices, Zeroizing<Vec<Block>>), OtError> {
+    let mut choices = Zeroizing::new(Vec::with_capacity(count.div_ceil(8)));
+    let mut t = Zeroizing::new(Vec::with_capacity(count));
+    for size in chunks(count) {
+        let before = channel.traffic();
+        let (random, blocks) = receiver.extend_random(channel, size).await?;
+        choices.extend_from_slice(random.as_bytes());
+        t.extend_from_slice(&blocks);
+        watch.add(size, channel.traffic() - before);
+    }
+    Ok((Choices::from_bytes(std::mem::take(&mut choices), count)?, t))
 }
 
 /// What the sender has after the receiver's corrections `d`: `q + d R`.

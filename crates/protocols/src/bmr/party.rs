@@ -22,7 +22,7 @@ use super::{
     shamir::{Dealer, share_bytes},
     zeros::{ZeroSeeds, ZeroSource},
 };
-use crate::{MeshSession, Phase, ProtocolError, interface};
+use crate::{MeshSession, Phase, ProtocolError, interface, session::Watch};
 
 /// A party of a session: its offset, and what it needs to garble with the others.
 pub struct JointParty {
@@ -134,11 +134,13 @@ impl JointParty {
         self.gates_done += self.plan.and_count() as u64;
         let zeros = self.zeros.next_run();
         session.enter(Phase::Build);
-        let (mesh, rng) = session.parts();
-        let shares = self.make_rows(mesh, &secrets, numbered, material, rng).await?;
+        let gates = self.plan.and_count();
+        // Every gate three times: its product or whatever comes before the shares of its rows, these shares, and the rows.
+        let (mesh, rng, watch) = session.watched(gates, 3 * gates);
+        let shares = self.make_rows(mesh, &secrets, numbered, material, rng, &watch).await?;
+        watch.reach(2 * gates, mesh.traffic());
         let circuit = open(mesh, &self.plan, shares).await?;
-        let gates = self.plan.and_count() as u64;
-        session.advance(gates, 2 * gates);
+        watch.reach(3 * gates, mesh.traffic());
         Ok(Prepared { secrets, numbered, circuit, zeros })
     }
 
@@ -148,19 +150,22 @@ impl JointParty {
         session: &mut MeshSession,
         secrets: &Secrets,
     ) -> Result<Material, ProtocolError> {
-        let (mesh, rng) = session.parts();
-        let plan = &self.plan;
+        let (plan, gates) = (&self.plan, self.plan.and_count());
         match (&mut self.means, plan.form()) {
             (Means::Pairs(pairs), Form::Linear) => {
-                let chosen = secrets.shared_bits(plan);
-                Ok(Material::Ots(pairs.extend(mesh, &chosen, |party| linear::count(plan, party), true).await?))
+                let (chosen, count) = (secrets.shared_bits(plan), |party| linear::count(plan, party));
+                Ok(Material::Ots(pairs.extend(session, gates, &chosen, count, true).await?))
             }
             (Means::Pairs(pairs), Form::Published(ladder)) => {
-                let (chosen, both_ways) = (Choices::default(), ladder == Ladder::BothWays);
-                Ok(Material::Ots(pairs.extend(mesh, &chosen, |_| published::count(plan, ladder), both_ways).await?))
+                let (chosen, count) = (Choices::default(), |_| published::count(plan, ladder));
+                let both_ways = ladder == Ladder::BothWays;
+                Ok(Material::Ots(pairs.extend(session, gates, &chosen, count, both_ways).await?))
             }
             (Means::Shares { .. }, Form::Linear) => {
-                Ok(Material::Bits(bgw::share_bits(mesh, plan, secrets, rng).await?))
+                let (mesh, rng, watch) = session.watched(gates, gates);
+                let bits = bgw::share_bits(mesh, plan, secrets, rng).await?;
+                watch.reach(gates, mesh.traffic());
+                Ok(Material::Bits(bits))
             }
             (Means::Shares { .. }, Form::Published(_)) => Ok(Material::Nothing),
         }
@@ -174,11 +179,12 @@ impl JointParty {
         numbered: Numbered,
         material: Material,
         rng: &mut Prg,
+        watch: &Watch<'_>,
     ) -> Result<Vec<Block>, ProtocolError> {
         let plan = &*self.plan;
         let mut shares = match (&mut self.means, material) {
             (Means::Pairs(pairs), Material::Ots(ots)) => match plan.form() {
-                Form::Linear => linear::rows(mesh, plan, secrets, pairs.hashes(), ots, numbered.first).await?,
+                Form::Linear => linear::rows(mesh, plan, secrets, pairs.hashes(), ots, numbered.first, watch).await?,
                 Form::Published(ladder) => {
                     let gates = published::Gates { ladder, first: numbered.first };
                     published::rows(mesh, plan, secrets, pairs.hashes(), ots, gates, rng).await?
@@ -241,7 +247,7 @@ impl Prepared {
             got: "labels that differ".into(),
         })?;
         let gates = plan.and_count() as u64;
-        session.advance(2 * gates, 2 * gates);
+        session.advance(gates, gates);
         Ok(interface::decode(plan.program(), party, &decoding, &values.0.into_iter().collect()))
     }
 }

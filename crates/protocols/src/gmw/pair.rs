@@ -6,6 +6,7 @@ use garblet_ot::{Choices, CotReceiver, CotSender, OtError, RandomOtReceiver, Ran
 use garblet_primitives::{Block, Delta, Prg};
 
 use super::bits::Packed;
+use crate::session::Watch;
 
 /// OTs that are made at a time; a whole number of squares of the OT extension.
 const CHUNK: usize = 1 << 14;
@@ -68,11 +69,13 @@ impl Pair {
         channel: &mut Channel,
         count: usize,
         wanted: Option<&Packed>,
+        watch: &Watch<'_>,
     ) -> Result<(Sent, Received, Packed), OtError> {
         let Pair { sender, receiver, .. } = self;
         let receive_side = async |out: &mut Channel| {
             let mut bits = Received { choices: Packed::zeros(count), chosen: Packed::zeros(count) };
             for (at, size) in chunks(count) {
+                let before = out.traffic();
                 let (choices, chosen) = receiver.extend(out, size).await?;
                 let choices = packed(&choices);
                 if let Some(wanted) = wanted {
@@ -82,6 +85,7 @@ impl Pair {
                 }
                 bits.choices.put(at, &choices);
                 bits.chosen.put(at, &Packed::collect(chosen.iter().map(|block| block.lsb()), size));
+                watch.add(size, out.traffic() - before);
             }
             out.flush().await?;
             Ok::<_, OtError>(bits)
@@ -90,6 +94,7 @@ impl Pair {
             let mut bits = Sent { zero: Packed::zeros(count), one: Packed::zeros(count) };
             let mut corrections = Packed::zeros(count);
             for (at, size) in chunks(count) {
+                let before = into.traffic();
                 let pads = sender.extend(into, size).await?;
                 if wanted.is_some() {
                     let correction = Choices::receive(into, size, "corrections of choices").await?;
@@ -97,6 +102,7 @@ impl Pair {
                 }
                 bits.zero.put(at, &Packed::collect(pads.iter().map(|pad| pad[0].lsb()), size));
                 bits.one.put(at, &Packed::collect(pads.iter().map(|pad| pad[1].lsb()), size));
+                watch.add(size, into.traffic() - before);
             }
             Ok::<_, OtError>((bits, corrections))
         };

@@ -27,11 +27,12 @@ pub(super) async fn bit_ots(
     pairs: &mut PerPeer<Pair>,
     count: usize,
 ) -> Result<PerPeer<BitOts>, ProtocolError> {
+    let (mesh, _, watch) = session.watched(count, both_ways(pairs, count));
     let step = async |_, mut line: Line, pair: &mut Pair| {
-        let (sent, received, _) = pair.random_ots(&mut line, count, None).await?;
+        let (sent, received, _) = pair.random_ots(&mut line, count, None, &watch).await?;
         Ok::<_, ProtocolError>(BitOts { sent, received })
     };
-    Ok(session.mesh().each(pairs.as_mut(), step).await?)
+    Ok(mesh.each(pairs.as_mut(), step).await?)
 }
 
 /// Steps 2 and 3: `count` triples.
@@ -46,8 +47,9 @@ pub(super) async fn triples(
 ) -> Result<Triples, ProtocolError> {
     let (a, b) = (random(session.rng(), count), random(session.rng(), count));
     let mut c = product(&a, &b);
-    let step = async |_, mut line: Line, pair: &mut Pair| pair.random_ots(&mut line, count, Some(&a)).await;
-    let ots = session.mesh().each(pairs.as_mut(), step).await?;
+    let (mesh, _, watch) = session.watched(count, both_ways(pairs, count));
+    let step = async |_, mut line: Line, pair: &mut Pair| pair.random_ots(&mut line, count, Some(&a), &watch).await;
+    let ots = mesh.each(pairs.as_mut(), step).await?;
     let corrections = ots.map_ref(|_, (sent, ..)| sum(&[&sent.zero, &sent.one, &b]));
     let mut incoming = session.mesh().per_peer(|_| vec![0; Packed::byte_len(count)]);
     if count > 0 {
@@ -62,6 +64,11 @@ pub(super) async fn triples(
         c.add(&theirs);
     }
     Ok(Triples { a, b, c })
+}
+
+/// The OTs in which a party is sender or receiver, for so many in each direction with every peer.
+fn both_ways(pairs: &PerPeer<Pair>, count: usize) -> usize {
+    2 * count * usize::from(pairs.party_count() - 1)
 }
 
 fn random(rng: &mut Prg, count: usize) -> Packed {
