@@ -56,14 +56,14 @@ pub(crate) fn program(function: Function, parties: u16, first: u16) -> Program {
     program
 }
 
-/// Two inputs that differ in a bit that only sums have, with which the recipients have the same inputs and outputs.
-pub(crate) fn twins(program: &Program, first: u16) -> [Vec<Bits>; 2] {
+/// Two inputs that differ in bit 1 of the first, with which the recipients have the same inputs and outputs; none if they
+/// are not found.
+pub(crate) fn twins(program: &Program, first: u16) -> Option<[Vec<Bits>; 2]> {
     let mut rng = StdRng::seed_from_u64(3);
-    loop {
+    let mut pairs = (0..10_000).map(|_| {
         let [one, mut other] = [(); 2].map(|()| random::inputs(&mut rng, program));
         other[first.into()..].clone_from_slice(&one[first.into()..]);
-        if other[0].get(1) != one[0].get(1) && evaluate(program, &other) == evaluate(program, &one) {
-            return [one, other];
-        }
-    }
+        [one, other]
+    });
+    pairs.find(|[one, other]| other[0].get(1) != one[0].get(1) && evaluate(program, other) == evaluate(program, one))
 }

@@ -3,6 +3,7 @@
 mod cost;
 mod equals;
 mod faults;
+mod insiders;
 mod misuse;
 mod recipients;
 mod views;

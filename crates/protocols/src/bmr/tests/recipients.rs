@@ -50,7 +50,9 @@ impl Case {
 
     /// Whether the coalition sees the same with two such inputs.
     fn hides(&self) -> bool {
-        let [one, other] = curious::twins(self.plan.program(), self.first).map(|inputs| Hull::of(&self.views(&inputs)));
+        let [one, other] = curious::twins(self.plan.program(), self.first)
+            .expect("there are")
+            .map(|inputs| Hull::of(&self.views(&inputs)));
         one.is(&other)
     }
 

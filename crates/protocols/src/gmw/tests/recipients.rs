@@ -26,7 +26,9 @@ impl Case {
     }
 
     fn hides(&self) -> bool {
-        let [one, other] = curious::twins(self.plan.program(), self.first).map(|inputs| Hull::of(&self.views(&inputs)));
+        let [one, other] = curious::twins(self.plan.program(), self.first)
+            .expect("there are")
+            .map(|inputs| Hull::of(&self.views(&inputs)));
         one.is(&other)
     }
 
