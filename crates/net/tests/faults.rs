@@ -15,7 +15,7 @@ struct Even(Vec<u8>);
 
 impl Message for Even {
     const NAME: &'static str = "even";
-    const KIND: u8 = 1;
+    const KIND: u8 = 9;
     const MAX_BYTES: usize = 64;
 
     fn check(&self) -> Result<(), String> {
@@ -92,9 +92,9 @@ async fn an_honest_run_is_recorded() {
     };
     let hello = transcript.frames()[0].payload.len();
     let message = FrameKind::Message;
-    let expected = [(message(0), hello), (FrameKind::Bulk, 200_000), (message(1), 21), (FrameKind::Bulk, 100)];
+    let expected = [(message(0), hello), (FrameKind::Bulk, 200_000), (message(9), 21), (FrameKind::Bulk, 100)];
     assert_eq!(kinds(Direction::Forth), [&expected[..], &[(FrameKind::Close, 0)]].concat());
-    let expected = [(message(0), hello), (message(1), 11), (FrameKind::Bulk, 16), (FrameKind::Close, 0)];
+    let expected = [(message(0), hello), (message(9), 11), (FrameKind::Bulk, 16), (FrameKind::Close, 0)];
     assert_eq!(kinds(Direction::Back), expected);
 }
 
@@ -146,13 +146,13 @@ async fn each_fault_gives_its_error() {
         (0, FaultKind::Cut, "the peer closed the connection while we waited for hello"),
         (1, FaultKind::Truncate, "the peer closed the connection while we waited for bulk data"),
         (2, FaultKind::Stall, "no byte moved for 0.3 s while we waited for even"),
-        (2, FaultKind::Flip(8), "expected message `even` (kind 1), got a message of kind 0 with 21 bytes"),
+        (2, FaultKind::Flip(8), "expected message `even` (kind 9), got a message of kind 8 with 21 bytes"),
         (2, FaultKind::Flip(100), "malformed message `even`: expected consistent fields, got odd parity"),
         (2, FaultKind::Oversize, "even too large: expected at most 64 bytes, got 4294967295"),
         (1, FaultKind::Oversize, "malformed frame header"),
         (0, FaultKind::Garbage, "malformed frame header"),
         (0, FaultKind::Repeat, "expected 200000 more bytes of bulk data, got a message of kind 0"),
-        (1, FaultKind::Repeat, "expected message `even` (kind 1), got bulk data (200000 bytes or more)"),
+        (1, FaultKind::Repeat, "expected message `even` (kind 9), got bulk data (200000 bytes or more)"),
     ] {
         let error = error_of(frame, kind).await;
         assert!(error.contains(text), "{kind:?} of frame {frame}: {error}");
