@@ -19,7 +19,7 @@ pub enum Cause {
     GaveUp = 3,
     /// It sent what an honest party does not send.
     Misbehaved = 4,
-    /// It wants to run something else.
+    /// It wants to run something else, or not with the one who says so.
     Disagrees = 5,
     /// It never came.
     Missing = 6,
@@ -135,8 +135,8 @@ impl Accuses for NetError {
             NetError::Timeout { .. } => Cause::Silent,
             NetError::TooSlow { .. } => Cause::Slow,
             NetError::Malformed { .. } | NetError::TooLarge { .. } | NetError::Unexpected { .. } => Cause::Misbehaved,
-            NetError::Incompatible { .. } => Cause::Disagrees,
-            NetError::UnknownIdentity { .. } | NetError::IdentityRejected { .. } => Cause::Stranger,
+            NetError::Incompatible { .. } | NetError::IdentityRejected { .. } => Cause::Disagrees,
+            NetError::UnknownIdentity { .. } => Cause::Stranger,
             NetError::UnknownHost { .. } | NetError::CannotConnect { .. } | NetError::NobodyCame { .. } => {
                 Cause::Missing
             }

@@ -110,9 +110,9 @@ impl Channel {
         self.writer.pace.timeout = timeout;
     }
 
-    /// Says which party of a mesh this one is.
-    pub(crate) fn set_own_party(&mut self, party: u16) {
-        self.reader.own_party = Some(party);
+    /// Says which party of a mesh this one is, and of how many.
+    pub(crate) fn set_seat(&mut self, party: u16, count: u16) {
+        self.reader.seat = Some((party, count));
     }
 
     /// What went through so far.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use crate::channel::{Channel, DEFAULT_TIMEOUT};
 use crate::error::NetError;
@@ -15,6 +15,9 @@ use crate::message::Message;
 use crate::reception::{HANDSHAKE, OnRefused, Reception};
 use crate::tcp;
 use crate::tls::{Side, Tls, proven_identity};
+
+/// How long to wait before a peer is called again that has closed the connection.
+const AGAIN: Duration = Duration::from_millis(250);
 
 /// How connections are made.
 #[derive(Clone)]
@@ -128,10 +131,47 @@ async fn heard(stream: TcpStream, options: &Options) -> Result<Channel, NetError
     Ok(channel)
 }
 
-/// A channel to the peer that listens, or will soon, on `HOST:PORT`.
+/// A channel to the peer that listens, or will soon, on `HOST:PORT`. With TLS, a peer that closes the connection before it has said
+/// welcome is called again as long as there is patience.
 pub async fn connect(address: &str, options: &Options) -> Result<Channel, NetError> {
-    let stream = tcp::connect(address, options.patience).await?;
-    channel(stream, Side::Connecting, options).await
+    let mut calls = Calls::until(Instant::now() + options.patience);
+    let mut patience = options.patience;
+    loop {
+        let called = async {
+            let stream = tcp::connect(address, patience).await?;
+            channel(stream, Side::Connecting, options).await
+        };
+        match called.await {
+            Ok(channel) => return Ok(channel),
+            Err(error) => patience = calls.again(error).await?,
+        }
+    }
+}
+
+/// Calls of a peer that may close the connection because others have put this party out.
+pub(crate) struct Calls {
+    deadline: Instant,
+    /// The error of the last call that came through to somebody.
+    closed: Option<NetError>,
+}
+
+impl Calls {
+    pub(crate) fn until(deadline: Instant) -> Self {
+        Calls { deadline, closed: None }
+    }
+
+    /// Waits until the peer may be called again, and returns how long that may take.
+    ///
+    /// *Errors:* the call's if it was no closed connection, or there is no time left.
+    pub(crate) async fn again(&mut self, error: NetError) -> Result<Duration, NetError> {
+        match error {
+            NetError::PeerClosed { .. } if Instant::now() + AGAIN < self.deadline => self.closed = Some(error),
+            NetError::CannotConnect { .. } => return Err(self.closed.take().unwrap_or(error)),
+            error => return Err(error),
+        }
+        sleep(AGAIN).await;
+        Ok(self.deadline.saturating_duration_since(Instant::now()))
+    }
 }
 
 pub(crate) async fn channel(stream: TcpStream, side: Side, options: &Options) -> Result<Channel, NetError> {
@@ -186,9 +226,9 @@ mod tests {
         let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
         let options = Options { patience: PATIENCE, timeout, ..Options::default() };
         let call = async {
-            tokio::time::sleep(PATIENCE / 2).await;
+            sleep(PATIENCE / 2).await;
             let _silent = TcpStream::connect(listener.address()).await.expect("listens");
-            tokio::time::sleep(hold).await;
+            sleep(hold).await;
         };
         let accept = tokio::time::timeout(Duration::from_secs(30), listener.accept(&options));
         let (result, ()) = tokio::join!(accept, call);

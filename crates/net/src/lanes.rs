@@ -80,7 +80,7 @@ impl Channel {
         Ok(true)
     }
 
-    /// Receives what the peer's lanes have said.
+    /// Receives what the peer's lanes have said, in one step.
     ///
     /// *Errors*: parts that are longer than those of an honest peer, or no part at all; the connection's.
     async fn receive_flight(&mut self, pipes: &[Pipe]) -> Result<(), NetError> {
@@ -100,7 +100,7 @@ impl Channel {
                 return Err(NetError::TooLarge { what: WHAT, limit: AHEAD_BYTES_MAX, got: length + ahead });
             }
             let mut part = vec![0; length];
-            self.reader.bulk_exact(&mut part).await?;
+            self.reader.bulk_more(&mut part).await?;
             pipe.lock().heard.extend(part);
         }
         Ok(())

@@ -29,8 +29,8 @@ pub(crate) struct FrameReader {
     /// Bytes of the current bulk frame that are still to come.
     bulk_left: usize,
     pub(crate) pace: Pace,
-    /// This party's number, in a mesh.
-    pub(crate) own_party: Option<u16>,
+    /// This party's number, and how many there are, in a mesh.
+    pub(crate) seat: Option<(u16, u16)>,
     pub(crate) header_bytes: u64,
 }
 
@@ -60,7 +60,7 @@ impl Next {
 impl FrameReader {
     pub(crate) fn new(stream: impl AsyncRead + Send + Unpin + 'static, timeout: Duration) -> Self {
         let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
-        let (start, end, bulk_left, own_party, header_bytes) = (0, 0, 0, None, 0);
+        let (start, end, bulk_left, seat, header_bytes) = (0, 0, 0, None, 0);
         FrameReader {
             stream: Box::new(stream),
             buffer,
@@ -68,7 +68,7 @@ impl FrameReader {
             end,
             bulk_left,
             pace: Pace::new(timeout),
-            own_party,
+            seat,
             header_bytes,
         }
     }
@@ -98,26 +98,34 @@ impl FrameReader {
         }
     }
 
-    /// Why the peer gave up, as far as it says.
+    /// Why the peer gave up, as far as it says. Blame of parties that there are not, as of all between two, is none.
     async fn aborted(&mut self, bytes: u32, waiting_for: &str) -> NetError {
         let doing = format!("for {waiting_for}");
         let mut raw = vec![0; bytes as usize];
         let said = self.read_exact(&mut raw, waiting_for).await.is_ok();
-        match Blame::decode(&raw).filter(|_| said) {
-            Some(Blame { party, cause, heard_from }) if self.own_party == Some(party) => {
+        let blame = Blame::decode(&raw).filter(|_| said).zip(self.seat);
+        match blame.filter(|(blame, (_, count))| blame.party.max(blame.heard_from.unwrap_or(0)) < *count) {
+            Some((Blame { party, cause, heard_from }, (own, _))) if own == party => {
                 NetError::PeerBlamesUs { doing, cause, heard_from }
             }
-            Some(blame) => NetError::PeerBlames { doing, blame },
+            Some((blame, _)) => NetError::PeerBlames { doing, blame },
             None => NetError::PeerAborted { doing },
         }
     }
 
-    /// Fills a buffer with bulk bytes.
+    /// Fills a buffer with bulk bytes, as a step of its own.
+    ///
+    /// *Errors:* as [`bulk_more`](Self::bulk_more).
+    pub(crate) async fn bulk_exact(&mut self, into: &mut [u8]) -> Result<(), NetError> {
+        self.pace.begin();
+        self.bulk_more(into).await
+    }
+
+    /// The same, in the step that has begun.
     ///
     /// *Errors:* [`NetError::Unexpected`] if anything else comes before it is full; otherwise the connection's.
-    pub(crate) async fn bulk_exact(&mut self, into: &mut [u8]) -> Result<(), NetError> {
+    pub(crate) async fn bulk_more(&mut self, into: &mut [u8]) -> Result<(), NetError> {
         let (mut done, bytes) = (0, into.len());
-        self.pace.begin();
         let whole = async {
             while done < bytes {
                 let rest = &mut into[done..];

@@ -44,10 +44,21 @@ pub(crate) async fn accept(listener: &TcpListener) -> Result<(TcpStream, SocketA
 
 /// Whether another connection may succeed.
 fn is_passing(error: &io::Error) -> bool {
-    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
-    const TOO_MANY_FILES: [i32; 2] = [23, 24];
-    matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted)
-        || error.raw_os_error().is_some_and(|code| TOO_MANY_FILES.contains(&code))
+    use io::ErrorKind::{
+        ConnectionAborted, ConnectionReset, HostUnreachable, Interrupted, NetworkDown, NetworkUnreachable, OutOfMemory,
+    };
+    /// Too many open files, in the system and in this process; no buffers, and an error of the protocol, on Linux.
+    const OTHERS: [i32; 4] = [23, 24, 105, 71];
+    matches!(
+        error.kind(),
+        ConnectionAborted
+            | ConnectionReset
+            | HostUnreachable
+            | Interrupted
+            | NetworkDown
+            | NetworkUnreachable
+            | OutOfMemory
+    ) || error.raw_os_error().is_some_and(|code| OTHERS.contains(&code))
 }
 
 /// A connection to `HOST:PORT`, tuned. Tries again until `patience` is over while nobody listens there.
@@ -99,6 +110,17 @@ mod tests {
         let error = listen(&address).await.expect_err("in use");
         assert_eq!(error.to_string(), format!("cannot listen on {address}: the port is in use"));
         assert!(error.hint().is_some());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn errors_of_one_connection_or_of_a_moment_do_not_end_the_listening() {
+        // ENFILE, EMFILE, ENOBUFS, ENOMEM, EPROTO, ENETDOWN, ECONNABORTED.
+        for code in [23, 24, 105, 12, 71, 100, 103] {
+            assert!(is_passing(&io::Error::from_raw_os_error(code)), "{code}");
+        }
+        // EBADF, EINVAL.
+        assert!([9, 22].into_iter().all(|code| !is_passing(&io::Error::from_raw_os_error(code))));
     }
 
     #[tokio::test]

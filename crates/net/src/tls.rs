@@ -3,6 +3,7 @@
 //! Trust is in public keys alone: names, dates and issuers in certificates do not matter.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -72,7 +73,7 @@ impl Tls {
                 Side::Connecting => connect(self.client(&verifier).map_err(config)?, stream).await,
                 Side::Accepting => accept(self.server(&verifier).map_err(config)?, stream).await,
             }
-            .map_err(|source| self.explain(source, &verifier))
+            .map_err(|source| self.explain(source, side, &verifier))
         };
         match tokio::time::timeout(patience, handshake).await {
             Ok(result) => result,
@@ -104,15 +105,18 @@ impl Tls {
         PrivateKeyDer::Pkcs8(self.identity.pkcs8().clone_key())
     }
 
-    /// What a failed handshake means.
-    fn explain(&self, source: io::Error, verifier: &Pinned) -> NetError {
+    /// What a failed handshake means. Until the listening side has proved who it is, anybody on the way may say anything; the
+    /// connecting side proves itself last, and what it says before is only told.
+    fn explain(&self, source: io::Error, side: Side, verifier: &Pinned) -> NetError {
         if let Some(got) = verifier.rejected() {
             let names: Vec<String> = self.trusted.iter().map(|(name, print)| format!("{name} {print}")).collect();
             let expected = if names.is_empty() { "nobody is trusted yet".into() } else { names.join(" or ") };
             return NetError::UnknownIdentity { expected, got };
         }
         match source.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-            Some(rustls::Error::AlertReceived(AlertDescription::AccessDenied)) => {
+            Some(rustls::Error::AlertReceived(AlertDescription::AccessDenied))
+                if side == Side::Accepting || verifier.proven.load(Ordering::Relaxed) =>
+            {
                 NetError::IdentityRejected { ours: self.identity.fingerprint() }
             }
             Some(error) => NetError::Malformed {
@@ -156,6 +160,8 @@ struct Pinned {
     provider: Arc<CryptoProvider>,
     trusted: Vec<Fingerprint>,
     rejected: Mutex<Option<Fingerprint>>,
+    /// Whether the other side has signed with an accepted identity.
+    proven: AtomicBool,
 }
 
 impl Pinned {
@@ -166,6 +172,7 @@ impl Pinned {
             provider: Arc::new(CryptoProvider { cipher_suites, ..ring::default_provider() }),
             trusted: trusted.iter().map(|(_, fingerprint)| *fingerprint).collect(),
             rejected: Mutex::new(None),
+            proven: AtomicBool::new(false),
         }
     }
 
@@ -188,7 +195,10 @@ impl Pinned {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
+        let valid =
+            verify_tls13_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)?;
+        self.proven.store(true, Ordering::Relaxed);
+        Ok(valid)
     }
 }
 

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use garblet_net::{
-    Blame, Cause, Identity, Listener, Mesh, MeshError, Options, PartyError, PeersFile, SimulatedLink, Tls, connect,
+    Blame, Cause, Hello, Identity, Listener, Mesh, MeshError, NetError, Options, PartyError, PeersFile, SimulatedLink,
+    Tls, connect,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 
 const PATIENCE: Duration = Duration::from_millis(600);
 
@@ -297,4 +298,60 @@ async fn a_port_that_is_not_ours_is_no_mesh() {
     let (error, ()) = tokio::join!(Mesh::join(0, &peers, listener, &options), peer);
     let text = error.err().expect("no mesh").to_string();
     assert!(text.contains("the peer aborted"), "{text}");
+}
+
+/// A place for party 0 of two that closes what connects, and the file that names it.
+async fn full_place() -> (PeersFile, TcpListener, String) {
+    let full = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = full.local_addr().expect("bound").to_string();
+    (PeersFile::plain([address.clone(), "127.0.0.1:1".into()]), full, address)
+}
+
+#[tokio::test]
+async fn who_was_put_out_before_the_hello_calls_again() {
+    let (peers, full, address) = full_place().await;
+    let options = Options { patience: PATIENCE * 20, ..plain() };
+    let zero = async {
+        drop(full.accept().await.expect("party 1"));
+        drop(full);
+        let listener = Listener::bind(&address).await.expect("free again");
+        Mesh::join(0, &peers, Some(listener), &options).await
+    };
+    let (zero, one) = tokio::join!(zero, Mesh::join(1, &peers, None, &options));
+    zero.and(one).expect("both are there in the end");
+}
+
+#[tokio::test]
+async fn who_is_put_out_to_the_end_says_so() {
+    let (peers, full, _) = full_place().await;
+    let closing = async {
+        loop {
+            drop(full.accept().await.expect("party 1"));
+        }
+    };
+    let options = plain();
+    let joined = tokio::select! { joined = Mesh::join(1, &peers, None, &options) => joined, () = closing => return };
+    let error = joined.err().expect("no party 0");
+    assert!(matches!(error, MeshError::Missing { .. }), "{error}");
+    assert!(error.to_string().starts_with("party 0: the peer closed the connection"), "{error}");
+}
+
+#[tokio::test]
+async fn who_has_come_is_told_at_once_that_another_has_not() {
+    let (peers, mut listeners) = places(3, false).await;
+    let options = Options { patience: PATIENCE / 6, ..plain() };
+    let start = std::time::Instant::now();
+    let one = async {
+        let patient = Options { timeout: PATIENCE * 20, ..plain() };
+        let mut one = connect(&peers.parties()[0].address, &patient).await.expect("listens");
+        one.send(&Hello::new("mesh", 1, 3, [0; 32])).await.expect("sent");
+        one.receive::<Hello>().await.expect("the answer");
+        let error = one.receive_bytes(&mut [0]).await.expect_err("party 2 is missing");
+        assert!(matches!(error, NetError::PeerAborted { .. }), "{error}");
+        start.elapsed()
+    };
+    let (zero, told) = tokio::join!(Mesh::join(0, &peers, Some(listeners.swap_remove(0)), &options), one);
+    assert!(zero.is_err());
+    // Those who come late are waited for longer than that.
+    assert!(told < Duration::from_secs(1), "{told:?}");
 }

@@ -10,6 +10,7 @@ use garblet_net::{
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use tokio::io::{AsyncWriteExt, DuplexStream, duplex, split};
+use tokio::net::TcpListener;
 
 const PATIENCE: Duration = Duration::from_millis(600);
 
@@ -41,12 +42,19 @@ async fn places() -> (PeersFile, Vec<Listener>) {
     (PeersFile::open(&path).expect("reads"), listeners)
 }
 
-/// The insider calls party 0, with its own identity, as this party of so many. Returns what it hears then.
+/// The insider calls party 0, with its own identity, as this party of so many. Returns what it hears then, as one of four.
 async fn call_as(peers: &PeersFile, party: u16, count: u16) -> NetError {
     let mut channel = connect(&peers.parties()[0].address, &options(INSIDER, PATIENCE)).await.expect("a party");
     channel.send(&Hello::new("mesh", party, count, [0; 32])).await.expect("says so");
     let _: Hello = channel.receive().await.expect("the answer to all");
-    channel.receive_bytes(&mut [0]).await.expect_err("refused")
+    let mut channel = Some(channel);
+    let mut meshes = Mesh::of_pairs(4, |low, high| match channel.take_if(|_| (low, high) == (0, INSIDER)) {
+        Some(channel) => (memory_pair().0, channel),
+        None => memory_pair(),
+    });
+    let mut insider = meshes.pop().expect("four");
+    let mut incoming = insider.per_peer(|peer| vec![0; usize::from(peer == 0)]);
+    insider.broadcast(&[], &mut incoming).await.expect_err("refused").source
 }
 
 /// Over whom there is no mesh.
@@ -69,7 +77,8 @@ async fn who_comes_as_another_is_refused_and_the_real_one_is_waited_for() {
         for count in [4, 9] {
             let heard = call_as(&peers, 2, count).await;
             assert!(
-                matches!(heard, NetError::PeerBlames { blame, .. } if blame == Blame::seen(INSIDER, Cause::Disagrees))
+                matches!(heard, NetError::PeerBlamesUs { cause: Cause::Disagrees, heard_from: None, .. }),
+                "{heard}"
             );
         }
         // Then it comes as it should: nobody bears it a grudge.
@@ -169,4 +178,42 @@ async fn who_puts_words_into_anothers_mouth_stands_beside_them() {
     assert!(zero.starts_with("party 3: passes on that party 1 says that party 2 sent what it may not send"), "{zero}");
     assert_eq!(passed_on, Some(Blame::seen(INSIDER, Cause::GaveUp)));
     assert!(one.starts_with("party 0: says that party 3 gave up"), "{one}");
+}
+
+/// What party 1 comes to that calls party 0 and hears this in place of a hello.
+async fn joining_hears(bytes: Vec<u8>) -> PartyError {
+    let insider = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = insider.local_addr().expect("bound");
+    let peers = PeersFile::plain([address.to_string(), "127.0.0.1:1".into()]);
+    let options = Options { patience: PATIENCE * 20, timeout: PATIENCE, ..Options::default() };
+    let insider = async {
+        let (mut stream, _) = insider.accept().await.expect("party 1");
+        stream.write_all(&bytes).await.expect("sent");
+        stream
+    };
+    let (joined, _stream) = tokio::join!(Mesh::join(1, &peers, None, &options), insider);
+    over(joined)
+}
+
+#[tokio::test]
+async fn who_joins_does_not_pass_on_what_is_said_of_itself() {
+    let error = joining_hears(abort(&[1, 0, Cause::Silent as u8])).await;
+    assert!(matches!(error.source, NetError::PeerBlamesUs { cause: Cause::Silent, .. }), "{error}");
+    assert_eq!(error.blame(), Some(Blame::seen(0, Cause::GaveUp)));
+}
+
+#[tokio::test]
+async fn blame_of_parties_that_there_are_not_is_none() {
+    let silent = Cause::Silent as u8;
+    for blame in [vec![2, 0, silent], vec![255, 255, silent], vec![0, 0, silent, 2, 0]] {
+        let error = joining_hears(abort(&blame)).await;
+        assert!(matches!(error.source, NetError::PeerAborted { .. }), "{error}");
+        assert_eq!(error.blame(), Some(Blame::seen(0, Cause::GaveUp)));
+    }
+    // Between two there is nobody else to blame.
+    let (near, mut far) = duplex(1 << 10);
+    let (reader, writer) = split(near);
+    far.write_all(&abort(&[2, 0, silent])).await.expect("in memory");
+    let error = Channel::new(reader, writer).receive_bytes(&mut [0]).await.expect_err("an abort");
+    assert!(matches!(error, NetError::PeerAborted { .. }), "{error}");
 }

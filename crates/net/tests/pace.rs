@@ -236,3 +236,24 @@ async fn a_peer_that_reads_slowly_but_steadily_gets_everything() {
     let (got, ()) = tokio::join!(read, send);
     assert!(got > 1_000_000);
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_lanes_say_at_once_is_one_step() {
+    const LANES: usize = 10;
+    let (mut channel, mut theirs) = piped(1 << 22);
+    let data = frames(async |channel| {
+        channel.send_bytes(&[1u8, 0, 0, 0].repeat(LANES)).await.expect("sent");
+        channel.send_bytes(&[7; LANES]).await.expect("sent");
+    })
+    .await;
+    let (lengths, parts) = data.split_at(data.len() - LANES);
+    theirs.write_all(lengths).await.expect("in memory");
+    let start = Instant::now();
+    let hear = async |mut lane: Channel, _| lane.receive_bytes(&mut [0]).await.map(|()| (lane, ()));
+    let result = tokio::select! {
+        result = channel.side_by_side(LANES, hear) => result,
+        () = drip(&mut theirs, parts, 1, Duration::from_secs(59)) => panic!("for ever"),
+    };
+    assert!(matches!(result, Err(NetError::TooSlow { .. })), "{result:?}");
+    assert!(start.elapsed() <= 2 * TIMEOUT, "{:?}", start.elapsed());
+}

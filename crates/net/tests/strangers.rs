@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use garblet_net::{Channel, Hello, Identity, Listener, Mesh, NetError, Options, PeersFile, Tls, connect};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 
 /// More than anything here takes, and so what a wait for a stranger would show as.
 const LONG: Duration = Duration::from_secs(60);
@@ -148,4 +148,36 @@ async fn a_mesh_comes_about_among_strangers() {
         let lines = lines.lock().expect("not poisoned");
         assert!(lines.iter().any(|line| line.contains("closed the connection")), "{lines:?}");
     }
+}
+
+#[tokio::test]
+async fn who_was_put_out_before_the_welcome_calls_again() {
+    let ((ours, _), (theirs, _)) = (options(Some(1), 2), options(Some(2), 1));
+    let full = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = full.local_addr().expect("bound").to_string();
+    let accept = async {
+        drop(full.accept().await.expect("the peer"));
+        drop(full);
+        Listener::bind(&address).await.expect("free again").accept(&ours).await
+    };
+    let (accepted, connected) = tokio::join!(accept, connect(&address, &theirs));
+    accepted.and(connected).expect("they meet");
+}
+
+#[tokio::test]
+async fn a_refusal_by_somebody_who_proves_nothing_is_no_word_of_the_peer() {
+    let address = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let anybody = async {
+        let (mut stream, _) = address.accept().await.expect("the caller");
+        let mut greeting = [0; 64];
+        stream.read_exact(&mut greeting).await.expect("a greeting");
+        // An alert in the clear: access denied.
+        stream.write_all(&[0x15, 3, 3, 0, 2, 2, 49]).await.expect("sent");
+        stream
+    };
+    let place = address.local_addr().expect("bound").to_string();
+    let (options, _) = options(Some(1), 2);
+    let (connected, _stream) = tokio::join!(connect(&place, &options), anybody);
+    let error = connected.err().expect("refused");
+    assert!(matches!(error, NetError::Malformed { .. }), "{error}");
 }

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::{Mesh, PartyError, PeersFile, PerPeer};
 use crate::blame::{Blame, Cause};
 use crate::channel::Channel;
-use crate::connect::{Listener, Options, channel, connect};
+use crate::connect::{Calls, Listener, Options, channel, connect};
 use crate::error::{NetError, refused_text};
 use crate::hello::{Difference, Hello, agree};
 use crate::reception::{HANDSHAKE, Reception};
@@ -93,24 +93,11 @@ impl Mesh {
     ) -> Result<Mesh, MeshError> {
         let meeting = Meeting { party, peers, options, deadline: Instant::now() + options.patience };
         let mut arrivals = Arrivals::new(party, peers.party_count());
-        let result = meeting.gather(listener.as_ref(), &mut arrivals).await;
-        let Arrivals { joined, doubles } = arrivals;
-        let channels = joined.into_iter().filter_map(|(_, arrival)| Some(arrival?.channel));
-        let channels: Vec<Channel> = channels.chain(doubles).collect();
-        match result {
-            Ok(()) => {
-                let mut mesh = Mesh::new(PerPeer::from_ends(party, channels));
-                mesh.set_timeout(options.timeout);
-                Ok(mesh)
-            }
-            Err(error) => {
-                let blame = error.blame();
-                let mut aborts: FuturesUnordered<_> =
-                    channels.into_iter().map(|channel| channel.abort_over(blame)).collect();
-                while aborts.next().await.is_some() {}
-                Err(error)
-            }
-        }
+        meeting.gather(listener.as_ref(), &mut arrivals).await?;
+        let channels = arrivals.joined.into_iter().filter_map(|(_, arrival)| Some(arrival?.channel));
+        let mut mesh = Mesh::new(PerPeer::from_ends(party, channels.collect()));
+        mesh.set_timeout(options.timeout);
+        Ok(mesh)
     }
 }
 
@@ -133,9 +120,10 @@ impl Arrivals {
         Arrivals { joined: PerPeer::new(party, party_count, |_| None), doubles: Vec::new() }
     }
 
-    /// Whether everybody above `party` is there.
-    fn are_all_above(&self, party: u16) -> bool {
-        self.joined.iter().all(|(peer, arrival)| peer < party || arrival.is_some())
+    /// The connections of all who have come.
+    fn take(&mut self) -> Vec<Channel> {
+        let placed = self.joined.iter_mut().filter_map(|(_, arrival)| Some(arrival.take()?.channel));
+        placed.chain(std::mem::take(&mut self.doubles)).collect()
     }
 
     /// Gives a party its place.
@@ -186,7 +174,9 @@ impl Meeting<'_> {
                 tokio::select! {
                     Some((peer, called)) = calls.next(), if !calls.is_empty() => match called {
                         Ok(arrival) => arrivals.place(peer, arrival)?,
-                        Err(error @ NetError::CannotConnect { .. }) => absent.push((peer, error)),
+                        Err(error @ (NetError::CannotConnect { .. } | NetError::PeerClosed { .. })) => {
+                            absent.push((peer, error));
+                        }
                         Err(source) => return Err(PartyError { party: peer, source }.into()),
                     },
                     stream = accept(listener) => {
@@ -210,38 +200,63 @@ impl Meeting<'_> {
             Ok(())
         };
         let result = result.await;
-        if result.is_err() {
-            // Whoever is calling just now would see no more than a closed connection.
-            let end = Instant::now() + FAREWELL;
-            while !arrivals.are_all_above(self.party) {
-                tokio::select! {
-                    Ok((stream, from)) = accept(listener) => reception.admit(from, self.greet(stream, from)),
-                    Some((_, caller)) = reception.next() => {
-                        if let Caller::Party(peer, arrival) = caller {
-                            // One that comes twice is told as well.
-                            let _ = arrivals.place(peer, *arrival);
-                        }
-                    }
-                    () = sleep_until(end) => break,
-                }
-            }
+        if let Err(error) = &result {
+            self.farewell(error.blame(), arrivals, reception, listener).await;
         }
         result
     }
 
-    /// Connects to a party below.
+    /// Tells all who have come over whom this party gives up; and, for a moment, those who come only now: whoever is
+    /// calling would see no more than a closed connection.
+    async fn farewell<'a>(
+        &'a self,
+        blame: Option<Blame>,
+        arrivals: &mut Arrivals,
+        mut reception: Reception<'a, Caller>,
+        listener: Option<&Listener>,
+    ) {
+        let late = arrivals.joined.iter().filter(|(peer, arrival)| *peer > self.party && arrival.is_none());
+        let mut late: Vec<u16> = late.map(|(peer, _)| peer).collect();
+        let end = Instant::now() + FAREWELL;
+        let mut aborts: FuturesUnordered<_> =
+            arrivals.take().into_iter().map(|channel| channel.abort_over(blame)).collect();
+        while !late.is_empty() {
+            tokio::select! {
+                Some(()) = aborts.next(), if !aborts.is_empty() => {}
+                Ok((stream, from)) = accept(listener) => reception.admit(from, self.greet(stream, from)),
+                Some((_, caller)) = reception.next() => if let Caller::Party(peer, arrival) = caller {
+                    late.retain(|other| *other != peer);
+                    aborts.push(arrival.channel.abort_over(blame));
+                },
+                () = sleep_until(end) => break,
+            }
+        }
+        while aborts.next().await.is_some() {}
+    }
+
+    /// Connects to a party below. One that closes the connection before it has said who it is may have had no place for us: it is called
+    /// again.
     async fn call(&self, peer: u16) -> (u16, Result<Arrival, NetError>) {
         let address = self.peers.parties()[usize::from(peer)].address.clone();
-        let patience = self.deadline.saturating_duration_since(Instant::now());
-        let options = Options { patience, ..self.options_for(peer..peer + 1) };
-        let met = async {
-            let mut channel = connect(&address, &options).await?;
-            let theirs = self.introduce(&mut channel).await?;
-            let differences = self.differences(&theirs, Some(peer));
-            if differences.is_empty() { Ok(channel) } else { Err(NetError::Incompatible { differences }) }
-        };
-        let met = met.await;
-        (peer, met.map(|channel| Arrival { channel, from: address }))
+        let options = self.options_for(peer..peer + 1);
+        let mut calls = Calls::until(self.deadline);
+        let mut patience = self.deadline.saturating_duration_since(Instant::now());
+        loop {
+            let options = Options { patience, ..options.clone() };
+            let met = async {
+                let mut channel = connect(&address, &options).await?;
+                let theirs = self.introduce(&mut channel).await?;
+                let differences = self.differences(&theirs, Some(peer));
+                if differences.is_empty() { Ok(channel) } else { Err(NetError::Incompatible { differences }) }
+            };
+            match met.await {
+                Ok(channel) => return (peer, Ok(Arrival { channel, from: address })),
+                Err(error) => match calls.again(error).await {
+                    Ok(left) => patience = left,
+                    Err(error) => return (peer, Err(error)),
+                },
+            }
+        }
     }
 
     /// Finds out who has connected.
@@ -292,6 +307,7 @@ impl Meeting<'_> {
     }
 
     async fn introduce(&self, channel: &mut Channel) -> Result<Hello, NetError> {
+        channel.set_seat(self.party, self.peers.party_count());
         channel.send(&self.ours()).await?;
         channel.receive::<Hello>().await
     }

@@ -83,8 +83,8 @@ fn at_rest(channel: &Mutex<Channel>) -> MutexGuard<'_, Channel> {
 impl Mesh {
     /// The mesh over channels that are there already.
     pub fn new(mut channels: PerPeer<Channel>) -> Self {
-        let own = channels.own();
-        channels.iter_mut().for_each(|(_, channel)| channel.set_own_party(own));
+        let (own, count) = (channels.own(), channels.party_count());
+        channels.iter_mut().for_each(|(_, channel)| channel.set_seat(own, count));
         let channels = channels.map(|_, channel| Arc::new(Mutex::new(channel)));
         Mesh { channels, rounds: 0, sent_since_wait: false, grace: GRACE }
     }
