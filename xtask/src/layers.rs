@@ -14,7 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("commit", &["primitives", "net", "ot"]),
     ("garble", &["circuit", "primitives"]),
     ("protocols", &["circuit", "primitives", "net", "store", "ot", "commit", "garble"]),
-    ("cheat", &["circuit", "primitives", "net", "ot", "garble", "commit", "protocols"]),
+    ("cheat", &["circuit", "primitives", "net", "store", "ot", "garble", "commit", "protocols"]),
     ("garblet", &["circuit", "lang", "primitives", "net", "store", "ot", "commit", "garble", "protocols"]),
     ("cli", &["circuit", "primitives", "net", "store", "ot", "commit", "garble", "protocols", "garblet", "lang"]),
 ];

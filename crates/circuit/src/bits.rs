@@ -58,29 +58,24 @@ impl Bits {
         self.words[i / 64] >> (i % 64) & 1 == 1
     }
 
-    /// Sets bit `i`.
+    /// Sets bit `i`, in the same time for either value.
     ///
     /// # Panics
     /// If there is no such bit.
     pub fn set(&mut self, i: usize, value: bool) {
         assert!(i < self.len, "bit {i} of {}", self.len);
-        let mask = 1 << (i % 64);
-        match value {
-            true => self.words[i / 64] |= mask,
-            false => self.words[i / 64] &= !mask,
-        }
+        let word = &mut self.words[i / 64];
+        *word = *word & !(1 << (i % 64)) | u64::from(value) << (i % 64);
     }
 
-    /// Appends a bit.
+    /// Appends a bit, in the same time for either.
     pub fn push(&mut self, value: bool) {
         if self.len.is_multiple_of(64) {
             self.reserve(1);
             self.words.push(0);
         }
+        self.words[self.len / 64] |= u64::from(value) << (self.len % 64);
         self.len += 1;
-        if value {
-            self.words[(self.len - 1) / 64] |= 1 << ((self.len - 1) % 64);
-        }
     }
 
     /// Makes room for so many more bits, and wipes the place where the others were.

@@ -166,9 +166,6 @@ fn fill_in<T: Pod + Default, E>(
 /// Inputs whose keys are hashed at once: what that takes stays in the cache.
 const INPUTS_AT_ONCE: usize = 64;
 
-/// Hashes that are made up for at once: about as many as a vote takes.
-const VOTES_AT_ONCE: usize = 12;
-
 /// All components that the evaluator has for a run, in their buckets.
 pub(super) struct Material {
     pub(super) components: Arc<Components>,
@@ -219,7 +216,7 @@ impl Material {
             votes.provide(buckets);
             if range.end as u64 == plan.and_count() {
                 let left = votes.most(bad_gates).saturating_sub(hashed.load(Ordering::Relaxed));
-                hash_in_vain(&components, buckets, left);
+                vote_in_vain(&components, buckets, left);
             }
         })?;
         let mut outputs = Zeroizing::new(Vec::with_capacity(plan.outputs()));
@@ -279,7 +276,7 @@ impl Votes {
         for bucket in 0..buckets.len() {
             let [gates, authenticators] = [buckets.gates(bucket).len(), buckets.authenticators(bucket).len()];
             self.authenticators = self.authenticators.max(authenticators as u64);
-            self.all += (gates * authenticators) as u64;
+            self.all += (2 * gates.saturating_sub(1) * authenticators) as u64;
         }
     }
 
@@ -289,54 +286,65 @@ impl Votes {
     }
 }
 
-/// Does the work of so many hashes of votes.
-fn hash_in_vain(components: &Components, buckets: &Buckets, hashes: u64) {
-    let mut left = hashes as usize;
-    for authenticators in buckets.authenticators.chunks(VOTES_AT_ONCE).cycle() {
+/// Does the work of the votes that take so many hashes: votes over two keys that are none, and a part of one.
+fn vote_in_vain(components: &Components, buckets: &Buckets, hashes: u64) {
+    let (mut left, hashed) = (hashes as usize, AtomicU64::new(0));
+    let of_each = (0..buckets.len()).map(|bucket| buckets.authenticators(bucket));
+    for authenticators in of_each.filter(|of| !of.is_empty()).cycle() {
         if left == 0 {
             return;
         }
-        let some = &authenticators[..authenticators.len().min(left)];
-        left -= some.len();
-        std::hint::black_box(accepting(components, some, &[Block::ZERO]));
+        if 2 * authenticators.len() <= left {
+            std::hint::black_box(vote(components, authenticators, &[Block::ZERO, Block::ONES], &hashed).key);
+            left -= 2 * authenticators.len();
+        } else {
+            let some = &authenticators[..left.div_ceil(2)];
+            std::hint::black_box(accepting(components, some, [Block::ZERO, Block::ONES]));
+            left = 0;
+        }
     }
 }
 
-/// A bucket's gates disagree: those and its authenticators vote. Counts the hashes that this takes.
+/// A bucket's gates disagree: those and its authenticators vote. Counts the hashes that this takes, which are twice as many as authenticators
+/// for each key more than one.
 fn vote(components: &Components, authenticators: &[BucketAuthenticator], keys: &[Block], hashed: &AtomicU64) -> Given {
-    let mut different: Vec<Block> = Vec::new();
+    let mut different = Zeroizing::new(Vec::with_capacity(keys.len()));
     keys.iter().for_each(|&key| {
         if different.iter().all(|&other| other != key) {
             different.push(key)
         }
     });
-    hashed.fetch_add((different.len() * authenticators.len()) as u64, Ordering::Relaxed);
-    let accepting = accepting(components, authenticators, &different);
-    let votes = |key: Block, accepting: usize| keys.iter().filter(|&&other| other == key).count() + accepting;
-    let voted: Vec<(Block, usize)> =
-        different.iter().zip(accepting).map(|(&key, accepting)| (key, votes(key, accepting))).collect();
-    let accepted: Vec<Block> = voted.iter().filter(|(_, votes)| *votes >= keys.len()).map(|(key, _)| *key).collect();
-    match accepted[..] {
-        [key] => Given { key, delta: None },
-        [key, other, ..] => Given { key, delta: Some(key ^ other) },
+    let mut votes: Vec<usize> = Vec::with_capacity(keys.len());
+    votes.extend(different.iter().map(|&key| keys.iter().filter(|&&other| other == key).count()));
+    for other in 1..different.len() {
+        // The first key's count is the same each time, so that every key more is as much work.
+        let [first, others] = accepting(components, authenticators, [different[0], different[other]]);
+        votes[other] += others;
+        votes[0] += first * usize::from(other == 1);
+    }
+    hashed.fetch_add((2 * different.len().saturating_sub(1) * authenticators.len()) as u64, Ordering::Relaxed);
+    let mut accepted = (0..different.len()).filter(|&key| votes[key] >= keys.len());
+    match [accepted.next(), accepted.next()] {
+        [Some(key), None] => Given { key: different[key], delta: None },
+        [Some(key), Some(other)] => Given { key: different[key], delta: Some(different[key] ^ different[other]) },
         // A bad bucket, which has the probability of the bounds.
-        [] => {
-            let most = voted.into_iter().max_by_key(|(_, votes)| *votes);
-            Given { key: most.map(|(key, _)| key).unwrap_or_default(), delta: None }
+        [None, _] => {
+            let most = (0..different.len()).max_by_key(|&key| votes[key]);
+            Given { key: most.map_or(Block::ZERO, |key| different[key]), delta: None }
         }
     }
 }
 
-/// How many of a bucket's authenticators accept each key.
-fn accepting(components: &Components, authenticators: &[BucketAuthenticator], keys: &[Block]) -> Vec<usize> {
-    let of_each = || keys.iter().flat_map(|key| authenticators.iter().map(move |of| (of, *key)));
-    let numbers: Vec<u64> = of_each().map(|(of, _)| of.number).collect();
-    let mut hashes: Vec<Block> = of_each().map(|(of, key)| key ^ of.wire).collect();
+/// How many of a bucket's authenticators accept each of two keys.
+fn accepting(components: &Components, authenticators: &[BucketAuthenticator], keys: [Block; 2]) -> [usize; 2] {
+    let of_each = || keys.into_iter().flat_map(|key| authenticators.iter().map(move |of| (of, key)));
+    let mut numbers = Vec::with_capacity(2 * authenticators.len());
+    let mut hashes = Zeroizing::new(Vec::with_capacity(2 * authenticators.len()));
+    numbers.extend(of_each().map(|(of, _)| of.number));
+    hashes.extend(of_each().map(|(of, key)| key ^ of.wire));
     components.authenticator_hashes(&numbers, &mut hashes);
-    let mut hashes = hashes.into_iter();
-    let accepts = |of: &BucketAuthenticator| hashes.next().is_some_and(|hash| of.is(hash));
-    let mut accepts = accepts;
-    keys.iter().map(|_| authenticators.iter().filter(|of| accepts(of)).count()).collect()
+    let (first, second) = hashes.split_at(authenticators.len());
+    [first, second].map(|hashes| authenticators.iter().zip(hashes).filter(|(of, hash)| of.is(**hash)).count())
 }
 
 impl BucketAuthenticator {
@@ -416,12 +424,12 @@ mod tests {
         }
         let mut votes = Votes::default();
         votes.provide(&buckets);
-        assert_eq!([1, 2, 3, 1000].map(|bad| votes.most(bad)), [6, 12, 18, 2 + 12 + 6]);
-        for hashes in [0, 1, 5, 6, 7, 100] {
+        assert_eq!([1, 2, 3, 1000].map(|bad| votes.most(bad)), [6, 12, 18, 2 + 18 + 8]);
+        for hashes in [0, 2, 4, 6, 8, 100] {
             let [_, before] = components.work();
-            hash_in_vain(&components, &buckets, hashes);
+            vote_in_vain(&components, &buckets, hashes);
             assert_eq!(components.work()[1] - before, hashes);
         }
-        hash_in_vain(&components, &Buckets::default(), 3);
+        vote_in_vain(&components, &Buckets::default(), 4);
     }
 }

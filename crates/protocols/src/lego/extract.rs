@@ -15,6 +15,7 @@
 
 use garblet_circuit::{Bits, evaluate};
 use garblet_primitives::Block;
+use zeroize::Zeroizing;
 
 use super::{EVALUATOR, bucket::Material, plan::Plan, wiring::sought};
 use crate::error::ProtocolError;
@@ -22,9 +23,9 @@ use crate::error::ProtocolError;
 /// Bits of all outputs.
 pub(super) struct Extracted {
     /// The function's.
-    pub(super) outputs: Vec<bool>,
+    pub(super) outputs: Zeroizing<Vec<bool>>,
     /// Those that the evaluator's keys stand for.
-    pub(super) held: Vec<bool>,
+    pub(super) held: Zeroizing<Vec<bool>>,
 }
 
 /// Finds what the evaluator does not know, and computes.
@@ -44,29 +45,38 @@ pub(super) fn extract(
     joins: &[Block],
     decoded: &[bool],
 ) -> Result<Extracted, ProtocolError> {
-    let mut found = find(material, delta, &sought(plan, keys, of_outputs), joins)?.into_iter();
+    let found = find(material, delta, &sought(plan, keys, of_outputs), joins)?;
+    let mut found = found.iter().copied();
     let mut ours = own.iter();
     let bit = |owner| if owner == EVALUATOR { ours.next() } else { found.next() };
-    let bits: Vec<bool> = plan.owners().into_iter().map(bit).map(Option::unwrap_or_default).collect();
+    let mut bits = Zeroizing::new(Vec::with_capacity(keys.len()));
+    bits.extend(plan.owners().into_iter().map(bit).map(Option::unwrap_or_default));
     let values: Vec<Bits> = plan.by_port(&bits).iter().map(|port| port.iter().copied().collect()).collect();
-    let outputs = evaluate(plan.program(), &values).iter().flat_map(Bits::iter).collect();
-    let held = decoded.iter().zip(plan.learned(EVALUATOR));
-    let held = held.map(|(&decoded, learned)| if learned { Some(decoded) } else { found.next() });
-    Ok(Extracted { outputs, held: held.map(Option::unwrap_or_default).collect() })
+    let [mut outputs, mut held] = [(); 2].map(|()| Zeroizing::new(Vec::with_capacity(decoded.len())));
+    outputs.extend(evaluate(plan.program(), &values).iter().flat_map(Bits::iter));
+    let known = decoded.iter().zip(plan.learned(EVALUATOR));
+    let known = known.map(|(&decoded, learned)| if learned { Some(decoded) } else { found.next() });
+    held.extend(known.map(Option::unwrap_or_default));
+    Ok(Extracted { outputs, held })
 }
 
 /// The bits that keys stand for: which of the four inputs of their input buckets is that of two ones.
-fn find(material: &mut Material, delta: Block, keys: &[Block], joins: &[Block]) -> Result<Vec<bool>, ProtocolError> {
+fn find(
+    material: &mut Material,
+    delta: Block,
+    keys: &[Block],
+    joins: &[Block],
+) -> Result<Zeroizing<Vec<bool>>, ProtocolError> {
     let (components, buckets) = (material.components.clone(), material.input_gates.get()?);
-    let mut bits = Vec::with_capacity(keys.len());
+    let mut bits = Zeroizing::new(Vec::with_capacity(keys.len()));
     for (bucket, (keys, joins)) in keys.chunks(2).zip(joins.chunks(2)).enumerate() {
         // A last one without a partner is joined to both ends.
         let end = |i: usize| keys[i % keys.len()] ^ joins[i];
         let given = COMBINATIONS.map(|flips| {
             let [a, b] = flips.map(|flip| Block::mask(flip) & delta);
-            components.each(buckets.gates(bucket), [end(0) ^ a, end(1) ^ b])
+            Zeroizing::new(components.each(buckets.gates(bucket), [end(0) ^ a, end(1) ^ b]))
         });
-        let [left, right] = both_ones(given.each_ref().map(Vec::as_slice));
+        let [left, right] = both_ones(given.each_ref().map(|given| given.as_slice()));
         bits.extend([!left, !right].into_iter().take(keys.len()));
     }
     Ok(bits)

@@ -366,7 +366,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let given = Given { keys: &keys, own: &own, decoding };
         let (votes, threads) = (self.orders.escaping(), session.workers());
         let Evaluated { exposed, keys: outputs, bits } = evaluate(&plan, &mut prepared, given, votes, threads)?;
-        self.exposed |= exposed;
+        self.exposed = exposed;
         let mut handed: Vec<Block> = outputs
             .iter()
             .zip(plan.learned(CONSTRUCTOR))
@@ -377,7 +377,8 @@ impl<C: Conduct<Step>> Evaluator<C> {
         send_blocks(session, &handed).await?;
         session.channel().flush().await?;
         let held = prepared.built.outputs.iter().zip(outputs.iter()).map(|(&watched, &key)| Held { watched, key });
-        let kept = Kept::new(plan.named_outputs(&held.collect::<Vec<_>>()));
+        let held = Zeroizing::new(held.collect::<Vec<_>>());
+        let kept = Kept::new(plan.named_outputs(&held));
         self.freeing = prepared.free(session.workers());
         Ok((plan.outputs_for(EVALUATOR, bits.into_iter()), kept))
     }
@@ -519,7 +520,7 @@ fn evaluate(
     let Extracted { outputs, held } =
         extract(plan, &mut prepared.material, *delta, (given.keys, &labels), given.own, joins, &decoded)?;
     let mut bits = Vec::with_capacity(decoded.len());
-    for (((label, right), held), decoded) in labels.iter_mut().zip(outputs).zip(held).zip(decoded) {
+    for (((label, right), held), decoded) in labels.iter_mut().zip(outputs.iter()).zip(held.iter()).zip(decoded) {
         *label ^= Block::mask(exposed & (right ^ held)) & *delta;
         bits.push(decoded ^ (exposed & (right ^ decoded)));
     }
