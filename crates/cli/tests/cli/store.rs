@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use garblet_store::{Binding, Kind, Store, StoreKey};
+use garblet_store::{Binding, Kind, Past, Store, StoreKey};
 use rand::{SeedableRng, rngs::StdRng};
 
 use crate::invocation::{Folder, command, finish, garblet};
@@ -13,6 +13,8 @@ fn filled(folder: &Folder) -> (String, String) {
     let ran = garblet(&["store", "init", &store, "--key", &key]);
     assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
     let mut opened = open(&store, &key);
+    let records = Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/config/garblet/stores"));
+    assert_eq!(opened.record_in(records).expect("the command has made it"), Past::Known);
     let binding =
         Binding { peer: "bob".into(), role: "garbler".into(), protocol: "components 1".into(), library: String::new() };
     opened.bind(&binding).expect("the first time");
