@@ -66,8 +66,8 @@
 //!   itself](StoreError::Forked)), whatever the peer says, and if both parties' stores are put back. What is put back together with the record is not noticed so; a store of which there is no
 //!   record on the machine is opened, and the caller [is told](Past::Unknown).
 //! - The peer, if it is honest: when stores meet, each tells how often it has been changed and how far it knows the other to be, and a
-//!   store that is older than its last meeting is [refused](StoreError::RolledBack) by both; what the peer has used is given up. A peer that lies, or
-//!   whose store was put back as well, does not notice, nor does anybody a copy of a time after the last meeting.
+//!   store that is older than when its last meeting began is [refused](StoreError::RolledBack) by both; what the peer has used is given up. A peer that
+//!   lies, or whose store was put back as well, does not notice; nor does anybody a copy that was made at rest just before the last meeting, or later.
 //!
 //! Nothing that a peer says can make a store offer again what it knows to be used.
 //!

@@ -175,7 +175,7 @@ impl Store {
     /// Whether this store may meet a peer's: the one at place `at` among all peers'.
     ///
     /// *Errors*: [`StoreError::OtherPeerStore`] and [`StoreError::OtherStore`] if the stores were not filled together; [`StoreError::RolledBack`] and
-    /// [`StoreError::PeerRolledBack`] if one of them is older than when they last met.
+    /// [`StoreError::PeerRolledBack`] if one of them is older than when their last meeting began.
     pub fn check_peer(&self, at: usize, peer: &Summary) -> Result<(), StoreError> {
         match self.head.peers.get(at) {
             Some(known) if known.store != peer.store => {
