@@ -12,7 +12,7 @@ use crate::error::NetError;
 use crate::hello::Hello;
 use crate::link::SimulatedLink;
 use crate::message::Message;
-use crate::reception::{HANDSHAKE, OnRefused, Reception};
+use crate::reception::{HANDSHAKE, OnRefused, Reception, SharedLog};
 use crate::tcp;
 use crate::tls::{Side, Tls, proven_identity};
 
@@ -61,6 +61,8 @@ impl Options {
 pub struct Listener {
     socket: TcpListener,
     address: SocketAddr,
+    /// Of all waits here.
+    pub(crate) log: SharedLog,
 }
 
 impl Listener {
@@ -68,7 +70,7 @@ impl Listener {
     pub async fn bind(address: &str) -> Result<Self, NetError> {
         let socket = tcp::listen(address).await?;
         match socket.local_addr() {
-            Ok(bound) => Ok(Listener { socket, address: bound }),
+            Ok(bound) => Ok(Listener { socket, address: bound, log: SharedLog::default() }),
             Err(source) => Err(NetError::Io { doing: format!("cannot listen on {address}"), source }),
         }
     }
@@ -92,7 +94,7 @@ impl Listener {
     ///
     /// *Errors:* [`NetError::NobodyCame`] if no peer has connected in time; a socket that fails.
     pub async fn accept(&self, options: &Options) -> Result<Channel, NetError> {
-        let mut reception = Reception::new(options.on_refused.clone());
+        let mut reception = Reception::new(options.on_refused.clone(), self.log.clone());
         let (mut deadline, mut open) = (Instant::now() + options.patience, true);
         while open || !reception.is_empty() {
             tokio::select! {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::future::poll_fn;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -47,8 +47,10 @@ pub(crate) struct Reception<'a, T> {
 }
 
 impl<'a, T> Reception<'a, T> {
-    pub(crate) fn new(on_refused: Option<OnRefused>) -> Self {
-        Reception { guests: Vec::new(), refusals: Refusals::new(on_refused) }
+    /// Nobody yet. Who is refused is told to `on_refused`, as often as `log` lets it.
+    pub(crate) fn new(on_refused: Option<OnRefused>, log: SharedLog) -> Self {
+        log.lock().unwrap_or_else(PoisonError::into_inner).on_refused = on_refused;
+        Reception { guests: Vec::new(), refusals: Refusals { log, count: 0, named: Vec::new() } }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -60,7 +62,7 @@ impl<'a, T> Reception<'a, T> {
         self.guests.push(Guest { from, hearing: Box::pin(hearing) });
         if self.guests.len() > PLACES {
             let out = self.guests.remove(self.most_of_one());
-            self.refusals.note(out.from, &format!("{PLACES} others wait to be heard, and most come from there"));
+            self.refusals.note(out.from, &format!("{PLACES} others wait to be heard, and most come from there"), false);
         }
     }
 
@@ -109,16 +111,19 @@ impl<'a, T> Reception<'a, T> {
             error,
             NetError::UnknownIdentity { .. } | NetError::IdentityRejected { .. } | NetError::Malformed { .. }
         );
-        match error.hint().filter(|_| of_use) {
-            Some(hint) => self.refusals.note(from, &format!("{error} ({hint})")),
-            None => self.refusals.note(from, &error.to_string()),
-        }
+        let text = match error.hint().filter(|_| of_use) {
+            Some(hint) => format!("{error} ({hint})"),
+            None => error.to_string(),
+        };
+        let has_identity = matches!(error, NetError::UnknownIdentity { .. } | NetError::IdentityRejected { .. });
+        self.refusals.note(from, &text, has_identity);
     }
 
-    /// Who was refused, and why: the first of them, and how many more.
+    /// Who was refused, and why: the first of them, those with an identity rather than others, and how many more.
     pub(crate) fn refused(&self) -> Vec<String> {
-        let more = self.refusals.count - self.refusals.first.len() as u64;
-        self.refusals.first.iter().cloned().chain((more > 0).then(|| format!("and {more} more"))).collect()
+        let Refusals { count, named, .. } = &self.refusals;
+        let more = count - named.len() as u64;
+        named.iter().map(|(_, text)| text.clone()).chain((more > 0).then(|| format!("and {more} more"))).collect()
     }
 }
 
@@ -133,12 +138,37 @@ fn origin(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Who was refused, and when that may be told.
+/// Who was refused in one wait.
 struct Refusals {
-    on_refused: Option<OnRefused>,
+    log: SharedLog,
     count: u64,
-    /// The first [`NAMED`].
-    first: Vec<String>,
+    /// [`NAMED`] of them, and whether each has shown an identity: an identity puts out one without.
+    named: Vec<(bool, String)>,
+}
+
+impl Refusals {
+    fn note(&mut self, from: SocketAddr, why: &str, has_identity: bool) {
+        let text = format!("{from}: {why}");
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).note(&text);
+        self.count += 1;
+        if self.named.len() == NAMED
+            && has_identity
+            && let Some(at) = self.named.iter().rposition(|(has_identity, _)| !has_identity)
+        {
+            self.named.remove(at);
+        }
+        if self.named.len() < NAMED {
+            self.named.push((has_identity, text));
+        }
+    }
+}
+
+/// The log of a place at which one waits again and again.
+pub(crate) type SharedLog = Arc<Mutex<Log>>;
+
+/// When refusals may be told.
+pub(crate) struct Log {
+    on_refused: Option<OnRefused>,
     /// Lines that may be told now.
     lines: u32,
     /// When there was one line less.
@@ -147,14 +177,15 @@ struct Refusals {
     untold: u64,
 }
 
-impl Refusals {
-    fn new(on_refused: Option<OnRefused>) -> Self {
-        Refusals { on_refused, count: 0, first: Vec::new(), lines: BURST, since: Instant::now(), untold: 0 }
+impl Default for Log {
+    /// Tells nobody yet.
+    fn default() -> Self {
+        Log { on_refused: None, lines: BURST, since: Instant::now(), untold: 0 }
     }
+}
 
-    fn note(&mut self, from: SocketAddr, why: &str) {
-        let text = format!("{from}: {why}");
-        self.count += 1;
+impl Log {
+    fn note(&mut self, text: &str) {
         while self.lines < BURST && self.since.elapsed() >= PAUSE {
             self.lines += 1;
             self.since += PAUSE;
@@ -169,9 +200,6 @@ impl Refusals {
                 self.tell_untold();
                 self.tell(&format!("refused {text}"));
             }
-        }
-        if self.first.len() < NAMED {
-            self.first.push(text);
         }
     }
 
@@ -189,7 +217,7 @@ impl Refusals {
     }
 }
 
-impl Drop for Refusals {
+impl Drop for Log {
     fn drop(&mut self) {
         self.tell_untold();
     }
@@ -198,7 +226,6 @@ impl Drop for Refusals {
 #[cfg(test)]
 mod tests {
     use std::future::pending;
-    use std::sync::Mutex;
 
     use super::*;
 
@@ -213,7 +240,7 @@ mod tests {
             let lines = lines.clone();
             move |line: &str| lines.lock().expect("one thread").push(line.to_string())
         });
-        (Reception::new(Some(tell)), lines)
+        (Reception::new(Some(tell), SharedLog::default()), lines)
     }
 
     #[tokio::test(start_paused = true)]
@@ -264,6 +291,36 @@ mod tests {
         assert_eq!(reception.guests[0].from, other);
         let mapped: IpAddr = "::ffff:10.0.0.1".parse().expect("an address");
         assert_eq!(origin(mapped), address(1, 1).ip());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn waits_one_after_another_have_one_limit() {
+        let (_, lines) = reception();
+        let log = SharedLog::default();
+        for wait in 0..50 {
+            let tell: OnRefused = Arc::new({
+                let lines = lines.clone();
+                move |line: &str| lines.lock().expect("one thread").push(line.to_string())
+            });
+            let mut reception = Reception::<u32>::new(Some(tell), log.clone());
+            reception.refuse(address(3, wait), &NetError::PeerClosed { doing: "for the TLS handshake".into() });
+        }
+        assert_eq!(lines.lock().expect("one thread").len(), BURST as usize);
+        drop(log);
+        assert_eq!(lines.lock().expect("one thread").last().expect("told"), "refused 40 more");
+    }
+
+    #[tokio::test]
+    async fn identities_that_were_refused_are_named_first() {
+        let (mut reception, _) = reception();
+        for port in 0..20 {
+            reception.refuse(address(3, port), &NetError::PeerClosed { doing: "for the TLS handshake".into() });
+        }
+        let got = crate::Fingerprint::of(&[7]);
+        reception.refuse(address(1, 1), &NetError::UnknownIdentity { expected: "bob".into(), got });
+        let refused = reception.refused();
+        assert_eq!(refused.len(), NAMED + 1);
+        assert!(refused.iter().any(|text| text.starts_with("10.0.0.1:1: the peer is unknown")), "{refused:?}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -16,7 +16,7 @@ use crate::channel::Channel;
 use crate::connect::{Calls, Listener, Options, channel, connect};
 use crate::error::{NetError, refused_text};
 use crate::hello::{Difference, Hello, agree};
-use crate::reception::{HANDSHAKE, Reception};
+use crate::reception::{HANDSHAKE, Reception, SharedLog};
 use crate::tls::Side;
 
 /// How long a party that gives up waits for those that have not come yet, so that they hear why.
@@ -166,7 +166,8 @@ impl Meeting<'_> {
     /// Lets all parties find their places.
     async fn gather(&self, listener: Option<&Listener>, arrivals: &mut Arrivals) -> Result<(), MeshError> {
         let mut calls: FuturesUnordered<_> = (0..self.party).map(|peer| self.call(peer)).collect();
-        let mut reception = Reception::new(self.options.on_refused.clone());
+        let log = listener.map_or_else(SharedLog::default, |listener| listener.log.clone());
+        let mut reception = Reception::new(self.options.on_refused.clone(), log);
         // Whom nothing better is known of, if they do not come at last.
         let mut absent = Vec::new();
         let result = async {
