@@ -1,4 +1,4 @@
-//! Standard output: results, and nothing else.
+//! Standard output: results, and nothing else. Standard error: what is said beside them.
 
 use std::{
     io::Write,
@@ -30,6 +30,11 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())
         .map_err(|e| Failure::no_result(format!("standard output: cannot be written: {}", reason(&e))))
+}
+
+/// Writes a line to standard error. A standard error that is closed changes nothing.
+pub(crate) fn tell(line: &str) {
+    let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
 /// Writes the one JSON object of `--json`, and a line end.

@@ -13,7 +13,7 @@ use crate::{
     args::{InputArgs, ProgramArgs, ProtocolArgs, command_line},
     failure::Failure,
     inputs,
-    output::{print, print_json},
+    output::{print, print_json, tell},
     program,
     record::{PeerPart, Record},
     report::{RunReport, check_panics, outputs_text},
@@ -82,7 +82,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         return print_json(&report);
     }
     print(&outputs_text(&program, &outputs))?;
-    eprintln!("\n{}", report.text().trim_end());
+    tell(&format!("\n{}", report.text().trim_end()));
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use crate::{
     args::{InputArgs, InputFile, ProgramArgs, Time},
     failure::{Failure, Status},
     inputs::{self, PartyInputs},
-    output::{count, print},
+    output::{count, print, tell},
     prepare::StockArgs,
     program,
     record::{PeerPart, Record},
@@ -105,10 +105,8 @@ fn pause(unfinished: u32) -> Duration {
 async fn wait_if_more(before: u32, unfinished: u32) -> u32 {
     if unfinished > before {
         let pause = pause(unfinished);
-        eprintln!(
-            "the peer has left {unfinished} orders of gates unfinished: waiting for {} min",
-            pause.as_secs() / 60
-        );
+        let minutes = pause.as_secs() / 60;
+        tell(&format!("the peer has left {unfinished} orders of gates unfinished: waiting for {minutes} min"));
         tokio::time::sleep(pause).await;
     }
     unfinished
@@ -116,7 +114,7 @@ async fn wait_if_more(before: u32, unfinished: u32) -> u32 {
 
 fn tell_ready(filled: &Filled) {
     let pieces: u64 = filled.store.stock().iter().map(|kind| kind.available.len()).sum();
-    eprintln!("{} pieces are ready", count(pieces));
+    tell(&format!("{} pieces are ready", count(pieces)));
 }
 
 /// Lets everything else on this machine go first.
@@ -199,9 +197,9 @@ impl<'a> Service<'a> {
         check_panics(&self.program, &outcome.outputs)?;
         let peers = outcome.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, &self.way.names));
         let record = Record::now(&self.program, peers.collect());
-        eprintln!("ran `{}`\n{}", self.program.name(), record.text().trim_end());
+        tell(&format!("ran `{}`\n{}", self.program.name(), record.text().trim_end()));
         if outcome.security.peer_exposed {
-            eprint!("{PEER_EXPOSED}");
+            tell(PEER_EXPOSED.trim_end());
         }
         print(&outputs_text(&self.program, &outcome.outputs))
     }

@@ -16,6 +16,7 @@ use crate::{
     args::{Param, ProtocolArgs},
     cpu::{CpuBar, CpuClock, CpuSeconds},
     failure::Failure,
+    output::tell,
     progress::Bar,
     report::{PartyPart, peak_rss_bytes},
     store::store_failure,
@@ -92,10 +93,8 @@ impl Outcome {
     /// Warns of a peer that did not part in order.
     pub(crate) fn warn_of_closing(&self) {
         if let Some(failure) = &self.closing {
-            eprintln!(
-                "warning: the result is final, but the peer did not end the session in order: {}",
-                failure.message
-            );
+            let what = &failure.message;
+            tell(&format!("warning: the result is final, but the peer did not end the session in order: {what}"));
         }
     }
 }
@@ -192,7 +191,7 @@ impl Settings {
     pub(crate) fn options(&self, tls: Option<Tls>) -> Result<garblet_net::Options, Failure> {
         let link = self.link.as_deref().map(str::parse::<SimulatedLink>).transpose();
         let link = link.map_err(Failure::call)?.unwrap_or_default();
-        let on_refused: OnRefused = Arc::new(|line: &str| eprintln!("{line}"));
+        let on_refused: OnRefused = Arc::new(tell);
         let (patience, timeout) = (self.timeout, self.timeout);
         Ok(garblet_net::Options { patience, timeout, tls, link, on_refused: Some(on_refused) })
     }

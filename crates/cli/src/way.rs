@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::Path};
 use garblet_circuit::Party;
 use garblet_net::{Fingerprint, NetError, PeerEntry, PeersFile, PeersFileError, Tls};
 
-use crate::{failure::Failure, identity, session::Meeting};
+use crate::{failure::Failure, identity, output::tell, session::Meeting};
 
 /// Where the peer is and who it is.
 #[derive(clap::Args)]
@@ -132,7 +132,7 @@ pub(crate) fn open_peers(path: &Path) -> Result<PeersFile, Failure> {
 
 /// Says where this party listens.
 pub(crate) fn announce(address: SocketAddr) -> Result<(), Failure> {
-    eprintln!("listening on {address}");
+    tell(&format!("listening on {address}"));
     Ok(())
 }
 
