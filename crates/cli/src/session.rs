@@ -355,6 +355,9 @@ pub(crate) fn explain(error: &Error) -> Failure {
         Error::NoRun(_) => {
             Failure::no_result(error).hint("`garblet prepare` makes more; --top-up makes it during the run")
         }
+        Error::OtherRun { .. } => Failure::no_result(error).hint(
+            "nothing of an input was given away; one party's program has lost or skipped a run, so start anew, all together",
+        ),
         Error::NotPrepared(_) => {
             Failure::call(error).hint("add it to the library file; a store is filled for one library")
         }

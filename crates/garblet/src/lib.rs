@@ -51,7 +51,7 @@ pub use garblet_protocols::runs;
 pub use garblet_protocols::yao;
 pub use garblet_protocols::yao::Build;
 pub use garblet_protocols::{
-    Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Role, Security, Session,
+    Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Role, RunId, Security, Session,
 };
 pub use garblet_store as store;
 

@@ -22,14 +22,22 @@ use crate::{
 /// One of several parties that has agreed with all others on program and parameters, and is set up.
 ///
 /// [`MeshPeer::prepare`] may be called any number of times, ahead of inputs; each [`MeshPrepared`] serves one
-/// [`MeshPeer::online`].
+/// [`MeshPeer::online`]. All parties use them in the same order, which is checked before anything depends on it. After an error of either, or where its
+/// future was dropped, parties may be out of step: all that is left is [`MeshPeer::abort`].
 pub struct MeshPeer {
     session: MeshSession,
     role: MeshRole,
+    /// Whether a step has begun and has not succeeded.
+    over: bool,
+    /// The same in all that was prepared here.
+    origin: Arc<()>,
 }
 
-/// What one of several parties has prepared for one run.
-pub struct MeshPrepared(MeshMaterial);
+/// What one of several parties has prepared for one run of this session.
+pub struct MeshPrepared {
+    material: MeshMaterial,
+    origin: Arc<()>,
+}
 
 impl MeshPeer {
     /// Agrees with all peers and sets up (phase `setup`).
@@ -58,7 +66,7 @@ impl MeshPeer {
         let joining = Joining::new(program, &mesh, config);
         let (mut session, plan) = joining.open(mesh, |hello| hello, rng, progress).await?;
         match MeshRole::new(&mut session, plan, None).await {
-            Ok(role) => Ok(MeshPeer { session, role }),
+            Ok(role) => Ok(MeshPeer { session, role, over: false, origin: Arc::default() }),
             Err(error) => {
                 session.abort(&error).await;
                 Err(error)
@@ -97,7 +105,7 @@ impl MeshPeer {
             MeshRole::new(&mut session, plan, Some(StoredRuns { runs, top_up })).await
         };
         match role.await {
-            Ok(role) => Ok(MeshPeer { session, role }),
+            Ok(role) => Ok(MeshPeer { session, role, over: false, origin: Arc::default() }),
             Err(error) => {
                 session.abort(&error).await;
                 Err(error)
@@ -109,18 +117,33 @@ impl MeshPeer {
     ///
     /// *Errors*: a peer that misbehaves or is gone, by its number.
     pub async fn prepare(&mut self) -> Result<MeshPrepared, Error> {
-        self.role.prepare(&mut self.session).await.map(MeshPrepared)
+        self.begin()?;
+        let material = self.role.prepare(&mut self.session).await?;
+        self.over = false;
+        Ok(MeshPrepared { material, origin: self.origin.clone() })
     }
 
     /// Runs once (phase `online`) and reports.
     ///
     /// *Shape*: `inputs` are the values of the program inputs that this party owns, in program order.
     ///
-    /// *Errors*: inputs that do not fit, a peer that misbehaves or is gone, by its number.
+    /// *Errors*: inputs that do not fit, a peer that misbehaves, is gone or is at another run, by its number.
     pub async fn online(&mut self, prepared: MeshPrepared, inputs: &[Bits]) -> Result<Report, Error> {
-        let outputs = self.role.online(&mut self.session, prepared.0, inputs).await?;
+        self.begin()?;
+        let MeshPrepared { material, origin } = prepared;
+        if !Arc::ptr_eq(&origin, &self.origin) {
+            let [what, expected, got] = ["prepared material", "this session's", "another session's"].map(Into::into);
+            return Err(Error::Input { what, expected, got });
+        }
+        let outputs = self.role.online(&mut self.session, material, inputs).await?;
+        self.over = false;
         let (party, security) = (Party(self.session.mesh().party()), self.role.security());
         Ok(Report { party, role: MeshRole::NAME, outputs, phases: self.session.costs(), security })
+    }
+
+    /// Begins a step: the session is over unless it succeeds.
+    fn begin(&mut self) -> Result<(), Error> {
+        if std::mem::replace(&mut self.over, true) { Err(Error::Over) } else { Ok(()) }
     }
 
     /// Prepares and runs once, and ends the session: in order if there is a result, else by giving up.
@@ -143,8 +166,12 @@ impl MeshPeer {
     /// Ends the session in order; all parties do. A result that was reported before is final, whatever this comes to;
     /// [`MeshPeer::finish`] keeps the two together.
     ///
-    /// *Errors*: a peer that is gone or has more to say.
+    /// *Errors*: a peer that is gone or has more to say; a session that is over, which is aborted.
     pub async fn close(self) -> Result<(), Error> {
+        if self.over {
+            self.abort(&Error::Over).await;
+            return Err(Error::Over);
+        }
         self.session.close().await
     }
 

@@ -22,13 +22,19 @@ pub type Error = ProtocolError;
 /// [`MeshPeer`](crate::MeshPeer)s.
 ///
 /// [`Peer::prepare`] may be called any number of times, ahead of inputs; each [`Prepared`] serves one
-/// [`Peer::online`].
+/// [`Peer::online`]. After an error of either or of [`Peer::run`], or where its future was dropped, the parties may be out of step: all that is
+/// left is [`Peer::abort`].
 pub struct Peer {
     session: Session,
     role: Box<dyn AnyRole>,
+    /// Whether a step has begun and has not succeeded.
+    over: bool,
 }
 
 /// What a party has prepared for one run.
+///
+/// Both parties must use theirs in the same order, and leave out the same; two parties do not tell each other which one they are at. If the
+/// orders differ, `yao` and `components` give wrong outputs without a word, and the others accuse an honest peer of cheating.
 pub struct Prepared(Material);
 
 /// What a party has learned, and what it cost.
@@ -194,7 +200,7 @@ impl Peer {
         role: impl AsyncFnOnce(&mut Session) -> Result<Box<dyn AnyRole>, Error>,
     ) -> Result<Self, Error> {
         match role(&mut session).await {
-            Ok(role) => Ok(Peer { session, role }),
+            Ok(role) => Ok(Peer { session, role, over: false }),
             Err(error) => {
                 session.abort().await;
                 Err(error)
@@ -206,7 +212,10 @@ impl Peer {
     ///
     /// *Errors*: a peer that misbehaves or is gone; stores that lack what the program needs.
     pub async fn prepare(&mut self) -> Result<Prepared, Error> {
-        self.role.prepare(&mut self.session).await.map(Prepared)
+        self.begin()?;
+        let material = self.role.prepare(&mut self.session).await?;
+        self.over = false;
+        Ok(Prepared(material))
     }
 
     /// Runs once (phase `online`) and reports.
@@ -215,7 +224,9 @@ impl Peer {
     ///
     /// *Errors*: inputs that do not fit, a peer that misbehaves or is gone.
     pub async fn online(&mut self, prepared: Prepared, inputs: &[Bits]) -> Result<Report, Error> {
+        self.begin()?;
         let outputs = self.role.online(&mut self.session, prepared.0, inputs).await?;
+        self.over = false;
         Ok(self.report(outputs))
     }
 
@@ -223,7 +234,9 @@ impl Peer {
     /// sends what depends on its inputs first then, and chooses components while that is on its way; otherwise it is
     /// [`Peer::prepare`] and [`Peer::online`], whose shape and errors these are.
     pub async fn run(&mut self, inputs: &[Bits]) -> Result<Report, Error> {
+        self.begin()?;
         let outputs = self.role.run(&mut self.session, inputs).await?;
+        self.over = false;
         Ok(self.report(outputs))
     }
 
@@ -240,6 +253,11 @@ impl Peer {
         }
     }
 
+    /// Begins a step: the session is over unless it succeeds.
+    fn begin(&mut self) -> Result<(), Error> {
+        if std::mem::replace(&mut self.over, true) { Err(Error::Over) } else { Ok(()) }
+    }
+
     fn report(&mut self, outputs: Vec<Option<Bits>>) -> Report {
         let (party, role, security) = (self.role.party(), self.role.name(), self.role.security());
         Report { party, role, outputs, phases: self.session.costs(), security }
@@ -248,8 +266,12 @@ impl Peer {
     /// Ends the session in order; both parties do. A result that was reported before is final, whatever this comes to;
     /// [`Peer::finish`] keeps the two together.
     ///
-    /// *Errors*: a peer that is gone or has more to say.
+    /// *Errors*: a peer that is gone or has more to say; a session that is over, which is aborted.
     pub async fn close(self) -> Result<(), Error> {
+        if self.over {
+            self.abort().await;
+            return Err(Error::Over);
+        }
         self.session.close().await
     }
 

@@ -11,6 +11,7 @@ use crate::checks::{Cheating, NoMajority, Suspected};
 use crate::components::NotPrepared;
 use crate::covert::Corrupted;
 use crate::lego::Unfinished;
+use crate::run_id::RunId;
 use crate::runs::NoRun;
 
 /// A protocol that ended without a result.
@@ -66,6 +67,17 @@ pub enum ProtocolError {
         /// What it is.
         got: String,
     },
+    /// A peer is at another prepared run than this party: runs were used in different orders, or one of the two has lost some.
+    #[error("the prepared run: expected {expected}, got {got}")]
+    OtherRun {
+        /// This party's.
+        expected: RunId,
+        /// The peer's.
+        got: RunId,
+    },
+    /// The session has had an error, after which the parties may be out of step.
+    #[error("the session has failed before: it can only be aborted")]
+    Over,
     /// A program that this protocol cannot run.
     #[error("{protocol} cannot run program `{program}`: {reason}")]
     Unsupported {
@@ -128,6 +140,8 @@ impl Accuses for ProtocolError {
             | ProtocolError::NotPrepared(_)
             | ProtocolError::Unfinished(_)
             | ProtocolError::NoRun(_)
+            | ProtocolError::OtherRun { .. }
+            | ProtocolError::Over
             | ProtocolError::Unsupported { .. }
             | ProtocolError::Input { .. }
             | ProtocolError::NoSuchParty { .. } => None,

@@ -12,7 +12,10 @@ use super::{
     plan::Plan,
     published,
 };
-use crate::phase::{Communication, Phase};
+use crate::{
+    phase::{Communication, Phase},
+    run_id::RUN_ID_BYTES,
+};
 
 /// What each party sends each other at set-up besides base OTs: two seeds and a share of its offset.
 const GREETING_BYTES: u64 = 3 * size_of::<Block>() as u64;
@@ -35,7 +38,7 @@ const GREETING_BYTES: u64 = 3 * size_of::<Block>() as u64;
 ///
 /// Without its optimisations ([`Ladder`]) `bmr`, published, has four strings, `e(5 A)` and `6 A / 8`, and each string 32 bytes.
 /// To open the circuit takes `128 A (n - 1)` bytes per party, as far as `n` divides `A`, and `64 n A (n - 1)` as published. Online
-/// it is `a_i / 8` and, to each `p` with `m_p > 0`, `16 a + m_p / 8`, in two rounds, whatever the circuit.
+/// it is `8 + a_i / 8` and, to each `p` with `m_p > 0`, `16 a + m_p / 8`, in two rounds, whatever the circuit.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
     let peers = || (0..plan.parties()).map(Party).filter(move |peer| *peer != party);
     let sent = |from: Party, to: Party| one_way(plan, from, to, phase, &hellos[usize::from(from.0)]);
@@ -77,7 +80,7 @@ fn one_way(plan: &Plan, from: Party, to: Party, phase: Phase, hello: &Hello) -> 
         (Phase::Build, _, Form::Published(_)) => bgw_published::rows_bytes(plan),
         (Phase::Online, _, _) => {
             let labels = 16 * plan.input_count() as u64 + packed(plan.output_bits(to) as u64);
-            packed(plan.input_bits(from) as u64) + if plan.evaluates(to) { labels } else { 0 }
+            RUN_ID_BYTES as u64 + packed(plan.input_bits(from) as u64) + if plan.evaluates(to) { labels } else { 0 }
         }
     }
 }
@@ -110,14 +113,8 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     }
 }
 
-/// For the others' public values, and, where the party evaluates, for their labels.
+/// For the others' public values and numbers of the run, and, where the party evaluates, for their labels.
 fn online_rounds(plan: &Plan, party: Party) -> u64 {
-    let peers = || (0..plan.parties()).map(Party).filter(move |peer| *peer != party);
-    let (tells, hears) = (plan.input_bits(party) > 0, peers().any(|peer| plan.input_bits(peer) > 0));
-    let sends_labels = peers().any(|peer| plan.evaluates(peer));
-    let first = tells && hears;
-    // A peer without inputs has not answered yet.
-    let silent = peers().any(|peer| plan.input_bits(peer) == 0);
-    let second = plan.evaluates(party) && (sends_labels || tells && silent);
-    u64::from(first) + u64::from(second)
+    let sends_labels = (0..plan.parties()).map(Party).any(|peer| peer != party && plan.evaluates(peer));
+    1 + u64::from(plan.evaluates(party) && sends_labels)
 }

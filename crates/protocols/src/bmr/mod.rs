@@ -12,7 +12,7 @@
 //! | build | 3 | each party's shares of `R^j ((lambda_u + alpha)(lambda_v + beta) + lambda_w)` for every gate, row and slot | steps 1 to 3 of protocol 3.1; section 3.2 | `linear`, `published`, `bgw`, `bgw_published` |
 //! | build | 4 | each adds its masks and, in its own slot, its label of the output | step 4; figure 1 | `rows` |
 //! | build | 5 | the shares are added up for everybody | step 4 | `open` |
-//! | online | 6 | owners of inputs tell public values | figure 3, step 1 (a) | [`JointParty::online`] |
+//! | online | 6 | all tell the run's number, which must be the same, and owners of inputs public values | figure 3, step 1 (a) | [`JointParty::online`] |
 //! | online | 7 | everybody sends its labels of all inputs, and its shares of the outputs' permutation bits, with shares of zero added, to those who learn an output | figure 3, step 1 (b); figure 2, step 5 | `zeros` |
 //! | online | 8 | these evaluate by themselves, and decode | figure 3, steps 2 and 3 | `evaluate` |
 //!
@@ -54,8 +54,8 @@
 //! Semi-honest. `bmr`: any number of corrupted parties. `bmr-bgw4`, `bmr-bgw3`: fewer than half, `bmr-bgw2`: fewer than a third.
 //! Assumes a double-key hash that is circularly correlation robust (Choi, Katz, Kumaresan and Zhou 2012), the OT's assumptions for
 //! `bmr`, and private channels between the parties for all: the seeds of shares of zero and shares of BGW go over them as they
-//! are, and in `linear` a gate whose operand is the input of one party has a product between the others that only the key of their
-//! base OTs hides.
+//! are. The key of a pair's hash, which comes with their base OTs, need not be secret: in `linear`, where a gate's operand is the input
+//! of a third party, the pair's rows of it are zero, but what one sends the other stays under a hash of its own offset.
 
 mod bgw;
 mod bgw_published;

@@ -22,7 +22,11 @@ use super::{
     shamir::{Dealer, share_bytes},
     zeros::{ZeroSeeds, ZeroSource},
 };
-use crate::{MeshSession, Phase, ProtocolError, interface, session::Watch};
+use crate::{
+    MeshSession, Phase, ProtocolError, interface,
+    run_id::{RunExchanges, RunId},
+    session::Watch,
+};
 
 /// A party of a session: its offset, and what it needs to garble with the others.
 pub struct JointParty {
@@ -33,6 +37,7 @@ pub struct JointParty {
     means: Means,
     zeros: ZeroSource,
     gates_done: u64,
+    runs_done: u64,
 }
 
 /// What the garbling rests on.
@@ -48,6 +53,7 @@ enum Means {
 
 /// A joint garbled circuit, and this party's secrets of it; a run consumes it, so it is used at most once.
 pub struct Prepared {
+    pub(super) run: RunId,
     pub(super) secrets: Secrets,
     pub(super) numbered: Numbered,
     pub(super) circuit: Vec<Block>,
@@ -106,7 +112,15 @@ impl JointParty {
                 Means::Shares { offsets, common: for_rows }
             }
         };
-        Ok(JointParty { plan, offset, hash_seed, means, zeros: ZeroSource::new(for_outputs), gates_done: 0 })
+        Ok(JointParty {
+            plan,
+            offset,
+            hash_seed,
+            means,
+            zeros: ZeroSource::new(for_outputs),
+            gates_done: 0,
+            runs_done: 0,
+        })
     }
 
     /// Steps 2 to 5: the garbled circuit, before the inputs are known.
@@ -132,6 +146,8 @@ impl JointParty {
     ) -> Result<Prepared, ProtocolError> {
         let numbered = Numbered { seed: self.hash_seed, first: self.gates_done };
         self.gates_done += self.plan.and_count() as u64;
+        let run = RunId::Prepared(self.runs_done);
+        self.runs_done += 1;
         let zeros = self.zeros.next_run();
         session.enter(Phase::Build);
         let gates = self.plan.and_count();
@@ -141,7 +157,7 @@ impl JointParty {
         watch.reach(2 * gates, mesh.traffic());
         let circuit = open(mesh, &self.plan, shares).await?;
         watch.reach(3 * gates, mesh.traffic());
-        Ok(Prepared { secrets, numbered, circuit, zeros })
+        Ok(Prepared { run, secrets, numbered, circuit, zeros })
     }
 
     /// Step 2: what needs no circuit but its sizes.
@@ -213,7 +229,8 @@ impl JointParty {
     /// *Shape*: `values` are this party's inputs in program order. Returns one entry per program output, none where this
     /// party is no recipient.
     ///
-    /// *Errors*: [`ProtocolError::Material`] if the labels of the parties do not agree about an output.
+    /// *Errors*: [`ProtocolError::OtherRun`] of a peer, before labels are sent; [`ProtocolError::Material`] if the labels of the parties do
+    /// not agree about an output.
     pub async fn online(
         &mut self,
         session: &mut MeshSession,
@@ -235,7 +252,7 @@ impl Prepared {
         let party = self.secrets.party;
         let own = interface::own_input(plan.program(), party, values)?;
         session.enter(Phase::Online);
-        let public = send_public_values(session.mesh(), plan, &self.secrets, &own).await?;
+        let public = send_public_values(session.mesh(), self.run, plan, &self.secrets, &own).await?;
         let (labels, decoding) = send_labels(session.mesh(), plan, &self.secrets, &self.zeros, &public).await?;
         if !plan.evaluates(party) {
             return Ok(vec![None; plan.program().outputs().len()]);
@@ -285,9 +302,11 @@ async fn greet(
     Ok(theirs)
 }
 
-/// Figure 3, step 1 (a): every input's owner tells its public value. Returns those of all inputs.
+/// Figure 3, step 1 (a): every input's owner tells its public value. Returns those of all inputs, once all parties are known to be at
+/// the same run.
 async fn send_public_values(
     mesh: &mut Mesh,
+    run: RunId,
     plan: &Plan,
     secrets: &Secrets,
     own: &Bits,
@@ -295,7 +314,8 @@ async fn send_public_values(
     let masked: Choices =
         plan.inputs_of(secrets.party).zip(own.iter()).map(|(at, bit)| bit ^ secrets.permutation.get(at)).collect();
     let mut incoming = mesh.per_peer(|peer| vec![0; plan.input_bits(Party(peer)).div_ceil(8)]);
-    mesh.broadcast(masked.as_bytes(), &mut incoming).await?;
+    let outgoing = mesh.per_peer(|_| masked.as_bytes());
+    RunExchanges::new(run).exchange(mesh, &outgoing, &mut incoming).await?;
     let mut public = vec![false; plan.input_count()];
     plan.inputs_of(secrets.party).zip(masked.iter()).for_each(|(at, value)| public[at] = value);
     for (peer, bytes) in incoming {

@@ -20,7 +20,10 @@ use super::{
     secrets::{Labels, Secrets},
     zeros::ZeroSeeds,
 };
-use crate::runs::{Reader, StoredRun};
+use crate::{
+    run_id::RunId,
+    runs::{Reader, StoredRun},
+};
 
 /// The seed, the first gate, and the offset.
 const HEAD_BYTES: usize = 16 + 8 + 16;
@@ -45,7 +48,7 @@ impl StoredRun for Prepared {
         bytes.extend_from_slice(bytemuck::cast_slice(&self.circuit[..circuit_blocks(plan, *party)]));
     }
 
-    fn read(plan: &Plan, party: Party, mut bytes: Reader<'_>) -> Option<Self> {
+    fn read(plan: &Plan, party: Party, run: RunId, mut bytes: Reader<'_>) -> Option<Self> {
         let base = plan.base_count();
         let seed = bytes.block()?;
         let first = u64::from_le_bytes(bytes.take(8)?.try_into().ok()?);
@@ -55,7 +58,7 @@ impl StoredRun for Prepared {
         let zeros = ZeroSeeds(bytes.blocks(peers(plan))?);
         let circuit = bytes.blocks(circuit_blocks(plan, party))?;
         let secrets = Secrets { party, offset, permutation, labels };
-        Some(Prepared { secrets, numbered: Numbered { seed, first }, circuit, zeros })
+        Some(Prepared { run, secrets, numbered: Numbered { seed, first }, circuit, zeros })
     }
 }
 

@@ -4,7 +4,10 @@ use garblet_circuit::Party;
 use garblet_net::Hello;
 
 use super::plan::{Form, Plan};
-use crate::phase::{Communication, Phase};
+use crate::{
+    phase::{Communication, Phase},
+    run_id::RUN_ID_BYTES,
+};
 
 /// What a phase of one run of `plan` costs `party`, all hellos given by party.
 ///
@@ -15,9 +18,9 @@ use crate::phase::{Communication, Phase};
 /// |---|---|---|
 /// | setup | hello, a seed of 16, set-up of OT as sender and as receiver | 5 |
 /// | prepare | `ceil(N / 128) 16 (128 / k - 1)`; for triples also corrections, `N / 4` rounded | 1, with triples 2 |
-/// | online | per layer `2 ceil(m / 8)`, in the form of 2012 `3 ceil(m / 8)`; then `ceil(o_j / 8)` | layers (twice), and 1 |
+/// | online | the run's number of 8; per layer `2 ceil(m / 8)`, in the form of 2012 `3 ceil(m / 8)`; then `ceil(o_j / 8)` | layers (twice), and 1 |
 ///
-/// The last round is only counted if the party both learns an output and tells others one.
+/// The last round is only counted if the party both learns an output and tells others one, or if it is the first.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
     let peers = || (0..plan.parties()).map(Party).filter(|peer| *peer != party);
     Communication {
@@ -43,7 +46,8 @@ fn bytes(plan: &Plan, from: Party, to: Party, phase: Phase, hellos: &[Hello]) ->
         Phase::Build => 0,
         Phase::Online => {
             let per_gate = if triples { 2 } else { 3 };
-            plan.layers().map(|ands| per_gate * packed(ands)).sum::<u64>() + packed(plan.output_bits(to))
+            let gates: u64 = plan.layers().map(|ands| per_gate * packed(ands)).sum();
+            RUN_ID_BYTES as u64 + gates + packed(plan.output_bits(to))
         }
     }
 }
@@ -60,7 +64,7 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
         Phase::Online => {
             let learns = plan.output_bits(party) > 0;
             let tells = (0..plan.parties()).any(|peer| peer != party.0 && plan.output_bits(Party(peer)) > 0);
-            let outputs = u64::from(learns && tells);
+            let outputs = u64::from(learns && tells || layers == 0);
             layers * if triples { 1 } else { 2 } + outputs
         }
     }

@@ -9,6 +9,7 @@ use super::plan::Plan;
 use super::player::Material;
 use super::prepare::{BitOts, Triples};
 use crate::error::ProtocolError;
+use crate::run_id::RunExchanges;
 use crate::session::MeshSession;
 
 /// The shares of one party while it computes.
@@ -29,7 +30,12 @@ impl<'p> Evaluation<'p> {
     }
 
     /// Computes everything; returns the shares of all outputs, joined in program order.
-    pub(super) async fn run(mut self, session: &mut MeshSession, material: &Material) -> Result<Packed, ProtocolError> {
+    pub(super) async fn run(
+        mut self,
+        session: &mut MeshSession,
+        exchanges: &mut RunExchanges,
+        material: &Material,
+    ) -> Result<Packed, ProtocolError> {
         let schedule = self.plan.schedule();
         let (mut xors, mut ands) = (schedule.xors(), schedule.ands());
         let mut done = 0;
@@ -46,8 +52,8 @@ impl<'p> Evaluation<'p> {
             }
             let (x, y) = self.gather(layer);
             let z = match material {
-                Material::Triples(triples) => self.multiply(session, triples, done, &x, &y).await?,
-                Material::BitOts(ots) => multiply_by_ot(session, ots, done, &x, &y).await?,
+                Material::Triples(triples) => self.multiply(session, exchanges, triples, done, &x, &y).await?,
+                Material::BitOts(ots) => multiply_by_ot(session, exchanges, ots, done, &x, &y).await?,
             };
             layer.iter().enumerate().for_each(|(k, op)| self.slots[op.out as usize] = u8::from(z.get(k)));
             done += layer.len();
@@ -84,6 +90,7 @@ impl<'p> Evaluation<'p> {
     async fn multiply(
         &self,
         session: &mut MeshSession,
+        exchanges: &mut RunExchanges,
         triples: &Triples,
         at: usize,
         x: &Packed,
@@ -96,7 +103,8 @@ impl<'p> Evaluation<'p> {
         e.add(&b);
         let message = [d.as_bytes(), e.as_bytes()].concat();
         let mut incoming = session.mesh().per_peer(|_| vec![0; message.len()]);
-        session.mesh().broadcast(&message, &mut incoming).await?;
+        let outgoing = session.mesh().per_peer(|_| &message);
+        exchanges.exchange(session.mesh(), &outgoing, &mut incoming).await?;
         for (_, bytes) in incoming.iter() {
             let (theirs_d, theirs_e) = halves(bytes, len);
             d.add(&theirs_d);
@@ -115,6 +123,7 @@ impl<'p> Evaluation<'p> {
 /// `p_(x + s) + r + y` for `x = 1`, so that `r` and what is received are shares of `x y`.
 async fn multiply_by_ot(
     session: &mut MeshSession,
+    exchanges: &mut RunExchanges,
     ots: &PerPeer<BitOts>,
     at: usize,
     x: &Packed,
@@ -127,7 +136,7 @@ async fn multiply_by_ot(
         asked
     });
     let mut incoming = session.mesh().per_peer(|_| vec![0; Packed::byte_len(len)]);
-    session.mesh().exchange(&asked, &mut incoming).await?;
+    exchanges.exchange(session.mesh(), &asked, &mut incoming).await?;
     let mut z = Packed::zeros(len);
     for (z, (x, y)) in z.words_mut().iter_mut().zip(x.words().iter().zip(y.words())) {
         *z = x & y;
@@ -143,7 +152,7 @@ async fn multiply_by_ot(
         }
     }
     let mut incoming = session.mesh().per_peer(|_| vec![0; 2 * Packed::byte_len(len)]);
-    session.mesh().exchange(&answers, &mut incoming).await?;
+    exchanges.exchange(session.mesh(), &answers, &mut incoming).await?;
     for ((_, ots), (_, bytes)) in ots.iter().zip(incoming.iter()) {
         let (zero, one) = halves(bytes, len);
         z.add(&ots.received.chosen.slice(at, len));

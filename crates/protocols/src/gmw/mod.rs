@@ -21,6 +21,8 @@
 //! | | | [`Form::Choi2012`]: to each peer `x_i + choice`, then back two bits that hide `r` and `r + y_j` | |
 //! | online | 6 | tells each recipient of an output its shares of it | [`Player::online`] |
 //!
+//! The first online message to each peer has the run's number before it; nobody goes on unless all are at the same run.
+//!
 //! # Deviations
 //!
 //! - Triples instead of OTs online are the default: one message per layer, not two. [`Form::Choi2012`] is the form of the

@@ -6,6 +6,7 @@ use super::bits::Packed;
 use super::plan::Plan;
 use crate::error::ProtocolError;
 use crate::interface;
+use crate::run_id::RunExchanges;
 use crate::session::MeshSession;
 
 /// Tells each recipient this party's shares of what it learns, and adds up what this party learns.
@@ -13,6 +14,7 @@ use crate::session::MeshSession;
 /// *Shape*: `shares` of all outputs, joined in program order. Returns one entry per program output.
 pub(super) async fn reveal(
     session: &mut MeshSession,
+    exchanges: &mut RunExchanges,
     plan: &Plan,
     shares: &Packed,
 ) -> Result<Vec<Option<Bits>>, ProtocolError> {
@@ -20,7 +22,7 @@ pub(super) async fn reveal(
     let outgoing = session.mesh().per_peer(|peer| learned(plan, Party(peer), shares));
     let mut sum = learned(plan, own, shares);
     let mut incoming = session.mesh().per_peer(|_| vec![0; sum.as_bytes().len()]);
-    session.mesh().exchange(&outgoing, &mut incoming).await?;
+    exchanges.exchange(session.mesh(), &outgoing, &mut incoming).await?;
     let len = sum.len();
     incoming.iter().for_each(|(_, bytes)| sum.add(&Packed::from_bytes(bytes, len)));
     let sum: Bits = (0..len).map(|at| sum.get(at)).collect();

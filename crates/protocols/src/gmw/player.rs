@@ -11,16 +11,24 @@ use super::outputs;
 use super::pair::{InputSeeds, Pair};
 use super::plan::{Form, Plan};
 use super::prepare::{self, BitOts, Triples};
-use crate::{error::ProtocolError, interface, phase::Phase, session::MeshSession};
+use crate::{
+    error::ProtocolError,
+    interface,
+    phase::Phase,
+    run_id::{RunExchanges, RunId},
+    session::MeshSession,
+};
 
 /// One party of a session.
 pub struct Player {
     plan: Arc<Plan>,
     pairs: PerPeer<Pair>,
+    runs_done: u64,
 }
 
 /// What a party has prepared for one run; a run consumes it, so it is used at most once.
 pub struct Prepared {
+    pub(super) run: RunId,
     pub(super) material: Material,
     pub(super) inputs: PerPeer<InputSeeds>,
 }
@@ -38,7 +46,7 @@ impl Player {
         let rngs = session.rng_per_peer();
         let step = async |peer: u16, mut line: Line, rng: Prg| Pair::setup(&mut line, rng, width, own < peer).await;
         let pairs = session.mesh().each(rngs, step).await?;
-        Ok(Player { plan, pairs })
+        Ok(Player { plan, pairs, runs_done: 0 })
     }
 
     /// Steps 2 and 3: whatever can be done before the inputs are known.
@@ -49,13 +57,17 @@ impl Player {
             Form::Triples => Material::Triples(prepare::triples(session, &mut self.pairs, count).await?),
             Form::Choi2012 => Material::BitOts(prepare::bit_ots(session, &mut self.pairs, count).await?),
         };
-        Ok(Prepared { material, inputs: self.pairs.as_mut().map(|_, pair| pair.input_seeds()) })
+        let run = RunId::Prepared(self.runs_done);
+        self.runs_done += 1;
+        Ok(Prepared { run, material, inputs: self.pairs.as_mut().map(|_, pair| pair.input_seeds()) })
     }
 
     /// Steps 4 to 6.
     ///
     /// *Shape*: `values` are this party's inputs in program order. Returns one entry per program output, none where this
     /// party is no recipient.
+    ///
+    /// *Errors*: also [`ProtocolError::OtherRun`] of a peer, before a second message is sent.
     pub async fn online(
         &mut self,
         session: &mut MeshSession,
@@ -78,8 +90,9 @@ impl Prepared {
         let input = interface::own_input(plan.program(), own, values)?;
         session.enter(Phase::Online);
         let shares = self.share_inputs(plan, own, input);
-        let shares = Evaluation::new(plan, own, &shares).run(session, &self.material).await?;
-        outputs::reveal(session, plan, &shares).await
+        let mut exchanges = RunExchanges::new(self.run);
+        let shares = Evaluation::new(plan, own, &shares).run(session, &mut exchanges, &self.material).await?;
+        outputs::reveal(session, &mut exchanges, plan, &shares).await
     }
 
     /// Step 4: this party's shares of all inputs, joined in program order.

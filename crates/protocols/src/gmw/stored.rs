@@ -16,7 +16,10 @@ use super::{
     player::{Material, Prepared},
     prepare::{BitOts, Triples},
 };
-use crate::runs::{Reader, StoredRun};
+use crate::{
+    run_id::RunId,
+    runs::{Reader, StoredRun},
+};
 
 impl StoredRun for Prepared {
     type Plan = Plan;
@@ -44,7 +47,7 @@ impl StoredRun for Prepared {
         }
     }
 
-    fn read(plan: &Plan, party: Party, mut bytes: Reader<'_>) -> Option<Self> {
+    fn read(plan: &Plan, party: Party, run: RunId, mut bytes: Reader<'_>) -> Option<Self> {
         let seeds = (1..plan.parties()).map(|_| {
             let [ours, theirs] = [bytes.block()?, bytes.block()?];
             Some(InputSeeds { ours, theirs })
@@ -62,7 +65,7 @@ impl StoredRun for Prepared {
                 Material::BitOts(per_peer(plan, party, ots.collect::<Option<_>>()?))
             }
         };
-        Some(Prepared { material, inputs })
+        Some(Prepared { run, material, inputs })
     }
 }
 

@@ -15,6 +15,7 @@ use super::*;
 use crate::error::ProtocolError;
 use crate::mesh_run::{TIMEOUT, block_on, hello, own_inputs, run};
 use crate::phase::{Phase, PhaseCosts};
+use crate::run_id::RUN_ID_BYTES;
 use crate::session::MeshSession;
 use crate::uniformity::ByteCounts;
 
@@ -220,15 +221,16 @@ impl View {
     }
 }
 
-/// The last `bytes` of the bulk data that party `from` sent to party `to`.
-fn sent_last(transcripts: &[PairTranscript], from: u16, to: u16, bytes: usize) -> Vec<u8> {
+/// The bulk data that party `from` sent to party `to` in its last runs online, of so many bytes each besides the run's number.
+fn sent_online(transcripts: &[PairTranscript], from: u16, to: u16, runs: usize, bytes: usize) -> Vec<u8> {
     let pair = (from.min(to), from.max(to));
     let direction = if from < to { Direction::Forth } else { Direction::Back };
     let transcript = transcripts.iter().find(|(other, _)| *other == pair).expect("every pair has one");
     let frames = transcript.1.frames().into_iter();
     let bulk = frames.filter(|frame| frame.direction == direction && frame.kind == FrameKind::Bulk);
     let all: Vec<u8> = bulk.flat_map(|frame| frame.payload).collect();
-    all[all.len() - bytes..].to_vec()
+    let online = &all[all.len() - runs * (RUN_ID_BYTES + bytes)..];
+    online.chunks(RUN_ID_BYTES + bytes).flat_map(|run| &run[RUN_ID_BYTES..]).copied().collect()
 }
 
 /// What hides this party's shares in the first messages of every layer, to peer `to`, as bytes.
@@ -275,7 +277,7 @@ fn views(form: Form, spoil: impl Fn(&mut Material)) -> [View; 2] {
     // Bytes of the first message of a layer, of all its messages, and of the outputs.
     let (first, layer) = if form == Form::Triples { (6, 6) } else { (3, 9) };
     let places = LAYERS * layer + 16;
-    let sent = |from, to| sent_last(&transcripts, from, to, RUNS * places);
+    let sent = |from, to| sent_online(&transcripts, from, to, RUNS, places);
     let firsts = |sent: &[u8]| -> Vec<u8> {
         let runs = sent.chunks(places).map(|run| &run[..LAYERS * layer]);
         runs.flat_map(|run| run.chunks(layer)).flat_map(|message| message[..first].to_vec()).collect()

@@ -28,7 +28,7 @@ use garblet_primitives::Block;
 use garblet_store::{Binding, Kind, PIECE_BYTES_MAX, PieceId, State, Store, Summary};
 use zeroize::Zeroizing;
 
-use crate::{error::ProtocolError, session::MeshSession};
+use crate::{error::ProtocolError, run_id::RunId, session::MeshSession};
 use messages::HasRuns;
 
 /// The version of what is stored.
@@ -45,8 +45,8 @@ pub trait StoredRun: Sized {
     /// Appends these bytes.
     fn write(&self, plan: &Self::Plan, bytes: &mut Vec<u8>);
 
-    /// Reads them again; none if they are too few.
-    fn read(plan: &Self::Plan, party: Party, bytes: Reader<'_>) -> Option<Self>;
+    /// Reads them again as the run of this number; none if they are too few.
+    fn read(plan: &Self::Plan, party: Party, run: RunId, bytes: Reader<'_>) -> Option<Self>;
 }
 
 /// Bytes that are read from the front.
@@ -175,7 +175,7 @@ impl RunStore {
         let piece = taken.next().transpose()?;
         let run = piece.and_then(|piece| {
             let fits = piece.bytes.len() == R::byte_len(plan, party);
-            Some((piece.id, R::read(plan, party, Reader(&piece.bytes)).filter(|_| fits)?))
+            Some((piece.id, R::read(plan, party, RunId::of_piece(piece.id), Reader(&piece.bytes)).filter(|_| fits)?))
         });
         run.ok_or_else(|| {
             let (expected, got) = ("what was stored".into(), "other bytes".into());

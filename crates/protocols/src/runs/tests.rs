@@ -206,6 +206,69 @@ fn what_one_party_lacks_is_given_up_by_all_and_counted() {
     assert_eq!(ran.iter().map(|ran| ran.lost).collect::<Vec<_>>(), [2, 1, 1]);
 }
 
+/// Takes a run and uses it, or the next if the first is `lost` without a word. Returns the error, and bytes sent online.
+async fn run_after_loss<R: StoredRun>(
+    session: &mut MeshSession,
+    mut runs: RunStore,
+    plan: &R::Plan,
+    lost: bool,
+    online: impl AsyncFnOnce(&mut MeshSession, R) -> Result<Vec<Option<Bits>>, ProtocolError>,
+) -> (ProtocolError, u64) {
+    let party = Party(session.mesh().party());
+    if lost {
+        drop(runs.take::<R>(plan, party).expect("there are two"));
+    }
+    let run = runs.take::<R>(plan, party).expect("there is another").1;
+    let error = online(session, run).await.expect_err("runs differ");
+    (error, session.costs().of(Phase::Online).communication.bytes_sent)
+}
+
+#[test]
+fn a_party_that_has_lost_a_run_without_a_word_is_found_before_a_second_message() {
+    let program = Arc::new(library::find("lib:millionaires(8)").expect("known"));
+    let inputs = random::inputs(&mut StdRng::seed_from_u64(4), &program);
+    for plan in Any::all(&program, 4) {
+        let stores = Stores::new(4);
+        assert!(plan.prepare(&stores, 2, 1).into_iter().all(|lost| lost.is_ok()));
+        let part = async |session: &mut MeshSession| {
+            let party = session.mesh().party();
+            let own = own_inputs(plan.program(), party, &inputs);
+            let runs = RunStore::meet(session, stores.get(party), &plan.purpose()).await?;
+            Ok(match &plan {
+                Any::Bmr(plan) => {
+                    let online =
+                        async |session: &mut MeshSession, run: bmr::Prepared| run.online(plan, session, &own).await;
+                    run_after_loss(session, runs, &**plan, party == 2, online).await
+                }
+                Any::Gmw(plan) => {
+                    let online =
+                        async |session: &mut MeshSession, run: gmw::Prepared| run.online(plan, session, &own).await;
+                    run_after_loss(session, runs, &**plan, party == 2, online).await
+                }
+            })
+        };
+        for (party, ended) in block_on(run(Mesh::memory(4), 3, TIMEOUT, part)).into_iter().enumerate() {
+            let (error, sent) = ended.expect("they have met");
+            let (peer, ours, theirs) = if party == 2 { (0, 1, 0) } else { (2, 0, 1) };
+            let text =
+                format!("party {peer}: the prepared run: expected {ours} of the stores, got {theirs} of the stores");
+            assert_eq!(error.to_string(), text, "{}", plan.name());
+            // A byte of public values, or of each vector of the first layer.
+            let first = match &plan {
+                Any::Bmr(_) => u64::from(party < 2),
+                Any::Gmw(plan) => {
+                    if plan.config().form == gmw::Form::Triples {
+                        2
+                    } else {
+                        1
+                    }
+                }
+            };
+            assert_eq!(sent, 3 * (8 + first), "{}, party {party}", plan.name());
+        }
+    }
+}
+
 #[test]
 fn a_run_of_another_program_is_not_taken_and_the_message_says_what_there_is() {
     let (plan, other, stores) = (Any::of_three("lib:add(4)"), Any::of_three("lib:add(5)"), Stores::new(3));
@@ -279,8 +342,8 @@ fn bytes_that_are_no_run_are_an_error_and_too_few_never_read() {
     for plan in Any::all(&program, 4) {
         for party in (0..4).map(Party) {
             let reads = |bytes: &[u8]| match &plan {
-                Any::Bmr(plan) => bmr::Prepared::read(plan, party, Reader(bytes)).is_some(),
-                Any::Gmw(plan) => gmw::Prepared::read(plan, party, Reader(bytes)).is_some(),
+                Any::Bmr(plan) => bmr::Prepared::read(plan, party, RunId::Stored(0), Reader(bytes)).is_some(),
+                Any::Gmw(plan) => gmw::Prepared::read(plan, party, RunId::Stored(0), Reader(bytes)).is_some(),
             };
             let len = match &plan {
                 Any::Bmr(plan) => bmr::Prepared::byte_len(plan, party),

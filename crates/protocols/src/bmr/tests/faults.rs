@@ -68,7 +68,11 @@ fn a_party_that_sends_too_little_or_too_much_ends_the_run_for_all_with_a_cause()
                 let error = done.expect_err("bytes that do not fit");
                 // Where the bytes happen to be enough, labels do not agree, and nobody can tell whose are wrong.
                 // The wrong party may well accuse another, even the one that hears of it.
-                let is_noticed = error.blame().is_some() || matches!(error, ProtocolError::Material { .. });
+                // Bytes too many come before the number of the run, which is another then.
+                let other_run = |source: &ProtocolError| matches!(source, ProtocolError::OtherRun { .. });
+                let is_noticed = error.blame().is_some()
+                    || matches!(&error, ProtocolError::Material { .. })
+                    || matches!(&error, ProtocolError::Peer { source, .. } if other_run(source));
                 assert!(is_noticed, "{kind:?}, party {party}: {error}");
             }
         }

@@ -25,7 +25,7 @@ use super::{
     },
     *,
 };
-use crate::{curious, hull::Hull};
+use crate::{curious, hull::Hull, run_id::RUN_ID_BYTES};
 
 /// More than there are bits in a view, and the margin.
 const RUNS: usize = 500;
@@ -101,7 +101,7 @@ fn see(view: &mut Vec<bool>, plan: &Plan, from: &Kept, to: u16, active: &[usize]
     let all = extension + bits.iter().sum::<usize>() + part(to).len() + part(own.0).len();
     let online =
         [plan.input_bits(own), 128 * plan.input_count(), plan.output_bits(Party(to))].map(|bits| bits.div_ceil(8));
-    let online_all: usize = online.iter().sum();
+    let online_all = RUN_ID_BYTES + online.iter().sum::<usize>();
     let before = sent.len() - RUNS * (all + online_all);
     let mut at = before + run * all + extension;
     let put = |view: &mut Vec<bool>, at: usize, bytes: usize| {
@@ -125,7 +125,7 @@ fn see(view: &mut Vec<bool>, plan: &Plan, from: &Kept, to: u16, active: &[usize]
             view.push((share ^ masks[4 * parties * gate + place]).lsb());
         }
     }
-    let at = before + RUNS * all + run * online_all;
+    let at = before + RUNS * all + run * online_all + RUN_ID_BYTES;
     put(view, at, online[0]);
     put(view, at + online[0] + online[1], online[2]);
 }

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     curious::{self, FUNCTIONS, Function},
     hull::Hull,
+    run_id::RUN_ID_BYTES,
     runs::{Reader, StoredRun},
 };
 
@@ -85,10 +86,11 @@ impl Case {
         let all: Vec<u8> = frames.flat_map(|frame| frame.payload).collect();
         let (inputs, outputs) = (plan.input_bits(Party(from)), plan.output_bits(Party(to)));
         let [public, share] = [inputs, outputs].map(|bits| bits.div_ceil(8));
-        let bytes = public + 16 * plan.input_count() + share;
+        let bytes = RUN_ID_BYTES + public + 16 * plan.input_count() + share;
         for (view, sent) in views.iter_mut().zip(all[all.len() - RUNS * bytes..].chunks(bytes)) {
+            let sent = &sent[RUN_ID_BYTES..];
             view.extend(Choices::from_bytes(sent[..public].to_vec(), inputs).unwrap().iter());
-            view.extend(Choices::from_bytes(sent[bytes - share..].to_vec(), outputs).unwrap().iter());
+            view.extend(Choices::from_bytes(sent[sent.len() - share..].to_vec(), outputs).unwrap().iter());
         }
     }
 
@@ -142,10 +144,10 @@ impl Case {
 
 /// A run that was kept as bytes.
 fn again(plan: &Plan, own: Party, prepared: Prepared) -> Prepared {
-    let mut bytes = Vec::new();
+    let (run, mut bytes) = (prepared.run, Vec::new());
     prepared.write(plan, &mut bytes);
     assert_eq!(bytes.len(), Prepared::byte_len(plan, own));
-    Prepared::read(plan, own, Reader::new(&bytes)).expect("what was written")
+    Prepared::read(plan, own, run, Reader::new(&bytes)).expect("what was written")
 }
 
 /// So many parties, and every coalition of recipients that the protocol allows and that leaves two.

@@ -23,7 +23,7 @@ use super::{
     },
     *,
 };
-use crate::{Phase, uniformity::ByteCounts};
+use crate::{Phase, run_id::RUN_ID_BYTES, uniformity::ByteCounts};
 
 /// Five bytes for each value of a byte, and some.
 const RUNS: usize = 1300;
@@ -93,6 +93,7 @@ struct Seen {
     transcripts: Vec<PairTranscript>,
     /// Bytes of a run from the honest party to each other.
     run_bytes: Vec<usize>,
+    online: bool,
 }
 
 impl Seen {
@@ -117,17 +118,25 @@ impl Seen {
         });
         let (kept, mut bytes): (_, Vec<Vec<usize>>) =
             done.into_iter().map(|done| done.expect("honest parties")).unzip();
-        Seen { plan, inputs, kept, transcripts, run_bytes: bytes.swap_remove(HONEST.into()) }
+        Seen { plan, inputs, kept, transcripts, run_bytes: bytes.swap_remove(HONEST.into()), online }
     }
 
-    /// What the honest party sends to a member of the coalition.
+    /// What the honest party sends to a member of the coalition, without the numbers of runs.
     fn sent(&self, to: u16) -> View {
         let transcript = self.transcripts.iter().find(|(pair, _)| *pair == (HONEST, to)).expect("every pair has one");
         let frames = transcript.1.frames().into_iter().filter(|frame| frame.direction == Direction::Forth);
         let mut all: Vec<u8> = frames.flat_map(|frame| frame.payload).collect();
-        let places = self.run_bytes[usize::from(to) - 1];
-        all.drain(..all.len() - RUNS * places);
-        View { all, places }
+        let bytes = self.run_bytes[usize::from(to) - 1];
+        all.drain(..all.len() - RUNS * bytes);
+        if !self.online {
+            return View { all, places: bytes };
+        }
+        let packed = |bits: usize| bits.div_ceil(8);
+        let inputs = packed(self.plan.input_bits(Party(HONEST)));
+        let after = inputs + 16 * self.plan.input_count() + packed(self.plan.output_bits(Party(to)));
+        let before = bytes - after - RUN_ID_BYTES;
+        let runs = all.chunks(bytes).flat_map(|run| run[..before].iter().chain(&run[bytes - after..]));
+        View { all: runs.copied().collect(), places: before + after }
     }
 
     /// The sums of what two members have that is not meant to be the same: all that comes before the circuit is opened.

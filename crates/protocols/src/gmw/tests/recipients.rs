@@ -48,7 +48,7 @@ impl Case {
         for from in 0..self.first {
             for to in self.first..parties {
                 let bytes = gates + Packed::byte_len(plan.output_bits(Party(to)));
-                let sent = sent_last(&transcripts, from, to, RUNS * bytes);
+                let sent = sent_online(&transcripts, from, to, RUNS, bytes);
                 views.iter_mut().zip(sent.chunks(bytes)).for_each(|(view, sent)| view.extend(bits(sent)));
             }
         }
