@@ -3,7 +3,8 @@
 //! A constructor that hears what is checked can see what becomes of a bad gate. If it left then, and that counted for nothing, it could try until
 //! it is lucky. So before the evaluator tells it, it is durable that the order is begun: its bound counts from then on, whatever becomes of it.
 //! An order that was not done is unfinished, whoever is to blame: a peer that is gone cannot be told from a network that failed, or from an
-//! evaluator that was killed. A constructor that leaves after three orders in turn gets no fourth, unless the evaluator's user allows it.
+//! evaluator that was killed. So it is with the setup of new secrets, which the constructor can ask for at every meeting. Who has left three of either
+//! since the evaluator's user last allowed it gets no fourth.
 
 use std::path::PathBuf;
 
@@ -17,7 +18,7 @@ use super::{
 };
 use crate::{error::ProtocolError, security::Security};
 
-/// So many orders may be unfinished before no more is made.
+/// So many orders and setups may be unfinished before no more is made.
 pub const UNFINISHED_MAX: u32 = 3;
 
 /// The name of the state in a store, and its version.
@@ -33,21 +34,21 @@ pub(super) struct Orders {
     authenticators: u64,
     /// How many bad gates of an order may escape the checks, at most.
     escaping: u64,
-    /// Orders that were begun and not done, since the user last allowed them.
+    /// Orders and setups that were begun and not done, since the user last allowed them.
     unfinished: u32,
 }
 
 /// An evaluator's store for which no more is made until its user allows it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no more gates are made for the store in {}: the peer left {orders} orders unfinished after it was told what is checked, \
+    "no more gates are made for the store in {}: the peer left {orders} orders or setups unfinished after it was told what is checked, \
      expected fewer than {UNFINISHED_MAX}",
     folder.display()
 )]
 pub struct Unfinished {
     /// The folder of the store.
     pub folder: PathBuf,
-    /// How many orders.
+    /// How many orders and setups.
     pub orders: u32,
 }
 
@@ -84,7 +85,12 @@ impl Orders {
         self.unfinished += 1;
     }
 
-    /// The last order that was begun is done.
+    /// Counts a setup of new secrets, which is unfinished until it is [`done`](Orders::done).
+    pub(super) fn begin_setup(&mut self) {
+        self.unfinished += 1;
+    }
+
+    /// The last order or setup that was begun is done.
     pub(super) fn done(&mut self) {
         self.unfinished = self.unfinished.saturating_sub(1);
     }
@@ -118,7 +124,7 @@ impl Orders {
     }
 }
 
-/// How many orders for a store were begun and not done, since its user last allowed them.
+/// How many orders for a store, and setups, were begun and not done, since its user last allowed them.
 pub fn unfinished(store: &Store) -> u32 {
     Orders::of(store).map_or(0, |orders| orders.unfinished)
 }

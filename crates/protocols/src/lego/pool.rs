@@ -97,6 +97,27 @@ impl Pool {
         Ok(self.store.set_state(STATE, state(secrets))?)
     }
 
+    /// Begins to make new secrets, of which the peer is told what is checked: durably, that is unfinished until they are
+    /// [kept](Pool::keep_new).
+    ///
+    /// *Errors*: a peer that has left too much unfinished.
+    pub(super) fn begin_setup(&mut self) -> Result<(), ProtocolError> {
+        let mut orders = self.orders()?;
+        orders.check(&self.store)?;
+        orders.begin_setup();
+        let (name, state) = orders.state();
+        self.set_state(name, state)
+    }
+
+    /// Keeps new secrets; the setup is done.
+    pub(super) fn keep_new(&mut self, secrets: &Secrets) -> Result<(), ProtocolError> {
+        self.keep(secrets)?;
+        let mut orders = self.orders()?;
+        orders.done();
+        let (name, state) = orders.state();
+        self.set_state(name, state)
+    }
+
     /// Begins to put pieces into the store.
     ///
     /// *Errors*: a peer that was found to cheat, also in this meeting, or that has left too many orders unfinished.
@@ -187,6 +208,18 @@ impl Pool {
         self.store
     }
 
+    /// What came of a step; if the peer was found to cheat, what is in the store is given up. What is wrong with prepared material may be chance.
+    pub(super) fn judge<T>(&mut self, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
+        use garblet_net::{Accuses, Cause};
+        if let Err(error) = &result
+            && !matches!(error, ProtocolError::Material { .. })
+            && error.accuses(0).is_some_and(|blame| blame.cause == Cause::Misbehaved)
+        {
+            self.condemn()?;
+        }
+        result
+    }
+
     /// Gives up everything, for good: a peer that was found out has risked it once, and must not get another chance with the
     /// same secrets.
     fn condemn(&mut self) -> Result<(), StoreError> {
@@ -231,17 +264,12 @@ impl Unread {
     }
 }
 
-/// What came of a step; if the peer was found to cheat, what is in the store is given up.
+/// What came of a step, by [`Pool::judge`] if there is a store.
 pub(super) fn judge<T>(pool: &mut Option<Pool>, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
-    let cheats = |error: &ProtocolError| {
-        use garblet_net::{Accuses, Cause};
-        error.accuses(0).is_some_and(|blame| blame.cause == Cause::Misbehaved)
-    };
-    match (&result, pool) {
-        (Err(error), Some(pool)) if cheats(error) => pool.condemn()?,
-        _ => {}
+    match pool {
+        Some(pool) => pool.judge(result),
+        None => result,
     }
-    result
 }
 
 /// Pieces on their way into a store, all or none; those that are complete are written while others are made.

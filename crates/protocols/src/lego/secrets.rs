@@ -26,8 +26,9 @@ use crate::{
 pub(super) const MEETINGS_MAX: u64 = 1 << 22;
 
 /// Numbers of gates, and of authenticators, in one meeting. Those that are used begin somewhere in the first half, at a multiple of the second
-/// number: if two meetings have the same number, theirs are apart but with a probability of some millionths, and where they are not, a
-/// hash key serves twice as many gates.
+/// number: if two meetings have the same number, theirs overlap with a probability of `2 n / 2^39` for `n` gates each, some millionths for a million.
+/// A peer that sends its nonce last can choose among as many places as it tries; but there is an overlap only with a meeting of the same number,
+/// after a store was put back, and then a hash key serves twice as many gates: their streams, and so their keys, differ all the same.
 const NUMBERS_PER_MEETING: u64 = 1 << 40;
 const NUMBERS_APART: u64 = 1 << 12;
 

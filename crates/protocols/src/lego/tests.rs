@@ -3,6 +3,7 @@ mod kept;
 mod pool;
 mod put_back;
 mod rates;
+mod setup;
 mod work;
 
 use std::sync::{Arc, OnceLock};

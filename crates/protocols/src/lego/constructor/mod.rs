@@ -21,7 +21,7 @@ use super::{
     pieces::{InMemory, Storable, Wires},
     plan::{Amounts, Config, Order, Plan},
     pool::{Drawn, Meeting, Names, Pool, Unread, judge, no_store},
-    secrets::Secrets,
+    secrets::{Fresh, Secrets},
     wiring::{Wiring, sought, sought_solderings},
 };
 use crate::{
@@ -126,16 +126,28 @@ impl<C: Conduct<Step>> Constructor<C> {
         let mut role = match meeting {
             Meeting::Again(secrets) => Constructor::begin(secrets, config, conduct)?,
             Meeting::New(number, fresh) => {
-                let mut secrets = Secrets::of_constructor(session, config).await?;
-                secrets.meet(number, fresh);
-                let mut role = Constructor::begin(secrets, config, conduct)?;
-                role.commit_to_delta(session).await?;
+                let role = Constructor::begin_anew(session, config, conduct, (number, fresh)).await;
+                let role = pool.judge(role)?;
                 pool.keep(&role.secrets)?;
                 role
             }
         };
         role.orders = pool.orders()?;
         role.pool = Some(pool);
+        Ok(role)
+    }
+
+    /// Begins with secrets that are made now, for a meeting.
+    async fn begin_anew(
+        session: &mut Session,
+        config: Config,
+        conduct: C,
+        (number, fresh): (u64, Fresh),
+    ) -> Result<Self, ProtocolError> {
+        let mut secrets = Secrets::of_constructor(session, config).await?;
+        secrets.meet(number, fresh);
+        let mut role = Constructor::begin(secrets, config, conduct)?;
+        role.commit_to_delta(session).await?;
         Ok(role)
     }
 

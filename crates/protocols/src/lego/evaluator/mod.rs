@@ -25,7 +25,7 @@ use super::{
     pieces::{EvaluatorPieces, InMemory, Storable, Transfer, Wires},
     plan::{Amounts, Config, Order, Plan, select_bit},
     pool::{Drawn, Meeting, Names, Pool, Unread, judge, no_store},
-    secrets::Secrets,
+    secrets::{Fresh, Secrets},
     wiring::{Wiring, sought, sought_solderings},
 };
 use crate::{
@@ -160,16 +160,29 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let mut role = match meeting {
             Meeting::Again(secrets) => Evaluator::begin(secrets, config, conduct)?,
             Meeting::New(number, fresh) => {
-                let mut secrets = Secrets::of_evaluator(session, config).await?;
-                secrets.meet(number, fresh);
-                let mut role = Evaluator::begin(secrets, config, conduct)?;
-                role.receive_delta(session).await?;
-                pool.keep(&role.secrets)?;
+                pool.begin_setup()?;
+                let role = Evaluator::begin_anew(session, config, conduct, (number, fresh)).await;
+                let role = pool.judge(role)?;
+                pool.keep_new(&role.secrets)?;
                 role
             }
         };
         role.orders = pool.orders()?;
         role.pool = Some(pool);
+        Ok(role)
+    }
+
+    /// Begins with secrets that are made now, for a meeting.
+    async fn begin_anew(
+        session: &mut Session,
+        config: Config,
+        conduct: C,
+        (number, fresh): (u64, Fresh),
+    ) -> Result<Self, ProtocolError> {
+        let mut secrets = Secrets::of_evaluator(session, config).await?;
+        secrets.meet(number, fresh);
+        let mut role = Evaluator::begin(secrets, config, conduct)?;
+        role.receive_delta(session).await?;
         Ok(role)
     }
 
