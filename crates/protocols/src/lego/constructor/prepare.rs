@@ -46,8 +46,6 @@ impl<C: Conduct<Step>> Constructor<C> {
         workshop: &mut impl Workshop,
     ) -> Result<Wires<Committed>, ProtocolError> {
         let (channel, rng) = session.parts();
-        self.orders.count(order);
-        workshop.order(&self.orders)?;
         let inputs = order.inputs();
         let blocks = self.delta_ot.extend(channel, rng, inputs + STATISTICAL as usize).await?;
         let masks = self.commitments.commit(channel, order.outputs() + STATISTICAL as usize).await?;
@@ -55,6 +53,9 @@ impl<C: Conduct<Step>> Constructor<C> {
         let mut committed_blocks = blocks.clone();
         self.conduct.touch(Step::Strings, 0, bytemuck::cast_slice_mut(&mut committed_blocks[..inputs]));
         let strings = Zeroizing::new(self.commitments.commit_to(channel, &committed_blocks).await?);
+        // The evaluator has sent its part, and no component has left.
+        self.orders.count(order);
+        workshop.order(&self.orders)?;
         let (strings, checked) = strings.split_at(inputs);
         let places = self.send_parts(session, order).await?;
         self.leak(session, strings, &masks).await?;

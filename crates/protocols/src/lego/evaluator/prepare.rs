@@ -78,9 +78,10 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let checked = strings.split_off(inputs);
         let seed = Block::random(rng);
         let mut sorted = self.receive_parts(session, order, seed, workshop).await?;
-        let told = self.check_told(session, &strings, &masks).await?;
+        // From here on the constructor is told what is checked.
         self.orders.begin(order);
         workshop.order(&self.orders)?;
+        let told = self.check_told(session, &strings, &masks).await?;
         send_blocks(session, &[seed]).await?;
         self.check_difference(session, &choices.slice(inputs..wanted), &blocks[inputs..], &checked).await?;
         let checks = self.check_components(session, order, &mut sorted).await?;

@@ -1,4 +1,4 @@
-//! A constructor that leaves when it hears what is checked: what it has tried counts, and in the end it gets no more chances.
+//! Parties that leave: of a constructor that hears what is checked, what it has tried counts, and in the end it gets no more chances.
 
 use std::{
     future::poll_fn,
@@ -11,16 +11,16 @@ use std::{
 use garblet_store::{Store, StoreKey};
 
 use super::*;
-use crate::conduct::Honest;
+use crate::{conduct::Honest, lego::orders::Orders};
 
 const ORDER: Amounts = Amounts { gates: 520, inputs: 64, input_pairs: 32, outputs: 64 };
 
-/// Leaves before it answers the challenge.
-struct Leaves;
+/// Leaves before it answers the challenge of a step.
+struct Leaves(Step);
 
 impl Conduct<Step> for Leaves {
     fn touch(&mut self, step: Step, _: usize, _: &mut [u8]) {
-        if step == Step::Checked {
+        if step == self.0 {
             resume_unwind(Box::new(()));
         }
     }
@@ -49,14 +49,14 @@ struct After {
     made: Result<(), ProtocolError>,
 }
 
-fn meet(folder: &Path, store: Store, leaves: bool, seed: u64) -> After {
+fn meet(folder: &Path, store: Store, leaves: Option<Step>, seed: u64) -> After {
     let (ours, theirs) = memory_pair();
     let (order, config) = (Order::new(ORDER, Config::default()).expect("small"), Config::default());
     let constructor = async {
         let mut session = session(ours, CONSTRUCTOR, seed).await;
         let store = of_constructor(folder, seed);
-        let filled = if leaves {
-            let role = Constructor::meet_with(&mut session, config, store, "test", Leaves).await;
+        let filled = if let Some(step) = leaves {
+            let role = Constructor::meet_with(&mut session, config, store, "test", Leaves(step)).await;
             role.expect("they belong together").fill(&mut session, &order).await
         } else {
             let role = Constructor::meet_with(&mut session, config, store, "test", Honest).await;
@@ -79,21 +79,56 @@ fn meet(folder: &Path, store: Store, leaves: bool, seed: u64) -> After {
     block_on(async { tokio::join!(until_it_leaves(constructor), evaluator).1 })
 }
 
-#[test]
-fn hanging_up_after_the_challenge_counts_and_is_refused_in_the_end() {
+/// How much more than after one order that was done counts after each of these that the constructor left.
+fn counted_after_leaving_at(step: Step, attempts: u64) -> (Vec<f64>, Result<(), ProtocolError>) {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path().join("constructor");
     let store = Store::in_memory(&mut StdRng::seed_from_u64(2)).expect("memory");
-    let mut after = meet(&folder, store, false, 1);
+    let mut after = meet(&folder, store, None, 1);
     after.made.as_ref().expect("both are honest");
     let once = after.cheating_log2.exp2();
-    let mut counted = vec![1.0];
-    for attempt in 2..12 {
-        after = meet(&folder, after.store, true, attempt);
+    let mut counted = Vec::new();
+    for attempt in 0..attempts {
+        after = meet(&folder, after.store, Some(step), attempt + 2);
         assert!(after.made.is_err());
         counted.push((after.cheating_log2.exp2() / once).round());
     }
-    assert_eq!(counted, [1.0, 2.0, 3.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0], "each that was told the challenge");
-    let error = after.made.expect_err("refused").to_string();
-    assert!(error.contains("left 3 orders unfinished"), "{error}");
+    (counted, after.made)
+}
+
+#[test]
+fn hanging_up_after_the_challenge_counts_and_is_refused_in_the_end() {
+    let (counted, made) = counted_after_leaving_at(Step::Checked, 10);
+    assert_eq!(counted, [2.0, 3.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0], "each that was told the challenge");
+    let error = made.expect_err("refused").to_string();
+    assert!(error.contains("left 3 orders or setups unfinished"), "{error}");
+}
+
+#[test]
+fn hanging_up_after_the_challenge_to_told_bits_counts_as_well() {
+    let (counted, made) = counted_after_leaving_at(Step::Combined, 4);
+    assert_eq!(counted, [2.0, 3.0, 4.0, 4.0]);
+    assert!(matches!(made, Err(ProtocolError::Unfinished(_))));
+}
+
+/// Nothing was made that an evaluator could have a share in.
+#[test]
+fn an_order_of_which_the_evaluator_sends_nothing_does_not_count_for_the_constructor() {
+    let (ours, theirs) = memory_pair();
+    let (order, config) = (Order::new(ORDER, Config::default()).expect("small"), Config::default());
+    let [first, second] = [3, 4].map(|seed| Store::in_memory(&mut StdRng::seed_from_u64(seed)).expect("memory"));
+    let constructor = async {
+        let mut session = session(ours, CONSTRUCTOR, 1).await;
+        let mut role = Constructor::meet(&mut session, config, first, "test").await.expect("they are new");
+        let _gone = role.fill(&mut session, &order).await.expect_err("the evaluator is gone");
+        let store = role.into_store().expect("it came with one");
+        Orders::of(&store).expect("readable").security().cheating_log2.map(f64::exp2)
+    };
+    let evaluator = async {
+        let mut session = session(theirs, EVALUATOR, 1).await;
+        Evaluator::meet(&mut session, config, second, "test").await.expect("they are new");
+        session.abort().await;
+    };
+    let (counted, ()) = block_on(async { tokio::join!(constructor, evaluator) });
+    assert_eq!(counted, Some(0.0));
 }
