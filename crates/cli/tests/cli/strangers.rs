@@ -52,6 +52,19 @@ fn a_run_waits_for_the_right_peer_among_strangers() {
 }
 
 #[test]
+fn a_standard_error_that_nobody_reads_does_not_end_the_wait() {
+    let plain = "--insecure-plain-tcp";
+    let (mut child, address) = listen(&["lib:aes128", "--party", "0", "--input", AES_INPUTS[0], plain]);
+    drop(child.stderr.take());
+    let siege = besiege(&address);
+    let ran = garblet(&["run", "lib:aes128", "--party", "1", "--input", AES_INPUTS[1], "--connect", &address, plain]);
+    assert_eq!(ran.stdout, "ciphertext = 69c4e0d86a7b0430d8cdb78070b4c55a\n", "{}", ran.stderr);
+    let waited = finish(child);
+    assert_eq!((waited.status, &waited.stdout), (Some(0), &ran.stdout));
+    drop(siege);
+}
+
+#[test]
 fn a_party_that_serves_answers_the_right_peer_among_strangers() {
     let parties = Parties::new("strangers-serve");
     let command = ["serve", LIBRARY, "--answer", PROGRAM, "--input", INPUTS[0], "--rounds", "2"];
