@@ -63,7 +63,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 /// Looks every now and then, and refills what has run low.
 fn look(options: &Options) -> Result<(), Failure> {
     lower_priority();
-    let (mut round, mut known) = (0, None);
+    let mut round = 0;
     while options.rounds.is_none_or(|rounds| round < rounds) {
         if round > 0 {
             sleep(options.every.0);
@@ -71,7 +71,8 @@ fn look(options: &Options) -> Result<(), Failure> {
         round += 1;
         let way = options.peer.way()?;
         let folder = options.stock.folder(&way)?;
-        let before = *known.get_or_insert_with(|| unfinished(&folder));
+        // The user may have allowed some in between.
+        let before = unfinished(&folder);
         // The store is open only while it is looked at and filled, so that runs can use it in between.
         match options.stock.fill(&way, options.low_water, false) {
             Ok(filled) => tell_ready(&filled),
@@ -79,7 +80,7 @@ fn look(options: &Options) -> Result<(), Failure> {
             // The peer may come back.
             Err(failure) => {
                 failure.report();
-                known = Some(block_on(async { Ok(wait_if_more(before, unfinished(&folder)).await) })?);
+                block_on(async { Ok(wait_if_more(before, unfinished(&folder)).await) })?;
             }
         }
     }
@@ -155,14 +156,16 @@ impl<'a> Service<'a> {
         block_on(async {
             let listener = Listener::bind(address).await.map_err(|e| Failure::net(&e))?;
             announce(listener.address())?;
-            let (mut answered, mut known) = (0, unfinished(&self.folder));
+            let mut answered = 0;
             while self.options.rounds.is_none_or(|rounds| answered < rounds) {
                 match greeted(&listener, &options).await {
                     Ok((channel, hello)) => {
                         answered += 1;
+                        // The user may have allowed some in between.
+                        let before = unfinished(&self.folder);
                         if let Err(failure) = self.answer(channel, &hello).await {
                             failure.report();
-                            known = wait_if_more(known, unfinished(&self.folder)).await;
+                            wait_if_more(before, unfinished(&self.folder)).await;
                         }
                     }
                     Err(NetError::NobodyCame { .. }) => {}
