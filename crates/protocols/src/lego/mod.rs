@@ -43,7 +43,8 @@
 //!
 //! # Adversary and assumptions
 //!
-//! Malicious, static. Theorem 2's three bounds are below `2^-40` together. The hashes of gates and authenticators are as for
+//! Malicious, static. Theorem 2's three bounds are below `2^-40` together; what results state sums them over all orders that were begun. Not in that
+//! sum are the checks that a cheat passes with `2^-40` each: told bits and difference in every order, and the OTs of a setup. The hashes of gates and authenticators are as for
 //! half gates; commitments and OTs as their crates say. A receiver that guesses bits of the 168 that delta is made of is found out
 //! with probability one half for each; one that guesses after it has seen the matrix may so learn a sum of few bits of delta.
 
