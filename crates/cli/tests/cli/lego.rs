@@ -70,7 +70,8 @@ fn serving_refills_gates_that_have_run_low_and_answers_with_them() {
                 .map(|count| count.replace(',', ""))
         })
     };
-    let all = (600 + 64 + 32 + 9).to_string();
+    // Half as many pairs as inputs and outputs.
+    let all = (600 + 64 + 37 + 9).to_string();
     assert_eq!(serve("50"), [Some(all.clone()), Some(all.clone())]);
     let zero = format!("0={}", parties.file("zero.json", r#"{"a": 30}"#));
     let one = format!("1={}", parties.file("one.json", r#"{"b": 12}"#));
@@ -81,7 +82,7 @@ fn serving_refills_gates_that_have_run_low_and_answers_with_them() {
     assert_eq!(finish(server).stdout, "sum = 42\n");
     // Seven gates, sixteen inputs, four pairs, and eight outputs of nine were taken: only of those there is less than half.
     // No fewer than 512 gates and 32 inputs are made at once.
-    let refilled = (593 + 512 + 48 + 32 + 28 + 9).to_string();
+    let refilled = (593 + 512 + 48 + 32 + 33 + 9).to_string();
     assert_eq!(serve("50"), [Some(refilled.clone()), Some(refilled.clone())]);
     assert_eq!(serve("80"), [Some(refilled.clone()), Some(refilled)]);
 }
