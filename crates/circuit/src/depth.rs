@@ -43,7 +43,7 @@ impl Deep {
         Deep { literal: Literal::constant(value), depth: 0 }
     }
 
-    /// What takes no gate: a constant, or one of the operands.
+    /// A result that takes no gate: a constant, or one of the operands.
     fn known(literal: Option<Literal<u64>>, a: Deep, b: Deep) -> Option<Self> {
         let literal = literal?;
         let depth = match literal {
@@ -64,7 +64,7 @@ fn deepest(wires: &[Deep]) -> u64 {
     wires.iter().map(|wire| wire.depth).max().unwrap_or(0)
 }
 
-/// What comes out of a circuit.
+/// The outputs of a circuit.
 struct Passed {
     outputs: Vec<Deep>,
     /// Of all wires.
@@ -109,7 +109,7 @@ const REMEMBERED_WIRES: usize = 1 << 22;
 /// How many gates a component has for each input wire if its instances are remembered: with fewer, passing is faster.
 const GATES_PER_INPUT: usize = 16;
 
-/// What came out of an instance, by component and what went in, both within a [`Frame`].
+/// The outputs of instances, by component and what went in, both within a [`Frame`].
 type Remembered = HashMap<(u32, Vec<Deep>), Vec<Deep>>;
 
 /// The search for a program's depth.
@@ -161,7 +161,7 @@ impl<'p> Search<'p> {
         walk.into_outputs().iter().map(|wires| deepest(wires)).max().unwrap_or(0)
     }
 
-    /// What comes out of an instance of a component so deep.
+    /// The outputs of an instance of a component so deep.
     fn instance(&mut self, component: u32, circuit: &Circuit, own_depth: u64, given: &[Deep], node: u64) -> Vec<Deep> {
         let (frame, near) = Frame::new(given, own_depth, node);
         let key = (component, near);

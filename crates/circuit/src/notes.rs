@@ -13,7 +13,7 @@ pub struct Notes {
     ///
     /// *Units*: gates before the last optimisation of the component, so that their sum may be a little above its count.
     pub lines: Vec<Vec<(u32, u64)>>,
-    /// What is odd about the file but not wrong, such as a function that is never called.
+    /// Warnings: all that is odd about the file but not wrong, such as a function that is never called.
     pub warnings: Vec<Diagnostic>,
     /// A digest of the source's text; none if it was not made from one.
     pub source: Option<[u8; 32]>,

@@ -9,7 +9,7 @@ use crate::{
 const TEXT_BYTES_MAX: usize = 100;
 
 impl Program {
-    /// What parties must agree on, by name: the source, its constants and checks if there is a source; ports, owners,
+    /// The parts that parties must agree on, by name: the source, its constants and checks if there is a source; ports, owners,
     /// recipients, the circuit, and the ports of its components. Of what is long a digest. If all parts are the same, so are the
     /// programs' digests.
     ///

@@ -17,7 +17,7 @@ pub(crate) struct KeygenOptions {
     file: Option<PathBuf>,
 }
 
-/// What `garblet id` takes.
+/// Options of `garblet id`.
 #[derive(clap::Args)]
 pub(crate) struct IdOptions {
     /// The identity, made by `garblet keygen` [default: identity.pem in the configuration folder]

@@ -1,4 +1,4 @@
-//! What a result is the result of: with whom, which program, by which version, when.
+//! The origin of a result: with whom, which program, by which version, when.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -16,7 +16,7 @@ pub(crate) struct PeerPart {
     pub(crate) fingerprint: Option<String>,
 }
 
-/// What goes with every result.
+/// The record that goes with every result.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Record {
     pub(crate) peers: Vec<PeerPart>,

@@ -375,7 +375,7 @@ pub(crate) fn explain(error: &Error) -> Failure {
     }
 }
 
-/// What there is for three parties and more, in place of a protocol of two.
+/// The protocols for three parties and more, in place of a protocol of two.
 pub(crate) fn several_hint(two: Protocol) -> String {
     let names: Vec<&str> =
         Protocol::ALL.iter().filter(|several| several.is_mesh()).map(|several| several.name()).collect();

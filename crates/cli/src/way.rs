@@ -41,7 +41,7 @@ pub(crate) struct Way<'a> {
     pub(crate) tls: Option<Tls>,
     /// The peer as a store is marked with it, or why there is none.
     pub(crate) peer: Result<String, Failure>,
-    /// What peers are called here.
+    /// Names of peers.
     pub(crate) names: Vec<(String, Fingerprint)>,
 }
 

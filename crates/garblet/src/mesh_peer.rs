@@ -33,7 +33,7 @@ pub struct MeshPeer {
     origin: Arc<()>,
 }
 
-/// What one of several parties has prepared for one run of this session.
+/// Material that one of several parties has prepared for one run of this session.
 pub struct MeshPrepared {
     material: MeshMaterial,
     origin: Arc<()>,

@@ -52,10 +52,10 @@ pub struct Report {
     pub security: Security,
 }
 
-/// What came of a run after which the parties have parted.
+/// The end of a run after which the parties have parted.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What this party has learned, and what it cost. It is final, whatever the peer did then: every check has passed, and what was taken
+    /// The report of what this party has learned and of the costs. It is final, whatever the peer did then: every check has passed, and what was taken
     /// from a store is spent.
     pub report: Report,
     /// Why the parties did not part in order, if they did not. A peer that has its own outputs and then breaks off costs this party

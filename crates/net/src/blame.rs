@@ -77,7 +77,7 @@ pub struct Blame {
 }
 
 impl Blame {
-    /// What a party has itself seen another do.
+    /// A fault that a party has itself seen.
     pub fn seen(party: u16, cause: Cause) -> Self {
         Blame { party, cause, heard_from: None }
     }

@@ -68,7 +68,7 @@ pub enum NetError {
     TooSlow {
         /// What this party was doing.
         doing: String,
-        /// What has moved.
+        /// Bytes that have moved.
         bytes: u64,
         /// In how long a wait.
         after: Duration,

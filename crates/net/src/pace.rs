@@ -27,7 +27,7 @@ pub(crate) struct Pace {
     pub(crate) timeout: Duration,
     /// How far the step is behind the least rate; none before its first byte.
     behind: Option<Duration>,
-    /// What has moved in this step.
+    /// Bytes that have moved in this step.
     bytes: u64,
     /// How long this party has waited in this step.
     waited: Duration,

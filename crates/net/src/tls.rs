@@ -105,7 +105,7 @@ impl Tls {
         PrivateKeyDer::Pkcs8(self.identity.pkcs8().clone_key())
     }
 
-    /// What a failed handshake means. Until the listening side has proved who it is, anybody on the way may say anything; the
+    /// The meaning of a failed handshake. Until the listening side has proved who it is, anybody on the way may say anything; the
     /// connecting side proves itself last, and what it says before is only told.
     fn explain(&self, source: io::Error, side: Side, verifier: &Pinned) -> NetError {
         if let Some(got) = verifier.rejected() {

@@ -25,10 +25,10 @@ pub enum RunId {
     Stored(u64),
 }
 
-/// What tells runs of stores from others: neither count gets there.
+/// The bit that tells runs of stores from others: neither count gets there.
 const STORED: u64 = 1 << 63;
 
-/// What is put before the first message.
+/// Bytes of the number before the first message.
 pub(crate) const RUN_ID_BYTES: usize = size_of::<u64>();
 
 impl RunId {

@@ -1,4 +1,4 @@
-//! What is known of a store outside its folder: its last change, in a file that an old copy of the folder contradicts.
+//! The record of a store outside its folder: its last change, in a file that an old copy of the folder contradicts.
 //!
 //! The record of a store lies in a folder of the caller's choice, under the store's number, and names the last change of it, authenticated under
 //! the store's key. Whenever something is taken or given up, a meeting is agreed on, or a state is kept, the change gets a random name: first the index
@@ -37,7 +37,7 @@ pub enum Past {
     Unknown,
 }
 
-/// What a half of a record says: how often the store was changed, and the name of the last change.
+/// The content of a half of a record: how often the store was changed, and the name of the last change.
 type Half = (u64, [u8; 16]);
 
 /// The open record of a store.
@@ -104,7 +104,7 @@ impl Store {
         record.write(&half, self.place.steps()).map_err(failed(&record.path)).inspect_err(|_| self.index.give_up())
     }
 
-    /// What a half of a record says, if it is whole.
+    /// The content of a half of a record, if it is whole.
     fn recorded(&self, half: &[u8]) -> Option<Half> {
         let (recorded, mark) = half.get(..HALF_BYTES)?.split_at(8 + 16);
         let (changes, name) = recorded.split_first_chunk()?;

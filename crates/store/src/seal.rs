@@ -80,7 +80,7 @@ impl Sealer {
         self.check
     }
 
-    /// What shows that whoever has the key has recorded this.
+    /// The authenticator of a record under the store's key.
     pub(crate) fn record_mark(&self, recorded: &[u8]) -> [u8; 32] {
         *blake3::keyed_hash(&self.recorder, recorded).as_bytes()
     }

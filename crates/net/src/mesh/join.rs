@@ -145,7 +145,7 @@ impl Arrivals {
     }
 }
 
-/// What is known of somebody who has connected and is no stranger.
+/// A caller: all that is known of somebody who has connected and is no stranger.
 enum Caller {
     /// A party that takes its place.
     Party(u16, Box<Arrival>),

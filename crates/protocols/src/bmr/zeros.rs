@@ -15,7 +15,7 @@ use garblet_ot::{Choices, OtError};
 use garblet_primitives::{Block, Prg};
 use zeroize::ZeroizeOnDrop;
 
-/// What a session's seeds come from: a generator in common with each other party.
+/// The source of a session's seeds: a generator in common with each other party.
 pub(super) struct ZeroSource(PerPeer<Prg>);
 
 impl ZeroSource {
@@ -43,7 +43,7 @@ impl ZeroSeeds {
     }
 }
 
-/// What a pair adds to both shares of each bit.
+/// The mask that a pair adds to both shares of each bit.
 pub(super) fn of_pair(seed: Block, recipient: Party, bits: usize) -> Choices {
     let mut seeds = Prg::new(seed);
     seeds.seek(recipient.0.into());

@@ -1,4 +1,4 @@
-//! What an evaluator has found out, with evidence.
+//! Findings of an evaluator, with evidence.
 
 use std::fmt;
 

@@ -75,7 +75,7 @@ impl Components {
         SingleGates::new(self.gate_seed)
     }
 
-    /// What each gate of a bucket gives for these labels.
+    /// The key that each gate of a bucket gives for these labels.
     pub(super) fn each(&self, gates: &[SingleGate], labels: [Block; 2]) -> Vec<Block> {
         self.count(gates.len(), 0);
         self.single_gates().each(gates, labels)

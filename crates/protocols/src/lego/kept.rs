@@ -3,7 +3,7 @@
 //! An output's wires have committed keys like any others, so that an input of a later program can be joined to them: it is they.
 //! Nobody gives such an input, and nobody learns what it is unless a program gives it out.
 //!
-//! What is kept is right also of a run in which a bucket has shown the difference: each output is one that the evaluator learns, so that it has the
+//! Kept values are right also of a run in which a bucket has shown the difference: each output is one that the evaluator learns, so that it has the
 //! select bit of its key, or is joined to an input bucket; see [`extract`](super::extract).
 
 use garblet_commit::{Code, Committed, Watched};

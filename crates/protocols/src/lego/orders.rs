@@ -1,4 +1,4 @@
-//! What was ever ordered for a store: the chance that something bad is among it, and how often the peer left before an order was done.
+//! All orders that a store has ever had: the chance that something bad is among it, and how often the peer left before an order was done.
 //!
 //! A constructor that hears what is checked can see what becomes of a bad gate. If it left then, and that counted for nothing, it could try until
 //! it is lucky. So before the evaluator tells it, it is durable that the order is begun: its bound counts from then on, whatever becomes of it.
@@ -25,7 +25,7 @@ pub const UNFINISHED_MAX: u32 = 3;
 const STATE: &str = "lego orders";
 const VERSION: u32 = 1;
 
-/// What was ordered since the store was made, also with secrets that were given up.
+/// The orders since the store was made, also with secrets that were given up.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Orders {
     /// The chance that something bad is among all that was ordered.
@@ -110,7 +110,7 @@ impl Orders {
         self.escaping
     }
 
-    /// What runs promise. The hash of gates changes its key, that of authenticators does not; it hashes two keys for each.
+    /// The security of runs. The hash of gates changes its key, that of authenticators does not; it hashes two keys for each.
     pub(super) fn security(&self) -> Security {
         let calls = self.authenticators.max(1).saturating_mul(2);
         let of_authenticators = 128 - calls.next_power_of_two().ilog2();

@@ -140,7 +140,7 @@ impl Pool {
         Amounts { gates, inputs, input_pairs, outputs }
     }
 
-    /// What was ordered.
+    /// All orders so far.
     pub(super) fn orders(&self) -> Result<Orders, ProtocolError> {
         Orders::of(&self.store)
     }

@@ -49,7 +49,7 @@ pub(super) struct Secrets {
     pub(super) delta: Vec<u8>,
     /// How often the parties have met.
     pub(super) meetings: u64,
-    /// What this meeting has of its own.
+    /// Randomness of this meeting alone.
     #[serde(skip)]
     meeting: Fresh,
 }

@@ -55,7 +55,7 @@ pub struct Evaluator<C = Honest> {
     /// Runs in this meeting.
     runs: u64,
     pool: Option<Pool>,
-    /// Whether gates have shown the constructor's difference.
+    /// Whether gates have shown the constructor's difference in the last run.
     exposed: bool,
     /// What the last run had, on its way out.
     freeing: Option<Finishing>,
@@ -110,7 +110,7 @@ impl EvaluatorPrepared {
 #[derive(Default)]
 struct Built {
     schedules: Schedules,
-    /// What joins the wires whose bits may have to be found to the input buckets.
+    /// Solderings of the wires whose bits may have to be found to the input buckets.
     joins: Vec<Block>,
     /// All input bits; those that are read have their keys.
     inputs: Zeroizing<Vec<Held>>,
@@ -446,7 +446,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         self.components.work()
     }
 
-    /// What this party's runs promise, and whether the constructor has given its secret away in one of them.
+    /// The security of this party's runs, and whether the constructor has given its secret away in the last one.
     pub fn security(&self) -> Security {
         Security { peer_exposed: self.exposed, ..self.orders.security() }
     }
@@ -493,7 +493,7 @@ fn deal(owners: &[Party], theirs: &[Block], ours: &[Block], held: &[Held]) -> Ze
     Zeroizing::new(owners.iter().zip(held).map(next).map(Option::unwrap_or_default).collect())
 }
 
-/// What an evaluation begins with.
+/// The inputs of an evaluation.
 struct Given<'a> {
     /// Of all inputs.
     keys: &'a [Block],
@@ -502,7 +502,7 @@ struct Given<'a> {
     decoding: Vec<bool>,
 }
 
-/// What it ends with.
+/// The results of an evaluation.
 struct Evaluated {
     /// Whether gates have shown the difference.
     exposed: bool,
