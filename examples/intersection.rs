@@ -7,11 +7,8 @@ use std::error::Error;
 
 use garblet::{
     Bits, Config, Party, Program,
-    circuit::{
-        Type,
-        builder::{Bit, CircuitBuilder, Unsigned},
-        evaluate,
-    },
+    builder::{Bit, CircuitBuilder, Unsigned},
+    circuit::{Type, evaluate},
     run_in_memory,
 };
 

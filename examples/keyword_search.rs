@@ -48,7 +48,7 @@ fn together(key: &[u8; 16], keyword: &str) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut aes = library::find("lib:aes128")?;
     aes.set_recipients(0, Recipients::Only(vec![Party(1)]));
     let inputs = [Bits::from_bytes(key), Bits::from_bytes(&padded::<16>(keyword))];
-    let reports = run_in_memory(&aes, &inputs, Config::of(Protocol::Covert))?;
+    let reports = run_in_memory(&aes, &inputs, Config::of(Protocol::of::<garblet::covert::Covert>()))?;
     let value = reports[1].outputs[0].as_ref().ok_or("the client learns the value")?;
     Ok(value.to_bytes())
 }

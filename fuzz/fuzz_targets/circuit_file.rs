@@ -1,7 +1,7 @@
 //! Any bytes as a circuit file: Bristol, Bristol Fashion, or refused. What is read can be written and read again.
 #![no_main]
 
-use garblet_circuit::{formats::Format, front_end::FrontEnds};
+use garblet_formats::{Format, front_end::FrontEnds};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

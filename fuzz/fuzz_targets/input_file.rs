@@ -1,7 +1,8 @@
 //! Any text as a party's input file, for a program with an input of every type.
 #![no_main]
 
-use garblet_circuit::{Party, Port, Program, Type, value};
+use garblet_circuit::{Party, Port, Program, Type};
+use garblet_formats::value;
 use libfuzzer_sys::fuzz_target;
 
 fn program() -> Program {

@@ -1,7 +1,7 @@
 //! Any bytes as a source of the function language.
 #![no_main]
 
-use garblet_circuit::front_end::FrontEnds;
+use garblet_formats::front_end::FrontEnds;
 use garblet_lang::{Language, Options};
 use libfuzzer_sys::fuzz_target;
 

@@ -5,7 +5,8 @@
 #[path = "../../crates/lang/tests/language/random.rs"]
 mod random;
 
-use garblet_circuit::{Bits, evaluate, front_end::FrontEnds, notes::Panics};
+use garblet_circuit::{Bits, evaluate, notes::Panics};
+use garblet_formats::front_end::FrontEnds;
 use garblet_lang::{Language, Options};
 use libfuzzer_sys::fuzz_target;
 use proptest::test_runner::{RngAlgorithm, TestRng};

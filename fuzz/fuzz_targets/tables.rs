@@ -3,9 +3,10 @@
 
 use std::sync::LazyLock;
 
-use garblet_circuit::{Program, library};
-use garblet_garble::{Evaluator, GarblingConfig, HashKind, SchemeKind, Schedules};
+use garblet_circuit::Program;
+use garblet_garble::{Evaluator, GarblingConfig, HashKind, Schedules, SchemeKind};
 use garblet_primitives::Block;
+use garblet_synthesis::library;
 use libfuzzer_sys::fuzz_target;
 
 static PROGRAM: LazyLock<(Program, Schedules)> = LazyLock::new(|| {

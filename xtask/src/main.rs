@@ -37,13 +37,20 @@ fn root() -> PathBuf {
 }
 
 fn test() -> Vec<Step> {
-    vec![Step::cargo("tests", &["test", "--workspace", "--quiet"])]
+    vec![Step::cargo("tests", &["test", "--workspace", "--quiet"]), toy_step()]
+}
+
+/// The protocol of the book's chapter on adding one, which is registered with this feature only.
+fn toy_step() -> Step {
+    let packages =
+        ["test", "--package", "garblet", "--package", "garblet-cli", "--features", "garblet/toy,garblet-cli/toy"];
+    Step::cargo("toy protocol", &[&packages[..], &["--test", "contract", "--test", "toy", "--quiet"]].concat())
 }
 
 /// More cases of every property, optimised, and the examples with every garbling scheme and hash.
 fn full_test() -> Vec<Step> {
-    let all = Step::cargo("all tests", &["test", "--workspace", "--release", "--quiet"]);
-    vec![all.env("PROPTEST_CASES", "1024").env("GARBLET_TEST_FULL", "1")]
+    let all = Step::cargo("all tests", &["test", "--workspace", "--profile", "full", "--quiet"]);
+    vec![all.env("PROPTEST_CASES", "1024").env("GARBLET_TEST_FULL", "1"), toy_step()]
 }
 
 fn ci() -> Vec<Step> {

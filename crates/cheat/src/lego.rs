@@ -110,7 +110,7 @@ impl Conduct<Step> for CheatingConstructor {
         match (self.deviation, step) {
             (ConstructorDeviation::OtherDelta, Step::Delta)
             | (ConstructorDeviation::SpoiledString, Step::Strings)
-            | (ConstructorDeviation::FalseCombination, Step::Combined)
+            | (ConstructorDeviation::FalseCombination, Step::LeakCombinations)
             | (ConstructorDeviation::FalseCheckedKey, Step::Checked)
             | (ConstructorDeviation::FalseSoldering, Step::Solderings)
             | (ConstructorDeviation::FalseLink, Step::Links)
@@ -118,11 +118,11 @@ impl Conduct<Step> for CheatingConstructor {
             | (ConstructorDeviation::WrongInputKey, Step::InputKeys) => spoil(&mut bytes[..BLOCK]),
             // A commitment begins with its message.
             (ConstructorDeviation::FalseDecoding, Step::Openings) => {
-                let last = bytes.len() - garblet_protocols::lego::COMMITTED_BYTES;
+                let last = bytes.len() - garblet_protocols::lego::SENDER_SHARE_BYTES;
                 bytes[last] ^= 1;
             }
             (ConstructorDeviation::EqualErrorsApart, Step::Solderings) => {
-                let mut openings = bytes.chunks_exact_mut(garblet_protocols::lego::COMMITTED_BYTES);
+                let mut openings = bytes.chunks_exact_mut(garblet_protocols::lego::SENDER_SHARE_BYTES);
                 // With fewer solderings it is honest.
                 if let (Some(first), Some(second)) = (openings.next(), openings.nth(128 * 128 - 1)) {
                     [first, second].into_iter().for_each(|opening| spoil(&mut opening[..BLOCK]));
@@ -135,9 +135,9 @@ impl Conduct<Step> for CheatingConstructor {
             | (ConstructorDeviation::WrongAuthenticators, Step::Authenticators) => {
                 bytes.iter_mut().for_each(|byte| *byte ^= 1);
             }
-            (ConstructorDeviation::FalseSelectBit, Step::Told) => bytes[0] ^= 1,
+            (ConstructorDeviation::FalseSelectBit, Step::ClaimedBits) => bytes[0] ^= 1,
             // Behind the bits of 32 inputs, which are the fewest that are made.
-            (ConstructorDeviation::FalseMaskBit, Step::Told) => bytes[4] ^= 1,
+            (ConstructorDeviation::FalseMaskBit, Step::ClaimedBits) => bytes[4] ^= 1,
             _ => {}
         }
     }

@@ -15,7 +15,7 @@ mod statistics;
 pub use statistics::binomial_tail;
 
 use garblet_circuit::Bits;
-use garblet_commit::CommitError;
+use garblet_homcommit::CommitError;
 use garblet_ot::OtCheck;
 use garblet_protocols::{ProtocolError, checks::Check};
 

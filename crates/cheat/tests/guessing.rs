@@ -7,8 +7,9 @@ use garblet_cheat::{
     lego::{Guess, Stores, new_stores, run_stored},
     outcome,
 };
-use garblet_circuit::{Bits, Program, evaluate, library};
+use garblet_circuit::{Bits, Program, evaluate};
 use garblet_protocols::{ProtocolError, checks::Check, conduct::Honest, lego::Amounts};
+use garblet_synthesis::library;
 
 const AMOUNTS: Amounts = Amounts { gates: 512, inputs: 32, input_pairs: 16, outputs: 16 };
 

@@ -7,8 +7,9 @@ use garblet_cheat::{
     lego::{CheatingConstructor, CheatingEvaluator, ConstructorDeviation, EvaluatorDeviation, run, run_honest},
     outcome,
 };
-use garblet_circuit::{Bits, Party, Program, evaluate, library};
+use garblet_circuit::{Bits, Party, Program, evaluate};
 use garblet_protocols::{checks::Check, conduct::Honest, lego::CHECKS};
+use garblet_synthesis::library;
 
 struct Job {
     program: Arc<Program>,

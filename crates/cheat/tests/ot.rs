@@ -70,7 +70,7 @@ struct Deviation {
 
 fn deviations(width: Width) -> Vec<Deviation> {
     let trees = NONCE_BYTES + width.receiver_setup_bytes() as usize;
-    let columns = trees + width.checked_setup_bytes() as usize;
+    let columns = trees + width.malicious_setup_bytes() as usize;
     let answer = NONCE_BYTES + width.sender_setup_bytes() as usize - 1 - ANSWER_BYTES;
     let of = |what, by, at, found_by| Deviation { what, by, at, found_by };
     let (garbler, evaluator) = (Direction::Forth, Direction::Back);

@@ -97,7 +97,7 @@ impl Diagnostic {
             let indent: String = before.map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
             text += &format!("{margin}--> {}:{}:{}\n{margin} |\n", self.file, place.line, place.column);
             text +=
-                &format!("{number} | {}\n", place.excerpt.replace(|c: char| c.is_control() && c != '\t', "\u{fffd}"));
+                &format!("{number} | {}\n", place.excerpt.replace(|c| controls_terminal(c) && c != '\t', "\u{fffd}"));
             text += &format!("{margin} | {indent}{}\n", "^".repeat(place.width));
         } else {
             text += &format!(" --> {}\n", self.file);
@@ -152,6 +152,12 @@ impl fmt::Display for Diagnostics {
     }
 }
 
+/// Whether a character is not shown as it is, but moves the cursor, ends the line, or turns the direction of what follows.
+pub fn controls_terminal(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// The name among `known` that is a typing error or two away from `got`.
 pub fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
     // Long names cost the square of their length and are no typing errors of short ones.
@@ -162,6 +168,14 @@ pub fn nearest<'a>(got: &str, known: &[&'a str]) -> Option<&'a str> {
     let candidates = known.iter().filter(|name| name.len() <= 64);
     let (distance, name) = candidates.map(|name| (edit_distance(got, name), *name)).min()?;
     (distance <= allowed).then_some(name)
+}
+
+/// A text cut to what fits a message.
+pub fn clip(text: &str) -> String {
+    match text.chars().count() {
+        0..=40 => text.into(),
+        _ => text.chars().take(37).chain("...".chars()).collect(),
+    }
 }
 
 fn edit_distance(a: &str, b: &str) -> usize {

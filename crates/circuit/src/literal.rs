@@ -1,69 +1,83 @@
 //! Literals: wires in which negations, constants and gates that need not be computed are folded away.
 
-/// The number of a node (an input or a gate that computes something new), perhaps inverted, or a constant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Literal<N = u32>(N);
+use std::ops::{BitAnd, BitXor, Not, Shl, Shr};
 
-/// How nodes are numbered.
-pub(crate) trait Number: Copy + Eq + Ord {
-    /// The number of the constant false; the next is that of true.
-    const FALSE: Self;
+/// A node (an input or a gate that computes something new) or its negation. Node 0 is the constant false.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Literal<N = u32>(N);
 
-    fn invert_if(self, invert: bool) -> Self;
-
-    fn inverted(self) -> bool;
+/// An unsigned integer that numbers nodes, with a bit to spare.
+pub trait NodeNumber:
+    Copy
+    + Ord
+    + From<bool>
+    + BitAnd<Output = Self>
+    + BitXor<Output = Self>
+    + Shl<u32, Output = Self>
+    + Shr<u32, Output = Self>
+{
 }
 
-impl Number for u32 {
-    const FALSE: u32 = u32::MAX - 1;
+impl NodeNumber for u32 {}
+impl NodeNumber for u64 {}
 
-    fn invert_if(self, invert: bool) -> u32 {
-        self ^ u32::from(invert)
+impl<N: NodeNumber> Literal<N> {
+    /// The node of that number.
+    #[inline]
+    pub fn of(node: N) -> Self {
+        Literal(node << 1)
     }
 
-    fn inverted(self) -> bool {
-        self & 1 == 1
-    }
-}
-
-impl Number for u64 {
-    const FALSE: u64 = u64::MAX - 1;
-
-    fn invert_if(self, invert: bool) -> u64 {
-        self ^ u64::from(invert)
+    /// A constant.
+    #[inline]
+    pub fn constant(value: bool) -> Self {
+        Literal(N::from(value))
     }
 
-    fn inverted(self) -> bool {
-        self & 1 == 1
-    }
-}
-
-impl<N: Number> Literal<N> {
-    pub(crate) const FALSE: Self = Literal(N::FALSE);
-
-    pub(crate) fn constant(value: bool) -> Self {
-        Self::FALSE.invert_if(value)
+    /// The value, if the literal is a constant.
+    pub fn as_constant(self) -> Option<bool> {
+        self.is_constant().then_some(self.inverted())
     }
 
-    pub(crate) fn inverted(self) -> bool {
-        self.0.inverted()
+    /// Whether the literal is a constant.
+    #[inline]
+    pub fn is_constant(self) -> bool {
+        self.0 <= N::from(true)
     }
 
-    pub(crate) fn is_constant(self) -> bool {
-        self.0 >= N::FALSE
+    /// Whether the literal is a node's negation.
+    #[inline]
+    pub fn inverted(self) -> bool {
+        self.0 & N::from(true) == N::from(true)
     }
 
-    pub(crate) fn invert_if(self, invert: bool) -> Self {
-        Literal(self.0.invert_if(invert))
+    /// The literal, negated if `invert`.
+    #[inline]
+    pub fn invert_if(self, invert: bool) -> Self {
+        Literal(self.0 ^ N::from(invert))
+    }
+
+    /// The literal's node without negation.
+    #[inline]
+    pub fn positive(self) -> Self {
+        self.invert_if(self.inverted())
+    }
+
+    /// The node's number.
+    #[inline]
+    pub fn number(self) -> N {
+        self.0 >> 1
     }
 
     /// Whether both are of one node.
-    pub(crate) fn is_of(self, other: Self) -> bool {
-        self == other || self == other.invert_if(true)
+    #[inline]
+    pub fn is_of(self, other: Self) -> bool {
+        self.number() == other.number()
     }
 
     /// The sum of two, if it takes no gate.
-    pub(crate) fn xor(self, other: Self) -> Option<Self> {
+    #[inline]
+    pub fn xor(self, other: Self) -> Option<Self> {
         if self.is_constant() {
             return Some(other.invert_if(self.inverted()));
         }
@@ -74,12 +88,13 @@ impl<N: Number> Literal<N> {
     }
 
     /// The product of two, if it takes no gate.
-    pub(crate) fn and(self, other: Self) -> Option<Self> {
-        let no = Self::FALSE;
-        if self == Self::constant(true) || self == other {
+    #[inline]
+    pub fn and(self, other: Self) -> Option<Self> {
+        let no = Self::constant(false);
+        if self == !no || self == other {
             return Some(other);
         }
-        if other == Self::constant(true) {
+        if other == !no {
             return Some(self);
         }
         (self == no || other == no || self.is_of(other)).then_some(no)
@@ -87,21 +102,28 @@ impl<N: Number> Literal<N> {
 }
 
 impl Literal {
-    pub(crate) fn positive(node: u32) -> Self {
-        Literal(node << 1)
-    }
+    /// The constant false.
+    pub const FALSE: Literal = Literal(0);
+    /// The constant true.
+    pub const TRUE: Literal = Literal(1);
 
-    pub(crate) fn node(self) -> usize {
-        (self.0 >> 1) as usize
+    /// The node's number, for indexing.
+    #[inline]
+    pub fn node(self) -> usize {
+        self.number() as usize
     }
 }
 
-impl Literal<u64> {
-    pub(crate) fn of(node: u64) -> Self {
-        Literal(node << 1)
-    }
+impl<N: NodeNumber> Not for Literal<N> {
+    type Output = Self;
 
-    pub(crate) fn number(self) -> u64 {
-        self.0 >> 1
+    fn not(self) -> Self {
+        self.invert_if(true)
+    }
+}
+
+impl<N: NodeNumber> From<bool> for Literal<N> {
+    fn from(value: bool) -> Self {
+        Literal::constant(value)
     }
 }

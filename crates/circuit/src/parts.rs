@@ -1,6 +1,7 @@
 //! Parts of a program by name, so that parties whose programs differ can tell in what.
 
 use crate::{
+    diagnostic::controls_terminal,
     notes::Panics,
     program::{Party, Program, Recipients},
 };
@@ -52,9 +53,9 @@ fn or_none(text: String) -> String {
     if text.is_empty() { "none".into() } else { text }
 }
 
-/// The text, if a message can carry it.
+/// The text, if a message can carry it; otherwise a digest.
 fn short(text: String) -> String {
-    match text.len() <= TEXT_BYTES_MAX && !text.chars().any(char::is_control) {
+    match text.len() <= TEXT_BYTES_MAX && !text.contains(controls_terminal) {
         true => text,
         false => digest(blake3::hash(text.as_bytes()).as_bytes()),
     }
@@ -67,7 +68,16 @@ fn digest(bytes: &[u8; 32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{InputId, library, notes::Notes};
+    use crate::{Circuit, Component, Gate, InputId, Port, Type, Wire, notes::Notes};
+
+    /// One gate for each bit of two integers, those of party 0 and party 1.
+    fn bitwise(width: u32, gate: fn(Wire, Wire) -> Gate) -> Program {
+        let gates = (0..width).map(|k| gate(Wire(k), Wire(width + k))).collect();
+        let circuit = Circuit::new(2 * width, gates, (2 * width..3 * width).map(Wire).collect()).expect("in order");
+        let ports = |names: &[&str]| names.iter().map(|name| Port::new(*name, Type::Unsigned(width))).collect();
+        let component = Component::new("bitwise", ports(&["a", "b"]), ports(&["c"]), circuit).expect("fits");
+        Program::from_component(component, &[Party(0), Party(1)]).expect("fits")
+    }
 
     fn names(one: &Program, other: &Program) -> Vec<String> {
         let differing = one.parts().into_iter().zip(other.parts()).filter(|(one, other)| one != other);
@@ -76,7 +86,7 @@ mod tests {
 
     #[test]
     fn what_is_changed_is_the_part_that_differs() {
-        let program = library::find("add(8)").expect("known");
+        let program = bitwise(8, Gate::And);
         assert_eq!(names(&program, &program), [""; 0]);
         let mut other = program.clone();
         other.set_owner(InputId(0), Party(1));
@@ -85,16 +95,16 @@ mod tests {
         other.set_recipients(0, Recipients::Only(vec![Party(0), Party(1)]));
         assert_eq!(names(&program, &other), ["recipients"]);
         assert!(other.parts().iter().any(|(_, text)| text.ends_with(" to 0+1")), "{:?}", other.parts());
-        let wider = library::find("add(9)").expect("known");
+        let wider = bitwise(9, Gate::And);
         assert_eq!(names(&program, &wider), ["ports", "circuit", "inner ports"]);
-        let unlike = library::find("sub(8)").expect("known");
-        assert_eq!(names(&program, &unlike), ["ports", "recipients", "circuit", "inner ports"]);
+        let unlike = bitwise(8, Gate::Xor);
+        assert_eq!(names(&program, &unlike), ["circuit"]);
     }
 
     #[test]
     fn a_source_its_constants_and_checks_are_parts() {
         let noted = |text: &str, constants: &[&str], panics| {
-            let mut program = library::find("add(8)").expect("known");
+            let mut program = bitwise(8, Gate::And);
             let notes = Notes { panics: Some(panics), ..Notes::default() };
             program.set_notes(notes.of_source(text, constants.iter().map(|c| c.to_string()).collect()));
             program
@@ -109,7 +119,7 @@ mod tests {
     #[test]
     fn what_is_long_or_not_printable_is_a_digest() {
         assert_eq!(short("a".repeat(100)), "a".repeat(100));
-        for text in ["a".repeat(101), "\u{1b}[2J".into()] {
+        for text in ["a".repeat(101), "\u{1b}[2J".into(), "a\u{202e}b".into(), "a\u{2028}b".into()] {
             assert_eq!(short(text).len(), 16);
         }
     }

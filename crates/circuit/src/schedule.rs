@@ -156,9 +156,9 @@ enum Node {
     And(Literal, Literal),
 }
 
-/// The circuit without negations, constants, trivial and dead gates. Nodes: inputs, then gates.
+/// The circuit without negations, constants, trivial and dead gates. Nodes: the constant, inputs, then gates.
 struct Folded {
-    input_count: usize,
+    first_gate: usize,
     nodes: Vec<Node>,
     outputs: Vec<Literal>,
     live: Vec<bool>,
@@ -166,47 +166,47 @@ struct Folded {
 
 impl Folded {
     fn new(circuit: &Circuit) -> Self {
-        let input_count = circuit.input_count() as usize;
+        let first_gate = 1 + circuit.input_count() as usize;
         let mut nodes = Vec::new();
-        let mut literal: Vec<Literal> = (0..circuit.input_count()).map(Literal::<u32>::positive).collect();
+        let mut literal: Vec<Literal> = (1..=circuit.input_count()).map(Literal::of).collect();
         literal.reserve_exact(circuit.gates().len());
         for gate in circuit.gates() {
             let folded = match *gate {
                 Gate::Constant(value) => Literal::constant(value),
-                Gate::Not(a) => literal[a.index()].invert_if(true),
-                Gate::Xor(a, b) => Self::xor(&mut nodes, input_count, literal[a.index()], literal[b.index()]),
-                Gate::And(a, b) => Self::and(&mut nodes, input_count, literal[a.index()], literal[b.index()]),
+                Gate::Not(a) => !literal[a.index()],
+                Gate::Xor(a, b) => Self::xor(&mut nodes, first_gate, literal[a.index()], literal[b.index()]),
+                Gate::And(a, b) => Self::and(&mut nodes, first_gate, literal[a.index()], literal[b.index()]),
             };
             literal.push(folded);
         }
         let outputs: Vec<Literal> = circuit.outputs().iter().map(|w| literal[w.index()]).collect();
         drop(literal);
-        let live = Self::live(input_count, &nodes, &outputs);
-        Folded { input_count, nodes, outputs, live }
+        let live = Self::live(first_gate, &nodes, &outputs);
+        Folded { first_gate, nodes, outputs, live }
     }
 
-    fn xor(nodes: &mut Vec<Node>, inputs: usize, a: Literal, b: Literal) -> Literal {
+    fn xor(nodes: &mut Vec<Node>, first_gate: usize, a: Literal, b: Literal) -> Literal {
         a.xor(b).unwrap_or_else(|| {
             nodes.push(Node::Xor(a.node() as u32, b.node() as u32));
-            Literal::positive((inputs + nodes.len() - 1) as u32).invert_if(a.inverted() ^ b.inverted())
+            Literal::of((first_gate + nodes.len() - 1) as u32).invert_if(a.inverted() ^ b.inverted())
         })
     }
 
-    fn and(nodes: &mut Vec<Node>, inputs: usize, a: Literal, b: Literal) -> Literal {
+    fn and(nodes: &mut Vec<Node>, first_gate: usize, a: Literal, b: Literal) -> Literal {
         a.and(b).unwrap_or_else(|| {
             nodes.push(Node::And(a, b));
-            Literal::positive((inputs + nodes.len() - 1) as u32)
+            Literal::of((first_gate + nodes.len() - 1) as u32)
         })
     }
 
     /// Which nodes an output depends on.
-    fn live(input_count: usize, nodes: &[Node], outputs: &[Literal]) -> Vec<bool> {
-        let mut live = vec![false; input_count + nodes.len()];
+    fn live(first_gate: usize, nodes: &[Node], outputs: &[Literal]) -> Vec<bool> {
+        let mut live = vec![false; first_gate + nodes.len()];
         for literal in outputs.iter().filter(|l| !l.is_constant()) {
             live[literal.node()] = true;
         }
         for (g, node) in nodes.iter().enumerate().rev() {
-            if live[input_count + g] {
+            if live[first_gate + g] {
                 for operand in node.operands() {
                     live[operand] = true;
                 }
@@ -222,7 +222,7 @@ impl Folded {
     /// memory and batches are good without a search.
     fn order(&self, window: usize) -> Vec<(u32, u32)> {
         // AND gates, and after the last of them XOR gates, on the way to a wire.
-        let mut depth = vec![(0u32, 0u32); self.input_count + self.nodes.len()];
+        let mut depth = vec![(0u32, 0u32); self.first_gate + self.nodes.len()];
         let mut order = Vec::with_capacity(self.nodes.len());
         let mut base = 0;
         for begin in (0..self.nodes.len()).step_by(window) {
@@ -230,7 +230,7 @@ impl Folded {
             let mut deepest = base;
             let mut gates = Vec::with_capacity(end - begin);
             for g in begin..end {
-                let at = self.input_count + g;
+                let at = self.first_gate + g;
                 if !self.live[at] {
                     continue;
                 }
@@ -292,7 +292,7 @@ struct Placement {
 impl Placement {
     fn new(folded: &Folded) -> Self {
         let mut readers = vec![0u32; folded.live.len()];
-        for (node, _) in folded.nodes.iter().zip(&folded.live[folded.input_count..]).filter(|(_, live)| **live) {
+        for (node, _) in folded.nodes.iter().zip(&folded.live[folded.first_gate..]).filter(|(_, live)| **live) {
             for operand in node.operands() {
                 readers[operand] += 1;
             }
@@ -301,12 +301,12 @@ impl Placement {
             // One reader that never finishes: outputs stay until the end.
             readers[literal.node()] += 1;
         }
-        let input_count = folded.input_count as u32;
+        let input_count = folded.first_gate as u32 - 1;
         let mut slot = vec![u32::MAX; folded.live.len()];
-        for (i, s) in slot.iter_mut().take(folded.input_count).enumerate() {
+        for (i, s) in slot[1..folded.first_gate].iter_mut().enumerate() {
             *s = i as u32;
         }
-        let free = (0..input_count).rev().filter(|&i| readers[i as usize] == 0).collect();
+        let free = (0..input_count).rev().filter(|&i| readers[1 + i as usize] == 0).collect();
         let schedule = Schedule {
             input_count,
             slot_count: input_count,
@@ -335,9 +335,9 @@ impl Placement {
         self.schedule.outputs = folded
             .outputs
             .iter()
-            .map(|&l| match l.is_constant() {
-                true => OutputWire::Constant(l == Literal::constant(true)),
-                false => OutputWire::Slot(self.operand(l)),
+            .map(|&l| match l.as_constant() {
+                Some(value) => OutputWire::Constant(value),
+                None => OutputWire::Slot(self.operand(l)),
             })
             .collect();
         self.schedule
@@ -348,7 +348,7 @@ impl Placement {
         let [a, b] = operands.map(|o| self.slot[o]);
         operands.into_iter().for_each(|o| self.read(o));
         let out = self.take_slot();
-        self.slot[folded.input_count + g as usize] = out;
+        self.slot[folded.first_gate + g as usize] = out;
         self.schedule.xors.push(XorOp { a, b, out });
     }
 
@@ -356,7 +356,7 @@ impl Placement {
         for &(g, _) in batch {
             let Node::And(a, b) = folded.nodes[g as usize] else { unreachable!("a batch of AND gates") };
             let out = self.take_slot();
-            self.slot[folded.input_count + g as usize] = out;
+            self.slot[folded.first_gate + g as usize] = out;
             let op = AndOp { a: self.operand(a), b: self.operand(b), out };
             self.schedule.ands.push(op);
         }

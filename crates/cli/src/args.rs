@@ -315,7 +315,7 @@ impl FromStr for Time {
     }
 }
 
-fn pair(text: &str, expected: &str) -> Result<(String, String), String> {
+pub(crate) fn pair(text: &str, expected: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((left, right)) if !left.is_empty() && !right.is_empty() => Ok((left.into(), right.into())),
         _ => Err(format!("expected {expected}")),

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet::Security;
+use garblet::{SavedValues, Security};
 use garblet_circuit::{Bits, InputId, Party};
 use garblet_net::PeersFile;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ use crate::{
     output, program,
     report::PartyPart,
     session::{self, Meeting, Route, Settings, Task},
-    supply::Source,
+    stock::Source,
 };
 
 /// How long the other parties may take to end once one has failed.
@@ -80,10 +80,25 @@ fn work() -> Result<Done, Failure> {
     let job: Job = serde_json::from_str(&read_line()?).map_err(|e| Failure::call(format!("standard input: {e}")))?;
     let begin = Instant::now();
     let program = program::load_quietly(&job.program)?;
-    let loaded = begin.elapsed();
     let inputs = job.inputs.iter().map(|(id, bits)| Ok((InputId(*id), bits.parse::<Bits>()?)));
     let inputs: Result<Vec<_>, garblet_circuit::NotBits> = inputs.collect();
     let inputs = inputs.map_err(|e| Failure::call(format!("standard input: {e}")))?;
+    // Before anybody is waited for, so that all parties do so at the same time.
+    let task = match job.prepare {
+        None => Some(Task {
+            plan: job.settings.plan(program.clone(), job.parties, SavedValues::default())?,
+            party: job.party,
+            inputs,
+            settings: &job.settings,
+            progress: job.progress,
+            loaded: begin.elapsed(),
+            source: job.ahead.as_ref().map(|ahead| match ahead {
+                Ahead::Library(library) => Source::InMemory(library.clone()),
+                Ahead::Runs(runs) => runs.source(job.party, job.parties),
+            }),
+        }),
+        Some(_) => None,
+    };
     let meeting = if job.is_mesh()? {
         // The last party connects to all others.
         let listen = (job.party.0 + 1 < job.parties).then(|| "127.0.0.1:0".to_string());
@@ -97,22 +112,13 @@ fn work() -> Result<Done, Failure> {
         meeting
     };
     let listening = |address: std::net::SocketAddr| say(&Word::Listening(address.to_string()));
-    let route = Route { meeting, tls: None, listening: &listening };
-    if let (Some(Ahead::Runs(runs)), Some(count)) = (&job.ahead, job.prepare) {
+    let route = Route { meeting: &meeting, tls: None, listening: &listening };
+    let Some(task) = task else {
+        let (Some(Ahead::Runs(runs)), Some(count)) = (&job.ahead, job.prepare) else {
+            return Err(Failure::no_result("standard input: no stores to prepare for: this is a bug"));
+        };
         let filled = runs.fill(&job, program, route, count)?;
         return Ok(Done { part: PartyPart::of_filled(job.party, &filled), security: None, outputs: Vec::new() });
-    }
-    let task = Task {
-        program,
-        party: job.party,
-        inputs,
-        settings: &job.settings,
-        progress: job.progress,
-        loaded,
-        supply: job.ahead.map(|ahead| match ahead {
-            Ahead::Library(library) => Source::InMemory(library),
-            Ahead::Runs(runs) => runs.source(job.party, job.parties),
-        }),
     };
     let outcome = session::compute(task, route)?;
     // All parties are this command's own.
@@ -124,7 +130,7 @@ fn work() -> Result<Done, Failure> {
 impl Job {
     /// Whether the parties are joined by a mesh.
     fn is_mesh(&self) -> Result<bool, Failure> {
-        Ok(self.settings.config()?.protocol.is_mesh())
+        Ok(self.settings.config()?.protocol().is_mesh())
     }
 }
 

@@ -6,11 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use garblet_circuit::{
-    Program,
-    formats::{Format, WriteError},
-    optimise::optimise_program,
-};
+use garblet_circuit::Program;
+use garblet_formats::{Format, WriteError};
+use garblet_synthesis::optimise::optimise_program;
 
 use crate::{args::ProgramArgs, failure::Failure, output::count, program};
 

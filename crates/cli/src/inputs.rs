@@ -2,7 +2,8 @@
 
 use std::{ffi::OsStr, path::Path};
 
-use garblet_circuit::{Bits, Input, InputId, Party, Program, Type, value};
+use garblet_circuit::{Bits, Input, InputId, Party, Program, Type};
+use garblet_formats::value;
 
 use crate::{
     args::{InputArgs, InputFile},

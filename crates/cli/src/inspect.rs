@@ -3,7 +3,8 @@
 mod forms;
 mod lines;
 
-use garblet_circuit::{Component, InstanceId, Program, Recipients, draw};
+use garblet_circuit::{Component, InstanceId, Program, Recipients};
+use garblet_formats::draw;
 use serde::Serialize;
 
 use crate::{

@@ -3,10 +3,11 @@
 use std::{
     num::{NonZeroU64, NonZeroUsize},
     path::PathBuf,
+    sync::Arc,
     time::Instant,
 };
 
-use garblet::{Filled, Values};
+use garblet::{Filled, OrderRequest, StockKinds};
 use garblet_circuit::{Bits, Party, Program};
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +21,8 @@ use crate::{
     record::{PeerPart, Record},
     report::{PartyPart, Repeat, RunReport, check_panics, outputs_text, total},
     session::{self, Route, Settings},
+    stock::{Folder, Source, find_store, store_options},
     store::load_or_create_key,
-    supply::{Folder, Holds, Source, find_store, store_options},
     way::without_identities,
 };
 
@@ -94,22 +95,23 @@ pub(crate) struct Runs {
 
 impl Runs {
     /// The store of a party of `parties`.
-    fn of(&self, party: Party, parties: u16) -> Folder {
-        let holds = Holds::Runs { again: self.again.clone() };
+    fn of(&self, party: Party, parties: u16, order: OrderRequest) -> Folder {
         let (path, peer) = (self.folder.join(format!("party-{party}")), without_identities(parties));
         // All parties are one user's, and nobody has anything to hide from another.
-        Folder { holds, path, key: self.key.clone(), peer, recorded: false }
+        Folder { order, path, key: self.key.clone(), peer, recorded: false, again: Some(self.again.clone()) }
     }
 
     /// Where a party's runs come from.
     pub(crate) fn source(&self, party: Party, parties: u16) -> Source {
-        Source::Store { folder: self.of(party, parties), top_up: self.top_up, values: Values::default() }
+        Source::Store { folder: self.of(party, parties, OrderRequest::default()), top_up: self.top_up }
     }
 
     /// A party prepares runs, with the others that it meets on this route.
     pub(crate) fn fill(&self, job: &Job, program: Program, route: Route<'_>, count: u64) -> Result<Filled, Failure> {
-        let folder = self.of(job.party, job.parties);
-        session::fill_runs(&job.settings, job.party, program, route, &folder, count, job.progress)
+        let amounts = vec![("runs".to_string(), count)];
+        let order = OrderRequest { program: Some(Arc::new(program)), amounts, library: None };
+        let folder = self.of(job.party, job.parties, order);
+        session::fill(&job.settings, job.party, job.parties, &folder, route, (100, job.progress))
     }
 }
 
@@ -154,8 +156,8 @@ impl Options {
     fn ahead(&self, settings: &Settings) -> Result<Option<Ahead>, Failure> {
         settings.check_library(self.library.is_some())?;
         let Some(folder) = self.store.clone() else { return Ok(self.library.clone().map(Ahead::Library)) };
-        let protocol = settings.config()?.protocol;
-        if !protocol.is_mesh() {
+        let protocol = settings.config()?.protocol();
+        if protocol.stock() != Some(StockKinds::Runs) {
             return Err(Failure::call(format!("--store: with the protocols of several parties, not with {protocol}"))
                 .hint("two parties use stores with `garblet prepare` and `garblet run`"));
         }

@@ -25,8 +25,8 @@ mod report;
 mod run;
 mod serve;
 mod session;
+mod stock;
 mod store;
-mod supply;
 mod way;
 
 use std::process::ExitCode;

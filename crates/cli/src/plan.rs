@@ -1,6 +1,6 @@
 //! `garblet plan`: what a program would cost under each protocol, without running it.
 
-use garblet::{Adversary, Communication, Phase, Prediction, Protocol, predict};
+use garblet::{Adversary, Communication, Phase, Precision, Prediction, Protocol, SavedValues};
 use garblet_circuit::Program;
 use garblet_net::{DEFAULT_TIMEOUT, SimulatedLink};
 use serde::Serialize;
@@ -74,14 +74,10 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         (None, []) => text.push_str("no protocol does that\n"),
         _ => text += &overview(&costs, options.link),
     }
-    if costs.iter().any(|cost| cost.protocol == Protocol::Lego) {
-        text.push_str("lego: in the mean, since coins say how many gates are checked\n");
-    }
-    if costs.iter().any(|cost| cost.protocol == Protocol::Components) {
-        text.push_str(
-            "components: drawing on stores, which say what there is to do ahead; templates in them save bytes, and party 0 \
-             may wait once more\n",
-        );
+    for cost in &costs {
+        if let Precision::Mean(how) = cost.protocol.precision() {
+            text += &format!("{}: {how}\n", cost.protocol);
+        }
     }
     if options.link.is_some() {
         text.push_str("on the link: without what the parties compute, which `garblet local --link` measures too\n");
@@ -101,17 +97,17 @@ impl Options {
     }
 
     fn cost(&self, program: &Program, settings: Settings) -> Result<Cost, Failure> {
-        let config = settings.config()?;
         let parties = settings.parties(program, self.parties)?;
-        let prediction = predict(program, parties, config).map_err(|error| explain(&error))?;
-        Ok(Cost { protocol: config.protocol, prediction })
+        let plan = settings.plan(program.clone(), parties, SavedValues::default())?;
+        let prediction = plan.predict().map_err(|error| explain(&error))?;
+        Ok(Cost { protocol: settings.config()?.protocol(), prediction })
     }
 
     /// All that can run the program, and why others cannot.
     fn all(&self, program: &Program) -> (Vec<Cost>, Vec<LeftOut>) {
         let (mut costs, mut left_out) = (Vec::new(), Vec::new());
         let withstands = |protocol: &Protocol| self.adversary.is_none_or(|asked| protocol.adversary() >= asked);
-        for protocol in Protocol::ALL.into_iter().filter(withstands) {
+        for protocol in Protocol::ALL.iter().copied().filter(withstands) {
             let cost = match self.obstacle(program, protocol) {
                 Some(reason) => Err(reason),
                 None => self.cost(program, Settings::of(protocol, Vec::new(), DEFAULT_TIMEOUT)).map_err(|f| f.message),

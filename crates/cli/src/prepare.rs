@@ -3,9 +3,10 @@
 use std::{
     num::NonZeroU64,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use garblet::{Filled, Party, PhaseCosts, Protocol, fill, lego::Amounts, net::Channel, store::Store};
+use garblet::{Filled, OrderRequest, Party, PhaseCosts, Protocol, StockKinds, net::Channel};
 use serde::Serialize;
 
 use crate::{
@@ -13,10 +14,9 @@ use crate::{
     failure::Failure,
     output::{bytes, count, print, print_json, seconds},
     program,
-    progress::Bar,
     report::total,
-    session::{self, Route, Settings, block_on, explain},
-    supply::{Folder, Holds, remember_library},
+    session::{self, Route, Settings},
+    stock::{Amount, Folder, library_file, remember_library, with_stores},
     way::{self, Way, WayArgs, announce},
 };
 
@@ -25,10 +25,10 @@ use crate::{
 #[command(group(clap::ArgGroup::new("meeting").args(way::MEETING).arg("peers").required(true).multiple(true)))]
 pub(crate) struct Options {
     #[command(flatten)]
-    pub(crate) stock: StockArgs,
-    /// With several parties: so many runs of the program to have ready
-    #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one::<NonZeroU64>)]
-    count: NonZeroU64,
+    pub(crate) stock: FillArgs,
+    /// The same as `--stock runs=N`
+    #[arg(long, value_name = "N", value_parser = at_least_one::<NonZeroU64>, hide = true)]
+    count: Option<NonZeroU64>,
     #[command(flatten)]
     changes: ProgramChanges,
     /// With several parties: where all of them are and who they are, as `garblet run` takes it
@@ -43,15 +43,17 @@ pub(crate) struct Options {
 
 /// What to fill, with what.
 #[derive(clap::Args)]
-pub(crate) struct StockArgs {
+pub(crate) struct FillArgs {
     /// With components: the library file: component types, how many of each, how they are likely to be linked (TOML or JSON); with several parties, which have `garblet prepare` alone: the program
     #[arg(value_name = "LIBRARY|PROGRAM")]
     source: Option<String>,
-    /// What it is prepared for: components, lego, or with `garblet prepare` a protocol of several parties
-    #[arg(long, value_name = "NAME", default_value = "components")]
+    #[arg(long, value_name = "NAME", default_value = "components", help = format!("The protocol that it is prepared for: {}", with_stores()))]
     protocol: Protocol,
+    /// How much to have ready of what: with lego gates, inputs and outputs, in bits; with components a component type or inputs, in place of what the library file says; with several parties runs
+    #[arg(long = "stock", value_name = "WHAT=N")]
+    amounts: Vec<Amount>,
     #[command(flatten)]
-    gates: GateArgs,
+    bits: BitArgs,
     /// The folder of this party's store; made if there is none
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
@@ -69,22 +71,19 @@ pub(crate) struct StockArgs {
     timeout: crate::args::Time,
 }
 
-/// How much to have with lego.
+/// Amounts by options of their own, as they were before `--stock`.
 #[derive(clap::Args, Clone, Copy)]
-struct GateArgs {
-    /// With lego: AND gates
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=GATES_MAX))]
-    gates: u64,
-    /// With lego: input bits of both parties
-    #[arg(long = "inputs", value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=GATES_MAX))]
-    input_bits: u64,
-    /// With lego: output bits
-    #[arg(long = "outputs", value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=GATES_MAX))]
-    output_bits: u64,
+struct BitArgs {
+    /// The same as `--stock gates=N`
+    #[arg(long, value_name = "N", hide = true)]
+    gates: Option<u64>,
+    /// The same as `--stock inputs=N`
+    #[arg(long = "inputs", value_name = "N", hide = true)]
+    input_bits: Option<u64>,
+    /// The same as `--stock outputs=N`
+    #[arg(long = "outputs", value_name = "N", hide = true)]
+    output_bits: Option<u64>,
 }
-
-/// As many as can be made at once.
-const GATES_MAX: u64 = 1 << 32;
 
 /// The object of `--json`.
 #[derive(Serialize)]
@@ -129,76 +128,82 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 impl Options {
     /// Meets all others, and prepares runs until there are as many as are wanted.
     fn fill_runs(&self, peers: &Path) -> Result<Filled, Failure> {
-        let StockArgs { source, protocol, store, store_key, party, .. } = &self.stock;
+        let FillArgs { source, protocol, party, .. } = &self.stock;
         if !protocol.is_mesh() {
             return Err(Failure::call(format!("--peers: {protocol} has one peer")).hint("give --listen or --connect"));
         }
         let program = source.clone().ok_or_else(|| Failure::call("PROGRAM is missing: runs are of a program"))?;
         let program = program::load(&ProgramArgs { program, changes: self.changes.clone() })?;
         let (settings, peers) = (self.stock.settings(), way::open_peers(peers)?);
-        settings.parties(&program, Some(peers.party_count()))?;
+        let parties = settings.parties(&program, Some(peers.party_count()))?;
         let way = self.peer.to_all(Party(*party), &peers)?;
-        let holds = Holds::Runs { again: String::new() };
-        let folder = Folder { holds, path: store.clone(), key: store_key.clone(), peer: way.peer?, recorded: true };
-        let route = Route { meeting: way.meeting, tls: way.tls, listening: &announce };
-        session::fill_runs(&settings, Party(*party), program, route, &folder, self.count.get(), true)
+        let count = self.count.map(|count| ("runs".to_string(), count.get()));
+        let amounts = self.stock.amounts().into_iter().chain(count).collect();
+        let order = OrderRequest { program: Some(Arc::new(program)), amounts, library: None };
+        let folder = self.stock.folder_for(order, way.peer?);
+        let route = Route { meeting: &way.meeting, tls: way.tls, listening: &announce };
+        session::fill(&settings, Party(*party), parties, &folder, route, (100, true))
     }
 }
 
-impl StockArgs {
-    fn holds(&self) -> Result<Holds, Failure> {
-        let GateArgs { gates, input_bits: inputs, output_bits: outputs } = self.gates;
-        let amounts = Amounts { gates, inputs, input_pairs: (inputs + outputs).div_ceil(2), outputs };
-        let given = amounts != Amounts::default();
-        if self.party > 1 && !self.protocol.is_mesh() {
-            return Err(Failure::call(format!("--party {}: {} has parties 0 and 1", self.party, self.protocol)));
+impl FillArgs {
+    /// All amounts that are wanted.
+    fn amounts(&self) -> Vec<(String, u64)> {
+        let BitArgs { gates, input_bits, output_bits } = self.bits;
+        let bits = [("gates", gates), ("inputs", input_bits), ("outputs", output_bits)];
+        let bits = bits.into_iter().filter_map(|(kind, count)| Some((kind.to_string(), count?)));
+        bits.chain(self.amounts.iter().map(|amount| (amount.kind.clone(), amount.count))).collect()
+    }
+
+    /// The order of one of two parties.
+    fn order(&self) -> Result<OrderRequest, Failure> {
+        let protocol = self.protocol;
+        if self.party > 1 && !protocol.is_mesh() {
+            return Err(Failure::call(format!("--party {}: {protocol} has parties 0 and 1", self.party)));
         }
-        match (self.protocol, &self.source) {
-            (Protocol::Components, Some(library)) if !given => Ok(Holds::Components(Some(library.into()))),
-            (Protocol::Components, None) => {
-                Err(Failure::call("LIBRARY is missing: the library file says what to prepare")
-                    .hint("with --protocol lego it is --gates, --inputs and --outputs"))
+        let amounts = self.amounts();
+        let library = match (protocol.stock(), &self.source) {
+            (Some(StockKinds::Library), Some(library)) => Some(library_file(library.into())),
+            (Some(StockKinds::Library), None) => {
+                return Err(Failure::call("LIBRARY is missing: the library file says what to prepare"));
             }
-            (Protocol::Components, _) => Err(Failure::call("--gates, --inputs, --outputs: with --protocol lego only")),
-            (Protocol::Lego, None) if given => Ok(Holds::Gates(amounts)),
-            (Protocol::Lego, None) => Err(Failure::call("--gates is missing: how many AND gates to prepare")
-                .hint("--inputs and --outputs say for how many input and output bits")),
-            (Protocol::Lego, Some(_)) => Err(Failure::call("LIBRARY: lego prepares single gates, for any function")
-                .hint("say how many with --gates, --inputs and --outputs; garblet inspect PROGRAM counts them")),
-            (several, _) if several.is_mesh() => {
-                Err(Failure::call(format!("{several} needs a peers file, which says where all parties are"))
-                    .hint("garblet prepare PROGRAM --peers FILE"))
+            (Some(StockKinds::Pieces(_)), None) if amounts.iter().any(|(_, count)| *count > 0) => None,
+            (Some(StockKinds::Pieces(kinds)), None) => {
+                return Err(Failure::call(format!("--stock is missing: how much of {} to prepare", kinds.join(", ")))
+                    .hint("garblet inspect PROGRAM counts what a program needs"));
             }
-            (other, _) => Err(Failure::call(format!("--protocol {other}: it prepares nothing for a store"))
-                .hint("components, lego and the protocols of several parties do")),
-        }
+            (Some(StockKinds::Pieces(kinds)), Some(_)) => {
+                return Err(Failure::call(format!("LIBRARY: {protocol} prepares for any function"))
+                    .hint(format!("say with --stock how much of {}", kinds.join(", "))));
+            }
+            (Some(StockKinds::Runs), _) => {
+                return Err(Failure::call(format!("{protocol} needs a peers file, which says where all parties are"))
+                    .hint("garblet prepare PROGRAM --peers FILE"));
+            }
+            (None, _) => {
+                return Err(Failure::call(format!("--protocol {protocol}: it prepares nothing for a store"))
+                    .hint(format!("{} do", with_stores())));
+            }
+        };
+        Ok(OrderRequest { library, amounts, program: None })
     }
 
     /// Meets the peer, and fills what is below so many percent.
     pub(crate) fn fill(&self, way: &Way, below: u8, progress: bool) -> Result<Filled, Failure> {
-        let settings = self.settings();
         let folder = self.folder(way)?;
-        folder.check()?;
-        block_on(async {
-            // The store is opened when the peer is there: others may use it until then.
-            let channel = session::meet(&settings, &way.meeting, way.tls.clone(), &announce).await?;
-            self.fill_with(channel, &folder, below, progress).await
-        })
+        let route = Route { meeting: &way.meeting, tls: way.tls.clone(), listening: &announce };
+        let filled = session::fill(&self.settings(), self.party(), 2, &folder, route, (below, progress))?;
+        self.remember(filled)
     }
 
     /// Fills what is below so many percent, with a peer that was met.
-    pub(crate) async fn fill_with(
-        &self,
-        channel: Channel,
-        folder: &Folder,
-        below: u8,
-        progress: bool,
-    ) -> Result<Filled, Failure> {
-        let config = self.settings().config()?;
-        let supply = folder.open(Store::open_or_create)?;
-        let bar = Box::new(Bar::new(progress));
-        let filled = fill(supply, Party(self.party), channel, config, below, rand::rng(), bar).await;
-        let mut filled = filled.map_err(|e| explain(&e))?;
+    pub(crate) async fn fill_with(&self, channel: Channel, folder: &Folder, below: u8) -> Result<Filled, Failure> {
+        let filled = session::fill_with(&self.settings(), self.party(), folder, channel.into(), (below, false)).await?;
+        self.remember(filled)
+    }
+
+    /// Notes in a store from which library file it was filled.
+    fn remember(&self, mut filled: Filled) -> Result<Filled, Failure> {
         if let Some(library) = &self.source {
             remember_library(&mut filled.store, library.as_ref())?;
         }
@@ -212,8 +217,12 @@ impl StockArgs {
 
     /// The store, and for whom it is.
     pub(crate) fn folder(&self, way: &Way) -> Result<Folder, Failure> {
-        let (holds, path, key) = (self.holds()?, self.store.clone(), self.store_key.clone());
-        Ok(Folder { holds, path, key, peer: way.peer.clone()?, recorded: true })
+        Ok(self.folder_for(self.order()?, way.peer.clone()?))
+    }
+
+    fn folder_for(&self, order: OrderRequest, peer: String) -> Folder {
+        let (path, key) = (self.store.clone(), self.store_key.clone());
+        Folder { order, path, key, peer, recorded: true, again: None }
     }
 
     /// Which party this is.

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use garblet_circuit::{InputId, Party, Program, Recipients, diagnostic::nearest, front_end::FrontEnds, notes::Panics};
+use garblet_circuit::{InputId, Party, Program, Recipients, diagnostic::nearest, notes::Panics};
+use garblet_formats::front_end::FrontEnds;
 use garblet_lang::{Constants, Language, Options};
 use serde_json::Value;
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use garblet::{Filled, Party, Phase, PhaseCost, PhaseCosts, Security};
-use garblet_circuit::{Bits, Output, Program, notes::Panics, value};
+use garblet_circuit::{Bits, Output, Program, notes::Panics};
+use garblet_formats::value;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -184,8 +185,8 @@ impl RunReport {
     ) -> Result<Self, Failure> {
         let config = settings.config()?;
         Ok(RunReport {
-            protocol: config.protocol.name(),
-            adversary: config.protocol.adversary().name(),
+            protocol: config.protocol().name(),
+            adversary: config.protocol().adversary().name(),
             parties,
             program: ProgramPart::of(program),
             record,

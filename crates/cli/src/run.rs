@@ -18,7 +18,7 @@ use crate::{
     record::{PeerPart, Record},
     report::{RunReport, check_panics, outputs_text},
     session::{self, Outcome, Route, Settings, Task, several_hint},
-    supply::SupplyArgs,
+    stock::StockArgs,
     way::{self, WayArgs, announce},
 };
 
@@ -36,7 +36,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "K")]
     party: u16,
     #[command(flatten)]
-    supply: SupplyArgs,
+    stock: StockArgs,
     /// Where all parties are and who they are, for the protocols of several: TOML, a table [[party]] for each
     #[arg(long, value_name = "FILE", conflicts_with_all = ["connect", "peer"])]
     peers: Option<PathBuf>,
@@ -51,7 +51,6 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let begin = Instant::now();
     let program = program::load(&options.program)?;
-    let loaded = begin.elapsed();
     let settings = Settings::new(&options.protocol)?;
     let peers = peers_file(options, &settings)?;
     let asked = peers.as_ref().map(|peers| peers.party_count());
@@ -60,16 +59,19 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     if party.0 >= parties {
         return Err(Failure::call(format!("--party {party}: there are {parties} parties, 0 to {}", parties - 1)));
     }
-    let inputs = inputs::of_this_party(&options.supply.asked(&program)?, &options.inputs, party)?;
+    let asked = options.stock.asked(&program)?;
+    let plan = settings.plan(program.clone(), parties, options.stock.saved())?;
+    let loaded = begin.elapsed();
+    let inputs = inputs::of_this_party(&asked, &options.inputs, party)?;
     let way = match &peers {
         Some(peers) => options.peer.to_all(party, peers)?,
         None => options.peer.way()?,
     };
     let again = |store: &[(&str, String)]| again(options, store);
-    let supply = options.supply.source(&settings, &way.peer, again)?;
-    let task = Task { program: program.clone(), party, inputs, settings: &settings, progress: true, loaded, supply };
+    let source = options.stock.source(&settings, &way.peer, again)?;
+    let task = Task { plan, party, inputs, settings: &settings, progress: true, loaded, source };
     let names = way.names;
-    let route = Route { meeting: way.meeting, tls: way.tls, listening: &announce };
+    let route = Route { meeting: &way.meeting, tls: way.tls, listening: &announce };
     let outcome = session::compute(task, route)?;
     outcome.warn_of_closing();
     check_panics(&program, &outcome.outputs)?;
@@ -96,7 +98,7 @@ fn again(options: &Options, store: &[(&str, String)]) -> String {
 
 /// The peers file, which the protocols of several parties need and the others do not take.
 fn peers_file(options: &Options, settings: &Settings) -> Result<Option<PeersFile>, Failure> {
-    let protocol = settings.config()?.protocol;
+    let protocol = settings.config()?.protocol();
     match (&options.peers, protocol.is_mesh()) {
         (Some(path), true) => Ok(Some(way::open_peers(path)?)),
         (None, false) => Ok(None),

@@ -2,7 +2,7 @@
 
 use std::{thread::sleep, time::Duration};
 
-use garblet::{Filled, Program, Values, lego, store::Store, wants_to_fill};
+use garblet::{Filled, Plan, Program, SavedValues, store::Store, wants_to_fill};
 use garblet_net::{self as net, Channel, Hello, Listener, NetError};
 
 use crate::{
@@ -10,12 +10,12 @@ use crate::{
     failure::{Failure, Status},
     inputs::{self, PartyInputs},
     output::{count, print, tell},
-    prepare::StockArgs,
+    prepare::FillArgs,
     program,
     record::{PeerPart, Record},
     report::{PEER_EXPOSED, check_panics, outputs_text},
     session::{self, Meeting, Settings, Task, block_on},
-    supply::{Folder, Holds, Source},
+    stock::{Folder, Source},
     way::{self, Way, WayArgs, announce},
 };
 
@@ -24,7 +24,7 @@ use crate::{
 #[command(group(clap::ArgGroup::new("meeting").args(way::MEETING).required(true)))]
 pub(crate) struct Options {
     #[command(flatten)]
-    stock: StockArgs,
+    stock: FillArgs,
     #[command(flatten)]
     peer: WayArgs,
     /// Refill a kind when there is less than this much of what the library says, in percent
@@ -49,7 +49,7 @@ pub(crate) struct Options {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let protocol = options.stock.settings().config()?.protocol;
+    let protocol = options.stock.settings().config()?.protocol();
     if protocol.is_mesh() {
         return Err(Failure::call(format!("--protocol {protocol}: two parties can serve each other, several cannot"))
             .hint("several fill their stores with garblet prepare PROGRAM --peers FILE"));
@@ -63,16 +63,15 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 /// Looks every now and then, and refills what has run low.
 fn look(options: &Options) -> Result<(), Failure> {
     lower_priority();
-    let mut round = 0;
+    let (mut round, mut known) = (0, None);
     while options.rounds.is_none_or(|rounds| round < rounds) {
         if round > 0 {
             sleep(options.every.0);
         }
         round += 1;
         let way = options.peer.way()?;
-        let folder = options.stock.folder(&way)?;
-        // The user may have allowed some in between.
-        let before = unfinished(&folder);
+        let (settings, folder) = (options.stock.settings(), options.stock.folder(&way)?);
+        known = block_on(async { Ok(wait_if_more(known, unfinished(&settings, &folder)).await) })?;
         // The store is open only while it is looked at and filled, so that runs can use it in between.
         match options.stock.fill(&way, options.low_water, false) {
             Ok(filled) => tell_ready(&filled),
@@ -80,19 +79,20 @@ fn look(options: &Options) -> Result<(), Failure> {
             // The peer may come back.
             Err(failure) => {
                 failure.report();
-                block_on(async { Ok(wait_if_more(before, unfinished(&folder)).await) })?;
+                known = block_on(async { Ok(wait_if_more(known, unfinished(&settings, &folder)).await) })?;
             }
         }
     }
     Ok(())
 }
 
-/// How many orders of gates the peer has left unfinished; none if there is no store yet.
-fn unfinished(folder: &Folder) -> u32 {
-    match folder.holds {
-        Holds::Gates(_) => folder.open(Store::open).map_or(0, |supply| lego::unfinished(&supply.store)),
-        Holds::Components(_) | Holds::Runs { .. } => 0,
+/// How many orders of gates the peer has left unfinished; not known if the store cannot be opened.
+fn unfinished(settings: &Settings, folder: &Folder) -> Option<u32> {
+    if Store::find(&folder.path).is_err() {
+        return Some(0);
     }
+    let stock = settings.config().and_then(|config| folder.open(&config, 2, Store::open));
+    stock.ok().map(|stock| garblet::unfinished(&stock.store))
 }
 
 /// How long nobody is met after the peer has left so many orders unfinished.
@@ -102,15 +102,17 @@ fn pause(unfinished: u32) -> Duration {
 }
 
 /// Waits if the peer has left one more order unfinished, each time longer: a constructor that leaves when it hears what is checked has tried its luck.
-/// Returns how many there are.
-async fn wait_if_more(before: u32, unfinished: u32) -> u32 {
-    if unfinished > before {
+/// Returns how many there are, as far as that is known; the user may have allowed some.
+async fn wait_if_more(known: Option<u32>, unfinished: Option<u32>) -> Option<u32> {
+    if let (Some(known), Some(unfinished)) = (known, unfinished)
+        && unfinished > known
+    {
         let pause = pause(unfinished);
         let minutes = pause.as_secs() / 60;
         tell(&format!("the peer has left {unfinished} orders of gates unfinished: waiting for {minutes} min"));
         tokio::time::sleep(pause).await;
     }
-    unfinished
+    unfinished.or(known)
 }
 
 fn tell_ready(filled: &Filled) {
@@ -128,6 +130,7 @@ fn lower_priority() {
 struct Service<'a> {
     options: &'a Options,
     program: Program,
+    plan: Plan,
     inputs: PartyInputs,
     settings: Settings,
     way: Way<'static>,
@@ -138,13 +141,14 @@ impl<'a> Service<'a> {
     fn new(options: &'a Options, program: &str) -> Result<Self, Failure> {
         let program = program::load(&ProgramArgs::plain(program))?;
         let settings = options.stock.settings();
-        settings.parties(&program, None)?;
+        let parties = settings.parties(&program, None)?;
+        let plan = settings.plan(program.clone(), parties, SavedValues::default())?;
         let inputs = InputArgs { inputs: options.inputs.clone() };
         let inputs = inputs::of_this_party(&program, &inputs, options.stock.party())?;
         let way = options.peer.way()?;
         let folder = options.stock.folder(&way)?;
-        folder.check()?;
-        Ok(Service { options, program, inputs, settings, way, folder })
+        folder.check(&settings.config()?, parties)?;
+        Ok(Service { options, program, plan, inputs, settings, way, folder })
     }
 
     /// Answers one peer after another. Whatever goes wrong with one is told, and the next is answered.
@@ -156,16 +160,15 @@ impl<'a> Service<'a> {
         block_on(async {
             let listener = Listener::bind(address).await.map_err(|e| Failure::net(&e))?;
             announce(listener.address())?;
-            let mut answered = 0;
+            let (mut answered, mut known) = (0, None);
             while self.options.rounds.is_none_or(|rounds| answered < rounds) {
                 match greeted(&listener, &options).await {
                     Ok((channel, hello)) => {
                         answered += 1;
-                        // The user may have allowed some in between.
-                        let before = unfinished(&self.folder);
+                        known = wait_if_more(known, unfinished(&self.settings, &self.folder)).await;
                         if let Err(failure) = self.answer(channel, &hello).await {
                             failure.report();
-                            wait_if_more(before, unfinished(&self.folder)).await;
+                            known = wait_if_more(known, unfinished(&self.settings, &self.folder)).await;
                         }
                     }
                     Err(NetError::NobodyCame { .. }) => {}
@@ -178,22 +181,18 @@ impl<'a> Service<'a> {
 
     async fn answer(&self, channel: Channel, hello: &Hello) -> Result<(), Failure> {
         if let Some(below) = wants_to_fill(hello) {
-            tell_ready(&self.options.stock.fill_with(channel, &self.folder, below, false).await?);
+            tell_ready(&self.options.stock.fill_with(channel, &self.folder, below).await?);
             return Ok(());
         }
         let task = Task {
-            program: self.program.clone(),
+            plan: self.plan.clone(),
             party: self.options.stock.party(),
             inputs: self.inputs.clone(),
             settings: &self.settings,
             progress: false,
             // It was there before the peer came.
             loaded: Duration::ZERO,
-            supply: Some(Source::Store {
-                folder: self.folder.clone(),
-                top_up: self.options.top_up,
-                values: Values::default(),
-            }),
+            source: Some(Source::Store { folder: self.folder.clone(), top_up: self.options.top_up }),
         };
         let outcome = session::compute_with(task, channel).await?;
         outcome.warn_of_closing();
@@ -221,12 +220,27 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn each_order_that_is_left_unfinished_is_waited_for_longer_than_the_last() {
-        let (mut known, mut waited) = (1, Vec::new());
-        for unfinished in [1, 2, 2, 3, 4, 0, 1] {
+        let (mut known, mut waited) = (None, Vec::new());
+        for unfinished in [None, Some(1), Some(2), Some(2), None, Some(3), Some(4), Some(0), None, Some(1)] {
             let begin = tokio::time::Instant::now();
             known = wait_if_more(known, unfinished).await;
             waited.push(begin.elapsed().as_secs() / 60);
         }
-        assert_eq!(waited, [0, 10, 0, 60, 60, 0, 1], "in minutes, and none where it was something else");
+        assert_eq!(waited, [0, 0, 10, 0, 0, 60, 60, 0, 0, 1], "in minutes, and none where it was something else");
+    }
+
+    #[test]
+    fn a_store_that_cannot_be_opened_does_not_say_how_much_is_unfinished() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let [path, key] = ["store", "key"].map(|name| scratch.path().join(name));
+        let settings = Settings::of("lego".parse().expect("registered"), Vec::new(), Duration::from_secs(1));
+        let (order, peer) = (garblet::OrderRequest::default(), String::new());
+        let folder = Folder { order, path, key: Some(key.clone()), peer, recorded: false, again: None };
+        assert_eq!(unfinished(&settings, &folder), Some(0), "there is no store yet");
+        let made = settings.config().and_then(|config| folder.open(&config, 2, Store::open_or_create));
+        drop(made.map_err(|failure| failure.message).expect("made"));
+        assert_eq!(unfinished(&settings, &folder), Some(0));
+        std::fs::write(&key, [7; 32]).expect("another key");
+        assert_eq!(unfinished(&settings, &folder), None);
     }
 }

@@ -3,8 +3,8 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use garblet::{
-    Adversary, AnyPeer, Bits, Config, Error, Filled, MeshPeer, Party, Peer, Program, Protocol, Report, Security,
-    Supply, components::NotPrepared, store::Store,
+    Adversary, Bits, Config, Ends, Error, Filled, Party, Peer, Plan, Program, Protocol, Report, SavedValues, Security,
+    Stock, StockKinds, components::NotPrepared, store::Store,
 };
 use garblet_circuit::InputId;
 use garblet_net::{
@@ -19,8 +19,8 @@ use crate::{
     output::tell,
     progress::Bar,
     report::{PartyPart, peak_rss_bytes},
+    stock::{Folder, Source},
     store::store_failure,
-    supply::{Folder, Source},
 };
 
 /// How to compute, as it can be handed to another process.
@@ -44,7 +44,7 @@ pub(crate) enum Meeting<'a> {
 
 /// How a party gets to the others.
 pub(crate) struct Route<'a> {
-    pub(crate) meeting: Meeting<'a>,
+    pub(crate) meeting: &'a Meeting<'a>,
     /// None is plain TCP.
     pub(crate) tls: Option<Tls>,
     /// Hears where this party listens, with the port that the system chose.
@@ -53,15 +53,22 @@ pub(crate) struct Route<'a> {
 
 /// One party's part in a run.
 pub(crate) struct Task<'a> {
-    pub(crate) program: Program,
+    pub(crate) plan: Plan,
     pub(crate) party: Party,
     pub(crate) inputs: Vec<(InputId, Bits)>,
     pub(crate) settings: &'a Settings,
     pub(crate) progress: bool,
-    /// How long it took to read and build the program.
+    /// How long it took to read and build the program and to make it ready.
     pub(crate) loaded: Duration,
-    /// With components: where they are kept; none makes what the program needs.
-    pub(crate) supply: Option<Source>,
+    /// The source of prepared material; none makes what the program needs.
+    pub(crate) source: Option<Source>,
+}
+
+impl Task<'_> {
+    fn open_stock(&self) -> Result<Option<Stock>, Failure> {
+        let config = self.settings.config()?;
+        self.source.as_ref().map(|source| source.open(&config, self.plan.parties())).transpose()
+    }
 }
 
 /// What came of it.
@@ -110,7 +117,7 @@ impl Settings {
             link: args.link.map(|l| l.to_string()),
             timeout: args.timeout.0,
         };
-        let protocol = settings.config()?.protocol;
+        let protocol = settings.config()?.protocol();
         let strongest = protocol.adversary();
         match args.adversary.filter(|asked| *asked > strongest) {
             None => Ok(settings),
@@ -130,7 +137,7 @@ impl Settings {
     /// The default protocol with its default parameters.
     pub(crate) fn standard(link: Option<SimulatedLink>) -> Self {
         Settings {
-            protocol: Config::default().protocol.to_string(),
+            protocol: Protocol::default().to_string(),
             params: Vec::new(),
             link: link.map(|l| l.to_string()),
             timeout: DEFAULT_TIMEOUT,
@@ -156,18 +163,28 @@ impl Settings {
 
     /// Refuses a library where the protocol has none.
     pub(crate) fn check_library(&self, given: bool) -> Result<(), Failure> {
-        match given && self.config()?.protocol != Protocol::Components {
-            true => Err(Failure::call(format!("--library, --store: {} prepares no components", self.protocol))
-                .hint("give --protocol components")),
-            false => Ok(()),
+        let has_library = |protocol: &Protocol| protocol.stock() == Some(StockKinds::Library);
+        if !given || has_library(&self.config()?.protocol()) {
+            return Ok(());
         }
+        let names = Protocol::ALL.iter().copied().filter(has_library).map(Protocol::name).collect::<Vec<_>>();
+        Err(Failure::call(format!("--library, --store: {} prepares no components", self.protocol))
+            .hint(format!("give --protocol {}", names.join(" or "))))
+    }
+
+    /// Makes a program ready for one of the protocol's runs.
+    ///
+    /// *Errors*: a program that the protocol cannot run; values that it cannot save.
+    pub(crate) fn plan(&self, program: Program, parties: u16, saved: SavedValues) -> Result<Plan, Failure> {
+        let (config, program) = (self.config()?, Arc::new(program));
+        Plan::saving(program, parties, &config, saved).map_err(|error| explain(&error))
     }
 
     /// How many parties there are: as many as were asked for, or as the program needs.
     ///
     /// *Errors*: a number that the protocol or the program does not have.
     pub(crate) fn parties(&self, program: &Program, asked: Option<u16>) -> Result<u16, Failure> {
-        let (needed, protocol) = (program.party_count(), self.config()?.protocol);
+        let (needed, protocol) = (program.party_count(), self.config()?.protocol());
         let (allowed, name) = (protocol.parties(), program.name());
         let (least, most, range) = (*allowed.start(), *allowed.end(), party_range(protocol));
         if needed > most {
@@ -197,73 +214,80 @@ impl Settings {
     }
 }
 
-/// Meets the peer and computes.
+/// Meets all others and computes.
 ///
 /// *Errors*: whatever ends the run without a result.
 pub(crate) fn compute(task: Task<'_>, route: Route<'_>) -> Result<Outcome, Failure> {
     block_on(async {
-        // Before the peer is met, so that a mistake is told at once.
-        let supply = task.supply.as_ref().map(Source::open).transpose()?;
-        let connected = connect_all(&task, route).await?;
-        converse(task, connected, supply).await
+        // Before the others are met, so that a mistake is told at once.
+        let stock = task.open_stock()?;
+        let ends = connect_all(task.settings, task.party, route).await?;
+        converse(task, ends, stock).await
     })
 }
 
-/// Meets all others of several parties, and prepares runs until the stores have so many.
+/// Meets all others, and fills a store together with theirs.
 ///
 /// *Errors*: whatever ends it. What was done until then is kept.
-pub(crate) fn fill_runs(
+pub(crate) fn fill(
     settings: &Settings,
     party: Party,
-    program: Program,
-    route: Route<'_>,
+    parties: u16,
     folder: &Folder,
-    count: u64,
-    progress: bool,
+    route: Route<'_>,
+    (below, progress): (u8, bool),
 ) -> Result<Filled, Failure> {
+    folder.check(&settings.config()?, parties)?;
     block_on(async {
-        let supply = folder.open(Store::open_or_create)?;
-        let mesh = join(settings, party, route).await?;
-        let (config, bar, rng) = (settings.config()?, Box::new(Bar::new(progress)), rand::rng());
-        let filled = garblet::fill_runs(Arc::new(program), mesh, config, supply, count, rng, bar);
-        filled.await.map_err(|e| explain(&e))
+        let ends = connect_all(settings, party, route).await?;
+        fill_with(settings, party, folder, ends, (below, progress)).await
     })
+}
+
+/// Fills a store together with those of others that were met. The store is opened only now: others may use it until then.
+///
+/// *Errors*: as [`fill`].
+pub(crate) async fn fill_with(
+    settings: &Settings,
+    party: Party,
+    folder: &Folder,
+    ends: Ends,
+    (below, progress): (u8, bool),
+) -> Result<Filled, Failure> {
+    let config = settings.config()?;
+    let parties = if let Ends::Mesh(mesh) = &ends { mesh.party_count() } else { 2 };
+    let stock = folder.open(&config, parties, Store::open_or_create)?;
+    let bar = Box::new(Bar::new(progress));
+    let filled = garblet::fill(stock, party, ends, &config, below, rand::rng(), bar).await;
+    filled.map_err(|e| explain(&e))
 }
 
 /// Computes with a peer that was met.
 ///
 /// *Errors*: as [`compute`].
 pub(crate) async fn compute_with(task: Task<'_>, channel: Channel) -> Result<Outcome, Failure> {
-    let supply = task.supply.as_ref().map(Source::open).transpose()?;
-    converse(task, Connected::Channel(Box::new(channel)), supply).await
+    let stock = task.open_stock()?;
+    converse(task, channel.into(), stock).await
 }
 
-/// What joins this party to the others.
-enum Connected {
-    Channel(Box<Channel>),
-    Mesh(Mesh),
-}
-
-impl Connected {
-    /// All others, as they are known to the one that is `party`.
-    fn others(&self, party: Party) -> Vec<(u16, Option<Fingerprint>)> {
-        match self {
-            Connected::Channel(channel) => vec![(1 - party.0.min(1), channel.peer())],
-            Connected::Mesh(mesh) => mesh.identities().iter().map(|(party, identity)| (party, *identity)).collect(),
-        }
+/// All others, as they are known to the one that is `party`.
+fn others(ends: &Ends, party: Party) -> Vec<(u16, Option<Fingerprint>)> {
+    match ends {
+        Ends::Channel(channel) => vec![(1 - party.0.min(1), channel.peer())],
+        Ends::Mesh(mesh) => mesh.identities().iter().map(|(party, identity)| (party, *identity)).collect(),
     }
 }
 
-async fn connect_all(task: &Task<'_>, route: Route<'_>) -> Result<Connected, Failure> {
-    match &route.meeting {
-        Meeting::Mesh { .. } => Ok(Connected::Mesh(join(task.settings, task.party, route).await?)),
-        meeting => Ok(Connected::Channel(Box::new(meet(task.settings, meeting, route.tls, route.listening).await?))),
+async fn connect_all(settings: &Settings, party: Party, route: Route<'_>) -> Result<Ends, Failure> {
+    match route.meeting {
+        Meeting::Mesh { .. } => Ok(join(settings, party, route).await?.into()),
+        meeting => Ok(meet(settings, meeting, route.tls, route.listening).await?.into()),
     }
 }
 
 /// Joins the mesh of several parties.
-pub(crate) async fn join(settings: &Settings, party: Party, route: Route<'_>) -> Result<Mesh, Failure> {
-    let Meeting::Mesh { listen, peers } = &route.meeting else {
+async fn join(settings: &Settings, party: Party, route: Route<'_>) -> Result<Mesh, Failure> {
+    let Meeting::Mesh { listen, peers } = route.meeting else {
         return Err(Failure::call("--peers is missing: where all parties are"));
     };
     let options = settings.options(route.tls)?;
@@ -286,7 +310,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> R
 }
 
 /// Meets the peer.
-pub(crate) async fn meet(
+async fn meet(
     settings: &Settings,
     meeting: &Meeting<'_>,
     tls: Option<Tls>,
@@ -305,33 +329,21 @@ pub(crate) async fn meet(
     .map_err(|e| Failure::net(&e))
 }
 
-async fn converse(task: Task<'_>, connected: Connected, supply: Option<Supply>) -> Result<Outcome, Failure> {
-    let mut config = task.settings.config()?;
+async fn converse(task: Task<'_>, ends: Ends, stock: Option<Stock>) -> Result<Outcome, Failure> {
     let cpu = CpuClock::start();
-    let bar = CpuBar::new(Bar::new(task.progress), cpu.clone());
-    let program = Arc::new(task.program);
+    let bar = Box::new(CpuBar::new(Bar::new(task.progress), cpu.clone()));
     let inputs: Vec<Bits> = task.inputs.into_iter().map(|(_, bits)| bits).collect();
-    let (rng, bar, party) = (rand::rng(), Box::new(bar), task.party);
-    let top_up = task.supply.as_ref().is_some_and(Source::top_up);
-    (config.components.top_up, config.lego.top_up) = (top_up, top_up);
-    let met = connected.others(party);
-    let (two, several) = (|peer| AnyPeer::Two(Box::new(peer)), |peer| AnyPeer::Many(Box::new(peer)));
-    let peer = match (connected, supply) {
-        (Connected::Mesh(mesh), Some(supply)) => {
-            MeshPeer::join_supplied(program, mesh, config, supply, rng, bar).await.map(several)
-        }
-        (Connected::Mesh(mesh), None) => MeshPeer::join(program, mesh, config, rng, bar).await.map(several),
-        (Connected::Channel(channel), Some(supply)) => {
-            Peer::open_supplied(program, party, *channel, config, supply, rng, bar).await.map(two)
-        }
-        (Connected::Channel(channel), None) => Peer::open(program, party, *channel, config, rng, bar).await.map(two),
+    let (rng, party, met) = (rand::rng(), task.party, others(&ends, task.party));
+    let peer = match stock {
+        Some(stock) => Peer::open_with(&task.plan, party, ends, stock, rng, bar).await,
+        None => Peer::open(&task.plan, party, ends, rng, bar).await,
     };
     let peer = peer.map_err(|e| explain(&e))?;
     match peer.finish(&inputs).await {
         Ok(outcome) => Ok(Outcome::new(outcome, cpu.seconds(), task.loaded + cpu.before_hello(), met)),
         Err(error) => {
             let failure = explain(&error);
-            match (&error, task.supply.as_ref().and_then(Source::again)) {
+            match (&error, task.source.as_ref().and_then(Source::again)) {
                 (Error::NoRun(_), Some(again)) => Err(failure.hint(format!("prepare more, all together: {again}"))),
                 _ => Err(failure),
             }
@@ -346,6 +358,7 @@ pub(crate) fn explain(error: &Error) -> Failure {
     }
     match error {
         Error::Store(error) => store_failure(error),
+        Error::Library(diagnostics) => Failure::diagnosed(diagnostics.clone()),
         Error::NotPrepared(NotPrepared::Missing(_)) => Failure::no_result(error)
             .hint("`garblet prepare` makes more for the store; --top-up makes it during the run"),
         Error::Unfinished(unfinished) => Failure::no_result(error).hint(format!(
@@ -370,7 +383,7 @@ pub(crate) fn explain(error: &Error) -> Failure {
         ),
         Error::Suspected(_) => Failure::no_result(error)
             .hint("if it happens again, do not run with this peer; without --param form it has no such way out"),
-        Error::Unsupported { .. } | Error::Input { .. } | Error::NoSuchParty { .. } => Failure::call(error),
+        Error::Unsupported { .. } | Error::Input { .. } | Error::Order { .. } | Error::NoSuchParty { .. } => Failure::call(error),
         _ => Failure::no_result(error),
     }
 }

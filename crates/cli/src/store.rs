@@ -2,10 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use garblet::{
-    lego::{self, KeptNames, kept_names},
-    runs::program_of,
-};
+use garblet::{SavedNames, forgive, runs::program_of, saved, unfinished};
 use garblet_store::{Kind, Past, Stock, Store, StoreError, StoreKey, Verified};
 use serde::Serialize;
 
@@ -188,8 +185,8 @@ fn compact(options: &Options) -> Result<(), Failure> {
 }
 
 fn allow(options: &Options) -> Result<(), Failure> {
-    let orders = lego::allow_unfinished(&mut options.open()?).map_err(|e| explain(&e))?;
-    options.tell(&format!("allowed {}\n", unfinished(orders)), &serde_json::json!({ "allowed": orders }))
+    let orders = forgive(&mut options.open()?).map_err(|e| explain(&e))?;
+    options.tell(&format!("allowed {}\n", orders_text(orders)), &serde_json::json!({ "allowed": orders }))
 }
 
 fn clear(options: &Options) -> Result<(), Failure> {
@@ -209,8 +206,8 @@ struct Listed {
     store: String,
     binding: Option<garblet_store::Binding>,
     kinds: Vec<ListedKind>,
-    /// Outputs that lego keeps.
-    kept: Vec<KeptNames>,
+    /// Outputs that the store keeps.
+    kept: Vec<SavedNames>,
     /// Orders of gates that the peer left unfinished.
     unfinished_orders: u32,
     segments: usize,
@@ -246,8 +243,8 @@ impl Listed {
             store: store.id(),
             binding: store.binding().cloned(),
             kinds,
-            kept: kept_names(store),
-            unfinished_orders: lego::unfinished(store),
+            kept: saved(store),
+            unfinished_orders: unfinished(store),
             segments: store.segment_count(),
             segment_bytes: store.segment_bytes(),
         }
@@ -276,11 +273,11 @@ impl Listed {
             true => text.push_str("nothing is prepared\n"),
             false => text.push_str(&table(&rows)),
         }
-        for KeptNames { name, outputs } in &self.kept {
+        for SavedNames { name, outputs } in &self.kept {
             text.push_str(&format!("kept as {name}: {}\n", outputs.join(", ")));
         }
         if self.unfinished_orders > 0 {
-            text.push_str(&format!("the peer left {}\n", unfinished(self.unfinished_orders)));
+            text.push_str(&format!("the peer left {}\n", orders_text(self.unfinished_orders)));
         }
         let segments = if self.segments == 1 { "segment" } else { "segments" };
         text.push_str(&format!("{} in {} {segments}\n", bytes(self.segment_bytes), self.segments));
@@ -350,7 +347,7 @@ impl Checked {
 }
 
 /// So many orders, in words.
-fn unfinished(orders: u32) -> String {
+fn orders_text(orders: u32) -> String {
     format!("{orders} unfinished order{} of gates", if orders == 1 { "" } else { "s" })
 }
 

@@ -65,7 +65,7 @@ fn the_table_of_circuits_is_the_librarys() {
         let text = fs::read_to_string(root().join(path)).expect("a text of the repository");
         text.lines().filter_map(|l| l.strip_prefix(prefix)).filter(|l| l.starts_with("| `")).map(String::from).collect()
     };
-    let library = rows("crates/circuit/src/library/mod.rs", "//! ");
+    let library = rows("crates/synthesis/src/library/mod.rs", "//! ");
     assert_eq!(rows("docs/src/circuits.md", ""), library);
     assert!(library.len() > 10, "{library:?}");
 }

@@ -2,9 +2,10 @@
 //! does. Against what the processor could do at best, `garblet bench garbling` measures.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use garblet_circuit::{Program, library};
+use garblet_circuit::Program;
 use garblet_garble::{Evaluator, Garbler, GarblingConfig, HashKind, Schedules, SchemeKind, Seeds};
 use garblet_primitives::{Block, Delta, Prg};
+use garblet_synthesis::library;
 
 fn labels(program: &Program, config: GarblingConfig, rng: &mut Prg) -> Vec<Box<[Block]>> {
     let mut of_width = |width| (0..width).map(|_| config.zero_label(rng.next_block())).collect();

@@ -3,26 +3,26 @@
 use std::ops::Range;
 
 use garblet_circuit::{InstanceId, Program, Walk};
-use garblet_primitives::{Block, Cursor, Slots};
+use garblet_primitives::{Block, Cursor, Labels};
 use zeroize::Zeroizing;
 
 use crate::{
     run::Piece,
-    schedules::{Component, Schedules},
-    singles::{GateBuckets, Judge, RunBuckets, SingleGates},
+    schedules::{ScheduledComponent, Schedules},
+    singles::{GateBuckets, ResolveConflict, RunBuckets, SolderedGates},
 };
 
 /// Instances that go on together have so many inputs, or one more instance's. Tests have few.
-const MOST_INPUTS: usize = if cfg!(test) { 1 << 6 } else { 1 << 14 };
+const MAX_INPUTS: usize = if cfg!(test) { 1 << 6 } else { 1 << 14 };
 
 /// A thread for fewer AND gates would take longer to begin than to evaluate them. Tests have few.
-const LEAST_ANDS: usize = if cfg!(test) { 1 << 3 } else { 1 << 12 };
+const MIN_THREAD_ANDS: usize = if cfg!(test) { 1 << 3 } else { 1 << 12 };
 
 /// Evaluates a program whose AND gates are buckets, some of them at a time.
 ///
 /// *Secret*: the labels; they are wiped on drop.
 pub struct BucketEvaluator<'p> {
-    gates: SingleGates,
+    gates: SolderedGates,
     program: &'p Program,
     schedules: &'p Schedules,
     walk: Walk<'p, Block>,
@@ -47,7 +47,7 @@ struct Paused {
 /// What a thread has of its own.
 #[derive(Default)]
 struct Worker {
-    slots: Slots,
+    slots: Labels,
     /// Those of the instances that it has done, one after another.
     outputs: Zeroizing<Vec<Block>>,
 }
@@ -55,7 +55,7 @@ struct Worker {
 /// An instance, and how far it goes.
 struct Turn<'p> {
     instance: InstanceId,
-    component: &'p Component,
+    component: &'p ScheduledComponent,
     cursor: Cursor,
     /// Where its inputs are, if it is only now begun.
     inputs: Option<Range<usize>>,
@@ -72,9 +72,14 @@ impl<'p> BucketEvaluator<'p> {
     ///
     /// # Panics
     /// If the shape is wrong.
-    pub fn new(gates: SingleGates, program: &'p Program, schedules: &'p Schedules, inputs: Vec<Box<[Block]>>) -> Self {
+    pub fn new(
+        gates: SolderedGates,
+        program: &'p Program,
+        schedules: &'p Schedules,
+        inputs: Vec<Box<[Block]>>,
+    ) -> Self {
         let widest = program.components().iter().map(|component| component.input_width()).max().unwrap_or(0) as usize;
-        let inputs_at_once = program.instance_count().saturating_mul(widest).min(MOST_INPUTS + widest);
+        let inputs_at_once = program.instance_count().saturating_mul(widest).min(MAX_INPUTS + widest);
         BucketEvaluator {
             gates,
             program,
@@ -95,12 +100,12 @@ impl<'p> BucketEvaluator<'p> {
         self
     }
 
-    /// Evaluates so many AND gates, and all that needs no more, with the buckets from number `first` on; `judge` is asked where
+    /// Evaluates so many AND gates, and all that needs no more, with the buckets from number `first` on; `resolve` is asked where
     /// the gates of a bucket differ.
     ///
     /// # Panics
     /// If there are fewer buckets, or fewer AND gates that are not done.
-    pub fn run(&mut self, ands: usize, (first, buckets): (usize, GateBuckets<'_>), judge: Judge<'_>) {
+    pub fn run(&mut self, ands: usize, (first, buckets): (usize, GateBuckets<'_>), resolve: ResolveConflict<'_>) {
         assert!(first + ands <= buckets.ends.len(), "a bucket for each AND gate");
         self.remaining = self.remaining.checked_sub(ands as u64).expect("AND gates that are not done");
         let mut next = first;
@@ -108,7 +113,7 @@ impl<'p> BucketEvaluator<'p> {
             let turns = self.turns(next..first + ands);
             let Some(last) = turns.last() else { break };
             next = last.buckets.end;
-            self.take(turns, buckets, judge);
+            self.take(turns, buckets, resolve);
         }
     }
 
@@ -116,7 +121,7 @@ impl<'p> BucketEvaluator<'p> {
     fn turns(&mut self, buckets: Range<usize>) -> Vec<Turn<'p>> {
         let (mut turns, mut rest) = (Vec::new(), buckets);
         self.inputs.clear();
-        while self.inputs.len() < MOST_INPUTS && turns.last().is_none_or(|last: &Turn<'_>| last.left == 0) {
+        while self.inputs.len() < MAX_INPUTS && turns.last().is_none_or(|last: &Turn<'_>| last.left == 0) {
             let first = turns.first().map(|turn| turn.instance);
             let Some(mut turn) = self.next(first, rest.is_empty()) else { break };
             turn.buckets = rest.start..rest.end.min(rest.start + turn.left);
@@ -151,9 +156,9 @@ impl<'p> BucketEvaluator<'p> {
     }
 
     /// Evaluates instances, on as many threads as have enough to do.
-    fn take(&mut self, turns: Vec<Turn<'p>>, buckets: GateBuckets<'_>, judge: Judge<'_>) {
+    fn take(&mut self, turns: Vec<Turn<'p>>, buckets: GateBuckets<'_>, resolve: ResolveConflict<'_>) {
         let ands: usize = turns.iter().map(|turn| turn.buckets.len()).sum();
-        let threads = (ands / LEAST_ANDS).clamp(1, self.workers.len());
+        let threads = (ands / MIN_THREAD_ANDS).clamp(1, self.workers.len());
         let mut shares: Vec<Vec<Turn<'_>>> = Vec::new();
         shares.resize_with(threads, Vec::new);
         let mut before = 0;
@@ -167,9 +172,9 @@ impl<'p> BucketEvaluator<'p> {
             let mut all = self.workers.iter_mut().zip(&mut shares);
             let own = all.next();
             for (worker, share) in all.filter(|(_, share)| !share.is_empty()) {
-                scope.spawn(move || worker.run(gates, share, inputs, buckets, judge));
+                scope.spawn(move || worker.run(gates, share, inputs, buckets, resolve));
             }
-            own.into_iter().for_each(|(worker, share)| worker.run(gates, share, inputs, buckets, judge));
+            own.into_iter().for_each(|(worker, share)| worker.run(gates, share, inputs, buckets, resolve));
         });
         for (number, share) in shares.into_iter().enumerate() {
             self.finish(number, share);
@@ -209,11 +214,11 @@ impl Worker {
     /// Evaluates instances one after another as far as they go.
     fn run(
         &mut self,
-        gates: SingleGates,
+        gates: SolderedGates,
         turns: &mut [Turn<'_>],
         inputs: &[Block],
         buckets: GateBuckets<'_>,
-        judge: Judge<'_>,
+        resolve: ResolveConflict<'_>,
     ) {
         let outputs = turns.iter().map(|turn| turn.component.output_count()).sum();
         self.outputs.clear();
@@ -228,7 +233,7 @@ impl Worker {
             }
             let (slots, limit) = (&mut self.slots, of.len());
             let piece = Piece { gates: list, cursor, slots, limit, hash_seed: gates.seed, first_gate: 0 };
-            gates.backend.run(RunBuckets { piece, first: of.start, buckets, judge });
+            gates.backend.run(RunBuckets { piece, first: of.start, buckets, resolve });
             if list.is_done(cursor) {
                 component.outputs(&self.slots, 0, Block::ZERO, &mut self.outputs);
             }

@@ -1,6 +1,6 @@
 //! Which scheme and which hash a garbling uses, and how many bytes that takes.
 
-use garblet_primitives::{BARE_BLOCKS, Backend, Block, FixedKey, Mitccrh, Rekeyed, Sha256Hash, Tmmo, bare_hash_calls};
+use garblet_primitives::{Backend, Block, FixedKey, Mitccrh, RAW_BLOCKS, Rekeyed, Sha256Hash, Tmmo, raw_hash_calls};
 
 use crate::scheme::{FourRow, Grr3, HalfGates, PrivacyFree, Scheme, ThreeHalves};
 
@@ -143,14 +143,14 @@ impl SchemeKind {
 }
 
 impl HashKind {
-    /// Hashes blocks and nothing else, see [`bare_hash_calls`].
-    pub fn bare_calls(self, backend: Backend, blocks: &mut [Block; BARE_BLOCKS], rounds: usize) {
+    /// Hashes blocks and nothing else, see [`raw_hash_calls`].
+    pub fn raw_calls(self, backend: Backend, blocks: &mut [Block; RAW_BLOCKS], rounds: usize) {
         match self {
-            HashKind::Rekeyed => bare_hash_calls::<Rekeyed>(backend, blocks, rounds),
-            HashKind::Tmmo => bare_hash_calls::<Tmmo>(backend, blocks, rounds),
-            HashKind::Mitccrh => bare_hash_calls::<Mitccrh>(backend, blocks, rounds),
-            HashKind::FixedKey => bare_hash_calls::<FixedKey>(backend, blocks, rounds),
-            HashKind::Sha256 => bare_hash_calls::<Sha256Hash>(backend, blocks, rounds),
+            HashKind::Rekeyed => raw_hash_calls::<Rekeyed>(backend, blocks, rounds),
+            HashKind::Tmmo => raw_hash_calls::<Tmmo>(backend, blocks, rounds),
+            HashKind::Mitccrh => raw_hash_calls::<Mitccrh>(backend, blocks, rounds),
+            HashKind::FixedKey => raw_hash_calls::<FixedKey>(backend, blocks, rounds),
+            HashKind::Sha256 => raw_hash_calls::<Sha256Hash>(backend, blocks, rounds),
         }
     }
 }

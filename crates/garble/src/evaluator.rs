@@ -5,8 +5,8 @@ use garblet_primitives::{Backend, Block};
 
 use crate::{
     config::GarblingConfig,
-    position::{Position, Room},
-    run::{EvaluatePiece, Functions},
+    cursor::{ProgramCursor, Workspace},
+    run::{EvaluatePiece, SchemeKernels},
     schedules::Schedules,
 };
 
@@ -14,9 +14,9 @@ use crate::{
 ///
 /// *Secret*: the labels; they are wiped on drop.
 pub struct Evaluator<'p> {
-    position: Position<'p>,
+    cursor: ProgramCursor<'p>,
     config: GarblingConfig,
-    functions: Functions,
+    kernels: SchemeKernels,
     backend: Backend,
     controls: Vec<u8>,
 }
@@ -49,12 +49,12 @@ impl<'p> Evaluator<'p> {
         first_gate: u64,
         inputs: Vec<Box<[Block]>>,
     ) -> Self {
-        let functions = Functions::of(config);
-        let [_, flip] = (functions.flips)(Block::ZERO);
+        let kernels = SchemeKernels::of(config);
+        let [_, negation] = (kernels.negation_offsets)(Block::ZERO);
         Evaluator {
-            position: Position::new(program, schedules, inputs, hash_seed, first_gate, flip, functions.copies),
+            cursor: ProgramCursor::new(program, schedules, inputs, hash_seed, first_gate, negation, kernels.copies),
             config,
-            functions,
+            kernels,
             backend: Backend::detect(),
             controls: Vec::new(),
         }
@@ -68,14 +68,14 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Before the first chunk: evaluates in memory that another garbling is done with.
-    pub fn in_room(mut self, room: Room) -> Self {
-        self.position.use_room(room);
+    pub fn in_workspace(mut self, workspace: Workspace) -> Self {
+        self.cursor.use_workspace(workspace);
         self
     }
 
     /// Bytes of the next chunk, 0 when there is none.
     pub fn next_chunk_bytes(&self) -> usize {
-        self.config.chunk_bytes(self.position.chunk_ands())
+        self.config.chunk_bytes(self.cursor.chunk_ands())
     }
 
     /// Uses the next chunk.
@@ -86,18 +86,18 @@ impl<'p> Evaluator<'p> {
         if tables.len() != expected {
             return Err(EvaluateError::ChunkLength { got: tables.len(), expected });
         }
-        let ands = self.position.chunk_ands();
-        let Evaluator { position, config, functions, backend, controls } = self;
+        let ands = self.cursor.chunk_ands();
+        let Evaluator { cursor, config, kernels, backend, controls } = self;
         let (gate_bytes, control_bits) = config.scheme.sizes();
         let (tables, packed) = tables.split_at(ands * gate_bytes);
         unpack(packed, control_bits, ands, controls);
-        position.advance(ands, |done, piece| {
+        cursor.advance(ands, |done, piece| {
             let piece = EvaluatePiece {
                 piece,
                 tables: &tables[done * gate_bytes..],
                 controls: controls.get(done..).unwrap_or_default(),
             };
-            (functions.evaluate)(*backend, piece)
+            (kernels.evaluate)(*backend, piece)
         });
         Ok(())
     }
@@ -107,17 +107,17 @@ impl<'p> Evaluator<'p> {
     /// # Panics
     /// If chunks are missing.
     pub fn into_outputs(self) -> Vec<Box<[Block]>> {
-        self.into_outputs_and_room().0
+        self.into_outputs_and_workspace().0
     }
 
     /// The same, and memory for the next evaluation.
     ///
     /// # Panics
     /// If chunks are missing.
-    pub fn into_outputs_and_room(mut self) -> (Vec<Box<[Block]>>, Room) {
+    pub fn into_outputs_and_workspace(mut self) -> (Vec<Box<[Block]>>, Workspace) {
         // A program without AND gates has no chunk, but it has wires. If chunks are missing, this does nothing.
         let _ = self.evaluate_chunk(&[]);
-        self.position.into_outputs()
+        self.cursor.into_outputs()
     }
 }
 

@@ -7,8 +7,8 @@ use zeroize::Zeroizing;
 
 use crate::{
     config::GarblingConfig,
-    position::{Position, Room},
-    run::{Functions, GarblePiece},
+    cursor::{ProgramCursor, Workspace},
+    run::{GarblePiece, SchemeKernels},
     schedules::Schedules,
 };
 
@@ -37,9 +37,9 @@ impl Seeds {
 /// *Secret*: everything but the tables and the hash seed; labels are wiped on drop.
 /// *Unique*: a delta with a hash seed is used for gate numbers `first_gate..first_gate + and_count` once.
 pub struct Garbler<'p> {
-    position: Position<'p>,
+    cursor: ProgramCursor<'p>,
     config: GarblingConfig,
-    functions: Functions,
+    kernels: SchemeKernels,
     backend: Backend,
     delta: Delta,
     secret: Zeroizing<Block>,
@@ -62,12 +62,12 @@ impl<'p> Garbler<'p> {
         first_gate: u64,
         inputs: Vec<Box<[Block]>>,
     ) -> Self {
-        let functions = Functions::of(config);
-        let [flip, _] = (functions.flips)(delta.block());
+        let kernels = SchemeKernels::of(config);
+        let [negation, _] = (kernels.negation_offsets)(delta.block());
         Garbler {
-            position: Position::new(program, schedules, inputs, seeds.hash, first_gate, flip, functions.copies),
+            cursor: ProgramCursor::new(program, schedules, inputs, seeds.hash, first_gate, negation, kernels.copies),
             config,
-            functions,
+            kernels,
             backend: Backend::detect(),
             delta: delta.clone(),
             secret: seeds.secret,
@@ -83,14 +83,14 @@ impl<'p> Garbler<'p> {
     }
 
     /// Before the first chunk: garbles in memory that another garbling is done with.
-    pub fn in_room(mut self, room: Room) -> Self {
-        self.position.use_room(room);
+    pub fn in_workspace(mut self, workspace: Workspace) -> Self {
+        self.cursor.use_workspace(workspace);
         self
     }
 
     /// Bytes of the next chunk, 0 when there is none.
     pub fn next_chunk_bytes(&self) -> usize {
-        self.config.chunk_bytes(self.position.chunk_ands())
+        self.config.chunk_bytes(self.cursor.chunk_ands())
     }
 
     /// Appends the next chunk to `tables`; returns whether more chunks follow.
@@ -108,13 +108,13 @@ impl<'p> Garbler<'p> {
     /// If `tables` is not of [`Garbler::next_chunk_bytes`].
     pub fn garble_chunk_into(&mut self, tables: &mut [u8]) -> bool {
         assert_eq!(tables.len(), self.next_chunk_bytes(), "room for the chunk");
-        let ands = self.position.chunk_ands();
-        let Garbler { position, config, functions, backend, delta, secret, controls, .. } = self;
+        let ands = self.cursor.chunk_ands();
+        let Garbler { cursor, config, kernels, backend, delta, secret, controls, .. } = self;
         let (gate_bytes, control_bits) = config.scheme.sizes();
         let (tables, packed) = tables.split_at_mut(ands * gate_bytes);
         controls.clear();
         controls.resize(if control_bits > 0 { ands } else { 0 }, 0);
-        position.advance(ands, |done, piece| {
+        cursor.advance(ands, |done, piece| {
             let piece = GarblePiece {
                 piece,
                 delta: delta.block(),
@@ -122,10 +122,10 @@ impl<'p> Garbler<'p> {
                 tables: &mut tables[done * gate_bytes..],
                 controls: controls.get_mut(done..).unwrap_or_default(),
             };
-            (functions.garble)(*backend, piece)
+            (kernels.garble)(*backend, piece)
         });
         pack(controls, control_bits, packed);
-        self.position.chunk_ands() > 0
+        self.cursor.chunk_ands() > 0
     }
 
     /// The zero labels of the program's outputs.
@@ -133,19 +133,19 @@ impl<'p> Garbler<'p> {
     /// # Panics
     /// If chunks are missing.
     pub fn into_outputs(self) -> Vec<Box<[Block]>> {
-        self.into_outputs_and_room().0
+        self.into_outputs_and_workspace().0
     }
 
     /// The same, and memory for the next garbling.
     ///
     /// # Panics
     /// If chunks are missing.
-    pub fn into_outputs_and_room(mut self) -> (Vec<Box<[Block]>>, Room) {
+    pub fn into_outputs_and_workspace(mut self) -> (Vec<Box<[Block]>>, Workspace) {
         if self.next_chunk_bytes() == 0 {
             // A program without AND gates has no chunk, but it has wires.
             self.garble_chunk_into(&mut []);
         }
-        self.position.into_outputs()
+        self.cursor.into_outputs()
     }
 }
 

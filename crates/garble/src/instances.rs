@@ -3,13 +3,15 @@
 mod evaluator;
 
 use garblet_circuit::{self as circuit, Schedule};
-use garblet_primitives::{Backend, Block, Cursor, Delta, GateList, LANES, MOST_SIDE_BY_SIDE, Slots, WideSlots};
+use garblet_primitives::{
+    Backend, BatchLabels, Block, Cursor, Delta, GateList, KeyPeriod, Labels, MAX_BATCH, QUAD_LANES,
+};
 
 use crate::{
     config::GarblingConfig,
     garbler::{Seeds, pack},
-    run::{Functions, GarbleMany, GarblePiece, Piece},
-    schedules::Component,
+    run::{GarbleBatch, GarblePiece, Piece, SchemeKernels},
+    schedules::ScheduledComponent,
 };
 
 pub use evaluator::{Group, InstanceEvaluator};
@@ -18,7 +20,7 @@ pub use evaluator::{Group, InstanceEvaluator};
 const PAGE_GATES: u64 = 1024;
 
 /// Components of at most so many AND gates run side by side, several to a page; larger ones fill vectors by themselves.
-const MOST_ANDS_SIDE_BY_SIDE: u64 = 256;
+const MAX_BATCHED_ANDS: u64 = 256;
 
 /// How the AND gates of a sequence of instances are numbered, so that no number comes twice and instances that follow one
 /// another can run side by side under one hash key.
@@ -39,13 +41,13 @@ pub struct Numbering {
 }
 
 impl Numbering {
-    fn new(and_count: u64, gates_per_key: u64, side_by_side: bool) -> Self {
-        let page = PAGE_GATES.min(gates_per_key);
+    fn new(and_count: u64, key_period: KeyPeriod, side_by_side: bool) -> Self {
+        let page = PAGE_GATES.min(key_period.gates());
         if and_count == 0 {
             return Numbering { per_page: u64::MAX, span: 0, stride: 1, step: 0 };
         }
         let per_page = (page / and_count).max(1);
-        match side_by_side && and_count <= MOST_ANDS_SIDE_BY_SIDE && per_page > 1 {
+        match side_by_side && and_count <= MAX_BATCHED_ANDS && per_page > 1 {
             true => Numbering { per_page, span: page, stride: per_page, step: 1 },
             false => Numbering { per_page, span: and_count.div_ceil(page) * page, stride: 1, step: and_count },
         }
@@ -64,7 +66,7 @@ impl Numbering {
 
     /// How many of the instances `ks` from the first on can run side by side: they follow one another within a page.
     fn group(&self, ks: &[u64]) -> usize {
-        let next_ones = ks.iter().zip(ks[0]..).take(MOST_SIDE_BY_SIDE);
+        let next_ones = ks.iter().zip(ks[0]..).take(MAX_BATCH);
         let run = next_ones.take_while(|(k, next)| *k == next).count();
         let page_rest = self.per_page - ks[0] % self.per_page;
         run.min(usize::try_from(page_rest).unwrap_or(usize::MAX))
@@ -76,26 +78,26 @@ impl Numbering {
 /// Instances are numbered within a sequence that the caller chooses, see [`Numbering`]; `base` is the number of the first
 /// gate of the sequence.
 /// *Unique*: under one delta and hash seed, an instance of a sequence is garbled once, and sequences do not overlap.
-pub struct Instances {
-    component: Component,
+pub struct ComponentGarbling {
+    component: ScheduledComponent,
     input_count: usize,
     config: GarblingConfig,
-    functions: Functions,
+    kernels: SchemeKernels,
     backend: Backend,
     numbering: Numbering,
 }
 
-impl Instances {
+impl ComponentGarbling {
     /// Schedules a component.
     pub fn new(component: &circuit::Component, config: GarblingConfig) -> Self {
         let schedule = Schedule::new(component.circuit());
-        let functions = Functions::of(config);
-        let numbering = Numbering::new(schedule.and_count(), functions.gates_per_key, functions.many.is_some());
-        Instances {
-            component: Component::new(&schedule),
+        let kernels = SchemeKernels::of(config);
+        let numbering = Numbering::new(schedule.and_count(), kernels.key_period, kernels.batch.is_some());
+        ComponentGarbling {
+            component: ScheduledComponent::new(&schedule),
             input_count: schedule.input_count(),
             config,
-            functions,
+            kernels,
             backend: Backend::detect(),
             numbering,
         }
@@ -134,7 +136,7 @@ impl Instances {
 
     /// Begins to garble instances of the sequence that begins at gate `base`.
     pub fn garbler<'a>(&'a self, delta: &'a Delta, seeds: &'a Seeds, base: u64) -> InstanceGarbler<'a> {
-        InstanceGarbler { of: self, delta, seeds, base, slots: Slots::default(), wide: WideSlots::default() }
+        InstanceGarbler { of: self, delta, seeds, base, slots: Labels::default(), wide: BatchLabels::default() }
     }
 
     /// How many of the instances `ks` of a sequence, from the first on, are evaluated as one [`Group`]: they follow one
@@ -143,35 +145,38 @@ impl Instances {
         if self.is_wide() { self.numbering.group(ks) } else { 1 }
     }
 
-    /// Bytes of the tables of a group as [`Instances::weave`] lays them out.
-    pub fn woven_bytes(&self, count: usize) -> usize {
+    /// Bytes of the tables of a group as [`ComponentGarbling::interleave_tables`] lays them out.
+    pub fn interleaved_bytes(&self, count: usize) -> usize {
         match self.is_wide() {
-            true => count.next_multiple_of(LANES) * self.whole_table_bytes() + count * self.packed_bytes(),
+            true => count.next_multiple_of(QUAD_LANES) * self.whole_table_bytes() + count * self.packed_bytes(),
             false => count * self.table_bytes(),
         }
     }
 
     /// Puts the tables of an instance where its group has them: those of all instances follow one another gate by gate.
     ///
-    /// *Shape*: `woven` is as long as [`Instances::woven_bytes`] says for `count` instances, of which this is number
+    /// *Shape*: `interleaved` is as long as [`ComponentGarbling::interleaved_bytes`] says for `count` instances, of which this is number
     /// `instance`.
     ///
     /// # Panics
     /// If the shape is wrong.
-    pub fn weave(&self, instance: usize, count: usize, tables: &[u8], woven: &mut [u8]) {
-        assert!(instance < count && woven.len() == self.woven_bytes(count), "room for the tables of {count} instances");
+    pub fn interleave_tables(&self, instance: usize, count: usize, tables: &[u8], interleaved: &mut [u8]) {
+        assert!(
+            instance < count && interleaved.len() == self.interleaved_bytes(count),
+            "room for the tables of {count} instances"
+        );
         assert_eq!(tables.len(), self.table_bytes(), "bytes of an instance's tables");
         if !self.is_wide() {
-            return woven[instance * tables.len()..][..tables.len()].copy_from_slice(tables);
+            return interleaved[instance * tables.len()..][..tables.len()].copy_from_slice(tables);
         }
         let gate_bytes = self.config.scheme.sizes().0;
-        let lanes = count.next_multiple_of(LANES) * gate_bytes;
+        let lanes = count.next_multiple_of(QUAD_LANES) * gate_bytes;
         let (gates, packed) = tables.split_at(self.whole_table_bytes());
-        let (woven, woven_packed) = woven.split_at_mut(self.component.gates.and_count() * lanes);
-        for (from, to) in gates.chunks_exact(gate_bytes).zip(woven.chunks_exact_mut(lanes)) {
+        let (interleaved, interleaved_packed) = interleaved.split_at_mut(self.component.gates.and_count() * lanes);
+        for (from, to) in gates.chunks_exact(gate_bytes).zip(interleaved.chunks_exact_mut(lanes)) {
             to[instance * gate_bytes..][..gate_bytes].copy_from_slice(from);
         }
-        woven_packed[instance * packed.len()..][..packed.len()].copy_from_slice(packed);
+        interleaved_packed[instance * packed.len()..][..packed.len()].copy_from_slice(packed);
     }
 
     fn whole_table_bytes(&self) -> usize {
@@ -183,7 +188,7 @@ impl Instances {
     }
 
     fn is_wide(&self) -> bool {
-        self.functions.many.is_some() && self.numbering.stride > 1
+        self.kernels.batch.is_some() && self.numbering.stride > 1
     }
 
     /// Bytes of the further bits of an instance's tables.
@@ -194,7 +199,7 @@ impl Instances {
     fn piece<'a>(
         &'a self,
         cursor: &'a mut Cursor,
-        slots: &'a mut Slots,
+        slots: &'a mut Labels,
         hash_seed: Block,
         first_gate: u64,
     ) -> Piece<'a> {
@@ -213,14 +218,14 @@ impl Instances {
     }
 
     /// The outputs of a list of instances that ran side by side, instance after instance.
-    fn put_outputs(&self, (labels, per_slot): (&[Block], usize), flip: Block, outputs: &mut [Block]) {
+    fn put_outputs(&self, (labels, per_slot): (&[Block], usize), negation: Block, outputs: &mut [Block]) {
         let count = self.output_count();
         for number in 0..count {
-            let (slot, flip) = self.component.output(number, flip);
+            let (slot, negation) = self.component.output(number, negation);
             let labels = slot.map(|slot| &labels[slot * per_slot..]);
             let mut at = number;
             for instance in 0..outputs.len() / count {
-                outputs[at] = labels.map_or(Block::ZERO, |labels| labels[instance]) ^ flip;
+                outputs[at] = labels.map_or(Block::ZERO, |labels| labels[instance]) ^ negation;
                 at += count;
             }
         }
@@ -229,12 +234,12 @@ impl Instances {
 
 /// Garbles instances of one sequence.
 pub struct InstanceGarbler<'a> {
-    of: &'a Instances,
+    of: &'a ComponentGarbling,
     delta: &'a Delta,
     seeds: &'a Seeds,
     base: u64,
-    slots: Slots,
-    wide: WideSlots,
+    slots: Labels,
+    wide: BatchLabels,
 }
 
 impl InstanceGarbler<'_> {
@@ -261,8 +266,8 @@ impl InstanceGarbler<'_> {
             let inputs = &inputs[done * ins..][..group * ins];
             let tables = &mut tables[done * bytes..][..group * bytes];
             let outputs = &mut outputs[done * outs..][..group * outs];
-            match of.functions.many {
-                Some(many) if of.is_wide() => self.group(many.garble, first_gate, inputs, tables, outputs),
+            match of.kernels.batch {
+                Some(batch) if of.is_wide() => self.group(batch.garble, first_gate, inputs, tables, outputs),
                 _ => self.one(first_gate, inputs, tables, outputs),
             }
             done += group;
@@ -271,7 +276,7 @@ impl InstanceGarbler<'_> {
 
     fn one(&mut self, first_gate: u64, inputs: &[Block], tables: &mut [u8], outputs: &mut [Block]) {
         let of = self.of;
-        let [flip, _] = (of.functions.flips)(self.delta.block());
+        let [negation, _] = (of.kernels.negation_offsets)(self.delta.block());
         let (tables, packed) = tables.split_at_mut(of.whole_table_bytes());
         let mut controls = vec![0; if of.control_bits() > 0 { of.component.gates.and_count() } else { 0 }];
         let mut cursor = Cursor::default();
@@ -283,16 +288,16 @@ impl InstanceGarbler<'_> {
             tables,
             controls: &mut controls,
         };
-        (of.functions.garble)(of.backend, piece);
+        (of.kernels.garble)(of.backend, piece);
         pack(&controls, of.control_bits(), packed);
         let slots = self.slots.of_one();
-        let labels = of.component.output_labels(flip, |slot| slots[slot]);
+        let labels = of.component.output_labels(negation, |slot| slots[slot]);
         outputs.iter_mut().zip(labels).for_each(|(out, label)| *out = label);
     }
 
     fn group(
         &mut self,
-        garble: fn(Backend, GarbleMany<'_>),
+        garble: fn(Backend, GarbleBatch<'_>),
         first_gate: u64,
         inputs: &[Block],
         tables: &mut [u8],
@@ -308,7 +313,7 @@ impl InstanceGarbler<'_> {
         for (i, inputs) in inputs.chunks_exact(of.input_count.max(1)).enumerate() {
             self.wide.put(0, i, 0, inputs.iter().copied());
         }
-        let many = GarbleMany {
+        let batch = GarbleBatch {
             of,
             slots: &mut self.wide,
             hash_seed: self.seeds.hash,
@@ -318,11 +323,11 @@ impl InstanceGarbler<'_> {
             tables: gates,
             controls: &mut controls,
         };
-        garble(of.backend, many);
+        garble(of.backend, batch);
         for (i, packed) in packed.into_iter().enumerate() {
             pack(controls.get(i * ands..(i + 1) * ands).unwrap_or_default(), of.control_bits(), packed);
         }
-        let [flip, _] = (of.functions.flips)(self.delta.block());
-        of.put_outputs(self.wide.labels(0), flip, outputs);
+        let [negation, _] = (of.kernels.negation_offsets)(self.delta.block());
+        of.put_outputs(self.wide.labels(0), negation, outputs);
     }
 }

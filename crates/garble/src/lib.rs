@@ -6,14 +6,14 @@
 //!
 //! [`published`] has the schemes of 2009 as they were published, for comparison.
 //!
-//! [`Instances`] garbles a component for itself, before it is known which program it will be part of.
+//! [`ComponentGarbling`] garbles a component for itself, before it is known which program it will be part of.
 
 mod buckets;
 mod config;
+mod cursor;
 mod evaluator;
 mod garbler;
 mod instances;
-mod position;
 pub mod published;
 mod run;
 mod schedules;
@@ -22,10 +22,10 @@ mod singles;
 
 pub use buckets::BucketEvaluator;
 pub use config::{CHUNK_ANDS, GarblingConfig, HashKind, SchemeKind, UnknownName};
+pub use cursor::Workspace;
 pub use evaluator::{EvaluateError, Evaluator};
 pub use garbler::{Garbler, Seeds};
-pub use garblet_primitives::{Feed, Sources};
-pub use instances::{Group, InstanceEvaluator, InstanceGarbler, Instances, Numbering};
-pub use position::Room;
+pub use garblet_primitives::{Gather, Sources};
+pub use instances::{ComponentGarbling, Group, InstanceEvaluator, InstanceGarbler, Numbering};
 pub use schedules::Schedules;
-pub use singles::{GateBuckets, Judge, SingleGate, SingleGates};
+pub use singles::{GateBuckets, ResolveConflict, SolderedGate, SolderedGates};

@@ -1,32 +1,32 @@
 //! Running gates: one call per piece of a chunk, compiled for each scheme, hash and processor.
 
-mod many;
+mod batch;
 
 use std::marker::PhantomData;
 
 use garblet_primitives::{
-    AndGates, Backend, Block, Cursor, Engine, FixedKey, GateHash, GateList, Kernel, LANES, Mitccrh, Rekeyed,
-    Sha256Hash, Slots, Tmmo,
+    AndGates, Backend, Block, Cursor, Engine, FixedKey, GateHash, GateList, GateNumber, Kernel, KeyPeriod, Labels,
+    Mitccrh, QUAD_LANES, Rekeyed, Sha256Hash, Tmmo,
 };
 
 use crate::{
     config::{GarblingConfig, HashKind, SchemeKind},
     scheme::{
-        EvaluatorKeys, FourRow, GarblerKeys, GateNumber, Grr3, HalfGates, PrivacyFree, Scheme, Table, TableMut,
-        ThreeHalves, flips,
+        EvaluatorKeys, FourRow, GarblerKeys, Grr3, HalfGates, PrivacyFree, Scheme, Table, TableMut, ThreeHalves,
+        negation_offsets,
     },
 };
 
-pub(crate) use many::{EvaluateMany, GarbleMany};
+pub(crate) use batch::{EvaluateBatch, GarbleBatch};
 
 /// The longest table of four gates.
-const MAX_QUAD_BYTES: usize = 64 * LANES;
+const MAX_QUAD_BYTES: usize = 64 * QUAD_LANES;
 
 /// Gates of one component to be run until its end or until so many AND gates are done.
 pub(crate) struct Piece<'a> {
     pub(crate) gates: &'a GateList,
     pub(crate) cursor: &'a mut Cursor,
-    pub(crate) slots: &'a mut Slots,
+    pub(crate) slots: &'a mut Labels,
     pub(crate) limit: usize,
     pub(crate) hash_seed: Block,
     /// Number of the first gate within the garbling.
@@ -54,29 +54,29 @@ pub(crate) struct EvaluatePiece<'a> {
 
 /// The functions of a scheme with a hash.
 #[derive(Clone, Copy)]
-pub(crate) struct Functions {
+pub(crate) struct SchemeKernels {
     /// Garbles and returns how many AND gates that was.
     pub(crate) garble: fn(Backend, GarblePiece<'_>) -> usize,
     /// Evaluates and returns how many AND gates that was.
     pub(crate) evaluate: fn(Backend, EvaluatePiece<'_>) -> usize,
-    /// See [`flips`].
-    pub(crate) flips: fn(Block) -> [Block; 2],
+    /// See [`negation_offsets`].
+    pub(crate) negation_offsets: fn(Block) -> [Block; 2],
     /// How many instances of a program run as one: with what is there for comparison, one.
     pub(crate) copies: usize,
     /// The same for instances that were garbled for themselves, where that is compiled.
-    pub(crate) many: Option<ManyFunctions>,
+    pub(crate) batch: Option<BatchKernels>,
     /// Gates under one hash key.
-    pub(crate) gates_per_key: u64,
+    pub(crate) key_period: KeyPeriod,
 }
 
 /// The functions that garble and evaluate instances side by side.
 #[derive(Clone, Copy)]
-pub(crate) struct ManyFunctions {
-    pub(crate) garble: fn(Backend, GarbleMany<'_>),
-    pub(crate) evaluate: fn(Backend, EvaluateMany<'_>),
+pub(crate) struct BatchKernels {
+    pub(crate) garble: fn(Backend, GarbleBatch<'_>),
+    pub(crate) evaluate: fn(Backend, EvaluateBatch<'_>),
 }
 
-impl Functions {
+impl SchemeKernels {
     pub(crate) fn of(config: GarblingConfig) -> Self {
         match config.scheme {
             SchemeKind::HalfGates => Self::of_scheme::<HalfGates>(config.hash),
@@ -90,7 +90,7 @@ impl Functions {
     fn of_scheme<S: Scheme>(hash: HashKind) -> Self {
         match hash {
             HashKind::Rekeyed => {
-                Functions { many: Some(ManyFunctions::of::<S>()), ..Self::side_by_side::<S, Rekeyed>() }
+                SchemeKernels { batch: Some(BatchKernels::of::<S>()), ..Self::side_by_side::<S, Rekeyed>() }
             }
             HashKind::Tmmo => Self::one_by_one::<S, Tmmo>(),
             HashKind::Mitccrh => Self::one_by_one::<S, Mitccrh>(),
@@ -112,22 +112,22 @@ impl Functions {
 
     /// The hashes with which speed matters: four instances side by side have loops of their own.
     fn side_by_side<S: Scheme, H: GateHash>() -> Self {
-        Functions {
+        SchemeKernels {
             garble: |backend, piece| match piece.piece.slots.copies() {
-                LANES => backend.run(Garble::<S, H, LANES>(piece, PhantomData)),
+                QUAD_LANES => backend.run(Garble::<S, H, QUAD_LANES>(piece, PhantomData)),
                 _ => backend.run(Garble::<S, H, 1>(piece, PhantomData)),
             },
             evaluate: |backend, piece| match piece.piece.slots.copies() {
-                LANES => backend.run(Evaluate::<S, H, LANES>(piece, PhantomData)),
+                QUAD_LANES => backend.run(Evaluate::<S, H, QUAD_LANES>(piece, PhantomData)),
                 _ => backend.run(Evaluate::<S, H, 1>(piece, PhantomData)),
             },
-            copies: LANES,
+            copies: QUAD_LANES,
             ..Self::portable::<S, H>()
         }
     }
 
     fn one_by_one<S: Scheme, H: GateHash>() -> Self {
-        Functions {
+        SchemeKernels {
             garble: |backend, piece| backend.run(Garble::<S, H, 1>(piece, PhantomData)),
             evaluate: |backend, piece| backend.run(Evaluate::<S, H, 1>(piece, PhantomData)),
             ..Self::portable::<S, H>()
@@ -137,37 +137,37 @@ impl Functions {
     /// Compiled for one backend, where the others would gain nothing or speed does not matter: every kernel costs compile
     /// time.
     fn portable<S: Scheme, H: GateHash>() -> Self {
-        Functions {
+        SchemeKernels {
             garble: |_, piece| Backend::PORTABLE.run(Garble::<S, H, 1>(piece, PhantomData)),
             evaluate: |_, piece| Backend::PORTABLE.run(Evaluate::<S, H, 1>(piece, PhantomData)),
-            flips: flips::<S>,
+            negation_offsets: negation_offsets::<S>,
             copies: 1,
-            many: None,
-            gates_per_key: H::gates_per_key(S::CALLS),
+            batch: None,
+            key_period: H::key_period(S::CALLS),
         }
     }
 }
 
-impl ManyFunctions {
+impl BatchKernels {
     fn of<S: Scheme>() -> Self {
-        ManyFunctions {
-            garble: |backend, many| backend.run(many::Garble::<S>(many, PhantomData)),
-            evaluate: |backend, many| backend.run(many::Evaluate::<S>(many, PhantomData)),
+        BatchKernels {
+            garble: |backend, batch| backend.run(batch::Garble::<S>(batch, PhantomData)),
+            evaluate: |backend, batch| backend.run(batch::Evaluate::<S>(batch, PhantomData)),
         }
     }
 }
 
-/// The number of the next gate, and the period of the hash key that it is in.
-struct Gates<S, H> {
+/// Numbers gates in order, and says where the hash key changes.
+struct GateCounter<S, H> {
     next: u64,
     key_end: u64,
     kind: PhantomData<(S, H)>,
 }
 
-impl<S: Scheme, H: GateHash> Gates<S, H> {
+impl<S: Scheme, H: GateHash> GateCounter<S, H> {
     #[inline(always)]
     fn new(first: u64) -> Self {
-        Gates { next: first, key_end: first, kind: PhantomData }
+        GateCounter { next: first, key_end: first, kind: PhantomData }
     }
 
     /// The period of the next gate if a new one begins there.
@@ -176,27 +176,26 @@ impl<S: Scheme, H: GateHash> Gates<S, H> {
         if self.next < self.key_end {
             return None;
         }
-        let gates_per_key = H::gates_per_key(S::CALLS);
-        let period = self.next / gates_per_key;
-        self.key_end = (period + 1).saturating_mul(gates_per_key);
+        let GateNumber { period, .. } = H::key_period(S::CALLS).split(self.next);
+        self.key_end = H::key_period(S::CALLS).end(period);
         Some(period)
     }
 
     /// Numbers the next gates.
     #[inline(always)]
     fn take(&mut self, count: usize) -> GateNumber {
-        let global = self.next;
+        let number = H::key_period(S::CALLS).split(self.next);
         self.next += count as u64;
-        GateNumber { global, local: global & (H::gates_per_key(S::CALLS) - 1) }
+        number
     }
 }
 
 struct Garble<'a, S, H, const COPIES: usize>(GarblePiece<'a>, PhantomData<(S, H)>);
 
 struct GarbleGates<'a, E: Engine, S, H: GateHash> {
-    gates: Gates<S, H>,
+    gates: GateCounter<S, H>,
     hash_seed: Block,
-    flip: E::Quad,
+    negation: E::Quad,
     keys: GarblerKeys<E, H>,
     tables: &'a mut [u8],
     controls: &'a mut [u8],
@@ -209,18 +208,19 @@ impl<S: Scheme, H: GateHash, const COPIES: usize> Kernel for Garble<'_, S, H, CO
     #[inline(always)]
     fn run<E: Engine>(self, e: E) -> usize {
         let GarblePiece { piece, delta, secret, tables, controls } = self.0;
-        let [flip, _] = flips::<S>(delta);
-        let mut gates = Gates::new(piece.first_gate);
+        let [negation, _] = negation_offsets::<S>(delta);
+        let mut gates = GateCounter::new(piece.first_gate);
         let keys = GarblerKeys {
             e,
             hash: H::key(e, piece.hash_seed, gates.new_period().unwrap_or_default()),
             delta: e.splat(delta),
             secret: S::RANDOM.then(|| e.key(secret)),
         };
-        let flip = e.splat(flip);
+        let negation = e.splat(negation);
         let hash_seed = piece.hash_seed;
         let last = [0; MAX_QUAD_BYTES];
-        let mut gates: GarbleGates<'_, E, S, H> = GarbleGates { gates, hash_seed, flip, keys, tables, controls, last };
+        let mut gates: GarbleGates<'_, E, S, H> =
+            GarbleGates { gates, hash_seed, negation, keys, tables, controls, last };
         piece.gates.run::<E, _, COPIES>(e, piece.cursor, piece.slots, piece.limit, &mut gates)
     }
 }
@@ -236,14 +236,14 @@ impl<E: Engine, S: Scheme, H: GateHash> AndGates<E> for GarbleGates<'_, E, S, H>
 
     #[inline(always)]
     fn quad(&mut self, e: E, count: usize, [a, b]: [E::Quad; 2], [invert_a, invert_b]: [E::Mask; 2]) -> E::Quad {
-        let labels = [e.xor_if(invert_a, a, self.flip), e.xor_if(invert_b, b, self.flip)];
+        let labels = [e.xor_if(invert_a, a, self.negation), e.xor_if(invert_b, b, self.negation)];
         let gate = self.gates.take(count);
-        let mut controls = [0; LANES];
+        let mut controls = [0; QUAD_LANES];
         let (now, later) = std::mem::take(&mut self.tables).split_at_mut(count * S::TABLE_BYTES);
         self.tables = later;
         // Fewer than four gates go through a table of four.
-        let last = &mut self.last[..LANES * S::TABLE_BYTES];
-        let whole = count == LANES;
+        let last = &mut self.last[..QUAD_LANES * S::TABLE_BYTES];
+        let whole = count == QUAD_LANES;
         let bytes = if whole { &mut *now } else { &mut *last };
         let result = S::garble(&self.keys, gate, labels, TableMut { bytes, controls: &mut controls });
         if !whole {
@@ -261,9 +261,9 @@ impl<E: Engine, S: Scheme, H: GateHash> AndGates<E> for GarbleGates<'_, E, S, H>
 struct Evaluate<'a, S, H, const COPIES: usize>(EvaluatePiece<'a>, PhantomData<(S, H)>);
 
 struct EvaluateGates<'a, E: Engine, S, H: GateHash> {
-    gates: Gates<S, H>,
+    gates: GateCounter<S, H>,
     hash_seed: Block,
-    flip: E::Quad,
+    negation: E::Quad,
     keys: EvaluatorKeys<E, H>,
     tables: &'a [u8],
     controls: &'a [u8],
@@ -276,14 +276,14 @@ impl<S: Scheme, H: GateHash, const COPIES: usize> Kernel for Evaluate<'_, S, H, 
     #[inline(always)]
     fn run<E: Engine>(self, e: E) -> usize {
         let EvaluatePiece { piece, tables, controls } = self.0;
-        let [_, flip] = flips::<S>(Block::ZERO);
-        let mut gates = Gates::new(piece.first_gate);
+        let [_, negation] = negation_offsets::<S>(Block::ZERO);
+        let mut gates = GateCounter::new(piece.first_gate);
         let keys = EvaluatorKeys { e, hash: H::key(e, piece.hash_seed, gates.new_period().unwrap_or_default()) };
-        let flip = e.splat(flip);
+        let negation = e.splat(negation);
         let hash_seed = piece.hash_seed;
         let last = [0; MAX_QUAD_BYTES];
         let mut gates: EvaluateGates<'_, E, S, H> =
-            EvaluateGates { gates, hash_seed, flip, keys, tables, controls, last };
+            EvaluateGates { gates, hash_seed, negation, keys, tables, controls, last };
         piece.gates.run::<E, _, COPIES>(e, piece.cursor, piece.slots, piece.limit, &mut gates)
     }
 }
@@ -300,11 +300,11 @@ impl<E: Engine, S: Scheme, H: GateHash> AndGates<E> for EvaluateGates<'_, E, S, 
     #[inline(always)]
     fn quad(&mut self, e: E, count: usize, labels: [E::Quad; 2], [invert_a, invert_b]: [E::Mask; 2]) -> E::Quad {
         let labels = match S::SELECT_IS_VALUE {
-            true => [e.xor_if(invert_a, labels[0], self.flip), e.xor_if(invert_b, labels[1], self.flip)],
+            true => [e.xor_if(invert_a, labels[0], self.negation), e.xor_if(invert_b, labels[1], self.negation)],
             false => labels,
         };
         let gate = self.gates.take(count);
-        let mut controls = [0; LANES];
+        let mut controls = [0; QUAD_LANES];
         if S::CONTROL_BITS > 0 {
             let (now, later) = self.controls.split_at(count);
             controls[..count].copy_from_slice(now);
@@ -313,8 +313,8 @@ impl<E: Engine, S: Scheme, H: GateHash> AndGates<E> for EvaluateGates<'_, E, S, 
         let (now, later) = self.tables.split_at(count * S::TABLE_BYTES);
         self.tables = later;
         // Fewer than four gates go through a table of four.
-        let last = &mut self.last[..LANES * S::TABLE_BYTES];
-        let bytes = if count == LANES {
+        let last = &mut self.last[..QUAD_LANES * S::TABLE_BYTES];
+        let bytes = if count == QUAD_LANES {
             now
         } else {
             last[..now.len()].copy_from_slice(now);

@@ -1,17 +1,17 @@
 //! The components of a program, made ready to be garbled and evaluated.
 
 use garblet_circuit::{InstanceId, OutputWire, Program, Schedule};
-use garblet_primitives::{Block, GateList, Op, Slots};
+use garblet_primitives::{Block, GateList, Labels, Op};
 
 /// The schedules of a program's components, made once and used by any number of garblings.
 #[derive(Default)]
 pub struct Schedules {
-    components: Vec<Component>,
+    components: Vec<ScheduledComponent>,
     and_count: u64,
 }
 
 /// One component: its gates on label slots, and where its outputs are.
-pub(crate) struct Component {
+pub(crate) struct ScheduledComponent {
     pub(crate) gates: GateList,
     outputs: Vec<OutputWire>,
 }
@@ -28,7 +28,7 @@ impl Schedules {
     /// # Panics
     /// If there are fewer.
     pub fn ready(program: &Program, schedules: &[Schedule]) -> Self {
-        let components: Vec<Component> = schedules.iter().map(Component::new).collect();
+        let components: Vec<ScheduledComponent> = schedules.iter().map(ScheduledComponent::new).collect();
         let ands_of = |i| components[program.component_id(InstanceId(i as u32)).0 as usize].gates.and_count() as u64;
         let and_count = (0..program.instance_count()).map(ands_of).sum();
         Schedules { components, and_count }
@@ -40,12 +40,12 @@ impl Schedules {
         self.and_count
     }
 
-    pub(crate) fn of(&self, program: &Program, instance: InstanceId) -> &Component {
+    pub(crate) fn of(&self, program: &Program, instance: InstanceId) -> &ScheduledComponent {
         &self.components[program.component_id(instance).0 as usize]
     }
 }
 
-impl Component {
+impl ScheduledComponent {
     pub(crate) fn new(schedule: &Schedule) -> Self {
         let steps = schedule.steps().iter().map(|step| [step.xors, step.ands]).collect();
         let xor = |op: &garblet_circuit::XorOp| Op { a: op.a, b: op.b, out: op.out, inverted: [false; 2] };
@@ -58,12 +58,12 @@ impl Component {
         let xors: Vec<Op> = schedule.xors().iter().map(xor).collect();
         let ands: Vec<Op> = schedule.ands().iter().map(and).collect();
         let gates = GateList::new(schedule.slot_count(), steps, &xors, &ands);
-        Component { gates, outputs: schedule.outputs().to_vec() }
+        ScheduledComponent { gates, outputs: schedule.outputs().to_vec() }
     }
 
-    /// The outputs of a copy after all gates ran, appended to `into`; `flip` turns a wire's label into that of its negation.
-    pub(crate) fn outputs(&self, slots: &Slots, copy: usize, flip: Block, into: &mut Vec<Block>) {
-        into.extend(self.output_labels(flip, |slot| slots.get(copy, slot)));
+    /// The outputs of a copy after all gates ran, appended to `into`; `negation` turns a wire's label into that of its negation.
+    pub(crate) fn outputs(&self, slots: &Labels, copy: usize, negation: Block, into: &mut Vec<Block>) {
+        into.extend(self.output_labels(negation, |slot| slots.get(copy, slot)));
     }
 
     /// How many outputs there are.
@@ -73,18 +73,18 @@ impl Component {
 
     /// The slot of an output, if it is no constant, and what turns the label there, or zero, into the output's.
     #[inline]
-    pub(crate) fn output(&self, number: usize, flip: Block) -> (Option<usize>, Block) {
+    pub(crate) fn output(&self, number: usize, negation: Block) -> (Option<usize>, Block) {
         match self.outputs[number] {
-            OutputWire::Slot(operand) => (Some(operand.slot()), Block::mask(operand.inverted()) & flip),
-            OutputWire::Constant(value) => (None, Block::mask(value) & flip),
+            OutputWire::Slot(operand) => (Some(operand.slot()), Block::mask(operand.inverted()) & negation),
+            OutputWire::Constant(value) => (None, Block::mask(value) & negation),
         }
     }
 
     /// The outputs' labels, from those in the slots.
-    pub(crate) fn output_labels(&self, flip: Block, label: impl Fn(usize) -> Block) -> impl Iterator<Item = Block> {
+    pub(crate) fn output_labels(&self, negation: Block, label: impl Fn(usize) -> Block) -> impl Iterator<Item = Block> {
         (0..self.outputs.len()).map(move |number| {
-            let (slot, flip) = self.output(number, flip);
-            slot.map_or(Block::ZERO, &label) ^ flip
+            let (slot, negation) = self.output(number, negation);
+            slot.map_or(Block::ZERO, &label) ^ negation
         })
     }
 }

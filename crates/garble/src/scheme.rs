@@ -8,7 +8,7 @@ mod half_gates;
 mod privacy_free;
 mod three_halves;
 
-use garblet_primitives::{Block, Engine, GateHash, LANES};
+use garblet_primitives::{Block, Engine, GateHash, GateNumber, QUAD_LANES};
 
 pub(crate) use self::{
     four_row::FourRow, grr3::Grr3, half_gates::HalfGates, privacy_free::PrivacyFree, three_halves::ThreeHalves,
@@ -48,18 +48,9 @@ pub(crate) trait Scheme {
 }
 
 /// What turns labels into those of the negated wires: for the garbler's zero labels, and for the evaluator's.
-pub(crate) fn flips<S: Scheme>(delta: Block) -> [Block; 2] {
+pub(crate) fn negation_offsets<S: Scheme>(delta: Block) -> [Block; 2] {
     let lsb = if S::SELECT_IS_VALUE { Block::from_u128(1) } else { Block::ZERO };
     [delta ^ lsb, lsb]
-}
-
-/// The number of the first of four gates.
-#[derive(Clone, Copy)]
-pub(crate) struct GateNumber {
-    /// Within the whole garbling.
-    pub(crate) global: u64,
-    /// Within the gates of one hash key.
-    pub(crate) local: u64,
 }
 
 /// What the garbler needs at every gate.
@@ -87,10 +78,10 @@ impl<E: Engine, H: GateHash> GarblerKeys<E, H> {
         H::hash_pairs(self.e, &self.hash, gate.local, x, self.delta)
     }
 
-    /// Secret random blocks of the gates.
+    /// Secret random blocks of the gates of a scheme.
     #[inline(always)]
-    pub(crate) fn random(&self, gate: GateNumber) -> E::Quad {
-        let counter = self.e.count(gate.global, 1);
+    pub(crate) fn random<S: Scheme>(&self, gate: GateNumber) -> E::Quad {
+        let counter = self.e.count(H::key_period(S::CALLS).join(gate), 1);
         match &self.secret {
             Some(key) => {
                 let [[random]] = self.e.encrypt(key, [[counter]]);
@@ -121,20 +112,20 @@ impl<E: Engine, H: GateHash> EvaluatorKeys<E, H> {
 /// The tables of four gates, to be filled: the gates' bytes one after another, and one byte per gate for the further bits.
 pub(crate) struct TableMut<'a> {
     pub(crate) bytes: &'a mut [u8],
-    pub(crate) controls: &'a mut [u8; LANES],
+    pub(crate) controls: &'a mut [u8; QUAD_LANES],
 }
 
 /// The tables of four gates, to be read.
 pub(crate) struct Table<'a> {
     pub(crate) bytes: &'a [u8],
-    pub(crate) controls: [u8; LANES],
+    pub(crate) controls: [u8; QUAD_LANES],
 }
 
 impl TableMut<'_> {
     /// Writes a table of two blocks per gate.
     #[inline(always)]
     fn put_pair<E: Engine>(self, e: E, first: E::Quad, second: E::Quad) {
-        let (quads, _) = self.bytes.as_chunks_mut::<{ 16 * LANES }>();
+        let (quads, _) = self.bytes.as_chunks_mut::<{ 16 * QUAD_LANES }>();
         for (bytes, quad) in quads.iter_mut().zip(e.interleave(first, second)) {
             *bytes = bytemuck::cast(e.store(quad));
         }
@@ -158,7 +149,7 @@ impl Table<'_> {
     /// Reads a table of two blocks per gate.
     #[inline(always)]
     fn pair<E: Engine>(&self, e: E) -> [E::Quad; 2] {
-        let (quads, _) = self.bytes.as_chunks::<{ 16 * LANES }>();
+        let (quads, _) = self.bytes.as_chunks::<{ 16 * QUAD_LANES }>();
         e.deinterleave([0, 1].map(
             #[inline(always)]
             |i| e.load(&bytemuck::cast(quads[i])),

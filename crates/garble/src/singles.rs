@@ -1,10 +1,10 @@
 //! AND gates that were garbled by themselves, with several of which each AND gate of a program is evaluated.
 //!
-//! They were garbled as [instances](crate::Instances) of one gate, with half gates under the hash whose key changes. Gates
+//! They were garbled as [instances](crate::ComponentGarbling) of one gate, with half gates under the hash whose key changes. Gates
 //! that come together now were garbled far apart, so that each has a hash key of its own.
 
 use bytemuck::{Pod, Zeroable};
-use garblet_primitives::{AndGates, Backend, Block, Engine, Kernel, LANES, Rekeyed};
+use garblet_primitives::{AndGates, Backend, Block, Engine, Kernel, QUAD_LANES, Rekeyed};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 /// A garbled AND gate and what moves the labels of its wires.
 #[derive(Clone, Copy, Default, Pod, Zeroable)]
 #[repr(C)]
-pub struct SingleGate {
+pub struct SolderedGate {
     /// Where its hashes are.
     place: Block,
     /// What was garbled.
@@ -28,10 +28,10 @@ pub struct SingleGate {
     pub output: Block,
 }
 
-impl SingleGate {
+impl SolderedGate {
     /// An instance of a component that is an AND gate, joined to nothing yet.
     pub fn new(number: u64, table: [Block; 2]) -> Self {
-        SingleGate { place: Rekeyed::place(number, HalfGates::CALLS, 2), table, ..SingleGate::default() }
+        SolderedGate { place: Rekeyed::place(number, HalfGates::CALLS, 2), table, ..SolderedGate::default() }
     }
 }
 
@@ -39,22 +39,22 @@ impl SingleGate {
 #[derive(Clone, Copy)]
 pub struct GateBuckets<'a> {
     /// The gates of all buckets.
-    pub gates: &'a [SingleGate],
+    pub gates: &'a [SolderedGate],
     /// Where each bucket ends.
     pub ends: &'a [usize],
 }
 
 /// Says which label a bucket gives whose gates do not give the same: gets its number, and what each of them gives.
-pub type Judge<'a> = &'a (dyn Fn(usize, &[Block]) -> Block + Sync);
+pub type ResolveConflict<'a> = &'a (dyn Fn(usize, &[Block]) -> Block + Sync);
 
 /// Evaluates gates that were garbled under one hash seed.
 #[derive(Clone, Copy)]
-pub struct SingleGates {
+pub struct SolderedGates {
     pub(crate) backend: Backend,
     pub(crate) seed: Block,
 }
 
-impl SingleGates {
+impl SolderedGates {
     /// An evaluator of what was garbled under that hash seed.
     pub fn new(hash_seed: Block) -> Self {
         Self::with_backend(Backend::detect(), hash_seed)
@@ -62,18 +62,18 @@ impl SingleGates {
 
     /// The same on that backend.
     pub fn with_backend(backend: Backend, hash_seed: Block) -> Self {
-        SingleGates { backend, seed: hash_seed }
+        SolderedGates { backend, seed: hash_seed }
     }
 
     /// What each gate of a bucket gives for labels of the wires that the bucket is joined to.
-    pub fn each(&self, gates: &[SingleGate], labels: [Block; 2]) -> Vec<Block> {
+    pub fn each(&self, gates: &[SolderedGate], labels: [Block; 2]) -> Vec<Block> {
         self.backend.run(Each { seed: self.seed, gates, labels })
     }
 }
 
 /// Four gates, each with the labels of the wires that it is joined to.
 #[inline(always)]
-fn quad<E: Engine>(e: E, seed: E::Quad, gates: [&SingleGate; LANES], labels: [E::Quad; 2]) -> E::Quad {
+fn quad<E: Engine>(e: E, seed: E::Quad, gates: [&SolderedGate; QUAD_LANES], labels: [E::Quad; 2]) -> E::Quad {
     // Written out: closures in closures are not always inlined, and a call would cost more than the gates.
     let [g0, g1, g2, g3] = gates;
     let a = e.xor(labels[0], e.load_each([&g0.left, &g1.left, &g2.left, &g3.left]));
@@ -90,7 +90,7 @@ fn quad<E: Engine>(e: E, seed: E::Quad, gates: [&SingleGate; LANES], labels: [E:
 
 /// Up to four of some gates; the last one fills up.
 #[inline(always)]
-fn lanes(gates: &[SingleGate]) -> [&SingleGate; LANES] {
+fn lanes(gates: &[SolderedGate]) -> [&SolderedGate; QUAD_LANES] {
     std::array::from_fn(
         #[inline(always)]
         |lane| &gates[lane.min(gates.len() - 1)],
@@ -99,7 +99,7 @@ fn lanes(gates: &[SingleGate]) -> [&SingleGate; LANES] {
 
 struct Each<'a> {
     seed: Block,
-    gates: &'a [SingleGate],
+    gates: &'a [SolderedGate],
     labels: [Block; 2],
 }
 
@@ -109,8 +109,8 @@ impl Kernel for Each<'_> {
     #[inline(always)]
     fn run<E: Engine>(self, e: E) -> Vec<Block> {
         let (seed, labels) = (e.splat(self.seed), [e.splat(self.labels[0]), e.splat(self.labels[1])]);
-        let mut given = Vec::with_capacity(self.gates.len().next_multiple_of(LANES));
-        for gates in self.gates.chunks(LANES) {
+        let mut given = Vec::with_capacity(self.gates.len().next_multiple_of(QUAD_LANES));
+        for gates in self.gates.chunks(QUAD_LANES) {
             given.extend(e.store(quad(e, seed, lanes(gates), labels)));
         }
         given.truncate(self.gates.len());
@@ -123,7 +123,7 @@ pub(crate) struct RunBuckets<'a> {
     pub(crate) piece: Piece<'a>,
     pub(crate) first: usize,
     pub(crate) buckets: GateBuckets<'a>,
-    pub(crate) judge: Judge<'a>,
+    pub(crate) resolve: ResolveConflict<'a>,
 }
 
 impl Kernel for RunBuckets<'_> {
@@ -132,11 +132,11 @@ impl Kernel for RunBuckets<'_> {
 
     #[inline(always)]
     fn run<E: Engine>(self, e: E) -> usize {
-        let RunBuckets { piece, first, buckets, judge } = self;
+        let RunBuckets { piece, first, buckets, resolve } = self;
         let begin = first.checked_sub(1).map_or(0, |before| buckets.ends[before]);
-        let (sizes, owners, given) = ([0; LANES], Vec::new(), Zeroizing::default());
+        let (sizes, owners, given) = ([0; QUAD_LANES], Vec::new(), Zeroizing::default());
         let mut ands: Ands<'_, E> =
-            Ands { seed: e.splat(piece.hash_seed), buckets, next: first, begin, sizes, owners, given, judge };
+            Ands { seed: e.splat(piece.hash_seed), buckets, next: first, begin, sizes, owners, given, resolve };
         piece.gates.run::<E, _, 1>(e, piece.cursor, piece.slots, piece.limit, &mut ands)
     }
 }
@@ -148,18 +148,18 @@ struct Ands<'a, E: Engine> {
     next: usize,
     begin: usize,
     /// The sizes of the last four buckets, and which of them each of their gates belonged to, filled up to fours.
-    sizes: [usize; LANES],
-    owners: Vec<[usize; LANES]>,
+    sizes: [usize; QUAD_LANES],
+    owners: Vec<[usize; QUAD_LANES]>,
     /// What the gates give.
-    given: Zeroizing<Vec<[Block; LANES]>>,
-    judge: Judge<'a>,
+    given: Zeroizing<Vec<[Block; QUAD_LANES]>>,
+    resolve: ResolveConflict<'a>,
 }
 
 impl<E: Engine> Ands<'_, E> {
     /// Takes the next buckets: their gates.
     #[inline(always)]
     fn take(&mut self, count: usize) -> std::ops::Range<usize> {
-        let (mut sizes, mut at) = ([0; LANES], self.begin);
+        let (mut sizes, mut at) = ([0; QUAD_LANES], self.begin);
         for (size, &end) in sizes.iter_mut().zip(&self.buckets.ends[self.next..][..count]) {
             *size = end - at;
             at = end;
@@ -174,11 +174,11 @@ impl<E: Engine> Ands<'_, E> {
     }
 
     #[cold]
-    fn lay_out(&mut self, sizes: [usize; LANES]) {
-        let owners: Vec<usize> = (0..LANES).flat_map(|owner| std::iter::repeat_n(owner, sizes[owner])).collect();
+    fn lay_out(&mut self, sizes: [usize; QUAD_LANES]) {
+        let owners: Vec<usize> = (0..QUAD_LANES).flat_map(|owner| std::iter::repeat_n(owner, sizes[owner])).collect();
         let four = |owners: &[usize]| std::array::from_fn(|lane| owners[lane.min(owners.len() - 1)]);
-        self.owners = owners.chunks(LANES).map(four).collect();
-        self.given = Zeroizing::new(vec![[Block::ZERO; LANES]; self.owners.len()]);
+        self.owners = owners.chunks(QUAD_LANES).map(four).collect();
+        self.given = Zeroizing::new(vec![[Block::ZERO; QUAD_LANES]; self.owners.len()]);
         self.sizes = sizes;
     }
 }
@@ -198,10 +198,10 @@ impl<E: Engine> AndGates<E> for Ands<'_, E> {
             #[inline(always)]
             |labels| e.store(labels),
         );
-        for ((gates, owners), given) in gates.chunks(LANES).zip(&self.owners).zip(self.given.iter_mut()) {
+        for ((gates, owners), given) in gates.chunks(QUAD_LANES).zip(&self.owners).zip(self.given.iter_mut()) {
             let [o0, o1, o2, o3] = owners.map(
                 #[inline(always)]
-                |owner| owner % LANES,
+                |owner| owner % QUAD_LANES,
             );
             let labels = [
                 e.load_each([&left[o0], &left[o1], &left[o2], &left[o3]]),
@@ -209,14 +209,14 @@ impl<E: Engine> AndGates<E> for Ands<'_, E> {
             ];
             *given = e.store(quad(e, self.seed, lanes(gates), labels));
         }
-        let mut results = [Block::ZERO; LANES];
+        let mut results = [Block::ZERO; QUAD_LANES];
         let mut rest = self.given.as_flattened();
         for (lane, result) in results.iter_mut().enumerate().take(count) {
             let (given, later) = rest.split_at(self.sizes[lane]);
             rest = later;
             *result = match agreed(given) {
                 Some(label) => label,
-                None => (self.judge)(first + lane, given),
+                None => (self.resolve)(first + lane, given),
             };
         }
         e.load(&results)

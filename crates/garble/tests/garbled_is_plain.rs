@@ -4,7 +4,7 @@ use garblet_circuit::{
     Bits, Circuit, Component, Gate, Link, Party, Port, Program, Recipients, Source, Type, Wire, random,
 };
 use garblet_garble::{
-    CHUNK_ANDS, EvaluateError, Evaluator, Garbler, GarblingConfig, HashKind, Room, Schedules, SchemeKind, Seeds,
+    CHUNK_ANDS, EvaluateError, Evaluator, Garbler, GarblingConfig, HashKind, Schedules, SchemeKind, Seeds, Workspace,
 };
 use garblet_primitives::{Backend, Block, Delta, Prg};
 use proptest::prelude::*;
@@ -266,7 +266,7 @@ fn tables_of_the_wrong_length_are_refused() {
 #[test]
 fn memory_that_was_used_before_changes_nothing() {
     let config = GarblingConfig::default();
-    let (mut of_garbler, mut of_evaluator) = (Room::default(), Room::default());
+    let (mut of_garbler, mut of_evaluator) = (Workspace::default(), Workspace::default());
     for ands in [100, 3, 0, 2000] {
         let program = single(and_chain(ands));
         let inputs = [Bits::from_u128(0b10110, 5)];
@@ -275,14 +275,14 @@ fn memory_that_was_used_before_changes_nothing() {
         let (schedules, hash_seed) = (Schedules::new(&program), setup.seeds.hash);
         let garbler = Garbler::new(&program, &schedules, config, &setup.delta, setup.seeds, 0, setup.zero_labels);
         let evaluator = Evaluator::new(&program, &schedules, config, hash_seed, 0, setup.active_labels);
-        let (mut garbler, mut evaluator) = (garbler.in_room(of_garbler), evaluator.in_room(of_evaluator));
+        let (mut garbler, mut evaluator) = (garbler.in_workspace(of_garbler), evaluator.in_workspace(of_evaluator));
         let mut tables = Vec::new();
         garbler.garble_chunk(&mut tables);
         evaluator.evaluate_chunk(&tables).unwrap();
         assert!(tables == chunks.concat(), "{ands} gates");
         let (zero, active);
-        (zero, of_garbler) = garbler.into_outputs_and_room();
-        (active, of_evaluator) = evaluator.into_outputs_and_room();
+        (zero, of_garbler) = garbler.into_outputs_and_workspace();
+        (active, of_evaluator) = evaluator.into_outputs_and_workspace();
         let value = config.select_bit(zero[0][0]) ^ config.select_bit(active[0][0]);
         assert_eq!(value, expected[0][0], "{ands} gates");
     }

@@ -1,8 +1,11 @@
-//! Instances garbled for themselves give the plain evaluator's answers, side by side or one by one.
+//! ComponentGarbling garbled for themselves give the plain evaluator's answers, side by side or one by one.
 
-use garblet_circuit::{Circuit, Component, Gate, Port, Type, Wire, evaluate_circuit, library, random};
-use garblet_garble::{Feed, GarblingConfig, Group, HashKind, InstanceEvaluator, Instances, SchemeKind, Seeds, Sources};
+use garblet_circuit::{Circuit, Component, Gate, Port, Type, Wire, evaluate_circuit, random};
+use garblet_garble::{
+    ComponentGarbling, GarblingConfig, Gather, Group, HashKind, InstanceEvaluator, SchemeKind, Seeds, Sources,
+};
 use garblet_primitives::{Backend, Block, Delta, Prg};
+use garblet_synthesis::library;
 use proptest::prelude::*;
 
 const BASE: u64 = 3 << 40;
@@ -15,7 +18,7 @@ struct Garbled {
     zero_outputs: Vec<Block>,
 }
 
-fn garble(kind: &Instances, config: GarblingConfig, first: u64, count: usize) -> Garbled {
+fn garble(kind: &ComponentGarbling, config: GarblingConfig, first: u64, count: usize) -> Garbled {
     let mut rng = Prg::new(Block::from_u128(9));
     let (delta, seeds) = (Delta::random(&mut rng), Seeds::random(&mut rng));
     let zero_inputs: Vec<Block> =
@@ -27,7 +30,14 @@ fn garble(kind: &Instances, config: GarblingConfig, first: u64, count: usize) ->
 }
 
 /// Evaluates the chosen instances on random inputs and compares with the circuit.
-fn check(component: &Component, kind: &Instances, config: GarblingConfig, garbled: &Garbled, first: u64, ks: &[u64]) {
+fn check(
+    component: &Component,
+    kind: &ComponentGarbling,
+    config: GarblingConfig,
+    garbled: &Garbled,
+    first: u64,
+    ks: &[u64],
+) {
     let (ins, outs, bytes) = (kind.input_count(), kind.output_count(), kind.table_bytes());
     let at = |k: u64| (k - first) as usize;
     let mut rng = Prg::new(Block::from_u128(ks.len() as u128));
@@ -60,7 +70,7 @@ fn configs() -> impl Iterator<Item = GarblingConfig> {
 fn every_configuration_is_right_across_pages_and_gaps() {
     let component = library::component("lib:levenshtein-cell(8)").unwrap();
     for config in configs().filter(|c| c.scheme != SchemeKind::FourRow) {
-        let kind = Instances::new(&component, config);
+        let kind = ComponentGarbling::new(&component, config);
         // A page holds 93 cells of 11 gates.
         let garbled = garble(&kind, config, 80, 40);
         let ks: Vec<u64> = (80..89).chain([90, 92]).chain(93..118).collect();
@@ -71,18 +81,18 @@ fn every_configuration_is_right_across_pages_and_gaps() {
 /// A group in a run of several: its instances' values, and where their labels are.
 struct InTurn {
     component: Component,
-    kind: Instances,
+    kind: ComponentGarbling,
     garbled: Garbled,
     values: Vec<Vec<bool>>,
     tables: Vec<u8>,
-    feeds: Vec<Feed>,
+    gathers: Vec<Gather>,
     outputs: usize,
 }
 
 /// As many of the instances of a component as run together. Their labels are sums of those that are appended to both.
 fn in_turn(name: &str, most: u64, config: GarblingConfig, labels: &mut Vec<Block>, added: &mut Vec<Block>) -> InTurn {
     let component = library::component(name).unwrap();
-    let kind = Instances::new(&component, config);
+    let kind = ComponentGarbling::new(&component, config);
     let ks: Vec<u64> = (0..most).collect();
     let count = kind.group(&ks);
     let garbled = garble(&kind, config, 0, count);
@@ -96,20 +106,20 @@ fn in_turn(name: &str, most: u64, config: GarblingConfig, labels: &mut Vec<Block
     }
     let outputs = labels.len();
     labels.resize(outputs + count * kind.output_count(), Block::ZERO);
-    let mut tables = vec![0; kind.woven_bytes(count)];
-    (0..count).for_each(|i| kind.weave(i, count, &garbled.tables[i * bytes..][..bytes], &mut tables));
-    let feed = |quad: usize| {
+    let mut tables = vec![0; kind.interleaved_bytes(count)];
+    (0..count).for_each(|i| kind.interleave_tables(i, count, &garbled.tables[i * bytes..][..bytes], &mut tables));
+    let gather = |quad: usize| {
         let place = |first: usize| [0, 1, 2, 3].map(|lane| (first + (4 * quad + lane).min(count - 1) * ins) as u32);
-        Feed {
+        Gather {
             quad: quad as u32,
             slot: 0,
             len: ins as u32,
-            from: Sources::Apart(place(first), [1; 4]),
+            from: Sources::Strided(place(first), [1; 4]),
             add: Some(place(first_added)),
         }
     };
-    let feeds = (0..count.div_ceil(4)).map(feed).collect();
-    InTurn { component, kind, garbled, values, tables, feeds, outputs }
+    let gathers = (0..count.div_ceil(4)).map(gather).collect();
+    InTurn { component, kind, garbled, values, tables, gathers, outputs }
 }
 
 /// Compares labels of outputs, for each output those of all instances, with the plain evaluator.
@@ -137,12 +147,12 @@ fn groups_of_several_components_run_in_turn() {
         let kinds =
             [("add(8)", 32), ("levenshtein-cell(8)", 5), ("add(2)", 1), ("mul(20)", 1), ("min(9)", 7), ("add(3)", 2)];
         let all = kinds.map(|(name, most)| in_turn(name, most, config, &mut labels, &mut added));
-        let groups = all.each_ref().map(|InTurn { kind, values, tables, feeds, outputs, .. }| Group {
+        let groups = all.each_ref().map(|InTurn { kind, values, tables, gathers, outputs, .. }| Group {
             of: kind,
             first_gate: BASE,
             count: values.len(),
             tables,
-            feeds,
+            gathers,
             outputs: *outputs,
         });
         InstanceEvaluator::new(all[0].garbled.hash_seed).run(&groups, &mut labels, &added);
@@ -157,7 +167,7 @@ fn small_and_large_components_are_right() {
     let config = GarblingConfig::default();
     for name in ["add(2)", "add(8)", "min(100)", "aes-round", "aes-key-schedule", "mul(48)"] {
         let component = library::component(name).unwrap();
-        let kind = Instances::new(&component, config);
+        let kind = ComponentGarbling::new(&component, config);
         let garbled = garble(&kind, config, 5, 9);
         check(&component, &kind, config, &garbled, 5, &[5, 6, 7, 8, 11, 12, 13]);
     }
@@ -172,7 +182,7 @@ fn components_without_and_gates_or_inputs_are_instances_too() {
     let constant = Component::new("constant", Vec::new(), ports(1), constant).unwrap();
     for component in [xor, constant] {
         let config = GarblingConfig::default();
-        let kind = Instances::new(&component, config);
+        let kind = ComponentGarbling::new(&component, config);
         assert_eq!(kind.table_bytes(), 0);
         let garbled = garble(&kind, config, 0, 3);
         check(&component, &kind, config, &garbled, 0, &[0, 2]);
@@ -183,7 +193,7 @@ fn components_without_and_gates_or_inputs_are_instances_too() {
 fn gate_numbers_never_come_twice() {
     for name in ["add(2)", "levenshtein-cell(8)", "min(100)", "aes-round", "mul(48)"] {
         let component = library::component(name).unwrap();
-        let kind = Instances::new(&component, GarblingConfig::default());
+        let kind = ComponentGarbling::new(&component, GarblingConfig::default());
         let (numbering, ands) = (kind.numbering(), kind.and_count());
         let stride = if ands <= 256 { numbering.first_gate(1).max(1024 / ands) } else { 1 };
         let count = 700;
@@ -200,7 +210,8 @@ fn every_backend_makes_the_same_tables() {
     let component = library::component("lib:levenshtein-cell(5)").unwrap();
     for scheme in [SchemeKind::HalfGates, SchemeKind::Grr3, SchemeKind::ThreeHalves] {
         let config = GarblingConfig { scheme, ..Default::default() };
-        let tables = |backend| garble(&Instances::new(&component, config).with_backend(backend), config, 0, 21).tables;
+        let tables =
+            |backend| garble(&ComponentGarbling::new(&component, config).with_backend(backend), config, 0, 21).tables;
         let expected = tables(Backend::PORTABLE);
         assert!(Backend::available().into_iter().all(|backend| tables(backend) == expected), "{scheme}");
     }
@@ -210,7 +221,7 @@ fn every_backend_makes_the_same_tables() {
 #[should_panic(expected = "bytes of an instance's tables")]
 fn tables_of_another_length_are_refused() {
     let component = library::component("add(8)").unwrap();
-    let kind = Instances::new(&component, GarblingConfig::default());
+    let kind = ComponentGarbling::new(&component, GarblingConfig::default());
     let mut evaluator = InstanceEvaluator::new(Block::ZERO);
     evaluator.evaluate((&kind, 0), &[0], &[Block::ZERO; 16], &[&[0; 7]], &mut [Block::ZERO; 8]);
 }
@@ -219,9 +230,9 @@ fn tables_of_another_length_are_refused() {
 #[should_panic(expected = "bytes of the tables of 3 instances")]
 fn woven_tables_of_another_group_are_refused() {
     let component = library::component("add(8)").unwrap();
-    let kind = Instances::new(&component, GarblingConfig::default());
-    let tables = vec![0; kind.woven_bytes(2) - 1];
-    let group = Group { of: &kind, first_gate: 0, count: 3, tables: &tables, feeds: &[], outputs: 0 };
+    let kind = ComponentGarbling::new(&component, GarblingConfig::default());
+    let tables = vec![0; kind.interleaved_bytes(2) - 1];
+    let group = Group { of: &kind, first_gate: 0, count: 3, tables: &tables, gathers: &[], outputs: 0 };
     InstanceEvaluator::new(Block::ZERO).run(&[group], &mut [Block::ZERO; 24], &[]);
 }
 
@@ -232,7 +243,7 @@ proptest! {
         let mut rng = Prg::from_seed(u128::from(seed).to_le_bytes());
         let component = random::component(&mut rng, "random", 120);
         let config = GarblingConfig::default();
-        let kind = Instances::new(&component, config);
+        let kind = ComponentGarbling::new(&component, config);
         let garbled = garble(&kind, config, first, 30);
         let ks: Vec<u64> = (first..first + 30).filter(|k| k % (skip + 1) != 0).collect();
         check(&component, &kind, config, &garbled, first, &ks);

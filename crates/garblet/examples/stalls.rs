@@ -10,7 +10,7 @@ use std::{
 };
 
 use garblet::{
-    Bits, Config, Error, Party, Peer, Program, Protocol, library,
+    Bits, Config, Error, Party, Peer, Plan, Program, Protocol, library,
     net::{Channel, memory_pair},
     on_own_thread,
 };
@@ -25,7 +25,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let program = Arc::new(library::find(PROGRAM)?);
     println!("{PROGRAM}: the longest wait of a ticker in the executor's thread, of the whole run");
     println!("{:15} {:>22} {:>22}", "protocol", "party in this thread", "on a thread of its own");
-    for protocol in [Protocol::Yao, Protocol::Components, Protocol::Covert, Protocol::CutAndChoose, Protocol::Lego] {
+    for protocol in [
+        Protocol::of::<garblet::yao::Yao>(),
+        Protocol::of::<garblet::components::Components>(),
+        Protocol::of::<garblet::covert::Covert>(),
+        Protocol::of::<garblet::cut_and_choose::CutAndChoose>(),
+        Protocol::of::<garblet::lego::Lego>(),
+    ] {
         let [here, apart] = [false, true].map(|apart| longest_wait(program.clone(), protocol, apart));
         let show = |(longest, whole): (Duration, Duration)| {
             format!("{:.1} of {:.0} ms", longest.as_secs_f64() * 1e3, whole.as_secs_f64() * 1e3)
@@ -72,7 +78,8 @@ async fn longest_wait(program: Arc<Program>, protocol: Protocol, apart: bool) ->
 async fn compute(program: Arc<Program>, party: Party, channel: Channel, protocol: Protocol) -> Result<(), Error> {
     let inputs = program.inputs().iter().filter(|input| input.owner == party);
     let inputs: Vec<Bits> = inputs.map(|input| Bits::zeros(input.port.width() as usize)).collect();
-    let mut peer = Peer::open(program, party, channel, Config::of(protocol), rand::rng(), Box::new(())).await?;
+    let mut peer =
+        Peer::open(&Plan::new(program, 2, &Config::of(protocol))?, party, channel, rand::rng(), Box::new(())).await?;
     peer.run(&inputs).await?;
     peer.close().await
 }

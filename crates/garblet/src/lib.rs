@@ -1,8 +1,8 @@
 //! Garblet: parties who do not trust one another compute a function of their private inputs by garbled circuits.
 //!
-//! A [`Program`] says what is computed, who gives which input and who learns which output. A [`Peer`] is one party's
-//! end of a run over a [`Channel`](net::Channel) to another, a [`MeshPeer`] over a [`Mesh`](net::Mesh) of several;
-//! [`run_in_memory`] runs all parties in this process, to try things. Futures are `Send`; [`on_own_thread`] keeps the
+//! A [`Program`] says what is computed, who gives which input and who learns which output. A [`Plan`] is a
+//! program made ready for a protocol; a [`Peer`] is one party's end of its runs, over a [`Channel`](net::Channel) to another or a
+//! [`Mesh`](net::Mesh) of several; [`run_in_memory`] runs all parties in this process, to try things. Futures are `Send`; [`on_own_thread`] keeps the
 //! computation off the threads of an executor that has other work.
 //!
 //! ```
@@ -15,27 +15,28 @@
 //! ```
 
 mod config;
+mod erased;
 mod memory;
-mod mesh_peer;
-mod mesh_role;
-mod parameters;
 mod peer;
-mod predict;
-mod role;
-mod supply;
+mod plan;
+mod registry;
+mod stock;
 mod thread;
 
-pub use config::{Adversary, Config, Protocol, UnknownParameter};
+pub use config::Config;
+pub use erased::Ends;
 pub use memory::{run_in_memory, run_many_in_memory};
-pub use mesh_peer::{AnyPeer, MeshPeer, MeshPrepared, fill_runs};
 pub use peer::{Error, Outcome, Peer, Prepared, Report};
-pub use predict::{Prediction, predict};
-pub use supply::{Contents, Filled, ReadInput, Supply, Values, fill, wants_to_fill};
+pub use plan::{Plan, Prediction};
+pub use registry::Protocol;
+pub use stock::{Order, Stock, fill, forgive, saved, unfinished, wants_to_fill};
 
 pub use thread::on_own_thread;
 
 pub use garblet_circuit as circuit;
-pub use garblet_circuit::{Bits, Party, Program, library};
+pub use garblet_circuit::{Bits, Party, Program};
+#[cfg(feature = "formats")]
+pub use garblet_formats as formats;
 pub use garblet_garble::{GarblingConfig, HashKind, SchemeKind, published::Method};
 #[cfg(feature = "lang")]
 pub use garblet_lang as lang;
@@ -51,9 +52,14 @@ pub use garblet_protocols::runs;
 pub use garblet_protocols::yao;
 pub use garblet_protocols::yao::Build;
 pub use garblet_protocols::{
-    Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Role, RunId, Security, Session,
+    Adversary, Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Role, RunId, Security, Session,
+    parameters::UnknownParameter,
+    protocol::{LibraryFile, OrderRequest, Precision},
+    stock::{Filled, ReadInput, SavedNames, SavedValues, StockKinds},
 };
 pub use garblet_store as store;
+pub use garblet_synthesis as synthesis;
+pub use garblet_synthesis::{builder, library};
 
 /// The examples of the book's chapter on the library are run as tests.
 #[cfg(doctest)]

@@ -1,14 +1,15 @@
 //! All parties in one process, joined by memory: for trying things, for tests, for learning the interface.
 
-use std::sync::Arc;
+use std::{borrow::Borrow, sync::Arc};
 
 use garblet_circuit::{Bits, Party, Program};
-use garblet_net::{Channel, Mesh, memory_pair};
+use garblet_net::{Mesh, memory_pair};
 
 use crate::{
     config::Config,
-    mesh_peer::{AnyPeer, MeshPeer},
+    erased::Ends,
     peer::{Error, Outcome, Peer, Report},
+    plan::Plan,
 };
 
 /// Runs a program with as many parties as it speaks of in this process and returns their reports in order.
@@ -16,9 +17,9 @@ use crate::{
 /// *Shape*: `inputs` are the values of all program inputs, in program order.
 ///
 /// *Errors*: as [`Peer`]; the first party's where several fail.
-pub fn run_in_memory(program: &Program, inputs: &[Bits], config: Config) -> Result<Vec<Report>, Error> {
+pub fn run_in_memory(program: &Program, inputs: &[Bits], config: impl Borrow<Config>) -> Result<Vec<Report>, Error> {
     // A port of a party that there cannot be is named by the checks of the run.
-    let most = *config.protocol.parties().end();
+    let most = *config.borrow().protocol().parties().end();
     run_many_in_memory(program, program.party_count().min(most), inputs, config)
 }
 
@@ -29,25 +30,21 @@ pub fn run_many_in_memory(
     program: &Program,
     parties: u16,
     inputs: &[Bits],
-    config: Config,
+    config: impl Borrow<Config>,
 ) -> Result<Vec<Report>, Error> {
-    let program = Arc::new(program.clone());
-    if !config.protocol.parties().contains(&parties) {
-        let (protocol, program) = (config.protocol.name(), program.name().into());
-        return Err(Error::Unsupported { protocol, program, reason: format!("there are {parties} parties") });
-    }
-    let ends: Vec<End> = if config.protocol.is_mesh() {
-        Mesh::memory(parties).into_iter().map(End::Mesh).collect()
+    let plan = Plan::new(Arc::new(program.clone()), parties, config.borrow())?;
+    let ends: Vec<Ends> = if config.borrow().protocol().is_mesh() {
+        Mesh::memory(parties).into_iter().map(Ends::from).collect()
     } else {
         let (left, right) = memory_pair();
-        [left, right].map(|end| End::Channel(Box::new(end))).into()
+        [left, right].map(Ends::from).into()
     };
-    let run = |(party, end): (usize, End)| {
+    let run = |(party, ends): (usize, Ends)| {
         let party = Party(party as u16);
         let own = program.inputs().iter().zip(inputs).filter(|(i, _)| i.owner == party).map(|(_, v)| v.clone());
         let own: Vec<Bits> = own.collect();
-        let program = program.clone();
-        move || block_on(one_party(program, party, end, own, config))
+        let plan = &plan;
+        move || block_on(one_party(plan, party, ends, own))
     };
     let reports: Vec<Result<Report, Error>> = std::thread::scope(|scope| {
         let parties: Vec<_> = ends.into_iter().enumerate().map(|end| scope.spawn(run(end))).collect();
@@ -59,26 +56,8 @@ pub fn run_many_in_memory(
     reports.into_iter().collect()
 }
 
-/// What joins a party to the others.
-enum End {
-    Channel(Box<Channel>),
-    Mesh(Mesh),
-}
-
-async fn one_party(
-    program: Arc<Program>,
-    party: Party,
-    end: End,
-    inputs: Vec<Bits>,
-    config: Config,
-) -> Result<Report, Error> {
-    let (rng, progress) = (rand::rng(), Box::new(()));
-    let peer = match end {
-        End::Channel(channel) => {
-            AnyPeer::Two(Box::new(Peer::open(program, party, *channel, config, rng, progress).await?))
-        }
-        End::Mesh(mesh) => AnyPeer::Many(Box::new(MeshPeer::join(program, mesh, config, rng, progress).await?)),
-    };
+async fn one_party(plan: &Plan, party: Party, ends: Ends, inputs: Vec<Bits>) -> Result<Report, Error> {
+    let peer = Peer::open(plan, party, ends, rand::rng(), Box::new(())).await?;
     // All parties are the caller's: one that does not part in order is a failure of theirs.
     let Outcome { report, closing } = peer.finish(&inputs).await?;
     closing.map_or(Ok(report), Err)

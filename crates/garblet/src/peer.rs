@@ -2,40 +2,45 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Party, Program};
-use garblet_net::{Channel, Hello};
+use garblet_circuit::{Bits, Party};
 use garblet_primitives::Prg;
-use garblet_protocols::{PhaseCosts, Progress, ProtocolError, Security, Session, covert, cut_and_choose, lego, yao};
-use garblet_store::{Store, StoreError};
+use garblet_protocols::{
+    PhaseCosts, Progress, ProtocolError, Security,
+    protocol::{BoxedMaterial, foreign_material},
+};
 use rand::CryptoRng;
 
 use crate::{
-    config::{Config, Protocol},
-    role::{self, AnyRole, GatesJob, Material},
-    supply::{Contents, Stocked, Supply, Values},
+    erased::{Ends, Seat},
+    plan::Plan,
+    stock::Stock,
 };
 
 /// A run that ended without a result.
 pub type Error = ProtocolError;
 
-/// One of two parties that has agreed with its peer on program and parameters, and is set up. Several are
-/// [`MeshPeer`](crate::MeshPeer)s.
+/// A party that has agreed with all others on program and parameters, and is set up.
 ///
 /// [`Peer::prepare`] may be called any number of times, ahead of inputs; each [`Prepared`] serves one
 /// [`Peer::online`]. After an error of either or of [`Peer::run`], or where its future was dropped, the parties may be out of step: all that is
 /// left is [`Peer::abort`].
 pub struct Peer {
-    session: Session,
-    role: Box<dyn AnyRole>,
+    seat: Box<dyn Seat>,
     /// Whether a step has begun and has not succeeded.
     over: bool,
+    /// The same in all that was prepared here.
+    origin: Arc<()>,
 }
 
-/// What a party has prepared for one run.
+/// The material that a party has prepared for one run of its session.
 ///
-/// Both parties must use theirs in the same order, and leave out the same; two parties do not tell each other which one they are at. If the
-/// orders differ, `yao` and `components` give wrong outputs without a word, and the others accuse an honest peer of cheating.
-pub struct Prepared(Material);
+/// All parties must use theirs in the same order, and leave out the same. Several parties check that before anything depends on it; two do not
+/// tell each other which one they are at. If their orders differ, `yao` and `components` give wrong outputs without a word, and the others accuse
+/// an honest peer of cheating.
+pub struct Prepared {
+    material: BoxedMaterial,
+    origin: Arc<()>,
+}
 
 /// What a party has learned, and what it cost.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,180 +69,94 @@ pub struct Outcome {
 }
 
 impl Peer {
-    /// Agrees with the peer at the other end of `channel` and sets up (phase `setup`). What `components` needs is
-    /// prepared for this run alone, in memory; see [`Peer::open_supplied`].
+    /// Agrees with all others over `ends` and sets up (phase `setup`). What `components` needs is prepared for this run alone, in memory; see
+    /// [`Peer::open_with`].
     ///
     /// The generator seeds the session's own before this returns; nothing else is random, and the future does not hold it, so that it can be
     /// spawned with `rand::rng()` too. `cut-and-choose` in the form `lp07` must keep all circuits; what is beyond 128 MiB lies in the system's
     /// folder for temporary files, encrypted, until the run ends.
     ///
-    /// *Errors*: a program that the protocol cannot run, a peer that disagrees, misbehaves or is gone.
-    pub fn open(
-        program: Arc<Program>,
+    /// *Errors*: ends that are not those of the plan's protocol and parties; a peer that disagrees, misbehaves or is gone, by its number if there
+    /// are several.
+    pub fn open<E: Into<Ends>, R: CryptoRng>(
+        plan: &Plan,
         party: Party,
-        channel: Channel,
-        config: Config,
-        mut rng: impl CryptoRng,
+        ends: E,
+        mut rng: R,
         progress: Box<dyn Progress>,
-    ) -> impl Future<Output = Result<Self, Error>> + Send {
-        let store = (config.protocol == Protocol::Components).then(|| Store::in_memory(&mut rng));
-        Peer::open_seeded(program, party, channel, config, store, Prg::random(&mut rng), progress)
+    ) -> impl Future<Output = Result<Self, Error>> + Send + use<E, R> {
+        let own = plan.plan.own_stock(&mut rng);
+        let seed = Prg::random(&mut rng);
+        let opening = own.map(|own| plan.plan.open(party, ends.into(), own, seed, progress));
+        async { Ok(Peer::seated(opening?.await?)) }
     }
 
-    async fn open_seeded(
-        program: Arc<Program>,
-        party: Party,
-        channel: Channel,
-        config: Config,
-        store: Option<Result<Store, StoreError>>,
-        rng: Prg,
-        progress: Box<dyn Progress>,
-    ) -> Result<Self, Error> {
-        check_party(party, &config)?;
-        let described = program.clone();
-        match config.protocol {
-            Protocol::Gmw | Protocol::Bmr(_) => Err(not_for_two(&config)),
-            Protocol::Yao => {
-                let plan = Arc::new(yao::Plan::new(program, config.yao)?);
-                let hello = describing(hello(plan.program().digest(), party, 2, &config), described);
-                let session = Session::open(channel, rng, &hello, progress).await?;
-                Peer::set_up(session, async |session| role::yao(session, party, plan).await).await
-            }
-            Protocol::Covert => {
-                let plan = Arc::new(covert::Plan::new(program, config.covert)?);
-                let hello = describing(hello(plan.program().digest(), party, 2, &config), described);
-                let session = Session::open(channel, rng, &hello, progress).await?;
-                Peer::set_up(session, async |session| role::covert(session, party, plan).await).await
-            }
-            Protocol::CutAndChoose => {
-                let plan = Arc::new(cut_and_choose::Plan::new(program, config.cut_and_choose)?);
-                let hello = describing(hello(plan.original().digest(), party, 2, &config), described);
-                let mut session = Session::open(channel, rng, &hello, progress).await?;
-                session.set_scratch(std::env::temp_dir());
-                Peer::set_up(session, async |session| role::cut_and_choose(session, party, plan).await).await
-            }
-            Protocol::Lego => {
-                let plan = Arc::new(lego::Plan::new(program, config.lego)?);
-                let hello = describing(hello(plan.program().digest(), party, 2, &config), described);
-                let session = Session::open(channel, rng, &hello, progress).await?;
-                let job = GatesJob { plan, values: Values::default(), inputs: Vec::new() };
-                Peer::set_up(session, async |session| role::lego(session, party, job, None).await).await
-            }
-            Protocol::Components => {
-                let store = store.expect("components come with a store")?;
-                let stocked = Stocked::for_run(&program, &config, store);
-                Peer::open_stocked(program, party, channel, config, stocked, rng, progress).await
-            }
-        }
-    }
-
-    /// The same for `components` and `lego`, drawing on a store that was filled before the program was known.
+    /// The same, drawing on a store that was filled by [`fill`](crate::fill).
     ///
-    /// *Errors*: also stores that were not filled together, or for something else.
-    pub fn open_supplied(
-        program: Arc<Program>,
+    /// *Errors*: also a stock for another protocol; stores that were not filled together.
+    pub fn open_with<E: Into<Ends>, R: CryptoRng>(
+        plan: &Plan,
         party: Party,
-        channel: Channel,
-        config: Config,
-        supply: Supply,
-        mut rng: impl CryptoRng,
+        ends: E,
+        stock: Stock,
+        mut rng: R,
         progress: Box<dyn Progress>,
-    ) -> impl Future<Output = Result<Self, Error>> + Send {
-        Peer::open_supplied_seeded(program, party, channel, config, supply, Prg::random(&mut rng), progress)
+    ) -> impl Future<Output = Result<Self, Error>> + Send + use<E, R> {
+        let opening = plan.plan.open(party, ends.into(), Some(stock), Prg::random(&mut rng), progress);
+        async { Ok(Peer::seated(opening.await?)) }
     }
 
-    async fn open_supplied_seeded(
-        program: Arc<Program>,
-        party: Party,
-        channel: Channel,
-        config: Config,
-        supply: Supply,
-        rng: Prg,
-        progress: Box<dyn Progress>,
-    ) -> Result<Self, Error> {
-        check_party(party, &config)?;
-        supply.contents.check(&config)?;
-        let Supply { contents, store, peer, fill_first, values } = supply;
-        match contents {
-            Contents::Components(library) => {
-                let stocked = Stocked::new(library, store, peer, fill_first, &config);
-                Peer::open_stocked(program, party, channel, config, stocked, rng, progress).await
-            }
-            Contents::Runs => Err(not_for_two(&config)),
-            Contents::Gates(_) => {
-                let (inputs, described) = (values.inputs(&program)?, program.clone());
-                let plan = Arc::new(lego::Plan::reading(program, config.lego, &inputs)?);
-                let hello = hello(plan.program().digest(), party, 2, &config).with("gates", "from a store");
-                let hello = describing(hello, described);
-                let hello = hello.with("top-up", yes_or_no(config.lego.top_up));
-                let hello = values.greet(hello, &store);
-                let session = Session::open(channel, rng, &hello, progress).await?;
-                let (job, store) = (GatesJob { plan, values, inputs }, Some((store, peer)));
-                Peer::set_up(session, async |session| role::lego(session, party, job, store).await).await
-            }
-        }
-    }
-
-    async fn open_stocked(
-        program: Arc<Program>,
-        party: Party,
-        channel: Channel,
-        config: Config,
-        stocked: Stocked,
-        rng: Prg,
-        progress: Box<dyn Progress>,
-    ) -> Result<Self, Error> {
-        let hello = hello(program.digest(), party, 2, &config).with("library", stocked.digest());
-        let hello = hello.with("top-up", yes_or_no(config.components.top_up));
-        let hello = describing(hello, program.clone());
-        let session = Session::open(channel, rng, &hello, progress).await?;
-        let config = config.components;
-        Peer::set_up(session, async |session| role::components(session, party, program, config, stocked).await).await
-    }
-
-    async fn set_up(
-        mut session: Session,
-        role: impl AsyncFnOnce(&mut Session) -> Result<Box<dyn AnyRole>, Error>,
-    ) -> Result<Self, Error> {
-        match role(&mut session).await {
-            Ok(role) => Ok(Peer { session, role, over: false }),
-            Err(error) => {
-                session.abort().await;
-                Err(error)
-            }
-        }
+    fn seated(seat: Box<dyn Seat>) -> Self {
+        Peer { seat, over: false, origin: Arc::default() }
     }
 
     /// Prepares one run (phases `prepare` and `build`).
     ///
     /// *Errors*: a peer that misbehaves or is gone; stores that lack what the program needs.
-    pub async fn prepare(&mut self) -> Result<Prepared, Error> {
-        self.begin()?;
-        let material = self.role.prepare(&mut self.session).await?;
-        self.over = false;
-        Ok(Prepared(material))
+    pub fn prepare(&mut self) -> impl Future<Output = Result<Prepared, Error>> + Send + '_ {
+        let begun = self.begin();
+        async {
+            begun?;
+            let material = self.seat.prepare().await?;
+            self.over = false;
+            Ok(Prepared { material, origin: self.origin.clone() })
+        }
     }
 
     /// Runs once (phase `online`) and reports.
     ///
     /// *Shape*: `inputs` are the values of the program inputs that this party owns, in program order.
     ///
-    /// *Errors*: inputs that do not fit, a peer that misbehaves or is gone.
-    pub async fn online(&mut self, prepared: Prepared, inputs: &[Bits]) -> Result<Report, Error> {
-        self.begin()?;
-        let outputs = self.role.online(&mut self.session, prepared.0, inputs).await?;
-        self.over = false;
-        Ok(self.report(outputs))
+    /// *Errors*: inputs that do not fit, material of another session; a peer that misbehaves, is gone or, of several, is at another run.
+    pub fn online<'a>(
+        &'a mut self,
+        prepared: Prepared,
+        inputs: &'a [Bits],
+    ) -> impl Future<Output = Result<Report, Error>> + Send + 'a {
+        let begun = self.begin();
+        async {
+            begun?;
+            let Prepared { material, origin } = prepared;
+            if !Arc::ptr_eq(&origin, &self.origin) {
+                return Err(foreign_material());
+            }
+            let outputs = self.seat.online(material, inputs).await?;
+            self.over = false;
+            Ok(self.seat.report(outputs))
+        }
     }
 
     /// Prepares and runs once, where the inputs are there from the beginning, and reports. The evaluator of `components`
     /// sends what depends on its inputs first then, and chooses components while that is on its way; otherwise it is
     /// [`Peer::prepare`] and [`Peer::online`], whose shape and errors these are.
-    pub async fn run(&mut self, inputs: &[Bits]) -> Result<Report, Error> {
-        self.begin()?;
-        let outputs = self.role.run(&mut self.session, inputs).await?;
-        self.over = false;
-        Ok(self.report(outputs))
+    pub fn run<'a>(&'a mut self, inputs: &'a [Bits]) -> impl Future<Output = Result<Report, Error>> + Send + 'a {
+        let begun = self.begin();
+        async {
+            begun?;
+            let outputs = self.seat.run(inputs).await?;
+            self.over = false;
+            Ok(self.seat.report(outputs))
+        }
     }
 
     /// Prepares and runs once, as [`Peer::run`], and ends the session: in order if there is a result, else by giving up.
@@ -247,68 +166,31 @@ impl Peer {
         match self.run(inputs).await {
             Ok(report) => Ok(Outcome { report, closing: self.close().await.err() }),
             Err(error) => {
-                self.abort().await;
+                self.abort(&error).await;
                 Err(error)
             }
         }
     }
 
-    /// Begins a step: the session is over unless it succeeds.
+    /// Begins a step: the session is over unless it succeeds, also where its future is dropped before it is first polled.
     fn begin(&mut self) -> Result<(), Error> {
         if std::mem::replace(&mut self.over, true) { Err(Error::Over) } else { Ok(()) }
     }
 
-    fn report(&mut self, outputs: Vec<Option<Bits>>) -> Report {
-        let (party, role, security) = (self.role.party(), self.role.name(), self.role.security());
-        Report { party, role, outputs, phases: self.session.costs(), security }
-    }
-
-    /// Ends the session in order; both parties do. A result that was reported before is final, whatever this comes to;
+    /// Ends the session in order; all parties do. A result that was reported before is final, whatever this comes to;
     /// [`Peer::finish`] keeps the two together.
     ///
-    /// *Errors*: a peer that is gone or has more to say; a session that is over, which is aborted.
+    /// *Errors*: a peer that is gone or has more to say; values that could not be saved; a session that is over, which is aborted.
     pub async fn close(self) -> Result<(), Error> {
         if self.over {
-            self.abort().await;
+            self.abort(&Error::Over).await;
             return Err(Error::Over);
         }
-        self.session.close().await
+        self.seat.close().await
     }
 
-    /// Ends the session without a result; the peer learns only that.
-    pub async fn abort(self) {
-        self.session.abort().await;
+    /// Ends the session without a result; the others learn only that, and of several whom `over` blames.
+    pub async fn abort(self, over: &Error) {
+        self.seat.abort(over).await;
     }
-}
-
-fn check_party(party: Party, config: &Config) -> Result<(), Error> {
-    match party == yao::GARBLER || party == yao::EVALUATOR {
-        true => Ok(()),
-        false => {
-            let reason = format!("{} has parties 0 and 1", config.protocol);
-            Err(Error::NoSuchParty { party, reason })
-        }
-    }
-}
-
-/// What those are told who give a protocol of several parties a channel.
-pub(crate) fn not_for_two(config: &Config) -> Error {
-    let (what, expected) = ("peers".into(), format!("a mesh, which {} runs over", config.protocol));
-    Error::Input { what, expected, got: "a channel to one".into() }
-}
-
-/// What a hello says of a choice.
-fn yes_or_no(choice: bool) -> &'static str {
-    if choice { "yes" } else { "no" }
-}
-
-/// What `party` of `count` says first, of a program with this digest.
-pub(crate) fn hello(program: [u8; 32], party: Party, count: u16, config: &Config) -> Hello {
-    let hello = Hello::new(config.protocol.name(), party.0, count, program);
-    config.parameters().iter().fold(hello, |hello, (name, value)| hello.with(name, value))
-}
-
-/// Adds of what parts the program consists, for a peer that has another.
-pub(crate) fn describing(hello: Hello, program: Arc<Program>) -> Hello {
-    hello.describing(move || program.parts())
 }

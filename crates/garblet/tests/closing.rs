@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet::{
-    Bits, Config, Error, Outcome, Party, Peer, Program, Protocol,
+    Bits, Config, Error, Outcome, Party, Peer, Plan, Program, Protocol,
     circuit::evaluate,
     library,
     net::{Channel, memory_pair},
@@ -19,15 +19,16 @@ fn inputs() -> [Bits; 2] {
 }
 
 fn config(protocol: Protocol) -> Config {
-    let mut config = Config { protocol, ..Config::default() };
-    config.cut_and_choose.circuits = Some(9);
+    let mut config = Config::of(protocol);
+    // Only one of the two protocols has it.
+    let _ = config.set("circuits", "9");
     config
 }
 
 async fn open(party: u16, channel: Channel, protocol: Protocol) -> Peer {
     let mut rng = StdRng::seed_from_u64(party.into());
-    let peer = Peer::open(program(), Party(party), channel, config(protocol), &mut rng, Box::new(()));
-    peer.await.expect("both are honest until the result")
+    let plan = Plan::new(program(), 2, &config(protocol)).expect("any protocol runs it");
+    Peer::open(&plan, Party(party), channel, &mut rng, Box::new(())).await.expect("both are honest until the result")
 }
 
 /// What the evaluator comes to when the garbler has its output and then does that.
@@ -47,8 +48,8 @@ async fn evaluator_against<F: Future<Output = ()>>(protocol: Protocol, then: imp
 #[tokio::test]
 async fn a_garbler_that_takes_its_output_and_aborts_leaves_the_evaluator_its_result() {
     let right = evaluate(&program(), &inputs());
-    for protocol in [Protocol::CutAndChoose, Protocol::Yao] {
-        let aborted = evaluator_against(protocol, Peer::abort).await;
+    for protocol in [Protocol::of::<garblet::cut_and_choose::CutAndChoose>(), Protocol::of::<garblet::yao::Yao>()] {
+        let aborted = evaluator_against(protocol, async |peer| peer.abort(&Error::Over).await).await;
         assert_eq!(aborted.report.outputs, [Some(right[0].clone())], "{protocol}");
         let closing = aborted.closing.expect("the garbler has aborted");
         assert!(matches!(closing.net(), Some(garblet::net::NetError::PeerAborted { .. })), "{closing}");

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use garblet::{
-    Bits, Config, Party, Phase, Program, Protocol, SchemeKind,
+    Bits, Config, Party, Phase, Plan, Program, Protocol, SchemeKind,
     circuit::{evaluate, random},
     components::{Library, Material, communication},
-    predict, run_in_memory,
+    run_in_memory,
 };
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -31,8 +31,8 @@ fn random_programs_equal_eval() {
     for case in 0..if full() { 400 } else { 60 } {
         let program = random::program(&mut rng, [3, 60, 600][case % 3], 2);
         let inputs = random::inputs(&mut rng, &program);
-        let mut config = Config::of(Protocol::Components);
-        config.components.garbling.scheme =
+        let mut config = Config::of(Protocol::of::<garblet::components::Components>());
+        config.get_mut::<garblet::components::Components>().unwrap().garbling.scheme =
             [SchemeKind::HalfGates, SchemeKind::Grr3, SchemeKind::ThreeHalves][case / 3 % 3];
         check(&program, &inputs, config);
     }
@@ -44,11 +44,20 @@ fn bytes_and_rounds_of_the_online_phase_are_the_formula() {
     for case in 0..40 {
         let program = random::program(&mut rng, 40, [1, 2][case % 2]);
         let inputs = random::inputs(&mut rng, &program);
-        let config = Config::of(Protocol::Components);
-        let material = Material::new(Library::of_program(&program), config.components.garbling);
+        let config = Config::of(Protocol::of::<garblet::components::Components>());
+        let material = Material::new(
+            Library::of_program(&program),
+            config.get::<garblet::components::Components>().unwrap().garbling,
+        );
         let program = Arc::new(program);
-        for report in run_in_memory(&program, &inputs, config).unwrap() {
-            let stated = communication(&material, config.components, &program, report.party).unwrap();
+        for report in run_in_memory(&program, &inputs, &config).unwrap() {
+            let stated = communication(
+                &material,
+                *config.get::<garblet::components::Components>().unwrap(),
+                &program,
+                report.party,
+            )
+            .unwrap();
             let measured = report.phases.online.communication;
             let bytes = |c: garblet::Communication| (c.bytes_sent, c.bytes_received);
             assert_eq!(bytes(measured), bytes(stated), "{}", report.role);
@@ -60,7 +69,9 @@ fn bytes_and_rounds_of_the_online_phase_are_the_formula() {
 #[test]
 fn only_the_online_phase_is_predicted() {
     let program = garblet::library::find("lib:add(8)").unwrap();
-    let predicted = predict(&program, 2, Config::of(Protocol::Components)).unwrap();
+    let predicted = Plan::new(program, 2, &Config::of(Protocol::of::<garblet::components::Components>()))
+        .and_then(|plan| plan.predict())
+        .unwrap();
     for party in [Party(0), Party(1)] {
         let known = Phase::ALL.map(|phase| predicted.cost(party, phase).is_some());
         assert_eq!(known, [false, false, false, true]);

@@ -3,20 +3,20 @@
 mod oracle;
 
 use garblet::{
-    Bits, Config, Method, Party, Phase, Program, Protocol, SchemeKind, Width,
+    Bits, Config, Method, Party, Phase, Plan, Program, Protocol, SchemeKind, Width,
     circuit::{InputId, Recipients, random},
     covert::{Form, InputEncoding, Ot},
-    library, predict, run_in_memory,
+    library, run_in_memory,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::oracle::{full, run_as_eval};
 
 fn config(form: Form, circuits: u16, encoding: InputEncoding) -> Config {
-    let mut config = Config::of(Protocol::Covert);
-    config.covert.form = form;
-    config.covert.circuits = Some(circuits);
-    config.covert.encoding = encoding;
+    let mut config = Config::of(Protocol::of::<garblet::covert::Covert>());
+    config.get_mut::<garblet::covert::Covert>().unwrap().form = form;
+    config.get_mut::<garblet::covert::Covert>().unwrap().circuits = Some(circuits);
+    config.get_mut::<garblet::covert::Covert>().unwrap().encoding = encoding;
     config
 }
 
@@ -30,8 +30,10 @@ fn all() -> [Config; 3] {
 }
 
 fn assert_equals_eval(program: &Program, inputs: &[Bits], config: Config) {
-    let predicted = predict(program, 2, config).expect("the protocol can run the program");
-    for report in run_as_eval(program, inputs, config) {
+    let predicted = Plan::new(program.clone(), 2, &config)
+        .and_then(|plan| plan.predict())
+        .expect("the protocol can run the program");
+    for report in run_as_eval(program, inputs, &config) {
         for phase in Phase::ALL {
             let measured = report.phases.of(phase).communication;
             let stated = predicted.cost(report.party, phase);
@@ -63,8 +65,8 @@ fn every_scheme_that_hides_values_and_every_width() {
     let schemes = [SchemeKind::HalfGates, SchemeKind::ThreeHalves, SchemeKind::Grr3, SchemeKind::FourRow];
     for (at, scheme) in schemes.into_iter().enumerate() {
         for mut config in all() {
-            config.covert.garbling.scheme = scheme;
-            config.covert.ot_width = Width::ALL[at % Width::ALL.len()];
+            config.get_mut::<garblet::covert::Covert>().unwrap().garbling.scheme = scheme;
+            config.get_mut::<garblet::covert::Covert>().unwrap().ot_width = Width::ALL[at % Width::ALL.len()];
             assert_equals_eval(&program, &inputs, config);
         }
     }
@@ -106,11 +108,17 @@ fn one_sided_inputs_and_large_circuits() {
 fn aes_in_the_published_form() {
     let mut program = library::find("lib:aes128").unwrap();
     program.set_recipients(0, Recipients::Only(vec![Party(1)]));
-    let mut config = Config::of(Protocol::Covert);
-    config.covert.form = Form::Al07;
-    config.covert.garbling.scheme = SchemeKind::Grr3;
-    assert_eq!((config.covert.circuits(), config.covert.shares()), (16, 4));
-    let bytes = predict(&program, 2, config).unwrap().bytes();
+    let mut config = Config::of(Protocol::of::<garblet::covert::Covert>());
+    config.get_mut::<garblet::covert::Covert>().unwrap().form = Form::Al07;
+    config.get_mut::<garblet::covert::Covert>().unwrap().garbling.scheme = SchemeKind::Grr3;
+    assert_eq!(
+        (
+            config.get_mut::<garblet::covert::Covert>().unwrap().circuits(),
+            config.get_mut::<garblet::covert::Covert>().unwrap().shares()
+        ),
+        (16, 4)
+    );
+    let bytes = Plan::new(program.clone(), 2, &config).and_then(|plan| plan.predict()).unwrap().bytes();
     let tables = 48 * program.stats().and;
     let published = bytes - 16 * tables + 16 * 503_000;
     assert!((published as f64 / 9_078e3 - 1.0).abs() < 0.05, "{bytes} bytes, {published} with the published circuits");
@@ -123,12 +131,12 @@ fn aes_in_the_published_form() {
 fn every_scheme_of_2009() {
     let mut rng = StdRng::seed_from_u64(5);
     for &method in Method::ALL {
-        for mut config in [all()[1], all()[2]] {
-            config.covert.published = Some(method);
+        for mut config in all().into_iter().skip(1) {
+            config.get_mut::<garblet::covert::Covert>().unwrap().published = Some(method);
             for _ in 0..if full() { 20 } else { 3 } {
                 let program = random::program(&mut rng, 300, 2);
                 let inputs = random::inputs(&mut rng, &program);
-                assert_equals_eval(&program, &inputs, config);
+                assert_equals_eval(&program, &inputs, config.clone());
             }
         }
     }
@@ -139,8 +147,8 @@ fn every_scheme_of_2009() {
 fn an_oblivious_transfer_with_public_keys_for_each_wire() {
     let mut rng = StdRng::seed_from_u64(8);
     for owner in [None, Some(Party(0)), Some(Party(1))] {
-        for mut config in [all()[1], all()[2]] {
-            config.covert.ot = Ot::Pvw;
+        for mut config in all().into_iter().skip(1) {
+            config.get_mut::<garblet::covert::Covert>().unwrap().ot = Ot::Pvw;
             let mut program = library::find("lib:add(4)").unwrap();
             for input in (0..2).filter(|_| owner.is_some()) {
                 program.set_owner(InputId(input), owner.unwrap_or(Party(0)));
@@ -149,9 +157,12 @@ fn an_oblivious_transfer_with_public_keys_for_each_wire() {
             assert_equals_eval(&program, &inputs, config);
         }
     }
-    let mut config = all()[0];
-    config.covert.ot = Ot::Pvw;
-    let error = predict(&library::find("lib:add(4)").unwrap(), 2, config).unwrap_err().to_string();
+    let mut config = all()[0].clone();
+    config.get_mut::<garblet::covert::Covert>().unwrap().ot = Ot::Pvw;
+    let error = Plan::new(library::find("lib:add(4)").unwrap(), 2, &config)
+        .and_then(|plan| plan.predict())
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         error,
         "covert cannot run program `add(4)`: the OT pvw goes with form=al07 alone: give that too, or leave it out"
@@ -161,9 +172,9 @@ fn an_oblivious_transfer_with_public_keys_for_each_wire() {
 #[test]
 fn a_scheme_of_2009_is_refused_where_seeds_are_taken() {
     let program = library::find("lib:millionaires(8)").unwrap();
-    let mut config = Config::of(Protocol::Covert);
+    let mut config = Config::of(Protocol::of::<garblet::covert::Covert>());
     config.set("scheme", "base").unwrap();
-    let error = predict(&program, 2, config).unwrap_err().to_string();
+    let error = Plan::new(program.clone(), 2, &config).and_then(|plan| plan.predict()).unwrap_err().to_string();
     assert_eq!(
         error,
         "covert cannot run program `millionaires(8)`: the scheme base goes with form=al07 alone: give that too, or leave it out"
@@ -187,8 +198,8 @@ fn a_result_says_its_deterrence() {
 #[test]
 fn a_scheme_that_shows_values_is_refused() {
     let program = library::find("lib:millionaires(8)").unwrap();
-    let mut config = Config::of(Protocol::Covert);
-    config.covert.garbling.scheme = SchemeKind::PrivacyFree;
+    let mut config = Config::of(Protocol::of::<garblet::covert::Covert>());
+    config.get_mut::<garblet::covert::Covert>().unwrap().garbling.scheme = SchemeKind::PrivacyFree;
     let error = run_in_memory(&program, &[Bits::zeros(8), Bits::zeros(8)], config).unwrap_err();
     assert!(error.to_string().starts_with("covert cannot run program"), "{error}");
 }

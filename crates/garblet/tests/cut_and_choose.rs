@@ -3,10 +3,10 @@
 mod oracle;
 
 use garblet::{
-    Bits, Config, Method, Party, Phase, Program, Protocol, SchemeKind, Width,
+    Bits, Config, Method, Party, Phase, Plan, Program, Protocol, SchemeKind, Width,
     circuit::{Recipients, random},
     cut_and_choose::{Form, InputEncoding, Statistical},
-    library, predict, run_in_memory,
+    library, run_in_memory,
 };
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -14,16 +14,16 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use crate::oracle::{full, run_as_eval};
 
 fn config(circuits: Option<u16>, encoding: InputEncoding) -> Config {
-    let mut config = Config::of(Protocol::CutAndChoose);
-    config.cut_and_choose.circuits = circuits;
-    config.cut_and_choose.encoding = Some(encoding);
+    let mut config = Config::of(Protocol::of::<garblet::cut_and_choose::CutAndChoose>());
+    config.get_mut::<garblet::cut_and_choose::CutAndChoose>().unwrap().circuits = circuits;
+    config.get_mut::<garblet::cut_and_choose::CutAndChoose>().unwrap().encoding = Some(encoding);
     config
 }
 
 /// The published form, with as many supersets as circuits.
 fn published(circuits: Option<u16>, encoding: InputEncoding) -> Config {
     let mut config = config(circuits, encoding);
-    config.cut_and_choose.form = Form::Lp07;
+    config.get_mut::<garblet::cut_and_choose::CutAndChoose>().unwrap().form = Form::Lp07;
     config
 }
 
@@ -31,8 +31,10 @@ const ENCODINGS: [InputEncoding; 3] =
     [InputEncoding::Systematic, InputEncoding::RandomCombinations, InputEncoding::Independent];
 
 fn assert_equals_eval(program: &Program, inputs: &[Bits], config: Config) {
-    let predicted = predict(program, 2, config).expect("the protocol can run the program");
-    for report in run_as_eval(program, inputs, config) {
+    let predicted = Plan::new(program.clone(), 2, &config)
+        .and_then(|plan| plan.predict())
+        .expect("the protocol can run the program");
+    for report in run_as_eval(program, inputs, &config) {
         for phase in Phase::ALL {
             let measured = report.phases.of(phase).communication;
             let stated = predicted.cost(report.party, phase);
@@ -65,9 +67,9 @@ proptest! {
         let program = random::program(&mut rng, 200, 2);
         let inputs = random::inputs(&mut rng, &program);
         let mut config = config(Some(circuits), ENCODINGS[encoding]);
-        config.cut_and_choose.ot_width = Width::ALL[width];
+        config.get_mut::<garblet::cut_and_choose::CutAndChoose>().unwrap().ot_width = Width::ALL[width];
         if eighty {
-            config.cut_and_choose.statistical = Statistical::Eighty;
+            config.get_mut::<garblet::cut_and_choose::CutAndChoose>().unwrap().statistical = Statistical::Eighty;
         }
         assert_equals_eval(&program, &inputs, config);
     }
@@ -79,7 +81,7 @@ fn every_scheme_that_hides_values() {
     let inputs = [Bits::from_u128(500, 16), Bits::from_u128(499, 16)];
     for scheme in [SchemeKind::HalfGates, SchemeKind::ThreeHalves, SchemeKind::Grr3, SchemeKind::FourRow] {
         let mut config = config(Some(5), InputEncoding::Systematic);
-        config.cut_and_choose.garbling.scheme = scheme;
+        config.get_mut::<garblet::cut_and_choose::CutAndChoose>().unwrap().garbling.scheme = scheme;
         assert_equals_eval(&program, &inputs, config);
     }
 }
@@ -91,11 +93,11 @@ fn every_scheme_of_2009() {
     for &method in Method::ALL {
         for encoding in [InputEncoding::RandomCombinations, InputEncoding::Independent] {
             let mut config = published(Some(4), encoding);
-            config.cut_and_choose.published = Some(method);
+            config.get_mut::<garblet::cut_and_choose::CutAndChoose>().unwrap().published = Some(method);
             for _ in 0..if full() { 20 } else { 2 } {
                 let program = random::program(&mut rng, 200, 2);
                 let inputs = random::inputs(&mut rng, &program);
-                assert_equals_eval(&program, &inputs, config);
+                assert_equals_eval(&program, &inputs, config.clone());
             }
         }
     }
@@ -104,9 +106,9 @@ fn every_scheme_of_2009() {
 #[test]
 fn a_scheme_of_2009_is_refused_where_its_form_is_not_asked_for() {
     let program = library::find("lib:millionaires(8)").unwrap();
-    let mut config = Config::of(Protocol::CutAndChoose);
+    let mut config = Config::of(Protocol::of::<garblet::cut_and_choose::CutAndChoose>());
     config.set("scheme", "glnp").unwrap();
-    let error = predict(&program, 2, config).unwrap_err().to_string();
+    let error = Plan::new(program.clone(), 2, &config).and_then(|plan| plan.predict()).unwrap_err().to_string();
     let reason = "the scheme glnp goes with form=lp07 alone: give that too, or leave it out";
     assert_eq!(error, format!("cut-and-choose cannot run program `millionaires(8)`: {reason}"));
 }
@@ -115,13 +117,16 @@ fn a_scheme_of_2009_is_refused_where_its_form_is_not_asked_for() {
 #[test]
 fn a_scheme_of_2009_is_refused_with_another_hash_than_its_own() {
     let program = library::find("lib:millionaires(8)").unwrap();
-    for (protocol, form) in [(Protocol::CutAndChoose, "lp07"), (Protocol::Covert, "al07")] {
+    for (protocol, form) in [
+        (Protocol::of::<garblet::cut_and_choose::CutAndChoose>(), "lp07"),
+        (Protocol::of::<garblet::covert::Covert>(), "al07"),
+    ] {
         let with_hash = |hash: &str| {
             let mut config = Config::of(protocol);
             for (name, value) in [("form", form), ("scheme", "glnp"), ("hash", hash)] {
                 config.set(name, value).unwrap();
             }
-            predict(&program, 2, config)
+            Plan::new(program.clone(), 2, &config).and_then(|plan| plan.predict())
         };
         assert!(with_hash("sha256").is_ok());
         let error = with_hash("tmmo").unwrap_err().to_string();
@@ -150,11 +155,14 @@ fn aes_in_the_published_form() {
     let mut program = library::find("lib:aes128").unwrap();
     program.set_recipients(0, Recipients::Only(vec![Party(1)]));
     let mut config = published(None, InputEncoding::RandomCombinations);
-    config.cut_and_choose.garbling.scheme = SchemeKind::Grr3;
-    let bytes = predict(&program, 2, config).unwrap().bytes();
+    config.get_mut::<garblet::cut_and_choose::CutAndChoose>().unwrap().garbling.scheme = SchemeKind::Grr3;
+    let bytes = Plan::new(program.clone(), 2, &config).and_then(|plan| plan.predict()).unwrap().bytes();
     assert!((bytes as f64 / 406.01e6 - 1.0).abs() < 0.05, "{bytes} bytes");
     if !full() {
-        (config.cut_and_choose.circuits, config.cut_and_choose.supersets) = (Some(10), Some(7));
+        (
+            config.get_mut::<garblet::cut_and_choose::CutAndChoose>().unwrap().circuits,
+            config.get_mut::<garblet::cut_and_choose::CutAndChoose>().unwrap().supersets,
+        ) = (Some(10), Some(7));
     }
     let inputs = [Bits::from_bytes(&[7; 16]), Bits::from_bytes(&[9; 16])];
     assert_equals_eval(&program, &inputs, config);
@@ -178,7 +186,7 @@ fn a_result_says_how_unlikely_cheating_is() {
         [(Statistical::Forty, None, -41.8), (Statistical::Forty, Some(5), -2.0), (Statistical::Eighty, None, -83.0)]
     {
         let mut config = config(circuits, InputEncoding::Systematic);
-        config.cut_and_choose.statistical = statistical;
+        config.get_mut::<garblet::cut_and_choose::CutAndChoose>().unwrap().statistical = statistical;
         let reports = run_in_memory(&program, &inputs, config).unwrap();
         let log2 = reports[1].security.cheating_log2.unwrap();
         assert!((log2 - expected).abs() < 1.0, "{statistical:?}, {circuits:?}: {log2}");
@@ -192,7 +200,7 @@ fn a_result_says_how_unlikely_cheating_is() {
 fn a_scheme_that_shows_values_is_refused() {
     let program = library::find("lib:millionaires(8)").unwrap();
     let mut config = config(Some(3), InputEncoding::Systematic);
-    config.cut_and_choose.garbling.scheme = SchemeKind::PrivacyFree;
+    config.get_mut::<garblet::cut_and_choose::CutAndChoose>().unwrap().garbling.scheme = SchemeKind::PrivacyFree;
     let error = run_in_memory(&program, &[Bits::zeros(8), Bits::zeros(8)], config).unwrap_err();
     assert!(error.to_string().starts_with("cut-and-choose cannot run program"), "{error}");
 }

@@ -15,10 +15,10 @@ const HASHES: [HashKind; 5] =
 
 fn config(scheme: SchemeKind, hash: HashKind, build: Build, ot_width: Width) -> Config {
     let mut config = Config::default();
-    config.yao.garbling.scheme = scheme;
-    config.yao.garbling.hash = hash;
-    config.yao.build = build;
-    config.yao.ot_width = ot_width;
+    config.get_mut::<garblet::yao::Yao>().unwrap().garbling.scheme = scheme;
+    config.get_mut::<garblet::yao::Yao>().unwrap().garbling.hash = hash;
+    config.get_mut::<garblet::yao::Yao>().unwrap().build = build;
+    config.get_mut::<garblet::yao::Yao>().unwrap().ot_width = ot_width;
     config
 }
 
@@ -31,7 +31,7 @@ fn give_inputs_to_evaluator(program: &mut Program) {
 
 fn assert_equals_eval(program: &Program, inputs: &[Bits], config: Config) {
     let expected = evaluate(program, inputs);
-    let reports = run_in_memory(program, inputs, config).expect("both parties are honest");
+    let reports = run_in_memory(program, inputs, &config).expect("both parties are honest");
     for (party, report) in reports.iter().enumerate() {
         for (k, (output, expected)) in program.outputs().iter().zip(&expected).enumerate() {
             let learns = output.recipients.contains(Party(party as u16));

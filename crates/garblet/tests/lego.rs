@@ -24,8 +24,8 @@ fn random_programs_with_both_codes() {
         let most_gates = rng.random_range(1..=3_000);
         let program = random::program(&mut rng, most_gates, 2);
         let inputs = random::inputs(&mut rng, &program);
-        let mut config = Config::of(Protocol::Lego);
-        config.lego.code = Code::ALL[i % 2];
+        let mut config = Config::of(Protocol::of::<garblet::lego::Lego>());
+        config.get_mut::<garblet::lego::Lego>().unwrap().code = Code::ALL[i % 2];
         assert_equals_eval(&program, &inputs, config);
     }
 }
@@ -35,6 +35,6 @@ fn comparison_and_levenshtein_distance() {
     for name in ["lib:millionaires(16)", "lib:levenshtein(4, 3, 2)"] {
         let program = library::find(name).expect("in the library");
         let inputs = random::inputs(&mut StdRng::seed_from_u64(13), &program);
-        assert_equals_eval(&program, &inputs, Config::of(Protocol::Lego));
+        assert_equals_eval(&program, &inputs, Config::of(Protocol::of::<garblet::lego::Lego>()));
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use garblet::{
     Bits, Error, MeshSession, Party,
-    bmr::{Config, JointParty, Plan, Prepared},
+    bmr::{BmrParty, Config, Plan, Prepared},
     circuit::evaluate,
     library,
     runs::{Purpose, RunStore},
@@ -51,9 +51,9 @@ async fn compute(
     let purpose = Purpose { program: plan.program(), protocol: "bmr".into(), peers: "test" };
     let mut runs = RunStore::meet(session, store, &purpose).await?;
     if runs.ready() < 2 {
-        let mut joint = JointParty::setup(session, plan.clone()).await?;
+        let mut bmr = BmrParty::setup(session, plan.clone()).await?;
         while runs.ready() < WANTED {
-            let run = joint.prepare(session).await?;
+            let run = bmr.prepare(session).await?;
             runs.keep::<Prepared>(plan, Party(party), &run)?;
         }
     }

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use garblet_circuit::{CircuitError, ComponentId, InputId, Link, Program, Source, optimise::optimise_component};
+use garblet_circuit::{CircuitError, ComponentId, InputId, Link, Program, Source};
+use garblet_synthesis::optimise::optimise_component;
 
 use crate::{
     bound::Bound,

@@ -8,9 +8,9 @@ use std::{
 use garblet_circuit::{
     Program,
     diagnostic::{Diagnostic, Diagnostics},
-    front_end::{FrontEnd, Source},
     notes::Notes,
 };
+use garblet_formats::front_end::{FrontEnd, Source};
 
 use crate::{
     compile::{Options, compile},

@@ -1,9 +1,7 @@
 //! From the code of a region to a component.
 
-use garblet_circuit::{
-    CircuitError, Component, Gate, Type, Wire,
-    builder::{Bit, BitString, CircuitBuilder, Integer, Signed, Unsigned},
-};
+use garblet_circuit::{CircuitError, Component, Gate, Type, Wire};
+use garblet_synthesis::builder::{Bit, BitString, CircuitBuilder, Integer, Signed, Unsigned};
 
 use crate::operation::{Decoder, From, Kind, Operand, Recorded};
 

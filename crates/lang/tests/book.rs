@@ -1,6 +1,6 @@
 //! The costs that the book states are those of the compiler.
 
-use garblet_circuit::front_end::FrontEnds;
+use garblet_formats::front_end::FrontEnds;
 use garblet_lang::{Language, Options};
 
 const CHAPTER: &str = include_str!("../../../docs/src/language.md");

@@ -4,6 +4,7 @@ use std::ops::Sub;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::timeout;
 
 use crate::blame::Blame;
 use crate::error::NetError;
@@ -191,7 +192,8 @@ impl Channel {
         self.explain(result).await
     }
 
-    /// Tells the peer that this party gives up, and nothing else, and ends the connection. Data not flushed is lost.
+    /// Tells the peer that this party gives up, and nothing else, and ends the connection. Data not flushed is lost, but for the rest of a frame that
+    /// has begun to leave: if the peer does not take that soon, it is not told.
     ///
     /// A peer that is gone already, or does not read, is no error; it costs at most a few seconds.
     pub async fn abort(self) {
@@ -201,11 +203,16 @@ impl Channel {
     /// The same, and tells the peer who is to blame.
     pub(crate) async fn abort_over(mut self, blame: Option<Blame>) {
         self.writer.discard();
-        self.writer.pace.timeout = self.parting();
+        let patience = self.parting();
+        self.writer.pace.timeout = patience;
         let said = blame.map(Blame::encode);
         let payload = said.as_deref().unwrap_or_default();
         let header = Header::Abort { bytes: payload.len() as u32 };
-        if self.writer.frame(header, payload).await.is_ok() && self.writer.flush().await.is_ok() {
+        let tell = async {
+            self.writer.frame(header, payload).await?;
+            self.writer.flush().await
+        };
+        if let Ok(Ok(())) = timeout(patience, tell).await {
             self.part().await;
         }
     }

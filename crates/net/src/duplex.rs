@@ -56,21 +56,8 @@ impl Channel {
         receiving: impl AsyncFnOnce(&mut Channel) -> Result<B, E>,
     ) -> Result<(A, B), E> {
         let patience = self.parting();
-        let wait = self.reader.pace.timeout;
-        let mut out = Channel::new(OneWay, OneWay);
-        let mut into = Channel::new(OneWay, OneWay);
-        mem::swap(&mut out.writer, &mut self.writer);
-        mem::swap(&mut into.reader, &mut self.reader);
-        out.set_timeout(wait);
-        let result = join(sending(&mut out), receiving(&mut into), patience).await;
-        mem::swap(&mut out.writer, &mut self.writer);
-        mem::swap(&mut into.reader, &mut self.reader);
-        self.sent(out.bytes_sent as usize);
-        self.bytes_received += into.bytes_received;
-        if into.waits > 0 {
-            self.count_wait();
-        }
-        result
+        let mut halves = Halves::of(self);
+        join(sending(&mut halves.out), receiving(&mut halves.into), patience).await
     }
 
     async fn both_ways(
@@ -90,6 +77,40 @@ impl Channel {
         self.explain(result.map(|_| ())).await?;
         self.bytes_received += incoming as u64;
         Ok(())
+    }
+}
+
+/// A channel, and its two directions as channels of their own until this is dropped.
+struct Halves<'a> {
+    whole: &'a mut Channel,
+    out: Channel,
+    into: Channel,
+}
+
+impl<'a> Halves<'a> {
+    fn of(whole: &'a mut Channel) -> Self {
+        let [out, into] = [(); 2].map(|()| Channel::new(OneWay, OneWay));
+        let mut halves = Halves { whole, out, into };
+        halves.swap();
+        halves.out.set_timeout(halves.into.reader.pace.timeout);
+        halves
+    }
+
+    fn swap(&mut self) {
+        mem::swap(&mut self.out.writer, &mut self.whole.writer);
+        mem::swap(&mut self.into.reader, &mut self.whole.reader);
+    }
+}
+
+impl Drop for Halves<'_> {
+    /// Also when the steps are given up: the channel can still be aborted.
+    fn drop(&mut self) {
+        self.swap();
+        self.whole.sent(self.out.bytes_sent as usize);
+        self.whole.bytes_received += self.into.bytes_received;
+        if self.into.waits > 0 {
+            self.whole.count_wait();
+        }
     }
 }
 
@@ -211,6 +232,24 @@ mod tests {
         assert!(one == [7; LARGE] && two == one);
         let traffic = left.traffic();
         assert_eq!((traffic.bytes_sent, traffic.bytes_received, traffic.rounds), (LARGE as u64, LARGE as u64, 1));
+    }
+
+    #[tokio::test]
+    async fn steps_that_are_given_up_leave_a_channel_that_can_be_aborted() {
+        let (mut left, mut right) = memory_pair();
+        let send = async |out: &mut Channel| out.send_bytes(&[7; LARGE]).await;
+        let receive = async |into: &mut Channel| into.receive_bytes(&mut [0]).await;
+        tokio::select! {
+            biased;
+            _ = left.full_duplex(send, receive) => panic!("the peer neither reads nor sends"),
+            () = async {} => {}
+        }
+        let mut got = vec![0; LARGE];
+        let ((), result) = tokio::join!(left.abort(), right.receive_bytes(&mut got));
+        result.expect("the frame is whole");
+        assert!(got == [7; LARGE]);
+        let error = right.receive_bytes(&mut [0]).await.expect_err("given up");
+        assert!(matches!(error, NetError::PeerAborted { .. }), "{error}");
     }
 
     #[tokio::test]

@@ -13,7 +13,6 @@ use crate::parts::{self, Description, Parts};
 pub const WIRE_VERSION: u32 = 2;
 
 const MAGIC: [u8; 8] = *b"garblet\0";
-const TEXT_BYTES_MAX: usize = 200;
 const PARAMETERS_MAX: usize = 32;
 
 /// What both parties must agree on before the first step of a protocol.
@@ -143,7 +142,7 @@ impl Hello {
             }
             None => channel.receive::<Hello>().await?,
         };
-        if self.has_other_program(&theirs) && channel.send(&self.description.parts()).await.is_ok() {
+        if self.has_other_program(&theirs) && channel.send(self.description.parts()).await.is_ok() {
             // A peer that has left already has another program all the same, which is what is told.
             let _ = channel.flush().await;
         }
@@ -157,7 +156,7 @@ impl Hello {
             // That the programs differ is to be told, whatever the peer does then.
             && let Ok(parts) = channel.receive::<Parts>().await
         {
-            differences.extend(parts::differences(&self.description.parts(), &parts));
+            differences.extend(parts::differences(self.description.parts(), &parts));
         }
         if differences.is_empty() { Ok(theirs) } else { Err(NetError::Incompatible { differences }) }
     }
@@ -184,13 +183,7 @@ impl Message for Hello {
             return Err(format!("{} parameters, expected at most {PARAMETERS_MAX}", self.parameters.len()));
         }
         let parameters = self.parameters.iter().flat_map(|(name, value)| [name, value]);
-        // What the peer says is shown on a terminal, so it may not carry control characters.
-        for text in [&self.package_version, &self.protocol].into_iter().chain(parameters) {
-            if text.len() > TEXT_BYTES_MAX || text.chars().any(char::is_control) {
-                return Err(format!("a text that is longer than {TEXT_BYTES_MAX} bytes or not printable"));
-            }
-        }
-        Ok(())
+        parts::check_texts([&self.package_version, &self.protocol].into_iter().chain(parameters))
     }
 }
 
@@ -250,8 +243,11 @@ fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
     use crate::memory_pair;
+    use crate::parts::TEXT_BYTES_MAX;
 
     fn hello(party: u16) -> Hello {
         Hello::new("yao", party, 2, [7; 32]).with("scheme", "half-gates").with("batch", 1024)
@@ -338,6 +334,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn parts_are_made_once_however_many_peers_have_other_programs() {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let describe = || {
+            MADE.fetch_add(1, Ordering::Relaxed);
+            vec![("circuit".into(), "1".into())]
+        };
+        let ours = hello(0).describing(describe);
+        for _ in 0..3 {
+            let theirs = Hello { program_digest: [8; 32], ..hello(1) };
+            assert!(talk(&ours.clone(), &theirs).await.iter().all(Result::is_err));
+        }
+        assert_eq!(MADE.load(Ordering::Relaxed), 1);
+    }
+
+    #[tokio::test]
     async fn a_peer_with_another_program_that_then_leaves_is_told_of_all_the_same() {
         let (mut one, mut two) = memory_pair();
         let leaves = async {
@@ -394,6 +405,8 @@ mod tests {
             Hello { magic: *b"GARBLET\0", ..hello(1) },
             Hello { protocol: "yao\u{1b}[2J".into(), ..hello(1) },
             Hello { protocol: "y".repeat(TEXT_BYTES_MAX + 1), ..hello(1) },
+            hello(1).with("a\u{202e}b", ""),
+            hello(1).with("a", "\u{2066}b\u{2029}"),
             Hello { parameters: vec![(String::new(), String::new()); PARAMETERS_MAX + 1], ..hello(1) },
         ] {
             assert!(bad.check().is_err());

@@ -1,7 +1,7 @@
 //! Parts of a program, which parties tell each other where their programs differ.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,8 @@ use crate::hello::Difference;
 use crate::message::Message;
 
 const PARTS_MAX: usize = 16;
-const TEXT_BYTES_MAX: usize = 200;
+/// The longest text of a peer.
+pub(crate) const TEXT_BYTES_MAX: usize = 200;
 
 /// Parts that follow from these: where one of these differs, the others say nothing more.
 const CAUSES: [&str; 3] = ["source", "constants", "panics"];
@@ -31,16 +32,22 @@ impl Message for Parts {
         if self.0.len() > PARTS_MAX {
             return Err(format!("{} parts, expected at most {PARTS_MAX}", self.0.len()));
         }
-        // They are shown on a terminal.
-        match self.0.iter().flat_map(|(name, text)| [name, text]).any(|text| !is_printable(text)) {
-            true => Err(format!("a text that is longer than {TEXT_BYTES_MAX} bytes or not printable")),
-            false => Ok(()),
-        }
+        check_texts(self.0.iter().flat_map(|(name, text)| [name, text]))
     }
 }
 
-fn is_printable(text: &str) -> bool {
-    text.len() <= TEXT_BYTES_MAX && !text.chars().any(char::is_control)
+/// Checks what a peer says and is shown on a terminal.
+pub(crate) fn check_texts<'a>(mut texts: impl Iterator<Item = &'a String>) -> Result<(), String> {
+    match texts.all(|text| text.len() <= TEXT_BYTES_MAX && !text.contains(controls_terminal)) {
+        true => Ok(()),
+        false => Err(format!("a text that is longer than {TEXT_BYTES_MAX} bytes or not printable")),
+    }
+}
+
+/// Whether a character is not shown as it is, but moves the cursor, ends the line, or turns the direction of what follows.
+fn controls_terminal(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 impl Parts {
@@ -69,19 +76,20 @@ pub(crate) fn differences(ours: &Parts, theirs: &Parts) -> Vec<Difference> {
 }
 
 /// Says of what a program consists, by name.
-type Describe = dyn Fn() -> Vec<(String, String)> + Send + Sync;
+type Describe = dyn FnOnce() -> Parts + Send;
 
-/// How to say of what a program consists; no part of what a hello says.
+/// The parts of a program, made when they are first asked for; no part of what a hello says.
 #[derive(Clone, Default)]
-pub(crate) struct Description(Option<Arc<Describe>>);
+pub(crate) struct Description(Option<Arc<LazyLock<Parts, Box<Describe>>>>);
 
 impl Description {
     pub(crate) fn new(parts: impl Fn() -> Vec<(String, String)> + Send + Sync + 'static) -> Self {
-        Description(Some(Arc::new(parts)))
+        Description(Some(Arc::new(LazyLock::new(Box::new(move || Parts(parts()))))))
     }
 
-    pub(crate) fn parts(&self) -> Parts {
-        Parts(self.0.as_ref().map_or(Vec::new(), |parts| parts()))
+    pub(crate) fn parts(&self) -> &Parts {
+        static NONE: Parts = Parts(Vec::new());
+        self.0.as_ref().map_or(&NONE, |parts| parts)
     }
 }
 
@@ -134,6 +142,9 @@ mod tests {
         for bad in [&many[..], &[("a", "\u{1b}[2J")], &[("a", &long)]] {
             assert!(parts(bad).check().is_err());
         }
-        assert!(parts(&[("a", "b")]).check().is_ok());
+        for acting in ["\u{202a}", "\u{202e}", "\u{2066}", "\u{2069}", "\u{2028}", "\u{2029}", "\u{200f}"] {
+            assert!(parts(&[("a", &format!("x{acting}y"))]).check().is_err(), "{acting:?}");
+        }
+        assert!(parts(&[("a", "b"), ("é שלום", "\u{1f469}\u{200d}\u{1f680}")]).check().is_ok());
     }
 }

@@ -24,8 +24,10 @@ const DOING: &str = "for the peer to read what we send";
 pub(crate) struct FrameWriter {
     stream: Box<dyn AsyncWrite + Send + Unpin>,
     /// Whole frames, and perhaps the header of the piece being written: at most `STAGED_BYTES + DIRECT_BYTES` and a
-    /// header.
+    /// header. After a write that was given up also what it has left.
     staged: Vec<u8>,
+    /// Staged bytes that have to leave before anything else: the rest of a frame of which the peer has a part.
+    torn: usize,
     /// Where the header of the last staged frame starts, if that is a bulk frame, which may grow until it leaves.
     open_bulk: Option<usize>,
     /// Whether the stream was written to since it was last flushed.
@@ -40,6 +42,7 @@ impl FrameWriter {
         FrameWriter {
             stream: Box::new(stream),
             staged,
+            torn: 0,
             open_bulk: None,
             dirty: false,
             pace: Pace::new(timeout),
@@ -92,31 +95,13 @@ impl FrameWriter {
         if self.staged.len() >= STAGED_BYTES { self.write_out(&[]).await } else { Ok(()) }
     }
 
-    /// Writes what is staged, and behind it `tail`.
+    /// Writes what is staged, and behind it `tail`. What has not left when this fails, or is dropped, stays staged.
     async fn write_out(&mut self, tail: &[u8]) -> Result<(), NetError> {
         self.open_bulk = None;
         self.dirty = true;
-        let total = self.staged.len() + tail.len();
-        let mut done = 0;
         self.pace.begin();
-        let moved = |result: &io::Result<usize>| result.as_ref().copied().unwrap_or(0);
-        while done < total {
-            let staged = &self.staged[done.min(self.staged.len())..];
-            let rest = &tail[done.saturating_sub(self.staged.len())..];
-            let wrote = if staged.is_empty() {
-                self.pace.wait(self.stream.write(rest), moved).await
-            } else {
-                self.pace.wait(self.stream.write_vectored(&[IoSlice::new(staged), IoSlice::new(rest)]), moved).await
-            };
-            match wrote {
-                Ok(Ok(0)) => return Err(NetError::PeerClosed { doing: DOING.into() }),
-                Ok(Ok(count)) => done += count,
-                Ok(Err(source)) => return Err(NetError::from_io(source, DOING)),
-                Err(late) => return Err(late.error(DOING.into())),
-            }
-        }
-        self.staged.clear();
-        Ok(())
+        let mut leaving = Leaving { writer: self, tail, done: 0 };
+        leaving.leave().await
     }
 
     /// Sends everything that is staged.
@@ -135,14 +120,58 @@ impl FrameWriter {
         Ok(())
     }
 
-    /// Forgets what is staged and has not left.
+    /// Forgets what is staged and has not begun to leave.
     pub(crate) fn discard(&mut self) {
-        self.staged.clear();
+        self.staged.truncate(self.torn);
         self.open_bulk = None;
     }
 
     /// Ends the stream in this direction; a peer that is gone already is no error.
     pub(crate) async fn shutdown(&mut self) {
         let _ = timeout(self.pace.timeout, self.stream.shutdown()).await;
+    }
+}
+
+/// What is staged, and bytes behind it, on their way.
+struct Leaving<'a> {
+    writer: &'a mut FrameWriter,
+    tail: &'a [u8],
+    /// Bytes that have left.
+    done: usize,
+}
+
+impl Leaving<'_> {
+    async fn leave(&mut self) -> Result<(), NetError> {
+        let FrameWriter { stream, staged, pace, .. } = &mut *self.writer;
+        let moved = |result: &io::Result<usize>| result.as_ref().copied().unwrap_or(0);
+        while self.done < staged.len() + self.tail.len() {
+            let first = &staged[self.done.min(staged.len())..];
+            let rest = &self.tail[self.done.saturating_sub(staged.len())..];
+            let wrote = if first.is_empty() {
+                pace.wait(stream.write(rest), moved).await
+            } else {
+                pace.wait(stream.write_vectored(&[IoSlice::new(first), IoSlice::new(rest)]), moved).await
+            };
+            match wrote {
+                Ok(Ok(0)) => return Err(NetError::PeerClosed { doing: DOING.into() }),
+                Ok(Ok(count)) => self.done += count,
+                Ok(Err(source)) => return Err(NetError::from_io(source, DOING)),
+                Err(late) => return Err(late.error(DOING.into())),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Leaving<'_> {
+    /// Keeps what has not left. Were it forgotten, the peer would take what is sent next for the rest of a frame.
+    fn drop(&mut self) {
+        let staged = &mut self.writer.staged;
+        let gone = self.done.min(staged.len());
+        staged.drain(..gone);
+        staged.extend_from_slice(&self.tail[self.done - gone..]);
+        if self.done > 0 {
+            self.writer.torn = staged.len();
+        }
     }
 }

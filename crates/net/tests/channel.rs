@@ -367,3 +367,61 @@ proptest! {
         });
     }
 }
+
+/// Bulk data that comes, as far as it comes, and why no more does.
+async fn all_that_comes(channel: &mut Channel, data: &[u8]) -> (usize, NetError) {
+    let mut piece = [0; 1000];
+    for (at, expected) in data.chunks(piece.len()).enumerate() {
+        match channel.receive_bytes(&mut piece[..expected.len()]).await {
+            Ok(()) => assert!(piece[..expected.len()] == *expected, "other bytes at {at}"),
+            Err(error) => return (at * piece.len(), error),
+        }
+    }
+    (data.len(), channel.receive_bytes(&mut [0]).await.expect_err("no more was sent"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_abort_in_the_middle_of_a_frame_comes_behind_the_frame_or_not_at_all() {
+    let data: Vec<u8> = (0..2 << 20).map(|i: u32| (i * 7 % 251) as u8).collect();
+    for (late, is_heard) in
+        [(Duration::ZERO, true), (Duration::from_millis(900), true), (Duration::from_secs(5), false)]
+    {
+        for is_dropped in [true, false] {
+            let (mut left, mut right) = memory_pair();
+            match is_dropped {
+                true => tokio::select! {
+                    biased;
+                    _ = left.send_bytes(&data) => panic!("more than a pipe holds"),
+                    () = async {} => {}
+                },
+                false => {
+                    let error = left.send_bytes(&data).await.expect_err("nobody reads");
+                    assert!(matches!(error, NetError::Timeout { .. }), "{error}");
+                }
+            }
+            let hears = async {
+                tokio::time::sleep(late).await;
+                all_that_comes(&mut right, &data).await
+            };
+            let ((), (came, error)) = tokio::join!(left.abort(), hears);
+            match is_heard {
+                true => assert!(came == data.len() && matches!(error, NetError::PeerAborted { .. }), "{came}: {error}"),
+                false => assert!(came < data.len() && matches!(error, NetError::PeerClosed { .. }), "{came}: {error}"),
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn frames_that_were_staged_behind_a_torn_one_and_have_not_begun_to_leave_are_lost_by_the_abort() {
+    let (mut left, mut right) = memory_pair();
+    let data = vec![7; 2 << 20];
+    tokio::select! {
+        biased;
+        _ = left.send_bytes(&data) => panic!("more than a pipe holds"),
+        () = async {} => {}
+    }
+    left.send(&Bits { bits: vec![1] }).await.expect_err("nobody reads");
+    let ((), (came, error)) = tokio::join!(left.abort(), all_that_comes(&mut right, &data));
+    assert!(came == data.len() && matches!(error, NetError::PeerAborted { .. }), "{came}: {error}");
+}

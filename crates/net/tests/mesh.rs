@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use garblet_net::{
     Blame, Cause, Hello, Identity, Listener, Mesh, MeshError, NetError, Options, PartyError, PeersFile, SimulatedLink,
-    Tls, connect,
+    Tls, connect, memory_pair,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -354,4 +354,25 @@ async fn who_has_come_is_told_at_once_that_another_has_not() {
     assert!(zero.is_err());
     // Those who come late are waited for longer than that.
     assert!(told < Duration::from_secs(1), "{told:?}");
+}
+
+/// Party 2 leaves while party 0 has much to say to party 1, which reads late: party 1 must not take the blame for the rest of what party 0 was saying.
+#[tokio::test(start_paused = true)]
+async fn who_was_cut_off_in_a_large_exchange_is_told_who_is_to_blame_and_blames_nobody_else() {
+    const LARGE: usize = 4 << 20;
+    let meshes = Mesh::of_pairs(3, |_, _| memory_pair());
+    let Ok([mut zero, mut one, two]) = <[Mesh; 3]>::try_from(meshes) else { panic!("three parties") };
+    let says = async {
+        let mut incoming = zero.per_peer(|_| [0; 1]);
+        let error = zero.broadcast(&vec![7; LARGE], &mut incoming).await.expect_err("party 2 has left");
+        zero.abort(error.blame()).await;
+    };
+    let hears = async {
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        let outgoing = one.per_peer(|_| []);
+        let mut incoming = one.per_peer(|peer| vec![0; if peer == 0 { LARGE } else { 0 }]);
+        one.exchange(&outgoing, &mut incoming).await.expect_err("party 2 has left")
+    };
+    let ((), error, ()) = tokio::join!(says, hears, two.abort(None));
+    assert_eq!(error.blame(), Some(Blame { heard_from: Some(0), ..Blame::seen(2, Cause::GaveUp) }), "{error}");
 }

@@ -6,7 +6,7 @@ use garblet_net::Channel;
 use garblet_primitives::{Block, Delta};
 use zeroize::Zeroizing;
 
-use crate::choices::Choices;
+use crate::bit_vec::BitVec;
 use crate::error::OtError;
 
 /// The party with delta.
@@ -40,5 +40,5 @@ pub trait CorrelatedReceiver {
         &mut self,
         channel: &mut Channel,
         n: usize,
-    ) -> impl Future<Output = Result<(Choices, Zeroizing<Vec<Block>>), OtError>> + Send;
+    ) -> impl Future<Output = Result<(BitVec, Zeroizing<Vec<Block>>), OtError>> + Send;
 }

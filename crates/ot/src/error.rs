@@ -1,8 +1,8 @@
-//! What can go wrong in an oblivious transfer, by whose fault.
+//! Errors of oblivious transfers, by whose fault.
 
 use garblet_net::{Accuses, Blame, Cause, NetError};
 
-/// Why an oblivious transfer cannot go on.
+/// An error of an oblivious transfer.
 #[derive(Debug, thiserror::Error)]
 pub enum OtError {
     /// The connection failed, or the peer's bytes have no place at this step.
@@ -11,9 +11,9 @@ pub enum OtError {
     /// The peer sent bytes that encode no group element.
     #[error("{what} {index} from the peer: expected a canonical ristretto255 encoding, got other bytes")]
     InvalidPoint {
-        /// Which message the point belongs to.
+        /// The message of the point.
         what: &'static str,
-        /// Which of its points, from 0.
+        /// The index of the point in the message.
         index: usize,
     },
     /// The peer sent the neutral element, with which every key would be known.
@@ -21,9 +21,9 @@ pub enum OtError {
         "{what} {index} from the peer: expected an element of ristretto255 other than the identity, got the identity"
     )]
     IdentityPoint {
-        /// Which message the point belongs to.
+        /// The message of the point.
         what: &'static str,
-        /// Which of its points, from 0.
+        /// The index of the point in the message.
         index: usize,
     },
     /// The base OT sender's challenges do not fit the pads that its own group element gives: it cheats.
@@ -40,18 +40,18 @@ pub enum OtError {
         /// Its length.
         bits: usize,
     },
-    /// The receiver of an OT extension planted trees whose leaves depend on which one is missing: it cheats.
+    /// The receiver of an OT extension made trees whose leaves depend on which one is missing: it cheats.
     #[error("the OT receiver cheats: the leaves of its trees do not fit their tags")]
     InconsistentTrees,
     /// The receiver of an OT extension used different choices in different trees: it cheats.
     #[error("the OT receiver cheats: its choices are not the same in every tree")]
     InconsistentChoices,
-    /// The two parties were told different field widths or checks.
+    /// The two parties have different field widths or checks.
     #[error("the peer extends OTs in another form: expected {ours}, got {theirs}")]
     FormMismatch {
-        /// What we were told.
+        /// This side's form.
         ours: String,
-        /// What the peer was told.
+        /// The peer's form.
         theirs: String,
     },
     /// The call has vectors of different lengths: a mistake on this side.
@@ -63,14 +63,6 @@ pub enum OtError {
         expected: usize,
         /// The length that was given.
         got: usize,
-    },
-    /// More prepared OTs are wanted than there are: a mistake on this side.
-    #[error("prepared OTs used up: expected {wanted} or more, got {left}")]
-    UsedUp {
-        /// How many the call takes.
-        wanted: usize,
-        /// How many are left.
-        left: usize,
     },
 }
 
@@ -128,15 +120,8 @@ impl OtError {
             OtError::NonZeroPadding { .. } => Some(OtCheck::Padding),
             OtError::InconsistentTrees => Some(OtCheck::Trees),
             OtError::InconsistentChoices => Some(OtCheck::Choices),
-            OtError::Net(_) | OtError::FormMismatch { .. } | OtError::WrongLength { .. } | OtError::UsedUp { .. } => {
-                None
-            }
+            OtError::Net(_) | OtError::FormMismatch { .. } | OtError::WrongLength { .. } => None,
         }
-    }
-
-    /// Whether the peer did what no honest party does.
-    pub fn is_cheating(&self) -> bool {
-        self.check().is_some()
     }
 }
 

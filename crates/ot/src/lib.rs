@@ -3,35 +3,32 @@
 //! ```text
 //! base          128 OTs with public-key cryptography            once per session
 //! pvw           any number of OTs with public-key cryptography  for comparison
-//! softspoken    any number of correlated OTs from them          CotSender, CotReceiver; with checks CheckedCotSender, ...
-//! random        correlated OTs hashed to random ones            RandomOtSender, RandomOtReceiver
-//! precomputed   OTs prepared early and corrected once inputs are known
-//! ideal         a dealer with the interface of `softspoken`, for tests
+//! softspoken    any number of correlated OTs from base OTs      CotSender, CotReceiver; MaliciousCotSender, ...
+//! rot           correlated OTs hashed to random ones            RotSender, RotReceiver
+//! precomputed   correlated OTs corrected once inputs are known  PrecomputedCotSender, PrecomputedCotReceiver
 //! ```
 //!
 //! A correlated OT gives the sender a block `q` and the receiver a bit `c` and the block `t = q ^ c * delta`, where
 //! `delta` is the sender's and the same in every OT. With the garbling's delta, `q` and `q ^ delta` are the two labels of
 //! a wire and `t` is the one of the receiver's bit.
 //!
-//! [`CorrelatedSender`] and [`CorrelatedReceiver`] stand for the real extension and the ideal one alike.
+//! Every extension has the interface of [`CorrelatedSender`] and [`CorrelatedReceiver`].
 
 pub mod base;
-mod choices;
+mod bit_vec;
 mod correlated;
-#[cfg(test)]
-mod deviations;
 mod error;
-pub mod ideal;
+mod group;
 pub mod precomputed;
 pub mod pvw;
-mod random;
+mod rot;
 pub mod softspoken;
 #[cfg(test)]
-mod test_run;
+mod testing;
 
-pub use choices::Choices;
+pub use bit_vec::BitVec;
 pub use correlated::{CorrelatedReceiver, CorrelatedSender};
 pub use error::{OtCheck, OtError};
-pub use precomputed::{PreparedCotReceiver, PreparedCotSender, PreparedReceiver, PreparedSender};
-pub use random::{RandomOtReceiver, RandomOtSender};
-pub use softspoken::{CheckedCotReceiver, CheckedCotSender, CotReceiver, CotSender, Sigma, Width};
+pub use precomputed::{PrecomputedCotReceiver, PrecomputedCotSender};
+pub use rot::{RotReceiver, RotSender};
+pub use softspoken::{CotReceiver, CotSender, MaliciousCotReceiver, MaliciousCotSender, StatisticalSecurity, Width};

@@ -37,9 +37,9 @@ use rand_core::CryptoRng;
 use subtle::{Choice, ConditionallySelectable};
 use zeroize::Zeroizing;
 
-use crate::base::group;
-use crate::choices::Choices;
+use crate::bit_vec::BitVec;
 use crate::error::OtError;
+use crate::group;
 
 /// Payload bytes per OT that either party sends.
 pub const BYTES_PER_OT: u64 = 64;
@@ -108,7 +108,7 @@ pub async fn receive(
     channel: &mut Channel,
     reference: &ReferenceString,
     session: [u8; 32],
-    choices: &Choices,
+    choices: &BitVec,
     rng: &mut (impl CryptoRng + ?Sized),
 ) -> Result<Zeroizing<Vec<Block>>, OtError> {
     let secrets: Zeroizing<Vec<Scalar>> = Zeroizing::new(choices.iter().map(|_| Scalar::random(rng)).collect());
@@ -153,8 +153,7 @@ fn pad(
     let mut hash = blake3::Hasher::new_derive_key("garblet PVW OT: pad, v1");
     hash.update(session).update(&(index as u64).to_le_bytes()).update(&[branch]);
     hash.update(key.as_flattened()).update(element).update(secret);
-    let digest: [u8; 32] = hash.finalize().into();
-    Block::from_bytes(digest.first_chunk().copied().unwrap_or_default())
+    Block::from_digest(hash.finalize().as_bytes())
 }
 
 #[cfg(test)]
@@ -162,12 +161,12 @@ mod tests {
     use garblet_primitives::Prg;
 
     use super::*;
-    use crate::test_run::{block_on, channels};
+    use crate::testing::{block_on, channels};
 
     const SESSION: [u8; 32] = [5; 32];
 
     fn run(
-        choices: &Choices,
+        choices: &BitVec,
         coins: [[u8; 32]; 2],
         sessions: [[u8; 32]; 2],
     ) -> (Zeroizing<Vec<[Block; 2]>>, Zeroizing<Vec<Block>>) {
@@ -190,7 +189,7 @@ mod tests {
 
     #[test]
     fn the_receiver_gets_the_chosen_pad_and_not_the_other() {
-        let choices = Choices::random(20, &mut Prg::new(Block::from_u128(9)));
+        let choices = BitVec::random(20, &mut Prg::new(Block::from_u128(9)));
         let (pads, chosen) = run(&choices, [[1; 32]; 2], [SESSION; 2]);
         for (i, choice) in choices.iter().enumerate() {
             assert!(chosen[i] == pads[i][usize::from(choice)]);
@@ -200,7 +199,7 @@ mod tests {
 
     #[test]
     fn parties_of_other_sessions_or_coins_have_nothing_in_common() {
-        let choices = Choices::zeros(3);
+        let choices = BitVec::zeros(3);
         for (coins, sessions) in [([[1; 32], [2; 32]], [SESSION; 2]), ([[1; 32]; 2], [SESSION, [6; 32]])] {
             let (pads, chosen) = run(&choices, coins, sessions);
             assert!(pads.as_flattened().iter().all(|pad| !chosen.contains(pad)));
@@ -210,13 +209,13 @@ mod tests {
     #[test]
     fn a_choice_does_not_change_what_is_sent_in_kind() {
         for choice in [0, 0xff] {
-            let choices = Choices::from_bytes(vec![choice], 8).unwrap();
+            let choices = BitVec::from_bytes(vec![choice], 8).unwrap();
             let (pads, chosen) = run(&choices, [[1; 32]; 2], [SESSION; 2]);
             assert!((0..8).all(|i| chosen[i] == pads[i][usize::from(choice == 0xff)]));
         }
     }
 
-    /// What the sender says to a receiver that sends these keys.
+    /// The sender's error for a receiver that sends these keys.
     fn sender_error(keys: &[u8]) -> Option<OtError> {
         let (mut ours, mut theirs) = channels();
         block_on(async {
@@ -253,7 +252,7 @@ mod tests {
                     elements[at] = [0; 32];
                     ours.send_bytes(elements.as_flattened()).await.unwrap();
                     ours.flush().await.unwrap();
-                    let choices = Choices::from_bytes(vec![choice], 1).unwrap();
+                    let choices = BitVec::from_bytes(vec![choice], 1).unwrap();
                     let reference = ReferenceString::of_coins(&[1; 32]);
                     receive(&mut theirs, &reference, SESSION, &choices, &mut Prg::new(Block::ZERO)).await.err()
                 });

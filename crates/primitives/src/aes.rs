@@ -5,11 +5,11 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use crate::{
     backend::{Backend, Kernel},
     block::Block,
-    engine::{Engine, LANES},
+    engine::{Engine, QUAD_LANES},
 };
 
 /// Vectors that are encrypted side by side, so that the processor's AES pipeline is full.
-const WIDE: usize = 4;
+const PIPELINE: usize = 4;
 
 /// AES-128 under one key.
 ///
@@ -137,7 +137,7 @@ impl Kernel for ExpandAll<'_> {
 
     #[inline(always)]
     fn run<E: Engine>(self, e: E) {
-        for (keys, into) in self.keys.chunks(LANES).zip(self.into.chunks_mut(LANES)) {
+        for (keys, into) in self.keys.chunks(QUAD_LANES).zip(self.into.chunks_mut(QUAD_LANES)) {
             let quads = e.round_keys(e.load(&padded(keys)));
             for (round, quad) in quads.into_iter().enumerate() {
                 for (into, key) in into.iter_mut().zip(e.store(quad)) {
@@ -159,18 +159,18 @@ impl Kernel for EncryptAll<'_> {
     #[inline(always)]
     fn run<E: Engine>(self, e: E) {
         let key = e.key_from(self.round_keys);
-        let (wide, rest) = self.blocks.as_chunks_mut::<{ WIDE * LANES }>();
+        let (wide, rest) = self.blocks.as_chunks_mut::<{ PIPELINE * QUAD_LANES }>();
         for blocks in wide {
-            let quads = blocks.as_chunks::<LANES>().0;
-            let x: [E::Quad; WIDE] = std::array::from_fn(
+            let quads = blocks.as_chunks::<QUAD_LANES>().0;
+            let x: [E::Quad; PIPELINE] = std::array::from_fn(
                 #[inline(always)]
                 |i| e.load(&quads[i]),
             );
-            for (quad, x) in blocks.as_chunks_mut::<LANES>().0.iter_mut().zip(e.encrypt(&key, [x])[0]) {
+            for (quad, x) in blocks.as_chunks_mut::<QUAD_LANES>().0.iter_mut().zip(e.encrypt(&key, [x])[0]) {
                 *quad = e.store(x);
             }
         }
-        for blocks in rest.chunks_mut(LANES) {
+        for blocks in rest.chunks_mut(QUAD_LANES) {
             let [[x]] = e.encrypt(&key, [[e.load(&padded(blocks))]]);
             blocks.copy_from_slice(&e.store(x)[..blocks.len()]);
         }
@@ -203,22 +203,22 @@ impl Kernel for Keystream<'_> {
 #[inline(always)]
 fn stream<E: Engine>(e: E, key: &E::Key, first: u64, blocks: &mut [Block], put: impl Fn(E::Quad, E::Quad) -> E::Quad) {
     let mut counter = first;
-    let (wide, rest) = blocks.as_chunks_mut::<{ WIDE * LANES }>();
+    let (wide, rest) = blocks.as_chunks_mut::<{ PIPELINE * QUAD_LANES }>();
     for blocks in wide {
-        let x: [E::Quad; WIDE] = std::array::from_fn(
+        let x: [E::Quad; PIPELINE] = std::array::from_fn(
             #[inline(always)]
-            |i| e.count(counter.wrapping_add((i * LANES) as u64), 1),
+            |i| e.count(counter.wrapping_add((i * QUAD_LANES) as u64), 1),
         );
-        for (quad, x) in blocks.as_chunks_mut::<LANES>().0.iter_mut().zip(e.encrypt(key, [x])[0]) {
+        for (quad, x) in blocks.as_chunks_mut::<QUAD_LANES>().0.iter_mut().zip(e.encrypt(key, [x])[0]) {
             *quad = e.store(put(e.load(quad), x));
         }
-        counter = counter.wrapping_add((WIDE * LANES) as u64);
+        counter = counter.wrapping_add((PIPELINE * QUAD_LANES) as u64);
     }
-    let (quads, rest) = rest.as_chunks_mut::<LANES>();
+    let (quads, rest) = rest.as_chunks_mut::<QUAD_LANES>();
     for quad in quads {
         let [[x]] = e.encrypt(key, [[e.count(counter, 1)]]);
         *quad = e.store(put(e.load(quad), x));
-        counter = counter.wrapping_add(LANES as u64);
+        counter = counter.wrapping_add(QUAD_LANES as u64);
     }
     if !rest.is_empty() {
         let [[x]] = e.encrypt(key, [[e.count(counter, 1)]]);
@@ -241,11 +241,11 @@ impl Kernel for AddMasks<'_> {
         let key = e.key_from(self.round_keys);
         for MaskedRun { base, at, len } in self.runs {
             let base = e.splat(self.bases[*base as usize]);
-            let (quads, rest) = self.blocks[*at as usize..][..*len as usize].as_chunks_mut::<LANES>();
+            let (quads, rest) = self.blocks[*at as usize..][..*len as usize].as_chunks_mut::<QUAD_LANES>();
             let mut number = 0;
             for quad in quads {
                 *quad = e.store(masked(e, &key, base, number, e.load(quad)));
-                number += LANES as u64;
+                number += QUAD_LANES as u64;
             }
             if !rest.is_empty() {
                 let quad = masked(e, &key, base, number, e.load(&padded(rest)));
@@ -275,8 +275,8 @@ impl Kernel for AddKeystreams<'_> {
     #[inline(always)]
     fn run<E: Engine>(self, e: E) {
         let mut rest = self.blocks;
-        let mut round_keys = [[Block::ZERO; LANES]; 11];
-        for (keys, lengths) in self.keys.chunks(LANES).zip(self.lengths.chunks(LANES)) {
+        let mut round_keys = [[Block::ZERO; QUAD_LANES]; 11];
+        for (keys, lengths) in self.keys.chunks(QUAD_LANES).zip(self.lengths.chunks(QUAD_LANES)) {
             let quads = e.round_keys(e.load(&padded(keys)));
             for (stored, quad) in round_keys.iter_mut().zip(quads) {
                 *stored = e.store(quad);
@@ -312,15 +312,15 @@ impl Kernel for EncryptEach<'_> {
 
     #[inline(always)]
     fn run<E: Engine>(self, e: E) {
-        let (wide_keys, rest_keys) = self.keys.as_chunks::<{ 2 * LANES }>();
-        let (wide, rest) = self.blocks.as_chunks_mut::<{ 2 * LANES }>();
+        let (wide_keys, rest_keys) = self.keys.as_chunks::<{ 2 * QUAD_LANES }>();
+        let (wide, rest) = self.blocks.as_chunks_mut::<{ 2 * QUAD_LANES }>();
         for (keys, blocks) in wide_keys.iter().zip(wide) {
-            let ([k0, k1], _) = keys.as_chunks::<LANES>() else { unreachable!("two vectors") };
-            let ([b0, b1], _) = blocks.as_chunks_mut::<LANES>() else { unreachable!("two vectors") };
+            let ([k0, k1], _) = keys.as_chunks::<QUAD_LANES>() else { unreachable!("two vectors") };
+            let ([b0, b1], _) = blocks.as_chunks_mut::<QUAD_LANES>() else { unreachable!("two vectors") };
             let [[x0], [x1]] = e.encrypt_each([e.load(k0), e.load(k1)], [[e.load(b0)], [e.load(b1)]]);
             (*b0, *b1) = (e.store(x0), e.store(x1));
         }
-        for (keys, blocks) in rest_keys.chunks(LANES).zip(rest.chunks_mut(LANES)) {
+        for (keys, blocks) in rest_keys.chunks(QUAD_LANES).zip(rest.chunks_mut(QUAD_LANES)) {
             let [[x]] = e.encrypt_each([e.load(&padded(keys))], [[e.load(&padded(blocks))]]);
             blocks.copy_from_slice(&e.store(x)[..blocks.len()]);
         }
@@ -329,8 +329,8 @@ impl Kernel for EncryptEach<'_> {
 
 /// Up to four blocks, and zeros after them.
 #[inline(always)]
-fn padded(blocks: &[Block]) -> [Block; LANES] {
-    let mut padded = [Block::ZERO; LANES];
+fn padded(blocks: &[Block]) -> [Block; QUAD_LANES] {
+    let mut padded = [Block::ZERO; QUAD_LANES];
     padded[..blocks.len()].copy_from_slice(blocks);
     padded
 }

@@ -57,6 +57,12 @@ impl Block {
         self.to_u128().to_le_bytes()
     }
 
+    /// The first half of a digest.
+    #[inline]
+    pub fn from_digest(digest: &[u8; 32]) -> Self {
+        Block::from_bytes(digest.as_chunks().0[0])
+    }
+
     /// A uniform block.
     pub fn random(rng: &mut (impl CryptoRng + ?Sized)) -> Self {
         let mut bytes = [0; 16];
@@ -182,6 +188,7 @@ mod tests {
             prop_assert_eq!(a.to_u128(), v);
             prop_assert_eq!(a.to_bytes(), v.to_le_bytes());
             prop_assert!(Block::from_bytes(v.to_le_bytes()) == a);
+            prop_assert!(Block::from_digest(&bytemuck::cast([a.to_bytes(), b.to_bytes()])) == a);
             prop_assert_eq!(a.lsb(), v & 1 == 1);
             prop_assert_eq!(a.with_lsb(bit).to_u128(), v & !1 | u128::from(bit));
             prop_assert_eq!((a ^ b).to_u128(), v ^ w);

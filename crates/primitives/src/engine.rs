@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// How many blocks a [`Engine::Quad`] holds.
-pub const LANES: usize = 4;
+pub const QUAD_LANES: usize = 4;
 
 /// The round constants of the AES-128 key schedule (FIPS 197, section 5.2).
 #[cfg(target_arch = "x86_64")]
@@ -38,15 +38,15 @@ pub trait Engine: Copy {
     type Key: Clone;
 
     /// The four blocks as a vector.
-    fn load(self, blocks: &[Block; LANES]) -> Self::Quad;
+    fn load(self, blocks: &[Block; QUAD_LANES]) -> Self::Quad;
     /// The vector as four blocks.
-    fn store(self, quad: Self::Quad) -> [Block; LANES];
+    fn store(self, quad: Self::Quad) -> [Block; QUAD_LANES];
     /// The blocks at four places as a vector.
     ///
     /// # Safety
     /// Every pointer may be read and is aligned.
     #[inline(always)]
-    unsafe fn gather(self, from: [*const Block; LANES]) -> Self::Quad {
+    unsafe fn gather(self, from: [*const Block; QUAD_LANES]) -> Self::Quad {
         // SAFETY: the caller promises it.
         self.load(&from.map(
             #[inline(always)]
@@ -55,7 +55,7 @@ pub trait Engine: Copy {
     }
     /// The blocks at four places as a vector.
     #[inline(always)]
-    fn load_each(self, from: [&Block; LANES]) -> Self::Quad {
+    fn load_each(self, from: [&Block; QUAD_LANES]) -> Self::Quad {
         // SAFETY: references may be read and are aligned.
         unsafe { self.gather(from.map(std::ptr::from_ref)) }
     }
@@ -64,7 +64,7 @@ pub trait Engine: Copy {
     /// # Safety
     /// Every pointer may be written and is aligned.
     #[inline(always)]
-    unsafe fn scatter(self, quad: Self::Quad, to: [*mut Block; LANES]) {
+    unsafe fn scatter(self, quad: Self::Quad, to: [*mut Block; QUAD_LANES]) {
         for (block, to) in self.store(quad).into_iter().zip(to) {
             // SAFETY: the caller promises it.
             unsafe { *to = block }
@@ -87,7 +87,7 @@ pub trait Engine: Copy {
     /// Bit 0 of each lane.
     fn lsb(self, a: Self::Quad) -> Self::Mask;
     /// Lane `i` of the mask is bit `BIT` of `words[i]`.
-    fn bit<const BIT: u32>(self, words: &[u64; LANES]) -> Self::Mask;
+    fn bit<const BIT: u32>(self, words: &[u64; QUAD_LANES]) -> Self::Mask;
     /// The same bit in every lane.
     fn mask(self, bit: bool) -> Self::Mask;
     /// Lane by lane `a & b` of bits.
@@ -138,16 +138,16 @@ mod tests {
 
     /// Every operation of an engine on the same blocks, stored one after another.
     struct Everything {
-        a: [Block; LANES],
-        b: [Block; LANES],
-        c: [Block; LANES],
+        a: [Block; QUAD_LANES],
+        b: [Block; QUAD_LANES],
+        c: [Block; QUAD_LANES],
         first: u64,
         stride: u64,
-        words: [u64; LANES],
+        words: [u64; QUAD_LANES],
     }
 
     impl Kernel for Everything {
-        type Output = Vec<[Block; LANES]>;
+        type Output = Vec<[Block; QUAD_LANES]>;
 
         #[inline(always)]
         fn run<E: Engine>(self, e: E) -> Self::Output {
@@ -180,7 +180,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_backend_gives_the_same(quads: [[u128; LANES]; 3], first: u64, stride: u64, words: [u64; LANES]) {
+        fn every_backend_gives_the_same(quads: [[u128; QUAD_LANES]; 3], first: u64, stride: u64, words: [u64; QUAD_LANES]) {
             let [a, b, c] = quads.map(|quad| quad.map(Block::from_u128));
             let run = |backend: Backend| backend.run(Everything { a, b, c, first, stride, words });
             let expected = run(Backend::PORTABLE);

@@ -8,17 +8,16 @@ mod keys;
 use sha2::{Digest, Sha256};
 
 pub use self::keys::RekeyedKeys;
-use crate::{block::Block, engine::Engine};
-
-/// Hash calls under one key of [`Rekeyed`]: the table attack on a fixed key gains at most that factor, 12 bits.
-const CALLS_PER_KEY: u64 = 4096;
+use crate::{
+    block::Block,
+    engine::Engine,
+    gate_number::KeyPeriod,
+    mmo::{KeyRule, Mmo, Rekeyed, mmo, tmmo},
+};
 
 /// A hash for garbled gates, on four gates at a time.
 pub trait GateHash {
-    /// Whether the key changes with the gates.
-    const REKEYS: bool;
-
-    /// What is derived from the seed.
+    /// The key as derived from the seed.
     type Key<E: Engine>;
 
     /// The key of that period; period 0 is the only one if the hash does not re-key.
@@ -53,27 +52,12 @@ pub trait GateHash {
         )
     }
 
-    /// How many gates of `calls` hash calls each may go under one key; a power of two.
-    fn gates_per_key(calls: u64) -> u64 {
-        match Self::REKEYS {
-            true => 1 << (CALLS_PER_KEY / calls).ilog2(),
-            false => 1 << 63,
-        }
+    /// The gates of `calls` hash calls each that go under one key.
+    #[inline(always)]
+    fn key_period(_calls: u64) -> KeyPeriod {
+        KeyPeriod::UNLIMITED
     }
 }
-
-/// The default: `H(x, i) = pi(u) ^ u` with `u = sigma(x) ^ i`, where `pi` is AES-128 under a key that changes after at
-/// most 4,096 calls: `seed ^ period`.
-///
-/// *Source*: Guo, Katz, Wang and Yu 2020, section 7.3 (the function); Guo, Katz, Wang, Weng and Yu 2020 (the attack on
-/// one key for many gates, which the changing key bounds).
-pub struct Rekeyed;
-
-/// The same function under one key fixed for ever.
-///
-/// *Source*: Bellare, Hoang, Keelveedhi and Rogaway 2013. For reproducing measurements: security decays with the number
-/// of gates garbled by anybody.
-pub struct FixedKey;
 
 /// `H(x, i) = pi(pi(x) ^ i) ^ pi(x)`, where `pi` is AES-128 under the seed.
 ///
@@ -88,13 +72,12 @@ pub struct Mitccrh;
 /// `H(x, i) = SHA-256(seed || x || i)`, the first 16 bytes: the plain reference.
 pub struct Sha256Hash;
 
-impl GateHash for Rekeyed {
-    const REKEYS: bool = true;
+impl<R: KeyRule> GateHash for Mmo<R> {
     type Key<E: Engine> = E::Key;
 
     #[inline(always)]
     fn key<E: Engine>(e: E, seed: Block, period: u64) -> E::Key {
-        e.key(seed ^ Block::from_halves(period, 0))
+        e.key(R::key(seed, period))
     }
 
     #[inline(always)]
@@ -102,11 +85,19 @@ impl GateHash for Rekeyed {
         e: E,
         key: &E::Key,
         gate: u64,
-        x: [[E::Quad; P]; T],
+        mut x: [[E::Quad; P]; T],
     ) -> [[E::Quad; P]; T] {
-        mmo(e, key, gate, x)
+        apply_sigma(e, &mut x);
+        add_tweaks(e, gate, &mut x);
+        mmo(
+            e,
+            x,
+            #[inline(always)]
+            |u| e.encrypt(key, u),
+        )
     }
 
+    /// As sigma is linear, both blocks of a pair differ by `sigma(delta)` all the way.
     #[inline(always)]
     fn hash_pairs<E: Engine, const T: usize>(
         e: E,
@@ -115,16 +106,38 @@ impl GateHash for Rekeyed {
         x: [E::Quad; T],
         delta: E::Quad,
     ) -> [[E::Quad; 2]; T] {
-        mmo_pairs(e, key, gate, x, delta)
+        let mut u = x.map(
+            #[inline(always)]
+            |x| [x],
+        );
+        apply_sigma(e, &mut u);
+        add_tweaks(e, gate, &mut u);
+        let delta = e.sigma(delta);
+        let pairs = e.encrypt(
+            key,
+            u.map(
+                #[inline(always)]
+                |[u]| [u, e.xor(u, delta)],
+            ),
+        );
+        std::array::from_fn(
+            #[inline(always)]
+            |t| [e.xor(pairs[t][0], u[t][0]), e.xor3(pairs[t][0], pairs[t][1], delta)],
+        )
+    }
+
+    #[inline(always)]
+    fn key_period(calls: u64) -> KeyPeriod {
+        R::key_period(calls)
     }
 }
 
 impl Rekeyed {
-    /// Where a gate's hashes are, for [`Rekeyed::hash_each`]: the first tweak of `tweaks`, and the period of the key. `calls`
-    /// is how often a gate is hashed.
+    /// The place of a gate's hashes for [`Rekeyed::hash_each`]: the first of its `tweaks` tweaks, and the period of the key. A gate
+    /// takes `calls` hash calls.
     pub fn place(gate: u64, calls: u64, tweaks: u64) -> Block {
-        let gates_per_key = Self::gates_per_key(calls);
-        Block::from_halves(tweaks * (gate % gates_per_key), gate / gates_per_key)
+        let number = Self::key_period(calls).split(gate);
+        Block::from_halves(tweaks * number.local, number.period)
     }
 
     /// Hashes a block under each of `T` tweaks, a power of two, for four gates wherever they are: every lane has a key of
@@ -143,47 +156,17 @@ impl Rekeyed {
         for (t, x) in x.iter_mut().enumerate() {
             *x = e.xor3(e.sigma(*x), tweak, e.splat(Block::from_u128(t as u128)));
         }
-        let [out] = e.encrypt_each([key], [x]);
-        std::array::from_fn(
+        let [out] = mmo(
+            e,
+            [x],
             #[inline(always)]
-            |t| e.xor(out[t], x[t]),
-        )
-    }
-}
-
-impl GateHash for FixedKey {
-    const REKEYS: bool = false;
-    type Key<E: Engine> = E::Key;
-
-    #[inline(always)]
-    fn key<E: Engine>(e: E, _seed: Block, _period: u64) -> E::Key {
-        e.key(Block::from_bytes(*b"garblet fixedkey"))
-    }
-
-    #[inline(always)]
-    fn hash<E: Engine, const T: usize, const P: usize>(
-        e: E,
-        key: &E::Key,
-        gate: u64,
-        x: [[E::Quad; P]; T],
-    ) -> [[E::Quad; P]; T] {
-        mmo(e, key, gate, x)
-    }
-
-    #[inline(always)]
-    fn hash_pairs<E: Engine, const T: usize>(
-        e: E,
-        key: &E::Key,
-        gate: u64,
-        x: [E::Quad; T],
-        delta: E::Quad,
-    ) -> [[E::Quad; 2]; T] {
-        mmo_pairs(e, key, gate, x, delta)
+            |u| e.encrypt_each([key], u),
+        );
+        out
     }
 }
 
 impl GateHash for Tmmo {
-    const REKEYS: bool = false;
     type Key<E: Engine> = E::Key;
 
     #[inline(always)]
@@ -198,17 +181,17 @@ impl GateHash for Tmmo {
         gate: u64,
         x: [[E::Quad; P]; T],
     ) -> [[E::Quad; P]; T] {
-        let once = e.encrypt(key, x);
-        let mut tweaked = once;
-        add_tweaks(e, gate, &mut tweaked);
-        let mut out = e.encrypt(key, tweaked);
-        add(e, &mut out, &once);
-        out
+        tmmo(
+            e,
+            key,
+            x,
+            #[inline(always)]
+            |once| add_tweaks(e, gate, once),
+        )
     }
 }
 
 impl GateHash for Mitccrh {
-    const REKEYS: bool = false;
     type Key<E: Engine> = E::Quad;
 
     #[inline(always)]
@@ -230,14 +213,16 @@ impl GateHash for Mitccrh {
             #[inline(always)]
             |[key]| key,
         );
-        let mut out = e.encrypt_each(keys, x);
-        add(e, &mut out, &x);
-        out
+        mmo(
+            e,
+            x,
+            #[inline(always)]
+            |u| e.encrypt_each(keys, u),
+        )
     }
 }
 
 impl GateHash for Sha256Hash {
-    const REKEYS: bool = false;
     type Key<E: Engine> = Block;
 
     #[inline(always)]
@@ -271,7 +256,7 @@ fn sha256(seed: Block, x: Block, tweak: u64) -> Block {
     hasher.update(x.to_bytes());
     hasher.update(tweak.to_le_bytes());
     let digest: [u8; 32] = hasher.finalize().into();
-    Block::from_bytes(digest.first_chunk().copied().unwrap_or_default())
+    Block::from_digest(&digest)
 }
 
 /// One block to hash for the two labels of a gate's row: `a ^ 12 b` in GF(2^128).
@@ -279,53 +264,9 @@ fn sha256(seed: Block, x: Block, tweak: u64) -> Block {
 /// With free XOR the rows' keys differ by 1, 12 or 13 times delta. With these factors, unlike with the usual 2 and 4, both
 /// `c x -> sigma(c x)` and `sigma(c x) + x` are one to one, so that delta in a payload cancels nothing in the hash.
 #[inline(always)]
-pub fn double_key<E: Engine>(e: E, a: E::Quad, b: E::Quad) -> E::Quad {
+pub fn combine_keys<E: Engine>(e: E, a: E::Quad, b: E::Quad) -> E::Quad {
     let b3 = e.xor(b, e.double(b));
     e.xor(a, e.double(e.double(b3)))
-}
-
-/// `pi(u) ^ u` with `u = sigma(x) ^ tweak`.
-#[inline(always)]
-fn mmo<E: Engine, const T: usize, const P: usize>(
-    e: E,
-    key: &E::Key,
-    gate: u64,
-    mut x: [[E::Quad; P]; T],
-) -> [[E::Quad; P]; T] {
-    apply_sigma(e, &mut x);
-    add_tweaks(e, gate, &mut x);
-    let mut out = e.encrypt(key, x);
-    add(e, &mut out, &x);
-    out
-}
-
-/// [`GateHash::hash_pairs`] of that function. As sigma is linear, both blocks of a pair differ by `sigma(delta)` all the way.
-#[inline(always)]
-fn mmo_pairs<E: Engine, const T: usize>(
-    e: E,
-    key: &E::Key,
-    gate: u64,
-    x: [E::Quad; T],
-    delta: E::Quad,
-) -> [[E::Quad; 2]; T] {
-    let mut u = x.map(
-        #[inline(always)]
-        |x| [x],
-    );
-    apply_sigma(e, &mut u);
-    add_tweaks(e, gate, &mut u);
-    let delta = e.sigma(delta);
-    let pairs = e.encrypt(
-        key,
-        u.map(
-            #[inline(always)]
-            |[u]| [u, e.xor(u, delta)],
-        ),
-    );
-    std::array::from_fn(
-        #[inline(always)]
-        |t| [e.xor(pairs[t][0], u[t][0]), e.xor3(pairs[t][0], pairs[t][1], delta)],
-    )
 }
 
 #[inline(always)]
@@ -351,20 +292,14 @@ fn add_tweaks<E: Engine, const T: usize, const P: usize>(e: E, gate: u64, x: &mu
     }
 }
 
-#[inline(always)]
-fn add<E: Engine, const T: usize, const P: usize>(e: E, x: &mut [[E::Quad; P]; T], y: &[[E::Quad; P]; T]) {
-    for (x, y) in x.as_flattened_mut().iter_mut().zip(y.as_flattened()) {
-        *x = e.xor(*x, *y);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
         aes::Aes128,
         backend::{Backend, Kernel},
-        engine::LANES,
+        engine::QUAD_LANES,
+        mmo::FixedKey,
     };
 
     const SEED: Block = Block::from_u128(0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100);
@@ -379,7 +314,7 @@ mod tests {
     }
 
     impl<H: GateHash> Kernel for Call<H> {
-        type Output = [[[Block; LANES]; 3]; 2];
+        type Output = [[[Block; QUAD_LANES]; 3]; 2];
 
         #[inline(always)]
         fn run<E: Engine>(self, e: E) -> Self::Output {
@@ -393,7 +328,7 @@ mod tests {
     struct Pairs<H>(u64, std::marker::PhantomData<H>);
 
     impl<H: GateHash> Kernel for Pairs<H> {
-        type Output = [[[[Block; LANES]; 2]; 2]; 2];
+        type Output = [[[[Block; QUAD_LANES]; 2]; 2]; 2];
 
         #[inline(always)]
         fn run<E: Engine>(self, e: E) -> Self::Output {
@@ -410,7 +345,7 @@ mod tests {
     struct Each(u64);
 
     impl Kernel for Each {
-        type Output = [[Block; LANES]; 2];
+        type Output = [[Block; QUAD_LANES]; 2];
 
         #[inline(always)]
         fn run<E: Engine>(self, e: E) -> Self::Output {
@@ -440,7 +375,7 @@ mod tests {
     fn pairs_are_hashes_and_their_sums() {
         for gate in [0, 3, 1021, 1 << 40] {
             for backend in Backend::available() {
-                let check = |[pairs, single]: [[[[Block; LANES]; 2]; 2]; 2]| assert!(pairs == single, "{backend}");
+                let check = |[pairs, single]: [[[[Block; QUAD_LANES]; 2]; 2]; 2]| assert!(pairs == single, "{backend}");
                 check(backend.run(Pairs::<Rekeyed>(gate, std::marker::PhantomData)));
                 check(backend.run(Pairs::<FixedKey>(gate, std::marker::PhantomData)));
                 check(backend.run(Pairs::<Tmmo>(gate, std::marker::PhantomData)));
@@ -513,14 +448,14 @@ mod tests {
     #[test]
     fn a_key_serves_at_most_4096_calls() {
         for calls in 1..=6 {
-            let gates = Rekeyed::gates_per_key(calls);
-            assert!(gates.is_power_of_two() && gates * calls <= 4096 && 2 * gates * calls > 4096);
+            let gates = Rekeyed::key_period(calls).gates();
+            assert!(gates * calls <= 4096 && 2 * gates * calls > 4096);
         }
-        assert_eq!(Rekeyed::gates_per_key(4), 1024);
-        assert_eq!(FixedKey::gates_per_key(4), 1 << 63);
+        assert_eq!(Rekeyed::key_period(4).gates(), 1024);
+        assert_eq!(FixedKey::key_period(4), KeyPeriod::UNLIMITED);
     }
 
-    /// The keys of the four rows of a gate are `a ^ 12 b`, see [`double_key`]. Rows of a gate whose keys differ by `c` times delta are independent of a payload with delta only if `sigma(c x)`
+    /// The keys of the four rows of a gate are `a ^ 12 b`, see [`combine_keys`]. Rows of a gate whose keys differ by `c` times delta are independent of a payload with delta only if `sigma(c x)`
     /// and `sigma(c x) + x` are one to one.
     #[test]
     fn sigma_of_every_row_multiple_is_an_orthomorphism() {

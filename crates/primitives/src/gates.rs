@@ -3,16 +3,16 @@
 //! The loop is the hot path of garbling and evaluating. It reads and writes label slots without bounds checks, which is
 //! sound because [`GateList::new`] has checked every slot number once.
 
-mod many;
+mod batch;
+mod labels;
 mod packed;
-mod side_by_side;
+mod quad;
 mod single;
-mod slots;
 
-pub use self::many::{Feed, MOST_IN_TURN, MOST_SIDE_BY_SIDE, Sources, WideGates, WideSlots};
+pub use self::batch::{BatchGates, BatchLabels, Gather, MAX_BATCH, MAX_INTERLEAVED, Sources};
+pub use self::labels::Labels;
 use self::packed::Packed;
-pub use self::slots::Slots;
-use crate::engine::{Engine, LANES};
+use crate::engine::{Engine, QUAD_LANES};
 
 /// How far a list was run.
 #[derive(Clone, Copy, Default)]
@@ -97,7 +97,7 @@ impl GateList {
         &self,
         e: E,
         cursor: &mut Cursor,
-        slots: &mut Slots,
+        slots: &mut Labels,
         limit: usize,
         gates: &mut G,
     ) -> usize {
@@ -111,7 +111,7 @@ impl GateList {
                 unsafe {
                     let range = cursor.xors..cursor.xors + xors;
                     match COPIES {
-                        LANES => side_by_side::run_xors(e, &self.xors, range, slots),
+                        QUAD_LANES => quad::run_xors(e, &self.xors, range, slots),
                         _ => single::run_xors(&self.xors, range, slots),
                     }
                 }
@@ -126,7 +126,7 @@ impl GateList {
                 unsafe {
                     let range = cursor.ands..cursor.ands + now;
                     match COPIES {
-                        LANES => side_by_side::run_ands(e, &self.ands, range, slots, gates),
+                        QUAD_LANES => quad::run_ands(e, &self.ands, range, slots, gates),
                         _ => single::run_ands(e, &self.ands, range, slots, gates),
                     }
                 }

@@ -11,34 +11,32 @@ use zeroize::Zeroizing;
 use crate::{
     backend::{Backend, Kernel},
     block::Block,
-    bound::BARE_BLOCKS,
-    engine::{Engine, LANES},
-    gate_hash::double_key,
+    engine::{Engine, QUAD_LANES},
+    gate_hash::combine_keys,
+    gate_number::KeyPeriod,
+    mmo::{KeyRule, Mmo, mmo},
+    roofline::RAW_BLOCKS,
 };
 
 /// The most parties that garble together.
-pub const MOST_PARTIES: usize = 64;
-
-/// Hash calls of all parties under one key of [`JointRekeyed`]: the table attack on a fixed key gains at most that factor,
-/// 12 bits, or that of one gate's calls where these are more.
-const CALLS_PER_KEY: usize = 4096;
+pub const MAX_PARTIES: usize = 64;
 
 /// Vectors that hold a block per party.
-const MOST_QUADS: usize = MOST_PARTIES / LANES;
+const MAX_QUADS: usize = MAX_PARTIES / QUAD_LANES;
 
 /// Vectors that are encrypted side by side.
-const WIDE: usize = 4;
+const PIPELINE: usize = 4;
 
 /// The most parties whose gates are evaluated four at a time: with more, slots fill most lanes of a gate by itself, and one
-/// key of [`JointRekeyed`] is soon for fewer than four gates.
-pub const MOST_OF_FOUR: usize = 12;
+/// key of [`Rekeyed`](crate::Rekeyed) is soon for fewer than four gates.
+pub const MAX_QUAD_PARTIES: usize = 12;
 
 /// `SLOTS[q]` has the number of slot `4 q + lane` in the high half of each lane: what tells slots apart.
-const SLOTS: [[Block; LANES]; MOST_QUADS] = {
-    let mut slots = [[Block::ZERO; LANES]; MOST_QUADS];
+const SLOTS: [[Block; QUAD_LANES]; MAX_QUADS] = {
+    let mut slots = [[Block::ZERO; QUAD_LANES]; MAX_QUADS];
     let mut j = 0;
-    while j < MOST_PARTIES {
-        slots[j / LANES][j % LANES] = Block::from_halves(0, j as u64);
+    while j < MAX_PARTIES {
+        slots[j / QUAD_LANES][j % QUAD_LANES] = Block::from_halves(0, j as u64);
         j += 1;
     }
     slots
@@ -48,56 +46,56 @@ const SLOTS: [[Block; LANES]; MOST_QUADS] = {
 ///
 /// *Unique*: a row, `4 gate + row`, is hashed once under one offset of a party, whatever the seed.
 pub trait JointHash {
-    /// What is derived from the seed.
+    /// The key as derived from the seed.
     type Key<E: Engine>;
 
-    /// How many gates of `parties` parties may go under one key; a power of two.
-    fn gates_per_key(parties: usize) -> u64;
+    /// The gates of `parties` parties that go under one key.
+    fn key_period(parties: usize) -> KeyPeriod;
 
     /// The key of that period; period 0 is the only one if the hash does not re-key.
     fn key<E: Engine>(e: E, seed: Block, period: u64) -> Self::Key<E>;
 
     /// Adds to every slot `j` of `out` the sum over the first `count` pairs of keys of `F(u, v; row, j)`.
     ///
-    /// *Shape*: `u` and `v` hold `count` keys and at most [`MOST_PARTIES`]; so does `out`, whose lanes may be more than
+    /// *Shape*: `u` and `v` hold `count` keys and at most [`MAX_PARTIES`]; so does `out`, whose lanes may be more than
     /// the slots in use.
     fn add_masks<E: Engine>(
         e: E,
         key: &Self::Key<E>,
         row: u64,
         count: usize,
-        u: &[[Block; LANES]],
-        v: &[[Block; LANES]],
-        out: &mut [[Block; LANES]],
+        u: &[[Block; QUAD_LANES]],
+        v: &[[Block; QUAD_LANES]],
+        out: &mut [[Block; QUAD_LANES]],
     );
 
     /// The sums of [`JointHash::add_masks`] for a row of each of four gates, side by side: `out[j][g]` is that of slot `j` for
     /// gate `g`.
     ///
     /// *Shape*: the keys of gate `g` are the blocks of `labels` from `u[g]` and `v[g]` on, as many as `out` has slots: at most
-    /// [`MOST_OF_FOUR`].
-    fn masks_of_four<E: Engine>(e: E, key: &Self::Key<E>, four: &FourRows<'_>, out: &mut [[Block; LANES]]);
+    /// [`MAX_QUAD_PARTIES`].
+    fn quad_masks<E: Engine>(e: E, key: &Self::Key<E>, four: &JointRows<'_>, out: &mut [[Block; QUAD_LANES]]);
 }
 
 /// A row of each of four gates, and where its keys are.
-pub struct FourRows<'a> {
+pub struct JointRows<'a> {
     /// The rows' numbers.
-    pub rows: [u64; LANES],
+    pub rows: [u64; QUAD_LANES],
     /// The labels of all wires.
     pub labels: &'a [Block],
     /// Where the first gate's keys of the first operand begin, the second's, and so on.
-    pub u: [usize; LANES],
+    pub u: [usize; QUAD_LANES],
     /// Those of the second operand.
-    pub v: [usize; LANES],
+    pub v: [usize; QUAD_LANES],
 }
 
-impl FourRows<'_> {
+impl JointRows<'_> {
     /// The blocks at a place behind these, one of each gate.
     ///
     /// # Panics
     /// If there are none.
     #[inline(always)]
-    fn gather<E: Engine>(&self, e: E, from: [usize; LANES], place: usize) -> E::Quad {
+    fn gather<E: Engine>(&self, e: E, from: [usize; QUAD_LANES], place: usize) -> E::Quad {
         let at = from.map(
             #[inline(always)]
             |from| std::ptr::from_ref(&self.labels[from + place]),
@@ -107,35 +105,27 @@ impl FourRows<'_> {
     }
 }
 
-/// The default: `F(u, v; row, j) = pi(x) ^ x` with `x = sigma(u ^ 12 v) ^ (row, j)`, where `pi` is AES-128 under a key that
-/// changes with the gates: `seed ^ period`.
-///
-/// *Source*: Ben-Efraim, Lindell and Omri 2016, section 2.4 (fixed-key form), with the tweaks and the changing key of
-/// [`crate::Rekeyed`] and the factor of [`double_key`].
-pub struct JointRekeyed;
-
-/// The same function under one key fixed for ever. For reproducing measurements: security decays with the number of gates
-/// garbled by anybody.
-///
-/// *Source*: Ben-Efraim, Lindell and Omri 2016, section 2.4, second form.
-pub struct JointFixedKey;
-
 /// `F(u, v; row, j) = AES-256(u || v, (row, j))`: a pseudo-random function and no more is assumed, but every pair of keys
 /// is expanded.
 ///
 /// *Source*: Ben-Efraim, Lindell and Omri 2016, section 2.4, first form.
 pub struct JointAes256;
 
-impl JointHash for JointRekeyed {
+/// `F(u, v; row, j) = pi(x) ^ x` with `x = sigma(u ^ 12 v) ^ (row, j)`, see [`combine_keys`].
+///
+/// *Source*: Ben-Efraim, Lindell and Omri 2016, section 2.4, second form (fixed key), with the tweaks and the key rules of
+/// [`Mmo`].
+impl<R: KeyRule> JointHash for Mmo<R> {
     type Key<E: Engine> = E::Key;
 
-    fn gates_per_key(parties: usize) -> u64 {
-        1 << (CALLS_PER_KEY / (4 * parties * parties)).max(1).ilog2()
+    /// A gate takes the calls of all parties, and where these are more than one key is for, a key of its own.
+    fn key_period(parties: usize) -> KeyPeriod {
+        R::key_period((4 * parties * parties) as u64)
     }
 
     #[inline(always)]
     fn key<E: Engine>(e: E, seed: Block, period: u64) -> E::Key {
-        e.key(seed ^ Block::from_halves(period, 0))
+        e.key(R::key(seed, period))
     }
 
     #[inline(always)]
@@ -144,55 +134,24 @@ impl JointHash for JointRekeyed {
         key: &E::Key,
         row: u64,
         count: usize,
-        u: &[[Block; LANES]],
-        v: &[[Block; LANES]],
-        out: &mut [[Block; LANES]],
+        u: &[[Block; QUAD_LANES]],
+        v: &[[Block; QUAD_LANES]],
+        out: &mut [[Block; QUAD_LANES]],
     ) {
         add_masks(e, key, row, count, u, v, out);
     }
 
     #[inline(always)]
-    fn masks_of_four<E: Engine>(e: E, key: &E::Key, four: &FourRows<'_>, out: &mut [[Block; LANES]]) {
-        masks_of_four(e, key, four, out);
-    }
-}
-
-impl JointHash for JointFixedKey {
-    type Key<E: Engine> = E::Key;
-
-    fn gates_per_key(_parties: usize) -> u64 {
-        1 << 63
-    }
-
-    #[inline(always)]
-    fn key<E: Engine>(e: E, _seed: Block, _period: u64) -> E::Key {
-        e.key(Block::from_bytes(*b"garblet fixedkey"))
-    }
-
-    #[inline(always)]
-    fn add_masks<E: Engine>(
-        e: E,
-        key: &E::Key,
-        row: u64,
-        count: usize,
-        u: &[[Block; LANES]],
-        v: &[[Block; LANES]],
-        out: &mut [[Block; LANES]],
-    ) {
-        add_masks(e, key, row, count, u, v, out);
-    }
-
-    #[inline(always)]
-    fn masks_of_four<E: Engine>(e: E, key: &E::Key, four: &FourRows<'_>, out: &mut [[Block; LANES]]) {
-        masks_of_four(e, key, four, out);
+    fn quad_masks<E: Engine>(e: E, key: &E::Key, four: &JointRows<'_>, out: &mut [[Block; QUAD_LANES]]) {
+        quad_masks(e, key, four, out);
     }
 }
 
 impl JointHash for JointAes256 {
     type Key<E: Engine> = ();
 
-    fn gates_per_key(_parties: usize) -> u64 {
-        1 << 63
+    fn key_period(_parties: usize) -> KeyPeriod {
+        KeyPeriod::UNLIMITED
     }
 
     #[inline(always)]
@@ -204,19 +163,20 @@ impl JointHash for JointAes256 {
         _key: &(),
         row: u64,
         count: usize,
-        u: &[[Block; LANES]],
-        v: &[[Block; LANES]],
-        out: &mut [[Block; LANES]],
+        u: &[[Block; QUAD_LANES]],
+        v: &[[Block; QUAD_LANES]],
+        out: &mut [[Block; QUAD_LANES]],
     ) {
         for (u, v) in u.as_flattened().iter().zip(v.as_flattened()).take(count) {
             add_aes256(row, *u, *v, out.as_flattened_mut());
         }
     }
+
     #[inline(always)]
-    fn masks_of_four<E: Engine>(_e: E, _key: &(), four: &FourRows<'_>, out: &mut [[Block; LANES]]) {
+    fn quad_masks<E: Engine>(_e: E, _key: &(), four: &JointRows<'_>, out: &mut [[Block; QUAD_LANES]]) {
         let count = out.len();
-        for gate in 0..LANES {
-            let mut sums = [Block::ZERO; MOST_OF_FOUR];
+        for gate in 0..QUAD_LANES {
+            let mut sums = [Block::ZERO; MAX_QUAD_PARTIES];
             let [u, v] = [four.u, four.v].map(|from| &four.labels[from[gate]..][..count]);
             for (u, v) in u.iter().zip(v) {
                 add_aes256(four.rows[gate], *u, *v, &mut sums[..count]);
@@ -250,14 +210,14 @@ fn add_masks<E: Engine>(
     key: &E::Key,
     row: u64,
     count: usize,
-    u: &[[Block; LANES]],
-    v: &[[Block; LANES]],
-    out: &mut [[Block; LANES]],
+    u: &[[Block; QUAD_LANES]],
+    v: &[[Block; QUAD_LANES]],
+    out: &mut [[Block; QUAD_LANES]],
 ) {
     match u.len() {
         1 => add_masks_of::<E, 1>(e, key, row, count, u, v, out),
         2..=4 => add_masks_of::<E, 4>(e, key, row, count, u, v, out),
-        _ => add_masks_of::<E, MOST_QUADS>(e, key, row, count, u, v, out),
+        _ => add_masks_of::<E, MAX_QUADS>(e, key, row, count, u, v, out),
     }
 }
 
@@ -269,13 +229,13 @@ fn add_masks_of<E: Engine, const QUADS: usize>(
     key: &E::Key,
     row: u64,
     count: usize,
-    u: &[[Block; LANES]],
-    v: &[[Block; LANES]],
-    out: &mut [[Block; LANES]],
+    u: &[[Block; QUAD_LANES]],
+    v: &[[Block; QUAD_LANES]],
+    out: &mut [[Block; QUAD_LANES]],
 ) {
-    let mut keys = [[Block::ZERO; LANES]; QUADS];
+    let mut keys = [[Block::ZERO; QUAD_LANES]; QUADS];
     for ((keys, u), v) in keys.iter_mut().zip(u).zip(v) {
-        *keys = e.store(e.sigma(double_key(e, e.load(u), e.load(v))));
+        *keys = e.store(e.sigma(combine_keys(e, e.load(u), e.load(v))));
     }
     let keys = &keys.as_flattened()[..count];
     let mut sum = Block::ZERO;
@@ -287,7 +247,7 @@ fn add_masks_of<E: Engine, const QUADS: usize>(
     for (out, slots) in out.iter_mut().zip(&SLOTS) {
         let tweak = e.xor(row, e.load(slots));
         let mut acc = e.xor_if(odd, e.xor(e.load(out), sum), tweak);
-        let (wide, rest) = keys.as_chunks::<WIDE>();
+        let (wide, rest) = keys.as_chunks::<PIPELINE>();
         for keys in wide {
             acc = e.xor(acc, permuted(e, key, &spread(e, keys), tweak));
         }
@@ -301,14 +261,14 @@ fn add_masks_of<E: Engine, const QUADS: usize>(
     }
 }
 
-/// [`JointHash::masks_of_four`] by AES-128 under a given key, compiled for few keys, and for all.
+/// [`JointHash::quad_masks`] by AES-128 under a given key, compiled for few keys, and for all.
 #[inline(always)]
-fn masks_of_four<E: Engine>(e: E, key: &E::Key, four: &FourRows<'_>, out: &mut [[Block; LANES]]) {
+fn quad_masks<E: Engine>(e: E, key: &E::Key, four: &JointRows<'_>, out: &mut [[Block; QUAD_LANES]]) {
     match out.len() {
         2 => masks_of_few::<E, 2>(e, key, four, out),
         3 => masks_of_few::<E, 3>(e, key, four, out),
         4 => masks_of_few::<E, 4>(e, key, four, out),
-        count => masks_of_four_by::<E, MOST_OF_FOUR>(
+        count => masks_of_four_by::<E, MAX_QUAD_PARTIES>(
             e,
             key,
             four,
@@ -321,7 +281,12 @@ fn masks_of_four<E: Engine>(e: E, key: &E::Key, four: &FourRows<'_>, out: &mut [
 
 /// The same for just `COUNT` keys.
 #[inline(always)]
-fn masks_of_few<E: Engine, const COUNT: usize>(e: E, key: &E::Key, four: &FourRows<'_>, out: &mut [[Block; LANES]]) {
+fn masks_of_few<E: Engine, const COUNT: usize>(
+    e: E,
+    key: &E::Key,
+    four: &JointRows<'_>,
+    out: &mut [[Block; QUAD_LANES]],
+) {
     masks_of_four_by::<E, COUNT>(
         e,
         key,
@@ -338,8 +303,8 @@ fn masks_of_few<E: Engine, const COUNT: usize>(e: E, key: &E::Key, four: &FourRo
 fn masks_of_four_by<E: Engine, const MOST: usize>(
     e: E,
     key: &E::Key,
-    four: &FourRows<'_>,
-    out: &mut [[Block; LANES]],
+    four: &JointRows<'_>,
+    out: &mut [[Block; QUAD_LANES]],
     permuted: impl Fn(E, &E::Key, &[E::Quad; MOST], E::Quad) -> E::Quad,
 ) {
     let count = out.len();
@@ -347,7 +312,7 @@ fn masks_of_four_by<E: Engine, const MOST: usize>(
     let mut sum = e.splat(Block::ZERO);
     for (place, of_place) in keys[..count].iter_mut().enumerate() {
         let [u, v] = [four.gather(e, four.u, place), four.gather(e, four.v, place)];
-        *of_place = e.sigma(double_key(e, u, v));
+        *of_place = e.sigma(combine_keys(e, u, v));
         sum = e.xor(sum, *of_place);
     }
     let rows = e.load(&four.rows.map(
@@ -404,18 +369,18 @@ fn permuted<E: Engine, const N: usize>(e: E, key: &E::Key, keys: &[E::Quad; N], 
     sum
 }
 
-/// Computes [`BARE_BLOCKS`] double-key hashes `rounds` times, each of a pair of keys of its own, in batches that fill the
+/// Computes [`RAW_BLOCKS`] double-key hashes `rounds` times, each of a pair of keys of its own, in batches that fill the
 /// AES pipeline: what the measured rate of evaluating is held against.
-pub fn bare_double_keys(backend: Backend, blocks: &mut [Block; BARE_BLOCKS], rounds: usize) {
-    backend.run(BareDoubleKeys { blocks, rounds });
+pub fn raw_joint_hashes(backend: Backend, blocks: &mut [Block; RAW_BLOCKS], rounds: usize) {
+    backend.run(RawJointHashes { blocks, rounds });
 }
 
-struct BareDoubleKeys<'a> {
-    blocks: &'a mut [Block; BARE_BLOCKS],
+struct RawJointHashes<'a> {
+    blocks: &'a mut [Block; RAW_BLOCKS],
     rounds: usize,
 }
 
-impl Kernel for BareDoubleKeys<'_> {
+impl Kernel for RawJointHashes<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -423,19 +388,24 @@ impl Kernel for BareDoubleKeys<'_> {
         let key = e.key(Block::ONES);
         let mut tweak = 0;
         for _ in 0..self.rounds {
-            for batch in self.blocks.as_chunks_mut::<{ WIDE * LANES }>().0 {
-                let quads = batch.as_chunks_mut::<LANES>().0;
-                let mut x = [[e.splat(Block::ZERO)]; WIDE];
+            for batch in self.blocks.as_chunks_mut::<{ PIPELINE * QUAD_LANES }>().0 {
+                let quads = batch.as_chunks_mut::<QUAD_LANES>().0;
+                let mut x = [[e.splat(Block::ZERO)]; PIPELINE];
                 for (i, x) in x.iter_mut().enumerate() {
-                    let [u, v] = [e.load(&quads[i]), e.load(&quads[(i + 1) % WIDE])];
-                    let tweak = e.count(tweak + (i * LANES) as u64, 1);
-                    x[0] = e.xor(e.sigma(double_key(e, u, v)), tweak);
+                    let [u, v] = [e.load(&quads[i]), e.load(&quads[(i + 1) % PIPELINE])];
+                    let tweak = e.count(tweak + (i * QUAD_LANES) as u64, 1);
+                    x[0] = e.xor(e.sigma(combine_keys(e, u, v)), tweak);
                 }
-                let y = e.encrypt(&key, x);
-                for ((quad, x), y) in quads.iter_mut().zip(&x).zip(&y) {
-                    *quad = e.store(e.xor(x[0], y[0]));
+                let hashes = mmo(
+                    e,
+                    x,
+                    #[inline(always)]
+                    |u| e.encrypt(&key, u),
+                );
+                for (quad, [hash]) in quads.iter_mut().zip(hashes) {
+                    *quad = e.store(hash);
                 }
-                tweak += (WIDE * LANES) as u64;
+                tweak += (PIPELINE * QUAD_LANES) as u64;
             }
         }
     }

@@ -10,17 +10,19 @@ compile_error!("blocks are little-endian in memory and on the wire, so a little-
 mod aes;
 mod backend;
 mod block;
-mod bound;
 mod commit;
 mod delta;
 mod engine;
 mod gate_hash;
+mod gate_number;
 mod gates;
 pub mod gf128;
 pub mod gf256;
 mod joint_hash;
+mod mmo;
 mod ot_hash;
 mod prg;
+mod roofline;
 mod transpose;
 
 pub use aes::{
@@ -28,17 +30,17 @@ pub use aes::{
 };
 pub use backend::{Backend, Kernel};
 pub use block::Block;
-pub use bound::{BARE_BLOCKS, bare_hash_calls, bare_xors};
 pub use commit::{Commitment, Opened, Opening, OpeningMismatch};
 pub use delta::Delta;
-pub use engine::{Engine, LANES};
-pub use gate_hash::{FixedKey, GateHash, Mitccrh, Rekeyed, RekeyedKeys, Sha256Hash, Tmmo, double_key};
+pub use engine::{Engine, QUAD_LANES};
+pub use gate_hash::{GateHash, Mitccrh, RekeyedKeys, Sha256Hash, Tmmo, combine_keys};
+pub use gate_number::{GateNumber, KeyPeriod};
 pub use gates::{
-    AndGates, Cursor, Feed, GateList, MOST_IN_TURN, MOST_SIDE_BY_SIDE, Op, Slots, Sources, WideGates, WideSlots,
+    AndGates, BatchGates, BatchLabels, Cursor, GateList, Gather, Labels, MAX_BATCH, MAX_INTERLEAVED, Op, Sources,
 };
-pub use joint_hash::{
-    FourRows, JointAes256, JointFixedKey, JointHash, JointRekeyed, MOST_OF_FOUR, MOST_PARTIES, bare_double_keys,
-};
+pub use joint_hash::{JointAes256, JointHash, JointRows, MAX_PARTIES, MAX_QUAD_PARTIES, raw_joint_hashes};
+pub use mmo::{Constant, FixedKey, KeyRule, Mmo, PerPeriod, Rekeyed};
 pub use ot_hash::OtHash;
 pub use prg::Prg;
+pub use roofline::{RAW_BLOCKS, raw_hash_calls, raw_xors};
 pub use transpose::{ROWS, transpose, transpose_with_backend};

@@ -3,11 +3,12 @@
 use crate::{
     backend::{Backend, Kernel},
     block::Block,
-    engine::{Engine, LANES},
+    engine::{Engine, QUAD_LANES},
+    mmo::tmmo,
 };
 
 /// Vectors that are hashed side by side.
-const WIDE: usize = 4;
+const PIPELINE: usize = 4;
 
 /// A tweakable hash that stays secure when its inputs are correlated by a secret, also if an adversary chose part of
 /// them: `H(x, i) = pi(pi(x) ^ i) ^ pi(x)`, where `pi` is AES-128 under a key of the session.
@@ -80,25 +81,25 @@ impl Kernel for HashAll<'_> {
     #[inline(always)]
     fn run<E: Engine>(mut self, e: E) {
         let key = e.key_from(self.round_keys);
-        let (wide, rest) = self.blocks.as_chunks_mut::<{ WIDE * LANES }>();
+        let (wide, rest) = self.blocks.as_chunks_mut::<{ PIPELINE * QUAD_LANES }>();
         for blocks in wide {
-            let quads = blocks.as_chunks_mut::<LANES>().0;
-            let x: [E::Quad; WIDE] = std::array::from_fn(
+            let quads = blocks.as_chunks_mut::<QUAD_LANES>().0;
+            let x: [E::Quad; PIPELINE] = std::array::from_fn(
                 #[inline(always)]
                 |i| e.load(&quads[i]),
             );
             let tweaks = consecutive(e, self.tweak);
-            for (quad, x) in quads.iter_mut().zip(tmmo(e, &key, tweaks, x)) {
+            for (quad, x) in quads.iter_mut().zip(hash(e, &key, tweaks, x)) {
                 *quad = e.store(x);
             }
-            self.tweak = self.tweak.wrapping_add((WIDE * LANES) as u64);
+            self.tweak = self.tweak.wrapping_add((PIPELINE * QUAD_LANES) as u64);
         }
-        for blocks in rest.chunks_mut(LANES) {
-            let mut padded = [Block::ZERO; LANES];
+        for blocks in rest.chunks_mut(QUAD_LANES) {
+            let mut padded = [Block::ZERO; QUAD_LANES];
             padded[..blocks.len()].copy_from_slice(blocks);
-            let [x] = tmmo(e, &key, consecutive(e, self.tweak), [e.load(&padded)]);
+            let [x] = hash(e, &key, consecutive(e, self.tweak), [e.load(&padded)]);
             blocks.copy_from_slice(&e.store(x)[..blocks.len()]);
-            self.tweak = self.tweak.wrapping_add(LANES as u64);
+            self.tweak = self.tweak.wrapping_add(QUAD_LANES as u64);
         }
     }
 }
@@ -115,8 +116,11 @@ impl Kernel for HashEach<'_> {
     #[inline(always)]
     fn run<E: Engine>(self, e: E) {
         let key = e.key_from(self.round_keys);
-        for (blocks, tweaks) in self.blocks.chunks_mut(WIDE * LANES).zip(self.tweaks.chunks(WIDE * LANES)) {
-            let (mut padded, mut places) = ([[Block::ZERO; LANES]; WIDE], [[Block::ZERO; LANES]; WIDE]);
+        for (blocks, tweaks) in
+            self.blocks.chunks_mut(PIPELINE * QUAD_LANES).zip(self.tweaks.chunks(PIPELINE * QUAD_LANES))
+        {
+            let (mut padded, mut places) =
+                ([[Block::ZERO; QUAD_LANES]; PIPELINE], [[Block::ZERO; QUAD_LANES]; PIPELINE]);
             padded.as_flattened_mut()[..blocks.len()].copy_from_slice(blocks);
             for (place, &tweak) in places.as_flattened_mut().iter_mut().zip(tweaks) {
                 *place = Block::from_halves(tweak, 0);
@@ -130,7 +134,7 @@ impl Kernel for HashEach<'_> {
                     )
                 },
             );
-            let hashed = tmmo(e, &key, tweaks, x).map(
+            let hashed = hash(e, &key, tweaks, x).map(
                 #[inline(always)]
                 |quad| e.store(quad),
             );
@@ -144,23 +148,25 @@ impl Kernel for HashEach<'_> {
 fn consecutive<E: Engine, const N: usize>(e: E, first: u64) -> [E::Quad; N] {
     std::array::from_fn(
         #[inline(always)]
-        |i| e.count(first.wrapping_add((i * LANES) as u64), 1),
+        |i| e.count(first.wrapping_add((i * QUAD_LANES) as u64), 1),
     )
 }
 
 /// Hashes vectors.
 #[inline(always)]
-fn tmmo<E: Engine, const N: usize>(e: E, key: &E::Key, tweaks: [E::Quad; N], x: [E::Quad; N]) -> [E::Quad; N] {
-    let [once] = e.encrypt(key, [x]);
-    let tweaked: [E::Quad; N] = std::array::from_fn(
+fn hash<E: Engine, const N: usize>(e: E, key: &E::Key, tweaks: [E::Quad; N], x: [E::Quad; N]) -> [E::Quad; N] {
+    let [hashed] = tmmo(
+        e,
+        key,
+        [x],
         #[inline(always)]
-        |i| e.xor(once[i], tweaks[i]),
+        |[once]| {
+            for (x, tweak) in once.iter_mut().zip(tweaks) {
+                *x = e.xor(*x, tweak);
+            }
+        },
     );
-    let [twice] = e.encrypt(key, [tweaked]);
-    std::array::from_fn(
-        #[inline(always)]
-        |i| e.xor(once[i], twice[i]),
-    )
+    hashed
 }
 
 #[cfg(test)]

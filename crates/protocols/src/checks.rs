@@ -13,6 +13,8 @@ use std::fmt;
 
 use garblet_net::NetError;
 
+use crate::domain::SessionId;
+
 macro_rules! checks {
     ($($(#[$doc:meta])* $name:ident = $text:literal),+ $(,)?) => {
         /// A check of what the peer did, whose failure is loud. *Unique*: every check in the code has its own.
@@ -112,6 +114,49 @@ impl Cheating {
     pub fn new(check: Check, detail: impl Into<String>) -> Self {
         Cheating { check, detail: detail.into() }
     }
+
+    /// The failure of a check of circuit number `circuit`.
+    pub fn in_circuit(check: Check, circuit: usize) -> Self {
+        Cheating::new(check, format!("circuit {circuit}"))
+    }
+}
+
+/// The garbler has cheated and was found out: a check failed that deterrence is about.
+///
+/// No failure of a connection gives this. The evaluator that has found it takes part in no further run of the session.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the peer is corrupted: {check}: {evidence}")]
+pub struct Corrupted {
+    /// The check that failed.
+    pub check: Check,
+    /// The evidence, for anyone who believes this party's record of the messages.
+    pub evidence: Evidence,
+}
+
+/// The digests of a message that came and of the one that a seed gives. Of a circuit that nobody evaluates, so public.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// The run.
+    pub run: SessionId,
+    /// The circuit, from 0.
+    pub circuit: usize,
+    /// The seed of the garbler's coins for the circuit.
+    pub seed: [u8; 16],
+    /// The digest of the garbler's message.
+    pub said: [u8; 32],
+    /// The digest of the message that was due.
+    pub due: [u8; 32],
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [seed, said, due] = [&self.seed[..], &self.said[..], &self.due[..]].map(hex);
+        write!(f, "circuit {}, seed {seed}: what it said has the digest {said}, expected {due}", self.circuit)
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The garbler did not open the circuits when it heard which are checked: it may have cheated, or the connection was lost, and this party

@@ -13,6 +13,8 @@
 
 use std::collections::HashMap;
 
+use garblet_circuit::Bits;
+use garblet_ot::BitVec;
 use garblet_primitives::{Block, Prg};
 use zeroize::Zeroizing;
 
@@ -49,12 +51,17 @@ impl Encoding {
         Encoding { rows: rows.collect(), wires: bits * shares.max(1) }
     }
 
+    /// Wires that [`Encoding::random_combinations`] takes.
+    pub fn random_combinations_wires(bits: usize, distance: usize) -> usize {
+        (4 * bits).max(8 * distance)
+    }
+
     /// Random combinations over `max(4 n, 8 k)` wires, as published.
     ///
     /// *Source*: Lindell and Pinkas 2007, section 4.2, with the sizes of Pinkas, Schneider, Smart and Williams 2009. The matrix
     /// is the reduced form of a random one, which has the same sums of rows.
     pub fn random_combinations(bits: usize, distance: usize, seed: Block) -> Self {
-        let extra = (4 * bits).max(8 * distance).saturating_sub(bits);
+        let extra = Encoding::random_combinations_wires(bits, distance).saturating_sub(bits);
         Encoding::random(&[(bits, extra)], seed)
     }
 
@@ -99,10 +106,20 @@ impl Encoding {
         self.wires
     }
 
-    /// What the first wires must be so that the sums are `input`, the others being `others`.
+    /// The choices of all wires for `input`, where those behind the bits are random, and what turns `random` into them.
+    ///
+    /// *Shape*: [`Encoding::bits`] bits in, as many corrections out; [`Encoding::wires`] choices.
+    pub fn choose(&self, input: &Bits, random: &BitVec) -> (BitVec, BitVec) {
+        let first = self.first_wires(input.iter(), |wire| random.get(wire));
+        let others = (self.bits()..self.wires()).map(|wire| random.get(wire));
+        let corrections = first.iter().zip(random.iter()).map(|(&wanted, had)| wanted ^ had).collect();
+        (first.iter().copied().chain(others).collect(), corrections)
+    }
+
+    /// The first wires that make the sums `input`, the others being `others`.
     ///
     /// *Shape*: `input` has [`Encoding::bits`] bits; `others` is asked for wires from there on.
-    pub fn first_wires(&self, input: impl Iterator<Item = bool>, others: impl Fn(usize) -> bool) -> Vec<bool> {
+    fn first_wires(&self, input: impl Iterator<Item = bool>, others: impl Fn(usize) -> bool) -> Vec<bool> {
         self.rows.iter().zip(input).map(|(row, bit)| row.wires().fold(bit, |sum, wire| sum ^ others(wire))).collect()
     }
 

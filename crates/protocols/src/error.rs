@@ -1,18 +1,16 @@
 //! Why a protocol ended without a result, by whose fault.
 
-use garblet_circuit::Party;
-use garblet_commit::CommitError;
+use garblet_circuit::{Party, diagnostic::Diagnostics};
 use garblet_garble::EvaluateError;
+use garblet_homcommit::CommitError;
 use garblet_net::{Accuses, Blame, Cause, NetError, PartyError};
 use garblet_ot::OtError;
 use garblet_store::StoreError;
 
-use crate::checks::{Cheating, NoMajority, Suspected};
+use crate::checks::{Cheating, Corrupted, NoMajority, Suspected};
 use crate::components::NotPrepared;
-use crate::covert::Corrupted;
 use crate::lego::Unfinished;
 use crate::run_id::RunId;
-use crate::runs::NoRun;
 
 /// A protocol that ended without a result.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +49,17 @@ pub enum ProtocolError {
     /// The stores do not have what a program needs.
     #[error(transparent)]
     NotPrepared(#[from] NotPrepared),
+    /// The file that says what is prepared for a store is wrong.
+    #[error(transparent)]
+    Library(#[from] Diagnostics),
+    /// An order for a store of kinds or amounts that the protocol does not have.
+    #[error("an order for a store: expected {expected}, got {got}")]
+    Order {
+        /// The kinds or amounts that there are.
+        expected: String,
+        /// The order.
+        got: String,
+    },
     /// A peer has left too many orders of gates unfinished.
     #[error(transparent)]
     Unfinished(#[from] Unfinished),
@@ -116,6 +125,21 @@ pub enum ProtocolError {
     },
 }
 
+/// The stores have no run of a program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the stores have no run of `{program}`{}", others_text(others))]
+pub struct NoRun {
+    /// The program that should run.
+    pub program: String,
+    /// The programs that there are runs of, and their numbers.
+    pub others: Vec<(String, u64)>,
+}
+
+fn others_text(others: &[(String, u64)]) -> String {
+    let texts: Vec<String> = others.iter().map(|(program, runs)| format!("{runs} of `{program}`")).collect();
+    if texts.is_empty() { " left".into() } else { format!(", but {}", texts.join(", ")) }
+}
+
 impl<E: Into<ProtocolError> + std::error::Error + 'static> From<PartyError<E>> for ProtocolError {
     fn from(error: PartyError<E>) -> Self {
         ProtocolError::Peer { party: Party(error.party), source: Box::new(error.source.into()) }
@@ -130,14 +154,16 @@ impl Accuses for ProtocolError {
             ProtocolError::Commit(error) => error.accuses(peer),
             ProtocolError::Peer { party, source } => source.accuses(party.0),
             ProtocolError::Suspected(suspected) => suspected.source.accuses(peer),
+            ProtocolError::Store(error) => error.is_misbehaviour().then(|| Blame::seen(peer, Cause::Misbehaved)),
             ProtocolError::Cheating(_)
             | ProtocolError::Corrupted(_)
             | ProtocolError::Garble(_)
             | ProtocolError::Material { .. } => Some(Blame::seen(peer, Cause::Misbehaved)),
             ProtocolError::NoMajority(_)
             | ProtocolError::WorkerLost
-            | ProtocolError::Store(_)
             | ProtocolError::NotPrepared(_)
+            | ProtocolError::Library(_)
+            | ProtocolError::Order { .. }
             | ProtocolError::Unfinished(_)
             | ProtocolError::NoRun(_)
             | ProtocolError::OtherRun { .. }
@@ -187,5 +213,13 @@ mod tests {
         }
         assert!(ProtocolError::Commit(CommitError::Inconsistent).net().is_none());
         assert!(ProtocolError::WorkerLost.net().is_none());
+    }
+
+    #[test]
+    fn a_store_is_the_peers_fault_only_where_it_says_what_no_honest_one_does() {
+        let of = |error| ProtocolError::from(error).accuses(1);
+        assert_eq!(of(StoreError::PeerKinds { max: 1, got: 2 }), Some(Blame::seen(1, Cause::Misbehaved)));
+        assert_eq!(of(StoreError::PeerRolledBack { expected: 1, got: 0 }), None);
+        assert_eq!(of(StoreError::Broken), None);
     }
 }

@@ -1,18 +1,20 @@
-//! What all roles of two-party protocols have in common.
+//! The role of a party, whatever the protocol.
 
-use garblet_circuit::{Bits, Party};
+use garblet_circuit::Bits;
+use garblet_net::Channel;
 
-use crate::{error::ProtocolError, security::Security, session::Session};
+use crate::{
+    error::ProtocolError,
+    security::Security,
+    session::{Link, Session},
+};
 
-/// A party's role in a protocol of two, set up for a program.
+/// A party's role in a protocol over a link, set up for a program.
 ///
 /// [`Role::prepare`] may be called any number of times, ahead of inputs; what it returns serves one [`Role::online`].
-pub trait Role: Send {
+pub trait Role<L: Link = Channel>: Send {
     /// What is prepared for one run; a run consumes it, so it is used at most once.
     type Prepared: Send + 'static;
-
-    /// The party whose role this is.
-    const PARTY: Party;
 
     /// What the role is called.
     const NAME: &'static str;
@@ -23,7 +25,10 @@ pub trait Role: Send {
     /// Does whatever can be done before the inputs are known (phases `prepare` and `build`).
     ///
     /// *Errors*: a peer that is found to misbehave; stores that lack what the program needs; the connection's.
-    fn prepare(&mut self, session: &mut Session) -> impl Future<Output = Result<Self::Prepared, ProtocolError>> + Send;
+    fn prepare(
+        &mut self,
+        session: &mut Session<L>,
+    ) -> impl Future<Output = Result<Self::Prepared, ProtocolError>> + Send;
 
     /// Runs once (phase `online`).
     ///
@@ -33,17 +38,22 @@ pub trait Role: Send {
     /// *Errors*: inputs that do not fit; a peer that is found to misbehave; the connection's.
     fn online(
         &mut self,
-        session: &mut Session,
+        session: &mut Session<L>,
         prepared: Self::Prepared,
         inputs: &[Bits],
     ) -> impl Future<Output = Result<Vec<Option<Bits>>, ProtocolError>> + Send;
+
+    /// Takes the error that kept values of a finished run from being saved; its outputs are right all the same.
+    fn unsaved(&mut self) -> Option<ProtocolError> {
+        None
+    }
 
     /// Prepares and runs once, where the inputs are there from the beginning; the same goes over the wire.
     ///
     /// *Shape* and *errors*: as of both.
     fn run(
         &mut self,
-        session: &mut Session,
+        session: &mut Session<L>,
         inputs: &[Bits],
     ) -> impl Future<Output = Result<Vec<Option<Bits>>, ProtocolError>> + Send {
         async {

@@ -70,21 +70,63 @@ impl Progress for () {
     fn advance(&mut self, _: u64, _: u64, _: Traffic) {}
 }
 
-/// What joins a party to its peers: one channel, or a mesh.
-pub trait Metered {
-    /// What went through so far.
+/// The link between a party and its peers: one channel, or a mesh.
+pub trait Link: Send + Sized + 'static {
+    /// The traffic so far.
     fn traffic(&self) -> Traffic;
+
+    /// Opens a session in [`Phase::Setup`]: all parties say who they are and what they want to run, and must agree.
+    ///
+    /// *Errors*: [`NetError::Incompatible`] where they do not, naming on what; a peer that is gone.
+    fn open(
+        self,
+        rng: Prg,
+        hello: &Hello,
+        progress: Box<dyn Progress>,
+    ) -> impl Future<Output = Result<Session<Self>, ProtocolError>> + Send;
+
+    /// Ends a session in order.
+    ///
+    /// *Errors*: a peer that is gone or has more to say.
+    fn close(session: Session<Self>) -> impl Future<Output = Result<(), ProtocolError>> + Send;
+
+    /// Ends a session without a result; the peers learn at most whom it blames.
+    fn abort(session: Session<Self>, over: &ProtocolError) -> impl Future<Output = ()> + Send;
 }
 
-impl Metered for Channel {
+impl Link for Channel {
     fn traffic(&self) -> Traffic {
         self.traffic()
     }
+
+    async fn open(self, rng: Prg, hello: &Hello, progress: Box<dyn Progress>) -> Result<Session<Self>, ProtocolError> {
+        Session::open(self, rng, hello, progress).await
+    }
+
+    async fn close(session: Session<Self>) -> Result<(), ProtocolError> {
+        session.close().await
+    }
+
+    async fn abort(session: Session<Self>, _: &ProtocolError) {
+        session.abort().await;
+    }
 }
 
-impl Metered for Mesh {
+impl Link for Mesh {
     fn traffic(&self) -> Traffic {
         self.traffic()
+    }
+
+    async fn open(self, rng: Prg, hello: &Hello, progress: Box<dyn Progress>) -> Result<Session<Self>, ProtocolError> {
+        Session::join(self, rng, hello, progress).await
+    }
+
+    async fn close(session: Session<Self>) -> Result<(), ProtocolError> {
+        session.close().await
+    }
+
+    async fn abort(session: Session<Self>, over: &ProtocolError) {
+        session.abort(over).await;
     }
 }
 
@@ -105,7 +147,7 @@ pub(crate) const KEPT_IN_MEMORY: usize = 128 << 20;
 /// One party's end of a protocol of several parties.
 pub type MeshSession = Session<Mesh>;
 
-impl<C: Metered> Session<C> {
+impl<C: Link> Session<C> {
     /// Begins a phase; what follows is counted to it.
     pub fn enter(&mut self, phase: Phase) {
         self.meter.enter(phase, self.channel.traffic());

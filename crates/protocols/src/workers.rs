@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::error::ProtocolError;
 
-/// What a worker's channel holds before the other side waits.
+/// The capacity of a worker's channel.
 const ON_THE_WAY: usize = 4;
 
 /// A channel between the protocol's task and a worker.
@@ -28,11 +28,42 @@ impl<T: Send + 'static> Work<T> {
         Work(heard)
     }
 
-    /// What came of it.
+    /// Its result.
     ///
     /// *Errors*: [`ProtocolError::WorkerLost`] if it panicked.
     pub(crate) async fn result(self) -> Result<T, ProtocolError> {
         self.0.await.map_err(|_| ProtocolError::WorkerLost)
+    }
+}
+
+/// Work on many items, dealt out to threads.
+pub(crate) struct Divided<T>(Vec<Work<Vec<T>>>);
+
+impl<T: Send + 'static> Divided<T> {
+    /// Begins `work` on all items, on so many threads.
+    pub(crate) fn begin<I: Send + 'static>(
+        threads: usize,
+        items: impl Iterator<Item = I>,
+        work: impl Fn(I) -> T + Clone + Send + 'static,
+    ) -> Self {
+        let mut own: Vec<Vec<I>> = (0..threads).map(|_| Vec::new()).collect();
+        items.enumerate().for_each(|(at, item)| own[at % threads].push(item));
+        let begin = |own: Vec<I>| {
+            let work = work.clone();
+            Work::begin(move || own.into_iter().map(work).collect())
+        };
+        Divided(own.into_iter().map(begin).collect())
+    }
+
+    /// The results, thread by thread.
+    ///
+    /// *Errors*: as [`Work::result`].
+    pub(crate) async fn results(self) -> Result<Vec<T>, ProtocolError> {
+        let mut results = Vec::new();
+        for work in self.0 {
+            results.extend(work.result().await?);
+        }
+        Ok(results)
     }
 }
 

@@ -21,6 +21,7 @@ pub(crate) struct Edit {
     pub(crate) head: Head,
     pub(crate) kinds: BTreeMap<KindDigest, KindRow>,
     pub(crate) states: BTreeMap<String, State>,
+    pub(crate) gone_states: Vec<String>,
     pub(crate) new_extents: Vec<Extent>,
     pub(crate) new_segments: BTreeMap<u64, SegmentRow>,
     /// By kind and first identifier.
@@ -33,6 +34,7 @@ impl Edit {
             head: store.head.clone(),
             kinds: BTreeMap::new(),
             states: BTreeMap::new(),
+            gone_states: Vec::new(),
             new_extents: Vec::new(),
             new_segments: BTreeMap::new(),
             gone_extents: BTreeSet::new(),
@@ -89,6 +91,7 @@ impl Edit {
         let mut rows = Rows::default();
         self.kinds.iter().for_each(|(digest, row)| rows.put(name::kind(digest), encode(row)));
         self.states.iter().for_each(|(state, row)| rows.put(name::state(state), encode(row)));
+        self.gone_states.iter().for_each(|state| rows.remove(name::state(state)));
         for (digest, first) in &self.gone_extents {
             if let Some(extent) = store.extents.get(digest).and_then(|extents| extents.get(first)) {
                 rows.remove(name::extent(extent.segment, extent.offset));
@@ -128,6 +131,7 @@ impl Store {
         self.head = edit.head;
         self.kinds.append(&mut edit.kinds);
         self.states.append(&mut edit.states);
+        edit.gone_states.iter().for_each(|state| _ = self.states.remove(state));
         for (digest, first) in &edit.gone_extents {
             if let Some(extent) = self.extents.get_mut(digest).and_then(|extents| extents.remove(first))
                 && let Some(segment) = self.segments.get_mut(&extent.segment)

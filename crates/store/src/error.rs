@@ -106,6 +106,24 @@ pub enum StoreError {
         /// The last change that the peer's store knows of.
         got: u64,
     },
+    /// The peer's store claims to have made more than it can have.
+    #[error("the peer's store is too far ahead of ours: expected at most {max} as the next piece of {kind}, got {got}")]
+    PeerAhead {
+        /// Of which kind.
+        kind: Kind,
+        /// The largest next identifier that it can have.
+        max: PieceId,
+        /// The one that it says.
+        got: PieceId,
+    },
+    /// The peer's store claims more kinds of pieces than two stores have.
+    #[error("the peer's store and ours have {got} kinds of pieces, expected at most {max}")]
+    PeerKinds {
+        /// The limit.
+        max: usize,
+        /// How many there would be.
+        got: usize,
+    },
     /// This store has forgotten what it did.
     #[error("our store is older than when it last met the peer's: expected at least change {expected}, got {got}")]
     RolledBack {
@@ -224,6 +242,11 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether the peer's store says what no honest one does.
+    pub fn is_misbehaviour(&self) -> bool {
+        matches!(self, StoreError::PeerAhead { .. } | StoreError::PeerKinds { .. })
+    }
+
     /// What the user can do about it, where that is not plain.
     pub fn hint(&self) -> Option<String> {
         Some(match self {

@@ -229,11 +229,13 @@ fn a_store_that_is_cut_off_at_any_write_opens_and_offers_nothing_twice() {
     let names: std::collections::BTreeSet<_> = steps.iter().copied().collect();
     let all = [
         "creation",
+        "folder",
         "index change",
         "index changed",
         "lock",
         "names",
         "record",
+        "record name",
         "recorded",
         "segment creation",
         "segment removal",
@@ -343,6 +345,39 @@ fn a_store_without_a_record_is_said_to_be_of_an_unknown_past_once() {
     std::fs::write(&record, [7; 80]).expect("damaged");
     assert_eq!(past().expect("opens"), Past::Unknown);
     assert_eq!(past().expect("opens"), Past::Known);
+}
+
+/// Wherever the first opening is cut off, a record that is known has a durable name, and so have the folders above it.
+#[test]
+fn the_name_of_a_record_is_durable_before_anything_is_recorded() {
+    let scratch = tempfile::tempdir().expect("a folder for the test");
+    let folder = scratch.path().join("store");
+    drop(Store::create(&folder, &key(), &mut rng()).expect("made"));
+    let open = |records: &Path, cut_off: &'static str| {
+        let passed = Arc::new(Mutex::new(Vec::new()));
+        let steps = Steps::with({
+            let passed = passed.clone();
+            move |step| {
+                passed.lock().expect("one thread").push(step);
+                if step == cut_off { Err(io::Error::other("cut off")) } else { Ok(()) }
+            }
+        });
+        let past = Store::open_with(&folder, &key(), &mut rng(), steps).and_then(|mut store| store.record_in(records));
+        assert_eq!(past.is_err(), !cut_off.is_empty(), "{cut_off}");
+        let passed = std::mem::take(&mut *passed.lock().expect("one thread"));
+        passed.into_iter().filter(|step| *step != "lock").collect::<Vec<_>>()
+    };
+    for cut_off in ["", "record name", "record", "recorded"] {
+        let records = scratch.path().join(format!("above {cut_off}")).join("records");
+        let first = ["folder", "folder", "record name", "record", "recorded"];
+        let until = first.iter().position(|step| *step == cut_off).map_or(first.len(), |at| at + 1);
+        assert_eq!(open(&records, cut_off), first[..until], "{cut_off}");
+        let again = match cut_off {
+            "record name" | "record" => &first[2..],
+            _ => &[],
+        };
+        assert_eq!(open(&records, ""), again, "after {cut_off}");
+    }
 }
 
 #[test]

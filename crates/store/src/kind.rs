@@ -28,7 +28,7 @@ struct Unchecked {
 impl Kind {
     /// The kind of that name and those parameters, of any length: a circuit's digest, a garbling scheme, a width.
     ///
-    /// A name that is longer than [`KIND_NAME_BYTES_MAX`], or has control characters, is shown otherwise, but told apart.
+    /// A name that is longer than [`KIND_NAME_BYTES_MAX`], or has characters that a terminal obeys, is shown otherwise, but told apart.
     pub fn new(name: &str, parameters: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("garblet-store 1 kind parameters");
         hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes()).update(parameters);
@@ -36,7 +36,7 @@ impl Kind {
         while !name.is_char_boundary(end) {
             end -= 1;
         }
-        let name = name[..end].replace(char::is_control, "?");
+        let name = name[..end].replace(controls_terminal, "?");
         Kind { name, digest: hasher.finalize().into() }
     }
 
@@ -55,11 +55,17 @@ impl TryFrom<Unchecked> for Kind {
     type Error = &'static str;
 
     fn try_from(kind: Unchecked) -> Result<Self, Self::Error> {
-        match kind.name.len() <= KIND_NAME_BYTES_MAX && !kind.name.contains(char::is_control) {
+        match kind.name.len() <= KIND_NAME_BYTES_MAX && !kind.name.contains(controls_terminal) {
             true => Ok(Kind { name: kind.name, digest: kind.digest }),
-            false => Err("a kind of pieces has a name that is too long, or has control characters"),
+            false => Err("a kind of pieces has a name that is too long, or has characters that a terminal obeys"),
         }
     }
+}
+
+/// Whether a character is not shown as it is, but moves the cursor, ends the line, or turns the direction of what follows.
+fn controls_terminal(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 impl fmt::Display for Kind {
@@ -114,7 +120,8 @@ mod tests {
     #[test]
     fn a_name_that_a_terminal_would_obey_is_refused() {
         assert_eq!(Kind::new("a\x1b[2J", b"").name(), "a?[2J");
-        for name in ["a\x1b[2J".to_string(), "x".repeat(KIND_NAME_BYTES_MAX + 1)] {
+        assert_eq!(Kind::new("a\u{202e}b\u{2028}", b"").name(), "a?b?");
+        for name in ["a\x1b[2J".to_string(), "a\u{2067}".into(), "x".repeat(KIND_NAME_BYTES_MAX + 1)] {
             let bytes = postcard::to_stdvec(&(name, [0u8; 32])).expect("encodes");
             assert!(postcard::from_bytes::<Kind>(&bytes).is_err());
         }

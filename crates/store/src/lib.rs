@@ -69,7 +69,8 @@
 //!   store that is older than when its last meeting began is [refused](StoreError::RolledBack) by both; what the peer has used is given up. A peer that
 //!   lies, or whose store was put back as well, does not notice; nor does anybody a copy that was made at rest just before the last meeting, or later.
 //!
-//! Nothing that a peer says can make a store offer again what it knows to be used.
+//! Nothing that a peer says can make a store offer again what it knows to be used, nor at one meeting use up the identifiers or kinds that it has left:
+//! claims beyond [what can be](AHEAD_MAX) are [refused](StoreError::PeerAhead).
 //!
 //! **Taken pieces are overwritten** when they are read, and the key of a segment of which nothing is left is deleted with
 //! its file. On storage that keeps old versions (flash, snapshots, copying file systems) overwriting is an effort, not a
@@ -106,7 +107,7 @@ pub use error::StoreError;
 pub use ids::{IDS_MAX, IdSet, PieceId};
 pub use key::{KEY_BYTES, StoreKey};
 pub use kind::{KIND_NAME_BYTES_MAX, Kind, KindDigest};
-pub use reconcile::{PEERS_MAX, Reconciled, SUMMARY_RANGES_MAX, Summary};
+pub use reconcile::{AHEAD_MAX, PEERS_MAX, Reconciled, SUMMARY_RANGES_MAX, Summary};
 pub use record::Past;
 pub use rows::State;
 pub use scratch::{SLACK_BYTES, Scratch};

@@ -50,7 +50,7 @@ impl Place {
     /// *Errors*: [`StoreError::Exists`] unless the folder is new, empty, or what a crash in here has left.
     pub(crate) fn create(folder: &Path, steps: Steps) -> Result<Self, StoreError> {
         let failed = io_error("cannot make", folder);
-        make_folder(folder).map_err(&failed)?;
+        make_folder(folder, &steps).map_err(&failed)?;
         check_mode(folder, &fs::metadata(folder).map_err(&failed)?, 0o700)?;
         let unfinished = folder.join(UNFINISHED);
         let is_empty = fs::read_dir(folder).map_err(&failed)?.next().is_none();
@@ -63,7 +63,7 @@ impl Place {
         }
         let lock = lock(folder, &steps)?;
         remove_contents(folder).map_err(&failed)?;
-        make_folder(&folder.join(SEGMENTS)).map_err(&failed)?;
+        make_folder(&folder.join(SEGMENTS), &steps).map_err(&failed)?;
         new_file(&folder.join(INDEX)).map_err(&failed)?;
         steps.pass("creation").map_err(&failed)?;
         let root = Root::Folder { path: folder.into(), _lock: lock };
@@ -413,11 +413,28 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
+/// Makes the name of a file or folder durable.
+pub(crate) fn sync_name(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => sync_folder(Path::new(".")),
+        Some(parent) => sync_folder(parent),
+        None => Ok(()),
+    }
+}
+
+/// Makes a folder and those above it that are missing. The name of each is durable before anything is made in it.
+pub(crate) fn make_folder(path: &Path, steps: &Steps) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
+    for folder in missing.into_iter().rev() {
+        builder.create(folder)?;
+        steps.pass("folder")?;
+        sync_name(folder)?;
+    }
     builder.create(path)
 }
 

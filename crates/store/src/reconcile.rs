@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
-use crate::ids::{IDS_MAX, IdSet};
+use crate::ids::{IDS_MAX, IdSet, PieceId};
 use crate::kind::{KIND_NAME_BYTES_MAX, Kind, KindDigest};
 use crate::rows::{KindRow, PeerSeen};
 use crate::store::{KINDS_MAX, Store, hex};
@@ -15,6 +15,10 @@ pub const SUMMARY_RANGES_MAX: usize = 1 << 15;
 
 /// The most peers that a store has.
 pub const PEERS_MAX: usize = 255;
+
+/// How many identifiers of a kind an honest peer has used that this store does not know of, at most. It made pieces of which the last session did not get to
+/// write ours; so many take 16 GiB and more on its disk.
+pub const AHEAD_MAX: u64 = 1 << 30;
 
 /// What a store tells its peers' when they meet: no secrets, and at most [`Summary::BYTES_MAX`] encoded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,7 +112,7 @@ impl Store {
     }
 
     /// Keeps what both stores have, and gives up the rest; afterwards both have the same pieces available, and the
-    /// same next identifiers. The first meeting ties the two stores to one another.
+    /// same next identifiers. Kinds of which this store has never had anything are known until it is closed: a peer cannot fill it with names. The first meeting ties the two stores to one another.
     ///
     /// *Shape*: nothing may change the store between [`summary`](Store::summary), whose value the peer got, and this.
     ///
@@ -140,7 +144,8 @@ impl Store {
                 lost.push((row.kind.clone(), gone));
             }
         }
-        let ahead = self.rows_behind(peers)?;
+        let (ahead, new): (Vec<_>, Vec<_>) =
+            self.rows_behind(peers)?.into_iter().partition(|row| self.kinds.contains_key(&row.kind.digest()));
         let seen = peers.iter().map(|peer| PeerSeen { store: peer.store, changes: peer.changes }).collect();
         self.give_up(&lost, |edit| {
             edit.head.peers = seen;
@@ -149,6 +154,7 @@ impl Store {
                 edit.kinds.entry(row.kind.digest()).or_insert(row).next = next;
             }
         })?;
+        self.kinds.extend(new.into_iter().map(|row| (row.kind.digest(), row)));
         Ok(Reconciled { dropped: lost.into_iter().map(|(kind, ids)| (kind, ids.len())).collect() })
     }
 
@@ -175,7 +181,8 @@ impl Store {
     /// Whether this store may meet a peer's: the one at place `at` among all peers'.
     ///
     /// *Errors*: [`StoreError::OtherPeerStore`] and [`StoreError::OtherStore`] if the stores were not filled together; [`StoreError::RolledBack`] and
-    /// [`StoreError::PeerRolledBack`] if one of them is older than when their last meeting began.
+    /// [`StoreError::PeerRolledBack`] if one of them is older than when their last meeting began; [`StoreError::PeerAhead`] and
+    /// [`StoreError::PeerKinds`] for what no honest peer says.
     pub fn check_peer(&self, at: usize, peer: &Summary) -> Result<(), StoreError> {
         match self.head.peers.get(at) {
             Some(known) if known.store != peer.store => {
@@ -190,6 +197,7 @@ impl Store {
             }
             _ => {}
         }
+        self.check_claims(peer)?;
         match peer.seen.iter().find(|(store, _)| *store == self.id) {
             None if !peer.seen.is_empty() => {
                 let known: Vec<String> = peer.seen.iter().map(|(store, _)| hex(store)).collect();
@@ -199,6 +207,23 @@ impl Store {
                 Err(StoreError::RolledBack { expected: *seen, got: self.head.changes })
             }
             _ => Ok(()),
+        }
+    }
+    /// Whether a peer can have used as many identifiers and kinds as it says.
+    fn check_claims(&self, peer: &Summary) -> Result<(), StoreError> {
+        let mut kinds = self.kinds.len();
+        for KindSummary { kind, next, .. } in &peer.kinds {
+            let known = self.kinds.get(&kind.digest());
+            let max = known.map_or(0, |row| row.next) + AHEAD_MAX;
+            if *next > max {
+                let (max, got) = (PieceId(max), PieceId(*next));
+                return Err(StoreError::PeerAhead { kind: kind.clone(), max, got });
+            }
+            kinds += usize::from(known.is_none());
+        }
+        match kinds <= KINDS_MAX {
+            true => Ok(()),
+            false => Err(StoreError::PeerKinds { max: KINDS_MAX, got: kinds }),
         }
     }
 }

@@ -15,7 +15,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
-use crate::place::{make_folder, sync_folder};
+use crate::place::{make_folder, sync_folder, sync_name};
 use crate::rows::Head;
 use crate::steps::Steps;
 use crate::store::Store;
@@ -59,8 +59,7 @@ impl Store {
     pub fn record_in(&mut self, folder: &Path) -> Result<Past, StoreError> {
         let path = folder.join(self.id());
         let failed = failed(&path);
-        make_folder(folder).map_err(&failed)?;
-        let is_new = !path.exists();
+        make_folder(folder, self.place.steps()).map_err(&failed)?;
         let mut file = open(&path).map_err(&failed)?;
         match file.try_lock() {
             Ok(()) => {}
@@ -84,13 +83,15 @@ impl Store {
                 false => StoreError::Forked { folder, record: path },
             });
         }
+        if known.is_none() {
+            // Before anything is recorded, so that a record that is known has a durable name, wherever an earlier opening was killed.
+            let synced = self.place.steps().pass("record name").and_then(|()| sync_folder(folder));
+            synced.and_then(|()| sync_name(folder)).map_err(&failed)?;
+        }
         let record = Record { file, path, older: usize::from(halves[0] > halves[1]) };
         self.record = Some(record);
         if known.is_none_or(|(_, name)| name != last) {
             self.write_record()?;
-        }
-        if is_new {
-            sync_folder(folder).map_err(failed)?;
         }
         let is_unused = self.head.binding.is_none() && self.kinds.is_empty() && self.states.is_empty();
         Ok(if known.is_some() || is_unused { Past::Known } else { Past::Unknown })

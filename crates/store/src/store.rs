@@ -281,6 +281,13 @@ impl Store {
         self.apply(edit)
     }
 
+    /// Forgets all states of which the name `is_gone`.
+    pub fn remove_states(&mut self, is_gone: impl Fn(&str) -> bool) -> Result<(), StoreError> {
+        let mut edit = Edit::new(self);
+        edit.gone_states = self.states.keys().filter(|name| is_gone(name)).cloned().collect();
+        if edit.gone_states.is_empty() { Ok(()) } else { self.apply(edit) }
+    }
+
     fn stock_of_row(&self, row: &KindRow) -> Stock {
         let extents = self.extents.get(&row.kind.digest()).into_iter().flat_map(BTreeMap::values);
         let bytes = extents.flat_map(|extent| extent.runs_of(&row.available)).map(|(len, count)| len * count).sum();

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use garblet_store::{IdSet, Kind, PieceId, Store, StoreError, StoreKey, Summary};
+use garblet_store::{AHEAD_MAX, IDS_MAX, IdSet, KINDS_MAX, Kind, PieceId, Store, StoreError, StoreKey, Summary};
 use proptest::prelude::*;
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -90,6 +90,73 @@ proptest! {
             let _ = memory().reconcile(&summary);
         }
     }
+}
+
+/// A summary, which a peer may fill in as it likes.
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
+struct Told {
+    store: [u8; 16],
+    changes: u64,
+    seen: Vec<([u8; 16], u64)>,
+    kinds: Vec<(Kind, u64, IdSet)>,
+}
+
+impl Told {
+    fn by(store: &Store) -> Self {
+        postcard::from_bytes(&postcard::to_stdvec(&store.summary()).expect("encodes")).expect("decodes")
+    }
+
+    fn summary(mut self) -> Summary {
+        self.kinds.sort_by_key(|(kind, ..)| kind.digest());
+        postcard::from_bytes(&postcard::to_stdvec(&self).expect("encodes")).expect("well-formed")
+    }
+}
+
+#[test]
+fn a_peer_that_is_ahead_further_than_it_can_be_is_refused_and_nothing_is_kept() {
+    let (mut a, mut b) = (memory(), memory());
+    [&mut a, &mut b].into_iter().for_each(|store| fill(store, &kind(1), 0..4));
+    meet(&mut a, &mut b).expect("the first meeting");
+    for (claimed, next, known) in [(1, IDS_MAX, 4), (1, 5 + AHEAD_MAX, 4), (2, IDS_MAX, 0), (2, 1 + AHEAD_MAX, 0)] {
+        let mut told = Told::by(&b);
+        told.kinds.retain(|(kept, ..)| *kept != kind(claimed));
+        told.kinds.push((kind(claimed), next, IdSet::new()));
+        let before = a.summary();
+        let error = a.reconcile(&told.summary()).expect_err("nobody has made so many");
+        assert!(matches!(error, StoreError::PeerAhead { .. }) && error.is_misbehaviour(), "{error}");
+        assert_eq!((a.summary(), a.next_id(&kind(claimed))), (before, PieceId(known)));
+    }
+    let mut told = Told::by(&b);
+    told.kinds[0].1 += AHEAD_MAX;
+    a.reconcile(&told.summary()).expect("it may be so many");
+    assert_eq!(a.next_id(&kind(1)), PieceId(4 + AHEAD_MAX));
+}
+
+#[test]
+fn kinds_of_which_only_the_peer_knows_are_forgotten_when_the_store_is_closed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("store");
+    let key = StoreKey::generate(&mut rng());
+    let mut a = Store::create(&path, &key, &mut rng()).expect("made");
+    let mut b = memory();
+    [&mut a, &mut b].into_iter().for_each(|store| fill(store, &kind(0), 0..4));
+    meet(&mut a, &mut b).expect("the first meeting");
+    for meeting in 0..3 {
+        let mut told = Told::by(&b);
+        (1..KINDS_MAX as u64).for_each(|junk| told.kinds.push((kind(5000 * meeting + junk), 7, IdSet::new())));
+        let all = told.clone().summary();
+        told.kinds.push((kind(1 << 20), 7, IdSet::new()));
+        told.kinds.remove(0);
+        a.reconcile(&all).expect("as many as there may be");
+        assert_eq!((a.stock().len(), a.next_id(&kind(5000 * meeting + 1))), (KINDS_MAX, PieceId(7)));
+        let error = a.reconcile(&told.summary()).expect_err("one more");
+        assert!(matches!(error, StoreError::PeerKinds { .. }) && error.is_misbehaviour(), "{error}");
+        a.clear().expect("durable");
+        drop(a);
+        a = Store::open(&path, &key, &mut rng()).expect("opens");
+        assert_eq!(a.stock().len(), 1);
+    }
+    fill(&mut a, &kind(1), 0..4);
 }
 
 #[test]

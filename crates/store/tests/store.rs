@@ -151,6 +151,10 @@ fn states_are_kept_with_the_pieces_they_belong_to() {
     assert_eq!(state(&store, "delta"), Some((1, vec![7; 16])));
     assert_eq!(state(&store, "gates"), Some((2, vec![2])));
     assert!(store.set_state("large", State { version: 0, bytes: vec![0; 1 << 25] }).is_err());
+    store.remove_states(|name| name == "gates").expect("durable");
+    drop(store);
+    let store = open(&path).expect("opens");
+    assert!(store.states().map(|(name, _)| name).eq(["delta"]));
 }
 
 #[test]

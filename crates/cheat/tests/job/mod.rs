@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use garblet_cheat::Outputs;
-use garblet_circuit::{Bits, Party, Program, evaluate, library};
+use garblet_circuit::{Bits, Party, Program, evaluate};
+use garblet_synthesis::library;
 
 /// The significance at which a formula counts as refuted.
 pub(crate) const ALPHA: f64 = 1e-4;

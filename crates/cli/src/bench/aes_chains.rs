@@ -1,6 +1,7 @@
 //! The circuits that garbling and `yao` are measured with: chains of AES-128 blocks.
 
-use garblet_circuit::{Program, library};
+use garblet_circuit::Program;
+use garblet_synthesis::library;
 
 use crate::failure::Failure;
 

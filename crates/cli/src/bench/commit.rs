@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use garblet_commit::{
+use garblet_homcommit::{
     Code, CommitError, CommitReceiver, CommitSender, batch_opening_bytes, commit_bytes, opening_bytes,
 };
 use garblet_net::{Channel, memory_pair};
-use garblet_ot::{CotReceiver, CotSender, RandomOtReceiver, RandomOtSender, Width};
+use garblet_ot::{CotReceiver, CotSender, RotReceiver, RotSender, Width};
 use garblet_primitives::{Aes128, Block, Delta, Prg, ROWS, transpose};
 use serde_json::{Value, json};
 
@@ -152,11 +152,11 @@ async fn set_up(code: Code, channels: [&mut Channel; 2]) -> Result<(CommitSender
     let n = code.length();
     let sender = async {
         let cot = CotSender::setup(ours, &mut a, &delta, Width::default()).await?;
-        RandomOtSender::new(cot).extend(ours, n).await.map_err(CommitError::from)
+        RotSender::new(cot).extend(ours, n).await.map_err(CommitError::from)
     };
     let receiver = async {
         let cot = CotReceiver::setup(theirs, &mut b, Width::default()).await?;
-        RandomOtReceiver::new(cot).extend(theirs, n).await.map_err(CommitError::from)
+        RotReceiver::new(cot).extend(theirs, n).await.map_err(CommitError::from)
     };
     let (pairs, chosen) = tokio::join!(sender, receiver);
     let (choices, blocks) = chosen?;

@@ -9,7 +9,7 @@ mod plot;
 
 use std::{path::PathBuf, process::Command, time::Instant};
 
-use garblet_circuit::front_end::FrontEnds;
+use garblet_formats::front_end::FrontEnds;
 use garblet_lang::{Constants, Language};
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use garblet_circuit::Program;
 use garblet_garble::{CHUNK_ANDS, Evaluator, Garbler, GarblingConfig, HashKind, Schedules, SchemeKind, Seeds};
-use garblet_primitives::{BARE_BLOCKS, Backend, Block, Delta, Prg, bare_xors};
+use garblet_primitives::{Backend, Block, Delta, Prg, RAW_BLOCKS, raw_xors};
 use serde_json::{Value, json};
 
 use crate::{
@@ -186,22 +186,22 @@ fn pass(program: &Program, schedules: &Schedules, config: GarblingConfig, backen
 /// Seconds of a bare hash call and of a bare XOR.
 fn bare(hash: HashKind, backend: Backend, repeat: u32) -> (f64, f64) {
     const ROUNDS: usize = 400;
-    let mut blocks = [Block::ONES; BARE_BLOCKS];
-    let mut slots = [Block::ONES; 3 * BARE_BLOCKS];
+    let mut blocks = [Block::ONES; RAW_BLOCKS];
+    let mut slots = [Block::ONES; 3 * RAW_BLOCKS];
     let fastest = |work: &mut dyn FnMut()| {
         let times = (0..2 * repeat).map(|_| {
             let begin = Instant::now();
             work();
             begin.elapsed()
         });
-        times.min().unwrap_or_default().as_secs_f64() / (ROUNDS * BARE_BLOCKS) as f64
+        times.min().unwrap_or_default().as_secs_f64() / (ROUNDS * RAW_BLOCKS) as f64
     };
-    (fastest(&mut || hash.bare_calls(backend, &mut blocks, ROUNDS)), fastest(&mut || bare_xors(&mut slots, ROUNDS)))
+    (fastest(&mut || hash.raw_calls(backend, &mut blocks, ROUNDS)), fastest(&mut || raw_xors(&mut slots, ROUNDS)))
 }
 
 #[cfg(test)]
 mod tests {
-    use garblet_circuit::library;
+    use garblet_synthesis::library;
 
     use super::*;
 

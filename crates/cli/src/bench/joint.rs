@@ -10,12 +10,12 @@ use std::{sync::Arc, time::Instant};
 use futures_util::future::try_join_all;
 use garblet::{
     Error, MeshSession, Width,
-    bmr::{Config, JointParty, Plan, Rehearsal},
+    bmr::{BmrParty, Config, Plan, Rehearsal},
 };
-use garblet_circuit::library;
 use garblet_net::{Hello, Mesh, memory_pair};
 use garblet_ot::{CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, OtError};
-use garblet_primitives::{BARE_BLOCKS, Backend, Block, Delta, Prg, bare_double_keys};
+use garblet_primitives::{Backend, Block, Delta, Prg, RAW_BLOCKS, raw_joint_hashes};
+use garblet_synthesis::library;
 use serde::Serialize;
 
 use crate::{
@@ -89,14 +89,14 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 
 fn measure(plan: &Arc<Plan>, repeat: u32) -> Result<Line, Failure> {
     let mut rehearsal = Rehearsal::new(plan, &mut Prg::new(Block::ONES));
-    let mut blocks = [Block::ONES; BARE_BLOCKS];
+    let mut blocks = [Block::ONES; RAW_BLOCKS];
     let (parties, ands) = (f64::from(plan.parties()), plan.and_count() as f64);
     let calls = ands * parties * parties;
-    let rounds = (calls as usize).div_ceil(BARE_BLOCKS);
+    let rounds = (calls as usize).div_ceil(RAW_BLOCKS);
     let [mut bare, mut evaluate, mut mask, mut offline, mut ot] = [f64::INFINITY; 5];
     // In turn, so that what else the machine does falls on all alike.
     for _ in 0..repeat {
-        bare = bare.min(seconds(|| bare_double_keys(Backend::detect(), &mut blocks, rounds)));
+        bare = bare.min(seconds(|| raw_joint_hashes(Backend::detect(), &mut blocks, rounds)));
         evaluate = evaluate.min(seconds(|| {
             std::hint::black_box(rehearsal.evaluate());
         }));
@@ -107,7 +107,7 @@ fn measure(plan: &Arc<Plan>, repeat: u32) -> Result<Line, Failure> {
         ot = ot.min(block_on(ot_seconds(plan.config().ot_width))? / OTS as f64);
         offline = offline.min(block_on(offline_seconds(plan))? / parties);
     }
-    let bare = (rounds * BARE_BLOCKS) as f64 / bare;
+    let bare = (rounds * RAW_BLOCKS) as f64 / bare;
     let [evaluated, masked] = [calls / evaluate, 4.0 * ands * parties / mask];
     let pairs = ands * (parties - 1.0);
     // A party's two ends of the OTs with another cost what both ends of the OTs in one direction cost.
@@ -135,12 +135,12 @@ async fn offline_seconds(plan: &Arc<Plan>) -> Result<f64, Failure> {
         let hello = Hello::new("joint", mesh.party(), count, program.digest());
         let rng = Prg::new(Block::from_u128(mesh.party().into()));
         let mut session = MeshSession::join(mesh, rng, &hello, Box::new(())).await?;
-        let party = JointParty::setup(&mut session, plan.clone()).await?;
+        let party = BmrParty::setup(&mut session, plan.clone()).await?;
         Ok((session, party))
     };
     let parties = try_join_all(Mesh::memory(count).into_iter().map(setup)).await.map_err(|e: Error| explain(&e))?;
     let begin = Instant::now();
-    let prepare = async |(mut session, mut party): (MeshSession, JointParty)| {
+    let prepare = async |(mut session, mut party): (MeshSession, BmrParty)| {
         let prepared = party.prepare(&mut session).await?;
         Ok((session, prepared))
     };

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use garblet_net::{Channel, memory_pair};
 use garblet_ot::{
-    CheckedCotReceiver, CheckedCotSender, Choices, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender,
-    OtError, RandomOtReceiver, RandomOtSender, Sigma, Width, base,
+    BitVec, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, MaliciousCotReceiver, MaliciousCotSender,
+    OtError, RotReceiver, RotSender, StatisticalSecurity, Width, base,
 };
 use garblet_primitives::{Aes128, Block, Delta, OtHash, Prg, transpose};
 use serde_json::{Value, json};
@@ -49,7 +49,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let mut lines = Vec::new();
     for width in Width::ALL {
         let extended = runtime.block_on(extensions(width, options.ots as usize, repeat)).map_err(failed)?;
-        let checks = Sigma::ALL.map(|sigma| runtime.block_on(checked(width, sigma, &extended[0], options)));
+        let checks =
+            StatisticalSecurity::ALL.map(|sigma| runtime.block_on(checked(width, sigma, &extended[0], options)));
         lines.extend(extended);
         for line in checks {
             lines.push(line.map_err(failed)?);
@@ -104,14 +105,14 @@ fn fastest(repeat: u32, mut run: impl FnMut() -> Result<Duration, OtError>) -> R
 async fn base_ots() -> Result<Duration, OtError> {
     let (mut ours, mut theirs) = memory_pair();
     let (mut a, mut b) = (Prg::new(Block::ZERO), Prg::new(Block::ONES));
-    let choices = Choices::random(base::BASE_OTS, &mut b);
+    let choices = BitVec::random(base::BASE_OTS, &mut b);
     let begin = Instant::now();
     let sender = async {
-        let challenged = base::challenge(&mut ours, &mut a).await?;
+        let challenged = base::send(&mut ours, &mut a).await?;
         challenged.check_answer(&mut ours).await
     };
     let receiver = async {
-        let chosen = base::choose(&mut theirs, &choices, &mut b).await?;
+        let chosen = base::receive(&mut theirs, &choices, &mut b).await?;
         theirs.flush().await?;
         Ok::<_, OtError>(chosen)
     };
@@ -137,7 +138,7 @@ async fn extensions(width: Width, n: usize, repeat: u32) -> Result<[Line; 2], Ot
         times[0] = times[0].min(correlated(&mut sender, &mut receiver, [&mut ours, &mut theirs], n).await?);
     }
     let received = (ours.traffic() - before).bytes_received as f64;
-    let (mut sender, mut receiver) = (RandomOtSender::new(sender), RandomOtReceiver::new(receiver));
+    let (mut sender, mut receiver) = (RotSender::new(sender), RotReceiver::new(receiver));
     for _ in 0..repeat {
         let begin = Instant::now();
         let made = tokio::join!(sender.extend(&mut ours, n), receiver.extend(&mut theirs, n));
@@ -158,14 +159,14 @@ async fn extensions(width: Width, n: usize, repeat: u32) -> Result<[Line; 2], Ot
 }
 
 /// Correlated OTs of one width with the consistency checks of malicious security; `plain` is the line without.
-async fn checked(width: Width, sigma: Sigma, plain: &Line, options: &Options) -> Result<Line, OtError> {
+async fn checked(width: Width, sigma: StatisticalSecurity, plain: &Line, options: &Options) -> Result<Line, OtError> {
     let (n, repeat) = (options.ots as usize, options.repeat);
     let (mut ours, mut theirs) = memory_pair();
     let (mut a, mut b) = (Prg::new(Block::ZERO), Prg::new(Block::ONES));
     let delta = Delta::random(&mut a);
     let setup = tokio::join!(
-        CheckedCotSender::setup(&mut ours, &mut a, &delta, width, sigma),
-        CheckedCotReceiver::setup(&mut theirs, &mut b, width, sigma)
+        MaliciousCotSender::setup(&mut ours, &mut a, &delta, width, sigma),
+        MaliciousCotReceiver::setup(&mut theirs, &mut b, width, sigma)
     );
     let (mut sender, mut receiver) = (setup.0?, setup.1?);
     let before = ours.traffic();
@@ -174,12 +175,12 @@ async fn checked(width: Width, sigma: Sigma, plain: &Line, options: &Options) ->
         shortest = shortest.min(correlated(&mut sender, &mut receiver, [&mut ours, &mut theirs], n).await?);
     }
     let moved = ours.traffic() - before;
-    let formula: u64 = width.checked_extension_bytes(n as u64, sigma).iter().sum();
+    let formula: u64 = width.malicious_extension_bytes(n as u64, sigma).iter().sum();
     Ok(Line {
         width,
         kind: match sigma {
-            Sigma::Forty => "checked, 40 bits",
-            Sigma::Eighty => "checked, 80 bits",
+            StatisticalSecurity::Forty => "checked, 40 bits",
+            StatisticalSecurity::Eighty => "checked, 80 bits",
         },
         seconds: shortest.as_secs_f64() / n as f64,
         bare_seconds: plain.bare_seconds,
@@ -241,7 +242,8 @@ mod tests {
         for width in Width::ALL {
             let options = Options { ots: 1000, repeat: 2, form: Form::text() };
             let plain = runtime.block_on(extensions(width, 1000, 2)).unwrap();
-            let checks = Sigma::ALL.map(|sigma| runtime.block_on(checked(width, sigma, &plain[0], &options)).unwrap());
+            let checks = StatisticalSecurity::ALL
+                .map(|sigma| runtime.block_on(checked(width, sigma, &plain[0], &options)).unwrap());
             for line in plain.into_iter().chain(checks) {
                 let json = line.to_json();
                 assert!(json["ots_per_second"].as_f64().is_some_and(|rate| rate.is_finite() && rate > 0.0));

@@ -11,12 +11,12 @@ mod cheating;
 mod published;
 mod semi_honest;
 
-use garblet_circuit::{
-    Circuit, Type,
+use garblet_circuit::{Circuit, Type};
+use garblet_garble::published::{Method, PublishedConfig, Sides};
+use garblet_synthesis::{
     builder::{CircuitBuilder, Unsigned},
     library,
 };
-use garblet_garble::published::{Method, PublishedConfig, Sides};
 use serde::Serialize;
 
 use crate::{

@@ -1,9 +1,7 @@
 //! The program as gates by their tables: few of any kind, or few that are no XOR.
 
-use garblet_circuit::{
-    Circuit, Program,
-    tables::{TableCounts, as_written, three_inputs, two_inputs},
-};
+use garblet_circuit::{Circuit, Program};
+use garblet_synthesis::tables::{TableCounts, as_written, three_inputs, two_inputs};
 
 use crate::{
     failure::Failure,
@@ -52,7 +50,7 @@ fn rows(name: &str, circuit: &Circuit) -> Vec<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use garblet_circuit::library;
+    use garblet_synthesis::library;
 
     use super::*;
 

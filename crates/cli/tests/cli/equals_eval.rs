@@ -1,7 +1,9 @@
 //! What two processes compute is what the plain evaluator computes: every library circuit, and random circuits under
 //! every garbling scheme and hash.
 
-use garblet_circuit::{Bits, Party, Program, formats::Format, library, random, value};
+use garblet_circuit::{Bits, Party, Program, random};
+use garblet_formats::{Format, value};
+use garblet_synthesis::library;
 use rand::{SeedableRng, rngs::StdRng};
 
 use crate::invocation::{Folder, garblet};

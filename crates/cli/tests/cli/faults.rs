@@ -3,7 +3,6 @@
 use std::{
     io::Write,
     net::{TcpListener, TcpStream},
-    sync::Arc,
     time::Duration,
 };
 
@@ -140,14 +139,14 @@ fn breaks_off_after_the_result() -> (String, std::thread::JoinHandle<()>) {
             say.send(listener.address().to_string()).expect("it is heard");
             let channel = listener.accept(&Options::default()).await.expect("the evaluator comes");
             let program = library::find("lib:aes128").expect("it is there");
-            let mut config = Config { protocol: Protocol::CutAndChoose, ..Config::default() };
-            config.cut_and_choose.circuits = Some(9);
+            let mut config = Config::of(Protocol::of::<garblet::cut_and_choose::CutAndChoose>());
+            config.get_mut::<garblet::cut_and_choose::CutAndChoose>().unwrap().circuits = Some(9);
             let key = Bits::from_bytes(&(0..16).collect::<Vec<u8>>());
             let (rng, progress) = (&mut rand::rng(), Box::new(()));
-            let peer = Peer::open(Arc::new(program), Party(0), channel, config, rng, progress);
+            let peer = Peer::open(&garblet::Plan::new(program, 2, &config).unwrap(), Party(0), channel, rng, progress);
             let mut peer = peer.await.expect("both agree");
             peer.run(&[key]).await.expect("its output");
-            peer.abort().await;
+            peer.abort(&garblet::Error::Over).await;
         });
     });
     (heard.recv().expect("it listens"), garbler)

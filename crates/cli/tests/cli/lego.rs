@@ -131,16 +131,20 @@ fn what_a_store_is_for_must_be_said() {
     };
     fails(
         &["--protocol", "lego"],
-        "error: --gates is missing: how many AND gates to prepare\nhint: --inputs and --outputs say for how many input and output bits\n",
+        "error: --stock is missing: how much of gates, inputs, outputs to prepare\n\
+         hint: garblet inspect PROGRAM counts what a program needs\n",
     );
     fails(
         &["--protocol", "lego", "--gates", "1", "x.toml"],
-        "error: LIBRARY: lego prepares single gates, for any function\n\
-         hint: say how many with --gates, --inputs and --outputs; garblet inspect PROGRAM counts them\n",
+        "error: LIBRARY: lego prepares for any function\nhint: say with --stock how much of gates, inputs, outputs\n",
     );
-    fails(&["--gates", "1", "x.toml"], "error: --gates, --inputs, --outputs: with --protocol lego only\n");
+    fails(
+        &["--protocol", "lego", "--stock", "gates=1", "--stock", "runs=1"],
+        "error: an order for a store: expected gates, inputs, outputs, got `runs`\n",
+    );
     fails(
         &["--protocol", "yao"],
-        "error: --protocol yao: it prepares nothing for a store\nhint: components, lego and the protocols of several parties do\n",
+        "error: --protocol yao: it prepares nothing for a store\n\
+         hint: components, lego, gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2 do\n",
     );
 }

@@ -5,14 +5,14 @@ use garblet_primitives::{Backend, Delta, Prg};
 use rand_core::Rng;
 
 use super::*;
-use crate::{Seeds, SingleGate, singles::tests::Garbled};
+use crate::{Seeds, SolderedGate, singles::tests::Garbled};
 
 /// A program, its buckets, and the zero labels of its inputs and outputs.
 struct Joined {
     program: Program,
     delta: Block,
     seed: Block,
-    gates: Vec<SingleGate>,
+    gates: Vec<SolderedGate>,
     ends: Vec<usize>,
     inputs: Vec<Box<[Block]>>,
     outputs: Vec<Box<[Block]>>,
@@ -55,22 +55,22 @@ impl Joined {
     }
 
     /// Evaluates for random bits and compares with the program.
-    fn check(&self, backend: Backend, threads: usize, judge: Judge<'_>) {
+    fn check(&self, backend: Backend, threads: usize, resolve: ResolveConflict<'_>) {
         let mut rng = Prg::new(Block::from_halves(3, 4));
         let values = random::inputs(&mut rng, &self.program);
         let active = |zeros: &[Block], bits: &garblet_circuit::Bits| -> Box<[Block]> {
-            zeros.iter().zip(bits.iter()).map(|(&zero, bit)| flip(zero, bit, self.delta)).collect()
+            zeros.iter().zip(bits.iter()).map(|(&zero, bit)| negated(zero, bit, self.delta)).collect()
         };
         let inputs = self.inputs.iter().zip(&values).map(|(zeros, bits)| active(zeros, bits)).collect();
         let buckets = GateBuckets { gates: &self.gates, ends: &self.ends };
         let schedules = Schedules::new(&self.program);
-        let gates = SingleGates::with_backend(backend, self.seed);
+        let gates = SolderedGates::with_backend(backend, self.seed);
         let mut evaluator = BucketEvaluator::new(gates, &self.program, &schedules, inputs).on(threads);
         // Paused between instances, in the middle of steps, and of four gates.
         let mut done = 0;
         loop {
             let ands = (rng.next_u32() as usize % 80).min(self.ends.len() - done);
-            evaluator.run(ands, (done, buckets), judge);
+            evaluator.run(ands, (done, buckets), resolve);
             done += ands;
             if done == self.ends.len() {
                 break;
@@ -92,14 +92,14 @@ struct Buckets<'a> {
     /// Numbers of gates that are left.
     left: usize,
     garbled: &'a Garbled,
-    gates: Vec<SingleGate>,
+    gates: Vec<SolderedGate>,
 }
 
 impl Buckets<'_> {
     /// The zero labels of the outputs of an instance, from those of its inputs.
     fn join(&mut self, schedule: &Schedule, slots: &mut Vec<Block>, rng: &mut Prg) -> Vec<Block> {
         let delta = self.delta;
-        let read = |slots: &[Block], wire: Operand| flip(slots[wire.slot()], wire.inverted(), delta);
+        let read = |slots: &[Block], wire: Operand| negated(slots[wire.slot()], wire.inverted(), delta);
         slots.resize(schedule.slot_count(), Block::ZERO);
         let (mut xors, mut ands) = (schedule.xors().iter(), schedule.ands().iter());
         for step in schedule.steps() {
@@ -117,7 +117,7 @@ impl Buckets<'_> {
         }
         let output = |output: &OutputWire| match *output {
             OutputWire::Slot(wire) => read(slots, wire),
-            OutputWire::Constant(value) => flip(Block::ZERO, value, delta),
+            OutputWire::Constant(value) => negated(Block::ZERO, value, delta),
         };
         schedule.outputs().iter().map(output).collect()
     }
@@ -132,7 +132,7 @@ fn program(circuit: &Circuit) -> Program {
     Program::from_component(component, &[Party(0)]).expect("an owner")
 }
 
-fn flip(label: Block, invert: bool, delta: Block) -> Block {
+fn negated(label: Block, invert: bool, delta: Block) -> Block {
     label ^ (Block::mask(invert) & delta)
 }
 
@@ -218,7 +218,7 @@ fn there_are_as_many_buckets_as_gates() {
     let joined = Joined::circuit(10);
     let buckets = GateBuckets { gates: &joined.gates, ends: &joined.ends };
     let schedules = Schedules::new(&joined.program);
-    BucketEvaluator::new(SingleGates::new(joined.seed), &joined.program, &schedules, joined.inputs.clone()).run(
+    BucketEvaluator::new(SolderedGates::new(joined.seed), &joined.program, &schedules, joined.inputs.clone()).run(
         joined.ends.len(),
         (1, buckets),
         &unasked,

@@ -1,37 +1,39 @@
 //! Evaluating instances, in groups that run side by side and in turn.
 
-use garblet_primitives::{Backend, Block, Cursor, Feed, LANES, MOST_IN_TURN, RekeyedKeys, Slots, Sources, WideSlots};
+use garblet_primitives::{
+    Backend, BatchLabels, Block, Cursor, Gather, Labels, MAX_INTERLEAVED, QUAD_LANES, RekeyedKeys, Sources,
+};
 use zeroize::Zeroizing;
 
-use super::Instances;
+use super::ComponentGarbling;
 use crate::{
     evaluator::unpack,
-    run::{EvaluateMany, EvaluatePiece},
+    run::{EvaluateBatch, EvaluatePiece},
 };
 
 /// Vectors of labels per wire that groups in turn have together: more would not stay in the first cache.
-const MOST_QUADS_IN_TURN: usize = 9;
+const MAX_INTERLEAVED_QUADS: usize = 9;
 
 /// Instances of one sequence that run together and follow one another.
 #[derive(Clone, Copy)]
 pub struct Group<'a> {
     /// Of which component.
-    pub of: &'a Instances,
+    pub of: &'a ComponentGarbling,
     /// The number of the first instance's first gate, see [`Numbering::first_gate`](super::Numbering::first_gate).
     pub first_gate: u64,
-    /// How many there are; [`Instances::group`] says how many there may be.
+    /// How many there are; [`ComponentGarbling::group`] says how many there may be.
     pub count: usize,
-    /// Their tables, see [`Instances::weave`].
+    /// Their tables, see [`ComponentGarbling::interleave_tables`].
     pub tables: &'a [u8],
     /// What the input wires of all of them get. The slots of inputs are the input wires.
-    pub feeds: &'a [Feed],
+    pub gathers: &'a [Gather],
     /// Where the labels of the outputs go: output after output, for each those of all instances.
     pub outputs: usize,
 }
 
 impl Group<'_> {
     fn quads(&self) -> usize {
-        self.count.div_ceil(LANES)
+        self.count.div_ceil(QUAD_LANES)
     }
 
     /// Where the labels of the outputs are.
@@ -51,8 +53,8 @@ impl Group<'_> {
 /// *Secret*: the labels; they are wiped on drop.
 pub struct InstanceEvaluator {
     hash_seed: Block,
-    slots: Slots,
-    wide: WideSlots,
+    slots: Labels,
+    wide: BatchLabels,
     /// Of the backend that ran last.
     keys: Option<(Backend, RekeyedKeys)>,
     controls: Vec<u8>,
@@ -63,24 +65,24 @@ impl InstanceEvaluator {
     pub fn new(hash_seed: Block) -> Self {
         InstanceEvaluator {
             hash_seed,
-            slots: Slots::default(),
-            wide: WideSlots::default(),
+            slots: Labels::default(),
+            wide: BatchLabels::default(),
             keys: None,
             controls: Vec::new(),
         }
     }
 
     /// Makes room ahead for groups of these instances.
-    pub fn reserve(&mut self, of: &Instances) {
+    pub fn reserve(&mut self, of: &ComponentGarbling) {
         match of.is_wide() {
-            true => self.wide.reserve(of.gates(), MOST_QUADS_IN_TURN),
+            true => self.wide.reserve(of.gates(), MAX_INTERLEAVED_QUADS),
             false => self.slots.begin_one(of.gates(), of.input_count),
         }
     }
 
-    /// Evaluates groups of which none feeds another.
+    /// Evaluates groups of which none reads the outputs of another.
     ///
-    /// *Shape*: feeds begin with labels among `labels` and add those among `added`; `labels` takes those of the outputs.
+    /// *Shape*: gathers begin with labels among `labels` and add those among `added`; `labels` takes those of the outputs.
     ///
     /// # Panics
     /// If there are more instances than a group has, other tables, or fewer labels than are read or written.
@@ -90,16 +92,16 @@ impl InstanceEvaluator {
             let mut quads = 0;
             let fitting = rest.iter().take_while(|group| {
                 quads += group.quads();
-                first.fits(group) && quads <= MOST_QUADS_IN_TURN
+                first.fits(group) && quads <= MAX_INTERLEAVED_QUADS
             });
-            let together = fitting.take(MOST_IN_TURN).count().max(1);
+            let together = fitting.take(MAX_INTERLEAVED).count().max(1);
             let (now, later) = rest.split_at(together);
             for Group { of, count, tables, .. } in now {
                 assert!(of.is_wide() || *count == 1, "{count} instances in a group");
-                assert_eq!(tables.len(), of.woven_bytes(*count), "bytes of the tables of {count} instances");
+                assert_eq!(tables.len(), of.interleaved_bytes(*count), "bytes of the tables of {count} instances");
             }
-            match first.of.functions.many {
-                Some(many) if first.of.is_wide() => self.run_many(many.evaluate, now, labels, added),
+            match first.of.kernels.batch {
+                Some(batch) if first.of.is_wide() => self.run_batch(batch.evaluate, now, labels, added),
                 _ => self.run_one(first, labels, added),
             }
             rest = later;
@@ -115,7 +117,7 @@ impl InstanceEvaluator {
     /// If the shape is wrong.
     pub fn evaluate(
         &mut self,
-        (of, base): (&Instances, u64),
+        (of, base): (&ComponentGarbling, u64),
         ks: &[u64],
         inputs: &[Block],
         tables: &[&[u8]],
@@ -125,24 +127,24 @@ impl InstanceEvaluator {
         assert_eq!([inputs.len(), outputs.len()], [count * ins, count * outs], "labels of {count} instances");
         assert_eq!(tables.len(), count, "tables of instances");
         let mut labels = Zeroizing::new([inputs, &outputs[..]].concat());
-        let mut woven = Vec::new();
-        let mut feeds = Vec::new();
+        let mut interleaved = Vec::new();
+        let mut gathers = Vec::new();
         let mut done = 0;
         while done < count {
             let group = of.group(&ks[done..]);
-            woven.resize(of.woven_bytes(group), 0);
+            interleaved.resize(of.interleaved_bytes(group), 0);
             for (i, table) in tables[done..][..group].iter().enumerate() {
-                of.weave(i, group, table, &mut woven);
+                of.interleave_tables(i, group, table, &mut interleaved);
             }
-            feeds.clear();
-            feeds.extend((0..group.div_ceil(LANES)).map(|quad| {
-                let instance = |lane: usize| (done + (quad * LANES + lane).min(group - 1)) * ins;
-                let from = Sources::Apart(std::array::from_fn(|lane| instance(lane) as u32), [1; LANES]);
-                Feed { quad: quad as u32, slot: 0, len: ins as u32, from, add: None }
+            gathers.clear();
+            gathers.extend((0..group.div_ceil(QUAD_LANES)).map(|quad| {
+                let instance = |lane: usize| (done + (quad * QUAD_LANES + lane).min(group - 1)) * ins;
+                let from = Sources::Strided(std::array::from_fn(|lane| instance(lane) as u32), [1; QUAD_LANES]);
+                Gather { quad: quad as u32, slot: 0, len: ins as u32, from, add: None }
             }));
             let (first, first_gate) = (inputs.len() + done * outs, base + of.numbering.first_gate(ks[done]));
             let own = &mut outputs[done * outs..][..group * outs];
-            let group = Group { of, first_gate, count: group, tables: &woven, feeds: &feeds, outputs: first };
+            let group = Group { of, first_gate, count: group, tables: &interleaved, gathers: &gathers, outputs: first };
             done += group.count;
             self.run(&[group], &mut labels, &[]);
             for (at, output) in own.iter_mut().enumerate() {
@@ -156,7 +158,7 @@ impl InstanceEvaluator {
         let of = group.of;
         slots.begin_one(of.gates(), of.input_count);
         let inputs = slots.first_mut(of.input_count);
-        for Feed { slot, len, from, add, .. } in group.feeds {
+        for Gather { slot, len, from, add, .. } in group.gathers {
             let inputs = &mut inputs[*slot as usize..][..*len as usize];
             match from.of_first() {
                 (first, 1) => inputs.copy_from_slice(&labels[first..][..inputs.len()]),
@@ -171,16 +173,16 @@ impl InstanceEvaluator {
         unpack(packed, of.control_bits(), of.gates().and_count(), controls);
         let mut cursor = Cursor::default();
         let piece = of.piece(&mut cursor, slots, *hash_seed, group.first_gate);
-        (of.functions.evaluate)(of.backend, EvaluatePiece { piece, tables, controls });
-        let [_, flip] = (of.functions.flips)(Block::ZERO);
+        (of.kernels.evaluate)(of.backend, EvaluatePiece { piece, tables, controls });
+        let [_, negation] = (of.kernels.negation_offsets)(Block::ZERO);
         let slots = slots.of_one();
-        let outputs = of.component.output_labels(flip, |slot| slots[slot]);
+        let outputs = of.component.output_labels(negation, |slot| slots[slot]);
         group.outputs(labels).iter_mut().zip(outputs).for_each(|(out, label)| *out = label);
     }
 
-    fn run_many(
+    fn run_batch(
         &mut self,
-        evaluate: fn(Backend, EvaluateMany<'_>),
+        evaluate: fn(Backend, EvaluateBatch<'_>),
         groups: &[Group<'_>],
         labels: &mut [Block],
         added: &[Block],
@@ -200,19 +202,19 @@ impl InstanceEvaluator {
             Some((backend, keys)) if *backend == of.backend => keys,
             keys => &mut keys.insert((of.backend, RekeyedKeys::new(*hash_seed))).1,
         };
-        evaluate(of.backend, EvaluateMany { groups, slots: wide, keys, labels, added, controls });
-        let [_, flip] = (of.functions.flips)(Block::ZERO);
-        let flips = flip != Block::ZERO;
+        evaluate(of.backend, EvaluateBatch { groups, slots: wide, keys, labels, added, controls });
+        let [_, negation] = (of.kernels.negation_offsets)(Block::ZERO);
+        let is_flipped = negation != Block::ZERO;
         for (number, group) in groups.iter().enumerate() {
             let (lines, per_slot) = wide.labels(number);
             for (number, outputs) in group.outputs(labels).chunks_exact_mut(group.count).enumerate() {
-                let (slot, flip) = group.of.component.output(number, flip);
+                let (slot, negation) = group.of.component.output(number, negation);
                 match slot {
                     Some(slot) => copy(&lines[slot * per_slot..], outputs),
                     None => outputs.fill(Block::ZERO),
                 }
-                if flips {
-                    outputs.iter_mut().for_each(|output| *output ^= flip);
+                if is_flipped {
+                    outputs.iter_mut().for_each(|output| *output ^= negation);
                 }
             }
         }
@@ -223,9 +225,9 @@ impl InstanceEvaluator {
 ///
 /// Four at a time, as they are read soon: halves of blocks that were written one by one would have to reach the cache first.
 fn copy(from: &[Block], to: &mut [Block]) {
-    let (quads, rest) = to.as_chunks_mut::<LANES>();
-    let (from_quads, _) = from.as_chunks::<LANES>();
-    let last = &from[quads.len() * LANES..];
+    let (quads, rest) = to.as_chunks_mut::<QUAD_LANES>();
+    let (from_quads, _) = from.as_chunks::<QUAD_LANES>();
+    let last = &from[quads.len() * QUAD_LANES..];
     quads.iter_mut().zip(from_quads).for_each(|(to, from)| *to = *from);
     rest.iter_mut().zip(last).for_each(|(to, from)| *to = *from);
 }

@@ -1,7 +1,7 @@
 //! The evaluator's side.
 
-use garblet_circuit::tables::{Signal, TableCircuit, TableGate};
 use garblet_primitives::Block;
+use garblet_synthesis::tables::{Signal, TableCircuit, TableGate};
 use zeroize::Zeroizing;
 
 use super::{Label, Method, PublishedConfig, kdf::Kdf, sharing::Sharing};

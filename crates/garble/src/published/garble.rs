@@ -1,7 +1,7 @@
 //! The garbler's side.
 
-use garblet_circuit::tables::{Signal, TableCircuit, TableGate};
 use garblet_primitives::{Block, Prg};
+use garblet_synthesis::tables::{Signal, TableCircuit, TableGate};
 use zeroize::Zeroizing;
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
 use crate::garbler::pack;
 
 /// The most rows of a gate.
-const MOST_ROWS: usize = 8;
+const MAX_ROWS: usize = 8;
 
 /// A garbled circuit.
 pub struct Garbled {
@@ -81,8 +81,8 @@ struct Garbling {
 
 /// The rows of a gate: the pad of each, and the gate's value there.
 struct Rows {
-    pads: [Label; MOST_ROWS],
-    values: [bool; MOST_ROWS],
+    pads: [Label; MAX_ROWS],
+    values: [bool; MAX_ROWS],
     count: usize,
 }
 
@@ -92,10 +92,10 @@ impl Rows {
     }
 
     /// Of an odd gate of two inputs: the row whose value is no other's. *Secret*.
-    fn lonely(&self) -> usize {
+    fn odd_row(&self) -> usize {
         let ones = self.values[..4].iter().filter(|value| **value).count();
-        let lonely = ones == 1;
-        (0..4).fold(0, |found, row| found | (row * usize::from(self.values[row] == lonely)))
+        let odd_row = ones == 1;
+        (0..4).fold(0, |found, row| found | (row * usize::from(self.values[row] == odd_row)))
     }
 }
 
@@ -121,7 +121,7 @@ impl Garbling {
     /// The rows in the order of the operands' external values.
     fn rows(&self, number: u64, gate: &TableGate, operands: &[WireLabels]) -> Rows {
         let arity = operands.len();
-        let mut rows = Rows { pads: [Label::default(); MOST_ROWS], values: [false; MOST_ROWS], count: 1 << arity };
+        let mut rows = Rows { pads: [Label::default(); MAX_ROWS], values: [false; MAX_ROWS], count: 1 << arity };
         for row in 0..rows.count {
             let mut keys = Zeroizing::new([Block::ZERO; 3]);
             let mut point = 0;
@@ -188,9 +188,9 @@ impl Garbling {
             let outer_first = !(value ^ permutation);
             sent = [Block::select(outer_first, outer[1], inner[1]), Block::select(outer_first, inner[1], outer[1])];
         } else {
-            let lonely = rows.lonely();
-            let [common, alone, fifth, sixth] = sharing.odd(&keys, lonely);
-            let value = lonely_value(rows);
+            let odd_row = rows.odd_row();
+            let [common, alone, fifth, sixth] = sharing.odd(&keys, odd_row);
+            let value = odd_value(rows);
             [zero, one] = [Block::select(value, common, alone), Block::select(value, alone, common)];
             sent = [fifth, sixth];
         }
@@ -203,12 +203,12 @@ impl Garbling {
     fn two_ciphertexts(&mut self, rows: &Rows) -> WireLabels {
         let permutation = self.rng.next_block().lsb();
         let keys = Zeroizing::new(rows.keys());
-        let lonely = rows.lonely();
-        let second = Block::select(lonely < 2, keys[2] ^ keys[3], keys[0] ^ keys[1]);
-        let first = Block::select(lonely.is_multiple_of(2), keys[1] ^ keys[3], keys[0] ^ keys[2]);
+        let odd_row = rows.odd_row();
+        let second = Block::select(odd_row < 2, keys[2] ^ keys[3], keys[0] ^ keys[1]);
+        let first = Block::select(odd_row.is_multiple_of(2), keys[1] ^ keys[3], keys[0] ^ keys[2]);
         let labels = Zeroizing::new([keys[0], keys[1] ^ second, keys[2] ^ first, keys[3] ^ first ^ second]);
-        let (alone, common) = (pick(&labels, lonely), pick(&labels, lonely ^ 1));
-        let value = lonely_value(rows);
+        let (alone, common) = (pick(&labels, odd_row), pick(&labels, odd_row ^ 1));
+        let value = odd_value(rows);
         self.blocks.extend([first, second]);
         self.send_externals(rows, permutation);
         WireLabels { zero: Block::select(value, common, alone), one: Block::select(value, alone, common), permutation }
@@ -236,6 +236,6 @@ impl Garbling {
 }
 
 /// The value that an odd gate of two inputs has in one row only.
-fn lonely_value(rows: &Rows) -> bool {
+fn odd_value(rows: &Rows) -> bool {
     rows.values[..4].iter().filter(|value| **value).count() == 1
 }

@@ -23,7 +23,7 @@ pub(super) struct Kdf {
 }
 
 /// The most bytes hashed: they fit one block of SHA-256.
-const MOST_BYTES: usize = 55;
+const MAX_BYTES: usize = 55;
 
 /// What a single key is hashed for.
 const ALONE: u8 = 0xff;
@@ -53,7 +53,7 @@ impl Kdf {
 
 /// The first 129 bits of `SHA-256(keys || gate || row || side)`.
 fn hash(keys: &[Block], gate: u64, row: usize, arity: usize, side: Option<u8>) -> Label {
-    let mut bytes = zeroize::Zeroizing::new([0; MOST_BYTES]);
+    let mut bytes = zeroize::Zeroizing::new([0; MAX_BYTES]);
     let mut len = 0;
     let mut push = |part: &[u8]| {
         bytes[len..len + part.len()].copy_from_slice(part);
@@ -67,8 +67,7 @@ fn hash(keys: &[Block], gate: u64, row: usize, arity: usize, side: Option<u8>) -
     }
     push(side.as_slice());
     let digest: [u8; 32] = Sha256::digest(&bytes[..len]).into();
-    let key = digest.first_chunk().copied().unwrap_or_default();
-    Label { key: Block::from_bytes(key), external: digest[16] & 1 == 1 }
+    Label { key: Block::from_digest(&digest), external: digest[16] & 1 == 1 }
 }
 
 #[cfg(test)]

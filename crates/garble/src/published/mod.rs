@@ -32,10 +32,8 @@ mod kdf;
 mod label;
 mod sharing;
 
-use garblet_circuit::{
-    Circuit,
-    tables::{self, TableCircuit, TableGate},
-};
+use garblet_circuit::Circuit;
+use garblet_synthesis::tables::{self, TableCircuit, TableGate};
 
 pub use self::{
     evaluate::evaluate,

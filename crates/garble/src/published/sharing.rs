@@ -10,7 +10,7 @@ const ROWS: usize = 4;
 
 /// The coefficients of all interpolations that gates take.
 pub(super) struct Sharing {
-    /// For each lonely row, the coefficients of all rows (its own is zero) of the quadratic through the others, at 0, 5 and 6.
+    /// For each odd row, the coefficients of all rows (its own is zero) of the quadratic through the others, at 0, 5 and 6.
     others: [[[Block; ROWS]; 3]; ROWS],
     /// For each row, the coefficients of it, 5 and 6 in the quadratic through them at 0.
     quadratic: [[Block; 3]; ROWS],
@@ -30,28 +30,29 @@ impl Sharing {
             }
             all
         };
-        let others = |lonely: usize| (0..ROWS).filter(|&row| row != lonely).collect::<Vec<_>>();
+        let others = |odd_row: usize| (0..ROWS).filter(|&row| row != odd_row).collect::<Vec<_>>();
         let first = |points: &[u8]| coefficients(points, 0);
         Sharing {
-            others: [0, 1, 2, 3].map(|lonely| [0, 5, 6].map(|at| among(&others(lonely), at))),
+            others: [0, 1, 2, 3].map(|odd_row| [0, 5, 6].map(|at| among(&others(odd_row), at))),
             quadratic: [1, 2, 3, 4].map(|point| fixed(&first(&[point, 5, 6]))),
             diagonals: [[0, 3], [1, 2]].map(|rows| [0, 5].map(|at| among(&rows, at))),
             line: [1, 2, 3, 4].map(|point| fixed(&first(&[point, 5]))),
         }
     }
 
-    /// Of a gate whose value in row `lonely` differs from the others': its label in the other rows, its label in that row, and
+    /// Of a gate whose value in row `odd_row` differs from the others': its label in the other rows, its label in that row, and
     /// what is sent.
     ///
-    /// `lonely` is secret; its coefficients are picked in constant time.
-    pub(super) fn odd(&self, pads: &[Block; ROWS], lonely: usize) -> [Block; 4] {
+    /// `odd_row` is secret; its coefficients are picked in constant time.
+    pub(super) fn odd(&self, pads: &[Block; ROWS], odd_row: usize) -> [Block; 4] {
         let of_others = [0, 1, 2].map(|at| {
-            let coefficients: [Block; ROWS] = std::array::from_fn(|row| pick(&self.others.map(|o| o[at][row]), lonely));
+            let coefficients: [Block; ROWS] =
+                std::array::from_fn(|row| pick(&self.others.map(|o| o[at][row]), odd_row));
             gf128::inner_product(&coefficients, pads)
         });
         let [common, fifth, sixth] = of_others;
-        let coefficients: [Block; 3] = std::array::from_fn(|i| pick(&self.quadratic.map(|q| q[i]), lonely));
-        let alone = gf128::inner_product(&coefficients, &[pick(pads, lonely), fifth, sixth]);
+        let coefficients: [Block; 3] = std::array::from_fn(|i| pick(&self.quadratic.map(|q| q[i]), odd_row));
+        let alone = gf128::inner_product(&coefficients, &[pick(pads, odd_row), fifth, sixth]);
         [common, alone, fifth, sixth]
     }
 
@@ -136,14 +137,14 @@ mod tests {
         let sharing = Sharing::new();
         for seed in 0..20 {
             let pads = pads(seed);
-            for lonely in 0..ROWS {
-                let [common, alone, fifth, sixth] = sharing.odd(&pads, lonely);
+            for odd_row in 0..ROWS {
+                let [common, alone, fifth, sixth] = sharing.odd(&pads, odd_row);
                 let others: Vec<(u8, Block)> =
-                    (0..ROWS).filter(|&r| r != lonely).map(|r| (r as u8 + 1, pads[r])).collect();
+                    (0..ROWS).filter(|&r| r != odd_row).map(|r| (r as u8 + 1, pads[r])).collect();
                 assert!([common, fifth, sixth] == [0, 5, 6].map(|at| newton(&others, at)));
-                assert!(alone == newton(&[(lonely as u8 + 1, pads[lonely]), (5, fifth), (6, sixth)], 0));
+                assert!(alone == newton(&[(odd_row as u8 + 1, pads[odd_row]), (5, fifth), (6, sixth)], 0));
                 for (row, &pad) in pads.iter().enumerate() {
-                    let expected = if row == lonely { alone } else { common };
+                    let expected = if row == odd_row { alone } else { common };
                     assert!(sharing.of_odd(row, pad, [fifth, sixth]) == expected);
                 }
             }

@@ -1,8 +1,9 @@
-use garblet_circuit::{
-    Wire, evaluate_circuit, library, random,
+use garblet_circuit::{Wire, evaluate_circuit, random};
+use garblet_primitives::{Block, Prg};
+use garblet_synthesis::{
+    library,
     tables::{Signal, TableBuilder},
 };
-use garblet_primitives::{Block, Prg};
 use rand_core::Rng;
 
 use super::*;

@@ -1,8 +1,8 @@
 //! Four rows: the plain garbled gate.
 
-use garblet_primitives::{Engine, GateHash, double_key};
+use garblet_primitives::{Engine, GateHash, GateNumber, combine_keys};
 
-use super::{EvaluatorKeys, GarblerKeys, GateNumber, Scheme, Table, TableMut};
+use super::{EvaluatorKeys, GarblerKeys, Scheme, Table, TableMut};
 
 /// Four encrypted rows in the order of the operands' select bits, with free XOR.
 ///
@@ -21,8 +21,8 @@ pub(super) fn rows<E: Engine, H: GateHash>(
     let (pa, pb) = (e.lsb(a), e.lsb(b));
     let zero = e.xor(delta, delta);
     // The labels with select bit 0 stand for the values pa and pb.
-    let key = double_key(e, e.xor_if(pa, a, delta), e.xor_if(pb, b, delta));
-    let delta_b = double_key(e, zero, delta);
+    let key = combine_keys(e, e.xor_if(pa, a, delta), e.xor_if(pb, b, delta));
+    let delta_b = combine_keys(e, zero, delta);
     let inputs = [key, e.xor(key, delta_b), e.xor(key, delta), e.xor3(key, delta, delta_b)];
     let [hashes] = keys.hash(gate, [inputs]);
     let only_a = e.xor_if(pa, zero, delta);
@@ -46,7 +46,7 @@ impl Scheme for FourRow {
         table: TableMut<'_>,
     ) -> E::Quad {
         let e = keys.e;
-        let zero_label = keys.random(gate);
+        let zero_label = keys.random::<Self>(gate);
         let [hashes, values] = rows(keys, gate, labels);
         let row = [0, 1, 2, 3].map(
             #[inline(always)]
@@ -64,7 +64,7 @@ impl Scheme for FourRow {
         table: Table<'_>,
     ) -> E::Quad {
         let e = keys.e;
-        let [[hash]] = keys.hash(gate, [[double_key(e, a, b)]]);
+        let [[hash]] = keys.hash(gate, [[combine_keys(e, a, b)]]);
         let (sa, sb) = (e.lsb(a), e.lsb(b));
         let [r00, r01, r10, r11] = table.rows(e);
         let row = e.xor_if(sb, r00, e.xor(r00, r01));

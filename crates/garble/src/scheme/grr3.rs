@@ -1,8 +1,8 @@
 //! Garbled row reduction: three blocks per AND gate.
 
-use garblet_primitives::{Engine, GateHash, double_key};
+use garblet_primitives::{Engine, GateHash, GateNumber, combine_keys};
 
-use super::{EvaluatorKeys, GarblerKeys, GateNumber, Scheme, Table, TableMut, four_row};
+use super::{EvaluatorKeys, GarblerKeys, Scheme, Table, TableMut, four_row};
 
 /// Three rows: the result's labels are chosen so that the first of the four rows is zero.
 ///
@@ -39,7 +39,7 @@ impl Scheme for Grr3 {
         table: Table<'_>,
     ) -> E::Quad {
         let e = keys.e;
-        let [[hash]] = keys.hash(gate, [[double_key(e, a, b)]]);
+        let [[hash]] = keys.hash(gate, [[combine_keys(e, a, b)]]);
         let (sa, sb) = (e.lsb(a), e.lsb(b));
         let [r01, r10, r11] = table.rows(e);
         let label = e.xor_if(sb, hash, r01);

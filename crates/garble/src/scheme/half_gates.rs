@@ -1,8 +1,8 @@
 //! Half gates: two blocks per AND gate.
 
-use garblet_primitives::{Engine, GateHash};
+use garblet_primitives::{Engine, GateHash, GateNumber};
 
-use super::{EvaluatorKeys, GarblerKeys, GateNumber, Scheme, Table, TableMut};
+use super::{EvaluatorKeys, GarblerKeys, Scheme, Table, TableMut};
 
 /// Half gates.
 ///

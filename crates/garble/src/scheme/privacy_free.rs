@@ -1,8 +1,8 @@
 //! Privacy-free half gates: one block per AND gate, and the evaluator knows all values.
 
-use garblet_primitives::{Block, Engine, GateHash};
+use garblet_primitives::{Block, Engine, GateHash, GateNumber};
 
-use super::{EvaluatorKeys, GarblerKeys, GateNumber, Scheme, Table, TableMut};
+use super::{EvaluatorKeys, GarblerKeys, Scheme, Table, TableMut};
 
 /// Privacy-free half gates.
 ///

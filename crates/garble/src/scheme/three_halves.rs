@@ -1,8 +1,8 @@
 //! Three halves: one and a half blocks and five bits per AND gate.
 
-use garblet_primitives::{Block, Engine, GateHash, LANES};
+use garblet_primitives::{Block, Engine, GateHash, GateNumber, QUAD_LANES};
 
-use super::{EvaluatorKeys, GarblerKeys, GateNumber, Scheme, Table, TableMut};
+use super::{EvaluatorKeys, GarblerKeys, Scheme, Table, TableMut};
 
 /// Three halves.
 ///
@@ -139,15 +139,15 @@ impl Scheme for ThreeHalves {
         table: TableMut<'_>,
     ) -> E::Quad {
         let (e, delta) = (keys.e, keys.delta);
-        let random = e.store(keys.random(gate));
+        let random = e.store(keys.random::<Self>(gate));
         let values = [e.store(a), e.store(b)].map(|labels| labels.map(Block::lsb));
         let (a, b) = (e.xor_if(e.lsb(a), a, delta), e.xor_if(e.lsb(b), b, delta));
         let ab = e.xor(a, b);
         let hashes = keys.hash(gate, [a, b, ab].map(|x| [x, e.xor(x, delta)]));
         let hashes = hashes.map(|pair| pair.map(|quad| e.store(quad)));
         let (a, b, [delta, ..]) = (e.store(a), e.store(b), e.store(delta));
-        let mut labels = [Block::ZERO; LANES];
-        for (lane, bytes) in table.bytes.as_chunks_mut::<24>().0.iter_mut().enumerate().take(LANES) {
+        let mut labels = [Block::ZERO; QUAD_LANES];
+        for (lane, bytes) in table.bytes.as_chunks_mut::<24>().0.iter_mut().enumerate().take(QUAD_LANES) {
             let hashes = [0, 1, 2, 3, 4, 5].map(|i| hashes[i / 2][i % 2][lane]);
             let random = [0, 1].map(|k| random[lane].halves()[k] & 1 == 1);
             let (label, row) =
@@ -169,8 +169,8 @@ impl Scheme for ThreeHalves {
         let e = keys.e;
         let hashes = keys.hash(gate, [[a], [b], [e.xor(a, b)]]).map(|[quad]| e.store(quad));
         let (a, b) = (e.store(a), e.store(b));
-        let mut labels = [Block::ZERO; LANES];
-        for (lane, bytes) in table.bytes.as_chunks::<24>().0.iter().enumerate().take(LANES) {
+        let mut labels = [Block::ZERO; QUAD_LANES];
+        for (lane, bytes) in table.bytes.as_chunks::<24>().0.iter().enumerate().take(QUAD_LANES) {
             let row = Row { halves: bytemuck::cast(*bytes), controls: table.controls[lane] };
             labels[lane] = evaluate_gate(hashes.map(|quad| quad[lane]), a[lane], b[lane], &row);
         }

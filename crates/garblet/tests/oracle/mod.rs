@@ -1,5 +1,7 @@
 //! The plain evaluator, against which every protocol is held.
 
+use std::borrow::Borrow;
+
 use garblet::{Bits, Config, Party, Program, Report, circuit::evaluate, run_in_memory};
 
 /// Whether the slow form of the tests is asked for.
@@ -8,8 +10,9 @@ pub(crate) fn full() -> bool {
 }
 
 /// Runs both parties and holds what each learns against what the plain evaluator gives.
-pub(crate) fn run_as_eval(program: &Program, inputs: &[Bits], config: Config) -> Vec<Report> {
+pub(crate) fn run_as_eval(program: &Program, inputs: &[Bits], config: impl Borrow<Config>) -> Vec<Report> {
     let expected = evaluate(program, inputs);
+    let config = config.borrow();
     let reports = run_in_memory(program, inputs, config).expect("both parties are honest");
     for (party, report) in reports.iter().enumerate() {
         for (k, (output, expected)) in program.outputs().iter().zip(&expected).enumerate() {

@@ -1,6 +1,7 @@
 //! From text to tokens.
 
 use garble_lang::token::{SignedNumType, UnsignedNumType};
+use garblet_circuit::diagnostic::controls_terminal;
 
 use crate::{fault::Fault, tree::Span};
 
@@ -170,7 +171,7 @@ impl<'t> Scanner<'t> {
             self.take(symbol.len());
             return Ok(Kind::Symbol(symbol));
         }
-        let shown = if c.is_control() { c.escape_debug().to_string() } else { c.into() };
+        let shown = if controls_terminal(c) { c.escape_debug().to_string() } else { c.into() };
         let fault = Fault::new(self.span_of(1), format!("`{shown}` begins nothing here"));
         Err(match c {
             '"' | '\'' => fault.hint("there are no strings, characters or macros; text is an array of u8"),

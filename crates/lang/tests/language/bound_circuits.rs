@@ -1,6 +1,7 @@
 //! Circuits that stand for functions of a source.
 
-use garblet_circuit::{Bits, Program, diagnostic::Diagnostics, evaluate, front_end::FrontEnds};
+use garblet_circuit::{Bits, Program, diagnostic::Diagnostics, evaluate};
+use garblet_formats::front_end::FrontEnds;
 use garblet_lang::{Language, Options};
 
 const SOURCE: &str = "fn twice(a: u16, b: u16) -> u16 { (a + b) * 2u16 }\n\

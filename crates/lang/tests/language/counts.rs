@@ -1,6 +1,7 @@
 //! AND gates of sources, beside those of `garble_lang`'s own back end.
 
-use garblet_circuit::{Bits, Program, evaluate, front_end::FrontEnds};
+use garblet_circuit::{Bits, Program, evaluate};
+use garblet_formats::front_end::FrontEnds;
 use garblet_lang::{Language, Options};
 
 use crate::reference::{Both, compile};

@@ -1,6 +1,6 @@
 //! What is wrong with a source is said with file, line, caret and hint.
 
-use garblet_circuit::front_end::FrontEnds;
+use garblet_formats::front_end::FrontEnds;
 use garblet_lang::{Language, Options};
 
 use crate::reference::compile;

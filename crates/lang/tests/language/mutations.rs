@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use garblet_circuit::front_end::FrontEnds;
+use garblet_formats::front_end::FrontEnds;
 use garblet_lang::{Language, Options};
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use rand_core::Rng;

@@ -9,7 +9,8 @@ use garble_lang::{
     literal::Literal,
     token::{SignedNumType, UnsignedNumType},
 };
-use garblet_circuit::{Bits, Program, diagnostic::Diagnostics, evaluate_many, front_end::FrontEnds, notes::Panics};
+use garblet_circuit::{Bits, Program, diagnostic::Diagnostics, evaluate_many, notes::Panics};
+use garblet_formats::front_end::FrontEnds;
 use garblet_lang::{Constants, Language, Options};
 use proptest::test_runner::TestRng;
 use rand_core::Rng;

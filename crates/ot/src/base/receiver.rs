@@ -6,22 +6,23 @@ use curve25519_dalek::traits::Identity;
 use garblet_net::Channel;
 use garblet_primitives::Block;
 use rand_core::CryptoRng;
-use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
+use subtle::{Choice, ConditionallySelectable};
 use zeroize::Zeroizing;
 
-use super::transcript::Transcript;
-use super::{BASE_OTS, FIRST_POINTS, group};
-use crate::choices::{Choices, masked};
+use super::cost::{BASE_OTS, FIRST_POINTS};
+use super::transcript::{ChallengesConsistent, Transcript};
+use crate::bit_vec::{BitVec, masked};
 use crate::error::{OtError, check_length};
+use crate::group;
 
 /// Runs the receiver: offers points, computes the chosen pads, checks the sender's proof and answers its challenges.
 /// The answer leaves with the next flush.
 ///
 /// *Errors*: [`OtError::InvalidPoint`], [`OtError::IdentityPoint`] and [`OtError::InconsistentChallenges`] for the sender's
 /// message; [`OtError::WrongLength`] unless there are 128 choices; the connection's.
-pub async fn choose(
+pub async fn receive(
     channel: &mut Channel,
-    choices: &Choices,
+    choices: &BitVec,
     rng: &mut (impl CryptoRng + ?Sized),
 ) -> Result<Chosen, OtError> {
     check_length("choices of the base OTs", BASE_OTS, choices.len())?;
@@ -42,15 +43,17 @@ pub async fn choose(
     channel.receive_bytes(bytemuck::cast_slice_mut(&mut challenges)).await?;
     let mut proof = [0; 32];
     channel.receive_bytes(&mut proof).await?;
-    let answer = consistent_answer(&transcript, choices, &pads, &challenges, &proof)?;
+    let answer = answer(&transcript, choices, &pads, &challenges);
+    let consistent = transcript.check_proof(&answer, &proof)?;
     channel.send_bytes(&answer).await?;
-    Ok(Chosen { pads, session: transcript.session() })
+    Ok(Chosen { pads, session: transcript.session(), _consistent: consistent })
 }
 
-/// What the receiver has: the pads that it chose.
+/// The pads that the receiver chose, once the sender's challenges were checked.
 pub struct Chosen {
     pads: Zeroizing<Vec<Block>>,
     session: Block,
+    _consistent: ChallengesConsistent,
 }
 
 impl Chosen {
@@ -82,7 +85,7 @@ impl Offer {
     }
 
     /// Adds the points `2 (a G + b T / 2)` of these OTs.
-    fn add(&mut self, choices: &Choices, range: std::ops::Range<usize>, rng: &mut (impl CryptoRng + ?Sized)) {
+    fn add(&mut self, choices: &BitVec, range: std::ops::Range<usize>, rng: &mut (impl CryptoRng + ?Sized)) {
         let identity = RistrettoPoint::identity();
         let halves: Vec<_> = range
             .map(|i| {
@@ -97,7 +100,7 @@ impl Offer {
     }
 
     /// Step 4: the chosen pads, from the keys `2 a z`.
-    fn pads(&self, element: &RistrettoPoint, choices: &Choices, transcript: &Transcript) -> Zeroizing<Vec<Block>> {
+    fn pads(&self, element: &RistrettoPoint, choices: &BitVec, transcript: &Transcript) -> Zeroizing<Vec<Block>> {
         let table = RistrettoBasepointTable::create(element);
         let halves = Zeroizing::new(self.secrets.iter().map(|secret| &table * secret).collect::<Vec<_>>());
         let keys = Zeroizing::new(group::encode_doubled(&halves));
@@ -106,18 +109,11 @@ impl Offer {
     }
 }
 
-/// Step 4: the answer, if it fits the proof.
-fn consistent_answer(
-    transcript: &Transcript,
-    choices: &Choices,
-    pads: &[Block],
-    challenges: &[Block; BASE_OTS],
-    proof: &[u8; 32],
-) -> Result<[u8; 32], OtError> {
+/// Step 4: the answer to the challenges, not to be sent before it was held against the proof.
+fn answer(transcript: &Transcript, choices: &BitVec, pads: &[Block], challenges: &[Block; BASE_OTS]) -> [u8; 32] {
     let mut responses = Zeroizing::new([Block::ZERO; BASE_OTS]);
     for (i, choice) in choices.iter().enumerate() {
         responses[i] = transcript.response(i, choice, pads[i]) ^ masked(choice, challenges[i]);
     }
-    let answer = transcript.answer(&responses);
-    if bool::from(transcript.proof(&answer).ct_eq(proof)) { Ok(answer) } else { Err(OtError::InconsistentChallenges) }
+    transcript.answer(&responses)
 }

@@ -8,14 +8,15 @@ use rand_core::CryptoRng;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
+use super::cost::{BASE_OTS, FIRST_POINTS};
 use super::transcript::Transcript;
-use super::{BASE_OTS, FIRST_POINTS, group};
 use crate::error::OtError;
+use crate::group;
 
-/// Steps 2 and 3: computes both pads of every OT and sends the challenges. The receiver's answer is outstanding.
+/// Runs the sender up to step 3: computes both pads of every OT and sends the challenges. The receiver's answer is outstanding.
 ///
 /// *Errors*: [`OtError::InvalidPoint`] and [`OtError::IdentityPoint`] for the receiver's points; the connection's.
-pub async fn challenge(channel: &mut Channel, rng: &mut (impl CryptoRng + ?Sized)) -> Result<Challenged, OtError> {
+pub async fn send(channel: &mut Channel, rng: &mut (impl CryptoRng + ?Sized)) -> Result<Challenged, OtError> {
     let (mut keys, element) = Keys::new(rng);
     let mut seed = [0; 32];
     channel.receive_bytes(&mut seed).await?;
@@ -44,7 +45,7 @@ pub struct Challenged {
     answer: Zeroizing<[u8; 32]>,
 }
 
-/// The receiver has proved that it knows the pads that it chose.
+/// Proof that the receiver knows the pads that it chose; only [`Challenged::check_answer`] makes it.
 pub struct ReceiverAnswered(());
 
 impl Challenged {

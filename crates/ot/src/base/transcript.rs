@@ -1,10 +1,12 @@
 //! The random oracles of one run, all bound to it.
 
 use garblet_primitives::Block;
+use subtle::ConstantTimeEq;
 
-use super::BASE_OTS;
+use super::cost::BASE_OTS;
+use crate::error::OtError;
 
-/// What a hash is for.
+/// The purpose of a hash.
 #[derive(Clone, Copy)]
 #[repr(u8)]
 enum Domain {
@@ -20,6 +22,9 @@ pub(super) struct Transcript {
     key: [u8; 32],
 }
 
+/// Proof that the sender's challenges fit its proof; only [`Transcript::check_proof`] makes it.
+pub(super) struct ChallengesConsistent(());
+
 impl Transcript {
     /// Binds the oracles to the receiver's seed and points, as they were sent, and the sender's group element.
     pub(super) fn new(seed: &[u8; 32], points: &[[u8; 32]], element: &[u8; 32]) -> Self {
@@ -30,17 +35,17 @@ impl Transcript {
 
     /// A public block that names the run.
     pub(super) fn session(&self) -> Block {
-        half(self.hash(Domain::Session, 0, false, &[]))
+        Block::from_digest(&self.hash(Domain::Session, 0, false, &[]))
     }
 
     /// The pad of branch `branch` of OT `index`, from the encoding of its key.
     pub(super) fn pad(&self, index: usize, branch: bool, key: &[u8; 32]) -> Block {
-        half(self.hash(Domain::Pad, index, branch, key))
+        Block::from_digest(&self.hash(Domain::Pad, index, branch, key))
     }
 
-    /// What proves knowledge of a pad.
+    /// The response that proves knowledge of a pad.
     pub(super) fn response(&self, index: usize, branch: bool, pad: Block) -> Block {
-        half(self.hash(Domain::Response, index, branch, &pad.to_bytes()))
+        Block::from_digest(&self.hash(Domain::Response, index, branch, &pad.to_bytes()))
     }
 
     /// The answer from the responses of branch zero of every OT.
@@ -53,17 +58,20 @@ impl Transcript {
         self.hash(Domain::Proof, 0, false, answer)
     }
 
+    /// Checks that the sender knew the answer when it made its proof.
+    ///
+    /// *Errors*: [`OtError::InconsistentChallenges`].
+    pub(super) fn check_proof(&self, answer: &[u8; 32], proof: &[u8; 32]) -> Result<ChallengesConsistent, OtError> {
+        let fits = self.proof(answer).ct_eq(proof);
+        if bool::from(fits) { Ok(ChallengesConsistent(())) } else { Err(OtError::InconsistentChallenges) }
+    }
+
     fn hash(&self, domain: Domain, index: usize, branch: bool, input: &[u8]) -> [u8; 32] {
         let [i0, i1, ..] = (index as u32).to_le_bytes();
         let mut hash = blake3::Hasher::new_keyed(&self.key);
         hash.update(&[domain as u8, i0, i1, u8::from(branch)]).update(input);
         hash.finalize().into()
     }
-}
-
-/// The first half of a digest.
-fn half(digest: [u8; 32]) -> Block {
-    Block::from_bytes(digest.first_chunk().copied().unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use garblet_primitives::{Aes128, Backend, Block, Engine, Kernel};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use super::{BATCH_SQUARES, SQUARE, Width};
+use super::width::{BATCH_SQUARES, SQUARE, Width};
 
 /// The streams of the leaves of all trees, and how far they are used.
 #[derive(Zeroize, ZeroizeOnDrop)]
@@ -30,7 +30,7 @@ pub(super) struct Columns {
     values: Vec<Block>,
     /// One column per tree: `u`. Without meaning for punctured trees.
     sums: Vec<Block>,
-    /// What waits at each level, and the row that is being merged.
+    /// The row that waits at each level, and the one that is being merged.
     rows: Vec<Block>,
 }
 
@@ -64,7 +64,7 @@ impl Columns {
 }
 
 impl Streams {
-    /// The streams of leaves that stand tree by tree.
+    /// Expands the keys of the leaves, which are in the order of the trees.
     pub(super) fn new(width: Width, leaves: &[Block], punctured: bool) -> Self {
         Streams { width, backend: Backend::detect(), leaves: Aes128::many(leaves), punctured, position: 0 }
     }
@@ -104,7 +104,7 @@ struct Counter<'a> {
 }
 
 impl Counter<'_> {
-    /// Where leaf `x` is to be written: it ends at the level of its trailing ones, and is merged on the way there.
+    /// The row to write leaf `x` to: it ends at the level of its trailing ones, and is merged on the way there.
     fn row_of(&mut self, x: usize) -> &mut [Block] {
         &mut self.waiting[x.trailing_ones() as usize * self.squares..][..self.squares]
     }

@@ -14,14 +14,14 @@ use garblet_primitives::{Block, gf128, transpose};
 use subtle::{Choice, ConstantTimeEq};
 use zeroize::Zeroizing;
 
-use super::SQUARE;
-use crate::choices::{Choices, masked};
+use super::width::SQUARE;
+use crate::bit_vec::{BitVec, masked};
 use crate::error::OtError;
 
 /// The statistical security of the check: a receiver that cheats in `m` trees of `2^k` leaves is not found out with probability
 /// `2^(-k m)`, as in the ideal protocol, and beyond that with `2^-sigma` at most, for up to `2^30` OTs at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Sigma {
+pub enum StatisticalSecurity {
     /// 40 bits: hashes of 8 bytes.
     #[default]
     Forty,
@@ -29,23 +29,23 @@ pub enum Sigma {
     Eighty,
 }
 
-impl Sigma {
+impl StatisticalSecurity {
     /// Both.
-    pub const ALL: [Sigma; 2] = [Sigma::Forty, Sigma::Eighty];
+    pub const ALL: [StatisticalSecurity; 2] = [StatisticalSecurity::Forty, StatisticalSecurity::Eighty];
 
     /// The security in bits.
     pub const fn bits(self) -> u32 {
         match self {
-            Sigma::Forty => 40,
-            Sigma::Eighty => 80,
+            StatisticalSecurity::Forty => 40,
+            StatisticalSecurity::Eighty => 80,
         }
     }
 
     /// Bytes of a hash. A polynomial of degree `d` takes a value that is given in `b` bits at `d 2^-b` of all points.
     const fn hash_bytes(self) -> usize {
         match self {
-            Sigma::Forty => 8,
-            Sigma::Eighty => 16,
+            StatisticalSecurity::Forty => 8,
+            StatisticalSecurity::Eighty => 16,
         }
     }
 
@@ -55,7 +55,7 @@ impl Sigma {
     }
 }
 
-/// The receiver's hashes fit the sender's in every column; only [`check`] makes it.
+/// Proof that the receiver's hashes fit the sender's in every column; only [`check`] makes it.
 pub(super) struct ChoicesConsistent(());
 
 /// The hashes of the columns whose rows these are.
@@ -74,7 +74,7 @@ fn hash_columns(rows: &[Block], point: Block) -> [Block; SQUARE] {
 }
 
 /// The receiver's message: the hashes of its choices and of its columns.
-pub(super) fn digest(sigma: Sigma, choices: &[Block], rows: &[Block], point: Block) -> Vec<u8> {
+pub(super) fn digest(sigma: StatisticalSecurity, choices: &[Block], rows: &[Block], point: Block) -> Vec<u8> {
     let powers = gf128::powers(point, choices.len());
     let reversed: Zeroizing<Vec<Block>> = Zeroizing::new(choices.iter().rev().copied().collect());
     let of_choices = gf128::inner_product(&reversed, &powers);
@@ -84,11 +84,11 @@ pub(super) fn digest(sigma: Sigma, choices: &[Block], rows: &[Block], point: Blo
 
 /// The sender's check of the receiver's message.
 ///
-/// *Shape*: `digest` is [`Sigma::digest_bytes`] long.
+/// *Shape*: `digest` is [`StatisticalSecurity::digest_bytes`] long.
 /// *Errors*: [`OtError::InconsistentChoices`].
 pub(super) fn check(
-    sigma: Sigma,
-    delta: &Choices,
+    sigma: StatisticalSecurity,
+    delta: &BitVec,
     rows: &[Block],
     point: Block,
     digest: &[u8],
@@ -116,17 +116,17 @@ mod tests {
     use super::*;
 
     /// Rows `q`, choices and rows `t` of OTs for which the correlation holds.
-    fn correlated(squares: usize, delta: &Choices, rng: &mut Prg) -> (Vec<Block>, Choices, Vec<Block>) {
+    fn correlated(squares: usize, delta: &BitVec, rng: &mut Prg) -> (Vec<Block>, BitVec, Vec<Block>) {
         let n = squares * SQUARE;
         let mut q = vec![Block::ZERO; n];
         rng.fill_blocks(&mut q);
-        let choices = Choices::random(n, rng);
+        let choices = BitVec::random(n, rng);
         let block = Block::from_bytes(delta.as_bytes().first_chunk().copied().unwrap());
         let t = q.iter().zip(choices.iter()).map(|(&q, choice)| q ^ masked(choice, block)).collect();
         (q, choices, t)
     }
 
-    fn blocks(choices: &Choices) -> Vec<Block> {
+    fn blocks(choices: &BitVec) -> Vec<Block> {
         choices.as_bytes().as_chunks::<16>().0.iter().map(|&bytes| Block::from_bytes(bytes)).collect()
     }
 
@@ -149,10 +149,10 @@ mod tests {
 
     #[test]
     fn honest_receivers_pass_and_one_wrong_row_of_any_column_is_found() {
-        for sigma in Sigma::ALL {
+        for sigma in StatisticalSecurity::ALL {
             for squares in [2, 3, 61] {
                 let mut rng = Prg::new(Block::from_u128(squares as u128));
-                let delta = Choices::random(SQUARE, &mut rng);
+                let delta = BitVec::random(SQUARE, &mut rng);
                 let (q, choices, mut t) = correlated(squares, &delta, &mut rng);
                 let point = rng.next_block();
                 let message = digest(sigma, &blocks(&choices), &t, point);
@@ -174,15 +174,15 @@ mod tests {
     #[test]
     fn a_wrong_hash_of_the_choices_or_a_message_of_another_length_is_refused() {
         let mut rng = Prg::new(Block::ZERO);
-        let delta = Choices::random(SQUARE, &mut rng);
+        let delta = BitVec::random(SQUARE, &mut rng);
         let (q, choices, t) = correlated(2, &delta, &mut rng);
         let point = rng.next_block();
-        let mut message = digest(Sigma::Eighty, &blocks(&choices), &t, point);
+        let mut message = digest(StatisticalSecurity::Eighty, &blocks(&choices), &t, point);
         message[3] ^= 1;
-        assert!(check(Sigma::Eighty, &delta, &q, point, &message).is_err());
+        assert!(check(StatisticalSecurity::Eighty, &delta, &q, point, &message).is_err());
         message[3] ^= 1;
         for len in [0, 5, message.len() - 16, message.len() - 1] {
-            assert!(check(Sigma::Eighty, &delta, &q, point, &message[..len]).is_err());
+            assert!(check(StatisticalSecurity::Eighty, &delta, &q, point, &message[..len]).is_err());
         }
     }
 }

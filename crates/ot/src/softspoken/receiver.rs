@@ -6,9 +6,12 @@ use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::columns::{Columns, Streams};
-use super::{SQUARE, SetupHello, Sigma, Width, batches, checked, tree};
-use crate::base::{self, ReceiverAnswered};
-use crate::choices::Choices;
+use super::consistency::StatisticalSecurity;
+use super::hello::SetupHello;
+use super::tree;
+use super::width::{SQUARE, Width, batches};
+use crate::base::{self, Challenged, ReceiverAnswered};
+use crate::bit_vec::BitVec;
 use crate::correlated::CorrelatedReceiver;
 use crate::error::OtError;
 
@@ -20,50 +23,22 @@ pub struct CotReceiver {
     session_key: Block,
     streams: Streams,
     columns: Columns,
+    _answered: ReceiverAnswered,
 }
 
 impl CotReceiver {
     /// Sets up with a peer that calls [`CotSender::setup`](super::CotSender::setup) with the same width.
     ///
-    /// *Errors*: [`OtError::FormMismatch`]; those of the base OT sender ([`base::challenge`]).
+    /// *Errors*: [`OtError::FormMismatch`]; those of the base OT sender ([`base::send`]).
     pub async fn setup(
         channel: &mut Channel,
         rng: &mut (impl CryptoRng + ?Sized),
         width: Width,
     ) -> Result<Self, OtError> {
-        Self::setup_with(channel, rng, width, None).await
+        ReceiverSetup::run(channel, rng, width, None).await?.finish(channel).await
     }
 
-    /// The same, with the check of the trees if `sigma` asks for checks.
-    pub(super) async fn setup_with(
-        channel: &mut Channel,
-        rng: &mut (impl CryptoRng + ?Sized),
-        width: Width,
-        sigma: Option<Sigma>,
-    ) -> Result<Self, OtError> {
-        let (ours, theirs) = (SetupHello::new(width, sigma), channel.receive::<SetupHello>().await?);
-        if ours != theirs {
-            return Err(OtError::FormMismatch { ours: ours.to_string(), theirs: theirs.to_string() });
-        }
-        let challenged = base::challenge(channel, rng).await?;
-        let (leaves, corrections) = tree::plant(width, challenged.pads());
-        channel.send_bytes(bytemuck::cast_slice(&corrections)).await?;
-        let session_key = challenged.session();
-        if sigma.is_some() {
-            channel.send_bytes(&checked::tree_tags(width, session_key, &leaves)).await?;
-        }
-        channel.flush().await?;
-        let streams = Streams::new(width, &leaves, false);
-        let answered = challenged.check_answer(channel).await?;
-        Ok(Self::ready(width, session_key, streams, answered))
-    }
-
-    /// The receiver after the base OTs; their sender must have checked the answer.
-    fn ready(width: Width, session_key: Block, streams: Streams, _answered: ReceiverAnswered) -> Self {
-        CotReceiver { width, session_key, streams, columns: Columns::new(width) }
-    }
-
-    /// Step 4: makes the first tree's sum the choices, and the others' what corrects them.
+    /// Step 4: appends the first tree's sum to the choices, and returns the corrections of the other trees.
     fn corrections<'a>(&'a mut self, squares: usize, choices: &mut Vec<u8>) -> &'a [Block] {
         let (first, others) = self.columns.sums(self.width).split_at_mut(squares);
         choices.extend_from_slice(bytemuck::cast_slice(first));
@@ -76,6 +51,49 @@ impl CotReceiver {
     }
 }
 
+/// The receiver once it has the leaves of all trees; the answer of the base OTs is outstanding.
+pub(super) struct ReceiverSetup {
+    width: Width,
+    base: Challenged,
+    leaves: Zeroizing<Vec<Block>>,
+}
+
+impl ReceiverSetup {
+    /// Steps 1 and 2, for a hello that asks for checks if there is a `sigma`.
+    pub(super) async fn run(
+        channel: &mut Channel,
+        rng: &mut (impl CryptoRng + ?Sized),
+        width: Width,
+        sigma: Option<StatisticalSecurity>,
+    ) -> Result<Self, OtError> {
+        let (ours, theirs) = (SetupHello::new(width, sigma), channel.receive::<SetupHello>().await?);
+        if ours != theirs {
+            return Err(OtError::FormMismatch { ours: ours.to_string(), theirs: theirs.to_string() });
+        }
+        let base = base::send(channel, rng).await?;
+        let (leaves, corrections) = tree::expand(width, base.pads());
+        channel.send_bytes(bytemuck::cast_slice(&corrections)).await?;
+        Ok(ReceiverSetup { width, base, leaves })
+    }
+
+    pub(super) fn session(&self) -> Block {
+        self.base.session()
+    }
+
+    pub(super) fn leaves(&self) -> &[Block] {
+        &self.leaves
+    }
+
+    /// Flushes the channel, and checks the answer of the base OTs.
+    pub(super) async fn finish(self, channel: &mut Channel) -> Result<CotReceiver, OtError> {
+        channel.flush().await?;
+        let (width, session_key) = (self.width, self.session());
+        let streams = Streams::new(width, &self.leaves, false);
+        let answered = self.base.check_answer(channel).await?;
+        Ok(CotReceiver { width, session_key, streams, columns: Columns::new(width), _answered: answered })
+    }
+}
+
 impl CorrelatedReceiver for CotReceiver {
     fn session_key(&self) -> Block {
         self.session_key
@@ -85,7 +103,7 @@ impl CorrelatedReceiver for CotReceiver {
         &mut self,
         channel: &mut Channel,
         n: usize,
-    ) -> Result<(Choices, Zeroizing<Vec<Block>>), OtError> {
+    ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
         let mut blocks = Zeroizing::new(Vec::with_capacity(n.next_multiple_of(SQUARE)));
         let mut choices = Zeroizing::new(Vec::with_capacity(n.next_multiple_of(SQUARE) / 8));
         for squares in batches(n) {
@@ -97,6 +115,6 @@ impl CorrelatedReceiver for CotReceiver {
         }
         channel.flush().await?;
         choices.truncate(n.div_ceil(8));
-        Ok((Choices::from_bytes(std::mem::take(&mut *choices), n)?, blocks))
+        Ok((BitVec::from_bytes(std::mem::take(&mut *choices), n)?, blocks))
     }
 }

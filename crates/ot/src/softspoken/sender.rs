@@ -6,9 +6,12 @@ use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::columns::{Columns, Streams};
-use super::{SQUARE, SetupHello, Sigma, Width, batches, checked, tree};
-use crate::base;
-use crate::choices::{Choices, masked};
+use super::consistency::StatisticalSecurity;
+use super::hello::SetupHello;
+use super::tree;
+use super::width::{SQUARE, Width, batches};
+use crate::base::{self, Chosen};
+use crate::bit_vec::{BitVec, masked};
 use crate::correlated::CorrelatedSender;
 use crate::error::OtError;
 
@@ -29,44 +32,14 @@ impl CotSender {
     ///
     /// The last message, the answer of the base OTs, leaves with the next flush or receive.
     ///
-    /// *Errors*: those of the base OT receiver ([`base::choose`]).
+    /// *Errors*: those of the base OT receiver ([`base::receive`]).
     pub async fn setup(
         channel: &mut Channel,
         rng: &mut (impl CryptoRng + ?Sized),
         delta: &Delta,
         width: Width,
     ) -> Result<Self, OtError> {
-        Self::setup_with(channel, rng, delta, width, None).await
-    }
-
-    /// The same, with the check of the trees if `sigma` asks for checks.
-    pub(super) async fn setup_with(
-        channel: &mut Channel,
-        rng: &mut (impl CryptoRng + ?Sized),
-        delta: &Delta,
-        width: Width,
-        sigma: Option<Sigma>,
-    ) -> Result<Self, OtError> {
-        channel.send(&SetupHello::new(width, sigma)).await?;
-        let choices = Choices::of_delta(delta);
-        let chosen = base::choose(channel, &choices, rng).await?;
-        channel.flush().await?;
-        let mut corrections = vec![Block::ZERO; width.corrections()];
-        channel.receive_bytes(bytemuck::cast_slice_mut(&mut corrections)).await?;
-        let leaves = tree::puncture(width, &choices, chosen.pads(), &corrections);
-        if sigma.is_some() {
-            let mut tags = vec![0; checked::tag_bytes(width)];
-            channel.receive_bytes(&mut tags).await?;
-            let _consistent = checked::check_trees(width, chosen.session(), &choices, &leaves, &tags)?;
-        }
-        Ok(CotSender {
-            width,
-            delta: delta.clone(),
-            session_key: chosen.session(),
-            streams: Streams::new(width, &leaves, true),
-            columns: Columns::new(width),
-            corrections: Vec::new(),
-        })
+        Ok(SenderSetup::run(channel, rng, delta, width, None).await?.finish())
     }
 
     /// Step 5: adds the receiver's corrections to the columns at which delta has ones.
@@ -80,6 +53,54 @@ impl CotSender {
             for (value, &correction) in values.iter_mut().zip(correction) {
                 *value ^= masked(selected, correction);
             }
+        }
+    }
+}
+
+/// The sender once it has the leaves of all trees.
+pub(super) struct SenderSetup {
+    width: Width,
+    delta: Delta,
+    base: Chosen,
+    leaves: Zeroizing<Vec<Block>>,
+}
+
+impl SenderSetup {
+    /// Steps 1 and 2, with a hello that asks for checks if there is a `sigma`.
+    pub(super) async fn run(
+        channel: &mut Channel,
+        rng: &mut (impl CryptoRng + ?Sized),
+        delta: &Delta,
+        width: Width,
+        sigma: Option<StatisticalSecurity>,
+    ) -> Result<Self, OtError> {
+        channel.send(&SetupHello::new(width, sigma)).await?;
+        let choices = BitVec::of_delta(delta);
+        let base = base::receive(channel, &choices, rng).await?;
+        channel.flush().await?;
+        let mut corrections = vec![Block::ZERO; width.corrections()];
+        channel.receive_bytes(bytemuck::cast_slice_mut(&mut corrections)).await?;
+        let leaves = tree::puncture(width, &choices, base.pads(), &corrections);
+        Ok(SenderSetup { width, delta: delta.clone(), base, leaves })
+    }
+
+    pub(super) fn session(&self) -> Block {
+        self.base.session()
+    }
+
+    pub(super) fn leaves(&self) -> &[Block] {
+        &self.leaves
+    }
+
+    pub(super) fn finish(self) -> CotSender {
+        let streams = Streams::new(self.width, &self.leaves, true);
+        CotSender {
+            width: self.width,
+            session_key: self.session(),
+            delta: self.delta,
+            streams,
+            columns: Columns::new(self.width),
+            corrections: Vec::new(),
         }
     }
 }

@@ -8,13 +8,13 @@
 use garblet_primitives::{Block, encrypt_each};
 use zeroize::Zeroizing;
 
-use super::Width;
-use crate::choices::{Choices, masked};
+use super::width::Width;
+use crate::bit_vec::{BitVec, masked};
 
 /// The leaves of every tree, tree by tree, and the corrections for the peer, level by level within a tree.
 ///
 /// *Shape*: `pads` are the 128 pairs of the base OTs; bit `i` of a leaf's number belongs to OT `k j + i`.
-pub(super) fn plant(width: Width, pads: &[[Block; 2]]) -> (Zeroizing<Vec<Block>>, Vec<Block>) {
+pub(super) fn expand(width: Width, pads: &[[Block; 2]]) -> (Zeroizing<Vec<Block>>, Vec<Block>) {
     let mut leaves = Zeroizing::new(Vec::with_capacity(width.trees() * width.leaves()));
     let mut corrections = Vec::with_capacity(width.corrections());
     for pads in pads.chunks_exact(width.bits()) {
@@ -38,12 +38,7 @@ pub(super) fn plant(width: Width, pads: &[[Block; 2]]) -> (Zeroizing<Vec<Block>>
 /// Nothing here depends on delta but values: neither branches nor addresses.
 ///
 /// *Shape*: `pads` are the 128 chosen pads of the base OTs, `choices` the bits of delta.
-pub(super) fn puncture(
-    width: Width,
-    choices: &Choices,
-    pads: &[Block],
-    corrections: &[Block],
-) -> Zeroizing<Vec<Block>> {
+pub(super) fn puncture(width: Width, choices: &BitVec, pads: &[Block], corrections: &[Block]) -> Zeroizing<Vec<Block>> {
     let mut leaves = Zeroizing::new(Vec::with_capacity(width.trees() * width.leaves()));
     let mut corrections = corrections.as_chunks::<2>().0.iter();
     for (tree, pads) in pads.chunks_exact(width.bits()).enumerate() {
@@ -96,9 +91,9 @@ mod tests {
         for width in Width::ALL {
             let mut rng = Prg::new(Block::from_u128(width.bits() as u128));
             let pads: Vec<[Block; 2]> = (0..BASE_OTS).map(|_| [rng.next_block(), rng.next_block()]).collect();
-            let choices = Choices::random(BASE_OTS, &mut rng);
+            let choices = BitVec::random(BASE_OTS, &mut rng);
             let chosen: Vec<Block> = pads.iter().zip(choices.iter()).map(|(pair, c)| pair[usize::from(c)]).collect();
-            let (all, corrections) = plant(width, &pads);
+            let (all, corrections) = expand(width, &pads);
             assert_eq!(corrections.len(), width.corrections());
             let known = puncture(width, &choices, &chosen, &corrections);
             for tree in 0..width.trees() {
@@ -114,8 +109,8 @@ mod tests {
     #[test]
     fn a_wrong_correction_spoils_the_leaves() {
         let pads = [[Block::ZERO, Block::ONES]; BASE_OTS];
-        let choices = Choices::zeros(BASE_OTS);
-        let (all, mut corrections) = plant(Width::Four, &pads);
+        let choices = BitVec::zeros(BASE_OTS);
+        let (all, mut corrections) = expand(Width::Four, &pads);
         corrections[1] ^= Block::from_u128(1);
         let known = puncture(Width::Four, &choices, &[Block::ZERO; BASE_OTS], &corrections);
         assert!((1..16).any(|y| known[y] != all[y]));

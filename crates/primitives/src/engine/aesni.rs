@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Engine, LANES};
+use super::{Engine, QUAD_LANES};
 use crate::{backend::Kernel, block::Block};
 
 /// A proof that the processor has AES-NI, AVX2 and BMI.
@@ -42,7 +42,11 @@ fn from_block(block: Block) -> __m128i {
 }
 
 #[inline(always)]
-fn zip(a: [__m128i; LANES], b: [__m128i; LANES], f: impl Fn(__m128i, __m128i) -> __m128i) -> [__m128i; LANES] {
+fn zip(
+    a: [__m128i; QUAD_LANES],
+    b: [__m128i; QUAD_LANES],
+    f: impl Fn(__m128i, __m128i) -> __m128i,
+) -> [__m128i; QUAD_LANES] {
     std::array::from_fn(
         #[inline(always)]
         |i| f(a[i], b[i]),
@@ -63,23 +67,23 @@ fn next_round_key(key: __m128i, round_constant: i32) -> __m128i {
 }
 
 impl Engine for AesNi {
-    type Quad = [__m128i; LANES];
-    type Mask = [__m128i; LANES];
+    type Quad = [__m128i; QUAD_LANES];
+    type Mask = [__m128i; QUAD_LANES];
     type Key = [__m128i; 11];
 
     #[inline(always)]
-    fn load(self, blocks: &[Block; LANES]) -> Self::Quad {
+    fn load(self, blocks: &[Block; QUAD_LANES]) -> Self::Quad {
         bytemuck::cast(*blocks)
     }
 
     #[inline(always)]
-    fn store(self, quad: Self::Quad) -> [Block; LANES] {
+    fn store(self, quad: Self::Quad) -> [Block; QUAD_LANES] {
         bytemuck::cast(quad)
     }
 
     #[inline(always)]
     fn splat(self, block: Block) -> Self::Quad {
-        [from_block(block); LANES]
+        [from_block(block); QUAD_LANES]
     }
 
     #[inline(always)]
@@ -142,7 +146,7 @@ impl Engine for AesNi {
     }
 
     #[inline(always)]
-    fn bit<const BIT: u32>(self, words: &[u64; LANES]) -> Self::Mask {
+    fn bit<const BIT: u32>(self, words: &[u64; QUAD_LANES]) -> Self::Mask {
         words.map(
             #[inline(always)]
             |word| have! { _mm_set1_epi64x(-((word >> BIT & 1) as i64)) },
@@ -151,7 +155,7 @@ impl Engine for AesNi {
 
     #[inline(always)]
     fn mask(self, bit: bool) -> Self::Mask {
-        [have! { _mm_set1_epi64x(-i64::from(bit)) }; LANES]
+        [have! { _mm_set1_epi64x(-i64::from(bit)) }; QUAD_LANES]
     }
 
     #[inline(always)]
@@ -247,7 +251,7 @@ impl Engine for AesNi {
         }
         for (round, constant) in super::ROUND_CONSTANTS.into_iter().enumerate() {
             for (key, x) in keys.iter_mut().zip(&mut x) {
-                for lane in 0..LANES {
+                for lane in 0..QUAD_LANES {
                     key[lane] = next_round_key(key[lane], constant);
                     for quad in x.iter_mut() {
                         quad[lane] = match round {

@@ -5,7 +5,7 @@ use aes::{
     cipher::{BlockCipherEncrypt, KeyInit},
 };
 
-use super::{Engine, LANES};
+use super::{Engine, QUAD_LANES};
 use crate::{block::Block, gf128};
 
 /// The engine for every processor.
@@ -19,28 +19,28 @@ impl Portable {
     }
 }
 
-fn zip(a: [Block; LANES], b: [Block; LANES], f: impl Fn(Block, Block) -> Block) -> [Block; LANES] {
+fn zip(a: [Block; QUAD_LANES], b: [Block; QUAD_LANES], f: impl Fn(Block, Block) -> Block) -> [Block; QUAD_LANES] {
     std::array::from_fn(|i| f(a[i], b[i]))
 }
 
 impl Engine for Portable {
-    type Quad = [Block; LANES];
-    type Mask = [bool; LANES];
+    type Quad = [Block; QUAD_LANES];
+    type Mask = [bool; QUAD_LANES];
     type Key = Aes128;
 
     #[inline(always)]
-    fn load(self, blocks: &[Block; LANES]) -> Self::Quad {
+    fn load(self, blocks: &[Block; QUAD_LANES]) -> Self::Quad {
         *blocks
     }
 
     #[inline(always)]
-    fn store(self, quad: Self::Quad) -> [Block; LANES] {
+    fn store(self, quad: Self::Quad) -> [Block; QUAD_LANES] {
         quad
     }
 
     #[inline(always)]
     fn splat(self, block: Block) -> Self::Quad {
-        [block; LANES]
+        [block; QUAD_LANES]
     }
 
     #[inline(always)]
@@ -82,13 +82,13 @@ impl Engine for Portable {
     }
 
     #[inline(always)]
-    fn bit<const BIT: u32>(self, words: &[u64; LANES]) -> Self::Mask {
+    fn bit<const BIT: u32>(self, words: &[u64; QUAD_LANES]) -> Self::Mask {
         words.map(|word| word >> BIT & 1 == 1)
     }
 
     #[inline(always)]
     fn mask(self, bit: bool) -> Self::Mask {
-        [bit; LANES]
+        [bit; QUAD_LANES]
     }
 
     #[inline(always)]
@@ -117,7 +117,7 @@ impl Engine for Portable {
     }
 
     fn round_keys(self, keys: Self::Quad) -> [Self::Quad; 11] {
-        let mut round_keys = [[Block::ZERO; LANES]; 11];
+        let mut round_keys = [[Block::ZERO; QUAD_LANES]; 11];
         round_keys[0] = keys;
         round_keys
     }

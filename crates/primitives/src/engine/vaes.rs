@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Engine, LANES};
+use super::{Engine, QUAD_LANES};
 use crate::{backend::Kernel, block::Block, transpose::ROWS};
 
 /// A proof that the processor has VAES, AVX-512 (F, BW, DQ, VL, VBMI), GFNI and what the AES-NI engine needs.
@@ -68,17 +68,17 @@ impl Engine for Vaes {
     type Key = [__m512i; 11];
 
     #[inline(always)]
-    fn load(self, blocks: &[Block; LANES]) -> Self::Quad {
+    fn load(self, blocks: &[Block; QUAD_LANES]) -> Self::Quad {
         have! { _mm512_loadu_si512(blocks.as_ptr().cast()) }
     }
 
     #[inline(always)]
-    fn store(self, quad: Self::Quad) -> [Block; LANES] {
+    fn store(self, quad: Self::Quad) -> [Block; QUAD_LANES] {
         bytemuck::cast(quad)
     }
 
     #[inline(always)]
-    unsafe fn gather(self, from: [*const Block; LANES]) -> Self::Quad {
+    unsafe fn gather(self, from: [*const Block; QUAD_LANES]) -> Self::Quad {
         // SAFETY: the caller promises that the blocks may be read, and for the features see `have`.
         unsafe {
             let [a, b, c, d] = from.map(
@@ -92,7 +92,7 @@ impl Engine for Vaes {
     }
 
     #[inline(always)]
-    unsafe fn scatter(self, quad: Self::Quad, [a, b, c, d]: [*mut Block; LANES]) {
+    unsafe fn scatter(self, quad: Self::Quad, [a, b, c, d]: [*mut Block; QUAD_LANES]) {
         // SAFETY: the caller promises that the blocks may be written, and for the features see `have`.
         unsafe {
             _mm_store_si128(a.cast(), _mm512_castsi512_si128(quad));
@@ -156,7 +156,7 @@ impl Engine for Vaes {
     }
 
     #[inline(always)]
-    fn bit<const BIT: u32>(self, words: &[u64; LANES]) -> Self::Mask {
+    fn bit<const BIT: u32>(self, words: &[u64; QUAD_LANES]) -> Self::Mask {
         have! {
             let words = _mm512_castsi256_si512(_mm256_loadu_si256(words.as_ptr().cast()));
             let twice = _mm512_permutexvar_epi64(_mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0), words);
@@ -280,7 +280,7 @@ impl Engine for Vaes {
     /// Squares of 8 x 8 bits are transposed by one instruction for eight of them; the rest is moving bytes.
     #[inline(always)]
     fn transpose(self, square: &mut [Block; ROWS]) {
-        let vectors = square.as_chunks_mut::<LANES>().0;
+        let vectors = square.as_chunks_mut::<QUAD_LANES>().0;
         // Of columns `64 half..`, for every eight rows the eight squares.
         let mut squares = [[self.splat(Block::ZERO); ROWS / 8]; 2];
         for (eight, rows) in vectors.as_chunks::<2>().0.iter().enumerate() {
@@ -291,7 +291,7 @@ impl Engine for Vaes {
                     have! { _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(ONE_BIT_EACH), rows) };
             }
         }
-        for (squares, vectors) in squares.iter().zip(vectors.chunks_exact_mut(ROWS / LANES / 2)) {
+        for (squares, vectors) in squares.iter().zip(vectors.chunks_exact_mut(ROWS / QUAD_LANES / 2)) {
             let [mut left, mut right] = [[self.splat(Block::ZERO); 8]; 2];
             left.copy_from_slice(&squares[..8]);
             right.copy_from_slice(&squares[8..]);

@@ -2,10 +2,10 @@
 
 use crate::{
     block::Block,
-    engine::{Engine, LANES},
+    engine::{Engine, QUAD_LANES},
 };
 
-/// The keys of [`Rekeyed`](super::Rekeyed) under one seed that were needed last, for gates that are far apart. For one engine.
+/// The keys of [`Rekeyed`](crate::Rekeyed) under one seed that were needed last, for gates that are far apart. For one engine.
 pub struct RekeyedKeys {
     seed: Block,
     recent: [Expanded; RECENT],
@@ -21,20 +21,20 @@ const RECENT: usize = 4;
 struct Expanded {
     /// The first period; none if there are no keys yet.
     first: Option<u64>,
-    round_keys: [[Block; 11]; LANES],
+    round_keys: [[Block; 11]; QUAD_LANES],
 }
 
 impl RekeyedKeys {
     /// Those of a seed.
     pub fn new(seed: Block) -> Self {
-        let none = Expanded { first: None, round_keys: [[Block::ZERO; 11]; LANES] };
+        let none = Expanded { first: None, round_keys: [[Block::ZERO; 11]; QUAD_LANES] };
         RekeyedKeys { seed, recent: [none; RECENT], oldest: 0 }
     }
 
     /// The key of a period.
     #[inline(always)]
     pub fn key<E: Engine>(&mut self, e: E, period: u64) -> E::Key {
-        let (first, lane) = (period & !(LANES as u64 - 1), period as usize % LANES);
+        let (first, lane) = (period & !(QUAD_LANES as u64 - 1), period as usize % QUAD_LANES);
         let found = self.recent.iter().position(|keys| keys.first == Some(first));
         let at = found.unwrap_or(self.oldest);
         if found.is_none() {
@@ -57,7 +57,8 @@ mod tests {
     use super::*;
     use crate::{
         backend::{Backend, Kernel},
-        gate_hash::{GateHash, Rekeyed},
+        gate_hash::GateHash,
+        mmo::Rekeyed,
     };
 
     const SEED: Block = Block::from_u128(0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100);

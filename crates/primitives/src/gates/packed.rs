@@ -1,7 +1,7 @@
 //! Operations packed into one or two words each.
 
 use super::Op;
-use crate::{block::Block, engine::LANES};
+use crate::{block::Block, engine::QUAD_LANES};
 
 /// Operations: slots of the operands and of the result, and flags.
 pub(super) enum Packed {
@@ -55,7 +55,7 @@ impl Packed {
 
     /// `count` operations from `first` on, one to four, the last again until there are four, and their flags.
     #[inline(always)]
-    pub(super) fn quad(&self, first: usize, count: usize) -> ([Offsets; LANES], [u64; LANES]) {
+    pub(super) fn quad(&self, first: usize, count: usize) -> ([Offsets; QUAD_LANES], [u64; QUAD_LANES]) {
         match self {
             Packed::Narrow(ops) => {
                 let ops = padded(&ops[first..first + count]);
@@ -71,7 +71,7 @@ impl Packed {
 
 /// One to four items, the last again until there are four.
 #[inline(always)]
-pub(super) fn padded<T: Copy>(items: &[T]) -> [T; LANES] {
+pub(super) fn padded<T: Copy>(items: &[T]) -> [T; QUAD_LANES] {
     std::array::from_fn(|lane| items[lane.min(items.len() - 1)])
 }
 

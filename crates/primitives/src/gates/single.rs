@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use super::{
-    AndGates, Slots,
+    AndGates, Labels,
     packed::{INVERT_A, INVERT_B, NARROW_FLAGS, Offsets, Packed, narrow, narrow_xor, wide},
 };
 use crate::{
     block::Block,
-    engine::{Engine, LANES},
+    engine::{Engine, QUAD_LANES},
 };
 
 /// Runs the operations of that range.
@@ -16,7 +16,7 @@ use crate::{
 /// # Safety
 /// The operations' slots exist.
 #[inline(always)]
-pub(super) unsafe fn run_xors(ops: &Packed, range: Range<usize>, slots: &mut Slots) {
+pub(super) unsafe fn run_xors(ops: &Packed, range: Range<usize>, slots: &mut Labels) {
     let slots = slots.labels();
     match ops {
         Packed::Narrow(ops) => {
@@ -50,21 +50,21 @@ pub(super) unsafe fn run_ands<E: Engine, G: AndGates<E>>(
     e: E,
     ops: &Packed,
     range: Range<usize>,
-    slots: &mut Slots,
+    slots: &mut Labels,
     gates: &mut G,
 ) {
     let slots = slots.labels();
     let mut next = range.start;
     if let Packed::Narrow(ops) = ops {
-        for quad in ops[range.clone()].as_chunks::<LANES>().0 {
+        for quad in ops[range.clone()].as_chunks::<QUAD_LANES>().0 {
             let inverted = [e.bit::<{ NARROW_FLAGS + INVERT_A }>(quad), e.bit::<{ NARROW_FLAGS + INVERT_B }>(quad)];
             // SAFETY: the caller promises that the slots exist.
-            unsafe { run_quad(e, LANES, quad.each_ref().map(narrow), inverted, slots, gates) }
-            next += LANES;
+            unsafe { run_quad(e, QUAD_LANES, quad.each_ref().map(narrow), inverted, slots, gates) }
+            next += QUAD_LANES;
         }
     }
     while next < range.end {
-        let now = (range.end - next).min(LANES);
+        let now = (range.end - next).min(QUAD_LANES);
         let (offsets, flags) = ops.quad(next, now);
         let inverted = [e.bit::<INVERT_A>(&flags), e.bit::<INVERT_B>(&flags)];
         // SAFETY: as above.
@@ -91,7 +91,7 @@ unsafe fn run_xor(slots: *mut Block, at: Offsets) {
 unsafe fn run_quad<E: Engine, G: AndGates<E>>(
     e: E,
     count: usize,
-    at: [Offsets; LANES],
+    at: [Offsets; QUAD_LANES],
     inverted: [E::Mask; 2],
     slots: *mut Block,
     gates: &mut G,
@@ -107,7 +107,7 @@ unsafe fn run_quad<E: Engine, G: AndGates<E>>(
     // SAFETY: as above.
     unsafe {
         let to = [0, 1, 2, 3].map(|lane| slots.byte_add(at[lane].out));
-        if count == LANES {
+        if count == QUAD_LANES {
             e.scatter(out, to);
         } else {
             let labels = e.store(out);

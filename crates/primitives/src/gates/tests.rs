@@ -28,7 +28,7 @@ impl<E: Engine> AndGates<E> for Flip {
 
 struct Run<'a> {
     list: &'a GateList,
-    slots: &'a mut Slots,
+    slots: &'a mut Labels,
     limit: usize,
 }
 
@@ -38,7 +38,7 @@ impl Kernel for Run<'_> {
     #[inline(always)]
     fn run<E: Engine>(self, e: E) {
         match self.slots.copies() {
-            LANES => self.run_copies::<E, LANES>(e),
+            QUAD_LANES => self.run_copies::<E, QUAD_LANES>(e),
             _ => self.run_copies::<E, 1>(e),
         }
     }
@@ -103,7 +103,7 @@ fn lists_run_as_their_operations_say_at_every_cut_on_every_backend() {
     let mut rng = Prg::new(Block::from_u128(5));
     // The third list has more slots than the narrow form can name.
     for half in [50, 1 << 14, 1 + (1 << 14)] {
-        for (step_count, copies) in [0, 1, 12].into_iter().flat_map(|n| [1, LANES].map(|c| (n, c))) {
+        for (step_count, copies) in [0, 1, 12].into_iter().flat_map(|n| [1, QUAD_LANES].map(|c| (n, c))) {
             let ops = random_ops(&mut rng, half, step_count);
             let slot_count = 2 * half as usize;
             let list = GateList::new(slot_count, ops.0.clone(), &ops.1, &ops.2);
@@ -114,7 +114,7 @@ fn lists_run_as_their_operations_say_at_every_cut_on_every_backend() {
                 reference(&ops, copy, copies, slots);
             }
             for (backend, limit) in Backend::available().into_iter().flat_map(|b| [1, 3, 4, 10, 999].map(|l| (b, l))) {
-                let mut slots = Slots::default();
+                let mut slots = Labels::default();
                 slots.begin(&list, copies, &inputs);
                 backend.run(Run { list: &list, slots: &mut slots, limit });
                 let got = (0..copies).flat_map(|copy| (0..slot_count).map(move |slot| (copy, slot)));
@@ -141,5 +141,5 @@ fn refuses_steps_that_do_not_add_up() {
 #[should_panic(expected = "slots prepared for another list")]
 fn refuses_slots_that_are_too_few() {
     let list = GateList::new(3, vec![[1, 0]], &[Op { a: 0, b: 1, out: 2, inverted: [false; 2] }], &[]);
-    Backend::PORTABLE.run(Run { list: &list, slots: &mut Slots::default(), limit: 1 });
+    Backend::PORTABLE.run(Run { list: &list, slots: &mut Labels::default(), limit: 1 });
 }

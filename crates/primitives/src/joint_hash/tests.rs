@@ -1,5 +1,9 @@
 use super::*;
-use crate::{aes::Aes128, prg::Prg};
+use crate::{
+    aes::Aes128,
+    mmo::{FixedKey, Rekeyed},
+    prg::Prg,
+};
 
 const SEED: Block = Block::from_u128(0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100);
 
@@ -7,14 +11,14 @@ struct Call<'a, H> {
     row: u64,
     period: u64,
     count: usize,
-    u: &'a [[Block; LANES]],
-    v: &'a [[Block; LANES]],
-    out: Vec<[Block; LANES]>,
+    u: &'a [[Block; QUAD_LANES]],
+    v: &'a [[Block; QUAD_LANES]],
+    out: Vec<[Block; QUAD_LANES]>,
     hash: std::marker::PhantomData<H>,
 }
 
 impl<H: JointHash> Kernel for Call<'_, H> {
-    type Output = Vec<[Block; LANES]>;
+    type Output = Vec<[Block; QUAD_LANES]>;
 
     #[inline(always)]
     fn run<E: Engine>(mut self, e: E) -> Self::Output {
@@ -38,8 +42,8 @@ fn formula(key: Block, u: Block, v: Block, row: u64, j: usize) -> Block {
 
 fn check<H: JointHash>(period: u64, formula: impl Fn(Block, Block, u64, usize) -> Block) {
     let mut rng = Prg::new(SEED);
-    for parties in [1, 2, 3, 4, 5, 7, 8, 9, 13, 33, MOST_PARTIES] {
-        let quads = parties.div_ceil(LANES);
+    for parties in [1, 2, 3, 4, 5, 7, 8, 9, 13, 33, MAX_PARTIES] {
+        let quads = parties.div_ceil(QUAD_LANES);
         let mut random = || (0..quads).map(|_| std::array::from_fn(|_| rng.next_block())).collect::<Vec<_>>();
         let (u, v, out) = (random(), random(), random());
         for count in [1, parties] {
@@ -64,10 +68,10 @@ fn check<H: JointHash>(period: u64, formula: impl Fn(Block, Block, u64, usize) -
 fn every_hash_is_its_formula_on_every_backend() {
     for period in [0, 1, 1 << 50] {
         let key = SEED ^ Block::from_halves(period, 0);
-        check::<JointRekeyed>(period, |u, v, row, j| formula(key, u, v, row, j));
+        check::<Rekeyed>(period, |u, v, row, j| formula(key, u, v, row, j));
     }
     let fixed = Block::from_bytes(*b"garblet fixedkey");
-    check::<JointFixedKey>(0, |u, v, row, j| formula(fixed, u, v, row, j));
+    check::<FixedKey>(0, |u, v, row, j| formula(fixed, u, v, row, j));
     check::<JointAes256>(0, |u, v, row, j| {
         let mut key = [0; 32];
         key[..16].copy_from_slice(&u.to_bytes());
@@ -79,28 +83,28 @@ fn every_hash_is_its_formula_on_every_backend() {
 }
 
 struct Four<'a, H> {
-    four: FourRows<'a>,
+    four: JointRows<'a>,
     count: usize,
     hash: std::marker::PhantomData<H>,
 }
 
 impl<H: JointHash> Kernel for Four<'_, H> {
-    type Output = [Vec<[Block; LANES]>; 2];
+    type Output = [Vec<[Block; QUAD_LANES]>; 2];
 
     /// Side by side, and one after another.
     #[inline(always)]
     fn run<E: Engine>(self, e: E) -> Self::Output {
         let key = H::key(e, SEED, 5);
-        let mut side_by_side = vec![[Block::ONES; LANES]; self.count];
-        H::masks_of_four(e, &key, &self.four, &mut side_by_side);
+        let mut side_by_side = vec![[Block::ONES; QUAD_LANES]; self.count];
+        H::quad_masks(e, &key, &self.four, &mut side_by_side);
         let mut singly = side_by_side.clone();
-        for gate in 0..LANES {
-            let mut keys = [[[Block::ZERO; LANES]; MOST_QUADS]; 2];
+        for gate in 0..QUAD_LANES {
+            let mut keys = [[[Block::ZERO; QUAD_LANES]; MAX_QUADS]; 2];
             for (keys, from) in keys.iter_mut().zip([self.four.u, self.four.v]) {
                 keys.as_flattened_mut()[..self.count].copy_from_slice(&self.four.labels[from[gate]..][..self.count]);
             }
-            let quads = self.count.div_ceil(LANES);
-            let mut out = vec![[Block::ZERO; LANES]; quads];
+            let quads = self.count.div_ceil(QUAD_LANES);
+            let mut out = vec![[Block::ZERO; QUAD_LANES]; quads];
             let [u, v] = keys.each_ref().map(|keys| &keys[..quads]);
             H::add_masks(e, &key, self.four.rows[gate], self.count, u, v, &mut out);
             singly.iter_mut().zip(out.as_flattened()).for_each(|(singly, out)| singly[gate] = *out);
@@ -111,12 +115,12 @@ impl<H: JointHash> Kernel for Four<'_, H> {
 
 fn check_four<H: JointHash>() {
     let mut rng = Prg::new(SEED);
-    for count in 1..=MOST_OF_FOUR {
-        let mut labels = vec![Block::ZERO; 5 * MOST_PARTIES];
+    for count in 1..=MAX_QUAD_PARTIES {
+        let mut labels = vec![Block::ZERO; 5 * MAX_PARTIES];
         rng.fill_blocks(&mut labels);
         let [u, v] = [[7, 0, 90, 256], [256, 70, 7, 11]];
         for backend in Backend::available() {
-            let four = FourRows { rows: [9, 1 << 40, 0, 3], labels: &labels, u, v };
+            let four = JointRows { rows: [9, 1 << 40, 0, 3], labels: &labels, u, v };
             let [got, expected] = backend.run(Four::<H> { four, count, hash: std::marker::PhantomData });
             assert!(got == expected, "{count} on {backend}");
         }
@@ -125,8 +129,8 @@ fn check_four<H: JointHash>() {
 
 #[test]
 fn four_rows_side_by_side_have_the_masks_of_each() {
-    check_four::<JointRekeyed>();
-    check_four::<JointFixedKey>();
+    check_four::<Rekeyed>();
+    check_four::<FixedKey>();
     check_four::<JointAes256>();
 }
 
@@ -143,22 +147,21 @@ fn known_answer_of_aes_256() {
 
 #[test]
 fn a_key_serves_at_most_4096_calls_or_one_gate() {
-    for parties in 2..=MOST_PARTIES {
-        let gates = JointRekeyed::gates_per_key(parties);
-        let calls = gates as usize * 4 * parties * parties;
-        assert!(gates.is_power_of_two() && (calls <= CALLS_PER_KEY || gates == 1));
+    for parties in 2..=MAX_PARTIES {
+        let gates = Rekeyed::key_period(parties).gates();
+        assert!(gates == 1 || gates as usize * 4 * parties * parties <= 4096);
     }
-    assert_eq!(JointRekeyed::gates_per_key(3), 64);
+    assert_eq!(Rekeyed::key_period(3).gates(), 64);
 }
 
 #[test]
 fn every_backend_does_the_same_bare_work() {
     let run = |backend| {
-        let mut blocks = [Block::ONES; BARE_BLOCKS];
-        bare_double_keys(backend, &mut blocks, 3);
+        let mut blocks = [Block::ONES; RAW_BLOCKS];
+        raw_joint_hashes(backend, &mut blocks, 3);
         blocks
     };
     let expected = run(Backend::PORTABLE);
-    assert!(expected != [Block::ONES; BARE_BLOCKS]);
+    assert!(expected != [Block::ONES; RAW_BLOCKS]);
     assert!(Backend::available().into_iter().all(|backend| run(backend) == expected));
 }

@@ -2,31 +2,33 @@
 //!
 //! # Steps
 //!
-//! 1. Permutation bits and offsets are shared by Shamir's scheme over GF(2^8), an offset as sixteen elements: a byte per bit
+//! 1. Permutation bits and deltas are shared by Shamir's scheme over GF(2^8), a delta as sixteen elements: a byte per bit
 //!    and party ([`share_bits`]).
 //! 2. [`products`]: every party multiplies its shares of `lambda_u` and `lambda_v`. `bmr-bgw3` reduces the degree: shares of
 //!    the product, times their weights, are shared again and added up. `bmr-bgw2` goes without.
-//! 3. [`shares`]: every party multiplies its share of a row's bit by its weighted share of `R^j`, which is an additive share of
-//!    `R^j ((lambda_u + alpha)(lambda_v + beta) + lambda_w)`; the masks of the rows are never shared.
+//! 3. [`shares`]: every party multiplies its share of a row's bit by its weighted share of `delta^j`, which is an additive share of
+//!    `delta^j ((lambda_u + alpha)(lambda_v + beta) + lambda_w)`; the masks of the rows are never shared.
 //! 4. [`hide`]: these are not uniform, so that shares of zero are added, from generators that each pair of parties has in
 //!    common. Of a gate's rows one is ever seen without its masks, so that the same shares serve all four.
 //!
-//! With degree `t` of the shares of bits and offsets, rows have degree `2 t`, or `3 t` in `bmr-bgw2`, which `n` points
+//! With degree `t` of the shares of bits and deltas, rows have degree `2 t`, or `3 t` in `bmr-bgw2`, which `n` points
 //! determine.
 
 use garblet_circuit::Party;
 use garblet_net::{Mesh, PerPeer};
-use garblet_primitives::{Backend, Block, Engine, LANES, Prg, gf256};
+use garblet_primitives::{Backend, Block, Engine, Prg, QUAD_LANES, gf256};
 use zeroize::Zeroizing;
 
 use super::{
     config::Garbling,
     plan::Plan,
+    rows,
     secrets::Secrets,
     shamir::{share_bytes, weights_256},
+    source::{Circuit, RowSource},
     wires::{AndGates, Gate, Quad, walk},
 };
-use crate::error::ProtocolError;
+use crate::{MeshSession, error::ProtocolError, session::Watch};
 
 /// Gates whose shares of zero are made together.
 const BATCH: usize = 64;
@@ -37,7 +39,7 @@ pub(super) struct SharedBits(Zeroizing<Vec<u8>>);
 /// Step 1 for permutation bits. Bits of an input come from its owner alone, those of gates from everybody.
 ///
 /// *Cost*: one round; a byte per own input bit and gate to every other party.
-pub(super) async fn share_bits(
+async fn share_bits(
     mesh: &mut Mesh,
     plan: &Plan,
     secrets: &Secrets,
@@ -66,23 +68,55 @@ pub(super) fn share_bits_bytes(plan: &Plan, party: Party) -> u64 {
     (plan.input_bits(party) + plan.and_count()) as u64
 }
 
-/// This party's shares of the rows of every gate. `offsets` has its shares of all offsets, by party; `zeros` the generators
-/// that it has in common with each other party.
-///
-/// *Shape*: as [`super::rows`]. *Cost*: `bmr-bgw3` one round and a byte per gate and other party, `bmr-bgw2` nothing.
-pub(super) async fn rows(
-    mesh: &mut Mesh,
-    plan: &Plan,
-    bits: SharedBits,
-    offsets: &[Block],
-    zeros: &mut PerPeer<Prg>,
-    rng: &mut Prg,
-) -> Result<Vec<Block>, ProtocolError> {
-    let operands = Operands::of(plan, &bits);
-    let product = products(mesh, plan, &operands, rng).await?;
-    let mut rows = shares(plan, &bits, &operands, &product, offsets);
-    hide(plan, zeros, &mut rows);
-    Ok(rows)
+/// The source of rows by BGW, our form.
+pub(super) struct Bgw {
+    /// This party's shares of all deltas, by party, weighted so that their products are additive shares.
+    deltas: Zeroizing<Vec<Block>>,
+    /// Generators of shares of zero, in common with each other party.
+    zeros: PerPeer<Prg>,
+}
+
+impl Bgw {
+    /// The source of party `own` with its shares of all deltas and the generators in common with each other party.
+    pub(super) fn new(deltas: &[Block], own: u16, zeros: PerPeer<Prg>) -> Self {
+        let weight = weights_256(deltas.len())[usize::from(own)];
+        let deltas = deltas.iter().map(|delta| gf256::Multiples::new(*delta).times(weight)).collect();
+        Bgw { deltas: Zeroizing::new(deltas), zeros }
+    }
+}
+
+impl RowSource for Bgw {
+    type Material = SharedBits;
+
+    async fn prepare(
+        &mut self,
+        session: &mut MeshSession,
+        plan: &Plan,
+        secrets: &Secrets,
+    ) -> Result<SharedBits, ProtocolError> {
+        let gates = plan.and_count();
+        let (mesh, rng, watch) = session.watched(gates, gates);
+        let bits = share_bits(mesh, plan, secrets, rng).await?;
+        watch.reach(gates, mesh.traffic());
+        Ok(bits)
+    }
+
+    /// *Cost*: `bmr-bgw3` one round and a byte per gate and other party, `bmr-bgw2` nothing.
+    async fn rows(
+        &mut self,
+        mesh: &mut Mesh,
+        Circuit { plan, secrets, numbered }: Circuit<'_>,
+        bits: SharedBits,
+        rng: &mut Prg,
+        _watch: &Watch<'_>,
+    ) -> Result<Vec<Block>, ProtocolError> {
+        let operands = Operands::of(plan, &bits);
+        let product = products(mesh, plan, &operands, rng).await?;
+        let mut rows = shares(plan, &bits, &operands, &product, &self.deltas);
+        hide(plan, &mut self.zeros, &mut rows);
+        rows::mask(plan, secrets, numbered, &mut rows);
+        Ok(rows)
+    }
 }
 
 /// This party's shares of the bits of the operands of every gate.
@@ -96,7 +130,7 @@ struct Operands {
 impl Operands {
     fn of(plan: &Plan, bits: &SharedBits) -> Self {
         let (inputs, gates) = bits.0.split_at(plan.input_count());
-        let carried = inputs.iter().map(|share| [Block::from_u128(u128::from(*share)); LANES]).collect();
+        let carried = inputs.iter().map(|share| [Block::from_u128(u128::from(*share)); QUAD_LANES]).collect();
         let [u, v] = [(); 2].map(|()| Zeroizing::new(Vec::with_capacity(gates.len())));
         let mut operands = Operands { gates: Zeroizing::new(gates.to_vec()), u, v };
         walk(Backend::detect(), plan.schedule(), 1, carried, &mut operands);
@@ -145,17 +179,17 @@ async fn products(
 }
 
 /// Step 3.
-fn shares(plan: &Plan, bits: &SharedBits, operands: &Operands, product: &[u8], offsets: &[Block]) -> Vec<Block> {
-    let parties = offsets.len();
+fn shares(plan: &Plan, bits: &SharedBits, operands: &Operands, product: &[u8], deltas: &[Block]) -> Vec<Block> {
+    let parties = deltas.len();
     let mut rows = vec![Block::ZERO; plan.row_blocks()];
     let gates = &bits.0[plan.input_count()..];
-    for (slot, offset) in offsets.iter().enumerate() {
-        let offset = gf256::Multiples::new(*offset);
+    for (slot, delta) in deltas.iter().enumerate() {
+        let delta = gf256::Multiples::new(*delta);
         for (gate, rows) in rows.chunks_exact_mut(4 * parties).enumerate() {
             let (u, v, sum) = (operands.u[gate], operands.v[gate], product[gate] ^ gates[gate]);
             let bits = [sum, sum ^ u, sum ^ v, sum ^ u ^ v ^ 1];
             for (row, bit) in rows.chunks_exact_mut(parties).zip(bits) {
-                row[slot] = offset.times(bit);
+                row[slot] = delta.times(bit);
             }
         }
     }
@@ -177,10 +211,4 @@ fn hide(plan: &Plan, zeros: &mut PerPeer<Prg>, rows: &mut [Block]) {
             }
         }
     }
-}
-
-/// A party's shares of all offsets, weighted so that what they are multiplied to are additive shares.
-pub(super) fn weighted_offsets(offsets: &[Block], own: u16) -> Zeroizing<Vec<Block>> {
-    let weight = weights_256(offsets.len())[usize::from(own)];
-    Zeroizing::new(offsets.iter().map(|offset| gf256::Multiples::new(*offset).times(weight)).collect())
 }

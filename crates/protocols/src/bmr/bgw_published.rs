@@ -6,7 +6,7 @@
 //! |---|---|---|---|
 //! | 1 | masks at degree `t`, bits at degree `t` | masks at degree `2 t` | masks at degree `3 t` |
 //! | 2 | degree reduction of `lambda_u lambda_v` | the same | |
-//! | 3 | degree reduction of `R^j (...)`, four per gate and slot | | |
+//! | 3 | degree reduction of `delta^j (...)`, four per gate and slot | | |
 //! | last | opening, in [`super::open`] | the same | the same |
 //!
 //! *Deviation*: `lambda_u lambda_v` is reduced once per gate and not once per row, since the rows differ by sums.
@@ -14,56 +14,71 @@
 use std::sync::{Mutex, PoisonError};
 
 use garblet_net::{Channel, Line, Mesh, NetError};
-use garblet_primitives::{Backend, Block, Engine, LANES, Prg, gf128};
+use garblet_primitives::{Backend, Block, Engine, Prg, QUAD_LANES, gf128};
 use zeroize::Zeroizing;
 
 use super::{
     config::Garbling,
     plan::Plan,
+    rows,
     secrets::Secrets,
     shamir::{Dealer, weights_128},
+    source::{Circuit, RowSource},
     wires::{AndGates, Gate, Quad, walk},
 };
-use crate::error::ProtocolError;
+use crate::{MeshSession, error::ProtocolError, session::Watch};
 
 /// Blocks that are dealt together.
 const PIECE: usize = 4096;
 
-/// This party's additive shares of the garbled circuit, whose own masks are in `masks`; `offsets` has its shares of all
-/// offsets, by party.
-///
-/// *Shape*: as [`super::rows`].
-pub(super) async fn rows(
-    mesh: &mut Mesh,
-    plan: &Plan,
-    secrets: &Secrets,
-    masks: Vec<Block>,
-    offsets: &[Block],
-    rng: &mut Prg,
-) -> Result<Vec<Block>, ProtocolError> {
-    let (threshold, garbling) = (usize::from(plan.threshold()), plan.config().garbling);
-    let mask_degree = match garbling {
-        Garbling::Bgw4 => threshold,
-        Garbling::Bgw3 | Garbling::Ot => 2 * threshold,
-        Garbling::Bgw2 => 3 * threshold,
-    };
-    let bits = secrets.permutation.iter().map(|bit| Block::from_u128(bit.into())).collect();
-    let parts = [(threshold, bits), (mask_degree, masks)].map(|(degree, secrets)| (degree, Zeroizing::new(secrets)));
-    let mut dealt = deal(mesh, parts, rng).await?.into_iter();
-    let (bits, masks) = (dealt.next().unwrap_or_default(), dealt.next().unwrap_or_default());
-    let weight = weights_128(plan.parties().into())[usize::from(mesh.party())];
-    let operands = Operands::of(plan, &bits);
-    let mut product = operands.products();
-    if garbling != Garbling::Bgw2 {
-        product = reduce(mesh, product, weight, threshold, rng).await?;
+/// The source of rows by BGW, as published.
+pub(super) struct BgwPublished {
+    /// This party's shares of all deltas, by party.
+    pub(super) deltas: Zeroizing<Vec<Block>>,
+}
+
+impl RowSource for BgwPublished {
+    type Material = ();
+
+    async fn prepare(&mut self, _: &mut MeshSession, _: &Plan, _: &Secrets) -> Result<(), ProtocolError> {
+        Ok(())
     }
-    let mut rows = shares(plan, &bits[plan.input_count()..], &operands, &product, offsets);
-    if garbling == Garbling::Bgw4 {
-        rows = reduce(mesh, rows, weight, threshold, rng).await?;
+
+    async fn rows(
+        &mut self,
+        mesh: &mut Mesh,
+        Circuit { plan, secrets, numbered }: Circuit<'_>,
+        _material: (),
+        rng: &mut Prg,
+        _watch: &Watch<'_>,
+    ) -> Result<Vec<Block>, ProtocolError> {
+        let (threshold, garbling) = (usize::from(plan.threshold()), plan.config().garbling);
+        let mask_degree = match garbling {
+            Garbling::Bgw4 => threshold,
+            Garbling::Bgw3 | Garbling::Ot => 2 * threshold,
+            Garbling::Bgw2 => 3 * threshold,
+        };
+        let mut masks = vec![Block::ZERO; plan.row_blocks()];
+        rows::mask(plan, secrets, numbered, &mut masks);
+        let bits = secrets.permutation.iter().map(|bit| Block::from_u128(bit.into())).collect();
+        let parts =
+            [(threshold, bits), (mask_degree, masks)].map(|(degree, secrets)| (degree, Zeroizing::new(secrets)));
+        let mut dealt = deal(mesh, parts, rng).await?.into_iter();
+        let (bits, masks) = (dealt.next().unwrap_or_default(), dealt.next().unwrap_or_default());
+        let weight = weights_128(plan.parties().into())[usize::from(mesh.party())];
+        let operands = Operands::of(plan, &bits);
+        let mut product = operands.products();
+        if garbling != Garbling::Bgw2 {
+            product = reduce(mesh, product, weight, threshold, rng).await?;
+        }
+        let mut rows = shares(plan, &bits[plan.input_count()..], &operands, &product, &self.deltas);
+        if garbling == Garbling::Bgw4 {
+            rows = reduce(mesh, rows, weight, threshold, rng).await?;
+        }
+        rows.iter_mut().zip(masks.iter()).for_each(|(row, mask)| *row = gf128::mul(weight, *row ^ *mask));
+        // They are opened.
+        Ok(std::mem::take(&mut *rows))
     }
-    rows.iter_mut().zip(masks.iter()).for_each(|(row, mask)| *row = gf128::mul(weight, *row ^ *mask));
-    // They are opened.
-    Ok(std::mem::take(&mut *rows))
 }
 
 /// The bytes that a party sends each other for that.
@@ -152,7 +167,7 @@ impl<'a> Operands<'a> {
         let (inputs, gates) = bits.split_at(plan.input_count());
         let [u, v] = [(); 2].map(|()| Zeroizing::new(Vec::with_capacity(gates.len())));
         let mut operands = Operands { gates, u, v };
-        let carried = inputs.iter().map(|share| [*share; LANES]).collect();
+        let carried = inputs.iter().map(|share| [*share; QUAD_LANES]).collect();
         walk(Backend::detect(), plan.schedule(), 1, carried, &mut operands);
         operands
     }
@@ -177,21 +192,21 @@ impl AndGates for Operands<'_> {
     }
 }
 
-/// Shares of `R^j ((lambda_u + alpha)(lambda_v + beta) + lambda_w)`.
+/// Shares of `delta^j ((lambda_u + alpha)(lambda_v + beta) + lambda_w)`.
 fn shares(
     plan: &Plan,
     gates: &[Block],
     operands: &Operands<'_>,
     product: &[Block],
-    offsets: &[Block],
+    deltas: &[Block],
 ) -> Zeroizing<Vec<Block>> {
-    let parties = offsets.len();
+    let parties = deltas.len();
     let mut rows = Zeroizing::new(vec![Block::ZERO; plan.row_blocks()]);
     for (gate, rows) in rows.chunks_exact_mut(4 * parties).enumerate() {
         let (u, v, sum) = (operands.u[gate], operands.v[gate], product[gate] ^ gates[gate]);
         let bits = [sum, sum ^ u, sum ^ v, sum ^ u ^ v ^ gf128::ONE];
         for (row, bit) in rows.chunks_exact_mut(parties).zip(bits) {
-            row.iter_mut().zip(offsets).for_each(|(slot, offset)| *slot = gf128::mul(bit, *offset));
+            row.iter_mut().zip(deltas).for_each(|(slot, delta)| *slot = gf128::mul(bit, *delta));
         }
     }
     rows

@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 
 use garblet_ot::Width;
-use garblet_primitives::MOST_PARTIES;
+use garblet_primitives::MAX_PARTIES;
 
-/// How the joint garbled circuit is made: the protocol, as it is named on the command line.
+/// The maker of the joint garbled circuit: the protocol, as it is named on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Garbling {
     /// By oblivious transfer; any number of parties may be corrupted.
@@ -24,7 +24,7 @@ impl Garbling {
     pub const ALL: [Garbling; 4] = [Garbling::Ot, Garbling::Bgw4, Garbling::Bgw3, Garbling::Bgw2];
 
     /// The protocol's name.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Garbling::Ot => "bmr",
             Garbling::Bgw4 => "bmr-bgw4",
@@ -33,53 +33,54 @@ impl Garbling {
         }
     }
 
-    /// How many parties it may have: from the fewest among whom one may be corrupted to [`MOST_PARTIES`].
-    pub fn parties(self) -> RangeInclusive<u16> {
+    /// The allowed numbers of parties: from the fewest of whom one may be corrupted to [`MAX_PARTIES`].
+    pub const fn parties(self) -> RangeInclusive<u16> {
         let least = match self {
             Garbling::Ot => 2,
             Garbling::Bgw4 | Garbling::Bgw3 => 3,
             Garbling::Bgw2 => 4,
         };
-        least..=MOST_PARTIES as u16
+        least..=MAX_PARTIES as u16
     }
 }
 
-/// Whether the garbled circuit is made as published or by our cheaper steps. The circuit is the same.
+/// The published steps, or our cheaper ones, which make the same circuit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// Our steps, which send a multiple of `n` blocks per gate; `bmr-bgw4` has none of its own.
     #[default]
     Linear,
     /// The paper's, which send a multiple of `n^2`.
-    Published(Ladder),
+    Published(Optimisations),
 }
 
-/// How far the published form with OT has come: the paper's optimisations, one after the other (section 4.1).
+/// The paper's optimisations of the form with OT, each with all before it (section 4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ladder {
+pub enum Optimisations {
     /// Four string OTs per gate, of two strings that the sender chooses.
     Basic,
     /// Three string OTs (section 3.1.3).
     ThreeStrings,
-    /// Which are correlated, so that the sender tells one string in place of two (section 3.1.4).
+    /// Correlated string OTs: the sender sends one string in place of two (section 3.1.4).
     Correlated,
-    /// And both directions of a pair make OTs at once.
+    /// OTs in both directions of a pair at once.
     #[default]
     BothWays,
 }
 
-impl Ladder {
+impl Optimisations {
     /// All steps.
-    pub const ALL: [Ladder; 4] = [Ladder::Basic, Ladder::ThreeStrings, Ladder::Correlated, Ladder::BothWays];
+    pub const ALL: [Optimisations; 4] =
+        [Optimisations::Basic, Optimisations::ThreeStrings, Optimisations::Correlated, Optimisations::BothWays];
 
     /// String OTs of a gate.
     pub(super) fn strings(self) -> usize {
-        if self == Ladder::Basic { 4 } else { 3 }
+        if self == Optimisations::Basic { 4 } else { 3 }
     }
 
     /// Whether the sender of a string OT chooses both strings.
     pub(super) fn chooses(self) -> bool {
-        matches!(self, Ladder::Basic | Ladder::ThreeStrings)
+        matches!(self, Optimisations::Basic | Optimisations::ThreeStrings)
     }
 }
 

@@ -6,7 +6,7 @@ use garblet_primitives::Block;
 
 use super::{
     bgw, bgw_published,
-    config::{Form, Garbling, Ladder},
+    config::{Form, Garbling, Optimisations},
     linear,
     open::open_bytes,
     plan::Plan,
@@ -17,10 +17,10 @@ use crate::{
     run_id::RUN_ID_BYTES,
 };
 
-/// What each party sends each other at set-up besides base OTs: two seeds and a share of its offset.
+/// Bytes of the greeting to each other party: two seeds and a share of delta.
 const GREETING_BYTES: u64 = 3 * size_of::<Block>() as u64;
 
-/// What a phase of one run of `plan` costs `party`, the hellos of all parties given.
+/// The cost of a phase of one run of `plan` for `party`, the hellos of all parties given.
 ///
 /// With `n` parties, `A` AND gates, `a_i` input bits of party `i`, `a` of all, `m_p` output bits that party `p` learns, and
 /// `e(x)` bytes of an OT extension by `x` (`8 x` at the default width), party `i` sends to each of the others, besides what is
@@ -36,7 +36,7 @@ const GREETING_BYTES: u64 = 3 * size_of::<Block>() as u64;
 /// | `bmr-bgw3`, published | | `16 (a + A + 4 n A) + 16 A` | 3 |
 /// | `bmr-bgw2`, published | | `16 (a + A + 4 n A)` | 2 |
 ///
-/// Without its optimisations ([`Ladder`]) `bmr`, published, has four strings, `e(5 A)` and `6 A / 8`, and each string 32 bytes.
+/// Without its optimisations ([`Optimisations`]) `bmr`, published, has four strings, `e(5 A)` and `6 A / 8`, and each string 32 bytes.
 /// To open the circuit takes `128 A (n - 1)` bytes per party, as far as `n` divides `A`, and `64 n A (n - 1)` as published. Online
 /// it is `8 + a_i / 8` and, to each `p` with `m_p > 0`, `16 a + m_p / 8`, in two rounds, whatever the circuit.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
@@ -64,16 +64,16 @@ fn one_way(plan: &Plan, from: Party, to: Party, phase: Phase, hello: &Hello) -> 
         (Phase::Prepare, Garbling::Ot, form) => {
             let count = match form {
                 Form::Linear => linear::count(plan, from.0),
-                Form::Published(ladder) => published::count(plan, ladder),
+                Form::Published(optimisations) => published::count(plan, optimisations),
             };
             width.extension_bytes((count.chosen + count.later) as u64) + packed(count.chosen as u64)
         }
         (Phase::Prepare, _, Form::Linear) => bgw::share_bits_bytes(plan, from),
         (Phase::Prepare, _, Form::Published(_)) => 0,
         (Phase::Build, Garbling::Ot, Form::Linear) => 2 * packed(gates),
-        (Phase::Build, Garbling::Ot, Form::Published(ladder)) => {
-            let choices = packed(ladder.strings() as u64 * gates);
-            2 * packed(gates) + choices + published::payload_bytes(plan, ladder) as u64
+        (Phase::Build, Garbling::Ot, Form::Published(optimisations)) => {
+            let choices = packed(optimisations.strings() as u64 * gates);
+            2 * packed(gates) + choices + published::payload_bytes(plan, optimisations) as u64
         }
         (Phase::Build, Garbling::Bgw2, Form::Linear) => 0,
         (Phase::Build, _, Form::Linear) => gates,
@@ -85,7 +85,7 @@ fn one_way(plan: &Plan, from: Party, to: Party, phase: Phase, hello: &Hello) -> 
     }
 }
 
-/// How often the party waits after having sent; as far as there are at least as many gates as parties.
+/// The waits of a party after having sent; as far as there are at least as many gates as parties.
 fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     let (garbling, form) = (plan.config().garbling, plan.form());
     match phase {
@@ -93,7 +93,7 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
         Phase::Setup => 1 + if garbling == Garbling::Ot { 3 } else { 0 } + 1,
         Phase::Prepare => match (garbling, form) {
             // The last party hears all others before it says anything.
-            (Garbling::Ot, Form::Published(ladder)) if ladder != Ladder::BothWays => {
+            (Garbling::Ot, Form::Published(optimisations)) if optimisations != Optimisations::BothWays => {
                 u64::from(party.0 + 1 < plan.parties())
             }
             _ => u64::from(garbling == Garbling::Ot || form == Form::Linear),

@@ -1,13 +1,11 @@
 //! Local evaluation of the joint garbled circuit.
 //!
 //! *Source*: Figure 3, step 2. A wire carries the active labels of all parties, one after another; bit 0 of any of them is
-//! the wire's public value, since bit 0 of a label for the public value 0 is clear and bit 0 of an offset is set. Of a gate's
+//! the wire's public value, since bit 0 of a label for the public value 0 is clear and bit 0 of a delta is set. Of a gate's
 //! rows one is read. *Cost*: `n^2` hash calls per AND gate.
 
 use garblet_circuit::{AndOp, OutputWire};
-use garblet_primitives::{
-    Backend, Block, Engine, FourRows, JointAes256, JointFixedKey, JointHash, JointRekeyed, LANES,
-};
+use garblet_primitives::{Backend, Block, Engine, FixedKey, JointAes256, JointHash, JointRows, QUAD_LANES, Rekeyed};
 
 use super::{
     config::Hash,
@@ -21,7 +19,7 @@ use super::{
 /// *Unique*: only [`public_values`] makes it, which checks that.
 pub(super) struct PublicValues(pub(super) Vec<bool>);
 
-/// Evaluates a circuit. Returns what all slots carry at the end.
+/// Evaluates a circuit. Returns the labels of all slots at the end.
 ///
 /// *Shape*: `inputs` has the active labels of all parties for the first input wire, then for the next; `rows` has
 /// [`Plan::row_blocks`] blocks.
@@ -33,8 +31,8 @@ pub(super) fn evaluate(
     backend: Backend,
 ) -> Vec<Quad> {
     match plan.config().hash {
-        Hash::Rekeyed => evaluate_by::<JointRekeyed>(plan, numbered, inputs, rows, backend),
-        Hash::FixedKey => evaluate_by::<JointFixedKey>(plan, numbered, inputs, rows, backend),
+        Hash::Rekeyed => evaluate_by::<Rekeyed>(plan, numbered, inputs, rows, backend),
+        Hash::FixedKey => evaluate_by::<FixedKey>(plan, numbered, inputs, rows, backend),
         Hash::Aes256 => evaluate_by::<JointAes256>(plan, numbered, inputs, rows, backend),
     }
 }
@@ -49,7 +47,7 @@ pub(super) fn public_values(
     wires: impl Iterator<Item = OutputWire>,
 ) -> Result<PublicValues, usize> {
     let parties = usize::from(plan.parties());
-    let width = parties.div_ceil(LANES);
+    let width = parties.div_ceil(QUAD_LANES);
     let value = |(at, wire): (usize, OutputWire)| match wire {
         OutputWire::Constant(_) => Ok(false),
         OutputWire::Slot(operand) => {
@@ -69,12 +67,12 @@ fn evaluate_by<H: JointHash>(
     backend: Backend,
 ) -> Vec<Quad> {
     let parties = usize::from(plan.parties());
-    let width = parties.div_ceil(LANES);
-    let mut padded = vec![[Block::ZERO; LANES]; width * plan.input_count()];
+    let width = parties.div_ceil(QUAD_LANES);
+    let mut padded = vec![[Block::ZERO; QUAD_LANES]; width * plan.input_count()];
     for (to, labels) in padded.chunks_exact_mut(width).zip(inputs.chunks_exact(parties)) {
         to.as_flattened_mut()[..parties].copy_from_slice(labels);
     }
-    let masks = vec![[Block::ZERO; LANES]; parties];
+    let masks = vec![[Block::ZERO; QUAD_LANES]; parties];
     let mut active = Active::<H> { numbered, parties, rows, masks, hash: std::marker::PhantomData };
     // The evaluator's own to see.
     std::mem::take(&mut *walk(backend, plan.schedule(), width, padded, &mut active))
@@ -115,7 +113,7 @@ impl<H: JointHash> AndGates for Active<'_, H> {
             let done = match four {
                 Some((four, (first_row, key))) => {
                     self.four(e, key, first_row, first, four, wires);
-                    LANES
+                    QUAD_LANES
                 }
                 None => {
                     let (gate, out) = wires.gate(first, op);
@@ -137,20 +135,20 @@ impl<H: JointHash> Active<'_, H> {
         key: &H::Key<E>,
         first_row: u64,
         first: usize,
-        ops: &[AndOp; LANES],
+        ops: &[AndOp; QUAD_LANES],
         wires: &mut Wires<'_>,
     ) {
-        let blocks = LANES * wires.width;
+        let blocks = QUAD_LANES * wires.width;
         let labels = wires.slots.as_flattened_mut();
         let [u, v] = [ops.map(|op| op.a.slot() * blocks), ops.map(|op| op.b.slot() * blocks)];
         // Row `2 alpha + beta` of each gate, counted from the first row of all.
-        let rows: [usize; LANES] = std::array::from_fn(
+        let rows: [usize; QUAD_LANES] = std::array::from_fn(
             #[inline(always)]
             |g| 4 * g + 2 * usize::from(labels[u[g]].lsb()) + usize::from(labels[v[g]].lsb()),
         );
         let numbers = rows.map(|row| first_row + row as u64);
-        H::masks_of_four(e, key, &FourRows { rows: numbers, labels, u, v }, &mut self.masks);
-        for g in 0..LANES {
+        H::quad_masks(e, key, &JointRows { rows: numbers, labels, u, v }, &mut self.masks);
+        for g in 0..QUAD_LANES {
             let out = &mut labels[ops[g].out as usize * blocks..][..self.parties];
             let row = &self.rows[self.parties * (4 * first + rows[g])..][..self.parties];
             for ((out, row), mask) in out.iter_mut().zip(row).zip(&self.masks) {
@@ -163,7 +161,7 @@ impl<H: JointHash> Active<'_, H> {
 /// Loads the slots of a row. Whole vectors where there are blocks behind the row: lanes that no party has are never read.
 #[inline(always)]
 fn load_row(rows: &[Block], parties: usize, out: &mut [Quad]) {
-    match rows.get(..LANES * out.len()) {
+    match rows.get(..QUAD_LANES * out.len()) {
         Some(blocks) => out.copy_from_slice(blocks.as_chunks().0),
         None => out.as_flattened_mut()[..parties].copy_from_slice(&rows[..parties]),
     }

@@ -24,7 +24,7 @@ pub(super) fn garble(plan: &Plan, secrets: &[Secrets], numbered: Numbered) -> Ve
             let (alpha, beta) = (row >> 1 == 1, row & 1 == 1);
             let bit = (u ^ alpha) & (v ^ beta) ^ w;
             for (j, secrets) in secrets.iter().enumerate() {
-                circuit[(4 * gate + row) * parties + j] ^= secrets.offset.block() & Block::mask(bit);
+                circuit[(4 * gate + row) * parties + j] ^= secrets.delta.block() & Block::mask(bit);
             }
         }
     });

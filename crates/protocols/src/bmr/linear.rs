@@ -1,33 +1,35 @@
-//! Shares of the rows by OT, our form: two correlated OTs per gate and ordered pair, with the offset as their delta.
+//! Shares of the rows by OT, our form: two correlated OTs per gate and ordered pair, with the party's delta.
 //!
 //! # Steps
 //!
 //! 1. A party's permutation bits of base wires are its choices in OTs with every other party
-//!    ([`Pairs::extend`](super::pairs::Pairs::extend)). For party `j` that makes shares of `lambda_w R^j`: the own one is
-//!    `lambda^j_w R^j` and the sum of all `q`, another's is its `t`. They are linear, so that every wire has them.
+//!    ([`Pairs::extend`](super::pairs::Pairs::extend)). For party `j` that makes shares of `lambda_w delta^j`: the own one is
+//!    `lambda^j_w delta^j` and the sum of all `q`, another's is its `t`. They are linear, so that every wire has them.
 //! 2. [`products`]: the rows of the first operand of a gate, hashed, share `lambda^i_u lambda^j_v` at the price of a bit: `j`
-//!    sends `H(q) + H(q + R^j) + lambda^j_v`, and `i` has `H(t) + lambda^i_u` times that. With it every party has a share of
+//!    sends `H(q) + H(q + delta^j) + lambda^j_v`, and `i` has `H(t) + lambda^i_u` times that. With it every party has a share of
 //!    `lambda_u lambda_v`.
-//! 3. These shares are the choices of a second OT per gate ([`correct`]), which makes shares of `lambda_u lambda_v R^j`.
-//! 4. [`shares`]: rows are sums, `R^j ((lambda_u + alpha)(lambda_v + beta) + lambda_w) = R^j lambda_u lambda_v + beta R^j
-//!    lambda_u + alpha R^j lambda_v + alpha beta R^j + R^j lambda_w`. An inverted operand exchanges its two values.
+//! 3. These shares are the choices of a second OT per gate ([`correct`]), which makes shares of `lambda_u lambda_v delta^j`.
+//! 4. [`shares`]: rows are sums, `delta^j ((lambda_u + alpha)(lambda_v + beta) + lambda_w) = delta^j lambda_u lambda_v + beta delta^j
+//!    lambda_u + alpha delta^j lambda_v + alpha beta delta^j + delta^j lambda_w`. An inverted operand exchanges its two values.
 //!
 //! Every gate has OTs of its own for its product, so that what an active row shows of a party's share is uniform under the
 //! sum that all shares have.
 
 use garblet_circuit::Party;
 use garblet_net::{Mesh, PerPeer, Traffic};
-use garblet_ot::Choices;
-use garblet_primitives::{Backend, Block, Engine, LANES};
+use garblet_ot::BitVec;
+use garblet_primitives::{Backend, Block, Engine, Prg, QUAD_LANES};
 use zeroize::Zeroizing;
 
 use super::{
-    pairs::{Count, PairHashes, PairOts, correct, exchange_bits},
+    pairs::{Count, PairHashes, PairOts, Pairs, correct, exchange_bits},
     plan::Plan,
+    rows::{self, MOST_QUADS},
     secrets::Secrets,
+    source::{Circuit, RowSource},
     wires::{AndGates, Gate, Quad, walk},
 };
-use crate::{error::ProtocolError, session::Watch};
+use crate::{MeshSession, error::ProtocolError, session::Watch};
 
 /// Gates that are hashed together.
 const BATCH: usize = 256;
@@ -38,65 +40,78 @@ pub(super) fn count(plan: &Plan, party: u16) -> Count {
     Count { chosen: own + plan.and_count(), later: plan.and_count() }
 }
 
-/// This party's shares of the rows of every gate.
-///
-/// *Shape*: as [`super::rows`]. *Unique*: `first_gate` as gate numbers are. *Cost*: two rounds; two bits per gate and
-/// ordered pair.
-pub(super) async fn rows(
-    mesh: &mut Mesh,
-    plan: &Plan,
-    secrets: &Secrets,
-    hashes: PerPeer<PairHashes>,
-    mut ots: PerPeer<PairOts>,
-    first_gate: u64,
-    watch: &Watch<'_>,
-) -> Result<Vec<Block>, ProtocolError> {
-    let (sums, messages) = products(plan, secrets, &hashes, &ots, first_gate, watch);
-    let answers = exchange_bits(mesh, &messages, plan.and_count()).await?;
-    let product = sums.finish(&answers)?;
-    let mut corrections = mesh.per_peer(|_| Choices::default());
-    for ((_, corrections), (_, ots)) in corrections.iter_mut().zip(ots.iter()) {
-        *corrections = ots.later.xor(&product)?;
+/// The source of rows by OT, our form.
+pub(super) struct Linear(pub(super) Box<Pairs>);
+
+impl RowSource for Linear {
+    type Material = PerPeer<PairOts>;
+
+    async fn prepare(
+        &mut self,
+        session: &mut MeshSession,
+        plan: &Plan,
+        secrets: &Secrets,
+    ) -> Result<Self::Material, ProtocolError> {
+        self.0.extend(session, plan.and_count(), &secrets.shared_bits(plan), |party| count(plan, party), true).await
     }
-    let corrections = exchange_bits(mesh, &corrections, plan.and_count()).await?;
-    for ((_, ots), (peer, corrections)) in ots.iter_mut().zip(corrections.iter()) {
-        correct(&mut ots.q.0[count(plan, peer).chosen..], corrections, secrets.offset.block());
+
+    /// *Cost*: two rounds; two bits per gate and ordered pair.
+    async fn rows(
+        &mut self,
+        mesh: &mut Mesh,
+        circuit: Circuit<'_>,
+        mut ots: PerPeer<PairOts>,
+        _rng: &mut Prg,
+        watch: &Watch<'_>,
+    ) -> Result<Vec<Block>, ProtocolError> {
+        let Circuit { plan, secrets, numbered } = circuit;
+        let (sums, messages) = products(circuit, &self.0.hashes(), &ots, watch);
+        let answers = exchange_bits(mesh, &messages, plan.and_count()).await?;
+        let product = sums.finish(&answers)?;
+        let mut corrections = mesh.per_peer(|_| BitVec::default());
+        for ((_, corrections), (_, ots)) in corrections.iter_mut().zip(ots.iter()) {
+            *corrections = ots.later.xor(&product)?;
+        }
+        let corrections = exchange_bits(mesh, &corrections, plan.and_count()).await?;
+        for ((_, ots), (peer, corrections)) in ots.iter_mut().zip(corrections.iter()) {
+            correct(&mut ots.q.0[count(plan, peer).chosen..], corrections, secrets.delta.block());
+        }
+        let mut rows = shares(plan, secrets, &product, ots);
+        rows::mask(plan, secrets, numbered, &mut rows);
+        Ok(rows)
     }
-    Ok(shares(plan, secrets, &product, ots))
 }
 
-/// What a party knows of the products `lambda_u lambda_v` before the others' messages.
+/// A party's parts of the products `lambda_u lambda_v` before the others' messages.
 struct Sums {
-    u: Choices,
-    v: Choices,
+    u: BitVec,
+    v: BitVec,
     /// The sum of its hashes.
-    hashed: Choices,
+    hashed: BitVec,
 }
 
 impl Sums {
     /// The party's share of every product, from the messages of all others.
-    fn finish(&self, messages: &PerPeer<Choices>) -> Result<Choices, ProtocolError> {
+    fn finish(&self, messages: &PerPeer<BitVec>) -> Result<BitVec, ProtocolError> {
         let mut factor = self.v.clone();
         for (_, message) in messages.iter() {
             factor = factor.xor(message)?;
         }
         let product = self.u.as_bytes().iter().zip(factor.as_bytes()).map(|(u, factor)| u & factor).collect();
-        Ok(Choices::from_bytes(product, self.u.len())?.xor(&self.hashed)?)
+        Ok(BitVec::from_bytes(product, self.u.len())?.xor(&self.hashed)?)
     }
 }
 
 /// Step 2: hashes the rows of every gate's first operand. Returns also the messages to all others.
 fn products(
-    plan: &Plan,
-    secrets: &Secrets,
+    Circuit { plan, secrets, numbered }: Circuit<'_>,
     hashes: &PerPeer<PairHashes>,
     ots: &PerPeer<PairOts>,
-    first_gate: u64,
     watch: &Watch<'_>,
-) -> (Sums, PerPeer<Choices>) {
+) -> (Sums, PerPeer<BitVec>) {
     let peers = hashes.party_count() as usize - 1;
-    let width = (1 + 2 * peers).div_ceil(LANES);
-    let mut inputs = vec![[Block::ZERO; LANES]; width * plan.input_count()];
+    let width = (1 + 2 * peers).div_ceil(QUAD_LANES);
+    let mut inputs = vec![[Block::ZERO; QUAD_LANES]; width * plan.input_count()];
     let mut put = |at: usize, place: usize, block| inputs[width * at..][..width].as_flattened_mut()[place] = block;
     for at in 0..plan.input_count() {
         put(at, 0, Block::mask(secrets.permutation.get(at)));
@@ -118,11 +133,11 @@ fn products(
     let permutation = (plan.input_count()..plan.base_count()).map(|at| secrets.permutation.get(at)).collect();
     let gates = plan.and_count();
     let mut products = Products {
-        offset: secrets.offset.block(),
+        delta: secrets.delta.block(),
         permutation,
         pairs: pairs.collect(),
         bits: [Vec::with_capacity(gates), Vec::with_capacity(gates), vec![false; gates]].map(Zeroizing::new),
-        first_gate,
+        first_gate: numbered.first,
         hashed: 0,
         watch,
     };
@@ -148,8 +163,8 @@ struct Pair<'a> {
 
 /// Wires that carry the permutation bit in block 0, then the rows as sender by peer, then those as receiver.
 struct Products<'a, 'w> {
-    offset: Block,
-    permutation: Choices,
+    delta: Block,
+    permutation: BitVec,
     pairs: Vec<Pair<'a>>,
     /// Of every gate the bits of both operands, and the sum of hashes.
     bits: [Zeroizing<Vec<bool>>; 3],
@@ -184,14 +199,14 @@ impl AndGates for Products<'_, '_> {
 }
 
 impl Products<'_, '_> {
-    /// Hashes what waits.
+    /// Hashes the rows that wait.
     #[inline(never)]
     fn hash(&mut self) {
         let [_, v, sums] = &mut self.bits;
         let gates = self.hashed..v.len();
         let tweak = self.first_gate + gates.start as u64;
         for pair in &mut self.pairs {
-            let mut other: Zeroizing<Vec<Block>> = Zeroizing::new(pair.sent.iter().map(|q| *q ^ self.offset).collect());
+            let mut other: Zeroizing<Vec<Block>> = Zeroizing::new(pair.sent.iter().map(|q| *q ^ self.delta).collect());
             pair.hashes.sent.hash_batch(tweak, &mut pair.sent);
             pair.hashes.sent.hash_batch(tweak, &mut other);
             pair.hashes.received.hash_batch(tweak, &mut pair.received);
@@ -209,17 +224,17 @@ impl Products<'_, '_> {
 }
 
 /// Step 4.
-fn shares(plan: &Plan, secrets: &Secrets, product: &Choices, ots: PerPeer<PairOts>) -> Vec<Block> {
+fn shares(plan: &Plan, secrets: &Secrets, product: &BitVec, ots: PerPeer<PairOts>) -> Vec<Block> {
     let (parties, own) = (usize::from(plan.parties()), usize::from(secrets.party.0));
-    let offset = secrets.offset.block();
-    let width = parties.div_ceil(LANES);
-    let mut inputs = vec![[Block::ZERO; LANES]; width * plan.input_count()];
+    let delta = secrets.delta.block();
+    let width = parties.div_ceil(QUAD_LANES);
+    let mut inputs = vec![[Block::ZERO; QUAD_LANES]; width * plan.input_count()];
     let mut add = |at: usize, slot: usize, block| inputs[width * at..][..width].as_flattened_mut()[slot] ^= block;
     for at in 0..plan.input_count() {
-        add(at, own, offset & Block::mask(secrets.permutation.get(at)));
+        add(at, own, delta & Block::mask(secrets.permutation.get(at)));
     }
     let masked = |bits: &mut dyn ExactSizeIterator<Item = bool>| {
-        Zeroizing::new(bits.map(|bit| offset & Block::mask(bit)).collect::<Vec<Block>>())
+        Zeroizing::new(bits.map(|bit| delta & Block::mask(bit)).collect::<Vec<Block>>())
     };
     let mut own_gates = masked(&mut (plan.input_count()..plan.base_count()).map(|at| secrets.permutation.get(at)));
     let mut own_products = masked(&mut product.iter());
@@ -237,19 +252,19 @@ fn shares(plan: &Plan, secrets: &Secrets, product: &Choices, ots: PerPeer<PairOt
         received.iter().map(|t| t.split_at(plan.and_count())).unzip();
     of_gates.insert(own, &own_gates);
     of_products.insert(own, &own_products);
-    let mut own_offset = [[Block::ZERO; LANES]; super::rows::MOST_QUADS];
-    own_offset.as_flattened_mut()[own] = offset;
+    let mut own_delta = [[Block::ZERO; QUAD_LANES]; MOST_QUADS];
+    own_delta.as_flattened_mut()[own] = delta;
     let mut rows = vec![Block::ZERO; plan.row_blocks()];
-    let mut shares = Shares { own_offset, of_gates, of_products, rows: &mut rows };
+    let mut shares = Shares { own_delta, of_gates, of_products, rows: &mut rows };
     walk(Backend::detect(), plan.schedule(), width, inputs, &mut shares);
     rows
 }
 
-/// Wires that carry, in block `j`, the share of `lambda R^j`.
+/// Wires that carry, in block `j`, the share of `lambda delta^j`.
 struct Shares<'a> {
-    /// `R^i` in this party's slot.
-    own_offset: [Quad; super::rows::MOST_QUADS],
-    /// By slot: the shares of `lambda_w R^j` and of `lambda_u lambda_v R^j` of every gate.
+    /// `delta^i` in this party's slot.
+    own_delta: [Quad; MOST_QUADS],
+    /// By slot: the shares of `lambda_w delta^j` and of `lambda_u lambda_v delta^j` of every gate.
     of_gates: Vec<&'a [Block]>,
     of_products: Vec<&'a [Block]>,
     rows: &'a mut [Block],
@@ -273,7 +288,7 @@ impl AndGates for Shares<'_> {
             rows[place(0, 0, j)] = sum;
             rows[place(0, 1, j)] = sum ^ u[j];
             rows[place(1, 0, j)] = sum ^ v[j];
-            rows[place(1, 1, j)] = sum ^ u[j] ^ v[j] ^ self.own_offset[j / LANES][j % LANES];
+            rows[place(1, 1, j)] = sum ^ u[j] ^ v[j] ^ self.own_delta[j / QUAD_LANES][j % QUAD_LANES];
         }
     }
 }

@@ -7,12 +7,12 @@
 //!
 //! | phase | step | what | paper | where |
 //! |---|---|---|---|---|
-//! | setup | 1 | offsets `R^i`; base OTs between every pair, or shares of the offsets; seeds | figure 2, step 1 | [`JointParty::setup`] |
-//! | prepare | 2 | permutation bits and labels of base wires; OTs with the bits as choices, or shares of the bits | figure 2, steps 2 and 3 | [`JointParty::prepare`] |
-//! | build | 3 | each party's shares of `R^j ((lambda_u + alpha)(lambda_v + beta) + lambda_w)` for every gate, row and slot | steps 1 to 3 of protocol 3.1; section 3.2 | `linear`, `published`, `bgw`, `bgw_published` |
+//! | setup | 1 | deltas; base OTs between every pair, or shares of the deltas; seeds | figure 2, step 1 | [`BmrParty::setup`] |
+//! | prepare | 2 | permutation bits and labels of base wires; OTs with the bits as choices, or shares of the bits | figure 2, steps 2 and 3 | [`BmrParty::prepare`] |
+//! | build | 3 | each party's shares of `delta^j ((lambda_u + alpha)(lambda_v + beta) + lambda_w)` for every gate, row and slot | steps 1 to 3 of protocol 3.1; section 3.2 | the `source`: `linear`, `published`, `bgw` or `bgw_published` |
 //! | build | 4 | each adds its masks and, in its own slot, its label of the output | step 4; figure 1 | `rows` |
 //! | build | 5 | the shares are added up for everybody | step 4 | `open` |
-//! | online | 6 | all tell the run's number, which must be the same, and owners of inputs public values | figure 3, step 1 (a) | [`JointParty::online`] |
+//! | online | 6 | all tell the run's number, which must be the same, and owners of inputs public values | figure 3, step 1 (a) | [`BmrParty::online`] |
 //! | online | 7 | everybody sends its labels of all inputs, and its shares of the outputs' permutation bits, with shares of zero added, to those who learn an output | figure 3, step 1 (b); figure 2, step 5 | `zeros` |
 //! | online | 8 | these evaluate by themselves, and decode | figure 3, steps 2 and 3 | `evaluate` |
 //!
@@ -21,7 +21,7 @@
 //! | paper | here |
 //! |---|---|
 //! | `n`, `P_i` | [`Plan::parties`], a [`Party`](garblet_circuit::Party) |
-//! | `R^i`, `lambda^i_w`, `k^i_{w,0}` | offset, permutation and labels of [`Secrets`] |
+//! | `R^i`, `lambda^i_w`, `k^i_{w,0}` | `delta^i`, permutation and labels of [`Secrets`] |
 //! | `alpha`, public value | bit 0 of any active label |
 //! | `F^2` | [`garblet_primitives::JointHash`] |
 //! | the functionality `F_GC` | step 3 to 5; `ideal` in tests |
@@ -55,7 +55,7 @@
 //! Assumes a double-key hash that is circularly correlation robust (Choi, Katz, Kumaresan and Zhou 2012), the OT's assumptions for
 //! `bmr`, and private channels between the parties for all: the seeds of shares of zero and shares of BGW go over them as they
 //! are. The key of a pair's hash, which comes with their base OTs, need not be secret: in `linear`, where a gate's operand is the input
-//! of a third party, the pair's rows of it are zero, but what one sends the other stays under a hash of its own offset.
+//! of a third party, the pair's rows of it are zero, but what one sends the other stays under a hash of its own delta.
 
 mod bgw;
 mod bgw_published;
@@ -69,19 +69,22 @@ mod open;
 mod pairs;
 mod party;
 mod plan;
+mod protocol;
 mod published;
 mod rehearsal;
 mod rows;
 mod secrets;
 mod shamir;
+mod source;
 mod stored;
 mod wires;
 mod zeros;
 
-pub use config::{Config, Form, Garbling, Hash, Ladder};
+pub use config::{Config, Form, Garbling, Hash, Optimisations};
 pub use cost::communication;
-pub use party::{JointParty, Prepared};
+pub use party::{BmrParty, Prepared};
 pub use plan::Plan;
+pub use protocol::{Bmr, BmrBgw2, BmrBgw3, BmrBgw4};
 pub use rehearsal::Rehearsal;
 pub use secrets::Secrets;
 

@@ -1,11 +1,11 @@
 //! Correlated OTs of one party with every other, both ways.
 //!
-//! In the OTs that party `j` sends, delta is its offset `R^j`: it gets `q`, and the receiver `t = q + c R^j` for its choice
-//! `c`. So the two have shares of `c R^j` without another word.
+//! In the OTs that party `j` sends, delta is its `delta^j`: it gets `q`, and the receiver `t = q + c delta^j` for its choice
+//! `c`. So the two have shares of `c delta^j` without another message.
 
 use garblet_net::{Channel, Line, Mesh, PerPeer};
 use garblet_ot::{
-    Choices, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, OtError, Width, softspoken::BATCH_OTS,
+    BitVec, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, OtError, Width, softspoken::BATCH_OTS,
 };
 use garblet_primitives::{Block, Delta, OtHash, Prg};
 use zeroize::Zeroizing;
@@ -20,12 +20,12 @@ const CORRECTIONS: &str = "choice corrections";
 
 /// A party's ends of the OTs with all others.
 pub(super) struct Pairs {
-    offset: Delta,
+    delta: Delta,
     senders: PerPeer<CotSender>,
     receivers: PerPeer<CotReceiver>,
 }
 
-/// How many OTs a party receives from each other.
+/// The number of OTs that a party receives from each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Count {
     /// With choices that it has at the time.
@@ -47,7 +47,7 @@ pub(super) struct PairOts {
     /// As the receiver, likewise.
     pub(super) t: Labels,
     /// The random choices of those whose choices come later.
-    pub(super) later: Choices,
+    pub(super) later: BitVec,
 }
 
 /// The hashes of the OTs with one other party.
@@ -61,7 +61,7 @@ impl Pairs {
     pub(super) async fn setup(
         mesh: &mut Mesh,
         rng: &mut Prg,
-        offset: &Delta,
+        delta: &Delta,
         width: Width,
     ) -> Result<Self, ProtocolError> {
         let own = mesh.party();
@@ -69,18 +69,18 @@ impl Pairs {
         let step = async |peer: u16, mut line: Line, mut rng: Prg| {
             let channel: &mut Channel = &mut line;
             if own < peer {
-                let sender = CotSender::setup(channel, &mut rng, offset, width).await?;
+                let sender = CotSender::setup(channel, &mut rng, delta, width).await?;
                 let receiver = CotReceiver::setup(channel, &mut rng, width).await?;
                 Ok::<_, OtError>((sender, receiver))
             } else {
                 let receiver = CotReceiver::setup(channel, &mut rng, width).await?;
-                let sender = CotSender::setup(channel, &mut rng, offset, width).await?;
+                let sender = CotSender::setup(channel, &mut rng, delta, width).await?;
                 channel.flush().await?;
                 Ok((sender, receiver))
             }
         };
         let (senders, receivers) = unzip(mesh.each(rngs, step).await?);
-        Ok(Pairs { offset: offset.clone(), senders, receivers })
+        Ok(Pairs { delta: delta.clone(), senders, receivers })
     }
 
     /// The hashes of the OTs with each other party.
@@ -100,7 +100,7 @@ impl Pairs {
         &mut self,
         session: &mut MeshSession,
         gates: usize,
-        chosen: &Choices,
+        chosen: &BitVec,
         count: impl Fn(u16) -> Count,
         both_ways: bool,
     ) -> Result<PerPeer<PairOts>, ProtocolError> {
@@ -108,7 +108,7 @@ impl Pairs {
         let own = count(party);
         let all = self.senders.iter().map(|(peer, _)| own.all() + count(peer).all()).sum();
         let (mesh, _, watch) = session.watched(gates, all);
-        let offset = self.offset.block();
+        let delta = self.delta.block();
         let step = async |peer: u16, mut line: Line, (sender, receiver): (&mut CotSender, &mut CotReceiver)| {
             let channel: &mut Channel = &mut line;
             let mut send = async |channel: &mut Channel| {
@@ -120,8 +120,8 @@ impl Pairs {
             let mut receive = async |channel: &mut Channel| {
                 let theirs = count(peer);
                 let mut q = send_ots(sender, channel, theirs.all(), &watch).await?;
-                let corrections = Choices::receive(channel, theirs.chosen, CORRECTIONS).await?;
-                correct(&mut q[..theirs.chosen], &corrections, offset);
+                let corrections = BitVec::receive(channel, theirs.chosen, CORRECTIONS).await?;
+                correct(&mut q[..theirs.chosen], &corrections, delta);
                 Ok(q)
             };
             let ((later, mut t), mut q) = match both_ways {
@@ -165,7 +165,7 @@ async fn receive_ots(
     channel: &mut Channel,
     count: usize,
     watch: &Watch<'_>,
-) -> Result<(Choices, Zeroizing<Vec<Block>>), OtError> {
+) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
     let mut choices = Zeroizing::new(Vec::with_capacity(count.div_ceil(8)));
     let mut t = Zeroizing::new(Vec::with_capacity(count));
     for size in chunks(count) {
@@ -175,13 +175,13 @@ async fn receive_ots(
         t.extend_from_slice(&blocks);
         watch.add(size, channel.traffic() - before);
     }
-    Ok((Choices::from_bytes(std::mem::take(&mut choices), count)?, t))
+    Ok((BitVec::from_bytes(std::mem::take(&mut choices), count)?, t))
 }
 
-/// What the sender has after the receiver's corrections `d`: `q + d R`.
-pub(super) fn correct(q: &mut [Block], corrections: &Choices, offset: Block) {
+/// Turns the sender's `q` into `q + d delta` for the receiver's corrections `d`.
+pub(super) fn correct(q: &mut [Block], corrections: &BitVec, delta: Block) {
     for (q, d) in q.iter_mut().zip(corrections.iter()) {
-        *q ^= offset & Block::mask(d);
+        *q ^= delta & Block::mask(d);
     }
 }
 
@@ -190,14 +190,14 @@ pub(super) fn correct(q: &mut [Block], corrections: &Choices, offset: Block) {
 /// *Cost*: one round.
 pub(super) async fn exchange_bits(
     mesh: &mut Mesh,
-    outgoing: &PerPeer<Choices>,
+    outgoing: &PerPeer<BitVec>,
     count: usize,
-) -> Result<PerPeer<Choices>, ProtocolError> {
+) -> Result<PerPeer<BitVec>, ProtocolError> {
     let mut incoming = mesh.per_peer(|_| vec![0; count.div_ceil(8)]);
     mesh.exchange(&outgoing.as_ref().map(|_, bits| bits.as_bytes()), &mut incoming).await?;
-    let mut bits = mesh.per_peer(|_| Choices::default());
+    let mut bits = mesh.per_peer(|_| BitVec::default());
     for ((_, bits), (_, bytes)) in bits.iter_mut().zip(incoming) {
-        *bits = Choices::from_bytes(bytes, count)?;
+        *bits = BitVec::from_bytes(bytes, count)?;
     }
     Ok(bits)
 }

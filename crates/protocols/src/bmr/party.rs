@@ -4,51 +4,54 @@ use std::sync::Arc;
 
 use garblet_circuit::{Bits, OutputWire, Party};
 use garblet_net::{Mesh, PerPeer};
-use garblet_ot::Choices;
+use garblet_ot::BitVec;
 use garblet_primitives::{Backend, Block, Delta, Prg};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{
-    bgw, bgw_published,
-    config::{Form, Garbling, Ladder},
+    bgw::Bgw,
+    bgw_published::BgwPublished,
+    config::{Form, Garbling},
     evaluate::{evaluate, public_values},
-    linear,
+    linear::Linear,
     open::open,
-    pairs::{PairOts, Pairs},
+    pairs::Pairs,
     plan::Plan,
-    published,
-    rows::{self, Numbered},
+    published::Published,
+    rows::Numbered,
     secrets::Secrets,
     shamir::{Dealer, share_bytes},
+    source::{Circuit, RowSource},
     zeros::{ZeroSeeds, ZeroSource},
 };
 use crate::{
-    MeshSession, Phase, ProtocolError, interface,
+    MeshSession, Phase, ProtocolError, party_io,
     run_id::{RunExchanges, RunId},
-    session::Watch,
 };
 
-/// A party of a session: its offset, and what it needs to garble with the others.
-pub struct JointParty {
+/// A party of a session.
+pub struct BmrParty {
+    pub(super) garbler: Garbler,
+    pub(super) rows: Rows,
+}
+
+/// The part of a party that does not depend on how shares of the rows are made.
+pub(super) struct Garbler {
     plan: Arc<Plan>,
-    offset: Delta,
+    delta: Delta,
     /// The public seed of hash keys, to which all parties have contributed.
     hash_seed: Block,
-    means: Means,
     zeros: ZeroSource,
     gates_done: u64,
     runs_done: u64,
 }
 
-/// What the garbling rests on.
-enum Means {
-    Pairs(Box<Pairs>),
-    Shares {
-        /// This party's shares of all offsets, by party.
-        offsets: Zeroizing<Vec<Block>>,
-        /// Generators of shares of zero for rows, in common with each other party.
-        common: PerPeer<Prg>,
-    },
+/// The source of a session's shares of the rows.
+pub(super) enum Rows {
+    Linear(Linear),
+    Published(Published),
+    Bgw(Bgw),
+    BgwPublished(BgwPublished),
 }
 
 /// A joint garbled circuit, and this party's secrets of it; a run consumes it, so it is used at most once.
@@ -60,168 +63,61 @@ pub struct Prepared {
     pub(super) zeros: ZeroSeeds,
 }
 
-/// What [`JointParty::prepare`] makes before the circuit is garbled.
-pub(super) enum Material {
-    Ots(PerPeer<PairOts>),
-    Bits(bgw::SharedBits),
-    Nothing,
-}
-
-/// What each party sends each other at set-up.
+/// The message of each party to each other at set-up.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable, Zeroize)]
 #[repr(C)]
 pub(super) struct Greeting {
     hash_seed: Block,
     /// The sender's part of the pair's seed. *Secret*: from all other parties.
     common_seed: Block,
-    /// A share of the sender's offset; zero with OT.
-    offset: Block,
+    /// A share of the sender's delta; zero with OT.
+    delta: Block,
 }
 
-impl JointParty {
+impl BmrParty {
     /// Step 1: what serves all runs of a session.
     pub async fn setup(session: &mut MeshSession, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
         let (mesh, rng) = session.parts();
         let config = plan.config();
-        let offset = Delta::random(rng);
+        let delta = Delta::random(rng);
         let pairs = match config.garbling {
-            Garbling::Ot => Some(Pairs::setup(mesh, rng, &offset, config.ot_width).await?),
+            Garbling::Ot => Some(Box::new(Pairs::setup(mesh, rng, &delta, config.ot_width).await?)),
             _ => None,
         };
-        let shares = share_offset(&plan, &offset, rng);
+        let shares = share_delta(&plan, &delta, rng);
         let hash_seed = rng.next_block();
         let greetings = mesh.per_peer(|peer| {
-            let offset = shares.get(usize::from(peer)).copied().unwrap_or_default();
-            Zeroizing::new(Greeting { hash_seed, common_seed: rng.next_block(), offset })
+            let delta = shares.get(usize::from(peer)).copied().unwrap_or_default();
+            Zeroizing::new(Greeting { hash_seed, common_seed: rng.next_block(), delta })
         });
         let theirs = greet(mesh, &greetings).await?;
         let hash_seed = theirs.iter().fold(hash_seed, |sum, (_, theirs)| sum ^ theirs.hash_seed);
         let mut common =
             greetings.zip(theirs.as_ref()).map(|_, (ours, theirs)| Prg::new(ours.common_seed ^ theirs.common_seed));
         let [for_rows, for_outputs] = [(); 2].map(|()| common.as_mut().map(|_, common| Prg::random(common)));
-        let means = match pairs {
-            Some(pairs) => Means::Pairs(Box::new(pairs)),
-            None => {
-                let own = usize::from(mesh.party());
-                let of = |party| theirs.get(party).map_or(shares[own], |theirs| theirs.offset);
-                let mut offsets: Zeroizing<Vec<Block>> = Zeroizing::new((0..plan.parties()).map(of).collect());
-                if plan.form() == Form::Linear {
-                    offsets = bgw::weighted_offsets(&offsets, mesh.party());
-                }
-                Means::Shares { offsets, common: for_rows }
-            }
+        let own = mesh.party();
+        let of = |party| theirs.get(party).map_or_else(|| shares[usize::from(own)], |theirs| theirs.delta);
+        let deltas = || Zeroizing::new((0..plan.parties()).map(of).collect::<Vec<Block>>());
+        let rows = match (pairs, plan.form()) {
+            (Some(pairs), Form::Linear) => Rows::Linear(Linear(pairs)),
+            (Some(pairs), Form::Published(optimisations)) => Rows::Published(Published { pairs, optimisations }),
+            (None, Form::Linear) => Rows::Bgw(Bgw::new(&deltas(), own, for_rows)),
+            (None, Form::Published(_)) => Rows::BgwPublished(BgwPublished { deltas: deltas() }),
         };
-        Ok(JointParty {
-            plan,
-            offset,
-            hash_seed,
-            means,
-            zeros: ZeroSource::new(for_outputs),
-            gates_done: 0,
-            runs_done: 0,
-        })
+        let zeros = ZeroSource::new(for_outputs);
+        Ok(BmrParty { garbler: Garbler { plan, delta, hash_seed, zeros, gates_done: 0, runs_done: 0 }, rows })
     }
 
     /// Steps 2 to 5: the garbled circuit, before the inputs are known.
     pub async fn prepare(&mut self, session: &mut MeshSession) -> Result<Prepared, ProtocolError> {
-        let secrets = self.secrets(session);
-        let material = self.material(session, &secrets).await?;
-        self.garble(session, secrets, material).await
-    }
-
-    /// Step 2: what this party chooses.
-    pub(super) fn secrets(&self, session: &mut MeshSession) -> Secrets {
-        session.enter(Phase::Prepare);
-        let (mesh, rng) = session.parts();
-        Secrets::random(&self.plan, Party(mesh.party()), &self.offset, rng)
-    }
-
-    /// Steps 3 to 5.
-    pub(super) async fn garble(
-        &mut self,
-        session: &mut MeshSession,
-        secrets: Secrets,
-        material: Material,
-    ) -> Result<Prepared, ProtocolError> {
-        let numbered = Numbered { seed: self.hash_seed, first: self.gates_done };
-        self.gates_done += self.plan.and_count() as u64;
-        let run = RunId::Prepared(self.runs_done);
-        self.runs_done += 1;
-        let zeros = self.zeros.next_run();
-        session.enter(Phase::Build);
-        let gates = self.plan.and_count();
-        // Every gate three times: its product or whatever comes before the shares of its rows, these shares, and the rows.
-        let (mesh, rng, watch) = session.watched(gates, 3 * gates);
-        let shares = self.make_rows(mesh, &secrets, numbered, material, rng, &watch).await?;
-        watch.reach(2 * gates, mesh.traffic());
-        let circuit = open(mesh, &self.plan, shares).await?;
-        watch.reach(3 * gates, mesh.traffic());
-        Ok(Prepared { run, secrets, numbered, circuit, zeros })
-    }
-
-    /// Step 2: what needs no circuit but its sizes.
-    pub(super) async fn material(
-        &mut self,
-        session: &mut MeshSession,
-        secrets: &Secrets,
-    ) -> Result<Material, ProtocolError> {
-        let (plan, gates) = (&self.plan, self.plan.and_count());
-        match (&mut self.means, plan.form()) {
-            (Means::Pairs(pairs), Form::Linear) => {
-                let (chosen, count) = (secrets.shared_bits(plan), |party| linear::count(plan, party));
-                Ok(Material::Ots(pairs.extend(session, gates, &chosen, count, true).await?))
-            }
-            (Means::Pairs(pairs), Form::Published(ladder)) => {
-                let (chosen, count) = (Choices::default(), |_| published::count(plan, ladder));
-                let both_ways = ladder == Ladder::BothWays;
-                Ok(Material::Ots(pairs.extend(session, gates, &chosen, count, both_ways).await?))
-            }
-            (Means::Shares { .. }, Form::Linear) => {
-                let (mesh, rng, watch) = session.watched(gates, gates);
-                let bits = bgw::share_bits(mesh, plan, secrets, rng).await?;
-                watch.reach(gates, mesh.traffic());
-                Ok(Material::Bits(bits))
-            }
-            (Means::Shares { .. }, Form::Published(_)) => Ok(Material::Nothing),
+        let BmrParty { garbler, rows } = self;
+        match rows {
+            Rows::Linear(source) => garbler.prepare(session, source).await,
+            Rows::Published(source) => garbler.prepare(session, source).await,
+            Rows::Bgw(source) => garbler.prepare(session, source).await,
+            Rows::BgwPublished(source) => garbler.prepare(session, source).await,
         }
-    }
-
-    /// This party's masked shares of the rows.
-    async fn make_rows(
-        &mut self,
-        mesh: &mut Mesh,
-        secrets: &Secrets,
-        numbered: Numbered,
-        material: Material,
-        rng: &mut Prg,
-        watch: &Watch<'_>,
-    ) -> Result<Vec<Block>, ProtocolError> {
-        let plan = &*self.plan;
-        let mut shares = match (&mut self.means, material) {
-            (Means::Pairs(pairs), Material::Ots(ots)) => match plan.form() {
-                Form::Linear => linear::rows(mesh, plan, secrets, pairs.hashes(), ots, numbered.first, watch).await?,
-                Form::Published(ladder) => {
-                    let gates = published::Gates { ladder, first: numbered.first };
-                    published::rows(mesh, plan, secrets, pairs.hashes(), ots, gates, rng).await?
-                }
-            },
-            (Means::Shares { offsets, common }, Material::Bits(bits)) => {
-                bgw::rows(mesh, plan, bits, offsets, common, rng).await?
-            }
-            (means, _) => {
-                // Here masks are part of what is shared.
-                let mut masks = vec![Block::ZERO; plan.row_blocks()];
-                rows::mask(plan, secrets, numbered, &mut masks);
-                let offsets = match means {
-                    Means::Shares { offsets, .. } => &offsets[..],
-                    Means::Pairs(_) => &[],
-                };
-                return bgw_published::rows(mesh, plan, secrets, masks, offsets, rng).await;
-            }
-        };
-        rows::mask(plan, secrets, numbered, &mut shares);
-        Ok(shares)
     }
 
     /// Steps 6 to 8.
@@ -237,12 +133,56 @@ impl JointParty {
         prepared: Prepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        prepared.online(&self.plan, session, values).await
+        prepared.online(&self.garbler.plan, session, values).await
+    }
+}
+
+impl Garbler {
+    async fn prepare<S: RowSource>(
+        &mut self,
+        session: &mut MeshSession,
+        source: &mut S,
+    ) -> Result<Prepared, ProtocolError> {
+        let secrets = self.secrets(session);
+        let material = source.prepare(session, &self.plan, &secrets).await?;
+        self.garble(session, source, secrets, material).await
+    }
+
+    /// Step 2: what this party chooses.
+    pub(super) fn secrets(&self, session: &mut MeshSession) -> Secrets {
+        session.enter(Phase::Prepare);
+        let (mesh, rng) = session.parts();
+        Secrets::random(&self.plan, Party(mesh.party()), &self.delta, rng)
+    }
+
+    /// Steps 3 to 5.
+    pub(super) async fn garble<S: RowSource>(
+        &mut self,
+        session: &mut MeshSession,
+        source: &mut S,
+        secrets: Secrets,
+        material: S::Material,
+    ) -> Result<Prepared, ProtocolError> {
+        let gates = self.plan.and_count();
+        let numbered = Numbered { seed: self.hash_seed, first: self.gates_done };
+        self.gates_done += gates as u64;
+        let run = RunId::Prepared(self.runs_done);
+        self.runs_done += 1;
+        let zeros = self.zeros.next_run();
+        session.enter(Phase::Build);
+        // Every gate three times: its product or whatever comes before the shares of its rows, these shares, and the rows.
+        let (mesh, rng, watch) = session.watched(gates, 3 * gates);
+        let circuit = Circuit { plan: &self.plan, secrets: &secrets, numbered };
+        let shares = source.rows(mesh, circuit, material, rng, &watch).await?;
+        watch.reach(2 * gates, mesh.traffic());
+        let circuit = open(mesh, &self.plan, shares).await?;
+        watch.reach(3 * gates, mesh.traffic());
+        Ok(Prepared { run, secrets, numbered, circuit, zeros })
     }
 }
 
 impl Prepared {
-    /// Steps 6 to 8, as [`JointParty::online`]: nothing of the session in which this was prepared is needed.
+    /// Steps 6 to 8, as [`BmrParty::online`]: nothing of the session in which this was prepared is needed.
     pub async fn online(
         self,
         plan: &Plan,
@@ -250,7 +190,7 @@ impl Prepared {
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
         let party = self.secrets.party;
-        let own = interface::own_input(plan.program(), party, values)?;
+        let own = party_io::own_input(plan.program(), party, values)?;
         session.enter(Phase::Online);
         let public = send_public_values(session.mesh(), self.run, plan, &self.secrets, &own).await?;
         let (labels, decoding) = send_labels(session.mesh(), plan, &self.secrets, &self.zeros, &public).await?;
@@ -265,24 +205,24 @@ impl Prepared {
         })?;
         let gates = plan.and_count() as u64;
         session.advance(gates, gates);
-        Ok(interface::decode(plan.program(), party, &decoding, &values.0.into_iter().collect()))
+        Ok(party_io::decode(plan.program(), party, &decoding, &values.0.into_iter().collect()))
     }
 }
 
-/// This party's offset shared for BGW, by party; nothing with OT.
-fn share_offset(plan: &Plan, offset: &Delta, rng: &mut Prg) -> Zeroizing<Vec<Block>> {
+/// This party's delta shared for BGW, by party; nothing with OT.
+fn share_delta(plan: &Plan, delta: &Delta, rng: &mut Prg) -> Zeroizing<Vec<Block>> {
     let (degree, parties) = (usize::from(plan.threshold()), plan.parties());
     let shares = match (plan.config().garbling, plan.form()) {
         (Garbling::Ot, _) => Vec::new(),
         (_, Form::Linear) => {
-            let shares = share_bytes(&Zeroizing::new(offset.block().to_bytes())[..], degree, parties.into(), rng);
+            let shares = share_bytes(&Zeroizing::new(delta.block().to_bytes())[..], degree, parties.into(), rng);
             shares.iter().map(|share| Block::from_bytes(share.first_chunk().copied().unwrap_or_default())).collect()
         }
         (_, Form::Published(_)) => {
             let mut dealer = Dealer::new(degree, rng);
             let mut share = |party| {
                 let mut share = [Block::ZERO];
-                dealer.share(party, 0, &[offset.block()], &mut share);
+                dealer.share(party, 0, &[delta.block()], &mut share);
                 share[0]
             };
             (0..parties).map(&mut share).collect()
@@ -311,7 +251,7 @@ async fn send_public_values(
     secrets: &Secrets,
     own: &Bits,
 ) -> Result<Vec<bool>, ProtocolError> {
-    let masked: Choices =
+    let masked: BitVec =
         plan.inputs_of(secrets.party).zip(own.iter()).map(|(at, bit)| bit ^ secrets.permutation.get(at)).collect();
     let mut incoming = mesh.per_peer(|peer| vec![0; plan.input_bits(Party(peer)).div_ceil(8)]);
     let outgoing = mesh.per_peer(|_| masked.as_bytes());
@@ -319,24 +259,19 @@ async fn send_public_values(
     let mut public = vec![false; plan.input_count()];
     plan.inputs_of(secrets.party).zip(masked.iter()).for_each(|(at, value)| public[at] = value);
     for (peer, bytes) in incoming {
-        let values = Choices::from_bytes(bytes, plan.input_bits(Party(peer)))?;
+        let values = BitVec::from_bytes(bytes, plan.input_bits(Party(peer)))?;
         plan.inputs_of(Party(peer)).zip(values.iter()).for_each(|(at, value)| public[at] = value);
     }
     Ok(public)
 }
 
 /// This party's shares of the permutation bits of what `recipient` learns, with its shares of zero.
-fn decoding_share(
-    plan: &Plan,
-    carried: &[bool],
-    zeros: &ZeroSeeds,
-    recipient: Party,
-) -> Result<Choices, ProtocolError> {
+fn decoding_share(plan: &Plan, carried: &[bool], zeros: &ZeroSeeds, recipient: Party) -> Result<BitVec, ProtocolError> {
     let share = |wire| match wire {
         OutputWire::Constant(_) => false,
         OutputWire::Slot(operand) => carried[operand.slot()],
     };
-    let share: Choices = plan.outputs_of(recipient).map(share).collect();
+    let share: BitVec = plan.outputs_of(recipient).map(share).collect();
     Ok(share.xor(&zeros.share(recipient, share.len())?)?)
 }
 
@@ -374,12 +309,12 @@ async fn send_labels(
         OutputWire::Constant(value) => value,
         OutputWire::Slot(operand) => operand.inverted(),
     };
-    let mut decoding: Choices = plan.outputs_of(secrets.party).map(inversion).collect();
+    let mut decoding: BitVec = plan.outputs_of(secrets.party).map(inversion).collect();
     decoding = decoding.xor(&decoding_share(plan, &carried, zeros, secrets.party)?)?;
     for (peer, bytes) in incoming {
         let (theirs, share) = bytes.split_at(label_bytes);
         put(peer, &mut theirs.as_chunks().0.iter().map(|label| Block::from_bytes(*label)));
-        decoding = decoding.xor(&Choices::from_bytes(share.to_vec(), outputs)?)?;
+        decoding = decoding.xor(&BitVec::from_bytes(share.to_vec(), outputs)?)?;
     }
     Ok((labels, decoding.iter().collect()))
 }

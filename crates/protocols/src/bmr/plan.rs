@@ -1,11 +1,11 @@
-//! What all parties must agree on before a run, and the sizes that follow from it.
+//! The agreement of all parties before a run, and the sizes that follow from it.
 
 use std::sync::Arc;
 
 use garblet_circuit::{OutputWire, Party, Program, Schedule};
 
-use super::config::{Config, Form, Garbling, Hash, Ladder};
-use crate::{error::ProtocolError, interface, security::Security};
+use super::config::{Config, Form, Garbling, Hash, Optimisations};
+use crate::{error::ProtocolError, party_io, security::Security};
 
 /// A program made ready for joint garbling.
 ///
@@ -23,12 +23,12 @@ pub struct Plan {
 impl Plan {
     /// Checks that so many parties can run the program by this protocol, and schedules it.
     ///
-    /// *Errors*: too few parties for the protocol or more than [`MOST_PARTIES`](garblet_primitives::MOST_PARTIES); an input or a recipient that is no party; a
+    /// *Errors*: too few parties for the protocol or more than [`MAX_PARTIES`](garblet_primitives::MAX_PARTIES); an input or a recipient that is no party; a
     /// program too large for one circuit.
     pub fn new(program: Arc<Program>, parties: u16, config: Config) -> Result<Self, ProtocolError> {
         let protocol = config.garbling.name();
         let allowed = config.garbling.parties();
-        interface::check_party_count(protocol, &program, parties, allowed)?;
+        party_io::check_party_count(protocol, &program, parties, allowed)?;
         let refuse = |reason| ProtocolError::Unsupported { protocol, program: program.name().into(), reason };
         let flat = program.flatten().map_err(|error| refuse(error.to_string()))?;
         let schedule = Schedule::new(flat.circuit());
@@ -50,12 +50,12 @@ impl Plan {
     /// The steps that are taken: `bmr-bgw4` has none but the published.
     pub fn form(&self) -> Form {
         match self.config.garbling {
-            Garbling::Bgw4 => Form::Published(Ladder::default()),
+            Garbling::Bgw4 => Form::Published(Optimisations::default()),
             _ => self.config.form,
         }
     }
 
-    /// How many parties there are.
+    /// The number of parties.
     pub fn parties(&self) -> u16 {
         self.parties
     }
@@ -72,15 +72,15 @@ impl Plan {
 
     /// Input bits of a party.
     pub fn input_bits(&self, party: Party) -> usize {
-        interface::input_bits(&self.program, party)
+        party_io::input_bits(&self.program, party)
     }
 
     /// Output bits that a party learns.
     pub fn output_bits(&self, party: Party) -> usize {
-        interface::output_bits(&self.program, party)
+        party_io::output_bits(&self.program, party)
     }
 
-    /// What a run promises: the work of a table attack on one key of the hash, on labels of 127 bits.
+    /// The security of a run: the work of a table attack on one key of the hash, on labels of 127 bits.
     pub fn security(&self) -> Security {
         let calls = match self.config.hash {
             Hash::Rekeyed => 12.0f64.max(2.0 + 2.0 * f64::from(self.parties).log2()),

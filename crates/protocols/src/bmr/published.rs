@@ -1,5 +1,5 @@
 //! Shares of the rows by OT, as published: Protocol 3.1 with free XOR, with three string OTs (section 3.1.3) that are
-//! correlated (section 3.1.4), or, to measure what these gain, without: see [`Ladder`].
+//! correlated (section 3.1.4), or, to measure what these gain, without: see [`Optimisations`].
 //!
 //! # Steps
 //!
@@ -7,64 +7,78 @@
 //! |---|---|---|
 //! | 1 | for each gate and ordered pair a bit OT: shares of `lambda_u lambda_v` | [`bit_products`] |
 //! | 2 | shares of `lambda_uvw` and of its two forms with one operand inverted; of that with both, if it has an OT | [`row_bits`] |
-//! | 3 | for each of these and ordered pair a string OT: shares of its product with `R^j` | [`Strings`] |
-//! | 4 | row 11 is the sum of the other three and `R^j`; with an OT of its own, `R^j` is added | [`Strings`] |
+//! | 3 | for each of these and ordered pair a string OT: shares of its product with `delta^j` | [`Strings`] |
+//! | 4 | row 11 is the sum of the other three and `delta^j`; with an OT of its own, `delta^j` is added | [`Strings`] |
 //!
-//! *Deviation*: the correlated OTs come from our extension, whose delta happens to be `R^j`; what the paper does with any
+//! *Deviation*: the correlated OTs come from our extension, whose delta happens to be the sender's `delta^j`; what the paper does with any
 //! delta is done with it, that is, hashed and corrected by a payload.
 
 use garblet_circuit::Party;
 use garblet_net::{Mesh, PerPeer};
-use garblet_ot::Choices;
+use garblet_ot::BitVec;
 use garblet_primitives::{Block, OtHash, Prg};
 use zeroize::Zeroizing;
 
 use super::{
-    config::Ladder,
-    pairs::{Count, PairHashes, PairOts, correct, exchange_bits},
+    config::Optimisations,
+    pairs::{Count, PairHashes, PairOts, Pairs, correct, exchange_bits},
     plan::Plan,
+    rows,
     secrets::Secrets,
+    source::{Circuit, RowSource},
 };
-use crate::error::ProtocolError;
+use crate::{MeshSession, error::ProtocolError, session::Watch};
 
 /// The OTs that every party receives, bit OTs first; no choice is known before the circuit is.
-pub(super) fn count(plan: &Plan, ladder: Ladder) -> Count {
-    Count { chosen: 0, later: (1 + ladder.strings()) * plan.and_count() }
+pub(super) fn count(plan: &Plan, optimisations: Optimisations) -> Count {
+    Count { chosen: 0, later: (1 + optimisations.strings()) * plan.and_count() }
 }
 
-/// What a party sends each other in string OTs.
-pub(super) fn payload_bytes(plan: &Plan, ladder: Ladder) -> usize {
-    size_of::<Block>() * ladder.strings() * plan.and_count() * if ladder.chooses() { 2 } else { 1 }
+/// Bytes that a party sends each other in string OTs.
+pub(super) fn payload_bytes(plan: &Plan, optimisations: Optimisations) -> usize {
+    size_of::<Block>() * optimisations.strings() * plan.and_count() * if optimisations.chooses() { 2 } else { 1 }
 }
 
-/// Which gates, and how.
-#[derive(Clone, Copy)]
-pub(super) struct Gates {
-    pub(super) ladder: Ladder,
-    /// The number of the first.
-    pub(super) first: u64,
+/// The source of rows by OT, as published.
+pub(super) struct Published {
+    pub(super) pairs: Box<Pairs>,
+    pub(super) optimisations: Optimisations,
 }
 
-/// This party's shares of the rows of every gate.
-///
-/// *Shape*: as [`super::rows`]. *Unique*: gates by their numbers. *Cost*: four rounds.
-pub(super) async fn rows(
-    mesh: &mut Mesh,
-    plan: &Plan,
-    secrets: &Secrets,
-    hashes: PerPeer<PairHashes>,
-    mut ots: PerPeer<PairOts>,
-    gates: Gates,
-    rng: &mut Prg,
-) -> Result<Vec<Block>, ProtocolError> {
-    let bits = OperandBits::of(plan, secrets);
-    // Tweaks of bit OTs and string OTs of all runs follow one another; the last of a run's string OTs is below the next run's.
-    let tweak = (1 + gates.ladder.strings() as u64) * gates.first;
-    let product = bit_products(mesh, plan, secrets, &hashes, &mut ots, &bits, tweak).await?;
-    let choices = row_bits(plan, secrets, &bits, &product, gates.ladder);
-    let tweak = tweak + plan.and_count() as u64;
-    let strings = Strings { plan, secrets, ladder: gates.ladder, hashes: &hashes, choices: &choices, tweak };
-    strings.products(mesh, &mut ots, rng).await
+impl RowSource for Published {
+    type Material = PerPeer<PairOts>;
+
+    async fn prepare(
+        &mut self,
+        session: &mut MeshSession,
+        plan: &Plan,
+        _secrets: &Secrets,
+    ) -> Result<Self::Material, ProtocolError> {
+        let (count, both_ways) = (count(plan, self.optimisations), self.optimisations == Optimisations::BothWays);
+        self.pairs.extend(session, plan.and_count(), &BitVec::default(), |_| count, both_ways).await
+    }
+
+    /// *Cost*: four rounds.
+    async fn rows(
+        &mut self,
+        mesh: &mut Mesh,
+        Circuit { plan, secrets, numbered }: Circuit<'_>,
+        mut ots: PerPeer<PairOts>,
+        rng: &mut Prg,
+        _watch: &Watch<'_>,
+    ) -> Result<Vec<Block>, ProtocolError> {
+        let (hashes, optimisations) = (self.pairs.hashes(), self.optimisations);
+        let bits = OperandBits::of(plan, secrets);
+        // Tweaks of bit OTs and string OTs of all runs follow one another; the last of a run's string OTs is below the next run's.
+        let tweak = (1 + optimisations.strings() as u64) * numbered.first;
+        let product = bit_products(mesh, plan, secrets, &hashes, &mut ots, &bits, tweak).await?;
+        let choices = row_bits(plan, secrets, &bits, &product, optimisations);
+        let tweak = tweak + plan.and_count() as u64;
+        let strings = Strings { plan, secrets, optimisations, hashes: &hashes, choices: &choices, tweak };
+        let mut rows = strings.products(mesh, &mut ots, rng).await?;
+        rows::mask(plan, secrets, numbered, &mut rows);
+        Ok(rows)
+    }
 }
 
 /// This party's permutation bits of the operands of every gate, with inversions as party 0's own.
@@ -91,16 +105,16 @@ async fn choose(
     mesh: &mut Mesh,
     ots: &mut PerPeer<PairOts>,
     range: std::ops::Range<usize>,
-    choices: &Choices,
-    offset: Block,
+    choices: &BitVec,
+    delta: Block,
 ) -> Result<(), ProtocolError> {
-    let mut corrections = mesh.per_peer(|_| Choices::default());
+    let mut corrections = mesh.per_peer(|_| BitVec::default());
     for ((_, corrections), (_, ots)) in corrections.iter_mut().zip(ots.iter()) {
         *corrections = ots.later.slice(range.clone()).xor(choices)?;
     }
     let corrections = exchange_bits(mesh, &corrections, range.len()).await?;
     for ((_, ots), (_, corrections)) in ots.iter_mut().zip(corrections.iter()) {
-        correct(&mut ots.q.0[range.clone()], corrections, offset);
+        correct(&mut ots.q.0[range.clone()], corrections, delta);
     }
     Ok(())
 }
@@ -110,11 +124,11 @@ fn pads(
     hashes: &PairHashes,
     ots: &PairOts,
     range: std::ops::Range<usize>,
-    offset: Block,
+    delta: Block,
     tweak: u64,
 ) -> [Zeroizing<Vec<Block>>; 3] {
     let zero = ots.q.0[range.clone()].to_vec();
-    let one = zero.iter().map(|q| *q ^ offset).collect();
+    let one = zero.iter().map(|q| *q ^ delta).collect();
     let chosen = ots.t.0[range].to_vec();
     let hash = |hash: &OtHash, blocks: Vec<Block>| {
         let mut blocks = Zeroizing::new(blocks);
@@ -134,14 +148,14 @@ async fn bit_products(
     bits: &OperandBits,
     tweak: u64,
 ) -> Result<Zeroizing<Vec<bool>>, ProtocolError> {
-    let (gates, offset) = (plan.and_count(), secrets.offset.block());
-    let u: Choices = bits.u.iter().copied().collect();
-    choose(mesh, ots, 0..gates, &u, offset).await?;
+    let (gates, delta) = (plan.and_count(), secrets.delta.block());
+    let u: BitVec = bits.u.iter().copied().collect();
+    choose(mesh, ots, 0..gates, &u, delta).await?;
     let mut product: Zeroizing<Vec<bool>> =
         Zeroizing::new(bits.u.iter().zip(bits.v.iter()).map(|(u, v)| u & v).collect());
-    let mut messages = mesh.per_peer(|_| Choices::default());
+    let mut messages = mesh.per_peer(|_| BitVec::default());
     for (((_, message), (_, hashes)), (_, ots)) in messages.iter_mut().zip(hashes.iter()).zip(ots.iter()) {
-        let [zero, one, chosen] = pads(hashes, ots, 0..gates, offset, tweak);
+        let [zero, one, chosen] = pads(hashes, ots, 0..gates, delta, tweak);
         *message =
             zero.iter().zip(one.iter()).zip(bits.v.iter()).map(|((zero, one), v)| zero.lsb() ^ one.lsb() ^ v).collect();
         for ((product, zero), chosen) in product.iter_mut().zip(zero.iter()).zip(chosen.iter()) {
@@ -157,11 +171,17 @@ async fn bit_products(
 }
 
 /// Step 2: of every gate this party's shares of the bits of rows 00, 01 and 10, and of row 11 but for a one.
-fn row_bits(plan: &Plan, secrets: &Secrets, bits: &OperandBits, product: &[bool], ladder: Ladder) -> Choices {
+fn row_bits(
+    plan: &Plan,
+    secrets: &Secrets,
+    bits: &OperandBits,
+    product: &[bool],
+    optimisations: Optimisations,
+) -> BitVec {
     let row_bits = |gate: usize| {
         let sum = product[gate] ^ secrets.permutation.get(plan.input_count() + gate);
         let (u, v) = (bits.u[gate], bits.v[gate]);
-        [sum, sum ^ u, sum ^ v, sum ^ u ^ v].into_iter().take(ladder.strings())
+        [sum, sum ^ u, sum ^ v, sum ^ u ^ v].into_iter().take(optimisations.strings())
     };
     (0..plan.and_count()).flat_map(row_bits).collect()
 }
@@ -170,9 +190,9 @@ fn row_bits(plan: &Plan, secrets: &Secrets, bits: &OperandBits, product: &[bool]
 struct Strings<'a> {
     plan: &'a Plan,
     secrets: &'a Secrets,
-    ladder: Ladder,
+    optimisations: Optimisations,
     hashes: &'a PerPeer<PairHashes>,
-    choices: &'a Choices,
+    choices: &'a BitVec,
     /// Of the first OT.
     tweak: u64,
 }
@@ -184,20 +204,20 @@ impl Strings<'_> {
         ots: &mut PerPeer<PairOts>,
         rng: &mut Prg,
     ) -> Result<Vec<Block>, ProtocolError> {
-        let (gates, strings) = (self.plan.and_count(), self.ladder.strings());
-        let (range, offset) = (gates..(1 + strings) * gates, self.secrets.offset.block());
-        choose(mesh, ots, range.clone(), self.choices, offset).await?;
+        let (gates, strings) = (self.plan.and_count(), self.optimisations.strings());
+        let (range, delta) = (gates..(1 + strings) * gates, self.secrets.delta.block());
+        choose(mesh, ots, range.clone(), self.choices, delta).await?;
         let own = usize::from(self.secrets.party.0);
         let mut rows = vec![Block::ZERO; self.plan.row_blocks()];
         for (ot, bit) in self.choices.iter().enumerate() {
-            rows[self.place(ot, own)] ^= offset & Block::mask(bit);
+            rows[self.place(ot, own)] ^= delta & Block::mask(bit);
         }
         let mut payloads = mesh.per_peer(|_| Vec::new());
         for (((peer, payload), (_, hashes)), (_, ots)) in payloads.iter_mut().zip(self.hashes.iter()).zip(ots.iter()) {
-            let pads = pads(hashes, ots, range.clone(), offset, self.tweak);
+            let pads = pads(hashes, ots, range.clone(), delta, self.tweak);
             *payload = self.send(peer, pads, &mut rows, rng);
         }
-        let mut received = mesh.per_peer(|_| vec![Block::ZERO; payload_bytes(self.plan, self.ladder) / 16]);
+        let mut received = mesh.per_peer(|_| vec![Block::ZERO; payload_bytes(self.plan, self.optimisations) / 16]);
         mesh.exchange(
             &payloads.as_ref().map(|_, payload| bytemuck::cast_slice::<Block, u8>(payload)),
             &mut received.as_mut().map(|_, payload| bytemuck::cast_slice_mut::<Block, u8>(payload)),
@@ -212,12 +232,11 @@ impl Strings<'_> {
 
     /// String OT `s g + r` is slot `j` of row `r` of gate `g`.
     fn place(&self, ot: usize, slot: usize) -> usize {
-        let strings = self.ladder.strings();
+        let strings = self.optimisations.strings();
         (4 * (ot / strings) + ot % strings) * usize::from(self.plan.parties()) + slot
     }
 
-    /// What goes to a peer, for whose choices it gets the product with `R^j`; adds this party's shares, and the pads that it
-    /// has as receiver.
+    /// The payload for a peer, whose choices it multiplies by `delta^j`; adds this party's shares, and its pads as receiver.
     fn send(
         &self,
         peer: u16,
@@ -225,15 +244,15 @@ impl Strings<'_> {
         rows: &mut [Block],
         rng: &mut Prg,
     ) -> Vec<Block> {
-        let (own, offset) = (usize::from(self.secrets.party.0), self.secrets.offset.block());
-        let mut payload = Vec::with_capacity(payload_bytes(self.plan, self.ladder) / 16);
+        let (own, delta) = (usize::from(self.secrets.party.0), self.secrets.delta.block());
+        let mut payload = Vec::with_capacity(payload_bytes(self.plan, self.optimisations) / 16);
         for (ot, ((zero, one), chosen)) in zero.iter().zip(one.iter()).zip(chosen.iter()).enumerate() {
-            if self.ladder.chooses() {
+            if self.optimisations.chooses() {
                 let share = rng.next_block();
-                payload.extend([*zero ^ share, *one ^ share ^ offset]);
+                payload.extend([*zero ^ share, *one ^ share ^ delta]);
                 rows[self.place(ot, own)] ^= share;
             } else {
-                payload.push(*zero ^ *one ^ offset);
+                payload.push(*zero ^ *one ^ delta);
                 rows[self.place(ot, own)] ^= *zero;
             }
             rows[self.place(ot, peer.into())] ^= *chosen;
@@ -241,10 +260,10 @@ impl Strings<'_> {
         payload
     }
 
-    /// Adds what has come from a peer.
+    /// Adds the payload of a peer.
     fn receive(&self, peer: u16, payload: &[Block], rows: &mut [Block]) {
         for (ot, bit) in self.choices.iter().enumerate() {
-            rows[self.place(ot, peer.into())] ^= match self.ladder.chooses() {
+            rows[self.place(ot, peer.into())] ^= match self.optimisations.chooses() {
                 // Both are read, so that memory does not tell which.
                 true => payload[2 * ot] ^ (payload[2 * ot] ^ payload[2 * ot + 1]) & Block::mask(bit),
                 false => payload[ot] & Block::mask(bit),
@@ -257,10 +276,10 @@ impl Strings<'_> {
         let (parties, own) = (usize::from(self.plan.parties()), usize::from(self.secrets.party.0));
         for gate in rows.chunks_exact_mut(4 * parties) {
             let (three, last) = gate.split_at_mut(3 * parties);
-            for (slot, last) in last.iter_mut().enumerate().filter(|_| self.ladder.strings() == 3) {
+            for (slot, last) in last.iter_mut().enumerate().filter(|_| self.optimisations.strings() == 3) {
                 *last = three[slot] ^ three[parties + slot] ^ three[2 * parties + slot];
             }
-            last[own] ^= self.secrets.offset.block();
+            last[own] ^= self.secrets.delta.block();
         }
     }
 }

@@ -21,8 +21,8 @@ pub struct Rehearsal<'p> {
 impl<'p> Rehearsal<'p> {
     /// Makes them up.
     pub fn new(plan: &'p Plan, rng: &mut Prg) -> Self {
-        let offset = Delta::random(rng);
-        let secrets = Secrets::random(plan, garblet_circuit::Party(0), &offset, rng);
+        let delta = Delta::random(rng);
+        let secrets = Secrets::random(plan, garblet_circuit::Party(0), &delta, rng);
         let mut random = |blocks: usize| {
             let mut all = vec![Block::ZERO; blocks];
             rng.fill_blocks(&mut all);
@@ -50,7 +50,7 @@ const NUMBERED: Numbered = Numbered { seed: Block::ONES, first: 0 };
 mod tests {
     use std::sync::Arc;
 
-    use garblet_circuit::library;
+    use garblet_synthesis::library;
 
     use super::*;
     use crate::bmr::Config;

@@ -1,11 +1,12 @@
-//! The joint garbled circuit: four rows of a slot per party for every AND gate, and what one party puts on them.
+//! The joint garbled circuit: four rows of a slot per party for every AND gate, and one party's masks on them.
 //!
 //! *Source*: equation (2) and step 4 of Protocol 3.1. Row `2 alpha + beta` of a gate is for the public values `alpha` and
 //! `beta` of its operands; slot `j` of it is party `j`'s label of the output, under the masks of all parties. Rows of the
 //! whole circuit follow one another, gate by gate, without padding.
 
 use garblet_primitives::{
-    Backend, Block, Engine, JointAes256, JointFixedKey, JointHash, JointRekeyed, LANES, MOST_OF_FOUR, MOST_PARTIES,
+    Backend, Block, Engine, FixedKey, GateNumber, JointAes256, JointHash, KeyPeriod, MAX_PARTIES, MAX_QUAD_PARTIES,
+    QUAD_LANES, Rekeyed,
 };
 
 use super::{
@@ -16,22 +17,22 @@ use super::{
 };
 
 /// Vectors that hold a slot for every party.
-pub(super) const MOST_QUADS: usize = MOST_PARTIES / LANES;
+pub(super) const MOST_QUADS: usize = MAX_PARTIES / QUAD_LANES;
 
-/// How gates are numbered and hashed.
+/// The numbers and hash keys of gates.
 #[derive(Clone, Copy)]
 pub(super) struct Numbered {
     /// The public seed of hash keys.
     pub(super) seed: Block,
-    /// The number of the first gate. *Unique*: no gate number comes twice under one offset.
+    /// The number of the first gate. *Unique*: no gate number comes twice under one delta.
     pub(super) first: u64,
 }
 
 /// The key of a hash while gates are gone through in order.
 pub(super) struct Keys<K> {
     numbered: Numbered,
-    /// log2 of the gates under one key.
-    period_bits: u32,
+    key_period: KeyPeriod,
+    /// The key's.
     period: u64,
     key: K,
     /// Whether there are few enough parties to take four gates side by side.
@@ -41,17 +42,17 @@ pub(super) struct Keys<K> {
 impl<K> Keys<K> {
     #[inline(always)]
     pub(super) fn of<E: Engine, H: JointHash<Key<E> = K>>(e: E, numbered: Numbered, parties: usize) -> Self {
-        let period_bits = H::gates_per_key(parties).ilog2();
-        let period = numbered.first >> period_bits;
+        let key_period = H::key_period(parties);
+        let GateNumber { period, .. } = key_period.split(numbered.first);
         let key = H::key(e, numbered.seed, period);
-        Keys { numbered, period_bits, period, key, fours: parties <= MOST_OF_FOUR }
+        Keys { numbered, key_period, period, key, fours: parties <= MAX_QUAD_PARTIES }
     }
 
     /// The number of the first row of a gate, and the key for it.
     #[inline(always)]
     pub(super) fn of_gate<E: Engine, H: JointHash<Key<E> = K>>(&mut self, e: E, gate: usize) -> (u64, &K) {
         let number = self.numbered.first + gate as u64;
-        let period = number >> self.period_bits;
+        let GateNumber { period, .. } = self.key_period.split(number);
         if period != self.period {
             self.period = period;
             self.key = H::key(e, self.numbered.seed, period);
@@ -63,34 +64,34 @@ impl<K> Keys<K> {
     #[inline(always)]
     pub(super) fn of_four<E: Engine, H: JointHash<Key<E> = K>>(&mut self, e: E, gate: usize) -> Option<(u64, &K)> {
         let number = self.numbered.first + gate as u64;
-        let is_one = number >> self.period_bits == (number + LANES as u64 - 1) >> self.period_bits;
-        (self.fours && is_one).then(|| self.of_gate::<E, H>(e, gate))
+        let [first, last] = [number, number + QUAD_LANES as u64 - 1].map(|gate| self.key_period.split(gate).period);
+        (self.fours && first == last).then(|| self.of_gate::<E, H>(e, gate))
     }
 }
 
-/// Adds to `rows` what a party's own label of the output and its own masks put there.
+/// Adds a party's own label of the output and its own masks to `rows`.
 ///
-/// *Shape*: `rows` has [`Plan::row_blocks`] blocks: shares of `R^j ((lambda_u + alpha)(lambda_v + beta) + lambda_w)`, or
+/// *Shape*: `rows` has [`Plan::row_blocks`] blocks: shares of `delta^j ((lambda_u + alpha)(lambda_v + beta) + lambda_w)`, or
 /// zeros. *Cost*: `4 n` hash calls per gate.
 pub(super) fn mask(plan: &Plan, secrets: &Secrets, numbered: Numbered, rows: &mut [Block]) {
     match plan.config().hash {
-        Hash::Rekeyed => mask_by::<JointRekeyed>(plan, secrets, numbered, rows),
-        Hash::FixedKey => mask_by::<JointFixedKey>(plan, secrets, numbered, rows),
+        Hash::Rekeyed => mask_by::<Rekeyed>(plan, secrets, numbered, rows),
+        Hash::FixedKey => mask_by::<FixedKey>(plan, secrets, numbered, rows),
         Hash::Aes256 => mask_by::<JointAes256>(plan, secrets, numbered, rows),
     }
 }
 
 fn mask_by<H: JointHash>(plan: &Plan, secrets: &Secrets, numbered: Numbered, rows: &mut [Block]) {
     let labels = &secrets.labels.0;
-    let inputs = labels[..plan.input_count()].iter().map(|label| [*label; LANES]).collect();
+    let inputs = labels[..plan.input_count()].iter().map(|label| [*label; QUAD_LANES]).collect();
     let mut masks = Masks::<H> {
         numbered,
         parties: plan.parties().into(),
         own: secrets.party.0.into(),
-        offset: secrets.offset.block(),
+        delta: secrets.delta.block(),
         labels: &labels[plan.input_count()..],
         rows,
-        masked: vec![[Block::ZERO; LANES]; usize::from(plan.parties()).div_ceil(LANES)],
+        masked: vec![[Block::ZERO; QUAD_LANES]; usize::from(plan.parties()).div_ceil(QUAD_LANES)],
         hash: std::marker::PhantomData,
     };
     walk(Backend::detect(), plan.schedule(), 1, inputs, &mut masks);
@@ -100,7 +101,7 @@ struct Masks<'a, H> {
     numbered: Numbered,
     parties: usize,
     own: usize,
-    offset: Block,
+    delta: Block,
     /// This party's zero labels of the gates' outputs.
     labels: &'a [Block],
     rows: &'a mut [Block],
@@ -123,14 +124,14 @@ impl<H: JointHash> AndGates for Masks<'_, H> {
         let label = self.labels[gate.index];
         let rows = &mut self.rows[4 * self.parties * gate.index..][..4 * self.parties];
         for (row, slots) in rows.chunks_exact_mut(self.parties).enumerate() {
-            let [alpha, beta] = [row >> 1 & 1, row & 1].map(|bit| Block::mask(bit == 1) & self.offset);
+            let [alpha, beta] = [row >> 1 & 1, row & 1].map(|bit| Block::mask(bit == 1) & self.delta);
             let masked = &mut self.masked[..];
             masked.as_flattened_mut()[..self.parties].copy_from_slice(slots);
             masked.as_flattened_mut()[self.own] ^= label;
-            let (u, v) = ([gate.a[0][0] ^ alpha; LANES], [gate.b[0][0] ^ beta; LANES]);
+            let (u, v) = ([gate.a[0][0] ^ alpha; QUAD_LANES], [gate.b[0][0] ^ beta; QUAD_LANES]);
             H::add_masks(e, key, first_row + row as u64, 1, &[u], &[v], masked);
             slots.copy_from_slice(&masked.as_flattened()[..self.parties]);
         }
-        out[0] = [label; LANES];
+        out[0] = [label; QUAD_LANES];
     }
 }

@@ -1,8 +1,8 @@
-//! What a party chooses for itself: its part of labels and permutation bits.
+//! A party's own secrets: its part of labels and permutation bits.
 
 use garblet_circuit::Party;
-use garblet_ot::Choices;
-use garblet_primitives::{Backend, Block, Delta, Engine, LANES, Prg};
+use garblet_ot::BitVec;
+use garblet_primitives::{Backend, Block, Delta, Engine, Prg, QUAD_LANES};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{
@@ -13,15 +13,15 @@ use super::{
 /// One party's inputs to the garbling of one circuit.
 ///
 /// *Source*: Figure 2, steps 1 and 2. *Secret*: all of it; wiped on drop.
-/// *Unique*: labels and bits serve one evaluation; the offset is the session's, under which no gate number comes twice.
+/// *Unique*: labels and bits serve one evaluation; the delta is the session's, under which no gate number comes twice.
 #[derive(Clone, ZeroizeOnDrop)]
 pub struct Secrets {
     #[zeroize(skip)]
     pub(super) party: Party,
-    /// `R^i`: the difference between this party's two labels of a wire.
-    pub(super) offset: Delta,
+    /// The difference between this party's two labels of a wire.
+    pub(super) delta: Delta,
     /// `lambda^i_w` of every base wire.
-    pub(super) permutation: Choices,
+    pub(super) permutation: BitVec,
     /// `k^i_{w,0}` of every base wire, bit 0 clear, so that bit 0 of an active label is the wire's public value.
     pub(super) labels: Labels,
 }
@@ -32,33 +32,33 @@ pub(super) struct Labels(pub(super) Vec<Block>);
 
 impl Secrets {
     /// Chooses everything. Permutation bits of inputs are the owner's alone to choose (Figure 2, step 6, second form).
-    pub fn random(plan: &Plan, party: Party, offset: &Delta, rng: &mut Prg) -> Self {
+    pub fn random(plan: &Plan, party: Party, delta: &Delta, rng: &mut Prg) -> Self {
         let mut labels = vec![Block::ZERO; plan.base_count()];
         rng.fill_blocks(&mut labels);
         labels.iter_mut().for_each(|label| *label = label.with_lsb(false));
         let mut bits = Zeroizing::new(vec![false; plan.input_count()]);
-        let own = Choices::random(plan.input_bits(party), rng);
+        let own = BitVec::random(plan.input_bits(party), rng);
         plan.inputs_of(party).zip(own.iter()).for_each(|(at, bit)| bits[at] = bit);
-        let gates = Choices::random(plan.and_count(), rng);
+        let gates = BitVec::random(plan.and_count(), rng);
         let permutation = bits.iter().copied().chain(gates.iter()).collect();
-        Secrets { party, offset: offset.clone(), permutation, labels: Labels(labels) }
+        Secrets { party, delta: delta.clone(), permutation, labels: Labels(labels) }
     }
 
     /// The bits of this party's own inputs and of all gates: those that it shares with others.
-    pub(super) fn shared_bits(&self, plan: &Plan) -> Choices {
+    pub(super) fn shared_bits(&self, plan: &Plan) -> BitVec {
         let own = plan.inputs_of(self.party);
         own.chain(plan.input_count()..plan.base_count()).map(|at| self.permutation.get(at)).collect()
     }
 
     /// This party's part of the label of base wire `at` for the public value `value`.
     pub(super) fn label(&self, at: usize, value: bool) -> Block {
-        self.labels.0[at] ^ self.offset.block() & Block::mask(value)
+        self.labels.0[at] ^ self.delta.block() & Block::mask(value)
     }
 
-    /// This party's permutation bits of what every slot holds at the end. `and` hears, gate by gate, those of the operands and
+    /// This party's permutation bits of every slot at the end. `and` hears, gate by gate, those of the operands and
     /// whether they are inverted.
     pub(super) fn carried_bits(&self, plan: &Plan, and: impl FnMut([bool; 2], [bool; 2])) -> Zeroizing<Vec<bool>> {
-        let inputs = (0..plan.input_count()).map(|at| [Block::mask(self.permutation.get(at)); LANES]).collect();
+        let inputs = (0..plan.input_count()).map(|at| [Block::mask(self.permutation.get(at)); QUAD_LANES]).collect();
         let mut carried = CarriedBits { bits: &self.permutation, inputs: plan.input_count(), and };
         let slots = walk(Backend::detect(), plan.schedule(), 1, inputs, &mut carried);
         Zeroizing::new(slots.iter().map(|slot| slot[0].lsb()).collect())
@@ -67,7 +67,7 @@ impl Secrets {
 
 /// Wires that carry one party's permutation bit.
 struct CarriedBits<'a, F> {
-    bits: &'a Choices,
+    bits: &'a BitVec,
     inputs: usize,
     and: F,
 }
@@ -80,6 +80,6 @@ impl<F: FnMut([bool; 2], [bool; 2])> AndGates for CarriedBits<'_, F> {
     #[inline(always)]
     fn and<E: Engine>(&mut self, _e: E, _state: &mut (), gate: Gate<'_>, out: &mut [Quad]) {
         (self.and)([gate.a[0][0].lsb(), gate.b[0][0].lsb()], gate.inverted);
-        out[0] = [Block::mask(self.bits.get(self.inputs + gate.index)); LANES];
+        out[0] = [Block::mask(self.bits.get(self.inputs + gate.index)); QUAD_LANES];
     }
 }

@@ -57,8 +57,8 @@ impl Dealer {
     }
 }
 
-/// What each party's share counts for in a secret that `parties` parties share by a polynomial of degree below `parties`:
-/// the secret is the sum of all shares times this. In GF(2^8).
+/// The Lagrange coefficients at 0 of all parties' points: a secret that is shared by a polynomial of degree below `parties` is
+/// the sum of all shares times these. In GF(2^8).
 pub(super) fn weights_256(parties: usize) -> Vec<u8> {
     let weight = |i: usize| {
         let others = (0..parties).filter(|&k| k != i).map(point);
@@ -81,14 +81,14 @@ pub(super) fn weights_128(parties: usize) -> Vec<Block> {
 
 #[cfg(test)]
 mod tests {
-    use garblet_primitives::MOST_PARTIES;
+    use garblet_primitives::MAX_PARTIES;
 
     use super::*;
 
     #[test]
     fn enough_shares_have_the_secret() {
         let mut rng = Prg::new(Block::ONES);
-        for parties in [2, 3, 5, 8, 33, MOST_PARTIES] {
+        for parties in [2, 3, 5, 8, 33, MAX_PARTIES] {
             for degree in [0, (parties - 1) / 2, parties - 1] {
                 let bytes: Vec<u8> = (0..=40).collect();
                 let shares = share_bytes(&bytes, degree, parties, &mut rng);

@@ -1,8 +1,8 @@
-//! What is prepared for a run, as bytes for a store.
+//! The preparation of a run, as bytes for a store.
 //!
 //! ```text
 //! seed of hash keys, number of the first gate     16 + 8 bytes
-//! R^i                                             16
+//! delta                                           16
 //! permutation bits of base wires                  packed, in whole bytes
 //! zero labels of base wires                       16 each
 //! seeds of shares of zero                         16 for every other party
@@ -10,7 +10,7 @@
 //! ```
 
 use garblet_circuit::Party;
-use garblet_ot::Choices;
+use garblet_ot::BitVec;
 use garblet_primitives::Delta;
 
 use super::{
@@ -25,7 +25,7 @@ use crate::{
     runs::{Reader, StoredRun},
 };
 
-/// The seed, the first gate, and the offset.
+/// The seed, the first gate, and the delta.
 const HEAD_BYTES: usize = 16 + 8 + 16;
 
 impl StoredRun for Prepared {
@@ -38,10 +38,10 @@ impl StoredRun for Prepared {
     }
 
     fn write(&self, plan: &Plan, bytes: &mut Vec<u8>) {
-        let Secrets { party, offset, permutation, labels } = &self.secrets;
+        let Secrets { party, delta, permutation, labels } = &self.secrets;
         bytes.extend_from_slice(&self.numbered.seed.to_bytes());
         bytes.extend_from_slice(&self.numbered.first.to_le_bytes());
-        bytes.extend_from_slice(&offset.block().to_bytes());
+        bytes.extend_from_slice(&delta.block().to_bytes());
         bytes.extend_from_slice(permutation.as_bytes());
         bytes.extend_from_slice(bytemuck::cast_slice(&labels.0));
         bytes.extend_from_slice(bytemuck::cast_slice(&self.zeros.0));
@@ -52,12 +52,12 @@ impl StoredRun for Prepared {
         let base = plan.base_count();
         let seed = bytes.block()?;
         let first = u64::from_le_bytes(bytes.take(8)?.try_into().ok()?);
-        let offset = Delta::new(bytes.block()?);
-        let permutation = Choices::from_bytes(bytes.take(base.div_ceil(8))?.to_vec(), base).ok()?;
+        let delta = Delta::new(bytes.block()?);
+        let permutation = BitVec::from_bytes(bytes.take(base.div_ceil(8))?.to_vec(), base).ok()?;
         let labels = Labels(bytes.blocks(base)?);
         let zeros = ZeroSeeds(bytes.blocks(peers(plan))?);
         let circuit = bytes.blocks(circuit_blocks(plan, party))?;
-        let secrets = Secrets { party, offset, permutation, labels };
+        let secrets = Secrets { party, delta, permutation, labels };
         Some(Prepared { run, secrets, numbered: Numbered { seed, first }, circuit, zeros })
     }
 }

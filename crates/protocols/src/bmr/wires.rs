@@ -1,27 +1,27 @@
-//! Carrying values along the wires of a flat program: what all parts of the protocol do with a circuit.
+//! A walk along the wires of a flat program, which carries values of any kind.
 //!
 //! Labels, shares of permutation bits and rows of OT are all linear over XOR gates, so one walk serves them all; what
 //! differs is the value that an AND gate's output gets.
 
 use garblet_circuit::{AndOp, Schedule, XorOp};
-use garblet_primitives::{Backend, Block, Engine, Kernel, LANES};
+use garblet_primitives::{Backend, Block, Engine, Kernel, QUAD_LANES};
 use zeroize::Zeroizing;
 
-/// Four blocks: what a vector holds.
-pub(super) type Quad = [Block; LANES];
+/// The four blocks of a vector.
+pub(super) type Quad = [Block; QUAD_LANES];
 
-/// What is done at AND gates.
+/// The work at AND gates.
 pub(super) trait AndGates {
-    /// What is kept from gate to gate in an engine's own form: keys.
+    /// Keys in an engine's own form, from gate to gate.
     type State<E: Engine>;
 
     /// The state before the first gate.
     fn begin<E: Engine>(&self, e: E) -> Self::State<E>;
 
-    /// The next gate, in the order of the schedule; `out` is what its output wire is to carry.
+    /// The next gate, in the order of the schedule; `out` is for its output wire.
     fn and<E: Engine>(&mut self, e: E, state: &mut Self::State<E>, gate: Gate<'_>, out: &mut [Quad]);
 
-    /// The next gates, which do not wait for one another. Whoever overrides it may take some of them side by side.
+    /// The next gates, which do not depend on one another, so that some may be interleaved.
     #[inline(always)]
     fn layer<E: Engine>(&mut self, e: E, state: &mut Self::State<E>, layer: Layer<'_>, wires: &mut Wires<'_>) {
         for (k, op) in layer.ops.iter().enumerate() {
@@ -31,7 +31,7 @@ pub(super) trait AndGates {
     }
 }
 
-/// AND gates that do not wait for one another.
+/// AND gates that do not depend on one another.
 #[derive(Clone, Copy)]
 pub(super) struct Layer<'a> {
     /// The place of the first of them in the schedule.
@@ -39,17 +39,17 @@ pub(super) struct Layer<'a> {
     pub(super) ops: &'a [AndOp],
 }
 
-/// An AND gate of a circuit, and what its operand wires carry.
+/// An AND gate of a circuit, and the values of its operands.
 pub(super) struct Gate<'a> {
     /// Its place in the schedule.
     pub(super) index: usize,
-    /// Which of its operands are inverted.
+    /// The inversion of its operands.
     pub(super) inverted: [bool; 2],
     pub(super) a: &'a [Quad],
     pub(super) b: &'a [Quad],
 }
 
-/// What all slots carry.
+/// The values of all slots.
 pub(super) struct Wires<'a> {
     /// Vectors per slot.
     pub(super) width: usize,
@@ -100,8 +100,8 @@ impl Wires<'_> {
     }
 }
 
-/// Walks a circuit in which every wire carries `width` vectors, those of the inputs given one after another. Returns what
-/// all slots carry after the last gate; nothing else is left of it.
+/// Walks a circuit in which every wire carries `width` vectors, those of the inputs given one after another. Returns the
+/// values of all slots after the last gate.
 pub(super) fn walk(
     backend: Backend,
     schedule: &Schedule,
@@ -114,7 +114,7 @@ pub(super) fn walk(
     let count = width * schedule.slot_count().max(schedule.input_count());
     let mut slots = Zeroizing::new(Vec::with_capacity(count));
     slots.extend_from_slice(&inputs);
-    slots.resize(count, [Block::ZERO; LANES]);
+    slots.resize(count, [Block::ZERO; QUAD_LANES]);
     backend.run(Walk { schedule, width, slots: &mut slots, gates });
     slots
 }
@@ -182,7 +182,7 @@ mod tests {
                 random::inputs(&mut rng, &program).iter().flat_map(|v| v.iter().collect::<Vec<_>>()).collect();
             let words: Vec<u64> = inputs.iter().map(u64::from).collect();
             let expected = evaluate_circuit(component.circuit(), &words);
-            let carried = inputs.iter().flat_map(|bit| vec![[Block::mask(bit); LANES]; width]).collect();
+            let carried = inputs.iter().flat_map(|bit| vec![[Block::mask(bit); QUAD_LANES]; width]).collect();
             for backend in Backend::available() {
                 let slots = walk(backend, &schedule, width, Vec::clone(&carried), &mut Plain);
                 for (output, expected) in schedule.outputs().iter().zip(expected.iter()) {

@@ -11,7 +11,7 @@
 
 use garblet_circuit::Party;
 use garblet_net::PerPeer;
-use garblet_ot::{Choices, OtError};
+use garblet_ot::{BitVec, OtError};
 use garblet_primitives::{Block, Prg};
 use zeroize::ZeroizeOnDrop;
 
@@ -38,16 +38,16 @@ pub(super) struct ZeroSeeds(pub(super) Vec<Block>);
 impl ZeroSeeds {
     /// This party's share of zero for each of so many bits that `recipient` learns. *Unique*: asked for once, so that no share hides
     /// two bits.
-    pub(super) fn share(&self, recipient: Party, bits: usize) -> Result<Choices, OtError> {
-        self.0.iter().try_fold(Choices::zeros(bits), |sum, seed| sum.xor(&of_pair(*seed, recipient, bits)))
+    pub(super) fn share(&self, recipient: Party, bits: usize) -> Result<BitVec, OtError> {
+        self.0.iter().try_fold(BitVec::zeros(bits), |sum, seed| sum.xor(&of_pair(*seed, recipient, bits)))
     }
 }
 
 /// The mask that a pair adds to both shares of each bit.
-pub(super) fn of_pair(seed: Block, recipient: Party, bits: usize) -> Choices {
+pub(super) fn of_pair(seed: Block, recipient: Party, bits: usize) -> BitVec {
     let mut seeds = Prg::new(seed);
     seeds.seek(recipient.0.into());
-    Choices::random(bits, &mut Prg::random(&mut seeds))
+    BitVec::random(bits, &mut Prg::random(&mut seeds))
 }
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
                 for recipient in (0..parties).map(Party) {
                     let shares = seeds.iter().map(|seeds| seeds.share(recipient, BITS).unwrap());
                     let sum = shares.inspect(|share| assert!(share.iter().any(|bit| bit)));
-                    let sum = sum.fold(Choices::zeros(BITS), |sum, share| sum.xor(&share).unwrap());
+                    let sum = sum.fold(BitVec::zeros(BITS), |sum, share| sum.xor(&share).unwrap());
                     assert!(sum.iter().all(|bit| !bit), "{parties} parties, recipient {}", recipient.0);
                     let own = seeds[0].share(recipient, BITS).unwrap();
                     assert!(seen.insert(own.as_bytes().to_vec()), "a share came twice");

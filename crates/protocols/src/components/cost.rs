@@ -8,7 +8,7 @@ use super::plan::{Draft, Plan, Unplanned};
 use super::run::{Config, NotPrepared};
 use super::stock::{Ids, Stock};
 use super::{EVALUATOR, GARBLER, Material};
-use crate::{interface, phase::Communication};
+use crate::{party_io, phase::Communication};
 
 /// What the online phase of a program costs `party`, drawing on full stores. The garbler's first wait, for corrections, is
 /// no round of this phase: whether it comes after something that was sent depends on what was prepared just before.
@@ -35,8 +35,8 @@ pub fn communication(
 /// What the online phase of a plan costs a party.
 pub(super) fn online(plan: &Plan, party: Party) -> Communication {
     let packed = |bits: usize| bits.div_ceil(8) as u64;
-    let inputs = |party| interface::input_bits(&plan.program, party);
-    let outputs = |party| interface::output_bits(&plan.program, party);
+    let inputs = |party| party_io::input_bits(&plan.program, party);
+    let outputs = |party| party_io::output_bits(&plan.program, party);
     let blocks = plan.link_blocks() + inputs(GARBLER);
     let from_garbler = 16 * blocks as u64 + packed(outputs(EVALUATOR));
     let from_evaluator = packed(inputs(EVALUATOR)) + packed(outputs(GARBLER));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Program};
-use garblet_ot::{Choices, PreparedCotReceiver};
+use garblet_ot::{BitVec, PrecomputedCotReceiver};
 use garblet_primitives::Block;
 use garblet_store::Store;
 use zeroize::Zeroizing;
@@ -15,7 +15,7 @@ use super::run::{self, Config, Linking, Piece, Wanted};
 use super::stock::{Kind, OTS_PER_PIECE};
 use super::work::{self, Work};
 use super::{EVALUATOR, GARBLER, fill, meeting};
-use crate::{bulk::send_bits, error::ProtocolError, interface, phase::Phase, session::Session};
+use crate::{bulk::send_bits, error::ProtocolError, party_io, phase::Phase, session::Session};
 
 /// The evaluator of a session, with its store.
 pub struct Evaluator {
@@ -31,7 +31,7 @@ pub struct EvaluatorPrepared {
     pub(super) plan: Plan,
     pub(super) work: Work,
     /// `c` and `t` of the prepared transfers.
-    pub(super) transfers: PreparedCotReceiver,
+    pub(super) transfers: PrecomputedCotReceiver,
     ids: BTreeMap<Kind, Vec<u64>>,
 }
 
@@ -90,7 +90,7 @@ impl Evaluator {
             Piece::Transfers(bytes) => received.push(Zeroizing::new(bytes.to_vec())),
             piece => work.put(&self.material, &plan, piece),
         })?;
-        let transfers = transfers(&received, interface::input_bits(program, EVALUATOR))?;
+        let transfers = transfers(&received, party_io::input_bits(program, EVALUATOR))?;
         Ok(EvaluatorPrepared { plan, work, transfers, ids })
     }
 
@@ -105,7 +105,7 @@ impl Evaluator {
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
         let EvaluatorPrepared { plan, work, transfers, .. } = prepared;
-        let own = interface::own_input(&plan.program, EVALUATOR, values)?;
+        let own = party_io::own_input(&plan.program, EVALUATOR, values)?;
         session.enter(Phase::Online);
         let own = correct(session, transfers, &own).await?;
         self.finish(session, plan, work, &own).await
@@ -129,7 +129,7 @@ impl Evaluator {
             let prepared = self.build(session, program).await?;
             return self.online(session, prepared, values).await;
         };
-        let own = interface::own_input(program, EVALUATOR, values)?;
+        let own = party_io::own_input(program, EVALUATOR, values)?;
         let mut received = Vec::new();
         let wanted = Wanted::transfers(&self.store, &self.material, program);
         run::take(&mut self.store, &self.material, wanted, |piece| {
@@ -188,10 +188,10 @@ impl Evaluator {
         work.evaluate(&self.material);
         session.advance(plan.and_count, plan.and_count);
         let active = work.outputs(&plan);
-        let select = |party| interface::select_bits(&plan.program, self.material.garbling(), party, &active);
+        let select = |party| party_io::select_bits(&plan.program, self.material.garbling(), party, &active);
         send_bits(session, &select(GARBLER)).await?;
         session.channel().flush().await?;
-        Ok(interface::decode(&plan.program, EVALUATOR, &zero, &select(EVALUATOR)))
+        Ok(party_io::decode(&plan.program, EVALUATOR, &zero, &select(EVALUATOR)))
     }
 
     async fn fill(&mut self, session: &mut Session, shortage: &[(Kind, u64)]) -> Result<(), ProtocolError> {
@@ -203,13 +203,13 @@ impl Evaluator {
 /// Step 4: sends the corrections of the evaluator's inputs, and returns their labels.
 async fn correct(
     session: &mut Session,
-    transfers: PreparedCotReceiver,
+    transfers: PrecomputedCotReceiver,
     own: &Bits,
 ) -> Result<Zeroizing<Vec<Block>>, ProtocolError> {
     if transfers.is_empty() {
         return Ok(Zeroizing::default());
     }
-    let choices = Choices::from_bytes(own.to_bytes(), own.len())?;
+    let choices = BitVec::from_bytes(own.to_bytes(), own.len())?;
     Ok(transfers.correct(session.channel(), &choices).await?)
 }
 
@@ -221,7 +221,7 @@ async fn receive(session: &mut Session, plan: &Plan) -> Result<Zeroizing<Vec<u8>
 }
 
 /// The prepared transfers of so many input bits.
-fn transfers(pieces: &[Zeroizing<Vec<u8>>], count: usize) -> Result<PreparedCotReceiver, ProtocolError> {
+fn transfers(pieces: &[Zeroizing<Vec<u8>>], count: usize) -> Result<PrecomputedCotReceiver, ProtocolError> {
     // Room for all, so that none is left behind where it was before.
     let room = pieces.len() * OTS_PER_PIECE as usize;
     let mut t = Zeroizing::new(Vec::with_capacity(room));
@@ -233,5 +233,5 @@ fn transfers(pieces: &[Zeroizing<Vec<u8>>], count: usize) -> Result<PreparedCotR
     }
     t.truncate(count);
     choices.truncate(count.div_ceil(8));
-    Ok(PreparedCotReceiver::new(Choices::from_bytes(std::mem::take(&mut *choices), count)?, t)?)
+    Ok(PrecomputedCotReceiver::new(BitVec::from_bytes(std::mem::take(&mut *choices), count)?, t)?)
 }

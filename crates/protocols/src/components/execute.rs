@@ -29,7 +29,7 @@ pub(super) fn evaluate(
                 first_gate: group.first_gate,
                 count: group.tasks.len(),
                 tables: &tables[group.tables.clone()],
-                feeds,
+                gathers: feeds,
                 outputs: group.outputs,
             });
         }

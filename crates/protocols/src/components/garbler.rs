@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Program};
-use garblet_ot::PreparedCotSender;
+use garblet_ot::PrecomputedCotSender;
 use garblet_primitives::{Block, Prg};
 use garblet_store::Store;
 use rand_core::CryptoRng;
@@ -16,7 +16,7 @@ use super::run::{self, Config, Linking, Piece, Wanted};
 use super::secrets::Secrets;
 use super::stock::{Kind, OTS_PER_PIECE};
 use super::{EVALUATOR, GARBLER, fill, meeting};
-use crate::{bulk::receive_bits, error::ProtocolError, interface, phase::Phase, session::Session};
+use crate::{bulk::receive_bits, error::ProtocolError, party_io, phase::Phase, session::Session};
 
 /// The garbler of a session, with its store.
 pub struct Garbler {
@@ -35,7 +35,7 @@ pub struct GarblerPrepared {
     /// What opens prepared links: templates, then keyed links.
     pub(super) keys: Zeroizing<Vec<Block>>,
     /// `q` of the prepared transfers.
-    pub(super) transfers: PreparedCotSender,
+    pub(super) transfers: PrecomputedCotSender,
     ids: BTreeMap<Kind, Vec<u64>>,
 }
 
@@ -89,7 +89,7 @@ impl Garbler {
         };
         let mut labels = zero_labels(&self.material, &self.secrets, &plan, session.rng());
         let wanted = Wanted::all(&self.store, &self.material, &plan);
-        let bits = interface::input_bits(program, EVALUATOR);
+        let bits = party_io::input_bits(program, EVALUATOR);
         // Room for all, so that none is left behind where it was before.
         let mut q = Zeroizing::new(Vec::with_capacity(bits.next_multiple_of(OTS_PER_PIECE as usize)));
         let ids = run::take(&mut self.store, &self.material, wanted, |piece| match piece {
@@ -97,7 +97,7 @@ impl Garbler {
             piece => put_outputs(&plan, piece, &mut labels),
         })?;
         q.truncate(bits);
-        let transfers = PreparedCotSender::new(&self.secrets.delta, q);
+        let transfers = PrecomputedCotSender::new(&self.secrets.delta, q);
         let keys = keys(&self.material, &self.secrets, &plan)?;
         Ok(GarblerPrepared { plan, labels, keys, transfers, ids })
     }
@@ -113,7 +113,7 @@ impl Garbler {
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
         let GarblerPrepared { plan, mut labels, keys, transfers, .. } = prepared;
-        let own = interface::own_input(&plan.program, GARBLER, values)?;
+        let own = party_io::own_input(&plan.program, GARBLER, values)?;
         session.enter(Phase::Online);
         if !transfers.is_empty() {
             let zeros = transfers.correct(session.channel()).await?;
@@ -121,12 +121,12 @@ impl Garbler {
         }
         let message = message(&self.material, &self.secrets, &plan, &labels, keys, &own);
         let zero = run::output_labels(&plan, |label| labels[label], constants(&self.secrets));
-        let select = |party| interface::select_bits(&plan.program, self.material.garbling(), party, &zero);
+        let select = |party| party_io::select_bits(&plan.program, self.material.garbling(), party, &zero);
         session.channel().send_bytes(&message).await?;
         session.channel().flush().await?;
-        let active = receive_bits(session, interface::output_bits(&plan.program, GARBLER)).await?;
+        let active = receive_bits(session, party_io::output_bits(&plan.program, GARBLER)).await?;
         session.channel().flush().await?;
-        Ok(interface::decode(&plan.program, GARBLER, &select(GARBLER), &active))
+        Ok(party_io::decode(&plan.program, GARBLER, &select(GARBLER), &active))
     }
 
     /// Steps 3 to 6, where the inputs are known with the program.
@@ -192,7 +192,7 @@ pub(super) fn message(
     link_labels(secrets, plan, zero, &mut blocks);
     own_labels(secrets, plan, zero, own, &mut blocks);
     let outputs = run::output_labels(plan, |label| zero[label], constants(secrets));
-    let decode = interface::select_bits(&plan.program, material.garbling(), EVALUATOR, &outputs);
+    let decode = party_io::select_bits(&plan.program, material.garbling(), EVALUATOR, &outputs);
     Zeroizing::new([bytemuck::cast_slice(&blocks), &decode.to_bytes()].concat())
 }
 

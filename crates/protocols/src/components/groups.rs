@@ -90,7 +90,7 @@ impl Groups {
         let (ty, level, first_gate) = of;
         let instances = material.instances(ty);
         let (count, outputs) = (tasks.len(), plan.tasks[tasks.start].2);
-        let tables = self.table_bytes..self.table_bytes + instances.woven_bytes(count);
+        let tables = self.table_bytes..self.table_bytes + instances.interleaved_bytes(count);
         self.table_bytes = tables.end;
         for output in 0..instances.output_count() {
             for instance in 0..count {

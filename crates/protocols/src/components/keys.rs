@@ -9,20 +9,14 @@ use super::template::{Opens, Part, Shape, Template};
 pub(super) fn one_way(purpose: &str, block: Block) -> Block {
     let mut hash = blake3::Hasher::new_derive_key(purpose);
     hash.update(&block.to_bytes());
-    first_block(&hash)
-}
-
-fn first_block(hash: &blake3::Hasher) -> Block {
-    let mut bytes = [0; 16];
-    hash.finalize_xof().fill(&mut bytes);
-    Block::from_bytes(bytes)
+    Block::from_digest(hash.finalize().as_bytes())
 }
 
 /// A seed for one purpose, from the seed of everything.
 pub(super) fn derive(seed: Block, purpose: &str, number: u32) -> Block {
     let mut hash = blake3::Hasher::new_derive_key("garblet 2026 components seed v1");
     hash.update(&seed.to_bytes()).update(&number.to_le_bytes()).update(purpose.as_bytes());
-    first_block(&hash)
+    Block::from_digest(hash.finalize().as_bytes())
 }
 
 const CHAIN: &str = "garblet 2026 components chain of keys v2";
@@ -37,7 +31,7 @@ fn chain(top: Block, len: usize) -> Zeroizing<Vec<Block>> {
 
 /// Chains that end with `tops`, side by side.
 fn chains<const N: usize>(tops: [Block; N], lengths: [usize; N]) -> [Zeroizing<Vec<Block>>; N] {
-    let public = Aes128::new(first_block(&blake3::Hasher::new_derive_key(CHAIN)));
+    let public = Aes128::new(Block::from_digest(blake3::Hasher::new_derive_key(CHAIN).finalize().as_bytes()));
     let mut chains = lengths.map(|length| Zeroizing::new(Vec::with_capacity(length.max(1))));
     chains.iter_mut().zip(tops).for_each(|(chain, top)| chain.push(top));
     let mut last = tops;

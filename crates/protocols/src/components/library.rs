@@ -148,6 +148,31 @@ impl Library {
         self.input_bits = bits;
     }
 
+    /// Sets how many of a type, by name, or for how many [`INPUTS`](super::INPUTS) are kept ready. Whether there is such a type.
+    pub fn set_count(&mut self, name: &str, count: u64) -> bool {
+        if name == super::INPUTS {
+            self.input_bits = count;
+            return true;
+        }
+        let named = self.types.iter_mut().find(|ty| ty.name == name);
+        named.map(|ty| ty.count = count).is_some()
+    }
+
+    /// A hash of the number of pieces of each kind that are kept ready, as both parties compare it.
+    pub fn counts(&self) -> String {
+        let mut hash = blake3::Hasher::new();
+        let mut count = |count: u64| {
+            hash.update(&count.to_le_bytes());
+        };
+        count(self.input_bits.div_ceil(super::OTS_PER_PIECE));
+        self.types.iter().for_each(|ty| count(ty.count));
+        for template in &self.templates {
+            count(template.count * template.cells().len() as u64);
+            count(template.count);
+        }
+        hash.finalize().to_hex()[..16].into()
+    }
+
     /// The types.
     pub fn types(&self) -> &[ComponentType] {
         &self.types

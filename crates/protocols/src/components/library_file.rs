@@ -44,25 +44,27 @@ use garblet_circuit::diagnostic::{Diagnostic, Diagnostics, Place};
 use self::entries::File;
 use self::reader::Reader;
 use super::library::Library;
+use crate::protocol::{LibraryFile, LoadProgram};
 
 impl Library {
-    /// Loads a library file. Files that it names are relative to it.
+    /// Loads a library file. Circuit files that it names are relative to it.
     ///
     /// *Errors*: a file that cannot be read, or what is wrong with it.
-    pub fn load(path: &Path) -> Result<Self, Diagnostics> {
+    pub fn load(file: &LibraryFile) -> Result<Self, Diagnostics> {
+        let path = &file.path;
         let shown = path.display().to_string();
         let text = std::fs::read_to_string(path)
             .map_err(|error| Diagnostic::new(&shown, format!("cannot be read: {error}")))?;
-        Library::read(&shown, path.parent().unwrap_or(Path::new("")), &text)
+        Library::read(&shown, path.parent().unwrap_or(Path::new("")), &text, file.load)
     }
 
-    /// Reads a library from a text; `file` names it, and components' files are relative to `folder`.
+    /// Reads a library from a text; `file` names it, components' files are relative to `folder`, and `load` loads them.
     ///
     /// *Errors*: what is wrong with it.
-    pub fn read(file: &str, folder: &Path, text: &str) -> Result<Self, Diagnostics> {
+    pub fn read(file: &str, folder: &Path, text: &str, load: LoadProgram) -> Result<Self, Diagnostics> {
         let json = file.ends_with(".json") || text.trim_start().starts_with('{');
         let parsed: File = if json { read_json(file, text)? } else { read_toml(file, text)? };
-        Reader::new(file, folder).read(parsed)
+        Reader::new(file, folder, load).read(parsed)
     }
 }
 
@@ -90,6 +92,8 @@ fn read_json(file: &str, text: &str) -> Result<File, Diagnostics> {
 
 #[cfg(test)]
 mod tests {
+    use garblet_circuit::Program;
+
     use super::*;
 
     const CELL: &str = "[[component]]\nname = \"cell\"\nlibrary = \"levenshtein-cell(8)\"\ncount = 3\n";
@@ -97,8 +101,12 @@ mod tests {
         right = [\"right -> left\"]\ndown = [\"bottom -> top\"]\nrow-shared = [\"row_symbol\"]\n\
         column-shared = [\"column_symbol\"]\nleft-border = { left = 3 }\n";
 
+    fn no_file(name: &str) -> Result<Program, Diagnostics> {
+        Err(Diagnostic::new(name, "cannot be read").into())
+    }
+
     fn read(text: &str) -> Result<Library, Diagnostics> {
-        Library::read("library.toml", Path::new(""), text)
+        Library::read("library.toml", Path::new(""), text, no_file)
     }
 
     fn fails(text: &str) -> String {
@@ -113,7 +121,7 @@ mod tests {
             "grid": [{"name": "g", "count": 1, "cell": "cell", "rows": 4, "columns": 3, "right": ["right -> left"],
                       "down": ["bottom -> top"], "row-shared": ["row_symbol"], "column-shared": ["column_symbol"],
                       "left-border": {"left": 3}}]}"#;
-        let json = Library::read("library.json", Path::new(""), json).unwrap();
+        let json = Library::read("library.json", Path::new(""), json, no_file).unwrap();
         assert_eq!(toml.digest(), json.digest());
         assert_eq!((toml.input_bits(), toml.types()[0].count), (128, 3));
         assert_eq!(toml.templates()[0].cells().len(), 12);
@@ -178,7 +186,7 @@ mod tests {
 
     #[test]
     fn json_mistakes_have_a_place_too() {
-        let error = Library::read("l.json", Path::new(""), "{\n  \"component\": [{}]\n}").unwrap_err();
+        let error = Library::read("l.json", Path::new(""), "{\n  \"component\": [{}]\n}", no_file).unwrap_err();
         assert!(error.iter().any(|d| d.to_string().starts_with("l.json:2:")), "{error:?}");
     }
 }

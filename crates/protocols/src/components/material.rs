@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use garblet_garble::{GarblingConfig, Instances};
+use garblet_garble::{ComponentGarbling, GarblingConfig};
 
 use super::library::{Library, TypeId};
 use super::stock::{Kind, OTS_PER_PIECE};
@@ -35,7 +35,7 @@ pub(super) struct Numbered {
 pub struct Material {
     library: Library,
     garbling: GarblingConfig,
-    types: Vec<Instances>,
+    types: Vec<ComponentGarbling>,
     templates: Vec<TemplateLayout>,
     digest: [u8; 32],
 }
@@ -54,7 +54,8 @@ struct TemplateLayout {
 impl Material {
     /// Schedules the components of a library.
     pub fn new(library: Library, garbling: GarblingConfig) -> Self {
-        let types: Vec<Instances> = library.types().iter().map(|t| Instances::new(&t.component, garbling)).collect();
+        let types: Vec<ComponentGarbling> =
+            library.types().iter().map(|t| ComponentGarbling::new(&t.component, garbling)).collect();
         let templates = library.templates().iter().map(|t| TemplateLayout::new(t.cells(), &types)).collect();
         let digest = library.digest();
         Material { library, garbling, types, templates, digest }
@@ -82,15 +83,6 @@ impl Material {
         &self.library
     }
 
-    /// How many pieces of each kind are kept ready, as both parties compare it.
-    pub fn counts(&self) -> String {
-        let mut hash = blake3::Hasher::new();
-        for kind in self.kinds() {
-            hash.update(&self.wanted(kind).to_le_bytes());
-        }
-        hash.finalize().to_hex()[..16].into()
-    }
-
     /// What a run promises: the computational security of the garbling hash, which one seed serves for the life of a
     /// store. Fewer bits than for a single run where the hash does not change its key.
     pub fn security(&self) -> Security {
@@ -104,7 +96,7 @@ impl Material {
     }
 
     /// A type's gates.
-    pub fn instances(&self, ty: TypeId) -> &Instances {
+    pub fn instances(&self, ty: TypeId) -> &ComponentGarbling {
         &self.types[ty.0 as usize]
     }
 
@@ -247,7 +239,7 @@ impl Material {
 }
 
 impl TemplateLayout {
-    fn new(cells: &[TypeId], types: &[Instances]) -> Self {
+    fn new(cells: &[TypeId], types: &[ComponentGarbling]) -> Self {
         let mut counts: BTreeMap<TypeId, u64> = BTreeMap::new();
         cells.iter().for_each(|ty| *counts.entry(*ty).or_default() += 1);
         let mut bases = BTreeMap::new();

@@ -26,7 +26,7 @@
 //!
 //! | paper | here |
 //! |---|---|
-//! | component c, garbled component GC_c | [`ComponentType`]; tables of an instance ([`garblet_garble::Instances`]) |
+//! | component c, garbled component GC_c | [`ComponentType`]; tables of an instance ([`garblet_garble::ComponentGarbling`]) |
 //! | R | delta, one for the life of a store |
 //! | link label W_ij = W_i^0 + W_j^0 | `link label`, of an output or input wire and the input wire that it feeds |
 //! | GARBLE, LINK, EVAL | steps 2, 5, 6 |
@@ -113,6 +113,7 @@ mod material;
 mod meeting;
 mod messages;
 mod plan;
+mod protocol;
 mod rehearsal;
 mod run;
 pub mod scmc;
@@ -131,6 +132,7 @@ pub use evaluator::{Evaluator, EvaluatorPrepared};
 pub use garbler::{Garbler, GarblerPrepared};
 pub use library::{ComponentType, KeyedLink, Library, Side, TypeId, Wires};
 pub use material::Material;
+pub use protocol::Components;
 pub use rehearsal::Rehearsal;
 pub use run::{Config, Linking, NotPrepared};
 pub use stock::{Kind, OTS_PER_PIECE};
@@ -140,9 +142,11 @@ use garblet_circuit::Party;
 
 /// The protocol's name on the command line and in results.
 pub const NAME: &str = "components";
+/// The name by which input bits of the evaluator are ordered.
+pub const INPUTS: &str = "inputs";
 /// Version of what stores hold.
 pub const VERSION: u32 = 2;
 /// The garbler's number.
-pub const GARBLER: Party = crate::interface::GARBLER;
+pub const GARBLER: Party = crate::party_io::GARBLER;
 /// The evaluator's number.
-pub const EVALUATOR: Party = crate::interface::EVALUATOR;
+pub const EVALUATOR: Party = crate::party_io::EVALUATOR;

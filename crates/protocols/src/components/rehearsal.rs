@@ -16,7 +16,7 @@ use super::secrets::Secrets;
 use super::stock::{Ids, Kind, Stock};
 use super::work::Work;
 use super::{EVALUATOR, GARBLER, garbler};
-use crate::{error::ProtocolError, interface};
+use crate::{error::ProtocolError, party_io};
 
 /// One run, ready to be evaluated any number of times.
 pub struct Rehearsal {
@@ -61,7 +61,7 @@ impl Rehearsal {
         };
         // The evaluator's labels, as transfers would give them.
         let theirs: Vec<Block> =
-            (0..interface::input_bits(&plan.program, EVALUATOR)).map(|_| Block::random(rng)).collect();
+            (0..party_io::input_bits(&plan.program, EVALUATOR)).map(|_| Block::random(rng)).collect();
         super::run::put_inputs(&plan, EVALUATOR, &theirs, &mut zero);
         let delta = secrets.delta.block();
         let active: Vec<Block> =

@@ -15,7 +15,7 @@ use super::meeting::{id_set, stock};
 use super::plan::{Draft, Label, Origin, Plan, Unplanned};
 use super::stock::{Kind, OTS_PER_PIECE};
 use super::{EVALUATOR, NAME};
-use crate::{error::ProtocolError, interface};
+use crate::{error::ProtocolError, party_io};
 
 /// Which links may be used; the results are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,12 +120,12 @@ pub(super) fn not_prepared(lacking: Vec<(Kind, Missing)>) -> ProtocolError {
 
 /// Pieces of transfers that a program takes.
 pub(super) fn transfers(program: &Program) -> u64 {
-    (interface::input_bits(program, EVALUATOR) as u64).div_ceil(OTS_PER_PIECE)
+    (party_io::input_bits(program, EVALUATOR) as u64).div_ceil(OTS_PER_PIECE)
 }
 
 /// Refuses what `components` cannot run.
 pub(super) fn check(program: &Program, garbling: GarblingConfig) -> Result<(), ProtocolError> {
-    interface::check_parties(NAME, program, garbling)
+    party_io::check_parties(NAME, program, garbling)
 }
 
 /// A piece that a plan takes, gone from the store.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use garblet_garble as garble;
-use garblet_primitives::{Block, LANES};
+use garblet_primitives::{Block, QUAD_LANES};
 
 use super::groups::{Group, Groups, Places};
 use super::library::TypeId;
@@ -21,7 +21,7 @@ const NOWHERE: u32 = u32::MAX;
 const MOST_PLACES: u32 = 1 << 30;
 
 /// An input that feeds so many others is worth a copy of its label beside those that are read with it.
-const READ_BY_MANY: u8 = LANES as u8;
+const READ_BY_MANY: u8 = QUAD_LANES as u8;
 
 /// Labels and link labels that add up to those of an instance's inputs.
 #[derive(Clone, Copy)]
@@ -81,7 +81,7 @@ fn push_or_join<T: Copy>(items: &mut Vec<T>, first: usize, next: T, and: impl Fn
 pub(super) struct Steps {
     groups: Groups,
     keeps: Vec<Keep>,
-    feeds: Vec<garble::Feed>,
+    feeds: Vec<garble::Gather>,
     /// Where those of each group are.
     of_groups: Vec<(Range<usize>, Range<usize>)>,
     labels: usize,
@@ -107,15 +107,15 @@ impl Steps {
                 ends.push(of_group.len());
             }
             let of_instance = |i: usize| &of_group[i.checked_sub(1).map_or(0, |before| ends[before])..ends[i]];
-            for first in (0..ends.len()).step_by(LANES) {
-                let present = (ends.len() - first).min(LANES);
+            for first in (0..ends.len()).step_by(QUAD_LANES) {
+                let present = (ends.len() - first).min(QUAD_LANES);
                 // Lanes without an instance may take any labels.
                 let lanes = std::array::from_fn(|lane| of_instance(first + lane.min(present - 1)));
-                join((first / LANES) as u32, (lanes, present), plan.links as u32, &mut feeds);
+                join((first / QUAD_LANES) as u32, (lanes, present), plan.links as u32, &mut feeds);
             }
             of_groups.push((before.0..keeps.len(), before.1..feeds.len()));
         }
-        let labels = layout.next as usize + LANES;
+        let labels = layout.next as usize + QUAD_LANES;
         Some(Steps { groups, keeps, feeds, of_groups, labels })
     }
 
@@ -135,7 +135,7 @@ impl Steps {
     }
 
     /// Each group with the labels that are kept before its level runs, and its feeds.
-    pub(super) fn by_group(&self) -> impl Iterator<Item = (&Group, &[Keep], &[garble::Feed])> {
+    pub(super) fn by_group(&self) -> impl Iterator<Item = (&Group, &[Keep], &[garble::Gather])> {
         let of_group = |(group, (keeps, feeds)): (_, &(Range<usize>, Range<usize>))| {
             (group, &self.keeps[keeps.clone()], &self.feeds[feeds.clone()])
         };
@@ -145,18 +145,18 @@ impl Steps {
 
 /// Joins the steps of four instances, which have as many wires: each feed goes as far as a step of every instance does.
 /// The lanes that are not `present` have the steps of the last that is.
-fn join(quad: u32, (lanes, present): ([&[Step]; LANES], usize), no_link: u32, feeds: &mut Vec<garble::Feed>) {
+fn join(quad: u32, (lanes, present): ([&[Step]; QUAD_LANES], usize), no_link: u32, feeds: &mut Vec<garble::Gather>) {
     let mut lanes = lanes;
-    let mut done = [0; LANES];
+    let mut done = [0; QUAD_LANES];
     let mut slot = 0;
     while let [[a, ..], [b, ..], [c, ..], [d, ..]] = lanes {
         let steps = [a, b, c, d];
-        let len = (0..LANES).map(|lane| steps[lane].from.len - done[lane]).min().unwrap_or(0);
+        let len = (0..QUAD_LANES).map(|lane| steps[lane].from.len - done[lane]).min().unwrap_or(0);
         let linked = steps.iter().any(|step| step.link.is_some());
         let link = |lane: usize| steps[lane].link.map_or(no_link, |link| link + done[lane]);
         let from =
             std::array::from_fn(|lane| Places { first: steps[lane].from.of(done[lane]), len, ..steps[lane].from });
-        feeds.push(garble::Feed {
+        feeds.push(garble::Gather {
             quad,
             slot,
             len,
@@ -164,7 +164,7 @@ fn join(quad: u32, (lanes, present): ([&[Step]; LANES], usize), no_link: u32, fe
             add: linked.then(|| std::array::from_fn(link)),
         });
         slot += len;
-        for lane in 0..LANES {
+        for lane in 0..QUAD_LANES {
             done[lane] += len;
             if done[lane] == steps[lane].from.len {
                 (lanes[lane], done[lane]) = (&lanes[lane][1..], 0);
@@ -174,7 +174,7 @@ fn join(quad: u32, (lanes, present): ([&[Step]; LANES], usize), no_link: u32, fe
 }
 
 /// Where the labels of four lanes are, of which so many are present.
-fn sources(from: [Places; LANES], present: usize) -> garble::Sources {
+fn sources(from: [Places; QUAD_LANES], present: usize) -> garble::Sources {
     let Places { first, stride, len } = from[0];
     let others = (0..).zip(&from[..present]);
     let apart = |of: fn(u32, u32) -> Option<u32>| {
@@ -184,11 +184,11 @@ fn sources(from: [Places; LANES], present: usize) -> garble::Sources {
         others.clone().all(alike)
     };
     if apart(u32::checked_add) {
-        return garble::Sources::Beside { first, stride, reversed: false };
+        return garble::Sources::Contiguous { first, stride, reversed: false };
     }
-    match first.checked_sub(LANES as u32 - 1) {
-        Some(first) if apart(u32::checked_sub) => garble::Sources::Beside { first, stride, reversed: true },
-        _ => garble::Sources::Apart(from.map(|places| places.first), from.map(|places| places.stride)),
+    match first.checked_sub(QUAD_LANES as u32 - 1) {
+        Some(first) if apart(u32::checked_sub) => garble::Sources::Contiguous { first, stride, reversed: true },
+        _ => garble::Sources::Strided(from.map(|places| places.first), from.map(|places| places.stride)),
     }
 }
 

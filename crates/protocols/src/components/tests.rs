@@ -7,10 +7,11 @@ mod linking;
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Component, InstanceId, Program, evaluate, evaluate_circuit, library as circuits};
+use garblet_circuit::{Bits, Component, InstanceId, Program, evaluate, evaluate_circuit};
 use garblet_net::{Hello, memory_pair};
 use garblet_primitives::{Block, Prg};
 use garblet_store::Store;
+use garblet_synthesis::library as circuits;
 
 use super::*;
 use crate::{error::ProtocolError, session::Session};

@@ -12,7 +12,7 @@ use super::plan::{Label, Plan};
 use super::run::{self, Piece};
 use super::steps::Steps;
 use super::{EVALUATOR, GARBLER, NAME, execute};
-use crate::{error::ProtocolError, interface};
+use crate::{error::ProtocolError, party_io};
 
 /// Everything that evaluation reads and writes.
 pub(super) struct Work {
@@ -67,7 +67,12 @@ impl Work {
                 let group = self.steps.groups().of_task(task);
                 let of = material.instances(group.ty);
                 let (tables, keyed) = bytes.split_at(of.table_bytes());
-                of.weave(task - group.tasks.start, group.tasks.len(), tables, &mut self.tables[group.tables.clone()]);
+                of.interleave_tables(
+                    task - group.tasks.start,
+                    group.tasks.len(),
+                    tables,
+                    &mut self.tables[group.tables.clone()],
+                );
                 self.put_keyed(material, plan, task, keyed);
             }
         }
@@ -164,7 +169,7 @@ pub(super) fn message_bytes(plan: &Plan) -> usize {
 
 /// Blocks of the garbler's message.
 fn block_count(plan: &Plan) -> usize {
-    plan.link_blocks() + interface::input_bits(&plan.program, GARBLER)
+    plan.link_blocks() + party_io::input_bits(&plan.program, GARBLER)
 }
 
 fn reveal_blocks(plan: &Plan) -> usize {
@@ -172,5 +177,5 @@ fn reveal_blocks(plan: &Plan) -> usize {
 }
 
 fn decode_bits(plan: &Plan) -> usize {
-    interface::output_bits(&plan.program, EVALUATOR)
+    party_io::output_bits(&plan.program, EVALUATOR)
 }

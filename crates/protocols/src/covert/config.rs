@@ -6,7 +6,7 @@ use garblet_primitives::Block;
 
 use crate::{encoding::Encoding, seeded::MATRIX_SEED};
 
-/// Which of the two protocols.
+/// One of the two protocols.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// The evaluator gets the seeds of all circuits but one before the garbler knows which; only that one is sent (Hong, Katz,
@@ -18,7 +18,7 @@ pub enum Form {
     Al07,
 }
 
-/// How the evaluator's input is encoded with [`Form::Al07`], see [`crate::encoding`].
+/// The encoding of the evaluator's input with [`Form::Al07`], see [`crate::encoding`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InputEncoding {
     /// Every bit as the sum of wires of its own.
@@ -28,7 +28,7 @@ pub enum InputEncoding {
     RandomCombinations,
 }
 
-/// How the evaluator gets the labels of its wires with [`Form::Al07`].
+/// The transfer of labels to the evaluator with [`Form::Al07`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ot {
     /// By OTs extended from a few.
@@ -56,15 +56,15 @@ pub struct Config {
     pub published: Option<Method>,
     /// Field width of the OT extension.
     pub ot_width: Width,
-    /// Which of the two protocols.
+    /// One of the two protocols.
     pub form: Form,
-    /// How many circuits there are, of which one is evaluated; by default 2, or 16 with [`Form::Al07`].
+    /// The number of circuits, of which one is evaluated; by default 2, or 16 with [`Form::Al07`].
     pub circuits: Option<u16>,
-    /// With [`Form::Al07`], into how many shares an input bit of the evaluator is encoded; by default 4.
+    /// With [`Form::Al07`], the number of shares that encode an input bit of the evaluator; by default 4.
     pub shares: Option<u16>,
-    /// With [`Form::Al07`], how.
+    /// With [`Form::Al07`], the encoding of the evaluator's input.
     pub encoding: InputEncoding,
-    /// With [`Form::Al07`], how the labels of the evaluator's wires are transferred.
+    /// With [`Form::Al07`], the transfer of labels to the evaluator.
     pub ot: Ot,
 }
 
@@ -86,7 +86,7 @@ impl Config {
         }
     }
 
-    /// How likely a garbler that cheats is found out, at least.
+    /// The least probability that a garbler that cheats is found out.
     ///
     /// *Source*: `1 - 1/l` with `l` circuits, for the circuit that is not checked; with `m` shares `(1 - 1/l)(1 - 2^(1 - m))`, for
     /// labels spoiled at all shares of a bit (Aumann and Lindell 2007).
@@ -113,7 +113,7 @@ impl Config {
         match (self.form, self.encoding) {
             (Form::Seeds, _) => bits,
             (Form::Al07, InputEncoding::Independent) => bits * self.shares(),
-            (Form::Al07, InputEncoding::RandomCombinations) => (4 * bits).max(8 * self.shares()),
+            (Form::Al07, InputEncoding::RandomCombinations) => Encoding::random_combinations_wires(bits, self.shares()),
         }
     }
 }

@@ -12,12 +12,12 @@ use super::{
     seeds,
 };
 use crate::{
-    binding::NONCE_BYTES,
     coin_toss,
+    domain::NONCE_BYTES,
     phase::{Communication, Phase},
 };
 
-/// What a phase of one run of `plan` costs `party`, both hellos given.
+/// The cost of a phase of one run of `plan` for `party`, both hellos given.
 ///
 /// With `l` circuits, `C` bytes of a circuit (hash seed, 64 for each wire committed to, tables, decoding bits), `n0` and `n1` input bits of
 /// the two parties, `m` wires of the evaluator's encoded input, and `r` bytes of the garbler's output and its hash. Form `seeds`:
@@ -35,7 +35,7 @@ use crate::{
 /// |---|---|---|
 /// | prepare | checked OT extension by `m`, or 64 m | the same, 16 |
 /// | online | l (32 m + C) + 16 (l - 1) + 16 n0 | n1/8, 2, r |
-pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello; 2]) -> Communication {
+pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello]) -> Communication {
     let peer = if party == GARBLER { EVALUATOR } else { GARBLER };
     Communication {
         bytes_sent: bytes(plan, party, phase, hello),
@@ -44,7 +44,7 @@ pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello; 2]
     }
 }
 
-fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello; 2]) -> u64 {
+fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello]) -> u64 {
     let (form, blueprint) = (plan.config().form, plan.blueprint());
     let [circuits, bits, wires] =
         [plan.circuits(), plan.evaluator_bits(), blueprint.evaluator_wires()].map(|n| n as u64);
@@ -82,7 +82,7 @@ fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello; 2]) -> u64 {
     }
 }
 
-/// What the set-up of the session's OTs sends: that of an extension, or coins.
+/// Bytes of the set-up of the session's OTs: of an extension, or of coins.
 fn session_ot_bytes(plan: &Plan, is_garbler: bool) -> u64 {
     match (plan.config().ot, is_garbler) {
         (Ot::Extension, _) => ot_setup_bytes(plan, is_garbler),
@@ -95,15 +95,15 @@ fn ot_setup_bytes(plan: &Plan, is_garbler: bool) -> u64 {
     let width = plan.config().ot_width;
     match is_garbler {
         true => width.sender_setup_bytes(),
-        false => width.receiver_setup_bytes() + width.checked_setup_bytes(),
+        false => width.receiver_setup_bytes() + width.malicious_setup_bytes(),
     }
 }
 
 fn extension_bytes(plan: &Plan, is_garbler: bool, count: u64) -> u64 {
-    plan.config().ot_width.checked_extension_bytes(count, SIGMA)[usize::from(!is_garbler)]
+    plan.config().ot_width.malicious_extension_bytes(count, SIGMA)[usize::from(!is_garbler)]
 }
 
-/// How often the party waits after having sent.
+/// The waits of a party after having sent.
 fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     let (form, is_garbler) = (plan.config().form, party == GARBLER);
     let has_input = u64::from(plan.evaluator_bits() > 0);

@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Party};
+use garblet_circuit::Bits;
 use garblet_primitives::Block;
 use zeroize::Zeroizing;
 
-use super::{
-    EVALUATOR, NAME, Step, al07, config::Form, corrupted::Corrupted, ots::Receiver, output, plan::Plan, seeds,
-};
+use super::{EVALUATOR, NAME, Step, al07, config::Form, ots::Receiver, output, plan::Plan, seeds};
 use crate::{
-    binding::SessionId,
+    checks::Corrupted,
     conduct::{Conduct, Honest},
+    domain::SessionId,
     error::ProtocolError,
-    interface,
+    party_io,
     phase::Phase,
     role::Role,
     security::Security,
@@ -27,11 +26,11 @@ pub struct Evaluator<C = Honest> {
     pub(super) ot: Receiver,
     runs: u64,
     pub(super) conduct: C,
-    /// What was found out of the garbler, in whatever run.
+    /// The finding about the garbler, in whatever run.
     corrupted: Option<Box<Corrupted>>,
 }
 
-/// What the evaluator has prepared for one run; a run consumes it, so it is used at most once.
+/// The evaluator's preparation of one run, which consumes it.
 pub struct EvaluatorPrepared(Material);
 
 enum Material {
@@ -39,7 +38,7 @@ enum Material {
     Al07(al07::EvaluatorWires),
 }
 
-/// What came out of the circuit that was evaluated.
+/// The result of the evaluated circuit.
 pub(super) struct FromCircuit {
     pub(super) run: SessionId,
     /// The evaluator's outputs.
@@ -72,7 +71,6 @@ impl<C: Conduct<Step>> Evaluator<C> {
 
 impl<C: Conduct<Step>> Role for Evaluator<C> {
     type Prepared = EvaluatorPrepared;
-    const PARTY: Party = EVALUATOR;
     const NAME: &'static str = "evaluator";
 
     fn security(&self) -> Security {
@@ -112,7 +110,7 @@ impl<C: Conduct<Step>> Role for Evaluator<C> {
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
         self.refuse_corrupted()?;
-        let input = interface::own_input(self.plan.program(), EVALUATOR, values)?;
+        let input = party_io::own_input(self.plan.program(), EVALUATOR, values)?;
         session.enter(Phase::Online);
         let evaluated = match prepared.0 {
             Material::Seeds(prepared, committed) => seeds::evaluate(self, session, (prepared, committed), &input).await,

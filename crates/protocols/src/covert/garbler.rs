@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Party};
+use garblet_circuit::Bits;
 
 use super::{GARBLER, NAME, Step, al07, config::Form, ots::Sender, output, plan::Plan, seeds};
 use crate::{
-    binding::SessionId,
     conduct::{Common, Conduct, Honest},
+    domain::SessionId,
     error::ProtocolError,
-    interface,
+    party_io,
     phase::Phase,
     role::Role,
     security::Security,
@@ -26,7 +26,7 @@ pub struct Garbler<C = Honest> {
     pub(super) conduct: Common<C>,
 }
 
-/// What the garbler has prepared for one run; a run consumes it, so it is used at most once.
+/// The garbler's preparation of one run, which consumes it.
 pub struct GarblerPrepared(Material);
 
 enum Material {
@@ -34,7 +34,7 @@ enum Material {
     Al07(al07::GarblerWires),
 }
 
-/// What the garbler keeps of the circuit that is evaluated, to decode its output.
+/// The labels that decode the garbler's output of the evaluated circuit.
 pub(super) struct Evaluated {
     pub(super) run: SessionId,
     /// The labels of all outputs.
@@ -66,7 +66,6 @@ impl<C: Conduct<Step>> Garbler<C> {
 
 impl<C: Conduct<Step>> Role for Garbler<C> {
     type Prepared = GarblerPrepared;
-    const PARTY: Party = GARBLER;
     const NAME: &'static str = "garbler";
 
     fn security(&self) -> Security {
@@ -103,7 +102,7 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
         prepared: GarblerPrepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let input = interface::own_input(self.plan.program(), GARBLER, values)?;
+        let input = party_io::own_input(self.plan.program(), GARBLER, values)?;
         session.enter(Phase::Online);
         let evaluated = match prepared.0 {
             Material::Seeds(prepared) => seeds::garble(self, session, prepared, &input).await?,
@@ -119,7 +118,7 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
 }
 
 impl<C: Conduct<Step>> Garbler<C> {
-    /// What a circuit is garbled from.
+    /// The blueprint that a circuit is garbled from.
     pub(super) fn blueprint_of(&self, circuit: usize) -> Result<Arc<Blueprint>, ProtocolError> {
         match self.conduct.program(circuit) {
             None => Ok(self.plan.blueprint().clone()),

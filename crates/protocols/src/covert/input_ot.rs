@@ -1,23 +1,23 @@
 //! The OTs of one circuit: a whole OT extension, all coins of either party from a seed, so that it can be made again.
 
 use garblet_net::{Channel, memory_pair};
-use garblet_ot::{CheckedCotReceiver, CheckedCotSender, Choices, OtError, RandomOtReceiver, RandomOtSender, Width};
+use garblet_ot::{BitVec, MaliciousCotReceiver, MaliciousCotSender, OtError, RotReceiver, RotSender, Width};
 use garblet_primitives::{Block, Delta, Prg};
 use zeroize::Zeroizing;
 
 use super::plan::SIGMA;
 
-/// How many OTs of what form.
+/// The number and form of a circuit's OTs.
 #[derive(Clone, Copy)]
 pub(super) struct InputOts {
     pub(super) width: Width,
-    /// How many; for none, nothing is sent.
+    /// Their number; for none, nothing is sent.
     pub(super) count: usize,
 }
 
-/// What the OTs of a seed are.
+/// The OTs that a seed gives.
 pub(super) struct Replayed {
-    /// What was said, as the receiver of the OTs saw it.
+    /// The transcript, as the receiver of the OTs saw it.
     pub(super) transcript: [u8; 32],
     /// Both pads of each.
     pub(super) pads: Zeroizing<Vec<[Block; 2]>>,
@@ -33,8 +33,8 @@ impl InputOts {
         }
         let mut rng = Prg::new(coins);
         let delta = Delta::random(&mut rng);
-        let sender = CheckedCotSender::setup(channel, &mut rng, &delta, self.width, SIGMA).await?;
-        RandomOtSender::new(sender).extend(channel, self.count).await
+        let sender = MaliciousCotSender::setup(channel, &mut rng, &delta, self.width, SIGMA).await?;
+        RotSender::new(sender).extend(channel, self.count).await
     }
 
     /// The receiver: random choices, and the pad of each.
@@ -44,12 +44,12 @@ impl InputOts {
         self,
         channel: &mut Channel,
         coins: Block,
-    ) -> Result<(Choices, Zeroizing<Vec<Block>>), OtError> {
+    ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
         if self.count == 0 {
-            return Ok((Choices::zeros(0), Zeroizing::default()));
+            return Ok((BitVec::zeros(0), Zeroizing::default()));
         }
-        let receiver = CheckedCotReceiver::setup(channel, &mut Prg::new(coins), self.width, SIGMA).await?;
-        RandomOtReceiver::new(receiver).extend(channel, self.count).await
+        let receiver = MaliciousCotReceiver::setup(channel, &mut Prg::new(coins), self.width, SIGMA).await?;
+        RotReceiver::new(receiver).extend(channel, self.count).await
     }
 
     /// Both parties, in memory.

@@ -63,8 +63,8 @@
 //! then. Assumes what `yao` assumes, BLAKE3 as a random oracle, and the OT's assumptions.
 
 mod al07;
+mod comparison;
 mod config;
-mod corrupted;
 mod cost;
 mod evaluator;
 mod garbler;
@@ -72,25 +72,27 @@ mod input_ot;
 mod ots;
 mod output;
 mod plan;
+mod protocol;
 mod seeds;
 
 pub use config::{Config, Form, InputEncoding, MAX_CIRCUITS, MAX_SHARES, MIN_CIRCUITS, MIN_SHARES, Ot};
-pub use corrupted::{Corrupted, Evidence};
 pub use cost::communication;
 pub use evaluator::{Evaluator, EvaluatorPrepared};
 pub use garbler::{Garbler, GarblerPrepared};
 pub use plan::Plan;
+pub use protocol::Covert;
 
 use garblet_circuit::Party;
 
 use crate::checks::Check;
+pub use crate::checks::{Corrupted, Evidence};
 
 /// The protocol's name on the command line and in results.
 pub const NAME: &str = "covert";
 /// The garbler's number.
-pub const GARBLER: Party = crate::interface::GARBLER;
+pub const GARBLER: Party = crate::party_io::GARBLER;
 /// The evaluator's number.
-pub const EVALUATOR: Party = crate::interface::EVALUATOR;
+pub const EVALUATOR: Party = crate::party_io::EVALUATOR;
 
 /// The checks of this protocol.
 pub const CHECKS: &[Check] = &[
@@ -120,7 +122,7 @@ pub enum Step {
     InputChoices,
     /// Both labels of every wire of the evaluator: zero, one, zero, one.
     EvaluatorLabels,
-    /// Which circuit is evaluated, and the witness.
+    /// The number of the evaluated circuit, and the witness.
     Chosen,
     /// The garbler's labels.
     GarblerLabels,

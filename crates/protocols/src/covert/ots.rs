@@ -1,7 +1,7 @@
 //! The random OTs of a session: extended from a few, or in the form `al07` each with public keys, as published.
 
 use garblet_ot::{
-    CheckedCotReceiver, CheckedCotSender, Choices, RandomOtReceiver, RandomOtSender,
+    BitVec, MaliciousCotReceiver, MaliciousCotSender, RotReceiver, RotSender,
     pvw::{self, ReferenceString},
 };
 use garblet_primitives::{Block, Delta};
@@ -13,22 +13,22 @@ use super::{
     plan::{Plan, SIGMA},
 };
 use crate::{
-    binding::{Place, SessionId},
-    coin_toss::{self, Coins, First, Second},
+    coin_toss::{Coins, Committer, Responder},
     conduct::{Common, Conduct},
+    domain::{Domain, SessionId},
     error::ProtocolError,
     session::Session,
 };
 
 /// The garbler's end.
 pub(super) enum Sender {
-    Extension(Box<RandomOtSender<CheckedCotSender>>),
+    Extension(Box<RotSender<MaliciousCotSender>>),
     Pvw(Box<ReferenceString>),
 }
 
 /// The evaluator's end.
 pub(super) enum Receiver {
-    Extension(Box<RandomOtReceiver<CheckedCotReceiver>>),
+    Extension(Box<RotReceiver<MaliciousCotReceiver>>),
     Pvw(Box<ReferenceString>),
 }
 
@@ -43,19 +43,13 @@ impl Sender {
         conduct: &Common<impl Conduct<Step>>,
     ) -> Result<Self, ProtocolError> {
         if plan.config().ot == Ot::Pvw {
-            let mut commitment = [0; coin_toss::COMMITMENT_BYTES];
-            session.channel().receive_bytes(&mut commitment).await?;
-            let (second, mut share) = Second::answer(coins_place(id), commitment, session.rng());
-            conduct.touch(Step::TossShare, 0, &mut share);
-            session.channel().send_bytes(&share).await?;
-            let mut opening = [0; coin_toss::OPENING_BYTES];
-            session.channel().receive_bytes(&mut opening).await?;
-            return Ok(Sender::Pvw(reference(second.finish(&opening)?)));
+            let coins = Responder::toss(session, coins_domain(id), Step::TossShare, conduct).await?;
+            return Ok(Sender::Pvw(reference(coins)));
         }
         let (channel, rng) = session.parts();
         let delta = Delta::random(rng);
-        let sender = CheckedCotSender::setup(channel, rng, &delta, plan.config().ot_width, SIGMA).await?;
-        Ok(Sender::Extension(Box::new(RandomOtSender::new(sender))))
+        let sender = MaliciousCotSender::setup(channel, rng, &delta, plan.config().ot_width, SIGMA).await?;
+        Ok(Sender::Extension(Box::new(RotSender::new(sender))))
     }
 
     /// Both pads of each of `count` OTs. *Unique*: `run`.
@@ -86,20 +80,13 @@ impl Receiver {
         conduct: &mut impl Conduct<Step>,
     ) -> Result<Self, ProtocolError> {
         if plan.config().ot == Ot::Pvw {
-            let (first, mut commitment) = First::commit(coins_place(id), session.rng());
-            conduct.touch(Step::TossCommitment, 0, &mut commitment);
-            session.channel().send_bytes(&commitment).await?;
-            let mut share = [0; coin_toss::SHARE_BYTES];
-            session.channel().receive_bytes(&mut share).await?;
-            let (coins, mut opening) = first.open(&share);
-            conduct.touch(Step::TossOpening, 0, &mut opening);
-            session.channel().send_bytes(&opening).await?;
-            session.channel().flush().await?;
+            let steps = [Step::TossCommitment, Step::TossOpening];
+            let coins = Committer::toss(session, coins_domain(id), steps, conduct).await?;
             return Ok(Receiver::Pvw(reference(coins)));
         }
         let (channel, rng) = session.parts();
-        let receiver = CheckedCotReceiver::setup(channel, rng, plan.config().ot_width, SIGMA).await?;
-        Ok(Receiver::Extension(Box::new(RandomOtReceiver::new(receiver))))
+        let receiver = MaliciousCotReceiver::setup(channel, rng, plan.config().ot_width, SIGMA).await?;
+        Ok(Receiver::Extension(Box::new(RotReceiver::new(receiver))))
     }
 
     /// Random choices in `count` OTs, and the pad of each. *Unique*: `run`.
@@ -110,12 +97,12 @@ impl Receiver {
         session: &mut Session,
         run: &SessionId,
         count: usize,
-    ) -> Result<(Choices, Zeroizing<Vec<Block>>), ProtocolError> {
+    ) -> Result<(BitVec, Zeroizing<Vec<Block>>), ProtocolError> {
         let (channel, rng) = session.parts();
         let (choices, pads) = match self {
             Receiver::Extension(receiver) => receiver.extend(channel, count).await?,
             Receiver::Pvw(reference) => {
-                let choices = Choices::random(count, rng);
+                let choices = BitVec::random(count, rng);
                 let pads = pvw::receive(channel, reference, batch(run), &choices, rng).await?;
                 (choices, pads)
             }
@@ -124,9 +111,9 @@ impl Receiver {
     }
 }
 
-/// Where the coins of the reference string belong.
-fn coins_place(id: &SessionId) -> Place {
-    id.place(EVALUATOR, Step::TossCommitment as u8)
+/// The domain of the coins of the reference string.
+fn coins_domain(id: &SessionId) -> Domain {
+    id.domain(EVALUATOR, Step::TossCommitment as u8)
 }
 
 fn reference(coins: Coins) -> Box<ReferenceString> {
@@ -135,7 +122,7 @@ fn reference(coins: Coins) -> Box<ReferenceString> {
     Box::new(ReferenceString::of_coins(&bytes))
 }
 
-/// What the OTs of a run are bound to.
+/// The identifier of a run's OTs.
 fn batch(run: &SessionId) -> [u8; 32] {
-    run.place(EVALUATOR, Step::InputChoices as u8).digest(b"PVW")
+    run.domain(EVALUATOR, Step::InputChoices as u8).digest(b"PVW")
 }

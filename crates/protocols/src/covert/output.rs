@@ -10,9 +10,9 @@ use zeroize::Zeroizing;
 
 use super::{EVALUATOR, GARBLER, Step, plan::Plan};
 use crate::{
-    binding::SessionId,
     checks::{Cheating, Check},
-    interface,
+    domain::SessionId,
+    party_io,
     seeded::OutputLabels,
 };
 
@@ -27,13 +27,13 @@ pub(super) fn message_bytes(plan: &Plan) -> usize {
     }
 }
 
-/// What the evaluator hands over, from the labels of all outputs.
+/// The message to the garbler, from the labels of all outputs.
 pub(super) fn message(plan: &Plan, run: &SessionId, labels: &[Box<[Block]>]) -> Vec<u8> {
     if plan.garbler_outputs() == 0 {
         return Vec::new();
     }
     let garbling = plan.config().garbling;
-    let mut bytes = interface::select_bits(plan.program(), garbling, GARBLER, labels).to_bytes();
+    let mut bytes = party_io::select_bits(plan.program(), garbling, GARBLER, labels).to_bytes();
     bytes.extend(digest(run, &of_party(plan.program(), GARBLER, labels)));
     bytes
 }
@@ -63,7 +63,7 @@ pub(super) fn verify(
     }
     let (active, said) = message.split_at(message.len().saturating_sub(DIGEST_BYTES));
     let active = Bits::from_bytes(active).slice(0, bits);
-    let zero_bits = interface::select_bits(plan.program(), plan.config().garbling, GARBLER, &labels.zero);
+    let zero_bits = party_io::select_bits(plan.program(), plan.config().garbling, GARBLER, &labels.zero);
     let output: Bits = zero_bits.iter().zip(active.iter()).map(|(zero, active)| zero ^ active).collect();
     let [zero, one] = [&labels.zero, &labels.one].map(|labels| of_party(plan.program(), GARBLER, labels));
     let both = zero.iter().zip(one.iter()).zip(output.iter());
@@ -75,7 +75,7 @@ pub(super) fn verify(
 }
 
 fn digest(run: &SessionId, labels: &[Block]) -> [u8; DIGEST_BYTES] {
-    run.place(EVALUATOR, Step::Result as u8).digest(bytemuck::cast_slice(labels))
+    run.domain(EVALUATOR, Step::Result as u8).digest(bytemuck::cast_slice(labels))
 }
 
 /// The labels of the outputs that a party learns.

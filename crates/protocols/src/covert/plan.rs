@@ -1,11 +1,12 @@
-//! What both parties agree on before a run: the program, the parameters, and all sizes.
+//! The agreement of both parties before a run: the program, the parameters, and all sizes.
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Party, Program, tables::TableCircuit};
+use garblet_circuit::{Bits, Party, Program};
 use garblet_garble::Schedules;
-use garblet_ot::Sigma;
+use garblet_ot::StatisticalSecurity;
 use garblet_primitives::Block;
+use garblet_synthesis::tables::TableCircuit;
 
 use super::{
     NAME,
@@ -13,13 +14,13 @@ use super::{
 };
 use crate::{
     error::ProtocolError,
-    interface::{self, EVALUATOR, GARBLER},
+    party_io::{self, EVALUATOR, GARBLER},
     security::Security,
-    seeded::{Blueprint, Committed, Published, refused_hash},
+    seeded::{Blueprint, Committed, Published},
 };
 
 /// The security of the consistency checks of OT.
-pub(super) const SIGMA: Sigma = Sigma::Eighty;
+pub(super) const SIGMA: StatisticalSecurity = StatisticalSecurity::Eighty;
 
 /// A program made ready for `covert`.
 pub struct Plan {
@@ -33,12 +34,12 @@ impl Plan {
     /// *Errors*: an input or a recipient that is neither party 0 nor party 1; the scheme `privacy-free`; [`Ot::Pvw`] or a
     /// scheme of 2009 with another form than [`Form::Al07`]; such a scheme with another hash than its own, or with a program that is too large as one circuit.
     pub fn new(program: Arc<Program>, config: Config) -> Result<Self, ProtocolError> {
-        interface::check_parties(NAME, &program, config.garbling)?;
+        party_io::check_parties(NAME, &program, config.garbling)?;
         if config.garbling.scheme.is_privacy_free() {
             let reason = "the privacy-free scheme shows the evaluator every wire".into();
             return Err(ProtocolError::Unsupported { protocol: NAME, program: program.name().into(), reason });
         }
-        let bits = interface::input_bits(&program, EVALUATOR);
+        let bits = party_io::input_bits(&program, EVALUATOR);
         let wires = config.encoded_wires(bits);
         let committed = Committed { garbler: true, evaluator: config.form == Form::Al07 };
         let name = program.name().to_string();
@@ -52,12 +53,9 @@ impl Plan {
             if config.form != Form::Al07 {
                 return Err(refuse(format!("the scheme {} {alone}", method.name())));
             }
-            if let Some(reason) = refused_hash(method, config.garbling.hash) {
-                return Err(refuse(reason));
-            }
             // Nothing is drawn yet, and nothing need be.
             let encoding = config.encoding_of(bits, Block::ZERO);
-            blueprint = blueprint.published(method, &encoding).map_err(|error| refuse(error.to_string()))?;
+            blueprint = blueprint.published(method, &encoding).map_err(refuse)?;
         }
         Ok(Plan { blueprint: Arc::new(blueprint), config })
     }
@@ -92,7 +90,7 @@ impl Plan {
         self.config.circuits()
     }
 
-    /// What a run promises: the cheating probability is that of a garbler; an evaluator has none but the statistical one.
+    /// The security of a run: the cheating probability is that of a garbler; an evaluator has none but the statistical one.
     pub fn security(&self) -> Security {
         let deterrence = self.config.deterrence();
         Security {
@@ -104,23 +102,23 @@ impl Plan {
         }
     }
 
-    /// What every circuit is made from.
+    /// The blueprint of every circuit.
     pub(super) fn blueprint(&self) -> &Arc<Blueprint> {
         &self.blueprint
     }
 
     /// Bits of the evaluator's input.
     pub(super) fn evaluator_bits(&self) -> usize {
-        interface::input_bits(self.program(), EVALUATOR)
+        party_io::input_bits(self.program(), EVALUATOR)
     }
 
     /// Output bits that the garbler learns.
     pub(super) fn garbler_outputs(&self) -> usize {
-        interface::output_bits(self.program(), GARBLER)
+        party_io::output_bits(self.program(), GARBLER)
     }
 
     /// Outputs of a party from their bits.
     pub(super) fn deal(&self, party: Party, bits: &Bits) -> Vec<Option<Bits>> {
-        interface::deal_outputs(self.program(), party, &mut bits.iter())
+        party_io::deal_outputs(self.program(), party, &mut bits.iter())
     }
 }

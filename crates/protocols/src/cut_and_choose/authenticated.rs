@@ -9,21 +9,19 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{
-    Bits, CircuitError, Link, Port, Program, Recipients, Type,
-    builder::{Bit, BitString, CircuitBuilder},
-};
+use garblet_circuit::{Bits, CircuitError, Link, Port, Program, Recipients, Type};
 use garblet_primitives::Prg;
+use garblet_synthesis::builder::{Bit, BitString, CircuitBuilder};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
 use super::field::Field;
 use crate::{
     checks::{Cheating, Check},
-    interface::{EVALUATOR, GARBLER, output_bits},
+    party_io::{EVALUATOR, GARBLER, output_bits},
 };
 
-/// How the garbler's output is authenticated: sizes.
+/// The authentication of the garbler's output: sizes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Authenticator {
     field: Field,
@@ -169,8 +167,9 @@ fn free(name: &str, taken: impl Fn(&str) -> bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use garblet_circuit::{evaluate, library};
+    use garblet_circuit::evaluate;
     use garblet_primitives::Block;
+    use garblet_synthesis::library;
 
     use super::*;
 

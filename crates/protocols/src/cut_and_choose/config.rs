@@ -1,11 +1,11 @@
 //! Parameters of a run.
 
 use garblet_garble::{GarblingConfig, published::Method};
-use garblet_ot::{Sigma, Width};
+use garblet_ot::{StatisticalSecurity, Width};
 
 use super::{field::Field, numbers};
 
-/// How unlikely undetected cheating must be.
+/// A bound on the probability of undetected cheating.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Statistical {
     /// At most 2^-40: 128 circuits.
@@ -28,7 +28,7 @@ impl Statistical {
     }
 }
 
-/// Which of the two protocols.
+/// One of the two protocols.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// The evaluator alone knows which circuits are checked; hashes bind the garbler's input (shelat and Shen 2013).
@@ -44,7 +44,7 @@ pub const MIN_CIRCUITS: usize = 2;
 /// The most circuits of a run.
 pub const MAX_CIRCUITS: usize = 4096;
 
-/// How the evaluator's input is encoded, see [`crate::encoding`].
+/// The encoding of the evaluator's input, see [`crate::encoding`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InputEncoding {
     /// Random combinations over as few wires as are enough.
@@ -65,15 +65,15 @@ pub struct Config {
     pub published: Option<Method>,
     /// Field width of the OT extension.
     pub ot_width: Width,
-    /// How unlikely undetected cheating must be; says how many circuits there are unless that is given.
+    /// The bound on undetected cheating, which gives the number of circuits by default.
     pub statistical: Statistical,
-    /// How many circuits; then how unlikely cheating is follows from them.
+    /// The number of circuits, from which the bound follows then.
     pub circuits: Option<u16>,
-    /// How the evaluator's input is encoded; by default systematically, or as published with [`Form::Lp07`].
+    /// The encoding of the evaluator's input; by default systematically, or as published with [`Form::Lp07`].
     pub encoding: Option<InputEncoding>,
-    /// Which of the two protocols.
+    /// One of the two protocols.
     pub form: Form,
-    /// How many supersets of commitments [`Form::Lp07`] has; by default as many as circuits.
+    /// Supersets of commitments with [`Form::Lp07`]; by default as many as circuits.
     pub supersets: Option<u16>,
 }
 
@@ -105,7 +105,7 @@ impl Config {
         }
     }
 
-    /// How the evaluator's input is encoded.
+    /// The encoding of the evaluator's input.
     pub fn input_encoding(&self) -> InputEncoding {
         self.encoding.unwrap_or(match self.form {
             Form::Oblivious => InputEncoding::Systematic,
@@ -145,10 +145,10 @@ impl Config {
     }
 
     /// The security of the OT's consistency check.
-    pub(crate) fn sigma(&self) -> Sigma {
+    pub(crate) fn sigma(&self) -> StatisticalSecurity {
         match self.statistical {
-            Statistical::Forty => Sigma::Forty,
-            Statistical::Eighty => Sigma::Eighty,
+            Statistical::Forty => StatisticalSecurity::Forty,
+            Statistical::Eighty => StatisticalSecurity::Eighty,
         }
     }
 }

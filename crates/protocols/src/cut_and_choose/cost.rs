@@ -5,13 +5,13 @@ use garblet_net::Hello;
 
 use super::{EVALUATOR, GARBLER, config::Form, plan::Plan};
 use crate::{
-    binding::NONCE_BYTES,
     coin_toss,
+    domain::NONCE_BYTES,
     phase::{Communication, Phase},
     seeded::digests::DIGEST_BYTES,
 };
 
-/// What a phase of one run of `plan` costs `party`, both hellos given.
+/// The cost of a phase of one run of `plan` for `party`, both hellos given.
 ///
 /// With `s` circuits, of which `e` are evaluated, `T` bytes of tables each, `m` wires of the evaluator's encoded input, `n` wires of the garbler with those
 /// that hide the hash of `h` bits, `n1` input bits and `m1` output bits of the evaluator, the message of `t` bits to the garbler
@@ -22,7 +22,7 @@ use crate::{
 /// | setup | hello, 32, base OT messages | hello, 32, base OT messages, tags of trees |
 /// | prepare | 16 | checked OT extension by `m + s`, 16, s/8 |
 /// | online | s (16 (2 m + n + 1) + 32) + h/8 + e (48 + T + \[m1\]) | n1/8, 16, s/8, t/8 |
-pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello; 2]) -> Communication {
+pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello]) -> Communication {
     let peer = if party == GARBLER { EVALUATOR } else { GARBLER };
     Communication {
         bytes_sent: bytes(plan, party, phase, hello),
@@ -31,17 +31,17 @@ pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello; 2]
     }
 }
 
-fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello; 2]) -> u64 {
+fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello]) -> u64 {
     let (width, sigma) = (plan.config().ot_width, plan.config().sigma());
     let ots = (plan.blueprint().evaluator_wires() + plan.cut_ots()) as u64;
     let packed = |bits: usize| bits.div_ceil(8) as u64;
     match (phase, from == GARBLER) {
         (Phase::Setup, true) => hello[0].encoded_bytes() + NONCE_BYTES + width.sender_setup_bytes(),
         (Phase::Setup, false) => {
-            hello[1].encoded_bytes() + NONCE_BYTES + width.receiver_setup_bytes() + width.checked_setup_bytes()
+            hello[1].encoded_bytes() + NONCE_BYTES + width.receiver_setup_bytes() + width.malicious_setup_bytes()
         }
-        (Phase::Prepare, true) => width.checked_extension_bytes(ots, sigma)[0],
-        (Phase::Prepare, false) => width.checked_extension_bytes(ots, sigma)[1] + 16 + packed(plan.cut_ots()),
+        (Phase::Prepare, true) => width.malicious_extension_bytes(ots, sigma)[0],
+        (Phase::Prepare, false) => width.malicious_extension_bytes(ots, sigma)[1] + 16 + packed(plan.cut_ots()),
         (Phase::Build, _) => 0,
         (Phase::Online, true) => {
             let blocks = plan.circuits() * plan.key_blocks() + plan.sent_circuits() * plan.blueprint().circuit_blocks();
@@ -61,7 +61,7 @@ fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello; 2]) -> u64 {
     }
 }
 
-/// What coins, supersets and openings cost: with `S` supersets, `c` of the `s` circuits and half of the supersets checked, the
+/// Bytes of coins, supersets and openings: with `S` supersets, `c` of the `s` circuits and half of the supersets checked, the
 /// garbler sends `32 + 64 n S (s + 1) + 16 c + n S / 2 (66 + 96 c) + n S / 2 (1 + 48 (s - c))`.
 fn lp07_bytes(plan: &Plan, from: Party) -> u64 {
     if from == EVALUATOR {
@@ -75,7 +75,7 @@ fn lp07_bytes(plan: &Plan, from: Party) -> u64 {
     coin_toss::SHARE_BYTES as u64 + 64 * wires * supersets * (circuits + 1) + 16 * checked + wires * openings
 }
 
-/// How often the party waits after having sent.
+/// The waits of a party after having sent.
 fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     match (phase, party == GARBLER) {
         // For hello, session identifier, and in set-up of OT for the peer's answers.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Party};
-use garblet_ot::{CheckedCotReceiver, Choices, RandomOtReceiver};
+use garblet_circuit::Bits;
+use garblet_ot::{BitVec, MaliciousCotReceiver, RotReceiver};
 use garblet_primitives::Block;
 use zeroize::Zeroizing;
 
@@ -15,37 +15,37 @@ use super::{
     plan::Plan,
 };
 use crate::{
-    binding::SessionId,
     bulk::{receive_bits, receive_blocks, send_blocks},
     checks::{Cheating, Check, LastMessageSent, Majority, Unverified},
     conduct::{Conduct, Honest},
+    domain::SessionId,
     encoding::Encoding,
     error::ProtocolError,
-    interface::{self, EVALUATOR, GARBLER},
+    party_io::{self, EVALUATOR, GARBLER},
     phase::Phase,
     role::Role,
     security::Security,
     seeded::{Buffers, InputHash, Part, Shared, Split, digests::DIGEST_BYTES, lanes, wires::Pads},
     session::Session,
-    workers::{self, Work},
+    workers::{self, Divided, Work},
 };
 
 /// The evaluator of a session.
 pub struct Evaluator<C = Honest> {
     pub(super) plan: Arc<Plan>,
     id: SessionId,
-    ot: RandomOtReceiver<CheckedCotReceiver>,
+    ot: RotReceiver<MaliciousCotReceiver>,
     runs: u64,
     pub(super) conduct: C,
 }
 
-/// What the evaluator has prepared for one run; a run consumes it, so it is used at most once.
+/// The evaluator's preparation of one run, which consumes it.
 pub struct EvaluatorPrepared {
     run: SessionId,
     encoding: Encoding,
-    /// What the OTs chose for the wires of the encoded input, and the pads.
-    wires: (Choices, Zeroizing<Vec<Block>>),
-    /// Which circuits are checked, and the pad of each circuit.
+    /// The random choices of the OTs for the wires of the encoded input, and the pads.
+    wires: (BitVec, Zeroizing<Vec<Block>>),
+    /// The circuits that are checked, and the pad of each circuit.
     pub(super) split: Split,
     cuts: Zeroizing<Vec<Block>>,
 }
@@ -59,7 +59,7 @@ struct CircuitsVerified(Vec<Unverified<Bits>>);
 impl Evaluator {
     /// Step 1.
     ///
-    /// *Errors*: those of [`CheckedCotReceiver::setup`].
+    /// *Errors*: those of [`MaliciousCotReceiver::setup`].
     pub async fn setup(session: &mut Session, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
         Evaluator::setup_with(session, plan, Honest).await
     }
@@ -74,14 +74,13 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let (channel, rng) = session.parts();
         let id = SessionId::agree(channel, rng, NAME, plan.original().digest(), EVALUATOR).await?;
         let config = plan.config();
-        let ot = CheckedCotReceiver::setup(channel, rng, config.ot_width, config.sigma()).await?;
-        Ok(Evaluator { plan, id, ot: RandomOtReceiver::new(ot), runs: 0, conduct })
+        let ot = MaliciousCotReceiver::setup(channel, rng, config.ot_width, config.sigma()).await?;
+        Ok(Evaluator { plan, id, ot: RotReceiver::new(ot), runs: 0, conduct })
     }
 }
 
 impl<C: Conduct<Step>> Role for Evaluator<C> {
     type Prepared = EvaluatorPrepared;
-    const PARTY: Party = EVALUATOR;
     const NAME: &'static str = "evaluator";
 
     fn security(&self) -> Security {
@@ -121,10 +120,11 @@ impl<C: Conduct<Step>> Role for Evaluator<C> {
         prepared: EvaluatorPrepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let input = interface::own_input(self.plan.original(), EVALUATOR, values)?;
+        let input = party_io::own_input(self.plan.original(), EVALUATOR, values)?;
         session.enter(Phase::Online);
         let EvaluatorPrepared { run, encoding, wires: (random, pads), split, cuts } = prepared;
-        let choices = self.choose(session, &encoding, &input, &random).await?;
+        let (choices, corrections) = encoding.choose(&input, &random);
+        self.send_choices(session, Step::InputChoices, &corrections).await?;
         let keys = self.receive_keys(session, &run, &choices, &pads, &cuts).await?;
         let verified = match self.plan.config().form {
             Form::Oblivious => self.challenge(session, &run, encoding, keys, choices, &split).await?,
@@ -142,7 +142,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         run: &SessionId,
         encoding: Encoding,
         keys: Vec<Keys>,
-        choices: Choices,
+        choices: BitVec,
         split: &Split,
     ) -> Result<CircuitsVerified, ProtocolError> {
         let mut challenge = [session.rng().next_block()];
@@ -150,21 +150,18 @@ impl<C: Conduct<Step>> Evaluator<C> {
         send_blocks(session, &challenge).await?;
         let hash = self.plan.universal_hash(challenge[0]);
         let value = receive_bits(session, hash.rows()).await?;
-        let labels = run.place(GARBLER, Step::Head as u8);
+        let labels = run.domain(GARBLER, Step::Head as u8);
         let shared = Shared::new(labels, encoding, InputHash::new(hash, value));
-        let (digests, buffers) = (run.place(GARBLER, Step::CircuitDigest as u8), Buffers::default());
+        let (digests, buffers) = (run.domain(GARBLER, Step::CircuitDigest as u8), Buffers::default());
         let plan = self.plan.clone();
         let examining = Arc::new(Examining { plan, shared, digests, keys, choices, buffers });
-        let remakes = begin_remakes(&examining, split, session.workers());
+        let remaking = examining.clone();
+        let remade = Divided::begin(session.workers(), split.checked(), move |circuit| remaking.remade(circuit));
         let mut digests = vec![[0; DIGEST_BYTES]; self.plan.circuits()];
         session.channel().receive_bytes(digests.as_flattened_mut()).await?;
         // With the digests the evidence is here: whoever leaves now is named all the same.
         let examined = self.ask_for_circuits(session, &examining, split).await;
-        let mut remade = Vec::with_capacity(self.plan.circuits());
-        for work in remakes {
-            remade.extend(work.result().await?);
-        }
-        let checked = verify_checked(&digests, &remade)?;
+        let checked = verify_checked(&digests, &remade.results().await?)?;
         Ok(verify_evaluated(&digests, examined?, checked)?)
     }
 
@@ -180,27 +177,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         self.receive_circuits(session, examining, split).await
     }
 
-    /// Step 3: the wires of the encoded input; those of the bits are corrected to fit the others.
-    async fn choose(
-        &mut self,
-        session: &mut Session,
-        encoding: &Encoding,
-        input: &Bits,
-        random: &Choices,
-    ) -> Result<Choices, ProtocolError> {
-        let first = encoding.first_wires(input.iter(), |wire| random.get(wire));
-        let others = (encoding.bits()..encoding.wires()).map(|wire| random.get(wire));
-        let corrections = first.iter().zip(random.iter()).map(|(&wanted, had)| wanted ^ had).collect();
-        self.send_choices(session, Step::InputChoices, &corrections).await?;
-        Ok(first.iter().copied().chain(others).collect())
-    }
-
-    async fn send_choices(
-        &mut self,
-        session: &mut Session,
-        step: Step,
-        choices: &Choices,
-    ) -> Result<(), ProtocolError> {
+    async fn send_choices(&mut self, session: &mut Session, step: Step, choices: &BitVec) -> Result<(), ProtocolError> {
         let mut bytes = choices.as_bytes().to_vec();
         self.conduct.touch(step, 0, &mut bytes);
         Ok(session.channel().send_bytes(&bytes).await?)
@@ -212,13 +189,13 @@ impl<C: Conduct<Step>> Evaluator<C> {
         &mut self,
         session: &mut Session,
         run: &SessionId,
-        choices: &Choices,
+        choices: &BitVec,
         pads: &[Block],
         cuts: &[Block],
     ) -> Result<Vec<Keys>, ProtocolError> {
-        let place = run.place(GARBLER, Step::EvaluatorLabels as u8);
-        let mut pads = Pads::of_receiver(place, pads, choices);
-        let place = run.place(GARBLER, Step::GarblerLabels as u8);
+        let domain = run.domain(GARBLER, Step::EvaluatorLabels as u8);
+        let mut pads = Pads::of_receiver(domain, pads, choices);
+        let domain = run.domain(GARBLER, Step::GarblerLabels as u8);
         let mut message = vec![Block::ZERO; self.plan.key_blocks()];
         let mut all = Vec::with_capacity(self.plan.circuits());
         for circuit in 0..self.plan.circuits() {
@@ -230,7 +207,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
                 continue;
             };
             let (labels, seed) = rest.split_at(self.plan.blueprint().garbler_wires());
-            let of_branch = |branch: u8| place.at(circuit as u64).branch(branch).stream(cut);
+            let of_branch = |branch: u8| domain.at(circuit as u64).branch(branch).stream(cut);
             let mut garbler = Zeroizing::new(vec![Block::ZERO; labels.len()]);
             of_branch(0).fill_blocks(&mut garbler);
             garbler.iter_mut().zip(labels).for_each(|(label, &sent)| *label ^= sent);
@@ -295,16 +272,6 @@ impl<C: Conduct<Step>> Evaluator<C> {
     }
 }
 
-/// Begins to make the circuits that are checked again, on so many threads.
-fn begin_remakes(examining: &Arc<Examining>, split: &Split, workers: usize) -> Vec<Work<Vec<Remade>>> {
-    let begin = |worker: usize| {
-        let examining = examining.clone();
-        let own: Vec<usize> = split.checked().skip(worker).step_by(workers).collect();
-        Work::begin(move || own.into_iter().map(|circuit| examining.remade(circuit)).collect())
-    };
-    (0..workers).map(begin).collect()
-}
-
 /// Step 7: checked circuits have the digests of what their seeds give, and fit the own labels. It takes nothing that comes after the split
 /// is told.
 ///
@@ -312,10 +279,10 @@ fn begin_remakes(examining: &Arc<Examining>, split: &Split, workers: usize) -> V
 fn verify_checked(digests: &[[u8; DIGEST_BYTES]], remade: &[Remade]) -> Result<CheckedCircuitsVerified, Cheating> {
     for remade in remade {
         if digests.get(remade.circuit) != Some(&remade.digest) {
-            return Err(cheating(Check::CircuitOfSeed, remade.circuit));
+            return Err(Cheating::in_circuit(Check::CircuitOfSeed, remade.circuit));
         }
         if !remade.own_labels_fit {
-            return Err(cheating(Check::LabelOfSeed, remade.circuit));
+            return Err(Cheating::in_circuit(Check::LabelOfSeed, remade.circuit));
         }
     }
     Ok(CheckedCircuitsVerified(()))
@@ -330,14 +297,10 @@ fn verify_evaluated(
     _checked: CheckedCircuitsVerified,
 ) -> Result<CircuitsVerified, Cheating> {
     if let Some(other) = evaluated.iter().find(|e| digests.get(e.circuit) != Some(&e.digest)) {
-        return Err(cheating(Check::CommittedCircuit, other.circuit));
+        return Err(Cheating::in_circuit(Check::CommittedCircuit, other.circuit));
     }
     match evaluated.iter().find(|examination| !examination.garbler_labels_fit) {
-        Some(examination) => Err(cheating(Check::GarblerInput, examination.circuit)),
+        Some(examination) => Err(Cheating::in_circuit(Check::GarblerInput, examination.circuit)),
         None => Ok(CircuitsVerified(evaluated.into_iter().map(|e| Unverified::new(e.outputs)).collect())),
     }
-}
-
-fn cheating(check: Check, circuit: usize) -> Cheating {
-    Cheating::new(check, format!("circuit {circuit}"))
 }

@@ -1,10 +1,10 @@
-//! What the evaluator does with each circuit: evaluates it as it comes, or makes it again from its seed.
+//! Examination of circuits: one is evaluated as it comes, or made again from its seed.
 
 use std::sync::Arc;
 
 use garblet_circuit::Bits;
 use garblet_garble::EvaluateError;
-use garblet_ot::Choices;
+use garblet_ot::BitVec;
 use garblet_primitives::Block;
 use subtle::{Choice, ConstantTimeEq};
 use tokio::sync::mpsc;
@@ -12,11 +12,11 @@ use zeroize::Zeroizing;
 
 use super::plan::Plan;
 use crate::{
-    binding::{PartsHasher, Place},
+    domain::{Domain, PartsHasher},
     seeded::{Buffers, Evaluated, Evaluation, InputLabels, Part, Secrets, Shared, Stream, digests::DIGEST_BYTES},
 };
 
-/// What the evaluator can decrypt of a circuit's keys.
+/// The keys of a circuit that the evaluator can decrypt.
 pub(crate) struct Keys {
     /// The labels of its own encoded wires.
     pub(crate) own: Zeroizing<Vec<Block>>,
@@ -26,7 +26,7 @@ pub(crate) struct Keys {
     pub(crate) seed: Zeroizing<Block>,
 }
 
-/// What came out of a circuit that is evaluated.
+/// The result of an evaluated circuit.
 pub(crate) struct Examination {
     pub(crate) circuit: usize,
     /// Of all its parts.
@@ -37,7 +37,7 @@ pub(crate) struct Examination {
     pub(crate) outputs: Bits,
 }
 
-/// What the seed of a circuit that is checked gives.
+/// A checked circuit made again from its seed.
 pub(crate) struct Remade {
     pub(crate) circuit: usize,
     /// Of all parts.
@@ -46,14 +46,14 @@ pub(crate) struct Remade {
     pub(crate) own_labels_fit: bool,
 }
 
-/// Everything that examining circuits needs.
+/// The evaluator's knowledge of all circuits.
 pub(crate) struct Examining {
     pub(crate) plan: Arc<Plan>,
     pub(crate) shared: Shared,
-    /// Where digests of circuits belong.
-    pub(crate) digests: Place,
+    /// The domain of circuits' digests.
+    pub(crate) digests: Domain,
     pub(crate) keys: Vec<Keys>,
-    pub(crate) choices: Choices,
+    pub(crate) choices: BitVec,
     pub(crate) buffers: Buffers,
 }
 
@@ -78,15 +78,11 @@ impl Examining {
         Ok(done)
     }
 
-    /// What comes out of a circuit whose parts are all there.
+    /// The outputs of a circuit whose parts are all there.
     ///
     /// *Errors*: as [`Examining::examine`].
     pub(crate) fn evaluate(&self, circuit: usize, parts: &[&[Block]]) -> Result<Bits, EvaluateError> {
-        let mut evaluation = self.evaluation(circuit);
-        for blocks in parts {
-            evaluation.take(blocks)?;
-        }
-        Ok(evaluation.finish(parts.last().copied().unwrap_or_default()).outputs)
+        Ok(self.evaluation(circuit).of_parts(parts)?.outputs)
     }
 
     /// The digest of a circuit made again from its seed.

@@ -1,6 +1,6 @@
 //! Fields of two to the power of some degree, on numbers and on wires of a circuit.
 
-use garblet_circuit::builder::{Bit, CircuitBuilder};
+use garblet_synthesis::builder::{Bit, CircuitBuilder};
 
 /// GF(2^degree) in the natural order: bit `i` is the coefficient of `x^i`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,12 +89,9 @@ fn polynomial_product(c: &mut CircuitBuilder, a: &[Bit], b: &[Bit]) -> Vec<Bit> 
 
 #[cfg(test)]
 mod tests {
-    use garblet_circuit::{
-        Bits, Party, Program, Type,
-        builder::{BitString, CircuitBuilder},
-        evaluate,
-    };
+    use garblet_circuit::{Bits, Party, Program, Type, evaluate};
     use garblet_primitives::{Block, Prg, gf128};
+    use garblet_synthesis::builder::{BitString, CircuitBuilder};
 
     use super::*;
 

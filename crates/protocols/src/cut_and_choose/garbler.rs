@@ -2,24 +2,24 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Party};
-use garblet_ot::{CheckedCotSender, Choices, RandomOtSender};
+use garblet_circuit::Bits;
+use garblet_ot::{BitVec, MaliciousCotSender, RotSender};
 use garblet_primitives::{Block, Delta};
 use zeroize::Zeroizing;
 
 use super::{NAME, Step, authenticated::Key, config::Form, lp07, plan::Plan};
 use crate::{
-    binding::SessionId,
     bulk::{receive_bits, receive_blocks, send_blocks},
     checks::{Cheating, Check},
     conduct::{Common, Conduct, Honest},
+    domain::SessionId,
     error::ProtocolError,
-    interface::{self, GARBLER},
+    party_io::{self, GARBLER},
     phase::Phase,
     role::Role,
     security::Security,
     seeded::{
-        Blueprint, Garbling, InputHash, Secrets, Shared, Split, ToGarble, digests,
+        Blueprint, Garbling, InputHash, Part, Secrets, Shared, Split, ToGarble, digests,
         wires::{self, Pads},
     },
     session::Session,
@@ -29,12 +29,12 @@ use crate::{
 pub struct Garbler<C = Honest> {
     pub(super) plan: Arc<Plan>,
     id: SessionId,
-    ot: RandomOtSender<CheckedCotSender>,
+    ot: RotSender<MaliciousCotSender>,
     runs: u64,
     pub(super) conduct: Common<C>,
 }
 
-/// What the garbler has prepared for one run; a run consumes it, so it is used at most once.
+/// The garbler's preparation of one run, which consumes it.
 pub struct GarblerPrepared {
     pub(super) run: SessionId,
     /// Both pads of every wire of the evaluator's encoded input.
@@ -45,9 +45,9 @@ pub struct GarblerPrepared {
 }
 
 impl GarblerPrepared {
-    /// What the circuits of the run have in common, with that hash of the garbler's input.
+    /// The common knowledge of the run's circuits, with that hash of the garbler's input.
     pub(super) fn shared(&self, plan: &Plan, hash: InputHash) -> Shared {
-        let labels = self.run.place(GARBLER, Step::Head as u8);
+        let labels = self.run.domain(GARBLER, Step::Head as u8);
         Shared::new(labels, plan.encoding(self.encoding_seed), hash)
     }
 }
@@ -55,7 +55,7 @@ impl GarblerPrepared {
 impl Garbler {
     /// Step 1.
     ///
-    /// *Errors*: those of [`CheckedCotSender::setup`].
+    /// *Errors*: those of [`MaliciousCotSender::setup`].
     pub async fn setup(session: &mut Session, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
         Garbler::setup_with(session, plan, Honest).await
     }
@@ -71,14 +71,13 @@ impl<C: Conduct<Step>> Garbler<C> {
         let id = SessionId::agree(channel, rng, NAME, plan.original().digest(), GARBLER).await?;
         let delta = Delta::random(rng);
         let config = plan.config();
-        let ot = CheckedCotSender::setup(channel, rng, &delta, config.ot_width, config.sigma()).await?;
-        Ok(Garbler { plan, id, ot: RandomOtSender::new(ot), runs: 0, conduct: Common::new(conduct) })
+        let ot = MaliciousCotSender::setup(channel, rng, &delta, config.ot_width, config.sigma()).await?;
+        Ok(Garbler { plan, id, ot: RotSender::new(ot), runs: 0, conduct: Common::new(conduct) })
     }
 }
 
 impl<C: Conduct<Step>> Role for Garbler<C> {
     type Prepared = GarblerPrepared;
-    const PARTY: Party = GARBLER;
     const NAME: &'static str = "garbler";
 
     fn security(&self) -> Security {
@@ -94,7 +93,7 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
         let mut pads = self.ot.extend(session.channel(), wires + circuits).await?;
         let mut seed = [Block::ZERO];
         receive_blocks(session, &mut seed).await?;
-        let corrections = Choices::receive(session.channel(), circuits, "choices of circuits").await?;
+        let corrections = BitVec::receive(session.channel(), circuits, "choices of circuits").await?;
         let mut cuts = Zeroizing::new(pads.split_off(wires));
         wires::exchange(&mut cuts, &corrections);
         let run = self.id.run(self.runs);
@@ -114,10 +113,10 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
         mut prepared: GarblerPrepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let input = interface::own_input(self.plan.original(), GARBLER, values)?;
+        let input = party_io::own_input(self.plan.original(), GARBLER, values)?;
         session.enter(Phase::Online);
         let (key, input) = self.own_input(session, input);
-        let corrections = Choices::receive(session.channel(), self.plan.evaluator_bits(), "input corrections").await?;
+        let corrections = BitVec::receive(session.channel(), self.plan.evaluator_bits(), "input corrections").await?;
         wires::exchange(&mut prepared.wires, &corrections);
         let mut seeds = Zeroizing::new(vec![Block::ZERO; self.plan.circuits()]);
         session.rng().fill_blocks(&mut seeds);
@@ -172,7 +171,7 @@ impl<C: Conduct<Step>> Garbler<C> {
         Ok(InputHash::new(hash, value))
     }
 
-    /// Step 6a: what stands for the circuits until the evaluator tells which it evaluates. All workers garble them for nothing else.
+    /// Step 6a: digests stand for the circuits until the evaluator tells which it evaluates. All workers garble them for nothing else.
     async fn send_digests(
         &mut self,
         session: &mut Session,
@@ -184,9 +183,9 @@ impl<C: Conduct<Step>> Garbler<C> {
         let see = move |circuit: usize, part: usize, blocks: &mut [Block]| {
             conduct.touch(Step::of_part(part, part_count), circuit, bytemuck::cast_slice_mut(blocks));
         };
-        let place = prepared.run.place(GARBLER, Step::CircuitDigest as u8);
+        let domain = prepared.run.domain(GARBLER, Step::CircuitDigest as u8);
         let (workers, plan) = (session.workers(), self.plan.clone());
-        let mut digests = digests::of_all(all, shared.clone(), place, workers, see, |done| {
+        let mut digests = digests::of_all(all, shared.clone(), domain, workers, see, |done| {
             advance(session, &plan, done);
         })
         .await?;
@@ -199,7 +198,7 @@ impl<C: Conduct<Step>> Garbler<C> {
 
     /// Step 6b.
     async fn told_split(&self, session: &mut Session) -> Result<Split, ProtocolError> {
-        let told = Choices::receive(session.channel(), self.plan.circuits(), "checked circuits").await?;
+        let told = BitVec::receive(session.channel(), self.plan.circuits(), "checked circuits").await?;
         let split = Split::told(told);
         let (expected, got) = (self.plan.evaluated(), split.evaluated().count());
         match got == expected {
@@ -216,8 +215,8 @@ impl<C: Conduct<Step>> Garbler<C> {
         seeds: &[Block],
         input: &Bits,
     ) -> Result<(), ProtocolError> {
-        let place = prepared.run.place(GARBLER, Step::EvaluatorLabels as u8);
-        let mut pads = Pads::of_sender(place, &prepared.wires);
+        let domain = prepared.run.domain(GARBLER, Step::EvaluatorLabels as u8);
+        let mut pads = Pads::of_sender(domain, &prepared.wires);
         for (circuit, &seed) in seeds.iter().enumerate() {
             let blueprint = self.blueprint_of(circuit)?;
             let secrets = Secrets::of_seed(&blueprint, seed);
@@ -231,11 +230,11 @@ impl<C: Conduct<Step>> Garbler<C> {
             let mut own = input.clone();
             self.conduct.input(circuit, &mut own);
             let mut message = self.cut_keys(circuit, secrets.active(&own), seed);
-            let place = prepared.run.place(GARBLER, Step::GarblerLabels as u8).at(circuit as u64);
+            let domain = prepared.run.domain(GARBLER, Step::GarblerLabels as u8).at(circuit as u64);
             let (labels, seed) = message.split_at_mut(blueprint.garbler_wires());
             for (branch, part) in [labels, seed].into_iter().enumerate() {
                 let mut stream = Zeroizing::new(vec![Block::ZERO; part.len()]);
-                place.branch(branch as u8).stream(prepared.cuts[circuit][branch]).fill_blocks(&mut stream);
+                domain.branch(branch as u8).stream(prepared.cuts[circuit][branch]).fill_blocks(&mut stream);
                 part.iter_mut().zip(stream.iter()).for_each(|(block, mask)| *block ^= *mask);
             }
             send_blocks(session, &message).await?;
@@ -259,19 +258,10 @@ impl<C: Conduct<Step>> Garbler<C> {
         circuits: Vec<ToGarble>,
     ) -> Result<(), ProtocolError> {
         let (before, part_count) = (self.plan.garblings() - circuits.len(), self.plan.blueprint().part_count());
-        let mut garbling = Garbling::begin(circuits, shared, session.workers());
-        let mut done = before;
-        while let Some(mut part) = garbling.next().await? {
-            self.conduct.touch(Step::of_part(part.part, part_count), part.circuit, part.bytes_mut());
-            send_blocks(session, part.blocks()).await?;
-            if part.part + 1 == part_count {
-                done += 1;
-                advance(session, &self.plan, done);
-            }
-            garbling.sent(part);
-        }
-        session.channel().flush().await?;
-        garbling.end().await
+        let (conduct, plan) = (&self.conduct, &self.plan);
+        let see = |part: &mut Part| conduct.touch(Step::of_part(part.part, part_count), part.circuit, part.bytes_mut());
+        let advance = |session: &mut Session, done: usize| advance(session, plan, before + done);
+        Garbling::begin(circuits, shared, session.workers()).send(session, see, advance).await
     }
 
     /// Step 9: the evaluator hands over the garbler's output.
@@ -290,7 +280,7 @@ impl<C: Conduct<Step>> Garbler<C> {
         Ok(self.plan.garbler_result(&output))
     }
 
-    /// What a circuit is garbled from.
+    /// The blueprint that a circuit is garbled from.
     pub(super) fn blueprint_of(&self, circuit: usize) -> Result<Arc<Blueprint>, ProtocolError> {
         match self.conduct.program(circuit) {
             None => Ok(self.plan.blueprint().clone()),

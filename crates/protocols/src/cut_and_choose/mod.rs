@@ -92,6 +92,7 @@ mod garbler;
 mod lp07;
 mod numbers;
 mod plan;
+mod protocol;
 
 pub use config::{Config, Form, InputEncoding, MAX_CIRCUITS, MIN_CIRCUITS, Statistical};
 pub use cost::communication;
@@ -99,15 +100,16 @@ pub use evaluator::{Evaluator, EvaluatorPrepared};
 pub use garbler::{Garbler, GarblerPrepared};
 pub use numbers::{best_evaluated, cut_log2, sum_log2};
 pub use plan::Plan;
+pub use protocol::CutAndChoose;
 
 use garblet_circuit::Party;
 
 /// The protocol's name on the command line and in results.
 pub const NAME: &str = "cut-and-choose";
 /// The garbler's number.
-pub const GARBLER: Party = crate::interface::GARBLER;
+pub const GARBLER: Party = crate::party_io::GARBLER;
 /// The evaluator's number.
-pub const EVALUATOR: Party = crate::interface::EVALUATOR;
+pub const EVALUATOR: Party = crate::party_io::EVALUATOR;
 
 /// The steps at which something is sent, see [`Conduct`](crate::conduct::Conduct).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -139,17 +141,17 @@ pub enum Step {
     TossShare,
     /// Coins: the evaluator's share.
     TossOpening,
-    /// What the sets of a superset are for: for each wire the values of both indicators, then the values of the labels in both.
+    /// The sets of a superset: for each wire the values of both indicators, then the values of the labels in both.
     Sets,
     /// A superset of commitments.
     Superset,
     /// The seeds of the circuits that are checked.
     CheckedSeeds,
-    /// What is opened of a superset.
+    /// The opening of a superset.
     SupersetOpening,
     /// The digest of a circuit.
     CircuitDigest,
-    /// Which circuits are checked.
+    /// The circuits that are checked.
     ToldSplit,
     /// The hash of the garbler's input.
     InputHash,

@@ -1,4 +1,4 @@
-//! How likely a cheating garbler gets away, computed and not looked up.
+//! The probability that a cheating garbler gets away, computed and not looked up.
 
 use super::config::{Config, Form};
 
@@ -12,7 +12,7 @@ pub fn cut_log2(circuits: usize, evaluated: usize) -> f64 {
     (0..needed).map(|i| (evaluated.saturating_sub(i) as f64 / circuits.saturating_sub(i) as f64).log2()).sum()
 }
 
-/// How many of `circuits` circuits are best evaluated: an odd number, so that there are no ties.
+/// The best number of `circuits` circuits to evaluate: odd, so that there are no ties.
 pub fn best_evaluated(circuits: usize) -> usize {
     let odd = (1..circuits.max(2)).step_by(2);
     odd.min_by(|&a, &b| cut_log2(circuits, a).total_cmp(&cut_log2(circuits, b))).unwrap_or(1)

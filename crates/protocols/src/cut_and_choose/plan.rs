@@ -1,10 +1,11 @@
-//! What both parties agree on before a run: the program with its further inputs and outputs, and all sizes.
+//! The agreement of both parties before a run: the program with its further inputs and outputs, and all sizes.
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Party, Program, tables::TableCircuit};
+use garblet_circuit::{Bits, Party, Program};
 use garblet_garble::Schedules;
 use garblet_primitives::Block;
+use garblet_synthesis::tables::TableCircuit;
 
 use super::{
     NAME,
@@ -15,9 +16,9 @@ use super::{
 use crate::{
     encoding::Encoding,
     error::ProtocolError,
-    interface::{self, EVALUATOR, GARBLER},
+    party_io::{self, EVALUATOR, GARBLER},
     security::Security,
-    seeded::{Blueprint, Committed, MATRIX_SEED, Published, UniversalHash, refused_hash},
+    seeded::{Blueprint, Committed, MATRIX_SEED, Published, UniversalHash},
 };
 
 /// A program made ready for `cut-and-choose`.
@@ -39,7 +40,7 @@ impl Plan {
     /// evaluated circuits could not have one input; a scheme of 2009 with another form than [`Form::Lp07`], with another hash than its own, or
     /// with a program that is too large as one circuit.
     pub fn new(original: Arc<Program>, config: Config) -> Result<Self, ProtocolError> {
-        interface::check_parties(NAME, &original, config.garbling)?;
+        party_io::check_parties(NAME, &original, config.garbling)?;
         let refuse = |reason| ProtocolError::Unsupported { protocol: NAME, program: original.name().into(), reason };
         if config.garbling.scheme.is_privacy_free() {
             return Err(refuse("the privacy-free scheme shows the evaluator every wire".into()));
@@ -51,7 +52,7 @@ impl Plan {
                 Arc::new(authenticator.extend(&original).map_err(|error| refuse(error.to_string()))?)
             }
         };
-        let bits = interface::input_bits(&program, EVALUATOR);
+        let bits = party_io::input_bits(&program, EVALUATOR);
         let oblivious = config.form == Form::Oblivious;
         let committed = Committed { garbler: false, evaluator: !oblivious };
         let wires = encoded_wires(&config, bits);
@@ -63,12 +64,9 @@ impl Plan {
                     method.name()
                 )));
             }
-            if let Some(reason) = refused_hash(method, config.garbling.hash) {
-                return Err(refuse(reason));
-            }
             // Nothing is drawn yet, and nothing need be.
             let encoding = encoding(&config, bits, Block::ZERO);
-            blueprint = blueprint.published(method, &encoding).map_err(|error| refuse(error.to_string()))?;
+            blueprint = blueprint.published(method, &encoding).map_err(refuse)?;
         }
         let evaluated = config.evaluated();
         Ok(Plan { original, blueprint: Arc::new(blueprint), authenticator, config, evaluated })
@@ -94,7 +92,7 @@ impl Plan {
         self.blueprint.as_published().map(Published::circuit)
     }
 
-    /// What every circuit is made from.
+    /// The blueprint of every circuit.
     pub(crate) fn blueprint(&self) -> &Arc<Blueprint> {
         &self.blueprint
     }
@@ -104,7 +102,7 @@ impl Plan {
         self.config
     }
 
-    /// What a run promises: the cheating probability is that of all ways to cheat together.
+    /// The security of a run: the cheating probability is that of all ways to cheat together.
     pub fn security(&self) -> Security {
         let computational_bits = self.blueprint.security_bits();
         let tag_blocks = self.authenticator.as_ref().map_or(0, Authenticator::blocks);
@@ -132,7 +130,7 @@ impl Plan {
         self.evaluated
     }
 
-    /// How many circuits the garbler garbles, those that it garbles once for their digests and again to send them counted twice.
+    /// Circuits that the garbler garbles; those that it garbles for their digests and again to send them count twice.
     pub(crate) fn garblings(&self) -> usize {
         match self.config.form {
             Form::Oblivious => self.circuits() + self.evaluated,
@@ -140,7 +138,7 @@ impl Plan {
         }
     }
 
-    /// How many circuits are sent.
+    /// Circuits that are sent.
     pub(crate) fn sent_circuits(&self) -> usize {
         match self.config.form {
             Form::Oblivious => self.evaluated,
@@ -148,7 +146,7 @@ impl Plan {
         }
     }
 
-    /// How the garbler's output is authenticated, if it has one.
+    /// The authenticator of the garbler's output, if it has one.
     pub(crate) fn authenticator(&self) -> Option<&Authenticator> {
         self.authenticator.as_ref()
     }
@@ -167,7 +165,7 @@ impl Plan {
 
     /// Bits of the evaluator's input.
     pub(crate) fn evaluator_bits(&self) -> usize {
-        interface::input_bits(&self.original, EVALUATOR)
+        party_io::input_bits(&self.original, EVALUATOR)
     }
 
     /// Bits of the message to the garbler.
@@ -186,7 +184,7 @@ impl Plan {
     }
 
     fn deal(&self, party: Party, bits: &Bits) -> Vec<Option<Bits>> {
-        interface::decode(&self.original, party, bits, &Bits::zeros(bits.len()))
+        party_io::decode(&self.original, party, bits, &Bits::zeros(bits.len()))
     }
 
     /// OTs by which the evaluator chooses the circuits to check.
@@ -223,7 +221,7 @@ fn encoded_wires(config: &Config, bits: usize) -> usize {
     let distance = config.distance();
     match config.input_encoding() {
         InputEncoding::Systematic => Encoding::systematic_wires(bits, distance),
-        InputEncoding::RandomCombinations => (4 * bits).max(8 * distance),
+        InputEncoding::RandomCombinations => Encoding::random_combinations_wires(bits, distance),
         InputEncoding::Independent => bits * distance,
     }
 }

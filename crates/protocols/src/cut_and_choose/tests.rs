@@ -5,9 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet_circuit::{Bits, Party, Recipients, library};
+use garblet_circuit::{Bits, Party, Recipients};
 use garblet_net::{Channel, Hello};
 use garblet_primitives::{Block, Prg};
+use garblet_synthesis::library;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf, duplex, split};
 
 use super::*;
@@ -19,14 +20,14 @@ fn parts_have_their_steps() {
     assert_eq!([0, 1].map(|part| Step::of_part(part, 2)), [Step::Head, Step::Tail]);
 }
 
-/// What is seen of the evaluator: when it had read how many bytes in all, and how many before it read the keys of step 4, and until it told
+/// A trace of the evaluator: when it had read how many bytes in all, and how many before it read the keys of step 4, and until it told
 /// its split.
 #[derive(Default)]
 struct Seen {
     reads: Vec<(u64, Instant)>,
     keys_from: u64,
     told_at: u64,
-    /// Which circuits are checked, for [`Traced::leak`].
+    /// The circuits that are checked, for [`Traced::leak`].
     checked: Vec<bool>,
 }
 
@@ -40,7 +41,7 @@ impl Seen {
     }
 }
 
-/// What the threads of a run share.
+/// The state that the threads of a run share.
 type Trace = Arc<Mutex<Seen>>;
 
 /// Bytes of the keys of a circuit.
@@ -52,7 +53,7 @@ fn key_bytes(plan: &Plan) -> u64 {
 struct Traced<R> {
     inner: R,
     trace: Trace,
-    /// How much longer it takes over the keys of a circuit that is checked, and how many bytes these are.
+    /// The planted delay over the keys of a circuit that is checked, and their size in bytes.
     leak: Option<(Duration, u64)>,
 }
 
@@ -118,9 +119,9 @@ async fn session(channel: Channel, party: Party, seed: u128) -> Session {
 /// A link, and a leak that is there for a test of the test.
 #[derive(Clone, Copy, Debug, Default)]
 struct Conditions {
-    /// How long the link takes for 16 KiB.
+    /// The time of the link for 16 KiB.
     pause: Option<Duration>,
-    /// How much longer the evaluator takes over the keys of a circuit that it checks.
+    /// The evaluator's planted delay over the keys of a circuit that it checks.
     leak: Option<Duration>,
 }
 
@@ -193,7 +194,7 @@ fn difference(checked: &[bool], delays: &[f64], lag: usize) -> f64 {
     (sums[1].0 / sums[1].1 - sums[0].0 / sums[0].1).abs()
 }
 
-/// How likely a difference as large is if the delays have nothing to do with the split: by random splits of the same sizes.
+/// The probability of a difference as large if the delays have nothing to do with the split: by random splits of the same sizes.
 fn permutation_test(runs: &[Vec<(bool, f64)>], lag: usize) -> f64 {
     const SHUFFLES: usize = 20_000;
     let mut rng = Prg::new(Block::from_u128(lag as u128));

@@ -9,7 +9,7 @@ use crate::{
     run_id::RUN_ID_BYTES,
 };
 
-/// What a phase of one run of `plan` costs `party`, all hellos given by party.
+/// The cost of a phase of one run of `plan` for `party`, all hellos given by party.
 ///
 /// With `N` AND gates in layers of `m` gates each, `k` the width of the OT extension and `o_j` the output bits that party `j`
 /// learns, a party sends each peer `j`:

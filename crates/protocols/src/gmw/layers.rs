@@ -6,8 +6,7 @@ use zeroize::Zeroizing;
 
 use super::bits::Packed;
 use super::plan::Plan;
-use super::player::Material;
-use super::prepare::{BitOts, Triples};
+use super::prepare::{BitOts, Material, Triples};
 use crate::error::ProtocolError;
 use crate::run_id::RunExchanges;
 use crate::session::MeshSession;

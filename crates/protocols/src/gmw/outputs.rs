@@ -5,7 +5,7 @@ use garblet_circuit::{Bits, Party};
 use super::bits::Packed;
 use super::plan::Plan;
 use crate::error::ProtocolError;
-use crate::interface;
+use crate::party_io;
 use crate::run_id::RunExchanges;
 use crate::session::MeshSession;
 
@@ -26,7 +26,7 @@ pub(super) async fn reveal(
     let len = sum.len();
     incoming.iter().for_each(|(_, bytes)| sum.add(&Packed::from_bytes(bytes, len)));
     let sum: Bits = (0..len).map(|at| sum.get(at)).collect();
-    Ok(interface::deal_outputs(plan.program(), own, &mut sum.iter()))
+    Ok(party_io::deal_outputs(plan.program(), own, &mut sum.iter()))
 }
 
 /// The shares of what `party` learns.

@@ -1,8 +1,8 @@
-//! What a party has with one peer: random OT in both directions, and the seeds of input shares.
+//! The common state with one peer: random OT in both directions, and the seeds of input shares.
 
 use garblet_circuit::Bits;
 use garblet_net::Channel;
-use garblet_ot::{Choices, CotReceiver, CotSender, OtError, RandomOtReceiver, RandomOtSender, Width};
+use garblet_ot::{BitVec, CotReceiver, CotSender, OtError, RotReceiver, RotSender, Width};
 use garblet_primitives::{Block, Delta, Prg};
 
 use super::bits::Packed;
@@ -23,10 +23,10 @@ pub(super) struct Received {
     pub(super) chosen: Packed,
 }
 
-/// What a party has with one peer.
+/// A party's state with one peer.
 pub(super) struct Pair {
-    sender: RandomOtSender<CotSender>,
-    receiver: RandomOtReceiver<CotReceiver>,
+    sender: RotSender<CotSender>,
+    receiver: RotReceiver<CotReceiver>,
     /// Gives the seeds of the peer's shares of our inputs.
     ours: Prg,
     /// Gives the seeds of our shares of the peer's inputs.
@@ -58,12 +58,12 @@ impl Pair {
             (CotSender::setup(channel, &mut rng, &delta, width).await?, receiver)
         };
         channel.flush().await?;
-        let (sender, receiver) = (RandomOtSender::new(sender), RandomOtReceiver::new(receiver));
+        let (sender, receiver) = (RotSender::new(sender), RotReceiver::new(receiver));
         Ok(Pair { sender, receiver, ours: Prg::new(seed), theirs: Prg::new(theirs[0]) })
     }
 
-    /// Step 2 with the peer: `count` random bit OTs in each direction. If this party wants certain choices, it tells
-    /// which of the random ones are others, right behind the OTs; what the peer tells is returned.
+    /// Step 2 with the peer: `count` random bit OTs in each direction. Corrections of this party's choices to the wanted
+    /// ones follow, if any are wanted; the peer's are returned.
     pub(super) async fn random_ots(
         &mut self,
         channel: &mut Channel,
@@ -97,7 +97,7 @@ impl Pair {
                 let before = into.traffic();
                 let pads = sender.extend(into, size).await?;
                 if wanted.is_some() {
-                    let correction = Choices::receive(into, size, "corrections of choices").await?;
+                    let correction = BitVec::receive(into, size, "corrections of choices").await?;
                     corrections.put(at, &packed(&correction));
                 }
                 bits.zero.put(at, &Packed::collect(pads.iter().map(|pad| pad[0].lsb()), size));
@@ -128,12 +128,12 @@ impl InputSeeds {
     }
 }
 
-/// Where the chunks of `count` OTs start, and their sizes.
+/// The starts and sizes of the chunks of `count` OTs.
 fn chunks(count: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).step_by(CHUNK).map(move |at| (at, CHUNK.min(count - at)))
 }
 
-fn packed(choices: &Choices) -> Packed {
+fn packed(choices: &BitVec) -> Packed {
     Packed::from_bytes(choices.as_bytes(), choices.len())
 }
 

@@ -1,4 +1,4 @@
-//! What all parties must agree on before a run: program, parameters, and the sizes that follow from them.
+//! The agreement of all parties before a run: program, parameters, and the sizes that follow from them.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use garblet_circuit::{Circuit, Party, Program, Schedule};
 use garblet_ot::Width;
 
 use super::NAME;
-use crate::{error::ProtocolError, interface, security::Security};
+use crate::{error::ProtocolError, party_io, security::Security};
 
 /// The most parties of a run.
 pub const PARTIES_MAX: u16 = 255;
 
-/// How AND gates are computed.
+/// The computation of AND gates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// With multiplication triples: one message per layer.
@@ -24,7 +24,7 @@ pub enum Form {
 /// The parameters of a run; all parties must choose the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Config {
-    /// How AND gates are computed.
+    /// The computation of AND gates.
     pub form: Form,
     /// Field width of the OT extension: larger is fewer bytes and more computation.
     pub ot_width: Width,
@@ -44,7 +44,7 @@ impl Plan {
     /// *Errors*: fewer than two parties or more than [`PARTIES_MAX`]; an owner or recipient who is none of them; a program too
     /// large to be one circuit.
     pub fn new(program: Arc<Program>, parties: u16, config: Config) -> Result<Self, ProtocolError> {
-        interface::check_party_count(NAME, &program, parties, 2..=PARTIES_MAX)?;
+        party_io::check_party_count(NAME, &program, parties, 2..=PARTIES_MAX)?;
         let flat = flat_circuit(&program)?;
         Ok(Plan { schedule: Schedule::by_depth(&flat), program, config, parties })
     }
@@ -64,7 +64,7 @@ impl Plan {
         self.config
     }
 
-    /// How many parties there are.
+    /// The number of parties.
     pub fn parties(&self) -> u16 {
         self.parties
     }
@@ -81,10 +81,10 @@ impl Plan {
 
     /// Output bits that a party learns.
     pub fn output_bits(&self, party: Party) -> usize {
-        interface::output_bits(&self.program, party)
+        party_io::output_bits(&self.program, party)
     }
 
-    /// What a run promises: each pair hashes two blocks under one key for each of its OTs.
+    /// The security of a run: each pair hashes two blocks under one key for each of its OTs.
     pub fn security(&self) -> Security {
         let calls = 2 * self.and_count().max(1) as u64;
         let computational_bits = 128 - calls.next_power_of_two().ilog2();

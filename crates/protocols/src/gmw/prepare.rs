@@ -5,6 +5,7 @@ use garblet_primitives::Prg;
 
 use super::bits::Packed;
 use super::pair::{Pair, Received, Sent};
+use super::plan::{Form, Plan};
 use crate::error::ProtocolError;
 use crate::session::MeshSession;
 
@@ -21,8 +22,40 @@ pub(super) struct BitOts {
     pub(super) received: Received,
 }
 
+/// Prepared randomness for the AND gates of a run.
+pub(super) enum Material {
+    Triples(Triples),
+    BitOts(PerPeer<BitOts>),
+}
+
+impl Material {
+    /// Steps 2 and 3 for all gates of a plan.
+    pub(super) async fn prepare(
+        session: &mut MeshSession,
+        pairs: &mut PerPeer<Pair>,
+        plan: &Plan,
+    ) -> Result<Self, ProtocolError> {
+        let count = plan.and_count();
+        Ok(match plan.config().form {
+            Form::Triples => Material::Triples(triples(session, pairs, count).await?),
+            Form::Choi2012 => Material::BitOts(bit_ots(session, pairs, count).await?),
+        })
+    }
+
+    /// All vectors of bits, in the order in which they are stored.
+    pub(super) fn vectors(&self) -> Vec<&Packed> {
+        match self {
+            Material::Triples(Triples { a, b, c }) => vec![a, b, c],
+            Material::BitOts(ots) => ots
+                .iter()
+                .flat_map(|(_, BitOts { sent, received })| [&sent.zero, &sent.one, &received.choices, &received.chosen])
+                .collect(),
+        }
+    }
+}
+
 /// Step 2 alone, for [`Form::Choi2012`](super::Form): `count` OTs in both directions with every peer.
-pub(super) async fn bit_ots(
+async fn bit_ots(
     session: &mut MeshSession,
     pairs: &mut PerPeer<Pair>,
     count: usize,
@@ -40,11 +73,7 @@ pub(super) async fn bit_ots(
 /// With `a_i`, `b_i` of each party, `c` is the sum of all `a_i b_j`. For `i = j` it is known; for others it is shared by one OT, of
 /// which party `i` is receiver: the pads `p_0`, `p_1` and the choice `s` are random, so it tells `f = a_i + s` and party `j`
 /// tells `e = p_0 + p_1 + b_j`. Then `p_f` and `p_s + a_i e` are shares of `a_i b_j`.
-pub(super) async fn triples(
-    session: &mut MeshSession,
-    pairs: &mut PerPeer<Pair>,
-    count: usize,
-) -> Result<Triples, ProtocolError> {
+async fn triples(session: &mut MeshSession, pairs: &mut PerPeer<Pair>, count: usize) -> Result<Triples, ProtocolError> {
     let (a, b) = (random(session.rng(), count), random(session.rng(), count));
     let mut c = product(&a, &b);
     let (mesh, _, watch) = session.watched(count, both_ways(pairs, count));

@@ -1,4 +1,4 @@
-//! What is prepared for a run, as bytes for a store.
+//! The preparation of a run, as bytes for a store.
 //!
 //! ```text
 //! two seeds for every peer, in order: 32 bytes each
@@ -12,9 +12,9 @@ use garblet_net::PerPeer;
 use super::{
     bits::Packed,
     pair::{InputSeeds, Received, Sent},
+    party::Prepared,
     plan::{Form, Plan},
-    player::{Material, Prepared},
-    prepare::{BitOts, Triples},
+    prepare::{BitOts, Material, Triples},
 };
 use crate::{
     run_id::RunId,
@@ -38,13 +38,7 @@ impl StoredRun for Prepared {
             bytes.extend_from_slice(&seeds.ours.to_bytes());
             bytes.extend_from_slice(&seeds.theirs.to_bytes());
         }
-        let mut put = |bits: &Packed| bytes.extend_from_slice(bits.as_bytes());
-        match &self.material {
-            Material::Triples(Triples { a, b, c }) => [a, b, c].into_iter().for_each(put),
-            Material::BitOts(ots) => ots.iter().for_each(|(_, BitOts { sent, received })| {
-                [&sent.zero, &sent.one, &received.choices, &received.chosen].into_iter().for_each(&mut put);
-            }),
-        }
+        self.material.vectors().into_iter().for_each(|bits| bytes.extend_from_slice(bits.as_bytes()));
     }
 
     fn read(plan: &Plan, party: Party, run: RunId, mut bytes: Reader<'_>) -> Option<Self> {

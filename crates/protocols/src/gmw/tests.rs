@@ -1,23 +1,24 @@
 mod recipients;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use garblet_circuit::{Bits, Party, Program, Recipients, library, random};
-use garblet_net::Mesh;
-use garblet_net::testing::{Direction, Fault, FaultKind, FrameKind, PairFault, PairTranscript, intercepted_mesh};
+use garblet_circuit::{Bits, Party, Program, Recipients, random};
+use garblet_net::{Mesh, testing::FaultKind};
 use garblet_ot::Width;
+use garblet_synthesis::library;
 use rand::{SeedableRng, rngs::StdRng};
 
-use super::bits::Packed;
-use super::player::Material;
-use super::*;
-use crate::error::ProtocolError;
-use crate::mesh_run::{TIMEOUT, block_on, hello, own_inputs, run};
-use crate::phase::{Phase, PhaseCosts};
-use crate::run_id::RUN_ID_BYTES;
-use crate::session::MeshSession;
-use crate::uniformity::ByteCounts;
+use super::{bits::Packed, prepare::Material, *};
+use crate::{
+    MeshSession, PhaseCosts, ProtocolError,
+    testing::{
+        is_full,
+        mesh_run::{self, Outputs, TIMEOUT, block_on, own_inputs, run, run_recorded, sent_online},
+        uniformity::View,
+    },
+};
+
+mesh_run::several!(GmwParty);
 
 const FORMS: [Form; 2] = [Form::Triples, Form::Choi2012];
 
@@ -25,19 +26,14 @@ fn plan(program: Program, parties: u16, config: Config) -> Arc<Plan> {
     Arc::new(Plan::new(Arc::new(program), parties, config).expect("can be run"))
 }
 
-type Outcome = (Vec<Option<Bits>>, PhaseCosts);
-
-async fn whole_run(session: &mut MeshSession, plan: Arc<Plan>, inputs: &[Bits]) -> Result<Outcome, ProtocolError> {
-    let own = own_inputs(plan.program(), session.mesh().party(), inputs);
-    let mut player = Player::setup(session, plan).await?;
-    let prepared = player.prepare(session).await?;
-    let outputs = player.online(session, prepared, &own).await?;
-    Ok((outputs, session.costs()))
-}
+type Outcome = (Outputs, PhaseCosts);
 
 fn run_all(plan: &Arc<Plan>, inputs: &[Bits], seed: u64) -> Vec<Outcome> {
     let meshes = Mesh::memory(plan.parties());
-    let part = async |session: &mut MeshSession| whole_run(session, plan.clone(), inputs).await;
+    let part = async |session: &mut MeshSession| {
+        let outputs = mesh_run::whole_run::<GmwParty>(session, plan.clone(), inputs).await?;
+        Ok((outputs, session.costs()))
+    };
     let done = block_on(run(meshes, seed, TIMEOUT, part));
     done.into_iter().map(|outcome| outcome.expect("an honest run")).collect()
 }
@@ -46,15 +42,12 @@ fn run_all(plan: &Arc<Plan>, inputs: &[Bits], seed: u64) -> Vec<Outcome> {
 fn check(plan: &Arc<Plan>, inputs: &[Bits], seed: u64) {
     let program = plan.program();
     let expected = garblet_circuit::evaluate(program, inputs);
-    let hellos: Vec<_> = (0..plan.parties()).map(|party| hello(party, plan.parties())).collect();
-    for (party, (outputs, costs)) in run_all(plan, inputs, seed).into_iter().enumerate() {
-        let party = Party(party as u16);
+    let done = run_all(plan, inputs, seed);
+    mesh_run::assert_costs::<GmwParty>(plan, done.iter().map(|(_, costs)| costs));
+    for (party, (outputs, _)) in done.into_iter().enumerate() {
         for ((output, expected), got) in program.outputs().iter().zip(&expected).zip(outputs) {
-            assert_eq!(got.as_ref(), output.recipients.contains(party).then_some(expected), "{}", program.name());
-        }
-        for phase in Phase::ALL {
-            let stated = communication(plan, party, phase, &hellos);
-            assert_eq!(costs.of(phase).communication, stated, "party {party}, {phase:?} of {}", program.name());
+            let learns = output.recipients.contains(Party(party as u16));
+            assert_eq!(got.as_ref(), learns.then_some(expected), "{}", program.name());
         }
     }
 }
@@ -77,7 +70,7 @@ fn any_number_of_parties_computes_what_the_plain_evaluator_does_at_the_stated_co
 fn library_circuits() {
     let mut rng = StdRng::seed_from_u64(6);
     let all = library::list().map(|member| library::find(member.name).expect("known"));
-    let most = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 10_000 } else { 100 };
+    let most = if is_full() { 10_000 } else { 100 };
     let small = all.filter(|program| program.stats().and <= most);
     for ((program, parties), form) in small.zip((2..=9).cycle()).zip(FORMS.into_iter().cycle()) {
         let inputs = random::inputs(&mut rng, &program);
@@ -88,7 +81,7 @@ fn library_circuits() {
 
 #[test]
 fn random_programs_of_all_owners_and_recipients() {
-    let cases = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 100 } else { 12 };
+    let cases = if is_full() { 100 } else { 12 };
     for seed in 0..cases {
         let mut rng = StdRng::seed_from_u64(seed);
         let parties = 2 + (seed % 5) as u16;
@@ -121,10 +114,10 @@ fn several_runs_of_a_session_share_nothing() {
     let plan = plan(program, 3, Config::default());
     let part = async |session: &mut MeshSession| {
         let own = own_inputs(plan.program(), session.mesh().party(), &inputs);
-        let mut player = Player::setup(session, plan.clone()).await?;
-        let ahead = [player.prepare(session).await?, player.prepare(session).await?];
+        let mut party = GmwParty::setup(session, plan.clone()).await?;
+        let ahead = [party.prepare(session).await?, party.prepare(session).await?];
         for prepared in ahead {
-            let outputs = player.online(session, prepared, &own).await?;
+            let outputs = party.online(session, prepared, &own).await?;
             assert_eq!(outputs, [Some(expected[0].clone())]);
         }
         Ok(())
@@ -153,51 +146,19 @@ fn parties_that_there_are_not_are_refused() {
 #[test]
 fn inputs_that_do_not_fit_end_the_run_for_all() {
     let plan = plan(library::find("lib:add(4)").expect("known"), 3, Config::default());
-    let part = async |session: &mut MeshSession| {
-        let values = if session.mesh().party() == 2 { vec![] } else { vec![Bits::zeros(5)] };
-        let mut player = Player::setup(session, plan.clone()).await?;
-        let prepared = player.prepare(session).await?;
-        player.online(session, prepared, &values).await
-    };
-    let done = block_on(run(Mesh::memory(3), 7, TIMEOUT, part));
-    let texts: Vec<String> = done.into_iter().map(|done| done.expect_err("does not fit").to_string()).collect();
-    assert_eq!(texts[0], "input `a`: expected 4 bits, got 5 bits");
-    assert!(texts[2].contains("the peer aborted"), "{}", texts[2]);
+    mesh_run::assert_inputs_must_fit::<GmwParty>(&plan);
 }
 
-/// Every kind of fault in a few frames of every kind, between parties 0 and 1 of three.
 #[test]
 fn a_peer_that_fails_at_any_message_ends_the_run_for_all_with_a_named_cause() {
     let program = library::find("lib:millionaires(8)").expect("known");
     let inputs = random::inputs(&mut StdRng::seed_from_u64(2), &program);
     let plan = plan(program, 3, Config::default());
-    let part = async |session: &mut MeshSession| whole_run(session, plan.clone(), &inputs).await.map(|_| ());
-    let run_with = |fault: Option<PairFault>| {
-        block_on(async {
-            let (meshes, transcripts) = intercepted_mesh(3, fault);
-            (run(meshes, 7, Duration::from_millis(300), part).await, transcripts)
-        })
+    let part = async |session: &mut MeshSession| {
+        mesh_run::whole_run::<GmwParty>(session, plan.clone(), &inputs).await.map(drop)
     };
-    let (done, transcripts) = run_with(None);
-    assert!(done.iter().all(Result::is_ok));
-    let frames = |direction| transcripts[0].1.frames().iter().filter(|frame| frame.direction == direction).count();
-    let full = std::env::var_os("GARBLET_TEST_FULL").is_some();
-    for direction in [Direction::Forth, Direction::Back] {
-        for frame in (0..frames(direction)).step_by(if full { 1 } else { 4 }) {
-            for kind in [FaultKind::Cut, FaultKind::Truncate, FaultKind::Stall, FaultKind::Oversize, FaultKind::Garbage]
-            {
-                let fault = PairFault { low: 0, high: 1, fault: Fault { direction, frame, kind } };
-                let (done, _) = run_with(Some(fault));
-                let errors: Vec<_> = done.into_iter().filter_map(Result::err).collect();
-                // The last message may be lost to one party alone.
-                assert!(!errors.is_empty(), "{fault:?}");
-                for error in errors {
-                    let blame = error.blame().expect("somebody else");
-                    assert!(blame.party < 2, "{fault:?}: {error}");
-                }
-            }
-        }
-    }
+    let kinds = [FaultKind::Cut, FaultKind::Truncate, FaultKind::Stall, FaultKind::Oversize, FaultKind::Garbage];
+    mesh_run::assert_faults_end_the_run(4, &kinds, part);
 }
 
 /// Runs of [`views`]: five bytes for each value of a byte, and some.
@@ -207,33 +168,7 @@ const RUNS: usize = 1300;
 const LAYER: usize = 24;
 const LAYERS: usize = 3;
 
-/// What parties 1 and 2 see of party 0: bytes by place of a run, for all runs.
-struct View {
-    all: Vec<u8>,
-    places: usize,
-}
-
-impl View {
-    /// Places whose bytes are not uniform over the runs.
-    fn biased(&self) -> Vec<usize> {
-        let at = |place: usize| ByteCounts::of(self.all.iter().skip(place).step_by(self.places));
-        (0..self.places).filter(|&place| !at(place).is_uniform()).collect()
-    }
-}
-
-/// The bulk data that party `from` sent to party `to` in its last runs online, of so many bytes each besides the run's number.
-fn sent_online(transcripts: &[PairTranscript], from: u16, to: u16, runs: usize, bytes: usize) -> Vec<u8> {
-    let pair = (from.min(to), from.max(to));
-    let direction = if from < to { Direction::Forth } else { Direction::Back };
-    let transcript = transcripts.iter().find(|(other, _)| *other == pair).expect("every pair has one");
-    let frames = transcript.1.frames().into_iter();
-    let bulk = frames.filter(|frame| frame.direction == direction && frame.kind == FrameKind::Bulk);
-    let all: Vec<u8> = bulk.flat_map(|frame| frame.payload).collect();
-    let online = &all[all.len() - runs * (RUN_ID_BYTES + bytes)..];
-    online.chunks(RUN_ID_BYTES + bytes).flat_map(|run| &run[RUN_ID_BYTES..]).copied().collect()
-}
-
-/// What hides this party's shares in the first messages of every layer, to peer `to`, as bytes.
+/// The masks of this party's shares in the first messages of every layer to peer `to`, as bytes.
 fn masks(material: &Material, to: u16) -> Vec<u8> {
     let masks: Vec<&Packed> = match material {
         Material::Triples(triples) => vec![&triples.a, &triples.b],
@@ -250,30 +185,26 @@ fn views(form: Form, spoil: impl Fn(&mut Material)) -> [View; 2] {
     let inputs = random::inputs(&mut StdRng::seed_from_u64(4), &program);
     let plan = plan(program, 3, Config { form, ot_width: Width::Four });
     let part = async |session: &mut MeshSession| {
-        let party = session.mesh().party();
-        let own = own_inputs(plan.program(), party, &inputs);
-        let mut player = Player::setup(session, plan.clone()).await?;
+        let number = session.mesh().party();
+        let own = own_inputs(plan.program(), number, &inputs);
+        let mut party = GmwParty::setup(session, plan.clone()).await?;
         // All is prepared first, so that the online messages are the last.
         let mut ahead = Vec::new();
         for _ in 0..RUNS {
-            let mut prepared = player.prepare(session).await?;
-            if party == 0 {
+            let mut prepared = party.prepare(session).await?;
+            if number == 0 {
                 spoil(&mut prepared.material);
             }
             ahead.push(prepared);
         }
         let masks: Vec<u8> =
-            ahead.iter().flat_map(|prepared| masks(&prepared.material, u16::from(party == 0))).collect();
+            ahead.iter().flat_map(|prepared| masks(&prepared.material, u16::from(number == 0))).collect();
         for prepared in ahead {
-            player.online(session, prepared, &own).await?;
+            party.online(session, prepared, &own).await?;
         }
         Ok(masks)
     };
-    let (masks, transcripts) = block_on(async {
-        let (meshes, transcripts) = intercepted_mesh(3, None);
-        (run(meshes, 9, TIMEOUT, part).await, transcripts)
-    });
-    let masks: Vec<Vec<u8>> = masks.into_iter().map(|masks| masks.expect("an honest run")).collect();
+    let (masks, transcripts) = run_recorded(3, 9, part);
     // Bytes of the first message of a layer, of all its messages, and of the outputs.
     let (first, layer) = if form == Form::Triples { (6, 6) } else { (3, 9) };
     let places = LAYERS * layer + 16;

@@ -1,19 +1,20 @@
 //! Bytes and rounds of every phase, as formulas.
 
 use garblet_circuit::Party;
-use garblet_commit::{Code, batch_opening_bytes, commit_bytes, opening_bytes};
+use garblet_homcommit::{Code, batch_opening_bytes, commit_bytes, opening_bytes};
 use garblet_net::Hello;
-use garblet_ot::Sigma;
+use garblet_ot::StatisticalSecurity;
 
 use super::{
     CONSTRUCTOR, EVALUATOR,
-    delta_ot::{self, SEEDS},
-    gates::TABLE_BYTES,
+    generate::gates::TABLE_BYTES,
+    order::{Order, STATISTICAL},
     parameters::Parameters,
-    plan::{Order, Plan, STATISTICAL},
+    plan::Plan,
+    setup::delta_ot::{self, SEEDS},
 };
 use crate::{
-    interface,
+    party_io,
     phase::{Communication, Phase},
 };
 
@@ -58,7 +59,7 @@ pub fn communication(
     order: &Order,
     party: Party,
     phase: Phase,
-    hello: &[Hello; 2],
+    hello: &[Hello],
     checks: Checks,
 ) -> Communication {
     let peer = if party == CONSTRUCTOR { EVALUATOR } else { CONSTRUCTOR };
@@ -69,7 +70,7 @@ pub fn communication(
     }
 }
 
-fn bytes(plan: &Plan, order: &Order, from: Party, phase: Phase, hello: &[Hello; 2], checks: Checks) -> u64 {
+fn bytes(plan: &Plan, order: &Order, from: Party, phase: Phase, hello: &[Hello], checks: Checks) -> u64 {
     match (phase, from == CONSTRUCTOR) {
         (Phase::Setup, constructor) => setup(plan, constructor, hello),
         (Phase::Prepare, true) => prepare(plan.config().code, order, checks),
@@ -91,11 +92,11 @@ fn bytes(plan: &Plan, order: &Order, from: Party, phase: Phase, hello: &[Hello; 
     }
 }
 
-fn setup(plan: &Plan, constructor: bool, hello: &[Hello; 2]) -> u64 {
+fn setup(plan: &Plan, constructor: bool, hello: &[Hello]) -> u64 {
     let (width, code) = (plan.config().ot_width, plan.config().code);
-    let of_words = width.checked_extension_bytes(code.length() as u64, Sigma::Forty);
-    let of_delta = width.checked_extension_bytes(SEEDS as u64, Sigma::Forty);
-    let both = width.sender_setup_bytes() + width.receiver_setup_bytes() + width.checked_setup_bytes();
+    let of_words = width.malicious_extension_bytes(code.length() as u64, StatisticalSecurity::Forty);
+    let of_delta = width.malicious_extension_bytes(SEEDS as u64, StatisticalSecurity::Forty);
+    let both = width.sender_setup_bytes() + width.receiver_setup_bytes() + width.malicious_setup_bytes();
     match constructor {
         true => hello[0].encoded_bytes() + both + of_words[0] + of_delta[1] + 17 + 32 + commit_bytes(code, 1) + 16,
         false => hello[1].encoded_bytes() + both + of_words[1] + of_delta[0] + 16,
@@ -109,11 +110,11 @@ fn prepare(code: Code, order: &Order, checks: Checks) -> u64 {
     let of_parts: u64 = order.parts().map(|part| commit_bytes(code, part.wires() as u64)).sum();
     let committed = of_parts + commit_bytes(code, outputs + statistical()) + commit_bytes(code, chosen) + 16 * chosen;
     let components = gates * (TABLE_BYTES as u64 + 16) + authenticators * 32;
-    let told = (inputs + outputs + statistical()).div_ceil(8) + statistical() * opening_bytes(code) as u64;
+    let claimed = (inputs + outputs + statistical()).div_ceil(8) + statistical() * opening_bytes(code) as u64;
     let words = batch_opening_bytes(code, 1) - 16;
     let checked = 16 * (3 * checks.gates + checks.authenticators) + words * order.parts().count() as u64;
     let joined: u64 = order.spans().map(|span| 16 * (span.buckets * span.openings()) as u64 + words).sum();
-    16 + committed + components + told + batch_opening_bytes(code, statistical()) + checked + joined
+    16 + committed + components + claimed + batch_opening_bytes(code, statistical()) + checked + joined
 }
 
 /// How often the party waits after having sent.
@@ -136,9 +137,9 @@ fn statistical() -> u64 {
 }
 
 fn input_bits(plan: &Plan, party: Party) -> u64 {
-    interface::input_bits(plan.program(), party) as u64
+    party_io::input_bits(plan.program(), party) as u64
 }
 
 fn output_bits(plan: &Plan, party: Party) -> u64 {
-    interface::output_bits(plan.program(), party) as u64
+    party_io::output_bits(plan.program(), party) as u64
 }

@@ -12,18 +12,18 @@
 //!
 //! | phase | who | what | where |
 //! |---|---|---|---|
-//! | `setup` | both | OTs both ways; commitments; the difference, which is committed to | `Constructor::setup`, `delta_ot` |
-//! | `prepare` 2 | both | correlated OTs `r_i`, `r_i + b_i delta`: one per input bit, and 40 to be checked | `delta_ot` |
-//! | 3, 4 | constructor | commits to three wires of every gate, one of every authenticator, all `r_i` and masks `v_j` of outputs; sends gates and authenticators | `gates` |
-//! | 5 to 7 | both | VerLeak: the constructor tells the select bits of `r_i` and `v_j`; blinded random combinations of them are opened | `leak` |
-//! | 8 to 10 | evaluator | checks that the committed difference is that of 40 OTs, and gates and authenticators by coins | `layout` |
-//! | 11, 12 | both | the others are permuted into buckets, as the evaluator has said in 8; the constructor opens what joins the components of each | `layout`, `shuffle` |
-//! | `build` | constructor | opens what joins the buckets to the function, and its inputs, and the outputs that the evaluator does not learn, to input buckets | `wiring` |
+//! | `setup` | both | OTs both ways; commitments; the difference, which is committed to | `setup` |
+//! | `prepare` 2 | both | correlated OTs `r_i`, `r_i + b_i delta`: one per input bit, and 40 to be checked | `setup::delta_ot` |
+//! | 3, 4 | constructor | commits to three wires of every gate, one of every authenticator, all `r_i` and masks `v_j` of outputs; sends gates and authenticators | `generate::constructor`, `generate::gates` |
+//! | 5 to 7 | both | VerLeak: the constructor tells the select bits of `r_i` and `v_j`; blinded random combinations of them are opened | `generate::leak` |
+//! | 8 to 10 | evaluator | checks that the committed difference is that of 40 OTs, and gates and authenticators by coins | `generate::challenge` |
+//! | 11, 12 | both | the others are permuted into buckets, as the evaluator has said in 8; the constructor opens what joins the components of each | `generate::layout`, `generate::shuffle` |
+//! | `build` | constructor | opens what joins the buckets to the function, and its inputs, and the outputs that the evaluator does not learn, to input buckets | `build::wiring` |
 //! | `online` 1 | evaluator | sends `e = b + y` | `Evaluator::online` |
 //! | 2, 3 | constructor | sends its own input keys; opens `r_i + K_i + e_i delta`, and `v_j + K_j` of the evaluator's outputs | `Constructor::online` |
-//! | 4, 5 | evaluator | checks all input keys, evaluates bucket by bucket, decodes; hands over the keys of the constructor's outputs | `bucket` |
+//! | 4, 5 | evaluator | checks all input keys, evaluates bucket by bucket, decodes; hands over the keys of the constructor's outputs | `eval::bucket` |
 //!
-//! Outputs can be kept: their wires have committed keys like any others, so that inputs of later functions are these wires, see [`Kept`].
+//! Outputs can be kept: their wires have committed keys like any others, so that inputs of later functions are these wires, see [`SavedOutputs`].
 //! Input buckets then serve them too.
 //!
 //! # Deviations
@@ -34,12 +34,12 @@
 //! - Components are made, checked and joined in parts, of which neither party keeps more than two in memory: the constructor makes its
 //!   wires anew from seeds once it knows what is checked, and what awaits its bucket lies, sealed, beside the store.
 //! - Nor is a large function in memory as a whole if its gates come from a store: in lots of some ten thousand, they are read, joined, and put
-//!   aside in memory or, what is too much for it, sealed beside the store until inputs come; see `ands`. The paper left that open.
+//!   aside in memory or, what is too much for it, sealed beside the store until inputs come; see `build::ands`. The paper left that open.
 //! - Sizes of buckets are computed for the least bytes, those of inputs by themselves; see [`parameters`].
 //! - The constructor may learn outputs too: a key of an output is a proof of what it stands for. That costs one message more.
 //! - When two keys of a bucket are accepted the evaluator does what the proof says, where the public prototype takes the one with more
 //!   votes: it finds the constructor's input and computes in the clear. The proof leaves out that this takes time, and when it is done depends on
-//!   the evaluator's input. So it is done in every run, in a way that evaluates no gate of the function again; see `extract`.
+//!   the evaluator's input. So it is done in every run, in a way that evaluates no gate of the function again; see `eval::extract`.
 //!
 //! # Adversary and assumptions
 //!
@@ -48,52 +48,53 @@
 //! half gates; commitments and OTs as their crates say. A receiver that guesses bits of the 168 that delta is made of is found out
 //! with probability one half for each; one that guesses after it has seen the matrix may so learn a sum of few bits of delta.
 
-mod ands;
-mod behind;
-mod bucket;
+mod amounts;
+mod build;
+mod config;
 mod constructor;
 mod cost;
-mod delta_ot;
+mod eval;
 mod evaluator;
-mod extract;
-mod gates;
-mod kept;
-mod layout;
-mod leak;
-mod messages;
-mod orders;
+mod generate;
+mod order;
 pub mod parameters;
-mod pieces;
+mod participant;
+mod pipeline;
 mod plan;
-mod pool;
-mod secrets;
-mod shuffle;
+mod protocol;
+mod setup;
+mod side;
+mod stock;
 #[cfg(test)]
 mod tests;
-mod wiring;
 
-pub use constructor::{Constructor, ConstructorPrepared};
+pub use amounts::Amounts;
+pub use config::{Config, Sizing};
+pub use constructor::{Constructor, ConstructorPrepared, ConstructorSaved};
 pub use cost::{Checks, communication};
-pub use evaluator::{Evaluator, EvaluatorPrepared};
-pub use garblet_commit::Code;
-pub use kept::{ConstructorKept, EvaluatorKept, Held, Kept, KeptNames, kept_mark, kept_names};
-pub use orders::{UNFINISHED_MAX, Unfinished, allow_unfinished, unfinished};
-pub use plan::{Amounts, Config, Order, Plan, STATISTICAL, Sizing};
+pub use evaluator::{Evaluator, EvaluatorPrepared, EvaluatorSaved};
+pub use garblet_homcommit::Code;
+pub use order::{Order, STATISTICAL};
+pub use participant::Participant;
+pub use plan::Plan;
+pub use protocol::Lego;
+pub use side::Prepared;
+pub use stock::{
+    orders::{UNFINISHED_MAX, Unfinished, allow_unfinished, unfinished},
+    saved::{SavedOutputs, SavedWire, saved_mark, saved_names},
+};
 
 use garblet_circuit::Party;
 
-use crate::{checks::Check, error::ProtocolError};
+use crate::checks::Check;
 
 /// The party that makes gates.
-pub const CONSTRUCTOR: Party = crate::interface::GARBLER;
+pub const CONSTRUCTOR: Party = crate::party_io::GARBLER;
 /// The party that evaluates.
-pub const EVALUATOR: Party = crate::interface::EVALUATOR;
-
-/// Stands for who owns the inputs of a program that are wires of earlier runs.
-const PAST: Party = Party(2);
+pub const EVALUATOR: Party = crate::party_io::EVALUATOR;
 
 /// The steps at which something is sent that the peer checks, see [`Conduct`](crate::conduct::Conduct). What is opened is seen as
-/// commitments, of [`COMMITTED_BYTES`] each, that begin with their message.
+/// commitments, of [`SENDER_SHARE_BYTES`] each, that begin with their message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The difference that is committed to.
@@ -109,9 +110,9 @@ pub enum Step {
     /// The authenticators.
     Authenticators,
     /// Select bits of the OTs' blocks and of the output masks.
-    Told,
+    ClaimedBits,
     /// The combinations by which the told bits are checked, as they are opened.
-    Combined,
+    LeakCombinations,
     /// The keys that are checked, and the blocks of checked OTs, as they are opened.
     Checked,
     /// What joins the components of buckets, as it is opened.
@@ -146,13 +147,7 @@ pub const CHECKS: [Check; 9] = [
 ];
 
 /// Bytes of a commitment as a [`Conduct`](crate::conduct::Conduct) sees it.
-pub const COMMITTED_BYTES: usize = size_of::<garblet_commit::Committed>();
+pub const SENDER_SHARE_BYTES: usize = size_of::<garblet_homcommit::SenderShare>();
 
 /// The protocol's name on the command line and in results.
 pub const NAME: &str = "lego";
-
-/// The checks happened to leave fewer components than the buckets need, which has probability `2^-40`.
-fn too_few_left() -> ProtocolError {
-    let [expected, got] = ["as many as the buckets take", "fewer; run again"].map(Into::into);
-    ProtocolError::Material { what: "components left after the checks", expected, got }
-}

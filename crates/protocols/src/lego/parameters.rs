@@ -217,9 +217,36 @@ fn survives(check: f64, bucketed: u64, weight: u32) -> f64 {
     unchecked / (check * bucketed as f64 + unchecked)
 }
 
-/// As many bad gates escape all checks with probability `2^-statistical` at most: each is wrong for one of four inputs at least.
-pub(super) fn escaping(check: f64, statistical: u32) -> u64 {
-    (f64::from(statistical) * std::f64::consts::LN_2 / -(-check / 4.0).ln_1p()).ceil() as u64
+/// The fewest bad gates that a constructor gets into its peer's store with probability `2^-statistical` at most, if it can hang up so often when one
+/// of them is about to be found, which loses it at least that one. Each is wrong for one of four inputs at least, so that it is found with a quarter of
+/// the probability of a check: how many escape before one too many is found has the negative binomial distribution.
+pub(crate) fn escaping(check: f64, statistical: u32, hang_ups: u32) -> u64 {
+    let limit = -f64::from(statistical) * std::f64::consts::LN_2;
+    let is_rare = |gates: u64| ln_found_at_most(hang_ups, gates + u64::from(hang_ups), check / 4.0) <= limit;
+    let mut most = 1;
+    while !is_rare(most) {
+        most *= 2;
+    }
+    let mut least = most / 2;
+    while least + 1 < most {
+        let middle = least.midpoint(most);
+        *(if is_rare(middle) { &mut most } else { &mut least }) = middle;
+    }
+    most
+}
+
+/// The logarithm of the probability that at most `found` of `all` bad gates are found, each with probability `chance`.
+fn ln_found_at_most(found: u32, all: u64, chance: f64) -> f64 {
+    let odds = |of: u64| (all - of + 1) as f64 / of as f64 * chance / (1.0 - chance);
+    let found = u64::from(found);
+    let last = all as f64 * (-chance).ln_1p() + (1..=found).map(|of| odds(of).ln()).sum::<f64>();
+    // The others relative to the last, which may be far below the least number.
+    let (mut sum, mut other) = (1.0, 1.0);
+    for of in (1..=found).rev() {
+        other /= odds(of);
+        sum += other;
+    }
+    last + sum.ln()
 }
 
 /// How many are made so that `needed` are left when each is checked with probability `check`: `needed / (1 - check - t)`, where by
@@ -328,6 +355,35 @@ mod tests {
             parameters.bytes(134, statistical)
         };
         assert!(bytes(30) < bytes(40) && bytes(40) < bytes(60));
+    }
+
+    /// The chances of all courses, one bad gate after another.
+    #[test]
+    fn as_many_bad_gates_escape_as_all_courses_give() {
+        for (check, hang_ups) in [(0.5, 0), (0.5, 3), (0.16, 1), (0.16, 7), (1e-3, 12)] {
+            let (found, statistical) = (check / 4.0, 9);
+            // Of having found so many of them when so many have escaped.
+            let mut chances = vec![0.0; hang_ups + 1];
+            chances[0] = 1.0;
+            let mut fewest = 0;
+            while chances.iter().sum::<f64>() > f64::from(statistical).exp2().recip() {
+                let mut before = 0.0;
+                for chance in &mut chances {
+                    before = *chance + found * before;
+                    *chance = (1.0 - found) * before;
+                }
+                fewest += 1;
+            }
+            assert_eq!(escaping(check, statistical, hang_ups as u32), fewest, "{check}, {hang_ups}");
+        }
+    }
+
+    #[test]
+    fn hang_ups_are_provided_for() {
+        let check = (-21.0 / 8.0f64).exp2();
+        let without = (40.0 * std::f64::consts::LN_2 / -(-check / 4.0).ln_1p()).ceil() as u64;
+        assert_eq!([0, 3, 6, 12].map(|hang_ups| escaping(check, 40, hang_ups)), [without, 889, 1_061, 1_357]);
+        assert!(escaping(check, 40, 5_000) > 100_000);
     }
 
     /// Simulates the checks: what is left suffices in all of a thousand runs, and is not far more than needed.

@@ -1,23 +1,25 @@
 mod hang_up;
-mod kept;
-mod pool;
 mod put_back;
 mod rates;
+mod saved;
 mod setup;
+mod stock;
 mod work;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use garblet_circuit::{Bits, Party, Program, library, random};
+use garblet_circuit::{Bits, Party, Program, random};
 use garblet_net::{Channel, Hello, memory_pair};
 use garblet_primitives::{Block, Prg};
+use garblet_synthesis::library;
 use rand::{SeedableRng, rngs::StdRng};
 
 use super::*;
 use crate::{
     checks::Check,
     conduct::Conduct,
+    error::ProtocolError,
     phase::{Phase, PhaseCosts},
     session::Session,
 };
@@ -152,7 +154,7 @@ fn aes_is_aes() {
     let honest = Deviation::default();
     let [constructor, evaluator] = check(&plan, &inputs, 1, &honest);
     // Gates of AND buckets, and of input buckets for all four inputs; hashes of votes that none has caused, and of input keys.
-    assert_eq!(honest.ended.get(), Some(&(false, [6 * 6_400 + 64 * 4 * 13, 6_710 + 256 * 11])));
+    assert_eq!(honest.ended.get(), Some(&(false, [6 * 6_400 + 64 * 4 * 13, 8_890 + 256 * 11])));
     let online = constructor.of(Phase::Online).communication;
     let learned = |party| plan.learned(party).into_iter().filter(|learned| *learned).count() as u64;
     // The constructor's 128 keys are sent; the evaluator's 128 input bits, and the output bits that it learns, are opened.

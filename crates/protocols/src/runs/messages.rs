@@ -1,10 +1,10 @@
-//! What goes over the wire: what each party's store has.
+//! The message of a meeting: the contents of each party's store.
 
 use garblet_net::Message;
 use garblet_store::Summary;
 use serde::{Deserialize, Serialize};
 
-/// What a party's store has.
+/// The contents of a party's store.
 #[derive(Serialize, Deserialize)]
 pub(super) struct HasRuns {
     pub(super) summary: Summary,

@@ -18,6 +18,7 @@
 //! *Cost*: step 1 takes a round and about 100 bytes to every peer for each program. Then a run has no bytes and
 //! rounds but those of its protocol's online phase.
 
+pub mod joint;
 mod messages;
 #[cfg(test)]
 mod tests;
@@ -28,18 +29,19 @@ use garblet_primitives::Block;
 use garblet_store::{Binding, Kind, PIECE_BYTES_MAX, PieceId, State, Store, Summary};
 use zeroize::Zeroizing;
 
+pub use crate::error::NoRun;
 use crate::{error::ProtocolError, run_id::RunId, session::MeshSession};
 use messages::HasRuns;
 
-/// The version of what is stored.
+/// The version of stored runs.
 const VERSION: u32 = 2;
 
-/// What a party has prepared for one run, as bytes.
+/// A party's preparation of one run, as bytes.
 pub trait StoredRun: Sized {
-    /// What the parties have agreed on.
+    /// The agreement of the parties.
     type Plan;
 
-    /// How many bytes it takes.
+    /// Its size in bytes.
     fn byte_len(plan: &Self::Plan, party: Party) -> usize;
 
     /// Appends these bytes.
@@ -78,29 +80,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What runs are for.
+/// The purpose of stored runs.
 pub struct Purpose<'a> {
     /// The program.
     pub program: &'a Program,
     /// The protocol, with all parameters.
     pub protocol: String,
-    /// The peers in order: who they are.
+    /// The identities of the peers, in order.
     pub peers: &'a str,
-}
-
-/// The stores have no run of a program.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the stores have no run of `{program}`{}", others_text(others))]
-pub struct NoRun {
-    /// The program that should run.
-    pub program: String,
-    /// What there is: programs, and how many runs of each.
-    pub others: Vec<(String, u64)>,
-}
-
-fn others_text(others: &[(String, u64)]) -> String {
-    let texts: Vec<String> = others.iter().map(|(program, runs)| format!("{runs} of `{program}`")).collect();
-    if texts.is_empty() { " left".into() } else { format!(", but {}", texts.join(", ")) }
 }
 
 /// A party's store of runs of one program that all parties have.
@@ -146,7 +133,7 @@ impl RunStore {
         Ok(RunStore { store, kind, program: purpose.program.name().into(), lost })
     }
 
-    /// How many runs of the program there are.
+    /// The number of runs of the program.
     pub fn ready(&self) -> u64 {
         self.store.count(&self.kind)
     }
@@ -183,7 +170,7 @@ impl RunStore {
         })
     }
 
-    /// Says that there is none, and what there is instead.
+    /// The error for a program without runs, with the runs of others.
     pub fn no_run(&self) -> NoRun {
         let others = self.store.stock().into_iter().filter(|stock| !stock.available.is_empty());
         let name = |kind: &Kind| program_of(&self.store, kind).unwrap_or_else(|| kind.name().into());
@@ -228,7 +215,7 @@ fn kind_of(program: &Program) -> Kind {
     Kind::new(&format!("run of program {start}"), &digest)
 }
 
-/// What the program is called here, of which a kind is runs.
+/// The name of the program that a kind is runs of.
 pub fn program_of(store: &Store, kind: &Kind) -> Option<String> {
     let name = store.state(kind.name()).filter(|state| state.version == VERSION)?;
     String::from_utf8(name.bytes.clone()).ok()

@@ -2,19 +2,20 @@
 
 use std::sync::{Arc, Mutex};
 
-use garblet_circuit::{Bits, Party, Program, evaluate, library, random};
-use garblet_net::{Hello, Mesh};
+use garblet_circuit::{Bits, Party, Program, evaluate, random};
+use garblet_net::Mesh;
 use garblet_ot::Width;
 use garblet_primitives::Prg;
 use garblet_store::{Store, StoreError};
+use garblet_synthesis::library;
 use rand::{SeedableRng, rngs::StdRng};
 
 use super::*;
 use crate::{
     Communication, Phase, PhaseCosts,
-    bmr::{self, Garbling},
-    gmw,
-    mesh_run::{TIMEOUT, block_on, hello, own_inputs, run},
+    bmr::{self, BmrParty, Garbling},
+    gmw::{self, GmwParty},
+    testing::mesh_run::{Outputs, Several, TIMEOUT, block_on, hellos, own_inputs, run},
 };
 
 const PEERS: &str = "the others";
@@ -37,126 +38,151 @@ impl Stores {
     }
 }
 
-/// A plan of any protocol.
-enum Any {
-    Bmr(Arc<bmr::Plan>),
-    Gmw(Arc<gmw::Plan>),
+/// A program in any protocol.
+trait AnyPlan {
+    fn name(&self) -> &str;
+    fn program(&self) -> &Program;
+    fn parties(&self) -> u16;
+    fn online_cost(&self, party: u16) -> Communication;
+
+    /// Bytes of a party's first online message besides the run's number.
+    fn first_bytes(&self, party: u16) -> u64;
+
+    /// All parties prepare so many runs and keep them; returns what each lost.
+    fn prepare(&self, stores: &Stores, count: u64, seed: u64) -> Vec<Result<u64, ProtocolError>>;
+
+    /// All parties take a run each and use it.
+    fn run(&self, stores: &Stores, inputs: &[Bits], seed: u64) -> Vec<Result<Ran, ProtocolError>>;
+
+    /// All parties take a run each and use it, or party 2 the next. Returns the error of each, and bytes that it sent online.
+    fn run_after_loss(&self, stores: &Stores, inputs: &[Bits]) -> Vec<(ProtocolError, u64)>;
+
+    /// Bytes of a party's stored run.
+    fn byte_len(&self, party: Party) -> usize;
+
+    /// Whether bytes can be read as a party's run.
+    fn reads(&self, party: Party, bytes: &[u8]) -> bool;
+
+    fn purpose(&self) -> Purpose<'_> {
+        Purpose { program: self.program(), protocol: self.name().into(), peers: PEERS }
+    }
 }
 
-impl Any {
-    fn all(program: &Arc<Program>, parties: u16) -> Vec<Any> {
-        let joint = |garbling| bmr::Plan::new(program.clone(), parties, bmr::Config::of(garbling)).expect("fits");
-        let shared = |form| {
-            let config = gmw::Config { form, ot_width: Width::Four };
-            gmw::Plan::new(program.clone(), parties, config).expect("fits")
-        };
-        let joint = Garbling::ALL.into_iter().map(|garbling| Any::Bmr(Arc::new(joint(garbling))));
-        let shared = [gmw::Form::Triples, gmw::Form::Choi2012].map(|form| Any::Gmw(Arc::new(shared(form))));
-        joint.chain(shared).collect()
-    }
+struct Of<P: Several> {
+    plan: Arc<P::Plan>,
+    name: String,
+    first_bytes: fn(u16) -> u64,
+}
 
-    fn of_three(program: &str) -> Any {
-        let program = Arc::new(library::find(program).expect("known"));
-        Any::Bmr(Arc::new(bmr::Plan::new(program, 3, bmr::Config::default()).expect("fits")))
+fn bmr_plan(program: &Arc<Program>, parties: u16, config: bmr::Config) -> Box<dyn AnyPlan> {
+    let plan = Arc::new(bmr::Plan::new(program.clone(), parties, config).expect("fits"));
+    // A byte of public values of each owner.
+    Box::new(Of::<BmrParty> { plan, name: format!("{config:?}"), first_bytes: |party| u64::from(party < 2) })
+}
+
+fn gmw_plan(program: &Arc<Program>, parties: u16, form: gmw::Form) -> Box<dyn AnyPlan> {
+    let config = gmw::Config { form, ot_width: Width::Four };
+    let plan = Arc::new(gmw::Plan::new(program.clone(), parties, config).expect("fits"));
+    // A byte of each vector of the first layer.
+    let first_bytes = if form == gmw::Form::Triples { |_| 2 } else { |_| 1 };
+    Box::new(Of::<GmwParty> { plan, name: format!("{config:?}"), first_bytes })
+}
+
+fn all(program: &Arc<Program>, parties: u16) -> Vec<Box<dyn AnyPlan>> {
+    let bmr = Garbling::ALL.into_iter().map(|garbling| bmr_plan(program, parties, bmr::Config::of(garbling)));
+    bmr.chain([gmw::Form::Triples, gmw::Form::Choi2012].map(|form| gmw_plan(program, parties, form))).collect()
+}
+
+fn of_three(program: &str) -> Box<dyn AnyPlan> {
+    bmr_plan(&Arc::new(library::find(program).expect("known")), 3, bmr::Config::default())
+}
+
+impl<P: Several> AnyPlan for Of<P> {
+    fn name(&self) -> &str {
+        &self.name
     }
 
     fn program(&self) -> &Program {
-        match self {
-            Any::Bmr(plan) => plan.program(),
-            Any::Gmw(plan) => plan.program(),
-        }
+        P::program(&self.plan)
     }
 
     fn parties(&self) -> u16 {
-        match self {
-            Any::Bmr(plan) => plan.parties(),
-            Any::Gmw(plan) => plan.parties(),
-        }
-    }
-
-    fn name(&self) -> String {
-        match self {
-            Any::Bmr(plan) => format!("{:?}", plan.config()),
-            Any::Gmw(plan) => format!("{:?}", plan.config()),
-        }
-    }
-
-    fn purpose(&self) -> Purpose<'_> {
-        Purpose { program: self.program(), protocol: self.name(), peers: PEERS }
+        P::parties(&self.plan)
     }
 
     fn online_cost(&self, party: u16) -> Communication {
-        let hellos: Vec<Hello> = (0..self.parties()).map(|party| hello(party, self.parties())).collect();
-        match self {
-            Any::Bmr(plan) => bmr::communication(plan, Party(party), Phase::Online, &hellos),
-            Any::Gmw(plan) => gmw::communication(plan, Party(party), Phase::Online, &hellos),
-        }
+        P::cost(&self.plan, Party(party), Phase::Online, &hellos(self.parties()))
     }
 
-    /// All parties prepare so many runs and keep them; returns what each lost.
+    fn first_bytes(&self, party: u16) -> u64 {
+        (self.first_bytes)(party)
+    }
+
     fn prepare(&self, stores: &Stores, count: u64, seed: u64) -> Vec<Result<u64, ProtocolError>> {
         let part = async |session: &mut MeshSession| {
-            let party = session.mesh().party();
-            let mut runs = RunStore::meet(session, stores.get(party), &self.purpose()).await?;
-            match self {
-                Any::Bmr(plan) => {
-                    let mut joint = bmr::JointParty::setup(session, plan.clone()).await?;
-                    for _ in 0..count {
-                        let run = joint.prepare(session).await?;
-                        runs.keep::<bmr::Prepared>(plan, Party(party), &run)?;
-                    }
-                }
-                Any::Gmw(plan) => {
-                    let mut player = gmw::Player::setup(session, plan.clone()).await?;
-                    for _ in 0..count {
-                        let run = player.prepare(session).await?;
-                        runs.keep::<gmw::Prepared>(plan, Party(party), &run)?;
-                    }
-                }
+            let own = session.mesh().party();
+            let mut runs = RunStore::meet(session, stores.get(own), &self.purpose()).await?;
+            let mut party = P::setup(session, self.plan.clone()).await?;
+            for _ in 0..count {
+                let run = party.prepare(session).await?;
+                runs.keep::<P::Prepared>(&self.plan, Party(own), &run)?;
             }
             let lost = runs.lost();
-            stores.put(party, runs.into_store());
+            stores.put(own, runs.into_store());
             Ok(lost)
         };
         block_on(run(Mesh::memory(self.parties()), seed, TIMEOUT, part))
     }
 
-    /// All parties take a run each and use it.
     fn run(&self, stores: &Stores, inputs: &[Bits], seed: u64) -> Vec<Result<Ran, ProtocolError>> {
         let part = async |session: &mut MeshSession| {
             let party = session.mesh().party();
             let own = own_inputs(self.program(), party, inputs);
             let mut runs = RunStore::meet(session, stores.get(party), &self.purpose()).await?;
             let lost = runs.lost();
-            let taken = match self {
-                Any::Bmr(plan) => {
-                    let taken = runs.take::<bmr::Prepared>(plan, Party(party));
-                    stores.put(party, runs.into_store());
-                    let (id, run) = taken?;
-                    (id, run.online(plan, session, &own).await?)
-                }
-                Any::Gmw(plan) => {
-                    let taken = runs.take::<gmw::Prepared>(plan, Party(party));
-                    stores.put(party, runs.into_store());
-                    let (id, run) = taken?;
-                    (id, run.online(plan, session, &own).await?)
-                }
-            };
-            Ok(Ran { id: taken.0.0, outputs: taken.1, phases: session.costs(), lost })
+            let taken = runs.take::<P::Prepared>(&self.plan, Party(party));
+            stores.put(party, runs.into_store());
+            let (id, run) = taken?;
+            let outputs = P::online(run, &self.plan, session, &own).await?;
+            Ok(Ran { id: id.0, outputs, phases: session.costs(), lost })
         };
         block_on(run(Mesh::memory(self.parties()), seed, TIMEOUT, part))
     }
+
+    fn run_after_loss(&self, stores: &Stores, inputs: &[Bits]) -> Vec<(ProtocolError, u64)> {
+        let part = async |session: &mut MeshSession| {
+            let party = session.mesh().party();
+            let own = own_inputs(self.program(), party, inputs);
+            let mut runs = RunStore::meet(session, stores.get(party), &self.purpose()).await?;
+            if party == 2 {
+                drop(runs.take::<P::Prepared>(&self.plan, Party(party)).expect("there are two"));
+            }
+            let run = runs.take::<P::Prepared>(&self.plan, Party(party)).expect("there is another").1;
+            let error = P::online(run, &self.plan, session, &own).await.expect_err("runs differ");
+            Ok((error, session.costs().of(Phase::Online).communication.bytes_sent))
+        };
+        let ended = block_on(run(Mesh::memory(self.parties()), 3, TIMEOUT, part));
+        ended.into_iter().map(|ended| ended.expect("they have met")).collect()
+    }
+
+    fn byte_len(&self, party: Party) -> usize {
+        P::Prepared::byte_len(&self.plan, party)
+    }
+
+    fn reads(&self, party: Party, bytes: &[u8]) -> bool {
+        P::Prepared::read(&self.plan, party, RunId::Stored(0), Reader(bytes)).is_some()
+    }
 }
 
-/// What a party has after a run.
+/// A party's result of a run.
 struct Ran {
     id: u64,
-    outputs: Vec<Option<Bits>>,
+    outputs: Outputs,
     phases: PhaseCosts,
     lost: u64,
 }
 
-fn check_equals_eval(plan: &Any, stores: &Stores, id: u64) {
+fn check_equals_eval(plan: &dyn AnyPlan, stores: &Stores, id: u64) {
     let inputs = random::inputs(&mut StdRng::seed_from_u64(id), plan.program());
     let expected: Vec<Option<Bits>> = evaluate(plan.program(), &inputs).into_iter().map(Some).collect();
     for (party, ran) in plan.run(stores, &inputs, 20 + id).into_iter().enumerate() {
@@ -172,14 +198,14 @@ fn check_equals_eval(plan: &Any, stores: &Stores, id: u64) {
 #[test]
 fn every_protocol_runs_on_what_was_stored_and_on_each_piece_once() {
     let program = Arc::new(library::find("lib:millionaires(8)").expect("known"));
-    for plan in Any::all(&program, 4) {
+    for plan in all(&program, 4) {
         let stores = Stores::new(4);
         assert!(plan.prepare(&stores, 2, 1).into_iter().all(|lost| lost.is_ok_and(|lost| lost == 0)));
-        check_equals_eval(&plan, &stores, 0);
+        check_equals_eval(&*plan, &stores, 0);
         // More can be prepared while there is some: it has numbers of its own.
         assert!(plan.prepare(&stores, 1, 2).into_iter().all(|lost| lost.is_ok_and(|lost| lost == 0)));
-        check_equals_eval(&plan, &stores, 1);
-        check_equals_eval(&plan, &stores, 2);
+        check_equals_eval(&*plan, &stores, 1);
+        check_equals_eval(&*plan, &stores, 2);
         let inputs = random::inputs(&mut StdRng::seed_from_u64(3), plan.program());
         for ran in plan.run(&stores, &inputs, 9) {
             let Err(ProtocolError::NoRun(none)) = ran else { panic!("{}: there is none", plan.name()) };
@@ -191,7 +217,7 @@ fn every_protocol_runs_on_what_was_stored_and_on_each_piece_once() {
 
 #[test]
 fn what_one_party_lacks_is_given_up_by_all_and_counted() {
-    let (plan, stores) = (Any::of_three("lib:add(4)"), Stores::new(3));
+    let (plan, stores) = (of_three("lib:add(4)"), Stores::new(3));
     assert!(plan.prepare(&stores, 3, 1).iter().all(Result::is_ok));
     // Party 1 was cut off after it had marked a run as used; party 2 before it had kept the last.
     let mut store = stores.get(1);
@@ -206,64 +232,19 @@ fn what_one_party_lacks_is_given_up_by_all_and_counted() {
     assert_eq!(ran.iter().map(|ran| ran.lost).collect::<Vec<_>>(), [2, 1, 1]);
 }
 
-/// Takes a run and uses it, or the next if the first is `lost` without a word. Returns the error, and bytes sent online.
-async fn run_after_loss<R: StoredRun>(
-    session: &mut MeshSession,
-    mut runs: RunStore,
-    plan: &R::Plan,
-    lost: bool,
-    online: impl AsyncFnOnce(&mut MeshSession, R) -> Result<Vec<Option<Bits>>, ProtocolError>,
-) -> (ProtocolError, u64) {
-    let party = Party(session.mesh().party());
-    if lost {
-        drop(runs.take::<R>(plan, party).expect("there are two"));
-    }
-    let run = runs.take::<R>(plan, party).expect("there is another").1;
-    let error = online(session, run).await.expect_err("runs differ");
-    (error, session.costs().of(Phase::Online).communication.bytes_sent)
-}
-
 #[test]
 fn a_party_that_has_lost_a_run_without_a_word_is_found_before_a_second_message() {
     let program = Arc::new(library::find("lib:millionaires(8)").expect("known"));
     let inputs = random::inputs(&mut StdRng::seed_from_u64(4), &program);
-    for plan in Any::all(&program, 4) {
+    for plan in all(&program, 4) {
         let stores = Stores::new(4);
         assert!(plan.prepare(&stores, 2, 1).into_iter().all(|lost| lost.is_ok()));
-        let part = async |session: &mut MeshSession| {
-            let party = session.mesh().party();
-            let own = own_inputs(plan.program(), party, &inputs);
-            let runs = RunStore::meet(session, stores.get(party), &plan.purpose()).await?;
-            Ok(match &plan {
-                Any::Bmr(plan) => {
-                    let online =
-                        async |session: &mut MeshSession, run: bmr::Prepared| run.online(plan, session, &own).await;
-                    run_after_loss(session, runs, &**plan, party == 2, online).await
-                }
-                Any::Gmw(plan) => {
-                    let online =
-                        async |session: &mut MeshSession, run: gmw::Prepared| run.online(plan, session, &own).await;
-                    run_after_loss(session, runs, &**plan, party == 2, online).await
-                }
-            })
-        };
-        for (party, ended) in block_on(run(Mesh::memory(4), 3, TIMEOUT, part)).into_iter().enumerate() {
-            let (error, sent) = ended.expect("they have met");
+        for (party, (error, sent)) in plan.run_after_loss(&stores, &inputs).into_iter().enumerate() {
             let (peer, ours, theirs) = if party == 2 { (0, 1, 0) } else { (2, 0, 1) };
             let text =
                 format!("party {peer}: the prepared run: expected {ours} of the stores, got {theirs} of the stores");
             assert_eq!(error.to_string(), text, "{}", plan.name());
-            // A byte of public values, or of each vector of the first layer.
-            let first = match &plan {
-                Any::Bmr(_) => u64::from(party < 2),
-                Any::Gmw(plan) => {
-                    if plan.config().form == gmw::Form::Triples {
-                        2
-                    } else {
-                        1
-                    }
-                }
-            };
+            let first = plan.first_bytes(party as u16);
             assert_eq!(sent, 3 * (8 + first), "{}, party {party}", plan.name());
         }
     }
@@ -271,17 +252,17 @@ fn a_party_that_has_lost_a_run_without_a_word_is_found_before_a_second_message()
 
 #[test]
 fn a_run_of_another_program_is_not_taken_and_the_message_says_what_there_is() {
-    let (plan, other, stores) = (Any::of_three("lib:add(4)"), Any::of_three("lib:add(5)"), Stores::new(3));
+    let (plan, other, stores) = (of_three("lib:add(4)"), of_three("lib:add(5)"), Stores::new(3));
     assert!(plan.prepare(&stores, 2, 1).iter().all(Result::is_ok));
     let inputs = [Bits::from_u128(3, 5), Bits::from_u128(4, 5)];
     for ran in other.run(&stores, &inputs, 2) {
         let Err(error) = ran else { panic!("there is none of this program") };
         assert_eq!(error.to_string(), "the stores have no run of `add(5)`, but 2 of `add(4)`");
     }
-    check_equals_eval(&plan, &stores, 0);
+    check_equals_eval(&*plan, &stores, 0);
 }
 
-/// What every party says if party `odd` comes with a store for something else, or with another store.
+/// The errors of all parties when one comes with a store for something else, or with another store.
 fn refusals(stores: &Stores, purposes: [&Purpose<'_>; 3]) -> Vec<ProtocolError> {
     let part = async |session: &mut MeshSession| {
         let party = session.mesh().party();
@@ -317,7 +298,7 @@ fn other_peers_other_parameters_and_another_number_of_parties_are_refused_by_nam
 
 #[test]
 fn a_store_that_was_not_there_when_the_others_were_filled_is_named_by_all() {
-    let (plan, stores) = (Any::of_three("lib:add(4)"), Stores::new(3));
+    let (plan, stores) = (of_three("lib:add(4)"), Stores::new(3));
     assert!(plan.prepare(&stores, 1, 1).iter().all(Result::is_ok));
     stores.put(1, Store::in_memory(&mut StdRng::seed_from_u64(77)).expect("made"));
     let purpose = plan.purpose();
@@ -339,20 +320,13 @@ fn a_store_that_was_not_there_when_the_others_were_filled_is_named_by_all() {
 fn bytes_that_are_no_run_are_an_error_and_too_few_never_read() {
     let program = Arc::new(library::find("lib:add(4)").expect("known"));
     let rng = &mut Prg::new(Block::ONES);
-    for plan in Any::all(&program, 4) {
+    for plan in all(&program, 4) {
         for party in (0..4).map(Party) {
-            let reads = |bytes: &[u8]| match &plan {
-                Any::Bmr(plan) => bmr::Prepared::read(plan, party, RunId::Stored(0), Reader(bytes)).is_some(),
-                Any::Gmw(plan) => gmw::Prepared::read(plan, party, RunId::Stored(0), Reader(bytes)).is_some(),
-            };
-            let len = match &plan {
-                Any::Bmr(plan) => bmr::Prepared::byte_len(plan, party),
-                Any::Gmw(plan) => gmw::Prepared::byte_len(plan, party),
-            };
+            let len = plan.byte_len(party);
             let mut bytes = vec![0; len];
             rng.fill_bytes(&mut bytes);
-            assert!(reads(&bytes), "{}", plan.name());
-            assert!((0..len).step_by(7).all(|end| !reads(&bytes[..end])), "{}", plan.name());
+            assert!(plan.reads(party, &bytes), "{}", plan.name());
+            assert!((0..len).step_by(7).all(|end| !plan.reads(party, &bytes[..end])), "{}", plan.name());
         }
     }
 }

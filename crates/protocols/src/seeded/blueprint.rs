@@ -1,18 +1,18 @@
-//! What circuits are made from, and the sizes of their parts.
+//! The blueprint of circuits, with the sizes of their parts.
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, CircuitError, Program};
+use garblet_circuit::{Bits, Program};
 use garblet_garble::{CHUNK_ANDS, GarblingConfig, HashKind, Schedules, published::Method};
 use garblet_primitives::Block;
 
-use super::published::Published;
+use super::published::{Published, refused_hash};
 use crate::{
     encoding::Encoding,
-    interface::{self, EVALUATOR, GARBLER},
+    party_io::{self, EVALUATOR, GARBLER},
 };
 
-/// Whose labels every circuit has commitments to, two for each wire.
+/// The parties whose labels every circuit has commitments to, two for each wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Committed {
     /// The garbler's, in the order of their select bits, which hides which is which.
@@ -21,7 +21,7 @@ pub(crate) struct Committed {
     pub(crate) evaluator: bool,
 }
 
-/// What all circuits of a run are made from.
+/// The program and parameters that all circuits of a run are made from.
 pub(crate) struct Blueprint {
     program: Arc<Program>,
     schedules: Schedules,
@@ -55,15 +55,18 @@ impl Blueprint {
 
     /// The same garbled by a scheme of 2009, whose circuit has the encoding of the evaluator's input among its gates. All tables are one piece.
     ///
-    /// *Errors*: a program that is too large as one circuit.
-    pub(crate) fn published(mut self, method: Method, encoding: &Encoding) -> Result<Self, CircuitError> {
-        let published = Published::new(&self.program, method, encoding)?;
+    /// *Errors*: the reason, for a hash that the scheme does not go with, or a program that is too large as one circuit.
+    pub(crate) fn published(mut self, method: Method, encoding: &Encoding) -> Result<Self, String> {
+        if let Some(reason) = refused_hash(method, self.garbling.hash) {
+            return Err(reason);
+        }
+        let published = Published::new(&self.program, method, encoding).map_err(|error| error.to_string())?;
         self.pieces = vec![published.table_bytes()];
         self.published = Some(published);
         Ok(self)
     }
 
-    /// How a published scheme garbles it, if one does.
+    /// Its gates for a published scheme, if one garbles it.
     pub(crate) fn as_published(&self) -> Option<&Published> {
         self.published.as_ref()
     }
@@ -89,7 +92,7 @@ impl Blueprint {
         GarblingConfig { hash, ..self.garbling }.security_bits(self.and_count())
     }
 
-    /// Whose labels are committed to.
+    /// The parties whose labels are committed to.
     pub(crate) fn committed(&self) -> Committed {
         self.committed
     }
@@ -111,7 +114,7 @@ impl Blueprint {
 
     /// Wires of the garbler that are inputs of the program.
     pub(crate) fn garbler_inputs(&self) -> usize {
-        interface::input_bits(&self.program, GARBLER)
+        party_io::input_bits(&self.program, GARBLER)
     }
 
     /// Wires of the garbler: inputs of the program, then those that hide the hash.
@@ -121,12 +124,12 @@ impl Blueprint {
 
     /// Output bits that the evaluator learns.
     pub(crate) fn evaluator_outputs(&self) -> usize {
-        interface::output_bits(&self.program, EVALUATOR)
+        party_io::output_bits(&self.program, EVALUATOR)
     }
 
     /// Select bits of the evaluator's output labels.
     pub(crate) fn select_bits(&self, labels: &[Box<[Block]>]) -> Bits {
-        interface::select_bits(&self.program, self.garbling, EVALUATOR, labels)
+        party_io::select_bits(&self.program, self.garbling, EVALUATOR, labels)
     }
 
     /// Bytes of the tables in a part of a circuit; none if it has no tables.

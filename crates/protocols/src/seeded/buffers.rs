@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use garblet_primitives::Block;
 
-/// What nobody uses at the moment.
+/// Values that are not in use.
 #[derive(Default)]
 pub(crate) struct Pool<T>(Mutex<Vec<T>>);
 

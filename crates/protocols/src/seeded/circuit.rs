@@ -1,30 +1,30 @@
 //! One of the circuits: everything about it follows from its seed.
 
 use garblet_circuit::Bits;
-use garblet_garble::{self as garble, Room, published::Garbled};
-use garblet_ot::Choices;
+use garblet_garble::{self as garble, Workspace, published::Garbled};
+use garblet_ot::BitVec;
 use garblet_primitives::{Block, Delta, Prg};
 use zeroize::Zeroizing;
 
 use super::{blueprint::Blueprint, buffers::Pool, consistency::InputHash, published::Published};
-use crate::{binding::Place, encoding::Encoding, interface};
+use crate::{domain::Domain, encoding::Encoding, party_io};
 
-/// What both parties know in common about all circuits of a run.
+/// The common knowledge about all circuits of a run.
 pub(crate) struct Shared {
-    /// Where commitments to labels belong. *Unique*: they and digests of labels are all that is hashed there.
-    pub(crate) labels: Place,
+    /// The domain of commitments to labels. *Unique*: they and digests of labels are all that is hashed in it.
+    pub(crate) labels: Domain,
     /// The encoding of the evaluator's input.
     pub(crate) encoding: Encoding,
     /// The hash of the garbler's input.
     pub(crate) hash: InputHash,
     /// Memory for circuits that are garbled or evaluated one after another. *Secret*.
-    pub(super) rooms: Pool<Room>,
+    pub(super) workspaces: Pool<Workspace>,
 }
 
 impl Shared {
-    /// What is known of circuits that have the commitments to their labels at `labels`.
-    pub(crate) fn new(labels: Place, encoding: Encoding, hash: InputHash) -> Self {
-        Shared { labels, encoding, hash, rooms: Pool::default() }
+    /// The common knowledge of circuits whose labels are committed to in `labels`.
+    pub(crate) fn new(labels: Domain, encoding: Encoding, hash: InputHash) -> Self {
+        Shared { labels, encoding, hash, workspaces: Pool::default() }
     }
 
     /// The digest of the labels that the hash of the garbler's input has in circuit `circuit`.
@@ -49,12 +49,12 @@ pub(crate) struct Secrets {
     pub(crate) garbler: Zeroizing<Vec<Block>>,
     /// The zero labels of the evaluator's encoded wires.
     pub(crate) evaluator: Zeroizing<Vec<Block>>,
-    /// What the labels of each of the garbler's and then of the evaluator's wires differ by, where that is not delta for all.
+    /// The difference of both labels of each of the garbler's and then of the evaluator's wires, where that is not delta for all.
     differences: Option<Zeroizing<Vec<Block>>>,
 }
 
 impl Secrets {
-    /// What the seed of a circuit stands for.
+    /// The secrets of a circuit's seed.
     pub(crate) fn of_seed(blueprint: &Blueprint, seed: Block) -> Self {
         let mut rng = Prg::new(seed);
         let delta = Delta::random(&mut rng);
@@ -91,7 +91,7 @@ impl Secrets {
     }
 
     /// The labels of the evaluator's wires for its choices.
-    pub(crate) fn chosen(&self, choices: &Choices) -> Zeroizing<Vec<Block>> {
+    pub(crate) fn chosen(&self, choices: &BitVec) -> Zeroizing<Vec<Block>> {
         let wires = 0..self.evaluator.len();
         Zeroizing::new(wires.zip(choices.iter()).map(|(wire, choice)| self.evaluator_label(wire, choice)).collect())
     }
@@ -133,13 +133,13 @@ impl OutputLabels {
 /// The garbler makes it to send it; the evaluator makes it again from the seed to see whether it is what came.
 pub(crate) struct Stream<'p> {
     blueprint: &'p Blueprint,
-    rooms: &'p Pool<Room>,
+    workspaces: &'p Pool<Workspace>,
     head: Option<Vec<Block>>,
     tables: Tables<'p>,
     part: usize,
 }
 
-/// What makes the tables of a circuit; after the last, the labels of its outputs.
+/// The maker of a circuit's tables; after the last, the labels of its outputs.
 enum Tables<'p> {
     Streamed { garbler: Box<garble::Garbler<'p>>, delta: Delta },
     Published { garbled: Garbled, of: &'p Published },
@@ -151,13 +151,15 @@ impl<'p> Stream<'p> {
     pub(crate) fn new(blueprint: &'p Blueprint, shared: &'p Shared, circuit: usize, secrets: &Secrets) -> Self {
         let head = Some(head(blueprint, shared, circuit, secrets));
         let tables = match blueprint.as_published() {
-            Some(of) => Tables::Published { garbled: of.garble(secrets, *secrets.secret), of },
+            Some(of) => {
+                Tables::Published { garbled: of.garble(secrets.pairs(), secrets.delta.block(), *secrets.secret), of }
+            }
             None => {
                 let garbler = Box::new(garbler(blueprint, shared, secrets));
                 Tables::Streamed { garbler, delta: secrets.delta.clone() }
             }
         };
-        Stream { blueprint, rooms: &shared.rooms, head, tables, part: 0 }
+        Stream { blueprint, workspaces: &shared.workspaces, head, tables, part: 0 }
     }
 
     /// The next part, at the beginning of `buffer`, see [`Blueprint::room_for`]; none comes after the tail.
@@ -177,7 +179,7 @@ impl<'p> Stream<'p> {
             }
             (None, None) => {
                 let tables = std::mem::replace(&mut self.tables, Tables::Done(OutputLabels::none()));
-                let outputs = tables.outputs(self.rooms);
+                let outputs = tables.outputs(self.workspaces);
                 blocks.copy_from_slice(&pack(&self.blueprint.select_bits(&outputs.zero)));
                 self.tables = Tables::Done(outputs);
             }
@@ -187,7 +189,7 @@ impl<'p> Stream<'p> {
 
     /// The labels of all outputs, after the last part.
     pub(crate) fn into_outputs(self) -> OutputLabels {
-        self.tables.outputs(self.rooms)
+        self.tables.outputs(self.workspaces)
     }
 }
 
@@ -202,11 +204,11 @@ impl Tables<'_> {
     }
 
     /// The labels of all outputs, after all tables. Gives the memory back that it had.
-    fn outputs(self, rooms: &Pool<Room>) -> OutputLabels {
+    fn outputs(self, workspaces: &Pool<Workspace>) -> OutputLabels {
         match self {
             Tables::Streamed { garbler, delta } => {
-                let (zero, room) = garbler.into_outputs_and_room();
-                rooms.give_back(room);
+                let (zero, workspace) = garbler.into_outputs_and_workspace();
+                workspaces.give_back(workspace);
                 let zero = Zeroizing::new(zero);
                 let one = zero.iter().map(|labels| labels.iter().map(|&label| label ^ delta.block()).collect());
                 OutputLabels { one: Zeroizing::new(one.collect()), zero }
@@ -220,14 +222,15 @@ impl Tables<'_> {
     }
 }
 
-/// What garbles with free XOR, chunk by chunk: the encoding is taken on labels.
+/// The garbler with free XOR, chunk by chunk: the encoding is taken on labels.
 fn garbler<'p>(blueprint: &'p Blueprint, shared: &Shared, secrets: &Secrets) -> garble::Garbler<'p> {
     let own = &secrets.garbler[..blueprint.garbler_inputs()];
     let theirs = Zeroizing::new(shared.encoding.sums(&secrets.evaluator));
-    let inputs = interface::labels_by_input(blueprint.program(), own, &theirs);
+    let inputs = party_io::labels_by_input(blueprint.program(), own, &theirs);
     let seeds = garble::Seeds::new(secrets.hash_seed, *secrets.secret);
     let (program, schedules, config) = (blueprint.program(), blueprint.schedules(), blueprint.garbling());
-    garble::Garbler::new(program, schedules, config, &secrets.delta, seeds, 0, inputs).in_room(shared.rooms.take())
+    garble::Garbler::new(program, schedules, config, &secrets.delta, seeds, 0, inputs)
+        .in_workspace(shared.workspaces.take())
 }
 
 /// The hash seed, if there is one; for each wire the commitments to its labels; the digest of the labels of the hash, if it has any.

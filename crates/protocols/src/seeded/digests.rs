@@ -8,7 +8,7 @@ use std::sync::{
 use garblet_primitives::Block;
 
 use super::{circuit::Shared, garbling::ToGarble};
-use crate::{binding::Place, error::ProtocolError, workers};
+use crate::{domain::Domain, error::ProtocolError, workers};
 
 /// The digest of a circuit.
 pub(crate) const DIGEST_BYTES: usize = 32;
@@ -20,11 +20,11 @@ const SAID_TOGETHER_ANDS: u64 = 1 << 16;
 /// numbered from 0, without a gap.
 ///
 /// `see` sees each part, by its circuit and its number, and may change it; `advance` hears how many circuits are done.
-/// *Unique*: digests are all that is hashed at `place`. *Errors*: a thread that panicked.
+/// *Unique*: digests are all that is hashed in `domain`. *Errors*: a thread that panicked.
 pub(crate) async fn of_all(
     circuits: Vec<ToGarble>,
     shared: Arc<Shared>,
-    place: Place,
+    domain: Domain,
     workers: usize,
     see: impl Fn(usize, usize, &mut [Block]) + Clone + Send + 'static,
     mut advance: impl FnMut(usize),
@@ -40,7 +40,7 @@ pub(crate) async fn of_all(
             let (mut buffer, mut made) = (Vec::new(), Vec::new());
             while let Some(of) = circuits.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let mut stream = of.stream(&shared);
-                let mut hash = place.at(of.circuit as u64).parts_hasher();
+                let mut hash = domain.at(of.circuit as u64).parts_hasher();
                 let mut part = 0;
                 while let Some(blocks) = stream.next_part(&mut buffer) {
                     see(of.circuit, part, blocks);

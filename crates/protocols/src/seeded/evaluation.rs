@@ -10,7 +10,7 @@ use super::{
     blueprint::Blueprint,
     circuit::{Shared, unpack},
 };
-use crate::interface;
+use crate::party_io;
 
 /// The labels that the evaluator has for the inputs of a circuit.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ pub(crate) struct Evaluation<'e> {
     tables: Tables<'e>,
 }
 
-/// What becomes of the tables of a circuit.
+/// The tables of a circuit.
 enum Tables<'e> {
     /// None have come.
     Awaited,
@@ -41,7 +41,7 @@ enum Tables<'e> {
     Published(Zeroizing<Vec<Box<[Block]>>>),
 }
 
-/// What came out of a circuit.
+/// The result of a circuit.
 pub(crate) struct Evaluated {
     /// Whether the garbler's labels are among those that it committed to, and have the labels of the hash.
     pub(crate) garbler_labels_fit: bool,
@@ -78,10 +78,22 @@ impl<'e> Evaluation<'e> {
         Ok(self.part == self.blueprint.part_count())
     }
 
+    /// Takes all parts at once.
+    ///
+    /// *Errors*: as [`Evaluation::take`].
+    pub(crate) fn of_parts(mut self, parts: &[impl AsRef<[Block]>]) -> Result<Evaluated, EvaluateError> {
+        for blocks in parts {
+            self.take(blocks.as_ref())?;
+        }
+        Ok(self.finish(parts.last().map_or(&[], AsRef::as_ref)))
+    }
+
     /// Takes the tables of one part.
     fn tables(&mut self, tables: &[u8]) -> Result<(), EvaluateError> {
         if let Some(published) = self.blueprint.as_published() {
-            self.tables = Tables::Published(published.evaluate(tables, self.labels)?);
+            self.tables = Tables::Published(
+                published.evaluate(tables, self.labels.garbler.iter().chain(self.labels.own).copied())?,
+            );
         }
         if let Tables::Streamed(evaluator) = &mut self.tables {
             evaluator.evaluate_chunk(tables)?;
@@ -110,10 +122,10 @@ impl<'e> Evaluation<'e> {
         let Some(&hash_seed) = hash_seed.first() else { return };
         let own = Zeroizing::new(shared.encoding.sums(labels.own));
         let garbler = &labels.garbler[..blueprint.garbler_inputs()];
-        let inputs = interface::labels_by_input(blueprint.program(), garbler, &own);
+        let inputs = party_io::labels_by_input(blueprint.program(), garbler, &own);
         let (program, schedules, garbling) = (blueprint.program(), blueprint.schedules(), blueprint.garbling());
         let evaluator = garble::Evaluator::new(program, schedules, garbling, hash_seed, 0, inputs);
-        self.tables = Tables::Streamed(Box::new(evaluator.in_room(shared.rooms.take())));
+        self.tables = Tables::Streamed(Box::new(evaluator.in_workspace(shared.workspaces.take())));
     }
 
     /// Takes the tail again: decodes the outputs.
@@ -121,8 +133,8 @@ impl<'e> Evaluation<'e> {
         let labels = match self.tables {
             Tables::Awaited => Zeroizing::default(),
             Tables::Streamed(evaluator) => {
-                let (outputs, room) = evaluator.into_outputs_and_room();
-                self.shared.rooms.give_back(room);
+                let (outputs, workspace) = evaluator.into_outputs_and_workspace();
+                self.shared.workspaces.give_back(workspace);
                 Zeroizing::new(outputs)
             }
             Tables::Published(outputs) => outputs,

@@ -13,17 +13,19 @@ use super::{
     lanes,
 };
 use crate::{
+    bulk::send_blocks,
     error::ProtocolError,
+    session::Session,
     workers::{self, Work},
 };
 
 /// A part of a circuit.
 pub(crate) struct Part {
-    /// Which circuit, from 0.
+    /// The circuit's number, from 0.
     pub(crate) circuit: usize,
-    /// Which of its parts, from 0.
+    /// The part's number, from 0.
     pub(crate) part: usize,
-    /// What is sent stands at its beginning.
+    /// The blocks that are sent, at its beginning.
     buffer: Vec<Block>,
     length: usize,
 }
@@ -34,12 +36,12 @@ impl Part {
         Part { circuit, part, buffer, length: blueprint.part_blocks(part) }
     }
 
-    /// What is sent.
+    /// The blocks that are sent.
     pub(crate) fn blocks(&self) -> &[Block] {
         &self.buffer[..self.length]
     }
 
-    /// What is sent, to be changed.
+    /// The same as bytes, to be changed.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         bytemuck::cast_slice_mut(&mut self.buffer[..self.length])
     }
@@ -55,9 +57,9 @@ impl Part {
 pub(crate) struct ToGarble {
     /// Its number, from 0.
     pub(crate) circuit: usize,
-    /// What it is made from.
+    /// Its blueprint.
     pub(crate) blueprint: Arc<Blueprint>,
-    /// What everything about it follows from.
+    /// Its seed.
     pub(crate) seed: Zeroizing<Block>,
 }
 
@@ -106,24 +108,28 @@ impl Garbling {
         Garbling { order, workers, parts, making, work }
     }
 
-    /// The next part, none after the last.
+    /// Sends all parts. `see` sees each before it is sent and may change it; `advance` hears how many circuits are sent.
     ///
-    /// *Errors*: a worker that panicked.
-    pub(crate) async fn next(&mut self) -> Result<Option<Part>, ProtocolError> {
-        let Some((at, _)) = self.order.next() else { return Ok(None) };
-        let made = self.parts[lanes::worker_of(at, self.workers)].recv().await;
-        made.map(Some).ok_or(ProtocolError::WorkerLost)
-    }
-
-    /// Gives back the buffer of a part that has been sent.
-    pub(crate) fn sent(&self, part: Part) {
-        self.making.buffers.give_back(part.into_buffer());
-    }
-
-    /// Waits for the threads, after the last part.
-    ///
-    /// *Errors*: a worker that panicked.
-    pub(crate) async fn end(self) -> Result<(), ProtocolError> {
+    /// *Errors*: a worker that panicked; the connection's.
+    pub(crate) async fn send(
+        mut self,
+        session: &mut Session,
+        see: impl Fn(&mut Part),
+        mut advance: impl FnMut(&mut Session, usize),
+    ) -> Result<(), ProtocolError> {
+        let (part_count, mut done) = (self.making.part_count(), 0);
+        for (at, _) in self.order {
+            let made = self.parts[lanes::worker_of(at, self.workers)].recv().await;
+            let mut part = made.ok_or(ProtocolError::WorkerLost)?;
+            see(&mut part);
+            send_blocks(session, part.blocks()).await?;
+            if part.part + 1 == part_count {
+                done += 1;
+                advance(session, done);
+            }
+            self.making.buffers.give_back(part.into_buffer());
+        }
+        session.channel().flush().await?;
         for work in self.work {
             work.result().await?;
         }
@@ -131,7 +137,7 @@ impl Garbling {
     }
 }
 
-/// What the workers garble.
+/// The circuits that the workers garble./// The circuits that the workers garble.
 struct Making {
     circuits: Vec<ToGarble>,
     shared: Arc<Shared>,

@@ -16,7 +16,7 @@ pub(crate) fn order(circuits: usize, parts: usize) -> impl Iterator<Item = (usiz
         .flat_map(move |group| (0..parts).flat_map(move |part| group.clone().map(move |circuit| (circuit, part))))
 }
 
-/// Which of `workers` threads works on a circuit.
+/// The one of `workers` threads that works on a circuit.
 pub(crate) fn worker_of(circuit: usize, workers: usize) -> usize {
     circuit % LANES % workers
 }

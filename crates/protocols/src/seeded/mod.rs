@@ -1,17 +1,17 @@
 //! Circuits that follow from seeds, of which some are checked: what protocols that cut and choose have in common.
 //!
 //! ```text
-//! blueprint    what circuits are made from, and the sizes of their parts
+//! blueprint    program and parameters of circuits, and the sizes of their parts
 //! buffers      memory for parts on their way, and for circuits
-//! published    what the schemes of 2009 make a circuit of
+//! published    circuits for the schemes of 2009
 //! circuit      a circuit from its seed, part by part
 //! garbling     circuits that several threads garble
 //! wires        the labels of the evaluator's wires
 //! evaluation   a circuit that comes part by part
-//! digests      what stands for circuits before it is known which are wanted
+//! digests      digests of circuits, before it is known which are wanted
 //! consistency  a hash that all circuits make of the garbler's input
 //! lanes        the order in which circuits are sent
-//! split        which circuits are evaluated and which are checked
+//! split        the division into evaluated and checked circuits
 //! ```
 
 mod blueprint;
@@ -32,7 +32,7 @@ pub(crate) use circuit::{OutputLabels, Secrets, Shared, Stream};
 pub(crate) use consistency::{InputHash, UniversalHash};
 pub(crate) use evaluation::{Evaluated, Evaluation, InputLabels};
 pub(crate) use garbling::{Garbling, Part, ToGarble};
-pub(crate) use published::{MATRIX_SEED, Published, refused_hash};
+pub(crate) use published::{MATRIX_SEED, Published};
 pub(crate) use split::Split;
 #[cfg(test)]
 pub(crate) use split::below;

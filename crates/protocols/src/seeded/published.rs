@@ -4,28 +4,25 @@
 //! before labels are, so the matrix of random combinations follows from a public seed, [`MATRIX_SEED`]: the evaluator is protected by any
 //! matrix of which every sum of rows has many ones, whoever knows it, and the seed is as good as one that it draws.
 
-use garblet_circuit::{
-    CircuitError, Program, Wire,
-    tables::{Signal, TableBuilder, TableCircuit},
-};
+use garblet_circuit::{CircuitError, Program, Wire};
 use garblet_garble::{
     EvaluateError, HashKind,
     published::{self, Garbled, Method, PublishedConfig},
 };
 use garblet_primitives::Block;
+use garblet_synthesis::tables::{Signal, TableBuilder, TableCircuit};
 use zeroize::Zeroizing;
 
-use super::{circuit::Secrets, evaluation::InputLabels};
 use crate::{
     encoding::Encoding,
-    interface::{self, EVALUATOR, GARBLER},
+    party_io::{self, EVALUATOR, GARBLER},
 };
 
-/// What the matrix of an encoding that is made of gates follows from: nothing up our sleeves.
+/// The seed of the matrix of an encoding that is made of gates: nothing up our sleeves.
 pub(crate) const MATRIX_SEED: Block = Block::from_u128(0x2009);
 
-/// Why a scheme of 2009 does not go with a hash of gates: it knows SHA-256 alone, which may be asked for, or nothing.
-pub(crate) fn refused_hash(method: Method, hash: HashKind) -> Option<String> {
+/// The reason why a scheme of 2009 does not go with a hash of gates: it hashes by SHA-256 alone.
+pub(super) fn refused_hash(method: Method, hash: HashKind) -> Option<String> {
     let goes = [HashKind::default(), HashKind::Sha256].contains(&hash);
     (!goes).then(|| format!("the scheme {} hashes by SHA-256, not by {hash}: leave the hash out", method.name()))
 }
@@ -45,7 +42,7 @@ impl Published {
     pub(crate) fn new(program: &Program, method: Method, encoding: &Encoding) -> Result<Self, CircuitError> {
         let config = PublishedConfig::new(method);
         let form = config.form(program.flatten()?.circuit());
-        let garbler = interface::input_bits(program, GARBLER);
+        let garbler = party_io::input_bits(program, GARBLER);
         let mut builder = TableBuilder::new((garbler + encoding.wires()) as u32);
         let inputs: Vec<Signal> = (0..garbler + encoding.wires()).map(|i| Signal::of(Wire(i as u32))).collect();
         let (own, encoded) = inputs.split_at(garbler);
@@ -76,9 +73,9 @@ impl Published {
         self.config.table_bytes(&self.circuit)
     }
 
-    /// Garbles. *Unique*: `seed`, which what is random besides the labels of inputs follows from.
-    pub(crate) fn garble(&self, secrets: &Secrets, seed: Block) -> Garbled {
-        let inputs = published::InputLabels::of_pairs(secrets.pairs(), secrets.delta.block(), seed);
+    /// Garbles, from both labels of every input. *Unique*: `seed`, from which all else that is random follows.
+    pub(super) fn garble(&self, pairs: impl Iterator<Item = [Block; 2]>, delta: Block, seed: Block) -> Garbled {
+        let inputs = published::InputLabels::of_pairs(pairs, delta, seed);
         published::garble(&self.circuit, self.config, &inputs)
     }
 
@@ -88,10 +85,9 @@ impl Published {
     pub(crate) fn evaluate(
         &self,
         tables: &[u8],
-        labels: InputLabels<'_>,
+        labels: impl Iterator<Item = Block>,
     ) -> Result<Zeroizing<Vec<Box<[Block]>>>, EvaluateError> {
-        let inputs = labels.garbler.iter().chain(labels.own).map(|&label| published::Label::of_block(label));
-        let inputs: Zeroizing<Vec<published::Label>> = Zeroizing::new(inputs.collect());
+        let inputs: Zeroizing<Vec<published::Label>> = Zeroizing::new(labels.map(published::Label::of_block).collect());
         let outputs = published::evaluate(&self.circuit, self.config, tables, &inputs)?;
         Ok(Zeroizing::new(self.dealt(outputs.iter().copied())))
     }

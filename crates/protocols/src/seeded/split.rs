@@ -1,14 +1,14 @@
-//! Which circuits are evaluated: the evaluator's secret, until it tells.
+//! The choice of circuits to evaluate: the evaluator's secret, until it tells.
 
-use garblet_ot::Choices;
+use garblet_ot::BitVec;
 use garblet_primitives::Prg;
 use rand_core::Rng;
 
-/// Which circuits are evaluated and which are checked.
+/// The division of circuits into evaluated and checked ones.
 ///
 /// *Secret*: until it is told, or the run is over; nothing that shows before may depend on it.
 pub(crate) struct Split {
-    checked: Choices,
+    checked: BitVec,
 }
 
 impl Split {
@@ -25,12 +25,12 @@ impl Split {
     }
 
     /// The split with a one for each circuit that is checked.
-    pub(crate) fn told(checked: Choices) -> Self {
+    pub(crate) fn told(checked: BitVec) -> Self {
         Split { checked }
     }
 
     /// A one for each circuit that is checked.
-    pub(crate) fn choices(&self) -> &Choices {
+    pub(crate) fn choices(&self) -> &BitVec {
         &self.checked
     }
 

@@ -1,14 +1,14 @@
 //! The evaluator's wires: OTs whose choices are corrected, and the labels of many circuits by one OT for each wire.
 
-use garblet_ot::Choices;
+use garblet_ot::BitVec;
 use garblet_primitives::{Aes128, Block};
 use zeroize::Zeroizing;
 
 use super::circuit::Secrets;
-use crate::binding::Place;
+use crate::domain::Domain;
 
 /// Exchanges the two pads of each OT whose receiver's choice is the other one.
-pub(crate) fn exchange(pads: &mut [[Block; 2]], corrections: &Choices) {
+pub(crate) fn exchange(pads: &mut [[Block; 2]], corrections: &BitVec) {
     for (pads, swap) in pads.iter_mut().zip(corrections.iter()) {
         let difference = Block::mask(swap) & (pads[0] ^ pads[1]);
         pads[0] ^= difference;
@@ -35,17 +35,17 @@ pub(crate) struct Pads {
 
 impl Pads {
     /// The garbler's: two ciphers for each wire, whose keys stand in the order of the evaluator's values.
-    pub(crate) fn of_sender(place: Place, pads: &[[Block; 2]]) -> Self {
+    pub(crate) fn of_sender(domain: Domain, pads: &[[Block; 2]]) -> Self {
         let keys = pads.iter().enumerate().flat_map(|(wire, pads)| {
-            [0, 1].map(|branch| place.at(wire as u64).branch(branch).key(pads[usize::from(branch)]))
+            [0, 1].map(|branch| domain.at(wire as u64).branch(branch).key(pads[usize::from(branch)]))
         });
         Pads::new(keys)
     }
 
     /// The evaluator's: the cipher of its choice for each wire.
-    pub(crate) fn of_receiver(place: Place, pads: &[Block], choices: &Choices) -> Self {
+    pub(crate) fn of_receiver(domain: Domain, pads: &[Block], choices: &BitVec) -> Self {
         let keys = pads.iter().zip(choices.iter()).enumerate();
-        Pads::new(keys.map(|(wire, (&pad, choice))| place.at(wire as u64).branch(u8::from(choice)).key(pad)))
+        Pads::new(keys.map(|(wire, (&pad, choice))| domain.at(wire as u64).branch(u8::from(choice)).key(pad)))
     }
 
     fn new(keys: impl Iterator<Item = Block>) -> Self {
@@ -62,7 +62,7 @@ impl Pads {
     }
 
     /// Decrypts, of the labels of a circuit, those of the choices. What is done does not depend on them.
-    pub(crate) fn decrypt(&mut self, labels: &[Block], choices: &Choices, circuit: usize) -> Zeroizing<Vec<Block>> {
+    pub(crate) fn decrypt(&mut self, labels: &[Block], choices: &BitVec, circuit: usize) -> Zeroizing<Vec<Block>> {
         let pairs = labels.as_chunks::<2>().0.iter().zip(choices.iter()).zip(self.of(circuit));
         Zeroizing::new(pairs.map(|(([zero, one], choice), pad)| Block::select(choice, *one, *zero) ^ pad).collect())
     }

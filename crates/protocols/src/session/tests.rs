@@ -3,15 +3,16 @@
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::join_all;
-use garblet_circuit::{Program, library};
+use garblet_circuit::Program;
 use garblet_net::{Mesh, Traffic};
 use garblet_primitives::{Block, Prg};
+use garblet_synthesis::library;
 
 use super::{MeshSession, Progress};
 use crate::{
     ProtocolError, bmr, gmw,
-    mesh_run::{block_on, hello},
     phase::Phase,
+    testing::mesh_run::{block_on, hello},
 };
 
 /// One call of [`Progress::advance`], with the phase that was entered last.
@@ -84,8 +85,8 @@ fn gmw_tells_how_far_it_is_while_it_prepares() {
         let config = gmw::Config { form, ..gmw::Config::default() };
         let plan = Arc::new(gmw::Plan::new(program.clone(), PARTIES, config).expect("can be run"));
         let told = heard(async |session| {
-            let mut player = gmw::Player::setup(session, plan.clone()).await?;
-            player.prepare(session).await.map(drop)
+            let mut party = gmw::GmwParty::setup(session, plan.clone()).await?;
+            party.prepare(session).await.map(drop)
         });
         check(&told, Phase::Prepare, plan.and_count(), 10);
     }
@@ -94,7 +95,7 @@ fn gmw_tells_how_far_it_is_while_it_prepares() {
 #[test]
 fn bmr_tells_how_far_it_is_while_it_prepares_and_builds() {
     let program = program();
-    let published = bmr::Form::Published(bmr::Ladder::BothWays);
+    let published = bmr::Form::Published(bmr::Optimisations::BothWays);
     let kinds = [
         (bmr::Garbling::Ot, bmr::Form::Linear, 7, 50),
         (bmr::Garbling::Ot, published, 12, 2),
@@ -104,7 +105,7 @@ fn bmr_tells_how_far_it_is_while_it_prepares_and_builds() {
         let config = bmr::Config { form, ..bmr::Config::of(garbling) };
         let plan = Arc::new(bmr::Plan::new(program.clone(), PARTIES, config).expect("can be run"));
         let told = heard(async |session| {
-            let mut party = bmr::JointParty::setup(session, plan.clone()).await?;
+            let mut party = bmr::BmrParty::setup(session, plan.clone()).await?;
             party.prepare(session).await.map(drop)
         });
         check(&told, Phase::Prepare, plan.and_count(), prepare);

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::phase::{Communication, Phase};
 
-/// What a phase of one run of `plan` costs `party`, both hellos given.
+/// The cost of a phase of one run of `plan` for `party`, both hellos given.
 ///
 /// With `n0`, `n1` input bits and `m0`, `m1` output bits of the two parties, `T` bytes of tables
 /// (32 per AND for half gates) and all bits packed:
@@ -23,7 +23,7 @@ use crate::phase::{Communication, Phase};
 ///
 /// Online, the evaluator waits once, and so does the garbler if it learns an output: one round trip for the evaluator,
 /// whatever the program. If the evaluator has no input, there is no OT and it only listens.
-pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello; 2]) -> Communication {
+pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello]) -> Communication {
     let one_way = |from, phase| bytes(plan, from, phase, hello);
     let peer = if party == GARBLER { EVALUATOR } else { GARBLER };
     Communication {
@@ -33,7 +33,7 @@ pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello; 2]
     }
 }
 
-fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello; 2]) -> u64 {
+fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello]) -> u64 {
     let choices = plan.input_bits(EVALUATOR);
     let ot = plan.config().ot_width;
     let tables = |when| if plan.config().build == when { 16 + plan.table_bytes() } else { 0 };
@@ -59,7 +59,7 @@ fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello; 2]) -> u64 {
     }
 }
 
-/// How often the party waits after having sent.
+/// The waits of a party after having sent.
 fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     let ot = plan.input_bits(EVALUATOR) > 0;
     let ahead = plan.config().build == Build::Ahead;

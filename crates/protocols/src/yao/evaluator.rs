@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Party};
+use garblet_circuit::Bits;
 use garblet_garble as garble;
-use garblet_ot::{Choices, CorrelatedReceiver, CotReceiver, PreparedCotReceiver};
+use garblet_ot::{BitVec, CorrelatedReceiver, CotReceiver, PrecomputedCotReceiver};
 use garblet_primitives::Block;
 use zeroize::Zeroizing;
 
@@ -15,7 +15,7 @@ use super::{
 use crate::{
     bulk::{receive_bits, receive_blocks, send_bits},
     error::ProtocolError,
-    interface,
+    party_io,
     phase::Phase,
     role::Role,
     security::Security,
@@ -30,10 +30,10 @@ pub struct Evaluator {
     gates_done: u64,
 }
 
-/// What the evaluator has prepared for one run; a run consumes it, so it is used at most once.
+/// The evaluator's preparation of one run, which consumes it.
 pub struct EvaluatorPrepared {
     /// `c` and `t` of step 2; none if the evaluator has no input.
-    ot: Option<PreparedCotReceiver>,
+    ot: Option<PrecomputedCotReceiver>,
     ahead: Option<Ahead>,
 }
 
@@ -62,7 +62,6 @@ impl Evaluator {
 
 impl Role for Evaluator {
     type Prepared = EvaluatorPrepared;
-    const PARTY: Party = EVALUATOR;
     const NAME: &'static str = "evaluator";
 
     fn security(&self) -> Security {
@@ -77,7 +76,7 @@ impl Role for Evaluator {
         let ot = match &mut self.ot {
             Some(ot) => {
                 let (choices, t) = ot.extend_random(session.channel(), self.plan.input_bits(EVALUATOR)).await?;
-                Some(PreparedCotReceiver::new(choices, t)?)
+                Some(PrecomputedCotReceiver::new(choices, t)?)
             }
             None => None,
         };
@@ -101,7 +100,7 @@ impl Role for Evaluator {
         prepared: EvaluatorPrepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let own = interface::own_input(self.plan.program(), EVALUATOR, values)?;
+        let own = party_io::own_input(self.plan.program(), EVALUATOR, values)?;
         session.enter(Phase::Online);
         let inputs = self.receive_inputs(session, &own, prepared.ot).await?;
         let labels = match prepared.ahead {
@@ -111,7 +110,7 @@ impl Role for Evaluator {
         let zero = receive_bits(session, self.plan.output_bits(EVALUATOR)).await?;
         send_bits(session, &self.plan.select_bits(GARBLER, &labels)).await?;
         session.channel().flush().await?;
-        Ok(interface::decode(self.plan.program(), EVALUATOR, &zero, &self.plan.select_bits(EVALUATOR, &labels)))
+        Ok(party_io::decode(self.plan.program(), EVALUATOR, &zero, &self.plan.select_bits(EVALUATOR, &labels)))
     }
 }
 
@@ -121,18 +120,18 @@ impl Evaluator {
         &self,
         session: &mut Session,
         own: &Bits,
-        ot: Option<PreparedCotReceiver>,
+        ot: Option<PrecomputedCotReceiver>,
     ) -> Result<Vec<Box<[Block]>>, ProtocolError> {
         let own = match ot {
             Some(ot) => {
-                let choices = Choices::from_bytes(own.to_bytes(), own.len())?;
+                let choices = BitVec::from_bytes(own.to_bytes(), own.len())?;
                 ot.transfer(session.channel(), &choices).await?
             }
             None => Zeroizing::default(),
         };
         let mut garbler = Zeroizing::new(vec![Block::ZERO; self.plan.input_bits(GARBLER)]);
         receive_blocks(session, &mut garbler).await?;
-        Ok(interface::labels_by_input(self.plan.program(), &garbler, &own))
+        Ok(party_io::labels_by_input(self.plan.program(), &garbler, &own))
     }
 
     async fn receive_ahead(&mut self, session: &mut Session) -> Result<Ahead, ProtocolError> {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Party};
+use garblet_circuit::Bits;
 use garblet_garble as garble;
-use garblet_ot::{CorrelatedSender, CotSender, PreparedCotSender};
+use garblet_ot::{CorrelatedSender, CotSender, PrecomputedCotSender};
 use garblet_primitives::{Block, Delta};
 use zeroize::Zeroizing;
 
@@ -15,7 +15,7 @@ use super::{
 use crate::{
     bulk::{receive_bits, send_bits, send_blocks},
     error::ProtocolError,
-    interface,
+    party_io,
     phase::Phase,
     role::Role,
     security::Security,
@@ -30,10 +30,10 @@ pub struct Garbler {
     gates_done: u64,
 }
 
-/// What the garbler has prepared for one run; a run consumes it, so it is used at most once.
+/// The garbler's preparation of one run, which consumes it.
 pub struct GarblerPrepared {
     /// `q` of step 2, one block per input bit of the evaluator; none if it has no input.
-    ot: Option<PreparedCotSender>,
+    ot: Option<PrecomputedCotSender>,
     /// Labels of tables that have been sent already.
     ahead: Option<Ahead>,
 }
@@ -74,7 +74,6 @@ impl Garbler {
 
 impl Role for Garbler {
     type Prepared = GarblerPrepared;
-    const PARTY: Party = GARBLER;
     const NAME: &'static str = "garbler";
 
     fn security(&self) -> Security {
@@ -87,7 +86,7 @@ impl Role for Garbler {
         let ot = match &mut self.ot {
             Some(ot) => {
                 let q = ot.extend(session.channel(), self.plan.input_bits(EVALUATOR)).await?;
-                Some(PreparedCotSender::new(&self.delta, q))
+                Some(PrecomputedCotSender::new(&self.delta, q))
             }
             None => None,
         };
@@ -114,7 +113,7 @@ impl Role for Garbler {
         prepared: GarblerPrepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let own = interface::own_input(self.plan.program(), GARBLER, values)?;
+        let own = party_io::own_input(self.plan.program(), GARBLER, values)?;
         session.enter(Phase::Online);
         let outputs = match prepared.ahead {
             Some(Ahead { inputs, outputs }) => {
@@ -130,7 +129,7 @@ impl Role for Garbler {
         send_bits(session, &outputs.evaluator).await?;
         let active = receive_bits(session, self.plan.output_bits(GARBLER)).await?;
         session.channel().flush().await?;
-        Ok(interface::decode(self.plan.program(), GARBLER, &outputs.garbler, &active))
+        Ok(party_io::decode(self.plan.program(), GARBLER, &outputs.garbler, &active))
     }
 }
 
@@ -155,7 +154,7 @@ impl Garbler {
         session: &mut Session,
         labels: &InputLabels,
         own: &Bits,
-        ot: Option<PreparedCotSender>,
+        ot: Option<PrecomputedCotSender>,
     ) -> Result<(), ProtocolError> {
         if let Some(ot) = ot {
             ot.transfer(session.channel(), &labels.evaluator).await?;
@@ -170,7 +169,7 @@ impl Garbler {
         let plan = self.plan.clone();
         let seeds = garble::Seeds::random(session.rng());
         send_blocks(session, &[seeds.hash]).await?;
-        let inputs = interface::labels_by_input(plan.program(), &labels.garbler, &labels.evaluator);
+        let inputs = party_io::labels_by_input(plan.program(), &labels.garbler, &labels.evaluator);
         let config = plan.config().garbling;
         let first_gate = self.gates_done;
         let mut garbling =

@@ -52,17 +52,19 @@ mod cost;
 mod evaluator;
 mod garbler;
 mod plan;
+mod protocol;
 
 pub use cost::communication;
 pub use evaluator::{Evaluator, EvaluatorPrepared};
 pub use garbler::{Garbler, GarblerPrepared};
 pub use plan::{Build, Config, Plan};
+pub use protocol::Yao;
 
 use garblet_circuit::Party;
 
 /// The protocol's name on the command line and in results.
 pub const NAME: &str = "yao";
 /// The garbler's number.
-pub const GARBLER: Party = crate::interface::GARBLER;
+pub const GARBLER: Party = crate::party_io::GARBLER;
 /// The evaluator's number.
-pub const EVALUATOR: Party = crate::interface::EVALUATOR;
+pub const EVALUATOR: Party = crate::party_io::EVALUATOR;

@@ -1,4 +1,4 @@
-//! What both parties must agree on before a run: program, parameters, and the sizes that follow from them.
+//! The agreement of both parties before a run: program, parameters, and the sizes that follow from them.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use garblet_ot::Width;
 use garblet_primitives::Block;
 
 use super::NAME;
-use crate::{error::ProtocolError, interface, security::Security};
+use crate::{error::ProtocolError, party_io, security::Security};
 
 /// When the garbled tables are made and sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Plan {
     ///
     /// *Errors*: an input or a recipient that is neither party 0 nor party 1; a garbler's input under `privacy-free`.
     pub fn new(program: Arc<Program>, config: Config) -> Result<Self, ProtocolError> {
-        interface::check_parties(NAME, &program, config.garbling)?;
+        party_io::check_parties(NAME, &program, config.garbling)?;
         let schedules = Schedules::new(&program);
         Ok(Plan { program, schedules, config })
     }
@@ -75,7 +75,7 @@ impl Plan {
         self.config
     }
 
-    /// What a run promises: the computational security of the garbling hash at this many gates.
+    /// The security of a run: the computational security of the garbling hash at this many gates.
     pub fn security(&self) -> Security {
         let computational_bits = self.config.garbling.security_bits(self.and_count());
         Security { computational_bits, ..Security::default() }
@@ -102,16 +102,16 @@ impl Plan {
 
     /// Input bits of a party.
     pub fn input_bits(&self, party: Party) -> usize {
-        interface::input_bits(&self.program, party)
+        party_io::input_bits(&self.program, party)
     }
 
     /// Output bits that a party learns.
     pub fn output_bits(&self, party: Party) -> usize {
-        interface::output_bits(&self.program, party)
+        party_io::output_bits(&self.program, party)
     }
 
     /// Select bits of the output labels that `party` learns, in program order.
     pub(super) fn select_bits(&self, party: Party, labels: &[Box<[Block]>]) -> Bits {
-        interface::select_bits(&self.program, self.config.garbling, party, labels)
+        party_io::select_bits(&self.program, self.config.garbling, party, labels)
     }
 }

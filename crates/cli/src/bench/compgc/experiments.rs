@@ -5,8 +5,8 @@ use std::sync::Arc;
 use garblet::components::{
     Border, Chain, Connection, Foot, Grid, KeyedLink, Library, Shape, Side, Template, TypeId, Wires,
 };
-use garblet_circuit::{
-    CircuitError, Component, InstanceId, Link, Party, Port, Program, Recipients, Source, Type,
+use garblet_circuit::{CircuitError, Component, InstanceId, Link, Party, Port, Program, Recipients, Source, Type};
+use garblet_synthesis::{
     builder::{BitString, Bytes, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires as Values},
     library,
 };

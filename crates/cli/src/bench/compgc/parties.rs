@@ -8,10 +8,11 @@ use garblet::{
     store::Store,
     yao,
 };
-use garblet_circuit::{Program, evaluate, library};
+use garblet_circuit::{Program, evaluate};
 use garblet_garble as garble;
 use garblet_net::{Channel, Hello, Listener, SimulatedLink, connect};
 use garblet_primitives::{Block, Delta, Prg};
+use garblet_synthesis::library;
 use rand::RngExt;
 use serde::Serialize;
 use serde_json::json;

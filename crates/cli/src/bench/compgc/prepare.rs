@@ -13,9 +13,9 @@ use garblet::{
     components::{Config, Evaluator, Garbler, Library, Material},
     store::{Store, StoreKey},
 };
-use garblet_circuit::library;
 use garblet_garble as garble;
 use garblet_primitives::{Block, Delta, Prg};
+use garblet_synthesis::library;
 use serde_json::json;
 
 use super::parties::open;
@@ -38,7 +38,7 @@ pub(super) fn prepare_rounds(rounds: u64, form: &Form) -> Result<(), Failure> {
         Store::create(&folder.path().join(name), &key, &mut rand::rng()).map_err(|e| crate::store::store_failure(&e))
     };
     let (mine, theirs) = (store("garbler")?, store("evaluator")?);
-    let kind = garble::Instances::new(&component, GarblingConfig::default());
+    let kind = garble::ComponentGarbling::new(&component, GarblingConfig::default());
     let garbling_seconds = bare_garbling(&kind, rounds);
     let table_bytes = rounds * kind.table_bytes() as u64;
     let writing_seconds = bare_writing(&folder.path().join("tables"), table_bytes).map_err(Failure::no_result)?;
@@ -104,7 +104,7 @@ fn fill_both(material: Arc<Material>, [mine, theirs]: [Store; 2]) -> Result<[Sto
 }
 
 /// Garbles on one thread and throws the tables away.
-fn bare_garbling(kind: &garble::Instances, rounds: u64) -> f64 {
+fn bare_garbling(kind: &garble::ComponentGarbling, rounds: u64) -> f64 {
     const BATCH: usize = 64;
     let mut rng = Prg::new(Block::ONES);
     let (delta, seeds) = (Delta::random(&mut rng), garble::Seeds::random(&mut rng));

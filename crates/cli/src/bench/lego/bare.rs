@@ -7,7 +7,7 @@ use garblet::{
     lego::{Checks, Code, Order},
 };
 use garblet_circuit::{Circuit, Component, Gate, Port, Type, Wire};
-use garblet_garble::{HashKind, InstanceEvaluator, Instances, SchemeKind, Seeds};
+use garblet_garble::{ComponentGarbling, HashKind, InstanceEvaluator, SchemeKind, Seeds};
 use garblet_primitives::{Aes128, Block, Delta, OtHash, Prg, ROWS, transpose};
 
 use crate::failure::Failure;
@@ -73,7 +73,7 @@ fn of_gates() -> Result<[f64; 2], Failure> {
     let component = Component::new("and", ports(&["left", "right"]), ports(&["output"]), circuit);
     let component = Arc::new(component.map_err(Failure::no_result)?);
     let garbling = GarblingConfig { scheme: SchemeKind::HalfGates, hash: HashKind::Rekeyed };
-    let kind = Instances::new(&component, garbling);
+    let kind = ComponentGarbling::new(&component, garbling);
     let mut rng = Prg::new(Block::ONES);
     let (delta, seeds) = (Delta::random(&mut rng), Seeds::random(&mut rng));
     let inputs = vec![Block::ONES; 2 * GATES];

@@ -10,8 +10,9 @@ mod published;
 use std::sync::Arc;
 
 use garblet::lego::{Amounts, Code, Config, Order, Plan};
-use garblet_circuit::{Component, Link, Port, Program, Recipients, library};
+use garblet_circuit::{Component, Link, Port, Program, Recipients};
 use garblet_net::SimulatedLink;
+use garblet_synthesis::library;
 use serde::Serialize;
 
 use crate::{

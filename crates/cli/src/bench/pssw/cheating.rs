@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use garblet::{Phase, Protocol, covert, cut_and_choose};
-use garblet_circuit::{
-    Bits, InputId, Party, Program, evaluate,
-    tables::{TableCircuit, TableCounts},
-};
+use garblet::{Phase, covert, cut_and_choose};
+use garblet_circuit::{Bits, InputId, Party, Program, evaluate};
 use garblet_garble::published::Method;
 use garblet_net::DEFAULT_TIMEOUT;
+use garblet_synthesis::tables::{TableCircuit, TableCounts};
 
 use super::{COVERT, Example, MALICIOUS, Measured, Options};
 use crate::{
@@ -33,11 +31,11 @@ pub(super) fn as_published(
     let common = [("encoding", encoding), ("scheme", method.name())];
     if adversary == COVERT {
         let own = [("form", "al07"), ("circuits", "16"), ("shares", "4"), ("ot", "pvw")];
-        return measure(example, Protocol::Covert, &[&own[..], &common].concat(), options.repeat);
+        return measure(example, covert::NAME, &[&own[..], &common].concat(), options.repeat);
     }
     let numbers = [options.circuits, options.supersets].map(|number| number.to_string());
     let own = [("form", "lp07"), ("circuits", &*numbers[0]), ("supersets", &*numbers[1])];
-    measure(example, Protocol::CutAndChoose, &[&own[..], &common].concat(), options.repeat)
+    measure(example, cut_and_choose::NAME, &[&own[..], &common].concat(), options.repeat)
 }
 
 /// The default protocol against that adversary.
@@ -45,15 +43,15 @@ pub(super) fn as_published(
 /// *Errors*: as [`as_published`].
 pub(super) fn default(example: &Example, adversary: &str, repeat: u16) -> Result<Measured, Failure> {
     let protocol = match adversary {
-        MALICIOUS => Protocol::CutAndChoose,
-        COVERT => Protocol::Covert,
-        _ => Protocol::Yao,
+        MALICIOUS => cut_and_choose::NAME,
+        COVERT => covert::NAME,
+        _ => garblet::yao::NAME,
     };
     measure(example, protocol, &[], repeat)
 }
 
 /// The fastest of some runs.
-fn measure(example: &Example, protocol: Protocol, params: &[(&str, &str)], repeat: u16) -> Result<Measured, Failure> {
+fn measure(example: &Example, protocol: &str, params: &[(&str, &str)], repeat: u16) -> Result<Measured, Failure> {
     let args = arguments(example);
     let program = program::load(&args)?;
     let settings = Settings {
@@ -85,17 +83,15 @@ fn measure(example: &Example, protocol: Protocol, params: &[(&str, &str)], repea
 fn published_counts(program: &Program, settings: &Settings) -> Result<Option<TableCounts>, Failure> {
     let (program, config) = (Arc::new(program.clone()), settings.config()?);
     let counts = |circuit: Option<&TableCircuit>| circuit.map(TableCircuit::counts);
-    match config.protocol {
-        Protocol::Covert => {
-            let plan = covert::Plan::new(program, config.covert).map_err(Failure::no_result)?;
-            Ok(counts(plan.published()))
-        }
-        Protocol::CutAndChoose => {
-            let plan = cut_and_choose::Plan::new(program, config.cut_and_choose).map_err(Failure::no_result)?;
-            Ok(counts(plan.published()))
-        }
-        _ => Ok(None),
+    if let Some(config) = config.get::<covert::Covert>() {
+        let plan = covert::Plan::new(program, *config).map_err(Failure::no_result)?;
+        return Ok(counts(plan.published()));
     }
+    if let Some(config) = config.get::<cut_and_choose::CutAndChoose>() {
+        let plan = cut_and_choose::Plan::new(program, *config).map_err(Failure::no_result)?;
+        return Ok(counts(plan.published()));
+    }
+    Ok(None)
 }
 
 fn of_outcome(outcome: &Outcome) -> Measured {

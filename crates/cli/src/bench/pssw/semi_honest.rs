@@ -2,11 +2,12 @@
 
 use std::{fmt::Display, time::Instant};
 
-use garblet_circuit::{Bits, Circuit, evaluate_circuit, tables::TableCircuit};
+use garblet_circuit::{Bits, Circuit, evaluate_circuit};
 use garblet_garble::published::{InputLabels, Label, PublishedConfig, evaluate, garble};
 use garblet_net::{Channel, memory_pair};
-use garblet_ot::{Choices, pvw};
+use garblet_ot::{BitVec, pvw};
 use garblet_primitives::{Block, Prg};
+use garblet_synthesis::tables::TableCircuit;
 
 use super::{Example, Measured};
 use crate::failure::Failure;
@@ -90,7 +91,7 @@ async fn transfer(
 ) -> Result<Vec<Label>, Failure> {
     let reference = pvw::ReferenceString::of_coins(&[7; 32]);
     let choices = values.iter().copied().collect::<Bits>().to_bytes();
-    let choices = Choices::from_bytes(choices, values.len()).map_err(fault)?;
+    let choices = BitVec::from_bytes(choices, values.len()).map_err(fault)?;
     let [mut a, mut b] = [Block::ZERO, Block::ONES].map(Prg::new);
     let send = async {
         let pads = pvw::send(ours, &reference, [0; 32], values.len(), &mut a).await.map_err(fault)?;

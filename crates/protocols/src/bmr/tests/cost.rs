@@ -1,24 +1,17 @@
 //! Measured bytes and rounds are the formulas'.
 
-use garblet_circuit::{library, random};
+use garblet_circuit::random;
+use garblet_synthesis::library;
 use rand::{SeedableRng, rngs::StdRng};
 
-use super::{super::communication, *};
-use crate::{Phase, mesh_run::hello};
+use super::*;
+use crate::{Phase, testing::mesh_run::hellos};
 
 /// Runs a program and holds every phase of every party to the formula.
 fn assert_costs(program: &Program, inputs: &[Bits], parties: u16, config: Config) -> Vec<Learned> {
     let plan = plan(program, parties, config).expect("a program for these parties");
     let learned = evaluate(&plan, garble(&plan, 1), inputs);
-    let hellos: Vec<_> = (0..parties).map(|party| hello(party, parties)).collect();
-    for (party, (_, costs)) in learned.iter().enumerate() {
-        let party = Party(party as u16);
-        for phase in Phase::ALL {
-            let expected = communication(&plan, party, phase, &hellos);
-            let got = costs.of(phase).communication;
-            assert_eq!(got, expected, "{} of party {party} of {parties} under {config:?}", phase.name());
-        }
-    }
+    mesh_run::assert_costs::<BmrParty>(&plan, learned.iter().map(|(_, costs)| costs));
     learned
 }
 
@@ -56,8 +49,7 @@ fn every_width_of_the_extension() {
 /// Bytes that a party sends per gate before inputs are known, base OTs apart.
 fn bytes_per_gate(program: &Program, parties: u16, config: Config) -> f64 {
     let plan = plan(program, parties, config).expect("a program for these parties");
-    let hellos: Vec<_> = (0..parties).map(|party| hello(party, parties)).collect();
-    let sent = |phase| communication(&plan, Party(0), phase, &hellos).bytes_sent;
+    let sent = |phase| communication(&plan, Party(0), phase, &hellos(parties)).bytes_sent;
     (sent(Phase::Prepare) + sent(Phase::Build)) as f64 / plan.and_count() as f64
 }
 

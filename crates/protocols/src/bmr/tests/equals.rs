@@ -1,10 +1,12 @@
 //! Joint garbling computes what the plain evaluator computes, and makes the circuit that the ideal functionality makes.
 
-use garblet_circuit::{evaluate as evaluate_plain, library, random};
+use garblet_circuit::{evaluate as evaluate_plain, random};
+use garblet_synthesis::library;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::{super::ideal, *};
+use crate::testing::is_full;
 
 fn assert_equals(program: &Program, inputs: &[Bits], parties: u16, config: Config, seed: u64) {
     let plan = plan(program, parties, config).expect("a program for these parties");
@@ -41,11 +43,6 @@ fn every_kind_and_hash_with_two_to_nine_parties() {
             assert_equals(&program, &inputs, parties, config(kind, hash), at as u64);
         }
     }
-}
-
-/// Whether everything is tested that takes long.
-fn is_full() -> bool {
-    std::env::var_os("GARBLET_TEST_FULL").is_some()
 }
 
 /// In the full form every member of the library of up to 10,000 gates, with its usual parameters, among two to nine parties.

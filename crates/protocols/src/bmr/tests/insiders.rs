@@ -1,31 +1,36 @@
 //! All that a coalition of recipients sees of a run by OT, under the condition that public values of inputs are 0: no sum of it
 //! tells two inputs with the same outputs apart. Programs are random, with many XOR gates.
 //!
-//! A block counts by its bit 0, in which offsets are 1: so a sum of bits has what a correlated OT says of a choice. Of shares of rows
+//! A block counts by its bit 0, in which deltas are 1: so a sum of bits has what a correlated OT says of a choice. Of shares of rows
 //! there is the row that is evaluated, without the masks, which the coalition can compute. Extensions themselves are left out, and
 //! what it makes of hashes.
 
-use garblet_circuit::{
-    Recipients, Type,
-    builder::{Bit, BitString, CircuitBuilder},
-};
-use garblet_net::{share_of, testing::Direction, testing::intercepted_mesh};
-use garblet_ot::Choices;
-use garblet_primitives::{Backend, Engine, LANES};
+use garblet_circuit::{Recipients, Type};
+use garblet_net::share_of;
+use garblet_ot::BitVec;
+use garblet_primitives::{Backend, Engine, QUAD_LANES};
+use garblet_synthesis::builder::{Bit, BitString, CircuitBuilder};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::{
     super::{
         linear,
-        party::Material,
+        party::Rows,
         rows::{self, Numbered},
         secrets::Secrets,
+        source::RowSource,
         wires::{AndGates, Gate, Quad, walk},
         zeros,
     },
     *,
 };
-use crate::{curious, hull::Hull, run_id::RUN_ID_BYTES};
+use crate::{
+    run_id::RUN_ID_BYTES,
+    testing::{
+        coalition::{self, bits},
+        mesh_run::{run_recorded, sent},
+    },
+};
 
 /// More than there are bits in a view, and the margin.
 const RUNS: usize = 500;
@@ -56,7 +61,7 @@ fn random_program(parties: u16, first: u16, seed: u64) -> Program {
     program
 }
 
-/// What a party has of a run.
+/// A party's knowledge of a run.
 struct Kept {
     secrets: Secrets,
     numbered: Numbered,
@@ -64,14 +69,10 @@ struct Kept {
     known: Vec<bool>,
 }
 
-/// What the coalition of the parties from `first` on sees of every run.
+/// The views of the coalition of the parties from `first` on, of every run.
 fn views(plan: &Arc<Plan>, first: u16, inputs: &[Bits], with_zeros: bool) -> Vec<Vec<bool>> {
-    let (done, transcripts) = block_on(async {
-        let (meshes, transcripts) = intercepted_mesh(plan.parties(), None);
-        let part = async |session: &mut MeshSession| all_runs(session, plan, first, inputs, with_zeros).await;
-        (run(meshes, 13, TIMEOUT, part).await, transcripts)
-    });
-    let kept: Vec<Vec<Kept>> = done.into_iter().map(|kept| kept.expect("honest parties")).collect();
+    let part = async |session: &mut MeshSession| all_runs(session, plan, first, inputs, with_zeros).await;
+    let (kept, transcripts) = run_recorded(plan.parties(), 13, part);
     let evaluated: Vec<Evaluated> =
         (0..RUNS).map(|run| evaluated(plan, inputs, kept.iter().map(|kept| &kept[run]))).collect();
     let members = kept[usize::from(first)..].iter();
@@ -80,9 +81,7 @@ fn views(plan: &Arc<Plan>, first: u16, inputs: &[Bits], with_zeros: bool) -> Vec
         (0..RUNS).map(|run| known(run).chain(evaluated[run].public.clone()).collect()).collect();
     for from in 0..first {
         for to in first..plan.parties() {
-            let transcript = transcripts.iter().find(|(pair, _)| *pair == (from, to)).expect("every pair has one");
-            let frames = transcript.1.frames().into_iter().filter(|frame| frame.direction == Direction::Forth);
-            let sent: Vec<u8> = frames.flat_map(|frame| frame.payload).collect();
+            let sent = sent(&transcripts, from, to);
             for (run, view) in views.iter_mut().enumerate() {
                 see(view, plan, &kept[usize::from(from)][run], to, &evaluated[run].rows, &sent, run);
             }
@@ -97,17 +96,17 @@ fn see(view: &mut Vec<bool>, plan: &Plan, from: &Kept, to: u16, active: &[usize]
     let count = linear::count(plan, own.0);
     let part = |party| share_of(16 * plan.row_blocks(), 16 * plan.gate_blocks(), plan.parties(), party);
     let extension = plan.config().ot_width.extension_bytes((count.chosen + count.later) as u64) as usize;
-    let bits = [count.chosen, gates, gates].map(|bits| bits.div_ceil(8));
-    let all = extension + bits.iter().sum::<usize>() + part(to).len() + part(own.0).len();
+    let told = [count.chosen, gates, gates].map(|bits| bits.div_ceil(8));
+    let all = extension + told.iter().sum::<usize>() + part(to).len() + part(own.0).len();
     let online =
         [plan.input_bits(own), 128 * plan.input_count(), plan.output_bits(Party(to))].map(|bits| bits.div_ceil(8));
     let online_all = RUN_ID_BYTES + online.iter().sum::<usize>();
     let before = sent.len() - RUNS * (all + online_all);
     let mut at = before + run * all + extension;
     let put = |view: &mut Vec<bool>, at: usize, bytes: usize| {
-        view.extend(sent[at..at + bytes].iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1)));
+        view.extend(bits(&sent[at..at + bytes]));
     };
-    for bytes in bits {
+    for bytes in told {
         put(view, at, bytes);
         at += bytes;
     }
@@ -140,21 +139,22 @@ async fn all_runs(
 ) -> Result<Vec<Kept>, ProtocolError> {
     let own = Party(session.mesh().party());
     let values = own_inputs(plan.program(), own.0, inputs);
-    let mut party = JointParty::setup(session, plan.clone()).await?;
+    let BmrParty { mut garbler, rows: Rows::Linear(mut source) } = BmrParty::setup(session, plan.clone()).await? else {
+        unreachable!("by OT")
+    };
     let (mut ahead, mut all) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
-        let mut secrets = party.secrets(session);
+        let mut secrets = garbler.secrets(session);
         let of_inputs = plan.inputs_of(own).zip(values.iter().flat_map(|value| value.iter().collect::<Vec<_>>()));
         let mut bits: Vec<bool> = secrets.permutation.iter().collect();
         of_inputs.for_each(|(at, value)| bits[at] = value);
         secrets.permutation = bits.into_iter().collect();
         let mut known: Vec<bool> = secrets.permutation.iter().collect();
-        let material = party.material(session, &secrets).await?;
-        let Material::Ots(ots) = &material else { unreachable!("by OT") };
+        let ots = source.prepare(session, plan, &secrets).await?;
         for (_, ots) in ots.iter() {
             known.extend(ots.q.0.iter().chain(&ots.t.0).map(|block| block.lsb()).chain(ots.later.iter()));
         }
-        let mut prepared = party.garble(session, secrets, material).await?;
+        let mut prepared = garbler.garble(session, &mut source, secrets, ots).await?;
         if !with_zeros {
             prepared.zeros.0.clear();
         }
@@ -173,13 +173,13 @@ async fn all_runs(
     Ok(all)
 }
 
-/// What an evaluator of the whole circuit goes through.
+/// The rows and public values that an evaluator goes through.
 fn evaluated<'a>(plan: &Plan, inputs: &[Bits], kept: impl Iterator<Item = &'a Kept>) -> Evaluated {
     let sum = kept
         .map(|kept| &kept.secrets.permutation)
-        .fold(Choices::zeros(plan.base_count()), |sum, bits| sum.xor(bits).unwrap());
+        .fold(BitVec::zeros(plan.base_count()), |sum, bits| sum.xor(bits).unwrap());
     let values = inputs.iter().flat_map(|bits| bits.iter().collect::<Vec<_>>());
-    let carried = values.enumerate().map(|(at, value)| [wire(value, sum.get(at)); LANES]).collect();
+    let carried = values.enumerate().map(|(at, value)| [wire(value, sum.get(at)); QUAD_LANES]).collect();
     let mut evaluated =
         Evaluated { permutation: sum, inputs: plan.input_count(), rows: Vec::new(), public: Vec::new() };
     walk(Backend::PORTABLE, plan.schedule(), 1, carried, &mut evaluated);
@@ -188,7 +188,7 @@ fn evaluated<'a>(plan: &Plan, inputs: &[Bits], kept: impl Iterator<Item = &'a Ke
 
 /// Wires that carry their public value in bit 0, and their permutation bit in bit 1.
 struct Evaluated {
-    permutation: Choices,
+    permutation: BitVec,
     inputs: usize,
     /// The row of every gate that is evaluated.
     rows: Vec<usize>,
@@ -214,16 +214,14 @@ impl AndGates for Evaluated {
         let value = value(&gate.a[0], gate.inverted[0]) & value(&gate.b[0], gate.inverted[1]);
         let permutation = self.permutation.get(self.inputs + gate.index);
         self.public.push(value ^ permutation);
-        out[0] = [wire(value, permutation); LANES];
+        out[0] = [wire(value, permutation); QUAD_LANES];
     }
 }
 
 /// Whether the coalition sees the same with two inputs that give the same outputs; none if there are no such inputs.
 fn hides(parties: u16, first: u16, seed: u64, with_zeros: bool) -> Option<bool> {
     let plan = plan(&random_program(parties, first, seed), parties, Config::default()).unwrap();
-    let [one, other] =
-        curious::twins(plan.program(), first)?.map(|inputs| Hull::of(&views(&plan, first, &inputs, with_zeros)));
-    Some(one.is(&other))
+    coalition::hides(plan.program(), first, |inputs| views(&plan, first, inputs, with_zeros))
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! What must not work: wrong numbers of parties, wrong inputs, damaged circuits, owners who know too little.
+//! Misuse: wrong numbers of parties, wrong inputs, damaged circuits, owners who know too little.
 
-use garblet_circuit::{InputId, Recipients, library};
+use garblet_circuit::{InputId, Recipients};
 use garblet_primitives::Backend;
+use garblet_synthesis::library;
 
 use super::{
     super::{

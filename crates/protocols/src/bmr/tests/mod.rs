@@ -14,13 +14,15 @@ use garblet_circuit::{Bits, Party, Program};
 use garblet_net::Mesh;
 use garblet_primitives::{Block, Prg};
 
-use super::{Config, Form, Garbling, Hash, JointParty, Ladder, Plan, Prepared};
+use super::{BmrParty, Config, Form, Garbling, Hash, Optimisations, Plan, Prepared, communication};
 use crate::{
     MeshSession, PhaseCosts, ProtocolError,
-    mesh_run::{TIMEOUT, block_on, hello, own_inputs, run},
+    testing::mesh_run::{self, Outputs, TIMEOUT, block_on, hello, own_inputs, run},
 };
 
-pub(super) const PUBLISHED: Form = Form::Published(Ladder::BothWays);
+mesh_run::several!(BmrParty);
+
+pub(super) const PUBLISHED: Form = Form::Published(Optimisations::BothWays);
 
 /// Every protocol with every form that it has.
 pub(super) const KINDS: [(Garbling, Form); 10] = [
@@ -31,15 +33,15 @@ pub(super) const KINDS: [(Garbling, Form); 10] = [
     (Garbling::Bgw3, PUBLISHED),
     (Garbling::Bgw2, Form::Linear),
     (Garbling::Bgw2, PUBLISHED),
-    (Garbling::Ot, Form::Published(Ladder::Correlated)),
-    (Garbling::Ot, Form::Published(Ladder::ThreeStrings)),
-    (Garbling::Ot, Form::Published(Ladder::Basic)),
+    (Garbling::Ot, Form::Published(Optimisations::Correlated)),
+    (Garbling::Ot, Form::Published(Optimisations::ThreeStrings)),
+    (Garbling::Ot, Form::Published(Optimisations::Basic)),
 ];
 
 /// A run up to the point where a circuit is there.
 pub(super) struct Garbled {
     pub(super) session: MeshSession,
-    pub(super) party: JointParty,
+    pub(super) party: BmrParty,
     pub(super) prepared: Prepared,
 }
 
@@ -49,7 +51,7 @@ pub(super) fn garble(plan: &Arc<Plan>, seed: u64) -> Vec<Garbled> {
         let (party, count) = (mesh.party(), mesh.party_count());
         let rng = Prg::new(Block::from_halves(seed, party.into()));
         let mut session = MeshSession::join(mesh, rng, &hello(party, count), Box::new(())).await?;
-        let mut party = JointParty::setup(&mut session, plan.clone()).await?;
+        let mut party = BmrParty::setup(&mut session, plan.clone()).await?;
         let prepared = party.prepare(&mut session).await?;
         Ok::<_, ProtocolError>(Garbled { session, party, prepared })
     };
@@ -57,8 +59,8 @@ pub(super) fn garble(plan: &Arc<Plan>, seed: u64) -> Vec<Garbled> {
     all.into_iter().map(|garbled| garbled.expect("honest parties")).collect()
 }
 
-/// What every party learns, and what it cost.
-pub(super) type Learned = (Vec<Option<Bits>>, PhaseCosts);
+/// A party's outputs and costs.
+pub(super) type Learned = (Outputs, PhaseCosts);
 
 /// Evaluates what was garbled.
 pub(super) fn evaluate(plan: &Plan, garbled: Vec<Garbled>, inputs: &[Bits]) -> Vec<Learned> {

@@ -1,26 +1,17 @@
-//! What recipients see when they put together what decodes their outputs, public values, and all that they have themselves:
-//! for two inputs with the same outputs it is of one distribution.
+//! The common view of recipients, of decoding bits, public values, and all that they have themselves, has one distribution for
+//! two inputs with the same outputs.
 //!
-//! All these bits are sums of uniform bits, so that equal hulls are equal distributions: see [`Hull`].
+//! All these bits are sums of uniform bits, so that equal hulls are equal distributions: see [`Hull`](crate::testing::hull::Hull).
 
-use garblet_net::testing::{Direction, PairTranscript, intercepted_mesh};
-use garblet_ot::Choices;
+use garblet_ot::BitVec;
 
-use super::{
-    super::{secrets::Secrets, zeros},
-    *,
-};
+use super::{super::zeros, *};
 use crate::{
-    curious::{self, FUNCTIONS, Function},
-    hull::Hull,
-    run_id::RUN_ID_BYTES,
     runs::{Reader, StoredRun},
+    testing::coalition::{self, Coalition, FUNCTIONS, Function},
 };
 
-/// More than there are bits in a view, and the margin.
-const RUNS: usize = 320;
-
-/// What is wrong with the parties.
+/// A bias planted in the parties.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bias {
     None,
@@ -32,7 +23,7 @@ enum Bias {
     ZerosOfRecipient,
 }
 
-/// Parties of which the last are a coalition of recipients.
+/// A coalition of recipients.
 struct Case {
     plan: Arc<Plan>,
     first: u16,
@@ -44,101 +35,66 @@ struct Case {
 impl Case {
     fn new(function: Function, kind: (Garbling, Form), parties: u16, coalition: u16) -> Self {
         let first = parties - coalition;
-        let program = curious::program(function, parties, first);
+        let program = coalition::program(function, parties, first);
         let plan = plan(&program, parties, config(kind, Hash::Rekeyed)).unwrap();
         Case { plan, first, bias: Bias::None, stored: false }
     }
 
-    /// Whether the coalition sees the same with two such inputs.
-    fn hides(&self) -> bool {
-        let [one, other] = curious::twins(self.plan.program(), self.first)
-            .expect("there are")
-            .map(|inputs| Hull::of(&self.views(&inputs)));
-        one.is(&other)
+    /// Bits of public values and of shares of outputs that a party tells a member.
+    fn told_bits(&self, from: Party, to: Party) -> [usize; 2] {
+        [self.plan.input_bits(from), self.plan.output_bits(to)]
+    }
+}
+
+impl Coalition for Case {
+    type Protocol = BmrParty;
+    const RUNS: usize = 320;
+
+    fn plan(&self) -> &Arc<Plan> {
+        &self.plan
     }
 
-    /// What the coalition sees of every run.
-    fn views(&self, inputs: &[Bits]) -> Vec<Vec<bool>> {
-        let parties = self.plan.parties();
-        let (done, transcripts) = block_on(async {
-            let (meshes, transcripts) = intercepted_mesh(parties, None);
-            (
-                run(meshes, 11, TIMEOUT, async |session: &mut MeshSession| self.all_runs(session, inputs).await).await,
-                transcripts,
-            )
-        });
-        let mut known = done.into_iter().map(|known| known.expect("honest parties")).skip(self.first.into());
-        let mut views: Vec<Vec<bool>> = known.next().expect("a coalition");
-        known.for_each(|known| views.iter_mut().zip(known).for_each(|(view, known)| view.extend(known)));
-        for from in 0..self.first {
-            for to in self.first..parties {
-                self.see(&mut views, from, to, &transcripts);
-            }
-        }
-        views
+    fn first(&self) -> u16 {
+        self.first
     }
 
-    /// Adds what a party outside of the coalition sends online to a member: public values, and shares of outputs.
-    fn see(&self, views: &mut [Vec<bool>], from: u16, to: u16, transcripts: &[PairTranscript]) {
-        let plan = &self.plan;
-        let transcript = transcripts.iter().find(|(pair, _)| *pair == (from, to)).expect("every pair has one");
-        let frames = transcript.1.frames().into_iter().filter(|frame| frame.direction == Direction::Forth);
-        let all: Vec<u8> = frames.flat_map(|frame| frame.payload).collect();
-        let (inputs, outputs) = (plan.input_bits(Party(from)), plan.output_bits(Party(to)));
-        let [public, share] = [inputs, outputs].map(|bits| bits.div_ceil(8));
-        let bytes = RUN_ID_BYTES + public + 16 * plan.input_count() + share;
-        for (view, sent) in views.iter_mut().zip(all[all.len() - RUNS * bytes..].chunks(bytes)) {
-            let sent = &sent[RUN_ID_BYTES..];
-            view.extend(Choices::from_bytes(sent[..public].to_vec(), inputs).unwrap().iter());
-            view.extend(Choices::from_bytes(sent[sent.len() - share..].to_vec(), outputs).unwrap().iter());
+    fn spoil(&self, own: u16, run: &mut Prepared, earlier: &[Prepared]) {
+        match (self.bias, earlier.first()) {
+            (Bias::NoZeros, _) => run.zeros.0.clear(),
+            (Bias::SameZeros, Some(first)) => run.zeros = first.zeros.clone(),
+            // Of peers, which are in order without the party itself, those of the coalition come last.
+            (Bias::ZerosOfRecipient, _) if own < self.first => drop(run.zeros.0.drain(..usize::from(self.first) - 1)),
+            _ => (),
         }
     }
 
-    /// One party's part in all runs. Returns what it has of each besides what is sent to it: its bits, what it has in common
-    /// with each other party, and its outputs.
-    async fn all_runs(&self, session: &mut MeshSession, inputs: &[Bits]) -> Result<Vec<Vec<bool>>, ProtocolError> {
-        let (plan, own) = (&self.plan, Party(session.mesh().party()));
-        let values = own_inputs(plan.program(), own.0, inputs);
-        let mut party = JointParty::setup(session, plan.clone()).await?;
-        // All is prepared first, so that the online messages are the last.
-        let mut ahead: Vec<Prepared> = Vec::new();
-        for _ in 0..RUNS {
-            let mut prepared = party.prepare(session).await?;
-            self.spoil(own, &mut prepared, ahead.first());
-            ahead.push(prepared);
+    fn used(&self, own: Party, runs: Vec<Prepared>) -> Vec<Prepared> {
+        match self.stored {
+            true => runs.into_iter().rev().map(|run| again(&self.plan, own, run)).collect(),
+            false => runs,
         }
-        if self.stored {
-            ahead = ahead.into_iter().rev().map(|prepared| again(plan, own, prepared)).collect();
-        }
-        let mut known = Vec::new();
-        for prepared in ahead {
-            let mut bits = self.known(&prepared.secrets, &prepared.zeros.0);
-            let outputs = prepared.online(plan, session, &values).await?;
-            bits.extend(outputs.iter().flatten().flat_map(|output| output.iter().collect::<Vec<_>>()));
-            known.push(bits);
-        }
-        Ok(known)
     }
 
-    fn known(&self, secrets: &Secrets, seeds: &[Block]) -> Vec<bool> {
-        let mut bits: Vec<bool> = secrets.permutation.iter().collect();
+    /// Permutation bits, and what the member has in common with each other party.
+    fn known(&self, run: &Prepared) -> Vec<bool> {
+        let mut bits: Vec<bool> = run.secrets.permutation.iter().collect();
         for recipient in (self.first..self.plan.parties()).map(Party) {
             let outputs = self.plan.output_bits(recipient);
-            seeds.iter().for_each(|seed| bits.extend(zeros::of_pair(*seed, recipient, outputs).iter()));
+            run.zeros.0.iter().for_each(|seed| bits.extend(zeros::of_pair(*seed, recipient, outputs).iter()));
         }
         bits
     }
 
-    fn spoil(&self, own: Party, prepared: &mut Prepared, first: Option<&Prepared>) {
-        match (self.bias, first) {
-            (Bias::NoZeros, _) => prepared.zeros.0.clear(),
-            (Bias::SameZeros, Some(first)) => prepared.zeros = first.zeros.clone(),
-            // Of peers, which are in order without the party itself, those of the coalition come last.
-            (Bias::ZerosOfRecipient, _) if own.0 < self.first => {
-                drop(prepared.zeros.0.drain(..usize::from(self.first) - 1))
-            }
-            _ => (),
-        }
+    fn online_bytes(&self, from: Party, to: Party) -> usize {
+        let [public, share] = self.told_bits(from, to).map(|bits| bits.div_ceil(8));
+        public + 16 * self.plan.input_count() + share
+    }
+
+    fn seen(&self, from: Party, to: Party, message: &[u8]) -> Vec<bool> {
+        let [inputs, outputs] = self.told_bits(from, to);
+        let (public, share) = (&message[..inputs.div_ceil(8)], &message[message.len() - outputs.div_ceil(8)..]);
+        let bits = |bytes: &[u8], count| BitVec::from_bytes(bytes.to_vec(), count).unwrap();
+        bits(public, inputs).iter().chain(bits(share, outputs).iter()).collect()
     }
 }
 
@@ -152,7 +108,7 @@ fn again(plan: &Plan, own: Party, prepared: Prepared) -> Prepared {
 
 /// So many parties, and every coalition of recipients that the protocol allows and that leaves two.
 fn sizes(kind: (Garbling, Form), parties: u16) -> impl Iterator<Item = u16> {
-    let program = garblet_circuit::library::find("lib:add(1)").unwrap();
+    let program = garblet_synthesis::library::find("lib:add(1)").unwrap();
     let most = plan(&program, parties, config(kind, Hash::Rekeyed)).unwrap().threshold();
     1..=most.min(parties - 2)
 }

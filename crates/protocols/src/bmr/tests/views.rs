@@ -1,29 +1,35 @@
-//! What as many parties as may be corrupted see of another is uniform over many runs with the same inputs.
+//! The view of as many parties as may be corrupted of another is uniform over many runs with the same inputs.
 //!
 //! Three views are held to that: the bytes that the honest party sends to the coalition; the sums of private bytes that two of
 //! the coalition have from it, in which anything that is hidden under the same mask would show; and the public values of
 //! the gates without the permutation bits of the coalition. Base OTs and other set-up are left out.
 
-use garblet_circuit::{
-    Type,
-    builder::{BitString, CircuitBuilder},
-};
-use garblet_net::testing::{Direction, PairTranscript, intercepted_mesh};
-use garblet_ot::Choices;
+use garblet_circuit::Type;
+use garblet_net::{PerPeer, testing::PairTranscript};
+use garblet_ot::BitVec;
 use garblet_primitives::Backend;
+use garblet_synthesis::builder::{BitString, CircuitBuilder};
 
 use super::{
     super::{
-        communication,
         evaluate::{evaluate as evaluate_circuit, public_values},
         open::open_bytes,
-        party::Material,
+        pairs::PairOts,
+        party::{Garbler, Rows},
         rows::Numbered,
         secrets::Secrets,
+        source::RowSource,
     },
     *,
 };
-use crate::{Phase, run_id::RUN_ID_BYTES, uniformity::ByteCounts};
+use crate::{
+    Phase,
+    run_id::RUN_ID_BYTES,
+    testing::{
+        mesh_run::{hellos, run_recorded, sent},
+        uniformity::View,
+    },
+};
 
 /// Five bytes for each value of a byte, and some.
 const RUNS: usize = 1300;
@@ -39,7 +45,7 @@ const GATES: usize = 2 * WIDTH as usize;
 /// The gate, or the OT whose choice comes later, that a planted bias concerns.
 const SPOILT: usize = 11;
 
-/// What is wrong with the honest party.
+/// A bias planted in the honest party.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bias {
     None,
@@ -63,21 +69,7 @@ fn program() -> Program {
     Program::from_component(c.finish().unwrap(), &[Party(0), Party(1)]).unwrap()
 }
 
-/// Bytes by place of a run, for all runs.
-struct View {
-    all: Vec<u8>,
-    places: usize,
-}
-
-impl View {
-    /// Places whose bytes are not uniform over the runs.
-    fn biased(&self) -> Vec<usize> {
-        let at = |place: usize| ByteCounts::of(self.all.iter().skip(place).step_by(self.places));
-        (0..self.places).filter(|&place| !at(place).is_uniform()).collect()
-    }
-}
-
-/// What a party has of a run.
+/// A party's part of a run.
 struct Kept {
     secrets: Secrets,
     numbered: Numbered,
@@ -108,24 +100,18 @@ impl Seen {
         let plan = plan(&program(), parties, config((garbling, form), Hash::Rekeyed)).unwrap();
         assert_eq!((plan.and_count(), plan.threshold()), (GATES, 2));
         let inputs = [0x5a, 0x0f].map(|value| Bits::from_u128(value, WIDTH as usize));
-        let (done, transcripts) = block_on(async {
-            let (meshes, transcripts) = intercepted_mesh(parties, None);
-            let part = async |session: &mut MeshSession| {
-                let bias = if session.mesh().party() == HONEST { bias } else { Bias::None };
-                all_runs(session, plan.clone(), &inputs, bias, online).await
-            };
-            (run(meshes, 9, TIMEOUT, part).await, transcripts)
-        });
-        let (kept, mut bytes): (_, Vec<Vec<usize>>) =
-            done.into_iter().map(|done| done.expect("honest parties")).unzip();
+        let part = async |session: &mut MeshSession| {
+            let bias = if session.mesh().party() == HONEST { bias } else { Bias::None };
+            all_runs(session, plan.clone(), &inputs, bias, online).await
+        };
+        let (done, transcripts) = run_recorded(parties, 9, part);
+        let (kept, mut bytes): (_, Vec<Vec<usize>>) = done.into_iter().unzip();
         Seen { plan, inputs, kept, transcripts, run_bytes: bytes.swap_remove(HONEST.into()), online }
     }
 
-    /// What the honest party sends to a member of the coalition, without the numbers of runs.
+    /// The messages of the honest party to a member of the coalition, without the numbers of runs.
     fn sent(&self, to: u16) -> View {
-        let transcript = self.transcripts.iter().find(|(pair, _)| *pair == (HONEST, to)).expect("every pair has one");
-        let frames = transcript.1.frames().into_iter().filter(|frame| frame.direction == Direction::Forth);
-        let mut all: Vec<u8> = frames.flat_map(|frame| frame.payload).collect();
+        let mut all = sent(&self.transcripts, HONEST, to);
         let bytes = self.run_bytes[usize::from(to) - 1];
         all.drain(..all.len() - RUNS * bytes);
         if !self.online {
@@ -141,7 +127,7 @@ impl Seen {
 
     /// The sums of what two members have that is not meant to be the same: all that comes before the circuit is opened.
     fn summed(&self) -> View {
-        let hellos: Vec<_> = (0..self.plan.parties()).map(|party| hello(party, self.plan.parties())).collect();
+        let hellos = hellos(self.plan.parties());
         let bytes = |phase| communication(&self.plan, Party(HONEST), phase, &hellos).bytes_sent;
         let before = bytes(Phase::Prepare) + bytes(Phase::Build) - open_bytes(&self.plan, Party(HONEST));
         let places = before as usize / (usize::from(self.plan.parties()) - 1);
@@ -154,7 +140,7 @@ impl Seen {
     /// The public values of the gates, without the permutation bits of the coalition.
     fn public(&self) -> View {
         let all = (0..RUNS).flat_map(|run| {
-            let bits: Choices = self.public_bits(run).into_iter().collect();
+            let bits: BitVec = self.public_bits(run).into_iter().collect();
             bits.as_bytes().to_vec()
         });
         View { all: all.collect(), places: GATES / 8 }
@@ -189,22 +175,22 @@ async fn all_runs(
     online: bool,
 ) -> Result<(Vec<Kept>, Vec<usize>), ProtocolError> {
     let own = own_inputs(plan.program(), session.mesh().party(), inputs);
-    let mut party = JointParty::setup(session, plan.clone()).await?;
+    let mut party = BmrParty::setup(session, plan.clone()).await?;
     let before = session.mesh().traffic_by_peer();
     let mut kept = Vec::with_capacity(RUNS);
     for _ in 0..RUNS {
-        if bias == Bias::Generator {
-            *session.rng() = Prg::new(Block::ONES);
-        }
-        let mut secrets = party.secrets(session);
-        if bias == Bias::PermutationBit {
-            secrets.permutation = with_zero(&secrets.permutation, plan.input_count() + SPOILT);
-        }
-        let mut material = party.material(session, &secrets).await?;
-        if let (Bias::Choice, Material::Ots(ots)) = (bias, &mut material) {
-            ots.iter_mut().for_each(|(_, ots)| ots.later = with_zero(&ots.later, SPOILT));
-        }
-        let prepared = party.garble(session, secrets, material).await?;
+        let BmrParty { garbler, rows } = &mut party;
+        let spoil = |ots: &mut PerPeer<PairOts>| {
+            ots.iter_mut()
+                .filter(|_| bias == Bias::Choice)
+                .for_each(|(_, ots)| ots.later = with_zero(&ots.later, SPOILT));
+        };
+        let prepared = match rows {
+            Rows::Linear(source) => spoilt(session, garbler, source, &plan, bias, spoil).await?,
+            Rows::Published(source) => spoilt(session, garbler, source, &plan, bias, spoil).await?,
+            Rows::Bgw(source) => spoilt(session, garbler, source, &plan, bias, |_| ()).await?,
+            Rows::BgwPublished(source) => spoilt(session, garbler, source, &plan, bias, |()| ()).await?,
+        };
         let (secrets, numbered, circuit) = (prepared.secrets.clone(), prepared.numbered, prepared.circuit.clone());
         kept.push(Kept { secrets, numbered, circuit });
         if online {
@@ -216,8 +202,29 @@ async fn all_runs(
     Ok((kept, sent.into_iter().map(|(_, bytes)| bytes as usize / RUNS).collect()))
 }
 
+/// A circuit by a party whose bias is planted.
+async fn spoilt<S: RowSource>(
+    session: &mut MeshSession,
+    garbler: &mut Garbler,
+    source: &mut S,
+    plan: &Plan,
+    bias: Bias,
+    spoil: impl Fn(&mut S::Material),
+) -> Result<Prepared, ProtocolError> {
+    if bias == Bias::Generator {
+        *session.rng() = Prg::new(Block::ONES);
+    }
+    let mut secrets = garbler.secrets(session);
+    if bias == Bias::PermutationBit {
+        secrets.permutation = with_zero(&secrets.permutation, plan.input_count() + SPOILT);
+    }
+    let mut material = source.prepare(session, plan, &secrets).await?;
+    spoil(&mut material);
+    garbler.garble(session, source, secrets, material).await
+}
+
 /// The bits but one, which is 0.
-fn with_zero(bits: &Choices, at: usize) -> Choices {
+fn with_zero(bits: &BitVec, at: usize) -> BitVec {
     bits.iter().enumerate().map(|(k, bit)| bit && k != at).collect()
 }
 

@@ -5,12 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use garblet_circuit::diagnostic::{Diagnostic, Diagnostics};
-use garblet_circuit::front_end::FrontEnds;
-use garblet_circuit::{Component, Port, library};
+use garblet_circuit::{Component, Port};
+use garblet_synthesis::library;
 
 use super::entries::{File, FileChain, FileComponent, FileFoot, FileGrid, FileKeyed, FileTree};
 use crate::components::library::{KeyedLink, Library, Side, TypeId, Wires};
 use crate::components::template::{Border, Chain, Connection, Foot, Grid, Shape, Template, Tree};
+use crate::protocol::LoadProgram;
 
 /// Cells of a template, and of all templates that are kept.
 const MOST_CELLS: u64 = 1 << 20;
@@ -23,12 +24,13 @@ const MOST_KEPT: u64 = 1 << 32;
 pub(super) struct Reader<'a> {
     file: &'a str,
     folder: &'a Path,
+    load: LoadProgram,
     library: Library,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(file: &'a str, folder: &'a Path) -> Self {
-        Reader { file, folder, library: Library::new() }
+    pub(super) fn new(file: &'a str, folder: &'a Path, load: LoadProgram) -> Self {
+        Reader { file, folder, load, library: Library::new() }
     }
 
     /// *Errors*: what is wrong with the file.
@@ -81,7 +83,7 @@ impl<'a> Reader<'a> {
     /// A file's program as one component.
     fn load(&self, what: &str, file: &str) -> Result<Component, Diagnostics> {
         let path = self.folder.join(file);
-        let program = FrontEnds::standard().load(&path.display().to_string())?;
+        let program = (self.load)(&path.display().to_string())?;
         match &program.components() {
             [only] if program.instance_count() == 1 => Ok((**only).clone()),
             _ => Ok(program

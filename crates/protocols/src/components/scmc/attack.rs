@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use garblet_circuit::{Circuit, Component, Gate, OutputWire, Port, Schedule, Type, Wire, evaluate_circuit};
-use garblet_garble::{GarblingConfig, InstanceEvaluator, Instances};
+use garblet_garble::{ComponentGarbling, GarblingConfig, InstanceEvaluator};
 use garblet_primitives::Block;
 
 use super::linear::{Form, System};
@@ -45,7 +45,7 @@ pub fn find_delta(blocks: &[&[Block]]) -> Option<Block> {
 /// is added at the end.
 pub fn attack(blocks: &Blocks<'_>, view: &View) -> Option<Learned> {
     let component = blocks.component;
-    let instances = Instances::new(component, GarblingConfig::default());
+    let instances = ComponentGarbling::new(component, GarblingConfig::default());
     let evaluate = |k: u64, inputs: &[Block]| {
         let mut outputs = vec![Block::ZERO; instances.output_count()];
         let tables = &view.tables[k as usize][..];
@@ -136,14 +136,14 @@ fn learn(
 }
 
 /// One AND gate of a given number.
-struct AndGate(Option<Instances>);
+struct AndGate(Option<ComponentGarbling>);
 
 impl AndGate {
     fn new() -> Self {
         let ports = |n| vec![Port::new("x", Type::Bits(n))];
         let circuit = Circuit::new(2, vec![Gate::And(Wire(0), Wire(1))], vec![Wire(2)]);
         let component = circuit.and_then(|circuit| Component::new("and", ports(2), ports(1), circuit));
-        AndGate(component.ok().map(|component| Instances::new(&component, GarblingConfig::default())))
+        AndGate(component.ok().map(|component| ComponentGarbling::new(&component, GarblingConfig::default())))
     }
 
     fn evaluate(&self, hash_seed: Block, number: u64, labels: [Block; 2], table: &[u8]) -> Block {

@@ -22,7 +22,7 @@ mod linear;
 pub use attack::{Learned, attack, find_delta};
 
 use garblet_circuit::Component;
-use garblet_garble::{GarblingConfig, Instances, Seeds};
+use garblet_garble::{ComponentGarbling, GarblingConfig, Seeds};
 use garblet_primitives::{Block, Delta, Prg};
 use rand_core::CryptoRng;
 
@@ -65,7 +65,7 @@ pub fn publish(
     second: &[bool],
     rng: &mut (impl CryptoRng + ?Sized),
 ) -> (View, Block) {
-    let instances = Instances::new(blocks.component, GarblingConfig::default());
+    let instances = ComponentGarbling::new(blocks.component, GarblingConfig::default());
     let (delta, seeds, t) = (Delta::random(rng), Seeds::random(rng), Block::random(rng));
     let mut bases = Prg::random(rng);
     let (ins, outs, width) = (instances.input_count(), instances.output_count(), blocks.width);

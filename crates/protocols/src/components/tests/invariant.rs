@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use garblet_circuit::random;
-use garblet_ot::Choices;
+use garblet_ot::BitVec;
 use rand::{SeedableRng, rngs::StdRng};
 
 use super::super::keys::{LinkKeys, Masks, Reveal};
@@ -69,7 +69,7 @@ fn view(pair: &Pair, mine: GarblerPrepared, theirs: EvaluatorPrepared, inputs: &
         joined
     };
     let bits = own(EVALUATOR);
-    let choices = Choices::from_bytes(bits.to_bytes(), bits.len()).unwrap();
+    let choices = BitVec::from_bytes(bits.to_bytes(), bits.len()).unwrap();
     let (corrections, blocks) = received.correct_by(&choices).unwrap();
     super::super::run::put_inputs(&plan, EVALUATOR, &blocks, &mut work.labels);
     super::super::run::put_inputs(&plan, EVALUATOR, &transfers.correct_by(&corrections).unwrap(), &mut zero);

@@ -1,7 +1,8 @@
 //! Programs linked in every way give the same results, at the cost that each way has.
 
-use garblet_circuit::{Link, Party, Port, Recipients, Source, Type, builder::ProgramBuilder, random};
+use garblet_circuit::{Link, Party, Port, Recipients, Source, Type, random};
 use garblet_garble::Sources;
+use garblet_synthesis::builder::ProgramBuilder;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::super::{run, steps::Steps, template::Part};
@@ -83,7 +84,7 @@ fn constant(value: bool) -> Link {
 
 /// Adds a difference, one more than it in unary, to a number of eight bits.
 fn counter() -> Arc<Component> {
-    use garblet_circuit::builder::{BitString, CircuitBuilder, Integer, Unsigned};
+    use garblet_synthesis::builder::{BitString, CircuitBuilder, Integer, Unsigned};
     let mut c = CircuitBuilder::new("count");
     let edge: BitString = c.input("edge", Type::Bits(2));
     let sum: Unsigned = c.input("sum", Type::Unsigned(8));
@@ -171,9 +172,9 @@ fn four_cells_of_a_diagonal_are_fed_by_labels_side_by_side() {
     for feed in steps.by_group().flat_map(|(_, _, feeds)| feeds) {
         match feed.from {
             // Constants of a border are among them.
-            Sources::Apart(_, stride) => assert!(feed.slot >= 6 && stride.contains(&0)),
-            Sources::Beside { reversed: false, .. } => ascending += 1,
-            Sources::Beside { reversed: true, .. } => descending += 1,
+            Sources::Strided(_, stride) => assert!(feed.slot >= 6 && stride.contains(&0)),
+            Sources::Contiguous { reversed: false, .. } => ascending += 1,
+            Sources::Contiguous { reversed: true, .. } => descending += 1,
         }
     }
     // Symbols of rows go down a diagonal, those of columns up.

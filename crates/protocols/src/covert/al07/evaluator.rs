@@ -3,44 +3,44 @@
 use std::sync::Arc;
 
 use garblet_circuit::Bits;
-use garblet_ot::Choices;
+use garblet_ot::BitVec;
 use garblet_primitives::Block;
 use zeroize::Zeroizing;
 
 use super::{
     super::{
         GARBLER, Step,
-        corrupted::{Comparison, Corrupted, cheating},
+        comparison::Comparison,
         evaluator::{Evaluator, FromCircuit},
         plan::Plan,
     },
     shared,
 };
 use crate::{
-    binding::SessionId,
     bulk::{receive_blocks, send_blocks},
-    checks::{Check, Suspected},
+    checks::{Cheating, Check, Corrupted, Suspected},
     conduct::Conduct,
+    domain::SessionId,
     encoding::Encoding,
     error::ProtocolError,
     seeded::{Evaluated, Evaluation, InputLabels, Secrets, Shared, Split, Stream, lanes, wires::Pads},
     session::Session,
-    workers::Work,
+    workers::Divided,
 };
 
-/// What the evaluator has prepared.
+/// The evaluator's preparation.
 pub(in super::super) struct EvaluatorWires {
     run: SessionId,
     encoding_seed: Block,
     encoding: Encoding,
-    /// What the OTs chose for the wires of the encoded input, and the pads.
-    random: Choices,
+    /// The random choices of the OTs for the wires of the encoded input, and the pads.
+    random: BitVec,
     pads: Zeroizing<Vec<Block>>,
-    /// Which circuit is evaluated.
+    /// The evaluated circuit.
     split: Split,
 }
 
-/// What the evaluator has of all circuits when it says which it evaluates.
+/// The evaluator's part of all circuits when it says which it evaluates.
 struct Received {
     /// Of each circuit the labels of its own encoded wires.
     own: Vec<Zeroizing<Vec<Block>>>,
@@ -94,7 +94,7 @@ pub(in super::super) async fn evaluate<C: Conduct<Step>>(
     let Evaluated { garbler_labels_fit, outputs, labels, .. } = evaluated;
     match garbler_labels_fit {
         true => Ok(FromCircuit { run: prepared.run, outputs, labels }),
-        false => Err(cheating(Check::GarblerLabel, chosen).into()),
+        false => Err(Cheating::in_circuit(Check::GarblerLabel, chosen).into()),
     }
 }
 
@@ -104,26 +104,23 @@ async fn choose<C: Conduct<Step>>(
     session: &mut Session,
     prepared: &EvaluatorWires,
     input: &Bits,
-) -> Result<Choices, ProtocolError> {
-    let EvaluatorWires { encoding, random, .. } = prepared;
-    let first = encoding.first_wires(input.iter(), |wire| random.get(wire));
-    let others = (encoding.bits()..encoding.wires()).map(|wire| random.get(wire));
-    let corrections: Choices = first.iter().zip(random.iter()).map(|(&wanted, had)| wanted ^ had).collect();
+) -> Result<BitVec, ProtocolError> {
+    let (choices, corrections) = prepared.encoding.choose(input, &prepared.random);
     let mut bytes = corrections.as_bytes().to_vec();
     evaluator.conduct.touch(Step::InputChoices, 0, &mut bytes);
     session.channel().send_bytes(&bytes).await?;
-    Ok(first.iter().copied().chain(others).collect())
+    Ok(choices)
 }
 
 /// Step 4.
 async fn receive_labels(
     session: &mut Session,
     prepared: &EvaluatorWires,
-    choices: &Choices,
+    choices: &BitVec,
     plan: &Plan,
 ) -> Result<Vec<Zeroizing<Vec<Block>>>, ProtocolError> {
-    let place = prepared.run.place(GARBLER, Step::EvaluatorLabels as u8);
-    let mut pads = Pads::of_receiver(place, &prepared.pads, choices);
+    let domain = prepared.run.domain(GARBLER, Step::EvaluatorLabels as u8);
+    let mut pads = Pads::of_receiver(domain, &prepared.pads, choices);
     let mut message = vec![Block::ZERO; 2 * choices.len()];
     let mut all = Vec::with_capacity(plan.circuits());
     for circuit in 0..plan.circuits() {
@@ -142,7 +139,7 @@ async fn receive_circuits<C: Conduct<Step>>(
 ) -> Result<Received, ProtocolError> {
     let (plan, blueprint) = (&evaluator.plan, evaluator.plan.blueprint());
     let (circuits, part_count) = (plan.circuits(), blueprint.part_count());
-    let mut hashes: Vec<_> = (0..circuits).map(|circuit| place(&prepared.run, circuit).hasher()).collect();
+    let mut hashes: Vec<_> = (0..circuits).map(|circuit| domain(&prepared.run, circuit).hasher()).collect();
     let mut parts = Vec::with_capacity(part_count);
     for (circuit, part) in lanes::order(circuits, part_count) {
         let mut blocks = vec![Block::ZERO; blueprint.part_blocks(part)];
@@ -158,9 +155,9 @@ async fn receive_circuits<C: Conduct<Step>>(
     Ok(Received { own, hashes: hashes.into_iter().map(|hash| hash.finish()).collect(), parts })
 }
 
-/// Where the hash of a circuit belongs.
-fn place(run: &SessionId, circuit: usize) -> crate::binding::Place {
-    run.place(GARBLER, Step::Commitment as u8).at(circuit as u64)
+/// The domain of a circuit's hash.
+fn domain(run: &SessionId, circuit: usize) -> crate::domain::Domain {
+    run.domain(GARBLER, Step::Commitment as u8).at(circuit as u64)
 }
 
 /// The first half of step 7: seeds of the other circuits, the garbler's labels for the one to evaluate.
@@ -196,38 +193,38 @@ async fn verify(
     prepared: &EvaluatorWires,
     received: Received,
     seeds: &[Block],
-    choices: &Choices,
+    choices: &BitVec,
 ) -> Result<CircuitsVerified, ProtocolError> {
-    let mut checks: Vec<Vec<CircuitCheck>> = (0..workers).map(|_| Vec::new()).collect();
     let Received { own, hashes, .. } = received;
-    for (at, (circuit, &seed)) in prepared.split.checked().zip(seeds).enumerate() {
-        checks[at % workers].push(CircuitCheck { circuit, seed, hash: hashes[circuit], own: own[circuit].clone() });
-    }
-    let run_all = |checks: Vec<CircuitCheck>| {
-        let (plan, shared, run, choices) = (plan.clone(), shared.clone(), prepared.run, choices.clone());
-        Work::begin(move || checks.iter().try_for_each(|check| check.run(&plan, &shared, run, &choices)))
+    let check = |(circuit, &seed): (usize, &Block)| CircuitCheck {
+        circuit,
+        seed,
+        hash: hashes[circuit],
+        own: own[circuit].clone(),
     };
-    let work: Vec<_> = checks.into_iter().map(run_all).collect();
-    for work in work {
-        work.result().await??;
+    let checks = prepared.split.checked().zip(seeds).map(check);
+    let (plan, shared, run, choices) = (plan.clone(), shared.clone(), prepared.run, choices.clone());
+    let run = move |check: CircuitCheck| check.run(&plan, &shared, run, &choices);
+    for result in Divided::begin(workers, checks, run).results().await? {
+        result?;
     }
     Ok(CircuitsVerified(()))
 }
 
 impl CircuitCheck {
-    fn run(&self, plan: &Plan, shared: &Shared, run: SessionId, choices: &Choices) -> Result<(), Box<Corrupted>> {
+    fn run(&self, plan: &Plan, shared: &Shared, run: SessionId, choices: &BitVec) -> Result<(), Box<Corrupted>> {
         let CircuitCheck { circuit, seed, hash: said, ref own } = *self;
         let secrets = Secrets::of_seed(plan.blueprint(), seed);
         let mut stream = Stream::new(plan.blueprint(), shared, circuit, &secrets);
-        let mut hash = place(&run, circuit).hasher();
+        let mut hash = domain(&run, circuit).hasher();
         let mut room = Vec::new();
         while let Some(blocks) = stream.next_part(&mut room) {
             hash.add(bytemuck::cast_slice(blocks));
         }
         Comparison { check: Check::CircuitOfSeed, said, due: hash.finish() }.verify(run, circuit, seed)?;
         let due = secrets.chosen(choices);
-        let place = run.place(GARBLER, Step::EvaluatorLabels as u8).at(circuit as u64);
-        let [said, due] = [own, &due].map(|labels| place.digest(bytemuck::cast_slice(labels)));
+        let domain = run.domain(GARBLER, Step::EvaluatorLabels as u8).at(circuit as u64);
+        let [said, due] = [own, &due].map(|labels| domain.digest(bytemuck::cast_slice(labels)));
         Comparison { check: Check::LabelOfSeed, said, due }.verify(run, circuit, seed)
     }
 }
@@ -241,9 +238,5 @@ fn evaluate_circuit(
     parts: &[Vec<Block>],
     _verified: CircuitsVerified,
 ) -> Result<Evaluated, ProtocolError> {
-    let mut evaluation = Evaluation::new(plan.blueprint(), shared, circuit, labels);
-    for blocks in parts {
-        evaluation.take(blocks)?;
-    }
-    Ok(evaluation.finish(parts.last().map_or(&[], Vec::as_slice)))
+    Ok(Evaluation::new(plan.blueprint(), shared, circuit, labels).of_parts(parts)?)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use garblet_circuit::Bits;
 use garblet_net::NetError;
-use garblet_ot::Choices;
+use garblet_ot::BitVec;
 use garblet_primitives::Block;
 use zeroize::Zeroizing;
 
@@ -16,18 +16,18 @@ use super::{
     CHOSEN_BYTES, shared,
 };
 use crate::{
-    binding::SessionId,
     bulk::{receive_blocks, send_blocks},
     conduct::Conduct,
+    domain::SessionId,
     error::ProtocolError,
     seeded::{
-        Garbling, Secrets, Stream, ToGarble,
+        Garbling, Part, Secrets, Stream, ToGarble,
         wires::{self, Pads},
     },
     session::Session,
 };
 
-/// What the garbler has prepared.
+/// The garbler's preparation.
 pub(in super::super) struct GarblerWires {
     run: SessionId,
     encoding_seed: Block,
@@ -56,7 +56,7 @@ pub(in super::super) async fn garble<C: Conduct<Step>>(
     input: &Bits,
 ) -> Result<Evaluated, ProtocolError> {
     let bits = garbler.plan.evaluator_bits();
-    let corrections = Choices::receive(session.channel(), bits, "input corrections").await?;
+    let corrections = BitVec::receive(session.channel(), bits, "input corrections").await?;
     wires::exchange(&mut prepared.pads, &corrections);
     let mut seeds = Zeroizing::new(vec![Block::ZERO; garbler.plan.circuits()]);
     session.rng().fill_blocks(&mut seeds);
@@ -73,8 +73,8 @@ async fn send_evaluator_labels<C: Conduct<Step>>(
     prepared: &GarblerWires,
     seeds: &[Block],
 ) -> Result<(), ProtocolError> {
-    let place = prepared.run.place(GARBLER, Step::EvaluatorLabels as u8);
-    let mut pads = Pads::of_sender(place, &prepared.pads);
+    let domain = prepared.run.domain(GARBLER, Step::EvaluatorLabels as u8);
+    let mut pads = Pads::of_sender(domain, &prepared.pads);
     for (circuit, &seed) in seeds.iter().enumerate() {
         let secrets = Secrets::of_seed(&*garbler.blueprint_of(circuit)?, seed);
         let mut labels = wires::both_labels(&secrets);
@@ -95,18 +95,13 @@ async fn send_circuits<C: Conduct<Step>>(
     let circuits = seeds.len() as u64;
     let all = ToGarble::all(seeds, |circuit| garbler.blueprint_of(circuit))?;
     let shared = Arc::new(shared(&garbler.plan, &prepared.run, prepared.encoding_seed));
-    let mut garbling = Garbling::begin(all, shared, session.workers());
-    let (ands, part_count) = (garbler.plan.and_count(), garbler.plan.blueprint().part_count());
-    while let Some(mut part) = garbling.next().await? {
-        garbler.conduct.touch(Step::of_part(part.part, part_count), part.circuit, part.bytes_mut());
-        send_blocks(session, part.blocks()).await?;
-        if part.part + 1 == part_count {
-            session.advance((part.circuit as u64 + 1) * ands, circuits * ands);
-        }
-        garbling.sent(part);
-    }
-    session.channel().flush().await?;
-    garbling.end().await
+    let (conduct, plan) = (&garbler.conduct, &garbler.plan);
+    let part_count = plan.blueprint().part_count();
+    let see = |part: &mut Part| conduct.touch(Step::of_part(part.part, part_count), part.circuit, part.bytes_mut());
+    let advance = |session: &mut Session, done: usize| {
+        session.advance(done as u64 * plan.and_count(), circuits * plan.and_count());
+    };
+    Garbling::begin(all, shared, session.workers()).send(session, see, advance).await
 }
 
 /// Step 6.

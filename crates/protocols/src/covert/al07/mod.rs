@@ -42,15 +42,15 @@ use garblet_primitives::Block;
 
 use super::{GARBLER, Step, plan::Plan};
 use crate::{
-    binding::SessionId,
+    domain::SessionId,
     seeded::{InputHash, Shared},
 };
 
 /// Bytes that say which circuit is evaluated.
 pub(super) const CHOSEN_BYTES: usize = 2;
 
-/// What both parties know in common about all circuits of a run.
+/// The common knowledge about all circuits of a run.
 fn shared(plan: &Plan, run: &SessionId, encoding_seed: Block) -> Shared {
     let encoding = plan.config().encoding_of(plan.evaluator_bits(), encoding_seed);
-    Shared::new(run.place(GARBLER, Step::Head as u8), encoding, InputHash::none())
+    Shared::new(run.domain(GARBLER, Step::Head as u8), encoding, InputHash::none())
 }

@@ -5,34 +5,34 @@ use std::sync::Arc;
 use garblet_circuit::Bits;
 use garblet_garble::EvaluateError;
 use garblet_net::Channel;
-use garblet_ot::{Choices, OtError};
+use garblet_ot::{BitVec, OtError};
 use garblet_primitives::Block;
 use zeroize::Zeroizing;
 
 use super::{
     super::{
         GARBLER, Step,
-        corrupted::{Comparison, Corrupted, cheating},
+        comparison::Comparison,
         evaluator::{Evaluator, FromCircuit},
         plan::Plan,
     },
     CHOSEN_BYTES, COMMITMENT_BYTES, CircuitOt, commitments, input_ots, shared,
 };
 use crate::{
-    binding::SessionId,
     bulk::receive_blocks,
-    checks::Check,
+    checks::{Cheating, Check, Corrupted},
     conduct::Conduct,
+    domain::SessionId,
     error::ProtocolError,
     seeded::{Evaluated, Evaluation, InputLabels, Secrets, Split, Stream, wires},
     session::Session,
-    workers::{self, Work},
+    workers::{self, Divided, Work},
 };
 
-/// What the evaluator has prepared.
+/// The evaluator's preparation.
 pub(in super::super) struct EvaluatorSeeds {
     run: SessionId,
-    /// Which circuit is evaluated.
+    /// The evaluated circuit.
     split: Split,
     /// For each circuit that is checked its seed, for the other one the pad that its witness is from.
     pads: Zeroizing<Vec<Block>>,
@@ -40,11 +40,11 @@ pub(in super::super) struct EvaluatorSeeds {
     wires: Vec<Wires>,
 }
 
-/// What came in steps 3 and 4 for the circuits that are checked is what their seeds give; only [`check_commitments`] makes it.
+/// The messages of steps 3 and 4 for checked circuits are those of their seeds; only [`check_commitments`] makes it.
 pub(in super::super) struct CommitmentsVerified {
-    /// For each circuit what the garbler has committed to.
+    /// The garbler's commitment to each circuit.
     commitments: Vec<[u8; COMMITMENT_BYTES]>,
-    /// For each circuit that is checked the digest of what step 6 must bring.
+    /// The due digest of the message of step 6 for each checked circuit.
     labels_due: Vec<(usize, [u8; 32])>,
 }
 
@@ -52,13 +52,13 @@ pub(in super::super) struct CommitmentsVerified {
 struct Wires {
     /// The evaluator's coins.
     coins: Zeroizing<Block>,
-    /// What was said.
+    /// The transcript.
     transcript: [u8; 32],
-    choices: Choices,
+    choices: BitVec,
     pads: Zeroizing<Vec<Block>>,
 }
 
-/// What came in step 6 for the circuits that are checked is what their seeds give; only [`verify_labels`] makes it.
+/// The messages of step 6 for checked circuits are those of their seeds; only [`verify_labels`] makes it.
 struct LabelsVerified(());
 
 /// Steps 2 and 3.
@@ -98,11 +98,9 @@ pub(in super::super) async fn check_commitments<C: Conduct<Step>>(
 ) -> Result<CommitmentsVerified, ProtocolError> {
     let mut commitments = vec![[0; COMMITMENT_BYTES]; evaluator.plan.circuits()];
     session.channel().receive_bytes(commitments.as_flattened_mut()).await?;
-    let workers = session.workers();
-    let mut checks: Vec<Vec<CircuitCheck>> = (0..workers).map(|_| Vec::new()).collect();
-    for (at, circuit) in prepared.split.checked().enumerate() {
+    let check = |circuit: usize| {
         let Wires { coins, transcript, choices, .. } = &prepared.wires[circuit];
-        checks[at % workers].push(CircuitCheck {
+        CircuitCheck {
             plan: evaluator.plan.clone(),
             run: prepared.run,
             circuit,
@@ -111,19 +109,12 @@ pub(in super::super) async fn check_commitments<C: Conduct<Step>>(
             transcript: *transcript,
             choices: choices.clone(),
             commitment: commitments[circuit],
-        });
-    }
+        }
+    };
     // The OTs are made again by the code that made them, which waits for its peer in memory.
     let runtime = tokio::runtime::Handle::current();
-    let run_all = |checks: Vec<CircuitCheck>| {
-        let runtime = runtime.clone();
-        Work::begin(move || checks.into_iter().map(|check| runtime.block_on(check.run())).collect::<Vec<_>>())
-    };
-    let work: Vec<_> = checks.into_iter().map(run_all).collect();
-    let mut found = Vec::with_capacity(evaluator.plan.circuits());
-    for work in work {
-        found.extend(work.result().await?);
-    }
+    let run = move |check: CircuitCheck| runtime.block_on(check.run());
+    let found = Divided::begin(session.workers(), prepared.split.checked().map(check), run).results().await?;
     let labels_due = found.into_iter().collect::<Result<_, _>>()?;
     Ok(CommitmentsVerified { commitments, labels_due })
 }
@@ -136,12 +127,12 @@ struct CircuitCheck {
     seed: Block,
     receiver_coins: Block,
     transcript: [u8; 32],
-    choices: Choices,
+    choices: BitVec,
     commitment: [u8; COMMITMENT_BYTES],
 }
 
 impl CircuitCheck {
-    /// Compares what the seed gives with what was said. Returns the circuit's number and the digest of the labels that are due.
+    /// Compares the messages that the seed gives with those that came. Returns the circuit's number and the digest of the labels that are due.
     async fn run(self) -> Result<(usize, [u8; 32]), ProtocolError> {
         let CircuitCheck { plan, run, circuit, seed, .. } = self;
         let of = CircuitOt::new(&run, circuit);
@@ -168,9 +159,9 @@ impl CircuitCheck {
     }
 }
 
-/// What stands for the message of step 6.
+/// The digest of a circuit's message of step 6.
 fn labels_digest(run: &SessionId, circuit: usize, message: &[Block]) -> [u8; 32] {
-    run.place(GARBLER, Step::EvaluatorLabels as u8).at(circuit as u64).digest(bytemuck::cast_slice(message))
+    run.domain(GARBLER, Step::EvaluatorLabels as u8).at(circuit as u64).digest(bytemuck::cast_slice(message))
 }
 
 /// Steps 5 to 8.
@@ -199,7 +190,7 @@ async fn exchange_labels<C: Conduct<Step>>(
     prepared: &EvaluatorSeeds,
     input: &Bits,
 ) -> Result<Vec<Vec<Block>>, ProtocolError> {
-    let corrections: Choices = prepared
+    let corrections: BitVec = prepared
         .wires
         .iter()
         .enumerate()
@@ -286,11 +277,11 @@ async fn receive_circuit<C: Conduct<Step>>(
     drop(give);
     let (digest, evaluated) = work.result().await??;
     if digest != committed {
-        return Err(cheating(Check::CommittedCircuit, chosen).into());
+        return Err(Cheating::in_circuit(Check::CommittedCircuit, chosen).into());
     }
     let Evaluated { garbler_labels_fit, outputs, labels, .. } = evaluated;
     match garbler_labels_fit {
         true => Ok(FromCircuit { run, outputs, labels }),
-        false => Err(cheating(Check::GarblerLabel, chosen).into()),
+        false => Err(Cheating::in_circuit(Check::GarblerLabel, chosen).into()),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use garblet_circuit::Bits;
 use garblet_net::Channel;
-use garblet_ot::{Choices, OtError};
+use garblet_ot::{BitVec, OtError};
 use garblet_primitives::Block;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -17,22 +17,22 @@ use super::{
     CHOSEN_BYTES, CircuitOt, commitments, input_ots, shared,
 };
 use crate::{
-    binding::SessionId,
     bulk::send_blocks,
     checks::{Cheating, Check},
     conduct::Conduct,
+    domain::SessionId,
     error::ProtocolError,
     seeded::{Secrets, Stream, ToGarble, digests, wires},
     session::Session,
     workers::{self, Work},
 };
 
-/// What the garbler has prepared.
+/// The garbler's preparation.
 pub(in super::super) struct GarblerSeeds {
     run: SessionId,
-    /// What shows that the evaluator did not get the seed of a circuit.
+    /// The witnesses that the evaluator did not get the seed of a circuit.
     witnesses: Zeroizing<Vec<Block>>,
-    /// What each circuit follows from.
+    /// The coins of each circuit.
     coins: Zeroizing<Vec<Block>>,
     /// For each circuit both pads of every wire of the evaluator.
     pads: Vec<Zeroizing<Vec<[Block; 2]>>>,
@@ -51,7 +51,7 @@ pub(in super::super) async fn prepare<C: Conduct<Step>>(
 ) -> Result<GarblerSeeds, ProtocolError> {
     let circuits = garbler.plan.circuits();
     let mut cuts = garbler.ot.extend(session, &run, circuits).await?;
-    let corrections = Choices::receive(session.channel(), circuits, "choices of circuits").await?;
+    let corrections = BitVec::receive(session.channel(), circuits, "choices of circuits").await?;
     wires::exchange(&mut cuts, &corrections);
     let mut prepared =
         GarblerSeeds { run, witnesses: Zeroizing::default(), coins: Zeroizing::default(), pads: Vec::new() };
@@ -90,8 +90,8 @@ pub(in super::super) async fn commit<C: Conduct<Step>>(
     let see = move |circuit: usize, part: usize, blocks: &mut [Block]| {
         conduct.touch(Step::of_part(part, part_count), circuit, bytemuck::cast_slice_mut(blocks));
     };
-    let (place, workers) = (commitments(&prepared.run), session.workers());
-    let mut digests = digests::of_all(all, Arc::new(shared), place, workers, see, |_| ()).await?;
+    let (domain, workers) = (commitments(&prepared.run), session.workers());
+    let mut digests = digests::of_all(all, Arc::new(shared), domain, workers, see, |_| ()).await?;
     for (circuit, commitment) in digests.iter_mut().enumerate() {
         garbler.conduct.touch(Step::Commitment, circuit, commitment);
         session.channel().send_bytes(commitment).await?;
@@ -120,7 +120,7 @@ async fn send_evaluator_labels<C: Conduct<Step>>(
     prepared: &mut GarblerSeeds,
 ) -> Result<(), ProtocolError> {
     let bits = garbler.plan.evaluator_bits();
-    let corrections = Choices::receive(session.channel(), bits * prepared.pads.len(), "input corrections").await?;
+    let corrections = BitVec::receive(session.channel(), bits * prepared.pads.len(), "input corrections").await?;
     for circuit in 0..prepared.pads.len() {
         let pads = &mut prepared.pads[circuit];
         wires::exchange(pads, &corrections.slice(circuit * bits..(circuit + 1) * bits));

@@ -14,7 +14,7 @@ use garblet_primitives::Block;
 
 use super::{GARBLER, Step, input_ot::InputOts, plan::Plan};
 use crate::{
-    binding::{Place, SessionId},
+    domain::{Domain, SessionId},
     encoding::Encoding,
     seeded::{InputHash, Shared},
 };
@@ -24,15 +24,15 @@ pub(super) const COMMITMENT_BYTES: usize = 32;
 /// Bytes that say which circuit is evaluated: its number and the witness.
 pub(super) const CHOSEN_BYTES: usize = 2 + 16;
 
-/// What follows from the two pads of the OT of a circuit.
-struct CircuitOt(Place);
+/// The secrets that follow from the two pads of a circuit's OT.
+struct CircuitOt(Domain);
 
 impl CircuitOt {
     fn new(run: &SessionId, circuit: usize) -> Self {
-        CircuitOt(run.place(GARBLER, Step::CircuitCoins as u8).at(circuit as u64))
+        CircuitOt(run.domain(GARBLER, Step::CircuitCoins as u8).at(circuit as u64))
     }
 
-    /// From the pad for evaluation: what shows that the evaluator has it, and so not the other one.
+    /// From the pad for evaluation: the witness that the evaluator has it, and so not the other one.
     fn witness(&self, pad: Block) -> Block {
         self.0.branch(0).key(pad)
     }
@@ -52,13 +52,13 @@ fn input_ots(plan: &Plan) -> InputOts {
     InputOts { width: plan.config().ot_width, count: plan.evaluator_bits() }
 }
 
-/// What both parties know in common about all circuits of a run.
+/// The common knowledge about all circuits of a run.
 fn shared(plan: &Plan, run: &SessionId) -> Shared {
     let encoding = Encoding::plain(plan.evaluator_bits());
-    Shared::new(run.place(GARBLER, Step::Head as u8), encoding, InputHash::none())
+    Shared::new(run.domain(GARBLER, Step::Head as u8), encoding, InputHash::none())
 }
 
-/// Where the digests of circuits belong.
-fn commitments(run: &SessionId) -> Place {
-    run.place(GARBLER, Step::Commitment as u8)
+/// The domain of circuits' digests.
+fn commitments(run: &SessionId) -> Domain {
+    run.domain(GARBLER, Step::Commitment as u8)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::Bits;
-use garblet_ot::Choices;
+use garblet_ot::BitVec;
 use garblet_primitives::Block;
 use tokio::sync::mpsc;
 use zeroize::Zeroizing;
@@ -20,17 +20,17 @@ use super::{
     supersets::{self, Shape},
 };
 use crate::{
-    binding::SessionId,
     bulk::receive_blocks,
     checks::{Cheating, Check, Suspected, Unverified},
-    coin_toss::{self, First},
+    coin_toss::Committer,
     conduct::Conduct,
+    domain::SessionId,
     encoding::Encoding,
     error::ProtocolError,
-    interface::{EVALUATOR, GARBLER},
+    party_io::{EVALUATOR, GARBLER},
     seeded::{Buffers, InputHash, Secrets, Shared, lanes},
     session::Session,
-    workers::{self, Work},
+    workers::{self, Divided, Work},
 };
 
 /// Receives circuits and supersets, tosses coins, checks what is opened, and evaluates the circuits that are not checked.
@@ -40,11 +40,11 @@ pub(in super::super) async fn examine<C: Conduct<Step>>(
     run: &SessionId,
     encoding: Encoding,
     mut keys: Vec<Keys>,
-    choices: Choices,
+    choices: BitVec,
 ) -> Result<Vec<Unverified<Bits>>, ProtocolError> {
     let plan = evaluator.plan.clone();
     let shape = Shape {
-        place: run.place(GARBLER, Step::Superset as u8),
+        domain: run.domain(GARBLER, Step::Superset as u8),
         wires: plan.blueprint().garbler_wires(),
         circuits: plan.circuits(),
     };
@@ -68,8 +68,8 @@ pub(in super::super) async fn examine<C: Conduct<Step>>(
         Err(ProtocolError::Net(source)) => (challenge.circuits.checked().collect(), Some(Suspected { source })),
         Err(error) => return Err(error),
     };
-    let shared = Shared::new(run.place(GARBLER, Step::Head as u8), encoding, InputHash::none());
-    let (digests, buffers) = (run.place(GARBLER, Step::CircuitDigest as u8), Buffers::default());
+    let shared = Shared::new(run.domain(GARBLER, Step::Head as u8), encoding, InputHash::none());
+    let (digests, buffers) = (run.domain(GARBLER, Step::CircuitDigest as u8), Buffers::default());
     let examining = Arc::new(Examining { plan, shared, digests, keys, choices, buffers });
     let results = check_and_evaluate(session.workers(), examining, challenge, kept, circuits).await?;
     match gone {
@@ -101,20 +101,13 @@ async fn toss<C: Conduct<Step>>(
     session: &mut Session,
     run: &SessionId,
 ) -> Result<Challenge, ProtocolError> {
-    let place = run.place(EVALUATOR, Step::TossCommitment as u8);
-    let (first, mut commitment) = First::commit(place, session.rng());
-    evaluator.conduct.touch(Step::TossCommitment, 0, &mut commitment);
-    session.channel().send_bytes(&commitment).await?;
-    let mut share = [0; coin_toss::SHARE_BYTES];
-    session.channel().receive_bytes(&mut share).await?;
-    let (coins, mut opening) = first.open(&share);
-    evaluator.conduct.touch(Step::TossOpening, 0, &mut opening);
-    session.channel().send_bytes(&opening).await?;
-    session.channel().flush().await?;
+    let domain = run.domain(EVALUATOR, Step::TossCommitment as u8);
+    let steps = [Step::TossCommitment, Step::TossOpening];
+    let coins = Committer::toss(session, domain, steps, &mut evaluator.conduct).await?;
     Ok(Challenge::of(&evaluator.plan, coins))
 }
 
-/// What openings of supersets are compared with.
+/// The data that openings of supersets are compared with.
 struct Openings {
     shape: Shape,
     challenge: Arc<Challenge>,
@@ -122,7 +115,7 @@ struct Openings {
     checked: Vec<(usize, Secrets)>,
 }
 
-/// What a worker has found: the labels of the garbler's input and a superset that they are from, if it had one.
+/// The labels of the garbler's input that a worker has found, and a superset that they are from.
 type Found = Result<Option<(usize, Zeroizing<Vec<Block>>)>, ProtocolError>;
 
 /// Step 7: checks the supersets as they are opened, on all workers. Returns the garbler's labels for each evaluated circuit.
@@ -199,29 +192,20 @@ async fn check_and_evaluate(
     kept: Arc<Kept>,
     circuits: Vec<usize>,
 ) -> Result<Vec<Unverified<Bits>>, ProtocolError> {
-    let mut work = Vec::with_capacity(workers);
-    for worker in 0..workers {
-        let (examining, challenge, kept) = (examining.clone(), challenge.clone(), kept.clone());
-        let own: Vec<usize> = circuits.iter().copied().skip(worker).step_by(workers).collect();
-        work.push(Work::begin(move || {
-            let blueprint = examining.plan.blueprint();
-            let mut results = Vec::new();
-            for circuit in own {
-                let blocks = kept.circuit(circuit, blueprint)?;
-                let parts = blueprint.parts(&blocks);
-                match challenge.circuits.is_checked(circuit) {
-                    true => check(&examining, circuit, &parts)?,
-                    false => results.push(Unverified::new(examining.evaluate(circuit, &parts)?)),
-                }
+    let work = move |circuit: usize| {
+        let blueprint = examining.plan.blueprint();
+        let blocks = kept.circuit(circuit, blueprint)?;
+        let parts = blueprint.parts(&blocks);
+        Ok(match challenge.circuits.is_checked(circuit) {
+            true => {
+                check(&examining, circuit, &parts)?;
+                None
             }
-            Ok::<_, ProtocolError>(results)
-        }));
-    }
-    let mut results = Vec::new();
-    for work in work {
-        results.extend(work.result().await??);
-    }
-    Ok(results)
+            false => Some(Unverified::new(examining.evaluate(circuit, &parts)?)),
+        })
+    };
+    let results = Divided::begin(workers, circuits.into_iter(), work).results().await?;
+    results.into_iter().filter_map(Result::transpose).collect()
 }
 
 fn check(examining: &Examining, circuit: usize, parts: &[&[Block]]) -> Result<(), Cheating> {
@@ -233,5 +217,5 @@ fn check(examining: &Examining, circuit: usize, parts: &[&[Block]]) -> Result<()
         (true, false) => Check::LabelOfSeed,
         (true, true) => return Ok(()),
     };
-    Err(Cheating::new(check, format!("circuit {circuit}")))
+    Err(Cheating::in_circuit(check, circuit))
 }

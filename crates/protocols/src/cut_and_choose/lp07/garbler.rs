@@ -15,11 +15,11 @@ use super::{
     supersets::{Maker, Sets, Shape},
 };
 use crate::{
-    binding::SessionId,
-    coin_toss::{self, Second},
+    coin_toss::Responder,
     conduct::Conduct,
+    domain::SessionId,
     error::ProtocolError,
-    interface::{EVALUATOR, GARBLER},
+    party_io::{EVALUATOR, GARBLER},
     seeded::{InputHash, Secrets, ToGarble},
     session::Session,
     workers::{self, Work},
@@ -74,7 +74,7 @@ fn maker<C: Conduct<Step>>(
         garbler.conduct.input(superset, &mut own);
         inputs.push(own);
     }
-    let shape = Shape { place: run.place(GARBLER, Step::Superset as u8), wires, circuits: seeds.len() };
+    let shape = Shape { domain: run.domain(GARBLER, Step::Superset as u8), wires, circuits: seeds.len() };
     Ok(Maker { shape, secrets, inputs, seeds: superset_seeds, sets })
 }
 
@@ -110,13 +110,7 @@ async fn toss<C: Conduct<Step>>(
     session: &mut Session,
     run: &SessionId,
 ) -> Result<Challenge, ProtocolError> {
-    let mut commitment = [0; coin_toss::COMMITMENT_BYTES];
-    session.channel().receive_bytes(&mut commitment).await?;
-    let place = run.place(EVALUATOR, Step::TossCommitment as u8);
-    let (second, mut share) = Second::answer(place, commitment, session.rng());
-    garbler.conduct.touch(Step::TossShare, 0, &mut share);
-    session.channel().send_bytes(&share).await?;
-    let mut opening = [0; coin_toss::OPENING_BYTES];
-    session.channel().receive_bytes(&mut opening).await?;
-    Ok(Challenge::of(&garbler.plan, second.finish(&opening)?))
+    let domain = run.domain(EVALUATOR, Step::TossCommitment as u8);
+    let coins = Responder::toss(session, domain, Step::TossShare, &garbler.conduct).await?;
+    Ok(Challenge::of(&garbler.plan, coins))
 }

@@ -1,4 +1,4 @@
-//! What the evaluator keeps until the coins are tossed: all circuits and all supersets.
+//! Room for all circuits and supersets until the coins are tossed.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -63,8 +63,8 @@ impl Kept {
 mod tests {
     use std::sync::Arc;
 
-    use garblet_circuit::library;
     use garblet_primitives::Prg;
+    use garblet_synthesis::library;
 
     use super::{
         super::super::config::{Config, Form},

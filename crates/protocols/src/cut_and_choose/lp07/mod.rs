@@ -37,7 +37,7 @@ pub(super) use garbler::garble;
 use super::plan::Plan;
 use crate::{coin_toss::Coins, seeded::Split};
 
-/// What the coins say: which circuits and which supersets are checked.
+/// The circuits and supersets that the coins choose to check.
 struct Challenge {
     circuits: Split,
     supersets: Split,

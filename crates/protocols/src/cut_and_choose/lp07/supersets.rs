@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 
 use crate::seeded::{Secrets, Split};
 use crate::{
-    binding::Place,
     checks::{Cheating, Check},
+    domain::Domain,
 };
 
 /// Bytes of a commitment.
@@ -26,7 +26,7 @@ const LABEL_BYTES: usize = 16 + 32;
 /// The sizes of all supersets, and where their commitments belong.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
-    pub(super) place: Place,
+    pub(super) domain: Domain,
     pub(super) wires: usize,
     pub(super) circuits: usize,
 }
@@ -53,7 +53,7 @@ impl Shape {
         bytes[..message.len()].copy_from_slice(message);
         let end = message.len() + 32;
         bytes[message.len()..end].copy_from_slice(randomness);
-        self.place
+        self.domain
             .at(((at.superset * self.row_count() + at.row()) * (1 + self.circuits) + at.position) as u64)
             .digest(&bytes[..end])
     }
@@ -62,13 +62,13 @@ impl Shape {
         2 * self.wires
     }
 
-    /// Where a commitment stands among those of its superset.
+    /// The position of a commitment in its superset.
     fn offset(&self, at: At) -> usize {
         (at.row() * (1 + self.circuits) + at.position) * COMMITMENT_BYTES
     }
 }
 
-/// Which commitment.
+/// The indices of a commitment.
 #[derive(Clone, Copy)]
 struct At {
     superset: usize,
@@ -83,7 +83,7 @@ impl At {
     }
 }
 
-/// What the garbler needs to make and open supersets. *Secret*.
+/// The garbler's maker of supersets. *Secret*.
 pub(super) struct Maker {
     pub(super) shape: Shape,
     /// The secrets of all circuits.
@@ -92,11 +92,11 @@ pub(super) struct Maker {
     pub(super) inputs: Vec<Bits>,
     /// The seed of each superset.
     pub(super) seeds: Zeroizing<Vec<Block>>,
-    /// What the sets of each superset are for, wire by wire.
+    /// The sets of each superset, wire by wire.
     pub(super) sets: Vec<Zeroizing<Vec<Sets>>>,
 }
 
-/// What the two sets of a wire are for: the value of each indicator, and the value whose labels each holds.
+/// The two sets of a wire: the value of each indicator, and the value whose labels each holds.
 #[derive(Clone, Copy, Default, bytemuck::Pod, bytemuck::Zeroable, zeroize::Zeroize)]
 #[repr(C)]
 pub(super) struct Sets {
@@ -137,7 +137,7 @@ impl Maker {
         bytes
     }
 
-    /// What is opened of a superset.
+    /// The opening of a superset.
     pub(super) fn open(&self, superset: usize, is_checked: bool, circuits: &Split) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.shape.opening_bytes(is_checked, circuits));
         for (wire, sets) in self.sets[superset].iter().enumerate() {
@@ -242,7 +242,7 @@ pub(super) fn input_labels(
     Ok(labels)
 }
 
-/// What was opened of a superset, read in order.
+/// A reader of a superset's opening.
 struct Openings<'a> {
     shape: &'a Shape,
     superset: usize,

@@ -11,7 +11,7 @@ use std::{
 use garblet_store::{Store, StoreKey};
 
 use super::*;
-use crate::{conduct::Honest, lego::orders::Orders};
+use crate::{conduct::Honest, lego::stock::orders::Orders};
 
 const ORDER: Amounts = Amounts { gates: 520, inputs: 64, input_pairs: 32, outputs: 64 };
 
@@ -106,7 +106,7 @@ fn hanging_up_after_the_challenge_counts_and_is_refused_in_the_end() {
 
 #[test]
 fn hanging_up_after_the_challenge_to_told_bits_counts_as_well() {
-    let (counted, made) = counted_after_leaving_at(Step::Combined, 4);
+    let (counted, made) = counted_after_leaving_at(Step::LeakCombinations, 4);
     assert_eq!(counted, [2.0, 3.0, 4.0, 4.0]);
     assert!(matches!(made, Err(ProtocolError::Unfinished(_))));
 }

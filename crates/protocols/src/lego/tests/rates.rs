@@ -1,9 +1,11 @@
 //! How often bad gates escape, with parameters so small that it happens: as often as theorem 2 says at most.
 
 use super::super::{
-    layout::Challenge,
+    generate::{
+        challenge::Challenge,
+        shuffle::{Shuffle, tests::Number},
+    },
     parameters::{Buckets, Demand, Parameters},
-    shuffle::{Shuffle, tests::Number},
 };
 use super::*;
 use garblet_store::Scratch;

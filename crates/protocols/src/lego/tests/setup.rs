@@ -6,8 +6,8 @@ use garblet_store::{Store, StoreKey};
 
 use super::*;
 use crate::lego::{
-    pool::{Meeting, Pool},
-    secrets::Secrets,
+    setup::secrets::Secrets,
+    stock::store::{Meeting, Stock},
 };
 
 /// What a constructor does in a setup.
@@ -28,15 +28,15 @@ fn open(folder: &Path, seed: u64) -> Store {
 /// Says that it has no secrets, so that there is a setup, and does what it likes in it.
 async fn cheat(session: &mut Session, store: Store, setup: Setup) -> Result<(), ProtocolError> {
     let config = Config::default();
-    let (_, meeting) = Pool::meet(session, store, config, CONSTRUCTOR, "test").await?;
+    let (_, meeting) = Stock::meet(session, store, config, CONSTRUCTOR, "test").await?;
     let Meeting::New(number, fresh) = meeting else { panic!("it has kept nothing") };
     let mut secrets = Secrets::of_constructor(session, config).await?;
     secrets.meet(number, fresh);
     if let Setup::Cheats = setup {
         let (mut commitments, _) = secrets.constructor(config)?;
         let spoil = |corrections: &mut [u8]| corrections.iter_mut().for_each(|byte| *byte ^= 0xff);
-        let (_, unanswered) = commitments.begin_with(session.channel(), 1, spoil).await?;
-        commitments.answer(session.channel(), unanswered).await?;
+        let (_, pending) = commitments.begin_with(session.channel(), 1, spoil).await?;
+        commitments.prove(session.channel(), pending).await?;
     }
     session.channel().flush().await?;
     Ok(())

@@ -1,0 +1,243 @@
+//! Types as text: `u8`, `i16`, `bool`, `bits4`, `bytes16`, `[u8; 4]`, `{age: u7, member: bool}`, `enum {No, Yes(u8)}`.
+
+use std::str::FromStr;
+
+use crate::types::Type;
+
+/// How deep arrays and records may be nested.
+const MAX_DEPTH: u32 = 32;
+
+/// The most wires of a type, and the most elements of an array, in a text.
+const MAX_WIDTH: u64 = 1 << 26;
+
+/// A text that is no type.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TypeError {
+    /// Something else stands where a type or a part of one should.
+    #[error("expected {expected}, got `{got}`")]
+    Expected {
+        /// What should stand there.
+        expected: &'static str,
+        /// The rest of the text.
+        got: String,
+    },
+    /// The type has too many wires or elements.
+    #[error("the type is too wide, the limit is {MAX_WIDTH} wires")]
+    TooWide,
+    /// Arrays and records are nested too deep.
+    #[error("the type is nested deeper than {MAX_DEPTH}")]
+    TooDeep,
+    /// A record has two fields of one name.
+    #[error("field `{0}` appears twice")]
+    DuplicateField(String),
+    /// An enum has two variants of one name.
+    #[error("variant `{0}` appears twice")]
+    DuplicateVariant(String),
+}
+
+impl FromStr for Type {
+    type Err = TypeError;
+
+    fn from_str(text: &str) -> Result<Self, TypeError> {
+        let mut parser = Parser { rest: text };
+        let ty = parser.ty(0)?;
+        parser.skip_space();
+        match parser.rest {
+            "" => Ok(ty),
+            _ => Err(parser.expected("the end of the type")),
+        }
+    }
+}
+
+struct Parser<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Parser<'a> {
+    fn expected(&self, expected: &'static str) -> TypeError {
+        TypeError::Expected { expected, got: crate::diagnostic::clip(self.rest) }
+    }
+
+    fn skip_space(&mut self) {
+        self.rest = self.rest.trim_start();
+    }
+
+    /// Takes a token if it comes next.
+    fn take(&mut self, token: char) -> bool {
+        self.skip_space();
+        self.rest.strip_prefix(token).map(|rest| self.rest = rest).is_some()
+    }
+
+    fn need(&mut self, token: char, expected: &'static str) -> Result<(), TypeError> {
+        if self.take(token) { Ok(()) } else { Err(self.expected(expected)) }
+    }
+
+    fn take_while(&mut self, accept: impl Fn(char) -> bool) -> &'a str {
+        let end = self.rest.find(|c| !accept(c)).unwrap_or(self.rest.len());
+        let (taken, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        taken
+    }
+
+    fn number(&mut self) -> Result<u32, TypeError> {
+        self.skip_space();
+        let before = self.rest;
+        let digits = self.take_while(|c| c.is_ascii_digit());
+        match digits.parse() {
+            Ok(n) if u64::from(n) <= MAX_WIDTH => Ok(n),
+            _ if !digits.is_empty() => Err(TypeError::TooWide),
+            _ => Err(Parser { rest: before }.expected("a number")),
+        }
+    }
+
+    fn ty(&mut self, depth: u32) -> Result<Type, TypeError> {
+        if depth > MAX_DEPTH {
+            return Err(TypeError::TooDeep);
+        }
+        let ty = if self.take('[') {
+            let element = self.ty(depth + 1)?;
+            self.need(';', "`;` and the number of elements")?;
+            let count = self.number()?;
+            self.need(']', "`]`")?;
+            Type::Array(Box::new(element), count)
+        } else if self.take('{') {
+            Type::Record(self.fields(depth)?)
+        } else {
+            self.word(depth)?
+        };
+        if ty.width() > MAX_WIDTH { Err(TypeError::TooWide) } else { Ok(ty) }
+    }
+
+    fn fields(&mut self, depth: u32) -> Result<Vec<(String, Type)>, TypeError> {
+        let mut fields: Vec<(String, Type)> = Vec::new();
+        while !self.take('}') {
+            if !fields.is_empty() {
+                self.need(',', "`,` or `}`")?;
+            }
+            self.skip_space();
+            let name = self.take_while(|c| c.is_alphanumeric() || c == '_' || c == '-');
+            if name.is_empty() {
+                return Err(self.expected("the name of a field"));
+            }
+            if fields.iter().any(|f| f.0 == name) {
+                return Err(TypeError::DuplicateField(name.into()));
+            }
+            self.need(':', "`:` and the field's type")?;
+            fields.push((name.into(), self.ty(depth + 1)?));
+        }
+        Ok(fields)
+    }
+
+    fn variants(&mut self, depth: u32) -> Result<Vec<(String, Vec<Type>)>, TypeError> {
+        let mut variants: Vec<(String, Vec<Type>)> = Vec::new();
+        self.need('{', "`{` and the variants")?;
+        while !self.take('}') {
+            if !variants.is_empty() {
+                self.need(',', "`,` or `}`")?;
+            }
+            self.skip_space();
+            let name = self.take_while(|c| c.is_alphanumeric() || c == '_');
+            if name.is_empty() {
+                return Err(self.expected("the name of a variant"));
+            }
+            if variants.iter().any(|v| v.0 == name) {
+                return Err(TypeError::DuplicateVariant(name.into()));
+            }
+            let mut types = Vec::new();
+            if self.take('(') {
+                types.push(self.ty(depth + 1)?);
+                while !self.take(')') {
+                    self.need(',', "`,` or `)`")?;
+                    types.push(self.ty(depth + 1)?);
+                }
+            }
+            variants.push((name.into(), types));
+        }
+        Ok(variants)
+    }
+
+    fn word(&mut self, depth: u32) -> Result<Type, TypeError> {
+        const EXPECTED: &str = "a type such as u8, i16, bool, bits4, bytes16, [u8; 4] or {a: u8}";
+        self.skip_space();
+        let before = self.rest;
+        let make: fn(u32) -> Type = match self.take_while(|c| c.is_ascii_alphabetic()) {
+            "bool" => return Ok(Type::Bool),
+            "enum" => return Ok(Type::Enum(self.variants(depth)?)),
+            "u" => Type::Unsigned,
+            "i" => Type::Signed,
+            "bits" => Type::Bits,
+            "bytes" => Type::Bytes,
+            _ => return Err(Parser { rest: before }.expected(EXPECTED)),
+        };
+        if !self.rest.starts_with(|c: char| c.is_ascii_digit()) {
+            return Err(Parser { rest: before }.expected(EXPECTED));
+        }
+        Ok(make(self.number()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::{SeedableRng, rngs::StdRng};
+
+    use super::*;
+
+    #[test]
+    fn every_type_is_read() {
+        let record = Type::Record(vec![("age".into(), Type::Unsigned(7)), ("m-2".into(), Type::Bool)]);
+        for (text, ty) in [
+            ("u8", Type::Unsigned(8)),
+            (" i16 ", Type::Signed(16)),
+            ("bool", Type::Bool),
+            ("bits0", Type::Bits(0)),
+            ("bytes16", Type::Bytes(16)),
+            ("[[u8;4] ; 2]", Type::Array(Box::new(Type::Array(Box::new(Type::Unsigned(8)), 4)), 2)),
+            ("{ age:u7 , m-2 : bool }", record),
+            ("enum{}", Type::Enum(vec![])),
+            (
+                "enum { No,Yes( u8,bool ) }",
+                Type::Enum(vec![("No".into(), vec![]), ("Yes".into(), vec![Type::Unsigned(8), Type::Bool])]),
+            ),
+        ] {
+            assert_eq!(text.parse(), Ok(ty), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_type_is_refused() {
+        let fails = |text: &str| text.parse::<Type>().unwrap_err().to_string();
+        let words = "expected a type such as u8, i16, bool, bits4, bytes16, [u8; 4] or {a: u8}, got";
+        for text in ["", "u", "int", "u 8", "float32", "8"] {
+            assert_eq!(fails(text), format!("{words} `{text}`"));
+        }
+        assert_eq!(fails("u8 u8"), "expected the end of the type, got `u8`");
+        assert_eq!(fails("[u8]"), "expected `;` and the number of elements, got `]`");
+        assert_eq!(fails("[u8; x]"), "expected a number, got `x]`");
+        assert_eq!(fails("[u8; 3"), "expected `]`, got ``");
+        assert_eq!(fails("{a u8}"), "expected `:` and the field's type, got `u8}`");
+        assert_eq!(fails("{a: u8 b: u8}"), "expected `,` or `}`, got `b: u8}`");
+        assert_eq!(fails("{a: u8, a: u8}"), "field `a` appears twice");
+        assert_eq!(fails("enum {A, A}"), "variant `A` appears twice");
+        assert_eq!(fails("enum {A(u8 u8)}"), "expected `,` or `)`, got `u8)}`");
+        assert_eq!(fails("enum A"), "expected `{` and the variants, got `A`");
+        assert_eq!(fails("enum {()}"), "expected the name of a variant, got `()}`");
+        for wide in ["u99999999999999", "u67108865", "[[u8; 65536]; 65536]", "[u0; 4294967295]"] {
+            assert!(fails(wide).contains("too wide"), "{wide}");
+        }
+        assert!(fails(&"[".repeat(100_000)).contains("nested deeper than 32"));
+    }
+
+    proptest! {
+        #[test]
+        fn types_are_read_back_from_their_text(seed: u64) {
+            let ty = crate::random::small_type(&mut StdRng::seed_from_u64(seed), 3);
+            prop_assert_eq!(ty.to_string().parse(), Ok(ty));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in "[\\[\\]{}:;,a-z0-9 é]{0,30}") {
+            let _ = text.parse::<Type>();
+        }
+    }
+}

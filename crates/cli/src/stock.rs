@@ -1,0 +1,269 @@
+//! Stores of prepared material, as the command line names them.
+
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::{Duration, Instant},
+};
+
+use garblet::{
+    Config, LibraryFile, Order, OrderRequest, Party, Program, ReadInput, SavedValues, Stock, StockKinds,
+    store::{State, Store, StoreError, StoreKey},
+};
+
+use garblet_circuit::InputId;
+use garblet_formats::front_end::FrontEnds;
+
+use crate::{
+    args::pair,
+    failure::Failure,
+    session::{Settings, explain},
+    store::{check_record, load_or_create_key, store_failure},
+};
+
+/// Who gives the inputs that are read.
+const NOBODY: Party = Party(u16::MAX);
+
+/// How long to wait for another process that has the store open: `garblet serve` does so for short times.
+const PATIENCE: Duration = Duration::from_secs(10);
+const RETRY: Duration = Duration::from_millis(50);
+
+/// Where prepared material is.
+#[derive(clap::Args)]
+pub(crate) struct StockArgs {
+    /// The folder of this party's store, filled by `garblet prepare`, of a protocol that has stores
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+    /// The key that the store is encrypted under [default: store.key in the configuration folder]
+    #[arg(long, value_name = "FILE", requires = "store")]
+    store_key: Option<PathBuf>,
+    /// The library file to prepare from, of a protocol that has one; a store knows from which one it was filled
+    #[arg(long, value_name = "FILE")]
+    library: Option<PathBuf>,
+    /// Make what the store lacks during the run; all parties must wish it
+    #[arg(long, requires = "store")]
+    top_up: bool,
+    /// Keep the outputs' wires in the store under this name, for programs that come later
+    #[arg(long, value_name = "NAME", requires = "store")]
+    keep: Option<String>,
+    /// Read an input, which nobody gives then, from an output that the store keeps
+    #[arg(long, value_name = "PORT=NAME[.OUTPUT]", requires = "store", value_parser = read_input)]
+    read: Vec<ReadInput>,
+}
+
+/// Parses `PORT=NAME` or `PORT=NAME.OUTPUT`.
+fn read_input(text: &str) -> Result<ReadInput, String> {
+    let (port, kept) = text.split_once('=').ok_or("expected PORT=NAME or PORT=NAME.OUTPUT")?;
+    let (name, output) = match kept.split_once('.') {
+        Some((name, output)) => (name, Some(output.to_string())),
+        None => (kept, None),
+    };
+    Ok(ReadInput { port: port.into(), name: name.into(), output })
+}
+
+/// An amount of what is prepared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Amount {
+    pub(crate) kind: String,
+    pub(crate) count: u64,
+}
+
+impl FromStr for Amount {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (kind, count) = pair(text, "WHAT=N, for instance gates=1000000")?;
+        let count = count.parse().map_err(|_| format!("expected a number of {kind}, got `{count}`"))?;
+        Ok(Amount { kind, count })
+    }
+}
+
+/// The source of prepared material.
+pub(crate) enum Source {
+    /// A store on disk, filled before.
+    Store { folder: Folder, top_up: bool },
+    /// A store in memory, filled now with what a library says.
+    InMemory(PathBuf),
+}
+
+/// A store on disk and what it is for.
+#[derive(Clone)]
+pub(crate) struct Folder {
+    /// The amounts to which it is filled, and of what.
+    pub(crate) order: OrderRequest,
+    pub(crate) path: PathBuf,
+    pub(crate) key: Option<PathBuf>,
+    pub(crate) peer: String,
+    /// Whether it is held against what this machine has recorded of it.
+    pub(crate) recorded: bool,
+    /// The command that prepares more, where it is known.
+    pub(crate) again: Option<String>,
+}
+
+impl StockArgs {
+    /// The values that a run takes from the store and leaves there.
+    pub(crate) fn saved(&self) -> SavedValues {
+        SavedValues { keep: self.keep.clone(), read: self.read.clone() }
+    }
+
+    /// The source of prepared material, if it is not made for the run.
+    ///
+    /// *Errors*: options that the protocol has no use for; no peer to which a store belongs.
+    pub(crate) fn source(
+        &self,
+        settings: &Settings,
+        peer: &Result<String, Failure>,
+        again: impl FnOnce(&[(&str, String)]) -> String,
+    ) -> Result<Option<Source>, Failure> {
+        settings.check_library(self.library.is_some())?;
+        let Some(path) = &self.store else { return Ok(self.library.clone().map(Source::InMemory)) };
+        let protocol = settings.config()?.protocol();
+        let Some(kinds) = protocol.stock() else {
+            return Err(Failure::call(format!("--store: {protocol} takes nothing from a store"))
+                .hint(format!("{} do", with_stores())));
+        };
+        let again = (kinds == StockKinds::Runs).then(|| again(&store_options(path, self.store_key.as_deref())));
+        let order = OrderRequest { library: self.library.clone().map(library_file), ..OrderRequest::default() };
+        let (path, key, peer) = (path.clone(), self.store_key.clone(), peer.clone()?);
+        let folder = Folder { order, path, key, peer, recorded: true, again };
+        Ok(Some(Source::Store { folder, top_up: self.top_up }))
+    }
+
+    /// The program as this party is asked for inputs: none for what is read.
+    ///
+    /// *Errors*: an input to read that the program does not have.
+    pub(crate) fn asked(&self, program: &Program) -> Result<Program, Failure> {
+        let names: Vec<&str> = program.inputs().iter().map(|input| &input.port.name[..]).collect();
+        if let Some(ReadInput { port, .. }) = self.read.iter().find(|read| !names.contains(&&read.port[..])) {
+            return Err(Failure::call(format!("--read: the program has no input `{port}`"))
+                .hint(format!("it has {}", names.join(", "))));
+        }
+        let mut asked = program.clone();
+        for (number, input) in program.inputs().iter().enumerate() {
+            if self.read.iter().any(|read| read.port == input.port.name) {
+                asked.set_owner(InputId(number as u32), NOBODY);
+            }
+        }
+        Ok(asked)
+    }
+}
+
+/// How a store is named on the command line.
+pub(crate) fn store_options(store: &Path, key: Option<&Path>) -> Vec<(&'static str, String)> {
+    let key = key.map(|key| ("--store-key", key.display().to_string()));
+    std::iter::once(("--store", store.display().to_string())).chain(key).collect()
+}
+
+/// Looks whether there is a store, before a key is looked for or made.
+///
+/// *Errors*: none there.
+pub(crate) fn find_store(folder: &Path) -> Result<(), Failure> {
+    Store::find(folder).map_err(|error| match error {
+        StoreError::Missing { .. } => store_failure(&error).hint("`garblet prepare` makes one and fills it"),
+        error => store_failure(&error),
+    })
+}
+
+/// The names of the protocols that have stores.
+pub(crate) fn with_stores() -> String {
+    let names = garblet::Protocol::ALL.iter().filter(|protocol| protocol.stock().is_some());
+    names.map(|protocol| protocol.name()).collect::<Vec<_>>().join(", ")
+}
+
+impl Source {
+    /// Opens it, for one of so many parties.
+    ///
+    /// *Errors*: a library file that is wrong, a store that cannot be used.
+    pub(crate) fn open(&self, config: &Config, parties: u16) -> Result<Stock, Failure> {
+        match self {
+            Source::Store { folder, top_up } => {
+                find_store(&folder.path)?;
+                let mut stock = folder.open(config, parties, Store::open)?;
+                stock.top_up = *top_up;
+                Ok(stock)
+            }
+            Source::InMemory(library) => {
+                let request = OrderRequest { library: Some(library_file(library.clone())), ..OrderRequest::default() };
+                let order = Order::new(&request, parties, config).map_err(|e| explain(&e))?;
+                Stock::in_memory(order, &mut rand::rng()).map_err(|e| store_failure(&e))
+            }
+        }
+    }
+
+    /// The command that prepares what was lacking, where it is known.
+    pub(crate) fn again(&self) -> Option<&str> {
+        match self {
+            Source::Store { folder, .. } => folder.again.as_deref(),
+            Source::InMemory(_) => None,
+        }
+    }
+}
+
+impl Folder {
+    /// Looks at the order, so that a mistake in it is told before a peer is waited for.
+    ///
+    /// *Errors*: as [`Folder::open`], of the order.
+    pub(crate) fn check(&self, config: &Config, parties: u16) -> Result<(), Failure> {
+        Order::new(&self.order, parties, config).map(drop).map_err(|e| explain(&e))
+    }
+
+    /// Opens the store, waiting for a short while if another process has it open.
+    pub(crate) fn open(
+        &self,
+        config: &Config,
+        parties: u16,
+        open: fn(&Path, &StoreKey, &mut rand::rngs::ThreadRng) -> Result<Store, StoreError>,
+    ) -> Result<Stock, Failure> {
+        let order = |request: &OrderRequest| Order::new(request, parties, config).map_err(|e| explain(&e));
+        let remembered = config.protocol().stock() == Some(StockKinds::Library) && self.order.library.is_none();
+        let known = if remembered { None } else { Some(order(&self.order)?) };
+        let key = load_or_create_key(self.key.as_deref())?;
+        let begin = Instant::now();
+        let mut store = loop {
+            match open(&self.path, &key, &mut rand::rng()) {
+                Err(StoreError::InUse { .. }) if begin.elapsed() < PATIENCE => std::thread::sleep(RETRY),
+                other => break other.map_err(|e| store_failure(&e))?,
+            }
+        };
+        if self.recorded {
+            check_record(&mut store)?;
+        }
+        let order = match known {
+            Some(order) => order,
+            None => {
+                order(&OrderRequest { library: Some(library_file(remembered_library(&store)?)), ..self.order.clone() })?
+            }
+        };
+        Ok(Stock::new(order, store, &self.peer[..]))
+    }
+}
+
+/// The state of a store that says where the library file is.
+const LIBRARY_STATE: &str = "library file";
+const LIBRARY_STATE_VERSION: u32 = 1;
+
+/// Notes in a store from which library file it was filled.
+pub(crate) fn remember_library(store: &mut Store, library: &Path) -> Result<(), Failure> {
+    let path = std::path::absolute(library).map_err(|e| Failure::unreadable(library, &e))?;
+    let bytes = path.into_os_string().into_encoded_bytes();
+    if store.state(LIBRARY_STATE).is_some_and(|state| state.bytes == bytes) {
+        return Ok(());
+    }
+    let state = State { version: LIBRARY_STATE_VERSION, bytes };
+    store.set_state(LIBRARY_STATE, state).map_err(|e| store_failure(&e))
+}
+
+/// The library file that a store was filled from. Whether it is still the same is told by its digest.
+fn remembered_library(store: &Store) -> Result<PathBuf, Failure> {
+    let state = store.state(LIBRARY_STATE).filter(|state| state.version == LIBRARY_STATE_VERSION);
+    match state.and_then(|state| String::from_utf8(state.bytes.clone()).ok()) {
+        Some(path) => Ok(path.into()),
+        None => Err(Failure::call(format!("{}: the store was never filled from a library", store.folder().display()))
+            .hint("give --library FILE, or fill it with `garblet prepare`")),
+    }
+}
+
+/// The library file there, whose circuit files may be of any known kind.
+pub(crate) fn library_file(path: PathBuf) -> LibraryFile {
+    LibraryFile { path, load: |file| FrontEnds::standard().load(file) }
+}

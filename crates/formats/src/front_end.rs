@@ -1,0 +1,237 @@
+//! Front ends: what turns a file or a text into a [`Program`].
+//!
+//! A front end knows one kind of file; [`FrontEnds`] picks the one that a file needs. Circuit files and program files
+//! are [known from the start](FrontEnds::standard); others are added with [`FrontEnds::with`].
+
+use std::{
+    fs::File,
+    io::{BufRead, BufReader, Read},
+    path::{Path, PathBuf},
+};
+
+use garblet_circuit::{
+    Program,
+    diagnostic::{Diagnostic, Diagnostics},
+};
+use garblet_synthesis::library;
+
+use crate::{Bristol, ProgramFile};
+
+/// How deep program files may refer to program files.
+const MAX_DEPTH: u32 = 16;
+
+/// How much of a file a front end sees to decide whether it is of its kind.
+const SNIFF_BYTES: usize = 4096;
+
+/// One kind of file.
+pub trait FrontEnd {
+    /// What the kind is called, for people.
+    fn name(&self) -> &'static str;
+
+    /// Whether a file of that name which begins like that is of this kind.
+    fn accepts(&self, file: &Path, beginning: &[u8]) -> bool;
+
+    /// Whether a text of this kind has functions that [circuits can stand for](Source::bound).
+    fn has_functions(&self) -> bool {
+        false
+    }
+
+    /// Reads a text to its end.
+    ///
+    /// *Errors*: everything wrong with the text, with places in `source`.
+    fn read(&self, source: &Source<'_>, text: &mut dyn BufRead) -> Result<Program, Diagnostics>;
+}
+
+/// Where a text comes from, and how to get at what it refers to.
+pub struct Source<'a> {
+    /// The file as diagnostics name it.
+    pub file: String,
+    folder: PathBuf,
+    front_ends: &'a FrontEnds,
+    depth: u32,
+    bound: Vec<(String, Program)>,
+}
+
+impl Source<'_> {
+    /// Circuits that stand for functions of the text, by the functions' names.
+    pub fn bound(&self) -> &[(String, Program)] {
+        &self.bound
+    }
+
+    /// The name of what is read: the file's without folder and extension.
+    pub fn stem(&self) -> &str {
+        Path::new(&self.file).file_stem().and_then(|s| s.to_str()).unwrap_or("program")
+    }
+
+    /// Loads what the text refers to: a file, relative to the text's own folder, or `lib:NAME`.
+    ///
+    /// *Errors*: as [`FrontEnds::load`], or files that refer to one another without end.
+    pub fn load(&self, reference: &str) -> Result<Program, Diagnostics> {
+        self.load_bound(reference, Vec::new())
+    }
+
+    /// As [`Source::load`], with circuits that stand for functions of what is loaded.
+    ///
+    /// *Errors*: as [`Source::load`], or something that has no functions.
+    pub fn load_bound(&self, reference: &str, bound: Vec<(String, Program)>) -> Result<Program, Diagnostics> {
+        if self.depth == MAX_DEPTH {
+            let message =
+                format!("refers to `{reference}`, {MAX_DEPTH} files deep: do the files refer to one another?");
+            return Err(Diagnostic::new(&self.file, message).into());
+        }
+        self.front_ends.load_at(&self.folder, reference, self.depth + 1, bound)
+    }
+}
+
+/// Front ends in the order in which they are asked.
+pub struct FrontEnds {
+    list: Vec<Box<dyn FrontEnd>>,
+}
+
+impl FrontEnds {
+    /// Circuit files (Bristol, Bristol Fashion) and program files.
+    pub fn standard() -> Self {
+        FrontEnds { list: vec![Box::new(ProgramFile), Box::new(Bristol)] }
+    }
+
+    /// Adds a front end, to be asked before the others.
+    pub fn with(mut self, front_end: impl FrontEnd + 'static) -> Self {
+        self.list.insert(0, Box::new(front_end));
+        self
+    }
+
+    /// Loads a program: a file, or `lib:NAME` for one of the library.
+    ///
+    /// *Errors*: a file that cannot be read, is of no known kind, or is wrong; a name the library does not have.
+    pub fn load(&self, name: &str) -> Result<Program, Diagnostics> {
+        self.load_at(Path::new(""), name, 0, Vec::new())
+    }
+
+    /// Reads a program from a text; `file` names it and decides its kind with the text itself.
+    ///
+    /// *Errors*: as [`FrontEnds::load`].
+    pub fn read(&self, file: &str, text: &mut dyn Read) -> Result<Program, Diagnostics> {
+        self.read_at(file, text, 0, Vec::new())
+    }
+
+    fn load_at(
+        &self,
+        folder: &Path,
+        name: &str,
+        depth: u32,
+        bound: Vec<(String, Program)>,
+    ) -> Result<Program, Diagnostics> {
+        if name.starts_with(library::PREFIX) && bound.is_empty() {
+            return library::find(name).map_err(|error| Diagnostic::new(name, error.to_string()).into());
+        }
+        let path = folder.join(name);
+        let shown = path.display().to_string();
+        let failed = |error: std::io::Error| Diagnostic::new(&shown, format!("cannot be read: {error}"));
+        let mut file = File::open(&path).map_err(|error| {
+            let missing = error.kind() == std::io::ErrorKind::NotFound;
+            match missing && library::has(name) {
+                true => failed(error).hint(format!("circuits of the library begin so: {}{name}", library::PREFIX)),
+                false => failed(error),
+            }
+        })?;
+        if file.metadata().map_err(failed)?.is_dir() {
+            return Err(Diagnostic::new(&shown, "is a folder, expected a file").into());
+        }
+        self.read_at(&shown, &mut file, depth, bound)
+    }
+
+    fn read_at(
+        &self,
+        file: &str,
+        text: &mut dyn Read,
+        depth: u32,
+        bound: Vec<(String, Program)>,
+    ) -> Result<Program, Diagnostics> {
+        let mut beginning = Vec::with_capacity(SNIFF_BYTES);
+        let failed = |error: std::io::Error| Diagnostic::new(file, format!("cannot be read: {error}"));
+        text.take(SNIFF_BYTES as u64).read_to_end(&mut beginning).map_err(failed)?;
+        let path = Path::new(file);
+        let Some(front_end) = self.list.iter().find(|f| f.accepts(path, &beginning)) else {
+            let kinds: Vec<&str> = self.list.iter().map(|f| f.name()).collect();
+            let message = "is of no known kind, going by its extension and its first line";
+            return Err(Diagnostic::new(file, message).hint(format!("known kinds: {}", kinds.join(", "))).into());
+        };
+        if !bound.is_empty() && !front_end.has_functions() {
+            let message = format!("is a {}, which has no functions that circuits could stand for", front_end.name());
+            return Err(Diagnostic::new(file, message).into());
+        }
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        let source = Source { file: file.into(), folder, front_ends: self, depth, bound };
+        front_end.read(&source, &mut BufReader::with_capacity(1 << 16, beginning.as_slice().chain(text)))
+    }
+}
+
+impl Default for FrontEnds {
+    fn default() -> Self {
+        FrontEnds::standard()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A front end whose programs have no ports.
+    struct Empty;
+
+    impl FrontEnd for Empty {
+        fn name(&self) -> &'static str {
+            "empty"
+        }
+
+        fn accepts(&self, file: &Path, _: &[u8]) -> bool {
+            file.extension().is_some_and(|e| e == "empty")
+        }
+
+        fn read(&self, source: &Source<'_>, text: &mut dyn BufRead) -> Result<Program, Diagnostics> {
+            let mut all = String::new();
+            text.read_to_string(&mut all).map_err(|e| Diagnostic::new(&source.file, e.to_string()))?;
+            Ok(Program::new(format!("{} of {}", source.stem(), all.len())))
+        }
+    }
+
+    fn fails(file: &str, text: &str) -> Diagnostic {
+        let error = FrontEnds::standard().read(file, &mut text.as_bytes()).unwrap_err();
+        error.iter().next().unwrap().clone()
+    }
+
+    #[test]
+    fn the_front_end_sees_the_whole_text() {
+        for len in [0, 1, SNIFF_BYTES - 1, SNIFF_BYTES, SNIFF_BYTES + 1, 3 * SNIFF_BYTES] {
+            let text = "x".repeat(len);
+            let program = FrontEnds::standard().with(Empty).read("a/b.empty", &mut text.as_bytes()).unwrap();
+            assert_eq!(program.name(), format!("b of {len}"));
+        }
+    }
+
+    #[test]
+    fn files_of_no_known_kind_are_refused() {
+        for text in ["", "hello", "\u{0}\u{1}", "fn main() {}"] {
+            let error = fails("x.unknown", text);
+            assert!(error.message.starts_with("is of no known kind"), "{error}");
+            assert!(error.hint.unwrap().contains("Bristol"));
+        }
+    }
+
+    #[test]
+    fn library_names_are_loaded_or_refused() {
+        let load = |name| FrontEnds::standard().load(name);
+        assert_eq!(load("lib:millionaires(16)").unwrap().stats().and, 16);
+        assert!(load("lib:milionaires(16)").unwrap_err().to_string().starts_with("lib:milionaires(16): "));
+    }
+
+    #[test]
+    fn files_that_cannot_be_read_are_named() {
+        let error = |name| FrontEnds::standard().load(name).unwrap_err().to_string();
+        assert!(error("no/such/file.txt").starts_with("no/such/file.txt: cannot be read: "));
+        assert_eq!(error("src"), "src: is a folder, expected a file");
+        let hint = |name| FrontEnds::standard().load(name).unwrap_err().iter().next().unwrap().hint.clone();
+        assert_eq!(hint("millionaires(8)").unwrap(), "circuits of the library begin so: lib:millionaires(8)");
+        assert_eq!(hint("no/such/file.txt"), None);
+    }
+}

@@ -1,0 +1,121 @@
+//! The program file: components joined by links, in JSON.
+//!
+//! ```json
+//! {
+//!   // Comments are allowed. The name is optional.
+//!   "name": "increment",
+//!   "components": {
+//!     "half": {
+//!       "inputs": {"a": "bool", "b": "bool"},
+//!       "outputs": {"carry": "bool", "sum": "bool"},
+//!       "gates": ["carry = a & b", "sum = a ^ b"]
+//!     }
+//!   },
+//!   "inputs": {"x": {"type": "u8", "owner": 0}},
+//!   "instances": {
+//!     "low": {"of": "half", "in": {"a": "x[0]", "b": true}},
+//!     "high": {"of": "half", "repeat": 7,
+//!              "in": {"a": "x[i+1]", "b": "high[i-1].carry"},
+//!              "first": {"b": "low.carry"}}
+//!   },
+//!   "outputs": {"y": {"type": "u9", "from": ["low.sum", "high.sum", "high[6].carry"], "to": [0, 1]}}
+//! }
+//! ```
+//!
+//! **components** are given in one of three ways. `"file"`: a circuit file or another program file (which becomes one
+//! component), relative to this file. `"library"`: a circuit of the library, by its name and parameters as after `lib:`.
+//! `"gates"`: inline. With a file or library circuit, `"inputs"` and `"outputs"` are optional and give its ports other
+//! names and types, in order and with the same number of wires altogether. Inline components need both.
+//!
+//! **Inline gates** are statements `name = operand`, `name = operand & operand` or `name = operand ^ operand`, in an order
+//! in which everything is set before it is read. An operand is `0`, `1`, an input's wire (`a`, or `a[3]` of a wider one),
+//! or what was set before, perhaps negated with `!`. What is set is an output's wire or a new name.
+//!
+//! **Types** are `bool`, `u8`, `i8` (any width), `bits8` (wires without meaning), `bytes16`, arrays `[u8; 4]` and records
+//! `{age: u7, member: bool}`. Wire 0 is the least significant bit, the first byte, element or field.
+//!
+//! **inputs** have a type and the party that owns them. **outputs** have a type, what they are made `"from"`, and who
+//! learns them: `"to"` is a party, a list of parties, or `"all"`, which is the default.
+//!
+//! **instances** stand in any order; `"of"` names the component, `"in"` says for each of its inputs what feeds it. With
+//! `"repeat": n` there are `n` of them, numbered by `i` from 0, and indices may be computed from `i` with `+`, `-`, `*`;
+//! `"first"` replaces some of the inputs for `i = 0`.
+//!
+//! **What feeds something** is a source or a list of sources whose wires follow one another, exactly as many as are
+//! needed. A source is
+//!
+//! - `"x"`: a program input; `"low.sum"`: an output of an instance; `"high[3].sum"`: of one of several; `"high.sum"`: of
+//!   all of them, one after another; `"low"`: all outputs of an instance;
+//! - any of these with a wire, `"x[0]"`, or wires from one up to but not including another, `"x[4..8]"`;
+//! - `true` or `false`: one constant wire; `{"bits": "0110"}`: constant wires in order; `{"type": "u8", "value": 200}`: a
+//!   constant as in an input file.
+//!
+//! Any one source may feed any number of things.
+//!
+//! Instead of all this a program file may name a source of the function language, and circuits that stand for functions
+//! of it: files or `lib:NAME`, whose inputs are, one after another, the function's parameters, and their outputs its
+//! result.
+//!
+//! ```json
+//! {"source": "encrypt.garble.rs", "externs": {"aes128": "lib:aes128"}}
+//! ```
+
+mod feed;
+mod gates;
+mod order;
+mod reader;
+mod reference;
+mod writer;
+
+use std::{
+    io::{BufRead, Read},
+    path::Path,
+};
+
+use garblet_circuit::{
+    Program,
+    diagnostic::{Diagnostic, Diagnostics},
+};
+
+use crate::front_end::{FrontEnd, Source};
+
+pub(super) use writer::write;
+
+/// The front end for [program files](crate::program_file).
+pub struct ProgramFile;
+
+/// The largest program file that is read.
+const MAX_BYTES: u64 = 1 << 30;
+
+impl FrontEnd for ProgramFile {
+    fn name(&self) -> &'static str {
+        "program file (JSON)"
+    }
+
+    fn accepts(&self, file: &Path, beginning: &[u8]) -> bool {
+        file.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"))
+            || beginning.trim_ascii_start().first() == Some(&b'{')
+    }
+
+    fn read(&self, source: &Source<'_>, text: &mut dyn BufRead) -> Result<Program, Diagnostics> {
+        let mut bytes = Vec::new();
+        let read = text.take(MAX_BYTES).read_to_end(&mut bytes);
+        let failed = |message: String| Diagnostic::new(&source.file, message);
+        if read.map_err(|e| failed(format!("cannot be read: {e}")))? as u64 == MAX_BYTES {
+            return Err(failed(format!("is longer than {MAX_BYTES} bytes")).into());
+        }
+        let text = String::from_utf8(bytes)
+            .map_err(|e| failed(format!("is not UTF-8 from byte {} on", e.utf8_error().valid_up_to())))?;
+        reader::read(source, &text)
+    }
+}
+
+/// Whether a name can stand in a reference.
+fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+        && chars.all(|c| c.is_alphanumeric() || c == '_' || c == '-')
+}
+
+#[cfg(test)]
+mod tests;

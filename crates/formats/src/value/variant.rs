@@ -1,0 +1,150 @@
+//! Enums in JSON: `"Variant"`, or `{"Variant": [..]}` with fields.
+
+use garblet_circuit::{
+    Bits, Type,
+    diagnostic::{Diagnostic, clip},
+};
+use jsonc_parser::ast::Value;
+use serde_json::json;
+
+use super::parse::Reader;
+
+type Variant = (String, Vec<Type>);
+
+/// An enum's value; as bits if its number is none of a variant or bits beyond the variant's fields are set.
+pub(super) fn to_json(variants: &[Variant], bits: &Bits) -> serde_json::Value {
+    let tag = Type::tag_width(variants.len()) as usize;
+    let number = bits.slice(0, tag).to_u128().unwrap_or(u128::MAX);
+    let Some((name, types)) = usize::try_from(number).ok().and_then(|number| variants.get(number)) else {
+        return json!({ "bits": bits.to_string() });
+    };
+    let mut at = tag;
+    let mut fields = Vec::with_capacity(types.len());
+    for ty in types {
+        let width = ty.width() as usize;
+        fields.push(super::to_json(ty, &bits.slice(at, width)));
+        at += width;
+    }
+    if bits.slice(at, bits.len() - at).iter().any(|bit| bit) {
+        return json!({ "bits": bits.to_string() });
+    }
+    if fields.is_empty() { json!(name) } else { json!({ name: fields }) }
+}
+
+/// What to write for an enum.
+pub(super) fn forms(variants: &[Variant]) -> String {
+    let form = |(name, types): &Variant| {
+        let types: Vec<String> = types.iter().map(Type::to_string).collect();
+        if types.is_empty() { format!("\"{name}\"") } else { format!("{{\"{name}\": [{}]}}", types.join(", ")) }
+    };
+    format!("write {}", variants.iter().map(form).collect::<Vec<_>>().join(" or "))
+}
+
+impl Reader<'_> {
+    /// The bits of an enum's value.
+    pub(super) fn variant(
+        self,
+        path: &str,
+        value: &Value,
+        (ty, variants): (&Type, &[Variant]),
+        bits: &mut Bits,
+    ) -> Result<(), Diagnostic> {
+        let (name, fields) = match value {
+            Value::StringLit(name) => (name.value.as_ref(), None),
+            Value::Object(object) if object.properties.len() == 1 => {
+                (object.properties[0].name.as_str(), Some(&object.properties[0].value))
+            }
+            _ => return Err(self.mismatch(path, value, ty)),
+        };
+        let Some(number) = variants.iter().position(|(known, _)| known == name) else {
+            let error = self.json.error_at(value, format!("{path}: there is no variant `{}`", clip(name)));
+            return Err(error.suggest(name, variants.iter().map(|(known, _)| known.as_str())));
+        };
+        let types = &variants[number].1;
+        let end = bits.len() + ty.width() as usize;
+        bits.append(&Bits::from_u128(number as u128, Type::tag_width(variants.len()) as usize));
+        let path = format!("{path}.{name}");
+        match (fields, &types[..]) {
+            (None, []) => {}
+            (Some(Value::Array(array)), _) if array.elements.len() == types.len() => {
+                for (k, (item, ty)) in array.elements.iter().zip(types).enumerate() {
+                    self.read(&format!("{path}.{k}"), item, ty, bits)?;
+                }
+            }
+            // One field may stand without brackets.
+            (Some(field), [ty]) => self.read(&path, field, ty, bits)?,
+            _ => {
+                let message = format!("{path}: expected {} fields, got {}", types.len(), given(fields));
+                return Err(self.json.error_at(value, message).hint(forms(&variants[number..=number])));
+            }
+        }
+        bits.extend(std::iter::repeat_n(false, end - bits.len()));
+        Ok(())
+    }
+}
+
+fn given(fields: Option<&Value>) -> String {
+    match fields {
+        None => "none".into(),
+        Some(Value::Array(array)) => array.elements.len().to_string(),
+        Some(other) => crate::json::describe(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::read_value;
+
+    fn bid() -> Type {
+        Type::Enum(vec![
+            ("None".into(), vec![]),
+            ("Offer".into(), vec![Type::Unsigned(4)]),
+            ("Range".into(), vec![Type::Unsigned(2), Type::Array(Box::new(Type::Bool), 3)]),
+        ])
+    }
+
+    fn read(text: &str) -> String {
+        read_value("v.json", text, &bid()).map(|b| b.to_string()).unwrap_or_else(|e| e.message)
+    }
+
+    #[test]
+    fn every_form_gives_its_bits() {
+        for (text, expected) in [
+            (r#""None""#, "0000000"),
+            (r#"{"None": []}"#, "0000000"),
+            (r#"{"Offer": [6]}"#, "1001100"),
+            (r#"{"Offer": 6}"#, "1001100"),
+            (r#"{"Range": [2, [true, false, true]]}"#, "0101101"),
+            (r#"{"bits": "0101101"}"#, "0101101"),
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_variant_is_refused() {
+        for (text, expected) in [
+            (r#""Ofer""#, "value: there is no variant `Ofer`"),
+            (r#""Offer""#, "value.Offer: expected 1 fields, got none"),
+            (r#"{"None": [1]}"#, "value.None: expected 0 fields, got 1"),
+            (r#"{"Range": [1]}"#, "value.Range: expected 2 fields, got 1"),
+            (r#"{"Range": 1}"#, "value.Range: expected 2 fields, got 1"),
+            (r#"{"Offer": [16]}"#, "value.Offer.0: expected u4, got 16, which is out of range"),
+            ("3", "value: expected enum {None, Offer(u4), Range(u2, [bool; 3])}, got 3"),
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+        let error = read_value("v.json", "3", &bid()).unwrap_err();
+        assert_eq!(error.hint.as_deref(), Some(r#"write "None" or {"Offer": [u4]} or {"Range": [u2, [bool; 3]]}"#));
+    }
+
+    #[test]
+    fn bits_that_no_variant_has_are_shown_as_bits() {
+        let shown = |text: &str| super::super::to_json(&bid(), &text.parse().unwrap()).to_string();
+        assert_eq!(shown("0000000"), r#""None""#);
+        assert_eq!(shown("1001100"), r#"{"Offer":[6]}"#);
+        assert_eq!(shown("1100000"), r#"{"bits":"1100000"}"#);
+        assert_eq!(shown("0000001"), r#"{"bits":"0000001"}"#);
+    }
+}

@@ -1,0 +1,159 @@
+//! Where a walk through a program's gates stands: what garbler and evaluator have in common.
+
+use garblet_circuit::{InstanceId, Program, Walk};
+use garblet_primitives::{Block, Cursor, Labels};
+use zeroize::Zeroizing;
+
+use crate::{
+    config::CHUNK_ANDS,
+    run::Piece,
+    schedules::{ScheduledComponent, Schedules},
+};
+
+/// Instances of one component that run side by side: the first, and those that follow it in the program.
+#[derive(Clone, Copy)]
+struct Running<'p> {
+    first: InstanceId,
+    copies: usize,
+    component: &'p ScheduledComponent,
+}
+
+/// Memory for the labels of a program while it is garbled or evaluated, which can be used for one after another.
+///
+/// *Secret*: the labels that are left; they are wiped on drop.
+#[derive(Default)]
+pub struct Workspace {
+    slots: Labels,
+    /// Labels on their way into or out of instances.
+    ports: Zeroizing<Vec<Block>>,
+}
+
+impl Workspace {
+    /// Makes room for so many labels on their way, of which there are none yet.
+    fn make_ports(&mut self, most: usize) {
+        self.ports.clear();
+        if self.ports.capacity() < most {
+            // Never grows, which would leave a copy behind.
+            self.ports = Zeroizing::new(Vec::with_capacity(most));
+        }
+    }
+}
+
+/// Where a walk through a program's gates stands.
+pub(crate) struct ProgramCursor<'p> {
+    program: &'p Program,
+    schedules: &'p Schedules,
+    walk: Walk<'p, Block>,
+    hash_seed: Block,
+    next_gate: u64,
+    remaining: u64,
+    /// What is being run.
+    running: Option<Running<'p>>,
+    cursor: Cursor,
+    workspace: Workspace,
+    /// The most instances that run as one.
+    most_copies: usize,
+    most_ports: usize,
+    negation: Block,
+}
+
+impl<'p> ProgramCursor<'p> {
+    /// The position before the first gate. `negation` turns a wire's label into that of its negation; the label of false is
+    /// zero and that of true `negation`.
+    pub(crate) fn new(
+        program: &'p Program,
+        schedules: &'p Schedules,
+        inputs: Vec<Box<[Block]>>,
+        hash_seed: Block,
+        first_gate: u64,
+        negation: Block,
+        most_copies: usize,
+    ) -> Self {
+        let widths = program.components().iter().flat_map(|c| [c.input_width(), c.output_width()]);
+        let most_ports = widths.max().unwrap_or(0) as usize * most_copies;
+        ProgramCursor {
+            program,
+            schedules,
+            walk: Walk::new(program, inputs, [Block::ZERO, negation]),
+            hash_seed,
+            next_gate: first_gate,
+            remaining: schedules.and_count(),
+            running: None,
+            cursor: Cursor::default(),
+            workspace: Workspace::default(),
+            most_copies,
+            most_ports,
+            negation,
+        }
+    }
+
+    /// Before the first gate: uses that memory.
+    pub(crate) fn use_workspace(&mut self, workspace: Workspace) {
+        self.workspace = workspace;
+    }
+
+    /// AND gates of the next chunk.
+    pub(crate) fn chunk_ands(&self) -> usize {
+        self.remaining.min(CHUNK_ANDS as u64) as usize
+    }
+
+    /// Goes on through so many AND gates and everything that does not need more. `run` runs a piece that begins so many
+    /// AND gates after here, and returns how many AND gates it ran.
+    pub(crate) fn advance(&mut self, ands: usize, mut run: impl FnMut(usize, Piece<'_>) -> usize) {
+        let mut done = 0;
+        while let Some(running) = self.running.or_else(|| self.begin()) {
+            let gates = &running.component.gates;
+            done += run(
+                done,
+                Piece {
+                    gates,
+                    cursor: &mut self.cursor,
+                    slots: &mut self.workspace.slots,
+                    limit: ands - done,
+                    hash_seed: self.hash_seed,
+                    first_gate: self.next_gate + done as u64,
+                },
+            );
+            if !gates.is_done(&self.cursor) {
+                self.running = Some(running);
+                break;
+            }
+            self.finish(running);
+        }
+        self.next_gate += done as u64;
+        self.remaining -= done as u64;
+    }
+
+    fn begin(&mut self) -> Option<Running<'p>> {
+        let copies = if self.walk.side_by_side(self.most_copies as u32) { self.most_copies } else { 1 };
+        self.workspace.make_ports(self.most_ports);
+        let Workspace { slots, ports } = &mut self.workspace;
+        let first = self.walk.next_instance(ports)?;
+        for _ in 1..copies {
+            self.walk.next_instance(ports)?;
+        }
+        let component = self.schedules.of(self.program, first);
+        slots.begin(&component.gates, copies, ports);
+        self.cursor = Cursor::default();
+        Some(Running { first, copies, component })
+    }
+
+    fn finish(&mut self, Running { first, copies, component }: Running<'p>) {
+        self.running = None;
+        let Workspace { slots, ports } = &mut self.workspace;
+        for copy in 0..copies {
+            ports.clear();
+            component.outputs(slots, copy, self.negation, ports);
+            self.walk.finish(InstanceId(first.0 + copy as u32), ports);
+        }
+    }
+
+    /// The labels of the program's outputs, and the memory that was used.
+    ///
+    /// # Panics
+    /// If chunks are missing.
+    pub(crate) fn into_outputs(self) -> (Vec<Box<[Block]>>, Workspace) {
+        assert!(self.remaining == 0, "{} AND gates are not done", self.remaining);
+        (self.walk.into_outputs(), self.workspace)
+    }
+}

@@ -1,0 +1,448 @@
+//! Protocols, parameters and plans whose types are forgotten, so that one [`Peer`](crate::Peer) serves all.
+
+use std::{any::Any, marker::PhantomData, ops::RangeInclusive, pin::Pin, sync::Arc};
+
+use garblet_circuit::{Bits, Party, Program};
+use garblet_net::{Channel, Hello, Mesh};
+use garblet_primitives::Prg;
+use garblet_protocols::{
+    Adversary, Link, Progress, Protocol, ProtocolError, Session,
+    checks::Check,
+    parameters::{self, UnknownParameter},
+    protocol::{
+        BoxedMaterial, BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Precision, Request, Sample, Step, Terms,
+    },
+    stock::{self, Filled, SavedNames, SavedValues, StockKinds},
+};
+use garblet_store::Store;
+use rand::CryptoRng;
+
+use crate::{
+    peer::Report,
+    stock::{LOW_WATER, Order, Stock},
+};
+
+/// The link to all other parties.
+pub enum Ends {
+    /// To one.
+    Channel(Box<Channel>),
+    /// To several.
+    Mesh(Mesh),
+}
+
+impl From<Channel> for Ends {
+    fn from(channel: Channel) -> Self {
+        Ends::Channel(Box::new(channel))
+    }
+}
+
+impl From<Mesh> for Ends {
+    fn from(mesh: Mesh) -> Self {
+        Ends::Mesh(mesh)
+    }
+}
+
+/// A link that is one of the [`Ends`].
+pub trait OneOfEnds: Link {
+    /// A word for it.
+    const NAME: &'static str;
+    /// Whether it is a mesh.
+    const IS_MESH: bool;
+
+    /// Takes the link out, for `party` of `parties`.
+    ///
+    /// *Errors*: the ends again, where they are of another kind or of another party, and what they are.
+    fn of(ends: Ends, party: Party, parties: u16) -> Result<Self, (Ends, String)>;
+}
+
+impl OneOfEnds for Channel {
+    const NAME: &'static str = "a channel to one";
+    const IS_MESH: bool = false;
+
+    fn of(ends: Ends, _: Party, _: u16) -> Result<Self, (Ends, String)> {
+        match ends {
+            Ends::Channel(channel) => Ok(*channel),
+            mesh @ Ends::Mesh(_) => Err((mesh, "a mesh".into())),
+        }
+    }
+}
+
+impl OneOfEnds for Mesh {
+    const NAME: &'static str = "a mesh";
+    const IS_MESH: bool = true;
+
+    fn of(ends: Ends, party: Party, parties: u16) -> Result<Self, (Ends, String)> {
+        match ends {
+            Ends::Mesh(mesh) if mesh.party() == party.0 && mesh.party_count() == parties => Ok(mesh),
+            Ends::Mesh(mesh) => {
+                let got = format!("a mesh of party {} of {}", mesh.party(), mesh.party_count());
+                Err((Ends::Mesh(mesh), got))
+            }
+            channel @ Ends::Channel(_) => Err((channel, "a channel to one".into())),
+        }
+    }
+}
+
+impl Ends {
+    async fn into_link<P: Protocol<Link: OneOfEnds>>(
+        self,
+        party: Party,
+        parties: u16,
+    ) -> Result<P::Link, ProtocolError> {
+        match P::Link::of(self, party, parties) {
+            Ok(link) => Ok(link),
+            Err((ends, got)) => {
+                if let Ends::Mesh(mesh) = ends {
+                    mesh.abort(None).await;
+                }
+                let expected = match P::Link::IS_MESH && got.starts_with(P::Link::NAME) {
+                    true => format!("a mesh of party {party} of {parties}"),
+                    false => format!("{}, which {} runs over", P::Link::NAME, P::NAME),
+                };
+                Err(ProtocolError::Input { what: "peers".into(), expected, got })
+            }
+        }
+    }
+}
+
+/// A future of any type.
+pub(crate) type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// A [`Protocol`] whose type is forgotten.
+pub trait AnyProtocol: Send + Sync {
+    #[doc(hidden)]
+    fn name(&self) -> &'static str;
+    #[doc(hidden)]
+    fn adversary(&self) -> Adversary;
+    #[doc(hidden)]
+    fn parties(&self) -> RangeInclusive<u16>;
+    #[doc(hidden)]
+    fn is_mesh(&self) -> bool;
+    #[doc(hidden)]
+    fn checks(&self) -> &'static [Check];
+    #[doc(hidden)]
+    fn precision(&self) -> Precision;
+    #[doc(hidden)]
+    fn stock(&self) -> Option<StockKinds>;
+    #[doc(hidden)]
+    fn standard(&self) -> Box<dyn AnyConfig>;
+    #[doc(hidden)]
+    fn samples(&self) -> &'static [Sample];
+    #[doc(hidden)]
+    fn plan(
+        &self,
+        program: Arc<Program>,
+        parties: u16,
+        config: &dyn Any,
+        saved: SavedValues,
+    ) -> Result<Arc<dyn AnyPlan>, ProtocolError>;
+    #[doc(hidden)]
+    fn order(&self, request: &OrderRequest, config: &dyn Any, parties: u16) -> Result<Order, ProtocolError>;
+    #[doc(hidden)]
+    fn fill(
+        &self,
+        order: (Stock, u8),
+        config: &dyn Any,
+        party: Party,
+        ends: Ends,
+        rng: Prg,
+        progress: Box<dyn Progress>,
+    ) -> Boxed<Result<Filled, ProtocolError>>;
+    #[doc(hidden)]
+    fn saved(&self, store: &Store) -> Vec<SavedNames>;
+    #[doc(hidden)]
+    fn unfinished(&self, store: &Store) -> u32;
+    #[doc(hidden)]
+    fn forgive(&self, store: &mut Store) -> Result<u32, ProtocolError>;
+}
+
+/// Parameters whose type is forgotten.
+pub trait AnyConfig: Send + Sync {
+    #[doc(hidden)]
+    fn set(&mut self, name: &str, value: &str) -> Result<(), UnknownParameter>;
+    #[doc(hidden)]
+    fn get(&self) -> Vec<(String, String)>;
+    #[doc(hidden)]
+    fn boxed(&self) -> Box<dyn AnyConfig>;
+    #[doc(hidden)]
+    fn equals(&self, other: &dyn Any) -> bool;
+    #[doc(hidden)]
+    fn as_any(&self) -> &dyn Any;
+    #[doc(hidden)]
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+/// A program made ready, for a protocol whose type is forgotten.
+pub trait AnyPlan: Send + Sync {
+    #[doc(hidden)]
+    fn costs(&self) -> Result<Vec<PhaseFormulas>, ProtocolError>;
+    #[doc(hidden)]
+    fn own_stock(&self, rng: &mut dyn CryptoRng) -> Result<Option<Stock>, ProtocolError>;
+    #[doc(hidden)]
+    fn open(
+        &self,
+        party: Party,
+        ends: Ends,
+        stock: Option<Stock>,
+        rng: Prg,
+        progress: Box<dyn Progress>,
+    ) -> Boxed<Result<Box<dyn Seat>, ProtocolError>>;
+}
+
+/// One party's end of a session, over any link.
+pub trait Seat: Send {
+    #[doc(hidden)]
+    fn prepare(&mut self) -> Step<'_, BoxedMaterial>;
+    #[doc(hidden)]
+    fn online<'a>(&'a mut self, material: BoxedMaterial, inputs: &'a [Bits]) -> Step<'a, Vec<Option<Bits>>>;
+    #[doc(hidden)]
+    fn run<'a>(&'a mut self, inputs: &'a [Bits]) -> Step<'a, Vec<Option<Bits>>>;
+    #[doc(hidden)]
+    fn report(&mut self, outputs: Vec<Option<Bits>>) -> Report;
+    #[doc(hidden)]
+    fn close(self: Box<Self>) -> Boxed<Result<(), ProtocolError>>;
+    #[doc(hidden)]
+    fn abort<'a>(self: Box<Self>, over: &'a ProtocolError) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+}
+
+/// The one value of [`AnyProtocol`] for a protocol.
+pub struct Erased<P>(PhantomData<fn() -> P>);
+
+impl<P> Erased<P> {
+    pub(crate) const NEW: Self = Erased(PhantomData);
+}
+
+pub(crate) struct ConfigOf<P: Protocol>(pub(crate) P::Config);
+
+struct PlanOf<P: Protocol>(Arc<Job<P>>);
+
+struct SeatOf<L: Link> {
+    session: Session<L>,
+    role: BoxedRole<L>,
+    party: Party,
+}
+
+/// The parameters of a protocol: a caller that has taken them from another one has made a mistake.
+fn typed<P: Protocol>(config: &dyn Any) -> Result<&P::Config, ProtocolError> {
+    config.downcast_ref().ok_or_else(|| other_protocol::<P>("parameters"))
+}
+
+fn other_protocol<P: Protocol>(what: &str) -> ProtocolError {
+    let (expected, got) = (format!("those of {}", P::NAME), "another protocol's".into());
+    ProtocolError::Input { what: what.into(), expected, got }
+}
+
+fn typed_stock<P: Protocol>(stock: Stock) -> Result<stock::Stock<P::Order>, ProtocolError> {
+    let Stock { store, peer, order, top_up, fill_first } = stock;
+    let order = *order.0.downcast().map_err(|_| {
+        let (expected, got) = (P::NAME.into(), "another protocol".into());
+        ProtocolError::Input { what: "protocol of a store".into(), expected, got }
+    })?;
+    Ok(stock::Stock { store, peer, order, top_up, fill_first })
+}
+
+impl<P: Protocol<Link: OneOfEnds>> AnyProtocol for Erased<P> {
+    fn name(&self) -> &'static str {
+        P::NAME
+    }
+
+    fn adversary(&self) -> Adversary {
+        P::ADVERSARY
+    }
+
+    fn parties(&self) -> RangeInclusive<u16> {
+        P::PARTIES
+    }
+
+    fn is_mesh(&self) -> bool {
+        P::Link::IS_MESH
+    }
+
+    fn checks(&self) -> &'static [Check] {
+        P::CHECKS
+    }
+
+    fn precision(&self) -> Precision {
+        P::PRECISION
+    }
+
+    fn stock(&self) -> Option<StockKinds> {
+        P::STOCK
+    }
+
+    fn standard(&self) -> Box<dyn AnyConfig> {
+        Box::new(ConfigOf::<P>(P::standard()))
+    }
+
+    fn samples(&self) -> &'static [Sample] {
+        P::SAMPLES
+    }
+
+    fn plan(
+        &self,
+        program: Arc<Program>,
+        parties: u16,
+        config: &dyn Any,
+        saved: SavedValues,
+    ) -> Result<Arc<dyn AnyPlan>, ProtocolError> {
+        let config = typed::<P>(config)?.clone();
+        let job = Job::new(Request { program, parties, config, saved })?;
+        Ok(Arc::new(PlanOf::<P>(Arc::new(job))))
+    }
+
+    fn order(&self, request: &OrderRequest, config: &dyn Any, parties: u16) -> Result<Order, ProtocolError> {
+        Ok(Order(Box::new(P::order(request, typed::<P>(config)?, parties)?)))
+    }
+
+    fn fill(
+        &self,
+        order: (Stock, u8),
+        config: &dyn Any,
+        party: Party,
+        ends: Ends,
+        rng: Prg,
+        progress: Box<dyn Progress>,
+    ) -> Boxed<Result<Filled, ProtocolError>> {
+        let (stock, below) = order;
+        let config = typed::<P>(config).cloned();
+        Box::pin(async move {
+            let parties = if let Ends::Mesh(mesh) = &ends { mesh.party_count() } else { 2 };
+            let filling =
+                typed_stock::<P>(stock).and_then(|stock| Ok(Filling { config: config?, party, parties, stock, below }));
+            let link = ends.into_link::<P>(party, parties).await?;
+            let filling = filling?;
+            let hello = P::greet_filling(&filling);
+            let hello = if P::Link::IS_MESH { hello } else { hello.with(LOW_WATER, below) };
+            let mut session = link.open(rng, &hello, progress).await?;
+            match P::fill(&mut session, filling).await {
+                Ok(filled) => {
+                    P::Link::close(session).await?;
+                    Ok(filled)
+                }
+                Err(error) => {
+                    P::Link::abort(session, &error).await;
+                    Err(error)
+                }
+            }
+        })
+    }
+
+    fn saved(&self, store: &Store) -> Vec<SavedNames> {
+        P::saved(store)
+    }
+
+    fn unfinished(&self, store: &Store) -> u32 {
+        P::unfinished(store)
+    }
+
+    fn forgive(&self, store: &mut Store) -> Result<u32, ProtocolError> {
+        P::forgive(store)
+    }
+}
+
+impl<P: Protocol> AnyConfig for ConfigOf<P> {
+    fn set(&mut self, name: &str, value: &str) -> Result<(), UnknownParameter> {
+        parameters::set(P::PARAMETERS, &mut self.0, name, value)
+    }
+
+    fn get(&self) -> Vec<(String, String)> {
+        parameters::get(P::PARAMETERS, &self.0)
+    }
+
+    fn boxed(&self) -> Box<dyn AnyConfig> {
+        Box::new(ConfigOf::<P>(self.0.clone()))
+    }
+
+    fn equals(&self, other: &dyn Any) -> bool {
+        other.downcast_ref() == Some(&self.0)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        &self.0
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        &mut self.0
+    }
+}
+
+impl<P: Protocol<Link: OneOfEnds>> AnyPlan for PlanOf<P> {
+    fn costs(&self) -> Result<Vec<PhaseFormulas>, ProtocolError> {
+        let hellos: Vec<Hello> = (0..self.0.request.parties).map(|party| self.0.hello(Party(party))).collect();
+        P::costs(&self.0, &hellos)
+    }
+
+    fn own_stock(&self, rng: &mut dyn CryptoRng) -> Result<Option<Stock>, ProtocolError> {
+        let own = P::own_stock(&self.0, rng)?;
+        Ok(own.map(|stock::Stock { store, peer, order, top_up, fill_first }| Stock {
+            store,
+            peer,
+            order: Order(Box::new(order)),
+            top_up,
+            fill_first,
+        }))
+    }
+
+    fn open(
+        &self,
+        party: Party,
+        ends: Ends,
+        stock: Option<Stock>,
+        rng: Prg,
+        progress: Box<dyn Progress>,
+    ) -> Boxed<Result<Box<dyn Seat>, ProtocolError>> {
+        let job = self.0.clone();
+        Box::pin(async move {
+            let Request { program, parties, .. } = &job.request;
+            if party.0 >= *parties {
+                let range = if *parties == 2 { "0 and 1".into() } else { format!("0 to {}", parties - 1) };
+                let reason = format!("{} has parties {range}", P::NAME);
+                return Err(ProtocolError::NoSuchParty { party, reason });
+            }
+            let stock = stock.map(typed_stock::<P>).transpose();
+            let (program, link) = (program.clone(), ends.into_link::<P>(party, *parties).await?);
+            let terms = Terms { job, party, stock: stock? };
+            let hello = terms.job.hello(party).describing(move || program.parts());
+            let hello = P::greet(&terms, hello);
+            let mut session = link.open(rng, &hello, progress).await?;
+            match P::set_up(&mut session, terms).await {
+                Ok(role) => Ok(Box::new(SeatOf { session, role, party }) as Box<dyn Seat>),
+                Err(error) => {
+                    P::Link::abort(session, &error).await;
+                    Err(error)
+                }
+            }
+        })
+    }
+}
+
+impl<L: Link> Seat for SeatOf<L> {
+    fn prepare(&mut self) -> Step<'_, BoxedMaterial> {
+        self.role.prepare(&mut self.session)
+    }
+
+    fn online<'a>(&'a mut self, material: BoxedMaterial, inputs: &'a [Bits]) -> Step<'a, Vec<Option<Bits>>> {
+        self.role.online(&mut self.session, material, inputs)
+    }
+
+    fn run<'a>(&'a mut self, inputs: &'a [Bits]) -> Step<'a, Vec<Option<Bits>>> {
+        self.role.run(&mut self.session, inputs)
+    }
+
+    fn report(&mut self, outputs: Vec<Option<Bits>>) -> Report {
+        let (party, role, security) = (self.party, self.role.name(), self.role.security());
+        Report { party, role, outputs, phases: self.session.costs(), security }
+    }
+
+    fn close(self: Box<Self>) -> Boxed<Result<(), ProtocolError>> {
+        let SeatOf { session, mut role, .. } = *self;
+        Box::pin(async move {
+            let closed = L::close(session).await;
+            role.unsaved().map_or(closed, Err)
+        })
+    }
+
+    fn abort<'a>(self: Box<Self>, over: &'a ProtocolError) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(L::abort(self.session, over))
+    }
+}

@@ -1,0 +1,90 @@
+//! A program made ready for a protocol, and what a run of it will cost in bytes and rounds, by formula.
+
+use std::sync::Arc;
+
+use garblet_circuit::{Party, Program};
+use garblet_net::SimulatedLink;
+use garblet_protocols::{Communication, Phase, protocol::Precision, stock::SavedValues};
+
+use crate::{config::Config, erased::AnyPlan, peer::Error, registry::Protocol};
+
+/// A program made ready for a protocol, its parameters and so many parties, for any number of sessions.
+#[derive(Clone)]
+pub struct Plan {
+    protocol: Protocol,
+    parties: u16,
+    pub(crate) plan: Arc<dyn AnyPlan>,
+}
+
+impl Plan {
+    /// Makes a program ready.
+    ///
+    /// *Errors*: a program or a number of parties that the protocol cannot run.
+    pub fn new(program: impl Into<Arc<Program>>, parties: u16, config: &Config) -> Result<Self, Error> {
+        Plan::saving(program, parties, config, SavedValues::default())
+    }
+
+    /// The same for runs that take values from stores, or leave them there.
+    ///
+    /// *Errors*: also a protocol that keeps no values; inputs that the program does not have.
+    pub fn saving(
+        program: impl Into<Arc<Program>>,
+        parties: u16,
+        config: &Config,
+        saved: SavedValues,
+    ) -> Result<Self, Error> {
+        let protocol = config.protocol();
+        let plan = protocol.0.plan(program.into(), parties, config.typed(), saved)?;
+        Ok(Plan { protocol, parties, plan })
+    }
+
+    /// The number of parties.
+    pub fn parties(&self) -> u16 {
+        self.parties
+    }
+
+    /// Bytes and rounds of each phase of one run.
+    ///
+    /// *Errors*: a program for which stores cannot hold enough.
+    pub fn predict(&self) -> Result<Prediction, Error> {
+        let exact = self.protocol.precision() == Precision::Exact;
+        Ok(Prediction { parties: self.plan.costs()?, exact, together: self.protocol.is_mesh() })
+    }
+}
+
+/// The cost of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prediction {
+    /// For each party what each phase costs, by [`Phase`] as a number. None where that depends on what stores have.
+    pub parties: Vec<[Option<Communication>; 4]>,
+    /// Whether every run costs that; if not, [`Protocol::precision`] says why.
+    pub exact: bool,
+    /// Whether parties wait for one another at the same time, not in turn.
+    together: bool,
+}
+
+impl Prediction {
+    /// What a phase costs a party; as [`Prediction::parties`].
+    pub fn cost(&self, party: Party, phase: Phase) -> Option<Communication> {
+        self.parties.get(usize::from(party.0)).and_then(|phases| phases[phase as usize])
+    }
+
+    /// What all parties send in all phases that are known.
+    pub fn bytes(&self) -> u64 {
+        self.parties.iter().flatten().flatten().map(|cost| cost.bytes_sent).sum()
+    }
+
+    /// How long a phase's messages are under way if every two parties have such a link, in seconds: one latency for each round
+    /// (of both parties if there are two, who wait in turn; otherwise all wait together), and the time of the bytes of the
+    /// direction with most. Whatever the parties compute, and a wait that is no round, come on top.
+    pub fn link_seconds(&self, phase: Phase, link: SimulatedLink) -> Option<f64> {
+        let costs: Option<Vec<Communication>> = self.parties.iter().map(|party| party[phase as usize]).collect();
+        let costs = costs?;
+        let peers = costs.len().saturating_sub(1).max(1) as u64;
+        let rounds = costs.iter().map(|cost| cost.rounds);
+        let moves = if self.together { rounds.max().unwrap_or_default() } else { rounds.sum() };
+        let bytes = costs.iter().map(|cost| cost.bytes_sent.max(cost.bytes_received) / peers).max().unwrap_or_default();
+        let carried = link.bits_per_second.map_or(0.0, |rate| 8.0 * bytes as f64 / rate);
+        Some(moves as f64 * link.latency.as_secs_f64() + carried)
+    }
+}

@@ -1,0 +1,153 @@
+//! The protocols: one line each.
+
+use std::{fmt, ops::RangeInclusive, str::FromStr};
+
+use garblet_protocols::{
+    Adversary,
+    bmr::{Bmr, BmrBgw2, BmrBgw3, BmrBgw4},
+    checks::Check,
+    components::Components,
+    covert::Covert,
+    cut_and_choose::CutAndChoose,
+    gmw::Gmw,
+    lego::Lego,
+    parameters::{UnknownParameter, list},
+    protocol::{Precision, Sample},
+    stock::StockKinds,
+    yao::Yao,
+};
+
+use crate::{
+    config::Config,
+    erased::{AnyProtocol, Erased},
+};
+
+/// Enters protocols, in the order in which they are shown; the first one is the standard one.
+macro_rules! protocols {
+    ($($(#[$feature:meta])? $protocol:ty),+ $(,)?) => {
+        const ALL: &[Protocol] = &[$($(#[$feature])? Protocol(&Erased::<$protocol>::NEW)),+];
+    };
+}
+
+protocols![
+    Yao,
+    Components,
+    Covert,
+    CutAndChoose,
+    Lego,
+    Gmw,
+    Bmr,
+    BmrBgw4,
+    BmrBgw3,
+    BmrBgw2,
+    #[cfg(feature = "toy")]
+    garblet_protocols::ideal::Ideal,
+];
+
+/// A protocol that is registered.
+#[derive(Clone, Copy)]
+pub struct Protocol(pub(crate) &'static dyn AnyProtocol);
+
+impl Protocol {
+    /// All protocols, the standard one first.
+    pub const ALL: &'static [Protocol] = ALL;
+
+    /// The protocol of a type.
+    pub fn of<P: garblet_protocols::Protocol>() -> Self
+    where
+        Erased<P>: AnyProtocol,
+    {
+        Protocol(&Erased::<P>::NEW)
+    }
+
+    /// All names, as a list that ends in "or".
+    pub fn names() -> String {
+        list(&Protocol::ALL.iter().map(|protocol| protocol.name()).collect::<Vec<_>>())
+    }
+
+    /// The name on the command line and in results.
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// The strongest adversary that the protocol withstands.
+    pub fn adversary(self) -> Adversary {
+        self.0.adversary()
+    }
+
+    /// The first protocol that withstands an adversary.
+    pub fn against(adversary: Adversary) -> Protocol {
+        let withstands = |protocol: &&Protocol| protocol.adversary() >= adversary;
+        *Protocol::ALL.iter().find(withstands).unwrap_or(&Protocol::ALL[0])
+    }
+
+    /// The numbers of parties that it may have.
+    pub fn parties(self) -> RangeInclusive<u16> {
+        self.0.parties()
+    }
+
+    /// Whether its parties are joined by a [`Mesh`](garblet_net::Mesh); otherwise two of them share a [`Channel`](garblet_net::Channel).
+    pub fn is_mesh(self) -> bool {
+        self.0.is_mesh()
+    }
+
+    /// The checks of what a peer did.
+    pub fn checks(self) -> &'static [Check] {
+        self.0.checks()
+    }
+
+    /// Settings for tests: small, and of every form that the protocol has.
+    pub fn samples(self) -> Vec<Config> {
+        let sample = |parameters: &Sample| {
+            let mut config = Config::of(self);
+            let set = |(name, value): &(&str, &str)| config.set(name, value);
+            parameters.iter().try_for_each(set).map(|()| config)
+        };
+        self.0.samples().iter().map(|parameters| sample(parameters).expect("samples have known parameters")).collect()
+    }
+
+    /// How far its formulas are what every run costs.
+    pub fn precision(self) -> Precision {
+        self.0.precision()
+    }
+
+    /// The kinds of prepared material that its stores hold, if it uses stores.
+    pub fn stock(self) -> Option<StockKinds> {
+        self.0.stock()
+    }
+}
+
+impl Default for Protocol {
+    fn default() -> Self {
+        Protocol::ALL[0]
+    }
+}
+
+impl PartialEq for Protocol {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Protocol {}
+
+impl fmt::Debug for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Protocol {
+    type Err = UnknownParameter;
+
+    fn from_str(name: &str) -> Result<Self, UnknownParameter> {
+        let named = Protocol::ALL.iter().copied().find(|protocol| protocol.name() == name);
+        named.ok_or_else(|| UnknownParameter::new("protocol", name, Protocol::names()))
+    }
+}

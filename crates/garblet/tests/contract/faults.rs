@@ -1,0 +1,107 @@
+//! Whatever a peer or the network does at any message, all parties end with a result or an error: nothing hangs, nothing panics, and no
+//! result is wrong where no peer can make it so.
+
+use std::{sync::Arc, time::Duration};
+
+use garblet::{
+    Adversary, Bits, Config, Ends, Error, Party, Peer, Plan, Program, Report,
+    circuit::evaluate,
+    library,
+    net::testing::{Fault, PairFault, Transcript, every_fault, intercepted_mesh, intercepted_pair},
+};
+use rand::{SeedableRng, rngs::StdRng};
+
+use super::{full, inputs, name, own, party_count, samples};
+
+/// How long a party waits for a peer where something goes wrong.
+const TIMEOUT: Duration = Duration::from_millis(400);
+/// How long a party may take in all: it waits once for the peer, and once to part from it.
+const LIMIT: Duration = Duration::from_secs(20);
+
+fn program() -> Arc<Program> {
+    Arc::new(library::find("lib:add(16)").expect("in the library"))
+}
+
+/// The links of all parties with a fault between the first two, and what goes between these.
+fn faulty(config: &Config, parties: u16, fault: Option<Fault>) -> (Vec<Ends>, Transcript) {
+    let timeout = if fault.is_some() { TIMEOUT } else { LIMIT };
+    if config.protocol().is_mesh() {
+        let fault = fault.map(|fault| PairFault { low: 0, high: 1, fault });
+        let (meshes, transcripts) = intercepted_mesh(parties, fault);
+        let ends = meshes.into_iter().map(|mut mesh| {
+            mesh.set_timeout(timeout);
+            mesh.into()
+        });
+        return (ends.collect(), transcripts.into_iter().next().expect("a first pair").1);
+    }
+    let (left, right, transcript) = intercepted_pair(fault);
+    let ends = [left, right].map(|mut channel| {
+        channel.set_timeout(timeout);
+        channel.into()
+    });
+    (ends.into(), transcript)
+}
+
+async fn party(party: Party, ends: Ends, parties: u16, config: Config) -> Result<Report, Error> {
+    let program = program();
+    let plan = Plan::new(program.clone(), parties, &config)?;
+    let rng = StdRng::seed_from_u64(party.0.into());
+    let mut peer = Peer::open(&plan, party, ends, rng, Box::new(())).await?;
+    let ran = async {
+        let prepared = peer.prepare().await?;
+        peer.online(prepared, &own(&program, &inputs(&program), party)).await
+    };
+    match ran.await {
+        Ok(report) => peer.close().await.map(|()| report),
+        Err(error) => {
+            peer.abort(&error).await;
+            Err(error)
+        }
+    }
+}
+
+/// The results of all parties, and what went between the first two.
+async fn run(fault: Option<Fault>, config: Config) -> (Vec<Result<Report, Error>>, Transcript) {
+    let parties = party_count(&config);
+    let (ends, transcript) = faulty(&config, parties, fault);
+    let running: Vec<_> = (0..parties)
+        .zip(ends)
+        .map(|(number, ends)| {
+            tokio::spawn(tokio::time::timeout(LIMIT, party(Party(number), ends, parties, config.clone())))
+        })
+        .collect();
+    let mut results = Vec::new();
+    for (number, party) in running.into_iter().enumerate() {
+        let ended = party.await.expect("no panic");
+        results.push(ended.unwrap_or_else(|_| panic!("party {number} hangs after {fault:?}, {}", name(&config))));
+    }
+    (results, transcript)
+}
+
+/// One fault of each frame, another one from frame to frame; all of them in the slow form.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn faults_end_every_protocol_and_give_no_wrong_result_where_none_may() {
+    let right = evaluate(&program(), &inputs(&program()));
+    for config in samples() {
+        let (honest, transcript) = run(None, config.clone()).await;
+        assert!(honest.iter().all(Result::is_ok), "an honest run succeeds: {}, {honest:?}", name(&config));
+        let faults = every_fault(&transcript.frames());
+        let kinds = 8;
+        let chosen = faults.into_iter().enumerate().filter(|(at, _)| full() || at / kinds % kinds == at % kinds);
+        let chosen: Vec<Fault> = chosen.map(|(_, fault)| fault).collect();
+        assert!(!chosen.is_empty(), "a run has messages");
+        let is_malicious = config.protocol().adversary() == Adversary::Malicious;
+        // A few at a time, so that nobody waits for a processor as long as for a peer.
+        for faults in chosen.chunks(8) {
+            let runs: Vec<_> = faults.iter().map(|&f| (f, tokio::spawn(run(Some(f), config.clone())))).collect();
+            for (fault, run) in runs {
+                let (results, _) = run.await.expect("no panic");
+                for report in results.into_iter().flatten().filter(|_| is_malicious) {
+                    let is_wrong = |(got, right): (&Option<Bits>, &Bits)| got.as_ref().is_some_and(|got| got != right);
+                    let wrong = report.outputs.iter().zip(&right).any(is_wrong);
+                    assert!(!wrong, "{fault:?} gives the {} of {} a wrong result", report.role, name(&config));
+                }
+            }
+        }
+    }
+}

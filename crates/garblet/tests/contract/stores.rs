@@ -1,0 +1,113 @@
+//! Stores are filled together and drawn on; a run that they lack is refused, or prepared where all wish it.
+
+use std::{sync::Arc, time::Duration};
+
+use garblet::{
+    Config, Ends, Error, Party, Peer, Plan, Program, Report,
+    circuit::evaluate,
+    fill, library,
+    store::{Store, StoreKey},
+};
+
+use super::{all, ends, inputs, name, own, samples, stock};
+
+fn program() -> Arc<Program> {
+    Arc::new(library::find("lib:add(8)").expect("in the library"))
+}
+
+async fn filled(party: Party, ends: Ends, parties: u16, config: Config) -> Result<Store, Error> {
+    let stock = stock(&config, parties, &program(), Store::in_memory(&mut rand::rng())?)?;
+    Ok(fill(stock, party, ends, &config, 100, rand::rng(), Box::new(())).await?.store)
+}
+
+async fn computed(
+    store: Store,
+    (party, ends): (Party, Ends),
+    parties: u16,
+    config: Config,
+    top_up: bool,
+) -> Result<Report, Error> {
+    let program = program();
+    let mut stock = stock(&config, parties, &program, store)?;
+    stock.top_up = top_up;
+    let plan = Plan::new(program.clone(), parties, &config)?;
+    let peer = Peer::open_with(&plan, party, ends, stock, rand::rng(), Box::new(())).await?;
+    Ok(peer.finish(&own(&program, &inputs(&program), party)).await?.report)
+}
+
+/// Samples of protocols that have stores.
+fn stored() -> impl Iterator<Item = Config> {
+    samples().into_iter().filter(|config| config.protocol().stock().is_some())
+}
+
+async fn run_all(config: &Config, stores: Vec<Store>, top_up: bool) -> Vec<Result<Report, Error>> {
+    let stores: Vec<_> = stores.into_iter().map(|store| std::sync::Mutex::new(Some(store))).collect();
+    all(config, |party, ends, parties| {
+        let store = stores[usize::from(party.0)].lock().unwrap().take().expect("each takes its own");
+        computed(store, (party, ends), parties, config.clone(), top_up)
+    })
+    .await
+}
+
+fn check(config: &Config, reports: Vec<Result<Report, Error>>) {
+    let program = program();
+    let expected = evaluate(&program, &inputs(&program));
+    for report in reports {
+        let report = report.unwrap_or_else(|error| panic!("{}: {error}", name(config)));
+        assert_eq!(report.outputs, [Some(expected[0].clone())], "{}", name(config));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_filled_serves_a_program_that_is_named_then() {
+    for config in stored() {
+        let stores = all(&config, |party, ends, parties| filled(party, ends, parties, config.clone())).await;
+        let stores = stores.into_iter().map(|store| store.unwrap_or_else(|error| panic!("{}: {error}", name(&config))));
+        let reports = run_all(&config, stores.collect(), false).await;
+        check(&config, reports);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_empty_stores_lack_is_refused_or_made_on_request_of_all() {
+    for config in stored() {
+        let empty = || all(&config, async |_, _, _| Store::in_memory(&mut rand::rng()).expect("a store"));
+        for report in run_all(&config, empty().await, false).await {
+            assert!(report.is_err(), "{} had nothing to draw on", name(&config));
+        }
+        check(&config, run_all(&config, empty().await, true).await);
+    }
+}
+
+#[tokio::test]
+async fn a_protocol_without_stores_refuses_one() {
+    for config in samples().into_iter().filter(|config| config.protocol().stock().is_none()) {
+        let request = garblet::OrderRequest::default();
+        let error = garblet::Order::new(&request, 2, &config).map(|_| ()).expect_err("no stores").to_string();
+        assert!(error.contains("protocol of a store"), "{error}");
+    }
+}
+
+/// Dropping a run is how it is cancelled; nobody else has to do anything for the store.
+#[tokio::test]
+async fn a_store_is_free_and_whole_after_a_run_that_was_given_up() {
+    let config = Config::of("components".parse().unwrap());
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let (key, store) = (StoreKey::generate(&mut rand::rng()), folder.path().join("store"));
+    let pieces = |store: &Store| store.stock().iter().map(|stock| stock.available.len()).sum::<u64>();
+
+    let ours = stock(&config, 2, &program(), Store::create(&store, &key, &mut rand::rng()).unwrap()).unwrap();
+    let [(_, left), (party, right)] = ends(&config, 2).try_into().ok().expect("two");
+    let filling = fill(ours, Party(0), left, &config, 100, rand::rng(), Box::new(()));
+    let (filling, theirs) = tokio::join!(filling, filled(party, right, 2, config.clone()));
+    let before = pieces(&filling.unwrap().store);
+    drop(theirs.unwrap());
+    assert!(before > 0);
+
+    let ours = Store::open(&store, &key, &mut rand::rng()).unwrap();
+    let [left, _silent] = ends(&config, 2).try_into().ok().expect("two");
+    let run = tokio::time::timeout(Duration::from_millis(50), computed(ours, left, 2, config, false));
+    assert!(run.await.is_err(), "the peer never says a word");
+    let ours = Store::open(&store, &key, &mut rand::rng()).expect("nobody holds it");
+    assert_eq!(pieces(&ours), before);
+}

@@ -1,0 +1,117 @@
+//! Label slots.
+
+use bytemuck::{Pod, Zeroable};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use super::GateList;
+use crate::{block::Block, engine::QUAD_LANES};
+
+/// Four labels in one line of a cache.
+#[derive(Clone, Copy, Pod, Zeroable, Zeroize)]
+#[repr(C, align(64))]
+pub(super) struct Line(pub(super) [Block; QUAD_LANES]);
+
+/// The labels of a component while it runs, in slots; wiped on drop.
+#[derive(Default, Zeroize, ZeroizeOnDrop)]
+pub struct Labels {
+    /// One copy: a slot is a block, four to a line. Four copies: a slot is a line.
+    lines: Vec<Line>,
+    #[zeroize(skip)]
+    copies: usize,
+}
+
+impl Labels {
+    /// Makes room for one copy of a list, whose inputs are then put into the [first slots](Labels::first_mut).
+    ///
+    /// # Panics
+    /// If there are more inputs than slots.
+    pub fn begin_one(&mut self, list: &GateList, inputs: usize) {
+        self.make_room(list, 1, inputs);
+    }
+
+    /// The first slots of one copy.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[inline]
+    pub fn first_mut(&mut self, count: usize) -> &mut [Block] {
+        assert_eq!(self.copies, 1, "copies");
+        &mut bytemuck::cast_slice_mut(&mut self.lines)[..count]
+    }
+
+    /// All slots of one copy.
+    ///
+    /// # Panics
+    /// If there are more copies.
+    pub fn of_one(&self) -> &[Block] {
+        assert_eq!(self.copies, 1, "copies");
+        bytemuck::cast_slice(&self.lines)
+    }
+
+    /// Makes room for copies of a list and puts their inputs into the first slots.
+    ///
+    /// *Shape*: `copies` is 1 or [`QUAD_LANES`]; the inputs of one copy after another, the same number for each.
+    ///
+    /// # Panics
+    /// If that is not so, or a copy has more inputs than slots.
+    pub fn begin(&mut self, list: &GateList, copies: usize, inputs: &[Block]) {
+        assert!(copies == 1 || copies == QUAD_LANES && inputs.len().is_multiple_of(QUAD_LANES), "{copies} copies");
+        if copies == 1 {
+            self.begin_one(list, inputs.len());
+            return self.first_mut(inputs.len()).copy_from_slice(inputs);
+        }
+        let per_copy = inputs.len() / copies;
+        self.make_room(list, copies, per_copy);
+        for (slot, line) in self.lines[..per_copy].iter_mut().enumerate() {
+            line.0 = std::array::from_fn(|copy| inputs[copy * per_copy + slot]);
+        }
+    }
+
+    fn make_room(&mut self, list: &GateList, copies: usize, inputs: usize) {
+        assert!(inputs <= list.slot_count, "{inputs} inputs for {} slots", list.slot_count);
+        self.copies = copies;
+        let lines = (list.slot_count * copies).div_ceil(QUAD_LANES);
+        if self.lines.len() < lines {
+            // Not resized, which could leave a copy behind.
+            self.lines.zeroize();
+            self.lines = vec![Line([Block::ZERO; QUAD_LANES]); lines];
+        }
+    }
+
+    /// The label in a slot of a copy.
+    ///
+    /// # Panics
+    /// If there is no such slot or copy.
+    pub fn get(&self, copy: usize, slot: usize) -> Block {
+        assert!(copy < self.copies, "copy {copy} of {}", self.copies);
+        match self.copies {
+            QUAD_LANES => self.lines[slot].0[copy],
+            _ => self.lines[slot / QUAD_LANES].0[slot % QUAD_LANES],
+        }
+    }
+
+    /// How many copies the slots are of.
+    pub fn copies(&self) -> usize {
+        self.copies
+    }
+
+    /// For how many slots there is room.
+    pub(super) fn room(&self) -> usize {
+        match self.copies {
+            QUAD_LANES => self.lines.len(),
+            _ => self.lines.len() * QUAD_LANES,
+        }
+    }
+
+    /// The slots of one copy.
+    #[inline(always)]
+    pub(super) fn labels(&mut self) -> *mut Block {
+        self.lines.as_mut_ptr().cast()
+    }
+
+    /// The slots of four copies.
+    #[inline(always)]
+    pub(super) fn lines(&mut self) -> *mut Line {
+        self.lines.as_mut_ptr()
+    }
+}

@@ -1,0 +1,93 @@
+//! `gmw` as a [`Protocol`].
+
+use std::{ops::RangeInclusive, sync::Arc};
+
+use garblet_circuit::Bits;
+use garblet_net::{Hello, Mesh};
+
+use super::{Config, Form, GmwParty, NAME, PARTIES_MAX, Plan, Prepared, communication};
+use crate::{
+    Adversary, MeshSession, Protocol, ProtocolError, Security,
+    parameters::{Parameter, named, ot_width},
+    protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Sample, Terms, tabulate},
+    runs::joint::{self, Joint, RunOrder},
+    stock::{Filled, StockKinds},
+};
+
+/// Shared bits, several parties, semi-honest; as many rounds as layers of AND gates.
+pub struct Gmw;
+
+const FORMS: [(&str, Form); 2] = [("triples", Form::Triples), ("2012", Form::Choi2012)];
+
+impl Protocol for Gmw {
+    type Link = Mesh;
+    type Config = Config;
+    type Plan = Plan;
+    type Order = RunOrder<Self>;
+
+    const NAME: &'static str = NAME;
+    const ADVERSARY: Adversary = Adversary::SemiHonest;
+    const PARTIES: RangeInclusive<u16> = 2..=PARTIES_MAX;
+    const PARAMETERS: &'static [Parameter<Config>] = &[named!("form", "triples or 2012", form, FORMS), ot_width!()];
+    const SAMPLES: &'static [Sample] = &[&[], &[("form", "2012")]];
+    const STOCK: Option<StockKinds> = Some(StockKinds::Runs);
+
+    fn standard() -> Config {
+        Config::default()
+    }
+
+    fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
+        Plan::new(request.program.clone(), request.parties, request.config)
+    }
+
+    fn costs(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {
+        let parties = job.request.parties;
+        Ok(tabulate(parties, |party, phase| Some(communication(&job.plan, party, phase, hellos))))
+    }
+
+    fn greet(terms: &Terms<Self>, hello: Hello) -> Hello {
+        joint::greet(terms, hello)
+    }
+
+    async fn set_up(session: &mut MeshSession, terms: Terms<Self>) -> Result<BoxedRole<Mesh>, ProtocolError> {
+        joint::set_up(session, terms).await
+    }
+
+    fn order(request: &OrderRequest, config: &Config, parties: u16) -> Result<RunOrder<Self>, ProtocolError> {
+        RunOrder::new(request, config, parties)
+    }
+
+    fn greet_filling(filling: &Filling<Self>) -> Hello {
+        joint::greet_filling(filling)
+    }
+
+    async fn fill(session: &mut MeshSession, filling: Filling<Self>) -> Result<Filled, ProtocolError> {
+        joint::fill(session, filling).await
+    }
+}
+
+impl Joint for Gmw {
+    type Party = GmwParty;
+    type Prepared = Prepared;
+
+    fn security(plan: &Plan) -> Security {
+        plan.security()
+    }
+
+    async fn party(session: &mut MeshSession, plan: Arc<Plan>) -> Result<GmwParty, ProtocolError> {
+        GmwParty::setup(session, plan).await
+    }
+
+    async fn prepare(party: &mut GmwParty, session: &mut MeshSession) -> Result<Prepared, ProtocolError> {
+        party.prepare(session).await
+    }
+
+    async fn online(
+        prepared: Prepared,
+        plan: &Plan,
+        session: &mut MeshSession,
+        inputs: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        prepared.online(plan, session, inputs).await
+    }
+}

@@ -1,0 +1,148 @@
+//! Buckets of soldered gates and authenticators, as the evaluator has them.
+
+use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
+use garblet_garble::GateBuckets;
+use garblet_primitives::Block;
+use garblet_store::SLACK_BYTES;
+use subtle::ConstantTimeEq;
+
+/// A garbled gate and what joins it to the first of its bucket; once the function is known, to the wires that are there.
+/// Its output is moved to the key that is committed to, and from there to the first gate's.
+pub(crate) type BucketGate = garblet_garble::SolderedGate;
+
+/// A wire authenticator and what joins it to the wire of its bucket.
+#[derive(Clone, Copy, Default, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct BucketAuthenticator {
+    pub(crate) number: u64,
+    pub(crate) unused: u64,
+    pub(crate) pair: [Block; 2],
+    pub(crate) wire: Block,
+}
+
+impl BucketAuthenticator {
+    /// Whether it is an authenticator of what has this hash.
+    pub(crate) fn is(&self, hash: Block) -> bool {
+        (hash.ct_eq(&self.pair[0]) | hash.ct_eq(&self.pair[1])).into()
+    }
+}
+
+/// Buckets one after another, each of so many gates and authenticators.
+#[derive(Default)]
+pub(crate) struct Buckets {
+    gates: Vec<BucketGate>,
+    authenticators: Vec<BucketAuthenticator>,
+    /// Where the gates, and where the authenticators, of each bucket end.
+    gate_ends: Vec<usize>,
+    authenticator_ends: Vec<usize>,
+}
+
+impl Buckets {
+    pub(crate) fn push(
+        &mut self,
+        gates: impl IntoIterator<Item = BucketGate>,
+        authenticators: impl IntoIterator<Item = BucketAuthenticator>,
+    ) {
+        self.gates.extend(gates);
+        self.authenticators.extend(authenticators);
+        self.gate_ends.push(self.gates.len());
+        self.authenticator_ends.push(self.authenticators.len());
+    }
+
+    /// Makes room for so many buckets more, which have so many gates and authenticators.
+    pub(crate) fn reserve(&mut self, buckets: usize, [gates, authenticators]: [usize; 2]) {
+        self.gates.reserve(gates);
+        self.authenticators.reserve(authenticators);
+        self.gate_ends.reserve(buckets);
+        self.authenticator_ends.reserve(buckets);
+    }
+
+    /// Leaves room for others.
+    pub(crate) fn clear(&mut self) {
+        self.gates.clear();
+        self.authenticators.clear();
+        self.gate_ends.clear();
+        self.authenticator_ends.clear();
+    }
+
+    pub(crate) fn gates(&self, bucket: usize) -> &[BucketGate] {
+        &self.gates[start(&self.gate_ends, bucket)..self.gate_ends[bucket]]
+    }
+
+    pub(crate) fn authenticators(&self, bucket: usize) -> &[BucketAuthenticator] {
+        &self.authenticators[start(&self.authenticator_ends, bucket)..self.authenticator_ends[bucket]]
+    }
+
+    pub(crate) fn gates_mut(&mut self, bucket: usize) -> &mut [BucketGate] {
+        &mut self.gates[start(&self.gate_ends, bucket)..self.gate_ends[bucket]]
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.gate_ends.len()
+    }
+
+    /// Joins the buckets from `first` on to what the solderings of their left and right inputs lead from.
+    pub(crate) fn join(&mut self, first: usize, solderings: &[[Block; 2]]) {
+        for (bucket, [left, right]) in (first..).zip(solderings) {
+            for gate in self.gates_mut(bucket) {
+                gate.left ^= *left;
+                gate.right ^= *right;
+            }
+        }
+    }
+
+    /// How many gates and authenticators each bucket has.
+    pub(crate) fn sizes(&self) -> Vec<[u8; 2]> {
+        (0..self.len())
+            .map(|bucket| [self.gates(bucket).len() as u8, self.authenticators(bucket).len() as u8])
+            .collect()
+    }
+
+    /// All gates, and all authenticators.
+    pub(crate) fn bytes(&self) -> [&[u8]; 2] {
+        [cast_slice(&self.gates), cast_slice(&self.authenticators)]
+    }
+
+    /// Becomes buckets of these sizes, of which `fill` fills in all gates, part 0, and then all authenticators, part 1. What it
+    /// fills has [`SLACK_BYTES`] more.
+    pub(crate) fn lay_out<E>(
+        &mut self,
+        sizes: &[[u8; 2]],
+        mut fill: impl FnMut(usize, &mut [u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.gate_ends.clear();
+        self.authenticator_ends.clear();
+        let mut ends = [0; 2];
+        for size in sizes {
+            ends = [0, 1].map(|kind| ends[kind] + usize::from(size[kind]));
+            self.gate_ends.push(ends[0]);
+            self.authenticator_ends.push(ends[1]);
+        }
+        fill_in(&mut self.gates, ends[0], |into| fill(0, into))?;
+        fill_in(&mut self.authenticators, ends[1], |into| fill(1, into))
+    }
+
+    /// The gates, as they are evaluated.
+    pub(crate) fn gate_buckets(&self) -> GateBuckets<'_> {
+        GateBuckets { gates: &self.gates, ends: &self.gate_ends }
+    }
+}
+
+/// Where a bucket begins.
+fn start(ends: &[usize], bucket: usize) -> usize {
+    bucket.checked_sub(1).map_or(0, |before| ends[before])
+}
+
+/// Has so many items filled in, in a room that has [`SLACK_BYTES`] more.
+fn fill_in<T: Pod + Default, E>(
+    items: &mut Vec<T>,
+    count: usize,
+    fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let slack = SLACK_BYTES.div_ceil(size_of::<T>());
+    items.resize(count + slack, T::default());
+    let filled = fill(&mut cast_slice_mut(items)[..count * size_of::<T>() + SLACK_BYTES]);
+    items.truncate(count);
+    filled
+}

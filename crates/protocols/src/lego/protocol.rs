@@ -1,0 +1,213 @@
+//! `lego` as a [`Protocol`].
+
+use std::{ops::RangeInclusive, sync::Arc};
+
+use garblet_circuit::Bits;
+use garblet_net::{Channel, Hello};
+use garblet_store::Store;
+
+use super::{
+    Amounts, CHECKS, CONSTRUCTOR, Checks, Code, Config, Constructor, ConstructorPrepared, Evaluator, EvaluatorPrepared,
+    NAME, Order, Plan, allow_unfinished, communication, saved_mark, saved_names, unfinished,
+};
+use crate::{
+    Adversary, Protocol, ProtocolError, Role, Security, Session,
+    checks::Check,
+    parameters::{Parameter, named, ot_width, put},
+    protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Precision, Request, Sample, Terms, tabulate},
+    stock::{Filled, ReadInput, SavedNames, StockKinds, yes_or_no},
+};
+
+/// Gates made one by one before the function is known, two parties, malicious.
+pub struct Lego;
+
+const CODES: [(&str, Code); 2] = [("short", Code::Short), ("bch312", Code::Bch312)];
+
+/// The kinds that can be ordered.
+const KINDS: [&str; 3] = ["gates", "inputs", "outputs"];
+
+/// The largest amount that can be ordered.
+const AMOUNT_MAX: u64 = 1 << 32;
+
+impl Protocol for Lego {
+    type Link = Channel;
+    type Config = Config;
+    type Plan = Plan;
+    type Order = Amounts;
+
+    const NAME: &'static str = NAME;
+    const ADVERSARY: Adversary = Adversary::Malicious;
+    const PARTIES: RangeInclusive<u16> = 2..=2;
+    const PARAMETERS: &'static [Parameter<Config>] = &[
+        named!("code", "short or bch312", code, CODES),
+        Parameter {
+            name: "buckets",
+            values: "least, or gates/checks/checks as 7/4/3",
+            get: |config| config.sizing.to_string(),
+            set: |config, value| put(&mut config.sizing, value.parse().ok()),
+        },
+        ot_width!(),
+    ];
+    const SAMPLES: &'static [Sample] = &[&[], &[("code", "bch312")]];
+    const CHECKS: &'static [Check] = &CHECKS;
+    const PRECISION: Precision = Precision::Mean("in the mean, since coins say how many gates are checked");
+    const STOCK: Option<StockKinds> = Some(StockKinds::Pieces(&KINDS));
+    const SAVES_VALUES: bool = true;
+
+    fn standard() -> Config {
+        Config::default()
+    }
+
+    fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
+        let read = request.saved.inputs(&request.program)?;
+        Plan::reading(request.program.clone(), request.config, &read)
+    }
+
+    fn costs(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {
+        let order = job.plan.order()?;
+        let checks = Checks::expected(&order);
+        Ok(tabulate(2, |party, phase| Some(communication(&job.plan, &order, party, phase, hellos, checks))))
+    }
+
+    fn greet(terms: &Terms<Self>, hello: Hello) -> Hello {
+        let Some(stock) = &terms.stock else { return hello };
+        let saved = &terms.job.request.saved;
+        let hello = hello.with("gates", "from a store").with("top-up", yes_or_no(stock.top_up));
+        let hello = hello.with("keep", saved.keep.as_deref().unwrap_or_default());
+        saved.read.iter().fold(hello, |hello, ReadInput { port, name, output }| {
+            let output = output.as_ref().map_or(String::new(), |output| format!(".{output}"));
+            let kept = saved_mark(&stock.store, name).map_or("never kept".into(), |mark| format!("kept as {mark}"));
+            hello.with(&format!("read {port}"), format!("{name}{output}, {kept}"))
+        })
+    }
+
+    async fn set_up(session: &mut Session, terms: Terms<Self>) -> Result<BoxedRole<Channel>, ProtocolError> {
+        let Terms { job, party, stock } = terms;
+        let top_up = stock.as_ref().is_some_and(|stock| stock.top_up);
+        let config = Config { top_up, ..job.request.config };
+        Ok(match (party == CONSTRUCTOR, stock) {
+            (true, None) => Box::new(Gatewise { role: Constructor::setup(session, config).await?, job, unsaved: None }),
+            (false, None) => Box::new(Gatewise { role: Evaluator::setup(session, config).await?, job, unsaved: None }),
+            (true, Some(stock)) => {
+                let role = Constructor::meet(session, config, stock.store, &stock.peer).await?;
+                Box::new(Gatewise { role, job, unsaved: None })
+            }
+            (false, Some(stock)) => {
+                let role = Evaluator::meet(session, config, stock.store, &stock.peer).await?;
+                Box::new(Gatewise { role, job, unsaved: None })
+            }
+        })
+    }
+
+    fn order(request: &OrderRequest, _: &Config, _: u16) -> Result<Amounts, ProtocolError> {
+        let refuse = |expected: String, got: String| Err(ProtocolError::Order { expected, got });
+        let [mut gates, mut inputs, mut outputs] = [0; 3];
+        for (kind, amount) in &request.amounts {
+            let place = match &kind[..] {
+                "gates" => &mut gates,
+                "inputs" => &mut inputs,
+                "outputs" => &mut outputs,
+                _ => return refuse(KINDS.join(", "), format!("`{kind}`")),
+            };
+            if *amount > AMOUNT_MAX {
+                return refuse(format!("at most {AMOUNT_MAX}"), format!("{kind}={amount}"));
+            }
+            *place = *amount;
+        }
+        Ok(Amounts { gates, inputs, input_pairs: (inputs + outputs).div_ceil(2), outputs })
+    }
+
+    fn greet_filling(filling: &Filling<Self>) -> Hello {
+        let Amounts { gates, inputs, input_pairs, outputs } = filling.stock.order;
+        filling.hello().with("amounts", format!("{gates}, {inputs}, {input_pairs}, {outputs}"))
+    }
+
+    async fn fill(session: &mut Session, filling: Filling<Self>) -> Result<Filled, ProtocolError> {
+        let Filling { config, party, stock, below, .. } = filling;
+        let (store, lost) = if party == CONSTRUCTOR {
+            let mut role = Constructor::meet(session, config, stock.store, &stock.peer).await?;
+            if let Some(short) = stock.order.short_of(&role.stock(), below) {
+                role.fill(session, &Order::new(short, config)?).await?;
+            }
+            let lost = role.lost();
+            (role.into_store(), lost)
+        } else {
+            let mut role = Evaluator::meet(session, config, stock.store, &stock.peer).await?;
+            if let Some(short) = stock.order.short_of(&role.stock(), below) {
+                role.fill(session, &Order::new(short, config)?).await?;
+            }
+            let lost = role.lost();
+            (role.into_store(), lost)
+        };
+        // A role that has met its peer with a store has it.
+        let store = store.ok_or_else(|| {
+            let (expected, got) = ("the one that was given".into(), "none".into());
+            ProtocolError::Material { what: "store", expected, got }
+        })?;
+        Ok(Filled { store, lost, phases: session.costs() })
+    }
+
+    fn saved(store: &Store) -> Vec<SavedNames> {
+        saved_names(store)
+    }
+
+    fn unfinished(store: &Store) -> u32 {
+        unfinished(store)
+    }
+
+    fn forgive(store: &mut Store) -> Result<u32, ProtocolError> {
+        allow_unfinished(store)
+    }
+}
+
+/// A role of `lego`, which serves any program, with the one of this run.
+struct Gatewise<R> {
+    role: R,
+    job: Arc<Job<Lego>>,
+    unsaved: Option<ProtocolError>,
+}
+
+/// Both roles of `lego` are used alike.
+macro_rules! gatewise {
+    ($role:ident, $prepared:ident, $name:literal) => {
+        impl Role for Gatewise<$role> {
+            type Prepared = $prepared;
+            const NAME: &'static str = $name;
+
+            fn security(&self) -> Security {
+                self.role.security()
+            }
+
+            async fn prepare(&mut self, session: &mut Session) -> Result<Self::Prepared, ProtocolError> {
+                let Request { program, saved, .. } = &self.job.request;
+                let mut prepared = self.role.prepare(session, self.job.plan.clone()).await?;
+                for (input, read) in saved.inputs(program)?.into_iter().zip(&saved.read) {
+                    prepared.read(input, &self.role.saved(&read.name)?, read.output.as_deref())?;
+                }
+                self.role.build(session, &mut prepared).await?;
+                Ok(prepared)
+            }
+
+            async fn online(
+                &mut self,
+                session: &mut Session,
+                prepared: Self::Prepared,
+                inputs: &[Bits],
+            ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+                let (outputs, saved) = self.role.online_saving(session, prepared, inputs).await?;
+                // The run is over: its outputs are this party's, whether they can be saved or not.
+                if let Some(name) = &self.job.request.saved.keep {
+                    self.unsaved = self.role.save(name, &saved).err();
+                }
+                Ok(outputs)
+            }
+
+            fn unsaved(&mut self) -> Option<ProtocolError> {
+                self.unsaved.take()
+            }
+        }
+    };
+}
+
+gatewise!(Constructor, ConstructorPrepared, "constructor");
+gatewise!(Evaluator, EvaluatorPrepared, "evaluator");

@@ -1,0 +1,338 @@
+//! The shape of every protocol: one type that implements [`Protocol`], roles that implement [`Role`].
+//!
+//! Whoever runs protocols knows them through these two traits alone, so that a new protocol is one folder and one line of a registry.
+
+use std::{fmt, ops::RangeInclusive, pin::Pin, sync::Arc};
+
+use garblet_circuit::{Bits, Party, Program, diagnostic::Diagnostics};
+use garblet_net::{Hello, STEP};
+use rand_core::CryptoRng;
+
+use crate::{
+    Adversary, Communication, Phase, ProtocolError, Role, Security,
+    checks::Check,
+    parameters::{self, Parameter},
+    session::{Link, Session},
+    stock::{Filled, SavedNames, SavedValues, Stock, StockKinds},
+};
+
+/// A protocol: names, parameters, formulas, and how a party is set up.
+///
+/// [`Protocol::plan`] makes a program ready, once for all sessions; [`Protocol::set_up`] gives a party's [`Role`].
+pub trait Protocol: Sized + Send + Sync + 'static {
+    /// The link between the parties: a channel for two, a mesh for several.
+    type Link: Link;
+    /// The parameters, on which all parties must agree.
+    type Config: Clone + PartialEq + fmt::Debug + Send + Sync + 'static;
+    /// A program made ready for the parameters.
+    type Plan: Send + Sync + 'static;
+    /// The order for a store: how much of what it is to hold.
+    type Order: Send + Sync + 'static;
+
+    /// The name on the command line and in results.
+    const NAME: &'static str;
+    /// The strongest adversary that it withstands.
+    const ADVERSARY: Adversary;
+    /// The numbers of parties that it may have.
+    const PARTIES: RangeInclusive<u16>;
+    /// The parameters by name, in the order in which they are shown and compared.
+    const PARAMETERS: &'static [Parameter<Self::Config>];
+    /// Settings for tests, small and of every form: what else is tested of a protocol, it keeps its contract under each.
+    const SAMPLES: &'static [Sample];
+    /// The checks of what a peer did.
+    const CHECKS: &'static [Check] = &[];
+    /// How far [`Protocol::costs`] are those of every run.
+    const PRECISION: Precision = Precision::Exact;
+    /// The kinds of prepared material that a store may hold, if it uses stores.
+    const STOCK: Option<StockKinds> = None;
+    /// Whether values may stay in stores, known to nobody, between runs.
+    const SAVES_VALUES: bool = false;
+
+    /// The standard parameters.
+    fn standard() -> Self::Config;
+
+    /// Makes a program ready.
+    ///
+    /// *Errors*: a program that the protocol cannot run.
+    fn plan(request: &Request<Self>) -> Result<Self::Plan, ProtocolError>;
+
+    /// States what each phase costs each party, by [`Phase`] as a number; none where that depends on what stores hold. `hellos` are those of all
+    /// parties.
+    ///
+    /// *Errors*: a program for which stores cannot hold enough.
+    fn costs(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError>;
+
+    /// Makes the stock that a run without a store draws on, in memory, where the protocol cannot do without.
+    ///
+    /// *Errors*: a store that cannot be made.
+    fn own_stock(job: &Job<Self>, rng: &mut dyn CryptoRng) -> Result<Option<Stock<Self::Order>>, ProtocolError> {
+        let _ = (job, rng);
+        Ok(None)
+    }
+
+    /// Adds to a hello what must agree beside program and parameters.
+    fn greet(terms: &Terms<Self>, hello: Hello) -> Hello {
+        let _ = terms;
+        hello
+    }
+
+    /// Sets a party up (phase `setup`).
+    ///
+    /// *Errors*: a peer that misbehaves or is gone; stores that were not filled together, or for something else.
+    fn set_up(
+        session: &mut Session<Self::Link>,
+        terms: Terms<Self>,
+    ) -> impl Future<Output = Result<BoxedRole<Self::Link>, ProtocolError>> + Send;
+
+    /// Reads an order for a store of one of so many parties.
+    ///
+    /// *Errors*: kinds that the protocol does not have; a file or a program that it cannot use.
+    fn order(request: &OrderRequest, config: &Self::Config, parties: u16) -> Result<Self::Order, ProtocolError> {
+        let _ = (request, config, parties);
+        Err(no_stock::<Self>())
+    }
+
+    /// Says hello before a store is filled.
+    fn greet_filling(filling: &Filling<Self>) -> Hello {
+        filling.hello()
+    }
+
+    /// Fills a store, together with those of all others.
+    ///
+    /// *Errors*: as [`Protocol::set_up`]. What was done until then is kept.
+    fn fill(
+        session: &mut Session<Self::Link>,
+        filling: Filling<Self>,
+    ) -> impl Future<Output = Result<Filled, ProtocolError>> + Send {
+        let _ = (session, filling);
+        async { Err(no_stock::<Self>()) }
+    }
+
+    /// Lists the values that a store keeps.
+    fn saved(store: &garblet_store::Store) -> Vec<SavedNames> {
+        let _ = store;
+        Vec::new()
+    }
+
+    /// Counts the orders that the peer of a store has left unfinished in a way in which cheaters do.
+    fn unfinished(store: &garblet_store::Store) -> u32 {
+        let _ = store;
+        0
+    }
+
+    /// Forgives the orders that [`Protocol::unfinished`] counts, and returns how many these were.
+    ///
+    /// *Errors*: a store that cannot be written.
+    fn forgive(store: &mut garblet_store::Store) -> Result<u32, ProtocolError> {
+        let _ = store;
+        Ok(0)
+    }
+}
+
+fn no_stock<P: Protocol>() -> ProtocolError {
+    let (expected, got) = ("one that prepares for stores".into(), P::NAME.into());
+    ProtocolError::Input { what: "protocol of a store".into(), expected, got }
+}
+
+/// Parameters by name that differ from the standard ones.
+pub type Sample = &'static [(&'static str, &'static str)];
+
+/// The cost of each [`Phase`], as a number, of one party.
+pub type PhaseFormulas = [Option<Communication>; 4];
+
+/// How far a protocol's formulas are what every run costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// Every run costs that.
+    Exact,
+    /// Runs cost that or another amount, as this text says.
+    Mean(&'static str),
+}
+
+/// A program that is to be made ready.
+pub struct Request<P: Protocol> {
+    /// The program.
+    pub program: Arc<Program>,
+    /// The number of parties.
+    pub parties: u16,
+    /// The parameters.
+    pub config: P::Config,
+    /// The values that a run takes from stores and leaves there.
+    pub saved: SavedValues,
+}
+
+/// A program made ready, with what was asked for.
+pub struct Job<P: Protocol> {
+    /// The request.
+    pub request: Request<P>,
+    /// The plan.
+    pub plan: Arc<P::Plan>,
+}
+
+impl<P: Protocol> Job<P> {
+    /// Makes a program ready.
+    ///
+    /// *Errors*: a program or a number of parties that the protocol cannot run; values that it cannot save.
+    pub fn new(request: Request<P>) -> Result<Self, ProtocolError> {
+        let parties = request.parties;
+        let unsupported = |reason: String| {
+            let program = request.program.name().into();
+            Err(ProtocolError::Unsupported { protocol: P::NAME, program, reason })
+        };
+        if !P::PARTIES.contains(&parties) {
+            return unsupported(format!("there are {parties} parties"));
+        }
+        if !P::SAVES_VALUES && request.saved != SavedValues::default() {
+            return unsupported("it keeps no values in stores".into());
+        }
+        let plan = Arc::new(P::plan(&request)?);
+        Ok(Job { request, plan })
+    }
+
+    /// The hello of a party: protocol, program and parameters.
+    pub fn hello(&self, party: Party) -> Hello {
+        let Request { program, parties, config, .. } = &self.request;
+        with_parameters::<P>(Hello::new(P::NAME, party.0, *parties, program.digest()), config)
+    }
+}
+
+/// What a party is set up for.
+pub struct Terms<P: Protocol> {
+    /// The program.
+    pub job: Arc<Job<P>>,
+    /// The party.
+    pub party: Party,
+    /// The store that it draws on.
+    pub stock: Option<Stock<P::Order>>,
+}
+
+/// A store that is to be filled.
+pub struct Filling<P: Protocol> {
+    /// The parameters.
+    pub config: P::Config,
+    /// The party.
+    pub party: Party,
+    /// The number of parties.
+    pub parties: u16,
+    /// The store, with the order.
+    pub stock: Stock<P::Order>,
+    /// The share of the order, in percent, below which a kind is refilled.
+    pub below: u8,
+}
+
+impl<P: Protocol> Filling<P> {
+    /// The hello of a party that fills its store for functions that are not known yet.
+    pub fn hello(&self) -> Hello {
+        let hello = Hello::new(P::NAME, self.party.0, self.parties, [0; 32]).with(STEP, "prepare");
+        with_parameters::<P>(hello, &self.config)
+    }
+}
+
+/// An order for a store, as a person writes it.
+#[derive(Clone, Default)]
+pub struct OrderRequest {
+    /// The program of which runs are prepared, of a protocol that has [`StockKinds::Runs`].
+    pub program: Option<Arc<Program>>,
+    /// The file that says what is prepared, of a protocol that has [`StockKinds::Library`].
+    pub library: Option<LibraryFile>,
+    /// Names of kinds, and how many of each.
+    pub amounts: Vec<(String, u64)>,
+}
+
+/// A file that says what is prepared.
+#[derive(Clone)]
+pub struct LibraryFile {
+    /// Where it is.
+    pub path: std::path::PathBuf,
+    /// Loads the circuit files that it names.
+    pub load: LoadProgram,
+}
+
+/// Loads a program from the file of that name.
+pub type LoadProgram = fn(&str) -> Result<Program, Diagnostics>;
+
+/// Adds the parameters of a protocol to a hello.
+pub fn with_parameters<P: Protocol>(hello: Hello, config: &P::Config) -> Hello {
+    let parameters = parameters::get(P::PARAMETERS, config);
+    parameters.iter().fold(hello, |hello, (name, value)| hello.with(name, value))
+}
+
+/// Tabulates a formula over all parties and phases.
+pub fn tabulate(parties: u16, cost: impl Fn(Party, Phase) -> Option<Communication>) -> Vec<PhaseFormulas> {
+    (0..parties).map(|party| Phase::ALL.map(|phase| cost(Party(party), phase))).collect()
+}
+
+/// A step of a role.
+pub type Step<'a, T> = Pin<Box<dyn Future<Output = Result<T, ProtocolError>> + Send + 'a>>;
+
+/// The prepared material of a role.
+pub type BoxedMaterial = Box<dyn std::any::Any + Send>;
+
+/// A role of any protocol over a link.
+pub type BoxedRole<L> = Box<dyn AnyRole<L>>;
+
+/// A [`Role`] whose prepared material has no type of its own.
+pub trait AnyRole<L: Link>: Send {
+    /// As [`Role::NAME`].
+    fn name(&self) -> &'static str;
+
+    /// As [`Role::security`].
+    fn security(&self) -> Security;
+
+    /// As [`Role::prepare`].
+    fn prepare<'a>(&'a mut self, session: &'a mut Session<L>) -> Step<'a, BoxedMaterial>;
+
+    /// As [`Role::online`].
+    fn online<'a>(
+        &'a mut self,
+        session: &'a mut Session<L>,
+        material: BoxedMaterial,
+        inputs: &'a [Bits],
+    ) -> Step<'a, Vec<Option<Bits>>>;
+
+    /// As [`Role::run`].
+    fn run<'a>(&'a mut self, session: &'a mut Session<L>, inputs: &'a [Bits]) -> Step<'a, Vec<Option<Bits>>>;
+
+    /// As [`Role::unsaved`].
+    fn unsaved(&mut self) -> Option<ProtocolError>;
+}
+
+impl<L: Link, R: Role<L>> AnyRole<L> for R {
+    fn name(&self) -> &'static str {
+        R::NAME
+    }
+
+    fn security(&self) -> Security {
+        Role::security(self)
+    }
+
+    fn prepare<'a>(&'a mut self, session: &'a mut Session<L>) -> Step<'a, BoxedMaterial> {
+        Box::pin(async { Ok(Box::new(Role::prepare(self, session).await?) as BoxedMaterial) })
+    }
+
+    fn online<'a>(
+        &'a mut self,
+        session: &'a mut Session<L>,
+        material: BoxedMaterial,
+        inputs: &'a [Bits],
+    ) -> Step<'a, Vec<Option<Bits>>> {
+        Box::pin(async {
+            let prepared = material.downcast().map_err(|_| foreign_material())?;
+            Role::online(self, session, *prepared, inputs).await
+        })
+    }
+
+    fn run<'a>(&'a mut self, session: &'a mut Session<L>, inputs: &'a [Bits]) -> Step<'a, Vec<Option<Bits>>> {
+        Box::pin(Role::run(self, session, inputs))
+    }
+
+    fn unsaved(&mut self) -> Option<ProtocolError> {
+        Role::unsaved(self)
+    }
+}
+
+/// The refusal of material that was prepared in another session: labels of one session under the secrets of another give inputs away.
+pub fn foreign_material() -> ProtocolError {
+    let [what, expected, got] = ["prepared material", "this session's", "another session's"].map(Into::into);
+    ProtocolError::Input { what, expected, got }
+}

@@ -1,0 +1,189 @@
+//! The role of a party whose protocol can keep runs in stores: it prepares each run itself, or takes it from there.
+
+use std::sync::Arc;
+
+use garblet_circuit::{Bits, Party, Program};
+use garblet_net::{Hello, Mesh, STEP};
+use garblet_store::Store;
+
+use super::{Purpose, RunStore, StoredRun, check_size};
+use crate::{
+    MeshSession, Phase, Protocol, ProtocolError, Role, Security, parameters,
+    protocol::{BoxedRole, Filling, Job, OrderRequest, Request, Terms, with_parameters},
+    stock::{Filled, SavedValues, Stock, yes_or_no},
+};
+
+/// A protocol of several parties whose runs can wait in stores.
+pub trait Joint: Protocol<Link = Mesh, Order = RunOrder<Self>> {
+    /// A party that is set up to prepare.
+    type Party: Send;
+    /// The material of one party for one run.
+    type Prepared: StoredRun<Plan = Self::Plan> + Send + 'static;
+
+    /// The security of a run.
+    fn security(plan: &Self::Plan) -> Security;
+
+    /// Sets a party up (phase `setup`).
+    ///
+    /// *Errors*: a peer that misbehaves or is gone.
+    fn party(
+        session: &mut MeshSession,
+        plan: Arc<Self::Plan>,
+    ) -> impl Future<Output = Result<Self::Party, ProtocolError>> + Send;
+
+    /// Prepares one run.
+    ///
+    /// *Errors*: a peer that misbehaves or is gone.
+    fn prepare(
+        party: &mut Self::Party,
+        session: &mut MeshSession,
+    ) -> impl Future<Output = Result<Self::Prepared, ProtocolError>> + Send;
+
+    /// Runs once (phase `online`); needs nothing of the session in which the run was prepared.
+    ///
+    /// *Errors*: as [`Role::online`].
+    fn online(
+        prepared: Self::Prepared,
+        plan: &Self::Plan,
+        session: &mut MeshSession,
+        inputs: &[Bits],
+    ) -> impl Future<Output = Result<Vec<Option<Bits>>, ProtocolError>> + Send;
+}
+
+/// An order of runs of a program.
+pub struct RunOrder<P: Protocol> {
+    /// The program; none where a store serves the program of a run.
+    pub job: Option<Arc<Job<P>>>,
+    /// The number of runs.
+    pub count: u64,
+}
+
+/// The name by which runs are ordered.
+pub const RUNS: &str = "runs";
+
+impl<P: Joint> RunOrder<P> {
+    /// Reads an order: one run, unless it says how many.
+    ///
+    /// *Errors*: another kind; a program that the protocol cannot run.
+    pub fn new(request: &OrderRequest, config: &P::Config, parties: u16) -> Result<Self, ProtocolError> {
+        let mut count = 1;
+        for (kind, amount) in &request.amounts {
+            if kind != RUNS {
+                return Err(ProtocolError::Order { expected: RUNS.into(), got: format!("`{kind}`") });
+            }
+            count = *amount;
+        }
+        let job = |program: &Arc<Program>| {
+            let request =
+                Request { program: program.clone(), parties, config: config.clone(), saved: SavedValues::default() };
+            Job::<P>::new(request).map(Arc::new)
+        };
+        Ok(RunOrder { job: request.program.as_ref().map(job).transpose()?, count })
+    }
+}
+
+/// One party; all parties do the same.
+struct RunTaker<P: Joint> {
+    plan: Arc<P::Plan>,
+    party: Party,
+    /// None as long as nothing has to be prepared.
+    preparing: Option<P::Party>,
+    /// The store, and whether a run is prepared where there is none.
+    stored: Option<(RunStore, bool)>,
+}
+
+impl<P: Joint> Role<Mesh> for RunTaker<P> {
+    type Prepared = P::Prepared;
+    const NAME: &'static str = "party";
+
+    fn security(&self) -> Security {
+        P::security(&self.plan)
+    }
+
+    async fn prepare(&mut self, session: &mut MeshSession) -> Result<P::Prepared, ProtocolError> {
+        if let Some((runs, top_up)) = &mut self.stored
+            && (runs.ready() > 0 || !*top_up)
+        {
+            session.enter(Phase::Prepare);
+            return Ok(runs.take::<P::Prepared>(&self.plan, self.party)?.1);
+        }
+        let party = match &mut self.preparing {
+            Some(party) => party,
+            none => none.insert(P::party(session, self.plan.clone()).await?),
+        };
+        P::prepare(party, session).await
+    }
+
+    async fn online(
+        &mut self,
+        session: &mut MeshSession,
+        prepared: P::Prepared,
+        inputs: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        P::online(prepared, &self.plan, session, inputs).await
+    }
+}
+
+/// As [`Protocol::greet`].
+pub fn greet<P: Joint>(terms: &Terms<P>, hello: Hello) -> Hello {
+    let Some(stock) = &terms.stock else { return hello };
+    hello.with("runs", "from a store").with("top-up", yes_or_no(stock.top_up))
+}
+
+/// As [`Protocol::set_up`].
+///
+/// *Errors*: as there.
+pub async fn set_up<P: Joint>(session: &mut MeshSession, terms: Terms<P>) -> Result<BoxedRole<Mesh>, ProtocolError> {
+    let Terms { job, party, stock } = terms;
+    let plan = job.plan.clone();
+    let (preparing, stored) = match stock {
+        Some(Stock { store, peer, top_up, .. }) => (None, Some((meet(session, &job, store, &peer).await?, top_up))),
+        None => (Some(P::party(session, plan.clone()).await?), None),
+    };
+    Ok(Box::new(RunTaker::<P> { plan, party, preparing, stored }))
+}
+
+/// As [`Protocol::greet_filling`].
+pub fn greet_filling<P: Joint>(filling: &Filling<P>) -> Hello {
+    let RunOrder { job, count } = &filling.stock.order;
+    let Some(job) = job else { return filling.hello() };
+    let program = job.request.program.clone();
+    let hello = Hello::new(P::NAME, filling.party.0, filling.parties, program.digest());
+    let hello = with_parameters::<P>(hello, &filling.config).describing(move || program.parts());
+    hello.with(STEP, "prepare").with("count", count)
+}
+
+/// As [`Protocol::fill`].
+///
+/// *Errors*: as there; an order without a program; a run that is too large to be kept.
+pub async fn fill<P: Joint>(session: &mut MeshSession, filling: Filling<P>) -> Result<Filled, ProtocolError> {
+    let Filling { party, stock: Stock { store, peer, order: RunOrder { job, count }, .. }, .. } = filling;
+    let job = job.ok_or_else(|| {
+        let [expected, got] = ["runs of a program", "no program"].map(Into::into);
+        ProtocolError::Order { expected, got }
+    })?;
+    check_size::<P::Prepared>(&job.plan, party, P::NAME, &job.request.program)?;
+    let mut runs = meet(session, &job, store, &peer).await?;
+    if runs.ready() < count {
+        let mut preparing = P::party(session, job.plan.clone()).await?;
+        while runs.ready() < count {
+            let run = P::prepare(&mut preparing, session).await?;
+            runs.keep::<P::Prepared>(&job.plan, party, &run)?;
+        }
+    }
+    Ok(Filled { lost: runs.lost(), store: runs.into_store(), phases: session.costs() })
+}
+
+/// All stores keep what all have.
+async fn meet<P: Joint>(
+    session: &mut MeshSession,
+    job: &Job<P>,
+    store: Store,
+    peers: &str,
+) -> Result<RunStore, ProtocolError> {
+    let Request { program, config, .. } = &job.request;
+    let parameters = parameters::get(P::PARAMETERS, config);
+    let parameters = parameters.iter().map(|(name, value)| format!(", {name} {value}"));
+    let protocol = format!("{}{}", P::NAME, parameters.collect::<String>());
+    RunStore::meet(session, store, &Purpose { program, protocol, peers }).await
+}

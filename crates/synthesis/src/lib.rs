@@ -1,0 +1,8 @@
+//! From operations to circuits: a [`builder`] of circuits from typed words, a [`library`] of circuits, an [optimiser](optimise),
+//! and [tables] of functions for schemes that garble more than XOR and AND.
+
+pub mod builder;
+pub mod library;
+pub mod optimise;
+pub mod tables;
+mod xag;

@@ -1,0 +1,140 @@
+//! One circuit of the library: its name, parameters, size and how it is built.
+
+use garblet_circuit::{CircuitError, Component, Party, Program};
+
+use super::error::LibraryError;
+
+/// About how many gates and instances a library circuit may have: a few gigabytes of memory.
+const SIZE_LIMIT: u64 = 1 << 26;
+
+/// A circuit of the library.
+#[derive(Debug)]
+pub struct Member {
+    /// The name, after `lib:`.
+    pub name: &'static str,
+    /// One line that says what it computes.
+    pub summary: &'static str,
+    /// Its parameters in order.
+    pub parameters: &'static [Parameter],
+    /// Its AND gates as a formula over the parameters, for people.
+    pub ands: &'static str,
+    /// The same as a function; where the formula says `at most` or `fewer`, an upper bound.
+    pub(super) and_count: fn(&[u64]) -> u64,
+    pub(super) build: Build,
+}
+
+/// A number that a library circuit takes.
+#[derive(Debug)]
+pub struct Parameter {
+    /// The name, for people.
+    pub name: &'static str,
+    /// The value if none is given.
+    pub default: u32,
+    /// The least value.
+    pub least: u32,
+    /// The greatest value.
+    pub most: u32,
+}
+
+/// How a member is built.
+#[derive(Debug)]
+pub(super) enum Build {
+    /// One component of that name; input `k` belongs to party `owners[k]`.
+    Component { owners: &'static [Party], build: fn(String, &[u32]) -> Result<Component, CircuitError> },
+    /// Several instances, with about so many gates and instances.
+    Program { size: fn(&[u64]) -> u64, build: fn(String, &[u32]) -> Result<Program, CircuitError> },
+}
+
+impl Parameter {
+    pub(super) const fn new(name: &'static str, default: u32, least: u32, most: u32) -> Self {
+        Parameter { name, default, least, most }
+    }
+}
+
+impl Member {
+    /// The default parameters.
+    pub fn defaults(&self) -> Vec<u32> {
+        self.parameters.iter().map(|p| p.default).collect()
+    }
+
+    /// Name and parameter names: `add(bits)`.
+    pub fn signature(&self) -> String {
+        call(self.name, self.parameters.iter().map(|p| p.name.to_string()))
+    }
+
+    /// The AND gates for those parameters, without building anything.
+    ///
+    /// Exact, but an upper bound if [`Member::ands`] says `at most` or `fewer`.
+    ///
+    /// *Errors*: a wrong number of parameters, or a parameter out of range.
+    pub fn and_count(&self, parameters: &[u32]) -> Result<u64, LibraryError> {
+        self.check_ranges(parameters)?;
+        Ok((self.and_count)(&wide(parameters)))
+    }
+
+    /// The program for those parameters.
+    ///
+    /// *Errors*: a wrong number of parameters, a parameter out of range, or a circuit that would be too large.
+    pub fn program(&self, parameters: &[u32]) -> Result<Program, LibraryError> {
+        let call = self.check(parameters)?;
+        match self.build {
+            Build::Component { owners, build } => Ok(Program::from_component(build(call, parameters)?, owners)?),
+            Build::Program { build, .. } => Ok(build(call, parameters)?),
+        }
+    }
+
+    /// The component for those parameters.
+    ///
+    /// *Errors*: as [`Member::program`], or a member that is not a single component.
+    pub fn component(&self, parameters: &[u32]) -> Result<Component, LibraryError> {
+        let call = self.check(parameters)?;
+        match self.build {
+            Build::Component { build, .. } => Ok(build(call, parameters)?),
+            Build::Program { build, .. } => {
+                let instances = build(call.clone(), parameters)?.instance_count();
+                Err(LibraryError::NotOneComponent { call, instances })
+            }
+        }
+    }
+
+    fn check_ranges(&self, parameters: &[u32]) -> Result<(), LibraryError> {
+        if parameters.len() != self.parameters.len() {
+            return Err(LibraryError::ParameterCount {
+                signature: self.signature(),
+                expected: self.parameters.len(),
+                got: parameters.len(),
+            });
+        }
+        for (&got, &Parameter { name, least, most, .. }) in parameters.iter().zip(self.parameters) {
+            if !(least..=most).contains(&got) {
+                let signature = self.signature();
+                return Err(LibraryError::ParameterRange { signature, parameter: name, got, least, most });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks parameters and gives the name with them.
+    fn check(&self, parameters: &[u32]) -> Result<String, LibraryError> {
+        self.check_ranges(parameters)?;
+        let call = call(self.name, parameters.iter().map(u32::to_string));
+        let size = match self.build {
+            // Around each AND gate stand a few free ones.
+            Build::Component { .. } => (self.and_count)(&wide(parameters)).saturating_mul(5),
+            Build::Program { size, .. } => size(&wide(parameters)),
+        };
+        if size > SIZE_LIMIT {
+            return Err(LibraryError::TooLarge { call, size, limit: SIZE_LIMIT });
+        }
+        Ok(call)
+    }
+}
+
+fn wide(parameters: &[u32]) -> Vec<u64> {
+    parameters.iter().map(|&p| p.into()).collect()
+}
+
+fn call(name: &str, arguments: impl Iterator<Item = String>) -> String {
+    let arguments: Vec<String> = arguments.collect();
+    if arguments.is_empty() { name.into() } else { format!("{name}({})", arguments.join(", ")) }
+}

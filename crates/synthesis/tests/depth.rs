@@ -1,0 +1,14 @@
+//! The AND depth of the library's programs is that of the one circuit that each is.
+
+use garblet_circuit::Schedule;
+use garblet_synthesis::library;
+
+#[test]
+fn the_depth_is_the_number_of_layers() {
+    for name in ["aes128", "sha256", "add(64)", "mul(16)", "millionaires(32)", "intersection-size(20,20,16)"] {
+        let program = library::find(name).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let schedule = Schedule::by_depth(program.flatten().expect("small enough").circuit());
+        let layers = schedule.steps().iter().filter(|step| step.ands > 0).count() as u64;
+        assert_eq!(program.stats().and_depth, layers, "{name}");
+    }
+}
