@@ -165,7 +165,10 @@ impl FillArgs {
         let library = match (protocol.stock(), &self.source) {
             (Some(StockKinds::Library), Some(library)) => Some(library_file(library.into())),
             (Some(StockKinds::Library), None) => {
-                return Err(Failure::call("LIBRARY is missing: the library file says what to prepare"));
+                return Err(Failure::call("LIBRARY is missing: the library file says what to prepare").hint(format!(
+                    "garblet prepare LIBRARY for {protocol}; other protocols that prepare, with --protocol: {}",
+                    with_stores()
+                )));
             }
             (Some(StockKinds::Pieces(_)), None) if amounts.iter().any(|(_, count)| *count > 0) => None,
             (Some(StockKinds::Pieces(kinds)), None) => {
@@ -198,7 +201,7 @@ impl FillArgs {
 
     /// Fills what is below so many percent, with a peer that was met.
     pub(crate) async fn fill_with(&self, channel: Channel, folder: &Folder, below: u8) -> Result<Filled, Failure> {
-        let filled = session::fill_with(&self.settings(), self.party(), folder, channel.into(), (below, false)).await?;
+        let filled = session::fill_with(&self.settings(), self.party(), folder, channel, below).await?;
         self.remember(filled)
     }
 

@@ -2,7 +2,7 @@
 
 use std::{thread::sleep, time::Duration};
 
-use garblet::{Filled, Plan, Program, SavedValues, store::Store, wants_to_fill};
+use garblet::{Adversary, Filled, Plan, Program, SavedValues, store::Store, wants_to_fill};
 use garblet_net::{self as net, Channel, Hello, Listener, NetError};
 
 use crate::{
@@ -86,12 +86,15 @@ fn look(options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How many orders of gates the peer has left unfinished; not known if the store cannot be opened.
+/// The orders of gates that the peer has left unfinished; not known if the store cannot be opened.
 fn unfinished(settings: &Settings, folder: &Folder) -> Option<u32> {
-    if Store::find(&folder.path).is_err() {
+    let config = settings.config().ok()?;
+    // Nobody gains by leaving where no gate is checked.
+    if config.protocol().adversary() == Adversary::SemiHonest || Store::find(&folder.path).is_err() {
         return Some(0);
     }
-    let stock = settings.config().and_then(|config| folder.open(&config, 2, Store::open));
+    let order = folder.order(&config, 2).ok()?;
+    let stock = folder.open(order, (&config, 2), Store::open);
     stock.ok().map(|stock| garblet::unfinished(&stock.store))
 }
 
@@ -147,7 +150,8 @@ impl<'a> Service<'a> {
         let inputs = inputs::of_this_party(&program, &inputs, options.stock.party())?;
         let way = options.peer.way()?;
         let folder = options.stock.folder(&way)?;
-        folder.check(&settings.config()?, parties)?;
+        // A mistake in the order is told before a peer is waited for.
+        folder.order(&settings.config()?, parties)?;
         Ok(Service { options, program, plan, inputs, settings, way, folder })
     }
 
@@ -237,7 +241,9 @@ mod tests {
         let (order, peer) = (garblet::OrderRequest::default(), String::new());
         let folder = Folder { order, path, key: Some(key.clone()), peer, recorded: false, again: None };
         assert_eq!(unfinished(&settings, &folder), Some(0), "there is no store yet");
-        let made = settings.config().and_then(|config| folder.open(&config, 2, Store::open_or_create));
+        let made = settings
+            .config()
+            .and_then(|config| folder.open(folder.order(&config, 2)?, (&config, 2), Store::open_or_create));
         drop(made.map_err(|failure| failure.message).expect("made"));
         assert_eq!(unfinished(&settings, &folder), Some(0));
         std::fs::write(&key, [7; 32]).expect("another key");

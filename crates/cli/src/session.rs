@@ -3,8 +3,8 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use garblet::{
-    Adversary, Bits, Config, Ends, Error, Filled, Party, Peer, Plan, Program, Protocol, Report, SavedValues, Security,
-    Stock, StockKinds, components::NotPrepared, store::Store,
+    Adversary, Bits, Config, Ends, Error, Filled, Order, Party, Peer, Plan, Program, Protocol, Report, SavedValues,
+    Security, Stock, StockKinds, components::NotPrepared, store::Store,
 };
 use garblet_circuit::InputId;
 use garblet_net::{
@@ -237,28 +237,39 @@ pub(crate) fn fill(
     route: Route<'_>,
     (below, progress): (u8, bool),
 ) -> Result<Filled, Failure> {
-    folder.check(&settings.config()?, parties)?;
+    let config = settings.config()?;
+    let order = folder.order(&config, parties)?;
     block_on(async {
         let ends = connect_all(settings, party, route).await?;
-        fill_with(settings, party, folder, ends, (below, progress)).await
+        fill_met((&config, party, parties), (folder, order), ends, (below, progress)).await
     })
 }
 
-/// Fills a store together with those of others that were met. The store is opened only now: others may use it until then.
+/// Fills a store together with that of a peer that was met.
 ///
 /// *Errors*: as [`fill`].
 pub(crate) async fn fill_with(
     settings: &Settings,
     party: Party,
     folder: &Folder,
+    channel: Channel,
+    below: u8,
+) -> Result<Filled, Failure> {
+    let config = settings.config()?;
+    let order = folder.order(&config, 2)?;
+    fill_met((&config, party, 2), (folder, order), channel.into(), (below, false)).await
+}
+
+/// Fills a store together with those of others that were met. The store is opened only now: others may use it until then.
+async fn fill_met(
+    (config, party, parties): (&Config, Party, u16),
+    (folder, order): (&Folder, Option<Order>),
     ends: Ends,
     (below, progress): (u8, bool),
 ) -> Result<Filled, Failure> {
-    let config = settings.config()?;
-    let parties = if let Ends::Mesh(mesh) = &ends { mesh.party_count() } else { 2 };
-    let stock = folder.open(&config, parties, Store::open_or_create)?;
+    let stock = folder.open(order, (config, parties), Store::open_or_create)?;
     let bar = Box::new(Bar::new(progress));
-    let filled = garblet::fill(stock, party, ends, &config, below, rand::rng(), bar).await;
+    let filled = garblet::fill(stock, party, ends, config, below, rand::rng(), bar).await;
     filled.map_err(|e| explain(&e))
 }
 

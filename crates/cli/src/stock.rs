@@ -178,13 +178,12 @@ impl Source {
         match self {
             Source::Store { folder, top_up } => {
                 find_store(&folder.path)?;
-                let mut stock = folder.open(config, parties, Store::open)?;
+                let mut stock = folder.open(folder.order(config, parties)?, (config, parties), Store::open)?;
                 stock.top_up = *top_up;
                 Ok(stock)
             }
             Source::InMemory(library) => {
-                let request = OrderRequest { library: Some(library_file(library.clone())), ..OrderRequest::default() };
-                let order = Order::new(&request, parties, config).map_err(|e| explain(&e))?;
+                let order = library_order(library.clone(), config, parties)?;
                 Stock::in_memory(order, &mut rand::rng()).map_err(|e| store_failure(&e))
             }
         }
@@ -200,23 +199,24 @@ impl Source {
 }
 
 impl Folder {
-    /// Looks at the order, so that a mistake in it is told before a peer is waited for.
+    /// The order; none where the store says of what it was filled.
     ///
-    /// *Errors*: as [`Folder::open`], of the order.
-    pub(crate) fn check(&self, config: &Config, parties: u16) -> Result<(), Failure> {
-        Order::new(&self.order, parties, config).map(drop).map_err(|e| explain(&e))
+    /// *Errors*: a mistake in it, so that this is told before a peer is waited for.
+    pub(crate) fn order(&self, config: &Config, parties: u16) -> Result<Option<Order>, Failure> {
+        let remembered = config.protocol().stock() == Some(StockKinds::Library) && self.order.library.is_none();
+        let order = (!remembered).then(|| Order::new(&self.order, parties, config));
+        order.transpose().map_err(|e| explain(&e))
     }
 
-    /// Opens the store, waiting for a short while if another process has it open.
+    /// Opens the store for an order, waiting for a short while if another process has it open.
+    ///
+    /// *Errors*: a store that cannot be used, or was filled from a library file that is wrong.
     pub(crate) fn open(
         &self,
-        config: &Config,
-        parties: u16,
+        order: Option<Order>,
+        (config, parties): (&Config, u16),
         open: fn(&Path, &StoreKey, &mut rand::rngs::ThreadRng) -> Result<Store, StoreError>,
     ) -> Result<Stock, Failure> {
-        let order = |request: &OrderRequest| Order::new(request, parties, config).map_err(|e| explain(&e));
-        let remembered = config.protocol().stock() == Some(StockKinds::Library) && self.order.library.is_none();
-        let known = if remembered { None } else { Some(order(&self.order)?) };
         let key = load_or_create_key(self.key.as_deref())?;
         let begin = Instant::now();
         let mut store = loop {
@@ -228,11 +228,9 @@ impl Folder {
         if self.recorded {
             check_record(&mut store)?;
         }
-        let order = match known {
+        let order = match order {
             Some(order) => order,
-            None => {
-                order(&OrderRequest { library: Some(library_file(remembered_library(&store)?)), ..self.order.clone() })?
-            }
+            None => library_order(remembered_library(&store)?, config, parties)?,
         };
         Ok(Stock::new(order, store, &self.peer[..]))
     }
@@ -261,6 +259,12 @@ fn remembered_library(store: &Store) -> Result<PathBuf, Failure> {
         None => Err(Failure::call(format!("{}: the store was never filled from a library", store.folder().display()))
             .hint("give --library FILE, or fill it with `garblet prepare`")),
     }
+}
+
+/// The order of all that a library file says.
+fn library_order(library: PathBuf, config: &Config, parties: u16) -> Result<Order, Failure> {
+    let request = OrderRequest { library: Some(library_file(library)), ..OrderRequest::default() };
+    Order::new(&request, parties, config).map_err(|e| explain(&e))
 }
 
 /// The library file there, whose circuit files may be of any known kind.

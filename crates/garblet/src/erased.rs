@@ -84,6 +84,24 @@ impl OneOfEnds for Mesh {
 }
 
 impl Ends {
+    /// Tells all others that the session ends before it begins.
+    async fn abort(self) {
+        if let Ends::Mesh(mesh) = self {
+            mesh.abort(None).await;
+        }
+    }
+
+    /// These ends with what the session needs, if that is right; if not, all others are told that it ends.
+    async fn with<T>(self, needed: Result<T, ProtocolError>) -> Result<(Self, T), ProtocolError> {
+        match needed {
+            Ok(needed) => Ok((self, needed)),
+            Err(error) => {
+                self.abort().await;
+                Err(error)
+            }
+        }
+    }
+
     async fn into_link<P: Protocol<Link: OneOfEnds>>(
         self,
         party: Party,
@@ -92,9 +110,7 @@ impl Ends {
         match P::Link::of(self, party, parties) {
             Ok(link) => Ok(link),
             Err((ends, got)) => {
-                if let Ends::Mesh(mesh) = ends {
-                    mesh.abort(None).await;
-                }
+                ends.abort().await;
                 let expected = match P::Link::IS_MESH && got.starts_with(P::Link::NAME) {
                     true => format!("a mesh of party {party} of {parties}"),
                     false => format!("{}, which {} runs over", P::Link::NAME, P::NAME),
@@ -227,6 +243,11 @@ fn typed<P: Protocol>(config: &dyn Any) -> Result<&P::Config, ProtocolError> {
     config.downcast_ref().ok_or_else(|| other_protocol::<P>("parameters"))
 }
 
+fn no_such_party<P: Protocol>(party: Party, parties: u16) -> ProtocolError {
+    let range = if parties == 2 { "0 and 1".into() } else { format!("0 to {}", parties - 1) };
+    ProtocolError::NoSuchParty { party, reason: format!("{} has parties {range}", P::NAME) }
+}
+
 fn other_protocol<P: Protocol>(what: &str) -> ProtocolError {
     let (expected, got) = (format!("those of {}", P::NAME), "another protocol's".into());
     ProtocolError::Input { what: what.into(), expected, got }
@@ -309,8 +330,8 @@ impl<P: Protocol<Link: OneOfEnds>> AnyProtocol for Erased<P> {
             let parties = if let Ends::Mesh(mesh) = &ends { mesh.party_count() } else { 2 };
             let filling =
                 typed_stock::<P>(stock).and_then(|stock| Ok(Filling { config: config?, party, parties, stock, below }));
+            let (ends, filling) = ends.with(filling).await?;
             let link = ends.into_link::<P>(party, parties).await?;
-            let filling = filling?;
             let hello = P::greet_filling(&filling);
             let hello = if P::Link::IS_MESH { hello } else { hello.with(LOW_WATER, below) };
             let mut session = link.open(rng, &hello, progress).await?;
@@ -394,14 +415,13 @@ impl<P: Protocol<Link: OneOfEnds>> AnyPlan for PlanOf<P> {
         let job = self.0.clone();
         Box::pin(async move {
             let Request { program, parties, .. } = &job.request;
-            if party.0 >= *parties {
-                let range = if *parties == 2 { "0 and 1".into() } else { format!("0 to {}", parties - 1) };
-                let reason = format!("{} has parties {range}", P::NAME);
-                return Err(ProtocolError::NoSuchParty { party, reason });
-            }
-            let stock = stock.map(typed_stock::<P>).transpose();
+            let stock = match party.0 < *parties {
+                true => stock.map(typed_stock::<P>).transpose(),
+                false => Err(no_such_party::<P>(party, *parties)),
+            };
+            let (ends, stock) = ends.with(stock).await?;
             let (program, link) = (program.clone(), ends.into_link::<P>(party, *parties).await?);
-            let terms = Terms { job, party, stock: stock? };
+            let terms = Terms { job, party, stock };
             let hello = terms.job.hello(party).describing(move || program.parts());
             let hello = P::greet(&terms, hello);
             let mut session = link.open(rng, &hello, progress).await?;

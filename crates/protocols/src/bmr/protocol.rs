@@ -9,9 +9,8 @@ use super::{BmrParty, Config, Form, Garbling, Hash, Optimisations, Plan, Prepare
 use crate::{
     Adversary, MeshSession, Protocol, ProtocolError, Security,
     parameters::{Parameter, named, ot_width},
-    protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Sample, Terms, tabulate},
-    runs::joint::{self, Joint, RunOrder},
-    stock::{Filled, StockKinds},
+    protocol::{Job, PhaseFormulas, Request, Sample, tabulate},
+    runs::joint::{Joint, RunOrder},
 };
 
 /// A circuit that several parties garble together in a way `W`, semi-honest, in a constant number of rounds.
@@ -94,7 +93,6 @@ impl<W: Way> Protocol for Joined<W> {
     const PARTIES: RangeInclusive<u16> = W::GARBLING.parties();
     const PARAMETERS: &'static [Parameter<Config>] = W::PARAMETERS;
     const SAMPLES: &'static [Sample] = W::SAMPLES;
-    const STOCK: Option<StockKinds> = Some(StockKinds::Runs);
 
     fn standard() -> Config {
         Config::of(W::GARBLING)
@@ -110,25 +108,7 @@ impl<W: Way> Protocol for Joined<W> {
         Ok(tabulate(parties, |party, phase| Some(communication(&job.plan, party, phase, hellos))))
     }
 
-    fn greet(terms: &Terms<Self>, hello: Hello) -> Hello {
-        joint::greet(terms, hello)
-    }
-
-    async fn set_up(session: &mut MeshSession, terms: Terms<Self>) -> Result<BoxedRole<Mesh>, ProtocolError> {
-        joint::set_up(session, terms).await
-    }
-
-    fn order(request: &OrderRequest, config: &Config, parties: u16) -> Result<RunOrder<Self>, ProtocolError> {
-        RunOrder::new(request, config, parties)
-    }
-
-    fn greet_filling(filling: &Filling<Self>) -> Hello {
-        joint::greet_filling(filling)
-    }
-
-    async fn fill(session: &mut MeshSession, filling: Filling<Self>) -> Result<Filled, ProtocolError> {
-        joint::fill(session, filling).await
-    }
+    crate::runs::joint::runs_in_stores!();
 }
 
 impl<W: Way> Joint for Joined<W> {

@@ -9,9 +9,8 @@ use super::{Config, Form, GmwParty, NAME, PARTIES_MAX, Plan, Prepared, communica
 use crate::{
     Adversary, MeshSession, Protocol, ProtocolError, Security,
     parameters::{Parameter, named, ot_width},
-    protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Sample, Terms, tabulate},
-    runs::joint::{self, Joint, RunOrder},
-    stock::{Filled, StockKinds},
+    protocol::{Job, PhaseFormulas, Request, Sample, tabulate},
+    runs::joint::{Joint, RunOrder},
 };
 
 /// Shared bits, several parties, semi-honest; as many rounds as layers of AND gates.
@@ -30,7 +29,6 @@ impl Protocol for Gmw {
     const PARTIES: RangeInclusive<u16> = 2..=PARTIES_MAX;
     const PARAMETERS: &'static [Parameter<Config>] = &[named!("form", "triples or 2012", form, FORMS), ot_width!()];
     const SAMPLES: &'static [Sample] = &[&[], &[("form", "2012")]];
-    const STOCK: Option<StockKinds> = Some(StockKinds::Runs);
 
     fn standard() -> Config {
         Config::default()
@@ -45,25 +43,7 @@ impl Protocol for Gmw {
         Ok(tabulate(parties, |party, phase| Some(communication(&job.plan, party, phase, hellos))))
     }
 
-    fn greet(terms: &Terms<Self>, hello: Hello) -> Hello {
-        joint::greet(terms, hello)
-    }
-
-    async fn set_up(session: &mut MeshSession, terms: Terms<Self>) -> Result<BoxedRole<Mesh>, ProtocolError> {
-        joint::set_up(session, terms).await
-    }
-
-    fn order(request: &OrderRequest, config: &Config, parties: u16) -> Result<RunOrder<Self>, ProtocolError> {
-        RunOrder::new(request, config, parties)
-    }
-
-    fn greet_filling(filling: &Filling<Self>) -> Hello {
-        joint::greet_filling(filling)
-    }
-
-    async fn fill(session: &mut MeshSession, filling: Filling<Self>) -> Result<Filled, ProtocolError> {
-        joint::fill(session, filling).await
-    }
+    crate::runs::joint::runs_in_stores!();
 }
 
 impl Joint for Gmw {

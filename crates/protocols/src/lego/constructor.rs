@@ -17,7 +17,6 @@ use super::{
     stock::{
         orders::Orders,
         pieces::{Wires, Workshop},
-        saved::SavedOutputs,
         store::Stock,
     },
 };
@@ -33,9 +32,6 @@ pub type Constructor<C = Honest> = Participant<ConstructorSide<C>>;
 /// Everything that the constructor has for one run.
 pub type ConstructorPrepared = Prepared<SenderShare>;
 
-/// The outputs that the constructor saves.
-pub type ConstructorSaved = SavedOutputs<SenderShare>;
-
 /// The constructor's commitments, OTs and components of a meeting.
 pub struct ConstructorSide<C> {
     pub(crate) conduct: C,
@@ -50,6 +46,7 @@ pub struct ConstructorSide<C> {
 
 impl<C: Conduct<Step>> Side for ConstructorSide<C> {
     const PARTY: Party = CONSTRUCTOR;
+    const NAME: &'static str = "constructor";
     type Conduct = C;
     type Wire = SenderShare;
 

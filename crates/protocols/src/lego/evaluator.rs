@@ -19,7 +19,6 @@ use super::{
     stock::{
         orders::Orders,
         pieces::{EvaluatorPieces, Wires, Workshop},
-        saved::{SavedOutputs, SavedWire},
         store::Stock,
     },
 };
@@ -35,9 +34,6 @@ pub type Evaluator<C = Honest> = Participant<EvaluatorSide<C>>;
 
 /// Everything that the evaluator has for one run.
 pub type EvaluatorPrepared = Prepared<ReceiverShare>;
-
-/// The outputs that the evaluator saves.
-pub type EvaluatorSaved = SavedOutputs<SavedWire>;
 
 /// The evaluator's commitments, OTs and components of a meeting.
 pub struct EvaluatorSide<C> {
@@ -57,6 +53,7 @@ pub struct EvaluatorSide<C> {
 
 impl<C: Conduct<Step>> Side for EvaluatorSide<C> {
     const PARTY: Party = EVALUATOR;
+    const NAME: &'static str = "evaluator";
     type Conduct = C;
     type Wire = ReceiverShare;
 

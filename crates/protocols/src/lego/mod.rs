@@ -70,9 +70,9 @@ mod tests;
 
 pub use amounts::Amounts;
 pub use config::{Config, Sizing};
-pub use constructor::{Constructor, ConstructorPrepared, ConstructorSaved};
+pub use constructor::{Constructor, ConstructorPrepared};
 pub use cost::{Checks, communication};
-pub use evaluator::{Evaluator, EvaluatorPrepared, EvaluatorSaved};
+pub use evaluator::{Evaluator, EvaluatorPrepared};
 pub use garblet_homcommit::Code;
 pub use order::{Order, STATISTICAL};
 pub use participant::Participant;

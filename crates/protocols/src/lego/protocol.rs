@@ -7,12 +7,14 @@ use garblet_net::{Channel, Hello};
 use garblet_store::Store;
 
 use super::{
-    Amounts, CHECKS, CONSTRUCTOR, Checks, Code, Config, Constructor, ConstructorPrepared, Evaluator, EvaluatorPrepared,
-    NAME, Order, Plan, allow_unfinished, communication, saved_mark, saved_names, unfinished,
+    Amounts, CHECKS, CONSTRUCTOR, Checks, Code, Config, NAME, Order, Participant, Plan, Prepared, allow_unfinished,
+    communication, constructor::ConstructorSide, evaluator::EvaluatorSide, saved_mark, saved_names, side::Side,
+    stock::store::no_store, unfinished,
 };
 use crate::{
     Adversary, Protocol, ProtocolError, Role, Security, Session,
     checks::Check,
+    conduct::Honest,
     parameters::{Parameter, named, ot_width, put},
     protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Precision, Request, Sample, Terms, tabulate},
     stock::{Filled, ReadInput, SavedNames, StockKinds, yes_or_no},
@@ -82,21 +84,10 @@ impl Protocol for Lego {
     }
 
     async fn set_up(session: &mut Session, terms: Terms<Self>) -> Result<BoxedRole<Channel>, ProtocolError> {
-        let Terms { job, party, stock } = terms;
-        let top_up = stock.as_ref().is_some_and(|stock| stock.top_up);
-        let config = Config { top_up, ..job.request.config };
-        Ok(match (party == CONSTRUCTOR, stock) {
-            (true, None) => Box::new(Gatewise { role: Constructor::setup(session, config).await?, job, unsaved: None }),
-            (false, None) => Box::new(Gatewise { role: Evaluator::setup(session, config).await?, job, unsaved: None }),
-            (true, Some(stock)) => {
-                let role = Constructor::meet(session, config, stock.store, &stock.peer).await?;
-                Box::new(Gatewise { role, job, unsaved: None })
-            }
-            (false, Some(stock)) => {
-                let role = Evaluator::meet(session, config, stock.store, &stock.peer).await?;
-                Box::new(Gatewise { role, job, unsaved: None })
-            }
-        })
+        match terms.party == CONSTRUCTOR {
+            true => Gatewise::<ConstructorSide<Honest>>::set_up(session, terms).await,
+            false => Gatewise::<EvaluatorSide<Honest>>::set_up(session, terms).await,
+        }
     }
 
     fn order(request: &OrderRequest, _: &Config, _: u16) -> Result<Amounts, ProtocolError> {
@@ -123,28 +114,10 @@ impl Protocol for Lego {
     }
 
     async fn fill(session: &mut Session, filling: Filling<Self>) -> Result<Filled, ProtocolError> {
-        let Filling { config, party, stock, below, .. } = filling;
-        let (store, lost) = if party == CONSTRUCTOR {
-            let mut role = Constructor::meet(session, config, stock.store, &stock.peer).await?;
-            if let Some(short) = stock.order.short_of(&role.stock(), below) {
-                role.fill(session, &Order::new(short, config)?).await?;
-            }
-            let lost = role.lost();
-            (role.into_store(), lost)
-        } else {
-            let mut role = Evaluator::meet(session, config, stock.store, &stock.peer).await?;
-            if let Some(short) = stock.order.short_of(&role.stock(), below) {
-                role.fill(session, &Order::new(short, config)?).await?;
-            }
-            let lost = role.lost();
-            (role.into_store(), lost)
-        };
-        // A role that has met its peer with a store has it.
-        let store = store.ok_or_else(|| {
-            let (expected, got) = ("the one that was given".into(), "none".into());
-            ProtocolError::Material { what: "store", expected, got }
-        })?;
-        Ok(Filled { store, lost, phases: session.costs() })
+        match filling.party == CONSTRUCTOR {
+            true => fill::<ConstructorSide<Honest>>(session, filling).await,
+            false => fill::<EvaluatorSide<Honest>>(session, filling).await,
+        }
     }
 
     fn saved(store: &Store) -> Vec<SavedNames> {
@@ -160,54 +133,72 @@ impl Protocol for Lego {
     }
 }
 
+/// Fills the store of a side, as [`Protocol::fill`].
+async fn fill<S: Side<Conduct = Honest>>(
+    session: &mut Session,
+    filling: Filling<Lego>,
+) -> Result<Filled, ProtocolError> {
+    let Filling { config, stock, below, .. } = filling;
+    let mut role = Participant::<S>::meet(session, config, stock.store, &stock.peer).await?;
+    if let Some(short) = stock.order.short_of(&role.stock(), below) {
+        role.fill(session, &Order::new(short, config)?).await?;
+    }
+    let lost = role.lost();
+    Ok(Filled { store: role.into_store().ok_or_else(no_store)?, lost, phases: session.costs() })
+}
+
 /// A role of `lego`, which serves any program, with the one of this run.
-struct Gatewise<R> {
-    role: R,
+struct Gatewise<S> {
+    role: Participant<S>,
     job: Arc<Job<Lego>>,
     unsaved: Option<ProtocolError>,
 }
 
-/// Both roles of `lego` are used alike.
-macro_rules! gatewise {
-    ($role:ident, $prepared:ident, $name:literal) => {
-        impl Role for Gatewise<$role> {
-            type Prepared = $prepared;
-            const NAME: &'static str = $name;
-
-            fn security(&self) -> Security {
-                self.role.security()
-            }
-
-            async fn prepare(&mut self, session: &mut Session) -> Result<Self::Prepared, ProtocolError> {
-                let Request { program, saved, .. } = &self.job.request;
-                let mut prepared = self.role.prepare(session, self.job.plan.clone()).await?;
-                for (input, read) in saved.inputs(program)?.into_iter().zip(&saved.read) {
-                    prepared.read(input, &self.role.saved(&read.name)?, read.output.as_deref())?;
-                }
-                self.role.build(session, &mut prepared).await?;
-                Ok(prepared)
-            }
-
-            async fn online(
-                &mut self,
-                session: &mut Session,
-                prepared: Self::Prepared,
-                inputs: &[Bits],
-            ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-                let (outputs, saved) = self.role.online_saving(session, prepared, inputs).await?;
-                // The run is over: its outputs are this party's, whether they can be saved or not.
-                if let Some(name) = &self.job.request.saved.keep {
-                    self.unsaved = self.role.save(name, &saved).err();
-                }
-                Ok(outputs)
-            }
-
-            fn unsaved(&mut self) -> Option<ProtocolError> {
-                self.unsaved.take()
-            }
-        }
-    };
+impl<S: Side<Conduct = Honest> + 'static> Gatewise<S> {
+    async fn set_up(session: &mut Session, terms: Terms<Lego>) -> Result<BoxedRole<Channel>, ProtocolError> {
+        let Terms { job, stock, .. } = terms;
+        let config = Config { top_up: stock.as_ref().is_some_and(|stock| stock.top_up), ..job.request.config };
+        let role = match stock {
+            Some(stock) => Participant::<S>::meet(session, config, stock.store, &stock.peer).await?,
+            None => Participant::<S>::setup(session, config).await?,
+        };
+        Ok(Box::new(Gatewise { role, job, unsaved: None }))
+    }
 }
 
-gatewise!(Constructor, ConstructorPrepared, "constructor");
-gatewise!(Evaluator, EvaluatorPrepared, "evaluator");
+impl<S: Side<Conduct = Honest> + 'static> Role for Gatewise<S> {
+    type Prepared = Prepared<S::Wire>;
+    const NAME: &'static str = S::NAME;
+
+    fn security(&self) -> Security {
+        self.role.security()
+    }
+
+    async fn prepare(&mut self, session: &mut Session) -> Result<Self::Prepared, ProtocolError> {
+        let Request { program, saved, .. } = &self.job.request;
+        let mut prepared = self.role.prepare(session, self.job.plan.clone()).await?;
+        for (input, read) in saved.inputs(program)?.into_iter().zip(&saved.read) {
+            prepared.read(input, &self.role.saved(&read.name)?, read.output.as_deref())?;
+        }
+        self.role.build(session, &mut prepared).await?;
+        Ok(prepared)
+    }
+
+    async fn online(
+        &mut self,
+        session: &mut Session,
+        prepared: Self::Prepared,
+        inputs: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let (outputs, saved) = self.role.online_saving(session, prepared, inputs).await?;
+        // The run is over: its outputs are this party's, whether they can be saved or not.
+        if let Some(name) = &self.job.request.saved.keep {
+            self.unsaved = self.role.save(name, &saved).err();
+        }
+        Ok(outputs)
+    }
+
+    fn unsaved(&mut self) -> Option<ProtocolError> {
+        self.unsaved.take()
+    }
+}

@@ -30,6 +30,8 @@ type Divided<W> = (Wires<W>, <W as Wire>::Material);
 pub trait Side: Sized + Send {
     /// Whose it is.
     const PARTY: Party;
+    /// What its role is called.
+    const NAME: &'static str;
     type Conduct: Conduct<Step>;
     type Wire: Wire;
 
@@ -87,12 +89,12 @@ pub trait Side: Sized + Send {
 pub(crate) type Computed<W> = (Vec<Option<Bits>>, SavedOutputs<<W as Wire>::Saved>);
 
 /// A wire as a side has it.
-pub trait Wire: Storable + Default + BitXor<Output = Self> {
+pub trait Wire: Storable + Default + BitXor<Output = Self> + 'static {
     /// A wire that stays after a run.
     type Saved: Storable;
     type Pieces: Pieces;
     /// The pieces of a run but their wires.
-    type Material;
+    type Material: Send;
 }
 
 impl Wire for SenderShare {

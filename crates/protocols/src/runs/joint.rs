@@ -124,6 +124,45 @@ impl<P: Joint> Role<Mesh> for RunTaker<P> {
     }
 }
 
+/// What a [`Joint`] protocol says of its stores, in its [`Protocol`].
+macro_rules! runs_in_stores {
+    () => {
+        const STOCK: Option<$crate::stock::StockKinds> = Some($crate::stock::StockKinds::Runs);
+
+        fn greet(terms: &$crate::protocol::Terms<Self>, hello: Hello) -> Hello {
+            $crate::runs::joint::greet(terms, hello)
+        }
+
+        async fn set_up(
+            session: &mut MeshSession,
+            terms: $crate::protocol::Terms<Self>,
+        ) -> Result<$crate::protocol::BoxedRole<Mesh>, ProtocolError> {
+            $crate::runs::joint::set_up(session, terms).await
+        }
+
+        fn order(
+            request: &$crate::protocol::OrderRequest,
+            config: &Config,
+            parties: u16,
+        ) -> Result<RunOrder<Self>, ProtocolError> {
+            RunOrder::new(request, config, parties)
+        }
+
+        fn greet_filling(filling: &$crate::protocol::Filling<Self>) -> Hello {
+            $crate::runs::joint::greet_filling(filling)
+        }
+
+        async fn fill(
+            session: &mut MeshSession,
+            filling: $crate::protocol::Filling<Self>,
+        ) -> Result<$crate::stock::Filled, ProtocolError> {
+            $crate::runs::joint::fill(session, filling).await
+        }
+    };
+}
+
+pub(crate) use runs_in_stores;
+
 /// As [`Protocol::greet`].
 pub fn greet<P: Joint>(terms: &Terms<P>, hello: Hello) -> Hello {
     let Some(stock) = &terms.stock else { return hello };
