@@ -1,5 +1,6 @@
 //! Deviations from `covert`.
 
+use garblet_protocols::covert::checks;
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Program};
@@ -65,39 +66,39 @@ pub struct Promise {
 impl GarblerDeviation {
     /// One of every kind in the form `seeds`, but for [`GarblerDeviation::Leaves`].
     pub const SEEDS: [(GarblerDeviation, Promise); 13] = {
-        use Check::{CircuitOfSeed, CommittedCircuit, GarblerLabel, LabelOfSeed, OtOfSeed};
         use GarblerDeviation as D;
+        use checks::{CIRCUIT_OF_SEED, COMMITTED_CIRCUIT, GARBLER_LABEL, LABEL_OF_SEED, OT_OF_SEED};
         [
-            (D::WrongTables, promise(Some(CircuitOfSeed), None)),
-            (D::OtherTables, promise(None, Some(CommittedCircuit))),
-            (D::OtherOtCoins, promise(Some(OtOfSeed), None)),
-            (D::OtherCircuitCoins, promise(Some(CircuitOfSeed), None)),
-            (D::SpoiledLabels { wires: &[0], branch: false }, promise(Some(LabelOfSeed), None)),
-            (D::SwappedLabels, promise(Some(LabelOfSeed), None)),
-            (D::WrongCommitment, promise(Some(CircuitOfSeed), Some(GarblerLabel))),
-            (D::WrongDecodingBit, promise(Some(CircuitOfSeed), None)),
-            (D::WrongHash, promise(Some(CircuitOfSeed), Some(CommittedCircuit))),
-            (D::UncommittedLabel, promise(None, Some(GarblerLabel))),
-            (D::OtherProgram, promise(Some(CircuitOfSeed), None)),
-            (D::ReplayedHash, promise(Some(CircuitOfSeed), Some(CommittedCircuit))),
-            (D::ReplayedHead, promise(Some(CircuitOfSeed), Some(CommittedCircuit))),
+            (D::WrongTables, promise(Some(CIRCUIT_OF_SEED), None)),
+            (D::OtherTables, promise(None, Some(COMMITTED_CIRCUIT))),
+            (D::OtherOtCoins, promise(Some(OT_OF_SEED), None)),
+            (D::OtherCircuitCoins, promise(Some(CIRCUIT_OF_SEED), None)),
+            (D::SpoiledLabels { wires: &[0], branch: false }, promise(Some(LABEL_OF_SEED), None)),
+            (D::SwappedLabels, promise(Some(LABEL_OF_SEED), None)),
+            (D::WrongCommitment, promise(Some(CIRCUIT_OF_SEED), Some(GARBLER_LABEL))),
+            (D::WrongDecodingBit, promise(Some(CIRCUIT_OF_SEED), None)),
+            (D::WrongHash, promise(Some(CIRCUIT_OF_SEED), Some(COMMITTED_CIRCUIT))),
+            (D::UncommittedLabel, promise(None, Some(GARBLER_LABEL))),
+            (D::OtherProgram, promise(Some(CIRCUIT_OF_SEED), None)),
+            (D::ReplayedHash, promise(Some(CIRCUIT_OF_SEED), Some(COMMITTED_CIRCUIT))),
+            (D::ReplayedHead, promise(Some(CIRCUIT_OF_SEED), Some(COMMITTED_CIRCUIT))),
         ]
     };
 
     /// One of every kind in the form `al07`, but for [`GarblerDeviation::Leaves`].
     pub const AL07: [(GarblerDeviation, Promise); 9] = {
-        use Check::{CircuitOfSeed, GarblerLabel, LabelOfSeed};
         use GarblerDeviation as D;
+        use checks::{CIRCUIT_OF_SEED, GARBLER_LABEL, LABEL_OF_SEED};
         [
-            (D::WrongTables, promise(Some(CircuitOfSeed), None)),
-            (D::SpoiledLabels { wires: &[0], branch: false }, promise(Some(LabelOfSeed), None)),
-            (D::SwappedLabels, promise(Some(LabelOfSeed), None)),
-            (D::WrongCommitment, promise(Some(CircuitOfSeed), Some(GarblerLabel))),
-            (D::WrongDecodingBit, promise(Some(CircuitOfSeed), None)),
-            (D::UncommittedLabel, promise(None, Some(GarblerLabel))),
-            (D::OtherProgram, promise(Some(CircuitOfSeed), None)),
-            (D::ReplayedHead, promise(Some(CircuitOfSeed), Some(GarblerLabel))),
-            (D::WrongSeeds, promise(Some(CircuitOfSeed), Some(CircuitOfSeed))),
+            (D::WrongTables, promise(Some(CIRCUIT_OF_SEED), None)),
+            (D::SpoiledLabels { wires: &[0], branch: false }, promise(Some(LABEL_OF_SEED), None)),
+            (D::SwappedLabels, promise(Some(LABEL_OF_SEED), None)),
+            (D::WrongCommitment, promise(Some(CIRCUIT_OF_SEED), Some(GARBLER_LABEL))),
+            (D::WrongDecodingBit, promise(Some(CIRCUIT_OF_SEED), None)),
+            (D::UncommittedLabel, promise(None, Some(GARBLER_LABEL))),
+            (D::OtherProgram, promise(Some(CIRCUIT_OF_SEED), None)),
+            (D::ReplayedHead, promise(Some(CIRCUIT_OF_SEED), Some(GARBLER_LABEL))),
+            (D::WrongSeeds, promise(Some(CIRCUIT_OF_SEED), Some(CIRCUIT_OF_SEED))),
         ]
     };
 }
@@ -126,11 +127,11 @@ pub enum EvaluatorDeviation {
 impl EvaluatorDeviation {
     /// Those that the garbler finds, with the check that does.
     pub const ALL: [(EvaluatorDeviation, Check); 5] = [
-        (EvaluatorDeviation::FalseOutput, Check::OutputLabels),
-        (EvaluatorDeviation::FalseLabels, Check::OutputLabels),
-        (EvaluatorDeviation::FalseWitness, Check::Witness),
-        (EvaluatorDeviation::OtherCircuit, Check::Witness),
-        (EvaluatorDeviation::FalseCoins, Check::CoinTossOpening),
+        (EvaluatorDeviation::FalseOutput, checks::OUTPUT_LABELS),
+        (EvaluatorDeviation::FalseLabels, checks::OUTPUT_LABELS),
+        (EvaluatorDeviation::FalseWitness, checks::WITNESS),
+        (EvaluatorDeviation::OtherCircuit, checks::WITNESS),
+        (EvaluatorDeviation::FalseCoins, checks::COIN_TOSS_OPENING),
     ];
 }
 

@@ -4,6 +4,7 @@ mod leaving;
 
 pub use leaving::{LeavingGarbler, RecordingEvaluator};
 
+use garblet_protocols::cut_and_choose::checks;
 use std::{
     collections::BTreeMap,
     num::NonZeroUsize,
@@ -63,19 +64,19 @@ pub enum GarblerDeviation {
 impl GarblerDeviation {
     /// One of every kind, with the check that finds it where the circuit is checked, if it does, and where it is evaluated.
     pub const ALL: [(GarblerDeviation, Option<Check>, Option<Check>); 13] = [
-        (GarblerDeviation::WrongTables, Some(Check::CircuitOfSeed), None),
-        (GarblerDeviation::OtherInput, None, Some(Check::GarblerInput)),
-        (GarblerDeviation::SpoiledLabel { wire: 0, branch: false }, Some(Check::LabelOfSeed), None),
-        (GarblerDeviation::SwappedLabels { wire: 1 }, Some(Check::LabelOfSeed), None),
-        (GarblerDeviation::NoLabel, None, Some(Check::GarblerInput)),
-        (GarblerDeviation::WrongHashDigest, Some(Check::CircuitOfSeed), Some(Check::GarblerInput)),
-        (GarblerDeviation::WrongHash, None, Some(Check::GarblerInput)),
-        (GarblerDeviation::WrongDecodingBit, Some(Check::CircuitOfSeed), None),
-        (GarblerDeviation::WrongSeed, Some(Check::CircuitOfSeed), None),
-        (GarblerDeviation::OtherProgram, Some(Check::CircuitOfSeed), None),
-        (GarblerDeviation::ReplayedHead, Some(Check::CircuitOfSeed), Some(Check::GarblerInput)),
-        (GarblerDeviation::WrongDigest, Some(Check::CircuitOfSeed), Some(Check::CommittedCircuit)),
-        (GarblerDeviation::OtherThanDigest, None, Some(Check::CommittedCircuit)),
+        (GarblerDeviation::WrongTables, Some(checks::CIRCUIT_OF_SEED), None),
+        (GarblerDeviation::OtherInput, None, Some(checks::GARBLER_INPUT)),
+        (GarblerDeviation::SpoiledLabel { wire: 0, branch: false }, Some(checks::LABEL_OF_SEED), None),
+        (GarblerDeviation::SwappedLabels { wire: 1 }, Some(checks::LABEL_OF_SEED), None),
+        (GarblerDeviation::NoLabel, None, Some(checks::GARBLER_INPUT)),
+        (GarblerDeviation::WrongHashDigest, Some(checks::CIRCUIT_OF_SEED), Some(checks::GARBLER_INPUT)),
+        (GarblerDeviation::WrongHash, None, Some(checks::GARBLER_INPUT)),
+        (GarblerDeviation::WrongDecodingBit, Some(checks::CIRCUIT_OF_SEED), None),
+        (GarblerDeviation::WrongSeed, Some(checks::CIRCUIT_OF_SEED), None),
+        (GarblerDeviation::OtherProgram, Some(checks::CIRCUIT_OF_SEED), None),
+        (GarblerDeviation::ReplayedHead, Some(checks::CIRCUIT_OF_SEED), Some(checks::GARBLER_INPUT)),
+        (GarblerDeviation::WrongDigest, Some(checks::CIRCUIT_OF_SEED), Some(checks::COMMITTED_CIRCUIT)),
+        (GarblerDeviation::OtherThanDigest, None, Some(checks::COMMITTED_CIRCUIT)),
     ];
 }
 
@@ -97,11 +98,11 @@ pub enum SupersetDeviation {
 impl SupersetDeviation {
     /// All of them, with the check that finds each where the superset is checked, if it does, and where it is not.
     pub const ALL: [(SupersetDeviation, Option<Check>, Option<Check>); 5] = [
-        (SupersetDeviation::EqualIndicators, Some(Check::SupersetIndicators), Some(Check::SupersetInput)),
-        (SupersetDeviation::OtherLabels, Some(Check::SupersetLabel), Some(Check::SupersetInput)),
-        (SupersetDeviation::OtherInput, None, Some(Check::SupersetInput)),
-        (SupersetDeviation::WrongCommitment, Some(Check::SupersetOpening), Some(Check::SupersetOpening)),
-        (SupersetDeviation::WrongOpening, Some(Check::SupersetOpening), Some(Check::SupersetOpening)),
+        (SupersetDeviation::EqualIndicators, Some(checks::SUPERSET_INDICATORS), Some(checks::SUPERSET_INPUT)),
+        (SupersetDeviation::OtherLabels, Some(checks::SUPERSET_LABEL), Some(checks::SUPERSET_INPUT)),
+        (SupersetDeviation::OtherInput, None, Some(checks::SUPERSET_INPUT)),
+        (SupersetDeviation::WrongCommitment, Some(checks::SUPERSET_OPENING), Some(checks::SUPERSET_OPENING)),
+        (SupersetDeviation::WrongOpening, Some(checks::SUPERSET_OPENING), Some(checks::SUPERSET_OPENING)),
     ];
 }
 
@@ -154,11 +155,11 @@ pub enum EvaluatorDeviation {
 impl EvaluatorDeviation {
     /// All of them, with the check that finds each.
     pub const ALL: [(EvaluatorDeviation, Check); 5] = [
-        (EvaluatorDeviation::FalseOutput, Check::OutputTag),
-        (EvaluatorDeviation::FalseTag, Check::OutputTag),
-        (EvaluatorDeviation::FalseCoins, Check::CoinTossOpening),
-        (EvaluatorDeviation::OneMore, Check::ToldSplit),
-        (EvaluatorDeviation::OneLess, Check::ToldSplit),
+        (EvaluatorDeviation::FalseOutput, checks::OUTPUT_TAG),
+        (EvaluatorDeviation::FalseTag, checks::OUTPUT_TAG),
+        (EvaluatorDeviation::FalseCoins, checks::COIN_TOSS_OPENING),
+        (EvaluatorDeviation::OneMore, checks::TOLD_SPLIT),
+        (EvaluatorDeviation::OneLess, checks::TOLD_SPLIT),
     ];
 }
 

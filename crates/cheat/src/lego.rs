@@ -1,5 +1,6 @@
 //! Deviations from `lego`.
 
+use garblet_protocols::lego::checks;
 use std::{cell::RefCell, sync::Arc};
 
 use garblet_circuit::{Bits, Program};
@@ -58,15 +59,15 @@ pub enum ConstructorDeviation {
 impl ConstructorDeviation {
     /// All, each with what the evaluator comes to.
     pub const ALL: [(Self, Outcome); 17] = [
-        (Self::OtherDelta, Outcome::Caught(Check::CommittedDelta)),
-        (Self::OtherStrings, Outcome::Caught(Check::InputKeyBit)),
-        (Self::SpoiledStrings, Outcome::Caught(Check::InputKey)),
-        (Self::SpoiledString, Outcome::Caught(Check::InputKey)),
-        (Self::WrongTables, Outcome::Caught(Check::LegoGate)),
-        (Self::WrongShifts, Outcome::Caught(Check::LegoGate)),
-        (Self::WrongAuthenticators, Outcome::Caught(Check::Authenticator)),
-        (Self::FalseSelectBit, Outcome::Caught(Check::ToldBits)),
-        (Self::FalseMaskBit, Outcome::Caught(Check::ToldBits)),
+        (Self::OtherDelta, Outcome::Caught(checks::COMMITTED_DELTA)),
+        (Self::OtherStrings, Outcome::Caught(checks::INPUT_KEY_BIT)),
+        (Self::SpoiledStrings, Outcome::Caught(checks::INPUT_KEY)),
+        (Self::SpoiledString, Outcome::Caught(checks::INPUT_KEY)),
+        (Self::WrongTables, Outcome::Caught(checks::GATE)),
+        (Self::WrongShifts, Outcome::Caught(checks::GATE)),
+        (Self::WrongAuthenticators, Outcome::Caught(checks::AUTHENTICATOR)),
+        (Self::FalseSelectBit, Outcome::Caught(checks::TOLD_BITS)),
+        (Self::FalseMaskBit, Outcome::Caught(checks::TOLD_BITS)),
         (Self::FalseCombination, Outcome::FalseOpening),
         (Self::FalseCheckedKey, Outcome::FalseOpening),
         (Self::FalseSoldering, Outcome::FalseOpening),
@@ -74,7 +75,7 @@ impl ConstructorDeviation {
         (Self::FalseLink, Outcome::FalseOpening),
         (Self::FalseInputOpening, Outcome::FalseOpening),
         (Self::FalseDecoding, Outcome::FalseOpening),
-        (Self::WrongInputKey, Outcome::Caught(Check::InputKey)),
+        (Self::WrongInputKey, Outcome::Caught(checks::INPUT_KEY)),
     ];
 }
 
@@ -157,9 +158,9 @@ pub enum EvaluatorDeviation {
 impl EvaluatorDeviation {
     /// All, each with the check that it trips.
     pub const ALL: [(Self, Check); 3] = [
-        (Self::OtherChoices, Check::DeltaChoices),
-        (Self::FalseClaim, Check::DeltaClaim),
-        (Self::WrongOutputKey, Check::OutputKey),
+        (Self::OtherChoices, checks::DELTA_CHOICES),
+        (Self::FalseClaim, checks::DELTA_CLAIM),
+        (Self::WrongOutputKey, checks::OUTPUT_KEY),
     ];
 }
 

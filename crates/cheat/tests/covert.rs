@@ -3,6 +3,7 @@
 
 mod job;
 
+use garblet_protocols::covert::checks;
 use std::time::Duration;
 
 use garblet_cheat::{
@@ -15,9 +16,8 @@ use garblet_cheat::{
 use garblet_garble::published::Method;
 use garblet_net::testing::{Direction, Fault, FaultKind, intercepted_pair};
 use garblet_protocols::{
-    checks::Check,
     conduct::Honest,
-    covert::{CHECKS, Config, Form, Ot},
+    covert::{Config, Form, Ot},
 };
 
 use crate::job::{ALPHA, Job, job, trials};
@@ -104,7 +104,7 @@ fn a_garbler_that_cheats_in_a_scheme_of_2009_is_found() {
         for deviation in [EvaluatorDeviation::FalseOutput, EvaluatorDeviation::FalseLabels] {
             let cheat = CheatingEvaluator { deviation };
             let [garbler, _] = run(&job.program, &job.inputs, config, Honest, cheat, 5);
-            assert_eq!(outcome(&garbler, &job.right(0)), Outcome::Caught(Check::OutputLabels), "{method:?}");
+            assert_eq!(outcome(&garbler, &job.right(0)), Outcome::Caught(checks::OUTPUT_LABELS), "{method:?}");
         }
     }
 }
@@ -165,10 +165,10 @@ fn no_check_is_without_a_deviation() {
     let garbler = GarblerDeviation::SEEDS.iter().chain(&GarblerDeviation::AL07);
     let garbler = garbler.flat_map(|(_, promise)| [promise.checked, promise.evaluated]).flatten();
     let covered: Vec<_> = garbler.chain(EvaluatorDeviation::ALL.iter().map(|(_, check)| *check)).collect();
-    for check in CHECKS {
+    for check in checks::ALL {
         assert!(covered.contains(check), "no deviation trips {check:?}");
     }
-    assert!(covered.iter().all(|check| CHECKS.contains(check)));
+    assert!(covered.iter().all(|check| checks::ALL.contains(check)));
 }
 
 /// One bad circuit of `l` is found with the probability `1 - 1/l`.

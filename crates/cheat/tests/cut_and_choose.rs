@@ -11,11 +11,11 @@ use garblet_cheat::{
     },
     outcome,
 };
+use garblet_protocols::cut_and_choose::checks;
 use garblet_protocols::{
     checks::Check,
     conduct::Honest,
     cut_and_choose::{Config, Form, cut_log2},
-    lego,
 };
 
 use crate::job::{ALPHA, Job, job, trials};
@@ -103,7 +103,7 @@ fn an_evaluator_that_lies_about_its_split_gets_nothing_that_it_could_not_make() 
             assert!(lied.hashed[circuit] == *parts, "circuit {circuit} is not the one that its digest is of");
         }
         // The honest rest of this evaluator's code takes the circuit for another one.
-        assert_eq!(outcome(&evaluated, &job.right(1)), Outcome::Caught(Check::CommittedCircuit));
+        assert_eq!(outcome(&evaluated, &job.right(1)), Outcome::Caught(checks::COMMITTED_CIRCUIT));
         assert_eq!(outcome(&garbled, &job.right(0)), Outcome::Ended);
         let garbler = RecordingGarbler::default();
         let _ = run(&job.program, &job.inputs, config(9), garbler.clone(), Honest, seed);
@@ -118,23 +118,21 @@ fn an_evaluator_that_lies_about_its_split_gets_nothing_that_it_could_not_make() 
 #[test]
 fn a_garbler_that_sends_another_circuit_than_that_of_the_digest_is_caught_whenever_it_is_evaluated() {
     let job = job();
-    let caught = |outcome| outcome == Outcome::Caught(Check::CommittedCircuit);
+    let caught = |outcome| outcome == Outcome::Caught(checks::COMMITTED_CIRCUIT);
     let count = job.count(GarblerDeviation::OtherThanDigest, 1, caught);
     assert_rate("sent otherwise", count, 1.0 / 3.0);
     let right = job.count(GarblerDeviation::OtherThanDigest, 1, |outcome| outcome == Outcome::Right);
     assert_eq!(count + right, trials(60));
 }
 
-/// Every check in the code has a deviation that trips it; those of `lego`, and those that only `covert` has, in their own tests.
+/// Every check of the protocol has a deviation that trips it.
 #[test]
 fn no_check_is_without_a_deviation() {
     let here = GarblerDeviation::ALL.iter().flat_map(|(_, checked, evaluated)| [*checked, *evaluated]).flatten();
     let here = here.chain(EvaluatorDeviation::ALL.iter().map(|(_, check)| *check));
     let supersets = SupersetDeviation::ALL.iter().flat_map(|(_, checked, other)| [*checked, *other]).flatten();
     let covered: Vec<Check> = here.chain(supersets).collect();
-    let of_covert = [Check::OtOfSeed, Check::Witness, Check::GarblerLabel, Check::OutputLabels];
-    let elsewhere = [&of_covert[..], &lego::CHECKS].concat();
-    for check in Check::ALL.iter().filter(|check| !elsewhere.contains(check)) {
+    for check in checks::ALL {
         assert!(covered.contains(check), "no deviation trips {check:?}");
     }
 }
@@ -169,7 +167,7 @@ fn deviations_in_circuits_are_caught_in_the_published_form_too() {
     {
         let cheat = CheatingGarbler::new(deviation, 8, job.other.clone());
         let [_, evaluator] = run(&job.program, &job.inputs, published(8), cheat, Honest, 3);
-        assert_eq!(outcome(&evaluator, &job.right(1)), Outcome::Caught(Check::CircuitOfSeed), "{deviation:?}");
+        assert_eq!(outcome(&evaluator, &job.right(1)), Outcome::Caught(checks::CIRCUIT_OF_SEED), "{deviation:?}");
     }
 }
 
@@ -178,7 +176,7 @@ fn deviations_in_circuits_are_caught_in_the_published_form_too() {
 fn wrong_tables_escape_as_often_as_the_formula_says() {
     let job = job();
     for bad in [1, 2] {
-        let caught = |outcome| outcome == Outcome::Caught(Check::CircuitOfSeed);
+        let caught = |outcome| outcome == Outcome::Caught(checks::CIRCUIT_OF_SEED);
         let escaped = trials(60) - job.count(GarblerDeviation::WrongTables, bad, caught);
         let probability = (0..bad).map(|i| (3 - i) as f64 / (9 - i) as f64).product();
         assert_rate(&format!("{bad} bad circuits"), escaped, probability);
@@ -196,7 +194,7 @@ fn a_minority_of_bad_circuits_is_outvoted_in_silence() {
     {
         for seed in 0..20 {
             let outcome = job.against_garbler(deviation, 1, seed);
-            let allowed = [Outcome::Right, Outcome::Caught(Check::CircuitOfSeed)];
+            let allowed = [Outcome::Right, Outcome::Caught(checks::CIRCUIT_OF_SEED)];
             assert!(allowed.contains(&outcome), "{deviation:?}: {outcome:?}");
         }
     }
@@ -211,7 +209,7 @@ fn selective_failure_does_not_depend_on_the_bit() {
             let mut job = job();
             job.inputs[1].set(0, bit);
             let deviation = GarblerDeviation::SpoiledLabel { wire: 0, branch };
-            let caught = job.count(deviation, 9, |outcome| outcome == Outcome::Caught(Check::LabelOfSeed));
+            let caught = job.count(deviation, 9, |outcome| outcome == Outcome::Caught(checks::LABEL_OF_SEED));
             assert_rate(&format!("bit {bit}, branch {branch}"), caught, 0.5);
         }
     }

@@ -1,5 +1,6 @@
 //! Guesses of a peer's secret bits in `lego`: each is found out with probability one half, and then all is given up.
 
+use garblet_protocols::lego::checks;
 use std::sync::Arc;
 
 use garblet_cheat::{
@@ -8,7 +9,7 @@ use garblet_cheat::{
     outcome,
 };
 use garblet_circuit::{Bits, Program, evaluate};
-use garblet_protocols::{ProtocolError, checks::Check, conduct::Honest, lego::Amounts};
+use garblet_protocols::{ProtocolError, conduct::Honest, lego::Amounts};
 use garblet_synthesis::library;
 
 const AMOUNTS: Amounts = Amounts { gates: 512, inputs: 32, input_pairs: 16, outputs: 16 };
@@ -69,5 +70,5 @@ fn a_guess_of_a_watched_share_is_found_out_half_of_the_time() {
 
 #[test]
 fn a_guess_of_a_bit_of_the_difference_is_found_out_half_of_the_time() {
-    is_found_out_half_of_the_time(Guess::DeltaBit, 0, Outcome::Caught(Check::DeltaChoices));
+    is_found_out_half_of_the_time(Guess::DeltaBit, 0, Outcome::Caught(checks::DELTA_CHOICES));
 }

@@ -3,6 +3,7 @@
 
 mod job;
 
+use garblet_protocols::cut_and_choose::checks;
 use std::time::Duration;
 
 use garblet_cheat::{
@@ -12,7 +13,6 @@ use garblet_cheat::{
 };
 use garblet_net::testing::{Direction, Fault, FaultKind, FrameKind, intercepted_pair};
 use garblet_protocols::{
-    checks::Check,
     conduct::{Conduct, Honest},
     cut_and_choose::{Config, Form, Step},
 };
@@ -152,7 +152,8 @@ fn a_garbler_that_is_silent_or_broken_off_in_its_last_words_is_named() {
         let frame = last_words(&job, form);
         for &kind in kinds {
             let fault = Fault { direction: Direction::Forth, frame, kind };
-            for (bad, expected) in [(9, Outcome::Caught(Check::CircuitOfSeed)), (0, NOTHING_TO_SHOW[form as usize])] {
+            for (bad, expected) in [(9, Outcome::Caught(checks::CIRCUIT_OF_SEED)), (0, NOTHING_TO_SHOW[form as usize])]
+            {
                 let cheat = job.cheat(GarblerDeviation::WrongTables, bad);
                 assert_eq!(job.with_fault(form, cheat, fault), expected, "{form:?}, {kind:?}, {bad} bad circuits");
             }

@@ -1,5 +1,6 @@
 //! Every deviation from `lego` ends as the protocol promises.
 
+use garblet_protocols::lego::checks;
 use std::sync::Arc;
 
 use garblet_cheat::{
@@ -8,7 +9,7 @@ use garblet_cheat::{
     outcome,
 };
 use garblet_circuit::{Bits, Party, Program, evaluate};
-use garblet_protocols::{checks::Check, conduct::Honest, lego::CHECKS};
+use garblet_protocols::{checks::Check, conduct::Honest};
 use garblet_synthesis::library;
 
 struct Job {
@@ -71,7 +72,8 @@ fn no_check_is_without_a_deviation() {
     let constructors = ConstructorDeviation::ALL.iter().map(|(_, outcome)| *outcome);
     let evaluators = EvaluatorDeviation::ALL.iter().map(|(_, check)| Outcome::Caught(*check));
     let promised: Vec<Outcome> = constructors.chain(evaluators).collect();
-    let missing: Vec<&Check> = CHECKS.iter().filter(|check| !promised.contains(&Outcome::Caught(**check))).collect();
+    let missing: Vec<&Check> =
+        checks::ALL.iter().filter(|check| !promised.contains(&Outcome::Caught(**check))).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 
@@ -83,7 +85,7 @@ fn selective_failure_does_not_depend_on_the_bit() {
             let mut job = job();
             job.inputs[1].set(0, bit);
             let got = job.against_constructor(ConstructorDeviation::SpoiledString, 100 + seed);
-            assert_eq!(got, Outcome::Caught(Check::InputKey), "bit {bit}, seed {seed}");
+            assert_eq!(got, Outcome::Caught(checks::INPUT_KEY), "bit {bit}, seed {seed}");
         }
     }
 }

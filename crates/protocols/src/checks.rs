@@ -3,7 +3,7 @@
 //! There are two classes of failed checks, which are never mixed, and the types keep them apart:
 //!
 //! - *Input-independent, loud*: whether the check fails says nothing of this party's input that the peer does not know. The
-//!   party stops at once with a [`Cheating`] error; [`Check::ALL`] lists these checks.
+//!   party stops at once with a [`Cheating`] error, which names the [`Check`].
 //! - *Input-dependent, silent*: an evaluated circuit may give wrong results for some inputs only. To stop, or to do anything
 //!   else that shows, would tell the peer a bit of the input. So what comes out of such a circuit is [`Unverified`], from
 //!   which no error can be made: only the [`Majority`] of several can be had, and it says whether there was one after the
@@ -15,82 +15,45 @@ use garblet_net::NetError;
 
 use crate::domain::SessionId;
 
-macro_rules! checks {
-    ($($(#[$doc:meta])* $name:ident = $text:literal),+ $(,)?) => {
-        /// A check of what the peer did, whose failure is loud. *Unique*: every check in the code has its own.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Check {
-            $($(#[$doc])* $name),+
-        }
-
-        impl Check {
-            /// All checks.
-            pub const ALL: &[Check] = &[$(Check::$name),+];
-
-            /// What the peer did if the check fails.
-            pub fn accusation(self) -> &'static str {
-                match self {
-                    $(Check::$name => $text),+
-                }
-            }
-        }
-    };
+/// A check of what the peer did, whose failure is loud.
+///
+/// *Unique*: every check has a name and an accusation of its own; [`checks!`](crate::checks!) states those of a protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Check {
+    name: &'static str,
+    accusation: &'static str,
 }
 
-checks! {
-    /// The opening of a coin toss fits the commitment.
-    CoinTossOpening = "it opened its coins to others than it committed to",
-    /// A checked circuit is what its seed gives, commitments and decoding bits included.
-    CircuitOfSeed = "a circuit is not what its seed gives",
-    /// The label that the evaluator got by OT for its choice is that of the checked circuit.
-    ///
-    /// Whether this fails depends on the evaluator's choice, but the choice is a bit of an encoding (see [`crate::encoding`]), and
-    /// says nothing of the input.
-    LabelOfSeed = "a label that it sent by oblivious transfer is not that of the checked circuit",
-    /// The garbler's messages in the oblivious transfers of a checked circuit are what its seed gives.
-    OtOfSeed = "what it said in the oblivious transfers of a circuit is not what its seed gives",
-    /// The evaluator tells as many circuits to evaluate as agreed.
-    ///
-    /// More or fewer would be of no use to it, see [`crate::cut_and_choose`], but then a run would cost otherwise than its formulas say.
-    ToldSplit = "it tells another number of circuits to evaluate than agreed",
-    /// The evaluator can show that it does not know the seed of the circuit that it evaluates.
-    Witness = "it cannot show that it did not take the seed of the circuit that it evaluates",
-    /// The evaluated circuit is the one that was committed to.
-    CommittedCircuit = "the circuit that it sent is not the one that it committed to",
-    /// The garbler's labels for an evaluated circuit are among those that it committed to.
-    GarblerLabel = "a label for its own input is not one that it committed to",
-    /// The garbler's labels for every evaluated circuit are labels, and for an input with the hash that it told.
-    GarblerInput = "its labels for its own input are not those of the input whose hash it told",
-    /// What is opened of a superset fits its commitments.
-    SupersetOpening = "what it opened of a superset of commitments does not fit them",
-    /// The two sets of a wire are for the two values.
-    SupersetIndicators = "both sets of a wire in a superset of commitments are for one value",
-    /// A superset holds the labels of the checked circuits.
-    SupersetLabel = "a superset of commitments holds another label than the checked circuit has",
-    /// All supersets give the same label for the garbler's input.
-    SupersetInput = "its own input is not the same in every superset of commitments",
-    /// The evaluator's choices are the same for every bit of the constructor's difference.
-    DeltaChoices = "its choices differ from row to row of the oblivious transfers",
-    /// The evaluator has the block that it claims to have got by OT.
-    DeltaClaim = "it claims a block that it did not get by oblivious transfer",
-    /// The difference that is committed to is that of the OTs.
-    CommittedDelta = "it committed to another difference than it used in the oblivious transfers",
-    /// The select bits that are told are those of what is committed to.
-    ToldBits = "the select bits that it told are not those of its commitments",
-    /// A checked gate gives the committed key of its output.
-    LegoGate = "a checked gate does not compute AND",
-    /// A checked wire authenticator accepts the committed key.
-    Authenticator = "a checked wire authenticator refuses the key of its wire",
-    /// The evaluator's input key has the select bit of its input.
-    InputKeyBit = "an input key of the evaluator stands for the other bit",
-    /// The authenticators of an input accept its key.
-    InputKey = "an input key is refused by its authenticators",
-    /// The key that the evaluator hands over for an output is one of its wire.
-    OutputKey = "it handed over a key that is none of the output's",
-    /// The evaluator hands over what the circuits gave for the garbler.
-    OutputTag = "it handed over another output than the circuits gave",
-    /// The evaluator has the labels of what it hands over for the garbler.
-    OutputLabels = "it handed over an output whose labels it does not have",
+impl Check {
+    /// A check, with what the peer did if it fails.
+    pub const fn new(name: &'static str, accusation: &'static str) -> Self {
+        Check { name, accusation }
+    }
+
+    /// The name of the check in the code.
+    pub fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// The deed of the peer if the check fails.
+    pub fn accusation(self) -> &'static str {
+        self.accusation
+    }
+}
+
+/// States checks: a constant for each, with what the peer did if it fails; with `all and [SHARED, ...]:` before them, also a list `ALL`
+/// of these and of those that are stated elsewhere.
+#[macro_export]
+macro_rules! checks {
+    (all and [$($shared:ident),*]: $($(#[$doc:meta])* $name:ident = $accusation:literal),+ $(,)?) => {
+        $crate::checks! { $($(#[$doc])* $name = $accusation),+ }
+
+        /// All checks of the protocol.
+        pub const ALL: &[$crate::checks::Check] = &[$($name,)+ $($shared),*];
+    };
+    ($($(#[$doc:meta])* $name:ident = $accusation:literal),+ $(,)?) => {
+        $($(#[$doc])* pub const $name: $crate::checks::Check = $crate::checks::Check::new(stringify!($name), $accusation);)+
+    };
 }
 
 impl fmt::Display for Check {
@@ -269,15 +232,5 @@ mod tests {
         assert_eq!(*tie.value(), 4);
         let error = NoMajority { votes: 2, of: 5 }.to_string();
         assert_eq!(error, "the circuits do not agree: 2 of 5 gave the most frequent result, expected more than half");
-    }
-
-    #[test]
-    fn every_check_has_its_own_accusation() {
-        let mut texts: Vec<&str> = Check::ALL.iter().map(|check| check.accusation()).collect();
-        texts.sort_unstable();
-        texts.dedup();
-        assert_eq!(texts.len(), Check::ALL.len());
-        let error = Cheating::new(Check::CoinTossOpening, "toss 3").to_string();
-        assert_eq!(error, "the peer cheats: it opened its coins to others than it committed to: toss 3");
     }
 }

@@ -17,12 +17,17 @@ use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use crate::{
-    checks::{Cheating, Check},
+    checks::Cheating,
     conduct::{Common, Conduct},
     domain::Domain,
     error::ProtocolError,
     session::Session,
 };
+
+crate::checks! {
+    /// The opening of a coin toss fits the commitment.
+    COIN_TOSS_OPENING = "it opened its coins to others than it committed to",
+}
 
 /// Bytes of the commitment, the first message.
 pub const COMMITMENT_BYTES: usize = 32;
@@ -115,9 +120,9 @@ impl Responder {
 
     /// Takes the third message and returns the coins.
     ///
-    /// *Errors*: [`Check::CoinTossOpening`].
+    /// *Errors*: [`COIN_TOSS_OPENING`].
     pub fn finish(self, message: &[u8; OPENING_BYTES]) -> Result<Coins, Cheating> {
-        let refuse = || Cheating::new(Check::CoinTossOpening, "the share does not open the commitment");
+        let refuse = || Cheating::new(COIN_TOSS_OPENING, "the share does not open the commitment");
         let (theirs, opening) = message.split_at(SHARE_BYTES);
         let (Ok(theirs), Ok(opening)) = (theirs.try_into(), opening.try_into()) else { return Err(refuse()) };
         let theirs: [u8; SHARE_BYTES] = theirs;
@@ -181,7 +186,7 @@ mod tests {
     fn another_share_or_opening_than_committed_is_refused() {
         for byte in [0, SHARE_BYTES - 1, SHARE_BYTES, OPENING_BYTES - 1] {
             let (_, responder) = toss([1, 2], |opening| opening[byte] ^= 1);
-            assert_eq!(responder.err().map(|error| error.check), Some(Check::CoinTossOpening));
+            assert_eq!(responder.err().map(|error| error.check), Some(COIN_TOSS_OPENING));
         }
     }
 }

@@ -91,3 +91,15 @@ async fn all<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     }
     ended
 }
+
+#[test]
+fn every_check_has_an_accusation_of_its_own() {
+    let mut checks: Vec<_> = Protocol::ALL.iter().flat_map(|protocol| protocol.checks()).collect();
+    checks.sort_unstable();
+    checks.dedup();
+    let mut accusations: Vec<&str> = checks.iter().map(|check| check.accusation()).collect();
+    accusations.sort_unstable();
+    accusations.dedup();
+    assert_eq!(accusations.len(), checks.len());
+    assert!(!accusations.is_empty());
+}

@@ -63,6 +63,7 @@
 //! then. Assumes what `yao` assumes, BLAKE3 as a random oracle, and the OT's assumptions.
 
 mod al07;
+pub mod checks;
 mod comparison;
 mod config;
 mod cost;
@@ -84,7 +85,6 @@ pub use protocol::Covert;
 
 use garblet_circuit::Party;
 
-use crate::checks::Check;
 pub use crate::checks::{Corrupted, Evidence};
 
 /// The protocol's name on the command line and in results.
@@ -93,18 +93,6 @@ pub const NAME: &str = "covert";
 pub const GARBLER: Party = crate::party_io::GARBLER;
 /// The evaluator's number.
 pub const EVALUATOR: Party = crate::party_io::EVALUATOR;
-
-/// The checks of this protocol.
-pub const CHECKS: &[Check] = &[
-    Check::OtOfSeed,
-    Check::CircuitOfSeed,
-    Check::LabelOfSeed,
-    Check::Witness,
-    Check::CommittedCircuit,
-    Check::GarblerLabel,
-    Check::OutputLabels,
-    Check::CoinTossOpening,
-];
 
 /// The steps at which something is sent, see [`Conduct`](crate::conduct::Conduct).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -3,18 +3,14 @@
 //! *Source*: authenticity of garbled circuits (Bellare, Hoang, Rogaway 2012): who evaluates knows one label of each output and cannot
 //! guess the other. So a hash of the labels shows that they are those of the select bits that come with it.
 
+use crate::covert::checks;
 use garblet_circuit::{Bits, Party, Program};
 use garblet_primitives::Block;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{EVALUATOR, GARBLER, Step, plan::Plan};
-use crate::{
-    checks::{Cheating, Check},
-    domain::SessionId,
-    party_io,
-    seeded::OutputLabels,
-};
+use crate::{checks::Cheating, domain::SessionId, party_io, seeded::OutputLabels};
 
 /// Bytes of the hash.
 pub(super) const DIGEST_BYTES: usize = 32;
@@ -50,7 +46,7 @@ impl OutputVerified {
 
 /// Checks what the evaluator hands over.
 ///
-/// *Shape*: `labels` are those of all outputs; `message` has [`message_bytes`]. *Errors*: [`Check::OutputLabels`].
+/// *Shape*: `labels` are those of all outputs; `message` has [`message_bytes`]. *Errors*: [`checks::OUTPUT_LABELS`].
 pub(super) fn verify(
     plan: &Plan,
     run: &SessionId,
@@ -70,7 +66,7 @@ pub(super) fn verify(
     let due = Zeroizing::new(both.map(|((&zero, &one), bit)| Block::select(bit, one, zero)).collect::<Vec<Block>>());
     match bool::from(digest(run, &due).ct_eq(said)) {
         true => Ok(OutputVerified(output)),
-        false => Err(Cheating::new(Check::OutputLabels, format!("our output of {bits} bits"))),
+        false => Err(Cheating::new(checks::OUTPUT_LABELS, format!("our output of {bits} bits"))),
     }
 }
 

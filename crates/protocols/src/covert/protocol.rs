@@ -1,5 +1,6 @@
 //! `covert` as a [`Protocol`].
 
+use crate::covert::checks;
 use std::ops::RangeInclusive;
 
 use garblet_net::{Channel, Hello};
@@ -10,6 +11,7 @@ use super::{
 };
 use crate::{
     Adversary, Protocol, ProtocolError, Session,
+    checks::Check,
     parameters::{Parameter, checked_hash, checked_scheme, named, number, ot_width, put},
     protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Terms, tabulate},
 };
@@ -55,6 +57,7 @@ impl Protocol for Covert {
     ];
     const SAMPLES: &'static [Sample] =
         &[&[], &[("form", "al07"), ("circuits", "2")], &[("form", "al07"), ("circuits", "2"), ("ot", "pvw")]];
+    const CHECKS: &'static [Check] = checks::ALL;
 
     fn standard() -> Config {
         Config::default()

@@ -7,6 +7,7 @@
 //! *Source*: Lindell and Pinkas (EUROCRYPT 2007), section 2.2; the authenticator is the polynomial hash of den Boer (1993). A
 //! false pair passes with probability `L 2^-degree` at most.
 
+use crate::cut_and_choose::checks;
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, CircuitError, Link, Port, Program, Recipients, Type};
@@ -17,7 +18,7 @@ use zeroize::Zeroize;
 
 use super::field::Field;
 use crate::{
-    checks::{Cheating, Check},
+    checks::Cheating,
     party_io::{EVALUATOR, GARBLER, output_bits},
 };
 
@@ -113,7 +114,7 @@ impl Authenticator {
 
     /// Checks what the evaluator hands over and unmasks it.
     ///
-    /// *Shape*: `message` has [`Authenticator::message_bits`]. *Errors*: [`Check::OutputTag`].
+    /// *Shape*: `message` has [`Authenticator::message_bits`]. *Errors*: [`checks::OUTPUT_TAG`].
     pub(crate) fn verify(&self, key: &Key, message: &Bits) -> Result<OutputVerified, Cheating> {
         let degree = self.field.degree();
         let masked = message.slice(0, self.bits);
@@ -125,7 +126,9 @@ impl Authenticator {
         });
         match bool::from((sum ^ key.b).ct_eq(&tag)) {
             true => Ok(OutputVerified(masked.iter().zip(key.pad.iter()).map(|(c, e)| c ^ e).collect())),
-            false => Err(Cheating::new(Check::OutputTag, format!("our output of {} bits has a wrong tag", self.bits))),
+            false => {
+                Err(Cheating::new(checks::OUTPUT_TAG, format!("our output of {} bits has a wrong tag", self.bits)))
+            }
         }
     }
 }
@@ -200,7 +203,7 @@ mod tests {
                 let mut wrong = message.clone();
                 wrong.set(bit, !wrong.get(bit));
                 let error = authenticator.verify(&key, &wrong).err();
-                assert_eq!(error.map(|error| error.check), Some(Check::OutputTag), "{name}, bit {bit}");
+                assert_eq!(error.map(|error| error.check), Some(checks::OUTPUT_TAG), "{name}, bit {bit}");
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Party 1: checks some circuits and evaluates the others.
 
+use crate::cut_and_choose::checks;
 use std::sync::Arc;
 
 use garblet_circuit::Bits;
@@ -16,7 +17,7 @@ use super::{
 };
 use crate::{
     bulk::{receive_bits, receive_blocks, send_blocks},
-    checks::{Cheating, Check, LastMessageSent, Majority, Unverified},
+    checks::{Cheating, LastMessageSent, Majority, Unverified},
     conduct::{Conduct, Honest},
     domain::SessionId,
     encoding::Encoding,
@@ -275,14 +276,14 @@ impl<C: Conduct<Step>> Evaluator<C> {
 /// Step 7: checked circuits have the digests of what their seeds give, and fit the own labels. It takes nothing that comes after the split
 /// is told.
 ///
-/// Whether this fails does not depend on the evaluator's input, see [`Check::LabelOfSeed`].
+/// Whether this fails does not depend on the evaluator's input, see [`checks::LABEL_OF_SEED`].
 fn verify_checked(digests: &[[u8; DIGEST_BYTES]], remade: &[Remade]) -> Result<CheckedCircuitsVerified, Cheating> {
     for remade in remade {
         if digests.get(remade.circuit) != Some(&remade.digest) {
-            return Err(Cheating::in_circuit(Check::CircuitOfSeed, remade.circuit));
+            return Err(Cheating::in_circuit(checks::CIRCUIT_OF_SEED, remade.circuit));
         }
         if !remade.own_labels_fit {
-            return Err(Cheating::in_circuit(Check::LabelOfSeed, remade.circuit));
+            return Err(Cheating::in_circuit(checks::LABEL_OF_SEED, remade.circuit));
         }
     }
     Ok(CheckedCircuitsVerified(()))
@@ -297,10 +298,10 @@ fn verify_evaluated(
     _checked: CheckedCircuitsVerified,
 ) -> Result<CircuitsVerified, Cheating> {
     if let Some(other) = evaluated.iter().find(|e| digests.get(e.circuit) != Some(&e.digest)) {
-        return Err(Cheating::in_circuit(Check::CommittedCircuit, other.circuit));
+        return Err(Cheating::in_circuit(checks::COMMITTED_CIRCUIT, other.circuit));
     }
     match evaluated.iter().find(|examination| !examination.garbler_labels_fit) {
-        Some(examination) => Err(Cheating::in_circuit(Check::GarblerInput, examination.circuit)),
+        Some(examination) => Err(Cheating::in_circuit(checks::GARBLER_INPUT, examination.circuit)),
         None => Ok(CircuitsVerified(evaluated.into_iter().map(|e| Unverified::new(e.outputs)).collect())),
     }
 }

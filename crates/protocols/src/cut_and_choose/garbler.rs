@@ -1,5 +1,6 @@
 //! Party 0: garbles all circuits, without knowing which are checked.
 
+use crate::cut_and_choose::checks;
 use std::sync::Arc;
 
 use garblet_circuit::Bits;
@@ -10,7 +11,7 @@ use zeroize::Zeroizing;
 use super::{NAME, Step, authenticated::Key, config::Form, lp07, plan::Plan};
 use crate::{
     bulk::{receive_bits, receive_blocks, send_blocks},
-    checks::{Cheating, Check},
+    checks::Cheating,
     conduct::{Common, Conduct, Honest},
     domain::SessionId,
     error::ProtocolError,
@@ -203,7 +204,7 @@ impl<C: Conduct<Step>> Garbler<C> {
         let (expected, got) = (self.plan.evaluated(), split.evaluated().count());
         match got == expected {
             true => Ok(split),
-            false => Err(Cheating::new(Check::ToldSplit, format!("{got} circuits, expected {expected}")).into()),
+            false => Err(Cheating::new(checks::TOLD_SPLIT, format!("{got} circuits, expected {expected}")).into()),
         }
     }
 

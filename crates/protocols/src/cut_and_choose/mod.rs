@@ -83,6 +83,7 @@
 //! assumptions.
 
 mod authenticated;
+pub mod checks;
 mod config;
 mod cost;
 mod evaluator;

@@ -1,5 +1,6 @@
 //! `cut-and-choose` as a [`Protocol`].
 
+use crate::cut_and_choose::checks;
 use std::ops::RangeInclusive;
 
 use garblet_net::{Channel, Hello};
@@ -10,6 +11,7 @@ use super::{
 };
 use crate::{
     Adversary, Protocol, ProtocolError, Session,
+    checks::Check,
     parameters::{Parameter, checked_hash, checked_scheme, name_of, named, number, ot_width, put, value_of},
     protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Terms, tabulate},
 };
@@ -64,6 +66,7 @@ impl Protocol for CutAndChoose {
         ot_width!(),
     ];
     const SAMPLES: &'static [Sample] = &[&[("circuits", "5")], &[("form", "lp07"), ("circuits", "4")]];
+    const CHECKS: &'static [Check] = checks::ALL;
 
     fn standard() -> Config {
         Config::default()

@@ -50,6 +50,7 @@
 
 mod amounts;
 mod build;
+pub mod checks;
 mod config;
 mod constructor;
 mod cost;
@@ -85,8 +86,6 @@ pub use stock::{
 };
 
 use garblet_circuit::Party;
-
-use crate::checks::Check;
 
 /// The party that makes gates.
 pub const CONSTRUCTOR: Party = crate::party_io::GARBLER;
@@ -132,19 +131,6 @@ pub enum Step {
     /// The keys of the constructor's outputs.
     OutputKeys,
 }
-
-/// What each party checks of the other, beside openings of commitments and OTs.
-pub const CHECKS: [Check; 9] = [
-    Check::DeltaChoices,
-    Check::DeltaClaim,
-    Check::CommittedDelta,
-    Check::ToldBits,
-    Check::LegoGate,
-    Check::Authenticator,
-    Check::InputKeyBit,
-    Check::InputKey,
-    Check::OutputKey,
-];
 
 /// Bytes of a commitment as a [`Conduct`](crate::conduct::Conduct) sees it.
 pub const SENDER_SHARE_BYTES: usize = size_of::<garblet_homcommit::SenderShare>();

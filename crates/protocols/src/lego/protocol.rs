@@ -1,5 +1,6 @@
 //! `lego` as a [`Protocol`].
 
+use crate::lego::checks;
 use std::{ops::RangeInclusive, sync::Arc};
 
 use garblet_circuit::Bits;
@@ -7,7 +8,7 @@ use garblet_net::{Channel, Hello};
 use garblet_store::Store;
 
 use super::{
-    Amounts, CHECKS, CONSTRUCTOR, Checks, Code, Config, NAME, Order, Participant, Plan, Prepared, allow_unfinished,
+    Amounts, CONSTRUCTOR, Checks, Code, Config, NAME, Order, Participant, Plan, Prepared, allow_unfinished,
     communication, constructor::ConstructorSide, evaluator::EvaluatorSide, saved_mark, saved_names, side::Side,
     stock::store::no_store, unfinished,
 };
@@ -51,7 +52,7 @@ impl Protocol for Lego {
         ot_width!(),
     ];
     const SAMPLES: &'static [Sample] = &[&[], &[("code", "bch312")]];
-    const CHECKS: &'static [Check] = &CHECKS;
+    const CHECKS: &'static [Check] = checks::ALL;
     const PRECISION: Precision = Precision::Mean("in the mean, since coins say how many gates are checked");
     const STOCK: Option<StockKinds> = Some(StockKinds::Pieces(&KINDS));
     const SAVES_VALUES: bool = true;

@@ -17,7 +17,6 @@ use rand::{SeedableRng, rngs::StdRng};
 
 use super::*;
 use crate::{
-    checks::Check,
     conduct::Conduct,
     error::ProtocolError,
     phase::{Phase, PhaseCosts},

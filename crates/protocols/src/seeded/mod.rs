@@ -16,6 +16,7 @@
 
 mod blueprint;
 mod buffers;
+pub(crate) mod checks;
 mod circuit;
 mod consistency;
 pub(crate) mod digests;

@@ -1,5 +1,6 @@
 //! Steps 2 to 8 of the evaluator.
 
+use crate::covert::checks;
 use std::sync::Arc;
 
 use garblet_circuit::Bits;
@@ -18,7 +19,7 @@ use super::{
 };
 use crate::{
     bulk::{receive_blocks, send_blocks},
-    checks::{Cheating, Check, Corrupted, Suspected},
+    checks::{Cheating, Corrupted, Suspected},
     conduct::Conduct,
     domain::SessionId,
     encoding::Encoding,
@@ -94,7 +95,7 @@ pub(in super::super) async fn evaluate<C: Conduct<Step>>(
     let Evaluated { garbler_labels_fit, outputs, labels, .. } = evaluated;
     match garbler_labels_fit {
         true => Ok(FromCircuit { run: prepared.run, outputs, labels }),
-        false => Err(Cheating::in_circuit(Check::GarblerLabel, chosen).into()),
+        false => Err(Cheating::in_circuit(checks::GARBLER_LABEL, chosen).into()),
     }
 }
 
@@ -221,11 +222,11 @@ impl CircuitCheck {
         while let Some(blocks) = stream.next_part(&mut room) {
             hash.add(bytemuck::cast_slice(blocks));
         }
-        Comparison { check: Check::CircuitOfSeed, said, due: hash.finish() }.verify(run, circuit, seed)?;
+        Comparison { check: checks::CIRCUIT_OF_SEED, said, due: hash.finish() }.verify(run, circuit, seed)?;
         let due = secrets.chosen(choices);
         let domain = run.domain(GARBLER, Step::EvaluatorLabels as u8).at(circuit as u64);
         let [said, due] = [own, &due].map(|labels| domain.digest(bytemuck::cast_slice(labels)));
-        Comparison { check: Check::LabelOfSeed, said, due }.verify(run, circuit, seed)
+        Comparison { check: checks::LABEL_OF_SEED, said, due }.verify(run, circuit, seed)
     }
 }
 

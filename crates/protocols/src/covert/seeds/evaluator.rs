@@ -1,5 +1,6 @@
 //! Steps 2 to 8 of the evaluator.
 
+use crate::covert::checks;
 use std::sync::Arc;
 
 use garblet_circuit::Bits;
@@ -20,7 +21,7 @@ use super::{
 };
 use crate::{
     bulk::receive_blocks,
-    checks::{Cheating, Check, Corrupted},
+    checks::{Cheating, Corrupted},
     conduct::Conduct,
     domain::SessionId,
     error::ProtocolError,
@@ -138,7 +139,7 @@ impl CircuitCheck {
         let of = CircuitOt::new(&run, circuit);
         let replayed = input_ots(&plan).replay(of.ot_coins(seed), self.receiver_coins).await?;
         if plan.evaluator_bits() > 0 {
-            let said = Comparison { check: Check::OtOfSeed, said: self.transcript, due: replayed.transcript };
+            let said = Comparison { check: checks::OT_OF_SEED, said: self.transcript, due: replayed.transcript };
             said.verify(run, circuit, seed)?;
         }
         let secrets = Secrets::of_seed(plan.blueprint(), of.circuit_coins(seed));
@@ -149,7 +150,7 @@ impl CircuitCheck {
         while let Some(blocks) = stream.next_part(&mut room) {
             hash.add(bytemuck::cast_slice(blocks));
         }
-        let said = Comparison { check: Check::CircuitOfSeed, said: self.commitment, due: hash.finish() };
+        let said = Comparison { check: checks::CIRCUIT_OF_SEED, said: self.commitment, due: hash.finish() };
         said.verify(run, circuit, seed)?;
         // The corrections will be the choices, so that the input is zero.
         let (mut labels, mut pads) = (wires::both_labels(&secrets), replayed.pads);
@@ -217,7 +218,7 @@ fn verify_labels(
 ) -> Result<LabelsVerified, Box<Corrupted>> {
     for &(circuit, due) in &committed.labels_due {
         let said = labels_digest(&prepared.run, circuit, &messages[circuit]);
-        let comparison = Comparison { check: Check::LabelOfSeed, said, due };
+        let comparison = Comparison { check: checks::LABEL_OF_SEED, said, due };
         comparison.verify(prepared.run, circuit, prepared.pads[circuit])?;
     }
     Ok(LabelsVerified(()))
@@ -277,11 +278,11 @@ async fn receive_circuit<C: Conduct<Step>>(
     drop(give);
     let (digest, evaluated) = work.result().await??;
     if digest != committed {
-        return Err(Cheating::in_circuit(Check::CommittedCircuit, chosen).into());
+        return Err(Cheating::in_circuit(checks::COMMITTED_CIRCUIT, chosen).into());
     }
     let Evaluated { garbler_labels_fit, outputs, labels, .. } = evaluated;
     match garbler_labels_fit {
         true => Ok(FromCircuit { run, outputs, labels }),
-        false => Err(Cheating::in_circuit(Check::GarblerLabel, chosen).into()),
+        false => Err(Cheating::in_circuit(checks::GARBLER_LABEL, chosen).into()),
     }
 }

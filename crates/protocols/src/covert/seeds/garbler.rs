@@ -1,5 +1,6 @@
 //! Steps 2 to 8 of the garbler.
 
+use crate::covert::checks;
 use std::sync::Arc;
 
 use garblet_circuit::Bits;
@@ -18,7 +19,7 @@ use super::{
 };
 use crate::{
     bulk::send_blocks,
-    checks::{Cheating, Check},
+    checks::Cheating,
     conduct::Conduct,
     domain::SessionId,
     error::ProtocolError,
@@ -140,7 +141,7 @@ fn verify_witness(witnesses: &[Block], message: &[u8; CHOSEN_BYTES]) -> Result<W
     let known = witnesses.get(chosen);
     match known.is_some_and(|known| known.to_bytes().ct_eq(witness).into()) {
         true => Ok(WitnessVerified { chosen }),
-        false => Err(Cheating::new(Check::Witness, format!("circuit {chosen} of {}", witnesses.len()))),
+        false => Err(Cheating::new(checks::WITNESS, format!("circuit {chosen} of {}", witnesses.len()))),
     }
 }
 

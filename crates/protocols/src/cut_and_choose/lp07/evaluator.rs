@@ -1,5 +1,6 @@
 //! Steps 5 to 7 of the evaluator.
 
+use crate::cut_and_choose::checks;
 use std::sync::Arc;
 
 use garblet_circuit::Bits;
@@ -21,7 +22,7 @@ use super::{
 };
 use crate::{
     bulk::receive_blocks,
-    checks::{Cheating, Check, Suspected, Unverified},
+    checks::{Cheating, Suspected, Unverified},
     coin_toss::Committer,
     conduct::Conduct,
     domain::SessionId,
@@ -181,7 +182,7 @@ impl Openings {
 }
 
 fn another_input(known: usize, found: usize) -> Cheating {
-    Cheating::new(Check::SupersetInput, format!("supersets {known} and {found}"))
+    Cheating::new(checks::SUPERSET_INPUT, format!("supersets {known} and {found}"))
 }
 
 /// The second half of step 7, for these circuits: makes the checked ones again, evaluates the others.
@@ -213,8 +214,8 @@ fn check(examining: &Examining, circuit: usize, parts: &[&[Block]]) -> Result<()
     let own_labels_fit =
         examining.remake(circuit, |part, blocks| same &= parts.get(part).is_some_and(|came| *came == blocks));
     let check = match (same, own_labels_fit) {
-        (false, _) => Check::CircuitOfSeed,
-        (true, false) => Check::LabelOfSeed,
+        (false, _) => checks::CIRCUIT_OF_SEED,
+        (true, false) => checks::LABEL_OF_SEED,
         (true, true) => return Ok(()),
     };
     Err(Cheating::in_circuit(check, circuit))

@@ -6,15 +6,13 @@
 //! the garbler's value, so that these are of one value in all circuits. No position is opened of both kinds, which would show the
 //! value.
 
+use crate::cut_and_choose::checks;
 use garblet_circuit::Bits;
 use garblet_primitives::{Block, Prg};
 use zeroize::Zeroizing;
 
 use crate::seeded::{Secrets, Split};
-use crate::{
-    checks::{Cheating, Check},
-    domain::Domain,
-};
+use crate::{checks::Cheating, domain::Domain};
 
 /// Bytes of a commitment.
 const COMMITMENT_BYTES: usize = 32;
@@ -187,7 +185,7 @@ impl Maker {
 /// The evaluator's check of a checked superset: indicators and labels fit the commitments, the two sets of a wire are for the two
 /// values, and the labels are those of the checked circuits.
 ///
-/// *Errors*: [`Check::SupersetOpening`], [`Check::SupersetIndicators`], [`Check::SupersetLabel`].
+/// *Errors*: [`checks::SUPERSET_OPENING`], [`checks::SUPERSET_INDICATORS`], [`checks::SUPERSET_LABEL`].
 pub(super) fn check(
     shape: &Shape,
     superset: usize,
@@ -200,19 +198,19 @@ pub(super) fn check(
     for wire in 0..shape.wires {
         let mut values = [0; 2];
         for (set, indicator) in values.iter_mut().enumerate() {
-            let fits = || cheating(Check::SupersetOpening, wire);
+            let fits = || cheating(checks::SUPERSET_OPENING, wire);
             let [value] = opening.take::<1>(At { superset, wire, set, position: 0 }).ok_or_else(fits)?;
             *indicator = value;
             for (circuit, secrets) in checked {
                 let at = At { superset, wire, set, position: 1 + circuit };
                 let label = Block::from_bytes(opening.take::<16>(at).ok_or_else(fits)?);
                 if label != secrets.garbler_label(wire, value == 1) {
-                    return Err(cheating(Check::SupersetLabel, wire));
+                    return Err(cheating(checks::SUPERSET_LABEL, wire));
                 }
             }
         }
         if values != [0, 1] && values != [1, 0] {
-            return Err(cheating(Check::SupersetIndicators, wire));
+            return Err(cheating(checks::SUPERSET_INDICATORS, wire));
         }
     }
     Ok(())
@@ -221,7 +219,7 @@ pub(super) fn check(
 /// The evaluator's check of a superset that is not: the garbler's labels in evaluated circuits fit the commitments of one set.
 /// Returns them, wire by wire.
 ///
-/// *Errors*: [`Check::SupersetOpening`].
+/// *Errors*: [`checks::SUPERSET_OPENING`].
 pub(super) fn input_labels(
     shape: &Shape,
     superset: usize,
@@ -232,7 +230,7 @@ pub(super) fn input_labels(
     let mut opening = Openings { shape, superset, commitments, bytes: opening };
     let mut labels = Zeroizing::new(Vec::with_capacity(shape.wires * circuits.evaluated().count()));
     for wire in 0..shape.wires {
-        let refuse = || Cheating::new(Check::SupersetOpening, format!("superset {superset}, wire {wire}"));
+        let refuse = || Cheating::new(checks::SUPERSET_OPENING, format!("superset {superset}, wire {wire}"));
         let set = usize::from(opening.set().filter(|&set| set < 2).ok_or_else(refuse)?);
         for circuit in circuits.evaluated() {
             let at = At { superset, wire, set, position: 1 + circuit };

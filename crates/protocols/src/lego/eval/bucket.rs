@@ -5,6 +5,7 @@
 //! given away its secret, and [`extract`](super::extract) uses it. Which of the two is right need not be known to go on: with either of them
 //! the buckets behind give keys of their wires.
 
+use crate::lego::checks;
 use std::sync::{
     Arc, OnceLock,
     atomic::{AtomicU64, Ordering},
@@ -15,7 +16,7 @@ use garblet_primitives::Block;
 use zeroize::Zeroizing;
 
 use crate::{
-    checks::{Cheating, Check},
+    checks::Cheating,
     error::ProtocolError,
     lego::{
         build::ands::{AndBuckets, SpilledBuckets},
@@ -110,7 +111,7 @@ impl Material {
     ///
     /// *Shape*: the owners of all inputs; a key for each of the party's.
     ///
-    /// *Errors*: [`Check::InputKey`] for the first that is wrong; the disk's.
+    /// *Errors*: [`checks::INPUT_KEY`] for the first that is wrong; the disk's.
     pub(crate) fn check_keys(
         &mut self,
         owners: &[Owner],
@@ -141,7 +142,7 @@ impl Material {
                 let accepting = authenticators.iter().zip(own).filter(|(of, hash)| of.is(**hash)).count();
                 if 2 * accepting <= authenticators.len() {
                     let what = format!("input bit {input} of party {}", of as u8);
-                    return Err(Cheating::new(Check::InputKey, what).into());
+                    return Err(Cheating::new(checks::INPUT_KEY, what).into());
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! The constructor's steps: gives input keys and decoding, takes keys of outputs.
 
+use crate::lego::checks;
 use garblet_circuit::Bits;
 use garblet_homcommit::SenderShare;
 use garblet_primitives::Block;
@@ -7,7 +8,7 @@ use subtle::ConstantTimeEq;
 
 use crate::{
     bulk::{receive_bits, receive_blocks, send_blocks},
-    checks::{Cheating, Check},
+    checks::Cheating,
     conduct::Conduct,
     error::ProtocolError,
     lego::{
@@ -81,7 +82,7 @@ impl<C: Conduct<Step>> ConstructorSide<C> {
             let zero = key.ct_eq(&output.message());
             let one = key.ct_eq(&(output.message() ^ delta));
             if !bool::from(zero | one) {
-                return Err(Cheating::new(Check::OutputKey, format!("output bit {index}")).into());
+                return Err(Cheating::new(checks::OUTPUT_KEY, format!("output bit {index}")).into());
             }
             bits.push(one.into());
         }

@@ -1,5 +1,6 @@
 //! The evaluator's steps: masks its input, checks input keys, evaluates and decodes.
 
+use crate::lego::checks;
 use garblet_circuit::Bits;
 use garblet_homcommit::ReceiverShare;
 use garblet_primitives::Block;
@@ -11,7 +12,7 @@ use super::{
 };
 use crate::{
     bulk::{receive_blocks, send_bits, send_blocks},
-    checks::{Cheating, Check},
+    checks::Cheating,
     conduct::Conduct,
     error::ProtocolError,
     lego::{
@@ -91,7 +92,7 @@ impl<C: Conduct<Step>> EvaluatorSide<C> {
             let key = transfer.block ^ masked_key;
             let zero = select_bit(masked_key) ^ transfer.claimed ^ masked.get(i);
             if select_bit(key) ^ zero != y {
-                return Err(Cheating::new(Check::InputKeyBit, format!("input bit {i}")).into());
+                return Err(Cheating::new(checks::INPUT_KEY_BIT, format!("input bit {i}")).into());
             }
             ours.push(key);
         }

@@ -120,7 +120,7 @@ impl Sorted {
 
     /// Has the keys of the checked components opened, and checks these part by part.
     ///
-    /// *Errors*: [`Check::LegoGate`](crate::checks::Check), [`Check::Authenticator`](crate::checks::Check); false openings; the
+    /// *Errors*: [`checks::GATE`](crate::lego::checks::GATE), [`checks::AUTHENTICATOR`](crate::lego::checks::AUTHENTICATOR); false openings; the
     /// connection's and the disk's.
     pub(crate) async fn check(
         mut self,

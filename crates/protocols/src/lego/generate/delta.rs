@@ -1,13 +1,11 @@
 //! Step 10: the committed delta is that of the OTs.
 
+use crate::lego::checks;
 use garblet_circuit::Bits;
 use garblet_primitives::Block;
 use subtle::ConstantTimeEq;
 
-use crate::{
-    checks::{Cheating, Check},
-    error::ProtocolError,
-};
+use crate::{checks::Cheating, error::ProtocolError};
 
 /// The evaluator has the blocks of the checked OTs for these choices, so they may be opened.
 pub(crate) struct DeltaClaimed(Bits);
@@ -15,7 +13,7 @@ pub(crate) struct DeltaClaimed(Bits);
 impl DeltaClaimed {
     /// Compares the claimed blocks with `r_i + b_i delta`.
     ///
-    /// *Errors*: [`Check::DeltaClaim`].
+    /// *Errors*: [`checks::DELTA_CLAIM`].
     pub(crate) fn verify(
         delta: Block,
         strings: &[Block],
@@ -26,7 +24,7 @@ impl DeltaClaimed {
         let wrong = right.zip(claimed).position(|(right, claimed)| !bool::from(right.ct_eq(claimed)));
         match wrong {
             None => Ok(DeltaClaimed(choices)),
-            Some(index) => Err(Cheating::new(Check::DeltaClaim, format!("OT {index}")).into()),
+            Some(index) => Err(Cheating::new(checks::DELTA_CLAIM, format!("OT {index}")).into()),
         }
     }
 
@@ -42,11 +40,11 @@ pub(crate) struct DeltaConsistent(());
 impl DeltaConsistent {
     /// Compares the opened blocks of the checked OTs with those that came by OT.
     ///
-    /// *Errors*: [`Check::CommittedDelta`].
+    /// *Errors*: [`checks::COMMITTED_DELTA`].
     pub(crate) fn verify(opened: &[Block], blocks: &[Block]) -> Result<Self, ProtocolError> {
         match opened.iter().zip(blocks).position(|(a, b)| !bool::from(a.ct_eq(b))) {
             None => Ok(DeltaConsistent(())),
-            Some(index) => Err(Cheating::new(Check::CommittedDelta, format!("OT {index}")).into()),
+            Some(index) => Err(Cheating::new(checks::COMMITTED_DELTA, format!("OT {index}")).into()),
         }
     }
 }

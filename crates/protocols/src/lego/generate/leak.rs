@@ -1,16 +1,13 @@
 //! Telling select bits in a way that can be checked (the paper's VerLeak).
 
+use crate::lego::checks;
 use std::ops::BitXor;
 
 use garblet_circuit::Bits;
 use garblet_primitives::{Block, Prg};
 use rand_core::Rng;
 
-use crate::{
-    checks::{Cheating, Check},
-    error::ProtocolError,
-    lego::order::STATISTICAL,
-};
+use crate::{checks::Cheating, error::ProtocolError, lego::order::STATISTICAL};
 
 /// Random combinations of difference, OT blocks and output masks, each blinded by a mask of its own: those behind the outputs'.
 ///
@@ -48,14 +45,14 @@ pub(crate) struct LsbLeakVerified {
 impl LsbLeakVerified {
     /// Compares the opened combinations of a seed with those of the claimed bits, which are for so many OT blocks and then for masks.
     ///
-    /// *Errors*: [`Check::ToldBits`].
+    /// *Errors*: [`checks::TOLD_BITS`].
     pub(crate) fn verify(seed: Block, claimed: &Bits, strings: usize, opened: &[Block]) -> Result<Self, ProtocolError> {
         let bits: Vec<bool> = claimed.iter().collect();
         let (of_strings, of_masks) = bits.split_at(strings);
         let expected = combinations(seed, true, of_strings, of_masks);
         if let Some(index) = opened.iter().zip(expected).position(|(&opened, expected)| select_bit(opened) != expected)
         {
-            return Err(Cheating::new(Check::ToldBits, format!("combination {index}")).into());
+            return Err(Cheating::new(checks::TOLD_BITS, format!("combination {index}")).into());
         }
         let (masks, _) = of_masks.split_at(of_masks.len() - STATISTICAL as usize);
         Ok(LsbLeakVerified { strings: of_strings.to_vec(), masks: masks.to_vec() })

@@ -1,5 +1,6 @@
 //! Gates and authenticators as the evaluator has them before they are in buckets.
 
+use crate::lego::checks;
 use garblet_homcommit::{Code, ReceiverShare};
 use garblet_primitives::Block;
 use subtle::ConstantTimeEq;
@@ -10,11 +11,7 @@ use super::{
     gates::Components,
     layout::GateWires,
 };
-use crate::{
-    checks::{Cheating, Check},
-    error::ProtocolError,
-    lego::stock::pieces::Storable,
-};
+use crate::{checks::Cheating, error::ProtocolError, lego::stock::pieces::Storable};
 
 /// A gate, and what is watched of its wires.
 #[derive(Clone, Copy, Default)]
@@ -138,7 +135,7 @@ impl MadeGate {
         components.evaluate(&numbers, &inputs, &tables, &mut given);
         for ((Checked { component: gate, .. }, given), [_, _, output]) in checked.iter().zip(given).zip(triples) {
             if !bool::from((given ^ gate.shift).ct_eq(output)) {
-                return Err(Cheating::new(Check::LegoGate, format!("gate {}", gate.number)).into());
+                return Err(Cheating::new(checks::GATE, format!("gate {}", gate.number)).into());
             }
         }
         Ok(())
@@ -172,7 +169,7 @@ impl MadeAuthenticator {
         for (Checked { component: authenticator, .. }, &key) in checked.iter().zip(opened) {
             if !components.accepts(authenticator.number, &authenticator.pair, key) {
                 let what = format!("authenticator {}", authenticator.number);
-                return Err(Cheating::new(Check::Authenticator, what).into());
+                return Err(Cheating::new(checks::AUTHENTICATOR, what).into());
             }
         }
         Ok(())

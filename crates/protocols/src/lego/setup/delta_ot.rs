@@ -16,6 +16,7 @@
 //! | 3 | both | the constructor sends `alpha`; the evaluator sends the same combination of every `t_j` and of `b`; they must fit the `q_j` |
 //! | 4 | both | the rows times the matrix, transposed: `r_i`, and `r_i + b_i delta` with `delta = d M`, whose lowest bit is then set |
 
+use crate::lego::checks;
 use garblet_net::Channel;
 use garblet_ot::BitVec;
 use garblet_primitives::{Aes128, Block, Delta, Prg, ROWS as SQUARE, gf128, transpose};
@@ -23,12 +24,7 @@ use rand_core::CryptoRng;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use crate::{
-    checks::{Cheating, Check},
-    conduct::Conduct,
-    error::ProtocolError,
-    lego::Step,
-};
+use crate::{checks::Cheating, conduct::Conduct, error::ProtocolError, lego::Step};
 
 /// OTs from which the difference is made.
 pub(crate) const SEEDS: usize = 128 + 40;
@@ -157,7 +153,7 @@ impl Constructor {
 
     /// Makes `n` OTs: the blocks `r_i`.
     ///
-    /// *Errors*: [`Check::DeltaChoices`]; the connection's.
+    /// *Errors*: [`checks::DELTA_CHOICES`]; the connection's.
     pub(crate) async fn extend(
         &mut self,
         channel: &mut Channel,
@@ -201,7 +197,7 @@ impl Constructor {
         }
         match Block::from_u128(mismatch).ct_eq(&Block::ZERO).into() {
             true => Ok(OneChoice(rows)),
-            false => Err(Cheating::new(Check::DeltaChoices, "its choices are not the same in every row").into()),
+            false => Err(Cheating::new(checks::DELTA_CHOICES, "its choices are not the same in every row").into()),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Gates that lie in a store until a function is known.
 
+use crate::lego::checks;
 use garblet_circuit::{Link, Port, Recipients};
 use garblet_homcommit::CommitError;
 use garblet_store::Store;
@@ -206,7 +207,7 @@ fn a_store_is_given_up_when_the_peer_has_cheated() {
     let [constructor, evaluator] = meet(filled, &Task { fill: Some(SOME), runs: &runs, deviation }, 2);
     let (evaluator, result) = evaluator.expect("they belong together");
     let Err(ProtocolError::Cheating(cheating)) = result else { panic!("it is noticed") };
-    assert_eq!(cheating.check, Check::LegoGate);
+    assert_eq!(cheating.check, checks::GATE);
     assert!(evaluator.stock().iter().all(|kind| kind.available.is_empty()), "nothing may be used any more");
     let (constructor, _) = constructor.expect("they belong together");
     let honest = Task { fill: None, runs: &runs, deviation: Deviation::default() };

@@ -1,5 +1,6 @@
 //! What the evaluator does before its last message, against a constructor one of whose gates is wrong.
 
+use crate::lego::checks;
 use garblet_circuit::{Circuit, Component, Gate, Port, Recipients, Type, Wire};
 
 use super::*;
@@ -48,7 +49,7 @@ fn with_one_bad_gate(plan: &Arc<Plan>, bit: bool, seed: u64) -> Option<(bool, [u
     let right = garblet_circuit::evaluate(plan.program(), &inputs);
     let outcomes = run_with(plan, &inputs, seed, &deviation);
     if let Err(ProtocolError::Cheating(cheating)) = &outcomes[1] {
-        assert_eq!(cheating.check, Check::LegoGate);
+        assert_eq!(cheating.check, checks::GATE);
         return None;
     }
     let costs = outcomes.map(|outcome| {
