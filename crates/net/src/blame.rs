@@ -1,4 +1,4 @@
-//! Whom a party holds responsible when it gives up, as it tells the others of a mesh.
+//! The party that another holds responsible when it gives up, as it tells the others of a mesh.
 
 use std::fmt;
 
@@ -7,27 +7,27 @@ use crate::error::NetError;
 /// Bytes of a blame in an abort: the party, little-endian, and the cause; and behind that, for hearsay, who said so.
 pub(crate) const BLAME_BYTES: [usize; 2] = [3, 5];
 
-/// What a party has done that a run cannot go on, as far as others are told.
+/// The fault of a party over which a run cannot go on, as far as others are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Cause {
-    /// It ended, crashed, or was cut off.
+    /// The party ended, crashed, or was cut off.
     Gone = 1,
-    /// It did nothing for too long.
+    /// The party did nothing for too long.
     Silent = 2,
-    /// It gave up by itself.
+    /// The party gave up by itself.
     GaveUp = 3,
-    /// It sent what an honest party does not send.
+    /// The party sent what an honest party does not send.
     Misbehaved = 4,
-    /// It wants to run something else, or not with the one who says so.
+    /// The party wants to run something else, or not with the one who says so.
     Disagrees = 5,
-    /// It never came.
+    /// The party never came.
     Missing = 6,
-    /// It came twice, or two parties say that they are it.
+    /// The party came twice, or two parties say that they are it.
     CameTwice = 7,
-    /// It is somebody else than who was expected.
+    /// The party is somebody else than who was expected.
     Stranger = 8,
-    /// It sent or read too slowly.
+    /// The party sent or read too slowly.
     Slow = 9,
 }
 
@@ -70,9 +70,9 @@ impl fmt::Display for Cause {
 pub struct Blame {
     /// The party.
     pub party: u16,
-    /// What it has done.
+    /// The party's fault.
     pub cause: Cause,
-    /// Who said so first, if this is not the evidence of the one who says it.
+    /// The party that said so first, if this is not the evidence of the one who says it.
     pub heard_from: Option<u16>,
 }
 
@@ -82,7 +82,7 @@ impl Blame {
         Blame { party, cause, heard_from: None }
     }
 
-    /// As it goes over the wire.
+    /// The blame as it goes over the wire.
     pub(crate) fn encode(self) -> Vec<u8> {
         let mut bytes = self.party.to_le_bytes().to_vec();
         bytes.push(self.cause as u8);
@@ -101,7 +101,7 @@ impl Blame {
         Some(Blame { party: u16::from_le_bytes(party), cause, heard_from })
     }
 
-    /// What `peer`, who said this, has said to whoever this party tells.
+    /// The blame that this party passes on once `peer` has told it this one.
     fn heard_of(self, peer: u16) -> Self {
         match self.heard_from {
             None => Blame { heard_from: Some(peer), ..self },
@@ -109,20 +109,20 @@ impl Blame {
         }
     }
 
-    /// What the peer that sent this has done with it.
+    /// The words for what the peer that sent this has done with it.
     pub(crate) fn told(&self) -> String {
         format!("{}says that party {} {}", teller(self.heard_from), self.party, self.cause)
     }
 }
 
-/// Who says what the peer tells, before `says`: nobody else than the peer, unless it has heard it from somebody.
+/// The words before `says`: none, unless the peer has heard it from somebody, who is then named.
 pub(crate) fn teller(heard_from: Option<u16>) -> String {
     heard_from.map_or(String::new(), |party| format!("passes on that party {party} "))
 }
 
 /// An error of a step with one peer.
 pub trait Accuses: std::error::Error + 'static {
-    /// Who is to blame for it, given that the step was with `peer`; none if it is this party itself.
+    /// The blame for it, given that the step was with `peer`; none if it falls on this party itself.
     fn accuses(&self, peer: u16) -> Option<Blame>;
 }
 

@@ -16,23 +16,23 @@ use crate::reader::{FrameReader, Next};
 use crate::transcript::{Piece, Transcript};
 use crate::writer::FrameWriter;
 
-/// How long a channel waits without a byte moving, unless told otherwise.
+/// The time that a channel waits without a byte moving, unless told otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long a party that ends waits for its last words to arrive, if its time-out is not shorter.
+/// The time that a party that ends waits for its last words to arrive, if its time-out is not shorter.
 const PARTING: Duration = Duration::from_secs(1);
 
 const CLOSE: &str = "the peer's end of the conversation";
 
-/// What went through a channel. Payload only, and the same on every transport.
+/// The traffic through a channel. Payload only, and the same on every transport.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Payload bytes sent.
     pub bytes_sent: u64,
     /// Payload bytes received.
     pub bytes_received: u64,
-    /// How often this party waited for bytes after having sent some since its last wait: calls of `receive` and
-    /// `receive_bytes` before which something was sent since the previous such call.
+    /// The number of times that this party waited for bytes after having sent some since its last wait: calls of `receive`
+    /// and `receive_bytes` before which something was sent since the previous such call.
     pub rounds: u64,
     /// Bytes of frame headers, both ways. How bulk data falls into frames depends on when it is flushed. TLS adds its
     /// own, not counted here.
@@ -42,7 +42,7 @@ pub struct Traffic {
 impl Sub for Traffic {
     type Output = Traffic;
 
-    /// What a phase has cost: the counters after it less those before it.
+    /// The cost of a phase: the counters after it less those before it.
     fn sub(self, before: Traffic) -> Traffic {
         Traffic {
             bytes_sent: self.bytes_sent - before.bytes_sent,
@@ -70,12 +70,12 @@ pub struct Channel {
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_received: u64,
     pub(crate) rounds: u64,
-    /// How often this party waited, whether or not it had sent something.
+    /// The number of times that this party waited, whether or not it had sent something.
     pub(crate) waits: u64,
     pub(crate) sent_since_wait: bool,
     /// The peer's hello if it was heard ahead.
     pub(crate) heard: Option<Box<Heard>>,
-    /// Who the peer has proved to be.
+    /// The identity that the peer has proved.
     pub(crate) peer: Option<Fingerprint>,
     pub(crate) transcript: Option<Box<Transcript>>,
 }
@@ -116,7 +116,7 @@ impl Channel {
         self.reader.seat = Some((party, count));
     }
 
-    /// What went through so far.
+    /// The traffic so far.
     pub fn traffic(&self) -> Traffic {
         Traffic {
             bytes_sent: self.bytes_sent,
@@ -249,7 +249,7 @@ impl Channel {
         self.sent_since_wait |= bytes > 0;
     }
 
-    /// What comes before every receive.
+    /// Counts the wait and flushes, before every receive.
     async fn wait(&mut self) -> Result<(), NetError> {
         self.count_wait();
         self.flush().await

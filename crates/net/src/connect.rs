@@ -1,4 +1,4 @@
-//! From an address to a channel: TCP, with TLS and a simulated link as wanted.
+//! The way from an address to a channel: TCP, with TLS and a simulated link as wanted.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -16,15 +16,15 @@ use crate::reception::{HANDSHAKE, OnRefused, Reception, SharedLog};
 use crate::tcp;
 use crate::tls::{Side, Tls, proven_identity};
 
-/// How long to wait before a peer is called again that has closed the connection.
+/// The pause before a peer is called again that has closed the connection.
 const AGAIN: Duration = Duration::from_millis(250);
 
-/// How connections are made.
+/// The way in which connections are made.
 #[derive(Clone)]
 pub struct Options {
-    /// How long to wait for the peer to come: it may be started later than we.
+    /// The time to wait for the peer to come: it may be started later than we.
     pub patience: Duration,
-    /// How long the channel waits without a byte moving.
+    /// The time that the channel waits without a byte moving.
     pub timeout: Duration,
     /// Identities and encryption; none is plain TCP.
     pub tls: Option<Tls>,
@@ -48,7 +48,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// How long somebody who has connected may take to show that it is a peer.
+    /// The time that somebody who has connected may take to show that it is a peer.
     fn longest_hearing(&self) -> Duration {
         match self.tls {
             Some(_) => HANDSHAKE.min(self.timeout),
@@ -75,7 +75,7 @@ impl Listener {
         }
     }
 
-    /// Where it listens, with the port that the system chose.
+    /// The address where it listens, with the port that the system chose.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

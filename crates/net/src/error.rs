@@ -1,4 +1,4 @@
-//! What can go wrong between two parties, by whose fault.
+//! The errors between two parties, by whose fault they are.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::hello::Difference;
 use crate::pace::LEAST_BYTES_PER_SECOND;
 use crate::tls::HANDSHAKE;
 
-/// Why a channel cannot go on.
+/// The reason why a channel cannot go on.
 ///
 /// The peer is told none of this: [`Channel::abort`](crate::Channel::abort) says only that this party gives up.
 #[derive(Debug, thiserror::Error)]
@@ -17,47 +17,47 @@ pub enum NetError {
     /// The peer is gone: it ended, crashed, or the network between us did.
     #[error("the peer closed the connection while we waited {doing}")]
     PeerClosed {
-        /// What this party was doing, for instance `for base OT points`.
+        /// The step that this party was doing, for instance `for base OT points`.
         doing: String,
     },
     /// The peer gave up and said so, but not why.
     #[error("the peer aborted while we waited {doing}; its own message says why")]
     PeerAborted {
-        /// What this party was doing.
+        /// The step that this party was doing.
         doing: String,
     },
     /// The peer gave up over another party of the mesh.
     #[error("{}, and gave up while we waited {doing}", blame.told())]
     PeerBlames {
-        /// What this party was doing.
+        /// The step that this party was doing.
         doing: String,
-        /// Over whom, and why.
+        /// The party over which it gave up, and why.
         blame: Blame,
     },
     /// The peer gave up over this party. That is its word: this party knows of nothing, and does not pass it on.
     #[error("{}says that it is us: this party {cause}; it gave up while we waited {doing}", teller(*heard_from))]
     PeerBlamesUs {
-        /// What this party was doing.
+        /// The step that this party was doing.
         doing: String,
-        /// What this party is said to have done.
+        /// The fault that this party is said to have.
         cause: Cause,
-        /// Who is said to have said so, if it is not the peer itself.
+        /// The party that is said to have said so, if it is not the peer itself.
         heard_from: Option<u16>,
     },
     /// A party came when it was there already.
     #[error("came twice: from {first} and from {second}")]
     CameTwice {
-        /// Where the first connection came from.
+        /// The address from which the first connection came.
         first: String,
-        /// Where the second came from.
+        /// The address from which the second came.
         second: String,
     },
     /// The peer did nothing for too long.
     #[error("no byte moved for {} s while we waited {doing}", after.as_secs_f64())]
     Timeout {
-        /// What this party was doing.
+        /// The step that this party was doing.
         doing: String,
-        /// How long it waited.
+        /// The time that it waited.
         after: Duration,
     },
     /// The peer sends or reads, but more slowly than an honest one on a slow link.
@@ -66,21 +66,21 @@ pub enum NetError {
         after.as_secs_f64()
     )]
     TooSlow {
-        /// What this party was doing.
+        /// The step that this party was doing.
         doing: String,
         /// Bytes that have moved.
         bytes: u64,
-        /// In how long a wait.
+        /// The time that this party waited.
         after: Duration,
     },
     /// The peer sent bytes that mean nothing.
     #[error("malformed {what}: expected {expected}, got {got}")]
     Malformed {
-        /// What should have been there.
+        /// The item that should have been there.
         what: String,
-        /// What it should look like.
+        /// The form that it should have.
         expected: String,
-        /// What came.
+        /// A description of what came.
         got: String,
     },
     /// The peer announced a message that is longer than such a message can be.
@@ -90,15 +90,15 @@ pub enum NetError {
         what: &'static str,
         /// The most allowed.
         limit: usize,
-        /// What the peer announced.
+        /// The length that the peer announced.
         got: usize,
     },
     /// The peer sent something that has no place at this step.
     #[error("unexpected data from the peer: expected {expected}, got {got}")]
     Unexpected {
-        /// What this step needs.
+        /// A description of what this step needs.
         expected: String,
-        /// What came.
+        /// A description of what came.
         got: String,
     },
     /// The peer is about to do something else than we.
@@ -110,7 +110,7 @@ pub enum NetError {
     /// The peer is somebody whom this party does not trust.
     #[error("the peer is unknown: expected {expected}, got {got}")]
     UnknownIdentity {
-        /// Whom this party trusts: names and fingerprints.
+        /// The identities that this party trusts: names and fingerprints.
         expected: String,
         /// The peer's fingerprint.
         got: Fingerprint,
@@ -121,10 +121,10 @@ pub enum NetError {
         /// This party's fingerprint.
         ours: Fingerprint,
     },
-    /// What should be an address is none.
+    /// A text that should be an address is none.
     #[error("`{address}` is not an address: expected HOST:PORT")]
     NotAnAddress {
-        /// What was given.
+        /// The text that was given.
         address: String,
     },
     /// No machine has this name.
@@ -132,7 +132,7 @@ pub enum NetError {
     UnknownHost {
         /// The address.
         address: String,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// Another program, or another run of this one, listens there.
@@ -146,17 +146,17 @@ pub enum NetError {
     CannotConnect {
         /// The address.
         address: String,
-        /// How long this party tried.
+        /// The time that this party tried.
         after: Duration,
-        /// What the operating system says to the last attempt.
+        /// The error of the operating system at the last attempt.
         source: std::io::Error,
     },
     /// No peer connected.
     #[error("nobody connected to {address} within {} s{}", after.as_secs_f64(), refused_text(refused))]
     NobodyCame {
-        /// Where this party listened.
+        /// The address where this party listened.
         address: String,
-        /// How long it waited.
+        /// The time that it waited.
         after: Duration,
         /// Those who came and were no peer: where from, and why not.
         refused: Vec<String>,
@@ -166,21 +166,21 @@ pub enum NetError {
     Unsendable {
         /// The message.
         what: &'static str,
-        /// What is wrong with it.
+        /// The fault in the message.
         why: String,
     },
     /// The operating system refused.
     #[error("{doing}: {source}")]
     Io {
-        /// What this party was doing.
+        /// The step that this party was doing.
         doing: String,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }
 
 impl NetError {
-    /// What the user can do about it, where that is not plain.
+    /// Advice on what the user can do about it, where that is not plain.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             NetError::NotAnAddress { address } => {

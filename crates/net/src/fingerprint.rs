@@ -19,7 +19,7 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const HASH_CONTEXT: &str = "garblet 2026 identity fingerprint";
 const CHECK_CONTEXT: &str = "garblet 2026 identity fingerprint check";
 
-/// What stands for an identity: 160 bits of the BLAKE3 hash of its public key (the DER SubjectPublicKeyInfo).
+/// The digest that stands for an identity: 160 bits of the BLAKE3 hash of its public key (the DER SubjectPublicKeyInfo).
 ///
 /// It prints as nine groups of four characters, `h2wm-...`, the last of which checks the others. It reads back with or
 /// without hyphens and spaces, in any case, and with `o` for `0` and `i` or `l` for `1`. Public, but compared in

@@ -69,7 +69,7 @@ impl Header {
     }
 }
 
-/// What bytes of TLS say about the peer.
+/// The words for a peer that sends bytes of TLS.
 pub(crate) const USES_TLS: &str = "the peer uses TLS";
 
 /// The bytes in hexadecimal, and what they look like.

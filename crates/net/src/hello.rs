@@ -15,15 +15,15 @@ pub const WIRE_VERSION: u32 = 2;
 const MAGIC: [u8; 8] = *b"garblet\0";
 const PARAMETERS_MAX: usize = 32;
 
-/// What both parties must agree on before the first step of a protocol.
+/// The statement on which both parties must agree before the first step of a protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     magic: [u8; 8],
     wire_version: u32,
     package_version: String,
-    /// Which party this is; the parties of one run have different numbers.
+    /// The number of this party; the parties of one run have different numbers.
     pub party: u16,
-    /// How many parties there are.
+    /// The number of parties.
     pub party_count: u16,
     /// The protocol's name.
     pub protocol: String,
@@ -42,11 +42,11 @@ pub const STEP: &str = "step";
 /// A matter on which the two parties differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What it is about.
+    /// The name of the matter.
     pub field: String,
-    /// What this party says.
+    /// The statement of this party.
     pub ours: String,
-    /// What the peer says.
+    /// The statement of the peer.
     pub theirs: String,
 }
 
@@ -59,12 +59,12 @@ impl fmt::Display for Difference {
 /// A hello that was heard ahead.
 pub(crate) struct Heard {
     hello: Hello,
-    /// What it counts when it is its turn: bytes of its payload, and of its header.
+    /// The bytes that it counts when it is its turn: of its payload, and of its header.
     later: [u64; 2],
 }
 
 impl Hello {
-    /// What this build of the program says. `package_version` is for people to read and need not be the same on both
+    /// The hello of this build of the program. `package_version` is for people to read and need not be the same on both
     /// sides; everything else must agree, but for the party's number.
     pub fn new(protocol: &str, party: u16, party_count: u16, program_digest: [u8; 32]) -> Self {
         Hello {
@@ -161,7 +161,7 @@ impl Hello {
         if differences.is_empty() { Ok(theirs) } else { Err(NetError::Incompatible { differences }) }
     }
 
-    /// Whether both want to do the same with different programs, which is the case on both sides or on none.
+    /// Tells whether both want to do the same with different programs, which is the case on both sides or on none.
     fn has_other_program(&self, theirs: &Hello) -> bool {
         self.wire_version == theirs.wire_version
             && self.protocol == theirs.protocol
@@ -225,7 +225,7 @@ pub fn agree(ours: &Hello, theirs: &Hello) -> Vec<Difference> {
     differences
 }
 
-/// What a party is about to do.
+/// The step that a party is about to do.
 fn step(hello: &Hello) -> String {
     hello.parameter(STEP).unwrap_or("run").into()
 }

@@ -16,7 +16,7 @@ use crate::fingerprint::Fingerprint;
 /// Bytes of an Ed25519 private key.
 const SEED_BYTES: usize = 32;
 
-/// What stands before the key in PKCS #8 (RFC 8410, section 7).
+/// The bytes before the key in PKCS #8 (RFC 8410, section 7).
 const PKCS8_PREFIX: [u8; 16] = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 
 /// The longest file that is read as an identity.
@@ -57,7 +57,7 @@ pub enum IdentityError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault in it.
         got: String,
     },
     /// The operating system refused.
@@ -67,13 +67,13 @@ pub enum IdentityError {
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
 impl IdentityError {
-    /// What the user can do about it, where that is not plain.
+    /// Advice on what the user can do about it, where that is not plain.
     pub fn hint(&self) -> Option<String> {
         match self {
             IdentityError::Exists { .. } => {
@@ -99,7 +99,7 @@ impl Identity {
         Identity::from_pkcs8(pkcs8).expect("every 32 bytes are an Ed25519 key")
     }
 
-    /// What peers know this identity by.
+    /// The fingerprint by which peers know this identity.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
@@ -182,7 +182,7 @@ impl Identity {
     }
 }
 
-/// Why a text holds no key. Nothing of the text itself is told: it may be most of a key.
+/// The reason why a text holds no key. Nothing of the text itself is told: it may be most of a key.
 fn no_key(error: &pem::Error) -> &'static str {
     match error {
         pem::Error::MissingSectionEnd { .. } => "a file without its end",

@@ -143,7 +143,7 @@ fn failure<T, E, F: Future<Output = Result<T, E>>>(mut conversation: Pin<&mut Ma
     }
 }
 
-/// What a lane has said that was not sent yet, and what it has not heard yet.
+/// The bytes that a lane has said that were not sent yet, and those that it has not heard yet.
 #[derive(Default)]
 struct Words {
     said: Vec<u8>,

@@ -96,7 +96,7 @@ impl fmt::Display for SimulatedLink {
 }
 
 impl SimulatedLink {
-    /// Whether it changes nothing.
+    /// Tells whether it changes nothing.
     pub fn is_free(&self) -> bool {
         self.latency.is_zero() && self.bits_per_second.is_none()
     }
@@ -124,7 +124,7 @@ impl SimulatedLink {
         (per_millisecond as u64).clamp(PACKET_BYTES_MIN, PACKET_BYTES_MAX) as usize
     }
 
-    /// What may be in flight and waiting: the bandwidth-delay product and some.
+    /// The number of bytes that may be in flight and waiting: the bandwidth-delay product and some.
     fn queue_bytes(&self) -> usize {
         let in_flight = self.bits_per_second.map_or(f64::INFINITY, |bits| bits / 8.0 * self.latency.as_secs_f64());
         (in_flight as u64).saturating_add(WAITING_BYTES).min(QUEUE_BYTES_MAX) as usize
@@ -151,7 +151,7 @@ struct QueueState {
     waker: Option<Waker>,
 }
 
-/// What is on its way, between the sender and the thread that delivers.
+/// The packets on their way, between the sender and the thread that delivers.
 #[derive(Default)]
 struct Queue {
     state: Mutex<QueueState>,
@@ -221,7 +221,7 @@ impl Queue {
 pub(crate) struct LinkWriter {
     queue: Arc<Queue>,
     link: SimulatedLink,
-    /// When the line will have sent all that was written.
+    /// The time at which the line will have sent all that was written.
     line_free: Instant,
 }
 
@@ -249,7 +249,7 @@ impl AsyncWrite for LinkWriter {
         Poll::Ready(Ok(bytes.len()))
     }
 
-    /// What is written is on its way.
+    /// Does nothing: all that is written is on its way.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

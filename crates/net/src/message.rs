@@ -32,7 +32,7 @@ use serde::de::DeserializeOwned;
 /// }
 /// ```
 pub trait Message: Serialize + DeserializeOwned {
-    /// What errors call it, for instance `base OT points`.
+    /// The name of the message in errors, for instance `base OT points`.
     const NAME: &'static str;
 
     /// Its number on the wire. *Unique* among the messages of one protocol.
@@ -41,7 +41,7 @@ pub trait Message: Serialize + DeserializeOwned {
     /// The longest encoding. A peer that announces more is refused before anything is allocated.
     const MAX_BYTES: usize;
 
-    /// Whether the values that the type alone allows make sense: lengths, ranges, how fields relate.
+    /// Checks that the values that the type alone allows make sense: lengths, ranges, how fields relate.
     ///
     /// *Errors:* what, expected, got, in lower case.
     fn check(&self) -> Result<(), String>;

@@ -1,4 +1,4 @@
-//! How slow a peer may be: no byte for a time-out, or fewer than the least rate for longer than one.
+//! The slowness that a peer is allowed: no byte for a time-out, or fewer than the least rate for longer than one.
 //!
 //! A *step* is what this party waits for at one place of its code: a message, a piece of the bulk stream, room for what it
 //! sends. Before its first byte moves, the peer may have to compute, for as long as the time-out. From then on it may be
@@ -25,11 +25,11 @@ const TICK: Duration = Duration::from_secs(1);
 /// The waits of one direction of a channel.
 pub(crate) struct Pace {
     pub(crate) timeout: Duration,
-    /// How far the step is behind the least rate; none before its first byte.
+    /// The time by which the step is behind the least rate; none before its first byte.
     behind: Option<Duration>,
     /// Bytes that have moved in this step.
     bytes: u64,
-    /// How long this party has waited in this step.
+    /// The time that this party has waited in this step.
     waited: Duration,
 }
 

@@ -19,7 +19,7 @@ const EFFECTS: [&str; 3] = ["ports", "circuit", INNER];
 /// The part that is worth a word only if it is the only one.
 const INNER: &str = "inner ports";
 
-/// Of what a program consists: names of parts, with the part itself or a digest of it.
+/// The parts of a program: their names, with the part itself or a digest of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Parts(Vec<(String, String)>);
 
@@ -44,7 +44,7 @@ pub(crate) fn check_texts<'a>(mut texts: impl Iterator<Item = &'a String>) -> Re
     }
 }
 
-/// Whether a character is not shown as it is, but moves the cursor, ends the line, or turns the direction of what follows.
+/// Tells whether a character is not shown as it is, but moves the cursor, ends the line, or turns the direction of what follows.
 fn controls_terminal(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

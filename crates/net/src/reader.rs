@@ -34,7 +34,7 @@ pub(crate) struct FrameReader {
     pub(crate) header_bytes: u64,
 }
 
-/// What comes next in the stream.
+/// The next item in the stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// A control message; its payload is next.
@@ -46,7 +46,7 @@ pub(crate) enum Next {
 }
 
 impl Next {
-    /// What came where something else was expected.
+    /// The error of this item where something else was expected.
     pub(crate) fn instead_of(&self, expected: &str) -> NetError {
         let got = match self {
             Next::Control { kind, bytes } => format!("a message of kind {kind} with {bytes} bytes"),
@@ -98,7 +98,7 @@ impl FrameReader {
         }
     }
 
-    /// Why the peer gave up, as far as it says. Blame of parties that there are not, as of all between two, is none.
+    /// The reason why the peer gave up, as far as it says. Blame of parties that there are not, as of all between two, is none.
     async fn aborted(&mut self, bytes: u32, waiting_for: &str) -> NetError {
         let doing = format!("for {waiting_for}");
         let mut raw = vec![0; bytes as usize];

@@ -17,10 +17,10 @@ use tokio::time::Instant;
 
 use crate::error::NetError;
 
-/// How long somebody who has connected may take to prove its identity, if the time-out is not shorter.
+/// The time that somebody who has connected may take to prove its identity, if the time-out is not shorter.
 pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// How many are heard at once.
+/// The number of guests that are heard at once.
 pub(crate) const PLACES: usize = 64;
 
 /// Refusals that are told at once; after them one every [`PAUSE`].
@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_secs(10);
 /// Refusals that an error names.
 const NAMED: usize = 8;
 
-/// What hears of those who are refused, a line for each; after the first ten, one line every ten seconds.
+/// The function that hears of those who are refused, a line for each; after the first ten, one line every ten seconds.
 pub type OnRefused = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Somebody who has connected, and what comes of hearing it.
@@ -47,7 +47,7 @@ pub(crate) struct Reception<'a, T> {
 }
 
 impl<'a, T> Reception<'a, T> {
-    /// Nobody yet. Who is refused is told to `on_refused`, as often as `log` lets it.
+    /// An empty reception. Who is refused is told to `on_refused`, as often as `log` lets it.
     pub(crate) fn new(on_refused: Option<OnRefused>, log: SharedLog) -> Self {
         log.lock().unwrap_or_else(PoisonError::into_inner).on_refused = on_refused;
         Reception { guests: Vec::new(), refusals: Refusals { log, count: 0, named: Vec::new() } }
@@ -119,7 +119,7 @@ impl<'a, T> Reception<'a, T> {
         self.refusals.note(from, &text, has_identity);
     }
 
-    /// Who was refused, and why: the first of them, those with an identity rather than others, and how many more.
+    /// The refused guests, and why: the first of them, those with an identity rather than others, and how many more.
     pub(crate) fn refused(&self) -> Vec<String> {
         let Refusals { count, named, .. } = &self.refusals;
         let more = count - named.len() as u64;
@@ -138,7 +138,7 @@ fn origin(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Who was refused in one wait.
+/// The guests that were refused in one wait.
 struct Refusals {
     log: SharedLog,
     count: u64,
@@ -166,12 +166,12 @@ impl Refusals {
 /// The log of a place at which one waits again and again.
 pub(crate) type SharedLog = Arc<Mutex<Log>>;
 
-/// When refusals may be told.
+/// The log of refusals, which knows when they may be told.
 pub(crate) struct Log {
     on_refused: Option<OnRefused>,
     /// Lines that may be told now.
     lines: u32,
-    /// When there was one line less.
+    /// The time at which there was one line less.
     since: Instant,
     /// Refusals that were not told.
     untold: u64,

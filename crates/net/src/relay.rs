@@ -11,7 +11,7 @@ use crate::error::NetError;
 use crate::link::SimulatedLink;
 use crate::tcp;
 
-/// How long the target may take to listen.
+/// The time that the target may take to listen.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Relays every connection that `listener` gets to `target` (`HOST:PORT`), with the link in both directions, until the

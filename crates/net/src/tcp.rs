@@ -12,7 +12,7 @@ use crate::error::NetError;
 /// First and longest pause between two attempts to connect: two parties that are started together meet at once.
 const RETRY: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(250));
 
-/// How long to pause when the system has no room for another connection.
+/// The pause when the system has no room for another connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A listening socket on an address `HOST:PORT`; port 0 lets the system choose.
@@ -42,7 +42,7 @@ pub(crate) async fn accept(listener: &TcpListener) -> Result<(TcpStream, SocketA
     }
 }
 
-/// Whether another connection may succeed.
+/// Tells whether another connection may succeed.
 fn is_passing(error: &io::Error) -> bool {
     use io::ErrorKind::{
         ConnectionAborted, ConnectionReset, HostUnreachable, Interrupted, NetworkDown, NetworkUnreachable, OutOfMemory,

@@ -1,4 +1,4 @@
-//! For tests: channels with somebody in between who records, and who may do one thing wrong.
+//! Channels for tests, with somebody in between who records, and who may do one thing wrong.
 //!
 //! A protocol's fault test takes the transcript of an honest run, and runs the protocol again for each of
 //! [`every_fault`] of it: every kind of fault at every frame in both directions. Each run has to end, on both sides,
@@ -16,16 +16,16 @@ use crate::mesh::Mesh;
 /// Bytes in flight between each party and the one in between.
 const PIPE_BYTES: usize = 1 << 18;
 
-/// Which way a frame goes, between the two channels of [`intercepted_pair`].
+/// The direction of a frame, between the two channels of [`intercepted_pair`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// From the first channel to the second.
+    /// The way from the first channel to the second.
     Forth,
-    /// From the second channel to the first.
+    /// The way from the second channel to the first.
     Back,
 }
 
-/// What a frame carries.
+/// The content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FrameKind {
     /// A control message of this kind.
@@ -41,9 +41,9 @@ pub enum FrameKind {
 /// A frame that was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Which way.
+    /// The direction of the frame.
     pub direction: Direction,
-    /// What it carries.
+    /// The kind of its content.
     pub kind: FrameKind,
     /// The bytes of the message, or of this piece of the bulk stream.
     pub payload: Vec<u8>,
@@ -52,15 +52,15 @@ pub struct Frame {
 /// One thing that goes wrong, once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fault {
-    /// Which way the frame goes.
+    /// The direction of the frame.
     pub direction: Direction,
-    /// Which frame of that direction, from 0.
+    /// The number of the frame in that direction, from 0.
     pub frame: usize,
-    /// What happens to it.
+    /// The fault that happens to it.
     pub kind: FaultKind,
 }
 
-/// What may happen to a frame.
+/// A fault that may happen to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FaultKind {
     /// The connection ends, in both directions, before it.
@@ -147,18 +147,18 @@ pub fn intercepted_pair(fault: Option<Fault>) -> (Channel, Channel, Transcript) 
     (channel(split(left)), channel(split(right)), transcript)
 }
 
-/// Where one thing goes wrong in a mesh: between the lower and the higher of two parties.
+/// One fault in a mesh: between the lower and the higher of two parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairFault {
     /// The lower party; forth is from it.
     pub low: u16,
     /// The higher party.
     pub high: u16,
-    /// What goes wrong between them.
+    /// The fault between them.
     pub fault: Fault,
 }
 
-/// What went between two parties of a mesh, the lower one first.
+/// The transcript between two parties of a mesh, the lower one first.
 pub type PairTranscript = ((u16, u16), Transcript);
 
 /// The meshes of `count` parties with a recorder in every pair, and perhaps a fault in one. The transcripts are those of

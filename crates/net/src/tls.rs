@@ -26,21 +26,21 @@ use crate::identity::{Identity, fingerprint_of};
 
 const DOING: &str = "for the TLS handshake";
 
-/// What is malformed if the peer does not speak TLS as we do.
+/// The name of the malformed item if the peer does not speak TLS as we do.
 pub(crate) const HANDSHAKE: &str = "TLS handshake";
 
-/// What the accepting side says once it has accepted the other's identity. In TLS 1.3 the connecting side would learn
-/// of a refusal only with the first data.
+/// The byte that the accepting side sends once it has accepted the other's identity. In TLS 1.3 the connecting side would
+/// learn of a refusal only with the first data.
 const WELCOME: u8 = 0xA5;
 
-/// Who we are, and who the peer may be.
+/// Our identity, and the identities that the peer may have.
 #[derive(Clone)]
 pub struct Tls {
     identity: Arc<Identity>,
     trusted: Vec<(String, Fingerprint)>,
 }
 
-/// Which side of the connection we are.
+/// The side of the connection that we are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Connecting,
@@ -132,7 +132,7 @@ impl Tls {
     }
 }
 
-/// Who the other side has proved to be.
+/// The identity that the other side has proved.
 pub(crate) fn proven_identity<S>(stream: &TlsStream<S>) -> Option<Fingerprint> {
     let certificate = stream.get_ref().1.peer_certificates()?.first()?;
     fingerprint_of(certificate).ok()
@@ -160,7 +160,7 @@ struct Pinned {
     provider: Arc<CryptoProvider>,
     trusted: Vec<Fingerprint>,
     rejected: Mutex<Option<Fingerprint>>,
-    /// Whether the other side has signed with an accepted identity.
+    /// Set if the other side has signed with an accepted identity.
     proven: AtomicBool,
 }
 

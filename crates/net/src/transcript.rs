@@ -5,7 +5,7 @@ use crate::channel::Channel;
 /// Separates digests of transcripts from all other uses of BLAKE3.
 const CONTEXT: &str = "garblet 2026 transcript of a channel";
 
-/// What a piece of a transcript is.
+/// The kind of a piece of a transcript.
 #[derive(Clone, Copy)]
 #[repr(u8)]
 pub(crate) enum Piece {

@@ -54,7 +54,7 @@ pub enum TrustError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Where and what.
+        /// The fault, and where it is.
         what: String,
     },
     /// A fingerprint in the file is wrong.
@@ -62,9 +62,9 @@ pub enum TrustError {
     BadFingerprint {
         /// The file.
         path: PathBuf,
-        /// Whose it is.
+        /// The name of its peer.
         name: String,
-        /// What is wrong with it.
+        /// The fault in it.
         source: FingerprintError,
     },
     /// The operating system refused.
@@ -74,7 +74,7 @@ pub enum TrustError {
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: io::Error,
     },
 }

@@ -17,7 +17,7 @@ const DIRECT_BYTES: usize = 16 << 10;
 /// Staged bytes that are sent without waiting for a flush.
 const STAGED_BYTES: usize = 64 << 10;
 
-/// What this party waits for when the peer does not read.
+/// The step that this party waits in when the peer does not read.
 const DOING: &str = "for the peer to read what we send";
 
 /// Writes frames to a byte stream.
@@ -28,9 +28,9 @@ pub(crate) struct FrameWriter {
     staged: Vec<u8>,
     /// Staged bytes that have to leave before anything else: the rest of a frame of which the peer has a part.
     torn: usize,
-    /// Where the header of the last staged frame starts, if that is a bulk frame, which may grow until it leaves.
+    /// The start of the header of the last staged frame, if that is a bulk frame, which may grow until it leaves.
     open_bulk: Option<usize>,
-    /// Whether the stream was written to since it was last flushed.
+    /// Set if the stream was written to since it was last flushed.
     dirty: bool,
     pub(crate) pace: Pace,
     pub(crate) header_bytes: u64,
@@ -132,7 +132,7 @@ impl FrameWriter {
     }
 }
 
-/// What is staged, and bytes behind it, on their way.
+/// The staged bytes, and bytes behind them, on their way.
 struct Leaving<'a> {
     writer: &'a mut FrameWriter,
     tail: &'a [u8],

@@ -66,7 +66,7 @@ fn raw_pair() -> (Channel, tokio::io::DuplexStream) {
     (channel, far)
 }
 
-/// What a channel says to these bytes in place of a message, and in place of bulk data.
+/// The errors of a channel that gets these bytes in place of a message, and in place of bulk data.
 async fn errors_for(bytes: &[u8]) -> (NetError, NetError) {
     let (mut channel, mut peer) = raw_pair();
     peer.write_all(bytes).await.expect("the pipe is large enough");

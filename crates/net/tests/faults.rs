@@ -26,7 +26,7 @@ impl Message for Even {
     }
 }
 
-/// What stands for tables: a stream that the receiver can check.
+/// A stream in place of tables, which the receiver can check.
 fn table() -> Vec<u8> {
     (0..200_000u32).map(|i| (i * 7 % 251) as u8).collect()
 }
@@ -41,7 +41,7 @@ async fn left(channel: &mut Channel) -> Result<(), NetError> {
     channel.receive_bytes(&mut [0; 16]).await
 }
 
-/// As `left`, and whether the bulk data was what it should be.
+/// The other side of `left`, and whether the bulk data was what it should be.
 async fn right(channel: &mut Channel) -> Result<bool, NetError> {
     Hello::new("test", 1, 2, [0; 32]).exchange(channel).await?;
     let mut tables = vec![0; 200_000];
@@ -98,8 +98,8 @@ async fn an_honest_run_is_recorded() {
     assert_eq!(kinds(Direction::Back), expected);
 }
 
-/// Whether the receiver of a frame with this fault has to end in an error. It cannot see a flip in bulk data, nor that
-/// a close came twice.
+/// Tells whether the receiver of a frame with this fault has to end in an error. It cannot see a flip in bulk data, nor
+/// that a close came twice.
 fn is_visible(fault: Fault, kind: FrameKind) -> bool {
     match fault.kind {
         FaultKind::Flip(bit) => kind != FrameKind::Bulk || bit < 48,

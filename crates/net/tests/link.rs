@@ -1,4 +1,4 @@
-//! What a simulated link does to time.
+//! The effect of a simulated link on time.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! What one party of a mesh may try, with its own identity: to come as another, and to put words into others' mouths.
+//! The attacks of one party of a mesh, with its own identity: to come as another, and to put words into others' mouths.
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ async fn call_as(peers: &PeersFile, party: u16, count: u16) -> NetError {
     insider.broadcast(&[], &mut incoming).await.expect_err("refused").source
 }
 
-/// Over whom there is no mesh.
+/// The party error over which there is no mesh.
 fn over(result: Result<Mesh, MeshError>) -> PartyError {
     match result.err().expect("no mesh") {
         MeshError::Party(error) => error,
@@ -126,7 +126,7 @@ async fn a_wrong_count_is_the_fault_of_who_says_it() {
     assert!(error.to_string().contains("number of parties: ours 4, theirs 9"), "{error}");
 }
 
-/// What a party says, and tells the others, when it waits for this peer alone.
+/// The error of a party that waits for this peer alone, and the blame that it tells the others.
 async fn waits_for(mut mesh: Mesh, from: u16) -> (String, Option<Blame>) {
     let mut incoming = mesh.per_peer(|peer| vec![0; usize::from(peer == from)]);
     let error = mesh.broadcast(&[], &mut incoming).await.expect_err("no byte");
@@ -180,7 +180,7 @@ async fn who_puts_words_into_anothers_mouth_stands_beside_them() {
     assert!(one.starts_with("party 0: says that party 3 gave up"), "{one}");
 }
 
-/// What party 1 comes to that calls party 0 and hears this in place of a hello.
+/// The error of party 1 when it calls party 0 and hears this in place of a hello.
 async fn joining_hears(bytes: Vec<u8>) -> PartyError {
     let insider = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = insider.local_addr().expect("bound");

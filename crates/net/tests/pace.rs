@@ -1,4 +1,4 @@
-//! How slow a peer may be, with a clock that stands still until nothing else can happen.
+//! The slowness that a peer is allowed, with a clock that stands still until nothing else can happen.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -35,7 +35,7 @@ fn piped(bytes: usize) -> (Channel, DuplexStream) {
     (channel, theirs)
 }
 
-/// What a channel sends as frames.
+/// The frames that a channel sends.
 async fn frames(send: impl AsyncFnOnce(&mut Channel)) -> Vec<u8> {
     let (mut channel, mut theirs) = piped(1 << 22);
     send(&mut channel).await;
@@ -57,7 +57,7 @@ async fn drip(to: &mut (impl AsyncWrite + Unpin), bytes: &[u8], piece: usize, pa
     sleep(TIMEOUT * 1000).await;
 }
 
-/// What a channel comes to that receives with a peer that drips, and after how long.
+/// The result of a channel that receives from a peer that drips, and the time that it took.
 async fn receiving(
     frames: &[u8],
     (piece, pause): (usize, Duration),

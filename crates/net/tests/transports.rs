@@ -132,7 +132,7 @@ async fn a_peer_that_ends_is_noticed_on_every_transport() {
     }
 }
 
-/// Whom a side calls unknown, and whom a side says is rejected.
+/// The identity that a side calls unknown, or that a side says is rejected.
 fn verdict(error: &NetError) -> (&'static str, Fingerprint) {
     match error {
         NetError::UnknownIdentity { got, .. } => ("unknown", *got),
@@ -184,7 +184,7 @@ async fn one_of_several_trusted_peers_may_come() {
     assert!(accepted.is_ok() && connected.is_ok());
 }
 
-/// What the two sides say when one uses TLS and the other does not.
+/// The messages of the two sides when one uses TLS and the other does not.
 async fn mixed(accepting: Options, connecting: Options) -> (String, String) {
     let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.address().to_string();

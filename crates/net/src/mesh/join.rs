@@ -1,4 +1,4 @@
-//! How the mesh comes about over TCP or TLS, whoever is started first.
+//! The joining of a mesh over TCP or TLS, whoever is started first.
 //!
 //! Every party listens for those above it and connects to those below it. The first message each way says who we are, so
 //! that connections find their places; [`Hello`] then says what we are about to do.
@@ -19,7 +19,7 @@ use crate::hello::{Difference, Hello, agree};
 use crate::reception::{HANDSHAKE, Reception, SharedLog};
 use crate::tls::Side;
 
-/// How long a party that gives up waits for those that have not come yet, so that they hear why.
+/// The time that a party that gives up waits for those that have not come yet, so that they hear why.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A mesh that did not come about.
@@ -31,9 +31,9 @@ pub enum MeshError {
     /// Parties that did not come.
     #[error("{}{}", missing_text(missing), refused_text(refused))]
     Missing {
-        /// Each with what was tried last.
+        /// The missing parties, each with the error of what was tried last.
         missing: Vec<(u16, NetError)>,
-        /// How long this party waited.
+        /// The time that this party waited.
         after: Duration,
         /// Connections that turned out to be no party of this run: where from, and why not.
         refused: Vec<String>,
@@ -44,7 +44,7 @@ pub enum MeshError {
 }
 
 impl MeshError {
-    /// What the user can do about it.
+    /// Advice on what the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             MeshError::Party(PartyError { source, .. }) => match source {
@@ -104,11 +104,11 @@ impl Mesh {
 /// A party that has come.
 struct Arrival {
     channel: Channel,
-    /// Where it came from.
+    /// The address from which it came.
     from: String,
 }
 
-/// Who has come.
+/// The parties that have come.
 struct Arrivals {
     joined: PerPeer<Option<Arrival>>,
     /// Connections of parties that had a place already.
@@ -271,7 +271,7 @@ impl Meeting<'_> {
         }
     }
 
-    /// Who has connected: who it proves to be, whatever it says; without identities, who it says it is.
+    /// Identifies the caller: as who it proves to be, whatever it says; without identities, as who it says it is.
     async fn identify(&self, stream: TcpStream, from: SocketAddr) -> Result<Caller, NetError> {
         let options = self.options_for(self.party + 1..self.peers.party_count());
         let mut channel = channel(stream, Side::Accepting, &options).await?;

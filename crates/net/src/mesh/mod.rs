@@ -28,7 +28,7 @@ use crate::error::NetError;
 use crate::fingerprint::Fingerprint;
 use crate::memory_pair;
 
-/// How long the steps with other peers may go on after one has failed, if the time-out is not shorter.
+/// The time that the steps with other peers may go on after one has failed, if the time-out is not shorter.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A step with one peer that has failed.
@@ -37,12 +37,12 @@ const GRACE: Duration = Duration::from_secs(1);
 pub struct PartyError<E: std::error::Error + 'static = NetError> {
     /// The peer.
     pub party: u16,
-    /// What went wrong with it.
+    /// The error of the step with it.
     pub source: E,
 }
 
 impl<E: Accuses> PartyError<E> {
-    /// Who is to blame; none if it is this party itself.
+    /// The blame for it; none if it falls on this party itself.
     pub fn blame(&self) -> Option<Blame> {
         self.source.accuses(self.party)
     }
@@ -117,7 +117,7 @@ impl Mesh {
         self.channels.own()
     }
 
-    /// How many parties there are, this one included.
+    /// The number of parties, this one included.
     pub fn party_count(&self) -> u16 {
         self.channels.party_count()
     }
@@ -133,7 +133,7 @@ impl Mesh {
         self.channels.iter().for_each(|(_, channel)| at_rest(channel).set_timeout(timeout));
     }
 
-    /// What went through in all; rounds are those of the mesh as a whole.
+    /// The traffic in all; rounds are those of the mesh as a whole.
     pub fn traffic(&self) -> Traffic {
         let mut sum = Traffic { rounds: self.rounds, ..Traffic::default() };
         for (_, channel) in self.channels.iter() {
@@ -145,7 +145,7 @@ impl Mesh {
         sum
     }
 
-    /// What went between this party and each peer.
+    /// The traffic between this party and each peer.
     pub fn traffic_by_peer(&self) -> PerPeer<Traffic> {
         self.channels.map_ref(|_, channel| at_rest(channel).traffic())
     }

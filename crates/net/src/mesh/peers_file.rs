@@ -20,9 +20,9 @@ const EXAMPLE: &str = "one table per party, in order: [[party]] with address = \
 /// One party of a [`PeersFile`].
 #[derive(Clone, Debug)]
 pub struct PeerEntry {
-    /// Where it listens, `HOST:PORT`.
+    /// The address where it listens, `HOST:PORT`.
     pub address: String,
-    /// Who it is; none if the connections are plain TCP.
+    /// The fingerprint of its identity; none if the connections are plain TCP.
     pub fingerprint: Option<Fingerprint>,
 }
 
@@ -46,9 +46,9 @@ pub struct PeersFileError {
     pub path: PathBuf,
     /// The line, from 1.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The fault in the file.
     pub what: String,
-    /// What to do about it.
+    /// Advice on what to do about it.
     pub hint: Option<String>,
 }
 
@@ -133,12 +133,12 @@ impl PeersFile {
         party.map(|party| party as u16)
     }
 
-    /// How many parties there are.
+    /// The number of parties.
     pub fn party_count(&self) -> u16 {
         self.parties.len() as u16
     }
 
-    /// Whether the parties have identities.
+    /// Tells whether the parties have identities.
     pub fn has_identities(&self) -> bool {
         self.parties.iter().all(|party| party.fingerprint.is_some())
     }

@@ -23,7 +23,7 @@ impl<T> PerPeer<T> {
         self.own
     }
 
-    /// How many parties there are, this one included.
+    /// The number of parties, this one included.
     pub fn party_count(&self) -> u16 {
         self.values.len() as u16 + 1
     }
