@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! The command line: its subcommands and their options.
 
 use std::{path::PathBuf, str::FromStr, time::Duration};
 
@@ -59,7 +59,7 @@ pub(crate) enum Command {
     Child,
 }
 
-/// Which program, and changes to who gives and who learns what.
+/// The program, and changes to who gives and who learns what.
 #[derive(Args, Clone, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ProgramArgs {
     /// A function source (.garble.rs), a circuit file (Bristol, Bristol Fashion), a program file (JSON), or lib:NAME
@@ -141,7 +141,7 @@ pub(crate) struct InputArgs {
     pub(crate) inputs: Vec<InputFile>,
 }
 
-/// How to compute.
+/// The way to compute: the protocol, its parameters, a link, a time-out.
 #[derive(Args, Clone)]
 pub(crate) struct ProtocolArgs {
     #[arg(long, help = format!("The protocol: {} [default: yao, or the first against --adversary]", Protocol::names()))]
@@ -233,7 +233,7 @@ pub(crate) struct To {
 }
 
 impl To {
-    /// Who learns the output.
+    /// The parties that learn the output.
     pub(crate) fn recipients(&self) -> Recipients {
         self.parties.clone().map_or(Recipients::All, Recipients::Only)
     }

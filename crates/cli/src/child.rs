@@ -27,10 +27,10 @@ use crate::{
     stock::Source,
 };
 
-/// How long the other parties may take to end once one has failed.
+/// The time that the other parties may take to end once one has failed.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// What a child is to do.
+/// The job of a child.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) program: ProgramArgs,
@@ -38,17 +38,17 @@ pub(crate) struct Job {
     /// Bits in wire order by number of the input.
     pub(crate) inputs: Vec<(u32, String)>,
     pub(crate) settings: Settings,
-    /// What is prepared before.
+    /// The material that is prepared before.
     pub(crate) ahead: Option<Ahead>,
     /// With runs in stores: not to compute, but to prepare until there are so many.
     pub(crate) prepare: Option<u64>,
-    /// How many parties there are.
+    /// The number of parties.
     pub(crate) parties: u16,
-    /// Whether to show progress.
+    /// Set if progress is to be shown.
     pub(crate) progress: bool,
 }
 
-/// What a child has to say: one line of JSON each.
+/// The words of a child: one line of JSON each.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Word {
@@ -57,7 +57,7 @@ enum Word {
     Failed(Failure),
 }
 
-/// What a party has come to.
+/// The result of a party.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Done {
     pub(crate) part: PartyPart,
@@ -128,7 +128,7 @@ fn work() -> Result<Done, Failure> {
 }
 
 impl Job {
-    /// Whether the parties are joined by a mesh.
+    /// Tells whether the parties are joined by a mesh.
     fn is_mesh(&self) -> Result<bool, Failure> {
         Ok(self.settings.config()?.protocol().is_mesh())
     }
@@ -171,7 +171,7 @@ fn say(word: &Word) -> Result<(), Failure> {
 /// The parent's end: the children of one run. Those that still run are killed when it is dropped.
 struct Family {
     children: Vec<Running>,
-    /// Where each party listens, once it is known.
+    /// The address at which each party listens, once it is known.
     addresses: Vec<Option<String>>,
     mesh: bool,
     heard: Receiver<(usize, Option<Word>)>,
@@ -181,7 +181,7 @@ struct Running {
     process: Child,
     /// Closing it ends the child.
     stdin: Option<ChildStdin>,
-    /// Whether it knows where to connect; the first of two parties needs not.
+    /// Set if it knows where to connect; the first of two parties needs not.
     placed: bool,
     ended: Option<Result<Done, Failure>>,
 }
@@ -336,7 +336,7 @@ fn spawn() -> Result<Child, Failure> {
     Command::new(own).arg("child").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(cannot)
 }
 
-/// How a process ends that somebody killed, or the system when there was no memory left.
+/// The end of a process that somebody killed, or the system when there was no memory left.
 const KILLED: &str = "killed by signal 9";
 
 fn describe(status: ExitStatus) -> String {

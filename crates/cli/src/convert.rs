@@ -12,7 +12,7 @@ use garblet_synthesis::optimise::optimise_program;
 
 use crate::{args::ProgramArgs, failure::Failure, output::count, program};
 
-/// What `garblet convert` takes.
+/// The options of `garblet convert`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]

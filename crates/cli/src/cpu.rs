@@ -66,12 +66,12 @@ impl CpuClock {
         (laps.since, laps.phase) = (now, phase);
     }
 
-    /// How long it took from the start of this clock to the hello, with which set-up begins.
+    /// The time from the start of this clock to the hello, with which set-up begins.
     pub(crate) fn before_hello(&self) -> Duration {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).before_hello.unwrap_or_default()
     }
 
-    /// What the phases took so far, where the system tells.
+    /// The processor time of the phases so far, where the system tells.
     pub(crate) fn seconds(&self) -> Option<CpuSeconds> {
         let phase = self.0.lock().unwrap_or_else(PoisonError::into_inner).phase;
         self.enter(phase);

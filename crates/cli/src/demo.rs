@@ -23,7 +23,7 @@ const KEY: u128 = 0x000102030405060708090a0b0c0d0e0f;
 const BLOCK: u128 = 0x00112233445566778899aabbccddeeff;
 const CIPHERTEXT: u128 = 0x69c4e0d86a7b0430d8cdb78070b4c55a;
 
-/// What `garblet demo` takes.
+/// The options of `garblet demo`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// One-way latency and rate between the parties, simulated, as 33ms,50mbit

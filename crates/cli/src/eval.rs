@@ -13,7 +13,7 @@ use crate::{
     report::{ProgramPart, check_panics, outputs_json, outputs_text},
 };
 
-/// What `garblet eval` takes.
+/// The options of `garblet eval`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! Why a command ends without having done its work, in words for the user.
+//! The reason why a command ends without having done its work, in words for the user.
 
 use std::{fmt::Display, io::Write, path::Path, process::ExitCode};
 
@@ -22,16 +22,16 @@ impl From<Status> for ExitCode {
     }
 }
 
-/// What went wrong, and what to do about it.
+/// The fault over which a command ends, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failure {
     /// The exit status.
     pub(crate) status: Status,
-    /// What, where, expected, got; lower case, no full stop.
+    /// The text of the error: what, where, expected, got; lower case, no full stop.
     pub(crate) message: String,
-    /// What to do.
+    /// Advice on what to do.
     pub(crate) hint: Option<String>,
-    /// Whether this is only what another party's failure looks like from here.
+    /// Set if this is only what another party's failure looks like from here.
     pub(crate) secondary: bool,
 }
 

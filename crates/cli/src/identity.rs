@@ -9,7 +9,7 @@ use crate::{
     output::{print, print_json, table},
 };
 
-/// What `garblet keygen` takes.
+/// The options of `garblet keygen`.
 #[derive(clap::Args)]
 pub(crate) struct KeygenOptions {
     /// The file to make [default: identity.pem in the configuration folder]
@@ -28,7 +28,7 @@ pub(crate) struct IdOptions {
     json: bool,
 }
 
-/// What `garblet trust` can do.
+/// The subcommands of `garblet trust`.
 #[derive(clap::Subcommand)]
 pub(crate) enum TrustCommand {
     /// Trust a peer by a name of your choice
@@ -54,7 +54,7 @@ pub(crate) enum TrustCommand {
     },
 }
 
-/// Where the trusted peers are kept.
+/// The place where the trusted peers are kept.
 #[derive(clap::Args)]
 pub(crate) struct StoreArgs {
     /// The file with the trusted peers [default: trust.toml in the configuration folder]
@@ -62,7 +62,7 @@ pub(crate) struct StoreArgs {
     trust: Option<PathBuf>,
 }
 
-/// Who we are and who the peer is.
+/// Our identity and the peer's.
 #[derive(clap::Args)]
 pub(crate) struct PeerArgs {
     /// This party's identity, made by `garblet keygen` [default: identity.pem in the configuration folder]

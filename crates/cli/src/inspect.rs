@@ -16,7 +16,7 @@ use crate::{
     report::ProgramPart,
 };
 
-/// What `garblet inspect` takes.
+/// The options of `garblet inspect`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]
@@ -91,7 +91,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-/// How many instances each component has.
+/// The number of instances of each component.
 fn instances_by_component(program: &Program) -> Vec<u64> {
     let mut instances = vec![0; program.components().len()];
     for at in 0..program.instance_count() {

@@ -26,7 +26,7 @@ use crate::{
     way::without_identities,
 };
 
-/// What `garblet local` takes.
+/// The options of `garblet local`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]
@@ -69,11 +69,11 @@ pub(crate) struct Local<'a> {
     pub(crate) program: &'a Program,
     pub(crate) inputs: &'a [PartyInputs],
     pub(crate) settings: &'a Settings,
-    /// What is prepared before.
+    /// The material that is prepared before.
     pub(crate) ahead: Option<&'a Ahead>,
 }
 
-/// What is prepared before a run on this machine.
+/// The material that is prepared before a run on this machine.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) enum Ahead {
     /// With components: what a library says, in memory.
@@ -82,7 +82,7 @@ pub(crate) enum Ahead {
     Runs(Runs),
 }
 
-/// Where the runs of all parties are.
+/// The place where the runs of all parties are.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Runs {
     /// The folder of all stores.
@@ -101,7 +101,7 @@ impl Runs {
         Folder { order, path, key: self.key.clone(), peer, recorded: false, again: Some(self.again.clone()) }
     }
 
-    /// Where a party's runs come from.
+    /// The source of a party's runs.
     pub(crate) fn source(&self, party: Party, parties: u16) -> Source {
         Source::Store { folder: self.of(party, parties, OrderRequest::default()), top_up: self.top_up }
     }
@@ -117,11 +117,11 @@ impl Runs {
 
 /// One run's outcome.
 pub(crate) struct Outcome {
-    /// What every output was; all its recipients agree.
+    /// The value of every output; all its recipients agree.
     pub(crate) outputs: Vec<Option<Bits>>,
     /// The report.
     pub(crate) report: RunReport,
-    /// From the start of the first process to the last result.
+    /// The time from the start of the first process to the last result.
     pub(crate) seconds: f64,
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 }
 
 impl Options {
-    /// What is prepared before the run.
+    /// The material that is prepared before the run.
     ///
     /// *Errors*: options that the protocol has no use for.
     fn ahead(&self, settings: &Settings) -> Result<Option<Ahead>, Failure> {

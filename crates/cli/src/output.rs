@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::failure::{Failure, reason};
 
-/// Whether there is something on standard output already.
+/// Set if there is something on standard output already.
 static PRINTED: AtomicBool = AtomicBool::new(false);
 
 /// Writes the one JSON object of `--json` for a failure, if it was asked for and nothing stands there yet.

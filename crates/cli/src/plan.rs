@@ -18,7 +18,7 @@ use crate::{
 /// Gates of a program that is still looked at under every protocol: some need all of them at once in memory.
 const GATES_MAX: u64 = 1 << 27;
 
-/// What `garblet plan` takes.
+/// The options of `garblet plan`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]
@@ -43,7 +43,7 @@ pub(crate) struct Options {
     json: bool,
 }
 
-/// What a run under a protocol costs.
+/// The cost of a run under a protocol.
 struct Cost {
     protocol: Protocol,
     prediction: Prediction,
@@ -121,7 +121,7 @@ impl Options {
         (costs, left_out)
     }
 
-    /// Why a protocol cannot run the program, or not be looked at unasked.
+    /// The reason why a protocol cannot run the program, or not be looked at unasked.
     fn obstacle(&self, program: &Program, protocol: Protocol) -> Option<String> {
         let (parties, counts) = (protocol.parties(), program.counts());
         let fits = match self.parties {
@@ -146,7 +146,7 @@ impl Options {
 }
 
 impl Cost {
-    /// What several phases cost together: the most that a party sends, the most rounds that one waits.
+    /// The cost of several phases together: the most that a party sends, the most rounds that one waits.
     fn most(&self, phases: &[Phase]) -> Option<[u64; 2]> {
         let mut most = [0; 2];
         for party in &self.prediction.parties {

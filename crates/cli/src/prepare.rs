@@ -20,7 +20,7 @@ use crate::{
     way::{self, Way, WayArgs, announce},
 };
 
-/// What `garblet prepare` takes.
+/// The options of `garblet prepare`.
 #[derive(clap::Args)]
 #[command(group(clap::ArgGroup::new("meeting").args(way::MEETING).arg("peers").required(true).multiple(true)))]
 pub(crate) struct Options {
@@ -41,7 +41,7 @@ pub(crate) struct Options {
     json: bool,
 }
 
-/// What to fill, with what.
+/// The store to fill, and what to fill it with.
 #[derive(clap::Args)]
 pub(crate) struct FillArgs {
     /// With components: the library file: component types, how many of each, how they are likely to be linked (TOML or JSON); with several parties, which have `garblet prepare` alone: the program
@@ -228,7 +228,7 @@ impl FillArgs {
         Folder { order, path, key, peer, recorded: true, again: None }
     }
 
-    /// Which party this is.
+    /// This party's number.
     pub(crate) fn party(&self) -> Party {
         Party(self.party)
     }

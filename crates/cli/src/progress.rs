@@ -19,7 +19,7 @@ const TEMPLATE: &str = "{bar:32} {percent:>3} %  {msg}";
 /// A bar with what is done, its rate, and the time that is left at this rate. Silent where standard error is no terminal.
 pub(crate) struct Bar {
     enabled: bool,
-    /// When what is counted began.
+    /// The time at which what is counted began.
     begin: Option<Instant>,
     bar: Option<ProgressBar>,
     phase: Phase,
@@ -31,7 +31,7 @@ impl Bar {
         Bar { enabled: wanted && std::io::stderr().is_terminal(), begin: None, bar: None, phase: Phase::Setup }
     }
 
-    /// So much is done; `message` gets the rate per second.
+    /// Shows that so much is done; `message` gets the rate per second.
     fn draw(&mut self, done: u64, total: u64, message: impl FnOnce(f64) -> String) {
         if !self.enabled {
             return;
@@ -83,7 +83,7 @@ impl ByteBar {
         ByteBar { what, bar: Bar::new(wanted) }
     }
 
-    /// So many bytes are done.
+    /// Shows that so many bytes are done.
     pub(crate) fn advance(&mut self, done: u64, total: u64) {
         let what = self.what;
         self.bar.draw(done, total, |_| format!("{} of {} {what}", bytes(done), bytes(total)));

@@ -10,7 +10,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct PeerPart {
     pub(crate) party: u16,
-    /// As `garblet trust list` has it; `this machine` for the parties of `garblet local`.
+    /// The name in `garblet trust list`; `this machine` for the parties of `garblet local`.
     pub(crate) name: Option<String>,
     /// None over plain TCP.
     pub(crate) fingerprint: Option<String>,
@@ -22,7 +22,7 @@ pub(crate) struct Record {
     pub(crate) peers: Vec<PeerPart>,
     pub(crate) program_digest: String,
     pub(crate) version: &'static str,
-    /// When the result was there: RFC 3339, UTC.
+    /// The time at which the result was there: RFC 3339, UTC.
     pub(crate) time: String,
 }
 

@@ -1,4 +1,4 @@
-//! What a run was and what it gave: the object of `--json`, and the same for people.
+//! The report of a run and of what it gave: the object of `--json`, and the same for people.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ impl PartyPart {
     }
 }
 
-/// What the program is made of.
+/// The composition of the program.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ProgramPart {
     pub(crate) and: u64,
@@ -53,7 +53,7 @@ pub(crate) struct ProgramPart {
     pub(crate) outputs: u64,
     /// Instances of components.
     pub(crate) components: u64,
-    /// Whether a function source checks for overflow and the like: `on` or `off`.
+    /// The checks of a function source for overflow and the like: `on` or `off`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) panics: Option<&'static str>,
 }
@@ -118,10 +118,10 @@ pub(crate) struct RunReport {
     pub(crate) security: Security,
     pub(crate) parameters: Map<String, Value>,
     pub(crate) outputs: Map<String, Value>,
-    /// Who learned each output.
+    /// The parties that learned each output.
     pub(crate) recipients: BTreeMap<String, Vec<u16>>,
     pub(crate) per_party: Vec<PartyPart>,
-    /// Why the parties did not part in order, if they did not; the result is final all the same.
+    /// The reason why the parties did not part in order, if they did not; the result is final all the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) closing: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,7 +143,7 @@ pub(crate) fn outputs_json(program: &Program, outputs: &[Option<Bits>]) -> Map<S
     results(program, outputs).map(named).collect()
 }
 
-/// Who learns each output.
+/// The parties that learn each output.
 fn recipients(program: &Program, parties: u16) -> BTreeMap<String, Vec<u16>> {
     let hidden = panic_output(program);
     let shown = program.outputs().iter().enumerate().filter(|(at, _)| Some(*at) != hidden);
@@ -250,7 +250,7 @@ impl RunReport {
         text
     }
 
-    /// What each phase cost each party.
+    /// The cost of each phase to each party.
     pub(crate) fn phase_table(&self) -> String {
         let heads = ["phase", "party", "time", "sent", "received", "rounds"];
         let mut rows = vec![heads.map(String::from).to_vec()];
@@ -278,7 +278,7 @@ impl RunReport {
     }
 }
 
-/// What all phases cost together.
+/// The cost of all phases together.
 pub(crate) fn total(phases: &PhaseCosts) -> PhaseCost {
     let mut total = PhaseCost::default();
     for phase in Phase::ALL {

@@ -22,7 +22,7 @@ use crate::{
     way::{self, WayArgs, announce},
 };
 
-/// What `garblet run` takes.
+/// The options of `garblet run`.
 #[derive(clap::Args)]
 #[command(group(clap::ArgGroup::new("meeting").args(way::MEETING).arg("peers").required(true).multiple(true)))]
 pub(crate) struct Options {

@@ -19,7 +19,7 @@ use crate::{
     way::{self, Way, WayArgs, announce},
 };
 
-/// What `garblet serve` takes.
+/// The options of `garblet serve`.
 #[derive(clap::Args)]
 #[command(group(clap::ArgGroup::new("meeting").args(way::MEETING).required(true)))]
 pub(crate) struct Options {
@@ -98,7 +98,7 @@ fn unfinished(settings: &Settings, folder: &Folder) -> Option<u32> {
     stock.ok().map(|stock| garblet::unfinished(&stock.store))
 }
 
-/// How long nobody is met after the peer has left so many orders unfinished.
+/// The time for which nobody is met after the peer has left so many orders unfinished.
 fn pause(unfinished: u32) -> Duration {
     let minutes = unfinished.checked_sub(1).map_or(0, |more| 10u64.saturating_pow(more).min(60));
     Duration::from_secs(60 * minutes)

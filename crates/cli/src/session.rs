@@ -23,7 +23,7 @@ use crate::{
     store::store_failure,
 };
 
-/// How to compute, as it can be handed to another process.
+/// The way to compute, as it can be handed to another process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Settings {
     pub(crate) protocol: String,
@@ -32,7 +32,7 @@ pub(crate) struct Settings {
     pub(crate) timeout: Duration,
 }
 
-/// Where the parties meet.
+/// The place where the parties meet.
 pub(crate) enum Meeting<'a> {
     /// This party waits there.
     Listen(String),
@@ -42,7 +42,7 @@ pub(crate) enum Meeting<'a> {
     Mesh { listen: Option<String>, peers: Box<dyn Fn() -> Result<PeersFile, Failure> + 'a> },
 }
 
-/// How a party gets to the others.
+/// The way from a party to the others.
 pub(crate) struct Route<'a> {
     pub(crate) meeting: &'a Meeting<'a>,
     /// None is plain TCP.
@@ -58,7 +58,7 @@ pub(crate) struct Task<'a> {
     pub(crate) inputs: Vec<(InputId, Bits)>,
     pub(crate) settings: &'a Settings,
     pub(crate) progress: bool,
-    /// How long it took to read and build the program and to make it ready.
+    /// The time that it took to read and build the program and to make it ready.
     pub(crate) loaded: Duration,
     /// The source of prepared material; none makes what the program needs.
     pub(crate) source: Option<Source>,
@@ -71,13 +71,13 @@ impl Task<'_> {
     }
 }
 
-/// What came of it.
+/// The result of a party's part in a run.
 pub(crate) struct Outcome {
     /// None where this party is no recipient.
     pub(crate) outputs: Vec<Option<Bits>>,
     pub(crate) security: Security,
     pub(crate) part: PartyPart,
-    /// Why the parties did not part in order, if they did not; the result is final all the same.
+    /// The reason why the parties did not part in order, if they did not; the result is final all the same.
     pub(crate) closing: Option<Failure>,
     /// All others, with the identities that they have proved.
     pub(crate) met: Vec<(u16, Option<Fingerprint>)>,
@@ -180,7 +180,7 @@ impl Settings {
         Plan::saving(program, parties, &config, saved).map_err(|error| explain(&error))
     }
 
-    /// How many parties there are: as many as were asked for, or as the program needs.
+    /// The number of parties: as many as were asked for, or as the program needs.
     ///
     /// *Errors*: a number that the protocol or the program does not have.
     pub(crate) fn parties(&self, program: &Program, asked: Option<u16>) -> Result<u16, Failure> {
@@ -204,7 +204,7 @@ impl Settings {
         }
     }
 
-    /// How connections are made.
+    /// The way in which connections are made.
     pub(crate) fn options(&self, tls: Option<Tls>) -> Result<garblet_net::Options, Failure> {
         let link = self.link.as_deref().map(str::parse::<SimulatedLink>).transpose();
         let link = link.map_err(Failure::call)?.unwrap_or_default();
@@ -362,7 +362,7 @@ async fn converse(task: Task<'_>, ends: Ends, stock: Option<Stock>) -> Result<Ou
     }
 }
 
-/// What a protocol's error is to the user.
+/// The failure that a protocol's error is to the user.
 pub(crate) fn explain(error: &Error) -> Failure {
     if let Some(error) = error.net() {
         return Failure::net(error);
@@ -412,7 +412,7 @@ pub(crate) fn several_hint(two: Protocol) -> String {
     }
 }
 
-/// How many parties a protocol may have: `2`, `3 to 64`.
+/// The numbers of parties that a protocol may have: `2`, `3 to 64`.
 pub(crate) fn party_range(protocol: Protocol) -> String {
     let (least, most) = protocol.parties().into_inner();
     if least == most { least.to_string() } else { format!("{least} to {most}") }

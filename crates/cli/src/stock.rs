@@ -21,14 +21,14 @@ use crate::{
     store::{check_record, load_or_create_key, store_failure},
 };
 
-/// Who gives the inputs that are read.
+/// The party that gives the inputs that are read.
 const NOBODY: Party = Party(u16::MAX);
 
-/// How long to wait for another process that has the store open: `garblet serve` does so for short times.
+/// The time to wait for another process that has the store open: `garblet serve` does so for short times.
 const PATIENCE: Duration = Duration::from_secs(10);
 const RETRY: Duration = Duration::from_millis(50);
 
-/// Where prepared material is.
+/// The place where prepared material is.
 #[derive(clap::Args)]
 pub(crate) struct StockArgs {
     /// The folder of this party's store, filled by `garblet prepare`, of a protocol that has stores
@@ -94,7 +94,7 @@ pub(crate) struct Folder {
     pub(crate) path: PathBuf,
     pub(crate) key: Option<PathBuf>,
     pub(crate) peer: String,
-    /// Whether it is held against what this machine has recorded of it.
+    /// Set if it is held against what this machine has recorded of it.
     pub(crate) recorded: bool,
     /// The command that prepares more, where it is known.
     pub(crate) again: Option<String>,
@@ -148,7 +148,7 @@ impl StockArgs {
     }
 }
 
-/// How a store is named on the command line.
+/// The options that name a store on the command line.
 pub(crate) fn store_options(store: &Path, key: Option<&Path>) -> Vec<(&'static str, String)> {
     let key = key.map(|key| ("--store-key", key.display().to_string()));
     std::iter::once(("--store", store.display().to_string())).chain(key).collect()

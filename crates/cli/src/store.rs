@@ -14,7 +14,7 @@ use crate::{
     session::explain,
 };
 
-/// What `garblet store` can do.
+/// The subcommands of `garblet store`.
 #[derive(clap::Subcommand)]
 pub(crate) enum StoreCommand {
     /// Make an empty store, and the key if there is none
@@ -43,7 +43,7 @@ pub(crate) enum StoreCommand {
     },
 }
 
-/// Which store.
+/// The store, its key, and the form of the output.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// The folder of the store
@@ -200,7 +200,7 @@ fn remove(options: &Options) -> Result<(), Failure> {
     options.tell(&text, &serde_json::json!({ "removed": true }))
 }
 
-/// What `list` tells.
+/// The output of `list`.
 #[derive(Serialize)]
 struct Listed {
     store: String,
@@ -293,7 +293,7 @@ fn named(store: &Store, kind: &Kind) -> String {
     }
 }
 
-/// What `verify` tells.
+/// The output of `verify`.
 #[derive(Serialize)]
 struct Checked {
     sound: u64,

@@ -1,4 +1,4 @@
-//! How to get to the peer: where, and as whom.
+//! The way to the peer: where, and as whom.
 
 use std::{net::SocketAddr, path::Path};
 
@@ -7,7 +7,7 @@ use garblet_net::{Fingerprint, NetError, PeerEntry, PeersFile, PeersFileError, T
 
 use crate::{failure::Failure, identity, output::tell, session::Meeting};
 
-/// Where the peer is and who it is.
+/// The place and the identity of the peer.
 #[derive(clap::Args)]
 pub(crate) struct WayArgs {
     #[command(flatten)]
@@ -19,7 +19,7 @@ pub(crate) struct WayArgs {
     insecure_plain_tcp: bool,
 }
 
-/// Where to meet the peer.
+/// The place to meet the peer.
 #[derive(clap::Args)]
 #[group(multiple = false)]
 struct MeetingArgs {

@@ -19,12 +19,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a command in the background may take to end once its block has ended.
+/// The time that a command in the background may take to end once its block has ended.
 const PARTING: Duration = Duration::from_secs(5);
 
 /// A fenced block.
 struct Block {
-    /// What stands after the backticks.
+    /// The text after the backticks.
     info: String,
     /// Number of its first line of content, from 1.
     line: usize,
@@ -244,7 +244,7 @@ fn end(mut child: Child) -> ExitStatus {
     child.wait().expect("a child")
 }
 
-/// What is wrong with the end of a command.
+/// The fault in the end of a command.
 fn judge(step: &Step, status: ExitStatus, mut output: File) -> Option<String> {
     let mut text = String::new();
     output.rewind().and_then(|()| output.read_to_string(&mut text)).expect("output in UTF-8");
@@ -260,7 +260,7 @@ fn judge(step: &Step, status: ExitStatus, mut output: File) -> Option<String> {
     Some(format!("{}: `{command}`, {status}\n--- expected\n{expected}\n--- got\n{text}", step.line))
 }
 
-/// Whether the lines are the expected ones.
+/// Tells whether the lines are the expected ones.
 fn agree(expected: &[String], got: &[&str]) -> bool {
     match expected.split_first() {
         None => got.is_empty(),
@@ -269,7 +269,7 @@ fn agree(expected: &[String], got: &[&str]) -> bool {
     }
 }
 
-/// Whether a line is the expected one, in which `...` stands for any text.
+/// Tells whether a line is the expected one, in which `...` stands for any text.
 fn like(expected: &str, line: &str) -> bool {
     match expected.split_once("...") {
         None => expected == line,
@@ -279,7 +279,7 @@ fn like(expected: &str, line: &str) -> bool {
     }
 }
 
-/// Whether what a cargo command would start is there.
+/// Tells whether what a cargo command would start is there.
 fn cargo_knows(command: &str) -> bool {
     let words: Vec<&str> = command.split_whitespace().collect();
     match words[1..] {

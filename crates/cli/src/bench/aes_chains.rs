@@ -5,7 +5,7 @@ use garblet_synthesis::library;
 
 use crate::failure::Failure;
 
-/// How many blocks in how many chains.
+/// The number of chains over which blocks are shared out.
 #[derive(Clone, Copy, clap::Args)]
 pub(crate) struct Chains {
     /// Chains, each block of one the encryption of the one before; four chains run side by side, one runs gate by gate

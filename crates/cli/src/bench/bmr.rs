@@ -72,13 +72,13 @@ const XOR_GARBLED: &str = "lib:layered(4000, 132854)";
 const XOR_FREE: &str = "lib:layered(4000, 90825)";
 
 impl Contender {
-    /// Whether the protocol may have so many parties.
+    /// Tells whether the protocol may have so many parties.
     fn has(&self, parties: u16) -> bool {
         self.protocol.parse::<Protocol>().is_ok_and(|protocol| protocol.parties().contains(&parties))
     }
 }
 
-/// What `garblet bench bmr` takes.
+/// The options of `garblet bench bmr`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Numbers of parties; the paper has 3, 5, 7, 9, 11, 13 and 33
@@ -119,13 +119,13 @@ struct Row {
     published: Option<Published>,
 }
 
-/// What some phases cost: times are of the slowest party, bytes and rounds of the busiest.
+/// The cost of some phases: times are of the slowest party, bytes and rounds of the busiest.
 #[derive(Serialize)]
 struct Part {
     seconds: f64,
     /// None where the system does not tell.
     cpu_seconds_per_party: Option<f64>,
-    /// What it would take with a machine for every party.
+    /// The time that it would take with a machine for every party.
     alone_seconds: Option<f64>,
     bytes_sent_per_party: u64,
     rounds: u64,

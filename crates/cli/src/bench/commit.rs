@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{bench::page::Form, failure::Failure, output};
 
-/// What `garblet bench commit` takes.
+/// The options of `garblet bench commit`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Commitments per call
@@ -163,7 +163,7 @@ async fn set_up(code: Code, channels: [&mut Channel; 2]) -> Result<(CommitSender
     Ok((CommitSender::new(code, &pairs?)?, CommitReceiver::new(code, &choices, &blocks)?))
 }
 
-/// What cannot be saved: three streams per bit of a word, and the transposition of two words and a message.
+/// The time that cannot be saved: of three streams per bit of a word, and of the transposition of two words and a message.
 fn bare(code: Code, n: usize) -> Duration {
     const SQUARES: usize = 28;
     let ciphers = Aes128::many(&vec![Block::ONES; 3 * code.length()]);

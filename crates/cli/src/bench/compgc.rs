@@ -20,7 +20,7 @@ use crate::{
 };
 use experiments::{Experiment, PUBLISHED, Published};
 
-/// What `garblet bench compgc` takes.
+/// The options of `garblet bench compgc`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// One-way latency and rate between the parties, simulated, as 33ms,50mbit

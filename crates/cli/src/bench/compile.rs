@@ -36,7 +36,7 @@ struct Source {
     sizes: &'static [u32],
 }
 
-/// What `garblet bench compile` takes.
+/// The options of `garblet bench compile`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Times that each program is compiled, of which the fastest is reported
@@ -66,7 +66,7 @@ struct Row {
     seconds: f64,
     /// None where the system does not tell.
     peak_rss_bytes: Option<u64>,
-    /// What each instance takes that the size before does not have; none for the first size.
+    /// The time of each instance that the size before does not have; none for the first size.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     nanoseconds_per_instance: Option<f64>,
 }

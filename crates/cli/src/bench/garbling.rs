@@ -13,7 +13,7 @@ use crate::{
     output,
 };
 
-/// What `garblet bench garbling` takes.
+/// The options of `garblet bench garbling`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// AES-128 blocks per pass

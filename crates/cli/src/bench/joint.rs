@@ -25,7 +25,7 @@ use crate::{
     session::{block_on, explain},
 };
 
-/// What `garblet bench joint` takes.
+/// The options of `garblet bench joint`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// The circuit
@@ -128,7 +128,7 @@ fn measure(plan: &Arc<Plan>, repeat: u32) -> Result<Line, Failure> {
     })
 }
 
-/// How long all parties take to prepare and build, one after the other.
+/// The seconds that all parties take to prepare and build, one after the other.
 async fn offline_seconds(plan: &Arc<Plan>) -> Result<f64, Failure> {
     let (program, count) = (plan.program(), plan.parties());
     let setup = async |mesh: Mesh| {
@@ -148,7 +148,7 @@ async fn offline_seconds(plan: &Arc<Plan>) -> Result<f64, Failure> {
     prepared.map(|_| begin.elapsed().as_secs_f64()).map_err(|e: Error| explain(&e))
 }
 
-/// How long both ends take for correlated OTs.
+/// The seconds that both ends take for correlated OTs.
 async fn ot_seconds(width: Width) -> Result<f64, Failure> {
     let (mut ours, mut theirs) = memory_pair();
     let (mut a, mut b) = (Prg::new(Block::ZERO), Prg::new(Block::ONES));

@@ -5,7 +5,7 @@ use garblet_net::{Listener, SimulatedLink, relay};
 
 use crate::failure::Failure;
 
-/// What `garblet bench link-relay` takes.
+/// The options of `garblet bench link-relay`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Address to listen on

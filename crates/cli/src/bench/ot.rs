@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{bench::page::Form, failure::Failure, output};
 
-/// What `garblet bench ot` takes.
+/// The options of `garblet bench ot`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// OTs per pass

@@ -1,4 +1,4 @@
-//! How a benchmark's result is given: as text or as JSON, and as a page.
+//! The forms in which a benchmark's result is given: text or JSON, and a page.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::{
     output::{print, print_json},
 };
 
-/// What every benchmark takes.
+/// The options of every benchmark.
 #[derive(clap::Args)]
 pub(crate) struct Form {
     /// Print one JSON object on standard output

@@ -27,7 +27,7 @@ use crate::{
 use bare::TimesBare;
 use published::{PUBLISHED, Published};
 
-/// What `garblet bench pssw` takes.
+/// The options of `garblet bench pssw`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Only this example: 1 compares and counts bits, 2 is AES-128
@@ -60,12 +60,12 @@ const SEMI_HONEST: &str = "semi-honest";
 const COVERT: &str = "covert";
 const MALICIOUS: &str = "malicious";
 
-/// What is called ours, beside the paper's methods.
+/// The name of ours, beside the paper's methods.
 const DEFAULT: &str = "default";
 /// The bare work of ours against malicious parties.
 const BARE: &str = "bare";
 
-/// How inputs are encoded by default against malicious parties.
+/// The encoding of inputs by default against malicious parties.
 const SYSTEMATIC: Option<&str> = Some("systematic");
 
 /// One line of the tables.
@@ -82,10 +82,10 @@ struct Row {
     published: Option<Published>,
 }
 
-/// What one run cost.
+/// The cost of one run.
 #[derive(Serialize)]
 struct Measured {
-    /// How it ran where the method alone does not say it.
+    /// The way in which it ran, where the method alone does not say it.
     #[serde(skip_serializing_if = "Option::is_none")]
     as_what: Option<String>,
     gates: u64,
@@ -147,7 +147,7 @@ struct Report {
 struct Example {
     number: u8,
     circuit: Circuit,
-    /// How many of the inputs, the first, are the garbler's.
+    /// The number of inputs, the first ones, that are the garbler's.
     garbler_inputs: usize,
 }
 
@@ -221,7 +221,7 @@ impl Options {
         Ok(rows)
     }
 
-    /// What the paper does not have.
+    /// The rows that the paper does not have.
     fn later_rows(&self, example: &Example) -> Result<Vec<Row>, Failure> {
         let mut rows = Vec::new();
         let mut push = |adversary, encoding, method, measured| {
@@ -293,7 +293,7 @@ fn text(rows: &[Row]) -> String {
     text + &table(&lines)
 }
 
-/// How the default runs stand to their bare work.
+/// The ratios of the default runs to their bare work, in words.
 fn times_bare(rows: &[Row], cores: usize) -> String {
     let of_row = |row: &Row| {
         let TimesBare { wall, processor } = row.measured.as_ref()?.times_bare?;

@@ -14,7 +14,7 @@ use crate::{bench::page::Form, failure::Failure, output, store::store_failure};
 /// Pieces are committed when they are about so many bytes.
 const BATCH_BYTES: u64 = 32 << 20;
 
-/// What `garblet bench store` takes.
+/// The options of `garblet bench store`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Pieces
@@ -33,7 +33,7 @@ pub(crate) struct Options {
     form: Form,
 }
 
-/// What was measured.
+/// The times and the bytes that were measured.
 struct Measured {
     plain: Duration,
     fill: Duration,

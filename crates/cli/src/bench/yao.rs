@@ -26,12 +26,12 @@ use crate::{
 };
 
 const TABLE_BYTES_PER_AND: f64 = 32.0;
-/// How much one thread writes before it reads it: fits a socket's buffer.
+/// The bytes that one thread writes before it reads them: they fit a socket's buffer.
 const PIECE_BYTES: usize = 64 << 10;
 /// Bytes moved to find the loopback rate.
 const LOOPBACK_BYTES: usize = 1 << 30;
 
-/// What `garblet bench yao` takes.
+/// The options of `garblet bench yao`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// AES-128 blocks; 6,400 AND gates each
@@ -54,7 +54,7 @@ struct Measured {
     blocks: u32,
     chains: u32,
     and: u64,
-    /// From the start of the processes to the last result.
+    /// The time from the start of the processes to the last result.
     seconds: f64,
     /// The longer of the two parties' times from the greeting to the result.
     session_seconds: f64,

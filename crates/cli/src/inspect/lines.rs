@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{failure::Failure, output::count};
 
-/// How many lines are shown.
+/// The number of lines that are shown.
 const SHOWN: usize = 10;
 
 /// A line of the source and the AND gates that it became, in all instances of all components.

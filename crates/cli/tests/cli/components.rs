@@ -34,7 +34,7 @@ impl Parties {
         self.folder.file(name, text)
     }
 
-    /// What a party's store has.
+    /// The list of what a party's store has.
     pub(crate) fn list(&self, party: usize) -> Ran {
         let [store, key] = ["store", "key"].map(|name| self.folder.path(&format!("{name}{party}")));
         garblet(&["store", "list", &store, "--store-key", &key])

@@ -1,5 +1,5 @@
-//! What two processes compute is what the plain evaluator computes: every library circuit, and random circuits under
-//! every garbling scheme and hash.
+//! Two processes compute what the plain evaluator computes: every library circuit, and random circuits under every
+//! garbling scheme and hash.
 
 use garblet_circuit::{Bits, Party, Program, random};
 use garblet_formats::{Format, value};

@@ -177,7 +177,7 @@ fn every_scheme_and_hash_gives_the_same() {
     }
 }
 
-/// What an example in Rust prints.
+/// The text that an example in Rust prints.
 fn rust_example(name: &str) -> String {
     // Cargo builds examples with the tests, beside the folder of the command.
     let folder = std::path::Path::new(env!("CARGO_BIN_EXE_garblet")).parent().expect("a folder");

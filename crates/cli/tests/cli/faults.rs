@@ -169,7 +169,7 @@ fn no_party_outlives_a_local_run_that_is_killed() {
     until(|| parties.iter().all(|id| is_over(id)).then_some(()));
 }
 
-/// What a question that is asked again and again finally gives, within a time in which the run could not end by itself.
+/// The final answer to a question that is asked again and again, within a time in which the run could not end by itself.
 #[cfg(target_os = "linux")]
 fn until<T>(question: impl Fn() -> Option<T>) -> T {
     for _ in 0..100 {
@@ -181,7 +181,7 @@ fn until<T>(question: impl Fn() -> Option<T>) -> T {
     panic!("nothing after two seconds");
 }
 
-/// Whether a process is gone, or a zombie that waits for whoever inherited it.
+/// Tells whether a process is gone, or a zombie that waits for whoever inherited it.
 #[cfg(target_os = "linux")]
 fn is_over(id: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{id}/stat")).map_or(true, |stat| stat.contains(") Z "))

@@ -5,7 +5,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-/// What a run of the command gave.
+/// The result of a run of the command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) status: Option<i32>,

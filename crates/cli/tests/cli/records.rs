@@ -1,4 +1,4 @@
-//! What a result says it is the result of, and what parties are told whose programs differ or who learn nothing.
+//! The record that a result carries, and what parties are told whose programs differ or who learn nothing.
 
 use serde_json::{Value, json};
 

@@ -35,8 +35,8 @@ const TABLE: &[(&str, &str, Cells)] = &[
     ("lib:layered(10, 90825)", "GMW", [Some((598, 880)), Some((1180, 906)), Some((5360, 904))]),
 ];
 
-/// What the paper has for a function by one of its protocols, if it has it. BMR does not depend on depth, so that its SHA-256
-/// stands for all layered circuits.
+/// The paper's figures for a function by one of its protocols, if it has them. BMR does not depend on depth, so that its
+/// SHA-256 stands for all layered circuits.
 pub(super) fn published(function: &str, protocol: &str, parties: u16) -> Option<Published> {
     let column = [3, 7, 13].iter().position(|&n| n == parties)?;
     let find = |function: &str| TABLE.iter().find(|(name, paper, _)| (*name, *paper) == (function, protocol));
@@ -57,10 +57,10 @@ const LADDER: &[(&str, u32, u32)] = &[
     ("two threads", 2633, 28_805),
 ];
 
-/// From which latency on a link is compared with the paper's slow one.
+/// The latency from which on a link is compared with the paper's slow one.
 const SLOW: Duration = Duration::from_millis(20);
 
-/// What the paper has for one of its optimisations and all before it.
+/// The paper's figure for one of its optimisations and all before it.
 pub(super) fn rung(paper: &str, parties: u16, link: Option<SimulatedLink>) -> Option<Published> {
     let (_, fast, slow) = LADDER.iter().find(|(name, ..)| *name == paper && parties == 13)?;
     let ms = if link.is_some_and(|link| link.latency >= SLOW) { slow } else { fast };

@@ -14,9 +14,9 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
-/// Who garbles, with the key and one of the texts.
+/// The party that garbles, with the key and one of the texts.
 const GARBLER: Party = Party(0);
-/// Who evaluates, with the blocks and the other text.
+/// The party that evaluates, with the blocks and the other text.
 const EVALUATOR: Party = Party(1);
 /// Bits of a distance.
 const DISTANCE: u32 = 7;

@@ -57,7 +57,7 @@ pub(super) struct Evaluation {
     pub(super) flat_seconds: f64,
 }
 
-/// What both threads do.
+/// The job of both threads.
 #[derive(Clone)]
 struct Job {
     experiments: Arc<Vec<(Arc<Program>, Vec<Bits>)>>,

@@ -48,7 +48,7 @@ fn logarithm(row: &Row) -> f64 {
     (row.instances.max(1) as f64).log10()
 }
 
-/// What the axes go over.
+/// The ranges of the axes.
 struct Axes {
     /// Powers of ten.
     first: f64,

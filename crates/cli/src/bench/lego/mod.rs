@@ -25,7 +25,7 @@ use crate::{
 use parties::{Job, Measured};
 use published::{Published, and_gates, published, sizing};
 
-/// What `garblet bench lego` takes.
+/// The options of `garblet bench lego`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// The function
@@ -59,8 +59,8 @@ struct Row {
     independent_seconds: f64,
     /// Of that, per AND gate.
     independent_ns_per_and: f64,
-    /// What streams, encodings, transpositions and hashes alone take each party, the constructor first; and how often the slower
-    /// one's time, both working at once, the whole takes.
+    /// The time that streams, encodings, transpositions and hashes alone take each party, the constructor first; and how often
+    /// the slower one's time, both working at once, the whole takes.
     bare_seconds: [f64; 2],
     independent_of_bare: f64,
     /// The most memory that both parties, which are one process, held until all was prepared and had run.

@@ -19,7 +19,7 @@ use crate::{
     store::store_failure,
 };
 
-/// What both threads do: fill a pool, then run one function after another from it.
+/// The job of both threads: to fill a pool, then to run one function after another from it.
 #[derive(Clone)]
 pub(super) struct Job {
     pub(super) config: Config,
@@ -28,13 +28,13 @@ pub(super) struct Job {
     pub(super) link: Option<SimulatedLink>,
 }
 
-/// What the evaluator measured.
+/// The measurements of the evaluator.
 pub(super) struct Measured {
     pub(super) setup: Part,
     pub(super) independent: Part,
-    /// What of that is said by the formula for as many checked components as there were.
+    /// The bytes of that by the formula, for as many checked components as there were.
     pub(super) independent_formula: u64,
-    /// How many components were checked.
+    /// The numbers of components that were checked.
     pub(super) checks: Checks,
     /// Of each program.
     pub(super) runs: Vec<Run>,
@@ -190,7 +190,7 @@ async fn evaluate_all(
     Ok(measured)
 }
 
-/// What the constructor sends before a function is known, by formula. The program does not matter.
+/// The bytes that the constructor sends before a function is known, by formula. The program does not matter.
 fn formula(job: &Job, checks: Checks) -> Result<u64, Failure> {
     let hellos = [0, 1].map(|party| Hello::new("bench lego", party, 2, [0; 32]));
     let plan = Plan::new(job.programs[0].clone(), job.config).map_err(|e| explain(&e))?;

@@ -40,7 +40,7 @@ fn row(function: &str, copies: u32) -> Option<&'static (&'static str, u32, [u8; 
     TABLE.iter().find(|(name, times, ..)| (*name, *times) == (function, copies))
 }
 
-/// What the paper has for so many copies of a function, if it has them.
+/// The paper's figures for so many copies of a function, if it has them.
 pub(super) fn published(function: &str, copies: u32) -> Option<Published> {
     let (.., figures) = row(function, copies)?;
     let &[setup_ms, independent_ms, dependent_ms, latency_ms, throughput_ms, independent_mb, dependent_kb, online_kb] =

@@ -11,10 +11,10 @@ use crate::{bench::garbling, failure::Failure, program};
 /// Passes of garbling and evaluating, of which the fastest count.
 const PASSES: u32 = 20;
 
-/// How often the default run takes what its bare work does.
+/// The ratios of the default run to its bare work.
 #[derive(Clone, Copy, serde::Serialize)]
 pub(super) struct TimesBare {
-    /// From the start of a run to its result.
+    /// The time from the start of a run to its result.
     pub(super) wall: f64,
     /// Processor time of both parties together; none where the system does not tell.
     pub(super) processor: Option<f64>,
