@@ -39,12 +39,12 @@ impl Bits {
         Bits { words: words.collect(), len: bytes.len() * 8 }
     }
 
-    /// How many bits there are.
+    /// The number of bits.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Tells whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

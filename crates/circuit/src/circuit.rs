@@ -71,7 +71,7 @@ impl Circuit {
         Ok(Circuit { input_count, gates, outputs })
     }
 
-    /// How many input wires there are.
+    /// The number of input wires.
     pub fn input_count(&self) -> u32 {
         self.input_count
     }
@@ -86,7 +86,7 @@ impl Circuit {
         &self.outputs
     }
 
-    /// How many wires there are: inputs and one per gate.
+    /// The number of wires: inputs and one per gate.
     pub fn wire_count(&self) -> usize {
         self.input_count as usize + self.gates.len()
     }

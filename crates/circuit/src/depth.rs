@@ -109,10 +109,10 @@ fn pass(circuit: &Circuit, inputs: Vec<Deep>, mut node: u64) -> Passed {
     Passed { outputs, deepest: deepest(&wires) }
 }
 
-/// How many wires of instances are remembered at most.
+/// The most wires of instances that are remembered.
 const REMEMBERED_WIRES: usize = 1 << 22;
 
-/// How many gates a component has for each input wire if its instances are remembered: with fewer, passing is faster.
+/// The gates for each input wire above which a component's instances are remembered: with fewer, passing is faster.
 const GATES_PER_INPUT: usize = 16;
 
 /// The outputs of instances, by component and what went in, both within a [`Frame`].
@@ -121,7 +121,7 @@ type Remembered = HashMap<(u32, Vec<Deep>), Vec<Deep>>;
 /// The search for a program's depth.
 struct Search<'p> {
     program: &'p Program,
-    /// How deep each component is, where its instances are remembered.
+    /// The depth of each component, where its instances are remembered.
     own_depths: Vec<Option<u64>>,
     remembered: Remembered,
     remembered_wires: usize,

@@ -9,11 +9,11 @@ use std::{fmt, ops::Range};
 pub struct Diagnostic {
     /// The file as the user named it.
     pub file: String,
-    /// Where in the file, if one place is to blame.
+    /// The place in the file, if one place is to blame.
     pub place: Option<Box<Place>>,
-    /// What is wrong: where, expected, got.
+    /// The mistake: where, expected, got.
     pub message: String,
-    /// What to do about it.
+    /// Advice on what to do about it.
     pub hint: Option<String>,
 }
 
@@ -24,7 +24,7 @@ pub struct Place {
     pub line: u64,
     /// Column in characters, from 1.
     pub column: usize,
-    /// How many characters are meant, at least one.
+    /// The number of characters that are meant, at least one.
     pub width: usize,
     /// The line itself, or the part of a long line around the place.
     pub excerpt: String,
@@ -152,7 +152,7 @@ impl fmt::Display for Diagnostics {
     }
 }
 
-/// Whether a character is not shown as it is, but moves the cursor, ends the line, or turns the direction of what follows.
+/// Tells whether a character is not shown as it is, but moves the cursor, ends the line, or turns the direction of what follows.
 pub fn controls_terminal(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

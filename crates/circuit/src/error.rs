@@ -1,4 +1,4 @@
-//! What can be wrong with a circuit, a component or a program.
+//! The faults that a circuit, a component or a program can have.
 
 /// A circuit, component or program that is not well formed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -56,9 +56,9 @@ pub enum CircuitError {
     /// A link reads wires that do not exist (yet).
     #[error("{target}: link reads wires {start}..{end} of {from}, which has {width}")]
     LinkOutOfRange {
-        /// What the link feeds.
+        /// The target that the link feeds.
         target: String,
-        /// What it reads.
+        /// The source that it reads.
         from: String,
         /// First wire read.
         start: u64,
@@ -70,7 +70,7 @@ pub enum CircuitError {
     /// The links into something do not add up to its width.
     #[error("{target}: links bring {got} wires, expected {expected}")]
     LinkWidth {
-        /// What the links feed.
+        /// The target that the links feed.
         target: String,
         /// Wires they bring.
         got: u64,
@@ -80,13 +80,13 @@ pub enum CircuitError {
     /// A link names an instance, an input or a component that does not exist before it.
     #[error("{target}: {what} {index} does not exist here, there are {count}")]
     NoSuchSource {
-        /// What the link feeds.
+        /// The target that the link feeds.
         target: String,
-        /// What kind of thing is missing.
+        /// The kind of thing that is missing.
         what: &'static str,
         /// Its number.
         index: u32,
-        /// How many there are.
+        /// The number of those that there are.
         count: usize,
     },
     /// More of something than a program can number.
@@ -94,7 +94,7 @@ pub enum CircuitError {
     TooMany {
         /// The program.
         program: String,
-        /// What there is too much of.
+        /// The kind of thing that there is too much of.
         what: &'static str,
         /// The most allowed.
         limit: usize,

@@ -10,7 +10,7 @@ use crate::{
     walk::Walk,
 };
 
-/// How many instances [`evaluate_lanes`] runs at once.
+/// The number of instances that [`evaluate_lanes`] runs at once.
 pub const LANES: usize = 64;
 
 /// Runs a program once.

@@ -8,7 +8,7 @@ use crate::{
     walk::Walk,
 };
 
-/// What the walk carries for the constants: no wire has these numbers.
+/// The numbers that the walk carries for the constants: no wire has them.
 const CONSTANTS: [u32; 2] = [u32::MAX - 1, u32::MAX];
 
 impl Program {

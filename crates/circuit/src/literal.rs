@@ -39,13 +39,13 @@ impl<N: NodeNumber> Literal<N> {
         self.is_constant().then_some(self.inverted())
     }
 
-    /// Whether the literal is a constant.
+    /// Tells whether the literal is a constant.
     #[inline]
     pub fn is_constant(self) -> bool {
         self.0 <= N::from(true)
     }
 
-    /// Whether the literal is a node's negation.
+    /// Tells whether the literal is a node's negation.
     #[inline]
     pub fn inverted(self) -> bool {
         self.0 & N::from(true) == N::from(true)
@@ -69,7 +69,7 @@ impl<N: NodeNumber> Literal<N> {
         self.0 >> 1
     }
 
-    /// Whether both are of one node.
+    /// Tells whether both are of one node.
     #[inline]
     pub fn is_of(self, other: Self) -> bool {
         self.number() == other.number()

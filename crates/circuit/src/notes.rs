@@ -2,10 +2,10 @@
 
 use crate::diagnostic::Diagnostic;
 
-/// What a front end knows of a program beyond its graph. The digest does not cover it.
+/// The knowledge that a front end has of a program beyond its graph. The digest does not cover it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// What checks at run time the program has; none if its kind knows no such thing.
+    /// The checks at run time that the program has; none if its kind knows no such thing.
     pub panics: Option<Panics>,
     /// Loops that are repeated instances, in order.
     pub regions: Vec<Region>,
@@ -61,13 +61,13 @@ pub struct Region {
     pub line: u32,
     /// The first instance.
     pub first: u32,
-    /// How many instances.
+    /// The number of instances.
     pub count: u32,
-    /// What is repeated in it.
+    /// The shape of what is repeated in it.
     pub shape: Shape,
 }
 
-/// How often a loop's body runs.
+/// The number of times that a loop's body runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A loop: so many iterations.

@@ -27,7 +27,7 @@ pub struct InstanceId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InputId(pub u32);
 
-/// Where linked wires come from.
+/// The origin of linked wires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
     /// An input of the program.
@@ -43,15 +43,15 @@ pub enum Source {
 /// The links into an instance, one after another, feed all its input ports; the links of an output make that output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Link {
-    /// Where the wires come from.
+    /// The source that the wires come from.
     pub source: Source,
     /// First wire, counted within the source. Without meaning for constants.
     pub start: u32,
-    /// How many wires.
+    /// The number of wires.
     pub len: u32,
 }
 
-/// Who learns an output.
+/// The parties that learn an output.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Recipients {
     /// Every party.
@@ -61,7 +61,7 @@ pub enum Recipients {
 }
 
 impl Recipients {
-    /// Whether that party learns the output.
+    /// Tells whether that party learns the output.
     pub fn contains(&self, party: Party) -> bool {
         match self {
             Recipients::All => true,
@@ -75,7 +75,7 @@ impl Recipients {
 pub struct Input {
     /// Name and type.
     pub port: Port,
-    /// Who gives the value.
+    /// The party that gives the value.
     pub owner: Party,
 }
 
@@ -84,7 +84,7 @@ pub struct Input {
 pub struct Output {
     /// Name and type.
     pub port: Port,
-    /// Who learns the value.
+    /// The parties that learn the value.
     pub recipients: Recipients,
     /// The wires of the port.
     pub links: Vec<Link>,
@@ -245,7 +245,7 @@ impl Program {
         &self.name
     }
 
-    /// What the front end knows of the program.
+    /// The knowledge that the front end has of the program.
     pub fn notes(&self) -> &Notes {
         &self.notes
     }
@@ -280,7 +280,7 @@ impl Program {
         self.outputs[output].recipients = recipients;
     }
 
-    /// How many instances there are.
+    /// The number of instances.
     pub fn instance_count(&self) -> usize {
         self.instances.len()
     }
@@ -340,7 +340,7 @@ impl Program {
         }
     }
 
-    /// Whether the program may have `count` of something.
+    /// Checks that the program may have `count` of something.
     fn check_count(&self, what: &'static str, count: usize, limit: usize) -> Result<(), CircuitError> {
         match count <= limit {
             true => Ok(()),

@@ -56,14 +56,14 @@ impl Operand {
         (self.0 >> 1) as usize
     }
 
-    /// Whether the value is inverted.
+    /// Tells whether the value is inverted.
     #[inline]
     pub fn inverted(self) -> bool {
         self.0 & 1 == 1
     }
 }
 
-/// What an output wire of the circuit is.
+/// The source of an output wire of the circuit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputWire {
     /// The value in a slot, perhaps inverted.
@@ -144,7 +144,7 @@ impl Schedule {
         self.ands.len() as u64
     }
 
-    /// Where the outputs are after the last step.
+    /// The places of the outputs after the last step.
     pub fn outputs(&self) -> &[OutputWire] {
         &self.outputs
     }
@@ -199,7 +199,7 @@ impl Folded {
         })
     }
 
-    /// Which nodes an output depends on.
+    /// The nodes that an output depends on.
     fn live(first_gate: usize, nodes: &[Node], outputs: &[Literal]) -> Vec<bool> {
         let mut live = vec![false; first_gate + nodes.len()];
         for literal in outputs.iter().filter(|l| !l.is_constant()) {

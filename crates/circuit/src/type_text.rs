@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use crate::types::Type;
 
-/// How deep arrays and records may be nested.
+/// The depth to which arrays and records may be nested.
 const MAX_DEPTH: u32 = 32;
 
 /// The most wires of a type, and the most elements of an array, in a text.
@@ -16,7 +16,7 @@ pub enum TypeError {
     /// Something else stands where a type or a part of one should.
     #[error("expected {expected}, got `{got}`")]
     Expected {
-        /// What should stand there.
+        /// The part that should stand there.
         expected: &'static str,
         /// The rest of the text.
         got: String,

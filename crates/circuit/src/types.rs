@@ -24,7 +24,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// How many wires carry a value of this type.
+    /// The number of wires that carry a value of this type.
     ///
     /// Saturates, so that a type from a file can be checked against a limit without overflow.
     pub fn width(&self) -> u64 {
@@ -42,12 +42,12 @@ impl Type {
         }
     }
 
-    /// How many wires number the variants of an enum.
+    /// The number of wires that number the variants of an enum.
     pub fn tag_width(variants: usize) -> u32 {
         variants.next_power_of_two().trailing_zeros()
     }
 
-    /// Whether this is a record that stands for a tuple.
+    /// Tells whether this is a record that stands for a tuple.
     pub fn is_tuple(&self) -> bool {
         match self {
             Type::Record(fields) => fields.iter().enumerate().all(|(k, (name, _))| *name == k.to_string()),
@@ -90,7 +90,7 @@ impl std::fmt::Display for Type {
 pub struct Port {
     /// The name, unique among the ports of its side.
     pub name: String,
-    /// How its wires stand for a value.
+    /// The type by which its wires stand for a value.
     pub ty: Type,
 }
 
@@ -100,7 +100,7 @@ impl Port {
         Port { name: name.into(), ty }
     }
 
-    /// How many wires the port has.
+    /// The number of wires that the port has.
     pub fn width(&self) -> u32 {
         u32::try_from(self.ty.width()).unwrap_or(u32::MAX)
     }

@@ -26,7 +26,7 @@ struct Held<W: Zeroize> {
 }
 
 impl<W: Zeroize> Held<W> {
-    /// Whether that was the last reader.
+    /// Takes one reader away, and tells whether that was the last.
     fn read(&mut self) -> bool {
         self.readers -= 1;
         if self.readers == 0 {
@@ -89,7 +89,7 @@ impl<'p, W: Copy + Zeroize> Walk<'p, W> {
         Some(id)
     }
 
-    /// Whether the next `count` instances are of one component and none of them reads another, so that their inputs may be
+    /// Tells whether the next `count` instances are of one component and none of them reads another, so that their inputs may be
     /// taken before the first of them is finished.
     pub fn side_by_side(&self, count: u32) -> bool {
         let (first, end) = (self.next, u64::from(self.next) + u64::from(count));

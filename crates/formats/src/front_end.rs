@@ -17,21 +17,21 @@ use garblet_synthesis::library;
 
 use crate::{Bristol, ProgramFile};
 
-/// How deep program files may refer to program files.
+/// The depth to which program files may refer to program files.
 const MAX_DEPTH: u32 = 16;
 
-/// How much of a file a front end sees to decide whether it is of its kind.
+/// The number of bytes of a file that a front end sees to decide whether it is of its kind.
 const SNIFF_BYTES: usize = 4096;
 
 /// One kind of file.
 pub trait FrontEnd {
-    /// What the kind is called, for people.
+    /// The name of the kind, for people.
     fn name(&self) -> &'static str;
 
-    /// Whether a file of that name which begins like that is of this kind.
+    /// Tells whether a file of that name which begins like that is of this kind.
     fn accepts(&self, file: &Path, beginning: &[u8]) -> bool;
 
-    /// Whether a text of this kind has functions that [circuits can stand for](Source::bound).
+    /// Tells whether a text of this kind has functions that [circuits can stand for](Source::bound).
     fn has_functions(&self) -> bool {
         false
     }
@@ -42,7 +42,7 @@ pub trait FrontEnd {
     fn read(&self, source: &Source<'_>, text: &mut dyn BufRead) -> Result<Program, Diagnostics>;
 }
 
-/// Where a text comes from, and how to get at what it refers to.
+/// The origin of a text, and the way to get at what it refers to.
 pub struct Source<'a> {
     /// The file as diagnostics name it.
     pub file: String,

@@ -78,7 +78,7 @@ impl<'a> JsonText<'a> {
     }
 }
 
-/// What a value is, in a few words, with short values spelled out.
+/// Describes what a value is, in a few words, with short values spelled out.
 pub(crate) fn describe(value: &Value) -> String {
     match value {
         Value::StringLit(s) => format!("the string {:?}", clip(&s.value)),

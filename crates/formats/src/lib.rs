@@ -48,7 +48,7 @@ pub enum WriteError {
     /// Names that the program file cannot express.
     #[error("{what} {name:?} is no name for a program file, expected letters, digits, `_` or `-`")]
     Name {
-        /// What has the name.
+        /// The kind of thing that has the name.
         what: &'static str,
         /// The name.
         name: String,

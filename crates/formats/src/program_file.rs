@@ -110,7 +110,7 @@ impl FrontEnd for ProgramFile {
     }
 }
 
-/// Whether a name can stand in a reference.
+/// Tells whether a name can stand in a reference.
 fn is_name(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')

@@ -32,7 +32,7 @@ pub struct BucketEvaluator<'p> {
     paused: Option<Paused>,
     /// At least one.
     workers: Vec<Worker>,
-    /// Those of instances that go on together; wiped at the end.
+    /// The labels of inputs of instances that go on together; wiped at the end.
     inputs: Zeroizing<Vec<Block>>,
 }
 
@@ -44,11 +44,11 @@ struct Paused {
     ands: usize,
 }
 
-/// What a thread has of its own.
+/// The labels that a thread has of its own.
 #[derive(Default)]
 struct Worker {
     slots: Labels,
-    /// Those of the instances that it has done, one after another.
+    /// The labels of outputs of the instances that it has done, one after another.
     outputs: Zeroizing<Vec<Block>>,
 }
 
@@ -57,7 +57,7 @@ struct Turn<'p> {
     instance: InstanceId,
     component: &'p ScheduledComponent,
     cursor: Cursor,
-    /// Where its inputs are, if it is only now begun.
+    /// The place of its inputs, if it is only now begun.
     inputs: Option<Range<usize>>,
     /// Its AND gates' buckets.
     buckets: Range<usize>,

@@ -1,4 +1,4 @@
-//! Which scheme and which hash a garbling uses, and how many bytes that takes.
+//! The scheme and the hash that a garbling uses, and the number of bytes that it takes.
 
 use garblet_primitives::{Backend, Block, FixedKey, Mitccrh, RAW_BLOCKS, Rekeyed, Sha256Hash, Tmmo, raw_hash_calls};
 
@@ -40,7 +40,7 @@ pub enum HashKind {
     Sha256,
 }
 
-/// What both parties must agree on to garble and evaluate.
+/// The parameters that both parties must agree on to garble and evaluate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct GarblingConfig {
     /// The scheme.
@@ -136,7 +136,7 @@ impl SchemeKind {
         }
     }
 
-    /// Whether the evaluator learns the value of every wire.
+    /// Tells whether the evaluator learns the value of every wire.
     pub fn is_privacy_free(self) -> bool {
         self == SchemeKind::PrivacyFree
     }

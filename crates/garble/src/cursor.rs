@@ -1,4 +1,4 @@
-//! Where a walk through a program's gates stands: what garbler and evaluator have in common.
+//! The position of a walk through a program's gates: what garbler and evaluator have in common.
 
 use garblet_circuit::{InstanceId, Program, Walk};
 use garblet_primitives::{Block, Cursor, Labels};
@@ -39,7 +39,7 @@ impl Workspace {
     }
 }
 
-/// Where a walk through a program's gates stands.
+/// The position of a walk through a program's gates.
 pub(crate) struct ProgramCursor<'p> {
     program: &'p Program,
     schedules: &'p Schedules,
@@ -47,7 +47,7 @@ pub(crate) struct ProgramCursor<'p> {
     hash_seed: Block,
     next_gate: u64,
     remaining: u64,
-    /// What is being run.
+    /// The instances that are being run.
     running: Option<Running<'p>>,
     cursor: Cursor,
     workspace: Workspace,

@@ -21,7 +21,7 @@ pub struct Evaluator<'p> {
     controls: Vec<u8>,
 }
 
-/// What the peer sent cannot be a chunk.
+/// Bytes from the peer that cannot be a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EvaluateError {
     /// A chunk of the wrong length.

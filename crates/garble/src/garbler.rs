@@ -12,11 +12,11 @@ use crate::{
     schedules::Schedules,
 };
 
-/// What a garbling draws at random besides delta and labels. *Unique*: fresh for every garbling.
+/// The randomness that a garbling draws besides delta and labels. *Unique*: fresh for every garbling.
 pub struct Seeds {
-    /// Of the hash. Public: the evaluator needs it.
+    /// The seed of the hash. Public: the evaluator needs it.
     pub hash: Block,
-    /// Of the choices that some schemes make at every gate.
+    /// The seed of the choices that some schemes make at every gate.
     pub(crate) secret: Zeroizing<Block>,
 }
 

@@ -22,8 +22,8 @@ const PAGE_GATES: u64 = 1024;
 /// Components of at most so many AND gates run side by side, several to a page; larger ones fill vectors by themselves.
 const MAX_BATCHED_ANDS: u64 = 256;
 
-/// How the AND gates of a sequence of instances are numbered, so that no number comes twice and instances that follow one
-/// another can run side by side under one hash key.
+/// The numbering of the AND gates of a sequence of instances: no number comes twice, and instances that follow one another can
+/// run side by side under one hash key.
 ///
 /// A page holds as many whole instances as fit. Small components are numbered across: gate `g` of the `i`-th of `p`
 /// instances of a page is gate `g p + i` of the page. Larger ones are numbered one after another, and those that are larger
@@ -34,9 +34,9 @@ pub struct Numbering {
     per_page: u64,
     /// Gates from one group of `per_page` instances to the next.
     span: u64,
-    /// From one gate of an instance to its next.
+    /// The distance from one gate of an instance to its next.
     stride: u64,
-    /// From one instance of a page to the next.
+    /// The distance from one instance of a page to the next.
     step: u64,
 }
 
@@ -64,7 +64,7 @@ impl Numbering {
         count.div_ceil(self.per_page) * self.span
     }
 
-    /// How many of the instances `ks` from the first on can run side by side: they follow one another within a page.
+    /// The number of the instances `ks`, from the first on, that can run side by side: they follow one another within a page.
     fn group(&self, ks: &[u64]) -> usize {
         let next_ones = ks.iter().zip(ks[0]..).take(MAX_BATCH);
         let run = next_ones.take_while(|(k, next)| *k == next).count();
@@ -129,7 +129,7 @@ impl ComponentGarbling {
         self.config.chunk_bytes(self.component.gates.and_count())
     }
 
-    /// How the gates are numbered.
+    /// The numbering of the gates.
     pub fn numbering(&self) -> Numbering {
         self.numbering
     }
@@ -139,7 +139,7 @@ impl ComponentGarbling {
         InstanceGarbler { of: self, delta, seeds, base, slots: Labels::default(), wide: BatchLabels::default() }
     }
 
-    /// How many of the instances `ks` of a sequence, from the first on, are evaluated as one [`Group`]: they follow one
+    /// The number of the instances `ks` of a sequence, from the first on, that are evaluated as one [`Group`]: they follow one
     /// another, and share a hash key.
     pub fn group(&self, ks: &[u64]) -> usize {
         if self.is_wide() { self.numbering.group(ks) } else { 1 }
@@ -212,7 +212,7 @@ impl ComponentGarbling {
         &self.component.gates
     }
 
-    /// From the number of one gate of an instance to that of its next.
+    /// The distance from the number of one gate of an instance to that of its next.
     pub(crate) fn stride(&self) -> u64 {
         self.numbering.stride
     }

@@ -61,7 +61,7 @@ pub(crate) struct SchemeKernels {
     pub(crate) evaluate: fn(Backend, EvaluatePiece<'_>) -> usize,
     /// See [`negation_offsets`].
     pub(crate) negation_offsets: fn(Block) -> [Block; 2],
-    /// How many instances of a program run as one: with what is there for comparison, one.
+    /// The number of instances of a program that run as one: with what is there for comparison, one.
     pub(crate) copies: usize,
     /// The same for instances that were garbled for themselves, where that is compiled.
     pub(crate) batch: Option<BatchKernels>,

@@ -66,7 +66,7 @@ impl ScheduledComponent {
         into.extend(self.output_labels(negation, |slot| slots.get(copy, slot)));
     }
 
-    /// How many outputs there are.
+    /// The number of outputs.
     pub(crate) fn output_count(&self) -> usize {
         self.outputs.len()
     }

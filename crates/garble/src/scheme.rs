@@ -22,9 +22,9 @@ pub(crate) trait Scheme {
     const CONTROL_BITS: u32 = 0;
     /// Hash calls that the garbler makes per AND gate.
     const CALLS: u64;
-    /// Whether the garbler needs secret randomness at every gate.
+    /// Set if the garbler needs secret randomness at every gate.
     const RANDOM: bool = false;
-    /// Whether the select bit of a label is the wire's value, as it is if every zero label has select bit 0. A negation
+    /// Set if the select bit of a label is the wire's value, as it is if every zero label has select bit 0. A negation
     /// then flips it.
     const SELECT_IS_VALUE: bool = false;
 
@@ -47,18 +47,18 @@ pub(crate) trait Scheme {
     ) -> E::Quad;
 }
 
-/// What turns labels into those of the negated wires: for the garbler's zero labels, and for the evaluator's.
+/// The blocks that turn labels into those of the negated wires: for the garbler's zero labels, and for the evaluator's.
 pub(crate) fn negation_offsets<S: Scheme>(delta: Block) -> [Block; 2] {
     let lsb = if S::SELECT_IS_VALUE { Block::from_u128(1) } else { Block::ZERO };
     [delta ^ lsb, lsb]
 }
 
-/// What the garbler needs at every gate.
+/// The keys that the garbler needs at every gate.
 pub(crate) struct GarblerKeys<E: Engine, H: GateHash> {
     pub(crate) e: E,
     pub(crate) hash: H::Key<E>,
     pub(crate) delta: E::Quad,
-    /// Of a scheme with [`Scheme::RANDOM`].
+    /// The key of a scheme with [`Scheme::RANDOM`].
     pub(crate) secret: Option<E::Key>,
 }
 
@@ -92,7 +92,7 @@ impl<E: Engine, H: GateHash> GarblerKeys<E, H> {
     }
 }
 
-/// What the evaluator needs at every gate.
+/// The keys that the evaluator needs at every gate.
 pub(crate) struct EvaluatorKeys<E: Engine, H: GateHash> {
     pub(crate) e: E,
     pub(crate) hash: H::Key<E>,

@@ -16,15 +16,15 @@ use crate::{
 #[derive(Clone, Copy, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct SolderedGate {
-    /// Where its hashes are.
+    /// The place of its hashes.
     place: Block,
-    /// What was garbled.
+    /// The table that was garbled.
     pub table: [Block; 2],
-    /// What turns the labels of the wires that it is joined to into those of its inputs.
+    /// The block that turns labels of the wire that its left input is joined to into those of that input.
     pub left: Block,
     /// The same for the right input.
     pub right: Block,
-    /// What turns the label that it gives into that of the wire that it is joined to.
+    /// The block that turns the label that it gives into that of the wire that it is joined to.
     pub output: Block,
 }
 
@@ -40,7 +40,7 @@ impl SolderedGate {
 pub struct GateBuckets<'a> {
     /// The gates of all buckets.
     pub gates: &'a [SolderedGate],
-    /// Where each bucket ends.
+    /// The place where each bucket ends.
     pub ends: &'a [usize],
 }
 
@@ -65,7 +65,7 @@ impl SolderedGates {
         SolderedGates { backend, seed: hash_seed }
     }
 
-    /// What each gate of a bucket gives for labels of the wires that the bucket is joined to.
+    /// The label that each gate of a bucket gives for labels of the wires that the bucket is joined to.
     pub fn each(&self, gates: &[SolderedGate], labels: [Block; 2]) -> Vec<Block> {
         self.backend.run(Each { seed: self.seed, gates, labels })
     }
@@ -150,7 +150,7 @@ struct Ands<'a, E: Engine> {
     /// The sizes of the last four buckets, and which of them each of their gates belonged to, filled up to fours.
     sizes: [usize; QUAD_LANES],
     owners: Vec<[usize; QUAD_LANES]>,
-    /// What the gates give.
+    /// The labels that the gates give.
     given: Zeroizing<Vec<[Block; QUAD_LANES]>>,
     resolve: ResolveConflict<'a>,
 }

@@ -13,7 +13,7 @@ fn configs() -> impl Iterator<Item = GarblingConfig> {
     SchemeKind::ALL.iter().flat_map(|&scheme| HashKind::ALL.iter().map(move |&hash| GarblingConfig { scheme, hash }))
 }
 
-/// What both parties have at the start.
+/// The values that both parties have at the start.
 struct Setup {
     delta: Delta,
     seeds: Seeds,

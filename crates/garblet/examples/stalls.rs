@@ -15,7 +15,7 @@ use garblet::{
     on_own_thread,
 };
 
-/// How often the ticker ticks, if it may.
+/// The time from one tick to the next, if the ticker may.
 const TICK: Duration = Duration::from_millis(1);
 
 const PROGRAM: &str = "lib:aes128-chain(8)";

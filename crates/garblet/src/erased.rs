@@ -46,7 +46,7 @@ impl From<Mesh> for Ends {
 pub trait OneOfEnds: Link {
     /// A word for it.
     const NAME: &'static str;
-    /// Whether it is a mesh.
+    /// Set if it is a mesh.
     const IS_MESH: bool;
 
     /// Takes the link out, for `party` of `parties`.

@@ -26,7 +26,7 @@ pub type Error = ProtocolError;
 /// left is [`Peer::abort`].
 pub struct Peer {
     seat: Box<dyn Seat>,
-    /// Whether a step has begun and has not succeeded.
+    /// Set if a step has begun and has not succeeded.
     over: bool,
     /// The same in all that was prepared here.
     origin: Arc<()>,
@@ -42,18 +42,18 @@ pub struct Prepared {
     origin: Arc<()>,
 }
 
-/// What a party has learned, and what it cost.
+/// The results of a party, and what they cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The party.
     pub party: Party,
-    /// What it did.
+    /// The role that it had.
     pub role: &'static str,
     /// The value of each program output, none where this party is no recipient.
     pub outputs: Vec<Option<Bits>>,
-    /// What each phase cost.
+    /// The cost of each phase.
     pub phases: PhaseCosts,
-    /// What the run promises.
+    /// The security that the run promises.
     pub security: Security,
 }
 
@@ -63,7 +63,7 @@ pub struct Outcome {
     /// The report of what this party has learned and of the costs. It is final, whatever the peer did then: every check has passed, and what was taken
     /// from a store is spent.
     pub report: Report,
-    /// Why the parties did not part in order, if they did not. A peer that has its own outputs and then breaks off costs this party
+    /// The reason why the parties did not part in order, if they did not. A peer that has its own outputs and then breaks off costs this party
     /// nothing but the certainty that the peer has them.
     pub closing: Option<Error>,
 }

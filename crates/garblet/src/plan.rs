@@ -55,27 +55,27 @@ impl Plan {
 /// The cost of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prediction {
-    /// For each party what each phase costs, by [`Phase`] as a number. None where that depends on what stores have.
+    /// The cost of each phase for each party, by [`Phase`] as a number. None where that depends on what stores have.
     pub parties: Vec<[Option<Communication>; 4]>,
-    /// Whether every run costs that; if not, [`Protocol::precision`] says why.
+    /// Set if every run costs that; if not, [`Protocol::precision`] says why.
     pub exact: bool,
-    /// Whether parties wait for one another at the same time, not in turn.
+    /// Set if parties wait for one another at the same time, not in turn.
     together: bool,
 }
 
 impl Prediction {
-    /// What a phase costs a party; as [`Prediction::parties`].
+    /// The cost of a phase for a party; as [`Prediction::parties`].
     pub fn cost(&self, party: Party, phase: Phase) -> Option<Communication> {
         self.parties.get(usize::from(party.0)).and_then(|phases| phases[phase as usize])
     }
 
-    /// What all parties send in all phases that are known.
+    /// The bytes that all parties send in all phases that are known.
     pub fn bytes(&self) -> u64 {
         self.parties.iter().flatten().flatten().map(|cost| cost.bytes_sent).sum()
     }
 
-    /// How long a phase's messages are under way if every two parties have such a link, in seconds: one latency for each round
-    /// (of both parties if there are two, who wait in turn; otherwise all wait together), and the time of the bytes of the
+    /// The time for which a phase's messages are under way if every two parties have such a link, in seconds: one latency for each
+    /// round (of both parties if there are two, who wait in turn; otherwise all wait together), and the time of the bytes of the
     /// direction with most. Whatever the parties compute, and a wait that is no round, come on top.
     pub fn link_seconds(&self, phase: Phase, link: SimulatedLink) -> Option<f64> {
         let costs: Option<Vec<Communication>> = self.parties.iter().map(|party| party[phase as usize]).collect();

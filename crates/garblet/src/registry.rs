@@ -86,7 +86,7 @@ impl Protocol {
         self.0.parties()
     }
 
-    /// Whether its parties are joined by a [`Mesh`](garblet_net::Mesh); otherwise two of them share a [`Channel`](garblet_net::Channel).
+    /// Tells whether its parties are joined by a [`Mesh`](garblet_net::Mesh); otherwise two of them share a [`Channel`](garblet_net::Channel).
     pub fn is_mesh(self) -> bool {
         self.0.is_mesh()
     }
@@ -106,7 +106,7 @@ impl Protocol {
         self.0.samples().iter().map(|parameters| sample(parameters).expect("samples have known parameters")).collect()
     }
 
-    /// How far its formulas are what every run costs.
+    /// The precision of its formulas: how far they are what every run costs.
     pub fn precision(self) -> Precision {
         self.0.precision()
     }

@@ -28,7 +28,7 @@ pub struct Stock {
     pub peer: String,
     /// The kinds and amounts that it is filled up to; a run needs no amounts.
     pub order: Order,
-    /// Whether a run makes what the store lacks; all parties must wish it.
+    /// Set if a run makes what the store lacks; all parties must wish it.
     pub top_up: bool,
     pub(crate) fill_first: bool,
 }
@@ -70,7 +70,7 @@ impl Order {
 /// A hello's word that begins a [`fill`]: below how much is filled, in percent.
 pub(crate) const LOW_WATER: &str = "low-water";
 
-/// Whether a peer that greets like this wants to [`fill`], and below how many percent.
+/// The percentage below which a peer that greets like this wants to [`fill`], if it wants to.
 pub fn wants_to_fill(hello: &Hello) -> Option<u8> {
     hello.parameter(LOW_WATER)?.parse().ok().filter(|below| (1..=100).contains(below))
 }

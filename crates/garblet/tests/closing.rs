@@ -31,7 +31,7 @@ async fn open(party: u16, channel: Channel, protocol: Protocol) -> Peer {
     Peer::open(&plan, Party(party), channel, &mut rng, Box::new(())).await.expect("both are honest until the result")
 }
 
-/// What the evaluator comes to when the garbler has its output and then does that.
+/// The evaluator's outcome when the garbler has its output and then does that.
 async fn evaluator_against<F: Future<Output = ()>>(protocol: Protocol, then: impl FnOnce(Peer) -> F) -> Outcome {
     let (ours, theirs) = memory_pair();
     let garbler = async {

@@ -22,7 +22,7 @@ fn config(scheme: SchemeKind, hash: HashKind, build: Build, ot_width: Width) -> 
     config
 }
 
-/// Where the evaluator sees every value, all inputs have to be its own.
+/// Makes all inputs the evaluator's own, as they have to be where it sees every value.
 fn give_inputs_to_evaluator(program: &mut Program) {
     for k in 0..program.inputs().len() {
         program.set_owner(garblet::circuit::InputId(k as u32), Party(1));

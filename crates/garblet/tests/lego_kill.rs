@@ -15,7 +15,7 @@ use garblet::{
 
 use killing::{Ended, Log, child as process, kill_whenever};
 
-/// What the stores are filled up to: some runs of the function below.
+/// The amounts that the stores are filled up to: some runs of the function below.
 const WANTED: Amounts = Amounts { gates: 600, inputs: 64, input_pairs: 32, outputs: 40 };
 
 fn each(pieces: &[(&'static str, IdSet)]) -> Vec<(String, u64)> {

@@ -13,7 +13,7 @@ use garblet::{
 use rand::{SeedableRng, rngs::StdRng};
 
 const TIMEOUT: Duration = Duration::from_millis(400);
-/// How long a party may take in all: it waits once for the peer, and once to part from it.
+/// The most time that a party may take in all: it waits once for the peer, and once to part from it.
 const LIMIT: Duration = Duration::from_secs(20);
 
 fn program() -> Arc<Program> {

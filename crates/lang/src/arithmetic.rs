@@ -61,7 +61,7 @@ impl Machine<'_> {
         Ok(low_wires(exact, ty))
     }
 
-    /// Whether a number, of one wire more than the type at most, is no value of it.
+    /// Tells whether a number, of one wire more than the type at most, is no value of it.
     fn is_outside(&mut self, exact: Word, ty: Scalar, span: Span) -> Word {
         if exact.lo > ty.max() || exact.hi < ty.min() {
             return Word::TRUE;

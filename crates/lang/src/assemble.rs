@@ -11,19 +11,19 @@ use crate::{
     trace::{Body, CONSTANTS, INPUTS, Read, Trace, split_code},
 };
 
-/// Where the input nodes of a trace are: an input of the program and the first wire in it.
+/// The places of a trace's input nodes: an input of the program and the first wire in it.
 pub(crate) type InputWires = Vec<(InputId, u32)>;
 
 /// A region's body with what is read of it: an own component.
 struct Variant {
     /// Read extents by node, each with its first wire among the component's outputs.
     outputs: Vec<(Extent, u32)>,
-    /// Which reads of the region the component needs.
+    /// Set for the reads of the region that the component needs.
     needs: Vec<bool>,
     made: Made,
 }
 
-/// What a variant has become.
+/// The result of making a variant.
 enum Made {
     NotYet,
     Component(ComponentId),
@@ -31,7 +31,7 @@ enum Made {
     Wiring(Vec<Result<u32, bool>>),
 }
 
-/// What comes of putting a trace together.
+/// The result of putting a trace together.
 pub(crate) struct Assembled {
     /// The instance at which each region begins, and at last their number.
     pub(crate) instances: Vec<u32>,
@@ -211,7 +211,7 @@ impl<'a> Assembler<'a> {
         bodies
     }
 
-    /// How many regions each variant has.
+    /// The number of regions of each variant.
     fn uses(&self) -> Vec<u64> {
         let mut uses = vec![0; self.variants.len()];
         self.variant_of.iter().filter(|&&number| number != DEAD).for_each(|&number| uses[number as usize] += 1);
@@ -269,7 +269,7 @@ fn optimise(built: &mut [Option<Built>], uses: &[u64]) -> Result<(), CircuitErro
     Ok(())
 }
 
-/// For each region, what is read of it: lists that share one table.
+/// The lists of what is read of each region, which share one table.
 struct Readers {
     heads: Vec<u32>,
     reads: Vec<(Read, u32)>,

@@ -82,7 +82,7 @@ fn bind(number: FnId, function: &Function, circuit: &Program) -> Result<Bound, F
     Ok(Bound { function: number, component: Arc::new(component), words: scalars.into_iter().map(word).collect() })
 }
 
-/// Whether each parameter is whole ports, or several parameters are one port, and all are as wide together.
+/// Tells whether each parameter is whole ports, or several parameters are one port, and all are as wide together.
 fn whole_ports(params: &[u64], ports: &[u64]) -> bool {
     let ends = |widths: &[u64]| {
         let mut end = 0;

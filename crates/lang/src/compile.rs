@@ -21,12 +21,12 @@ use crate::{
 /// The name of the output that says which check failed.
 pub(crate) const PANIC_PORT: &str = "panic";
 
-/// How a source is compiled.
+/// The options with which a source is compiled.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Constants that parties give.
     pub constants: Constants,
-    /// Whether overflow, division by zero and indices out of bounds are found and reported.
+    /// Set if overflow, division by zero and indices out of bounds are found and reported.
     pub panics: bool,
     /// The most expressions and statements that are run; a quarter of it the operands, a sixteenth the AND gates of
     /// distinct components that they may lead to, about. Sources that need more are refused.

@@ -14,10 +14,10 @@ pub struct Constants {
 /// A constant that is not given right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConstantError {
-    /// What stands before `=`.
+    /// The text before `=` is no name of a constant.
     #[error("`{0}` is no name of a constant, expected NAME or PARTY_0::NAME")]
     Name(String),
-    /// What stands after it.
+    /// The text after it is no value.
     #[error("constant `{name}`: expected an integer, true or false, got `{got}`")]
     Value {
         /// The constant.
@@ -59,7 +59,7 @@ impl Constants {
         Ok(())
     }
 
-    /// Whether none is given.
+    /// Tells whether none is given.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

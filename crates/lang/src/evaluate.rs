@@ -80,7 +80,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Whether two values of a type are equal.
+    /// Tells whether two values of a type are equal.
     pub(crate) fn equal_words(&mut self, ty: &Ty, a: Slot, b: Slot, span: Span) -> Word {
         let mut equal = Word::TRUE;
         let mut and = |machine: &mut Self, more: Word| equal = machine.and(equal, more, span);
@@ -126,7 +126,7 @@ impl Machine<'_> {
         equal
     }
 
-    /// Whether a tag is that of a variant.
+    /// Tells whether a tag is that of a variant.
     pub(crate) fn is_variant(&mut self, tag: Word, variant: usize, span: Span) -> Word {
         self.equal(tag, Word::constant(variant as i128), span)
     }

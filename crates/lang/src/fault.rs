@@ -1,4 +1,4 @@
-//! What is wrong with a source, before it is shown in its file.
+//! The faults of a source, before they are shown in its file.
 
 use garblet_circuit::diagnostic::{Diagnostic, Place};
 

@@ -40,7 +40,7 @@ pub(crate) fn read(text: &str, constants: &Constants) -> Result<(Tree, Vec<Fault
     Ok((Tree { functions: context.functions }, warnings))
 }
 
-/// What is known while a program is gone through.
+/// The state while a program is gone through.
 struct Context<'a> {
     program: &'a TypedProgram,
     /// Values of the constants by name.
@@ -51,7 +51,7 @@ struct Context<'a> {
     running: Vec<String>,
     scopes: Vec<HashMap<String, VarId>>,
     vars: u32,
-    /// How many assignments there were so far.
+    /// The number of assignments so far.
     assignments: u64,
 }
 

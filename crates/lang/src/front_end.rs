@@ -25,7 +25,7 @@ const MAX_BYTES: u64 = 1 << 24;
 /// The front end for sources: files that end in `.garble.rs`.
 #[derive(Clone, Debug, Default)]
 pub struct Language {
-    /// How they are compiled.
+    /// The options with which they are compiled.
     pub options: Options,
 }
 

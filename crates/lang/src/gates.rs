@@ -20,7 +20,7 @@ pub(crate) struct Built {
     pub(crate) lines: Vec<(u32, u64)>,
 }
 
-/// Which operations of a region's code the wanted nodes need, and which of its inputs.
+/// The operations of a region's code that the wanted nodes need, and those of its inputs that they need.
 pub(crate) fn needed(operations: &[u32], inputs: usize, wanted: &[Extent]) -> (Vec<bool>, Vec<bool>) {
     let recorded: Vec<Recorded> = Decoder::new(operations).collect();
     let mut nodes = vec![false; recorded.len()];
@@ -76,7 +76,7 @@ pub(crate) fn build(
     Ok(Built { component: gates.builder.finish()?, lines: by_line })
 }
 
-/// For a component without gates, the input wire or the constant that each output is.
+/// The input wire or the constant that each output of a component without gates is.
 pub(crate) fn wiring(component: &Component) -> Option<Vec<Result<u32, bool>>> {
     let circuit = component.circuit();
     let constants = circuit.gates().iter().map(|gate| match gate {
@@ -130,7 +130,7 @@ impl Value {
         Signed::new(self.resized(width))
     }
 
-    /// How many bits it has as a signed number.
+    /// The number of bits that it has as a signed number.
     fn signed_width(&self) -> usize {
         self.bits.len() + usize::from(!self.signed)
     }

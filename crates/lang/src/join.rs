@@ -13,7 +13,7 @@ use crate::{
 /// An element in the network.
 #[derive(Clone)]
 struct Item {
-    /// Whether it is of the second array.
+    /// Set if it is of the second array.
     second: Word,
     words: Vec<Word>,
 }
@@ -21,7 +21,7 @@ struct Item {
 /// The elements of both arrays by ascending key, which is their first words.
 struct Sides {
     key: Vec<Scalar>,
-    /// How many words an element of either array has.
+    /// The number of words that an element of either array has.
     words: [usize; 2],
     items: Vec<Item>,
 }
@@ -77,7 +77,7 @@ impl Machine<'_> {
         words.iter().enumerate().for_each(|(k, &word)| self.write(to + k, word));
     }
 
-    /// Whether two neighbours are of different arrays and have equal keys.
+    /// Tells whether two neighbours are of different arrays and have equal keys.
     fn are_joined(&mut self, key: &[Scalar], x: &Item, y: &Item, span: Span) -> Word {
         let mut joined = self.xor(x.second, y.second, span);
         for (&a, &b) in x.words.iter().zip(&y.words).take(key.len()) {
@@ -163,7 +163,7 @@ impl Machine<'_> {
         (low, high)
     }
 
-    /// What an item is ordered by, as numbers, the most significant first.
+    /// The key that an item is ordered by, as numbers, the most significant first.
     fn key_of(&mut self, key: &[Scalar], item: &Item, span: Span) -> Vec<Word> {
         let own = item.words.iter().copied().zip(key.iter().copied());
         let words: Vec<(Word, Scalar)> = own.chain([(item.second, Scalar::BOOL)]).collect();

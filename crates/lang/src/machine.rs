@@ -21,7 +21,7 @@ const STACK_WORDS: u64 = 1 << 24;
 /// A place on the stack.
 pub(crate) type Slot = usize;
 
-/// What runs a tree.
+/// The machine that runs a tree.
 pub(crate) struct Machine<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) trace: Trace,
@@ -42,7 +42,7 @@ pub(crate) struct Machine<'a> {
     effort: u64,
 }
 
-/// Where a branch began.
+/// The beginning of a branch.
 pub(crate) struct Branch {
     floor: Slot,
     mark: usize,

@@ -2,7 +2,7 @@
 
 use crate::word::{Wires, Word};
 
-/// What a recorded operation does with its operands, each read as the integer that it stands for.
+/// The work of a recorded operation on its operands, each read as the integer that it stands for.
 ///
 /// The result is the low wires of the true result, as many as the operation says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use crate::{
     word::{Word, width_of},
 };
 
-/// Why a program panics.
+/// The reason why a program panics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Reason {
     Overflow,

@@ -19,7 +19,7 @@ pub(crate) enum Step {
 }
 
 impl Machine<'_> {
-    /// Where the words of an expression are, if it is a variable or a part of one by known indices.
+    /// The place of the words of an expression, if it is a variable or a part of one by known indices.
     ///
     /// *Errors*: an index out of bounds.
     pub(crate) fn place(&mut self, expr: &Expr) -> Result<Option<Slot>, Fault> {
@@ -157,7 +157,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether an expression is a variable or a part of one.
+/// Tells whether an expression is a variable or a part of one.
 fn is_place(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Var(_) => true,
@@ -167,7 +167,7 @@ fn is_place(expr: &Expr) -> bool {
     }
 }
 
-/// Whether an index costs nothing to compute twice: once to see whether it is known, once to read by it.
+/// Tells whether an index costs nothing to compute twice: once to see whether it is known, once to read by it.
 fn is_simple(index: &Expr) -> bool {
     match &index.kind {
         ExprKind::Constant(_) | ExprKind::Var(_) => true,

@@ -13,7 +13,7 @@ pub(crate) struct Nests {
 struct Open {
     span: Span,
     first: u32,
-    /// How many iterations the loop within has had, if there is one and it always has as many.
+    /// The number of iterations that the loop within has had, if there is one and it always has as many.
     inner: Inner,
 }
 

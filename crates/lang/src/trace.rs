@@ -23,7 +23,7 @@ pub(crate) struct Read {
     pub(crate) end: u16,
 }
 
-/// What a region does.
+/// The work of a region.
 pub(crate) enum Body {
     /// Operations, as [`crate::operation`] writes them, and the source line of each.
     Code { code: Rc<[u32]>, lines: Vec<u32> },
@@ -70,7 +70,7 @@ impl Trace {
         Trace { operand_limit, gate_limit, ..Trace::default() }
     }
 
-    /// Whether there were more operations than the limits allow.
+    /// Tells whether there were more operations than the limits allow.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.operands > self.operand_limit || self.gates > self.gate_limit || self.open.cost > self.gate_limit
     }
@@ -80,12 +80,12 @@ impl Trace {
         self.open.cost
     }
 
-    /// How many operands the open region's operations have.
+    /// The number of operands that the open region's operations have.
     pub(crate) fn open_size(&self) -> usize {
         self.open.code.len()
     }
 
-    /// How many regions are closed.
+    /// The number of regions that are closed.
     pub(crate) fn region_count(&self) -> u32 {
         self.regions.len() as u32
     }
@@ -98,7 +98,7 @@ impl Trace {
         &self.bodies
     }
 
-    /// What a region reads.
+    /// The reads of a region.
     pub(crate) fn reads(&self, region: u32) -> &[Read] {
         let at = region as usize;
         let begin = if at == 0 { 0 } else { self.regions[at - 1].reads_end };

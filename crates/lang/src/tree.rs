@@ -16,7 +16,7 @@ pub(crate) struct Span {
 pub(crate) struct Scalar {
     pub(crate) bits: u16,
     pub(crate) signed: bool,
-    /// Whether it is a Boolean, an integer of one bit otherwise.
+    /// Set if it is a Boolean; an integer of one bit otherwise.
     pub(crate) boolean: bool,
 }
 
@@ -82,7 +82,7 @@ impl EnumTy {
 }
 
 impl Ty {
-    /// How many words a value has; saturates.
+    /// The number of words that a value has; saturates.
     pub(crate) fn words(&self) -> usize {
         match self {
             Ty::Scalar(_) => 1,
@@ -92,7 +92,7 @@ impl Ty {
         }
     }
 
-    /// How many wires a port of the type has; saturates.
+    /// The number of wires that a port of the type has; saturates.
     pub(crate) fn width(&self) -> u64 {
         match self {
             Ty::Scalar(scalar) => scalar.bits.into(),
@@ -107,7 +107,7 @@ impl Ty {
         if let Ty::Scalar(scalar) = self { Some(*scalar) } else { None }
     }
 
-    /// Whether values hold no enum with fields, so that equal values are equal words.
+    /// Tells whether values hold no enum with fields, so that equal values are equal words.
     pub(crate) fn is_plain(&self) -> bool {
         match self {
             Ty::Scalar(_) => true,
@@ -155,7 +155,7 @@ pub(crate) struct Function {
     pub(crate) params: Vec<Param>,
     pub(crate) result: Ty,
     pub(crate) body: Vec<Stmt>,
-    /// How many variables there are, parameters first.
+    /// The number of variables, parameters first.
     pub(crate) vars: u32,
     pub(crate) span: Span,
     /// An estimate of the AND gates.
@@ -186,11 +186,11 @@ pub(crate) struct Loop {
     pub(crate) body: Vec<Stmt>,
     /// An estimate of the AND gates of all iterations.
     pub(crate) cost: u64,
-    /// Whether the body assigns to variables, by which what is iterated over could change.
+    /// Set if the body assigns to variables, by which what is iterated over could change.
     pub(crate) assigns: bool,
 }
 
-/// What a loop goes through.
+/// The values that a loop goes through.
 pub(crate) enum Over {
     Range(u64, u64),
     Array(Expr),

@@ -1,6 +1,6 @@
 //! Words: what a scalar of the source is while the program is lowered.
 
-/// Where the wires of a word are.
+/// The place of a word's wires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wires {
     /// Nowhere: the value does not matter, as the fields of a variant that an enum is not.
@@ -57,12 +57,12 @@ impl Word {
         }
     }
 
-    /// Whether the wires are two's complement.
+    /// Tells whether the wires are two's complement.
     pub(crate) fn signed(self) -> bool {
         self.lo < 0
     }
 
-    /// How many wires the range needs.
+    /// The number of wires that the range needs.
     pub(crate) fn width(self) -> u16 {
         width_of(self.lo, self.hi)
     }

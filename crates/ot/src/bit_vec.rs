@@ -51,7 +51,7 @@ impl BitVec {
         self.len
     }
 
-    /// Whether there are no bits.
+    /// Tells whether there are no bits.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

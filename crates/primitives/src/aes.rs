@@ -83,7 +83,7 @@ pub struct MaskedRun {
     pub base: u32,
     /// The number of the first block.
     pub at: u32,
-    /// How many blocks there are.
+    /// The number of blocks.
     pub len: u32,
 }
 

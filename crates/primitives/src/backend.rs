@@ -86,7 +86,7 @@ impl std::fmt::Display for Backend {
 /// `run` and all that it calls in its loops must be `#[inline(always)]`, or it is compiled without the instructions
 /// that the engine stands for.
 pub trait Kernel {
-    /// What the work results in.
+    /// The result of the work.
     type Output;
 
     /// Does the work with the instructions of `engine`.

@@ -14,7 +14,7 @@ const CONTEXT: &str = "garblet 2026 hash commitment";
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Commitment([u8; 32]);
 
-/// What opens a commitment: its randomness.
+/// The opening of a commitment: its randomness.
 ///
 /// *Secret* until the commitment is opened; wiped on drop.
 #[derive(Clone, Zeroize, ZeroizeOnDrop, serde::Serialize, serde::Deserialize)]

@@ -21,7 +21,7 @@ use crate::{
     transpose::{ROWS, exchange_squares},
 };
 
-/// How many blocks a [`Engine::Quad`] holds.
+/// The number of blocks that a [`Engine::Quad`] holds.
 pub const QUAD_LANES: usize = 4;
 
 /// The round constants of the AES-128 key schedule (FIPS 197, section 5.2).

@@ -14,11 +14,11 @@ pub use self::labels::Labels;
 use self::packed::Packed;
 use crate::engine::{Engine, QUAD_LANES};
 
-/// How far a list was run.
+/// The place up to which a list was run.
 #[derive(Clone, Copy, Default)]
 pub struct Cursor {
     step: usize,
-    /// Whether the step's XOR operations are done.
+    /// Set if the step's XOR operations are done.
     in_ands: bool,
     /// AND gates of the step that are done, in all copies.
     ands_of_step: usize,
@@ -45,11 +45,11 @@ pub struct Op {
     pub b: u32,
     /// Slot of the result.
     pub out: u32,
-    /// Whether the operands are inverted. Without meaning for XOR.
+    /// Set for operands that are inverted. Without meaning for XOR.
     pub inverted: [bool; 2],
 }
 
-/// What is done at AND gates: a garbling scheme's side of [`GateList::run`].
+/// The work at AND gates: a garbling scheme's side of [`GateList::run`].
 pub trait AndGates<E: Engine> {
     /// Says how many of the next `count` gates may be done before asking again; at least one.
     fn begin(&mut self, e: E, count: usize) -> usize;
@@ -80,7 +80,7 @@ impl GateList {
         self.ands.len()
     }
 
-    /// Whether a cursor is at the end of the list.
+    /// Tells whether a cursor is at the end of the list.
     pub fn is_done(&self, cursor: &Cursor) -> bool {
         cursor.step == self.steps.len()
     }

@@ -83,9 +83,9 @@ pub struct JointRows<'a> {
     pub rows: [u64; QUAD_LANES],
     /// The labels of all wires.
     pub labels: &'a [Block],
-    /// Where the first gate's keys of the first operand begin, the second's, and so on.
+    /// The places where the keys of the first operand begin: the first gate's, the second's, and so on.
     pub u: [usize; QUAD_LANES],
-    /// Those of the second operand.
+    /// The same for the second operand.
     pub v: [usize; QUAD_LANES],
 }
 

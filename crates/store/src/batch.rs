@@ -29,7 +29,7 @@ pub struct Batch<'a> {
     committed: bool,
 }
 
-/// What a batch adds of one kind.
+/// The pieces of one kind that a batch adds.
 struct Filling {
     row: KindRow,
     extents: Extents,

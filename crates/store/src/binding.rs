@@ -1,4 +1,4 @@
-//! What a store's material was made for.
+//! The purpose that a store's material was made for.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
 
-/// With whom, as whom, by which protocol and for which library a store was filled: for nothing else may it be used.
+/// The purpose of a store: with whom, as whom, by which protocol and for which library it was filled. For nothing else may it be used.
 ///
 /// Texts, so that a difference can be shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub struct Binding {
 }
 
 impl Binding {
-    /// Whether `self`, which is asked for, is what the store was filled for.
+    /// Checks that `self`, which is asked for, is what the store was filled for.
     ///
     /// *Errors*: [`StoreError::OtherBinding`] with the first difference.
     pub(crate) fn check(&self, stored: &Binding, folder: &Path) -> Result<(), StoreError> {

@@ -13,7 +13,7 @@ use crate::store::Store;
 /// Segments below this length are put together, even if they are full of pieces.
 const SMALL_BYTES: u64 = 1 << 20;
 
-/// What [`Store::compact`] gave back.
+/// The result of [`Store::compact`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compacted {
     /// Bytes of all segments before.

@@ -9,14 +9,14 @@ use crate::kind::KindDigest;
 use crate::rows::{Extent, Head, KindRow, SegmentRow, State, encode, name};
 use crate::store::{STATE_BYTES_MAX, Segment, Store};
 
-/// What becomes of a piece that can be taken no more.
+/// The fate of a piece that can be taken no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Consumed,
     Dropped,
 }
 
-/// What is to be different.
+/// The rows that are to be different.
 pub(crate) struct Edit {
     pub(crate) head: Head,
     pub(crate) kinds: BTreeMap<KindDigest, KindRow>,
@@ -24,7 +24,7 @@ pub(crate) struct Edit {
     pub(crate) gone_states: Vec<String>,
     pub(crate) new_extents: Vec<Extent>,
     pub(crate) new_segments: BTreeMap<u64, SegmentRow>,
-    /// By kind and first identifier.
+    /// Extents that are to go, by kind and first identifier.
     pub(crate) gone_extents: BTreeSet<(KindDigest, u64)>,
 }
 

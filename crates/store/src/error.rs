@@ -1,4 +1,4 @@
-//! What can go wrong with a store.
+//! The errors of a store.
 
 use std::{io, path::PathBuf};
 
@@ -6,7 +6,7 @@ use crate::ids::{IdSet, PieceId};
 use crate::kind::Kind;
 use crate::place::SCRATCH_EXTENSION;
 
-/// Why a store could not be opened, filled or drawn from.
+/// The reason why a store could not be opened, filled or drawn from.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -37,7 +37,7 @@ pub enum StoreError {
         path: PathBuf,
         /// Its permission bits.
         mode: u32,
-        /// What they should be.
+        /// The bits that it should have.
         expected: u32,
     },
     /// The key file does not exist.
@@ -51,7 +51,7 @@ pub enum StoreError {
     KeyMalformed {
         /// The file.
         path: PathBuf,
-        /// What it holds.
+        /// The content that it has.
         got: String,
     },
     /// The key is another store's.
@@ -75,11 +75,11 @@ pub enum StoreError {
     OtherBinding {
         /// The folder.
         folder: PathBuf,
-        /// In what they differ.
+        /// The property in which they differ.
         what: &'static str,
-        /// What was asked for.
+        /// The value that was asked for.
         expected: String,
-        /// What the store was filled for.
+        /// The value that the store was filled for.
         got: String,
     },
     /// The peer's store is not the one that this store was filled together with.
@@ -109,7 +109,7 @@ pub enum StoreError {
     /// The peer's store claims to have made more than it can have.
     #[error("the peer's store is too far ahead of ours: expected at most {max} as the next piece of {kind}, got {got}")]
     PeerAhead {
-        /// Of which kind.
+        /// The kind of the pieces.
         kind: Kind,
         /// The largest next identifier that it can have.
         max: PieceId,
@@ -121,7 +121,7 @@ pub enum StoreError {
     PeerKinds {
         /// The limit.
         max: usize,
-        /// How many there would be.
+        /// The number of kinds that there would be.
         got: usize,
     },
     /// This store has forgotten what it did.
@@ -171,25 +171,25 @@ pub enum StoreError {
     /// There are fewer pieces than asked for.
     #[error("the store has {available} of {wanted} pieces of {kind}: {} are missing", wanted - available)]
     NotEnough {
-        /// Of which kind.
+        /// The kind of the pieces.
         kind: Kind,
-        /// How many were asked for.
+        /// The number of pieces that were asked for.
         wanted: u64,
-        /// How many there are.
+        /// The number of pieces that there are.
         available: u64,
     },
     /// Pieces that were asked for by identifier are gone, or never were.
     #[error("the store does not have these pieces of {kind}: {missing}")]
     NotThere {
-        /// Of which kind.
+        /// The kind of the pieces.
         kind: Kind,
-        /// Which.
+        /// The identifiers that are not there.
         missing: IdSet,
     },
     /// An identifier may have been used before.
     #[error("piece {got} of {kind} cannot be added: expected an identifier from {expected} on")]
     IdUsed {
-        /// Of which kind.
+        /// The kind of the piece.
         kind: Kind,
         /// The smallest identifier that was never used.
         expected: PieceId,
@@ -199,7 +199,7 @@ pub enum StoreError {
     /// A piece, or a state, is too large.
     #[error("{what} has {got} bytes, at most {max} can be kept")]
     TooLarge {
-        /// Which.
+        /// The piece or the state.
         what: String,
         /// Its length.
         got: usize,
@@ -215,7 +215,7 @@ pub enum StoreError {
     /// The store's files were changed, truncated or lost.
     #[error("the store is damaged: {what}")]
     Damaged {
-        /// Where, and what is wrong.
+        /// The place of the damage, and what is wrong there.
         what: String,
     },
     /// A write failed before, so that what is on disk is not known.
@@ -224,30 +224,30 @@ pub enum StoreError {
     /// The operating system refused.
     #[error("{doing} {}: {source}", path.display())]
     Io {
-        /// For instance `cannot read`.
+        /// The action that failed, for instance `cannot read`.
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The operating system's error.
         source: io::Error,
     },
     /// The database of the index refused.
     #[error("{doing} the index of the store: {source}")]
     Index {
-        /// For instance `cannot read`.
+        /// The action that failed, for instance `cannot read`.
         doing: &'static str,
-        /// What the database says.
+        /// The database's error.
         source: rusqlite::Error,
     },
 }
 
 impl StoreError {
-    /// Whether the peer's store says what no honest one does.
+    /// Tells whether the peer's store says what no honest one does.
     pub fn is_misbehaviour(&self) -> bool {
         matches!(self, StoreError::PeerAhead { .. } | StoreError::PeerKinds { .. })
     }
 
-    /// What the user can do about it, where that is not plain.
+    /// Advice on what the user can do about it, where that is not plain.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             StoreError::Missing { folder } => format!("make one with `garblet store init {}`", folder.display()),

@@ -15,7 +15,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use crate::steps::Steps;
 use crate::{Binding, IdSet, Kind, Past, PieceId, State, Store, StoreError, StoreKey, Summary};
 
-/// What the scenario was promised before it was cut off.
+/// The promises made to the scenario before it was cut off.
 #[derive(Default)]
 struct Promised {
     /// Pieces that were put in, in each case all or, where the batch was not committed, none.
@@ -93,20 +93,20 @@ fn check_against_lies(folder: &Path, promised: &Promised, step: &str) {
     }
 }
 
-/// Where the record of a store is.
+/// The folder of a store's record.
 fn records_of(folder: &Path) -> PathBuf {
     folder.with_extension("records")
 }
 
 impl Store {
-    /// What a peer with the same pieces would tell.
+    /// The summary that a peer with the same pieces would tell.
     fn summary_as_peer(&self) -> crate::Summary {
         let bytes = postcard::to_stdvec(&self.summary()).expect("encodes");
         postcard::from_bytes(&bytes).expect("decodes")
     }
 }
 
-/// What must hold of a store after it was cut off.
+/// Checks what must hold of a store after it was cut off.
 fn check(folder: &Path, promised: &Promised, step: &str) {
     let mut store = Store::open_or_create(folder, &key(), &mut rng())
         .unwrap_or_else(|error| panic!("cut off at {step}, it does not open: {error}"));
@@ -142,7 +142,7 @@ struct Told {
     kinds: Vec<(Kind, u64, IdSet)>,
 }
 
-/// What a lying peer may tell a store, and is not malformed: that it has what was used, knows of nothing, or of too much.
+/// The summaries that a lying peer may tell and that are not malformed: it has what was used, knows of nothing, or of too much.
 fn lies(store: &Store) -> Vec<Summary> {
     let told: Told = postcard::from_bytes(&postcard::to_stdvec(&store.summary()).expect("encodes")).expect("decodes");
     let peer = store.head.peers.first().map_or([9; 16], |peer| peer.store);

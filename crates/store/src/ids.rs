@@ -28,7 +28,7 @@ pub struct IdSet {
     ranges: Vec<Range<u64>>,
 }
 
-/// How a set is encoded: for each range, how far it is from the end of the last and how long it is.
+/// The encoding of a set: for each range, how far it is from the end of the last and how long it is.
 #[derive(Serialize, Deserialize)]
 struct Gaps(Vec<(u64, u64)>);
 
@@ -44,7 +44,7 @@ impl IdSet {
         IdSet { ranges: Some(first.0..end).filter(|range| !range.is_empty()).into_iter().collect() }
     }
 
-    /// How many there are.
+    /// The number of identifiers.
     pub fn len(&self) -> u64 {
         self.ranges.iter().map(|r| r.end - r.start).sum()
     }
@@ -57,12 +57,12 @@ impl IdSet {
         }
     }
 
-    /// Whether there are none.
+    /// Tells whether there are none.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// In how many ranges they lie.
+    /// The number of ranges in which they lie.
     pub fn range_count(&self) -> usize {
         self.ranges.len()
     }
@@ -77,7 +77,7 @@ impl IdSet {
         self.ranges.iter().cloned().flatten().map(PieceId)
     }
 
-    /// Whether an identifier is in the set.
+    /// Tells whether an identifier is in the set.
     pub fn contains(&self, id: PieceId) -> bool {
         let at = self.ranges.partition_point(|r| r.end <= id.0);
         self.ranges.get(at).is_some_and(|r| r.start <= id.0)
@@ -98,7 +98,7 @@ impl IdSet {
         IdSet { ranges }
     }
 
-    /// What is in both.
+    /// The identifiers that are in both.
     pub fn intersection(&self, other: &IdSet) -> IdSet {
         let (mut left, mut right) = (self.ranges.iter().peekable(), other.ranges.iter().peekable());
         let mut ranges = Vec::new();
@@ -116,7 +116,7 @@ impl IdSet {
         IdSet { ranges }
     }
 
-    /// Whether something is in both.
+    /// Tells whether something is in both.
     pub fn overlaps(&self, other: &IdSet) -> bool {
         let (few, many) = if self.ranges.len() < other.ranges.len() { (self, other) } else { (other, self) };
         few.ranges.iter().any(|range| {
@@ -125,7 +125,7 @@ impl IdSet {
         })
     }
 
-    /// What is in `self` and not in `other`.
+    /// The identifiers that are in `self` and not in `other`.
     pub fn difference(&self, other: &IdSet) -> IdSet {
         let mut ranges = Vec::new();
         let mut cuts = other.ranges.iter().peekable();
@@ -148,7 +148,7 @@ impl IdSet {
         IdSet { ranges }
     }
 
-    /// What is in either.
+    /// The identifiers that are in either.
     pub fn union(&self, other: &IdSet) -> IdSet {
         let mut all: Vec<_> = self.ranges.iter().chain(&other.ranges).cloned().collect();
         all.sort_unstable_by_key(|r| r.start);

@@ -60,7 +60,7 @@ pub(crate) struct Index {
     broken: bool,
 }
 
-/// What an index tells before its key is known.
+/// An index as far as it is told before its key is known.
 pub(crate) struct Unopened {
     connection: Connection,
     pub(crate) store: [u8; 16],
@@ -106,7 +106,7 @@ impl Unopened {
         Ok(Unopened { connection, store, key_check })
     }
 
-    /// Whether the keys are those that the index was made with.
+    /// Tells whether the keys are those that the index was made with.
     pub(crate) fn is_opened_by(&self, sealer: &Sealer) -> bool {
         self.key_check.ct_eq(&sealer.check_value()).into()
     }

@@ -1,4 +1,4 @@
-//! What pieces are called.
+//! The kinds of pieces.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The longest name of a kind.
 pub const KIND_NAME_BYTES_MAX: usize = 64;
 
-/// What a piece is: a name, for instance `component aes-round`, and everything that two pieces of the name may differ in.
+/// The kind of a piece: a name, for instance `component aes-round`, and everything that two pieces of the name may differ in.
 ///
 /// Both parties name the same kind alike, because they reconcile kind by kind. Displayed as the name and the first
 /// bytes of the parameters' hash.
@@ -45,7 +45,7 @@ impl Kind {
         &self.name
     }
 
-    /// What tells this kind from every other, also of the same name.
+    /// The digest that tells this kind from every other, also of the same name.
     pub fn digest(&self) -> KindDigest {
         KindDigest(self.digest)
     }
@@ -62,7 +62,7 @@ impl TryFrom<Unchecked> for Kind {
     }
 }
 
-/// Whether a character is not shown as it is, but moves the cursor, ends the line, or turns the direction of what follows.
+/// Tells whether a character is not shown as it is, but moves the cursor, ends the line, or turns the direction of what follows.
 fn controls_terminal(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -1,4 +1,4 @@
-//! Where a store's files are: a folder, or memory.
+//! The place of a store's files: a folder, or memory.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use crate::error::StoreError;
 use crate::steps::Steps;
 
-/// Which of a store's files are open at the same time, at most.
+/// The most of a store's files that are open at the same time.
 const OPEN_FILES_MAX: usize = 64;
 
 const LOCK: &str = "lock";
@@ -340,7 +340,7 @@ impl SegmentFile {
     }
 }
 
-/// Whether nobody but the owner has access to a file or folder.
+/// Checks that nobody but the owner has access to a file or folder.
 ///
 /// *Errors*: [`StoreError::Exposed`].
 pub(crate) fn check_mode(path: &Path, metadata: &fs::Metadata, expected: u32) -> Result<(), StoreError> {

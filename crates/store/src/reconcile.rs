@@ -16,23 +16,23 @@ pub const SUMMARY_RANGES_MAX: usize = 1 << 15;
 /// The most peers that a store has.
 pub const PEERS_MAX: usize = 255;
 
-/// How many identifiers of a kind an honest peer has used that this store does not know of, at most. It made pieces of which the last session did not get to
+/// The most identifiers of a kind that an honest peer has used and this store does not know of. It made pieces of which the last session did not get to
 /// write ours; so many take 16 GiB and more on its disk.
 pub const AHEAD_MAX: u64 = 1 << 30;
 
-/// What a store tells its peers' when they meet: no secrets, and at most [`Summary::BYTES_MAX`] encoded.
+/// The account that a store gives its peers' when they meet: no secrets, and at most [`Summary::BYTES_MAX`] encoded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Summary {
     store: [u8; 16],
-    /// How often the store was changed.
+    /// The number of times that the store was changed.
     changes: u64,
-    /// What it knows of the stores that it has met, the one to which this is sent among them.
+    /// The last change that it knows of each store that it has met, the one to which this is sent among them.
     seen: Vec<([u8; 16], u64)>,
     kinds: Vec<KindSummary>,
 }
 
-/// What a summary tells of one kind.
+/// The part of a summary about one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct KindSummary {
     kind: Kind,
@@ -49,7 +49,7 @@ struct Unchecked {
     kinds: Vec<KindSummary>,
 }
 
-/// What a meeting cost.
+/// The cost of a meeting.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reconciled {
     /// Pieces that were lost, by kind; kinds that lost none are left out.
@@ -92,7 +92,7 @@ impl TryFrom<Unchecked> for Summary {
 }
 
 impl Store {
-    /// What to tell the peers' stores: all the same.
+    /// The summary to tell the peers' stores: all the same.
     ///
     /// It is a function of the store: as long as nothing changes, it stays the same. A store that is more fragmented than a
     /// summary may be tells of the longest ranges of each kind only, and [`reconcile`](Store::reconcile) gives the rest up.
@@ -178,7 +178,7 @@ impl Store {
         }
     }
 
-    /// Whether this store may meet a peer's: the one at place `at` among all peers'.
+    /// Checks that this store may meet a peer's: the one at place `at` among all peers'.
     ///
     /// *Errors*: [`StoreError::OtherPeerStore`] and [`StoreError::OtherStore`] if the stores were not filled together; [`StoreError::RolledBack`] and
     /// [`StoreError::PeerRolledBack`] if one of them is older than when their last meeting began; [`StoreError::PeerAhead`] and
@@ -209,7 +209,7 @@ impl Store {
             _ => Ok(()),
         }
     }
-    /// Whether a peer can have used as many identifiers and kinds as it says.
+    /// Checks that a peer can have used as many identifiers and kinds as it says.
     fn check_claims(&self, peer: &Summary) -> Result<(), StoreError> {
         let mut kinds = self.kinds.len();
         for KindSummary { kind, next, .. } in &peer.kinds {

@@ -20,13 +20,13 @@ use crate::rows::Head;
 use crate::steps::Steps;
 use crate::store::Store;
 
-/// How often a store was changed, the name of the last change, and what authenticates both.
+/// The bytes of a half: how often a store was changed, the name of the last change, and what authenticates both.
 const HALF_BYTES: usize = 8 + 16 + 32;
 
-/// How far apart the halves begin: disks write no more at once.
+/// The distance from the beginning of one half to that of the other: disks write no more at once.
 const APART: usize = 4096;
 
-/// Whether a store's past is known.
+/// The past of a store: known or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Past {
@@ -44,7 +44,7 @@ type Half = (u64, [u8; 16]);
 pub(crate) struct Record {
     file: File,
     path: PathBuf,
-    /// Which half is overwritten next.
+    /// The half that is overwritten next.
     older: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What the rows of the index say.
+//! The contents of the index's rows.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
@@ -11,7 +11,7 @@ use crate::seal::TAG_BYTES;
 /// The row that all others hang on.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Head {
-    /// How often the index was changed.
+    /// The number of times that the index was changed.
     pub(crate) changes: u64,
     /// Random names of the last change that is recorded, and of the one before it: two copies that both went on do not have the same.
     pub(crate) last: [u8; 16],
@@ -25,7 +25,7 @@ pub(crate) struct Head {
     pub(crate) rows: [u8; 32],
 }
 
-/// What is known of a peer's store from the last meeting.
+/// The knowledge of a peer's store from the last meeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PeerSeen {
     pub(crate) store: [u8; 16],
@@ -66,7 +66,7 @@ pub(crate) struct Extent {
     pub(crate) runs: Vec<(u32, u32)>,
 }
 
-/// Where a piece lies.
+/// The place where a piece lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Location {
     pub(crate) id: u64,
@@ -81,7 +81,7 @@ impl Location {
     }
 }
 
-/// Where pieces with consecutive identifiers and of one length lie, one behind the other.
+/// The places of pieces with consecutive identifiers and of one length, one behind the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
     /// The first.
@@ -165,14 +165,14 @@ impl Extent {
 pub(crate) struct SegmentRow {
     /// *Secret*.
     pub(crate) key: [u8; 32],
-    /// How long the file is at least; what comes after was never finished.
+    /// The least length of the file; what comes after was never finished.
     pub(crate) bytes: u64,
 }
 
 /// A small secret of a protocol, for instance the global difference of all labels, a seed, or a counter.
 #[derive(Clone, Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
 pub struct State {
-    /// Of the encoding, for the protocol's use.
+    /// The version of the encoding, for the protocol's use.
     pub version: u32,
     /// *Secret*; wiped on drop.
     pub bytes: Vec<u8>,

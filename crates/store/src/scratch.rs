@@ -16,16 +16,16 @@ const SEALED_BYTES: usize = if cfg!(test) { 1 << 10 } else { 32 << 10 };
 /// Streams are kept in chunks of so many bytes, each sealed by itself if it is on disk.
 const CHUNK_BYTES: usize = SEALED_BYTES - TAG_BYTES;
 
-/// What room that is filled must have behind the bytes of a stream, see [`Scratch::fill`].
+/// The number of bytes that room to be filled must have behind those of a stream, see [`Scratch::fill`].
 pub const SLACK_BYTES: usize = TAG_BYTES;
 
 /// Streams of bytes, each written to its end and then read. Dropped, or cut off by a crash, it leaves nothing behind.
 ///
 /// *Secret*: sealed on disk, under a key that is nowhere but in memory; wiped in memory.
 pub struct Scratch {
-    /// None if all is in memory.
+    /// The part on disk; none if all is in memory.
     disk: Option<Disk>,
-    /// How many more bytes of chunks may stay in memory.
+    /// The number of further bytes of chunks that may stay in memory.
     room: usize,
     streams: Vec<Stream>,
 }
@@ -39,13 +39,13 @@ struct Disk {
 #[derive(Default)]
 struct Stream {
     chunks: Vec<Chunk>,
-    /// What is behind them.
+    /// The bytes behind them.
     rest: Zeroizing<Vec<u8>>,
 }
 
 enum Chunk {
     Memory(Zeroizing<Vec<u8>>),
-    /// Where it begins in the file.
+    /// The place in the file where it begins.
     Disk(u64),
 }
 

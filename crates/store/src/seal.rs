@@ -8,16 +8,16 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use crate::key::StoreKey;
 
-/// By how much sealing lengthens.
+/// The number of bytes by which sealing lengthens.
 pub(crate) const TAG_BYTES: usize = 16;
 
-/// What stands before a sealed row: salt of its key and counter.
+/// The number of bytes before a sealed row: salt of its key and counter.
 const ROW_HEAD_BYTES: usize = 16 + 8;
 
 /// Seals what a segment holds. *Unique*: the place, for the life of the key.
 pub(crate) struct PieceKey(LessSafeKey);
 
-/// What cannot be opened: changed, or sealed under another key or as something else.
+/// Something that cannot be opened: changed, or sealed under another key or as something else.
 #[derive(Debug)]
 pub(crate) struct Forged;
 
@@ -47,7 +47,7 @@ pub(crate) struct Sealer {
     binder: [u8; 32],
     check: [u8; 32],
     recorder: [u8; 32],
-    /// Where keys of segments come from: fresh for every opening of the store.
+    /// The source of the keys of segments: fresh for every opening of the store.
     fresh: [u8; 32],
     fresh_used: u64,
     #[zeroize(skip)]
@@ -75,7 +75,7 @@ impl Sealer {
         Sealer { rows, binder, check, recorder, fresh: segments, fresh_used: 0, salt, current, sealed: 0 }
     }
 
-    /// What shows that a key is the store's, and tells nothing else of it.
+    /// The value that shows that a key is the store's, and tells nothing else of it.
     pub(crate) fn check_value(&self) -> [u8; 32] {
         self.check
     }
@@ -122,7 +122,7 @@ impl Sealer {
         Ok(row)
     }
 
-    /// What a sealed row adds to the sum that binds all rows together.
+    /// The mark that a sealed row adds to the sum that binds all rows together.
     pub(crate) fn row_mark(&self, name: &[u8], sealed: &[u8]) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_keyed(&self.binder);
         hasher.update(&(name.len() as u64).to_le_bytes()).update(name).update(sealed);

@@ -16,7 +16,7 @@ use crate::rows::{Extent, SegmentRow};
 use crate::seal::{PieceKey, TAG_BYTES};
 use crate::store::Store;
 
-/// Where the first piece of a segment lies.
+/// The place of the first piece of a segment.
 pub(crate) const HEAD_BYTES: usize = 32;
 
 /// A segment that is longer gets no more pieces, so that space is freed piecemeal. Tests have many small ones.
@@ -25,7 +25,7 @@ pub(crate) const SEGMENT_BYTES: u64 = if cfg!(test) { 1 << 20 } else { 256 << 20
 /// Sealed bytes are written in units of about this many.
 const WRITE_BYTES: usize = 1 << 20;
 
-/// When so much was written it begins to be made durable, while more is sealed. Tests have small segments.
+/// The number of bytes written after which they begin to be made durable, while more is sealed. Tests have small segments.
 const AHEAD_BYTES: u64 = if cfg!(test) { 1 << 16 } else { 8 << 20 };
 
 /// The head of a segment.
@@ -37,7 +37,7 @@ pub(crate) fn head(store: &[u8; 16], number: u64) -> [u8; HEAD_BYTES] {
     head
 }
 
-/// What is authenticated with a piece.
+/// The context that is authenticated with a piece.
 pub(crate) fn context(kind: &KindDigest, id: u64) -> [u8; 40] {
     let mut context = [0; 40];
     context[..32].copy_from_slice(&kind.0);
@@ -51,10 +51,10 @@ pub(crate) struct SegmentWriter {
     key: PieceKey,
     row_key: Zeroizing<[u8; 32]>,
     file: Arc<SegmentFile>,
-    /// Where the buffer will be written.
+    /// The place where the buffer will be written.
     offset: u64,
     buffer: Vec<u8>,
-    /// What is being made durable: everything up to there.
+    /// The bytes that are being made durable: everything up to there.
     ahead: (u64, Option<Syncing>),
 }
 
@@ -75,12 +75,12 @@ impl SegmentWriter {
         self.number
     }
 
-    /// Where the next piece will lie.
+    /// The place where the next piece will lie.
     pub(crate) fn end(&self) -> u64 {
         self.offset + self.buffer.len() as u64
     }
 
-    /// Whether the segment is as long as segments become.
+    /// Tells whether the segment is as long as segments become.
     pub(crate) fn is_full(&self) -> bool {
         self.end() >= SEGMENT_BYTES
     }

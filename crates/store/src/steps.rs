@@ -9,7 +9,7 @@ pub(crate) struct Steps {
     hook: Option<std::sync::Arc<std::sync::Mutex<Hook>>>,
 }
 
-/// What a test does at a step.
+/// The action of a test at a step.
 #[cfg(test)]
 type Hook = Box<dyn FnMut(&'static str) -> io::Result<()> + Send>;
 

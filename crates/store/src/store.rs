@@ -39,7 +39,7 @@ pub struct Store {
     pub(crate) id: [u8; 16],
     pub(crate) head: Head,
     pub(crate) kinds: BTreeMap<KindDigest, KindRow>,
-    /// By kind, and by their first identifier.
+    /// Extents by kind, and by their first identifier.
     pub(crate) extents: BTreeMap<KindDigest, BTreeMap<u64, Extent>>,
     pub(crate) segments: BTreeMap<u64, Segment>,
     pub(crate) states: BTreeMap<String, State>,
@@ -53,20 +53,20 @@ pub(crate) struct Segment {
     pub(crate) extents: usize,
 }
 
-/// What a store has of one kind.
+/// A store's stock of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stock {
     /// The kind.
     pub kind: Kind,
-    /// Which pieces can be taken.
+    /// The pieces that can be taken.
     pub available: IdSet,
-    /// How many were taken.
+    /// The number of pieces that were taken.
     pub consumed: u64,
-    /// How many were lost: the peer does not have them, they were damaged, or somebody dropped them.
+    /// The number of pieces that were lost: the peer does not have them, they were damaged, or somebody dropped them.
     pub dropped: u64,
     /// The smallest identifier that was never used.
     pub next: PieceId,
-    /// What the available pieces take on disk.
+    /// The number of bytes that the available pieces take on disk.
     pub bytes: u64,
 }
 
@@ -207,12 +207,12 @@ impl Store {
         self.place.folder()
     }
 
-    /// What tells this store from every other, in hexadecimal digits. Not secret.
+    /// The identifier that tells this store from every other, in hexadecimal digits. Not secret.
     pub fn id(&self) -> String {
         hex(&self.id)
     }
 
-    /// What the store was filled for, if that was said yet.
+    /// The purpose that the store was filled for, if that was said yet.
     pub fn binding(&self) -> Option<&Binding> {
         self.head.binding.as_ref()
     }
@@ -229,12 +229,12 @@ impl Store {
         self.apply(edit)
     }
 
-    /// What there is of every kind, in a fixed order.
+    /// The stock of every kind, in a fixed order.
     pub fn stock(&self) -> Vec<Stock> {
         self.kinds.values().map(|row| self.stock_of_row(row)).collect()
     }
 
-    /// What there is of one kind.
+    /// The stock of one kind.
     pub fn stock_of(&self, kind: &Kind) -> Stock {
         match self.kinds.get(&kind.digest()) {
             Some(row) => self.stock_of_row(row),
@@ -242,7 +242,7 @@ impl Store {
         }
     }
 
-    /// How many pieces of a kind can be taken.
+    /// The number of pieces of a kind that can be taken.
     pub fn count(&self, kind: &Kind) -> u64 {
         self.kinds.get(&kind.digest()).map_or(0, |row| row.available.len())
     }
@@ -257,7 +257,7 @@ impl Store {
         self.segments.values().map(|segment| segment.row.bytes).sum()
     }
 
-    /// How many segments there are.
+    /// The number of segments.
     pub fn segment_count(&self) -> usize {
         self.segments.len()
     }

@@ -20,9 +20,9 @@ const READ_BYTES: usize = 1 << 20;
 
 /// A piece that was taken. *Secret*; wiped on drop.
 pub struct Piece {
-    /// Which.
+    /// The identifier.
     pub id: PieceId,
-    /// What was put into the store.
+    /// The bytes that were put into the store.
     pub bytes: Zeroizing<Vec<u8>>,
 }
 
@@ -35,21 +35,21 @@ pub struct Taken {
     kind: Kind,
     ids: IdSet,
     spans: VecDeque<Span>,
-    /// What the first span holds on disk, once it was read.
+    /// The bytes that the first span holds on disk, once it was read.
     sealed: Option<Sealed>,
 }
 
 /// Pieces that lie one behind the other in one segment.
 struct Span {
     segment: u64,
-    /// None if it is missing.
+    /// The segment's file; none if it is missing.
     file: Option<Arc<SegmentFile>>,
     key: Arc<PieceKey>,
-    /// Where the span begins.
+    /// The place where the span begins.
     offset: u64,
     bytes: usize,
     stretches: VecDeque<Stretch>,
-    /// Whether the pieces are to be overwritten: they are gone for good, and the key of the segment is not.
+    /// Set if the pieces are to be overwritten: they are gone for good, and the key of the segment is not.
     overwrite: bool,
 }
 
@@ -165,7 +165,7 @@ impl Taken {
         &self.kind
     }
 
-    /// Which pieces were taken.
+    /// The identifiers of the pieces that were taken.
     pub fn ids(&self) -> &IdSet {
         &self.ids
     }
@@ -230,7 +230,7 @@ impl Iterator for Taken {
     }
 }
 
-/// What a span holds, opened piece by piece; wiped on drop.
+/// The bytes that a span holds, opened piece by piece; wiped on drop.
 struct Sealed(Vec<u8>);
 
 impl Drop for Sealed {

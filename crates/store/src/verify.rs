@@ -6,10 +6,10 @@ use crate::kind::Kind;
 use crate::segment::{HEAD_BYTES, head};
 use crate::store::Store;
 
-/// What [`Store::verify`] found.
+/// The findings of [`Store::verify`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// How many pieces are as they were.
+    /// The number of pieces that are as they were.
     pub sound: u64,
     /// The pieces that are not, by kind.
     pub damage: Vec<Damage>,
@@ -22,14 +22,14 @@ pub struct Verified {
 pub struct Damage {
     /// The kind.
     pub kind: Kind,
-    /// Which pieces.
+    /// The pieces.
     pub ids: IdSet,
-    /// What is wrong with the first of them, and where.
+    /// The fault of the first of them, and its place.
     pub what: String,
 }
 
 impl Verified {
-    /// Whether everything is as it was.
+    /// Tells whether everything is as it was.
     pub fn is_sound(&self) -> bool {
         self.damage.is_empty() && self.odd_segments.is_empty()
     }

@@ -61,7 +61,7 @@ pub(crate) struct Xag {
     table_bits: u32,
     gates: usize,
     ands: u64,
-    /// Whether products of sums are simplified too.
+    /// Set if products of sums are simplified too.
     through_sums: bool,
 }
 
@@ -116,7 +116,7 @@ impl Xag {
         }
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -141,12 +141,12 @@ impl Xag {
         self.nodes.iter().map(|node| node.unpack())
     }
 
-    /// How many AND nodes there are, dead ones too.
+    /// The number of AND nodes, dead ones too.
     pub(crate) fn and_count(&self) -> u64 {
         self.ands
     }
 
-    /// How many AND nodes an output depends on.
+    /// The number of AND nodes that an output depends on.
     pub(crate) fn live_and_count(&self) -> usize {
         let readers = self.readers();
         self.nodes().zip(readers).filter(|(node, readers)| *readers > 0 && matches!(node, Node::And(..))).count()
@@ -257,7 +257,7 @@ impl Xag {
         self.table_bits = bits;
     }
 
-    /// How often live nodes and outputs read each node; dead nodes are read by nobody.
+    /// The number of times that live nodes and outputs read each node; dead nodes are read by nobody.
     pub(crate) fn readers(&self) -> Vec<u32> {
         let mut readers = vec![0u32; self.nodes.len()];
         self.outputs.iter().for_each(|literal| readers[literal.node()] += 1);
@@ -292,7 +292,7 @@ impl Xag {
 struct Emitter {
     input_count: u32,
     gates: Vec<Gate>,
-    /// Of each node and of its negation.
+    /// The wires of each node and of its negation.
     wires: Vec<[Wire; 2]>,
 }
 

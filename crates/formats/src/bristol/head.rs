@@ -11,7 +11,7 @@ pub(super) const MAX_PORTS: u64 = 4096;
 /// vouch for them.
 pub(super) const MAX_INPUT_WIRES: u64 = 1 << 26;
 
-/// What the head says; each number is within its limit, and no memory has been set aside for any of them.
+/// The content of the head; each number is within its limit, and no memory has been set aside for any of them.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) gates: u32,

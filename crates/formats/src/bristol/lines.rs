@@ -68,7 +68,7 @@ impl<'a> Lines<'a> {
         self.words.extend(start.map(|s| s..self.line.len()));
     }
 
-    /// How many words the line has.
+    /// The number of words that the line has.
     pub(super) fn word_count(&self) -> usize {
         self.words.len()
     }

@@ -1,4 +1,4 @@
-//! Which wire of the circuit a wire number of a file stands for.
+//! The wires of the circuit that wire numbers of a file stand for.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub(super) struct WireMap {
 
 const UNSET: u32 = u32::MAX;
 
-/// How far ahead of the entries so far the vector may reach.
+/// The distance that the vector may reach ahead of the entries so far.
 const SLACK: usize = 4096;
 
 impl WireMap {
@@ -23,7 +23,7 @@ impl WireMap {
         WireMap { inputs, near: Vec::new(), far: HashMap::new(), count: 0 }
     }
 
-    /// What a number stands for.
+    /// The wire that a number stands for.
     pub(super) fn get(&self, number: u32) -> Option<u32> {
         let Some(k) = number.checked_sub(self.inputs) else { return Some(number) };
         match self.near.get(k as usize) {

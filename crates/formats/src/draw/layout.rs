@@ -1,4 +1,4 @@
-//! Where boxes go: columns from left to right, in each column near to what feeds them.
+//! The places of boxes: columns from left to right, in each column near to what feeds them.
 
 use super::picture::{Kind, Picture};
 

@@ -1,4 +1,4 @@
-//! What is drawn: boxes and lines, without places.
+//! The picture that is drawn: boxes and lines, without places.
 
 use std::collections::BTreeMap;
 

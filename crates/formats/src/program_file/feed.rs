@@ -1,4 +1,4 @@
-//! What feeds a port: sources to links.
+//! The feeding of ports: sources to links.
 
 use std::collections::HashMap;
 

@@ -333,7 +333,7 @@ fn feeds(
     Ok(all)
 }
 
-/// What feeds each input port, as `value` says.
+/// The source that feeds each input port, as `value` says.
 fn port_feeds<'v, 'a>(
     json: JsonText<'a>,
     what: &str,

@@ -11,11 +11,11 @@ use super::is_name;
 pub(super) struct Reference<'a> {
     /// A program input or an instance.
     pub(super) name: &'a str,
-    /// Which of several instances.
+    /// The number of the instance among several.
     pub(super) instance: Option<u64>,
     /// An output of the instance.
     pub(super) port: Option<&'a str>,
-    /// Which wires.
+    /// The wires that are meant.
     pub(super) wires: Option<Range<u64>>,
 }
 

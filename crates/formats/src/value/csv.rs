@@ -6,7 +6,7 @@ use garblet_circuit::{
     diagnostic::{Diagnostic, Diagnostics, Place},
 };
 
-/// How many cells with an error are reported.
+/// The most cells with an error that are reported.
 const MOST_ERRORS: usize = 20;
 
 /// Reads the value of an array from CSV: the first line names the columns, each further line is an element.
@@ -81,7 +81,7 @@ struct Table<'a> {
 }
 
 impl Table<'_> {
-    /// Where in a row each column is.
+    /// The place of each column in a row.
     fn header(&self, reader: &mut Reader<&[u8]>, columns: &[(&str, &Type)]) -> Result<Vec<usize>, Diagnostics> {
         let header = reader.headers().map_err(|error| self.malformed(&error))?.clone();
         let mut wrong = Vec::new();

@@ -217,7 +217,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether an object with that one key is a value of the type by itself.
+/// Tells whether an object with that one key is a value of the type by itself.
 fn has_member(ty: &Type, key: &str) -> bool {
     match ty {
         Type::Record(fields) => fields.iter().any(|(name, _)| name == key),
@@ -226,7 +226,7 @@ fn has_member(ty: &Type, key: &str) -> bool {
     }
 }
 
-/// Whether a text can be a value of the type.
+/// Tells whether a text can be a value of the type.
 fn is_text(ty: &Type) -> bool {
     matches!(ty, Type::Bytes(_)) || matches!(ty, Type::Array(element, _) if **element == Type::Unsigned(8))
 }

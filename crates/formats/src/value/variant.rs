@@ -31,7 +31,7 @@ pub(super) fn to_json(variants: &[Variant], bits: &Bits) -> serde_json::Value {
     if fields.is_empty() { json!(name) } else { json!({ name: fields }) }
 }
 
-/// What to write for an enum.
+/// A hint at what to write for an enum.
 pub(super) fn forms(variants: &[Variant]) -> String {
     let form = |(name, types): &Variant| {
         let types: Vec<String> = types.iter().map(Type::to_string).collect();

@@ -17,17 +17,17 @@ const MAX_INTERLEAVED_QUADS: usize = 9;
 /// Instances of one sequence that run together and follow one another.
 #[derive(Clone, Copy)]
 pub struct Group<'a> {
-    /// Of which component.
+    /// The component that they are of.
     pub of: &'a ComponentGarbling,
     /// The number of the first instance's first gate, see [`Numbering::first_gate`](super::Numbering::first_gate).
     pub first_gate: u64,
-    /// How many there are; [`ComponentGarbling::group`] says how many there may be.
+    /// The number of instances; [`ComponentGarbling::group`] says how many there may be.
     pub count: usize,
     /// Their tables, see [`ComponentGarbling::interleave_tables`].
     pub tables: &'a [u8],
-    /// What the input wires of all of them get. The slots of inputs are the input wires.
+    /// The labels that the input wires of all of them get. The slots of inputs are the input wires.
     pub gathers: &'a [Gather],
-    /// Where the labels of the outputs go: output after output, for each those of all instances.
+    /// The place where the labels of the outputs go: output after output, for each those of all instances.
     pub outputs: usize,
 }
 
@@ -36,12 +36,12 @@ impl Group<'_> {
         self.count.div_ceil(QUAD_LANES)
     }
 
-    /// Where the labels of the outputs are.
+    /// The place of the outputs' labels.
     fn outputs<'l>(&self, labels: &'l mut [Block]) -> &'l mut [Block] {
         &mut labels[self.outputs..][..self.count * self.of.output_count()]
     }
 
-    /// Whether both can run in turn.
+    /// Tells whether both can run in turn.
     fn fits(&self, other: &Group<'_>) -> bool {
         let [a, b] = [self.of, other.of];
         a.is_wide() && b.is_wide() && (a.config, a.backend) == (b.config, b.backend)
@@ -55,7 +55,7 @@ pub struct InstanceEvaluator {
     hash_seed: Block,
     slots: Labels,
     wide: BatchLabels,
-    /// Of the backend that ran last.
+    /// The keys of the backend that ran last.
     keys: Option<(Backend, RekeyedKeys)>,
     controls: Vec<u8>,
 }

@@ -52,7 +52,7 @@ pub fn evaluate(
     Ok(Zeroizing::new(circuit.outputs().iter().map(label).collect()))
 }
 
-/// What is at hand while gates are evaluated; of the tables, what is left.
+/// The state while gates are evaluated; of the tables, what is left.
 struct Evaluation<'a> {
     method: Method,
     kdf: Kdf,

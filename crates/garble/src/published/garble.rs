@@ -16,14 +16,14 @@ const MAX_ROWS: usize = 8;
 
 /// A garbled circuit.
 pub struct Garbled {
-    /// What is sent, see [`PublishedConfig::table_bytes`].
+    /// The bytes that are sent, see [`PublishedConfig::table_bytes`].
     pub tables: Vec<u8>,
-    /// For each output the labels of zero and one as blocks, whose lowest bits are the external values. *Secret*.
+    /// The labels of zero and one of each output as blocks, whose lowest bits are the external values. *Secret*.
     pub outputs: Zeroizing<Vec<[Block; 2]>>,
 }
 
 impl Garbled {
-    /// For each output the external value of zero, which decodes it. Not secret where the output is not.
+    /// The external value of zero of each output, which decodes it. Not secret where the output is not.
     pub fn decoding(&self) -> impl Iterator<Item = bool> + '_ {
         self.outputs.iter().map(|[zero, _]| zero.lsb())
     }
@@ -68,7 +68,7 @@ pub fn garble(circuit: &TableCircuit, config: PublishedConfig, inputs: &InputLab
     Garbled { outputs, tables: garbling.tables() }
 }
 
-/// What is at hand while gates are garbled.
+/// The state while gates are garbled.
 struct Garbling {
     method: Method,
     kdf: Kdf,

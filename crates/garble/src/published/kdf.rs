@@ -5,13 +5,13 @@ use sha2::{Digest, Sha256};
 
 use super::{Label, Method};
 
-/// Whether a KDF of two hashes hashes which operand a key belongs to.
+/// The choice whether a KDF of two hashes hashes which operand a key belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Sides {
-    /// It does.
+    /// Hashes it.
     #[default]
     Separated,
-    /// It does not, so that equal keys cancel: unsafe, for comparison.
+    /// Does not hash it, so that equal keys cancel: unsafe, for comparison.
     AsPublished,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Kdf {
 /// The most bytes hashed: they fit one block of SHA-256.
 const MAX_BYTES: usize = 55;
 
-/// What a single key is hashed for.
+/// The row that a single key is hashed for.
 const ALONE: u8 = 0xff;
 
 impl Kdf {

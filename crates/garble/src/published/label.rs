@@ -72,9 +72,9 @@ impl WireLabels {
 
 /// The labels of a circuit's inputs, and what all labels of it follow from. *Secret*.
 pub struct InputLabels {
-    /// What free XOR has between the two labels of every wire.
+    /// The difference that free XOR has between the two labels of every wire.
     pub(super) difference: Zeroizing<Block>,
-    /// What other labels are drawn from.
+    /// The seed that other labels are drawn from.
     pub(super) seed: Zeroizing<Block>,
     wires: Zeroizing<Vec<WireLabels>>,
 }

@@ -72,7 +72,7 @@ impl Method {
         }
     }
 
-    /// Whether the two labels of every wire differ by the same secret.
+    /// Tells whether the two labels of every wire differ by the same secret.
     pub fn has_free_xor(self) -> bool {
         matches!(self, Method::CorGrr | Method::RomGrr)
     }
@@ -90,12 +90,12 @@ impl Method {
     }
 }
 
-/// What garbler and evaluator must agree on.
+/// The parameters that garbler and evaluator must agree on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PublishedConfig {
     /// The scheme.
     pub method: Method,
-    /// How its KDF treats the two sides of a gate.
+    /// The way in which its KDF treats the two sides of a gate.
     pub sides: Sides,
 }
 

@@ -187,7 +187,7 @@ fn equal_labels() -> TableCircuit {
     builder.finish(vec![and])
 }
 
-/// What an evaluator reads from the tables alone: the last row is the label of one value in clear if its pad is zero, and then that
+/// The block that an evaluator reads from the tables alone: the last row is the label of one value in clear if its pad is zero, and then that
 /// of the other is zero.
 fn guessed_difference(tables: &[u8]) -> Block {
     Block::from_bytes(*tables[32..].first_chunk().unwrap())

@@ -36,7 +36,7 @@ pub(crate) struct EvaluateBatch<'a> {
     /// With room for the groups.
     pub(crate) slots: &'a mut BatchLabels,
     pub(crate) keys: &'a mut RekeyedKeys,
-    /// What the groups' gathers begin with, and what they add.
+    /// The labels that the groups' gathers begin with, and those that they add.
     pub(crate) labels: &'a [Block],
     pub(crate) added: &'a [Block],
     /// As for [`GarbleBatch`], group after group.
@@ -138,7 +138,7 @@ struct Evaluating<'a, E: Engine, S> {
     negation: E::Quad,
     numbers: Numbers,
     tables: &'a [u8],
-    /// From the tables of one gate to those of the next.
+    /// The distance from the tables of one gate to those of the next.
     tables_stride: usize,
     controls: &'a [u8],
     and_count: usize,

@@ -22,7 +22,7 @@ pub(crate) struct ThreeHalves;
 const CONTROL_A: [[bool; 2]; 4] = [[false, false], [true, true], [false, true], [true, false]];
 const CONTROL_B: [[bool; 2]; 4] = [[false, false], [true, false], [true, true], [false, true]];
 
-/// Which of the three halves of the table go into the left and the right half of each `(i, j)`.
+/// The halves of the table, of three, that go into the left and the right half of each `(i, j)`.
 const TABLE: [[[bool; 3]; 2]; 4] = [
     [[false, false, false], [false, false, false]],
     [[false, false, true], [false, true, true]],

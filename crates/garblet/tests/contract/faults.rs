@@ -13,9 +13,9 @@ use rand::{SeedableRng, rngs::StdRng};
 
 use super::{full, inputs, name, own, party_count, samples};
 
-/// How long a party waits for a peer where something goes wrong.
+/// The time for which a party waits for a peer where something goes wrong.
 const TIMEOUT: Duration = Duration::from_millis(400);
-/// How long a party may take in all: it waits once for the peer, and once to part from it.
+/// The most time that a party may take in all: it waits once for the peer, and once to part from it.
 const LIMIT: Duration = Duration::from_secs(20);
 
 fn program() -> Arc<Program> {

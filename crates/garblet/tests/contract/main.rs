@@ -19,7 +19,7 @@ use garblet::{
 };
 use rand::{SeedableRng, rngs::StdRng};
 
-/// Whether the slow form is asked for.
+/// Tells whether the slow form is asked for.
 fn full() -> bool {
     std::env::var_os("GARBLET_TEST_FULL").is_some()
 }

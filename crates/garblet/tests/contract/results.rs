@@ -19,7 +19,7 @@ fn party_counts(config: &Config) -> Vec<u16> {
 #[derive(Clone, Copy)]
 enum Waits {
     Stated,
-    /// Where there are hardly any gates, some of several parties have nothing to open, and do not wait.
+    /// The stated ones at most: where there are hardly any gates, some of several parties have nothing to open, and do not wait.
     AtMost,
 }
 

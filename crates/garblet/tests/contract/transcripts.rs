@@ -47,7 +47,7 @@ fn rng(party: Party) -> StdRng {
     StdRng::seed_from_u64(0x9a1b + u64::from(party.0))
 }
 
-/// What a version says of itself is the only thing in a hello that may change by itself.
+/// Takes out a version's word of itself, the only thing in a hello that may change by itself.
 fn without_version(payload: &[u8]) -> Vec<u8> {
     let version = env!("CARGO_PKG_VERSION").as_bytes();
     match payload.windows(version.len()).position(|window| window == version) {

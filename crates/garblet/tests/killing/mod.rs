@@ -21,7 +21,7 @@ use garblet::{
 use garblet_primitives::Prg;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-/// What a party ends with.
+/// The result that a party ends with.
 pub(crate) type Ended = Result<(), Box<dyn std::error::Error>>;
 
 /// A session that parties begin who know where each of them listens.

@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 
 use garblet::{Bits, Config, Party, Program, Report, circuit::evaluate, run_in_memory};
 
-/// Whether the slow form of the tests is asked for.
+/// Tells whether the slow form of the tests is asked for.
 pub(crate) fn full() -> bool {
     std::env::var_os("GARBLET_TEST_FULL").is_some()
 }

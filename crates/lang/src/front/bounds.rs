@@ -1,4 +1,4 @@
-//! What the type checker would take forever for, or go too deep: refused before.
+//! Programs for which the type checker would take forever, or go too deep: refused before.
 //!
 //! `garble_lang`'s type checker follows types into themselves, compares whole types of tuples at every use, looks at all
 //! combinations of values in a `match`, and goes into a function where it is called first.
@@ -22,7 +22,7 @@ use crate::fault::Fault;
 const MAX_PARTS: u64 = 1 << 12;
 /// The most cases of a `match`, times its patterns.
 const MAX_CASES: u64 = 1 << 18;
-/// How deep expressions may be nested, through calls.
+/// The depth to which expressions may be nested, through calls.
 const MAX_DEPTH: u32 = 10_000;
 
 /// Looks whether the type checker comes to an end soon. Returns the names that are declared.
@@ -63,7 +63,7 @@ pub(super) fn check(program: &UntypedProgram) -> Result<BTreeSet<&str>, Vec<Faul
     if faults.is_empty() { Ok(names) } else { Err(faults) }
 }
 
-/// How many parts structs and enums have.
+/// The number of parts that structs and enums have.
 ///
 /// *Errors*: one that contains itself, or has too many.
 fn types(program: &UntypedProgram) -> Result<HashMap<&str, u64>, Fault> {
@@ -136,10 +136,10 @@ fn size_of<'a>(
     })
 }
 
-/// How deep functions are nested, and where they call which ones.
+/// The depth to which functions are nested, and where they call which ones.
 type Calls<'a> = HashMap<&'a str, (u32, Vec<(&'a str, u32, MetaInfo)>)>;
 
-/// How deep a function is nested, with those that it calls; while that is found out there is none for it in `depths`.
+/// The depth to which a function is nested, with those that it calls; while that is found out there is none for it in `depths`.
 ///
 /// *Errors*: a function that calls itself, by the `call` that does it, and too deep nesting.
 fn depth<'a>(
@@ -240,7 +240,7 @@ impl<'a> Body<'a, '_> {
         Ok(Shape::unit())
     }
 
-    /// What a loop goes through.
+    /// The shape of the elements that a loop goes through.
     fn iterated(&mut self, over: &'a UntypedExpr) -> Result<Shape, Fault> {
         match &over.inner {
             ExprEnum::FnCall(name, arguments) if name == "join_iter" => {

@@ -22,7 +22,7 @@ const MAX_BYTES: usize = 1 << 20;
 /// The least and the most bytes of a stack, and those for each byte of a source.
 const STACK_BYTES: (usize, usize) = (1 << 24, 1 << 29);
 const STACK_BYTES_PER_BYTE: usize = 1 << 16;
-/// How many cases that a `match` leaves out are told.
+/// The most cases that are told of those that a `match` leaves out.
 const MAX_CASES: usize = 3;
 
 /// The stack that it takes to compile a source: what goes through it goes as deep as it is nested.
@@ -74,7 +74,7 @@ fn never_called(error: &TypeError) -> Option<&str> {
     }
 }
 
-/// What the errors of the type checker mean.
+/// The meaning of the type checker's errors.
 struct Explain<'a> {
     program: &'a UntypedProgram,
     /// The names of variables.
@@ -279,7 +279,7 @@ fn untyped(text: &str) -> String {
     number(number(text.into(), "unspecified unsigned int"), "unspecified signed int")
 }
 
-/// How one type may become the other.
+/// Advice on how one type may become the other.
 fn conversion(expected: &Type, actual: &Type) -> Option<String> {
     let is_number = |ty: &Type| matches!(ty, Type::Unsigned(_) | Type::Signed(_));
     let is_unknown = |ty: &Type| show(ty) == "a number";

@@ -323,7 +323,7 @@ fn ast_usize() -> ast::Type {
     ast::Type::Unsigned(garble_lang::token::UnsignedNumType::Usize)
 }
 
-/// Whether an index looks as if it depended on inputs: it is converted from another type or read from somewhere.
+/// Tells whether an index looks as if it depended on inputs: it is converted from another type or read from somewhere.
 fn index_is_secret(index: &TypedExpr) -> bool {
     match &index.inner {
         ExprEnum::Identifier(_) | ExprEnum::NumUnsigned(..) => false,

@@ -26,9 +26,9 @@ use garble_lang::{
 use super::scanner::{Kind, Token};
 use crate::{constants::Constants, fault::Fault, tree::Span};
 
-/// How deep brackets, blocks and signs may be nested.
+/// The depth to which brackets, blocks and signs may be nested.
 const MAX_NESTING: u32 = 128;
-/// How many operators may be one inside of another, as in a sum.
+/// The most operators that may be one inside of another, as in a sum.
 const MAX_OPERATORS: u32 = 4096;
 /// Words that are no names.
 pub(super) const KEYWORDS: &[&str] =
@@ -52,9 +52,9 @@ struct Parser<'t> {
     depth: u32,
     /// An upper bound of the operators one inside of another, up to here.
     operators: u32,
-    /// Whether `NAME {` begins a struct; not in conditions.
+    /// Set if `NAME {` begins a struct; not in conditions.
     structs_allowed: bool,
-    /// Whether definitions are only looked for.
+    /// Set if definitions are only looked for.
     looking_ahead: bool,
     names: names::Names,
     /// The fields of all structs.

@@ -20,7 +20,7 @@ pub(super) struct Token<'t> {
     pub(super) span: Span,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind<'t> {
     /// A name or a keyword.

@@ -1,4 +1,4 @@
-//! What types will be, before they are checked: as much as decides how long the type checker will take.
+//! The shapes of types before these are checked: as much as decides how long the type checker will take.
 
 use std::{collections::HashMap, rc::Rc};
 
@@ -51,7 +51,7 @@ pub(super) struct Shapes<'a> {
 }
 
 impl Shapes<'_> {
-    /// How many parts a value has, elements of an array counted once; saturates.
+    /// The number of parts that a value has, elements of an array counted once; saturates.
     pub(super) fn size(&self, shape: &Shape) -> u64 {
         match shape {
             Shape::Array(_, size) | Shape::Tuple(_, size) => *size,
@@ -103,7 +103,7 @@ impl Shapes<'_> {
         fields.unwrap_or_default()
     }
 
-    /// How many cases the type checker looks at for a `match` with these patterns, at most; saturates.
+    /// The most cases that the type checker looks at for a `match` with these patterns; saturates.
     ///
     /// *Source*: Maranget, "Warnings for pattern matching" 2007, as `garble_lang` does it: it tells all values of Booleans and
     /// variants and all ranges between numbers of patterns apart, also where no pattern does.

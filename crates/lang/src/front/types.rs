@@ -11,7 +11,7 @@ use crate::{
     tree::{EnumTy, Scalar, Span, Ty},
 };
 
-/// How deep types may be nested.
+/// The depth to which types may be nested.
 const MAX_DEPTH: usize = 64;
 /// The most words that a value may have.
 const MAX_WORDS: usize = 1 << 24;

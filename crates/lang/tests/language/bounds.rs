@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::reference::compile;
 
-/// What is said of the source, within seconds; nothing if it is compiled.
+/// The text that is said of the source, within seconds; nothing if it is compiled.
 fn told(text: &str) -> String {
     let begin = Instant::now();
     let told = compile(text, &[], true).err().map(|error| error.render()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What is wrong with a source is said with file, line, caret and hint.
+//! The faults of a source are said with file, line, caret and hint.
 
 use garblet_formats::front_end::FrontEnds;
 use garblet_lang::{Language, Options};

@@ -65,7 +65,7 @@ impl Ty {
     }
 }
 
-/// Why a run panics.
+/// The reason why a run panics.
 pub(crate) type Reason = &'static str;
 const OVERFLOW: Reason = "arithmetic overflow";
 const BY_ZERO: Reason = "division by zero";
@@ -112,7 +112,7 @@ const CALLEE: &str = "struct P { x: u8, y: i32 }\n\
 struct Generator<'a> {
     rng: &'a mut TestRng,
     vars: Vec<Ty>,
-    /// Which variables can be read, and which written.
+    /// The variables that can be read, and whether each can be written.
     scope: Vec<(usize, bool)>,
 }
 
@@ -219,7 +219,7 @@ impl Program {
         }
     }
 
-    /// What the program computes: the results with their types.
+    /// The results of the program with their types.
     pub(crate) fn run(&self, inputs: &[Vec<i128>]) -> Result<Vec<(Ty, i128)>, Reason> {
         let mut run = Run { values: vec![Vec::new(); self.vars.len()] };
         inputs.iter().enumerate().for_each(|(k, input)| run.values[k] = input.clone());

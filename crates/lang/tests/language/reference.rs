@@ -15,7 +15,7 @@ use garblet_lang::{Constants, Language, Options};
 use proptest::test_runner::TestRng;
 use rand_core::Rng;
 
-/// What a run has come to: the bits of the result, each scalar with its least significant bit first, or the place and
+/// The outcome of a run: the bits of the result, each scalar with its least significant bit first, or the place and
 /// reason of a panic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {

@@ -1,4 +1,4 @@
-//! What sources cost: gates, instances, components, and how they grow.
+//! The costs of sources: gates, instances, components, and how they grow.
 
 use std::time::Instant;
 

@@ -45,7 +45,7 @@ impl PrecomputedCotSender {
         PrecomputedCotSender { delta: delta.clone(), q }
     }
 
-    /// Whether there are no OTs.
+    /// Tells whether there are no OTs.
     pub fn is_empty(&self) -> bool {
         self.q.is_empty()
     }
@@ -98,7 +98,7 @@ impl PrecomputedCotReceiver {
         Ok(PrecomputedCotReceiver { choices, t })
     }
 
-    /// Whether there are no OTs.
+    /// Tells whether there are no OTs.
     pub fn is_empty(&self) -> bool {
         self.t.is_empty()
     }

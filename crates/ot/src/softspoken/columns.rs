@@ -17,7 +17,7 @@ pub(super) struct Streams {
     #[zeroize(skip)]
     backend: Backend,
     leaves: Vec<Aes128>,
-    /// Whether the first leaf of every tree is missing, and counts as a stream of zeros.
+    /// Set if the first leaf of every tree is missing, and counts as a stream of zeros.
     punctured: bool,
     position: u64,
 }

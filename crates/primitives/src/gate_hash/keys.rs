@@ -9,11 +9,11 @@ use crate::{
 pub struct RekeyedKeys {
     seed: Block,
     recent: [Expanded; RECENT],
-    /// Which is the oldest.
+    /// The number of the oldest.
     oldest: usize,
 }
 
-/// How many fours of keys [`RekeyedKeys`] holds.
+/// The number of fours of keys that [`RekeyedKeys`] holds.
 const RECENT: usize = 4;
 
 /// Keys of periods that follow one another, whose rounds were worked out side by side.
@@ -25,7 +25,7 @@ struct Expanded {
 }
 
 impl RekeyedKeys {
-    /// Those of a seed.
+    /// The keys of a seed.
     pub fn new(seed: Block) -> Self {
         let none = Expanded { first: None, round_keys: [[Block::ZERO; 11]; QUAD_LANES] };
         RekeyedKeys { seed, recent: [none; RECENT], oldest: 0 }

@@ -35,7 +35,7 @@ pub struct BatchLabels {
     regions: Vec<Region>,
 }
 
-/// Where the labels of a list are.
+/// The place of a list's labels.
 #[derive(Clone, Copy)]
 struct Region {
     first: usize,
@@ -44,16 +44,16 @@ struct Region {
     per_slot: usize,
 }
 
-/// How far a list was run.
+/// The numbers of operations of a list that are done.
 #[derive(Clone, Copy, Default)]
 struct Done {
     xors: usize,
     ands: usize,
 }
 
-/// What is done at AND gates: a garbling scheme's side of [`GateList::run_batch`].
+/// The work at AND gates: a garbling scheme's side of [`GateList::run_batch`].
 pub trait BatchGates<E: Engine> {
-    /// What all gates need: taken out once per step, so that it is in registers while that runs.
+    /// The keys that all gates need: taken out once per step, so that they are in registers while that runs.
     type Keys;
 
     /// See [`BatchGates::Keys`].

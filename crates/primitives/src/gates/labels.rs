@@ -90,12 +90,12 @@ impl Labels {
         }
     }
 
-    /// How many copies the slots are of.
+    /// The number of copies that the slots are of.
     pub fn copies(&self) -> usize {
         self.copies
     }
 
-    /// For how many slots there is room.
+    /// The number of slots for which there is room.
     pub(super) fn room(&self) -> usize {
         match self.copies {
             QUAD_LANES => self.lines.len(),

@@ -17,7 +17,7 @@ pub(super) const INVERT_A: u32 = 0;
 pub(super) const INVERT_B: u32 = 1;
 pub(super) const NARROW_FLAGS: u32 = 32;
 
-/// Where an operation's labels are in the layout of one copy: bytes from the first.
+/// The places of an operation's labels in the layout of one copy: bytes from the first.
 #[derive(Clone, Copy)]
 pub(super) struct Offsets {
     pub(super) a: usize,

@@ -26,7 +26,7 @@ impl Columns {
         Columns { columns: vec![Column::default(); width] }
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub(super) fn width(&self) -> usize {
         self.columns.len()
     }
@@ -92,7 +92,7 @@ fn reduce(c: &mut CircuitBuilder, bits: &mut Vec<Bit>, one: bool, mut carry: imp
 }
 
 impl CircuitBuilder {
-    /// How many of the bits are set.
+    /// The number of bits that are set.
     ///
     /// *Shape*: as many bits as the number n needs. *Cost*: n less the number of ones in n written in binary.
     pub fn count_ones(&mut self, bits: &[Bit]) -> Unsigned {
@@ -103,7 +103,7 @@ impl CircuitBuilder {
         Unsigned::new(columns.sum(self))
     }
 
-    /// How many bits of a word are set. *Cost*: as [`CircuitBuilder::count_ones`].
+    /// The number of bits of a word that are set. *Cost*: as [`CircuitBuilder::count_ones`].
     pub fn popcount<W: Word>(&mut self, word: &W) -> Unsigned {
         self.count_ones(&word.to_bits())
     }

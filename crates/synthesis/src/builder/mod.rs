@@ -70,7 +70,7 @@ impl CircuitBuilder {
         self.graph.reserve(gates);
     }
 
-    /// How many AND gates there are so far, those that no output will depend on too.
+    /// The number of AND gates so far, those that no output will depend on too.
     pub fn and_count(&self) -> u64 {
         self.graph.and_count()
     }

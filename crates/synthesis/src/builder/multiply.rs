@@ -60,7 +60,7 @@ impl CircuitBuilder {
         (I::new(bits), self.or(large, outside))
     }
 
-    /// Whether bits i of `a` and j of `b` are both set for any i + j >= `least`, of two numbers with `least` bits.
+    /// Tells whether bits i of `a` and j of `b` are both set for any i + j >= `least`, of two numbers with `least` bits.
     fn any_product_from(&mut self, a: &[Bit], b: &[Bit], least: usize) -> Bit {
         let mut from = Bit::FALSE;
         let mut found = Vec::with_capacity(least);

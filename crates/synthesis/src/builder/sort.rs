@@ -8,7 +8,7 @@ use super::{
     word::{Integer, Word},
 };
 
-/// How many comparators sort n words: n = 2, 4, 8, 16, 32, 64 take 1, 5, 19, 60, 185, 531.
+/// The number of comparators that sort n words: n = 2, 4, 8, 16, 32, 64 take 1, 5, 19, 60, 185, 531.
 pub fn sort_comparators(n: usize) -> u64 {
     let mut exchange = 0;
     merge_exchange(n, |_, _| exchange += 1);

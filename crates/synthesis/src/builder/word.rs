@@ -40,7 +40,7 @@ pub trait Word: Clone {
 
 /// An integer of any width, two's complement if signed.
 pub trait Integer: Word {
-    /// Whether the top bit is a sign.
+    /// Set if the top bit is a sign.
     const SIGNED: bool;
 
     /// An integer of those bits, least significant first.
@@ -49,7 +49,7 @@ pub trait Integer: Word {
     /// The bits, least significant first.
     fn bits(&self) -> &[Bit];
 
-    /// How many bits there are.
+    /// The number of bits.
     fn width(&self) -> usize {
         self.bits().len()
     }
@@ -133,7 +133,7 @@ impl Bytes {
         Bytes(bytes.iter().flat_map(|&b| (0..8).map(move |i| Bit::from(b >> i & 1 == 1))).collect())
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     pub fn byte_count(&self) -> usize {
         self.0.len() / 8
     }

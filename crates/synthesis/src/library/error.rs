@@ -1,4 +1,4 @@
-//! What can be wrong with a library name.
+//! The faults that a library name can have.
 
 use garblet_circuit::CircuitError;
 

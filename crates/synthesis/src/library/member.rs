@@ -36,7 +36,7 @@ pub struct Parameter {
     pub most: u32,
 }
 
-/// How a member is built.
+/// The way in which a member is built.
 #[derive(Debug)]
 pub(super) enum Build {
     /// One component of that name; input `k` belongs to party `owners[k]`.

@@ -98,7 +98,7 @@ pub fn component(name: &str) -> Result<Component, LibraryError> {
     member.component(&parameters)
 }
 
-/// Whether the library has a member of that name, with or without parameters and [`PREFIX`].
+/// Tells whether the library has a member of that name, with or without parameters and [`PREFIX`].
 pub fn has(name: &str) -> bool {
     resolve(name).is_ok()
 }

@@ -127,7 +127,7 @@ fn intersection(name: String, parameters: &[u32]) -> Result<Program, CircuitErro
     Ok(p.finish())
 }
 
-/// How many bits are set, in so many bits.
+/// The number of bits that are set, in so many bits.
 fn count(bits: &Type, width: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("count({})", bits.width()));
     let shared: BitString = c.input("shared", bits.clone());
@@ -136,7 +136,7 @@ fn count(bits: &Type, width: u32) -> Result<Component, CircuitError> {
     c.finish()
 }
 
-/// For each value of the shorter list whether it is in the other.
+/// Tells for each value of the shorter list whether it is in the other.
 fn shared_by_pairs(p: &mut ProgramBuilder, [a, b]: [Vec<Wires>; 2], bits: u32) -> Result<Vec<Wires>, CircuitError> {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let list = Wires::concat(integers(long.len() as u32, bits), &long);
@@ -144,7 +144,7 @@ fn shared_by_pairs(p: &mut ProgramBuilder, [a, b]: [Vec<Wires>; 2], bits: u32) -
     short.iter().map(|x| Ok(p.instance(among, &[x, &list])?.remove(0))).collect()
 }
 
-/// Whether a value is in a list without repeats: at most one there is equal, so the sum of the comparisons says so.
+/// Tells whether a value is in a list without repeats: at most one there is equal, so the sum of the comparisons says so.
 fn among(n: u32, bits: u32) -> Result<Component, CircuitError> {
     let mut c = CircuitBuilder::new(format!("among({n}, {bits})"));
     let x: Unsigned = c.input("x", Type::Unsigned(bits));

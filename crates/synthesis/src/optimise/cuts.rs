@@ -41,12 +41,12 @@ impl Cut {
         i32::from(self.len) - self.volume.min(MOST_VOLUME) as i32
     }
 
-    /// Whether the function is a sum of leaves, perhaps negated.
+    /// Tells whether the function is a sum of leaves, perhaps negated.
     pub(super) fn is_affine(&self) -> bool {
         polynomial(self.table) & !AFFINE == 0
     }
 
-    /// Whether every leaf of this cut is one of the other.
+    /// Tells whether every leaf of this cut is one of the other.
     fn is_within(&self, other: &Cut) -> bool {
         self.len <= other.len
             && self.signature & !other.signature == 0

@@ -1,4 +1,4 @@
-//! Which outputs of a program's components nothing reads.
+//! The outputs of a program's components that nothing reads.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    /// What the program's outputs need, through all links.
+    /// The needs of the program's outputs, through all links.
     ///
     /// *Cost*: a walk over all links for each time that it finds more, at most once for each layer of components.
     pub(super) fn of(program: &Program) -> Self {

@@ -10,7 +10,7 @@ use table::TABLE;
 pub(super) struct FourProducts {
     /// The two factors of each product.
     pub(super) factors: [(u8, u8); 3],
-    /// How many products there are.
+    /// The number of products.
     pub(super) count: u8,
     /// The sum that is the function, up to a constant.
     pub(super) sum: u8,
@@ -29,7 +29,7 @@ pub(super) fn products(table: u16) -> FourProducts {
     found
 }
 
-/// How many products a function takes.
+/// The number of products that a function takes.
 pub(super) fn count(table: u16) -> u8 {
     unpack(TABLE[index(polynomial(table))]).count
 }

@@ -29,7 +29,7 @@ pub(super) fn run(old: &Xag) -> Xag {
     new
 }
 
-/// Which XOR nodes are read by one XOR node alone, and are small enough to be looked at as a part of it.
+/// The XOR nodes that are read by one XOR node alone, and are small enough to be looked at as a part of it.
 fn parts_of_sums(old: &Xag, readers: &[u32]) -> Vec<bool> {
     let mut part = vec![false; old.len()];
     let mut terms = vec![1u32; old.len()];
@@ -107,7 +107,7 @@ impl Pass<'_> {
         Some(self.new.xor(product, both))
     }
 
-    /// Whether two old nodes are ANDs that nothing else reads and that are never both true: `xy` and `!xz`, or `xy` and
+    /// Tells whether two old nodes are ANDs that nothing else reads and that are never both true: `xy` and `!xz`, or `xy` and
     /// `(x ^ y)z`.
     fn never_both(&self, a: usize, b: usize) -> bool {
         let (Node::And(p, q), Node::And(r, s)) = (self.old.node(a), self.old.node(b)) else { return false };

@@ -27,7 +27,7 @@ pub(super) struct Products {
     pub(super) factors: Vec<(u16, u16)>,
     /// The sum that is the function.
     pub(super) sum: u16,
-    /// Whether the sum is negated.
+    /// Set if the sum is negated.
     pub(super) invert: bool,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Finder {
     known: HashMap<u64, Known>,
 }
 
-/// What is known of a polynomial without affine terms.
+/// The knowledge of a polynomial without affine terms.
 enum Known {
     /// These products, as few as can be found.
     Products(Products),
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(check(a & b & c & d & e & f), None);
     }
 
-    /// What k products compute, for random factors.
+    /// A sum of k products of random factors.
     fn random_products(count: usize) -> impl Strategy<Value = Products> {
         let factors = proptest::collection::vec((1u16..4096, 1u16..4096), count);
         (factors, any::<u16>(), any::<bool>()).prop_map(move |(factors, sum, invert)| {

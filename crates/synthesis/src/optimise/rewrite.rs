@@ -34,7 +34,7 @@ struct Formula {
     products: Products,
 }
 
-/// Which nodes are read how often, and which are to be computed in another way than in the old graph.
+/// The plan of a graph: how often nodes are read, and which are to be computed in another way than in the old graph.
 struct Plan<'a> {
     old: &'a Xag,
     readers: Vec<u32>,
@@ -65,7 +65,7 @@ impl Plan<'_> {
         self.formulas[at] = Some(Box::new(Formula { leaves: cut.leaves().to_vec(), products }));
     }
 
-    /// How many AND nodes fewer there are if a node is computed from a cut.
+    /// The number of AND nodes that are saved if a node is computed from a cut.
     fn gain(&mut self, at: usize, cut: &Cut, finder: &mut Finder) -> usize {
         let back: usize = support(cut).map(|leaf| self.read(leaf)).sum();
         let saved = self.and_count(at) + self.forget_operands(at);
@@ -89,7 +89,7 @@ impl Plan<'_> {
         }
     }
 
-    /// What a node is computed from.
+    /// The nodes that a node is computed from.
     fn operands(&self, at: usize) -> [Option<u32>; VARIABLES] {
         let mut operands = [None; VARIABLES];
         match &self.formulas[at] {

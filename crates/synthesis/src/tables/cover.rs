@@ -9,7 +9,7 @@ use super::{MOST_OPERANDS, Signal, TableBuilder, TableCircuit, TableGate};
 
 /// The most cuts that a wire keeps.
 const MOST_CUTS: usize = 8;
-/// How often the choice is made anew, with how often wires are read under the last one.
+/// The number of times that the choice is made anew, with how often wires are read under the last one.
 const ROUNDS: u32 = 4;
 
 /// Wires in ascending order, and another one as a function of them.
@@ -78,13 +78,13 @@ pub(super) fn cover(circuit: &TableCircuit, cost: impl Fn(&TableGate) -> u32) ->
     build(circuit, &chosen, &readers)
 }
 
-/// What each function of three variables costs.
+/// The cost of each function of three variables.
 fn prices(cost: impl Fn(&TableGate) -> u32) -> Vec<f64> {
     let cut = |table| Cut { leaves: [0, 1, 2].map(Wire), len: 3, table };
     (0..=u8::MAX).map(|table| cut(table).gate().map_or(0.0, |gate| cost(&gate).into())).collect()
 }
 
-/// For each gate the cut that costs least, if what a leaf costs is shared by all that read it.
+/// The cut of each gate that costs least, if what a leaf costs is shared by all that read it.
 fn choose(circuit: &TableCircuit, prices: &[f64], readers: &[u32]) -> Vec<Cut> {
     let mut cuts: Vec<Vec<Cut>> = (0..circuit.input_count).map(|i| vec![Cut::of_itself(Wire(i))]).collect();
     let mut flow = vec![0.0; cuts.len()];
@@ -133,7 +133,7 @@ fn combinations(gate: &TableGate, cuts: &[Vec<Cut>]) -> Vec<Vec<Cut>> {
     })
 }
 
-/// How often each wire is read by outputs and by chosen gates that are needed.
+/// The number of times that each wire is read by outputs and by chosen gates that are needed.
 fn uses(circuit: &TableCircuit, chosen: &[Cut]) -> Vec<u32> {
     let mut uses = vec![0; circuit.input_count as usize + chosen.len()];
     circuit.outputs.iter().filter_map(wire_of).for_each(|wire| uses[wire.index()] += 1);

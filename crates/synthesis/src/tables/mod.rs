@@ -22,7 +22,7 @@ const MAX_PASSES: u32 = 8;
 /// The most inputs of a gate.
 pub const MOST_OPERANDS: usize = 3;
 
-/// What a gate or an output reads.
+/// The constant or the wire that a gate or an output reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signal {
     /// A constant.
@@ -31,7 +31,7 @@ pub enum Signal {
     Wire {
         /// The wire.
         wire: Wire,
-        /// Whether its negation is meant.
+        /// Set if its negation is meant.
         inverted: bool,
     },
 }
@@ -69,7 +69,7 @@ pub struct TableGate {
 }
 
 impl TableGate {
-    /// What it reads.
+    /// The wires that it reads.
     pub fn operands(&self) -> &[Wire] {
         &self.operands[..usize::from(self.arity)]
     }
@@ -79,13 +79,13 @@ impl TableGate {
         self.table >> point & 1 == 1
     }
 
-    /// Whether it is the sum of its operands.
+    /// Tells whether it is the sum of its operands.
     pub fn is_xor(&self) -> bool {
         let sum = |point: usize| point.count_ones() % 2 == 1;
         (0..1 << self.arity).all(|point| self.value(point) == sum(point))
     }
 
-    /// Whether it is true for an even number of inputs.
+    /// Tells whether it is true for an even number of inputs.
     pub fn is_even(&self) -> bool {
         (0..1 << self.arity).filter(|&point| self.value(point)).count() % 2 == 0
     }
@@ -113,9 +113,9 @@ pub struct TableCircuit {
 pub struct TableCounts {
     /// All gates.
     pub gates: u64,
-    /// Those that are sums of their operands.
+    /// Gates that are sums of their operands.
     pub xor: u64,
-    /// Those of three inputs.
+    /// Gates of three inputs.
     pub three_inputs: u64,
     /// Rows of all truth tables.
     pub rows: u64,
@@ -127,14 +127,14 @@ impl TableCounts {
         self.gates - self.xor
     }
 
-    /// How many of a hundred gates are sums.
+    /// The number of gates in a hundred that are sums.
     pub fn xor_percent(&self) -> f64 {
         100.0 * self.xor as f64 / self.gates.max(1) as f64
     }
 }
 
 impl TableCircuit {
-    /// How many inputs there are. Gate `g` defines wire `input_count + g`.
+    /// The number of inputs. Gate `g` defines wire `input_count + g`.
     pub fn input_count(&self) -> u32 {
         self.input_count
     }

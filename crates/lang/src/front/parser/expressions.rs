@@ -83,7 +83,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// Whether a minus and, right behind it, a number are next.
+    /// Tells whether a minus and, right behind it, a number are next.
     fn is_negative_number(&self) -> bool {
         let (sign, number) = (self.ahead(0).span, self.ahead(1));
         matches!(number.kind, Kind::Number(_))

@@ -94,7 +94,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What begins with a name: a variable, a call, a struct, a variant, or a range that begins with a constant.
+    /// An expression that begins with a name: a variable, a call, a struct, a variant, or a range that begins with a constant.
     fn named(&mut self) -> Parsed<UntypedExpr> {
         let (name, at) = self.name("an expression")?;
         match self.peek() {
@@ -299,7 +299,7 @@ fn bound(ty: &str, which: &str) -> Option<ExprEnum<()>> {
     })
 }
 
-/// Why a word of Rust, or of this language, begins no expression.
+/// The reason why a word of Rust, or of this language, begins no expression.
 fn refused(word: &str) -> Option<&'static str> {
     Some(match word {
         "while" | "loop" | "break" | "continue" => "there are `for` loops only, which run as often as is known before",

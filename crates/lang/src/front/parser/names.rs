@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-/// What comes between the name and its number.
+/// The character between the name and its number.
 const SEPARATOR: char = '#';
 
 /// The name as it is in the source.
@@ -16,7 +16,7 @@ pub(in crate::front) fn in_source(name: &str) -> &str {
 /// The names of the variables of a function.
 #[derive(Default)]
 pub(super) struct Names {
-    /// How often each name is declared.
+    /// The number of times that each name is declared.
     counts: HashMap<String, u32>,
     /// The innermost scope last; what a name in the source stands for.
     scopes: Vec<HashMap<String, String>>,
@@ -63,7 +63,7 @@ impl Names {
         self.scopes.pop();
     }
 
-    /// What the name stands for here: itself, if there is no such variable.
+    /// The name that the name stands for here: itself, if there is no such variable.
     pub(super) fn resolve(&self, name: String) -> String {
         let own = self.scopes.iter().rev().find_map(|scope| scope.get(&name)).cloned();
         own.unwrap_or(name)

@@ -47,7 +47,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What is wrong behind an expression that should have ended.
+    /// The fault behind an expression that should have ended.
     fn after_expression(&self) -> Fault {
         let fault = self.missing("`;`");
         match self.peek() {

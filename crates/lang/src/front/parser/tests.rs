@@ -50,7 +50,7 @@ fn assert_same(text: &str) {
     assert_eq!(shown(&ours(&text)), shown(&theirs(&text)), "{text}");
 }
 
-/// What the grammar has, as it has it in both.
+/// The constructs that the grammar has, as it has them in both.
 const CONSTRUCTS: &str = "
 const N: usize = PARTY_0::N;
 const M: usize = max(N, 2usize, PARTY_1::M) + 1usize - min(N);

@@ -220,7 +220,7 @@ impl Parser<'_> {
     }
 }
 
-/// What a constant is.
+/// The parts that a constant is made of.
 pub(super) const CONSTANTS: &str = "a constant is made of numbers, names, PARTY_0::NAME, min(..), max(..), + and -";
 
 /// The size of an array.

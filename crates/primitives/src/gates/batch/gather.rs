@@ -10,19 +10,19 @@ use crate::{
 /// Labels that go into the same slots of four instances of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gather {
-    /// Which four: from the instance of that number times four on.
+    /// The number of the four instances: those from that number times four on.
     pub quad: u32,
     /// The first slot.
     pub slot: u32,
-    /// How many slots.
+    /// The number of slots.
     pub len: u32,
-    /// Where the labels are.
+    /// The places of the labels.
     pub from: Sources,
-    /// Where what is added to them begins, for each instance.
+    /// The places where what is added to them begins, for each instance.
     pub add: Option<[u32; QUAD_LANES]>,
 }
 
-/// Where the labels of four instances are.
+/// The places of the labels of four instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sources {
     /// Anywhere: for each instance its first label, and from one to the next.
@@ -32,15 +32,15 @@ pub enum Sources {
     Contiguous {
         /// Place of the first.
         first: u32,
-        /// From slot to slot.
+        /// The distance from slot to slot.
         stride: u32,
-        /// Whether they are in the opposite order.
+        /// Set if they are in the opposite order.
         reversed: bool,
     },
 }
 
 impl Sources {
-    /// Where the first instance's first label is, and from one to the next.
+    /// The place of the first instance's first label, and the distance from one to the next.
     pub fn of_first(&self) -> (usize, usize) {
         let (first, stride) = match *self {
             Sources::Strided([first, ..], [stride, ..]) => (first, stride),

@@ -42,7 +42,7 @@ fn unpack(packed: u64) -> impl Iterator<Item = RuleStep> {
     })
 }
 
-/// What a gate costs if it is written by its rule: gates that are no XOR count a thousandfold.
+/// The cost of a gate if it is written by its rule: gates that are no XOR count a thousandfold.
 pub(super) fn cost(gate: &TableGate) -> u32 {
     let price = |table: u8| if table == XOR { 1 } else { 1000 };
     match gate.operands().len() {
