@@ -73,7 +73,7 @@ fn alone(circuit: &Circuit) -> Passed {
 /// The outputs of a circuit.
 struct Passed {
     outputs: Vec<Deep>,
-    /// Of all wires.
+    /// The greatest depth of all wires.
     deepest: u64,
 }
 

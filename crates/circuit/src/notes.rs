@@ -9,7 +9,7 @@ pub struct Notes {
     pub panics: Option<Panics>,
     /// Loops that are repeated instances, in order.
     pub regions: Vec<Region>,
-    /// For each component, source lines with the AND gates that they became.
+    /// The source lines of each component, with the AND gates that they became.
     ///
     /// *Units*: gates before the last optimisation of the component, so that their sum may be a little above its count.
     pub lines: Vec<Vec<(u32, u64)>>,

@@ -99,7 +99,7 @@ pub struct Program {
     instances: Vec<Instance>,
     links: Vec<PackedLink>,
     outputs: Vec<Output>,
-    /// Of inputs and outputs, each with its side.
+    /// The names of inputs and outputs, each with its side.
     names: HashSet<(&'static str, String)>,
     notes: Notes,
 }

@@ -14,7 +14,7 @@ pub enum Type {
     Signed(u32),
     /// A string of that many bytes: first byte first, bit 0 of a byte on the lower wire.
     Bytes(u32),
-    /// So many values of one type.
+    /// An array: so many values of one type.
     Array(Box<Type>, u32),
     /// Named fields in order. A record whose fields are named `0`, `1` and so on is a tuple.
     Record(Vec<(String, Type)>),

@@ -70,7 +70,7 @@ impl Source<'_> {
         self.load_bound(reference, Vec::new())
     }
 
-    /// As [`Source::load`], with circuits that stand for functions of what is loaded.
+    /// Loads as [`Source::load`] does, with circuits that stand for functions of what is loaded.
     ///
     /// *Errors*: as [`Source::load`], or something that has no functions.
     pub fn load_bound(&self, reference: &str, bound: Vec<(String, Program)>) -> Result<Program, Diagnostics> {

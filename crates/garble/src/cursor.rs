@@ -87,7 +87,7 @@ impl<'p> ProgramCursor<'p> {
         }
     }
 
-    /// Before the first gate: uses that memory.
+    /// Uses that memory, before the first gate.
     pub(crate) fn use_workspace(&mut self, workspace: Workspace) {
         self.workspace = workspace;
     }

@@ -67,7 +67,7 @@ impl<'p> Evaluator<'p> {
         self
     }
 
-    /// Before the first chunk: evaluates in memory that another garbling is done with.
+    /// Evaluates in memory that another garbling is done with; before the first chunk.
     pub fn in_workspace(mut self, workspace: Workspace) -> Self {
         self.cursor.use_workspace(workspace);
         self

@@ -82,7 +82,7 @@ impl<'p> Garbler<'p> {
         self
     }
 
-    /// Before the first chunk: garbles in memory that another garbling is done with.
+    /// Garbles in memory that another garbling is done with; before the first chunk.
     pub fn in_workspace(mut self, workspace: Workspace) -> Self {
         self.cursor.use_workspace(workspace);
         self

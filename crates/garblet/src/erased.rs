@@ -91,7 +91,7 @@ impl Ends {
         }
     }
 
-    /// These ends with what the session needs, if that is right; if not, all others are told that it ends.
+    /// Gives these ends with what the session needs, if that is right; if not, all others are told that it ends.
     async fn with<T>(self, needed: Result<T, ProtocolError>) -> Result<(Self, T), ProtocolError> {
         match needed {
             Ok(needed) => Ok((self, needed)),

@@ -1,4 +1,4 @@
-//! From a trace to a program: what is read of each region, one component for each kind of region, and the links.
+//! Turns a trace into a program: what is read of each region, one component for each kind of region, and the links.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! From a source to a program.
+//! Compiles a source to a program.
 
 use garblet_circuit::{
     CircuitError, Link, Party, Port, Program, Recipients, Type,

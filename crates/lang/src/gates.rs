@@ -1,4 +1,4 @@
-//! From the code of a region to a component.
+//! Turns the code of a region into a component.
 
 use garblet_circuit::{CircuitError, Component, Gate, Type, Wire};
 use garblet_synthesis::builder::{Bit, BitString, CircuitBuilder, Integer, Signed, Unsigned};

@@ -98,7 +98,7 @@ const fn scale_word(mut a: u64, factor: u8) -> u64 {
 pub struct Multiples([Block; 8]);
 
 impl Multiples {
-    /// Of the bytes of a block.
+    /// The multiples of the bytes of a block.
     pub fn new(block: Block) -> Self {
         let mut powers = [block; 8];
         for i in 1..8 {

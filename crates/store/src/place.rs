@@ -17,7 +17,7 @@ const LOCK: &str = "lock";
 const INDEX: &str = "index.sqlite";
 const SEGMENTS: &str = "segments";
 
-/// Of files beside no store.
+/// The extension of files beside no store.
 pub(crate) const SCRATCH_EXTENSION: &str = "scratch";
 
 /// Stands in the folder while a store is being made.

@@ -15,7 +15,7 @@ use crate::seal::PieceKey;
 use crate::segment::context;
 use crate::store::Store;
 
-/// So many sealed bytes are read at once, if pieces are not longer.
+/// The number of sealed bytes that are read at once, if pieces are not longer.
 const READ_BYTES: usize = 1 << 20;
 
 /// A piece that was taken. *Secret*; wiped on drop.

@@ -1,4 +1,4 @@
-//! For fuzzing: the decoders behind the encryption, which nobody without the key can reach.
+//! Fuzzing: the decoders behind the encryption, which nobody without the key can reach.
 
 use crate::rows::{Extent, Head, KindRow, SegmentRow, State, decode};
 

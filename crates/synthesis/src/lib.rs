@@ -1,4 +1,4 @@
-//! From operations to circuits: a [`builder`] of circuits from typed words, a [`library`] of circuits, an [optimiser](optimise),
+//! Synthesis, from operations to circuits: a [`builder`] of circuits from typed words, a [`library`] of circuits, an [optimiser](optimise),
 //! and [tables] of functions for schemes that garble more than XOR and AND.
 
 pub mod builder;

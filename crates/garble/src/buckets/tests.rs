@@ -48,7 +48,7 @@ impl Joined {
         Joined { program, delta: delta.block(), seed: seeds.hash, gates, ends, inputs, outputs }
     }
 
-    /// Of one circuit.
+    /// A joined program of one circuit.
     fn circuit(seed: u64) -> Self {
         let circuit = random::circuit(&mut Prg::new(Block::from_halves(seed, 2)), 20, 700, 9);
         Joined::new(program(&circuit), seed)

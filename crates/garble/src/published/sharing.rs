@@ -10,13 +10,13 @@ const ROWS: usize = 4;
 
 /// The coefficients of all interpolations that gates take.
 pub(super) struct Sharing {
-    /// For each odd row, the coefficients of all rows (its own is zero) of the quadratic through the others, at 0, 5 and 6.
+    /// The coefficients, for each odd row, of all rows (its own is zero) of the quadratic through the others, at 0, 5 and 6.
     others: [[[Block; ROWS]; 3]; ROWS],
-    /// For each row, the coefficients of it, 5 and 6 in the quadratic through them at 0.
+    /// The coefficients, for each row, of it, 5 and 6 in the quadratic through them at 0.
     quadratic: [[Block; 3]; ROWS],
-    /// For the rows on the two diagonals, the coefficients of all rows of the line through them, at 0 and 5.
+    /// The coefficients, for the rows on the two diagonals, of all rows of the line through them, at 0 and 5.
     diagonals: [[[Block; ROWS]; 2]; 2],
-    /// For each row, the coefficients of it and 5 in the line through them at 0.
+    /// The coefficients, for each row, of it and 5 in the line through them at 0.
     line: [[Block; 2]; ROWS],
 }
 

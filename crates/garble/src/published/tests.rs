@@ -69,7 +69,7 @@ fn every_kind(config: PublishedConfig, arity: usize, inputs: &InputLabels) {
     }
 }
 
-/// As protocols have labels: blocks, with the external bit in them.
+/// Labels as protocols have them: blocks, with the external bit in them.
 fn blocks(method: Method, rng: &mut Prg, count: usize) -> InputLabels {
     let difference = rng.next_block().with_lsb(true);
     let pairs: Vec<[Block; 2]> = (0..count)

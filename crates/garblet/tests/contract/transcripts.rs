@@ -25,7 +25,7 @@ use super::{name, party_count, samples};
 #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 struct Golden {
     wire_version: u32,
-    /// By what is run, BLAKE3 of all frames, pair by pair, forth and then back.
+    /// BLAKE3 of all frames, pair by pair, forth and then back, by what is run.
     transcripts: BTreeMap<String, String>,
 }
 

@@ -112,7 +112,7 @@ const GROUP: usize = 4;
 /// A generator matrix, in the two forms in which it is used.
 struct Matrix {
     rows: Vec<Parity>,
-    /// For every group of four message bits, which sum of their rows each parity bit takes.
+    /// The sum of rows that each parity bit takes, for every group of four message bits.
     sums: Vec<Vec<u8>>,
 }
 

@@ -1,4 +1,4 @@
-//! From text to the typed program, within bounds.
+//! Turns text into the typed program, within bounds.
 
 use garble_lang::{
     TypedProgram, UntypedProgram,

@@ -1,4 +1,4 @@
-//! From tokens to the untyped syntax tree of `garble_lang`.
+//! Turns tokens into the untyped syntax tree of `garble_lang`.
 //!
 //! The grammar is that of `garble_lang`, and what Rust allows in its place: `a -1`, `(T)` as a type, numbers to other bases,
 //! constants as the ends of ranges. The crate's own parser does not come to an end after some errors, and copies the
@@ -432,13 +432,13 @@ fn only_once(names: &mut HashSet<String>, name: &str, at: Span) -> Parsed<()> {
     }
 }
 
-/// From the beginning of a span to the end of another, as `garble_lang` has it.
+/// The span from the beginning of one to the end of another, as `garble_lang` has it.
 fn meta(begin: Span, end: Span) -> MetaInfo {
     let before = |line: u32, column: u32| (line as usize - 1, column as usize - 1);
     MetaInfo { start: before(begin.line, begin.column), end: before(end.end_line, end.end_column) }
 }
 
-/// From the beginning of a place to the end of another.
+/// The span from the beginning of a place to the end of another.
 fn join(begin: MetaInfo, end: MetaInfo) -> MetaInfo {
     MetaInfo { start: begin.start, end: end.end }
 }

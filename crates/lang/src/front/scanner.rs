@@ -1,4 +1,4 @@
-//! From text to tokens.
+//! Turns text into tokens.
 
 use garble_lang::token::{SignedNumType, UnsignedNumType};
 use garblet_circuit::diagnostic::controls_terminal;

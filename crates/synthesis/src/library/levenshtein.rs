@@ -177,7 +177,7 @@ impl Grid {
     }
 }
 
-/// So many symbols: a byte string if they are bytes.
+/// The type of so many symbols: a byte string if they are bytes.
 pub(super) fn symbols(count: u32, bits: u32) -> Type {
     if bits == 8 { Type::Bytes(count) } else { Type::Array(Box::new(Type::Unsigned(bits)), count) }
 }

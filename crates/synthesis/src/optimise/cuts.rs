@@ -101,7 +101,7 @@ pub(super) struct Cuts {
 }
 
 impl Cuts {
-    /// For a graph whose nodes are then [added](Cuts::add) in order.
+    /// The cuts of a graph, whose nodes are then [added](Cuts::add) in order.
     pub(super) fn new(graph: &Xag) -> Self {
         let mut last_reader = vec![0; graph.len()];
         for (at, node) in graph.nodes().enumerate() {

@@ -34,7 +34,7 @@ pub(super) fn count(table: u16) -> u8 {
     unpack(TABLE[index(polynomial(table))]).count
 }
 
-/// From 32 bits: factors of 4, 5 and 6 bits, two of each, and which of the first two products are summed with the last.
+/// Unpacks 32 bits: factors of 4, 5 and 6 bits, two of each, and which of the first two products are summed with the last.
 fn unpack(packed: u32) -> FourProducts {
     let bits = |from: u32, len: u32| (packed >> from & ((1 << len) - 1)) as u8;
     let factors = [(bits(0, 4), bits(4, 4)), (bits(8, 5), bits(13, 5)), (bits(18, 6), bits(24, 6))];

@@ -31,7 +31,7 @@ pub(super) const QUADRATIC: u64 = {
     mask
 };
 
-/// From a table to the coefficients of its polynomial over GF(2), and back: bit `m` belongs to the product of the
+/// Turns a table to the coefficients of its polynomial over GF(2), and back: bit `m` belongs to the product of the
 /// variables that are the ones of `m`.
 pub(super) fn polynomial(mut table: u64) -> u64 {
     for (i, variable) in VARIABLE.iter().enumerate() {

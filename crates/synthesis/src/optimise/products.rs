@@ -48,7 +48,7 @@ pub(super) struct Finder {
 enum Known {
     /// These products, as few as can be found.
     Products(Products),
-    /// It has five forms, and so takes three products at least; they have not been asked for.
+    /// There are five forms, so that it takes three products at least; they have not been asked for.
     FiveForms,
     /// Nothing is known to it.
     Nothing,
