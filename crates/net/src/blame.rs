@@ -130,7 +130,8 @@ impl Accuses for NetError {
     fn accuses(&self, peer: u16) -> Option<Blame> {
         let cause = match self {
             NetError::PeerBlames { blame, .. } => return Some(blame.heard_of(peer)),
-            NetError::PeerClosed { .. } => Cause::Gone,
+            // Whoever changes what TLS sends, it is not the peer, which is cut off by that.
+            NetError::PeerClosed { .. } | NetError::Tampered { .. } => Cause::Gone,
             NetError::PeerAborted { .. } | NetError::PeerBlamesUs { .. } => Cause::GaveUp,
             NetError::Timeout { .. } => Cause::Silent,
             NetError::TooSlow { .. } => Cause::Slow,

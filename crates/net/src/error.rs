@@ -83,6 +83,14 @@ pub enum NetError {
         /// A description of what came.
         got: String,
     },
+    /// What came over TLS is not what the peer's end sent: somebody on the way has changed it, or one of the ends has failed.
+    #[error("TLS failed while we waited {doing}: expected what the peer sent, unchanged, got {got}")]
+    Tampered {
+        /// The thing that was waited for.
+        doing: String,
+        /// The words of TLS for it.
+        got: String,
+    },
     /// The peer announced a message that is longer than such a message can be.
     #[error("{what} too large: expected at most {limit} bytes, got {got}")]
     TooLarge {
@@ -215,6 +223,7 @@ impl NetError {
             NetError::Malformed { .. } | NetError::TooLarge { .. } | NetError::Unexpected { .. } => {
                 "the peer is another program, or does not follow the protocol: check what is at its address".into()
             }
+            NetError::Tampered { .. } => "somebody between the two changes what is sent; nothing of it was used".into(),
             NetError::Timeout { .. } => "the peer may be stopped, overloaded, or cut off".into(),
             NetError::TooSlow { .. } => {
                 "the link to the peer is too slow, or the peer is; where it only stalls now and then, raise --timeout".into()
@@ -236,8 +245,7 @@ impl NetError {
         };
         let doing = doing.into();
         if let Some(error) = source.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-            let expected = "what the peer sent, unchanged".into();
-            return NetError::Malformed { what: "TLS record".into(), expected, got: error.to_string() };
+            return NetError::Tampered { doing, got: error.to_string() };
         }
         match source.kind() {
             BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected | UnexpectedEof | WriteZero => {

@@ -4,8 +4,8 @@ use std::future::ready;
 use std::time::Duration;
 
 use garblet_net::{
-    Channel, Fingerprint, Hello, Identity, Listener, NetError, Options, SimulatedLink, Tls, Traffic, connect,
-    memory_pair,
+    Accuses, Blame, Cause, Channel, Fingerprint, Hello, Identity, Listener, NetError, Options, SimulatedLink, Tls,
+    Traffic, connect, memory_pair,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -269,6 +269,7 @@ async fn flipped_bytes_under_tls_are_noticed() {
     };
     let (received, sent, _) = tokio::join!(receive, send, relay);
     let error = received.expect_err("a flipped bit");
-    assert!(matches!(error, NetError::Malformed { .. }), "{error}");
+    assert!(matches!(error, NetError::Tampered { .. }), "{error}");
+    assert_eq!(error.accuses(1), Some(Blame::seen(1, Cause::Gone)), "it is not the peer's doing");
     assert!(sent.is_err());
 }

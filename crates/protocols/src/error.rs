@@ -176,6 +176,21 @@ impl Accuses for ProtocolError {
 }
 
 impl ProtocolError {
+    /// Tells whether a check of what the peer did has failed: no failure of the network, no peer that closes and no malformed message does
+    /// that.
+    pub fn is_evidence(&self) -> bool {
+        match self {
+            ProtocolError::Cheating(_) | ProtocolError::Corrupted(_) => true,
+            ProtocolError::Ot(error) | ProtocolError::Commit(CommitError::Ot(error)) => error.check().is_some(),
+            ProtocolError::Commit(error) => matches!(
+                error,
+                CommitError::Inconsistent | CommitError::WrongOpening { .. } | CommitError::WrongBatch { .. }
+            ),
+            ProtocolError::Peer { source, .. } => source.is_evidence(),
+            _ => false,
+        }
+    }
+
     /// The failure of the channel that this is, whatever was being sent over it; none for all other errors.
     pub fn net(&self) -> Option<&NetError> {
         match self {
@@ -210,7 +225,13 @@ mod tests {
             ProtocolError::Commit(CommitError::Ot(ot())),
         ] {
             assert!(matches!(error.net(), Some(NetError::PeerClosed { .. })), "{error:?}");
+            assert!(!error.is_evidence(), "{error:?}");
         }
+        let close = || NetError::Unexpected { expected: "a message".into(), got: "the end".into() };
+        assert!(!ProtocolError::Net(close()).is_evidence());
+        assert!(ProtocolError::Ot(OtError::InconsistentTrees).is_evidence());
+        assert!(ProtocolError::Commit(CommitError::Ot(OtError::WrongAnswer)).is_evidence());
+        assert!(ProtocolError::Commit(CommitError::Inconsistent).is_evidence());
         assert!(ProtocolError::Commit(CommitError::Inconsistent).net().is_none());
         assert!(ProtocolError::WorkerLost.net().is_none());
     }

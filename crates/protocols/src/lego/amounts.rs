@@ -18,7 +18,7 @@ impl Amounts {
     pub fn short_of(&self, stock: &Amounts, below: u8) -> Option<Amounts> {
         let missing = |wanted: u64, there: u64| {
             let short = u128::from(there) * 100 < u128::from(wanted) * u128::from(below);
-            if short { wanted - there } else { 0 }
+            if short { wanted.saturating_sub(there) } else { 0 }
         };
         let short = Amounts {
             gates: missing(self.gates, stock.gates),

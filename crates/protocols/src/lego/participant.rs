@@ -79,7 +79,7 @@ impl<S: Side> Participant<S> {
                 }
                 let role = Participant::with_new_secrets(session, config, conduct, Some((number, fresh))).await;
                 let role: Self = stock.revoke_if_cheated(role)?;
-                stock.keep(&role.secrets)?;
+                stock.replace(&role.secrets)?;
                 if S::PARTY == EVALUATOR {
                     stock.end_setup()?;
                 }

@@ -18,7 +18,7 @@ use crate::{
     conduct::Honest,
     parameters::{Parameter, named, ot_width, put},
     protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Precision, Request, Sample, Terms, tabulate},
-    stock::{Filled, ReadInput, SavedNames, StockKinds, yes_or_no},
+    stock::{Filled, ReadInput, SavedNames, SavedValues, StockKinds, yes_or_no},
 };
 
 /// Gates made one by one before the function is known, two parties, malicious.
@@ -161,6 +161,7 @@ impl<S: Side<Conduct = Honest> + 'static> Gatewise<S> {
         let config = Config { top_up: stock.as_ref().is_some_and(|stock| stock.top_up), ..job.request.config };
         let role = match stock {
             Some(stock) => Participant::<S>::meet(session, config, stock.store, &stock.peer).await?,
+            None if job.request.saved != SavedValues::default() => return Err(no_store()),
             None => Participant::<S>::setup(session, config).await?,
         };
         Ok(Box::new(Gatewise { role, job, unsaved: None }))

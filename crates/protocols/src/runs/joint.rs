@@ -9,7 +9,7 @@ use garblet_store::Store;
 use super::{Purpose, RunStore, StoredRun, check_size};
 use crate::{
     MeshSession, Phase, Protocol, ProtocolError, Role, Security, parameters,
-    protocol::{BoxedRole, Filling, Job, OrderRequest, Request, Terms, with_parameters},
+    protocol::{BoxedRole, Filling, Job, OrderRequest, Request, Terms},
     stock::{Filled, SavedValues, Stock, yes_or_no},
 };
 
@@ -187,8 +187,7 @@ pub fn greet_filling<P: Joint>(filling: &Filling<P>) -> Hello {
     let RunOrder { job, count } = &filling.stock.order;
     let Some(job) = job else { return filling.hello() };
     let program = job.request.program.clone();
-    let hello = Hello::new(P::NAME, filling.party.0, filling.parties, program.digest());
-    let hello = with_parameters::<P>(hello, &filling.config).describing(move || program.parts());
+    let hello = job.hello(filling.party).describing(move || program.parts());
     hello.with(STEP, "prepare").with("count", count)
 }
 
@@ -196,11 +195,15 @@ pub fn greet_filling<P: Joint>(filling: &Filling<P>) -> Hello {
 ///
 /// *Errors*: as there; an order without a program; a run that is too large to be kept.
 pub async fn fill<P: Joint>(session: &mut MeshSession, filling: Filling<P>) -> Result<Filled, ProtocolError> {
-    let Filling { party, stock: Stock { store, peer, order: RunOrder { job, count }, .. }, .. } = filling;
+    let Filling { party, parties, stock: Stock { store, peer, order: RunOrder { job, count }, .. }, .. } = filling;
     let job = job.ok_or_else(|| {
         let [expected, got] = ["runs of a program", "no program"].map(Into::into);
         ProtocolError::Order { expected, got }
     })?;
+    if parties != job.request.parties {
+        let [expected, got] = [job.request.parties, parties].map(|parties| format!("{parties} parties"));
+        return Err(ProtocolError::Order { expected, got });
+    }
     check_size::<P::Prepared>(&job.plan, party, P::NAME, &job.request.program)?;
     let mut runs = meet(session, &job, store, &peer).await?;
     if runs.ready() < count {

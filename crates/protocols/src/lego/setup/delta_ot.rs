@@ -163,12 +163,14 @@ impl Constructor {
         let squares = squares(n);
         let mut rows = Zeroizing::new(vec![Block::ZERO; SEEDS * squares]);
         let mut theirs = vec![Block::ZERO; squares];
+        // Used once, also by a call that is dropped in between.
+        let position = self.position;
+        self.position += squares as u64;
         for ((stream, row), bit) in self.streams.iter().zip(rows.chunks_exact_mut(squares)).zip(self.bits.iter()) {
             channel.receive_bytes(bytemuck::cast_slice_mut(&mut theirs)).await?;
-            stream.keystream(self.position, row);
+            stream.keystream(position, row);
             row.iter_mut().zip(&theirs).for_each(|(q, &u)| *q ^= Block::mask(bit) & u);
         }
-        self.position += squares as u64;
         let rows = self.check(channel, rng, squares, rows).await?;
         let mut strings = self.matrix.times(squares, &rows.0);
         strings.drain(..SQUARE);
@@ -227,15 +229,16 @@ impl Evaluator {
         bits.iter_mut().for_each(|block| *block = Block::random(rng));
         let mut rows = Zeroizing::new(vec![Block::ZERO; SEEDS * squares]);
         let mut other = Zeroizing::new(vec![Block::ZERO; squares]);
+        let position = self.position;
+        self.position += squares as u64;
         let [first, second] = &self.streams;
         for (bit, ((first, second), row)) in first.iter().zip(second).zip(rows.chunks_exact_mut(squares)).enumerate() {
-            first.keystream(self.position, row);
-            second.keystream(self.position, &mut other);
+            first.keystream(position, row);
+            second.keystream(position, &mut other);
             other.iter_mut().zip(&*row).zip(&*bits).for_each(|((u, &t), &b)| *u ^= t ^ b);
             conduct.touch(Step::Rows, bit, bytemuck::cast_slice_mut(&mut other));
             channel.send_bytes(bytemuck::cast_slice(&other)).await?;
         }
-        self.position += squares as u64;
         answer(channel, squares, &rows, &bits, conduct).await?;
         let mut strings = self.matrix.times(squares, &rows);
         strings.drain(..SQUARE);

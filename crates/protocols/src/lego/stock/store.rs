@@ -77,30 +77,34 @@ impl Stock {
         rng.fill_bytes(&mut nonce);
         channel.send(&Has { summary: store.summary(), stock, meetings, nonce }).await?;
         let theirs: Has = channel.receive().await?;
-        let mut lost: u64 = store.reconcile(&theirs.summary)?.dropped.iter().map(|(_, count)| count).sum();
+        let lost: u64 = store.reconcile(&theirs.summary)?.dropped.iter().map(|(_, count)| count).sum();
         let next = meetings.max(theirs.meetings) + 1;
         let same = theirs.stock.is_some_and(|theirs| stock.is_some_and(|ours| ours.halves() == theirs.halves()));
         let nonces = if party == CONSTRUCTOR { [nonce, theirs.nonce] } else { [theirs.nonce, nonce] };
         let fresh = Fresh::new(next, nonces);
-        let mut meeting = Meeting::New(next % MEETINGS_MAX, fresh);
-        if let Some(mut secrets) = known.filter(|_| same && next < MEETINGS_MAX) {
-            secrets.meet(next, fresh);
-            meeting = Meeting::Again(secrets);
-        } else {
-            // They were made with secrets that one party does not have. The constructor names new ones, and may name them like these.
-            saved::forget(&mut store)?;
-            lost += store.clear()?;
-        }
         let mut stock = Stock { store, code: config.code, lost };
-        if let Meeting::Again(secrets) = &meeting {
-            stock.keep(secrets)?;
-        }
+        let meeting = match known.filter(|_| same && next < MEETINGS_MAX) {
+            Some(mut secrets) => {
+                secrets.meet(next, fresh);
+                stock.keep(&secrets)?;
+                Meeting::Again(secrets)
+            }
+            None => Meeting::New(next % MEETINGS_MAX, fresh),
+        };
         Ok((stock, meeting))
     }
 
     /// Keeps secrets, durably, before anything of this meeting is used.
-    pub(crate) fn keep(&mut self, secrets: &Secrets) -> Result<(), ProtocolError> {
+    fn keep(&mut self, secrets: &Secrets) -> Result<(), ProtocolError> {
         Ok(self.store.set_state(STATE, state(secrets))?)
+    }
+
+    /// Keeps new secrets in place of others, once both parties have them: a peer's word alone, that it has none, costs nothing.
+    pub(crate) fn replace(&mut self, secrets: &Secrets) -> Result<(), ProtocolError> {
+        // What is there was made with the old ones. The constructor names the new ones, and may name them like these.
+        saved::forget(&mut self.store)?;
+        self.lost += self.store.clear()?;
+        self.keep(secrets)
     }
 
     /// Begins to make new secrets, of which the peer is told what is checked: durably, that is unfinished until they are
@@ -213,14 +217,14 @@ impl Stock {
         self.store
     }
 
-    /// What came of a step; if the peer was found to cheat, what is in the store is given up. What is wrong with prepared material may be chance.
+    /// Passes on the result of a step; if a check of the peer failed in it, all that the store has is given up. A peer that closes or sends
+    /// malformed bytes loses nothing: somebody on the way could make it seem to, and it is as one that hangs up.
     pub(crate) fn revoke_if_cheated<T>(&mut self, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
-        use garblet_net::{Accuses, Cause};
         if let Err(error) = &result
-            && !matches!(error, ProtocolError::Material { .. })
-            && error.accuses(0).is_some_and(|blame| blame.cause == Cause::Misbehaved)
+            && error.is_evidence()
         {
-            self.revoke()?;
+            // What the peer did is told also where the disk fails.
+            let _failed = self.revoke();
         }
         result
     }
@@ -228,8 +232,9 @@ impl Stock {
     /// Gives up everything, for good: a peer that was found out has risked it once, and must not get another chance with the
     /// same secrets.
     fn revoke(&mut self) -> Result<(), StoreError> {
-        self.store.clear()?;
-        self.store.set_state(STATE, State { version: VERSION, bytes: Vec::new() })
+        // First of all the secrets, so that nothing is left to go on with if this process ends in between.
+        self.store.set_state(STATE, State { version: VERSION, bytes: Vec::new() })?;
+        self.store.clear().map(drop)
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
     task::Poll,
 };
 
-use garblet_store::{Store, StoreKey};
+use garblet_store::{State, Store, StoreKey};
 
 use super::*;
 use crate::{conduct::Honest, lego::stock::orders::Orders};
@@ -109,6 +109,39 @@ fn hanging_up_after_the_challenge_to_told_bits_counts_as_well() {
     let (counted, made) = counted_after_leaving_at(Step::LeakCombinations, 4);
     assert_eq!(counted, [2.0, 3.0, 4.0, 4.0]);
     assert!(matches!(made, Err(ProtocolError::Unfinished(_))));
+}
+
+/// A constructor that says that it has no secrets, and leaves before there are new ones.
+#[test]
+fn a_peers_word_alone_costs_nothing_that_is_stored() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [ours, theirs] = ["constructor", "evaluator"].map(|name| folder.path().join(name));
+    let after = meet(&ours, of_constructor(&theirs, 2), None, 1);
+    after.made.expect("both are honest");
+    let pieces = |store: &Store| store.stock().iter().map(|kind| kind.available.len()).sum::<u64>();
+    let before = pieces(&after.store);
+    let mut store = of_constructor(&ours, 3);
+    let secrets = State { version: 4, bytes: store.state("lego").expect("they met").bytes.clone() };
+    store.remove_states(|name| name == "lego").expect("written");
+    drop(store);
+    let (channel, peer) = memory_pair();
+    let liar = async {
+        let mut session = session(channel, CONSTRUCTOR, 4).await;
+        let store = of_constructor(&ours, 4);
+        Constructor::meet_with(&mut session, Config::default(), store, "test", Leaves(Step::Delta)).await.ok();
+    };
+    let honest = async {
+        let mut session = session(peer, EVALUATOR, 4).await;
+        let met = Evaluator::meet(&mut session, Config::default(), after.store, "test").await;
+        assert!(met.is_err(), "it left");
+    };
+    block_on(async { tokio::join!(until_it_leaves(liar), honest) });
+    let mut store = of_constructor(&ours, 5);
+    store.set_state("lego", secrets).expect("written");
+    drop(store);
+    let after = meet(&ours, of_constructor(&theirs, 6), None, 6);
+    after.made.expect("they have the same secrets");
+    assert_eq!(pieces(&after.store), 2 * before, "both orders");
 }
 
 /// Nothing was made that an evaluator could have a share in.

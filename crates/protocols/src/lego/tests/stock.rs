@@ -6,7 +6,11 @@ use garblet_homcommit::CommitError;
 use garblet_store::Store;
 
 use super::*;
-use crate::components::NotPrepared;
+use crate::{
+    components::NotPrepared,
+    conduct::Honest,
+    lego::{constructor::ConstructorSide, evaluator::EvaluatorSide, side::Side},
+};
 
 /// What a party does with its store: fills it, then computes functions one after another.
 struct Task<'a> {
@@ -187,6 +191,56 @@ fn a_wrong_link_of_any_lot_is_noticed() {
         let (_, result) = evaluator.expect("they belong together");
         assert!(matches!(result, Err(ProtocolError::Commit(CommitError::WrongBatch { .. }))), "lot {at}");
     }
+}
+
+/// A party that meets its peer and closes in order, or says what means nothing.
+async fn leaves<S: Side<Conduct = Honest>>(channel: Channel, store: Store, garbled: bool, seed: u64) -> Store {
+    let mut session = session(channel, S::PARTY, seed).await;
+    let role =
+        Participant::<S>::meet(&mut session, Config::default(), store, "test").await.expect("they belong together");
+    if garbled {
+        session.channel().send_bytes(&[7; 5]).await.expect("sent");
+        session.abort().await;
+    } else {
+        session.close().await.ok();
+    }
+    role.into_store().expect("it came with one")
+}
+
+/// Nothing that somebody on the way could do, too, makes a party give up its store.
+#[test]
+fn a_peer_that_closes_or_says_what_means_nothing_costs_no_store() {
+    let task = |fill, runs| Task { fill, runs, deviation: Deviation::default() };
+    let runs = [job("add(8)", 1)];
+    let more = Amounts { gates: 2_000, inputs: 256, input_pairs: 128, outputs: 256 };
+    let mut stores = right(meet(stores(), &task(Some(more), &[]), 1), &[]);
+    for (seed, (fill, garbled)) in
+        [None, Some(SOME)].into_iter().flat_map(|fill| [(fill, false), (fill, true)]).enumerate()
+    {
+        let seed = 10 * seed as u64 + 2;
+        let task = task(fill, &runs);
+        let (ours, theirs) = memory_pair();
+        let [first, second] = stores;
+        let (one, second) = block_on(async {
+            tokio::join!(
+                constructor(ours, first, &task, seed),
+                leaves::<EvaluatorSide<Honest>>(theirs, second, garbled, seed)
+            )
+        });
+        let (first, result) = one.expect("they belong together");
+        assert!(matches!(result, Err(error) if !error.is_evidence()));
+        let (ours, theirs) = memory_pair();
+        let (first, other) = block_on(async {
+            tokio::join!(
+                leaves::<ConstructorSide<Honest>>(ours, first, garbled, seed + 1),
+                evaluator(theirs, second, &task, seed + 1)
+            )
+        });
+        let (second, result) = other.expect("they belong together");
+        assert!(matches!(result, Err(error) if !error.is_evidence()));
+        stores = [first, second];
+    }
+    right(meet(stores, &task(None, &runs), 99), &runs);
 }
 
 #[test]
