@@ -1,4 +1,4 @@
-//! How many entries two private lists share, with a program built in Rust.
+//! The number of entries that two private lists share, with a program built in Rust.
 //!
 //! Each list has no entry twice, so the size of the intersection is the number of pairs that are equal. Run it with
 //! `cargo run --release --example intersection`.

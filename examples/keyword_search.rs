@@ -16,7 +16,7 @@ use garblet::{
     library, run_in_memory,
 };
 
-/// What the server has: keywords of up to 16 bytes, records of up to 8.
+/// The server's data: keywords of up to 16 bytes, records of up to 8.
 const RECORDS: [(&str, &str); 4] = [("alder", "Alnus"), ("birch", "Betula"), ("elm", "Ulmus"), ("oak", "Quercus")];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What the server makes public: for each record what it is found by, and the record masked.
+/// The table that the server makes public: for each record what it is found by, and the record masked.
 fn publish(key: &[u8; 16]) -> Result<HashMap<Vec<u8>, Vec<u8>>, Box<dyn Error>> {
     let aes = library::find("lib:aes128")?;
     let of_record = |(keyword, record): &(&str, &str)| {

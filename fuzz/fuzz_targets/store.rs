@@ -1,4 +1,4 @@
-//! What a store reads: a peer's summary; rows of the index; and, against a store that is filled, any bytes in place of
+//! Bytes that a store reads: a peer's summary; rows of the index; and, against a store that is filled, any bytes in place of
 //! one of its files. The first byte says which.
 #![no_main]
 

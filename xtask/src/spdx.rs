@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// Whether an expression can be met with allowed licences only.
+/// Tells whether an expression can be met with allowed licences only.
 ///
 /// *Errors*: text that is no licence expression.
 pub(crate) fn met(expression: &str, allowed: &BTreeSet<String>) -> Result<bool, String> {

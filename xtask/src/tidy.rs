@@ -12,17 +12,17 @@ const LONG_FUNCTIONS: &[&str] = &[];
 /// The largest file that belongs in the repository, in bytes.
 const FILE_BYTES_MAX: u64 = 512 << 10;
 
-/// Where the operating system's randomness may be named: the top, which hands generators down.
+/// The places where the operating system's randomness may be named: the top, which hands generators down.
 const RANDOMNESS_ALLOWED: &[&str] = &["crates/cli/", "crates/garblet/", "examples/", "xtask/"];
 const RANDOMNESS: &[&str] = &["SysRng", "OsRng", "ThreadRng", "thread_rng", "rand::rng(", "getrandom", "make_rng"];
 
-/// Where `unsafe` may be written.
+/// The places where `unsafe` may be written.
 const UNSAFE_ALLOWED: &[&str] = &["crates/primitives/", "xtask/"];
 
 /// Module names that say nothing about what is inside.
 const EMPTY_NAMES: &[&str] = &["utils", "util", "common", "helpers", "misc"];
 
-/// What is wrong in the tree, one line per finding.
+/// Lists what is wrong in the tree, one line per finding.
 pub(crate) fn check(root: &Path) -> Vec<String> {
     let mut findings = Vec::new();
     for path in files(root) {
@@ -125,7 +125,7 @@ fn functions(text: &str) -> Vec<Function> {
     found
 }
 
-/// Whether a line has exactly that indentation (a declaration without body ends at its own level).
+/// Tells whether a line has exactly that indentation (a declaration without body ends at its own level).
 fn same(line: &str, indent: &str) -> bool {
     line.starts_with(indent) && !line[indent.len()..].starts_with(' ')
 }

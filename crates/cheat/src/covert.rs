@@ -54,7 +54,7 @@ pub enum GarblerDeviation {
     Leaves,
 }
 
-/// What an evaluator must come to where a circuit with a deviation is checked, and where it is evaluated.
+/// The outcome that an evaluator must come to where a circuit with a deviation is checked, and where it is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Promise {
     /// Found by this check, with evidence, if the circuit is checked.
@@ -137,13 +137,13 @@ impl EvaluatorDeviation {
 
 /// A garbler that cheats in its first circuits.
 pub struct CheatingGarbler {
-    /// What it does.
+    /// The deviation of the garbler.
     pub deviation: GarblerDeviation,
-    /// In how many circuits.
+    /// The number of circuits with the deviation.
     pub bad: usize,
-    /// What [`GarblerDeviation::OtherProgram`] garbles.
+    /// The program that [`GarblerDeviation::OtherProgram`] garbles.
     pub other: Arc<Program>,
-    /// Whether hashes have been sent, so that the next circuit is for the evaluator.
+    /// Set if hashes have been sent, so that the next circuit is for the evaluator.
     committed: bool,
     replay: Replay,
 }
@@ -199,7 +199,7 @@ impl Conduct<Step> for CheatingGarbler {
 
 /// An evaluator that cheats.
 pub struct CheatingEvaluator {
-    /// What it does.
+    /// The deviation of the evaluator.
     pub deviation: EvaluatorDeviation,
 }
 
@@ -217,7 +217,7 @@ impl Conduct<Step> for CheatingEvaluator {
     }
 }
 
-/// Whether the form has that step of an evaluator.
+/// The only form that has that step of an evaluator; none if both have it.
 pub fn form_of(deviation: EvaluatorDeviation) -> Option<Form> {
     use EvaluatorDeviation as D;
     match deviation {

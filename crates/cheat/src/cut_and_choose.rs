@@ -108,9 +108,9 @@ impl SupersetDeviation {
 
 /// A garbler of the published form that cheats in its first supersets.
 pub struct CheatingCommitter {
-    /// What it does.
+    /// The deviation of the garbler.
     pub deviation: SupersetDeviation,
-    /// In how many supersets.
+    /// The number of supersets with the deviation.
     pub bad: usize,
 }
 
@@ -165,14 +165,14 @@ impl EvaluatorDeviation {
 
 /// A garbler that cheats in its first circuits.
 pub struct CheatingGarbler {
-    /// What it does.
+    /// The deviation of the garbler.
     pub deviation: GarblerDeviation,
-    /// In how many circuits.
+    /// The number of circuits with the deviation.
     pub bad: usize,
-    /// What [`GarblerDeviation::OtherProgram`] garbles.
+    /// The program that [`GarblerDeviation::OtherProgram`] garbles.
     pub other: Arc<Program>,
     replay: Replay,
-    /// Whether what it makes now is sent: digests were before.
+    /// Set if what it makes now is sent: digests were before.
     is_sending: bool,
 }
 
@@ -225,7 +225,7 @@ impl Conduct<Step> for CheatingGarbler {
 
 /// An evaluator that cheats.
 pub struct CheatingEvaluator {
-    /// What it does.
+    /// The deviation of the evaluator.
     pub deviation: EvaluatorDeviation,
 }
 
@@ -277,18 +277,18 @@ pub struct RecordingGarbler {
     parts: Arc<Mutex<Recorded>>,
 }
 
-/// What a garbler made of circuits.
+/// The parts of circuits that a garbler made.
 #[derive(Clone, Default)]
 pub struct Recorded {
-    /// What it made digests of: each part by its circuit, as it came.
+    /// The parts that it made digests of: each by its circuit, as it came.
     pub hashed: BTreeMap<usize, Vec<Vec<u8>>>,
-    /// What it sent.
+    /// The parts that it sent.
     pub sent: BTreeMap<usize, Vec<Vec<u8>>>,
     is_sending: bool,
 }
 
 impl RecordingGarbler {
-    /// What was kept so far.
+    /// The parts that were kept so far.
     pub fn recorded(&self) -> Recorded {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -16,7 +16,7 @@ use garblet_store::Store;
 
 use crate::{Outcome, Outputs, run::run_two};
 
-/// What a constructor does otherwise.
+/// A deviation of a constructor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ConstructorDeviation {
     /// It commits to another difference than it uses in the OTs.
@@ -29,7 +29,7 @@ pub enum ConstructorDeviation {
     SpoiledString,
     /// The tables of all gates are wrong.
     WrongTables,
-    /// What moves the gates' keys to the committed ones is wrong, for all gates.
+    /// The shifts that move the gates' keys to the committed ones are wrong, for all gates.
     WrongShifts,
     /// All authenticators are wrong.
     WrongAuthenticators,
@@ -144,7 +144,7 @@ impl Conduct<Step> for CheatingConstructor {
     }
 }
 
-/// What an evaluator does otherwise.
+/// A deviation of an evaluator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EvaluatorDeviation {
     /// Its combinations of OT choices are wrong, as if it had other choices for some bit of the difference.
@@ -166,7 +166,7 @@ impl EvaluatorDeviation {
 
 /// An evaluator that cheats.
 pub struct CheatingEvaluator {
-    /// What it does.
+    /// The deviation of the evaluator.
     pub deviation: EvaluatorDeviation,
 }
 
@@ -232,7 +232,7 @@ impl Conduct<Step> for Guess {
     }
 }
 
-/// What both parties have when they meet, and have left when they part; no store if they could not meet.
+/// The stores that both parties have when they meet, and have left when they part; none if they could not meet.
 pub type Stores = [Option<Store>; 2];
 
 /// New stores of both parties.

@@ -19,7 +19,7 @@ use garblet_homcommit::CommitError;
 use garblet_ot::OtCheck;
 use garblet_protocols::{ProtocolError, checks::Check};
 
-/// What an honest party came to.
+/// The outcome of a run for an honest party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// The right result.
@@ -64,7 +64,7 @@ impl Replay {
 /// The outputs of a party, none where it is no recipient.
 pub type Outputs = Vec<Option<Bits>>;
 
-/// What a party's result is, compared with the right one.
+/// Compares a party's result with the right one.
 pub fn outcome(result: &Result<Outputs, ProtocolError>, right: &Outputs) -> Outcome {
     match result {
         Ok(outputs) if outputs == right => Outcome::Right,

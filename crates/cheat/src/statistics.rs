@@ -1,4 +1,4 @@
-//! Whether a rate that was measured agrees with one that was computed.
+//! The comparison of a rate that was measured with one that was computed.
 
 /// The probability that a binomial variable is as far from what is expected, or farther on the same side, as `count` is: of
 /// `trials` with probability `p` each. Below 10^-4 a test may call the formula refuted.

@@ -29,14 +29,14 @@ fn config(form: Form, circuits: u16) -> Config {
 }
 
 impl Job {
-    /// What the evaluator comes to against a garbler that cheats in `bad` circuits.
+    /// The evaluator's outcome against a garbler that cheats in `bad` circuits.
     fn against_garbler(&self, config: Config, deviation: GarblerDeviation, bad: usize, seed: u128) -> Outcome {
         let cheat = CheatingGarbler::new(deviation, bad, self.other.clone());
         let [_, evaluator] = run(&self.program, &self.inputs, config, cheat, Honest, seed);
         outcome(&evaluator, &self.right(1))
     }
 
-    /// How often the evaluator finds a garbler that cheats in `bad` circuits.
+    /// The number of times that the evaluator finds a garbler that cheats in `bad` circuits.
     fn count_corrupted(&self, config: Config, deviation: GarblerDeviation, bad: usize) -> u32 {
         let seeds = 0..u128::from(trials(40));
         let corrupted = |outcome| matches!(outcome, Outcome::Corrupted(_));

@@ -30,14 +30,14 @@ fn published(circuits: u16) -> Config {
 }
 
 impl Job {
-    /// What the evaluator comes to against a garbler that cheats in `bad` of 9 circuits, of which 3 are evaluated.
+    /// The evaluator's outcome against a garbler that cheats in `bad` of 9 circuits, of which 3 are evaluated.
     fn against_garbler(&self, deviation: GarblerDeviation, bad: usize, seed: u128) -> Outcome {
         let cheat = CheatingGarbler::new(deviation, bad, self.other.clone());
         let [_, evaluator] = run(&self.program, &self.inputs, config(9), cheat, Honest, seed);
         outcome(&evaluator, &self.right(1))
     }
 
-    /// How often a deviation ends like that.
+    /// The number of times that a deviation ends like that.
     fn count(&self, deviation: GarblerDeviation, bad: usize, wanted: impl Fn(Outcome) -> bool) -> u32 {
         let seeds = 0..u128::from(trials(60));
         seeds.filter(|&seed| wanted(self.against_garbler(deviation, bad, 1000 + seed))).count() as u32

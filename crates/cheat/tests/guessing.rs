@@ -22,7 +22,7 @@ fn job() -> (Arc<Program>, Vec<Bits>) {
     (Arc::new(library::find("lib:add(8)").expect("in the library")), inputs)
 }
 
-/// What the honest party comes to against a guess in a meeting that fills new stores, and the stores afterwards.
+/// The honest party's outcome against a guess in a meeting that fills new stores, and the stores afterwards.
 fn guess(guess: Guess, seed: u64) -> (Outcome, Stores) {
     let (program, inputs) = job();
     let (stores, right) = (new_stores(seed), evaluate(&program, &inputs).into_iter().map(Some).collect());

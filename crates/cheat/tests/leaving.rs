@@ -32,7 +32,7 @@ impl Job {
         CheatingGarbler::new(deviation, bad, self.other.clone())
     }
 
-    /// What the evaluator comes to against a garbler that leaves when it has heard the split, and which circuits the evaluator checks.
+    /// The evaluator's outcome against a garbler that leaves when it has heard the split, and a record of the circuits that the evaluator checks.
     fn against_leaving(&self, form: Form, before: impl Conduct<Step>, seed: u128) -> (Outcome, RecordingEvaluator) {
         let honest = RecordingEvaluator::default();
         let leaves = LeavingGarbler::new(before);
@@ -40,7 +40,7 @@ impl Job {
         (outcome(&evaluator, &self.right(1)), honest)
     }
 
-    /// What the evaluator comes to when the connection fails like that.
+    /// The evaluator's outcome when the connection fails like that.
     fn with_fault(&self, form: Form, garbler: impl Conduct<Step>, fault: Fault) -> Outcome {
         let connect = || {
             let (mut left, mut right, _) = intercepted_pair(Some(fault));
@@ -161,5 +161,5 @@ fn a_garbler_that_is_silent_or_broken_off_in_its_last_words_is_named() {
     }
 }
 
-/// What the evaluator comes to where no circuit is bad, by form.
+/// The evaluator's outcome where no circuit is bad, by form.
 const NOTHING_TO_SHOW: [Outcome; 2] = [Outcome::Ended, Outcome::Suspected];

@@ -33,7 +33,7 @@ impl Job {
         outputs.map(|(output, value)| output.recipients.contains(Party(party)).then_some(value)).collect()
     }
 
-    /// What the evaluator comes to against a constructor that cheats.
+    /// The evaluator's outcome against a constructor that cheats.
     fn against_constructor(&self, deviation: ConstructorDeviation, seed: u128) -> Outcome {
         let [constructor, evaluator] =
             run(&self.program, &self.inputs, CheatingConstructor::new(deviation), Honest, seed);

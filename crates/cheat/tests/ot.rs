@@ -11,9 +11,9 @@ use garblet_protocols::conduct::Honest;
 
 use crate::job::job;
 
-/// What the parties say first: the nonces of the session.
+/// Bytes of the parties' first messages: the nonces of the session.
 const NONCE_BYTES: usize = 32;
-/// The answer in the base OTs, which ends them.
+/// Bytes of the answer in the base OTs, which ends them.
 const ANSWER_BYTES: usize = 32;
 
 /// A protocol whose evaluator extends OTs, the garbler having their difference.
@@ -26,7 +26,7 @@ enum Protocol {
 impl Protocol {
     const ALL: [Protocol; 2] = [Protocol::CutAndChoose, Protocol::Covert];
 
-    /// What garbler and evaluator come to with that fault, and what was sent.
+    /// The outcomes of garbler and evaluator with that fault, and the frames that were sent.
     fn run(self, fault: Option<Fault>) -> ([Outcome; 2], Vec<Frame>) {
         let job = job();
         let mut transcript = None;

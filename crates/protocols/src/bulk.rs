@@ -1,4 +1,4 @@
-//! What goes over the wire: packed bits and blocks of lengths that both sides know.
+//! Bulk data on the wire: packed bits and blocks of lengths that both sides know.
 
 use garblet_circuit::Bits;
 use garblet_primitives::Block;

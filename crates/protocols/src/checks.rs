@@ -1,4 +1,4 @@
-//! What is checked of a peer that may cheat, and what a party may do when a check fails.
+//! The checks of a peer that may cheat, and what a party may do when a check fails.
 //!
 //! There are two classes of failed checks, which are never mixed, and the types keep them apart:
 //!
@@ -35,7 +35,7 @@ impl Check {
         self.name
     }
 
-    /// The deed of the peer if the check fails.
+    /// The deed that the peer is accused of if the check fails.
     pub fn accusation(self) -> &'static str {
         self.accusation
     }
@@ -68,7 +68,7 @@ impl fmt::Display for Check {
 pub struct Cheating {
     /// The check that failed.
     pub check: Check,
-    /// Where.
+    /// The place where it failed.
     pub detail: String,
 }
 
@@ -130,11 +130,11 @@ fn hex(bytes: &[u8]) -> String {
 #[derive(Debug, thiserror::Error)]
 #[error("the peer did not open the circuits that we chose to check, which it also does if it has cheated: {source}")]
 pub struct Suspected {
-    /// How the connection ended.
+    /// The error with which the connection ended.
     pub source: NetError,
 }
 
-/// What came out of a circuit that may be wrong, perhaps for this party's input only.
+/// The result of a circuit that may be wrong, perhaps for this party's input only.
 ///
 /// *Secret*: whether it is right. Nothing can be done with it but to take the majority of several.
 pub struct Unverified<T>(T);

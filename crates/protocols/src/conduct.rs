@@ -1,4 +1,4 @@
-//! How a party behaves: as the protocol says, or, in tests, otherwise in one thing.
+//! The conduct of a party: as the protocol says, or, in tests, otherwise in one thing.
 //!
 //! A protocol against cheaters calls its party's [`Conduct`] at every message, with the step and the index of what is about to
 //! be sent. Its parties are generic over it, and [`Honest`] is all that a caller can get: compiled, it is nothing, so there is
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use garblet_circuit::{Bits, Program};
 
-/// What a party may do otherwise than the protocol says.
+/// The conduct of a party: what it may do otherwise than the protocol says.
 pub trait Conduct<Step>: Send + Sync + 'static {
     /// Sees what is about to be sent at a step, before it is encrypted if it is, and may change it.
     fn touch(&mut self, step: Step, index: usize, bytes: &mut [u8]) {

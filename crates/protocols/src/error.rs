@@ -69,11 +69,11 @@ pub enum ProtocolError {
     /// The peer's part of prepared material is not what it must be.
     #[error("prepared material: {what}: expected {expected}, got {got}")]
     Material {
-        /// What about it.
+        /// The part in question.
         what: &'static str,
-        /// What it must be.
+        /// The description of what it must be.
         expected: String,
-        /// What it is.
+        /// The description of what it is.
         got: String,
     },
     /// A peer is at another prepared run than this party: runs were used in different orders, or one of the two has lost some.
@@ -94,17 +94,17 @@ pub enum ProtocolError {
         protocol: &'static str,
         /// The program.
         program: String,
-        /// What it cannot do.
+        /// The reason: what it cannot do.
         reason: String,
     },
     /// Inputs that do not fit the program: the caller's mistake.
     #[error("input {what}: expected {expected}, got {got}")]
     Input {
-        /// Which input.
+        /// The input in question.
         what: String,
-        /// What the program takes.
+        /// The description of what the program takes.
         expected: String,
-        /// What was given.
+        /// The description of what was given.
         got: String,
     },
     /// A step with one of several peers has failed.
@@ -112,7 +112,7 @@ pub enum ProtocolError {
     Peer {
         /// The peer.
         party: Party,
-        /// What went wrong with it.
+        /// The error of the step with it.
         source: Box<ProtocolError>,
     },
     /// A party number that the program or protocol does not have.
@@ -120,7 +120,7 @@ pub enum ProtocolError {
     NoSuchParty {
         /// The party.
         party: Party,
-        /// Why not.
+        /// The reason why not.
         reason: String,
     },
 }

@@ -33,14 +33,14 @@ impl Phase {
     }
 }
 
-/// What a phase cost one party in communication: payload only, framing and encryption apart.
+/// The cost of a phase to one party in communication: payload only, framing and encryption apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Communication {
     /// Payload bytes sent.
     pub bytes_sent: u64,
     /// Payload bytes received.
     pub bytes_received: u64,
-    /// How often the party waited for bytes after having sent some since its last wait.
+    /// The number of times that the party waited for bytes after having sent some since its last wait.
     pub rounds: u64,
 }
 
@@ -59,7 +59,7 @@ impl std::ops::AddAssign for Communication {
     }
 }
 
-/// What a phase cost one party.
+/// The cost of a phase to one party.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhaseCost {
     /// Wall-clock time, waiting included.

@@ -41,11 +41,11 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     const SAMPLES: &'static [Sample];
     /// The checks of what a peer did.
     const CHECKS: &'static [Check] = &[];
-    /// How far [`Protocol::costs`] are those of every run.
+    /// The extent to which [`Protocol::costs`] are those of every run.
     const PRECISION: Precision = Precision::Exact;
     /// The kinds of prepared material that a store may hold, if it uses stores.
     const STOCK: Option<StockKinds> = None;
-    /// Whether values may stay in stores, known to nobody, between runs.
+    /// Set if values may stay in stores, known to nobody, between runs.
     const SAVES_VALUES: bool = false;
 
     /// The standard parameters.
@@ -140,7 +140,7 @@ pub type Sample = &'static [(&'static str, &'static str)];
 /// The cost of each [`Phase`], as a number, of one party.
 pub type PhaseFormulas = [Option<Communication>; 4];
 
-/// How far a protocol's formulas are what every run costs.
+/// The extent to which a protocol's formulas are what every run costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
     /// Every run costs that.
@@ -196,7 +196,7 @@ impl<P: Protocol> Job<P> {
     }
 }
 
-/// What a party is set up for.
+/// The terms on which a party is set up.
 pub struct Terms<P: Protocol> {
     /// The program.
     pub job: Arc<Job<P>>,
@@ -242,7 +242,7 @@ pub struct OrderRequest {
 /// A file that says what is prepared.
 #[derive(Clone)]
 pub struct LibraryFile {
-    /// Where it is.
+    /// The path of the file.
     pub path: std::path::PathBuf,
     /// Loads the circuit files that it names.
     pub load: LoadProgram,

@@ -13,13 +13,13 @@ use crate::{
 ///
 /// [`Role::prepare`] may be called any number of times, ahead of inputs; what it returns serves one [`Role::online`].
 pub trait Role<L: Link = Channel>: Send {
-    /// What is prepared for one run; a run consumes it, so it is used at most once.
+    /// The material that is prepared for one run; a run consumes it, so it is used at most once.
     type Prepared: Send + 'static;
 
-    /// What the role is called.
+    /// The name of the role.
     const NAME: &'static str;
 
-    /// What a run promises.
+    /// The security of a run.
     fn security(&self) -> Security;
 
     /// Does whatever can be done before the inputs are known (phases `prepare` and `build`).

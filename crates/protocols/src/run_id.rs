@@ -1,4 +1,4 @@
-//! Which prepared run the messages of several parties are of.
+//! The number of the prepared run that the messages of several parties are of.
 //!
 //! Material serves once, and a party that has lost some without a word, or uses it in another order, is at another run than the others:
 //! what they make is wrong then, and who has two runs' messages of one party can put together what belongs to different inputs. So

@@ -1,4 +1,4 @@
-//! What a run promises, printed with every result.
+//! The security of a run, printed with every result.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub struct Security {
     /// The probability that a cheating peer is found out, where that is what a protocol promises: against covert adversaries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deterrence: Option<f64>,
-    /// Whether the peer cheated in the last run and gave its secret away; the result is right all the same.
+    /// Set if the peer cheated in the last run and gave its secret away; the result is right all the same.
     ///
     /// *Secret*: whether it did may depend on this party's input, so that whoever tells the peer may tell it a bit of that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

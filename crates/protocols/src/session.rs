@@ -141,7 +141,7 @@ pub struct Session<C = Channel> {
     scratch: Option<PathBuf>,
 }
 
-/// How much a protocol that must keep what it receives has in memory, if there is a folder for the rest.
+/// The number of bytes that a protocol that must keep what it receives has in memory, if there is a folder for the rest.
 pub(crate) const KEPT_IN_MEMORY: usize = 128 << 20;
 
 /// One party's end of a protocol of several parties.
@@ -164,7 +164,7 @@ impl<C: Link> Session<C> {
         &mut self.rng
     }
 
-    /// How many threads work on what does not depend on one another; as many as there are cores, unless that is set.
+    /// The number of threads that work on what does not depend on one another; as many as there are cores, unless that is set.
     pub fn workers(&self) -> usize {
         self.workers.get()
     }
@@ -197,7 +197,7 @@ impl<C: Link> Session<C> {
         self.progress.advance(gates_done, gates_total, self.channel.traffic());
     }
 
-    /// What the phases cost so far, the current one included.
+    /// The costs of the phases so far, the current one included.
     pub fn costs(&mut self) -> PhaseCosts {
         self.enter(self.meter.phase());
         self.meter.costs()

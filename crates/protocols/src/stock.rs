@@ -13,9 +13,9 @@ pub struct Stock<O> {
     pub peer: String,
     /// The kinds and amounts that it is filled up to; a run needs no amounts.
     pub order: O,
-    /// Whether a run makes what the store lacks; all parties must wish it.
+    /// Set if a run makes what the store lacks; all parties must wish it.
     pub top_up: bool,
-    /// Whether it is filled before a run, because it is new.
+    /// Set if it is filled before a run, because it is new.
     pub fill_first: bool,
 }
 

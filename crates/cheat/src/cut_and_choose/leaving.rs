@@ -7,7 +7,7 @@ use garblet_protocols::{conduct::Conduct, cut_and_choose::Step};
 
 /// A garbler that leaves when it has heard which circuits are checked.
 pub struct LeavingGarbler<C> {
-    /// How it behaves before.
+    /// The conduct before it leaves.
     before: C,
     has_committed: bool,
 }
@@ -46,7 +46,7 @@ pub struct RecordingEvaluator {
 }
 
 impl RecordingEvaluator {
-    /// Whether it told that it checks a circuit.
+    /// Tells whether the evaluator told that it checks a circuit.
     pub fn checks(&self, circuit: usize) -> bool {
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.get(circuit / 8).is_some_and(|byte| byte >> (circuit % 8) & 1 == 1)

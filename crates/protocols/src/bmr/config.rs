@@ -78,7 +78,7 @@ impl Optimisations {
         if self == Optimisations::Basic { 4 } else { 3 }
     }
 
-    /// Whether the sender of a string OT chooses both strings.
+    /// Tells whether the sender of a string OT chooses both strings.
     pub(super) fn chooses(self) -> bool {
         matches!(self, Optimisations::Basic | Optimisations::ThreeStrings)
     }

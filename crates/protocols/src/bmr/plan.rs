@@ -123,7 +123,7 @@ impl Plan {
         wires.zip(self.schedule.outputs()).filter(|(learns, _)| *learns).map(|(_, wire)| *wire)
     }
 
-    /// Whether a party learns anything, and so evaluates.
+    /// Tells whether a party learns anything, and so evaluates.
     pub(super) fn evaluates(&self, party: Party) -> bool {
         self.output_bits(party) > 0
     }

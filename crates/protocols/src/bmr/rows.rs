@@ -35,7 +35,7 @@ pub(super) struct Keys<K> {
     /// The key's.
     period: u64,
     key: K,
-    /// Whether there are few enough parties to take four gates side by side.
+    /// Set if there are few enough parties to take four gates side by side.
     fours: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Which prepared components become which instances of a program.
+//! The allocation of prepared components to the instances of a program.
 //!
 //! A function of the program, the library and what both stores have, so that both parties come to the same and nothing
 //! about it is sent.
@@ -15,7 +15,7 @@ use super::stock::{Kind, Stock};
 use super::template::Part;
 use super::wiring::Wiring;
 
-/// How many unused components are looked at to find one whose likely partner is unused too.
+/// The number of unused components that are looked at to find one whose likely partner is unused too.
 const LOOK_AHEAD: usize = 64;
 
 /// A template that a program uses.
@@ -45,7 +45,7 @@ impl Use {
     }
 }
 
-/// What a program takes from the stores.
+/// The pieces that a program takes from the stores.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Allocation {
     /// For each instance.
@@ -55,14 +55,14 @@ pub(super) struct Allocation {
     pub(super) broken: Vec<(u32, u64)>,
 }
 
-/// How many components of a type are missing.
+/// A lack of components of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
     /// The type's name.
     pub name: String,
-    /// How many the program needs.
+    /// The number that the program needs.
     pub needed: u64,
-    /// How many more must be prepared.
+    /// The number that must still be prepared.
     pub missing: u64,
 }
 

@@ -10,7 +10,7 @@ use super::stock::{Ids, Stock};
 use super::{EVALUATOR, GARBLER, Material};
 use crate::{party_io, phase::Communication};
 
-/// What the online phase of a program costs `party`, drawing on full stores. The garbler's first wait, for corrections, is
+/// The cost to `party` of the online phase of a program, drawing on full stores. The garbler's first wait, for corrections, is
 /// no round of this phase: whether it comes after something that was sent depends on what was prepared just before.
 ///
 /// *Errors*: stores that lack what the program needs even when they are full.
@@ -32,7 +32,7 @@ pub fn communication(
     Ok(online(&plan, party))
 }
 
-/// What the online phase of a plan costs a party.
+/// The cost of the online phase of a plan to a party.
 pub(super) fn online(plan: &Plan, party: Party) -> Communication {
     let packed = |bits: usize| bits.div_ceil(8) as u64;
     let inputs = |party| party_io::input_bits(&plan.program, party);

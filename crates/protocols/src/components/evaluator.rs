@@ -26,7 +26,7 @@ pub struct Evaluator {
     lost: u64,
 }
 
-/// What the evaluator has taken from its store for one run; a run consumes it, so it is used at most once.
+/// The material that the evaluator has taken from its store for one run; a run consumes it, so it is used at most once.
 pub struct EvaluatorPrepared {
     pub(super) plan: Plan,
     pub(super) work: Work,

@@ -76,7 +76,7 @@ fn gates(material: &Material, (kind, ids): &Batch) -> u64 {
     }
 }
 
-/// What a fill has come to.
+/// The progress of a fill.
 struct Done {
     gates: u64,
     total: u64,

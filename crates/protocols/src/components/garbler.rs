@@ -27,12 +27,12 @@ pub struct Garbler {
     lost: u64,
 }
 
-/// What the garbler has taken from its store for one run; a run consumes it, so it is used at most once.
+/// The material that the garbler has taken from its store for one run; a run consumes it, so it is used at most once.
 pub struct GarblerPrepared {
     pub(super) plan: Plan,
     /// Zero labels of all wires; those of the evaluator's inputs are missing.
     pub(super) labels: Zeroizing<Vec<Block>>,
-    /// What opens prepared links: templates, then keyed links.
+    /// The keys that open prepared links: templates, then keyed links.
     pub(super) keys: Zeroizing<Vec<Block>>,
     /// `q` of the prepared transfers.
     pub(super) transfers: PrecomputedCotSender,
@@ -236,7 +236,7 @@ pub(super) fn put_outputs(plan: &Plan, piece: Piece<'_>, labels: &mut [Block]) {
     }
 }
 
-/// What opens prepared links: templates, then keyed links.
+/// The keys that open prepared links: templates, then keyed links.
 pub(super) fn keys(
     material: &Material,
     secrets: &Secrets,

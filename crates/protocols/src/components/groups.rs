@@ -1,4 +1,4 @@
-//! Which instances the evaluator runs together, and where their labels go.
+//! The instances that the evaluator runs together, and where their labels go.
 
 use std::ops::Range;
 
@@ -42,9 +42,9 @@ pub(super) struct Group {
     pub(super) first_gate: u64,
     /// The instances, by their place in the order of execution.
     pub(super) tasks: Range<usize>,
-    /// Where the labels of the outputs go: output after output, for each those of all instances.
+    /// The place where the labels of the outputs begin: output after output, for each those of all instances.
     pub(super) outputs: usize,
-    /// Where the tables are among all.
+    /// The range of the tables among all.
     pub(super) tables: Range<usize>,
 }
 
@@ -111,7 +111,7 @@ impl Groups {
         &self.all[self.all.partition_point(|group| group.tasks.end <= task)]
     }
 
-    /// Where the label of an input of the program or of an output goes, and how far apart the next ones of the same instance
+    /// The place of the label of an input of the program or of an output, and how far apart the next ones of the same instance
     /// are.
     pub(super) fn places(&self, label: Label) -> Places {
         let [first, stride] = self.places[label];

@@ -50,7 +50,7 @@ fn chains<const N: usize>(tops: [Block; N], lengths: [usize; N]) -> [Zeroizing<V
     chains
 }
 
-/// What opens a part of a template.
+/// The keys that open a part of a template.
 #[derive(Clone)]
 pub(super) enum Reveal {
     /// `g_n`.
@@ -105,7 +105,7 @@ fn line_and_column(opens: Opens) -> Option<(usize, u32)> {
     }
 }
 
-/// Which masks go to which blocks of groups of links that lie one behind the other: worked out once for a part.
+/// The assignment of masks to blocks of groups of links that lie one behind the other: worked out once for a part.
 pub(super) struct Masks {
     /// The levels of a chain or a tree, and their lengths.
     levels: Vec<(u32, usize)>,
@@ -134,7 +134,7 @@ impl Masks {
         masks
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     pub(super) fn blocks(&self) -> usize {
         self.blocks
     }
@@ -153,7 +153,7 @@ pub(super) fn secret_blocks(template: &Template) -> usize {
 }
 
 impl TemplateSecrets<'_> {
-    /// What opens a part.
+    /// The keys that open a part.
     pub(super) fn reveal(&self, template: &Template, part: Part) -> Option<Reveal> {
         let at = |top: Block, len: u32, n: u32| chain(top, len as usize).get(n as usize).copied();
         match (template.shape(), part, self.0) {

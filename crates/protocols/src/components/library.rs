@@ -17,7 +17,7 @@ pub struct ComponentType {
     pub name: String,
     /// The circuit and its ports.
     pub component: Arc<Component>,
-    /// How many are kept ready, those in templates apart.
+    /// The number kept ready, those in templates apart.
     pub count: u64,
     digest: [u8; 32],
 }
@@ -27,7 +27,7 @@ pub struct ComponentType {
 pub struct Wires {
     /// First wire.
     pub start: u32,
-    /// How many.
+    /// The number of wires.
     pub len: u32,
 }
 
@@ -56,19 +56,19 @@ pub enum Side {
 pub struct KeyedLink {
     /// The type whose wires are linked.
     pub from: TypeId,
-    /// On which side.
+    /// The side that the wires are on.
     pub side: Side,
-    /// Which wires.
+    /// The wires that are linked.
     pub source: Wires,
     /// The type whose inputs are fed.
     pub to: TypeId,
-    /// Which of its inputs; as many as `source`.
+    /// The inputs that are fed; as many as `source`.
     pub target: Wires,
-    /// How many candidates there are.
+    /// The number of candidates.
     pub window: u32,
-    /// How the numbers of the two types advance.
+    /// The steps by which the numbers of the two types advance.
     pub every: [u32; 2],
-    /// Where the candidates of the first instance begin.
+    /// The place where the candidates of the first instance begin.
     pub offset: u32,
 }
 
@@ -80,7 +80,7 @@ impl KeyedLink {
         turn.is_multiple_of(from).then(|| (turn / from - 1) * to + u64::from(self.offset))
     }
 
-    /// Which candidate of `source` instance `target` is.
+    /// The number of instance `target` among the candidates of `source`.
     pub fn candidate(&self, source: u64, target: u64) -> Option<u32> {
         let at = target.checked_sub(self.first_candidate(source)?)?;
         u32::try_from(at).ok().filter(|at| *at < self.window)
@@ -95,7 +95,7 @@ impl KeyedLink {
     }
 }
 
-/// What two parties prepare before they know a function.
+/// The components and links that two parties prepare before they know a function.
 #[derive(Clone, Debug, Default)]
 pub struct Library {
     types: Vec<ComponentType>,
@@ -110,7 +110,7 @@ impl Library {
         Library::default()
     }
 
-    /// What one run of a program needs, all linked by standard links.
+    /// The library that one run of a program needs, all linked by standard links.
     pub fn of_program(program: &Program) -> Self {
         let mut library = Library::new();
         let of = |component: &Arc<Component>, library: &mut Library| match library.find(component) {

@@ -1,4 +1,4 @@
-//! What the pieces of a library are: their gates, their numbers, their sizes.
+//! The pieces of a library: their gates, their numbers, their sizes.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ const GATES_PER_KIND: u64 = 1 << 44;
 /// Gates that a store is assumed to hold in its life when security is stated.
 const GATES_PER_STORE: u64 = 1 << 40;
 
-/// Where a garbled component is among the prepared ones.
+/// The place of a garbled component among the prepared ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Place {
     /// [`Kind::Single`] or [`Kind::Cell`].
@@ -27,7 +27,7 @@ pub(super) struct Place {
 pub(super) struct Numbered {
     /// The number of the sequence's first gate.
     pub(super) base: u64,
-    /// Which of its instances.
+    /// The number of the component among its instances.
     pub(super) k: u64,
 }
 
@@ -40,7 +40,7 @@ pub struct Material {
     digest: [u8; 32],
 }
 
-/// Where the cells of a template are.
+/// The places of the cells of a template.
 struct TemplateLayout {
     /// For each cell, the first gate of its type's sequence, counted from the template's, and its place there.
     cells: Vec<Numbered>,
@@ -83,7 +83,7 @@ impl Material {
         &self.library
     }
 
-    /// What a run promises: the computational security of the garbling hash, which one seed serves for the life of a
+    /// The security of a run: the computational security of the garbling hash, which one seed serves for the life of a
     /// store. Fewer bits than for a single run where the hash does not change its key.
     pub fn security(&self) -> Security {
         let computational_bits = self.garbling.security_bits(GATES_PER_STORE);
@@ -107,7 +107,7 @@ impl Material {
         std::iter::once(Kind::Transfers).chain(types).chain(templates).collect()
     }
 
-    /// How many pieces of a kind are kept ready.
+    /// The number of pieces of a kind that are kept ready.
     pub fn wanted(&self, kind: Kind) -> u64 {
         match kind {
             Kind::Transfers => self.library.input_bits().div_ceil(OTS_PER_PIECE),
@@ -122,7 +122,7 @@ impl Material {
         self.templates[template as usize].cells.len() as u64
     }
 
-    /// Whether cells of a template can serve alone.
+    /// Tells whether cells of a template can serve alone.
     pub(super) fn is_severable(&self, template: u32) -> bool {
         self.library.templates()[template as usize].is_severable()
     }
@@ -167,7 +167,7 @@ impl Material {
         if let Kind::Cell(t) = kind { pieces * self.cells(t) } else { pieces }
     }
 
-    /// Where the input labels of the component at a place are in the stream of its kind.
+    /// The position of the input labels of the component at a place in the stream of its kind.
     pub(super) fn input_stream(&self, place: Place) -> u64 {
         match place.kind {
             Kind::Single(ty) => place.id * self.instances(ty).input_count() as u64,
@@ -179,7 +179,7 @@ impl Material {
         }
     }
 
-    /// Whether the input labels of the component at one place are followed in their stream by those of the other.
+    /// Tells whether the input labels of the component at one place are followed in their stream by those of the other.
     pub(super) fn is_behind(&self, one: Place, other: Place) -> bool {
         let end = || self.input_stream(one) + self.instances(self.type_at(one)).input_count() as u64;
         one.kind == other.kind && self.input_stream(other) == end()
@@ -193,7 +193,7 @@ impl Material {
         }
     }
 
-    /// Where the blocks of a candidate of a keyed link begin among those that its source carries.
+    /// The index at which the blocks of a candidate of a keyed link begin among those that its source carries.
     pub(super) fn keyed_offset(&self, number: usize, source: u64, candidate: u32) -> usize {
         let keyed = &self.library.keyed()[number];
         let before = self.library.keyed_from(keyed.from).filter(|(other, _)| *other < number);

@@ -101,7 +101,7 @@ fn unreadable(got: &str) -> ProtocolError {
     ProtocolError::Material { what: "the store's state", expected: "what was stored".into(), got: got.into() }
 }
 
-/// What of a store a plan can use.
+/// The part of a store that a plan can use.
 pub(super) fn stock(store: &Store, material: &Material) -> Stock {
     let mut stock = Stock::default();
     for kind in material.kinds() {
@@ -111,7 +111,7 @@ pub(super) fn stock(store: &Store, material: &Material) -> Stock {
     stock
 }
 
-/// How many pieces must be made of each kind of which there is less than `below` percent of what is wanted; cells are
+/// The number of pieces that must be made of each kind of which there is less than `below` percent of what is wanted; cells are
 /// made with their templates.
 pub(super) fn shortage(store: &Store, material: &Material, below: u8) -> Vec<(Kind, u64)> {
     let missing = |kind: Kind| {

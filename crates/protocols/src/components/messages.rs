@@ -1,11 +1,11 @@
-//! What goes over the wire besides blocks and bits: what each side's store has, and the seed of the garbling hash.
+//! The messages on the wire besides blocks and bits: what each side's store has, and the seed of the garbling hash.
 
 use garblet_net::Message;
 use garblet_primitives::Block;
 use garblet_store::Summary;
 use serde::{Deserialize, Serialize};
 
-/// What a party's store has.
+/// The contents of a party's store.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Has {
     pub(super) summary: Summary,

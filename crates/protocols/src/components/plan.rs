@@ -1,4 +1,4 @@
-//! What both parties do online, worked out before: which components, which links, in which order.
+//! The plan of what both parties do online, worked out before: which components, which links, in which order.
 
 mod feeding;
 mod layout;
@@ -20,7 +20,7 @@ use super::{GARBLER, Linking, NotPrepared};
 /// A label's number among all of a run: those of the program's inputs, then of all instances' outputs, then of their inputs.
 pub(super) type Label = usize;
 
-/// Where labels come from.
+/// The origin of labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     Labels(Label),
@@ -35,7 +35,7 @@ pub(super) struct Feed {
     pub(super) len: usize,
     /// The first link label; none if the labels are the same.
     pub(super) link: Option<usize>,
-    /// Whether links lead on from here: the labels are needed after their component has run.
+    /// Set if links lead on from here: the labels are needed after their component has run.
     pub(super) kept: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct KeyedUse {
     pub(super) candidate: u32,
     /// The source's place in the order of execution.
     pub(super) task: usize,
-    /// Where its labels are among all link labels.
+    /// The place of its first label among all link labels.
     pub(super) first_link: usize,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Plan {
     pub(super) levels: Vec<u32>,
     /// Task after task.
     pub(super) feeds: Vec<Feed>,
-    /// How many feeds each task has.
+    /// The number of feeds of each task.
     pub(super) feed_counts: Vec<usize>,
     /// Labels of the longest feed.
     pub(super) longest_feed: usize,
@@ -89,7 +89,7 @@ pub(super) struct Plan {
     pub(super) task_of: Vec<usize>,
 }
 
-/// What keeps a program from being planned.
+/// The reason why a program cannot be planned.
 pub(super) enum Unplanned {
     UnknownType(NotPrepared),
     Missing(Vec<(TypeId, Missing)>),

@@ -27,7 +27,7 @@ const LINKINGS: [(&str, Linking); 3] =
 impl Protocol for Components {
     type Link = Channel;
     type Config = Config;
-    /// Which components serve a program is known when the stores are.
+    /// No plan yet: the components that serve a program are known when the stores are.
     type Plan = ();
     type Order = Library;
 
@@ -135,7 +135,7 @@ fn hex(digest: [u8; 32]) -> String {
 struct Componentwise<R> {
     role: R,
     job: Arc<Job<Components>>,
-    /// Whether the stores are filled before a run.
+    /// Set if the stores are filled before a run.
     fill_first: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What both roles of a run have in common: parameters, what is missing, and taking pieces from the store.
+//! The common parts of both roles of a run: parameters, what is missing, and taking pieces from the store.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::stock::{Kind, OTS_PER_PIECE};
 use super::{EVALUATOR, NAME};
 use crate::{error::ProtocolError, party_io};
 
-/// Which links may be used; the results are the same.
+/// The links that may be used; the results are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Linking {
     /// One label per linked wire.
@@ -34,15 +34,15 @@ pub enum Linking {
 pub struct Config {
     /// Garbling scheme and hash.
     pub garbling: GarblingConfig,
-    /// Which links may be used.
+    /// The links that may be used.
     pub linking: Linking,
     /// Field width of the OT extension.
     pub ot_width: Width,
-    /// Whether what the stores lack is made when the function is known.
+    /// Set if what the stores lack is made when the function is known.
     pub top_up: bool,
 }
 
-/// What keeps a program from being run on what was prepared.
+/// The reason why a program cannot be run on what was prepared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotPrepared {
     /// A component of the program is not in the library.
@@ -50,7 +50,7 @@ pub enum NotPrepared {
     UnknownType {
         /// The component.
         component: String,
-        /// What there is.
+        /// The components that the library has.
         known: Vec<String>,
     },
     /// The stores have too few of some types.
@@ -78,7 +78,7 @@ pub(super) fn plan(
     Ok(draft(store, material, config, program)?.map(Draft::plan))
 }
 
-/// What a plan is made of, or what must be made first.
+/// The draft that a plan is made of, or what must be made first.
 pub(super) fn draft<'a>(
     store: &Store,
     material: &'a Material,
@@ -104,7 +104,7 @@ pub(super) fn draft<'a>(
     }
 }
 
-/// What to make so that nothing is missing.
+/// The pieces to make so that nothing is missing.
 pub(super) fn top_up(lacking: &[(Kind, Missing)]) -> Vec<(Kind, u64)> {
     let pieces = |(kind, missing): &(Kind, Missing)| match kind {
         Kind::Transfers => (*kind, missing.missing / OTS_PER_PIECE),
@@ -156,7 +156,7 @@ impl Wanted {
         Wanted(BTreeMap::from([(Kind::Transfers, transfers.iter().map(|id| (id.0, None)).collect())]))
     }
 
-    /// What a plan takes.
+    /// The pieces that a plan takes.
     pub(super) fn components(plan: &Plan) -> Self {
         let mut wanted: BTreeMap<Kind, Vec<(u64, Option<usize>)>> = BTreeMap::new();
         for (task, (place, ..)) in plan.tasks.iter().enumerate() {

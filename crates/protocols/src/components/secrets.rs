@@ -1,4 +1,4 @@
-//! What the garbler keeps secret: everything but output labels follows from one seed and delta.
+//! The garbler's secrets: everything but output labels follows from one seed and delta.
 
 use garblet_garble::Seeds;
 use garblet_primitives::{Block, Delta, Prg};
@@ -89,7 +89,7 @@ impl Streams {
         self.keyed[link].next_block()
     }
 
-    /// What the keys of a template are made of.
+    /// The secrets that the keys of a template are made of.
     pub(super) fn template<R>(
         &mut self,
         material: &Material,

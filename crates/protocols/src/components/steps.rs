@@ -1,4 +1,4 @@
-//! How evaluation feeds instances: the plan's feeds in few bytes, four instances at a time, and with as few labels kept as
+//! The steps by which evaluation feeds instances: the plan's feeds in few bytes, four instances at a time, and with as few labels kept as
 //! need be.
 //!
 //! A run of small components has nearly as many feeds as gates, so that what is said about each counts.
@@ -35,7 +35,7 @@ struct Step {
 #[derive(Clone, Copy)]
 pub(super) struct Keep {
     step: Step,
-    /// Where the sums are kept.
+    /// The places where the sums are kept.
     to: Places,
 }
 
@@ -82,7 +82,7 @@ pub(super) struct Steps {
     groups: Groups,
     keeps: Vec<Keep>,
     feeds: Vec<garble::Gather>,
-    /// Where those of each group are.
+    /// The keeps and the feeds of each group.
     of_groups: Vec<(Range<usize>, Range<usize>)>,
     labels: usize,
 }
@@ -129,7 +129,7 @@ impl Steps {
         self.groups.places(label).first as usize
     }
 
-    /// How many places labels have.
+    /// The number of places that labels have.
     pub(super) fn labels(&self) -> usize {
         self.labels
     }
@@ -173,7 +173,7 @@ fn join(quad: u32, (lanes, present): ([&[Step]; QUAD_LANES], usize), no_link: u3
     }
 }
 
-/// Where the labels of four lanes are, of which so many are present.
+/// The places of the labels of four lanes, of which so many are present.
 fn sources(from: [Places; QUAD_LANES], present: usize) -> garble::Sources {
     let Places { first, stride, len } = from[0];
     let others = (0..).zip(&from[..present]);

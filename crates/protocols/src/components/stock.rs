@@ -1,4 +1,4 @@
-//! What of a store can be used: sets of identifiers from which pieces are chosen.
+//! The part of a store that can be used: sets of identifiers from which pieces are chosen.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

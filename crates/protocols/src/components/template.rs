@@ -32,13 +32,13 @@ pub struct Connection {
 /// Inputs of a type that always have the same constant value on a border.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Border {
-    /// Which inputs.
+    /// The inputs.
     pub wires: Wires,
     /// Their values.
     pub values: Vec<bool>,
 }
 
-/// How the cells of a template are laid out and linked.
+/// The layout and the links of the cells of a template.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// One after another; the types repeat.
@@ -94,7 +94,7 @@ pub struct Grid {
     pub left_border: Vec<Border>,
     /// Constants of the first row.
     pub top_border: Vec<Border>,
-    /// What hangs under the last row.
+    /// The foot that hangs under the last row.
     pub foot: Option<Foot>,
 }
 
@@ -109,7 +109,7 @@ pub struct Foot {
     pub right: Vec<Connection>,
 }
 
-/// What opens a group of links.
+/// The part that opens a group of links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Opens {
     /// Part of a chain or tree at least that long.
@@ -122,7 +122,7 @@ pub enum Opens {
     Foot(u32),
 }
 
-/// Where a template's link comes from.
+/// The source of a template's link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EdgeSource {
     /// Outputs of a cell, from a wire on.
@@ -136,11 +136,11 @@ pub enum EdgeSource {
 /// A link within a template, into inputs of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Edge {
-    /// Where it comes from.
+    /// The source of the link.
     pub source: EdgeSource,
     /// The cell that it feeds.
     pub cell: u32,
-    /// Which of its inputs.
+    /// The inputs of that cell.
     pub wires: Wires,
 }
 
@@ -151,24 +151,24 @@ pub struct Common {
     pub of: u32,
     /// The cell.
     pub cell: u32,
-    /// Which inputs, of both.
+    /// The inputs, of both.
     pub wires: Wires,
 }
 
 /// Links that open together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// What opens them.
+    /// The part that opens them.
     pub opens: Opens,
     /// The links.
     pub edges: Vec<Edge>,
-    /// Where their blocks begin among those of the template.
+    /// The place where their blocks begin among those of the template.
     pub first_block: usize,
-    /// How many blocks they have.
+    /// The number of their blocks.
     pub blocks: usize,
 }
 
-/// How much of a template is used.
+/// The part of a template that is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Part {
     /// So many cells of a chain, or levels of a tree.
@@ -178,7 +178,7 @@ pub(super) enum Part {
 }
 
 impl Part {
-    /// Whether a group of links is opened.
+    /// Tells whether a group of links is opened.
     pub(super) fn opens(self, group: Opens) -> bool {
         match (self, group) {
             // Level 1 of a tree is the root's children, level 1 of a chain its second cell: both are there from 2 on.
@@ -205,7 +205,7 @@ impl Part {
 pub struct Template {
     /// Its name in the library.
     pub name: String,
-    /// How many are kept ready.
+    /// The number kept ready.
     pub count: u64,
     shape: Shape,
     cells: Vec<TypeId>,
@@ -246,7 +246,7 @@ impl Template {
         &self.common
     }
 
-    /// Whether cells that are left over can serve alone: none of them has labels that another one has.
+    /// Tells whether cells that are left over can serve alone: none of them has labels that another one has.
     pub fn is_severable(&self) -> bool {
         self.common.is_empty()
     }

@@ -1,4 +1,4 @@
-//! How a program's instances feed one another: the questions that allocation and templates ask of its links.
+//! The feeding of a program's instances by one another: the questions that allocation and templates ask of its links.
 
 use garblet_circuit::{InstanceId, Link, Program, Source};
 
@@ -39,12 +39,12 @@ impl Neighbours {
         Neighbours { before, after: pairs.into_iter().map(|(_, to)| to).collect(), ends }
     }
 
-    /// Which instance feeds this one.
+    /// The instance that feeds this one.
     pub(super) fn before(&self, instance: InstanceId) -> Option<InstanceId> {
         self.before[instance.0 as usize]
     }
 
-    /// Which instances this one feeds, in order.
+    /// The instances that this one feeds, in order.
     pub(super) fn after(&self, instance: InstanceId) -> &[InstanceId] {
         &self.after[range_of(&self.ends, instance)]
     }
@@ -87,7 +87,7 @@ impl<'p> Wiring<'p> {
         self.types[instance.0 as usize]
     }
 
-    /// What feeds these inputs of an instance, in pieces as long as possible.
+    /// The links that feed these inputs of an instance, in pieces as long as possible.
     pub(super) fn feeds(&self, instance: InstanceId, wires: Wires) -> impl Iterator<Item = Link> + '_ {
         let links = &self.links[range_of(&self.ends, instance)];
         let end = wires.start + wires.len;
@@ -137,12 +137,12 @@ impl<'p> Wiring<'p> {
         }
     }
 
-    /// Whether inputs of two instances are fed by the same.
+    /// Tells whether inputs of two instances are fed by the same.
     pub(super) fn same(&self, one: InstanceId, other: InstanceId, wires: Wires) -> bool {
         self.feeds(one, wires).eq(self.feeds(other, wires))
     }
 
-    /// Whether inputs are constants of these values.
+    /// Tells whether inputs are constants of these values.
     pub(super) fn is_constant(&self, instance: InstanceId, wires: Wires, values: &[bool]) -> bool {
         let bits = self.feeds(instance, wires).flat_map(|link| {
             let value = if let Source::Constant(value) = link.source { Some(value) } else { None };
@@ -151,7 +151,7 @@ impl<'p> Wiring<'p> {
         bits.eq(values.iter().map(|value| Some(*value)))
     }
 
-    /// Who is connected to whom by all of the connections between their types.
+    /// The neighbours of each instance, by all of the connections between their types.
     pub(super) fn neighbours(&self, connections: &[Connection]) -> Neighbours {
         Neighbours::new(self.instances().map(|instance| self.source_by(instance, connections)).collect())
     }
@@ -166,7 +166,7 @@ impl<'p> Wiring<'p> {
         })
     }
 
-    /// Whether wires of one instance are what feeds inputs of another: its outputs, or what feeds it itself.
+    /// Tells whether wires of one instance are what feeds inputs of another: its outputs, or what feeds it itself.
     pub(super) fn links(&self, from: InstanceId, side: Side, source: Wires, to: InstanceId, target: Wires) -> bool {
         match side {
             Side::Output => self.fed_by(to, target, self.type_of(from), source) == Some(from),

@@ -1,4 +1,4 @@
-//! What the evaluator computes on: laid out when the function is known, so that opening links and evaluating touch memory
+//! The data that the evaluator computes on: laid out when the function is known, so that opening links and evaluating touch memory
 //! once and in order.
 
 use garblet_circuit::Bits;
@@ -16,7 +16,7 @@ use crate::{error::ProtocolError, party_io};
 
 /// Everything that evaluation reads and writes.
 pub(super) struct Work {
-    /// How instances are fed.
+    /// The steps that feed instances.
     steps: Steps,
     /// Link labels: room for those that are sent, then those that are opened where they are, then zeros.
     pub(super) links: Zeroizing<Vec<Block>>,
@@ -24,7 +24,7 @@ pub(super) struct Work {
     tables: Vec<u8>,
     /// Active labels; where which is, say the steps.
     pub(super) labels: Zeroizing<Vec<Block>>,
-    /// What evaluates, with room for every group.
+    /// The evaluator of instances, with room for every group.
     evaluator: InstanceEvaluator,
     /// For each use of a template, the masks of its links that are opened.
     masks: Vec<Masks>,

@@ -29,9 +29,9 @@ pub(crate) struct Keys {
 /// The result of an evaluated circuit.
 pub(crate) struct Examination {
     pub(crate) circuit: usize,
-    /// Of all its parts.
+    /// The digest of all its parts.
     pub(crate) digest: [u8; DIGEST_BYTES],
-    /// Whether the garbler's labels have the labels of the hash of its input.
+    /// Set if the garbler's labels have the labels of the hash of its input.
     pub(crate) garbler_labels_fit: bool,
     /// The evaluator's outputs. *Secret*: whether they are right.
     pub(crate) outputs: Bits,
@@ -40,9 +40,9 @@ pub(crate) struct Examination {
 /// A checked circuit made again from its seed.
 pub(crate) struct Remade {
     pub(crate) circuit: usize,
-    /// Of all parts.
+    /// The digest of all parts.
     pub(crate) digest: [u8; DIGEST_BYTES],
-    /// Whether the labels that came by OT are those of the evaluator's choices.
+    /// Set if the labels that came by OT are those of the evaluator's choices.
     pub(crate) own_labels_fit: bool,
 }
 

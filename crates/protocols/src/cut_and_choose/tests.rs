@@ -228,7 +228,7 @@ async fn refuted(seeds: std::ops::Range<u128>, conditions: Conditions) -> Vec<us
     (0..6).filter(|&lag| permutation_test(&runs, lag) <= 1e-4).collect()
 }
 
-/// When the evaluator reads says nothing of which circuits it checks until it tells: not at the circuit itself nor at the next ones, on a
+/// The times at which the evaluator reads say nothing of which circuits it checks until it tells: not at the circuit itself nor at the next ones, on a
 /// fast link and on a slow one.
 ///
 /// Twelve tests at 10^-4 would be wrong about an honest evaluator once in some hundred runs; a lag counts only if it is refuted

@@ -16,7 +16,7 @@ pub(super) struct Evaluation<'p> {
     plan: &'p Plan,
     /// A share per slot, 0 or 1.
     slots: Zeroizing<Vec<u8>>,
-    /// Whether this party's share of a value is inverted when the value is: that is one party's task.
+    /// Set if this party's share of a value is inverted when the value is: that is one party's task.
     inverts: bool,
 }
 

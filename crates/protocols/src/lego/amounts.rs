@@ -1,6 +1,6 @@
 //! The kinds of pieces that are prepared, and how many of each.
 
-/// How much is prepared, or taken of it.
+/// The amounts of each kind that are prepared, or taken of what is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amounts {
     /// AND gates.
@@ -14,7 +14,7 @@ pub struct Amounts {
 }
 
 impl Amounts {
-    /// What is missing of each of these of which `stock` has less than `below` percent, if any.
+    /// The amounts that are missing of each of these of which `stock` has less than `below` percent, if any.
     pub fn short_of(&self, stock: &Amounts, below: u8) -> Option<Amounts> {
         let missing = |wanted: u64, there: u64| {
             let short = u128::from(there) * 100 < u128::from(wanted) * u128::from(below);
@@ -30,7 +30,7 @@ impl Amounts {
     }
 }
 
-/// What a piece serves.
+/// The use of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Gate,
@@ -61,7 +61,7 @@ impl Kind {
         }
     }
 
-    /// How many of the kind there are in these amounts.
+    /// The number of pieces of the kind in these amounts.
     pub(crate) fn of(self, amounts: &Amounts) -> u64 {
         match self {
             Kind::Gate => amounts.gates,

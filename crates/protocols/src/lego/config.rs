@@ -1,11 +1,11 @@
-//! What the users of both parties choose.
+//! The choices of the users of both parties.
 
 use std::{fmt, str::FromStr};
 
 use garblet_homcommit::Code;
 use garblet_ot::Width;
 
-/// How bucket sizes and the probabilities of checks are chosen.
+/// The choice of bucket sizes and of the probabilities of checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sizing {
     /// The fewest bytes.
@@ -29,9 +29,9 @@ pub struct Config {
     pub code: Code,
     /// Field width of the OT extension.
     pub ot_width: Width,
-    /// How bucket sizes are chosen.
+    /// The choice of bucket sizes.
     pub sizing: Sizing,
-    /// Whether what the stores lack is made when the function is known.
+    /// Set if what the stores lack is made when the function is known.
     pub top_up: bool,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for Sizing {
 impl FromStr for Sizing {
     type Err = ();
 
-    /// What [`Sizing`]'s `Display` gives: `least`, or `7/4/3` for buckets of seven gates, of which one in 16 is checked, and
+    /// Parses what [`Sizing`]'s `Display` gives: `least`, or `7/4/3` for buckets of seven gates, of which one in 16 is checked, and
     /// one authenticator in eight.
     fn from_str(text: &str) -> Result<Self, ()> {
         if text == "least" {

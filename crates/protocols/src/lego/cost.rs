@@ -18,7 +18,7 @@ use crate::{
     phase::{Communication, Phase},
 };
 
-/// How many components the evaluator happened to check.
+/// The numbers of components that the evaluator happened to check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
     /// Garbled gates.
@@ -28,7 +28,7 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// How many are checked in the mean.
+    /// The numbers that are checked in the mean.
     pub fn expected(order: &Order) -> Self {
         let Parameters { check_gates, check_authenticators, .. } = order.parameters();
         let share = |made: usize, probability: f64| (made as f64 * probability).round() as u64;
@@ -39,7 +39,7 @@ impl Checks {
     }
 }
 
-/// What a phase of one run of `plan`, for which `order` is made, costs `party`, both hellos given, if so many components were checked.
+/// The cost to `party` of a phase of one run of `plan`, for which `order` is made, both hellos given, if so many components were checked.
 ///
 /// With `Q` gates and `A` authenticators made, `q` AND buckets of `b` gates and `b - 1` authenticators, `n` inputs of `c`
 /// authenticators, `k` input buckets of `d` gates, `m` outputs, `g` and `a` components checked, parity bits `p`, words of `w` bits, `r` input bits that are read
@@ -117,7 +117,7 @@ fn prepare(code: Code, order: &Order, checks: Checks) -> u64 {
     16 + committed + components + claimed + batch_opening_bytes(code, statistical()) + checked + joined
 }
 
-/// How often the party waits after having sent.
+/// The number of times that the party waits after having sent.
 fn rounds(plan: &Plan, order: &Order, party: Party, phase: Phase) -> u64 {
     let learns = output_bits(plan, CONSTRUCTOR) > 0;
     let gives = input_bits(plan, EVALUATOR) > 0;

@@ -45,7 +45,7 @@ pub struct EvaluatorSide<C> {
     pub(crate) components: Arc<Components>,
     /// Numbers of the next gate and the next authenticator.
     pub(crate) next_numbers: [u64; 2],
-    /// Whether gates have shown delta in the last run.
+    /// Set if gates have shown delta in the last run.
     pub(crate) exposed: bool,
     /// The material of the last run, on its way out.
     pub(crate) freeing: Option<Finishing>,

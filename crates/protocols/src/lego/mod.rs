@@ -98,13 +98,13 @@ pub const EVALUATOR: Party = crate::party_io::EVALUATOR;
 pub enum Step {
     /// The difference that is committed to.
     Delta,
-    /// What makes the commitments to the wires of a part words of the code.
+    /// The corrections that make the commitments to the wires of a part words of the code.
     Corrections,
     /// The OTs' blocks that are committed to, but those that are checked.
     Strings,
     /// The tables of all gates.
     Tables,
-    /// What moves each gate's key to the committed one.
+    /// The shifts that move each gate's key to the committed one.
     Shifts,
     /// The authenticators.
     Authenticators,
@@ -114,15 +114,15 @@ pub enum Step {
     LeakCombinations,
     /// The keys that are checked, and the blocks of checked OTs, as they are opened.
     Checked,
-    /// What joins the components of buckets, as it is opened.
+    /// The solderings that join the components of buckets, as they are opened.
     Solderings,
-    /// What joins buckets to the function, as it is opened.
+    /// The links that join buckets to the function, as they are opened.
     Links,
     /// The constructor's input keys.
     InputKeys,
-    /// What gives the evaluator its input keys, and then what decodes its outputs, as it is opened.
+    /// The openings that give the evaluator its input keys, and then those that decode its outputs.
     Openings,
-    /// What the evaluator sends of its choices for a bit of what the difference is made of.
+    /// The rows that the evaluator sends of its choices for a bit of what the difference is made of.
     Rows,
     /// The combinations by which the evaluator's choices are checked.
     Combinations,

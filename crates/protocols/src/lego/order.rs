@@ -1,4 +1,4 @@
-//! What is made at once, and in which parts.
+//! The orders of what is made at once, and the parts in which it is made.
 
 use super::{
     NAME,
@@ -20,7 +20,7 @@ const LEAST_INPUTS: u64 = 32;
 const PART: usize = if cfg!(test) { 3 << 12 } else { 3 << 14 };
 const SPAN: usize = if cfg!(test) { 3 << 11 } else { 3 << 13 };
 
-/// What is made at once, before the function is known.
+/// An order: what is made at once, before the function is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Order {
     parameters: Parameters,
@@ -54,7 +54,7 @@ impl Order {
         Ok(Order { parameters, outputs: amounts.outputs })
     }
 
-    /// How much is made, checked and put into each bucket.
+    /// The parameters: how much is made, checked and put into each bucket.
     pub fn parameters(&self) -> Parameters {
         self.parameters
     }
@@ -135,7 +135,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// How many gates and authenticators there are in all buckets.
+    /// The numbers of gates and authenticators in all buckets.
     pub(crate) fn components(&self) -> [usize; 2] {
         self.sizes.map(|size| size * self.buckets)
     }
@@ -151,7 +151,7 @@ impl Span {
         (&gates[of_gates], &authenticators[of_authenticators])
     }
 
-    /// How many sums are opened to join each bucket.
+    /// The number of sums that are opened to join each bucket.
     pub(crate) fn openings(&self) -> usize {
         match self.sizes {
             [0, authenticators] => authenticators.saturating_sub(1),

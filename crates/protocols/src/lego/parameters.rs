@@ -1,4 +1,4 @@
-//! How much is made, checked and put into each bucket, and what a cheating constructor's chance is then.
+//! The parameters: how much is made, checked and put into each bucket, and what a cheating constructor's chance is then.
 //!
 //! *Source*: Nielsen, Schneider and Trifiletti 2017, theorem 2 (from Frederiksen, Jakobsen, Nielsen and Trifiletti 2015, lemma 9).
 //! The products there run downwards. A bucket is bad when bad components are in the majority: `bucket` bad ones of
@@ -28,7 +28,7 @@ impl Buckets {
     }
 }
 
-/// What is to be prepared.
+/// The amounts that are to be prepared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demand {
     /// AND gates.
@@ -39,10 +39,10 @@ pub struct Demand {
     pub input_buckets: u64,
 }
 
-/// How to prepare it.
+/// The way to prepare them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// What is prepared.
+    /// The amounts that are prepared.
     pub demand: Demand,
     /// The components of each bucket.
     pub buckets: Buckets,
@@ -200,7 +200,7 @@ impl Parameters {
         made + checked + 16.0 * self.solderings() as f64
     }
 
-    /// How many sums of wires are opened to join the components of every bucket.
+    /// The number of sums of wires that are opened to join the components of every bucket.
     pub fn solderings(&self) -> u64 {
         let Parameters { demand, buckets, .. } = self;
         let others = |size: u32| u64::from(size - 1);
@@ -249,7 +249,7 @@ fn ln_found_at_most(found: u32, all: u64, chance: f64) -> f64 {
     last + sum.ln()
 }
 
-/// How many are made so that `needed` are left when each is checked with probability `check`: `needed / (1 - check - t)`, where by
+/// The number made so that `needed` are left when each is checked with probability `check`: `needed / (1 - check - t)`, where by
 /// Hoeffding's bound the slack `t` solves `2 made t^2 = statistical ln 2`.
 fn made(needed: u64, check: f64, statistical: u32) -> u64 {
     if needed == 0 {

@@ -199,7 +199,7 @@ impl<S: Side> Participant<S> {
         Security { peer_exposed: self.side.peer_exposed(), ..self.orders.security() }
     }
 
-    /// How much the store has; nothing without a store.
+    /// The amounts that the store has; nothing without a store.
     pub fn stock(&self) -> Amounts {
         self.stock.as_ref().map(Stock::has).unwrap_or_default()
     }

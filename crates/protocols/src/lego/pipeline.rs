@@ -1,4 +1,4 @@
-//! What waits for the peer's word while further parts are on their way.
+//! Parts that wait for the peer's word while further ones are on their way.
 
 use std::collections::VecDeque;
 

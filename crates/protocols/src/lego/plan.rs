@@ -1,4 +1,4 @@
-//! What both parties must agree on before a run, and the sizes that follow from it.
+//! The plan, on which both parties must agree before a run, and the sizes that follow from it.
 
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
@@ -16,7 +16,7 @@ const LOT: usize = if cfg!(test) { 1 << 6 } else { 3 << 13 };
 /// The number that stands for [`Owner::Saved`] in the program of a plan.
 const SAVED: Party = Party(2);
 
-/// Who gives an input.
+/// The giver of an input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
     Constructor,
@@ -64,7 +64,7 @@ impl Plan {
         Ok(Plan { and_count: ands.sum(), program, config, schedules })
     }
 
-    /// What a run takes of what is prepared.
+    /// The amounts that a run takes of what is prepared.
     pub fn amounts(&self) -> Amounts {
         let bits = |party| party_io::input_bits(&self.program, party) as u64;
         Amounts {
@@ -75,7 +75,7 @@ impl Plan {
         }
     }
 
-    /// What is made for one run alone.
+    /// The order of what is made for one run alone.
     ///
     /// *Errors*: as [`Order::new`].
     pub fn order(&self) -> Result<Order, ProtocolError> {
@@ -95,7 +95,7 @@ impl Plan {
         (0..count).map(move |lot| end(lot)..end(lot + 1))
     }
 
-    /// What is opened to join the buckets of each lot to the function: both inputs of every AND gate, and in the last one both ends of
+    /// The number of openings that join the buckets of each lot to the function: both inputs of every AND gate, and in the last one both ends of
     /// the input buckets.
     pub(crate) fn openings(&self) -> Vec<usize> {
         let mut openings: Vec<usize> = self.lots().map(|lot| 2 * lot.len()).collect();
@@ -110,7 +110,7 @@ impl Plan {
         bits(CONSTRUCTOR) + bits(SAVED) + self.outputs() - party_io::output_bits(&self.program, EVALUATOR)
     }
 
-    /// How the component of an instance is gone through.
+    /// The schedule by which the component of an instance is gone through.
     pub(crate) fn schedule(&self, instance: InstanceId) -> &Schedule {
         &self.schedules[self.program.component_id(instance).0 as usize]
     }
@@ -135,7 +135,7 @@ impl Plan {
         self.program.outputs().iter().map(|output| output.port.width() as usize).sum()
     }
 
-    /// Whether each output bit goes to the party, in program order.
+    /// True where an output bit goes to the party, in program order.
     pub(crate) fn learned(&self, party: Party) -> Vec<bool> {
         let each = |output: &garblet_circuit::Output| {
             std::iter::repeat_n(output.recipients.contains(party), output.port.width() as usize)

@@ -30,7 +30,7 @@ type Divided<W> = (Wires<W>, <W as Wire>::Material);
 pub trait Side: Sized + Send {
     /// Whose it is.
     const PARTY: Party;
-    /// What its role is called.
+    /// The name of its role.
     const NAME: &'static str;
     type Conduct: Conduct<Step>;
     type Wire: Wire;
@@ -79,7 +79,7 @@ pub trait Side: Sized + Send {
         orders: &Orders,
     ) -> impl Future<Output = Result<Computed<Self::Wire>, ProtocolError>> + Send;
 
-    /// Whether the peer has given its secret away in the last run.
+    /// Tells whether the peer has given its secret away in the last run.
     fn peer_exposed(&self) -> bool {
         false
     }
@@ -145,7 +145,7 @@ impl<W: Wire> Prepared<W> {
         &self.taken
     }
 
-    /// How many components the evaluator checked when this was made; none if it comes from a store.
+    /// The numbers of components that the evaluator checked when this was made; none if it comes from a store.
     pub fn checks(&self) -> Checks {
         self.checks
     }

@@ -52,11 +52,11 @@ async fn session(mut channel: Channel, party: Party, seed: u64) -> Session {
 /// Changes a message; may use delta.
 type Change = fn(&mut [u8], Block);
 
-/// What happens to one message, and what to the evaluator's material with delta.
+/// The change to one message, and that to the evaluator's material with delta.
 #[derive(Clone, Default)]
 struct Deviation {
     touch: Option<(Step, Change)>,
-    /// Which of the step's messages it is, if not all.
+    /// The number of the message among the step's, if not all are meant.
     at: Option<usize>,
     spoil: Option<fn(&mut EvaluatorPrepared, Block)>,
     /// Set by the constructor once it has it.

@@ -124,7 +124,7 @@ impl<P: Joint> Role<Mesh> for RunTaker<P> {
     }
 }
 
-/// What a [`Joint`] protocol says of its stores, in its [`Protocol`].
+/// The items about stores that a [`Joint`] protocol has in its [`Protocol`].
 macro_rules! runs_in_stores {
     () => {
         const STOCK: Option<$crate::stock::StockKinds> = Some($crate::stock::StockKinds::Runs);

@@ -60,7 +60,7 @@ trait AnyPlan {
     /// Bytes of a party's stored run.
     fn byte_len(&self, party: Party) -> usize;
 
-    /// Whether bytes can be read as a party's run.
+    /// Tells whether bytes can be read as a party's run.
     fn reads(&self, party: Party, bytes: &[u8]) -> bool;
 
     fn purpose(&self) -> Purpose<'_> {

@@ -43,7 +43,7 @@ enum Tables<'e> {
 
 /// The result of a circuit.
 pub(crate) struct Evaluated {
-    /// Whether the garbler's labels are among those that it committed to, and have the labels of the hash.
+    /// Set if the garbler's labels are among those that it committed to, and have the labels of the hash.
     pub(crate) garbler_labels_fit: bool,
     /// The evaluator's outputs. *Secret*: whether they are right.
     pub(crate) outputs: Bits,

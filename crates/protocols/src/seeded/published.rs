@@ -63,7 +63,7 @@ impl Published {
         &self.circuit
     }
 
-    /// Whether both labels of every wire differ by the same secret.
+    /// Tells whether both labels of every wire differ by the same secret.
     pub(crate) fn has_free_xor(&self) -> bool {
         self.config.method.has_free_xor()
     }

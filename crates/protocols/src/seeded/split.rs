@@ -34,7 +34,7 @@ impl Split {
         &self.checked
     }
 
-    /// Whether a circuit is checked.
+    /// Tells whether a circuit is checked.
     pub(crate) fn is_checked(&self, circuit: usize) -> bool {
         self.checked.get(circuit)
     }

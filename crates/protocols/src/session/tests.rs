@@ -1,4 +1,4 @@
-//! What users hear of long work in a mesh.
+//! The reports of long work in a mesh that users hear.
 
 use std::sync::{Arc, Mutex};
 
@@ -47,7 +47,7 @@ fn program() -> Arc<Program> {
     Arc::new(library::find("lib:layered(40, 50000)").expect("known"))
 }
 
-/// What party 1 hears while all do `part`.
+/// The reports that party 1 hears while all do `part`.
 fn heard(part: impl AsyncFn(&mut MeshSession) -> Result<(), ProtocolError>) -> Vec<Told> {
     let recorder = Recorder { phase: Phase::Setup, told: Arc::default() };
     let one = async |mesh: Mesh| {

@@ -48,7 +48,7 @@ pub(crate) trait Coalition: Sized {
         bits(message).collect()
     }
 
-    /// Whether the coalition sees the same with two inputs that give it the same outputs.
+    /// Tells whether the coalition sees the same with two inputs that give it the same outputs.
     fn hides(&self) -> bool {
         let program = Self::Protocol::program(self.plan());
         hides(program, self.first(), |inputs| views(self, inputs)).expect("two such inputs")
@@ -60,7 +60,7 @@ pub(crate) fn bits(bytes: &[u8]) -> impl Iterator<Item = bool> {
     bytes.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1))
 }
 
-/// Whether views of two inputs with the same outputs have one hull; none if no such inputs are found.
+/// Tells whether views of two inputs with the same outputs have one hull; none if no such inputs are found.
 pub(crate) fn hides(program: &Program, first: u16, views: impl Fn(&[Bits]) -> Vec<Vec<bool>>) -> Option<bool> {
     let [one, other] = twins(program, first)?.map(|inputs| Hull::of(&views(&inputs)));
     Some(one.is(&other))

@@ -27,7 +27,7 @@ impl Hull {
         Hull { origin, directions }
     }
 
-    /// Whether it is the other's.
+    /// Tells whether both hulls are the same.
     pub(crate) fn is(&self, other: &Hull) -> bool {
         let within = |vector: &[bool]| self.directions.has(vector);
         self.directions.0.len() == other.directions.0.len()

@@ -5,7 +5,7 @@ pub(crate) mod hull;
 pub(crate) mod mesh_run;
 pub(crate) mod uniformity;
 
-/// Whether everything is tested that takes long.
+/// Tells whether everything is tested that takes long.
 pub(crate) fn is_full() -> bool {
     std::env::var_os("GARBLET_TEST_FULL").is_some()
 }

@@ -34,7 +34,7 @@ impl ByteCounts {
         self.0.iter().map(|&count| (count as f64 - mean).powi(2) / mean).sum()
     }
 
-    /// Whether the bytes may be uniform.
+    /// Tells whether the bytes may be uniform.
     pub(crate) fn is_uniform(&self) -> bool {
         self.chi_square() < THRESHOLD
     }

@@ -10,7 +10,7 @@ use garblet_primitives::Block;
 use super::NAME;
 use crate::{error::ProtocolError, party_io, security::Security};
 
-/// When the garbled tables are made and sent.
+/// The time at which the garbled tables are made and sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Build {
     /// Online, made while they are sent and consumed as they come: memory does not grow with the program.
@@ -25,7 +25,7 @@ pub enum Build {
 pub struct Config {
     /// Garbling scheme and hash.
     pub garbling: GarblingConfig,
-    /// When tables are sent.
+    /// The time at which tables are sent.
     pub build: Build,
     /// Field width of the OT extension: larger is fewer bytes and more computation.
     pub ot_width: Width,

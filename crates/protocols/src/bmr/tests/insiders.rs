@@ -218,7 +218,7 @@ impl AndGates for Evaluated {
     }
 }
 
-/// Whether the coalition sees the same with two inputs that give the same outputs; none if there are no such inputs.
+/// Tells whether the coalition sees the same with two inputs that give the same outputs; none if there are no such inputs.
 fn hides(parties: u16, first: u16, seed: u64, with_zeros: bool) -> Option<bool> {
     let plan = plan(&random_program(parties, first, seed), parties, Config::default()).unwrap();
     coalition::hides(plan.program(), first, |inputs| views(&plan, first, inputs, with_zeros))

@@ -28,7 +28,7 @@ struct Case {
     plan: Arc<Plan>,
     first: u16,
     bias: Bias,
-    /// Whether runs are kept as bytes, and served in another order.
+    /// Set if runs are kept as bytes, and served in another order.
     stored: bool,
 }
 

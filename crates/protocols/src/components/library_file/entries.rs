@@ -1,4 +1,4 @@
-//! What a library file says, as it is written.
+//! The entries of a library file, as they are written.
 
 use std::collections::BTreeMap;
 

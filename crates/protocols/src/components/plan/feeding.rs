@@ -1,4 +1,4 @@
-//! How every input wire of every instance is fed, before labels have numbers.
+//! The feeds of every input wire of every instance, before labels have numbers.
 
 use garblet_circuit::{InputId, InstanceId, Link, Program, Source};
 
@@ -56,9 +56,9 @@ pub(super) struct Feeding<'a, 'p> {
     allocation: &'a Allocation,
     /// Labels of the program's inputs.
     inputs: Vec<Label>,
-    /// Whether a wire of the garbler's inputs has fed something: from the first on, labels are linked.
+    /// True where a wire of the garbler's inputs has fed something: from the first on, labels are linked.
     fed: Vec<bool>,
-    /// Where every instance is, in order of places.
+    /// The place of every instance, in order of places.
     by_place: Vec<(Place, InstanceId)>,
     /// For each instance, the links of its template that feed it.
     template: Vec<Vec<Raw>>,

@@ -1,4 +1,4 @@
-//! What the evaluator learns from labels that share masks.
+//! The secrets that the evaluator learns from labels that share masks.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use garblet_primitives::Block;
 use super::linear::{Form, System};
 use super::{Blocks, View};
 
-/// What the attack has found.
+/// The findings of the attack.
 #[derive(Debug)]
 pub struct Learned {
     /// Delta, as low and high half.

@@ -34,13 +34,13 @@ pub struct Blocks<'a> {
     pub width: usize,
 }
 
-/// What the evaluator has of two linked components, of which the second's first block is the first's output.
+/// The evaluator's view of two linked components, of which the second's first block is the first's output.
 pub struct View {
-    /// Of the garbling hash.
+    /// The seed of the garbling hash.
     pub hash_seed: Block,
     /// Tables of both components.
     pub tables: [Vec<u8>; 2],
-    /// What moves each component's output labels to those of its block.
+    /// The offsets that move each component's output labels to those of its block.
     pub offsets: [Vec<Block>; 2],
     /// Active input labels of the first component.
     pub first_inputs: Vec<Block>,

@@ -1,4 +1,4 @@
-//! Where the cells of a template are, and the links between them.
+//! The places of the cells of a template, and the links between them.
 
 use super::{Border, Chain, Common, Connection, Edge, EdgeSource, Foot, Grid, Group, Opens, Shape, Tree};
 use crate::components::library::{TypeId, Wires};

@@ -1,4 +1,4 @@
-//! What the evaluator may know: of which wires the zero labels' differences.
+//! The limits of what the evaluator may know: of which wires the zero labels' differences.
 //!
 //! Labels of two wires whose difference is known reveal whether the wires carry the same value. So the wires that
 //! opened links connect must carry the same value anyway, and belong to this run alone.
@@ -53,7 +53,7 @@ struct View {
     zero: Vec<Block>,
     active: Vec<Block>,
     links: Vec<Block>,
-    /// What opens templates.
+    /// The keys that open templates.
     reveals: Vec<Block>,
 }
 
@@ -143,7 +143,7 @@ fn check(view: &View, pair: &Pair, inputs: &[Bits]) {
     check_reveals(plan, pair, reveals, &values);
 }
 
-/// What a reveal opens, by the keys that follow from it, joins only cells of this run, and wires of the same value.
+/// Checks that the links that a reveal opens, by the keys that follow from it, join only cells of this run, and wires of the same value.
 fn check_reveals(plan: &Plan, pair: &Pair, reveals: &[Block], values: &[bool]) {
     let mut reveals = reveals;
     for used in &plan.uses {

@@ -11,7 +11,7 @@ use crate::{
 struct Case {
     plan: Arc<Plan>,
     first: u16,
-    /// Whether shares of inputs follow from a seed that is known.
+    /// Set if shares of inputs follow from a seed that is known.
     known_seeds: bool,
 }
 

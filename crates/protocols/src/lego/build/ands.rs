@@ -198,7 +198,7 @@ impl Lots {
 
 /// Buckets that lie beside a store, in two streams of scratch room: their gates, and their authenticators.
 struct OnDisk {
-    /// How many gates and authenticators each bucket has.
+    /// The numbers of gates and authenticators of each bucket.
     sizes: Vec<[u8; 2]>,
     /// The first of the streams.
     stream: usize,

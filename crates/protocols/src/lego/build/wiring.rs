@@ -1,4 +1,4 @@
-//! What keys, solderings and commitments have in common: XOR and NOT are sums, and AND gates come one after another.
+//! The common ground of keys, solderings and commitments: XOR and NOT are sums, and AND gates come one after another.
 
 use std::ops::BitXor;
 
@@ -195,8 +195,8 @@ pub(crate) fn sought<W: Copy + Zeroize>(plan: &Plan, inputs: &[W], outputs: &[W]
     sought
 }
 
-/// What joins wires two by two to the input buckets. Without a partner, the last one goes to both ends: the bucket would not tell its value
-/// if another end had no key that is known.
+/// The solderings that join wires two by two to the input buckets. Without a partner, the last one goes to both ends: the bucket would not
+/// tell its value if another end had no key that is known.
 fn sought_solderings<W>(sought: &[W], buckets: &[[W; 2]]) -> Vec<W>
 where
     W: Copy + BitXor<Output = W>,

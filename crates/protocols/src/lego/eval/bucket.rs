@@ -59,7 +59,7 @@ impl AcceptedKeys {
     }
 }
 
-/// What a bucket gives.
+/// The results of a bucket.
 struct Given {
     key: Block,
     /// The difference, if the bucket has shown it.
@@ -150,7 +150,7 @@ impl Material {
     }
 }
 
-/// How many hashes votes may take.
+/// The number of hashes that votes may take.
 #[derive(Default)]
 struct Votes {
     /// Authenticators of the largest bucket.
@@ -223,7 +223,7 @@ fn vote(components: &Components, authenticators: &[BucketAuthenticator], keys: &
     }
 }
 
-/// How many of a bucket's authenticators accept each of two keys.
+/// The numbers of a bucket's authenticators that accept each of two keys.
 fn accepting(components: &Components, authenticators: &[BucketAuthenticator], keys: [Block; 2]) -> [usize; 2] {
     let of_each = || keys.into_iter().flat_map(|key| authenticators.iter().map(move |of| (of, key)));
     let mut numbers = Vec::with_capacity(2 * authenticators.len());
@@ -242,9 +242,9 @@ mod tests {
 
     const DELTA: Block = Block::from_u128(0x5555_5555_5555_5555_5555_5555_5555_5555);
     const RIGHT: Block = Block::from_u128(0x100);
-    /// What a bad gate may give: both keys of its wire, and two that are none.
+    /// The number of keys that a bad gate may give: both keys of its wire, and two that are none.
     const GIVEN: usize = 4;
-    /// What a bad authenticator may accept: nothing, the right key, the other one, or one that is none.
+    /// The number of ways in which a bad authenticator may accept: nothing, the right key, the other one, or one that is none.
     const ACCEPTED: usize = 4;
 
     /// All sequences of so many numbers below `range`.

@@ -127,13 +127,13 @@ struct Given<'a> {
     /// Of all inputs.
     keys: &'a [Block],
     own: &'a Bits,
-    /// Whether the select bits of the outputs that this party learns are negated.
+    /// True where the select bits of the outputs that this party learns are negated.
     decoding: Vec<bool>,
 }
 
 /// The results of an evaluation.
 struct Evaluated {
-    /// Whether gates have shown delta.
+    /// Set if gates have shown delta.
     exposed: bool,
     /// Of all outputs.
     keys: Zeroizing<Vec<Block>>,

@@ -1,4 +1,4 @@
-//! What the evaluator does with a difference that the constructor has given away: it finds the constructor's input, computes in
+//! The evaluator's use of a difference that the constructor has given away: it finds the constructor's input, computes in
 //! the clear, and does on the wire what it would have done.
 //!
 //! *Source*: Frederiksen et al. 2015, section 5: with both keys of a wire an AND gate is evaluated for all four inputs, of which
@@ -83,7 +83,7 @@ fn find(material: &mut Material, delta: Block, keys: &[Block]) -> Result<Zeroizi
     Ok(bits)
 }
 
-/// Whether each key of a pair is exchanged for the other one of its wire.
+/// The combinations of a pair of keys: true where a key is exchanged for the other one of its wire.
 const COMBINATIONS: [[bool; 2]; 4] = [[false, false], [false, true], [true, false], [true, true]];
 
 /// The combination for which most gates give another key than for the three others, of what each gate gives for all of them.

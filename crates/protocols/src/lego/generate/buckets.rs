@@ -21,7 +21,7 @@ pub(crate) struct BucketAuthenticator {
 }
 
 impl BucketAuthenticator {
-    /// Whether it is an authenticator of what has this hash.
+    /// Tells whether it is an authenticator of what has this hash.
     pub(crate) fn is(&self, hash: Block) -> bool {
         (hash.ct_eq(&self.pair[0]) | hash.ct_eq(&self.pair[1])).into()
     }
@@ -32,7 +32,7 @@ impl BucketAuthenticator {
 pub(crate) struct Buckets {
     gates: Vec<BucketGate>,
     authenticators: Vec<BucketAuthenticator>,
-    /// Where the gates, and where the authenticators, of each bucket end.
+    /// The ends of the gates, and of the authenticators, of each bucket.
     gate_ends: Vec<usize>,
     authenticator_ends: Vec<usize>,
 }
@@ -77,7 +77,7 @@ impl Buckets {
         &mut self.gates[start(&self.gate_ends, bucket)..self.gate_ends[bucket]]
     }
 
-    /// How many there are.
+    /// The number of buckets.
     pub(crate) fn len(&self) -> usize {
         self.gate_ends.len()
     }
@@ -92,7 +92,7 @@ impl Buckets {
         }
     }
 
-    /// How many gates and authenticators each bucket has.
+    /// The numbers of gates and authenticators of each bucket.
     pub(crate) fn sizes(&self) -> Vec<[u8; 2]> {
         (0..self.len())
             .map(|bucket| [self.gates(bucket).len() as u8, self.authenticators(bucket).len() as u8])
@@ -129,7 +129,7 @@ impl Buckets {
     }
 }
 
-/// Where a bucket begins.
+/// The index at which a bucket begins.
 fn start(ends: &[usize], bucket: usize) -> usize {
     bucket.checked_sub(1).map_or(0, |before| ends[before])
 }

@@ -1,11 +1,11 @@
-//! Which components are checked, and how the others are permuted.
+//! The choice of the components that are checked, and the permutations of the others.
 
 use garblet_primitives::{Block, Prg};
 use rand_core::Rng;
 
 use crate::lego::parameters::Parameters;
 
-/// What the evaluator asks to see, component by component in their order, and how the others are permuted. Everything that it
+/// The evaluator's challenge: what it asks to see, component by component in their order, and how the others are permuted. Everything that it
 /// depends on has arrived when the constructor learns the seed.
 pub(crate) struct Challenge {
     pub(crate) gates: Coins<2>,
@@ -26,7 +26,7 @@ impl Challenge {
     }
 }
 
-/// Whether one component after another is checked, and for which bits.
+/// The coins that say whether one component after another is checked, and for which bits.
 pub(crate) struct Coins<const N: usize> {
     rng: Prg,
     threshold: u64,

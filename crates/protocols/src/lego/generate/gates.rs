@@ -117,7 +117,7 @@ impl Components {
         self.authenticator_hash.hash_each(numbers, keys);
     }
 
-    /// Whether an authenticator accepts a key.
+    /// Tells whether an authenticator accepts a key.
     pub(crate) fn accepts(&self, number: u64, pair: &[Block; 2], key: Block) -> bool {
         self.count(0, 1);
         let hash = self.authenticator_hash.hash(number, key);

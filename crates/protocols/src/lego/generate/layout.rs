@@ -18,7 +18,7 @@ pub(crate) fn key<W: Copy + Default + BitXor<Output = W>>(delta: W, zero: W, bit
     zero ^ if bit { delta } else { W::default() }
 }
 
-/// What is opened to join the components of a bucket: the sums of every wire with that of the first gate, of authenticators
+/// The sums that are opened to join the components of a bucket: of every wire with that of the first gate, of authenticators
 /// with its output, or, in a bucket without gates, with the first authenticator. For the constructor these are
 /// commitments, for the evaluator what it watches of them.
 pub(crate) fn solderings<W: Copy + BitXor<Output = W>>(

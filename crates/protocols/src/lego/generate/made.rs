@@ -18,7 +18,7 @@ use crate::{checks::Cheating, error::ProtocolError, lego::stock::pieces::Storabl
 pub(crate) struct MadeGate {
     pub(crate) number: u64,
     pub(crate) table: [Block; 2],
-    /// What moves the gate's key to the one that is committed to.
+    /// The block that moves the gate's key to the one that is committed to.
     pub(crate) shift: Block,
     pub(crate) wires: GateWires<ReceiverShare>,
 }
@@ -48,7 +48,7 @@ impl DefaultIsZeroes for MadeGate {}
 impl DefaultIsZeroes for MadeAuthenticator {}
 impl<T: Copy + Default, const N: usize> DefaultIsZeroes for Checked<T, N> {}
 
-/// What stands before the wires of a component: its number, and blocks.
+/// The number of bytes before the wires of a component: its number, and blocks.
 const fn head_bytes(blocks: usize) -> usize {
     size_of::<u64>() + 16 * blocks
 }
@@ -61,7 +61,7 @@ fn write_head<const N: usize>(number: u64, blocks: [Block; N], into: &mut [u8]) 
     rest
 }
 
-/// What is missing is zero.
+/// Reads what `write_head` wrote; what is missing is zero.
 fn read_head<const N: usize>(bytes: &[u8]) -> (u64, [Block; N], &[u8]) {
     let (number, mut rest) = bytes.split_first_chunk().unwrap_or((&[0; 8], &[]));
     let blocks = std::array::from_fn(|_| {
@@ -121,7 +121,7 @@ impl<T: Storable + Default, const N: usize> Storable for Checked<T, N> {
 }
 
 impl MadeGate {
-    /// Whether each checked gate gives, for the keys that were opened of both inputs, what was opened of the output.
+    /// Checks that each checked gate gives, for the keys that were opened of both inputs, what was opened of the output.
     pub(crate) fn check(
         components: &Components,
         checked: &[Checked<MadeGate, 2>],
@@ -160,7 +160,7 @@ impl MadeGate {
 }
 
 impl MadeAuthenticator {
-    /// Whether each checked authenticator accepts the key that was opened.
+    /// Checks that each checked authenticator accepts the key that was opened.
     pub(crate) fn check(
         components: &Components,
         checked: &[Checked<MadeAuthenticator, 1>],

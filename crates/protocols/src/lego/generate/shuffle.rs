@@ -24,7 +24,7 @@ pub(crate) struct Shuffle<T> {
     scratch: Scratch,
     bins: usize,
     rng: Prg,
-    /// How many items were put in.
+    /// The number of items that were put in.
     len: u64,
     /// The bin that is being read, and which of its items come next, the last one first.
     bin: Zeroizing<Vec<u8>>,
@@ -34,7 +34,7 @@ pub(crate) struct Shuffle<T> {
     items: PhantomData<T>,
 }
 
-/// How many streams of scratch room about so many items take.
+/// The number of streams of scratch room that about so many items take.
 pub(crate) fn bins(items: usize) -> usize {
     items.div_ceil(BIN).clamp(1, BINS_MAX)
 }
@@ -46,7 +46,7 @@ impl<T: Storable> Shuffle<T> {
         Shuffle { code, scratch, bins, rng, len: 0, bin, next, read: 0, items: PhantomData }
     }
 
-    /// How many items were put in.
+    /// The number of items that were put in.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }

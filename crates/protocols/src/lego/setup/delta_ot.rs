@@ -88,12 +88,12 @@ pub(crate) struct Evaluator {
     flip: Block,
 }
 
-/// What the constructor says of the difference.
+/// The constructor's message about the difference.
 #[derive(Clone, Copy)]
 pub(crate) struct Public {
     /// The seed of the matrix.
     pub(crate) matrix: Block,
-    /// Whether the lowest bit of the product is flipped to make that of the difference one.
+    /// Set if the lowest bit of the product is flipped to make that of the difference one.
     pub(crate) flip: bool,
 }
 
@@ -113,7 +113,7 @@ impl Public {
         Ok(Public { matrix, flip })
     }
 
-    /// What the constructor has sent.
+    /// Receives what the constructor has sent.
     ///
     /// *Errors*: the connection's.
     pub(crate) async fn receive(channel: &mut Channel) -> Result<Self, ProtocolError> {

@@ -1,4 +1,4 @@
-//! What a party keeps for as long as there are prepared gates, and what it derives from that for each meeting.
+//! The secrets that a party keeps for as long as there are prepared gates, and what it derives from them for each meeting.
 //!
 //! Nothing is remembered of how far a meeting came, and a crash takes nothing back: each meeting has streams and gate numbers
 //! of its own, and it is durable that it took place before anything of it is used. Both follow from fresh randomness of both parties beside the
@@ -19,7 +19,7 @@ use crate::{
     session::Session,
 };
 
-/// How often the two parties can meet with the same secrets.
+/// The number of times that the two parties can meet with the same secrets.
 pub(crate) const MEETINGS_MAX: u64 = 1 << 22;
 
 /// Numbers of gates, and of authenticators, in one meeting. Those that are used begin somewhere in the first half, at a multiple of the second
@@ -44,14 +44,14 @@ pub struct Secrets {
     hashes: [Block; 2],
     /// The committed difference.
     pub(crate) delta: Vec<u8>,
-    /// How often the parties have met.
+    /// The number of times that the parties have met.
     pub(crate) meetings: u64,
     /// Randomness of this meeting alone.
     #[serde(skip)]
     meeting: Fresh,
 }
 
-/// What follows from fresh randomness of both parties. Public.
+/// The values that follow from fresh randomness of both parties. Public.
 #[derive(Clone, Copy, Default, Zeroize)]
 pub(crate) struct Fresh {
     /// Makes streams of seeds.

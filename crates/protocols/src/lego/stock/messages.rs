@@ -1,4 +1,4 @@
-//! What goes over the wire besides blocks and bits: what each side's store has.
+//! The message on the wire besides blocks and bits: what each side's store has.
 
 use garblet_net::Message;
 use garblet_primitives::Block;
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::lego::setup::secrets::MEETINGS_MAX;
 
-/// What a party's store has, and whose.
+/// The contents of a party's store, and whose it is.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Has {
     pub(crate) summary: Summary,
-    /// What the parties' secrets are known by; none before they have any.
+    /// The block by which the parties' secrets are known; none before they have any.
     pub(crate) stock: Option<Block>,
-    /// How often they have met with these.
+    /// The number of times that they have met with these.
     pub(crate) meetings: u64,
     /// Fresh randomness, on which all of this meeting depends.
     pub(crate) nonce: [u8; 32],

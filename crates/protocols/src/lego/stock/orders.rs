@@ -53,7 +53,7 @@ pub struct Orders {
 pub struct Unfinished {
     /// The folder of the store.
     pub folder: PathBuf,
-    /// How many orders and setups.
+    /// The number of orders and setups.
     pub orders: u32,
 }
 
@@ -101,7 +101,7 @@ impl Orders {
         self.unfinished = self.unfinished.saturating_sub(1);
     }
 
-    /// Whether one more may be begun.
+    /// Checks that one more may be begun.
     ///
     /// *Errors*: [`Unfinished`].
     pub(crate) fn check(&self, store: &Store) -> Result<(), ProtocolError> {
@@ -111,8 +111,8 @@ impl Orders {
         }
     }
 
-    /// How many bad gates may be among all that was prepared, of a constructor that hangs up whenever one would be found: as often as it did before the
-    /// user last allowed it, and as often as it can since. If one is found, there is nothing left that was prepared.
+    /// The number of bad gates that may be among all that was prepared, of a constructor that hangs up whenever one would be found: as often as it
+    /// did before the user last allowed it, and as often as it can since. If one is found, there is nothing left that was prepared.
     pub(crate) fn escaping(&self) -> u64 {
         let hang_ups = self.allowed.saturating_add(UNFINISHED_MAX);
         self.check_gates.map_or(0, |check| escaping(check, STATISTICAL, hang_ups))
@@ -132,7 +132,7 @@ impl Orders {
     }
 }
 
-/// How many orders for a store, and setups, were begun and not done, since its user last allowed them.
+/// The number of orders for a store, and setups, that were begun and not done, since its user last allowed them.
 pub fn unfinished(store: &Store) -> u32 {
     Orders::of(store).map_or(0, |orders| orders.unfinished)
 }

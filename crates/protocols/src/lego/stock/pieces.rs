@@ -1,4 +1,4 @@
-//! What is prepared, piece by piece: what each party keeps of an AND gate, an input bit, two inputs of the constructor, and an
+//! The material that is prepared, piece by piece: what each party keeps of an AND gate, an input bit, two inputs of the constructor, and an
 //! output bit. A run takes as many of each as its function has.
 
 use garblet_homcommit::{Code, ReceiverShare, SenderShare, opening_bytes};
@@ -81,7 +81,7 @@ where
     }
 }
 
-/// Where pieces are made: room for components on their way into buckets, and what becomes of pieces that are complete.
+/// The place where pieces are made: room for components on their way into buckets, and what becomes of pieces that are complete.
 pub trait Workshop: Send {
     /// Room for so many streams.
     fn room(&mut self, streams: usize) -> Result<Scratch, ProtocolError>;
@@ -110,9 +110,9 @@ impl Workshop for InMemory {
     }
 }
 
-/// What a party keeps, by kind and in order.
+/// The pieces that a party keeps, by kind and in order.
 pub trait Pieces: Default + Send {
-    /// How many there are of a kind.
+    /// The number of pieces of a kind.
     fn count(&self, kind: Kind) -> usize;
     /// Appends a piece.
     fn write(&self, kind: Kind, index: usize, code: Code, bytes: &mut Vec<u8>);
@@ -129,7 +129,7 @@ pub struct Wires<W: Zeroize> {
     pub(crate) strings: Vec<W>,
     /// The two inputs of every input bucket.
     pub(crate) input_gates: Vec<[W; 2]>,
-    /// What masks the select bits of outputs.
+    /// The wires that mask the select bits of outputs.
     pub(crate) masks: Vec<W>,
 }
 
@@ -215,7 +215,7 @@ pub(crate) struct Transfer {
     pub(crate) claimed: bool,
 }
 
-/// What the evaluator keeps.
+/// The pieces that the evaluator keeps.
 #[derive(Default)]
 pub struct EvaluatorPieces {
     pub(crate) wires: Wires<ReceiverShare>,
@@ -236,7 +236,7 @@ pub(crate) fn put<T: Copy + Zeroize>(all: &mut Vec<T>, item: T) {
     all.push(item);
 }
 
-/// Which of [`EvaluatorPieces::buckets`] belongs to a kind of piece.
+/// The index of those of [`EvaluatorPieces::buckets`] that belong to a kind of piece.
 pub(crate) fn bucket_of(kind: Kind) -> Option<usize> {
     [Kind::Gate, Kind::InputPair, Kind::Input].iter().position(|&other| other == kind)
 }

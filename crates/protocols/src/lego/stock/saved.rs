@@ -87,15 +87,15 @@ impl<W: Zeroize + Copy> SavedOutputs<W> {
     }
 }
 
-/// What the places begin with where a store has what was kept.
+/// The beginning of the places where a store has what was kept.
 const PLACE: &str = "kept ";
 
-/// Where a store has what was kept under a name.
+/// The place where a store has what was kept under a name.
 fn place(name: &str) -> String {
     format!("{PLACE}{name}")
 }
 
-/// What a store keeps, in alphabetical order.
+/// The names of what a store keeps, in alphabetical order.
 pub fn saved_names(store: &Store) -> Vec<SavedNames> {
     let kept = store.states().filter_map(|(place, state)| {
         let mut stored: Stored = postcard::from_bytes(&state.bytes).ok()?;
@@ -106,7 +106,7 @@ pub fn saved_names(store: &Store) -> Vec<SavedNames> {
     kept.collect()
 }
 
-/// What tells the outputs that are kept under a name from others that were there before; none if there are none. Both parties'
+/// The mark that tells the outputs that are kept under a name from others that were there before; none if there are none. Both parties'
 /// stores must say the same.
 pub fn saved_mark(store: &Store, name: &str) -> Option<String> {
     let stored: Stored = postcard::from_bytes(&store.state(&place(name))?.bytes).ok()?;

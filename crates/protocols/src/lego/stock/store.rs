@@ -30,7 +30,7 @@ const VERSION: u32 = 4;
 /// The name of the protocol's state in a store. Empty once the peer has cheated.
 const STATE: &str = "lego";
 
-/// How much stays in memory of each kind of component that is being made.
+/// The number of bytes that stay in memory of each kind of component that is being made.
 const MEMORY_BYTES: usize = 64 << 20;
 
 /// So many gates of a run are read at once. Tests have few.
@@ -43,7 +43,7 @@ pub struct Stock {
     lost: u64,
 }
 
-/// What two parties that meet go on with.
+/// The secrets that two parties that meet go on with.
 pub(crate) enum Meeting {
     /// The secrets that both have, for one meeting more.
     Again(Secrets),
@@ -136,13 +136,13 @@ impl Stock {
         Ok(Filling { code: self.code, batch: self.store.batch() })
     }
 
-    /// What is made for a run of a plan before it takes anything: what the store lacks, if it is to be made at all.
+    /// The amounts that are made for a run of a plan before it takes anything: what the store lacks, if it is to be made at all.
     pub(crate) fn to_make(&self, plan: &Plan, top_up: bool) -> Option<Amounts> {
         let lacks = self.lacks(&plan.amounts());
         (top_up && lacks != Amounts::default()).then_some(lacks)
     }
 
-    /// How much the store lacks of these amounts.
+    /// The part of these amounts that the store lacks.
     fn lacks(&self, amounts: &Amounts) -> Amounts {
         let missing = |kind: Kind| kind.of(amounts).saturating_sub(self.store.count(&stored(kind, self.code)));
         let [gates, inputs, input_pairs, outputs] = Kind::ALL.map(missing);
@@ -154,7 +154,7 @@ impl Stock {
         Orders::of(&self.store)
     }
 
-    /// How much the store has.
+    /// The amounts that the store has.
     pub(crate) fn has(&self) -> Amounts {
         let [gates, inputs, input_pairs, outputs] = Kind::ALL.map(|kind| self.store.count(&stored(kind, self.code)));
         Amounts { gates, inputs, input_pairs, outputs }
@@ -238,7 +238,7 @@ impl Stock {
     }
 }
 
-/// What a run has.
+/// The material that a run has.
 pub(crate) struct Taken<P> {
     pub(crate) pieces: P,
     /// The gates, if they come from a store and are too many for memory; otherwise they are among the pieces.
@@ -247,13 +247,13 @@ pub(crate) struct Taken<P> {
 }
 
 impl<P> Taken<P> {
-    /// What was made for the run and lies in no store.
+    /// The material that was made for the run and lies in no store.
     pub(crate) fn in_memory(pieces: P) -> Self {
         Taken { pieces, gates: None, ids: Ids::new() }
     }
 }
 
-/// Which pieces of every kind were taken.
+/// The identifiers of the pieces of every kind that were taken.
 pub(crate) type Ids = Vec<(&'static str, IdSet)>;
 
 /// Pieces of a kind that were taken and are to be read.
@@ -274,7 +274,7 @@ impl Unread {
     }
 }
 
-/// What came of a step, by [`Stock::revoke_if_cheated`] if there is a store.
+/// Returns the result of a step, by [`Stock::revoke_if_cheated`] if there is a store.
 pub(crate) fn revoke_if_cheated<T>(
     stock: &mut Option<Stock>,
     result: Result<T, ProtocolError>,
@@ -356,7 +356,7 @@ pub(crate) fn no_store() -> ProtocolError {
     ProtocolError::Material { what: "store", expected: "one, to keep values in".into(), got: "none".into() }
 }
 
-/// What a store gave back is not what was put into it.
+/// The error of a store that gave back what was not put into it.
 fn unreadable(what: &'static str) -> ProtocolError {
     ProtocolError::Material { what, expected: "what was stored".into(), got: "other bytes".into() }
 }

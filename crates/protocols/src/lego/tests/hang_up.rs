@@ -42,7 +42,7 @@ fn of_constructor(folder: &Path, seed: u64) -> Store {
     Store::open_or_create(folder, &key, &mut StdRng::seed_from_u64(seed)).expect("opens")
 }
 
-/// What the evaluator has after a meeting in which an order was to be made.
+/// The state of the evaluator after a meeting in which an order was to be made.
 struct After {
     store: Store,
     cheating_log2: f64,
@@ -79,7 +79,7 @@ fn meet(folder: &Path, store: Store, leaves: Option<Step>, seed: u64) -> After {
     block_on(async { tokio::join!(until_it_leaves(constructor), evaluator).1 })
 }
 
-/// How much more than after one order that was done counts after each of these that the constructor left.
+/// The chance that counts after each of these orders that the constructor left, in multiples of that after one order that was done.
 fn counted_after_leaving_at(step: Step, attempts: u64) -> (Vec<f64>, Result<(), ProtocolError>) {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path().join("constructor");

@@ -22,7 +22,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What each party's streams and numbers follow from in a meeting of the stores in a folder.
+/// The values that each party's streams and numbers follow from in a meeting of the stores in a folder.
 fn meet(folder: &Path, seed: u64) -> [(Vec<[u64; 2]>, u64); 2] {
     let (ours, theirs) = memory_pair();
     let store = |party: Party| open(&folder.join(party.to_string()), 2 * seed + u64::from(party.0));

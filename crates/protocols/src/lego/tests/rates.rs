@@ -1,4 +1,4 @@
-//! How often bad gates escape, with parameters so small that it happens: as often as theorem 2 says at most.
+//! The rate at which bad gates escape, with parameters so small that it happens: as often as theorem 2 says at most.
 
 use super::super::{
     generate::{
@@ -21,7 +21,7 @@ const SMALL: Parameters = Parameters {
 /// Gates made: somewhat more than are needed.
 const MADE: u32 = 48;
 
-/// What becomes of two bad gates, numbers 0 and 1, that are wrong for two ones.
+/// The fate of two bad gates, numbers 0 and 1, that are wrong for two ones.
 #[derive(PartialEq)]
 enum Fate {
     Caught,

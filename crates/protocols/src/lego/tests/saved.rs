@@ -41,7 +41,7 @@ macro_rules! live {
 
 type Lived = Result<(Vec<Option<Bits>>, Store), ProtocolError>;
 
-/// What happens to the evaluator's material; may use delta.
+/// Changes the evaluator's material; may use delta.
 type Spoil = fn(&mut EvaluatorPrepared, Block);
 
 fn meet([first, second]: [Store; 2], step: &Link, spoil: Spoil) -> [Lived; 2] {
@@ -101,13 +101,13 @@ fn a_chain_of_three_functions_in_three_meetings() {
     assert!(error.contains("expected 16 bits, got 8 bits"), "{error}");
 }
 
-/// Where a bucket shows the difference, the evaluator finds what is on the wires that were read as well.
+/// The evaluator also finds what is on the wires that were read where a bucket shows the difference.
 #[test]
 fn a_chain_whose_gates_show_the_difference_gives_the_right_results() {
     run(|prepared, delta| prepared.material.ands.first().gates_mut(2)[1].output ^= delta);
 }
 
-/// What nobody learns is right, although all gates of a bucket but one give the other key for all inputs.
+/// The values that nobody learns are right, although all gates of a bucket but one give the other key for all inputs.
 #[test]
 fn what_is_kept_is_right_if_most_gates_of_a_bucket_take_zero_for_one() {
     let most: Spoil = |prepared, delta| {

@@ -10,13 +10,13 @@ use crate::lego::{
     stock::store::{Meeting, Stock},
 };
 
-/// What a constructor does in a setup.
+/// The conduct of a constructor in a setup.
 #[derive(Clone, Copy)]
 enum Setup {
     Honest,
     /// It is gone before it commits to the difference.
     Leaves,
-    /// What commits to the difference is no word of the code.
+    /// The commitment to the difference is no word of the code.
     Cheats,
 }
 
@@ -42,7 +42,7 @@ async fn cheat(session: &mut Session, store: Store, setup: Setup) -> Result<(), 
     Ok(())
 }
 
-/// What the evaluator comes to in a meeting of the stores in a folder.
+/// The evaluator's result in a meeting of the stores in a folder.
 fn meet(folder: &Path, setup: Setup, seed: u64) -> Result<(), ProtocolError> {
     let (ours, theirs) = memory_pair();
     let store = |party: Party| open(&folder.join(party.to_string()), 2 * seed + u64::from(party.0));

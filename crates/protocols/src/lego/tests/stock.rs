@@ -12,7 +12,7 @@ use crate::{
     lego::{constructor::ConstructorSide, evaluator::EvaluatorSide, side::Side},
 };
 
-/// What a party does with its store: fills it, then computes functions one after another.
+/// The work of a party with its store: it fills it, then computes functions one after another.
 struct Task<'a> {
     fill: Option<Amounts>,
     runs: &'a [(Arc<Plan>, Vec<Bits>)],
@@ -178,7 +178,7 @@ fn a_function_of_several_lots_whose_gates_show_the_difference_gives_the_right_re
     right(meet(stores(), &task, 11), &runs);
 }
 
-/// What joins a lot is checked before the next but some is read.
+/// The links that join a lot are checked before the next but some is read.
 #[test]
 fn a_wrong_link_of_any_lot_is_noticed() {
     let runs = [sum(12)];

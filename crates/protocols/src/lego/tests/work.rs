@@ -1,4 +1,4 @@
-//! What the evaluator does before its last message, against a constructor one of whose gates is wrong.
+//! The work of the evaluator before its last message, against a constructor one of whose gates is wrong.
 
 use crate::lego::checks;
 use garblet_circuit::{Circuit, Component, Gate, Port, Recipients, Type, Wire};
