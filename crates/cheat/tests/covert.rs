@@ -59,7 +59,7 @@ fn honest_parties_get_the_right_result() {
     }
 }
 
-/// In all circuits: some bad one is checked, the evaluated one is bad too.
+/// All circuits are bad: some bad one is checked, the evaluated one is bad too.
 #[test]
 fn a_garbler_that_cheats_in_all_circuits_is_found_by_the_check_that_is_there_for_it() {
     let job = job();
@@ -79,7 +79,7 @@ fn a_garbler_that_cheats_in_all_circuits_is_found_by_the_check_that_is_there_for
     }
 }
 
-/// Without free XOR each wire's labels differ by their own secret, and circuits are not streamed: the same checks find the same.
+/// Each wire's labels differ by their own secret without free XOR, and circuits are not streamed: the same checks find the same.
 #[test]
 fn a_garbler_that_cheats_in_a_scheme_of_2009_is_found() {
     let job = job();
@@ -109,7 +109,7 @@ fn a_garbler_that_cheats_in_a_scheme_of_2009_is_found() {
     }
 }
 
-/// In one of two circuits, over several seeds: checked it is found with evidence; evaluated it is found, or it may do what it likes.
+/// One of two circuits is bad, over several seeds: checked it is found with evidence; evaluated it is found, or it may do what it likes.
 #[test]
 fn a_garbler_that_cheats_in_one_circuit_is_found_if_that_is_checked() {
     let job = job();
@@ -184,7 +184,7 @@ fn a_bad_circuit_is_found_as_often_as_deterrence_says() {
     }
 }
 
-/// In the form `seeds` the evaluator finds spoiled labels whatever its input is.
+/// The evaluator finds spoiled labels in the form `seeds` whatever its input is.
 #[test]
 fn spoiled_labels_are_found_whatever_the_input() {
     for bit in [false, true] {
@@ -200,7 +200,7 @@ fn spoiled_labels_are_found_whatever_the_input() {
     }
 }
 
-/// In the form `al07` a spoiled label is found with probability 1/2 whatever the input is; spoiled at all `m` shares of a bit it escapes
+/// A spoiled label is found with probability 1/2 in the form `al07` whatever the input is; spoiled at all `m` shares of a bit it escapes
 /// with probability `2^(1 - m)` at most, which the deterrence takes off.
 #[test]
 fn spoiled_labels_of_shares_are_found_as_often_as_deterrence_says() {

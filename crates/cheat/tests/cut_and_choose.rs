@@ -57,7 +57,7 @@ fn honest_parties_get_the_right_result() {
     assert_eq!(outcome(&evaluator, &job.right(1)), Outcome::Right);
 }
 
-/// In all circuits, so that some bad one is checked and some bad one is evaluated.
+/// All circuits are bad, so that some bad one is checked and some bad one is evaluated.
 #[test]
 fn a_garbler_that_cheats_in_all_circuits_is_caught_by_the_check_that_is_there_for_it() {
     let job = job();
@@ -137,7 +137,7 @@ fn no_check_is_without_a_deviation() {
     }
 }
 
-/// In all supersets but one, so that some bad one is checked and some bad one is not.
+/// All supersets but one are bad, so that some bad one is checked and some bad one is not.
 #[test]
 fn a_garbler_of_the_published_form_that_cheats_in_supersets_is_caught() {
     let job = job();

@@ -55,7 +55,7 @@ fn is_found_out_half_of_the_time(which: Guess, honest: usize, found_out: Outcome
     assert!(binomial_tail(given_up, TRIALS, 0.5) > 1e-4, "{given_up} of {TRIALS} were found out");
 }
 
-/// With its store the honest party does not meet this peer again.
+/// Checks that the honest party with its store does not meet this peer again.
 fn is_given_up(stores: Stores, honest: usize) {
     let (program, inputs) = job();
     let (results, _) = run_stored(&program, &inputs, (Honest, Honest), stores, None, 1);

@@ -56,7 +56,7 @@ impl Job {
     }
 }
 
-/// By the check that finds it where its circuit is checked; whether it leaves makes no difference.
+/// The check that finds it where its circuit is checked names it; whether it leaves makes no difference.
 #[test]
 fn a_garbler_that_leaves_when_its_bad_circuit_is_checked_is_named_all_the_same() {
     let job = job();
@@ -141,7 +141,7 @@ fn last_words(job: &Job, form: Form) -> usize {
     forth.iter().rposition(|frame| frame.kind == FrameKind::Bulk).expect("the garbler has sent something")
 }
 
-/// From the digests on, or the seeds, the evidence is there: it makes no difference how the garbler's last words are broken off.
+/// The evidence is there from the digests on, or the seeds: it makes no difference how the garbler's last words are broken off.
 #[test]
 fn a_garbler_that_is_silent_or_broken_off_in_its_last_words_is_named() {
     let job = job();

@@ -176,7 +176,7 @@ impl Encoding {
     }
 }
 
-/// Of how many wires all sums are shared by so many rows: with fewest exclusive ors in all.
+/// The number of wires of which all sums are shared by so many rows: with fewest exclusive ors in all.
 fn wires_together(rows: usize) -> usize {
     let per_wire = |wires: &usize| ((1usize << wires) + rows).div_ceil(*wires);
     (1..=8).min_by_key(per_wire).unwrap_or(1)
@@ -379,7 +379,7 @@ mod tests {
         assert_eq!(Encoding::systematic(0, 40, Block::ZERO).wires(), 0);
     }
 
-    /// As many as the paper has for the 128 bits of example 2 (12,001 to 12,080 in the runs of its Table 2), or fewer.
+    /// The gates are as many as the paper has for the 128 bits of example 2 (12,001 to 12,080 in the runs of its Table 2), or fewer.
     #[test]
     fn sums_as_gates_are_shared() {
         let gates = |encoding: &Encoding| {

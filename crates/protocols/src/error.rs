@@ -1,4 +1,4 @@
-//! Why a protocol ended without a result, by whose fault.
+//! The reasons why a protocol ended without a result, by whose fault.
 
 use garblet_circuit::{Party, diagnostic::Diagnostics};
 use garblet_garble::EvaluateError;

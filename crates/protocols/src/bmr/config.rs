@@ -8,14 +8,14 @@ use garblet_primitives::MAX_PARTIES;
 /// The maker of the joint garbled circuit: the protocol, as it is named on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Garbling {
-    /// By oblivious transfer; any number of parties may be corrupted.
+    /// Garbling by oblivious transfer; any number of parties may be corrupted.
     #[default]
     Ot,
-    /// By BGW with two degree reductions, as published; an honest majority is needed.
+    /// Garbling by BGW with two degree reductions, as published; an honest majority is needed.
     Bgw4,
-    /// By BGW with one degree reduction; an honest majority is needed.
+    /// Garbling by BGW with one degree reduction; an honest majority is needed.
     Bgw3,
-    /// By BGW without degree reduction; less than a third may be corrupted.
+    /// Garbling by BGW without degree reduction; less than a third may be corrupted.
     Bgw2,
 }
 

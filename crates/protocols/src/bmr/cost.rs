@@ -113,7 +113,7 @@ fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
     }
 }
 
-/// For the others' public values and numbers of the run, and, where the party evaluates, for their labels.
+/// The number of rounds: one for the others' public values and numbers of the run, and, where the party evaluates, one for their labels.
 fn online_rounds(plan: &Plan, party: Party) -> u64 {
     let sends_labels = (0..plan.parties()).map(Party).any(|peer| peer != party && plan.evaluates(peer));
     1 + u64::from(plan.evaluates(party) && sends_labels)

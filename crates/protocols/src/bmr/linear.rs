@@ -166,7 +166,7 @@ struct Products<'a, 'w> {
     delta: Block,
     permutation: BitVec,
     pairs: Vec<Pair<'a>>,
-    /// Of every gate the bits of both operands, and the sum of hashes.
+    /// The bits of both operands of every gate, and the sum of hashes.
     bits: [Zeroizing<Vec<bool>>; 3],
     first_gate: u64,
     /// Gates that are hashed.
@@ -264,7 +264,7 @@ fn shares(plan: &Plan, secrets: &Secrets, product: &BitVec, ots: PerPeer<PairOts
 struct Shares<'a> {
     /// `delta^i` in this party's slot.
     own_delta: [Quad; MOST_QUADS],
-    /// By slot: the shares of `lambda_w delta^j` and of `lambda_u lambda_v delta^j` of every gate.
+    /// The shares of `lambda_w delta^j` and of `lambda_u lambda_v delta^j` of every gate, by slot.
     of_gates: Vec<&'a [Block]>,
     of_products: Vec<&'a [Block]>,
     rows: &'a mut [Block],

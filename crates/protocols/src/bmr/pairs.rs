@@ -28,9 +28,9 @@ pub(super) struct Pairs {
 /// The number of OTs that a party receives from each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Count {
-    /// With choices that it has at the time.
+    /// The number with choices that it has at the time.
     pub(super) chosen: usize,
-    /// With choices that come later, see [`correct`].
+    /// The number with choices that come later, see [`correct`].
     pub(super) later: usize,
 }
 
@@ -42,9 +42,9 @@ impl Count {
 
 /// OTs of this party with one other.
 pub(super) struct PairOts {
-    /// As the sender: the chosen ones, then those whose choices come later.
+    /// The OTs as the sender: the chosen ones, then those whose choices come later.
     pub(super) q: Labels,
-    /// As the receiver, likewise.
+    /// The OTs as the receiver, likewise.
     pub(super) t: Labels,
     /// The random choices of those whose choices come later.
     pub(super) later: BitVec,

@@ -26,13 +26,13 @@ pub trait Way: Send + Sync + 'static {
     const SAMPLES: &'static [Sample] = &[&[], &[("form", "published")]];
 }
 
-/// By OT: `bmr`.
+/// Garbling by OT: `bmr`.
 pub struct ByOt;
-/// By BGW with the published polynomials: `bmr-bgw4`.
+/// Garbling by BGW with the published polynomials: `bmr-bgw4`.
 pub struct ByBgw4;
-/// By BGW with polynomials of a lower degree: `bmr-bgw3`.
+/// Garbling by BGW with polynomials of a lower degree: `bmr-bgw3`.
 pub struct ByBgw3;
-/// By BGW in two rounds: `bmr-bgw2`.
+/// Garbling by BGW in two rounds: `bmr-bgw2`.
 pub struct ByBgw2;
 
 /// `bmr`.

@@ -193,7 +193,7 @@ struct Strings<'a> {
     optimisations: Optimisations,
     hashes: &'a PerPeer<PairHashes>,
     choices: &'a BitVec,
-    /// Of the first OT.
+    /// The tweak of the first OT.
     tweak: u64,
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Use {
     /// Number of the piece.
     pub(super) id: u64,
     pub(super) part: Part,
-    /// For each cell, the instance that it becomes, if any.
+    /// The instance that each cell becomes, if any.
     cells: Vec<Option<InstanceId>>,
 }
 
@@ -48,7 +48,7 @@ impl Use {
 /// The pieces that a program takes from the stores.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Allocation {
-    /// For each instance.
+    /// The place of each instance.
     pub(super) places: Vec<Place>,
     pub(super) uses: Vec<Use>,
     /// Templates that are given up for their cells: their links are never opened.
@@ -96,7 +96,7 @@ struct Allocator<'a, 'p> {
     broken: Vec<(u32, u64)>,
     /// Cells of templates that were used or given up before, by type, the next last; looked for when one is needed.
     spare: Option<BTreeMap<TypeId, Vec<Place>>>,
-    /// For each type, the instances that keyed links feed.
+    /// The instances that each instance feeds, by keyed link.
     fed: BTreeMap<usize, BTreeMap<InstanceId, Vec<InstanceId>>>,
     missing: BTreeMap<TypeId, u64>,
 }
@@ -261,7 +261,7 @@ impl<'a, 'p> Allocator<'a, 'p> {
     }
 }
 
-/// By keyed link, which instances feed which.
+/// The instances that each instance feeds, by keyed link.
 fn keyed_neighbours(
     material: &Material,
     wiring: &Wiring<'_>,

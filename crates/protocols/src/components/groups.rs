@@ -51,7 +51,7 @@ pub(super) struct Group {
 /// All groups of a plan, in the order of execution.
 pub(super) struct Groups {
     all: Vec<Group>,
-    /// For each label of a program's input or of an output, where it goes, and from there to the next of its instance.
+    /// The place where each label of a program's input or of an output goes, and the distance from there to the next of its instance.
     places: Vec<[u32; 2]>,
     table_bytes: usize,
 }
@@ -101,7 +101,7 @@ impl Groups {
         self.all.push(Group { ty, level, first_gate, tasks, outputs, tables });
     }
 
-    /// In the order of execution.
+    /// The groups in the order of execution.
     pub(super) fn all(&self) -> &[Group] {
         &self.all
     }

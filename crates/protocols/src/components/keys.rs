@@ -60,7 +60,7 @@ pub(super) enum Reveal {
 }
 
 impl Reveal {
-    /// As blocks on the wire.
+    /// The blocks on the wire.
     pub(super) fn blocks(&self) -> Vec<Block> {
         match self {
             Reveal::Levels(key) => vec![*key],
@@ -68,7 +68,7 @@ impl Reveal {
         }
     }
 
-    /// From as many blocks as the part takes.
+    /// Reads it from as many blocks as the part takes.
     pub(super) fn from_blocks(part: Part, blocks: &[Block]) -> Option<Self> {
         match (part, blocks) {
             (Part::Levels(_), [key]) => Some(Reveal::Levels(*key)),

@@ -42,11 +42,11 @@ pub struct Material {
 
 /// The places of the cells of a template.
 struct TemplateLayout {
-    /// For each cell, the first gate of its type's sequence, counted from the template's, and its place there.
+    /// The first gate of the sequence of each cell's type, counted from the template's, and the cell's place there.
     cells: Vec<Numbered>,
     /// Gate numbers that a template takes.
     gates: u64,
-    /// For each cell, where its input wires begin among those of all cells.
+    /// The place where each cell's input wires begin among those of all cells.
     inputs: Vec<u64>,
     input_wires: u64,
 }

@@ -55,25 +55,25 @@ pub(super) struct KeyedUse {
 /// A run of one program with components that both stores have.
 pub(super) struct Plan {
     pub(super) program: Arc<Program>,
-    /// For each program input, its first label.
+    /// The first label of each program input.
     pub(super) inputs: Vec<Label>,
-    /// For each program output, where its labels are.
+    /// The places of the labels of each program output.
     pub(super) outputs: Vec<Vec<(Origin, usize)>>,
-    /// In the order of execution: the component, its first input label and its first output label.
+    /// The tasks in the order of execution: the component, its first input label and its first output label.
     pub(super) tasks: Vec<(Place, Label, Label)>,
     /// The level of each task: tasks of a level do not feed one another, and are ordered by types.
     pub(super) levels: Vec<u32>,
-    /// Task after task.
+    /// The feeds, task after task.
     pub(super) feeds: Vec<Feed>,
     /// The number of feeds of each task.
     pub(super) feed_counts: Vec<usize>,
     /// Labels of the longest feed.
     pub(super) longest_feed: usize,
     pub(super) keyed: Vec<KeyedUse>,
-    /// For each source of keyed links, by its place in the order of execution, their numbers.
+    /// The numbers of the keyed links, each with the place of its source in the order of execution before it.
     pub(super) keyed_of_task: BTreeSet<(usize, usize)>,
     pub(super) uses: Vec<Use>,
-    /// For each use, where its labels are among all link labels.
+    /// The place where the labels of each use begin among all link labels.
     pub(super) use_links: Vec<usize>,
     pub(super) broken: Vec<(u32, u64)>,
     pub(super) labels: usize,
@@ -84,7 +84,7 @@ pub(super) struct Plan {
     /// All link labels.
     pub(super) links: usize,
     pub(super) and_count: u64,
-    /// For each instance of the program, its place in the order of execution.
+    /// The place of each instance of the program in the order of execution.
     #[cfg_attr(not(test), allow(dead_code))]
     pub(super) task_of: Vec<usize>,
 }

@@ -130,11 +130,11 @@ pub(super) fn check(program: &Program, garbling: GarblingConfig) -> Result<(), P
 
 /// A piece that a plan takes, gone from the store.
 pub(super) enum Piece<'a> {
-    /// Of the evaluator's inputs, in order.
+    /// The transfers of the evaluator's inputs, in order.
     Transfers(&'a [u8]),
-    /// Of the use of that number.
+    /// The template of the use of that number.
     Template(usize, &'a [u8]),
-    /// Of the instance at that place in the order of execution.
+    /// The component of the instance at that place in the order of execution.
     Component(usize, &'a [u8]),
 }
 

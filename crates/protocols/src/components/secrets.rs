@@ -31,7 +31,7 @@ impl Secrets {
         Secrets { seed: Block::random(rng), delta: Delta::random(rng), hash: Block::random(rng) }
     }
 
-    /// To be kept in the store.
+    /// The bytes to keep in the store.
     pub(super) fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let blocks = [self.seed, self.delta.block(), self.hash];
         Zeroizing::new(blocks.iter().flat_map(|block| block.to_bytes()).collect())

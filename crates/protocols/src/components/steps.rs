@@ -201,11 +201,11 @@ fn zero_place(plan: &Plan) -> usize {
 struct Layout<'a> {
     plan: &'a Plan,
     groups: &'a Groups,
-    /// For each input of each instance, where it is kept.
+    /// The place where each input of each instance is kept.
     places: Vec<u32>,
-    /// For each input of each instance, how many feeds lead on from there.
+    /// The number of feeds that lead on from each input of each instance.
     readers: Vec<u8>,
-    /// For each input of each instance that [many](READ_BY_MANY) read, a place of its own: those of the same input of other
+    /// A place of its own for each input of each instance that [many](READ_BY_MANY) read: those of the same input of other
     /// instances of the type are beside it.
     shared: Vec<u32>,
     /// The first place that is for inputs, and the next that is free.

@@ -11,16 +11,16 @@ pub(super) struct Wiring<'p> {
     types: Vec<TypeId>,
     /// The links of all instances, each with where it begins among the instance's inputs.
     links: Vec<(u32, Link)>,
-    /// For each instance, where its links end.
+    /// The place where the links of each instance end.
     ends: Vec<usize>,
 }
 
-/// For each instance, the one that it is fed by in a certain way, and those that it feeds so.
+/// The instance that each instance is fed by in a certain way, and those that it feeds so.
 pub(super) struct Neighbours {
     before: Vec<Option<InstanceId>>,
     /// Those that are fed, in the order of those that feed them.
     after: Vec<InstanceId>,
-    /// For each instance, where those that it feeds end.
+    /// The place where those that each instance feeds end.
     ends: Vec<usize>,
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Work {
     pub(super) labels: Zeroizing<Vec<Block>>,
     /// The evaluator of instances, with room for every group.
     evaluator: InstanceEvaluator,
-    /// For each use of a template, the masks of its links that are opened.
+    /// The masks of the links that are opened, for each use of a template.
     masks: Vec<Masks>,
 }
 

@@ -31,10 +31,10 @@ pub enum InputEncoding {
 /// The transfer of labels to the evaluator with [`Form::Al07`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ot {
-    /// By OTs extended from a few.
+    /// OTs extended from a few.
     #[default]
     Extension,
-    /// By an OT with public keys for each wire, that of Peikert, Vaikuntanathan and Waters (2008), as measured in 2009.
+    /// An OT with public keys for each wire, that of Peikert, Vaikuntanathan and Waters (2008), as measured in 2009.
     Pvw,
 }
 
@@ -52,7 +52,7 @@ pub const MAX_SHARES: usize = 64;
 pub struct Config {
     /// Garbling scheme and hash.
     pub garbling: GarblingConfig,
-    /// With [`Form::Al07`], a scheme of 2009 in place of `garbling`; it hashes by SHA-256.
+    /// A scheme of 2009 in place of `garbling`, with [`Form::Al07`]; it hashes by SHA-256.
     pub published: Option<Method>,
     /// Field width of the OT extension.
     pub ot_width: Width,
@@ -60,11 +60,11 @@ pub struct Config {
     pub form: Form,
     /// The number of circuits, of which one is evaluated; by default 2, or 16 with [`Form::Al07`].
     pub circuits: Option<u16>,
-    /// With [`Form::Al07`], the number of shares that encode an input bit of the evaluator; by default 4.
+    /// The number of shares that encode an input bit of the evaluator, with [`Form::Al07`]; by default 4.
     pub shares: Option<u16>,
-    /// With [`Form::Al07`], the encoding of the evaluator's input.
+    /// The encoding of the evaluator's input, with [`Form::Al07`].
     pub encoding: InputEncoding,
-    /// With [`Form::Al07`], the transfer of labels to the evaluator.
+    /// The transfer of labels to the evaluator, with [`Form::Al07`].
     pub ot: Ot,
 }
 

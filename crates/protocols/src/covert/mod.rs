@@ -100,9 +100,9 @@ pub const EVALUATOR: Party = crate::party_io::EVALUATOR;
 pub enum Step {
     /// The evaluator's corrections of the choices of circuits.
     SeedChoices = 1,
-    /// Not sent: the coins of the OTs of a circuit, the garbler's or the evaluator's.
+    /// The coins of the OTs of a circuit, the garbler's or the evaluator's; not sent.
     OtCoins,
-    /// Not sent: the coins of a circuit.
+    /// The coins of a circuit; not sent.
     CircuitCoins,
     /// The hash of a circuit.
     Commitment,

@@ -49,7 +49,7 @@ impl OutputVerified {
 }
 
 impl Authenticator {
-    /// For the garbler's outputs of a program; none if it has none.
+    /// The authenticator of the garbler's outputs of a program; none if it has none.
     pub(crate) fn new(program: &Program, field: Field) -> Option<Self> {
         let bits = output_bits(program, GARBLER);
         (bits > 0).then_some(Authenticator { field, bits })

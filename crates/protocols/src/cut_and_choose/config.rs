@@ -8,10 +8,10 @@ use super::{field::Field, numbers};
 /// A bound on the probability of undetected cheating.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Statistical {
-    /// At most 2^-40: 128 circuits.
+    /// A probability of at most 2^-40: 128 circuits.
     #[default]
     Forty,
-    /// At most 2^-80: 256 circuits.
+    /// A probability of at most 2^-80: 256 circuits.
     Eighty,
 }
 
@@ -61,7 +61,7 @@ pub enum InputEncoding {
 pub struct Config {
     /// Garbling scheme and hash.
     pub garbling: GarblingConfig,
-    /// With [`Form::Lp07`], a scheme of 2009 in place of `garbling`; it hashes by SHA-256.
+    /// A scheme of 2009 in place of `garbling`, with [`Form::Lp07`]; it hashes by SHA-256.
     pub published: Option<Method>,
     /// Field width of the OT extension.
     pub ot_width: Width,

@@ -23,9 +23,9 @@ use crate::{
 
 /// A program made ready for `cut-and-choose`.
 pub struct Plan {
-    /// As it was given.
+    /// The program as it was given.
     original: Arc<Program>,
-    /// With the garbler's further inputs and the message to it.
+    /// The program with the garbler's further inputs and the message to it.
     blueprint: Arc<Blueprint>,
     authenticator: Option<Authenticator>,
     config: Config,

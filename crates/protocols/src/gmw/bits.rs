@@ -12,7 +12,7 @@ pub(super) struct Packed {
 }
 
 impl Packed {
-    /// As many zeros.
+    /// So many zeros.
     pub(super) fn zeros(len: usize) -> Self {
         Packed { words: vec![0; len.div_ceil(64)], len }
     }

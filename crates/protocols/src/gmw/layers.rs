@@ -118,7 +118,7 @@ impl<'p> Evaluation<'p> {
     }
 }
 
-/// With each peer, in both directions: the one with `x` tells `x + s`, the other sends `p_(x + s) + r` for `x = 0` and
+/// Multiplies with each peer, in both directions: the one with `x` tells `x + s`, the other sends `p_(x + s) + r` for `x = 0` and
 /// `p_(x + s) + r + y` for `x = 1`, so that `r` and what is received are shares of `x y`.
 async fn multiply_by_ot(
     session: &mut MeshSession,

@@ -36,9 +36,9 @@ pub(super) struct Pair {
 /// Seeds of the shares of one run's inputs, which both of a pair have. *Secret*; wiped on drop.
 #[derive(zeroize::Zeroize, zeroize::ZeroizeOnDrop)]
 pub(super) struct InputSeeds {
-    /// Of the peer's share of our inputs.
+    /// The seed of the peer's share of our inputs.
     pub(super) ours: Block,
-    /// Of our share of the peer's inputs.
+    /// The seed of our share of the peer's inputs.
     pub(super) theirs: Block,
 }
 

@@ -14,10 +14,10 @@ pub const PARTIES_MAX: u16 = 255;
 /// The computation of AND gates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// With multiplication triples: one message per layer.
+    /// Multiplication triples: one message per layer.
     #[default]
     Triples,
-    /// With random OTs, as Choi and others do: two messages per layer, less preparation.
+    /// Random OTs, as Choi and others use them: two messages per layer, less preparation.
     Choi2012,
 }
 

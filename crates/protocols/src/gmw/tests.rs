@@ -65,7 +65,7 @@ fn any_number_of_parties_computes_what_the_plain_evaluator_does_at_the_stated_co
     }
 }
 
-/// In the full form every member of the library of up to 10,000 gates, with its usual parameters, among two to nine parties.
+/// Every member of the library of up to 10,000 gates, in the full form, with its usual parameters, among two to nine parties.
 #[test]
 fn library_circuits() {
     let mut rng = StdRng::seed_from_u64(6);

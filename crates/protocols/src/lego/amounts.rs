@@ -42,7 +42,7 @@ pub enum Kind {
 impl Kind {
     pub(crate) const ALL: [Kind; 4] = [Kind::Gate, Kind::Input, Kind::InputPair, Kind::Output];
 
-    /// As users read it.
+    /// The name that users read.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Gate => "AND gates",

@@ -11,7 +11,7 @@ pub enum Sizing {
     /// The fewest bytes.
     #[default]
     FewestBytes,
-    /// As the paper's rows: these, and the sizes of inputs that it derives from them.
+    /// Sizes as the paper's rows: these, and the sizes of inputs that it derives from them.
     Given {
         /// Garbled gates of an AND gate.
         bucket: u8,

@@ -29,7 +29,7 @@ pub(crate) enum Owner {
 pub struct Plan {
     program: Arc<Program>,
     config: Config,
-    /// Of every component of the program.
+    /// The schedule of every component of the program.
     schedules: Vec<Schedule>,
     and_count: u64,
 }

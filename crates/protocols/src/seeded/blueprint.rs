@@ -26,7 +26,7 @@ pub(crate) struct Blueprint {
     program: Arc<Program>,
     schedules: Schedules,
     garbling: GarblingConfig,
-    /// In place of `garbling`, where a published scheme garbles.
+    /// The published scheme that garbles, where one does, in place of `garbling`.
     published: Option<Published>,
     /// Bytes of the tables of each piece: a chunk, since all that is on its way is in fresh memory.
     pieces: Vec<usize>,

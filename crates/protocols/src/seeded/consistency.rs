@@ -23,7 +23,7 @@ pub(crate) struct InputHash {
 }
 
 impl InputHash {
-    /// For circuits in which something else binds the garbler's input.
+    /// No hash, for circuits in which something else binds the garbler's input.
     pub(crate) fn none() -> Self {
         InputHash { hash: UniversalHash::of_diagonals(0, 0, &[]), value: Bits::default() }
     }

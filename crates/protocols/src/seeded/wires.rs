@@ -29,7 +29,7 @@ pub(crate) struct Pads {
     ciphers: Vec<Aes128>,
     /// The first of the circuits that pads are there for.
     first: Option<usize>,
-    /// For each cipher those of so many circuits.
+    /// The pads, for each cipher those of so many circuits.
     pads: Zeroizing<Vec<Block>>,
 }
 

@@ -26,7 +26,7 @@ use crate::{
 pub struct Evaluator {
     plan: Arc<Plan>,
     ot: Option<CotReceiver>,
-    /// Of all circuits that have come.
+    /// The number of gates of all circuits that have come.
     gates_done: u64,
 }
 

@@ -13,10 +13,10 @@ use crate::{error::ProtocolError, party_io, security::Security};
 /// The time at which the garbled tables are made and sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Build {
-    /// Online, made while they are sent and consumed as they come: memory does not grow with the program.
+    /// A build online, made while it is sent and consumed as it comes: memory does not grow with the program.
     #[default]
     Stream,
-    /// Before the inputs are known; the evaluator keeps the tables in memory.
+    /// A build before the inputs are known; the evaluator keeps the tables in memory.
     Ahead,
 }
 

@@ -45,7 +45,7 @@ fn every_kind_and_hash_with_two_to_nine_parties() {
     }
 }
 
-/// In the full form every member of the library of up to 10,000 gates, with its usual parameters, among two to nine parties.
+/// Every member of the library of up to 10,000 gates, in the full form, with its usual parameters, among two to nine parties.
 #[test]
 fn library_circuits() {
     let mut rng = StdRng::seed_from_u64(12);

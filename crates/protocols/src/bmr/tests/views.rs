@@ -80,7 +80,7 @@ struct Kept {
 struct Seen {
     plan: Arc<Plan>,
     inputs: [Bits; 2],
-    /// By party and run.
+    /// The parts of runs, by party and run.
     kept: Vec<Vec<Kept>>,
     transcripts: Vec<PairTranscript>,
     /// Bytes of a run from the honest party to each other.

@@ -1,4 +1,4 @@
-//! From names to numbers: what a library file means, and whether it means something.
+//! The way from names to numbers: what a library file means, and whether it means something.
 
 use std::collections::BTreeMap;
 use std::path::Path;

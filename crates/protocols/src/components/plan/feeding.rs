@@ -60,7 +60,7 @@ pub(super) struct Feeding<'a, 'p> {
     fed: Vec<bool>,
     /// The place of every instance, in order of places.
     by_place: Vec<(Place, InstanceId)>,
-    /// For each instance, the links of its template that feed it.
+    /// The links of the template of each instance that feed it.
     template: Vec<Vec<Raw>>,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Layout<'a> {
     inputs: Vec<Label>,
     /// Instances in the order of execution, with their levels.
     order: Vec<(u32, InstanceId)>,
-    /// For each instance, its place in that order, its first input label and its first output label.
+    /// The place of each instance in that order, its first input label and its first output label.
     at: Vec<(usize, Label, Label)>,
     labels: usize,
     first_input: Label,

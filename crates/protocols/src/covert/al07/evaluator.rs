@@ -43,9 +43,9 @@ pub(in super::super) struct EvaluatorWires {
 
 /// The evaluator's part of all circuits when it says which it evaluates.
 struct Received {
-    /// Of each circuit the labels of its own encoded wires.
+    /// The labels of its own encoded wires, of each circuit.
     own: Vec<Zeroizing<Vec<Block>>>,
-    /// Of each circuit the hash.
+    /// The hash of each circuit.
     hashes: Vec<[u8; 32]>,
     /// The circuit to evaluate.
     parts: Vec<Vec<Block>>,

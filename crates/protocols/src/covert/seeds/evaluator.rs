@@ -35,9 +35,9 @@ pub(in super::super) struct EvaluatorSeeds {
     run: SessionId,
     /// The evaluated circuit.
     split: Split,
-    /// For each circuit that is checked its seed, for the other one the pad that its witness is from.
+    /// The seed of each circuit that is checked, and for the other one the pad that its witness is from.
     pads: Zeroizing<Vec<Block>>,
-    /// For each circuit the OTs of its wires.
+    /// The OTs of the wires of each circuit.
     wires: Vec<Wires>,
 }
 

@@ -35,7 +35,7 @@ pub(in super::super) struct GarblerSeeds {
     witnesses: Zeroizing<Vec<Block>>,
     /// The coins of each circuit.
     coins: Zeroizing<Vec<Block>>,
-    /// For each circuit both pads of every wire of the evaluator.
+    /// Both pads of every wire of the evaluator, for each circuit.
     pads: Vec<Zeroizing<Vec<[Block; 2]>>>,
 }
 

@@ -32,17 +32,17 @@ impl CircuitOt {
         CircuitOt(run.domain(GARBLER, Step::CircuitCoins as u8).at(circuit as u64))
     }
 
-    /// From the pad for evaluation: the witness that the evaluator has it, and so not the other one.
+    /// The witness, from the pad for evaluation, that the evaluator has it, and so not the other one.
     fn witness(&self, pad: Block) -> Block {
         self.0.branch(0).key(pad)
     }
 
-    /// From the pad for checking: the garbler's coins for the OTs of the circuit.
+    /// The garbler's coins for the OTs of the circuit, from the pad for checking.
     fn ot_coins(&self, pad: Block) -> Block {
         self.0.branch(1).key(pad)
     }
 
-    /// From the pad for checking: the garbler's coins for the circuit.
+    /// The garbler's coins for the circuit, from the pad for checking.
     fn circuit_coins(&self, pad: Block) -> Block {
         self.0.branch(2).key(pad)
     }

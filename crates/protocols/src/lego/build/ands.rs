@@ -29,7 +29,7 @@ pub(crate) struct Lots {
     spare: Vec<Buckets>,
     /// Bytes for which there is room in memory.
     memory: usize,
-    /// Of those for which there is none, sealed beside the store, two streams for each lot: its gates, and its authenticators. Both
+    /// Room for those for which there is none, sealed beside the store, two streams for each lot: its gates, and its authenticators. Both
     /// are read whether or not gates of a bucket differ, so that nobody sees by the time whether they do.
     scratch: Scratch,
 }

@@ -185,7 +185,7 @@ fn flip<W: BitXor<Output = W>>(value: W, invert: bool, one: W) -> W {
     if invert { value ^ one } else { value }
 }
 
-/// Of values of all inputs and all outputs those of which the evaluator does not learn the bits from anybody, as many as
+/// The values, of all inputs and all outputs, of which the evaluator does not learn the bits from anybody, as many as
 /// [`Plan::sought`].
 pub(crate) fn sought<W: Copy + Zeroize>(plan: &Plan, inputs: &[W], outputs: &[W]) -> Zeroizing<Vec<W>> {
     let mut sought = Zeroizing::new(Vec::with_capacity(plan.sought()));

@@ -168,7 +168,8 @@ impl Votes {
         }
     }
 
-    /// With so many bad gates there are as many keys that differ from right ones, at worst in as many buckets, where these vote as well.
+    /// The most hashes that votes take with so many bad gates: there are as many keys that differ from right ones, at worst in as many buckets,
+    /// where these vote as well.
     fn most(&self, bad_gates: u64) -> u64 {
         bad_gates.saturating_mul(2 * self.authenticators).min(self.all)
     }

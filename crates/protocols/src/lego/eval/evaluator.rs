@@ -124,7 +124,7 @@ fn deal(owners: &[Owner], theirs: &AcceptedKeys, ours: &AcceptedKeys, inputs: &[
 
 /// The inputs of an evaluation.
 struct Given<'a> {
-    /// Of all inputs.
+    /// The keys of all inputs.
     keys: &'a [Block],
     own: &'a Bits,
     /// True where the select bits of the outputs that this party learns are negated.
@@ -135,9 +135,9 @@ struct Given<'a> {
 struct Evaluated {
     /// Set if gates have shown delta.
     exposed: bool,
-    /// Of all outputs.
+    /// The keys of all outputs.
     keys: Zeroizing<Vec<Block>>,
-    /// Of all outputs, though only right for those that this party learns.
+    /// The bits of all outputs, though only right for those that this party learns.
     bits: Vec<bool>,
 }
 

@@ -105,7 +105,7 @@ fn both_ones(given: [&[Block]; 4]) -> [bool; 2] {
 mod tests {
     use super::*;
 
-    /// In buckets of the sizes in use up to five gates, of which the bad ones give whatever they like for the four inputs.
+    /// Buckets of the sizes in use have up to five gates, of which the bad ones give whatever they like for the four inputs.
     #[test]
     fn most_gates_of_an_input_bucket_tell_which_keys_are_for_one() {
         let delta = Block::from_u128(0x5555);

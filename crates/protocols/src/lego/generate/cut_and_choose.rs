@@ -27,7 +27,7 @@ pub(crate) struct Received {
     /// Numbers of the first gate and the first authenticator.
     pub(crate) first: [u64; 2],
     pub(crate) tables: Vec<[Block; 2]>,
-    /// From each gate's key to the one that is committed to.
+    /// The shifts from each gate's key to the one that is committed to.
     pub(crate) shifts: Vec<Block>,
     pub(crate) authenticators: Vec<[Block; 2]>,
 }

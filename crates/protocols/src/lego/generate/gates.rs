@@ -149,7 +149,7 @@ mod tests {
         }
     }
 
-    /// Not a multiple of what shares a hash key.
+    /// A number that is no multiple of what shares a hash key.
     const FIRST: u64 = 3 << 40 | 1000;
 
     #[test]

@@ -36,9 +36,9 @@ where
 
 /// Select bits of OT blocks and output masks that are those of their commitments.
 pub(crate) struct LsbLeakVerified {
-    /// Of the OT blocks.
+    /// The select bits of the OT blocks.
     pub(crate) strings: Vec<bool>,
-    /// Of the output masks, without the blinds.
+    /// The select bits of the output masks, without the blinds.
     pub(crate) masks: Vec<bool>,
 }
 

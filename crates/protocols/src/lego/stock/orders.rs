@@ -71,7 +71,7 @@ impl Orders {
         })
     }
 
-    /// As a store keeps them, and under which name.
+    /// The orders as a store keeps them, and their name there.
     pub(crate) fn state(&self) -> (&'static str, State) {
         let bytes = postcard::to_stdvec(self).expect("numbers have known lengths");
         (STATE, State { version: VERSION, bytes })

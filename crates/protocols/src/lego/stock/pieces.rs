@@ -122,9 +122,9 @@ pub trait Pieces: Default + Send {
 
 /// The wires of prepared pieces. For the constructor that is all.
 pub struct Wires<W: Zeroize> {
-    /// Of every AND gate.
+    /// The wires of every AND gate.
     pub(crate) gates: Vec<GateWires<W>>,
-    /// Of every input bit, and the block of an OT that comes with it: the constructor's `r_i`.
+    /// The wire of every input bit, and the block of an OT that comes with it: the constructor's `r_i`.
     pub(crate) inputs: Vec<W>,
     pub(crate) strings: Vec<W>,
     /// The two inputs of every input bucket.

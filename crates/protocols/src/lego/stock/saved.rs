@@ -27,7 +27,7 @@ pub struct SavedWire {
 
 /// The outputs of a run with the wires that they lie on.
 pub struct SavedOutputs<W: Zeroize> {
-    /// By name, in program order.
+    /// The outputs by name, in program order.
     outputs: Vec<(String, Zeroizing<Vec<W>>)>,
 }
 
@@ -60,7 +60,7 @@ impl Storable for SavedWire {
 struct Stored {
     /// The secrets that they belong to.
     stock: Block,
-    /// In which meeting, and which run of it.
+    /// The numbers of the meeting that they are from, and of the run in it.
     run: [u64; 2],
     outputs: Vec<(String, Vec<u8>)>,
 }

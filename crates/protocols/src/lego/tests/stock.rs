@@ -167,7 +167,7 @@ fn a_function_of_several_lots_comes_from_a_store() {
     right(meet(stores(), &task, 9), &runs);
 }
 
-/// Of a large function too, the right output comes out if a gate shows the difference: all lots are gone through once more.
+/// The right output of a large function too comes out if a gate shows the difference: all lots are gone through once more.
 #[test]
 fn a_function_of_several_lots_whose_gates_show_the_difference_gives_the_right_result() {
     let runs = [sum(12)];
