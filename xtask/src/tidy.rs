@@ -19,6 +19,9 @@ const RANDOMNESS: &[&str] = &["SysRng", "OsRng", "ThreadRng", "thread_rng", "ran
 /// The places where `unsafe` may be written.
 const UNSAFE_ALLOWED: &[&str] = &["crates/primitives/", "xtask/"];
 
+/// Words that begin a clause.
+const CLAUSES: &[&str] = &["What", "Who", "Whom", "Whose", "How", "Whether", "Where", "When", "Which", "Why"];
+
 /// Module names that say nothing about what is inside.
 const EMPTY_NAMES: &[&str] = &["utils", "util", "common", "helpers", "misc"];
 
@@ -57,6 +60,22 @@ fn check_file(name: &str, text: &str) -> Vec<String> {
         }
     }
     findings.extend(misplaced(name, text));
+    findings.extend(vague_openings(name, text));
+    findings
+}
+
+/// Doc comments that begin with a clause where a noun or a verb would say at once what is described.
+fn vague_openings(name: &str, text: &str) -> Vec<String> {
+    let mut findings = Vec::new();
+    let mut before = "";
+    for (at, line) in text.lines().map(str::trim_start).enumerate() {
+        let doc = |line: &str| line.starts_with("///") || line.starts_with("//!");
+        let opening = line.get(4..).and_then(|words| words.split(|c: char| !c.is_alphanumeric()).next());
+        if let Some(word) = opening.filter(|word| doc(line) && !doc(before) && CLAUSES.contains(word)) {
+            findings.push(format!("{name}:{}: a doc comment begins with a noun or a verb, not with `{word}`", at + 1));
+        }
+        before = line;
+    }
     findings
 }
 
@@ -206,6 +225,14 @@ mod tests {
         assert_eq!(check_file("crates/ot/src/a.rs", &growing).len(), 1);
         let fixed = "let mut keys = Zeroizing::new(Vec::with_capacity(n));\n";
         assert_eq!(check_file("crates/ot/src/a.rs", fixed), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_doc_comment_that_begins_with_a_clause_is_found() {
+        let of = |text: &str| check_file("crates/a/src/b.rs", text).len();
+        assert_eq!(of("/// What it does.\nfn f() {}\n"), 1);
+        assert_eq!(of("    //! Why: so.\n"), 1);
+        assert_eq!(of("/// The deed.\n/// Whatever it is.\n/// How.\n// What?\n/// Whatever.\n"), 0);
     }
 
     #[test]

@@ -81,7 +81,7 @@ pub(crate) struct ProgramChanges {
     /// A constant that a function source takes from a party, or a JSON file of them
     #[arg(long = "const", value_name = "NAME=VALUE|FILE.json")]
     pub(crate) constants: Vec<Constant>,
-    /// Whether a function source checks for overflow, division by zero and indices out of bounds
+    /// The checks in a function source for overflow, division by zero and indices out of bounds
     #[arg(long, value_name = "on|off", default_value = "on")]
     pub(crate) panics: Switch,
 }
@@ -146,7 +146,7 @@ pub(crate) struct InputArgs {
 pub(crate) struct ProtocolArgs {
     #[arg(long, help = format!("The protocol: {} [default: yao, or the first against --adversary]", Protocol::names()))]
     pub(crate) protocol: Option<String>,
-    /// What the protocol must withstand: semi-honest, covert or malicious parties
+    /// The parties that the protocol must withstand: semi-honest, covert or malicious parties
     #[arg(long, value_name = "ADVERSARY")]
     pub(crate) adversary: Option<Adversary>,
     /// A parameter of the protocol, for instance scheme=three-halves

@@ -52,7 +52,7 @@ pub(crate) struct Options {
     /// Prepare during the run if the stores have none
     #[arg(long, requires = "store")]
     pub(crate) top_up: bool,
-    /// How many parties
+    /// The number of parties
     #[arg(long, value_name = "N")]
     pub(crate) parties: Option<u16>,
     /// Run so often, each time afresh, and report the median run

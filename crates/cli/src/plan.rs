@@ -32,7 +32,7 @@ pub(crate) struct Options {
     /// A parameter of the protocol
     #[arg(long = "param", value_name = "NAME=VALUE", requires = "protocol")]
     params: Vec<Param>,
-    /// How many parties
+    /// The number of parties
     #[arg(long, value_name = "N")]
     parties: Option<u16>,
     /// Also how long messages are under way on links of this one-way latency and rate, as 33ms,50mbit

@@ -49,7 +49,7 @@ pub(crate) struct FillArgs {
     source: Option<String>,
     #[arg(long, value_name = "NAME", default_value = "components", help = format!("The protocol that it is prepared for: {}", with_stores()))]
     protocol: Protocol,
-    /// How much to have ready of what: with lego gates, inputs and outputs, in bits; with components a component type or inputs, in place of what the library file says; with several parties runs
+    /// The amounts to have ready: with lego gates, inputs and outputs, in bits; with components a component type or inputs, in place of what the library file says; with several parties runs
     #[arg(long = "stock", value_name = "WHAT=N")]
     amounts: Vec<Amount>,
     #[command(flatten)]
@@ -60,7 +60,7 @@ pub(crate) struct FillArgs {
     /// The key that the store is encrypted under [default: store.key in the configuration folder]
     #[arg(long, value_name = "FILE")]
     store_key: Option<PathBuf>,
-    /// Which party this is: of two, 0 garbles and 1 evaluates
+    /// The party that this is: of two, 0 garbles and 1 evaluates
     #[arg(long, value_name = "K")]
     party: u16,
     /// A parameter of the protocol, for instance scheme=grr3

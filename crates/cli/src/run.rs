@@ -32,12 +32,12 @@ pub(crate) struct Options {
     inputs: InputArgs,
     #[command(flatten)]
     protocol: ProtocolArgs,
-    /// Which party this is, counted from 0
+    /// The party that this is, counted from 0
     #[arg(long, value_name = "K")]
     party: u16,
     #[command(flatten)]
     stock: StockArgs,
-    /// Where all parties are and who they are, for the protocols of several: TOML, a table [[party]] for each
+    /// The file that says where all parties are and who they are, for the protocols of several: TOML, a table [[party]] for each
     #[arg(long, value_name = "FILE", conflicts_with_all = ["connect", "peer"])]
     peers: Option<PathBuf>,
     #[command(flatten)]

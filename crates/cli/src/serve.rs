@@ -30,7 +30,7 @@ pub(crate) struct Options {
     /// Refill a kind when there is less than this much of what the library says, in percent
     #[arg(long, value_name = "PERCENT", default_value = "50", value_parser = clap::value_parser!(u8).range(1..=100))]
     low_water: u8,
-    /// How often to look
+    /// The number of times to look
     #[arg(long, value_name = "TIME", default_value = "10s")]
     every: Time,
     /// Look, or answer, so often, then end [default: until stopped]

@@ -83,7 +83,7 @@ pub enum NetError {
         /// A description of what came.
         got: String,
     },
-    /// What came over TLS is not what the peer's end sent: somebody on the way has changed it, or one of the ends has failed.
+    /// Bytes under TLS that are not what the peer's end sent: somebody on the way has changed them, or one of the ends has failed.
     #[error("TLS failed while we waited {doing}: expected what the peer sent, unchanged, got {got}")]
     Tampered {
         /// The thing that was waited for.

@@ -1,4 +1,4 @@
-//! Whom a protocol withstands.
+//! The adversaries that a protocol withstands.
 
 use std::{fmt, str::FromStr};
 

@@ -201,7 +201,7 @@ impl ProtocolError {
         }
     }
 
-    /// Whom the others of a mesh are told this is over; none if it is this party itself, or no peer's in particular.
+    /// The blame that the others of a mesh are told; none if it is this party itself, or no peer's in particular.
     pub fn blame(&self) -> Option<Blame> {
         match self {
             ProtocolError::Peer { party, source } => source.accuses(party.0),

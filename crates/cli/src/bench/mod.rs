@@ -22,7 +22,7 @@ use crate::failure::Failure;
 pub(crate) enum Bench {
     /// Garbling and evaluating in memory, one thread, against the bare hash calls
     Garbling(garbling::Options),
-    /// What one of many parties computes by itself in joint garbling, against bare double-key hash calls
+    /// The computation of one of many parties by itself in joint garbling, against bare double-key hash calls
     Joint(joint::Options),
     /// Base oblivious transfer and its extension
     Ot(ot::Options),

@@ -26,7 +26,7 @@ pub(crate) struct Options {
     /// Pieces that are taken together
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     take: u64,
-    /// Where the store is made and removed again [default: the folder for temporary files]
+    /// The folder where the store is made and removed again [default: the folder for temporary files]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
     #[command(flatten)]

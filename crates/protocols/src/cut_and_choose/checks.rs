@@ -14,7 +14,7 @@ crate::checks! {
     TOLD_SPLIT = "it tells another number of circuits to evaluate than agreed",
     /// The garbler's labels for every evaluated circuit are labels, and for an input with the hash that it told.
     GARBLER_INPUT = "its labels for its own input are not those of the input whose hash it told",
-    /// What is opened of a superset fits its commitments.
+    /// The openings of a superset fit its commitments.
     SUPERSET_OPENING = "what it opened of a superset of commitments does not fit them",
     /// The two sets of a wire are for the two values.
     SUPERSET_INDICATORS = "both sets of a wire in a superset of commitments are for one value",

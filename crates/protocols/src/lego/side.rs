@@ -28,7 +28,7 @@ type Divided<W> = (Wires<W>, <W as Wire>::Material);
 
 /// A party's side of the protocol: the figures' steps.
 pub trait Side: Sized + Send {
-    /// Whose it is.
+    /// The party on this side.
     const PARTY: Party;
     /// The name of its role.
     const NAME: &'static str;
