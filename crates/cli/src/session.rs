@@ -3,8 +3,8 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use garblet::{
-    Adversary, Bits, Config, Ends, Error, Filled, Order, Party, Peer, Plan, Program, Protocol, Report, SavedValues,
-    Security, Stock, StockKinds, components::NotPrepared, store::Store,
+    Adversary, Bits, Config, Ends, Error, Filled, NotPrepared, Order, Party, Peer, Plan, Program, Protocol, Report,
+    SavedValues, Security, Stock, StockKinds, store::Store,
 };
 use garblet_circuit::InputId;
 use garblet_net::{
@@ -355,7 +355,9 @@ async fn converse(task: Task<'_>, ends: Ends, stock: Option<Stock>) -> Result<Ou
         Err(error) => {
             let failure = explain(&error);
             match (&error, task.source.as_ref().and_then(Source::again)) {
-                (Error::NoRun(_), Some(again)) => Err(failure.hint(format!("prepare more, all together: {again}"))),
+                (Error::NotPrepared(NotPrepared::NoRun { .. }), Some(again)) => {
+                    Err(failure.hint(format!("prepare more, all together: {again}")))
+                }
                 _ => Err(failure),
             }
         }
@@ -370,21 +372,19 @@ pub(crate) fn explain(error: &Error) -> Failure {
     match error {
         Error::Store(error) => store_failure(error),
         Error::Library(diagnostics) => Failure::diagnosed(diagnostics.clone()),
-        Error::NotPrepared(NotPrepared::Missing(_)) => Failure::no_result(error)
-            .hint("`garblet prepare` makes more for the store; --top-up makes it during the run"),
+        Error::NotPrepared(NotPrepared::UnknownComponent { .. }) => {
+            Failure::call(error).hint("add it to the library file; a store is filled for one library")
+        }
+        Error::NotPrepared(_) => {
+            Failure::no_result(error).hint("`garblet prepare` makes more for the store; --top-up makes it during the run")
+        }
         Error::Unfinished(unfinished) => Failure::no_result(error).hint(format!(
             "a peer that cheats does so; if it was the network or this machine, `garblet store allow {}` goes on",
             unfinished.folder.display()
         )),
-        Error::NoRun(_) => {
-            Failure::no_result(error).hint("`garblet prepare` makes more; --top-up makes it during the run")
-        }
         Error::OtherRun { .. } => Failure::no_result(error).hint(
             "nothing of an input was given away; one party's program has lost or skipped a run, so start anew, all together",
         ),
-        Error::NotPrepared(_) => {
-            Failure::call(error).hint("add it to the library file; a store is filled for one library")
-        }
         Error::Peer { party, source } => {
             let failure = explain(source);
             Failure { message: format!("party {party}: {}", failure.message), ..failure }

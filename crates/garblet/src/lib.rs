@@ -53,6 +53,7 @@ pub use garblet_protocols::yao;
 pub use garblet_protocols::yao::Build;
 pub use garblet_protocols::{
     Adversary, Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Role, RunId, Security, Session,
+    error::{Missing, NotPrepared, Unfinished},
     parameters::UnknownParameter,
     protocol::{LibraryFile, OrderRequest, Precision},
     stock::{Filled, ReadInput, SavedNames, SavedValues, StockKinds},

@@ -1,5 +1,7 @@
 //! The reasons why a protocol ended without a result, by whose fault.
 
+use std::path::PathBuf;
+
 use garblet_circuit::{Party, diagnostic::Diagnostics};
 use garblet_garble::EvaluateError;
 use garblet_homcommit::CommitError;
@@ -8,8 +10,6 @@ use garblet_ot::OtError;
 use garblet_store::StoreError;
 
 use crate::checks::{Cheating, Corrupted, NoMajority, Suspected};
-use crate::components::NotPrepared;
-use crate::lego::Unfinished;
 use crate::run_id::RunId;
 
 /// A protocol that ended without a result.
@@ -63,9 +63,6 @@ pub enum ProtocolError {
     /// A peer has left too many orders of gates unfinished.
     #[error(transparent)]
     Unfinished(#[from] Unfinished),
-    /// The stores of several parties do not have a run of a program.
-    #[error(transparent)]
-    NoRun(#[from] NoRun),
     /// The peer's part of prepared material is not what it must be.
     #[error("prepared material: {what}: expected {expected}, got {got}")]
     Material {
@@ -125,14 +122,67 @@ pub enum ProtocolError {
     },
 }
 
-/// The stores have no run of a program.
+/// The reason why a program cannot be run on what was prepared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the stores have no run of `{program}`{}", others_text(others))]
-pub struct NoRun {
-    /// The program that should run.
-    pub program: String,
-    /// The programs that there are runs of, and their numbers.
-    pub others: Vec<(String, u64)>,
+pub enum NotPrepared {
+    /// A component of the program is not in the library.
+    #[error("component `{component}` is not in the library, which has {}", listed(.known))]
+    UnknownComponent {
+        /// The component.
+        component: String,
+        /// The components that the library has.
+        known: Vec<String>,
+    },
+    /// The stores have too little.
+    #[error("the stores lack {}", missing(.0))]
+    Missing(Vec<Missing>),
+    /// The stores have no run of the program.
+    #[error("the stores have no run of `{program}`{}", others_text(others))]
+    NoRun {
+        /// The program.
+        program: String,
+        /// The programs that there are runs of, and their numbers.
+        others: Vec<(String, u64)>,
+    },
+}
+
+/// An amount that stores lack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The name of the kind.
+    pub name: String,
+    /// The number that the program needs.
+    pub needed: u64,
+    /// The number that must be prepared beside what there is.
+    pub missing: u64,
+}
+
+/// A store for which no more is made until its user allows it, because of what its peer left unfinished.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no more {kind} are made for the store in {}: the peer left {orders} orders or setups unfinished after it was told what is checked, \
+     expected fewer than {max}",
+    folder.display()
+)]
+pub struct Unfinished {
+    /// The name of what is made.
+    pub kind: &'static str,
+    /// The folder of the store.
+    pub folder: PathBuf,
+    /// The number of orders and setups.
+    pub orders: u32,
+    /// The number at which nothing more is made.
+    pub max: u32,
+}
+
+fn listed(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+fn missing(all: &[Missing]) -> String {
+    let one = |m: &Missing| format!("{} of the {} {} that the program takes", m.missing, m.needed, m.name);
+    all.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 fn others_text(others: &[(String, u64)]) -> String {
@@ -165,7 +215,6 @@ impl Accuses for ProtocolError {
             | ProtocolError::Library(_)
             | ProtocolError::Order { .. }
             | ProtocolError::Unfinished(_)
-            | ProtocolError::NoRun(_)
             | ProtocolError::OtherRun { .. }
             | ProtocolError::Over
             | ProtocolError::Unsupported { .. }

@@ -14,7 +14,7 @@ pub mod covert;
 pub mod cut_and_choose;
 pub mod domain;
 pub mod encoding;
-mod error;
+pub mod error;
 pub mod gmw;
 #[cfg(feature = "toy")]
 pub mod ideal;

@@ -3,6 +3,7 @@
 //! A function of the program, the library and what both stores have, so that both parties come to the same and nothing
 //! about it is sent.
 
+use crate::error::Missing;
 use std::collections::BTreeMap;
 
 use garblet_circuit::InstanceId;
@@ -53,17 +54,6 @@ pub(super) struct Allocation {
     pub(super) uses: Vec<Use>,
     /// Templates that are given up for their cells: their links are never opened.
     pub(super) broken: Vec<(u32, u64)>,
-}
-
-/// A lack of components of a type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing {
-    /// The type's name.
-    pub name: String,
-    /// The number that the program needs.
-    pub needed: u64,
-    /// The number that must still be prepared.
-    pub missing: u64,
 }
 
 /// Chooses a component for every instance, or says what is missing.

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use garblet_circuit::{Party, Program};
 
-use super::plan::{Draft, Plan, Unplanned};
-use super::run::{Config, NotPrepared};
+use super::plan::{Draft, Plan};
+use super::run::Config;
 use super::stock::{Ids, Stock};
 use super::{EVALUATOR, GARBLER, Material};
+use crate::error::NotPrepared;
 use crate::{party_io, phase::Communication};
 
 /// The cost to `party` of the online phase of a program, drawing on full stores. The garbler's first wait, for corrections, is
@@ -24,11 +25,7 @@ pub fn communication(
     for kind in material.kinds() {
         stock.set(kind, Ids::new(std::iter::once(0..material.wanted(kind))));
     }
-    let plan =
-        Draft::new(program, material, config.linking, stock).map(Draft::plan).map_err(|unplanned| match unplanned {
-            Unplanned::UnknownType(unknown) => unknown,
-            Unplanned::Missing(missing) => NotPrepared::Missing(missing.into_iter().map(|(_, m)| m).collect()),
-        })?;
+    let plan = Draft::new(program, material, config.linking, stock).map(Draft::plan).map_err(NotPrepared::from)?;
     Ok(online(&plan, party))
 }
 

@@ -126,7 +126,6 @@ mod tests;
 mod wiring;
 mod work;
 
-pub use allocate::Missing;
 pub use cost::communication;
 pub use evaluator::{Evaluator, EvaluatorPrepared};
 pub use garbler::{Garbler, GarblerPrepared};
@@ -134,7 +133,7 @@ pub use library::{ComponentType, KeyedLink, Library, Side, TypeId, Wires};
 pub use material::Material;
 pub use protocol::Components;
 pub use rehearsal::Rehearsal;
-pub use run::{Config, Linking, NotPrepared};
+pub use run::{Config, Linking};
 pub use stock::{Kind, OTS_PER_PIECE};
 pub use template::{Border, Chain, Connection, Foot, Grid, Shape, Template, Tree};
 

@@ -10,12 +10,13 @@ use garblet_circuit::{InstanceId, Link, Program, Source};
 
 use self::feeding::Feeding;
 use self::layout::Layout;
-use super::allocate::{Allocation, Missing, Use, allocate};
+use super::allocate::{Allocation, Use, allocate};
 use super::library::TypeId;
 use super::material::{Material, Place};
 use super::stock::Stock;
 use super::wiring::Wiring;
-use super::{GARBLER, Linking, NotPrepared};
+use super::{GARBLER, Linking};
+use crate::error::{Missing, NotPrepared};
 
 /// A label's number among all of a run: those of the program's inputs, then of all instances' outputs, then of their inputs.
 pub(super) type Label = usize;
@@ -91,8 +92,19 @@ pub(super) struct Plan {
 
 /// The reason why a program cannot be planned.
 pub(super) enum Unplanned {
-    UnknownType(NotPrepared),
+    UnknownComponent { component: String, known: Vec<String> },
     Missing(Vec<(TypeId, Missing)>),
+}
+
+impl From<Unplanned> for NotPrepared {
+    fn from(unplanned: Unplanned) -> Self {
+        match unplanned {
+            Unplanned::UnknownComponent { component, known } => NotPrepared::UnknownComponent { component, known },
+            Unplanned::Missing(missing) => {
+                NotPrepared::Missing(missing.into_iter().map(|(_, missing)| missing).collect())
+            }
+        }
+    }
 }
 
 /// A component for every instance: with that, nothing is missing any more.
@@ -119,7 +131,7 @@ impl<'a> Draft<'a> {
         let wiring = Wiring::new(program, material.library()).map_err(|component| {
             let component = program.components()[component].name().into();
             let known = material.library().types().iter().map(|t| t.name.clone()).collect();
-            Unplanned::UnknownType(NotPrepared::UnknownType { component, known })
+            Unplanned::UnknownComponent { component, known }
         })?;
         let order = by_data_level(&wiring);
         let allocation = allocate(material, &wiring, linking, stock.clone(), &order).map_err(Unplanned::Missing)?;

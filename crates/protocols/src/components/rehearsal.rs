@@ -10,12 +10,13 @@ use zeroize::Zeroizing;
 
 use super::garble::PieceGarbler;
 use super::material::{Material, Place};
-use super::plan::{Draft, Plan, Unplanned};
-use super::run::{Linking, NotPrepared, Piece};
+use super::plan::{Draft, Plan};
+use super::run::{Linking, Piece};
 use super::secrets::Secrets;
 use super::stock::{Ids, Kind, Stock};
 use super::work::Work;
 use super::{EVALUATOR, GARBLER, garbler};
+use crate::error::NotPrepared;
 use crate::{error::ProtocolError, party_io};
 
 /// One run, ready to be evaluated any number of times.
@@ -44,11 +45,7 @@ impl Rehearsal {
         for kind in material.kinds() {
             stock.set(kind, Ids::new(std::iter::once(0..material.wanted(kind))));
         }
-        let plan =
-            Draft::new(&program, &material, linking, stock).map(Draft::plan).map_err(|unplanned| match unplanned {
-                Unplanned::UnknownType(unknown) => unknown,
-                Unplanned::Missing(missing) => NotPrepared::Missing(missing.into_iter().map(|(_, m)| m).collect()),
-            })?;
+        let plan = Draft::new(&program, &material, linking, stock).map(Draft::plan).map_err(NotPrepared::from)?;
         let secrets = Secrets::random(rng);
         let mut work = Work::new(&material, &plan, secrets.hash)?;
         let mut zero = garbler::zero_labels(&material, &secrets, &plan, rng);

@@ -9,13 +9,15 @@ use garblet_ot::Width;
 use garblet_primitives::Block;
 use garblet_store::Store;
 
-use super::allocate::Missing;
 use super::material::Material;
 use super::meeting::{id_set, stock};
 use super::plan::{Draft, Label, Origin, Plan, Unplanned};
 use super::stock::{Kind, OTS_PER_PIECE};
 use super::{EVALUATOR, NAME};
-use crate::{error::ProtocolError, party_io};
+use crate::{
+    error::{Missing, NotPrepared, ProtocolError},
+    party_io,
+};
 
 /// The links that may be used; the results are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,32 +42,6 @@ pub struct Config {
     pub ot_width: Width,
     /// Set if what the stores lack is made when the function is known.
     pub top_up: bool,
-}
-
-/// The reason why a program cannot be run on what was prepared.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotPrepared {
-    /// A component of the program is not in the library.
-    #[error("component `{component}` is not in the library, which has {}", listed(.known))]
-    UnknownType {
-        /// The component.
-        component: String,
-        /// The components that the library has.
-        known: Vec<String>,
-    },
-    /// The stores have too few of some types.
-    #[error("the stores lack {}", missing(.0))]
-    Missing(Vec<Missing>),
-}
-
-fn listed(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    if names.is_empty() { "none".into() } else { names.join(", ") }
-}
-
-fn missing(all: &[Missing]) -> String {
-    let one = |m: &Missing| format!("{} of the {} {} that the program takes", m.missing, m.needed, m.name);
-    all.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// A plan, or what must be made first.
@@ -100,7 +76,7 @@ pub(super) fn draft<'a>(
             lacking.extend(missing.into_iter().map(|(ty, missing)| (Kind::Single(ty), missing)));
             Ok(Err(lacking))
         }
-        Err(Unplanned::UnknownType(unknown)) => Err(unknown.into()),
+        Err(unknown) => Err(NotPrepared::from(unknown).into()),
     }
 }
 

@@ -81,7 +81,7 @@ pub use plan::Plan;
 pub use protocol::Lego;
 pub use side::Prepared;
 pub use stock::{
-    orders::{UNFINISHED_MAX, Unfinished, allow_unfinished, unfinished},
+    orders::{UNFINISHED_MAX, allow_unfinished, unfinished},
     saved::{SavedOutputs, SavedWire, saved_mark, saved_names},
 };
 

@@ -29,8 +29,11 @@ use garblet_primitives::Block;
 use garblet_store::{Binding, Kind, PIECE_BYTES_MAX, PieceId, State, Store, Summary};
 use zeroize::Zeroizing;
 
-pub use crate::error::NoRun;
-use crate::{error::ProtocolError, run_id::RunId, session::MeshSession};
+use crate::{
+    error::{NotPrepared, ProtocolError},
+    run_id::RunId,
+    session::MeshSession,
+};
 use messages::HasRuns;
 
 /// The version of stored runs.
@@ -153,7 +156,7 @@ impl RunStore {
 
     /// Step 3: takes a run. When this returns, it is durable that it is used.
     ///
-    /// *Errors*: [`NoRun`]; a piece that was changed on disk, which is then used up as well.
+    /// *Errors*: [`NotPrepared::NoRun`]; a piece that was changed on disk, which is then used up as well.
     pub fn take<R: StoredRun>(&mut self, plan: &R::Plan, party: Party) -> Result<(PieceId, R), ProtocolError> {
         if self.ready() == 0 {
             return Err(self.no_run().into());
@@ -171,11 +174,11 @@ impl RunStore {
     }
 
     /// The error for a program without runs, with the runs of others.
-    pub fn no_run(&self) -> NoRun {
+    pub fn no_run(&self) -> NotPrepared {
         let others = self.store.stock().into_iter().filter(|stock| !stock.available.is_empty());
         let name = |kind: &Kind| program_of(&self.store, kind).unwrap_or_else(|| kind.name().into());
         let others = others.map(|stock| (name(&stock.kind), stock.available.len())).collect();
-        NoRun { program: self.program.clone(), others }
+        NotPrepared::NoRun { program: self.program.clone(), others }
     }
 
     /// Pieces that were given up because not all stores had them.

@@ -208,8 +208,8 @@ fn every_protocol_runs_on_what_was_stored_and_on_each_piece_once() {
         check_equals_eval(&*plan, &stores, 2);
         let inputs = random::inputs(&mut StdRng::seed_from_u64(3), plan.program());
         for ran in plan.run(&stores, &inputs, 9) {
-            let Err(ProtocolError::NoRun(none)) = ran else { panic!("{}: there is none", plan.name()) };
-            assert_eq!(none, NoRun { program: "millionaires(8)".into(), others: vec![] });
+            let Err(ProtocolError::NotPrepared(none)) = ran else { panic!("{}: there is none", plan.name()) };
+            assert_eq!(none, NotPrepared::NoRun { program: "millionaires(8)".into(), others: vec![] });
             assert_eq!(none.to_string(), "the stores have no run of `millionaires(8)` left");
         }
     }

@@ -6,13 +6,11 @@
 //! evaluator that was killed. So it is with the setup of new secrets, which the constructor can ask for at every meeting. Who has left three of either
 //! since the evaluator's user last allowed it gets no fourth.
 
-use std::path::PathBuf;
-
 use garblet_store::{State, Store};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    error::ProtocolError,
+    error::{ProtocolError, Unfinished},
     lego::{
         generate::gates::GARBLING,
         order::{Order, STATISTICAL},
@@ -41,20 +39,6 @@ pub struct Orders {
     unfinished: u32,
     /// Those that the user has allowed.
     allowed: u32,
-}
-
-/// An evaluator's store for which no more is made until its user allows it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "no more gates are made for the store in {}: the peer left {orders} orders or setups unfinished after it was told what is checked, \
-     expected fewer than {UNFINISHED_MAX}",
-    folder.display()
-)]
-pub struct Unfinished {
-    /// The folder of the store.
-    pub folder: PathBuf,
-    /// The number of orders and setups.
-    pub orders: u32,
 }
 
 impl Orders {
@@ -107,7 +91,13 @@ impl Orders {
     pub(crate) fn check(&self, store: &Store) -> Result<(), ProtocolError> {
         match self.unfinished < UNFINISHED_MAX {
             true => Ok(()),
-            false => Err(Unfinished { folder: store.folder().into(), orders: self.unfinished }.into()),
+            false => Err(Unfinished {
+                kind: "gates",
+                folder: store.folder().into(),
+                orders: self.unfinished,
+                max: UNFINISHED_MAX,
+            }
+            .into()),
         }
     }
 

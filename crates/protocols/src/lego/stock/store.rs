@@ -12,8 +12,7 @@ use super::{
     saved,
 };
 use crate::{
-    components::{Missing, NotPrepared},
-    error::ProtocolError,
+    error::{Missing, NotPrepared, ProtocolError},
     lego::{
         CONSTRUCTOR, NAME,
         amounts::{Amounts, Kind},

@@ -7,8 +7,8 @@ use garblet_store::Store;
 
 use super::*;
 use crate::{
-    components::NotPrepared,
     conduct::Honest,
+    error::NotPrepared,
     lego::{constructor::ConstructorSide, evaluator::EvaluatorSide, side::Side},
 };
 
