@@ -11,6 +11,7 @@ use futures_util::future::try_join_all;
 use garblet::{
     Error, MeshSession, Width,
     bmr::{BmrParty, Config, Plan, Rehearsal},
+    runs::joint::JointParty,
 };
 use garblet_net::{Hello, Mesh, memory_pair};
 use garblet_ot::{CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, OtError};

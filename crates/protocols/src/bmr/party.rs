@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, OutputWire, Party};
-use garblet_net::{Mesh, PerPeer};
+use garblet_circuit::{Bits, OutputWire, Party, Program};
+use garblet_net::{Hello, Mesh, PerPeer};
 use garblet_ot::BitVec;
 use garblet_primitives::{Backend, Block, Delta, Prg};
 use zeroize::{Zeroize, Zeroizing};
@@ -12,6 +12,7 @@ use super::{
     bgw::Bgw,
     bgw_published::BgwPublished,
     config::{Form, Garbling},
+    cost::communication,
     evaluate::{evaluate, public_values},
     linear::Linear,
     open::open,
@@ -25,8 +26,9 @@ use super::{
     zeros::{ZeroSeeds, ZeroSource},
 };
 use crate::{
-    MeshSession, Phase, ProtocolError, party_io,
+    Communication, MeshSession, Phase, ProtocolError, Security, party_io,
     run_id::{RunExchanges, RunId},
+    runs::joint::JointParty,
 };
 
 /// A party of a session.
@@ -74,9 +76,28 @@ pub(super) struct Greeting {
     delta: Block,
 }
 
-impl BmrParty {
+impl JointParty for BmrParty {
+    type Plan = Plan;
+    type Prepared = Prepared;
+
+    fn program(plan: &Plan) -> &Program {
+        plan.program()
+    }
+
+    fn parties(plan: &Plan) -> u16 {
+        plan.parties()
+    }
+
+    fn security(plan: &Plan) -> Security {
+        plan.security()
+    }
+
+    fn cost(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
+        communication(plan, party, phase, hellos)
+    }
+
     /// Step 1: what serves all runs of a session.
-    pub async fn setup(session: &mut MeshSession, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
+    async fn setup(session: &mut MeshSession, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
         let (mesh, rng) = session.parts();
         let config = plan.config();
@@ -110,7 +131,7 @@ impl BmrParty {
     }
 
     /// Steps 2 to 5: the garbled circuit, before the inputs are known.
-    pub async fn prepare(&mut self, session: &mut MeshSession) -> Result<Prepared, ProtocolError> {
+    async fn prepare(&mut self, session: &mut MeshSession) -> Result<Prepared, ProtocolError> {
         let BmrParty { garbler, rows } = self;
         match rows {
             Rows::Linear(source) => garbler.prepare(session, source).await,
@@ -127,13 +148,29 @@ impl BmrParty {
     ///
     /// *Errors*: [`ProtocolError::OtherRun`] of a peer, before labels are sent; [`ProtocolError::Material`] if the labels of the parties do
     /// not agree about an output.
-    pub async fn online(
-        &mut self,
-        session: &mut MeshSession,
+    async fn online(
         prepared: Prepared,
+        plan: &Plan,
+        session: &mut MeshSession,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        prepared.online(&self.garbler.plan, session, values).await
+        let party = prepared.secrets.party;
+        let own = party_io::own_input(plan.program(), party, values)?;
+        session.enter(Phase::Online);
+        let public = send_public_values(session.mesh(), prepared.run, plan, &prepared.secrets, &own).await?;
+        let (labels, decoding) = send_labels(session.mesh(), plan, &prepared.secrets, &prepared.zeros, &public).await?;
+        if !plan.evaluates(party) {
+            return Ok(vec![None; plan.program().outputs().len()]);
+        }
+        let slots = evaluate(plan, prepared.numbered, &labels, &prepared.circuit, Backend::detect());
+        let values = public_values(plan, &slots, plan.outputs_of(party)).map_err(|bit| ProtocolError::Material {
+            what: "the joint garbled circuit",
+            expected: format!("labels of all parties that agree about bit {bit} of the outputs"),
+            got: "labels that differ".into(),
+        })?;
+        let gates = plan.and_count() as u64;
+        session.advance(gates, gates);
+        Ok(party_io::decode(plan.program(), party, &decoding, &values.0.into_iter().collect()))
     }
 }
 
@@ -178,34 +215,6 @@ impl Garbler {
         let circuit = open(mesh, &self.plan, shares).await?;
         watch.reach(3 * gates, mesh.traffic());
         Ok(Prepared { run, secrets, numbered, circuit, zeros })
-    }
-}
-
-impl Prepared {
-    /// Steps 6 to 8, as [`BmrParty::online`]: nothing of the session in which this was prepared is needed.
-    pub async fn online(
-        self,
-        plan: &Plan,
-        session: &mut MeshSession,
-        values: &[Bits],
-    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let party = self.secrets.party;
-        let own = party_io::own_input(plan.program(), party, values)?;
-        session.enter(Phase::Online);
-        let public = send_public_values(session.mesh(), self.run, plan, &self.secrets, &own).await?;
-        let (labels, decoding) = send_labels(session.mesh(), plan, &self.secrets, &self.zeros, &public).await?;
-        if !plan.evaluates(party) {
-            return Ok(vec![None; plan.program().outputs().len()]);
-        }
-        let slots = evaluate(plan, self.numbered, &labels, &self.circuit, Backend::detect());
-        let values = public_values(plan, &slots, plan.outputs_of(party)).map_err(|bit| ProtocolError::Material {
-            what: "the joint garbled circuit",
-            expected: format!("labels of all parties that agree about bit {bit} of the outputs"),
-            got: "labels that differ".into(),
-        })?;
-        let gates = plan.and_count() as u64;
-        session.advance(gates, gates);
-        Ok(party_io::decode(plan.program(), party, &decoding, &values.0.into_iter().collect()))
     }
 }
 

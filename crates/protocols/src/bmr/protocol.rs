@@ -1,15 +1,14 @@
 //! `bmr` as four [`Protocol`]s: one for each way in which the parties make rows together.
 
-use std::{marker::PhantomData, ops::RangeInclusive, sync::Arc};
+use std::{marker::PhantomData, ops::RangeInclusive};
 
-use garblet_circuit::Bits;
 use garblet_net::{Hello, Mesh};
 
-use super::{BmrParty, Config, Form, Garbling, Hash, Optimisations, Plan, Prepared, communication};
+use super::{BmrParty, Config, Form, Garbling, Hash, Optimisations, Plan};
 use crate::{
-    Adversary, MeshSession, Protocol, ProtocolError, Security,
+    Adversary, MeshSession, Protocol, ProtocolError,
     parameters::{Parameter, named, ot_width},
-    protocol::{Job, PhaseFormulas, Request, Sample, tabulate},
+    protocol::{Request, Sample},
     runs::joint::{Joint, RunOrder},
 };
 
@@ -103,36 +102,9 @@ impl<W: Way> Protocol for Joined<W> {
         Plan::new(request.program.clone(), request.parties, config)
     }
 
-    fn costs(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {
-        let parties = job.request.parties;
-        Ok(tabulate(parties, |party, phase| Some(communication(&job.plan, party, phase, hellos))))
-    }
-
     crate::runs::joint::runs_in_stores!();
 }
 
 impl<W: Way> Joint for Joined<W> {
     type Party = BmrParty;
-    type Prepared = Prepared;
-
-    fn security(plan: &Plan) -> Security {
-        plan.security()
-    }
-
-    async fn party(session: &mut MeshSession, plan: Arc<Plan>) -> Result<BmrParty, ProtocolError> {
-        BmrParty::setup(session, plan).await
-    }
-
-    async fn prepare(party: &mut BmrParty, session: &mut MeshSession) -> Result<Prepared, ProtocolError> {
-        party.prepare(session).await
-    }
-
-    async fn online(
-        prepared: Prepared,
-        plan: &Plan,
-        session: &mut MeshSession,
-        inputs: &[Bits],
-    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        prepared.online(plan, session, inputs).await
-    }
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Party};
-use garblet_net::{Line, PerPeer};
+use garblet_circuit::{Bits, Party, Program};
+use garblet_net::{Hello, Line, PerPeer};
 use garblet_primitives::Prg;
 
+use super::cost::communication;
 use super::layers::Evaluation;
 use super::outputs;
 use super::pair::{InputSeeds, Pair};
@@ -14,8 +15,10 @@ use super::prepare::Material;
 use crate::{
     error::ProtocolError,
     party_io,
-    phase::Phase,
+    phase::{Communication, Phase},
     run_id::{RunExchanges, RunId},
+    runs::joint::JointParty,
+    security::Security,
     session::MeshSession,
 };
 
@@ -33,9 +36,28 @@ pub struct Prepared {
     pub(super) inputs: PerPeer<InputSeeds>,
 }
 
-impl GmwParty {
+impl JointParty for GmwParty {
+    type Plan = Plan;
+    type Prepared = Prepared;
+
+    fn program(plan: &Plan) -> &Program {
+        plan.program()
+    }
+
+    fn parties(plan: &Plan) -> u16 {
+        plan.parties()
+    }
+
+    fn security(plan: &Plan) -> Security {
+        plan.security()
+    }
+
+    fn cost(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
+        communication(plan, party, phase, hellos)
+    }
+
     /// Step 1.
-    pub async fn setup(session: &mut MeshSession, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
+    async fn setup(session: &mut MeshSession, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
         let (own, width) = (session.mesh().party(), plan.config().ot_width);
         let rngs = session.rng_per_peer();
@@ -45,7 +67,7 @@ impl GmwParty {
     }
 
     /// Steps 2 and 3: whatever can be done before the inputs are known.
-    pub async fn prepare(&mut self, session: &mut MeshSession) -> Result<Prepared, ProtocolError> {
+    async fn prepare(&mut self, session: &mut MeshSession) -> Result<Prepared, ProtocolError> {
         session.enter(Phase::Prepare);
         let material = Material::prepare(session, &mut self.pairs, &self.plan).await?;
         let run = RunId::Prepared(self.runs_done);
@@ -59,20 +81,8 @@ impl GmwParty {
     /// party is no recipient.
     ///
     /// *Errors*: also [`ProtocolError::OtherRun`] of a peer, before a second message is sent.
-    pub async fn online(
-        &mut self,
-        session: &mut MeshSession,
+    async fn online(
         prepared: Prepared,
-        values: &[Bits],
-    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        prepared.online(&self.plan, session, values).await
-    }
-}
-
-impl Prepared {
-    /// Steps 4 to 6, as [`GmwParty::online`]: nothing of the session in which this was prepared is needed.
-    pub async fn online(
-        self,
         plan: &Plan,
         session: &mut MeshSession,
         values: &[Bits],
@@ -80,12 +90,14 @@ impl Prepared {
         let own = Party(session.mesh().party());
         let input = party_io::own_input(plan.program(), own, values)?;
         session.enter(Phase::Online);
-        let shares = self.share_inputs(plan, own, input);
-        let mut exchanges = RunExchanges::new(self.run);
-        let shares = Evaluation::new(plan, own, &shares).run(session, &mut exchanges, &self.material).await?;
+        let shares = prepared.share_inputs(plan, own, input);
+        let mut exchanges = RunExchanges::new(prepared.run);
+        let shares = Evaluation::new(plan, own, &shares).run(session, &mut exchanges, &prepared.material).await?;
         outputs::reveal(session, &mut exchanges, plan, &shares).await
     }
+}
 
+impl Prepared {
     /// Step 4: this party's shares of all inputs, joined in program order.
     fn share_inputs(&self, plan: &Plan, own: Party, mut input: Bits) -> Bits {
         let program = plan.program();

@@ -1,15 +1,14 @@
 //! `gmw` as a [`Protocol`].
 
-use std::{ops::RangeInclusive, sync::Arc};
+use std::ops::RangeInclusive;
 
-use garblet_circuit::Bits;
 use garblet_net::{Hello, Mesh};
 
-use super::{Config, Form, GmwParty, NAME, PARTIES_MAX, Plan, Prepared, communication};
+use super::{Config, Form, GmwParty, NAME, PARTIES_MAX, Plan};
 use crate::{
-    Adversary, MeshSession, Protocol, ProtocolError, Security,
+    Adversary, MeshSession, Protocol, ProtocolError,
     parameters::{Parameter, named, ot_width},
-    protocol::{Job, PhaseFormulas, Request, Sample, tabulate},
+    protocol::{Request, Sample},
     runs::joint::{Joint, RunOrder},
 };
 
@@ -38,36 +37,9 @@ impl Protocol for Gmw {
         Plan::new(request.program.clone(), request.parties, request.config)
     }
 
-    fn costs(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {
-        let parties = job.request.parties;
-        Ok(tabulate(parties, |party, phase| Some(communication(&job.plan, party, phase, hellos))))
-    }
-
     crate::runs::joint::runs_in_stores!();
 }
 
 impl Joint for Gmw {
     type Party = GmwParty;
-    type Prepared = Prepared;
-
-    fn security(plan: &Plan) -> Security {
-        plan.security()
-    }
-
-    async fn party(session: &mut MeshSession, plan: Arc<Plan>) -> Result<GmwParty, ProtocolError> {
-        GmwParty::setup(session, plan).await
-    }
-
-    async fn prepare(party: &mut GmwParty, session: &mut MeshSession) -> Result<Prepared, ProtocolError> {
-        party.prepare(session).await
-    }
-
-    async fn online(
-        prepared: Prepared,
-        plan: &Plan,
-        session: &mut MeshSession,
-        inputs: &[Bits],
-    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        prepared.online(plan, session, inputs).await
-    }
 }

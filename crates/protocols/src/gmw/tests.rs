@@ -10,15 +10,14 @@ use rand::{SeedableRng, rngs::StdRng};
 
 use super::{bits::Packed, prepare::Material, *};
 use crate::{
-    MeshSession, PhaseCosts, ProtocolError,
+    MeshSession, PhaseCosts,
+    runs::joint::JointParty,
     testing::{
         is_full,
         mesh_run::{self, Outputs, TIMEOUT, block_on, own_inputs, run, run_recorded, sent_online},
         uniformity::View,
     },
 };
-
-mesh_run::several!(GmwParty);
 
 const FORMS: [Form; 2] = [Form::Triples, Form::Choi2012];
 
@@ -117,7 +116,7 @@ fn several_runs_of_a_session_share_nothing() {
         let mut party = GmwParty::setup(session, plan.clone()).await?;
         let ahead = [party.prepare(session).await?, party.prepare(session).await?];
         for prepared in ahead {
-            let outputs = party.online(session, prepared, &own).await?;
+            let outputs = GmwParty::online(prepared, &plan, session, &own).await?;
             assert_eq!(outputs, [Some(expected[0].clone())]);
         }
         Ok(())
@@ -200,7 +199,7 @@ fn views(form: Form, spoil: impl Fn(&mut Material)) -> [View; 2] {
         let masks: Vec<u8> =
             ahead.iter().flat_map(|prepared| masks(&prepared.material, u16::from(number == 0))).collect();
         for prepared in ahead {
-            party.online(session, prepared, &own).await?;
+            GmwParty::online(prepared, &plan, session, &own).await?;
         }
         Ok(masks)
     };

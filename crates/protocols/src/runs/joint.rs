@@ -8,40 +8,52 @@ use garblet_store::Store;
 
 use super::{Purpose, RunStore, StoredRun, check_size};
 use crate::{
-    MeshSession, Phase, Protocol, ProtocolError, Role, Security, parameters,
-    protocol::{BoxedRole, Filling, Job, OrderRequest, Request, Terms},
+    Communication, MeshSession, Phase, Protocol, ProtocolError, Role, Security, parameters,
+    protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Terms, tabulate},
     stock::{Filled, SavedValues, Stock, yes_or_no},
 };
 
-/// A protocol of several parties whose runs can wait in stores.
-pub trait Joint: Protocol<Link = Mesh, Order = RunOrder<Self>> {
-    /// A party that is set up to prepare.
-    type Party: Send;
-    /// The material of one party for one run.
+/// A party of several, which prepares runs.
+pub trait JointParty: Sized + Send {
+    /// A program made ready for all parties.
+    type Plan: Send + Sync + 'static;
+    /// The material of one party for one run, which consumes it.
     type Prepared: StoredRun<Plan = Self::Plan> + Send + 'static;
+
+    /// The program of a plan.
+    fn program(plan: &Self::Plan) -> &Program;
+
+    /// The number of parties of a plan.
+    fn parties(plan: &Self::Plan) -> u16;
 
     /// The security of a run.
     fn security(plan: &Self::Plan) -> Security;
 
+    /// The cost of a phase to a party; `hellos` are those of all.
+    fn cost(plan: &Self::Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication;
+
     /// Sets a party up (phase `setup`).
     ///
     /// *Errors*: a peer that misbehaves or is gone.
-    fn party(
+    fn setup(
         session: &mut MeshSession,
         plan: Arc<Self::Plan>,
-    ) -> impl Future<Output = Result<Self::Party, ProtocolError>> + Send;
+    ) -> impl Future<Output = Result<Self, ProtocolError>> + Send;
 
     /// Prepares one run.
     ///
     /// *Errors*: a peer that misbehaves or is gone.
     fn prepare(
-        party: &mut Self::Party,
+        &mut self,
         session: &mut MeshSession,
     ) -> impl Future<Output = Result<Self::Prepared, ProtocolError>> + Send;
 
     /// Runs once (phase `online`); needs nothing of the session in which the run was prepared.
     ///
-    /// *Errors*: as [`Role::online`].
+    /// *Shape*: `inputs` are this party's in program order. Returns one entry per program output, none where this party is no recipient.
+    ///
+    /// *Errors*: inputs that do not fit; [`ProtocolError::OtherRun`] of a peer, before anything is sent that depends on all having the same
+    /// run; a peer that misbehaves or is gone.
     fn online(
         prepared: Self::Prepared,
         plan: &Self::Plan,
@@ -49,6 +61,15 @@ pub trait Joint: Protocol<Link = Mesh, Order = RunOrder<Self>> {
         inputs: &[Bits],
     ) -> impl Future<Output = Result<Vec<Option<Bits>>, ProtocolError>> + Send;
 }
+
+/// A protocol of several parties whose runs can wait in stores.
+pub trait Joint: Protocol<Link = Mesh, Order = RunOrder<Self>, Plan = <Self::Party as JointParty>::Plan> {
+    /// A party that is set up to prepare.
+    type Party: JointParty;
+}
+
+/// The material of a protocol's party for one run.
+type PreparedOf<P> = <<P as Joint>::Party as JointParty>::Prepared;
 
 /// An order of runs of a program.
 pub struct RunOrder<P: Protocol> {
@@ -93,34 +114,34 @@ struct RunTaker<P: Joint> {
 }
 
 impl<P: Joint> Role<Mesh> for RunTaker<P> {
-    type Prepared = P::Prepared;
+    type Prepared = PreparedOf<P>;
     const NAME: &'static str = "party";
 
     fn security(&self) -> Security {
-        P::security(&self.plan)
+        P::Party::security(&self.plan)
     }
 
-    async fn prepare(&mut self, session: &mut MeshSession) -> Result<P::Prepared, ProtocolError> {
+    async fn prepare(&mut self, session: &mut MeshSession) -> Result<PreparedOf<P>, ProtocolError> {
         if let Some((runs, top_up)) = &mut self.stored
             && (runs.ready() > 0 || !*top_up)
         {
             session.enter(Phase::Prepare);
-            return Ok(runs.take::<P::Prepared>(&self.plan, self.party)?.1);
+            return Ok(runs.take::<PreparedOf<P>>(&self.plan, self.party)?.1);
         }
         let party = match &mut self.preparing {
             Some(party) => party,
-            none => none.insert(P::party(session, self.plan.clone()).await?),
+            none => none.insert(P::Party::setup(session, self.plan.clone()).await?),
         };
-        P::prepare(party, session).await
+        party.prepare(session).await
     }
 
     async fn online(
         &mut self,
         session: &mut MeshSession,
-        prepared: P::Prepared,
+        prepared: PreparedOf<P>,
         inputs: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        P::online(prepared, &self.plan, session, inputs).await
+        P::Party::online(prepared, &self.plan, session, inputs).await
     }
 }
 
@@ -128,6 +149,13 @@ impl<P: Joint> Role<Mesh> for RunTaker<P> {
 macro_rules! runs_in_stores {
     () => {
         const STOCK: Option<$crate::stock::StockKinds> = Some($crate::stock::StockKinds::Runs);
+
+        fn costs(
+            job: &$crate::protocol::Job<Self>,
+            hellos: &[Hello],
+        ) -> Result<Vec<$crate::protocol::PhaseFormulas>, ProtocolError> {
+            $crate::runs::joint::costs(job, hellos)
+        }
 
         fn greet(terms: &$crate::protocol::Terms<Self>, hello: Hello) -> Hello {
             $crate::runs::joint::greet(terms, hello)
@@ -163,6 +191,13 @@ macro_rules! runs_in_stores {
 
 pub(crate) use runs_in_stores;
 
+/// As [`Protocol::costs`].
+///
+/// *Errors*: none.
+pub fn costs<P: Joint>(job: &Job<P>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {
+    Ok(tabulate(job.request.parties, |party, phase| Some(P::Party::cost(&job.plan, party, phase, hellos))))
+}
+
 /// As [`Protocol::greet`].
 pub fn greet<P: Joint>(terms: &Terms<P>, hello: Hello) -> Hello {
     let Some(stock) = &terms.stock else { return hello };
@@ -177,7 +212,7 @@ pub async fn set_up<P: Joint>(session: &mut MeshSession, terms: Terms<P>) -> Res
     let plan = job.plan.clone();
     let (preparing, stored) = match stock {
         Some(Stock { store, peer, top_up, .. }) => (None, Some((meet(session, &job, store, &peer).await?, top_up))),
-        None => (Some(P::party(session, plan.clone()).await?), None),
+        None => (Some(P::Party::setup(session, plan.clone()).await?), None),
     };
     Ok(Box::new(RunTaker::<P> { plan, party, preparing, stored }))
 }
@@ -204,13 +239,13 @@ pub async fn fill<P: Joint>(session: &mut MeshSession, filling: Filling<P>) -> R
         let [expected, got] = [job.request.parties, parties].map(|parties| format!("{parties} parties"));
         return Err(ProtocolError::Order { expected, got });
     }
-    check_size::<P::Prepared>(&job.plan, party, P::NAME, &job.request.program)?;
+    check_size::<PreparedOf<P>>(&job.plan, party, P::NAME, &job.request.program)?;
     let mut runs = meet(session, &job, store, &peer).await?;
     if runs.ready() < count {
-        let mut preparing = P::party(session, job.plan.clone()).await?;
+        let mut preparing = P::Party::setup(session, job.plan.clone()).await?;
         while runs.ready() < count {
-            let run = P::prepare(&mut preparing, session).await?;
-            runs.keep::<P::Prepared>(&job.plan, party, &run)?;
+            let run = preparing.prepare(session).await?;
+            runs.keep::<PreparedOf<P>>(&job.plan, party, &run)?;
         }
     }
     Ok(Filled { lost: runs.lost(), store: runs.into_store(), phases: session.costs() })

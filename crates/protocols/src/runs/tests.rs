@@ -10,12 +10,12 @@ use garblet_store::{Store, StoreError};
 use garblet_synthesis::library;
 use rand::{SeedableRng, rngs::StdRng};
 
-use super::*;
+use super::{joint::JointParty, *};
 use crate::{
     Communication, Phase, PhaseCosts,
     bmr::{self, BmrParty, Garbling},
     gmw::{self, GmwParty},
-    testing::mesh_run::{Outputs, Several, TIMEOUT, block_on, hellos, own_inputs, run},
+    testing::mesh_run::{Outputs, TIMEOUT, block_on, hellos, own_inputs, run},
 };
 
 const PEERS: &str = "the others";
@@ -68,7 +68,7 @@ trait AnyPlan {
     }
 }
 
-struct Of<P: Several> {
+struct Of<P: JointParty> {
     plan: Arc<P::Plan>,
     name: String,
     first_bytes: fn(u16) -> u64,
@@ -97,7 +97,7 @@ fn of_three(program: &str) -> Box<dyn AnyPlan> {
     bmr_plan(&Arc::new(library::find(program).expect("known")), 3, bmr::Config::default())
 }
 
-impl<P: Several> AnyPlan for Of<P> {
+impl<P: JointParty> AnyPlan for Of<P> {
     fn name(&self) -> &str {
         &self.name
     }

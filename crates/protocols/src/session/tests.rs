@@ -12,6 +12,7 @@ use super::{MeshSession, Progress};
 use crate::{
     ProtocolError, bmr, gmw,
     phase::Phase,
+    runs::joint::JointParty,
     testing::mesh_run::{block_on, hello},
 };
 

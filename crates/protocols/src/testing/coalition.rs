@@ -8,18 +8,18 @@ use rand::{SeedableRng, rngs::StdRng};
 
 use super::{
     hull::Hull,
-    mesh_run::{Several, own_inputs, run_recorded, sent_online},
+    mesh_run::{own_inputs, run_recorded, sent_online},
 };
-use crate::{MeshSession, ProtocolError};
+use crate::{MeshSession, ProtocolError, runs::joint::JointParty};
 
 /// The plan of a coalition's protocol.
-pub(crate) type PlanOf<C> = <<C as Coalition>::Protocol as Several>::Plan;
+pub(crate) type PlanOf<C> = <<C as Coalition>::Protocol as JointParty>::Plan;
 /// A run that a party of a coalition's protocol has prepared.
-pub(crate) type PreparedOf<C> = <<C as Coalition>::Protocol as Several>::Prepared;
+pub(crate) type PreparedOf<C> = <<C as Coalition>::Protocol as JointParty>::Prepared;
 
 /// A coalition of the last parties of a protocol.
 pub(crate) trait Coalition: Sized {
-    type Protocol: Several;
+    type Protocol: JointParty;
 
     /// Runs that are looked at: more than there are bits in a view, and the margin of [`Hull`].
     const RUNS: usize;

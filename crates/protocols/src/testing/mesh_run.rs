@@ -11,76 +11,13 @@ use garblet_net::{
 use garblet_primitives::{Block, Prg};
 
 use super::is_full;
-use crate::{Communication, MeshSession, Phase, PhaseCosts, ProtocolError, run_id::RUN_ID_BYTES, runs::StoredRun};
+use crate::{MeshSession, Phase, PhaseCosts, ProtocolError, run_id::RUN_ID_BYTES, runs::joint::JointParty};
 
 /// The patience of a party in tests.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The outputs of one party.
 pub(crate) type Outputs = Vec<Option<Bits>>;
-
-/// A protocol of several parties.
-pub(crate) trait Several: Sized {
-    type Plan;
-    type Prepared: StoredRun<Plan = Self::Plan>;
-
-    fn program(plan: &Self::Plan) -> &Program;
-    fn parties(plan: &Self::Plan) -> u16;
-    fn cost(plan: &Self::Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication;
-    async fn setup(session: &mut MeshSession, plan: Arc<Self::Plan>) -> Result<Self, ProtocolError>;
-    async fn prepare(&mut self, session: &mut MeshSession) -> Result<Self::Prepared, ProtocolError>;
-    async fn online(
-        run: Self::Prepared,
-        plan: &Self::Plan,
-        session: &mut MeshSession,
-        values: &[Bits],
-    ) -> Result<Outputs, ProtocolError>;
-}
-
-/// Implements [`Several`] for a party, beside `Plan`, `Prepared` and `communication` of its protocol.
-macro_rules! several {
-    ($party:ty) => {
-        impl $crate::testing::mesh_run::Several for $party {
-            type Plan = Plan;
-            type Prepared = Prepared;
-
-            fn program(plan: &Plan) -> &Program {
-                plan.program()
-            }
-
-            fn parties(plan: &Plan) -> u16 {
-                plan.parties()
-            }
-
-            fn cost(
-                plan: &Plan,
-                party: Party,
-                phase: $crate::Phase,
-                hellos: &[garblet_net::Hello],
-            ) -> $crate::Communication {
-                communication(plan, party, phase, hellos)
-            }
-
-            async fn setup(session: &mut MeshSession, plan: Arc<Plan>) -> Result<Self, ProtocolError> {
-                <$party>::setup(session, plan).await
-            }
-
-            async fn prepare(&mut self, session: &mut MeshSession) -> Result<Prepared, ProtocolError> {
-                <$party>::prepare(self, session).await
-            }
-
-            async fn online(
-                run: Prepared,
-                plan: &Plan,
-                session: &mut MeshSession,
-                values: &[Bits],
-            ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-                run.online(plan, session, values).await
-            }
-        }
-    };
-}
-pub(crate) use several;
 
 /// Runs a future to its end.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -141,7 +78,7 @@ pub(crate) fn own_inputs(program: &Program, party: u16, inputs: &[Bits]) -> Vec<
 }
 
 /// One party's part of a single run with the inputs of all.
-pub(crate) async fn whole_run<P: Several>(
+pub(crate) async fn whole_run<P: JointParty>(
     session: &mut MeshSession,
     plan: Arc<P::Plan>,
     inputs: &[Bits],
@@ -152,7 +89,7 @@ pub(crate) async fn whole_run<P: Several>(
 }
 
 /// Holds every phase of every party to the protocol's formula.
-pub(crate) fn assert_costs<'a, P: Several>(plan: &P::Plan, costs: impl IntoIterator<Item = &'a PhaseCosts>) {
+pub(crate) fn assert_costs<'a, P: JointParty>(plan: &P::Plan, costs: impl IntoIterator<Item = &'a PhaseCosts>) {
     let hellos = hellos(P::parties(plan));
     for (party, costs) in costs.into_iter().enumerate() {
         for phase in Phase::ALL {
@@ -212,7 +149,7 @@ pub(crate) fn assert_faults_end_the_run(
 }
 
 /// Asserts that inputs of another number and width end a run of `add(4)` by three parties for all.
-pub(crate) fn assert_inputs_must_fit<P: Several>(plan: &Arc<P::Plan>) {
+pub(crate) fn assert_inputs_must_fit<P: JointParty>(plan: &Arc<P::Plan>) {
     let part = async |session: &mut MeshSession| {
         let values = if session.mesh().party() == 2 { vec![] } else { vec![Bits::zeros(5)] };
         let prepared = P::setup(session, plan.clone()).await?.prepare(session).await?;

@@ -70,7 +70,7 @@ fn several_runs_of_a_session_share_nothing() {
             assert_eq!(second.numbered.first, first.numbered.first + plan.and_count() as u64);
             assert!(first.circuit.iter().zip(&second.circuit).all(|(a, b)| a != b));
             for prepared in ahead {
-                assert_eq!(party.online(session, prepared, &own).await?, [Some(expected[0].clone())]);
+                assert_eq!(BmrParty::online(prepared, &plan, session, &own).await?, [Some(expected[0].clone())]);
             }
             Ok(())
         };

@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{
     run_id::RUN_ID_BYTES,
+    runs::joint::JointParty,
     testing::{
         coalition::{self, bits},
         mesh_run::{run_recorded, sent},
@@ -168,7 +169,7 @@ async fn all_runs(
         ahead.push(prepared);
     }
     for prepared in ahead {
-        prepared.online(plan, session, &values).await?;
+        BmrParty::online(prepared, plan, session, &values).await?;
     }
     Ok(all)
 }

@@ -47,7 +47,7 @@ fn owners_and_recipients_that_are_no_party_are_refused() {
 fn inputs_of_another_width_are_refused() {
     let plan = plan(&millionaires(), 2, Config::default()).unwrap();
     let mut garbled = garble(&plan, 3).remove(0);
-    let error = block_on(garbled.party.online(&mut garbled.session, garbled.prepared, &[Bits::from_u128(1, 17)]));
+    let error = block_on(BmrParty::online(garbled.prepared, &plan, &mut garbled.session, &[Bits::from_u128(1, 17)]));
     assert!(error.unwrap_err().to_string().contains("expected 16 bits, got 17 bits"));
 }
 

@@ -17,10 +17,9 @@ use garblet_primitives::{Block, Prg};
 use super::{BmrParty, Config, Form, Garbling, Hash, Optimisations, Plan, Prepared, communication};
 use crate::{
     MeshSession, PhaseCosts, ProtocolError,
+    runs::joint::JointParty,
     testing::mesh_run::{self, Outputs, TIMEOUT, block_on, hello, own_inputs, run},
 };
-
-mesh_run::several!(BmrParty);
 
 pub(super) const PUBLISHED: Form = Form::Published(Optimisations::BothWays);
 
@@ -41,7 +40,6 @@ pub(super) const KINDS: [(Garbling, Form); 10] = [
 /// A run up to the point where a circuit is there.
 pub(super) struct Garbled {
     pub(super) session: MeshSession,
-    pub(super) party: BmrParty,
     pub(super) prepared: Prepared,
 }
 
@@ -53,7 +51,7 @@ pub(super) fn garble(plan: &Arc<Plan>, seed: u64) -> Vec<Garbled> {
         let mut session = MeshSession::join(mesh, rng, &hello(party, count), Box::new(())).await?;
         let mut party = BmrParty::setup(&mut session, plan.clone()).await?;
         let prepared = party.prepare(&mut session).await?;
-        Ok::<_, ProtocolError>(Garbled { session, party, prepared })
+        Ok::<_, ProtocolError>(Garbled { session, prepared })
     };
     let all = block_on(futures_util::future::join_all(Mesh::memory(plan.parties()).into_iter().map(part)));
     all.into_iter().map(|garbled| garbled.expect("honest parties")).collect()
@@ -64,9 +62,9 @@ pub(super) type Learned = (Outputs, PhaseCosts);
 
 /// Evaluates what was garbled.
 pub(super) fn evaluate(plan: &Plan, garbled: Vec<Garbled>, inputs: &[Bits]) -> Vec<Learned> {
-    let one = async |Garbled { mut session, mut party, prepared }: Garbled| {
+    let one = async |Garbled { mut session, prepared }: Garbled| {
         let own = own_inputs(plan.program(), session.mesh().party(), inputs);
-        let outputs = party.online(&mut session, prepared, &own).await?;
+        let outputs = BmrParty::online(prepared, plan, &mut session, &own).await?;
         let costs = session.costs();
         session.close().await?;
         Ok::<_, ProtocolError>((outputs, costs))

@@ -25,6 +25,7 @@ use super::{
 use crate::{
     Phase,
     run_id::RUN_ID_BYTES,
+    runs::joint::JointParty,
     testing::{
         mesh_run::{hellos, run_recorded, sent},
         uniformity::View,
@@ -194,7 +195,7 @@ async fn all_runs(
         let (secrets, numbered, circuit) = (prepared.secrets.clone(), prepared.numbered, prepared.circuit.clone());
         kept.push(Kept { secrets, numbered, circuit });
         if online {
-            party.online(session, prepared, &own).await?;
+            BmrParty::online(prepared, &plan, session, &own).await?;
         }
     }
     let sent =
