@@ -10,7 +10,7 @@ use garblet::{
     bmr::{BmrParty, Config, Plan, Prepared},
     circuit::evaluate,
     library,
-    runs::{Purpose, RunStore},
+    runs::{Purpose, RunStore, joint::JointParty},
     store::Store,
 };
 
@@ -59,7 +59,7 @@ async fn compute(
     }
     let (id, run) = runs.take::<Prepared>(plan, Party(party))?;
     log.write(&[("run".into(), id.0)]).expect("a log that can be written");
-    run.online(plan, session, own).await
+    BmrParty::online(run, plan, session, own).await
 }
 
 /// The entry of a party's process.
