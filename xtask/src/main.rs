@@ -2,6 +2,7 @@
 
 mod layers;
 mod licences;
+mod modules;
 mod spdx;
 mod steps;
 mod tidy;
@@ -82,6 +83,7 @@ fn tidy_step() -> Step {
     Step::check("tidy", || {
         let mut findings = tidy::check(&root());
         findings.extend(layers::check(&root()));
+        findings.extend(modules::check(&root()));
         findings
     })
 }

@@ -1,15 +1,15 @@
 //! Deviations from `covert`.
 
-use garblet_protocols::covert::checks;
+use garblet_covert::checks;
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Program};
+use garblet_covert::{Config, Evaluator, Form, Garbler, NAME, Plan, Step};
 use garblet_net::{Channel, memory_pair};
-use garblet_protocols::{
+use garblet_protocol::{
     ProtocolError, Role,
     checks::Check,
     conduct::{Conduct, Honest},
-    covert::{Config, Evaluator, Form, Garbler, NAME, Plan, Step},
 };
 
 use crate::{Outputs, Replay, run::run_two};

@@ -4,7 +4,7 @@ mod leaving;
 
 pub use leaving::{LeavingGarbler, RecordingEvaluator};
 
-use garblet_protocols::cut_and_choose::checks;
+use garblet_cut_and_choose::checks;
 use std::{
     collections::BTreeMap,
     num::NonZeroUsize,
@@ -12,12 +12,12 @@ use std::{
 };
 
 use garblet_circuit::{Bits, Program};
+use garblet_cut_and_choose::{Config, Evaluator, Garbler, NAME, Plan, Step};
 use garblet_net::{Channel, memory_pair};
-use garblet_protocols::{
+use garblet_protocol::{
     ProtocolError, Role,
     checks::Check,
     conduct::{Conduct, Honest},
-    cut_and_choose::{Config, Evaluator, Garbler, NAME, Plan, Step},
 };
 
 use crate::{Outputs, Replay, run::run_two};

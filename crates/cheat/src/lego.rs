@@ -1,16 +1,16 @@
 //! Deviations from `lego`.
 
-use garblet_protocols::lego::checks;
+use garblet_lego::checks;
 use std::{cell::RefCell, sync::Arc};
 
 use garblet_circuit::{Bits, Program};
+use garblet_lego::{Amounts, Config, Constructor, Evaluator, NAME, Order, Plan, Step};
 use garblet_net::memory_pair;
 use garblet_primitives::{Block, Prg};
-use garblet_protocols::{
+use garblet_protocol::{
     ProtocolError,
     checks::Check,
     conduct::{Conduct, Honest},
-    lego::{Amounts, Config, Constructor, Evaluator, NAME, Order, Plan, Step},
 };
 use garblet_store::Store;
 
@@ -119,11 +119,11 @@ impl Conduct<Step> for CheatingConstructor {
             | (ConstructorDeviation::WrongInputKey, Step::InputKeys) => spoil(&mut bytes[..BLOCK]),
             // A commitment begins with its message.
             (ConstructorDeviation::FalseDecoding, Step::Openings) => {
-                let last = bytes.len() - garblet_protocols::lego::SENDER_SHARE_BYTES;
+                let last = bytes.len() - garblet_lego::SENDER_SHARE_BYTES;
                 bytes[last] ^= 1;
             }
             (ConstructorDeviation::EqualErrorsApart, Step::Solderings) => {
-                let mut openings = bytes.chunks_exact_mut(garblet_protocols::lego::SENDER_SHARE_BYTES);
+                let mut openings = bytes.chunks_exact_mut(garblet_lego::SENDER_SHARE_BYTES);
                 // With fewer solderings it is honest.
                 if let (Some(first), Some(second)) = (openings.next(), openings.nth(128 * 128 - 1)) {
                     [first, second].into_iter().for_each(|opening| spoil(&mut opening[..BLOCK]));

@@ -1,6 +1,6 @@
 //! Parties that run the honest code with one planted deviation, for tests of protocols against cheaters.
 //!
-//! A deviation is a [`Conduct`](garblet_protocols::conduct::Conduct) that changes one thing at one step. A test runs it against
+//! A deviation is a [`Conduct`](garblet_protocol::conduct::Conduct) that changes one thing at one step. A test runs it against
 //! an honest peer and compares what both came to with what the protocol promises: [`Outcome`]. How often a deviation that may
 //! pass does pass is compared with the protocol's formula by [`binomial_tail`].
 //!
@@ -17,7 +17,7 @@ pub use statistics::binomial_tail;
 use garblet_circuit::Bits;
 use garblet_homcommit::CommitError;
 use garblet_ot::OtCheck;
-use garblet_protocols::{ProtocolError, checks::Check};
+use garblet_protocol::{ProtocolError, checks::Check};
 
 /// The outcome of a run for an honest party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -11,7 +11,7 @@ use std::{
 use garblet_circuit::{Bits, Party, Program};
 use garblet_net::{Channel, Hello};
 use garblet_primitives::{Block, Prg};
-use garblet_protocols::{ProtocolError, Session};
+use garblet_protocol::{ProtocolError, Session};
 
 use crate::Outputs;
 

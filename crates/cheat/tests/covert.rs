@@ -3,7 +3,7 @@
 
 mod job;
 
-use garblet_protocols::covert::checks;
+use garblet_covert::checks;
 use std::time::Duration;
 
 use garblet_cheat::{
@@ -13,12 +13,10 @@ use garblet_cheat::{
     },
     outcome,
 };
+use garblet_covert::{Config, Form, Ot};
 use garblet_garble::published::Method;
 use garblet_net::testing::{Direction, Fault, FaultKind, intercepted_pair};
-use garblet_protocols::{
-    conduct::Honest,
-    covert::{Config, Form, Ot},
-};
+use garblet_protocol::conduct::Honest;
 
 use crate::job::{ALPHA, Job, job, trials};
 

@@ -11,12 +11,9 @@ use garblet_cheat::{
     },
     outcome,
 };
-use garblet_protocols::cut_and_choose::checks;
-use garblet_protocols::{
-    checks::Check,
-    conduct::Honest,
-    cut_and_choose::{Config, Form, cut_log2},
-};
+use garblet_cut_and_choose::checks;
+use garblet_cut_and_choose::{Config, Form, cut_log2};
+use garblet_protocol::{checks::Check, conduct::Honest};
 
 use crate::job::{ALPHA, Job, job, trials};
 

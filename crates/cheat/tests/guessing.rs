@@ -1,6 +1,6 @@
 //! Guesses of a peer's secret bits in `lego`: each is found out with probability one half, and then all is given up.
 
-use garblet_protocols::lego::checks;
+use garblet_lego::checks;
 use std::sync::Arc;
 
 use garblet_cheat::{
@@ -9,7 +9,8 @@ use garblet_cheat::{
     outcome,
 };
 use garblet_circuit::{Bits, Program, evaluate};
-use garblet_protocols::{ProtocolError, conduct::Honest, lego::Amounts};
+use garblet_lego::Amounts;
+use garblet_protocol::{ProtocolError, conduct::Honest};
 use garblet_synthesis::library;
 
 const AMOUNTS: Amounts = Amounts { gates: 512, inputs: 32, input_pairs: 16, outputs: 16 };

@@ -3,7 +3,7 @@
 
 mod job;
 
-use garblet_protocols::cut_and_choose::checks;
+use garblet_cut_and_choose::checks;
 use std::time::Duration;
 
 use garblet_cheat::{
@@ -11,11 +11,9 @@ use garblet_cheat::{
     cut_and_choose::{CheatingGarbler, GarblerDeviation, LeavingGarbler, RecordingEvaluator, run, run_over},
     outcome,
 };
+use garblet_cut_and_choose::{Config, Form, Step};
 use garblet_net::testing::{Direction, Fault, FaultKind, FrameKind, intercepted_pair};
-use garblet_protocols::{
-    conduct::{Conduct, Honest},
-    cut_and_choose::{Config, Form, Step},
-};
+use garblet_protocol::conduct::{Conduct, Honest};
 
 use crate::job::{Job, job};
 

@@ -1,6 +1,6 @@
 //! Every deviation from `lego` ends as the protocol promises.
 
-use garblet_protocols::lego::checks;
+use garblet_lego::checks;
 use std::sync::Arc;
 
 use garblet_cheat::{
@@ -9,7 +9,7 @@ use garblet_cheat::{
     outcome,
 };
 use garblet_circuit::{Bits, Party, Program, evaluate};
-use garblet_protocols::{checks::Check, conduct::Honest};
+use garblet_protocol::{checks::Check, conduct::Honest};
 use garblet_synthesis::library;
 
 struct Job {

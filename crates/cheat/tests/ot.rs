@@ -7,7 +7,7 @@ mod job;
 use garblet_cheat::{Outcome, covert, cut_and_choose, outcome};
 use garblet_net::testing::{Direction, Fault, Frame, flip_of_bulk, intercepted_pair};
 use garblet_ot::{OtCheck, Width};
-use garblet_protocols::conduct::Honest;
+use garblet_protocol::conduct::Honest;
 
 use crate::job::job;
 
@@ -52,12 +52,12 @@ impl Protocol {
     }
 }
 
-fn cut_config() -> garblet_protocols::cut_and_choose::Config {
-    garblet_protocols::cut_and_choose::Config { circuits: Some(9), ..Default::default() }
+fn cut_config() -> garblet_cut_and_choose::Config {
+    garblet_cut_and_choose::Config { circuits: Some(9), ..Default::default() }
 }
 
-fn covert_config() -> garblet_protocols::covert::Config {
-    garblet_protocols::covert::Config { circuits: Some(3), ..Default::default() }
+fn covert_config() -> garblet_covert::Config {
+    garblet_covert::Config { circuits: Some(3), ..Default::default() }
 }
 
 /// A deviation: who does it, at which byte of what it says, and the check of the other one that finds it.

@@ -2,7 +2,7 @@
 
 use std::{any::Any, fmt};
 
-use garblet_protocols::parameters::UnknownParameter;
+use garblet_protocol::parameters::UnknownParameter;
 
 use crate::{
     erased::{AnyConfig, AnyProtocol, ConfigOf, Erased},
@@ -29,7 +29,7 @@ impl Config {
     /// let config = Config::new::<yao::Yao>(yao::Config { build: yao::Build::Ahead, ..yao::Config::default() });
     /// assert!(config.parameters().contains(&("build".into(), "ahead".into())));
     /// ```
-    pub fn new<P: garblet_protocols::Protocol>(config: P::Config) -> Self
+    pub fn new<P: garblet_protocol::Protocol>(config: P::Config) -> Self
     where
         Erased<P>: AnyProtocol,
     {
@@ -54,12 +54,12 @@ impl Config {
     }
 
     /// The parameters of the protocol's own type, if it is that protocol.
-    pub fn get<P: garblet_protocols::Protocol>(&self) -> Option<&P::Config> {
+    pub fn get<P: garblet_protocol::Protocol>(&self) -> Option<&P::Config> {
         if self.protocol.name() == P::NAME { self.typed().downcast_ref() } else { None }
     }
 
     /// The same, to be changed.
-    pub fn get_mut<P: garblet_protocols::Protocol>(&mut self) -> Option<&mut P::Config> {
+    pub fn get_mut<P: garblet_protocol::Protocol>(&mut self) -> Option<&mut P::Config> {
         if self.protocol.name() == P::NAME { self.parameters.as_any_mut().downcast_mut() } else { None }
     }
 

@@ -5,7 +5,7 @@ use std::{any::Any, marker::PhantomData, ops::RangeInclusive, pin::Pin, sync::Ar
 use garblet_circuit::{Bits, Party, Program};
 use garblet_net::{Channel, Hello, Mesh};
 use garblet_primitives::Prg;
-use garblet_protocols::{
+use garblet_protocol::{
     Adversary, Link, Progress, Protocol, ProtocolError, Session,
     checks::Check,
     parameters::{self, UnknownParameter},

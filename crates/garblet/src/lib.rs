@@ -33,34 +33,43 @@ pub use stock::{Order, Stock, fill, forgive, saved, unfinished, wants_to_fill};
 
 pub use thread::on_own_thread;
 
+#[cfg(feature = "bmr")]
+pub use garblet_bmr as bmr;
 pub use garblet_circuit as circuit;
 pub use garblet_circuit::{Bits, Party, Program};
+#[cfg(feature = "components")]
+pub use garblet_components as components;
+#[cfg(feature = "covert")]
+pub use garblet_covert as covert;
+#[cfg(feature = "cut-and-choose")]
+pub use garblet_cut_and_choose as cut_and_choose;
 #[cfg(feature = "formats")]
 pub use garblet_formats as formats;
 pub use garblet_garble::{GarblingConfig, HashKind, SchemeKind, published::Method};
+#[cfg(feature = "gmw")]
+pub use garblet_gmw as gmw;
 #[cfg(feature = "lang")]
 pub use garblet_lang as lang;
+#[cfg(feature = "lego")]
+pub use garblet_lego as lego;
 pub use garblet_net as net;
 pub use garblet_ot::Width;
-pub use garblet_protocols::bmr;
-pub use garblet_protocols::components;
-pub use garblet_protocols::covert;
-pub use garblet_protocols::cut_and_choose;
-pub use garblet_protocols::gmw;
-pub use garblet_protocols::lego;
-pub use garblet_protocols::runs;
-pub use garblet_protocols::yao;
-pub use garblet_protocols::yao::Build;
-pub use garblet_protocols::{
+pub use garblet_protocol::{
     Adversary, Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Role, RunId, Security, Session,
     error::{Missing, NotPrepared, Unfinished},
     parameters::UnknownParameter,
     protocol::{LibraryFile, OrderRequest, Precision},
     stock::{Filled, ReadInput, SavedNames, SavedValues, StockKinds},
 };
+#[cfg(any(feature = "bmr", feature = "gmw"))]
+pub use garblet_runs as runs;
 pub use garblet_store as store;
 pub use garblet_synthesis as synthesis;
 pub use garblet_synthesis::{builder, library};
+#[cfg(feature = "yao")]
+pub use garblet_yao as yao;
+#[cfg(feature = "yao")]
+pub use garblet_yao::Build;
 
 /// The examples of the book's chapter on the library are run as tests.
 #[cfg(doctest)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party};
 use garblet_primitives::Prg;
-use garblet_protocols::{
+use garblet_protocol::{
     PhaseCosts, Progress, ProtocolError, Security,
     protocol::{BoxedMaterial, foreign_material},
 };

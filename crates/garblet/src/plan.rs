@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use garblet_circuit::{Party, Program};
 use garblet_net::SimulatedLink;
-use garblet_protocols::{Communication, Phase, protocol::Precision, stock::SavedValues};
+use garblet_protocol::{Communication, Phase, protocol::Precision, stock::SavedValues};
 
 use crate::{config::Config, erased::AnyPlan, peer::Error, registry::Protocol};
 

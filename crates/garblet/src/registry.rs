@@ -2,19 +2,12 @@
 
 use std::{fmt, ops::RangeInclusive, str::FromStr};
 
-use garblet_protocols::{
+use garblet_protocol::{
     Adversary,
-    bmr::{Bmr, BmrBgw2, BmrBgw3, BmrBgw4},
     checks::Check,
-    components::Components,
-    covert::Covert,
-    cut_and_choose::CutAndChoose,
-    gmw::Gmw,
-    lego::Lego,
     parameters::{UnknownParameter, list},
     protocol::{Precision, Sample},
     stock::StockKinds,
-    yao::Yao,
 };
 
 use crate::{
@@ -22,26 +15,25 @@ use crate::{
     erased::{AnyProtocol, Erased},
 };
 
-/// Enters protocols, in the order in which they are shown; the first one is the standard one.
+/// Enters protocols with the features that they are built with, in the order in which they are shown; the first one is the standard one.
 macro_rules! protocols {
-    ($($(#[$feature:meta])? $protocol:ty),+ $(,)?) => {
-        const ALL: &[Protocol] = &[$($(#[$feature])? Protocol(&Erased::<$protocol>::NEW)),+];
+    ($($feature:literal: $protocol:ty),+ $(,)?) => {
+        const ALL: &[Protocol] = &[$(#[cfg(feature = $feature)] Protocol(&Erased::<$protocol>::NEW)),+];
     };
 }
 
 protocols![
-    Yao,
-    Components,
-    Covert,
-    CutAndChoose,
-    Lego,
-    Gmw,
-    Bmr,
-    BmrBgw4,
-    BmrBgw3,
-    BmrBgw2,
-    #[cfg(feature = "toy")]
-    garblet_protocols::ideal::Ideal,
+    "yao": garblet_yao::Yao,
+    "components": garblet_components::Components,
+    "covert": garblet_covert::Covert,
+    "cut-and-choose": garblet_cut_and_choose::CutAndChoose,
+    "lego": garblet_lego::Lego,
+    "gmw": garblet_gmw::Gmw,
+    "bmr": garblet_bmr::Bmr,
+    "bmr": garblet_bmr::BmrBgw4,
+    "bmr": garblet_bmr::BmrBgw3,
+    "bmr": garblet_bmr::BmrBgw2,
+    "toy": garblet_ideal::Ideal,
 ];
 
 /// A protocol that is registered.
@@ -53,7 +45,7 @@ impl Protocol {
     pub const ALL: &'static [Protocol] = ALL;
 
     /// The protocol of a type.
-    pub fn of<P: garblet_protocols::Protocol>() -> Self
+    pub fn of<P: garblet_protocol::Protocol>() -> Self
     where
         Erased<P>: AnyProtocol,
     {

@@ -5,7 +5,7 @@ use std::any::Any;
 use garblet_circuit::Party;
 use garblet_net::Hello;
 use garblet_primitives::Prg;
-use garblet_protocols::{
+use garblet_protocol::{
     Progress,
     protocol::OrderRequest,
     stock::{Filled, SavedNames},
@@ -59,7 +59,7 @@ impl Order {
     }
 
     /// An order of a protocol's own type.
-    pub fn of<P: garblet_protocols::Protocol>(order: P::Order) -> Self
+    pub fn of<P: garblet_protocol::Protocol>(order: P::Order) -> Self
     where
         Erased<P>: AnyProtocol,
     {

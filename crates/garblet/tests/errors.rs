@@ -16,7 +16,7 @@ fn every_error_is_in_the_book_with_what_to_do() {
     let cells = |line: &'static str| line.strip_prefix("| ").and_then(|row| row.split(" | ").next());
     let known: Vec<&str> = BOOK.lines().filter_map(cells).flat_map(|cell| cell.split(", ")).collect();
     for (source, name, least) in [
-        (include_str!("../../protocols/src/error.rs"), "ProtocolError", 15),
+        (include_str!("../../protocol/src/error.rs"), "ProtocolError", 15),
         (include_str!("../../net/src/error.rs"), "NetError", 15),
     ] {
         let variants = variants(source, name);

@@ -231,13 +231,19 @@ pub enum StoreError {
         /// The operating system's error.
         source: io::Error,
     },
+    /// This program was built without stores on disk.
+    #[error("{}: this program was built with stores in memory alone", path.display())]
+    NoDatabase {
+        /// The file of the index.
+        path: PathBuf,
+    },
     /// The database of the index refused.
     #[error("{doing} the index of the store: {source}")]
     Index {
         /// The action that failed, for instance `cannot read`.
         doing: &'static str,
         /// The database's error.
-        source: rusqlite::Error,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
@@ -283,15 +289,6 @@ impl StoreError {
             StoreError::Broken => "open the store again: what is on disk counts".into(),
             _ => return None,
         })
-    }
-
-    pub(crate) fn index(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
-        move |source| match source.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
-                StoreError::Damaged { what: format!("index.sqlite: {source}") }
-            }
-            _ => StoreError::Index { doing, source },
-        }
     }
 }
 

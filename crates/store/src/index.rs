@@ -1,4 +1,4 @@
-//! The index: sealed rows in an SQLite database.
+//! The index: sealed rows, in a database where the store is on disk.
 //!
 //! Each change is one transaction, durable when [`Index::change`] returns. The head row holds the sum (exclusive or) of
 //! keyed hashes of all other rows, so that no row can be removed, or put back to what it was, alone: the index can only
@@ -7,10 +7,10 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags, params};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
+use crate::database::Database;
 use crate::error::StoreError;
 use crate::rows::{Head, decode, encode, name};
 use crate::seal::Sealer;
@@ -18,19 +18,6 @@ use crate::steps::Steps;
 
 /// The version of everything that is on disk.
 pub(crate) const FORMAT: u32 = 2;
-
-const SETTINGS: &str = "
-    PRAGMA locking_mode = EXCLUSIVE;
-    PRAGMA trusted_schema = OFF;
-    PRAGMA cell_size_check = ON;
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
-    PRAGMA secure_delete = ON;
-    PRAGMA temp_store = MEMORY;";
-
-const TABLES: &str = "
-    CREATE TABLE store (format INTEGER NOT NULL, id BLOB NOT NULL, key_check BLOB NOT NULL) STRICT;
-    CREATE TABLE rows (name BLOB PRIMARY KEY, row BLOB NOT NULL) STRICT, WITHOUT ROWID;";
 
 /// A change of rows: what a name is to hold from now on, or that it goes.
 #[derive(Default)]
@@ -49,9 +36,10 @@ impl Rows {
     }
 }
 
-/// The open database.
+/// The open index.
 pub(crate) struct Index {
-    connection: Connection,
+    /// None of a store in memory, which has all in its own tables.
+    database: Option<Database>,
     sealer: Sealer,
     /// The marks of the rows, and their sum.
     marks: HashMap<Vec<u8>, [u8; 32]>,
@@ -62,10 +50,24 @@ pub(crate) struct Index {
 
 /// An index as far as it is told before its key is known.
 pub(crate) struct Unopened {
-    connection: Connection,
+    database: Option<Database>,
     pub(crate) store: [u8; 16],
     key_check: Vec<u8>,
 }
+
+/// The part of an index that is in the clear.
+pub(crate) struct Described {
+    pub(crate) format: i64,
+    /// The store's number.
+    pub(crate) store: Vec<u8>,
+    pub(crate) key_check: Vec<u8>,
+}
+
+/// A row's name, and the row.
+pub(crate) type SealedRow = (Vec<u8>, Vec<u8>);
+
+/// A change of a row: its name, and the row; none if it goes.
+pub(crate) type SealedChange = (Vec<u8>, Option<Vec<u8>>);
 
 /// The rows of an index by name, decrypted, without the head.
 pub(crate) type Contents = Vec<(Vec<u8>, Row)>;
@@ -73,37 +75,21 @@ pub(crate) type Contents = Vec<(Vec<u8>, Row)>;
 impl Unopened {
     /// Makes a new index: in a file, which exists and is empty, or in memory.
     pub(crate) fn create(path: Option<&Path>, store: [u8; 16], key_check: [u8; 32]) -> Result<Self, StoreError> {
-        let failed = StoreError::index("cannot make");
-        let mut connection = connect(path).map_err(&failed)?;
-        let transaction = connection.transaction().map_err(&failed)?;
-        transaction.execute_batch(TABLES).map_err(&failed)?;
-        let values = params![FORMAT, store, key_check];
-        transaction.execute("INSERT INTO store VALUES (?, ?, ?)", values).map_err(&failed)?;
-        transaction.commit().map_err(&failed)?;
-        Ok(Unopened { connection, store, key_check: key_check.to_vec() })
+        let described = Described { format: FORMAT.into(), store: store.to_vec(), key_check: key_check.to_vec() };
+        let database = path.map(|path| Database::create(path, &described)).transpose()?;
+        Ok(Unopened { database, store, key_check: described.key_check })
     }
 
     /// Opens the index in a file.
     ///
     /// *Errors*: [`StoreError::OtherFormat`], [`StoreError::Damaged`].
     pub(crate) fn open(path: &Path, folder: &Path) -> Result<Self, StoreError> {
-        let failed = StoreError::index("cannot read");
-        let connection = connect(Some(path)).map_err(&failed)?;
-        let sound: String = connection.query_row("PRAGMA quick_check", [], |row| row.get(0)).map_err(&failed)?;
-        if sound != "ok" {
-            return Err(damaged(&sound.replace('\n', ", ")));
-        }
-        let columns = |row: &rusqlite::Row| Ok((row.get(0)?, row.get::<_, Vec<u8>>(1)?, row.get(2)?));
-        let row = connection.query_row("SELECT format, id, key_check FROM store", [], columns);
-        let (format, id, key_check) = row.map_err(|error| match StoreError::index("cannot read")(error) {
-            StoreError::Index { source, .. } => damaged(&source.to_string()),
-            error => error,
-        })?;
+        let (database, Described { format, store, key_check }) = Database::open(path)?;
         if format != i64::from(FORMAT) {
             return Err(StoreError::OtherFormat { folder: folder.into(), expected: FORMAT, got: format });
         }
-        let store = id.try_into().map_err(|_| damaged("the store's number has another length"))?;
-        Ok(Unopened { connection, store, key_check })
+        let store = store.try_into().map_err(|_| damaged("the store's number has another length"))?;
+        Ok(Unopened { database: Some(database), store, key_check })
     }
 
     /// Tells whether the keys are those that the index was made with.
@@ -116,10 +102,10 @@ impl Unopened {
     /// *Errors*: [`StoreError::Damaged`] for a row that was changed, added, removed or put back.
     pub(crate) fn read(self, sealer: Sealer, steps: Steps) -> Result<(Index, Head, Contents), StoreError> {
         let mut index =
-            Index { connection: self.connection, sealer, marks: HashMap::new(), sum: [0; 32], steps, broken: false };
+            Index { database: self.database, sealer, marks: HashMap::new(), sum: [0; 32], steps, broken: false };
         let mut head = None;
         let mut contents = Vec::new();
-        for (name, sealed) in all_rows(&index.connection).map_err(StoreError::index("cannot read"))? {
+        for (name, sealed) in index.database.as_ref().map_or(Ok(Vec::new()), Database::rows)? {
             let row = index.sealer.open_row(&name, &sealed).map_err(|_| damaged("a row was changed"))?;
             if name == name::HEAD {
                 head = Some(decode::<Head>(&row).ok_or_else(|| damaged("the head row cannot be read"))?);
@@ -140,7 +126,7 @@ impl Unopened {
     /// Begins a new index, which has a head and nothing else.
     pub(crate) fn begin(self, sealer: Sealer, steps: Steps) -> Result<(Index, Head), StoreError> {
         let mut index =
-            Index { connection: self.connection, sealer, marks: HashMap::new(), sum: [0; 32], steps, broken: false };
+            Index { database: self.database, sealer, marks: HashMap::new(), sum: [0; 32], steps, broken: false };
         let mut head = Head { last: index.change_name(), ..Head::default() };
         index.change(&mut head, Rows::default())?;
         Ok((index, head))
@@ -162,11 +148,11 @@ impl Index {
             path: "index.sqlite".into(),
             source,
         })?;
-        let sealed = self.seal(rows);
+        let mut sealed = self.seal(rows);
         head.changes += 1;
         head.rows = self.sum;
-        let head = self.sealer.seal_row(name::HEAD, &encode(head));
-        self.write(&sealed, &head).map_err(StoreError::index("cannot write"))?;
+        sealed.push((name::HEAD.to_vec(), Some(self.sealer.seal_row(name::HEAD, &encode(head)))));
+        self.database.as_mut().map_or(Ok(()), |database| database.write(&sealed))?;
         self.steps.pass("index changed").map_err(|source| StoreError::Io {
             doing: "cannot write",
             path: "index.sqlite".into(),
@@ -187,8 +173,7 @@ impl Index {
 
     /// Gives space back that rows took which are gone.
     pub(crate) fn compact(&mut self) -> Result<(), StoreError> {
-        let statements = "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)";
-        self.connection.execute_batch(statements).map_err(StoreError::index("cannot compact"))
+        self.database.as_mut().map_or(Ok(()), Database::compact)
     }
 
     /// Randomness for new segments.
@@ -201,7 +186,7 @@ impl Index {
         self.sealer.change_name()
     }
 
-    fn seal(&mut self, rows: Rows) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
+    fn seal(&mut self, rows: Rows) -> Vec<SealedChange> {
         let mut sealed = Vec::with_capacity(rows.0.len());
         for (name, row) in rows.0 {
             let row = row.map(|row| self.sealer.seal_row(&name, &row));
@@ -220,44 +205,12 @@ impl Index {
         }
         sealed
     }
-
-    fn write(&mut self, rows: &[(Vec<u8>, Option<Vec<u8>>)], head: &[u8]) -> rusqlite::Result<()> {
-        let transaction = self.connection.transaction()?;
-        {
-            let mut put = transaction.prepare("INSERT OR REPLACE INTO rows VALUES (?, ?)")?;
-            let mut remove = transaction.prepare("DELETE FROM rows WHERE name = ?")?;
-            for (name, row) in rows {
-                match row {
-                    Some(row) => put.execute(params![name, row])?,
-                    None => remove.execute(params![name])?,
-                };
-            }
-            put.execute(params![name::HEAD, head])?;
-        }
-        transaction.commit()
-    }
-}
-
-fn connect(path: Option<&Path>) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = match path {
-        Some(path) => Connection::open_with_flags(path, flags)?,
-        None => Connection::open_in_memory()?,
-    };
-    connection.execute_batch(SETTINGS)?;
-    Ok(connection)
-}
-
-fn all_rows(connection: &Connection) -> rusqlite::Result<Vec<(Vec<u8>, Vec<u8>)>> {
-    let mut statement = connection.prepare("SELECT name, row FROM rows")?;
-    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    rows.collect()
 }
 
 fn add(sum: &mut [u8; 32], mark: &[u8; 32]) {
     sum.iter_mut().zip(mark).for_each(|(sum, mark)| *sum ^= mark);
 }
 
-fn damaged(what: &str) -> StoreError {
+pub(crate) fn damaged(what: &str) -> StoreError {
     StoreError::Damaged { what: format!("index.sqlite: {what}") }
 }

@@ -79,6 +79,8 @@
 mod batch;
 mod binding;
 mod compact;
+#[cfg_attr(not(feature = "database"), path = "no_database.rs")]
+mod database;
 mod edit;
 mod error;
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use garblet_circuit::{Bits, Program};
-use garblet_protocols::{conduct::Conduct, cut_and_choose::Step};
+use garblet_cut_and_choose::Step;
+use garblet_protocol::conduct::Conduct;
 
 /// A garbler that leaves when it has heard which circuits are checked.
 pub struct LeavingGarbler<C> {

@@ -1,0 +1,120 @@
+//! Bytes and rounds of every phase, as formulas.
+
+use garblet_circuit::Party;
+use garblet_net::Hello;
+use garblet_primitives::Block;
+
+use super::{
+    bgw, bgw_published,
+    config::{Form, Garbling, Optimisations},
+    linear,
+    open::open_bytes,
+    plan::Plan,
+    published,
+};
+use garblet_protocol::{
+    phase::{Communication, Phase},
+    run_id::RUN_ID_BYTES,
+};
+
+/// Bytes of the greeting to each other party: two seeds and a share of delta.
+const GREETING_BYTES: u64 = 3 * size_of::<Block>() as u64;
+
+/// The cost of a phase of one run of `plan` for `party`, the hellos of all parties given.
+///
+/// With `n` parties, `A` AND gates, `a_i` input bits of party `i`, `a` of all, `m_p` output bits that party `p` learns, and
+/// `e(x)` bytes of an OT extension by `x` (`8 x` at the default width), party `i` sends to each of the others, besides what is
+/// sent to open the circuit:
+///
+/// | | prepare | build | rounds of both |
+/// |---|---|---|---|
+/// | `bmr` | `e(a_i + 2 A) + (a_i + A) / 8` | `2 A / 8` | 5 |
+/// | `bmr`, published | `e(4 A)` | `5 A / 8 + 48 A` | 6 |
+/// | `bmr-bgw3` | `a_i + A` | `A` | 4 |
+/// | `bmr-bgw2` | `a_i + A` | | 3 |
+/// | `bmr-bgw4` | | `16 (a + A + 4 n A) + 16 (A + 4 n A)` | 4 |
+/// | `bmr-bgw3`, published | | `16 (a + A + 4 n A) + 16 A` | 3 |
+/// | `bmr-bgw2`, published | | `16 (a + A + 4 n A)` | 2 |
+///
+/// Without its optimisations ([`Optimisations`]) `bmr`, published, has four strings, `e(5 A)` and `6 A / 8`, and each string 32 bytes.
+/// To open the circuit takes `128 A (n - 1)` bytes per party, as far as `n` divides `A`, and `64 n A (n - 1)` as published. Online
+/// it is `8 + a_i / 8` and, to each `p` with `m_p > 0`, `16 a + m_p / 8`, in two rounds, whatever the circuit.
+pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
+    let peers = || (0..plan.parties()).map(Party).filter(move |peer| *peer != party);
+    let sent = |from: Party, to: Party| one_way(plan, from, to, phase, &hellos[usize::from(from.0)]);
+    // As much is received as sent, though not by every pair if the parties do not divide the gates.
+    let opening = if phase == Phase::Build { open_bytes(plan, party) } else { 0 };
+    Communication {
+        bytes_sent: peers().map(|peer| sent(party, peer)).sum::<u64>() + opening,
+        bytes_received: peers().map(|peer| sent(peer, party)).sum::<u64>() + opening,
+        rounds: rounds(plan, party, phase),
+    }
+}
+
+/// Bytes to one peer, without those that open the circuit.
+fn one_way(plan: &Plan, from: Party, to: Party, phase: Phase, hello: &Hello) -> u64 {
+    let gates = plan.and_count() as u64;
+    let packed = |bits: u64| bits.div_ceil(8);
+    let width = plan.config().ot_width;
+    match (phase, plan.config().garbling, plan.form()) {
+        (Phase::Setup, Garbling::Ot, _) => {
+            hello.encoded_bytes() + width.sender_setup_bytes() + width.receiver_setup_bytes() + GREETING_BYTES
+        }
+        (Phase::Setup, _, _) => hello.encoded_bytes() + GREETING_BYTES,
+        (Phase::Prepare, Garbling::Ot, form) => {
+            let count = match form {
+                Form::Linear => linear::count(plan, from.0),
+                Form::Published(optimisations) => published::count(plan, optimisations),
+            };
+            width.extension_bytes((count.chosen + count.later) as u64) + packed(count.chosen as u64)
+        }
+        (Phase::Prepare, _, Form::Linear) => bgw::share_bits_bytes(plan, from),
+        (Phase::Prepare, _, Form::Published(_)) => 0,
+        (Phase::Build, Garbling::Ot, Form::Linear) => 2 * packed(gates),
+        (Phase::Build, Garbling::Ot, Form::Published(optimisations)) => {
+            let choices = packed(optimisations.strings() as u64 * gates);
+            2 * packed(gates) + choices + published::payload_bytes(plan, optimisations) as u64
+        }
+        (Phase::Build, Garbling::Bgw2, Form::Linear) => 0,
+        (Phase::Build, _, Form::Linear) => gates,
+        (Phase::Build, _, Form::Published(_)) => bgw_published::rows_bytes(plan),
+        (Phase::Online, _, _) => {
+            let labels = 16 * plan.input_count() as u64 + packed(plan.output_bits(to) as u64);
+            RUN_ID_BYTES as u64 + packed(plan.input_bits(from) as u64) + if plan.evaluates(to) { labels } else { 0 }
+        }
+    }
+}
+
+/// The waits of a party after having sent; as far as there are at least as many gates as parties.
+fn rounds(plan: &Plan, party: Party, phase: Phase) -> u64 {
+    let (garbling, form) = (plan.config().garbling, plan.form());
+    match phase {
+        // For hellos; base OTs, two rounds as their sender's peer and one as the other; greetings.
+        Phase::Setup => 1 + if garbling == Garbling::Ot { 3 } else { 0 } + 1,
+        Phase::Prepare => match (garbling, form) {
+            // The last party hears all others before it says anything.
+            (Garbling::Ot, Form::Published(optimisations)) if optimisations != Optimisations::BothWays => {
+                u64::from(party.0 + 1 < plan.parties())
+            }
+            _ => u64::from(garbling == Garbling::Ot || form == Form::Linear),
+        },
+        Phase::Build => {
+            let rows = match (garbling, form) {
+                (Garbling::Ot, Form::Linear) => 2,
+                (Garbling::Ot, Form::Published(_)) => 4,
+                (Garbling::Bgw2, Form::Linear) => 0,
+                (_, Form::Linear) | (Garbling::Bgw2, Form::Published(_)) => 1,
+                (Garbling::Bgw3, Form::Published(_)) => 2,
+                (Garbling::Bgw4, Form::Published(_)) => 3,
+            };
+            rows + if form == Form::Linear { 2 } else { 1 }
+        }
+        Phase::Online => online_rounds(plan, party),
+    }
+}
+
+/// The number of rounds: one for the others' public values and numbers of the run, and, where the party evaluates, one for their labels.
+fn online_rounds(plan: &Plan, party: Party) -> u64 {
+    let sends_labels = (0..plan.parties()).map(Party).any(|peer| peer != party && plan.evaluates(peer));
+    1 + u64::from(plan.evaluates(party) && sends_labels)
+}

@@ -1,0 +1,211 @@
+//! Correlated OTs of one party with every other, both ways.
+//!
+//! In the OTs that party `j` sends, delta is its `delta^j`: it gets `q`, and the receiver `t = q + c delta^j` for its choice
+//! `c`. So the two have shares of `c delta^j` without another message.
+
+use garblet_net::{Channel, Line, Mesh, PerPeer};
+use garblet_ot::{
+    BitVec, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, OtError, Width, softspoken::BATCH_OTS,
+};
+use garblet_primitives::{Block, Delta, OtHash, Prg};
+use zeroize::Zeroizing;
+
+use super::secrets::Labels;
+use garblet_protocol::{MeshSession, error::ProtocolError, session::Watch};
+
+/// OTs that are made before progress is told.
+const CHUNK: usize = 8 * BATCH_OTS;
+
+const CORRECTIONS: &str = "choice corrections";
+
+/// A party's ends of the OTs with all others.
+pub(super) struct Pairs {
+    delta: Delta,
+    senders: PerPeer<CotSender>,
+    receivers: PerPeer<CotReceiver>,
+}
+
+/// The number of OTs that a party receives from each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Count {
+    /// The number with choices that it has at the time.
+    pub(super) chosen: usize,
+    /// The number with choices that come later, see [`correct`].
+    pub(super) later: usize,
+}
+
+impl Count {
+    fn all(self) -> usize {
+        self.chosen + self.later
+    }
+}
+
+/// OTs of this party with one other.
+pub(super) struct PairOts {
+    /// The OTs as the sender: the chosen ones, then those whose choices come later.
+    pub(super) q: Labels,
+    /// The OTs as the receiver, likewise.
+    pub(super) t: Labels,
+    /// The random choices of those whose choices come later.
+    pub(super) later: BitVec,
+}
+
+/// The hashes of the OTs with one other party.
+pub(super) struct PairHashes {
+    pub(super) sent: OtHash,
+    pub(super) received: OtHash,
+}
+
+impl Pairs {
+    /// Base OTs with every other party. Of each pair the lower party is first the sender.
+    pub(super) async fn setup(
+        mesh: &mut Mesh,
+        rng: &mut Prg,
+        delta: &Delta,
+        width: Width,
+    ) -> Result<Self, ProtocolError> {
+        let own = mesh.party();
+        let rngs = mesh.per_peer(|_| Prg::random(rng));
+        let step = async |peer: u16, mut line: Line, mut rng: Prg| {
+            let channel: &mut Channel = &mut line;
+            if own < peer {
+                let sender = CotSender::setup(channel, &mut rng, delta, width).await?;
+                let receiver = CotReceiver::setup(channel, &mut rng, width).await?;
+                Ok::<_, OtError>((sender, receiver))
+            } else {
+                let receiver = CotReceiver::setup(channel, &mut rng, width).await?;
+                let sender = CotSender::setup(channel, &mut rng, delta, width).await?;
+                channel.flush().await?;
+                Ok((sender, receiver))
+            }
+        };
+        let (senders, receivers) = unzip(mesh.each(rngs, step).await?);
+        Ok(Pairs { delta: delta.clone(), senders, receivers })
+    }
+
+    /// The hashes of the OTs with each other party.
+    pub(super) fn hashes(&self) -> PerPeer<PairHashes> {
+        self.senders.as_ref().zip(self.receivers.as_ref()).map(|_, (sender, receiver)| PairHashes {
+            sent: OtHash::new(sender.session_key()),
+            received: OtHash::new(receiver.session_key()),
+        })
+    }
+
+    /// Makes OTs with every other party at once: as many as `count` says each party receives. This party's choices for the
+    /// first of them are `chosen`, the same with everybody. Unless it is to go both ways at once, the lower party of a pair
+    /// receives first. Progress is told as if of `gates`.
+    ///
+    /// *Cost*: one round; if not both ways at once, none for the last party.
+    pub(super) async fn extend(
+        &mut self,
+        session: &mut MeshSession,
+        gates: usize,
+        chosen: &BitVec,
+        count: impl Fn(u16) -> Count,
+        both_ways: bool,
+    ) -> Result<PerPeer<PairOts>, ProtocolError> {
+        let party = session.mesh().party();
+        let own = count(party);
+        let all = self.senders.iter().map(|(peer, _)| own.all() + count(peer).all()).sum();
+        let (mesh, _, watch) = session.watched(gates, all);
+        let delta = self.delta.block();
+        let step = async |peer: u16, mut line: Line, (sender, receiver): (&mut CotSender, &mut CotReceiver)| {
+            let channel: &mut Channel = &mut line;
+            let mut send = async |channel: &mut Channel| {
+                let (random, t) = receive_ots(receiver, channel, own.all(), &watch).await?;
+                random.slice(0..own.chosen).xor(chosen)?.send(channel).await?;
+                channel.flush().await?;
+                Ok::<_, OtError>((random.slice(own.chosen..random.len()), t))
+            };
+            let mut receive = async |channel: &mut Channel| {
+                let theirs = count(peer);
+                let mut q = send_ots(sender, channel, theirs.all(), &watch).await?;
+                let corrections = BitVec::receive(channel, theirs.chosen, CORRECTIONS).await?;
+                correct(&mut q[..theirs.chosen], &corrections, delta);
+                Ok(q)
+            };
+            let ((later, mut t), mut q) = match both_ways {
+                true => channel.full_duplex(send, receive).await?,
+                false if party < peer => (send(channel).await?, receive(channel).await?),
+                false => {
+                    let q = receive(channel).await?;
+                    (send(channel).await?, q)
+                }
+            };
+            Ok::<_, OtError>(PairOts { q: Labels(std::mem::take(&mut q)), t: Labels(std::mem::take(&mut t)), later })
+        };
+        Ok(mesh.each(self.senders.as_mut().zip(self.receivers.as_mut()), step).await?)
+    }
+}
+
+/// The sizes of the chunks of so many OTs.
+fn chunks(count: usize) -> impl Iterator<Item = usize> {
+    (0..count).step_by(CHUNK).map(move |done| CHUNK.min(count - done))
+}
+
+/// Makes so many OTs as the sender.
+async fn send_ots(
+    sender: &mut CotSender,
+    channel: &mut Channel,
+    count: usize,
+    watch: &Watch<'_>,
+) -> Result<Zeroizing<Vec<Block>>, OtError> {
+    let mut q = Zeroizing::new(Vec::with_capacity(count));
+    for size in chunks(count) {
+        let before = channel.traffic();
+        q.extend_from_slice(&sender.extend(channel, size).await?);
+        watch.add(size, channel.traffic() - before);
+    }
+    Ok(q)
+}
+
+/// Makes so many OTs as the receiver, with random choices.
+async fn receive_ots(
+    receiver: &mut CotReceiver,
+    channel: &mut Channel,
+    count: usize,
+    watch: &Watch<'_>,
+) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
+    let mut choices = Zeroizing::new(Vec::with_capacity(count.div_ceil(8)));
+    let mut t = Zeroizing::new(Vec::with_capacity(count));
+    for size in chunks(count) {
+        let before = channel.traffic();
+        let (random, blocks) = receiver.extend_random(channel, size).await?;
+        choices.extend_from_slice(random.as_bytes());
+        t.extend_from_slice(&blocks);
+        watch.add(size, channel.traffic() - before);
+    }
+    Ok((BitVec::from_bytes(std::mem::take(&mut choices), count)?, t))
+}
+
+/// Turns the sender's `q` into `q + d delta` for the receiver's corrections `d`.
+pub(super) fn correct(q: &mut [Block], corrections: &BitVec, delta: Block) {
+    for (q, d) in q.iter_mut().zip(corrections.iter()) {
+        *q ^= delta & Block::mask(d);
+    }
+}
+
+/// Sends every other party as many bits, and receives as many; unused bits of the last byte are ignored.
+///
+/// *Cost*: one round.
+pub(super) async fn exchange_bits(
+    mesh: &mut Mesh,
+    outgoing: &PerPeer<BitVec>,
+    count: usize,
+) -> Result<PerPeer<BitVec>, ProtocolError> {
+    let mut incoming = mesh.per_peer(|_| vec![0; count.div_ceil(8)]);
+    mesh.exchange(&outgoing.as_ref().map(|_, bits| bits.as_bytes()), &mut incoming).await?;
+    let mut bits = mesh.per_peer(|_| BitVec::default());
+    for ((_, bits), (_, bytes)) in bits.iter_mut().zip(incoming) {
+        *bits = BitVec::from_bytes(bytes, count)?;
+    }
+    Ok(bits)
+}
+
+fn unzip<A, B>(pairs: PerPeer<(A, B)>) -> (PerPeer<A>, PerPeer<B>) {
+    let (own, count) = (pairs.own(), pairs.party_count());
+    let (a, b): (Vec<A>, Vec<B>) = pairs.into_iter().map(|(_, pair)| pair).unzip();
+    let (mut a, mut b) = (a.into_iter(), b.into_iter());
+    let missing = "a value for every peer";
+    (PerPeer::new(own, count, |_| a.next().expect(missing)), PerPeer::new(own, count, |_| b.next().expect(missing)))
+}

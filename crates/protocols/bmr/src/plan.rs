@@ -1,0 +1,139 @@
+//! The agreement of all parties before a run, and the sizes that follow from it.
+
+use std::sync::Arc;
+
+use garblet_circuit::{OutputWire, Party, Program, Schedule};
+
+use super::config::{Config, Form, Garbling, Hash, Optimisations};
+use garblet_protocol::{Security, error::ProtocolError, party_io};
+
+/// A program made ready for joint garbling.
+///
+/// The *base wires* are the program's input bits, in order, and after them the outputs of its AND gates, in the order of the
+/// schedule: every other wire is a sum of some of them, and carries what the sum carries.
+pub struct Plan {
+    program: Arc<Program>,
+    schedule: Schedule,
+    parties: u16,
+    config: Config,
+    /// The owner of every input bit.
+    owners: Vec<Party>,
+}
+
+impl Plan {
+    /// Checks that so many parties can run the program by this protocol, and schedules it.
+    ///
+    /// *Errors*: too few parties for the protocol or more than [`MAX_PARTIES`](garblet_primitives::MAX_PARTIES); an input or a recipient that is no party; a
+    /// program too large for one circuit.
+    pub fn new(program: Arc<Program>, parties: u16, config: Config) -> Result<Self, ProtocolError> {
+        let protocol = config.garbling.name();
+        let allowed = config.garbling.parties();
+        party_io::check_party_count(protocol, &program, parties, allowed)?;
+        let refuse = |reason| ProtocolError::Unsupported { protocol, program: program.name().into(), reason };
+        let flat = program.flatten().map_err(|error| refuse(error.to_string()))?;
+        let schedule = Schedule::new(flat.circuit());
+        let owner = |input: &garblet_circuit::Input| vec![input.owner; input.port.width() as usize];
+        let owners = program.inputs().iter().flat_map(owner).collect();
+        Ok(Plan { program, schedule, parties, config, owners })
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The parameters.
+    pub fn config(&self) -> Config {
+        self.config
+    }
+
+    /// The steps that are taken: `bmr-bgw4` has none but the published.
+    pub fn form(&self) -> Form {
+        match self.config.garbling {
+            Garbling::Bgw4 => Form::Published(Optimisations::default()),
+            _ => self.config.form,
+        }
+    }
+
+    /// The number of parties.
+    pub fn parties(&self) -> u16 {
+        self.parties
+    }
+
+    /// AND gates that will be garbled.
+    pub fn and_count(&self) -> usize {
+        self.schedule.ands().len()
+    }
+
+    /// Bits of all inputs.
+    pub fn input_count(&self) -> usize {
+        self.owners.len()
+    }
+
+    /// Input bits of a party.
+    pub fn input_bits(&self, party: Party) -> usize {
+        party_io::input_bits(&self.program, party)
+    }
+
+    /// Output bits that a party learns.
+    pub fn output_bits(&self, party: Party) -> usize {
+        party_io::output_bits(&self.program, party)
+    }
+
+    /// The security of a run: the work of a table attack on one key of the hash, on labels of 127 bits.
+    pub fn security(&self) -> Security {
+        let calls = match self.config.hash {
+            Hash::Rekeyed => 12.0f64.max(2.0 + 2.0 * f64::from(self.parties).log2()),
+            Hash::FixedKey => 2.0 + 2.0 * f64::from(self.parties).log2() + (self.and_count().max(1) as f64).log2(),
+            Hash::Aes256 => 0.0,
+        };
+        let computational_bits = 127 - calls.ceil() as u32;
+        Security { computational_bits, ..Security::default() }
+    }
+
+    pub(super) fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// Input bits and AND gates.
+    pub(super) fn base_count(&self) -> usize {
+        self.input_count() + self.and_count()
+    }
+
+    /// Blocks of the joint garbled circuit.
+    pub(super) fn row_blocks(&self) -> usize {
+        self.gate_blocks() * self.and_count()
+    }
+
+    /// Blocks of a gate: four rows with a slot for every party.
+    pub(super) fn gate_blocks(&self) -> usize {
+        4 * usize::from(self.parties)
+    }
+
+    /// The input bits of a party, as positions among all.
+    pub(super) fn inputs_of(&self, party: Party) -> impl Iterator<Item = usize> {
+        self.owners.iter().enumerate().filter(move |(_, owner)| **owner == party).map(|(at, _)| at)
+    }
+
+    /// The output wires that a party learns, in program order.
+    pub(super) fn outputs_of(&self, party: Party) -> impl Iterator<Item = OutputWire> {
+        let wires = self.program.outputs().iter().flat_map(move |output| {
+            std::iter::repeat_n(output.recipients.contains(party), output.port.width() as usize)
+        });
+        wires.zip(self.schedule.outputs()).filter(|(learns, _)| *learns).map(|(_, wire)| *wire)
+    }
+
+    /// Tells whether a party learns anything, and so evaluates.
+    pub(super) fn evaluates(&self, party: Party) -> bool {
+        self.output_bits(party) > 0
+    }
+
+    /// The most corrupted parties that the garbling allows.
+    pub(super) fn threshold(&self) -> u16 {
+        match self.config.garbling {
+            Garbling::Ot => self.parties - 1,
+            Garbling::Bgw4 | Garbling::Bgw3 => self.parties.div_ceil(2) - 1,
+            Garbling::Bgw2 => self.parties.div_ceil(3) - 1,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Measured bytes and rounds are the formulas'.
+
+use garblet_circuit::random;
+use garblet_synthesis::library;
+use rand::{SeedableRng, rngs::StdRng};
+
+use super::*;
+use garblet_protocol::Phase;
+use garblet_runs::testing::mesh_run::hellos;
+
+/// Runs a program and holds every phase of every party to the formula.
+fn assert_costs(program: &Program, inputs: &[Bits], parties: u16, config: Config) -> Vec<Learned> {
+    let plan = plan(program, parties, config).expect("a program for these parties");
+    let learned = evaluate(&plan, garble(&plan, 1), inputs);
+    mesh_run::assert_costs::<BmrParty>(&plan, learned.iter().map(|(_, costs)| costs));
+    learned
+}
+
+#[test]
+fn formulas_are_what_is_measured() {
+    let mut rng = StdRng::seed_from_u64(21);
+    for parties in 2..=5 {
+        for kind in KINDS {
+            if !kind.0.parties().contains(&parties) {
+                continue;
+            }
+            let program = loop {
+                let program = random::program(&mut rng, 600, parties);
+                if plan(&program, parties, Config::default()).is_ok_and(|plan| plan.and_count() >= parties.into()) {
+                    break program;
+                }
+            };
+            let inputs = random::inputs(&mut rng, &program);
+            assert_costs(&program, &inputs, parties, config(kind, Hash::Rekeyed));
+        }
+    }
+}
+
+#[test]
+fn every_width_of_the_extension() {
+    let program = library::find("lib:millionaires(32)").unwrap();
+    let inputs = [Bits::from_u128(5, 32), Bits::from_u128(3, 32)];
+    for ot_width in garblet_ot::Width::ALL {
+        for form in [Form::Linear, PUBLISHED] {
+            assert_costs(&program, &inputs, 3, Config { form, ot_width, ..Config::default() });
+        }
+    }
+}
+
+/// Bytes that a party sends per gate before inputs are known, base OTs apart.
+fn bytes_per_gate(program: &Program, parties: u16, config: Config) -> f64 {
+    let plan = plan(program, parties, config).expect("a program for these parties");
+    let sent = |phase| communication(&plan, Party(0), phase, &hellos(parties)).bytes_sent;
+    (sent(Phase::Prepare) + sent(Phase::Build)) as f64 / plan.and_count() as f64
+}
+
+#[test]
+fn a_gate_costs_less_than_its_bound_and_a_multiple_of_that_as_published() {
+    let program = library::find("lib:aes128").unwrap();
+    for (parties, most) in [(3, 320.0), (5, 641.0), (7, 962.0), (13, 1923.0)] {
+        let linear = bytes_per_gate(&program, parties, Config::default());
+        assert!(linear <= most, "{parties} parties: {linear} bytes per gate");
+        let published = bytes_per_gate(&program, parties, Config { form: PUBLISHED, ..Config::default() });
+        let others = f64::from(parties) - 1.0;
+        // Three payloads and the broadcast; the extension is ours.
+        assert!(published > others * (48.0 + 64.0 * f64::from(parties)), "{parties} parties: {published}");
+    }
+}
+
+#[test]
+fn rounds_do_not_depend_on_the_circuit() {
+    let mut rng = StdRng::seed_from_u64(22);
+    let shallow = library::find("lib:layered(1, 64)").unwrap();
+    let deep = library::find("lib:aes128").unwrap();
+    for program in [shallow, deep] {
+        let inputs = random::inputs(&mut rng, &program);
+        for (_, costs) in assert_costs(&program, &inputs, 3, Config::default()) {
+            let rounds = |phase| costs.of(phase).communication.rounds;
+            assert_eq!((rounds(Phase::Prepare) + rounds(Phase::Build), rounds(Phase::Online) <= 2), (5, true));
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Joint garbling computes what the plain evaluator computes, and makes the circuit that the ideal functionality makes.
+
+use garblet_circuit::{evaluate as evaluate_plain, random};
+use garblet_synthesis::library;
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+
+use super::{super::ideal, *};
+use garblet_runs::testing::is_full;
+
+fn assert_equals(program: &Program, inputs: &[Bits], parties: u16, config: Config, seed: u64) {
+    let plan = plan(program, parties, config).expect("a program for these parties");
+    let garbled = garble(&plan, seed);
+    let secrets: Vec<_> = garbled.iter().map(|party| party.prepared.secrets.clone()).collect();
+    let expected = ideal::garble(&plan, &secrets, garbled[0].prepared.numbered);
+    for (party, garbled) in garbled.iter().enumerate() {
+        for (gate, rows) in garbled.prepared.circuit.chunks(plan.gate_blocks()).enumerate() {
+            assert!(rows == &expected[gate * rows.len()..][..rows.len()], "gate {gate} of party {party}, {config:?}");
+        }
+    }
+    let learned = evaluate(&plan, garbled, inputs);
+    let values = evaluate_plain(program, inputs);
+    for (party, (outputs, _)) in learned.iter().enumerate() {
+        for (k, (output, value)) in program.outputs().iter().zip(&values).enumerate() {
+            let learns = output.recipients.contains(Party(party as u16));
+            assert!(outputs[k].as_ref() == learns.then_some(value), "output {k} of party {party}, {config:?}");
+        }
+    }
+}
+
+#[test]
+fn every_kind_and_hash_with_two_to_nine_parties() {
+    let mut rng = StdRng::seed_from_u64(11);
+    for parties in 2..=9 {
+        for (at, kind) in KINDS.into_iter().enumerate() {
+            if !kind.0.parties().contains(&parties) {
+                continue;
+            }
+            let hash = [Hash::Rekeyed, Hash::FixedKey, Hash::Aes256][(at + usize::from(parties)) % 3];
+            let most_gates = rng.random_range(1..=1_500);
+            let program = random::program(&mut rng, most_gates, parties);
+            let inputs = random::inputs(&mut rng, &program);
+            assert_equals(&program, &inputs, parties, config(kind, hash), at as u64);
+        }
+    }
+}
+
+/// Every member of the library of up to 10,000 gates, in the full form, with its usual parameters, among two to nine parties.
+#[test]
+fn library_circuits() {
+    let mut rng = StdRng::seed_from_u64(12);
+    let names: Vec<&str> = match is_full() {
+        true => library::list().map(|member| member.name).collect(),
+        false => vec!["lib:millionaires(32)", "lib:aes128", "lib:levenshtein(4,4,8)"],
+    };
+    let mut parties = (2..=9).cycle();
+    for name in names {
+        let Ok(program) = library::find(name) else { panic!("{name}") };
+        if program.stats().and > 10_000 {
+            continue;
+        }
+        let inputs = random::inputs(&mut rng, &program);
+        for kind in KINDS {
+            let fits = |parties: &u16| is_full() && kind.0.parties().contains(parties);
+            let parties = parties.by_ref().take(8).find(fits).unwrap_or(4);
+            assert_equals(&program, &inputs, parties.max(program.party_count()), config(kind, Hash::Rekeyed), 5);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if is_full() { 100 } else { 12 }))]
+
+    #[test]
+    fn random_programs(seed: u64, kind in 0..KINDS.len(), parties in 2u16..10) {
+        let kind = KINDS[kind];
+        prop_assume!(kind.0.parties().contains(&parties));
+        let mut rng = StdRng::seed_from_u64(seed);
+        let program = random::program(&mut rng, 500, parties);
+        let inputs = random::inputs(&mut rng, &program);
+        assert_equals(&program, &inputs, parties, config(kind, Hash::Rekeyed), seed);
+    }
+}

@@ -1,0 +1,54 @@
+//! Bytes and rounds of the online phase, as a formula.
+
+use std::sync::Arc;
+
+use garblet_circuit::{Party, Program};
+
+use super::plan::{Draft, Plan};
+use super::run::Config;
+use super::stock::{Ids, Stock};
+use super::{EVALUATOR, GARBLER, Material};
+use garblet_protocol::error::NotPrepared;
+use garblet_protocol::{party_io, phase::Communication};
+
+/// The cost to `party` of the online phase of a program, drawing on full stores. The garbler's first wait, for corrections, is
+/// no round of this phase: whether it comes after something that was sent depends on what was prepared just before.
+///
+/// *Errors*: stores that lack what the program needs even when they are full.
+pub fn communication(
+    material: &Material,
+    config: Config,
+    program: &Arc<Program>,
+    party: Party,
+) -> Result<Communication, NotPrepared> {
+    let mut stock = Stock::default();
+    for kind in material.kinds() {
+        stock.set(kind, Ids::new(std::iter::once(0..material.wanted(kind))));
+    }
+    let plan = Draft::new(program, material, config.linking, stock).map(Draft::plan).map_err(NotPrepared::from)?;
+    Ok(online(&plan, party))
+}
+
+/// The cost of the online phase of a plan to a party.
+pub(super) fn online(plan: &Plan, party: Party) -> Communication {
+    let packed = |bits: usize| bits.div_ceil(8) as u64;
+    let inputs = |party| party_io::input_bits(&plan.program, party);
+    let outputs = |party| party_io::output_bits(&plan.program, party);
+    let blocks = plan.link_blocks() + inputs(GARBLER);
+    let from_garbler = 16 * blocks as u64 + packed(outputs(EVALUATOR));
+    let from_evaluator = packed(inputs(EVALUATOR)) + packed(outputs(GARBLER));
+    match party == GARBLER {
+        true => Communication {
+            bytes_sent: from_garbler,
+            bytes_received: from_evaluator,
+            // For select bits, after the message.
+            rounds: u64::from(outputs(GARBLER) > 0 && from_garbler > 0),
+        },
+        false => Communication {
+            bytes_sent: from_evaluator,
+            bytes_received: from_garbler,
+            // For the message, after the corrections.
+            rounds: u64::from(from_garbler > 0 && inputs(EVALUATOR) > 0),
+        },
+    }
+}

@@ -1,0 +1,129 @@
+//! Two parties and their stores meet: step 1.
+
+use garblet_primitives::Block;
+use garblet_store::{Binding, IdSet, PieceId, Reconciled, State, Store};
+use zeroize::Zeroizing;
+
+use super::material::Material;
+use super::messages::{Has, HashSeed};
+use super::secrets::Secrets;
+use super::stock::{Ids, Kind, Stock};
+use super::{NAME, VERSION};
+use garblet_protocol::{error::ProtocolError, session::Session};
+
+/// The name of the protocol's state in a store.
+const STATE: &str = "components";
+
+/// Says for whom and for what a store is.
+pub(super) fn bind(store: &mut Store, material: &Material, role: &str, peer: &str) -> Result<(), ProtocolError> {
+    let garbling = material.garbling();
+    if garbling.scheme.is_privacy_free() {
+        let reason = "the privacy-free scheme shows the evaluator what goes over links".into();
+        return Err(ProtocolError::Unsupported { protocol: NAME, program: "of any kind".into(), reason });
+    }
+    let library: String = material.digest().iter().map(|byte| format!("{byte:02x}")).collect();
+    store.bind(&Binding {
+        peer: peer.into(),
+        role: role.into(),
+        protocol: format!("{NAME} {VERSION}, {}, {}", garbling.scheme, garbling.hash),
+        library,
+    })?;
+    Ok(())
+}
+
+/// Both stores keep what both have; returns what was lost. Cells that nothing can use any more go as well.
+pub(super) async fn reconcile(
+    session: &mut Session,
+    store: &mut Store,
+    material: &Material,
+) -> Result<Reconciled, ProtocolError> {
+    let channel = session.channel();
+    channel.send(&Has { summary: store.summary() }).await?;
+    let theirs: Has = channel.receive().await?;
+    let lost = store.reconcile(&theirs.summary)?;
+    drop_useless(store, material)?;
+    Ok(lost)
+}
+
+/// Drops cells that cannot serve alone and whose template is gone.
+fn drop_useless(store: &mut Store, material: &Material) -> Result<(), ProtocolError> {
+    let stock = stock(store, material);
+    for number in (0..material.library().templates().len() as u32).filter(|t| !material.is_severable(*t)) {
+        let (kind, cells) = (Kind::Cell(number), material.cells(number));
+        let useless = stock.without_template(number, cells);
+        if !useless.is_empty() {
+            store.drop_pieces(&material.stored(kind), &id_set(useless))?;
+        }
+    }
+    Ok(())
+}
+
+/// The garbler's secrets, new ones in a new store; the seed of the hash goes to the evaluator.
+pub(super) async fn garbler_secrets(session: &mut Session, store: &mut Store) -> Result<Secrets, ProtocolError> {
+    let known = store.state(STATE).map(|state| (state.version, Zeroizing::new(state.bytes.clone())));
+    let secrets = match known {
+        Some((VERSION, bytes)) => Secrets::from_bytes(&bytes),
+        Some((version, _)) => return Err(other_version(version)),
+        None => {
+            let secrets = Secrets::random(session.rng());
+            store.set_state(STATE, State { version: VERSION, bytes: secrets.to_bytes().to_vec() })?;
+            Some(secrets)
+        }
+    };
+    let secrets = secrets.ok_or_else(|| unreadable("its secrets"))?;
+    session.channel().send(&HashSeed::new(secrets.hash)).await?;
+    session.channel().flush().await?;
+    Ok(secrets)
+}
+
+/// The seed of the hash, which is the same for the life of a store.
+pub(super) async fn evaluator_hash(session: &mut Session, store: &mut Store) -> Result<Block, ProtocolError> {
+    let seed = session.channel().receive::<HashSeed>().await?.block();
+    let bytes = seed.to_bytes().to_vec();
+    match store.state(STATE) {
+        None => store.set_state(STATE, State { version: VERSION, bytes })?,
+        Some(state) if state.version != VERSION => return Err(other_version(state.version)),
+        Some(state) if state.bytes != bytes => return Err(unreadable("the garbler's hash seed, which has changed")),
+        Some(_) => {}
+    }
+    Ok(seed)
+}
+
+fn other_version(version: u32) -> ProtocolError {
+    ProtocolError::Material {
+        what: "version of the store's state",
+        expected: VERSION.to_string(),
+        got: version.to_string(),
+    }
+}
+
+fn unreadable(got: &str) -> ProtocolError {
+    ProtocolError::Material { what: "the store's state", expected: "what was stored".into(), got: got.into() }
+}
+
+/// The part of a store that a plan can use.
+pub(super) fn stock(store: &Store, material: &Material) -> Stock {
+    let mut stock = Stock::default();
+    for kind in material.kinds() {
+        let available = store.stock_of(&material.stored(kind)).available;
+        stock.set(kind, Ids::new(available.ranges().iter().cloned()));
+    }
+    stock
+}
+
+/// The number of pieces that must be made of each kind of which there is less than `below` percent of what is wanted; cells are
+/// made with their templates.
+pub(super) fn shortage(store: &Store, material: &Material, below: u8) -> Vec<(Kind, u64)> {
+    let missing = |kind: Kind| {
+        let (wanted, available) = (material.wanted(kind), store.count(&material.stored(kind)));
+        let short = u128::from(available) * 100 < u128::from(wanted) * u128::from(below);
+        short.then(|| (kind, wanted.saturating_sub(available)))
+    };
+    let kinds = material.kinds().into_iter().filter(|kind| !matches!(kind, Kind::Cell(_)));
+    kinds.filter_map(missing).filter(|(_, missing)| *missing > 0).collect()
+}
+
+/// A set of identifiers.
+pub(super) fn id_set(ids: impl IntoIterator<Item = u64>) -> IdSet {
+    ids.into_iter().map(PieceId).collect()
+}

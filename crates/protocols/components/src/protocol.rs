@@ -1,0 +1,184 @@
+//! `components` as a [`Protocol`].
+
+use std::{ops::RangeInclusive, sync::Arc};
+
+use garblet_circuit::{Bits, Party};
+use garblet_net::{Channel, Hello};
+use garblet_store::Store;
+use rand_core::CryptoRng;
+
+use super::{
+    Config, Evaluator, EvaluatorPrepared, GARBLER, Garbler, GarblerPrepared, Library, Linking, Material, NAME,
+    communication,
+};
+use garblet_protocol::{
+    Adversary, Phase, Protocol, ProtocolError, Role, Security, Session,
+    parameters::{Parameter, any_hash, any_scheme, named, ot_width},
+    protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Precision, Request, Sample, Terms, tabulate},
+    stock::{Filled, Stock, StockKinds, yes_or_no},
+};
+
+/// Components garbled before the function is known and linked when it is, two parties, semi-honest.
+pub struct Components;
+
+const LINKINGS: [(&str, Linking); 3] =
+    [("cheapest", Linking::Cheapest), ("keyed", Linking::Keyed), ("standard", Linking::Standard)];
+
+impl Protocol for Components {
+    type Link = Channel;
+    type Config = Config;
+    /// No plan yet: the components that serve a program are known when the stores are.
+    type Plan = ();
+    type Order = Library;
+
+    const NAME: &'static str = NAME;
+    const ADVERSARY: Adversary = Adversary::SemiHonest;
+    const PARTIES: RangeInclusive<u16> = 2..=2;
+    const PARAMETERS: &'static [Parameter<Config>] =
+        &[any_scheme!(), any_hash!(), named!("links", "cheapest, keyed or standard", linking, LINKINGS), ot_width!()];
+    const SAMPLES: &'static [Sample] = &[&[], &[("links", "keyed")]];
+    const PRECISION: Precision = Precision::Mean(
+        "drawing on stores, which say what there is to do ahead; templates in them save bytes, and party 0 may wait once more",
+    );
+    const STOCK: Option<StockKinds> = Some(StockKinds::Library);
+
+    fn standard() -> Config {
+        Config::default()
+    }
+
+    fn plan(_: &Request<Self>) -> Result<(), ProtocolError> {
+        Ok(())
+    }
+
+    fn costs(job: &Job<Self>, _: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {
+        let Request { program, config, .. } = &job.request;
+        let material = Material::new(Library::of_program(program), config.garbling);
+        let online = |party| communication(&material, *config, program, party);
+        let online = [online(Party(0))?, online(Party(1))?];
+        Ok(tabulate(2, |party, phase| (phase == Phase::Online).then(|| online[usize::from(party.0)])))
+    }
+
+    fn own_stock(job: &Job<Self>, rng: &mut dyn CryptoRng) -> Result<Option<Stock<Library>>, ProtocolError> {
+        let order = Library::of_program(&job.request.program);
+        let store = Store::in_memory(&mut { rng })?;
+        Ok(Some(Stock { store, peer: String::new(), order, top_up: false, fill_first: true }))
+    }
+
+    fn greet(terms: &Terms<Self>, hello: Hello) -> Hello {
+        let Some(stock) = &terms.stock else { return hello };
+        hello.with("library", hex(stock.order.digest())).with("top-up", yes_or_no(stock.top_up))
+    }
+
+    async fn set_up(session: &mut Session, terms: Terms<Self>) -> Result<BoxedRole<Channel>, ProtocolError> {
+        let Terms { job, party, stock } = terms;
+        let Some(Stock { store, peer, order, top_up, fill_first }) = stock else {
+            let (expected, got) = ("a store of components".into(), "none".into());
+            return Err(ProtocolError::Material { what: "store", expected, got });
+        };
+        let config = Config { top_up, ..job.request.config };
+        let material = Arc::new(Material::new(order, config.garbling));
+        Ok(match party == GARBLER {
+            true => {
+                let role = Garbler::setup(session, material, config, store, &peer).await?;
+                Box::new(Componentwise { role, job, fill_first })
+            }
+            false => {
+                let role = Evaluator::setup(session, material, config, store, &peer).await?;
+                Box::new(Componentwise { role, job, fill_first })
+            }
+        })
+    }
+
+    fn order(request: &OrderRequest, _: &Config, _: u16) -> Result<Library, ProtocolError> {
+        let mut library = match &request.library {
+            Some(file) => Library::load(file)?,
+            None => Library::new(),
+        };
+        for (name, count) in &request.amounts {
+            if !library.set_count(name, *count) {
+                let mut known: Vec<&str> = library.types().iter().map(|ty| &ty.name[..]).collect();
+                known.push(super::INPUTS);
+                return Err(ProtocolError::Order { expected: known.join(", "), got: format!("`{name}`") });
+            }
+        }
+        Ok(library)
+    }
+
+    fn greet_filling(filling: &Filling<Self>) -> Hello {
+        let library = &filling.stock.order;
+        filling.hello().with("library", hex(library.digest())).with("counts", library.counts())
+    }
+
+    async fn fill(session: &mut Session, filling: Filling<Self>) -> Result<Filled, ProtocolError> {
+        let Filling { config, party, stock: Stock { store, peer, order, .. }, below, .. } = filling;
+        let material = Arc::new(Material::new(order, config.garbling));
+        let (store, lost) = if party == GARBLER {
+            let mut role = Garbler::setup(session, material, config, store, &peer).await?;
+            role.prepare(session, below).await?;
+            let lost = role.lost();
+            (role.into_store(), lost)
+        } else {
+            let mut role = Evaluator::setup(session, material, config, store, &peer).await?;
+            role.prepare(session, below).await?;
+            let lost = role.lost();
+            (role.into_store(), lost)
+        };
+        Ok(Filled { store, lost, phases: session.costs() })
+    }
+}
+
+fn hex(digest: [u8; 32]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A role of `components`, which serves any program, with the one of this run.
+struct Componentwise<R> {
+    role: R,
+    job: Arc<Job<Components>>,
+    /// Set if the stores are filled before a run.
+    fill_first: bool,
+}
+
+/// Both roles of `components` are used alike.
+macro_rules! componentwise {
+    ($role:ident, $prepared:ident, $name:literal) => {
+        impl Role for Componentwise<$role> {
+            type Prepared = $prepared;
+            const NAME: &'static str = $name;
+
+            fn security(&self) -> Security {
+                self.role.material().security()
+            }
+
+            async fn prepare(&mut self, session: &mut Session) -> Result<Self::Prepared, ProtocolError> {
+                if self.fill_first {
+                    self.role.prepare(session, 100).await?;
+                }
+                self.role.build(session, &self.job.request.program).await
+            }
+
+            async fn online(
+                &mut self,
+                session: &mut Session,
+                prepared: Self::Prepared,
+                inputs: &[Bits],
+            ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+                self.role.online(session, prepared, inputs).await
+            }
+
+            async fn run(
+                &mut self,
+                session: &mut Session,
+                inputs: &[Bits],
+            ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+                if self.fill_first {
+                    self.role.prepare(session, 100).await?;
+                }
+                self.role.run(session, &self.job.request.program, inputs).await
+            }
+        }
+    };
+}
+
+componentwise!(Garbler, GarblerPrepared, "garbler");
+componentwise!(Evaluator, EvaluatorPrepared, "evaluator");

@@ -1,0 +1,186 @@
+//! Step 5: the gates, layer by layer.
+
+use garblet_circuit::{AndOp, Bits, Operand, OutputWire, Party};
+use garblet_net::PerPeer;
+use zeroize::Zeroizing;
+
+use super::bits::Packed;
+use super::plan::Plan;
+use super::prepare::{BitOts, Material, Triples};
+use garblet_protocol::error::ProtocolError;
+use garblet_protocol::run_id::RunExchanges;
+use garblet_protocol::session::MeshSession;
+
+/// The shares of one party while it computes.
+pub(super) struct Evaluation<'p> {
+    plan: &'p Plan,
+    /// A share per slot, 0 or 1.
+    slots: Zeroizing<Vec<u8>>,
+    /// Set if this party's share of a value is inverted when the value is: that is one party's task.
+    inverts: bool,
+}
+
+impl<'p> Evaluation<'p> {
+    /// Begins with the shares of all inputs.
+    pub(super) fn new(plan: &'p Plan, own: Party, inputs: &Bits) -> Self {
+        let mut slots = Zeroizing::new(vec![0; plan.schedule().slot_count()]);
+        slots.iter_mut().zip(inputs.iter()).for_each(|(slot, bit)| *slot = u8::from(bit));
+        Evaluation { plan, slots, inverts: own == Party(0) }
+    }
+
+    /// Computes everything; returns the shares of all outputs, joined in program order.
+    pub(super) async fn run(
+        mut self,
+        session: &mut MeshSession,
+        exchanges: &mut RunExchanges,
+        material: &Material,
+    ) -> Result<Packed, ProtocolError> {
+        let schedule = self.plan.schedule();
+        let (mut xors, mut ands) = (schedule.xors(), schedule.ands());
+        let mut done = 0;
+        for step in schedule.steps() {
+            let (now, later) = xors.split_at(step.xors as usize);
+            for op in now {
+                self.slots[op.out as usize] = self.slots[op.a as usize] ^ self.slots[op.b as usize];
+            }
+            xors = later;
+            let (layer, later) = ands.split_at(step.ands as usize);
+            ands = later;
+            if layer.is_empty() {
+                continue;
+            }
+            let (x, y) = self.gather(layer);
+            let z = match material {
+                Material::Triples(triples) => self.multiply(session, exchanges, triples, done, &x, &y).await?,
+                Material::BitOts(ots) => multiply_by_ot(session, exchanges, ots, done, &x, &y).await?,
+            };
+            layer.iter().enumerate().for_each(|(k, op)| self.slots[op.out as usize] = u8::from(z.get(k)));
+            done += layer.len();
+            session.advance(done as u64, self.plan.and_count() as u64);
+        }
+        let outputs = schedule.outputs();
+        Ok(Packed::collect(outputs.iter().map(|wire| self.output(*wire) == 1), outputs.len()))
+    }
+
+    fn read(&self, operand: Operand) -> u8 {
+        self.slots[operand.slot()] ^ u8::from(operand.inverted() & self.inverts)
+    }
+
+    fn output(&self, wire: OutputWire) -> u8 {
+        match wire {
+            OutputWire::Slot(operand) => self.read(operand),
+            OutputWire::Constant(value) => u8::from(value & self.inverts),
+        }
+    }
+
+    /// The shares of both operands of a layer's gates.
+    fn gather(&self, layer: &[AndOp]) -> (Packed, Packed) {
+        let (mut x, mut y) = (Packed::zeros(layer.len()), Packed::zeros(layer.len()));
+        for ((ops, x), y) in layer.chunks(64).zip(x.words_mut()).zip(y.words_mut()) {
+            for (k, op) in ops.iter().enumerate() {
+                *x |= u64::from(self.read(op.a)) << k;
+                *y |= u64::from(self.read(op.b)) << k;
+            }
+        }
+        (x, y)
+    }
+
+    /// One message to everybody: `d = x + a`, `e = y + b`; the product is `c + d b + e a + d e`.
+    async fn multiply(
+        &self,
+        session: &mut MeshSession,
+        exchanges: &mut RunExchanges,
+        triples: &Triples,
+        at: usize,
+        x: &Packed,
+        y: &Packed,
+    ) -> Result<Packed, ProtocolError> {
+        let len = x.len();
+        let [a, b, mut z] = [&triples.a, &triples.b, &triples.c].map(|bits| bits.slice(at, len));
+        let (mut d, mut e) = (x.clone(), y.clone());
+        d.add(&a);
+        e.add(&b);
+        let message = [d.as_bytes(), e.as_bytes()].concat();
+        let mut incoming = session.mesh().per_peer(|_| vec![0; message.len()]);
+        let outgoing = session.mesh().per_peer(|_| &message);
+        exchanges.exchange(session.mesh(), &outgoing, &mut incoming).await?;
+        for (_, bytes) in incoming.iter() {
+            let (theirs_d, theirs_e) = halves(bytes, len);
+            d.add(&theirs_d);
+            e.add(&theirs_e);
+        }
+        let both = if self.inverts { u64::MAX } else { 0 };
+        let opened = d.words().iter().zip(e.words());
+        for ((z, (d, e)), (a, b)) in z.words_mut().iter_mut().zip(opened).zip(a.words().iter().zip(b.words())) {
+            *z ^= d & b ^ e & a ^ d & e & both;
+        }
+        Ok(z)
+    }
+}
+
+/// Multiplies with each peer, in both directions: the one with `x` tells `x + s`, the other sends `p_(x + s) + r` for `x = 0` and
+/// `p_(x + s) + r + y` for `x = 1`, so that `r` and what is received are shares of `x y`.
+async fn multiply_by_ot(
+    session: &mut MeshSession,
+    exchanges: &mut RunExchanges,
+    ots: &PerPeer<BitOts>,
+    at: usize,
+    x: &Packed,
+    y: &Packed,
+) -> Result<Packed, ProtocolError> {
+    let len = x.len();
+    let asked = ots.map_ref(|_, ots| {
+        let mut asked = ots.received.choices.slice(at, len);
+        asked.add(x);
+        asked
+    });
+    let mut incoming = session.mesh().per_peer(|_| vec![0; Packed::byte_len(len)]);
+    exchanges.exchange(session.mesh(), &asked, &mut incoming).await?;
+    let mut z = Packed::zeros(len);
+    for (z, (x, y)) in z.words_mut().iter_mut().zip(x.words().iter().zip(y.words())) {
+        *z = x & y;
+    }
+    let mut answers = ots.map_ref(|_, _| Vec::new());
+    for (peer, ots) in ots.iter() {
+        let swap = Packed::from_bytes(incoming.get(peer).map_or(&[], |bytes| bytes), len);
+        let hidden = random_bits(session, len);
+        let answer = answer(&ots.sent.zero.slice(at, len), &ots.sent.one.slice(at, len), &swap, &hidden, y);
+        z.add(&hidden);
+        if let Some(place) = answers.get_mut(peer) {
+            *place = answer;
+        }
+    }
+    let mut incoming = session.mesh().per_peer(|_| vec![0; 2 * Packed::byte_len(len)]);
+    exchanges.exchange(session.mesh(), &answers, &mut incoming).await?;
+    for ((_, ots), (_, bytes)) in ots.iter().zip(incoming.iter()) {
+        let (zero, one) = halves(bytes, len);
+        z.add(&ots.received.chosen.slice(at, len));
+        for ((z, x), (zero, one)) in z.words_mut().iter_mut().zip(x.words()).zip(zero.words().iter().zip(one.words())) {
+            *z ^= zero ^ x & (zero ^ one);
+        }
+    }
+    Ok(z)
+}
+
+/// The two answers to a peer that asked for `swap`: the pads as it knows them, over `hidden` and `hidden + y`.
+fn answer(zero: &Packed, one: &Packed, swap: &Packed, hidden: &Packed, y: &Packed) -> Vec<u8> {
+    let (mut first, mut second) = (hidden.clone(), hidden.clone());
+    for (k, (zero, one)) in zero.words().iter().zip(one.words()).enumerate() {
+        let swapped = (zero ^ one) & swap.words()[k];
+        first.words_mut()[k] ^= zero ^ swapped;
+        second.words_mut()[k] ^= one ^ swapped ^ y.words()[k];
+    }
+    [first.as_bytes(), second.as_bytes()].concat()
+}
+
+fn random_bits(session: &mut MeshSession, len: usize) -> Packed {
+    let mut bytes = Zeroizing::new(vec![0; Packed::byte_len(len)]);
+    session.rng().fill_bytes(&mut bytes);
+    Packed::from_bytes(&bytes, len)
+}
+
+/// The two vectors of a message.
+fn halves(bytes: &[u8], len: usize) -> (Packed, Packed) {
+    let (first, second) = bytes.split_at(bytes.len() / 2);
+    (Packed::from_bytes(first, len), Packed::from_bytes(second, len))
+}

@@ -1,0 +1,103 @@
+//! The agreement of all parties before a run: program, parameters, and the sizes that follow from them.
+
+use std::sync::Arc;
+
+use garblet_circuit::{Circuit, Party, Program, Schedule};
+use garblet_ot::Width;
+
+use super::NAME;
+use garblet_protocol::{Security, error::ProtocolError, party_io};
+
+/// The most parties of a run.
+pub const PARTIES_MAX: u16 = 255;
+
+/// The computation of AND gates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Multiplication triples: one message per layer.
+    #[default]
+    Triples,
+    /// Random OTs, as Choi and others use them: two messages per layer, less preparation.
+    Choi2012,
+}
+
+/// The parameters of a run; all parties must choose the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Config {
+    /// The computation of AND gates.
+    pub form: Form,
+    /// Field width of the OT extension: larger is fewer bytes and more computation.
+    pub ot_width: Width,
+}
+
+/// A program made ready for `gmw`: flattened, and scheduled by AND depth.
+pub struct Plan {
+    program: Arc<Program>,
+    schedule: Schedule,
+    config: Config,
+    parties: u16,
+}
+
+impl Plan {
+    /// Checks that so many parties can run the program, and makes its schedule.
+    ///
+    /// *Errors*: fewer than two parties or more than [`PARTIES_MAX`]; an owner or recipient who is none of them; a program too
+    /// large to be one circuit.
+    pub fn new(program: Arc<Program>, parties: u16, config: Config) -> Result<Self, ProtocolError> {
+        party_io::check_party_count(NAME, &program, parties, 2..=PARTIES_MAX)?;
+        let flat = flat_circuit(&program)?;
+        Ok(Plan { schedule: Schedule::by_depth(&flat), program, config, parties })
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The flattened program's schedule: each step with AND gates is a layer.
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// The parameters.
+    pub fn config(&self) -> Config {
+        self.config
+    }
+
+    /// The number of parties.
+    pub fn parties(&self) -> u16 {
+        self.parties
+    }
+
+    /// AND gates that are computed.
+    pub fn and_count(&self) -> usize {
+        self.schedule.ands().len()
+    }
+
+    /// AND gates of each layer, in order.
+    pub fn layers(&self) -> impl Iterator<Item = usize> + '_ {
+        self.schedule.steps().iter().map(|step| step.ands as usize).filter(|&ands| ands > 0)
+    }
+
+    /// Output bits that a party learns.
+    pub fn output_bits(&self, party: Party) -> usize {
+        party_io::output_bits(&self.program, party)
+    }
+
+    /// The security of a run: each pair hashes two blocks under one key for each of its OTs.
+    pub fn security(&self) -> Security {
+        let calls = 2 * self.and_count().max(1) as u64;
+        let computational_bits = 128 - calls.next_power_of_two().ilog2();
+        Security { computational_bits, ..Security::default() }
+    }
+}
+
+/// The program as one circuit.
+fn flat_circuit(program: &Program) -> Result<Circuit, ProtocolError> {
+    let flat = program.flatten().map_err(|error| ProtocolError::Unsupported {
+        protocol: NAME,
+        program: program.name().into(),
+        reason: error.to_string(),
+    })?;
+    Ok(flat.circuit().clone())
+}

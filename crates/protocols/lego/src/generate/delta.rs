@@ -1,0 +1,50 @@
+//! Step 10: the committed delta is that of the OTs.
+
+use crate::checks;
+use garblet_circuit::Bits;
+use garblet_primitives::Block;
+use subtle::ConstantTimeEq;
+
+use garblet_protocol::{checks::Cheating, error::ProtocolError};
+
+/// The evaluator has the blocks of the checked OTs for these choices, so they may be opened.
+pub(crate) struct DeltaClaimed(Bits);
+
+impl DeltaClaimed {
+    /// Compares the claimed blocks with `r_i + b_i delta`.
+    ///
+    /// *Errors*: [`checks::DELTA_CLAIM`].
+    pub(crate) fn verify(
+        delta: Block,
+        strings: &[Block],
+        choices: Bits,
+        claimed: &[Block],
+    ) -> Result<Self, ProtocolError> {
+        let right = strings.iter().zip(choices.iter()).map(|(&string, bit)| string ^ (Block::mask(bit) & delta));
+        let wrong = right.zip(claimed).position(|(right, claimed)| !bool::from(right.ct_eq(claimed)));
+        match wrong {
+            None => Ok(DeltaClaimed(choices)),
+            Some(index) => Err(Cheating::new(checks::DELTA_CLAIM, format!("OT {index}")).into()),
+        }
+    }
+
+    /// The choices.
+    pub(crate) fn choices(&self) -> &Bits {
+        &self.0
+    }
+}
+
+/// The committed delta is that of the OTs, and so the OTs serve for input keys.
+pub(crate) struct DeltaConsistent(());
+
+impl DeltaConsistent {
+    /// Compares the opened blocks of the checked OTs with those that came by OT.
+    ///
+    /// *Errors*: [`checks::COMMITTED_DELTA`].
+    pub(crate) fn verify(opened: &[Block], blocks: &[Block]) -> Result<Self, ProtocolError> {
+        match opened.iter().zip(blocks).position(|(a, b)| !bool::from(a.ct_eq(b))) {
+            None => Ok(DeltaConsistent(())),
+            Some(index) => Err(Cheating::new(checks::COMMITTED_DELTA, format!("OT {index}")).into()),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! A party of a session: its side of the protocol, and its stock.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use garblet_circuit::Bits;
+use garblet_store::Store;
+use zeroize::Zeroizing;
+
+use super::{
+    Amounts, Checks, EVALUATOR,
+    config::Config,
+    order::Order,
+    plan::Plan,
+    setup::secrets::{Fresh, Secrets},
+    side::{Computed, Prepared, Side, Wire},
+    stock::{
+        orders::Orders,
+        pieces::{InMemory, Storable},
+        saved::{self, SavedOutputs},
+        store::{Meeting, Stock, Taken, no_store, revoke_if_cheated},
+    },
+};
+use garblet_protocol::{Security, conduct::Honest, error::ProtocolError, phase::Phase, session::Session};
+
+/// A party of a session.
+pub struct Participant<S> {
+    pub(crate) side: S,
+    config: Config,
+    secrets: Secrets,
+    orders: Orders,
+    /// Runs in this meeting.
+    runs: u64,
+    stock: Option<Stock>,
+}
+
+impl<S: Side<Conduct = Honest>> Participant<S> {
+    /// Sets up OTs both ways, commitments from one and delta from the other. What is prepared stays in memory.
+    ///
+    /// *Errors*: a peer that cheats; the connection's.
+    pub async fn setup(session: &mut Session, config: Config) -> Result<Self, ProtocolError> {
+        Participant::setup_with(session, config, Honest).await
+    }
+
+    /// Meets the peer with a store, in which all that is prepared is kept; only the first time there is something to set up.
+    ///
+    /// *Errors*: also stores that were not filled together, or for something else.
+    pub async fn meet(session: &mut Session, config: Config, store: Store, peer: &str) -> Result<Self, ProtocolError> {
+        Participant::meet_with(session, config, store, peer, Honest).await
+    }
+}
+
+impl<S: Side> Participant<S> {
+    /// [`Participant::setup`] with a conduct, for tests.
+    ///
+    /// *Errors*: as [`Participant::setup`].
+    pub async fn setup_with(session: &mut Session, config: Config, conduct: S::Conduct) -> Result<Self, ProtocolError> {
+        session.enter(Phase::Setup);
+        Participant::with_new_secrets(session, config, conduct, None).await
+    }
+
+    /// [`Participant::meet`] with a conduct, for tests.
+    ///
+    /// *Errors*: as [`Participant::meet`].
+    pub async fn meet_with(
+        session: &mut Session,
+        config: Config,
+        store: Store,
+        peer: &str,
+        conduct: S::Conduct,
+    ) -> Result<Self, ProtocolError> {
+        session.enter(Phase::Setup);
+        let (mut stock, meeting) = Stock::meet(session, store, config, S::PARTY, peer).await?;
+        let mut role = match meeting {
+            Meeting::Again(secrets) => Participant::with(secrets, config, conduct)?,
+            Meeting::New(number, fresh) => {
+                // The evaluator is the one whom leaving tells something.
+                if S::PARTY == EVALUATOR {
+                    stock.begin_setup()?;
+                }
+                let role = Participant::with_new_secrets(session, config, conduct, Some((number, fresh))).await;
+                let role: Self = stock.revoke_if_cheated(role)?;
+                stock.replace(&role.secrets)?;
+                if S::PARTY == EVALUATOR {
+                    stock.end_setup()?;
+                }
+                role
+            }
+        };
+        role.orders = stock.orders()?;
+        role.stock = Some(stock);
+        Ok(role)
+    }
+
+    /// Makes secrets, for a meeting if there are stores, and commits to delta.
+    async fn with_new_secrets(
+        session: &mut Session,
+        config: Config,
+        conduct: S::Conduct,
+        meeting: Option<(u64, Fresh)>,
+    ) -> Result<Self, ProtocolError> {
+        let mut secrets = S::secrets(session, config).await?;
+        if let Some((number, fresh)) = meeting {
+            secrets.meet(number, fresh);
+        }
+        let mut role: Self = Participant::with(secrets, config, conduct)?;
+        let delta = Zeroizing::new(role.side.commit_to_delta(session).await?);
+        delta.append(config.code, &mut role.secrets.delta);
+        Ok(role)
+    }
+
+    fn with(secrets: Secrets, config: Config, conduct: S::Conduct) -> Result<Self, ProtocolError> {
+        let side = S::new(&secrets, config, conduct)?;
+        Ok(Participant { side, config, secrets, orders: Orders::default(), runs: 0, stock: None })
+    }
+
+    /// Prepares as much for one run as its plan says: makes it, or takes it from the store.
+    ///
+    /// *Errors*: a peer that cheats; a store that has too little; the connection's.
+    pub async fn prepare(
+        &mut self,
+        session: &mut Session,
+        plan: Arc<Plan>,
+    ) -> Result<Prepared<S::Wire>, ProtocolError> {
+        session.enter(Phase::Prepare);
+        if let Some(lacking) = self.stock.as_ref().and_then(|stock| stock.to_make(&plan, self.config.top_up)) {
+            self.fill(session, &Order::new(lacking, self.config)?).await?;
+        }
+        let (Taken { pieces, gates: unread, ids: taken }, checks) = match &mut self.stock {
+            Some(stock) => (stock.take(&plan)?, Checks::default()),
+            None => {
+                let order = plan.order()?;
+                let (pieces, checks) = self.side.make(session, &order, &mut self.orders, &mut InMemory).await?;
+                (Taken::in_memory(pieces), checks)
+            }
+        };
+        let lots = self.stock.as_mut().filter(|_| unread.is_some()).map(|stock| (plan.lots().len(), stock));
+        let (wires, material) = self.side.material(pieces, lots)?;
+        let (read, inputs, outputs) = (BTreeMap::new(), Zeroizing::default(), Zeroizing::default());
+        Ok(Prepared { plan, wires, material, read, inputs, outputs, unread, taken, checks })
+    }
+
+    /// Has an order made and puts it into the store. Returns how much the evaluator checked.
+    ///
+    /// *Errors*: a peer that cheats, and the store is given up; the connection's and the store's.
+    pub async fn fill(&mut self, session: &mut Session, order: &Order) -> Result<Checks, ProtocolError> {
+        session.enter(Phase::Prepare);
+        let filled = self.fill_stock(session, order).await;
+        revoke_if_cheated(&mut self.stock, filled)
+    }
+
+    async fn fill_stock(&mut self, session: &mut Session, order: &Order) -> Result<Checks, ProtocolError> {
+        let mut filling = self.stock.as_mut().ok_or_else(no_store)?.filling()?;
+        let (_, checks) = self.side.make(session, order, &mut self.orders, &mut filling).await?;
+        filling.finish(&self.orders)?;
+        Ok(checks)
+    }
+
+    /// Solders buckets to the function: the left and right input of every AND gate, and the input buckets.
+    ///
+    /// *Errors*: a peer that cheats; the connection's.
+    pub async fn build(
+        &mut self,
+        session: &mut Session,
+        prepared: &mut Prepared<S::Wire>,
+    ) -> Result<(), ProtocolError> {
+        session.enter(Phase::Build);
+        let soldered = self.side.solder(session, prepared).await;
+        revoke_if_cheated(&mut self.stock, soldered)
+    }
+
+    /// Computes the function: one entry per output, none where this party is no recipient.
+    ///
+    /// *Errors*: inputs that do not fit; a peer that cheats; the connection's.
+    pub async fn online(
+        &mut self,
+        session: &mut Session,
+        prepared: Prepared<S::Wire>,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        Ok(self.online_saving(session, prepared, values).await?.0)
+    }
+
+    /// [`Participant::online`], and the wires of all outputs.
+    ///
+    /// *Errors*: as [`Participant::online`].
+    pub async fn online_saving(
+        &mut self,
+        session: &mut Session,
+        prepared: Prepared<S::Wire>,
+        values: &[Bits],
+    ) -> Result<Computed<S::Wire>, ProtocolError> {
+        let computed = self.side.compute(session, prepared, values, &self.orders).await;
+        self.runs += 1;
+        revoke_if_cheated(&mut self.stock, computed)
+    }
+
+    /// The security of this party's runs, and whether the peer has given its secret away in the last one.
+    pub fn security(&self) -> Security {
+        Security { peer_exposed: self.side.peer_exposed(), ..self.orders.security() }
+    }
+
+    /// The amounts that the store has; nothing without a store.
+    pub fn stock(&self) -> Amounts {
+        self.stock.as_ref().map(Stock::has).unwrap_or_default()
+    }
+
+    /// Saves the outputs of a run in the store under a name, in place of those that were there.
+    ///
+    /// *Errors*: the store's; also if there is none.
+    pub fn save(&mut self, name: &str, outputs: &SavedOutputs<<S::Wire as Wire>::Saved>) -> Result<(), ProtocolError> {
+        let (run, code) = (self.runs, self.config.code);
+        saved::store(self.stock.as_mut().ok_or_else(no_store)?, &self.secrets, (name, run, code), outputs)
+    }
+
+    /// The outputs that are saved in the store under a name.
+    ///
+    /// *Errors*: nothing of that name, or of an earlier store of the peer.
+    pub fn saved(&self, name: &str) -> Result<SavedOutputs<<S::Wire as Wire>::Saved>, ProtocolError> {
+        saved::load(self.stock.as_ref().ok_or_else(no_store)?, &self.secrets, name, self.config.code)
+    }
+
+    /// Pieces that were given up at the meeting because only one store had them.
+    pub fn lost(&self) -> u64 {
+        self.stock.as_ref().map_or(0, Stock::lost)
+    }
+
+    /// Ends the role and gives the store back, if it has one.
+    pub fn into_store(self) -> Option<Store> {
+        self.stock.map(Stock::into_store)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+}

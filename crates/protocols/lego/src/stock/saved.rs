@@ -1,0 +1,160 @@
+//! Values that stay on wires after a run, for programs that come later.
+//!
+//! An output's wires have committed keys like any others, so that an input of a later program can be joined to them: it is they.
+//! Nobody gives such an input, and nobody learns what it is unless a program gives it out.
+//!
+//! Saved values are right also of a run in which a bucket has shown the difference: each output is one that the evaluator learns, so that it has the
+//! select bit of its key, or is joined to an input bucket; see `eval/extract`.
+
+use garblet_homcommit::{Code, ReceiverShare};
+use garblet_primitives::Block;
+use garblet_store::{State, Store};
+use serde::{Deserialize, Serialize};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::{pieces::Storable, store::Stock};
+use crate::setup::secrets::Secrets;
+use garblet_protocol::{error::ProtocolError, stock::SavedNames};
+
+/// The version of what is stored.
+const VERSION: u32 = 1;
+
+/// A wire that the evaluator keeps: what it watches of the commitment, and the key that it has.
+#[derive(Clone, Copy, Default)]
+pub struct SavedWire {
+    pub(crate) watched: ReceiverShare,
+    pub(crate) key: Block,
+}
+
+/// The outputs of a run with the wires that they lie on.
+pub struct SavedOutputs<W: Zeroize> {
+    /// The outputs by name, in program order.
+    outputs: Vec<(String, Zeroizing<Vec<W>>)>,
+}
+
+impl Zeroize for SavedWire {
+    fn zeroize(&mut self) {
+        self.watched.zeroize();
+        self.key.zeroize();
+    }
+}
+
+impl Storable for SavedWire {
+    fn bytes(code: Code) -> usize {
+        16 + <ReceiverShare as Storable>::bytes(code)
+    }
+
+    fn write(&self, into: &mut [u8]) {
+        let (key, watched) = into.split_at_mut(16);
+        key.copy_from_slice(&self.key.to_bytes());
+        Storable::write(&self.watched, watched);
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        let (key, watched) = bytes.split_first_chunk().unwrap_or((&[0; 16], &[]));
+        SavedWire { key: Block::from_bytes(*key), watched: <ReceiverShare as Storable>::read(watched) }
+    }
+}
+
+/// Saved outputs as they are stored.
+#[derive(Serialize, Deserialize, Zeroize)]
+struct Stored {
+    /// The secrets that they belong to.
+    stock: Block,
+    /// The numbers of the meeting that they are from, and of the run in it.
+    run: [u64; 2],
+    outputs: Vec<(String, Vec<u8>)>,
+}
+
+impl<W: Zeroize + Copy> SavedOutputs<W> {
+    pub(crate) fn new(outputs: impl Iterator<Item = (String, Vec<W>)>) -> Self {
+        SavedOutputs { outputs: outputs.map(|(name, wires)| (name, Zeroizing::new(wires))).collect() }
+    }
+
+    /// The wires of an output; where there is one only, it needs no name.
+    ///
+    /// *Errors*: no such output.
+    pub(crate) fn output(&self, name: Option<&str>) -> Result<&[W], ProtocolError> {
+        let found = match (name, &self.outputs[..]) {
+            (None, [(_, wires)]) => Some(wires),
+            (None, _) => None,
+            (Some(name), outputs) => outputs.iter().find(|(other, _)| other == name).map(|(_, wires)| wires),
+        };
+        found.map(|wires| &wires[..]).ok_or_else(|| {
+            let names: Vec<&str> = self.outputs.iter().map(|(name, _)| &name[..]).collect();
+            let got = name.map_or("none".into(), |name| format!("`{name}`"));
+            ProtocolError::Input { what: "from kept outputs".into(), expected: names.join(" or "), got }
+        })
+    }
+}
+
+/// The beginning of the places where a store has what was kept.
+const PLACE: &str = "kept ";
+
+/// The place where a store has what was kept under a name.
+fn place(name: &str) -> String {
+    format!("{PLACE}{name}")
+}
+
+/// The names of what a store keeps, in alphabetical order.
+pub fn saved_names(store: &Store) -> Vec<SavedNames> {
+    let kept = store.states().filter_map(|(place, state)| {
+        let mut stored: Stored = postcard::from_bytes(&state.bytes).ok()?;
+        let outputs = stored.outputs.iter().map(|(name, _)| name.clone()).collect();
+        stored.zeroize();
+        Some(SavedNames { name: place.strip_prefix(PLACE)?.into(), outputs })
+    });
+    kept.collect()
+}
+
+/// The mark that tells the outputs that are kept under a name from others that were there before; none if there are none. Both parties'
+/// stores must say the same.
+pub fn saved_mark(store: &Store, name: &str) -> Option<String> {
+    let stored: Stored = postcard::from_bytes(&store.state(&place(name))?.bytes).ok()?;
+    let [meeting, run] = stored.run;
+    Some(format!("{meeting}.{run}"))
+}
+
+pub(crate) fn store<W: Storable>(
+    stock: &mut Stock,
+    secrets: &Secrets,
+    (name, run, code): (&str, u64, Code),
+    kept: &SavedOutputs<W>,
+) -> Result<(), ProtocolError> {
+    let bytes = |wires: &Zeroizing<Vec<W>>| {
+        let mut bytes = Vec::with_capacity(wires.len() * W::bytes(code));
+        wires.iter().for_each(|wire| wire.append(code, &mut bytes));
+        bytes
+    };
+    let outputs = kept.outputs.iter().map(|(name, wires)| (name.clone(), bytes(wires))).collect();
+    let mut stored = Stored { stock: secrets.matrix, run: [secrets.meetings, run], outputs };
+    let bytes = postcard::to_stdvec(&stored).expect("wires have known lengths");
+    stored.zeroize();
+    stock.set_state(&place(name), State { version: VERSION, bytes })
+}
+
+/// Forgets all that is kept: it is of no use with other secrets.
+pub(crate) fn forget(store: &mut Store) -> Result<(), ProtocolError> {
+    Ok(store.remove_states(|place| place.starts_with(PLACE))?)
+}
+
+pub(crate) fn load<W: Storable>(
+    stock: &Stock,
+    secrets: &Secrets,
+    name: &str,
+    code: Code,
+) -> Result<SavedOutputs<W>, ProtocolError> {
+    let missing = |got: &str| {
+        let what = format!("`{name}`, which was to be read");
+        ProtocolError::Input { what, expected: "outputs that were kept".into(), got: got.into() }
+    };
+    let state = stock.state(&place(name)).ok_or_else(|| missing("none of that name"))?;
+    let mut stored: Stored = postcard::from_bytes(&state.bytes).map_err(|_| missing("other bytes"))?;
+    if stored.stock.halves() != secrets.matrix.halves() {
+        return Err(missing("those of an earlier store of the peer"));
+    }
+    let wires = |bytes: &[u8]| bytes.chunks_exact(W::bytes(code)).map(W::read).collect();
+    let kept = SavedOutputs::new(stored.outputs.iter().map(|(name, bytes)| (name.clone(), wires(bytes))));
+    stored.zeroize();
+    Ok(kept)
+}

@@ -1,0 +1,267 @@
+//! The role of a party whose protocol can keep runs in stores: it prepares each run itself, or takes it from there.
+
+use std::sync::Arc;
+
+use garblet_circuit::{Bits, Party, Program};
+use garblet_net::{Hello, Mesh, STEP};
+use garblet_store::Store;
+
+use super::{Purpose, RunStore, StoredRun, check_size};
+use garblet_protocol::{
+    Communication, MeshSession, Phase, Protocol, ProtocolError, Role, Security, parameters,
+    protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Terms, tabulate},
+    stock::{Filled, SavedValues, Stock, yes_or_no},
+};
+
+/// A party of several, which prepares runs.
+pub trait JointParty: Sized + Send {
+    /// A program made ready for all parties.
+    type Plan: Send + Sync + 'static;
+    /// The material of one party for one run, which consumes it.
+    type Prepared: StoredRun<Plan = Self::Plan> + Send + 'static;
+
+    /// The program of a plan.
+    fn program(plan: &Self::Plan) -> &Program;
+
+    /// The number of parties of a plan.
+    fn parties(plan: &Self::Plan) -> u16;
+
+    /// The security of a run.
+    fn security(plan: &Self::Plan) -> Security;
+
+    /// The cost of a phase to a party; `hellos` are those of all.
+    fn cost(plan: &Self::Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication;
+
+    /// Sets a party up (phase `setup`).
+    ///
+    /// *Errors*: a peer that misbehaves or is gone.
+    fn setup(
+        session: &mut MeshSession,
+        plan: Arc<Self::Plan>,
+    ) -> impl Future<Output = Result<Self, ProtocolError>> + Send;
+
+    /// Prepares one run.
+    ///
+    /// *Errors*: a peer that misbehaves or is gone.
+    fn prepare(
+        &mut self,
+        session: &mut MeshSession,
+    ) -> impl Future<Output = Result<Self::Prepared, ProtocolError>> + Send;
+
+    /// Runs once (phase `online`); needs nothing of the session in which the run was prepared.
+    ///
+    /// *Shape*: `inputs` are this party's in program order. Returns one entry per program output, none where this party is no recipient.
+    ///
+    /// *Errors*: inputs that do not fit; [`ProtocolError::OtherRun`] of a peer, before anything is sent that depends on all having the same
+    /// run; a peer that misbehaves or is gone.
+    fn online(
+        prepared: Self::Prepared,
+        plan: &Self::Plan,
+        session: &mut MeshSession,
+        inputs: &[Bits],
+    ) -> impl Future<Output = Result<Vec<Option<Bits>>, ProtocolError>> + Send;
+}
+
+/// A protocol of several parties whose runs can wait in stores.
+pub trait Joint: Protocol<Link = Mesh, Order = RunOrder<Self>, Plan = <Self::Party as JointParty>::Plan> {
+    /// A party that is set up to prepare.
+    type Party: JointParty;
+}
+
+/// The material of a protocol's party for one run.
+type PreparedOf<P> = <<P as Joint>::Party as JointParty>::Prepared;
+
+/// An order of runs of a program.
+pub struct RunOrder<P: Protocol> {
+    /// The program; none where a store serves the program of a run.
+    pub job: Option<Arc<Job<P>>>,
+    /// The number of runs.
+    pub count: u64,
+}
+
+/// The name by which runs are ordered.
+pub const RUNS: &str = "runs";
+
+impl<P: Joint> RunOrder<P> {
+    /// Reads an order: one run, unless it says how many.
+    ///
+    /// *Errors*: another kind; a program that the protocol cannot run.
+    pub fn new(request: &OrderRequest, config: &P::Config, parties: u16) -> Result<Self, ProtocolError> {
+        let mut count = 1;
+        for (kind, amount) in &request.amounts {
+            if kind != RUNS {
+                return Err(ProtocolError::Order { expected: RUNS.into(), got: format!("`{kind}`") });
+            }
+            count = *amount;
+        }
+        let job = |program: &Arc<Program>| {
+            let request =
+                Request { program: program.clone(), parties, config: config.clone(), saved: SavedValues::default() };
+            Job::<P>::new(request).map(Arc::new)
+        };
+        Ok(RunOrder { job: request.program.as_ref().map(job).transpose()?, count })
+    }
+}
+
+/// One party; all parties do the same.
+struct RunTaker<P: Joint> {
+    plan: Arc<P::Plan>,
+    party: Party,
+    /// None as long as nothing has to be prepared.
+    preparing: Option<P::Party>,
+    /// The store, and whether a run is prepared where there is none.
+    stored: Option<(RunStore, bool)>,
+}
+
+impl<P: Joint> Role<Mesh> for RunTaker<P> {
+    type Prepared = PreparedOf<P>;
+    const NAME: &'static str = "party";
+
+    fn security(&self) -> Security {
+        P::Party::security(&self.plan)
+    }
+
+    async fn prepare(&mut self, session: &mut MeshSession) -> Result<PreparedOf<P>, ProtocolError> {
+        if let Some((runs, top_up)) = &mut self.stored
+            && (runs.ready() > 0 || !*top_up)
+        {
+            session.enter(Phase::Prepare);
+            return Ok(runs.take::<PreparedOf<P>>(&self.plan, self.party)?.1);
+        }
+        let party = match &mut self.preparing {
+            Some(party) => party,
+            none => none.insert(P::Party::setup(session, self.plan.clone()).await?),
+        };
+        party.prepare(session).await
+    }
+
+    async fn online(
+        &mut self,
+        session: &mut MeshSession,
+        prepared: PreparedOf<P>,
+        inputs: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        P::Party::online(prepared, &self.plan, session, inputs).await
+    }
+}
+
+/// The items about stores that a [`Joint`] protocol has in its [`Protocol`].
+#[macro_export]
+macro_rules! runs_in_stores {
+    () => {
+        const STOCK: Option<$crate::protocol::stock::StockKinds> = Some($crate::protocol::stock::StockKinds::Runs);
+
+        fn costs(
+            job: &$crate::protocol::protocol::Job<Self>,
+            hellos: &[Hello],
+        ) -> Result<Vec<$crate::protocol::protocol::PhaseFormulas>, ProtocolError> {
+            $crate::joint::costs(job, hellos)
+        }
+
+        fn greet(terms: &$crate::protocol::protocol::Terms<Self>, hello: Hello) -> Hello {
+            $crate::joint::greet(terms, hello)
+        }
+
+        async fn set_up(
+            session: &mut MeshSession,
+            terms: $crate::protocol::protocol::Terms<Self>,
+        ) -> Result<$crate::protocol::protocol::BoxedRole<Mesh>, ProtocolError> {
+            $crate::joint::set_up(session, terms).await
+        }
+
+        fn order(
+            request: &$crate::protocol::protocol::OrderRequest,
+            config: &Config,
+            parties: u16,
+        ) -> Result<RunOrder<Self>, ProtocolError> {
+            RunOrder::new(request, config, parties)
+        }
+
+        fn greet_filling(filling: &$crate::protocol::protocol::Filling<Self>) -> Hello {
+            $crate::joint::greet_filling(filling)
+        }
+
+        async fn fill(
+            session: &mut MeshSession,
+            filling: $crate::protocol::protocol::Filling<Self>,
+        ) -> Result<$crate::protocol::stock::Filled, ProtocolError> {
+            $crate::joint::fill(session, filling).await
+        }
+    };
+}
+
+pub use crate::runs_in_stores;
+
+/// As [`Protocol::costs`].
+///
+/// *Errors*: none.
+pub fn costs<P: Joint>(job: &Job<P>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {
+    Ok(tabulate(job.request.parties, |party, phase| Some(P::Party::cost(&job.plan, party, phase, hellos))))
+}
+
+/// As [`Protocol::greet`].
+pub fn greet<P: Joint>(terms: &Terms<P>, hello: Hello) -> Hello {
+    let Some(stock) = &terms.stock else { return hello };
+    hello.with("runs", "from a store").with("top-up", yes_or_no(stock.top_up))
+}
+
+/// As [`Protocol::set_up`].
+///
+/// *Errors*: as there.
+pub async fn set_up<P: Joint>(session: &mut MeshSession, terms: Terms<P>) -> Result<BoxedRole<Mesh>, ProtocolError> {
+    let Terms { job, party, stock } = terms;
+    let plan = job.plan.clone();
+    let (preparing, stored) = match stock {
+        Some(Stock { store, peer, top_up, .. }) => (None, Some((meet(session, &job, store, &peer).await?, top_up))),
+        None => (Some(P::Party::setup(session, plan.clone()).await?), None),
+    };
+    Ok(Box::new(RunTaker::<P> { plan, party, preparing, stored }))
+}
+
+/// As [`Protocol::greet_filling`].
+pub fn greet_filling<P: Joint>(filling: &Filling<P>) -> Hello {
+    let RunOrder { job, count } = &filling.stock.order;
+    let Some(job) = job else { return filling.hello() };
+    let program = job.request.program.clone();
+    let hello = job.hello(filling.party).describing(move || program.parts());
+    hello.with(STEP, "prepare").with("count", count)
+}
+
+/// As [`Protocol::fill`].
+///
+/// *Errors*: as there; an order without a program; a run that is too large to be kept.
+pub async fn fill<P: Joint>(session: &mut MeshSession, filling: Filling<P>) -> Result<Filled, ProtocolError> {
+    let Filling { party, parties, stock: Stock { store, peer, order: RunOrder { job, count }, .. }, .. } = filling;
+    let job = job.ok_or_else(|| {
+        let [expected, got] = ["runs of a program", "no program"].map(Into::into);
+        ProtocolError::Order { expected, got }
+    })?;
+    if parties != job.request.parties {
+        let [expected, got] = [job.request.parties, parties].map(|parties| format!("{parties} parties"));
+        return Err(ProtocolError::Order { expected, got });
+    }
+    check_size::<PreparedOf<P>>(&job.plan, party, P::NAME, &job.request.program)?;
+    let mut runs = meet(session, &job, store, &peer).await?;
+    if runs.ready() < count {
+        let mut preparing = P::Party::setup(session, job.plan.clone()).await?;
+        while runs.ready() < count {
+            let run = preparing.prepare(session).await?;
+            runs.keep::<PreparedOf<P>>(&job.plan, party, &run)?;
+        }
+    }
+    Ok(Filled { lost: runs.lost(), store: runs.into_store(), phases: session.costs() })
+}
+
+/// All stores keep what all have.
+async fn meet<P: Joint>(
+    session: &mut MeshSession,
+    job: &Job<P>,
+    store: Store,
+    peers: &str,
+) -> Result<RunStore, ProtocolError> {
+    let Request { program, config, .. } = &job.request;
+    let parameters = parameters::get(P::PARAMETERS, config);
+    let parameters = parameters.iter().map(|(name, value)| format!(", {name} {value}"));
+    let protocol = format!("{}{}", P::NAME, parameters.collect::<String>());
+    RunStore::meet(session, store, &Purpose { program, protocol, peers }).await
+}

@@ -1,0 +1,11 @@
+//! Support of tests: protocols of several parties in one process, and statistics of what coalitions see.
+
+pub mod coalition;
+pub mod hull;
+pub mod mesh_run;
+pub mod uniformity;
+
+/// Tells whether everything is tested that takes long.
+pub fn is_full() -> bool {
+    std::env::var_os("GARBLET_TEST_FULL").is_some()
+}

@@ -1,0 +1,402 @@
+//! Encodings of the evaluator's input that make selective failure useless.
+//!
+//! A garbler that spoils one of the two labels of an evaluator's wire learns, from whether the evaluator stops, what it chose
+//! there. So the evaluator does not choose by its input `y` but by a random `y'` with `A y' = y` for a public matrix `A`, and
+//! the sums `A y'` are taken on labels, which costs nothing with free XOR.
+//!
+//! *Source*: Lindell and Pinkas (EUROCRYPT 2007), section 4: independent inputs and random combinations; shelat and Shen (CCS
+//! 2013), section 3: matrices of which every sum of rows has many ones. Here `A = [I | B]`, so that the wires after the first
+//! `n` can be what random OTs chose, and only the first `n` are corrected.
+//!
+//! If every non-zero sum of rows of `A` has `k` ones or more, then fewer than `k` spoiled wires are noticed with a probability
+//! that does not depend on `y`, and `k` or more are noticed but for `2^(1 - k)`.
+
+use std::collections::HashMap;
+
+use garblet_circuit::Bits;
+use garblet_ot::BitVec;
+use garblet_primitives::{Block, Prg};
+use zeroize::Zeroizing;
+
+/// Bits that are encoded together where there are more than twice as many: keeps the sums short.
+const BLOCK_BITS: usize = 256;
+
+/// A public matrix `A = [I | B]`, row by row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encoding {
+    rows: Vec<Row>,
+    wires: usize,
+}
+
+/// Row `i` of `B`: ones among the wires from `start` on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Row {
+    start: usize,
+    ones: Vec<u64>,
+}
+
+impl Encoding {
+    /// Bits as they are: against garblers that do not cheat, or where selective failure is dealt with otherwise.
+    pub fn plain(bits: usize) -> Self {
+        Encoding { rows: vec![Row { start: bits, ones: Vec::new() }; bits], wires: bits }
+    }
+
+    /// Each bit as the sum of `shares` wires of its own.
+    ///
+    /// *Source*: Lindell and Pinkas 2007, section 4.1. *Shape*: `shares` is 1 or more.
+    pub fn independent(bits: usize, shares: usize) -> Self {
+        let extra = shares.saturating_sub(1);
+        let ones = |words: usize| (0..words).map(|w| low_bits(extra - 64 * w)).collect::<Vec<u64>>();
+        let rows = (0..bits).map(|i| Row { start: bits + i * extra, ones: ones(extra.div_ceil(64)) });
+        Encoding { rows: rows.collect(), wires: bits * shares.max(1) }
+    }
+
+    /// Wires that [`Encoding::random_combinations`] takes.
+    pub fn random_combinations_wires(bits: usize, distance: usize) -> usize {
+        (4 * bits).max(8 * distance)
+    }
+
+    /// Random combinations over `max(4 n, 8 k)` wires, as published.
+    ///
+    /// *Source*: Lindell and Pinkas 2007, section 4.2, with the sizes of Pinkas, Schneider, Smart and Williams 2009. The matrix
+    /// is the reduced form of a random one, which has the same sums of rows.
+    pub fn random_combinations(bits: usize, distance: usize, seed: Block) -> Self {
+        let extra = Encoding::random_combinations_wires(bits, distance).saturating_sub(bits);
+        Encoding::random(&[(bits, extra)], seed)
+    }
+
+    /// Random combinations over as few wires as give every sum of rows `distance` ones or more, but for a probability of
+    /// `2^-distance` over the seed. More than 512 bits are encoded in parts.
+    ///
+    /// *Unique*: the seed is drawn by the evaluator, whom the encoding protects.
+    pub fn systematic(bits: usize, distance: usize, seed: Block) -> Self {
+        Encoding::random(&systematic_parts(bits, distance), seed)
+    }
+
+    /// Wires that [`Encoding::systematic`] takes.
+    pub fn systematic_wires(bits: usize, distance: usize) -> usize {
+        systematic_parts(bits, distance).iter().map(|(bits, extra)| bits + extra).sum()
+    }
+
+    /// Random rows for parts of so many bits with so many further wires.
+    fn random(parts: &[(usize, usize)], seed: Block) -> Self {
+        let mut rng = Prg::new(seed);
+        let bits: usize = parts.iter().map(|(bits, _)| bits).sum();
+        let mut rows = Vec::with_capacity(bits);
+        let mut start = bits;
+        for &(part, extra) in parts {
+            for _ in 0..part {
+                let mut ones = vec![0u64; extra.div_ceil(64)];
+                rng.fill_bytes(bytemuck::cast_slice_mut(&mut ones));
+                ones.iter_mut().enumerate().for_each(|(w, word)| *word &= low_bits(extra - 64 * w));
+                rows.push(Row { start, ones });
+            }
+            start += extra;
+        }
+        Encoding { rows, wires: start }
+    }
+
+    /// Bits of an input.
+    pub fn bits(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Wires of an encoded input: those of the bits, then those of `B`.
+    pub fn wires(&self) -> usize {
+        self.wires
+    }
+
+    /// The choices of all wires for `input`, where those behind the bits are random, and what turns `random` into them.
+    ///
+    /// *Shape*: [`Encoding::bits`] bits in, as many corrections out; [`Encoding::wires`] choices.
+    pub fn choose(&self, input: &Bits, random: &BitVec) -> (BitVec, BitVec) {
+        let first = self.first_wires(input.iter(), |wire| random.get(wire));
+        let others = (self.bits()..self.wires()).map(|wire| random.get(wire));
+        let corrections = first.iter().zip(random.iter()).map(|(&wanted, had)| wanted ^ had).collect();
+        (first.iter().copied().chain(others).collect(), corrections)
+    }
+
+    /// The first wires that make the sums `input`, the others being `others`.
+    ///
+    /// *Shape*: `input` has [`Encoding::bits`] bits; `others` is asked for wires from there on.
+    fn first_wires(&self, input: impl Iterator<Item = bool>, others: impl Fn(usize) -> bool) -> Vec<bool> {
+        self.rows.iter().zip(input).map(|(row, bit)| row.wires().fold(bit, |sum, wire| sum ^ others(wire))).collect()
+    }
+
+    /// The labels of the sums, from those of the wires.
+    ///
+    /// *Shape*: [`Encoding::wires`] labels in, [`Encoding::bits`] out. *Cost*: for rows that share their wires, one XOR for every four
+    /// entries of `B`; for others one for every one of `B`.
+    ///
+    /// # Panics
+    /// If there are fewer labels.
+    pub fn sums(&self, labels: &[Block]) -> Vec<Block> {
+        let mut sums = labels[..self.rows.len()].to_vec();
+        let mut rest = &mut sums[..];
+        for rows in self.rows.chunk_by(|a, b| a.start == b.start) {
+            let (sums, later) = rest.split_at_mut(rows.len());
+            rest = later;
+            match rows {
+                [row] => sums[0] = row.wires().fold(sums[0], |sum, wire| sum ^ labels[wire]),
+                _ => add_combinations(rows, &labels[..self.wires], sums),
+            }
+        }
+        sums
+    }
+
+    /// The sums as gates: `add` makes the exclusive or of two of what `wires` are.
+    ///
+    /// *Shape*: as [`Encoding::sums`]. *Cost*: rows that share their wires share sums of a few of these.
+    pub fn gates<T: Copy>(&self, wires: &[T], mut add: impl FnMut(T, T) -> T) -> Vec<T> {
+        let mut sums = wires[..self.rows.len()].to_vec();
+        let mut rest = &mut sums[..];
+        for rows in self.rows.chunk_by(|a, b| a.start == b.start) {
+            let (sums, later) = rest.split_at_mut(rows.len());
+            rest = later;
+            let together = wires_together(rows.len());
+            let places: Vec<Vec<usize>> = rows.iter().map(|row| row.wires().collect()).collect();
+            for first in (rows[0].start..wires.len()).step_by(together) {
+                let group = first..(first + together).min(wires.len());
+                let mut known: HashMap<Vec<usize>, T> = HashMap::new();
+                for (of_row, sum) in places.iter().zip(&mut *sums) {
+                    let begin = of_row.partition_point(|&wire| wire < group.start);
+                    let end = of_row.partition_point(|&wire| wire < group.end);
+                    if let Some(part) = sum_of(&of_row[begin..end], wires, &mut known, &mut add) {
+                        *sum = add(*sum, part);
+                    }
+                }
+            }
+        }
+        sums
+    }
+
+    /// Exclusive ors that the sums take for each circuit.
+    pub fn xor_count(&self) -> u64 {
+        self.rows.iter().flat_map(|row| &row.ones).map(|word| u64::from(word.count_ones())).sum()
+    }
+}
+
+/// The number of wires of which all sums are shared by so many rows: with fewest exclusive ors in all.
+fn wires_together(rows: usize) -> usize {
+    let per_wire = |wires: &usize| ((1usize << wires) + rows).div_ceil(*wires);
+    (1..=8).min_by_key(per_wire).unwrap_or(1)
+}
+
+/// The sum of some wires, none for none, from sums of fewer that are known.
+fn sum_of<T: Copy>(
+    of: &[usize],
+    wires: &[T],
+    known: &mut HashMap<Vec<usize>, T>,
+    add: &mut impl FnMut(T, T) -> T,
+) -> Option<T> {
+    let (&last, others) = of.split_last()?;
+    if let Some(&sum) = known.get(of) {
+        return Some(sum);
+    }
+    let sum = match sum_of(others, wires, known, add) {
+        Some(sum) => add(sum, wires[last]),
+        None => wires[last],
+    };
+    known.insert(of.to_vec(), sum);
+    Some(sum)
+}
+
+/// Adds what each row says of the wires that all rows share, a byte of a row's ones by two combinations of four wires each.
+fn add_combinations(rows: &[Row], labels: &[Block], sums: &mut [Block]) {
+    let [first, ..] = rows else { return };
+    let mut tables = Zeroizing::new([[[Block::ZERO; 16]; 2]; 8]);
+    for (word, labels) in labels[first.start..].chunks(64).enumerate().take(first.ones.len()) {
+        let bytes = labels.len().div_ceil(8);
+        let tables = &mut tables[..bytes];
+        for (labels, [low, high]) in labels.chunks(8).zip(&mut *tables) {
+            let (first, rest) = labels.split_at(labels.len().min(4));
+            combine(first, low);
+            combine(rest, high);
+        }
+        for (row, sum) in rows.iter().zip(&mut *sums) {
+            let parts = row.ones[word].to_le_bytes().into_iter().zip(&*tables);
+            *sum = parts.fold(*sum, |sum, (ones, [low, high])| {
+                sum ^ low[usize::from(ones & 15)] ^ high[usize::from(ones >> 4)]
+            });
+        }
+    }
+}
+
+/// The sums of all sets of at most four labels: bit `i` of the place says whether label `i` is among them.
+///
+/// *Source*: Arlazarov, Dinic, Kronrod and Faradzhev 1970, "the four Russians". *Secret*: the sums; which of them are taken is public.
+pub fn combine(labels: &[Block], sums: &mut [Block; 16]) {
+    sums[0] = Block::ZERO;
+    for i in 0..4 {
+        // What stands in place of a label that is not there adds nothing.
+        let label = labels.get(i).copied().unwrap_or_default();
+        let (known, new) = sums.split_at_mut(1 << i);
+        new.iter_mut().zip(known).for_each(|(new, known)| *new = *known ^ label);
+    }
+}
+
+impl Row {
+    /// The wires of `B` that the sum has.
+    fn wires(&self) -> impl Iterator<Item = usize> + '_ {
+        self.ones.iter().enumerate().flat_map(move |(w, &word)| {
+            let next = |&rest: &u64| Some(rest & rest.wrapping_sub(1)).filter(|&rest| rest != 0);
+            std::iter::successors(Some(word).filter(|&word| word != 0), next)
+                .map(move |rest| self.start + 64 * w + rest.trailing_zeros() as usize)
+        })
+    }
+}
+
+/// A word of as many ones, at most 64.
+fn low_bits(count: usize) -> u64 {
+    if count >= 64 { u64::MAX } else { (1 << count) - 1 }
+}
+
+/// The parts of a systematic encoding, each with its further wires.
+fn systematic_parts(bits: usize, distance: usize) -> Vec<(usize, usize)> {
+    let size = if bits <= 2 * BLOCK_BITS { bits.max(1) } else { BLOCK_BITS };
+    let count = bits.div_ceil(size);
+    let margin = distance as i32 + count.next_power_of_two().ilog2() as i32;
+    let part = |i: usize| size.min(bits - i * size);
+    let extras: Vec<(usize, usize)> = (0..count).map(|i| (part(i), extra_wires(part(i), distance, margin))).collect();
+    extras
+}
+
+/// The fewest columns of `B` for which a sum of rows of `[I | B]` has fewer than `distance` ones with a probability of
+/// `2^-margin` at most.
+///
+/// *Source*: the union bound `sum_w C(n, w) Pr[Bin(r, 1/2) < distance - w]`. Both parties must find the same number, so only
+/// operations are used here that IEEE 754 defines to the last bit; sums of 512 bits and distances to 96 are within range.
+fn extra_wires(bits: usize, distance: usize, margin: i32) -> usize {
+    let limit = (0..margin).fold(1.0, |limit: f64, _| limit * 0.5);
+    let chosen: Vec<f64> = (1..=bits.min(distance.saturating_sub(1)))
+        .scan(1.0, |c, w| {
+            *c *= (bits - w + 1) as f64 / w as f64;
+            Some(*c)
+        })
+        .collect();
+    let failure = |r: usize| {
+        // prefix[d] = Pr[Bin(r, 1/2) < d]
+        let all_zero = (0..r).fold(1.0, |p: f64, _| p * 0.5);
+        let mut term = all_zero;
+        let mut prefix = vec![0.0];
+        for i in 0..distance {
+            prefix.push(prefix[i] + term);
+            term *= (r as f64 - i as f64).max(0.0) / (i + 1) as f64;
+        }
+        chosen.iter().enumerate().map(|(i, c)| c * prefix[distance - (i + 1)]).sum::<f64>()
+    };
+    (0..).find(|&r| failure(r) <= limit).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn all(bits: usize) -> Vec<Encoding> {
+        let seed = Block::from_u128(bits as u128);
+        vec![
+            Encoding::plain(bits),
+            Encoding::independent(bits, 1),
+            Encoding::independent(bits, 5),
+            Encoding::independent(bits, 66),
+            Encoding::random_combinations(bits, 10, seed),
+            Encoding::systematic(bits, 12, seed),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn sums_of_encoded_inputs_are_the_inputs(bits in 0usize..40, seed: u128) {
+            let mut rng = Prg::new(Block::from_u128(seed));
+            for encoding in all(bits) {
+                prop_assert_eq!(encoding.bits(), bits);
+                let input: Vec<bool> = (0..bits).map(|_| rng.next_block().lsb()).collect();
+                let mut wires: Vec<bool> = (0..encoding.wires()).map(|_| rng.next_block().lsb()).collect();
+                let first = encoding.first_wires(input.iter().copied(), |wire| wires[wire]);
+                wires[..bits].copy_from_slice(&first);
+                let labels: Vec<Block> = wires.iter().map(|&bit| Block::mask(bit)).collect();
+                let sums: Vec<bool> = encoding.sums(&labels).into_iter().map(Block::lsb).collect();
+                prop_assert_eq!(&sums, &input);
+                prop_assert_eq!(&encoding.gates(&wires, |a, b| a ^ b), &input);
+            }
+        }
+    }
+
+    /// The weight of every sum of rows, by trying all.
+    fn least_weight(encoding: &Encoding) -> usize {
+        let weight = |subset: u32| {
+            let mut ones = vec![false; encoding.wires()];
+            for (i, row) in encoding.rows.iter().enumerate().filter(|(i, _)| subset >> i & 1 == 1) {
+                ones[i] ^= true;
+                row.wires().for_each(|wire| ones[wire] ^= true);
+            }
+            ones.iter().filter(|&&one| one).count()
+        };
+        (1..1u32 << encoding.bits()).map(weight).min().unwrap_or(0)
+    }
+
+    #[test]
+    fn every_sum_of_rows_has_many_ones() {
+        for bits in [1, 2, 7, 12] {
+            for seed in 0..4 {
+                let seed = Block::from_u128(seed);
+                assert!(least_weight(&Encoding::systematic(bits, 24, seed)) >= 24, "{bits} bits");
+                assert!(least_weight(&Encoding::random_combinations(bits, 24, seed)) >= 24, "{bits} bits");
+            }
+            assert_eq!(least_weight(&Encoding::independent(bits, 24)), 24);
+            assert_eq!(least_weight(&Encoding::plain(bits)), 1);
+        }
+    }
+
+    /// Sizes by the union bound with exact binomials, computed apart from this code.
+    #[test]
+    fn sizes_are_those_of_the_union_bound() {
+        for (bits, distance, wires) in [
+            (32, 40, 216),
+            (64, 40, 259),
+            (128, 40, 339),
+            (256, 40, 489),
+            (32, 80, 393),
+            (128, 80, 525),
+            (256, 80, 686),
+        ] {
+            assert_eq!(Encoding::systematic_wires(bits, distance), wires, "{bits} bits, distance {distance}");
+        }
+        assert_eq!(Encoding::random_combinations(128, 40, Block::ZERO).wires(), 512);
+        assert_eq!(Encoding::random_combinations(32, 40, Block::ZERO).wires(), 320);
+        assert_eq!(Encoding::independent(32, 40).wires(), 1280);
+    }
+
+    #[test]
+    fn long_inputs_are_encoded_in_parts() {
+        let encoding = Encoding::systematic(1000, 40, Block::ZERO);
+        let parts = systematic_parts(1000, 40);
+        assert_eq!(parts.iter().map(|part| part.0).collect::<Vec<_>>(), [256, 256, 256, 232]);
+        assert_eq!(encoding.wires(), Encoding::systematic_wires(1000, 40));
+        assert!(encoding.xor_count() < 1000 * 150, "sums stay short");
+        assert_eq!(Encoding::systematic(0, 40, Block::ZERO).wires(), 0);
+    }
+
+    /// The gates are as many as the paper has for the 128 bits of example 2 (12,001 to 12,080 in the runs of its Table 2), or fewer.
+    #[test]
+    fn sums_as_gates_are_shared() {
+        let gates = |encoding: &Encoding| {
+            let mut count = 0;
+            encoding.gates(&vec![(); encoding.wires()], |(), ()| count += 1);
+            count
+        };
+        assert_eq!(gates(&Encoding::independent(32, 40)), 32 * 39);
+        assert_eq!(gates(&Encoding::independent(128, 4)), 384);
+        let combined = gates(&Encoding::random_combinations(128, 40, Block::ONES));
+        assert!((10_000..12_001).contains(&combined), "{combined} gates");
+    }
+
+    #[test]
+    fn other_seeds_give_other_matrices() {
+        let encoding = |seed| Encoding::systematic(20, 40, Block::from_u128(seed));
+        assert_eq!(encoding(1), encoding(1));
+        assert_ne!(encoding(1), encoding(2));
+    }
+}

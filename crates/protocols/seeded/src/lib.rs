@@ -1,0 +1,45 @@
+//! Circuits that follow from seeds, of which some are checked: what protocols that cut and choose have in common.
+//!
+//! ```text
+//! blueprint    program and parameters of circuits, and the sizes of their parts
+//! buffers      memory for parts on their way, and for circuits
+//! published    circuits for the schemes of 2009
+//! circuit      a circuit from its seed, part by part
+//! garbling     circuits that several threads garble
+//! wires        the labels of the evaluator's wires
+//! evaluation   a circuit that comes part by part
+//! digests      digests of circuits, before it is known which are wanted
+//! consistency  a hash that all circuits make of the garbler's input
+//! lanes        the order in which circuits are sent
+//! parameters   parameters of protocols that have a published form
+//! encoding     inputs of which no few bits tell anything
+//! split        the division into evaluated and checked circuits
+//! ```
+
+mod blueprint;
+mod buffers;
+pub mod checks;
+mod circuit;
+mod consistency;
+pub mod digests;
+pub mod encoding;
+mod evaluation;
+mod garbling;
+pub mod lanes;
+pub mod parameters;
+mod published;
+mod split;
+pub mod wires;
+
+pub use blueprint::{Blueprint, Committed};
+pub use buffers::Buffers;
+pub use circuit::{OutputLabels, Secrets, Shared, Stream};
+pub use consistency::{InputHash, UniversalHash};
+pub use evaluation::{Evaluated, Evaluation, InputLabels};
+pub use garbling::{Garbling, Part, ToGarble};
+pub use published::{MATRIX_SEED, Published};
+pub use split::Split;
+pub use split::below;
+
+#[doc(hidden)]
+pub use {garblet_garble as garble, garblet_protocol as protocol};

@@ -1,0 +1,80 @@
+//! The evaluator's wires: OTs whose choices are corrected, and the labels of many circuits by one OT for each wire.
+
+use garblet_ot::BitVec;
+use garblet_primitives::{Aes128, Block};
+use zeroize::Zeroizing;
+
+use super::circuit::Secrets;
+use garblet_protocol::domain::Domain;
+
+/// Exchanges the two pads of each OT whose receiver's choice is the other one.
+pub fn exchange(pads: &mut [[Block; 2]], corrections: &BitVec) {
+    for (pads, swap) in pads.iter_mut().zip(corrections.iter()) {
+        let difference = Block::mask(swap) & (pads[0] ^ pads[1]);
+        pads[0] ^= difference;
+        pads[1] ^= difference;
+    }
+}
+
+/// Both labels of every wire of the evaluator: zero, one, zero, one.
+pub fn both_labels(secrets: &Secrets) -> Zeroizing<Vec<Block>> {
+    Zeroizing::new(secrets.evaluator_pairs().flatten().collect())
+}
+
+/// Circuits for which pads are made at a time: as many blocks as one cipher encrypts side by side.
+const TOGETHER: usize = 16;
+
+/// The pads of labels, one for each cipher and circuit: the encryption of the circuit's number.
+pub struct Pads {
+    ciphers: Vec<Aes128>,
+    /// The first of the circuits that pads are there for.
+    first: Option<usize>,
+    /// The pads, for each cipher those of so many circuits.
+    pads: Zeroizing<Vec<Block>>,
+}
+
+impl Pads {
+    /// The garbler's: two ciphers for each wire, whose keys stand in the order of the evaluator's values.
+    pub fn of_sender(domain: Domain, pads: &[[Block; 2]]) -> Self {
+        let keys = pads.iter().enumerate().flat_map(|(wire, pads)| {
+            [0, 1].map(|branch| domain.at(wire as u64).branch(branch).key(pads[usize::from(branch)]))
+        });
+        Pads::new(keys)
+    }
+
+    /// The evaluator's: the cipher of its choice for each wire.
+    pub fn of_receiver(domain: Domain, pads: &[Block], choices: &BitVec) -> Self {
+        let keys = pads.iter().zip(choices.iter()).enumerate();
+        Pads::new(keys.map(|(wire, (&pad, choice))| domain.at(wire as u64).branch(u8::from(choice)).key(pad)))
+    }
+
+    fn new(keys: impl Iterator<Item = Block>) -> Self {
+        let ciphers = Aes128::many(&Zeroizing::new(keys.collect::<Vec<Block>>()));
+        let pads = Zeroizing::new(vec![Block::ZERO; TOGETHER * ciphers.len()]);
+        Pads { ciphers, first: None, pads }
+    }
+
+    /// Encrypts the labels of a circuit, as [`both_labels`] gives them.
+    ///
+    /// *Unique*: the circuit under these ciphers.
+    pub fn encrypt(&mut self, labels: &mut [Block], circuit: usize) {
+        labels.iter_mut().zip(self.of(circuit)).for_each(|(label, pad)| *label ^= pad);
+    }
+
+    /// Decrypts, of the labels of a circuit, those of the choices. What is done does not depend on them.
+    pub fn decrypt(&mut self, labels: &[Block], choices: &BitVec, circuit: usize) -> Zeroizing<Vec<Block>> {
+        let pairs = labels.as_chunks::<2>().0.iter().zip(choices.iter()).zip(self.of(circuit));
+        Zeroizing::new(pairs.map(|(([zero, one], choice), pad)| Block::select(choice, *one, *zero) ^ pad).collect())
+    }
+
+    /// The pads of a circuit, one for each cipher.
+    fn of(&mut self, circuit: usize) -> impl Iterator<Item = Block> + '_ {
+        let first = circuit - circuit % TOGETHER;
+        if self.first != Some(first) {
+            self.first = Some(first);
+            let of_ciphers = self.ciphers.iter().zip(self.pads.as_chunks_mut::<TOGETHER>().0);
+            of_ciphers.for_each(|(cipher, pads)| cipher.keystream(first as u64, pads));
+        }
+        self.pads.iter().skip(circuit - first).step_by(TOGETHER).copied()
+    }
+}

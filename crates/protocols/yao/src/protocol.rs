@@ -1,0 +1,51 @@
+//! `yao` as a [`Protocol`].
+
+use std::ops::RangeInclusive;
+
+use garblet_net::{Channel, Hello};
+
+use super::{Build, Config, Evaluator, GARBLER, Garbler, NAME, Plan, communication};
+use garblet_protocol::{
+    Adversary, Protocol, ProtocolError, Session,
+    parameters::{Parameter, any_hash, any_scheme, named, ot_width},
+    protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Terms, tabulate},
+};
+
+/// Streamed garbled circuits, two parties, semi-honest.
+pub struct Yao;
+
+const BUILDS: [(&str, Build); 2] = [("stream", Build::Stream), ("ahead", Build::Ahead)];
+
+impl Protocol for Yao {
+    type Link = Channel;
+    type Config = Config;
+    type Plan = Plan;
+    type Order = ();
+
+    const NAME: &'static str = NAME;
+    const ADVERSARY: Adversary = Adversary::SemiHonest;
+    const PARTIES: RangeInclusive<u16> = 2..=2;
+    const PARAMETERS: &'static [Parameter<Config>] =
+        &[any_scheme!(), any_hash!(), named!("build", "stream or ahead", build, BUILDS), ot_width!()];
+    const SAMPLES: &'static [Sample] = &[&[], &[("build", "ahead")], &[("scheme", "three-halves"), ("ot-k", "8")]];
+
+    fn standard() -> Config {
+        Config::default()
+    }
+
+    fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
+        Plan::new(request.program.clone(), request.config)
+    }
+
+    fn costs(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {
+        Ok(tabulate(2, |party, phase| Some(communication(&job.plan, party, phase, hellos))))
+    }
+
+    async fn set_up(session: &mut Session, terms: Terms<Self>) -> Result<BoxedRole<Channel>, ProtocolError> {
+        let plan = terms.job.plan.clone();
+        match terms.party == GARBLER {
+            true => Ok(Box::new(Garbler::setup(session, plan).await?)),
+            false => Ok(Box::new(Evaluator::setup(session, plan).await?)),
+        }
+    }
+}

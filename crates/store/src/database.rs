@@ -1,0 +1,106 @@
+//! The database of an index on disk: sealed rows by name, in SQLite.
+
+use std::path::Path;
+
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags, params};
+
+use crate::{
+    error::StoreError,
+    index::{Described, SealedChange, SealedRow, damaged},
+};
+
+const SETTINGS: &str = "
+    PRAGMA locking_mode = EXCLUSIVE;
+    PRAGMA trusted_schema = OFF;
+    PRAGMA cell_size_check = ON;
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA secure_delete = ON;
+    PRAGMA temp_store = MEMORY;";
+
+const TABLES: &str = "
+    CREATE TABLE store (format INTEGER NOT NULL, id BLOB NOT NULL, key_check BLOB NOT NULL) STRICT;
+    CREATE TABLE rows (name BLOB PRIMARY KEY, row BLOB NOT NULL) STRICT, WITHOUT ROWID;";
+
+/// The open database.
+pub(crate) struct Database(Connection);
+
+impl Database {
+    /// Makes a new one in a file, which exists and is empty.
+    pub(crate) fn create(path: &Path, described: &Described) -> Result<Self, StoreError> {
+        let failed = failed("cannot make");
+        let mut connection = connect(path).map_err(&failed)?;
+        let transaction = connection.transaction().map_err(&failed)?;
+        transaction.execute_batch(TABLES).map_err(&failed)?;
+        let values = params![described.format, described.store, described.key_check];
+        transaction.execute("INSERT INTO store VALUES (?, ?, ?)", values).map_err(&failed)?;
+        transaction.commit().map_err(&failed)?;
+        Ok(Database(connection))
+    }
+
+    /// Opens the one in a file.
+    ///
+    /// *Errors*: [`StoreError::Damaged`].
+    pub(crate) fn open(path: &Path) -> Result<(Self, Described), StoreError> {
+        let failed = failed("cannot read");
+        let connection = connect(path).map_err(&failed)?;
+        let sound: String = connection.query_row("PRAGMA quick_check", [], |row| row.get(0)).map_err(&failed)?;
+        if sound != "ok" {
+            return Err(damaged(&sound.replace('\n', ", ")));
+        }
+        let described = connection.query_row("SELECT format, id, key_check FROM store", [], |row| {
+            Ok(Described { format: row.get(0)?, store: row.get(1)?, key_check: row.get(2)? })
+        });
+        let described = described.map_err(|error| damaged(&error.to_string()))?;
+        Ok((Database(connection), described))
+    }
+
+    /// All rows.
+    pub(crate) fn rows(&self) -> Result<Vec<SealedRow>, StoreError> {
+        let read = || {
+            let mut statement = self.0.prepare("SELECT name, row FROM rows")?;
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect::<rusqlite::Result<_>>()
+        };
+        read().map_err(failed("cannot read"))
+    }
+
+    /// Puts and removes rows in one transaction, which is durable when this returns.
+    pub(crate) fn write(&mut self, rows: &[SealedChange]) -> Result<(), StoreError> {
+        let mut write = || {
+            let transaction = self.0.transaction()?;
+            {
+                let mut put = transaction.prepare("INSERT OR REPLACE INTO rows VALUES (?, ?)")?;
+                let mut remove = transaction.prepare("DELETE FROM rows WHERE name = ?")?;
+                for (name, row) in rows {
+                    match row {
+                        Some(row) => put.execute(params![name, row])?,
+                        None => remove.execute(params![name])?,
+                    };
+                }
+            }
+            transaction.commit()
+        };
+        write().map_err(failed("cannot write"))
+    }
+
+    /// Gives space back that rows took which are gone.
+    pub(crate) fn compact(&mut self) -> Result<(), StoreError> {
+        let statements = "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)";
+        self.0.execute_batch(statements).map_err(failed("cannot compact"))
+    }
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.execute_batch(SETTINGS)?;
+    Ok(connection)
+}
+
+fn failed(doing: &'static str) -> impl Fn(Error) -> StoreError {
+    move |error| match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => damaged(&error.to_string()),
+        _ => StoreError::Index { doing, source: Box::new(error) },
+    }
+}
