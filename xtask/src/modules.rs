@@ -1,7 +1,7 @@
 //! The order of the modules of each crate: no circles between folders, and none of more than three files within one.
 //!
 //! A file reads another if it names it, or an item of it, in a path that begins with `crate`, `super` or `self`; a name that a module only
-//! passes on (`pub use`) counts as read where it is made. Tests may read whatever they like.
+//! passes on (`pub use`) counts as read where it is made. A module may read what lies in its own folder. Tests may read whatever they like.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -104,11 +104,12 @@ impl Tree {
 
     /// The modules that each module reads.
     fn arrows(&self) -> BTreeMap<&Module, BTreeSet<Module>> {
-        let reads = |(module, named): (_, &Vec<Module>)| {
-            let read = named.iter().filter_map(|path| self.resolve(path)).filter(|read| read != module);
-            (module, read.collect())
-        };
-        self.named.iter().map(reads).collect()
+        let mut arrows = BTreeMap::new();
+        for (module, named) in &self.named {
+            let read = named.iter().filter_map(|path| self.resolve(path));
+            arrows.insert(module, read.filter(|read| !read.starts_with(&module[..])).collect());
+        }
+        arrows
     }
 
     fn findings(&self, root: &Path) -> Vec<String> {

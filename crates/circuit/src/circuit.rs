@@ -1,6 +1,6 @@
 //! Boolean circuits in single-assignment form.
 
-use crate::{depth, error::CircuitError};
+use crate::error::CircuitError;
 
 /// A wire of one [`Circuit`]: the inputs come first, then one wire per gate, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -89,11 +89,6 @@ impl Circuit {
     /// The number of wires: inputs and one per gate.
     pub fn wire_count(&self) -> usize {
         self.input_count as usize + self.gates.len()
-    }
-
-    /// Counts gates and AND depth.
-    pub fn stats(&self) -> GateCounts {
-        GateCounts { and_depth: depth::of_circuit(self), ..self.counts() }
     }
 
     /// Counts gates, and leaves the depth at 0.

@@ -15,14 +15,21 @@ use crate::{
     walk::Walk,
 };
 
-/// The AND depth of a circuit.
-pub(crate) fn of_circuit(circuit: &Circuit) -> u64 {
-    deepest(&alone(circuit).outputs)
+impl Circuit {
+    /// Counts gates and AND depth.
+    pub fn stats(&self) -> GateCounts {
+        GateCounts { and_depth: deepest(&alone(self).outputs), ..self.counts() }
+    }
 }
 
-/// The AND depth of a program.
-pub(crate) fn of_program(program: &Program) -> u64 {
-    Search::new(program).run()
+impl Program {
+    /// Gate counts of all instances together, and the AND depth of the one circuit that they are together.
+    ///
+    /// *Cost*: of an instance's gates only if no instance of the same component before had inputs as deep, relative to one
+    /// another.
+    pub fn stats(&self) -> GateCounts {
+        GateCounts { and_depth: Search::new(self).run(), ..self.counts() }
+    }
 }
 
 /// A wire and the AND gates on the way to it, none for constants.

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use crate::{circuit::GateCounts, component::Component, depth, error::CircuitError, notes::Notes, types::Port};
+use crate::{circuit::GateCounts, component::Component, error::CircuitError, notes::Notes, types::Port};
 
 /// A party of the computation, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -323,14 +323,6 @@ impl Program {
             total.not += own.not;
         }
         total
-    }
-
-    /// Gate counts of all instances together, and the AND depth of the one circuit that they are together.
-    ///
-    /// *Cost*: of an instance's gates only if no instance of the same component before had inputs as deep, relative to one
-    /// another.
-    pub fn stats(&self) -> GateCounts {
-        GateCounts { and_depth: depth::of_program(self), ..self.counts() }
     }
 
     fn take_name(&mut self, side: &'static str, name: &str) -> Result<(), CircuitError> {

@@ -2,7 +2,7 @@
 
 use std::{any::Any, fmt};
 
-use garblet_protocol::parameters::UnknownParameter;
+use garblet_protocol::{parameters::UnknownParameter, protocol::Sample};
 
 use crate::{
     erased::{AnyConfig, AnyProtocol, ConfigOf, Erased},
@@ -90,5 +90,17 @@ impl PartialEq for Config {
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple(self.protocol.name()).field(&self.parameters()).finish()
+    }
+}
+
+impl Protocol {
+    /// Settings for tests: small, and of every form that the protocol has.
+    pub fn samples(self) -> Vec<Config> {
+        let sample = |parameters: &Sample| {
+            let mut config = Config::of(self);
+            let set = |(name, value): &(&str, &str)| config.set(name, value);
+            parameters.iter().try_for_each(set).map(|()| config)
+        };
+        self.0.samples().iter().map(|parameters| sample(parameters).expect("samples have known parameters")).collect()
     }
 }

@@ -18,7 +18,7 @@ use garblet_store::Store;
 use rand::CryptoRng;
 
 use crate::{
-    peer::Report,
+    report::Report,
     stock::{LOW_WATER, Order, Stock},
 };
 

@@ -16,20 +16,24 @@
 
 mod config;
 mod erased;
+mod fill;
 mod memory;
 mod peer;
 mod plan;
 mod registry;
+mod report;
 mod stock;
 mod thread;
 
 pub use config::Config;
 pub use erased::Ends;
+pub use fill::{fill, forgive, saved, unfinished, wants_to_fill};
 pub use memory::{run_in_memory, run_many_in_memory};
-pub use peer::{Error, Outcome, Peer, Prepared, Report};
+pub use peer::{Peer, Prepared};
 pub use plan::{Plan, Prediction};
 pub use registry::Protocol;
-pub use stock::{Order, Stock, fill, forgive, saved, unfinished, wants_to_fill};
+pub use report::{Error, Outcome, Report};
+pub use stock::{Order, Stock};
 
 pub use thread::on_own_thread;
 

@@ -8,8 +8,9 @@ use garblet_net::{Mesh, memory_pair};
 use crate::{
     config::Config,
     erased::Ends,
-    peer::{Error, Outcome, Peer, Report},
+    peer::Peer,
     plan::Plan,
+    report::{Error, Outcome, Report},
 };
 
 /// Runs a program with as many parties as it speaks of in this process and returns their reports in order.

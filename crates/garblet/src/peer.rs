@@ -5,7 +5,7 @@ use std::sync::Arc;
 use garblet_circuit::{Bits, Party};
 use garblet_primitives::Prg;
 use garblet_protocol::{
-    PhaseCosts, Progress, ProtocolError, Security,
+    Progress, ProtocolError,
     protocol::{BoxedMaterial, foreign_material},
 };
 use rand::CryptoRng;
@@ -13,11 +13,9 @@ use rand::CryptoRng;
 use crate::{
     erased::{Ends, Seat},
     plan::Plan,
+    report::{Error, Outcome, Report},
     stock::Stock,
 };
-
-/// A run that ended without a result.
-pub type Error = ProtocolError;
 
 /// A party that has agreed with all others on program and parameters, and is set up.
 ///
@@ -40,32 +38,6 @@ pub struct Peer {
 pub struct Prepared {
     material: BoxedMaterial,
     origin: Arc<()>,
-}
-
-/// The results of a party, and what they cost.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Report {
-    /// The party.
-    pub party: Party,
-    /// The role that it had.
-    pub role: &'static str,
-    /// The value of each program output, none where this party is no recipient.
-    pub outputs: Vec<Option<Bits>>,
-    /// The cost of each phase.
-    pub phases: PhaseCosts,
-    /// The security that the run promises.
-    pub security: Security,
-}
-
-/// The end of a run after which the parties have parted.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The report of what this party has learned and of the costs. It is final, whatever the peer did then: every check has passed, and what was taken
-    /// from a store is spent.
-    pub report: Report,
-    /// The reason why the parties did not part in order, if they did not. A peer that has its own outputs and then breaks off costs this party
-    /// nothing but the certainty that the peer has them.
-    pub closing: Option<Error>,
 }
 
 impl Peer {

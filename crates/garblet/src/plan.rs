@@ -6,7 +6,7 @@ use garblet_circuit::{Party, Program};
 use garblet_net::SimulatedLink;
 use garblet_protocol::{Communication, Phase, protocol::Precision, stock::SavedValues};
 
-use crate::{config::Config, erased::AnyPlan, peer::Error, registry::Protocol};
+use crate::{config::Config, erased::AnyPlan, registry::Protocol, report::Error};
 
 /// A program made ready for a protocol, its parameters and so many parties, for any number of sessions.
 #[derive(Clone)]

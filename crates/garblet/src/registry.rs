@@ -6,14 +6,11 @@ use garblet_protocol::{
     Adversary,
     checks::Check,
     parameters::{UnknownParameter, list},
-    protocol::{Precision, Sample},
+    protocol::Precision,
     stock::StockKinds,
 };
 
-use crate::{
-    config::Config,
-    erased::{AnyProtocol, Erased},
-};
+use crate::erased::{AnyProtocol, Erased};
 
 /// Enters protocols with the features that they are built with, in the order in which they are shown; the first one is the standard one.
 macro_rules! protocols {
@@ -35,6 +32,8 @@ protocols![
     "bmr": garblet_bmr::BmrBgw2,
     "toy": garblet_ideal::Ideal,
 ];
+
+const _: () = assert!(!ALL.is_empty(), "garblet has no protocol: choose at least one by its feature");
 
 /// A protocol that is registered.
 #[derive(Clone, Copy)]
@@ -86,16 +85,6 @@ impl Protocol {
     /// The checks of what a peer did.
     pub fn checks(self) -> &'static [Check] {
         self.0.checks()
-    }
-
-    /// Settings for tests: small, and of every form that the protocol has.
-    pub fn samples(self) -> Vec<Config> {
-        let sample = |parameters: &Sample| {
-            let mut config = Config::of(self);
-            let set = |(name, value): &(&str, &str)| config.set(name, value);
-            parameters.iter().try_for_each(set).map(|()| config)
-        };
-        self.0.samples().iter().map(|parameters| sample(parameters).expect("samples have known parameters")).collect()
     }
 
     /// The precision of its formulas: how far they are what every run costs.

@@ -1,24 +1,9 @@
-//! Stores of prepared material: what they are to hold, and how they are filled.
+//! Stores of prepared material, and what they are to hold.
 
 use std::any::Any;
 
-use garblet_circuit::Party;
-use garblet_net::Hello;
-use garblet_primitives::Prg;
-use garblet_protocol::{
-    Progress,
-    protocol::OrderRequest,
-    stock::{Filled, SavedNames},
-};
 use garblet_store::{Store, StoreError};
 use rand::CryptoRng;
-
-use crate::{
-    config::Config,
-    erased::{AnyProtocol, Ends, Erased},
-    peer::Error,
-    registry::Protocol,
-};
 
 /// A store, what it is to hold, and for whom.
 pub struct Stock {
@@ -50,62 +35,5 @@ impl Stock {
 /// An order for a store of a protocol: how much of what.
 pub struct Order(pub(crate) Box<dyn Any + Send + Sync>);
 
-impl Order {
-    /// Reads an order for a store of one of so many parties.
-    ///
-    /// *Errors*: kinds that the protocol does not have; a file or a program that it cannot use.
-    pub fn new(request: &OrderRequest, parties: u16, config: &Config) -> Result<Self, Error> {
-        config.protocol().0.order(request, config.typed(), parties)
-    }
-
-    /// An order of a protocol's own type.
-    pub fn of<P: garblet_protocol::Protocol>(order: P::Order) -> Self
-    where
-        Erased<P>: AnyProtocol,
-    {
-        Order(Box::new(order))
-    }
-}
-
-/// A hello's word that begins a [`fill`]: below how much is filled, in percent.
+/// A hello's word that begins a [`fill`](crate::fill): below how much is filled, in percent.
 pub(crate) const LOW_WATER: &str = "low-water";
-
-/// The percentage below which a peer that greets like this wants to [`fill`], if it wants to.
-pub fn wants_to_fill(hello: &Hello) -> Option<u8> {
-    hello.parameter(LOW_WATER)?.parse().ok().filter(|below| (1..=100).contains(below))
-}
-
-/// Refills a store, together with those of all others: every kind below `below` percent of its order, up to all of it. Runs are prepared up to
-/// their number, whatever `below` is.
-///
-/// *Errors*: a peer that fills its store with other contents, misbehaves or is gone; a store that was filled for something
-/// else. What was done until then is kept.
-pub fn fill<E: Into<Ends>, R: CryptoRng>(
-    stock: Stock,
-    party: Party,
-    ends: E,
-    config: &Config,
-    below: u8,
-    mut rng: R,
-    progress: Box<dyn Progress>,
-) -> impl Future<Output = Result<Filled, Error>> + Send + use<E, R> {
-    let rng = Prg::random(&mut rng);
-    config.protocol().0.fill((stock, below), config.typed(), party, ends.into(), rng, progress)
-}
-
-/// Lists the values that a store keeps, known to nobody.
-pub fn saved(store: &Store) -> Vec<SavedNames> {
-    Protocol::ALL.iter().flat_map(|protocol| protocol.0.saved(store)).collect()
-}
-
-/// Counts the orders that the peer of a store has left unfinished in a way in which cheaters do.
-pub fn unfinished(store: &Store) -> u32 {
-    Protocol::ALL.iter().map(|protocol| protocol.0.unfinished(store)).sum()
-}
-
-/// Forgives the orders that [`unfinished`] counts, and returns how many these were.
-///
-/// *Errors*: a store that cannot be written.
-pub fn forgive(store: &mut Store) -> Result<u32, Error> {
-    Protocol::ALL.iter().map(|protocol| protocol.0.forgive(store)).sum()
-}

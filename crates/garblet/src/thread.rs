@@ -2,7 +2,7 @@
 
 use tokio::sync::oneshot;
 
-use crate::{memory::block_on, peer::Error};
+use crate::{memory::block_on, report::Error};
 
 /// Runs a party on a thread of its own, beside the executor that awaits it.
 ///

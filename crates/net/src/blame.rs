@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::error::NetError;
-
 /// Bytes of a blame in an abort: the party, little-endian, and the cause; and behind that, for hearsay, who said so.
 pub(crate) const BLAME_BYTES: [usize; 2] = [3, 5];
 
@@ -126,34 +124,10 @@ pub trait Accuses: std::error::Error + 'static {
     fn accuses(&self, peer: u16) -> Option<Blame>;
 }
 
-impl Accuses for NetError {
-    fn accuses(&self, peer: u16) -> Option<Blame> {
-        let cause = match self {
-            NetError::PeerBlames { blame, .. } => return Some(blame.heard_of(peer)),
-            // Whoever changes what TLS sends, it is not the peer, which is cut off by that.
-            NetError::PeerClosed { .. } | NetError::Tampered { .. } => Cause::Gone,
-            NetError::PeerAborted { .. } | NetError::PeerBlamesUs { .. } => Cause::GaveUp,
-            NetError::Timeout { .. } => Cause::Silent,
-            NetError::TooSlow { .. } => Cause::Slow,
-            NetError::Malformed { .. } | NetError::TooLarge { .. } | NetError::Unexpected { .. } => Cause::Misbehaved,
-            NetError::Incompatible { .. } | NetError::IdentityRejected { .. } => Cause::Disagrees,
-            NetError::UnknownIdentity { .. } => Cause::Stranger,
-            NetError::UnknownHost { .. } | NetError::CannotConnect { .. } | NetError::NobodyCame { .. } => {
-                Cause::Missing
-            }
-            NetError::CameTwice { .. } => Cause::CameTwice,
-            NetError::NotAnAddress { .. }
-            | NetError::AddressInUse { .. }
-            | NetError::Unsendable { .. }
-            | NetError::Io { .. } => return None,
-        };
-        Some(Blame::seen(peer, cause))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::NetError;
 
     #[test]
     fn every_blame_reads_back_and_unknown_causes_are_none() {

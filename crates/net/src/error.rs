@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::blame::{Blame, Cause, teller};
+use crate::blame::{Accuses, Blame, Cause, teller};
+use crate::difference::Difference;
 use crate::fingerprint::Fingerprint;
 use crate::frame::USES_TLS;
-use crate::hello::Difference;
 use crate::pace::LEAST_BYTES_PER_SECOND;
 use crate::tls::HANDSHAKE;
 
@@ -253,6 +253,31 @@ impl NetError {
             }
             _ => NetError::Io { doing: format!("the connection failed while we waited {doing}"), source },
         }
+    }
+}
+
+impl Accuses for NetError {
+    fn accuses(&self, peer: u16) -> Option<Blame> {
+        let cause = match self {
+            NetError::PeerBlames { blame, .. } => return Some(blame.heard_of(peer)),
+            // Whoever changes what TLS sends, it is not the peer, which is cut off by that.
+            NetError::PeerClosed { .. } | NetError::Tampered { .. } => Cause::Gone,
+            NetError::PeerAborted { .. } | NetError::PeerBlamesUs { .. } => Cause::GaveUp,
+            NetError::Timeout { .. } => Cause::Silent,
+            NetError::TooSlow { .. } => Cause::Slow,
+            NetError::Malformed { .. } | NetError::TooLarge { .. } | NetError::Unexpected { .. } => Cause::Misbehaved,
+            NetError::Incompatible { .. } | NetError::IdentityRejected { .. } => Cause::Disagrees,
+            NetError::UnknownIdentity { .. } => Cause::Stranger,
+            NetError::UnknownHost { .. } | NetError::CannotConnect { .. } | NetError::NobodyCame { .. } => {
+                Cause::Missing
+            }
+            NetError::CameTwice { .. } => Cause::CameTwice,
+            NetError::NotAnAddress { .. }
+            | NetError::AddressInUse { .. }
+            | NetError::Unsendable { .. }
+            | NetError::Io { .. } => return None,
+        };
+        Some(Blame::seen(peer, cause))
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::channel::Channel;
+use crate::difference::Difference;
 use crate::error::NetError;
 use crate::message::Message;
 use crate::parts::{self, Description, Parts};
@@ -38,23 +39,6 @@ pub struct Hello {
 
 /// The parameter that says what the parties are about to do together, where it is something else than to run a program.
 pub const STEP: &str = "step";
-
-/// A matter on which the two parties differ.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// The name of the matter.
-    pub field: String,
-    /// The statement of this party.
-    pub ours: String,
-    /// The statement of the peer.
-    pub theirs: String,
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ours {}, theirs {}", self.field, self.ours, self.theirs)
-    }
-}
 
 /// A hello that was heard ahead.
 pub(crate) struct Heard {

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
-use crate::hello::Difference;
+use crate::difference::Difference;
 use crate::message::Message;
 
 const PARTS_MAX: usize = 16;

@@ -36,6 +36,14 @@ struct Filling {
 }
 
 impl Store {
+    /// Begins a segment. Its number is not given twice even if the batch fails; if the process crashes, its file is removed.
+    pub(crate) fn new_segment(&mut self) -> Result<SegmentWriter, StoreError> {
+        let (number, row_key) = (self.head.next_segment, self.index.segment_key());
+        let writer = SegmentWriter::create(&mut self.place, &self.id, number, row_key)?;
+        self.head.next_segment += 1;
+        Ok(writer)
+    }
+
     /// Begins a batch.
     pub fn batch(&mut self) -> Batch<'_> {
         Batch { store: self, kinds: BTreeMap::new(), states: Vec::new(), full: Vec::new(), committed: false }
@@ -170,7 +178,7 @@ fn writer<'a>(
         full.push(writer);
     }
     if !store.writers.contains_key(&digest) {
-        let writer = SegmentWriter::create(store)?;
+        let writer = store.new_segment()?;
         store.writers.insert(digest, writer);
     }
     store.writers.get_mut(&digest).ok_or(StoreError::Broken)

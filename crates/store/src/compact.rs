@@ -82,7 +82,7 @@ impl Store {
         let pieces = self.locate(&row.kind, &left)?;
         let mut writer = match self.writers.remove(&digest) {
             Some(writer) if !writer.is_full() => writer,
-            _ => SegmentWriter::create(self)?,
+            _ => self.new_segment()?,
         };
         let (mut extents, mut damaged) = (Extents::default(), Vec::new());
         for (id, piece) in left.iter().zip(pieces) {

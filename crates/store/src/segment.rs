@@ -11,10 +11,9 @@ use zeroize::Zeroizing;
 
 use crate::error::StoreError;
 use crate::kind::KindDigest;
-use crate::place::{SegmentFile, Syncing};
+use crate::place::{Place, SegmentFile, Syncing};
 use crate::rows::{Extent, SegmentRow};
 use crate::seal::{PieceKey, TAG_BYTES};
-use crate::store::Store;
 
 /// The place of the first piece of a segment.
 pub(crate) const HEAD_BYTES: usize = 32;
@@ -59,15 +58,16 @@ pub(crate) struct SegmentWriter {
 }
 
 impl SegmentWriter {
-    /// A new segment of a store.
-    pub(crate) fn create(store: &mut Store) -> Result<Self, StoreError> {
-        let number = store.head.next_segment;
-        let row_key = store.index.segment_key();
-        let file = store.place.create_segment(number)?;
-        // A number is not given twice even if the batch fails; if the process crashes, the file is removed.
-        store.head.next_segment += 1;
+    /// A new segment, with its number and the key of its row, of the store of this number.
+    pub(crate) fn create(
+        place: &mut Place,
+        store: &[u8; 16],
+        number: u64,
+        row_key: Zeroizing<[u8; 32]>,
+    ) -> Result<Self, StoreError> {
+        let file = place.create_segment(number)?;
         let mut buffer = Vec::with_capacity(WRITE_BYTES + WRITE_BYTES / 8);
-        buffer.extend_from_slice(&head(&store.id, number));
+        buffer.extend_from_slice(&head(store, number));
         Ok(SegmentWriter { number, key: PieceKey::new(&row_key), row_key, file, offset: 0, buffer, ahead: (0, None) })
     }
 

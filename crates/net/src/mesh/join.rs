@@ -14,8 +14,9 @@ use super::{Mesh, PartyError, PeersFile, PerPeer};
 use crate::blame::{Blame, Cause};
 use crate::channel::Channel;
 use crate::connect::{Calls, Listener, Options, channel, connect};
+use crate::difference::Difference;
 use crate::error::{NetError, refused_text};
-use crate::hello::{Difference, Hello, agree};
+use crate::hello::{Hello, agree};
 use crate::reception::{HANDSHAKE, Reception, SharedLog};
 use crate::tls::Side;
 
