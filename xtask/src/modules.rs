@@ -57,6 +57,8 @@ impl Tree {
     }
 
     fn read_items(&mut self, items: &[Item], folder: &Path, module: &Module) -> Result<(), String> {
+        let inner = |item: &Item| if let Item::Mod(inner) = item { Some(inner.ident.to_string()) } else { None };
+        let inner: BTreeSet<String> = items.iter().filter_map(inner).collect();
         for item in items.iter().filter(|item| !is_test(attributes(item))) {
             match item {
                 Item::Mod(inner) if inner.content.is_none() => {
@@ -70,7 +72,10 @@ impl Tree {
                 Item::Use(used) => {
                     let mut leaves = Vec::new();
                     flatten(&used.tree, &mut Vec::new(), &mut leaves);
-                    for (path, name) in leaves {
+                    for (mut path, name) in leaves {
+                        if path.first().is_some_and(|first| inner.contains(first)) {
+                            path.insert(0, "self".into());
+                        }
                         let Some(path) = from_root(module, &path) else { continue };
                         if matches!(used.vis, Visibility::Inherited) {
                             self.named.entry(module.clone()).or_default().push(path);

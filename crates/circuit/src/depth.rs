@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use zeroize::Zeroize;
 
 use crate::{
-    circuit::{Circuit, Gate, Wire},
+    circuit::{Circuit, Gate, GateCounts, Wire},
     literal::Literal,
     program::Program,
     walk::Walk,

@@ -314,7 +314,8 @@ impl InstanceGarbler<'_> {
             self.wide.put(0, i, 0, inputs.iter().copied());
         }
         let batch = GarbleBatch {
-            of,
+            gates: of.gates(),
+            stride: of.stride(),
             slots: &mut self.wide,
             hash_seed: self.seeds.hash,
             first_gate,

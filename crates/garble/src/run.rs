@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-pub(crate) use batch::{EvaluateBatch, GarbleBatch};
+pub(crate) use batch::{EvaluateBatch, GarbleBatch, Lanes};
 
 /// The longest table of four gates.
 const MAX_QUAD_BYTES: usize = 64 * QUAD_LANES;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use garblet_circuit::{Bits, Party};
 use garblet_primitives::Prg;
 use garblet_protocol::{
-    Progress, ProtocolError,
+    Progress,
     protocol::{BoxedMaterial, foreign_material},
 };
 use rand::CryptoRng;

@@ -100,7 +100,7 @@ impl Blame {
     }
 
     /// The blame that this party passes on once `peer` has told it this one.
-    fn heard_of(self, peer: u16) -> Self {
+    pub(crate) fn heard_of(self, peer: u16) -> Self {
         match self.heard_from {
             None => Blame { heard_from: Some(peer), ..self },
             Some(_) => Blame::seen(peer, Cause::GaveUp),

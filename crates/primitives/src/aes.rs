@@ -3,9 +3,10 @@
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
-    backend::{Backend, Kernel},
+    backend::Backend,
     block::Block,
     engine::{Engine, QUAD_LANES},
+    kernel::Kernel,
 };
 
 /// Vectors that are encrypted side by side, so that the processor's AES pipeline is full.

@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use crate::engine::{AesNi, Vaes};
-use crate::engine::{Engine, Portable};
+use crate::{engine::Portable, kernel::Kernel};
 
 /// A way to run the batch kernels that this processor is known to support. All give the same results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,18 +79,6 @@ impl std::fmt::Display for Backend {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// Work on blocks, written once and compiled for every backend.
-///
-/// `run` and all that it calls in its loops must be `#[inline(always)]`, or it is compiled without the instructions
-/// that the engine stands for.
-pub trait Kernel {
-    /// The result of the work.
-    type Output;
-
-    /// Does the work with the instructions of `engine`.
-    fn run<E: Engine>(self, engine: E) -> Self::Output;
 }
 
 #[cfg(test)]

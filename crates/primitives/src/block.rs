@@ -7,6 +7,9 @@ use rand_core::CryptoRng;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::DefaultIsZeroes;
 
+/// Bits of a block.
+pub const BLOCK_BITS: usize = 128;
+
 /// 128 bits. As an integer bit 0 is the least significant; as bytes the least significant byte is first.
 ///
 /// *Secret*: usually; so there is no `Debug`, and comparison is in constant time.

@@ -17,8 +17,8 @@ pub(crate) use portable::Portable;
 pub(crate) use vaes::Vaes;
 
 use crate::{
-    block::Block,
-    transpose::{ROWS, exchange_squares},
+    block::{BLOCK_BITS, Block},
+    squares::exchange_squares,
 };
 
 /// The number of blocks that a [`Engine::Quad`] holds.
@@ -124,7 +124,7 @@ pub trait Engine: Copy {
     ) -> [[Self::Quad; P]; N];
     /// Transposes 128 x 128 bits: bit `j` of block `i` becomes bit `i` of block `j`.
     #[inline(always)]
-    fn transpose(self, square: &mut [Block; ROWS]) {
+    fn transpose(self, square: &mut [Block; BLOCK_BITS]) {
         exchange_squares(square);
     }
 }
@@ -134,7 +134,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::backend::{Backend, Kernel};
+    use crate::{backend::Backend, kernel::Kernel};
 
     /// Every operation of an engine on the same blocks, stored one after another.
     struct Everything {

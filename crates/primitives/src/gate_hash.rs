@@ -295,12 +295,7 @@ fn add_tweaks<E: Engine, const T: usize, const P: usize>(e: E, gate: u64, x: &mu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        aes::Aes128,
-        backend::{Backend, Kernel},
-        engine::QUAD_LANES,
-        mmo::FixedKey,
-    };
+    use crate::{aes::Aes128, backend::Backend, engine::QUAD_LANES, kernel::Kernel, mmo::FixedKey};
 
     const SEED: Block = Block::from_u128(0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100);
 

@@ -9,11 +9,12 @@ use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use zeroize::Zeroizing;
 
 use crate::{
-    backend::{Backend, Kernel},
+    backend::Backend,
     block::Block,
     engine::{Engine, QUAD_LANES},
     gate_hash::combine_keys,
     gate_number::KeyPeriod,
+    kernel::Kernel,
     mmo::{KeyRule, Mmo, mmo},
     roofline::RAW_BLOCKS,
 };

@@ -19,17 +19,19 @@ mod gates;
 pub mod gf128;
 pub mod gf256;
 mod joint_hash;
+mod kernel;
 mod mmo;
 mod ot_hash;
 mod prg;
 mod roofline;
+mod squares;
 mod transpose;
 
 pub use aes::{
     Aes128, MaskedRun, add_keystreams, add_keystreams_with_backend, encrypt_each, encrypt_each_with_backend,
 };
-pub use backend::{Backend, Kernel};
-pub use block::Block;
+pub use backend::Backend;
+pub use block::{BLOCK_BITS, Block};
 pub use commit::{Commitment, Opened, Opening, OpeningMismatch};
 pub use delta::Delta;
 pub use engine::{Engine, QUAD_LANES};
@@ -39,8 +41,9 @@ pub use gates::{
     AndGates, BatchGates, BatchLabels, Cursor, GateList, Gather, Labels, MAX_BATCH, MAX_INTERLEAVED, Op, Sources,
 };
 pub use joint_hash::{JointAes256, JointHash, JointRows, MAX_PARTIES, MAX_QUAD_PARTIES, raw_joint_hashes};
+pub use kernel::Kernel;
 pub use mmo::{Constant, FixedKey, KeyRule, Mmo, PerPeriod, Rekeyed};
 pub use ot_hash::OtHash;
 pub use prg::Prg;
 pub use roofline::{RAW_BLOCKS, raw_hash_calls, raw_xors};
-pub use transpose::{ROWS, transpose, transpose_with_backend};
+pub use transpose::{transpose, transpose_with_backend};

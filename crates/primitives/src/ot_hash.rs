@@ -1,9 +1,10 @@
 //! The hash that turns correlated OTs into random ones.
 
 use crate::{
-    backend::{Backend, Kernel},
+    backend::Backend,
     block::Block,
     engine::{Engine, QUAD_LANES},
+    kernel::Kernel,
     mmo::tmmo,
 };
 

@@ -3,10 +3,11 @@
 use std::marker::PhantomData;
 
 use crate::{
-    backend::{Backend, Kernel},
+    backend::Backend,
     block::Block,
     engine::{Engine, QUAD_LANES},
     gate_hash::GateHash,
+    kernel::Kernel,
 };
 
 /// Blocks of [`raw_hash_calls`] and of each operand of [`raw_xors`]: they stay in the first cache.

@@ -7,7 +7,7 @@ use crate::error::StoreError;
 use crate::ids::IdSet;
 use crate::kind::KindDigest;
 use crate::rows::Extent;
-use crate::segment::{Extents, HEAD_BYTES, SegmentWriter};
+use crate::segment::{Extents, HEAD_BYTES};
 use crate::store::Store;
 
 /// Segments below this length are put together, even if they are full of pieces.

@@ -7,7 +7,7 @@ use garblet_homcommit::{
 };
 use garblet_net::{Channel, memory_pair};
 use garblet_ot::{CotReceiver, CotSender, RotReceiver, RotSender, Width};
-use garblet_primitives::{Aes128, Block, Delta, Prg, ROWS, transpose};
+use garblet_primitives::{Aes128, BLOCK_BITS, Block, Delta, Prg, transpose};
 use serde_json::{Value, json};
 
 use crate::{bench::page::Form, failure::Failure, output};
@@ -168,12 +168,12 @@ fn bare(code: Code, n: usize) -> Duration {
     const SQUARES: usize = 28;
     let ciphers = Aes128::many(&vec![Block::ONES; 3 * code.length()]);
     let mut row = vec![Block::ZERO; SQUARES];
-    let square = vec![1; 16 * ROWS * SQUARES];
-    let mut columns = vec![Block::ZERO; ROWS * SQUARES];
+    let square = vec![1; 16 * BLOCK_BITS * SQUARES];
+    let mut columns = vec![Block::ZERO; BLOCK_BITS * SQUARES];
     let begin = Instant::now();
-    for _ in 0..n.div_ceil(ROWS * SQUARES) {
+    for _ in 0..n.div_ceil(BLOCK_BITS * SQUARES) {
         ciphers.iter().for_each(|cipher| cipher.keystream(0, std::hint::black_box(&mut row)));
-        for _ in 0..(2 * code.length() + ROWS).div_ceil(ROWS) {
+        for _ in 0..(2 * code.length() + BLOCK_BITS).div_ceil(BLOCK_BITS) {
             transpose(std::hint::black_box(&square), &mut columns);
         }
     }

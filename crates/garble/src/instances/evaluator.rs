@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use super::ComponentGarbling;
 use crate::{
     evaluator::unpack,
-    run::{EvaluateBatch, EvaluatePiece},
+    run::{EvaluateBatch, EvaluatePiece, Lanes},
 };
 
 /// Vectors of labels per wire that groups in turn have together: more would not stay in the first cache.
@@ -39,6 +39,11 @@ impl Group<'_> {
     /// The place of the outputs' labels.
     fn outputs<'l>(&self, labels: &'l mut [Block]) -> &'l mut [Block] {
         &mut labels[self.outputs..][..self.count * self.of.output_count()]
+    }
+
+    fn lanes(&self) -> Lanes<'_> {
+        let Group { of, first_gate, count, tables, gathers, .. } = *self;
+        Lanes { gates: of.gates(), stride: of.stride(), first_gate, count, tables, gathers }
     }
 
     /// Tells whether both can run in turn.
@@ -202,7 +207,9 @@ impl InstanceEvaluator {
             Some((backend, keys)) if *backend == of.backend => keys,
             keys => &mut keys.insert((of.backend, RekeyedKeys::new(*hash_seed))).1,
         };
-        evaluate(of.backend, EvaluateBatch { groups, slots: wide, keys, labels, added, controls });
+        let lanes: [Lanes<'_>; MAX_INTERLEAVED] = std::array::from_fn(|at| groups[at.min(groups.len() - 1)].lanes());
+        let lanes = &lanes[..groups.len()];
+        evaluate(of.backend, EvaluateBatch { groups: lanes, slots: wide, keys, labels, added, controls });
         let [_, negation] = (of.kernels.negation_offsets)(Block::ZERO);
         let is_flipped = negation != Block::ZERO;
         for (number, group) in groups.iter().enumerate() {

@@ -4,19 +4,18 @@
 use std::marker::PhantomData;
 
 use garblet_primitives::{
-    BatchGates, BatchLabels, Block, Engine, GateHash, GateList, GateNumber, Kernel, MAX_INTERLEAVED, QUAD_LANES,
-    Rekeyed, RekeyedKeys,
+    BatchGates, BatchLabels, Block, Engine, GateHash, GateList, GateNumber, Gather, Kernel, MAX_INTERLEAVED,
+    QUAD_LANES, Rekeyed, RekeyedKeys,
 };
 
 use super::MAX_QUAD_BYTES;
-use crate::{
-    instances::{ComponentGarbling, Group},
-    scheme::{EvaluatorKeys, GarblerKeys, Scheme, Table, TableMut, negation_offsets},
-};
+use crate::scheme::{EvaluatorKeys, GarblerKeys, Scheme, Table, TableMut, negation_offsets};
 
 /// Instances to be garbled.
 pub(crate) struct GarbleBatch<'a> {
-    pub(crate) of: &'a ComponentGarbling,
+    pub(crate) gates: &'a GateList,
+    /// The distance from the number of one gate of an instance to that of its next.
+    pub(crate) stride: u64,
     /// With room for the instances and the labels of their inputs.
     pub(crate) slots: &'a mut BatchLabels,
     pub(crate) hash_seed: Block,
@@ -30,9 +29,22 @@ pub(crate) struct GarbleBatch<'a> {
     pub(crate) controls: &'a mut [u8],
 }
 
+/// Instances that are evaluated as one group.
+#[derive(Clone, Copy)]
+pub(crate) struct Lanes<'a> {
+    pub(crate) gates: &'a GateList,
+    /// As for [`GarbleBatch`].
+    pub(crate) stride: u64,
+    pub(crate) first_gate: u64,
+    /// The number of instances.
+    pub(crate) count: usize,
+    pub(crate) tables: &'a [u8],
+    pub(crate) gathers: &'a [Gather],
+}
+
 /// Groups to be evaluated in turn, no more than [`MAX_INTERLEAVED`].
 pub(crate) struct EvaluateBatch<'a> {
-    pub(crate) groups: &'a [Group<'a>],
+    pub(crate) groups: &'a [Lanes<'a>],
     /// With room for the groups.
     pub(crate) slots: &'a mut BatchLabels,
     pub(crate) keys: &'a mut RekeyedKeys,
@@ -78,7 +90,7 @@ impl<S: Scheme> Kernel for Garble<'_, S> {
 
     #[inline(always)]
     fn run<E: Engine>(self, e: E) {
-        let GarbleBatch { of, slots, hash_seed, first_gate, delta, secret, tables, controls } = self.0;
+        let GarbleBatch { gates, stride, slots, hash_seed, first_gate, delta, secret, tables, controls } = self.0;
         let [negation, _] = negation_offsets::<S>(delta);
         let keys = GarblerKeys {
             e,
@@ -86,11 +98,11 @@ impl<S: Scheme> Kernel for Garble<'_, S> {
             delta: e.splat(delta),
             secret: S::RANDOM.then(|| e.key(secret)),
         };
-        let numbers = Numbers { first: first_gate, stride: of.stride() };
-        let (negation, and_count) = (e.splat(negation), of.gates().and_count());
+        let numbers = Numbers { first: first_gate, stride };
+        let (negation, and_count) = (e.splat(negation), gates.and_count());
         let garbling: Garbling<'_, E, S> =
             Garbling { keys, negation, numbers, tables, controls, and_count, scheme: PhantomData };
-        GateList::run_batch(e, slots, &mut [Some((of.gates(), garbling))]);
+        GateList::run_batch(e, slots, &mut [Some((gates, garbling))]);
     }
 }
 
@@ -166,13 +178,13 @@ impl<S: Scheme> Kernel for Evaluate<'_, S> {
         let mut lists = [const { None }; MAX_INTERLEAVED];
         let mut controls = controls;
         for (list, (keys, group)) in lists.iter_mut().zip(of_groups.iter().flatten().zip(groups)) {
-            let and_count = group.of.gates().and_count();
+            let and_count = group.gates.and_count();
             let own = if S::CONTROL_BITS > 0 { and_count * group.count } else { 0 };
             let evaluating: Evaluating<'_, E, S> = Evaluating {
                 e,
                 keys,
                 negation,
-                numbers: Numbers { first: group.first_gate, stride: group.of.stride() },
+                numbers: Numbers { first: group.first_gate, stride: group.stride },
                 tables: group.tables,
                 tables_stride: group.count.next_multiple_of(QUAD_LANES) * S::TABLE_BYTES,
                 controls: &controls[..own],
@@ -180,7 +192,7 @@ impl<S: Scheme> Kernel for Evaluate<'_, S> {
                 scheme: PhantomData,
             };
             controls = &controls[own..];
-            *list = Some((group.of.gates(), evaluating));
+            *list = Some((group.gates, evaluating));
         }
         GateList::run_batch(e, slots, &mut lists[..groups.len()]);
     }

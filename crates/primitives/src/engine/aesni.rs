@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{Engine, QUAD_LANES};
-use crate::{backend::Kernel, block::Block};
+use crate::{block::Block, kernel::Kernel};
 
 /// A proof that the processor has AES-NI, AVX2 and BMI.
 #[derive(Clone, Copy)]

@@ -3,7 +3,10 @@
 use std::arch::x86_64::*;
 
 use super::{Engine, QUAD_LANES};
-use crate::{backend::Kernel, block::Block, transpose::ROWS};
+use crate::{
+    block::{BLOCK_BITS, Block},
+    kernel::Kernel,
+};
 
 /// A proof that the processor has VAES, AVX-512 (F, BW, DQ, VL, VBMI), GFNI and what the AES-NI engine needs.
 #[derive(Clone, Copy)]
@@ -279,10 +282,10 @@ impl Engine for Vaes {
 
     /// Squares of 8 x 8 bits are transposed by one instruction for eight of them; the rest is moving bytes.
     #[inline(always)]
-    fn transpose(self, square: &mut [Block; ROWS]) {
+    fn transpose(self, square: &mut [Block; BLOCK_BITS]) {
         let vectors = square.as_chunks_mut::<QUAD_LANES>().0;
         // Of columns `64 half..`, for every eight rows the eight squares.
-        let mut squares = [[self.splat(Block::ZERO); ROWS / 8]; 2];
+        let mut squares = [[self.splat(Block::ZERO); BLOCK_BITS / 8]; 2];
         for (eight, rows) in vectors.as_chunks::<2>().0.iter().enumerate() {
             for half in 0..2 {
                 let rows = move_bytes(self.load(&rows[0]), self.load(&rows[1]), &INTO_SQUARES[half]);
@@ -291,7 +294,7 @@ impl Engine for Vaes {
                     have! { _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(ONE_BIT_EACH), rows) };
             }
         }
-        for (squares, vectors) in squares.iter().zip(vectors.chunks_exact_mut(ROWS / QUAD_LANES / 2)) {
+        for (squares, vectors) in squares.iter().zip(vectors.chunks_exact_mut(BLOCK_BITS / QUAD_LANES / 2)) {
             let [mut left, mut right] = [[self.splat(Block::ZERO); 8]; 2];
             left.copy_from_slice(&squares[..8]);
             right.copy_from_slice(&squares[8..]);

@@ -55,11 +55,7 @@ impl RekeyedKeys {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        backend::{Backend, Kernel},
-        gate_hash::GateHash,
-        mmo::Rekeyed,
-    };
+    use crate::{backend::Backend, gate_hash::GateHash, kernel::Kernel, mmo::Rekeyed};
 
     const SEED: Block = Block::from_u128(0x0f0e_0d0c_0b0a_0908_0706_0504_0302_0100);
 

@@ -222,8 +222,9 @@ impl GateList {
 mod tests {
     use super::*;
     use crate::{
-        backend::{Backend, Kernel},
+        backend::Backend,
         gates::{AndGates, Cursor, Labels, Op},
+        kernel::Kernel,
         prg::Prg,
     };
     use rand_core::Rng;

@@ -1,9 +1,5 @@
 use super::*;
-use crate::{
-    backend::{Backend, Kernel},
-    block::Block,
-    prg::Prg,
-};
+use crate::{backend::Backend, block::Block, kernel::Kernel, prg::Prg};
 
 /// A made-up AND: the XOR of both labels, with all bits of an inverted operand flipped, and of the gate's number.
 #[derive(Default)]

@@ -1,9 +1,6 @@
 //! Party 0: garbles components, and links them when the function is known.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use garblet_circuit::{Bits, Program};
+use garblet_circuit::Bits;
 use garblet_ot::PrecomputedCotSender;
 use garblet_primitives::{Block, Prg};
 use garblet_store::Store;
@@ -11,20 +8,20 @@ use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::material::Material;
+use super::participant::{Participant, Side, Supplies, Taken};
 use super::plan::{Origin, Plan};
-use super::run::{self, Config, Linking, Piece, Wanted};
+use super::run::{self, Piece, Wanted};
 use super::secrets::Secrets;
 use super::stock::{Kind, OTS_PER_PIECE};
 use super::{EVALUATOR, GARBLER, fill, meeting};
 use garblet_protocol::{bulk::receive_bits, error::ProtocolError, party_io, phase::Phase, session::Session};
 
 /// The garbler of a session, with its store.
-pub struct Garbler {
-    material: Arc<Material>,
-    config: Config,
-    store: Store,
+pub type Garbler = Participant<GarblerSide>;
+
+/// The garbler's secrets of a store.
+pub struct GarblerSide {
     pub(super) secrets: Secrets,
-    lost: u64,
 }
 
 /// The material that the garbler has taken from its store for one run; a run consumes it, so it is used at most once.
@@ -36,7 +33,7 @@ pub struct GarblerPrepared {
     pub(super) keys: Zeroizing<Vec<Block>>,
     /// `q` of the prepared transfers.
     pub(super) transfers: PrecomputedCotSender,
-    ids: BTreeMap<Kind, Vec<u64>>,
+    ids: Taken,
 }
 
 impl GarblerPrepared {
@@ -46,69 +43,50 @@ impl GarblerPrepared {
     }
 }
 
-impl Garbler {
-    /// Step 1: the two stores agree on what both have.
-    pub async fn setup(
-        session: &mut Session,
-        material: Arc<Material>,
-        config: Config,
-        mut store: Store,
-        peer: &str,
-    ) -> Result<Self, ProtocolError> {
-        session.enter(Phase::Setup);
-        meeting::bind(&mut store, &material, "garbler", peer)?;
-        let lost = meeting::reconcile(session, &mut store, &material).await?;
-        let secrets = meeting::garbler_secrets(session, &mut store).await?;
-        Ok(Garbler { material, config, store, secrets, lost: lost.dropped.iter().map(|(_, count)| count).sum() })
+impl Side for GarblerSide {
+    const NAME: &'static str = "garbler";
+    type Prepared = GarblerPrepared;
+
+    async fn meet(session: &mut Session, store: &mut Store) -> Result<Self, ProtocolError> {
+        Ok(GarblerSide { secrets: meeting::garbler_secrets(session, store).await? })
     }
 
-    /// Step 2: fills the stores: of what there is less than `below` percent of what the library says, until there is all.
-    pub async fn prepare(&mut self, session: &mut Session, below: u8) -> Result<(), ProtocolError> {
-        session.enter(Phase::Prepare);
-        let shortage = meeting::shortage(&self.store, &self.material, below);
-        self.fill(session, &shortage).await
-    }
-
-    /// Step 3: chooses components for a program and takes them.
-    ///
-    /// *Errors*: [`NotPrepared`](super::NotPrepared) where something is missing and may not be made now.
-    pub async fn build(
+    async fn fill(
         &mut self,
         session: &mut Session,
-        program: &Arc<Program>,
+        supplies: &mut Supplies,
+        shortage: &[(Kind, u64)],
+    ) -> Result<(), ProtocolError> {
+        let Supplies { material, config, store } = supplies;
+        fill::garbler(session, store, material, &self.secrets, config.ot_width, shortage).await
+    }
+
+    fn take(
+        &mut self,
+        session: &mut Session,
+        Supplies { material, store, .. }: &mut Supplies,
+        plan: Plan,
     ) -> Result<GarblerPrepared, ProtocolError> {
-        run::check(program, self.material.garbling())?;
-        session.enter(Phase::Build);
-        let plan = match run::plan(&self.store, &self.material, self.config, program)? {
-            Ok(plan) => plan,
-            Err(lacking) if self.config.top_up => {
-                self.fill(session, &run::top_up(&lacking)).await?;
-                run::plan(&self.store, &self.material, self.config, program)?.map_err(run::not_prepared)?
-            }
-            Err(lacking) => return Err(run::not_prepared(lacking)),
-        };
-        let mut labels = zero_labels(&self.material, &self.secrets, &plan, session.rng());
-        let wanted = Wanted::all(&self.store, &self.material, &plan);
-        let bits = party_io::input_bits(program, EVALUATOR);
+        let mut labels = zero_labels(material, &self.secrets, &plan, session.rng());
+        let wanted = Wanted::all(store, material, &plan);
+        let bits = party_io::input_bits(&plan.program, EVALUATOR);
         // Room for all, so that none is left behind where it was before.
         let mut q = Zeroizing::new(Vec::with_capacity(bits.next_multiple_of(OTS_PER_PIECE as usize)));
-        let ids = run::take(&mut self.store, &self.material, wanted, |piece| match piece {
+        let ids = run::take(store, material, wanted, |piece| match piece {
             Piece::Transfers(bytes) => q.extend(run::blocks(bytes)),
             piece => put_outputs(&plan, piece, &mut labels),
         })?;
         q.truncate(bits);
         let transfers = PrecomputedCotSender::new(&self.secrets.delta, q);
-        let keys = keys(&self.material, &self.secrets, &plan)?;
+        let keys = keys(material, &self.secrets, &plan)?;
         Ok(GarblerPrepared { plan, labels, keys, transfers, ids })
     }
 
     /// Steps 4 to 6: links and labels in one write.
-    ///
-    /// *Shape*: `values` are the garbler's inputs in program order. Returns one entry per program output, none where the
-    /// garbler is no recipient.
-    pub async fn online(
+    async fn compute(
         &mut self,
         session: &mut Session,
+        material: &Material,
         prepared: GarblerPrepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
@@ -119,57 +97,14 @@ impl Garbler {
             let zeros = transfers.correct(session.channel()).await?;
             run::put_inputs(&plan, EVALUATOR, &zeros, &mut labels);
         }
-        let message = message(&self.material, &self.secrets, &plan, &labels, keys, &own);
+        let message = message(material, &self.secrets, &plan, &labels, keys, &own);
         let zero = run::output_labels(&plan, |label| labels[label], constants(&self.secrets));
-        let select = |party| party_io::select_bits(&plan.program, self.material.garbling(), party, &zero);
+        let select = |party| party_io::select_bits(&plan.program, material.garbling(), party, &zero);
         session.channel().send_bytes(&message).await?;
         session.channel().flush().await?;
         let active = receive_bits(session, party_io::output_bits(&plan.program, GARBLER)).await?;
         session.channel().flush().await?;
         Ok(party_io::decode(&plan.program, GARBLER, &select(GARBLER), &active))
-    }
-
-    /// Steps 3 to 6, where the inputs are known with the program.
-    ///
-    /// *Shape* and *errors*: as of [`build`](Garbler::build) and [`online`](Garbler::online).
-    pub async fn run(
-        &mut self,
-        session: &mut Session,
-        program: &Arc<Program>,
-        values: &[Bits],
-    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let prepared = self.build(session, program).await?;
-        self.online(session, prepared, values).await
-    }
-
-    /// Says which links the next runs may use; the peer must say the same.
-    pub fn set_linking(&mut self, linking: Linking) {
-        self.config.linking = linking;
-    }
-
-    /// Pieces that were given up at the meeting because only one store had them.
-    pub fn lost(&self) -> u64 {
-        self.lost
-    }
-
-    /// The library with its components made ready.
-    pub fn material(&self) -> &Material {
-        &self.material
-    }
-
-    /// The store.
-    pub fn store(&self) -> &Store {
-        &self.store
-    }
-
-    /// Ends the role and gives the store back.
-    pub fn into_store(self) -> Store {
-        self.store
-    }
-
-    async fn fill(&mut self, session: &mut Session, shortage: &[(Kind, u64)]) -> Result<(), ProtocolError> {
-        let Garbler { material, config, store, secrets, .. } = self;
-        fill::garbler(session, store, material, secrets, config.ot_width, shortage).await
     }
 }
 

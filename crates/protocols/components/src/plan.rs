@@ -54,7 +54,7 @@ pub(super) struct KeyedUse {
 }
 
 /// A run of one program with components that both stores have.
-pub(super) struct Plan {
+pub struct Plan {
     pub(super) program: Arc<Program>,
     /// The first label of each program input.
     pub(super) inputs: Vec<Label>,

@@ -8,8 +8,8 @@ use garblet_store::Store;
 use rand_core::CryptoRng;
 
 use super::{
-    Config, Evaluator, EvaluatorPrepared, GARBLER, Garbler, GarblerPrepared, Library, Linking, Material, NAME,
-    communication,
+    Config, Evaluator, EvaluatorSide, GARBLER, Garbler, GarblerSide, Library, Linking, Material, NAME, Participant,
+    communication, participant::Side,
 };
 use garblet_protocol::{
     Adversary, Phase, Protocol, ProtocolError, Role, Security, Session,
@@ -110,21 +110,20 @@ impl Protocol for Components {
     }
 
     async fn fill(session: &mut Session, filling: Filling<Self>) -> Result<Filled, ProtocolError> {
-        let Filling { config, party, stock: Stock { store, peer, order, .. }, below, .. } = filling;
-        let material = Arc::new(Material::new(order, config.garbling));
-        let (store, lost) = if party == GARBLER {
-            let mut role = Garbler::setup(session, material, config, store, &peer).await?;
-            role.prepare(session, below).await?;
-            let lost = role.lost();
-            (role.into_store(), lost)
-        } else {
-            let mut role = Evaluator::setup(session, material, config, store, &peer).await?;
-            role.prepare(session, below).await?;
-            let lost = role.lost();
-            (role.into_store(), lost)
-        };
-        Ok(Filled { store, lost, phases: session.costs() })
+        match filling.party == GARBLER {
+            true => fill::<GarblerSide>(session, filling).await,
+            false => fill::<EvaluatorSide>(session, filling).await,
+        }
     }
+}
+
+/// Fills the store of a side, as [`Protocol::fill`].
+async fn fill<S: Side>(session: &mut Session, filling: Filling<Components>) -> Result<Filled, ProtocolError> {
+    let Filling { config, stock: Stock { store, peer, order, .. }, below, .. } = filling;
+    let material = Arc::new(Material::new(order, config.garbling));
+    let mut role = Participant::<S>::setup(session, material, config, store, &peer).await?;
+    role.prepare(session, below).await?;
+    Ok(Filled { lost: role.lost(), store: role.into_store(), phases: session.costs() })
 }
 
 fn hex(digest: [u8; 32]) -> String {
@@ -132,53 +131,43 @@ fn hex(digest: [u8; 32]) -> String {
 }
 
 /// A role of `components`, which serves any program, with the one of this run.
-struct Componentwise<R> {
-    role: R,
+struct Componentwise<S> {
+    role: Participant<S>,
     job: Arc<Job<Components>>,
     /// Set if the stores are filled before a run.
     fill_first: bool,
 }
 
-/// Both roles of `components` are used alike.
-macro_rules! componentwise {
-    ($role:ident, $prepared:ident, $name:literal) => {
-        impl Role for Componentwise<$role> {
-            type Prepared = $prepared;
-            const NAME: &'static str = $name;
-
-            fn security(&self) -> Security {
-                self.role.material().security()
-            }
-
-            async fn prepare(&mut self, session: &mut Session) -> Result<Self::Prepared, ProtocolError> {
-                if self.fill_first {
-                    self.role.prepare(session, 100).await?;
-                }
-                self.role.build(session, &self.job.request.program).await
-            }
-
-            async fn online(
-                &mut self,
-                session: &mut Session,
-                prepared: Self::Prepared,
-                inputs: &[Bits],
-            ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-                self.role.online(session, prepared, inputs).await
-            }
-
-            async fn run(
-                &mut self,
-                session: &mut Session,
-                inputs: &[Bits],
-            ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-                if self.fill_first {
-                    self.role.prepare(session, 100).await?;
-                }
-                self.role.run(session, &self.job.request.program, inputs).await
-            }
-        }
-    };
+impl<S: Side> Componentwise<S> {
+    async fn fill_first(&mut self, session: &mut Session) -> Result<(), ProtocolError> {
+        if self.fill_first { self.role.prepare(session, 100).await } else { Ok(()) }
+    }
 }
 
-componentwise!(Garbler, GarblerPrepared, "garbler");
-componentwise!(Evaluator, EvaluatorPrepared, "evaluator");
+impl<S: Side> Role for Componentwise<S> {
+    type Prepared = S::Prepared;
+    const NAME: &'static str = S::NAME;
+
+    fn security(&self) -> Security {
+        self.role.material().security()
+    }
+
+    async fn prepare(&mut self, session: &mut Session) -> Result<Self::Prepared, ProtocolError> {
+        self.fill_first(session).await?;
+        self.role.build(session, &self.job.request.program).await
+    }
+
+    async fn online(
+        &mut self,
+        session: &mut Session,
+        prepared: Self::Prepared,
+        inputs: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        self.role.online(session, prepared, inputs).await
+    }
+
+    async fn run(&mut self, session: &mut Session, inputs: &[Bits]) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        self.fill_first(session).await?;
+        self.role.run(session, &self.job.request.program, inputs).await
+    }
+}

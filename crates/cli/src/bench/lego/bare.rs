@@ -8,7 +8,7 @@ use garblet::{
 };
 use garblet_circuit::{Circuit, Component, Gate, Port, Type, Wire};
 use garblet_garble::{ComponentGarbling, HashKind, InstanceEvaluator, SchemeKind, Seeds};
-use garblet_primitives::{Aes128, Block, Delta, OtHash, Prg, ROWS, transpose};
+use garblet_primitives::{Aes128, BLOCK_BITS, Block, Delta, OtHash, Prg, transpose};
 
 use crate::failure::Failure;
 
@@ -18,10 +18,10 @@ pub(super) fn seconds(code: Code, order: &Order, checks: Checks) -> Result<[f64;
     let [gates, authenticators] = [order.gates_made(), order.authenticators_made()].map(|count| count as u64);
     let committed = 3 * gates + authenticators;
     let opened = 3 * checks.gates + checks.authenticators + parameters.solderings();
-    let squares = |words: u64| words.div_ceil(ROWS as u64) as f64;
+    let squares = |words: u64| words.div_ceil(BLOCK_BITS as u64) as f64;
     let each = Each::measure(code)?;
     // The constructor has both shares and the messages, the evaluator one share; sums that are opened are laid across again.
-    let word = code.length().div_ceil(ROWS) as f64;
+    let word = code.length().div_ceil(BLOCK_BITS) as f64;
     let constructor = squares(committed) * (2.0 * each.stretch + each.encode + (word + 1.0) * each.transpose)
         + squares(opened) * word * each.transpose
         + gates as f64 * each.garble
@@ -52,11 +52,11 @@ impl Each {
         let streams = Aes128::many(&vec![Block::ONES; code.length()]);
         let mut row = vec![Block::ZERO; SQUARES];
         let stretch = fastest(SQUARES, || streams.iter().for_each(|stream| stream.keystream(0, black_box(&mut row))));
-        let messages = vec![Block::ONES; ROWS * SQUARES];
+        let messages = vec![Block::ONES; BLOCK_BITS * SQUARES];
         let mut parities = vec![Block::ZERO; code.parity_bits() * SQUARES];
         let encode = fastest(SQUARES, || code.encode_rows(SQUARES, black_box(&messages), &mut parities));
-        let mut columns = vec![Block::ZERO; ROWS * SQUARES];
-        let rows = vec![1; 16 * ROWS * SQUARES];
+        let mut columns = vec![Block::ZERO; BLOCK_BITS * SQUARES];
+        let rows = vec![1; 16 * BLOCK_BITS * SQUARES];
         let transpose = fastest(SQUARES, || transpose(black_box(&rows), &mut columns));
         let hash = OtHash::new(Block::ONES);
         let mut keys = vec![Block::ONES; GATES];

@@ -76,7 +76,7 @@ fn view(pair: &Pair, mine: GarblerPrepared, theirs: EvaluatorPrepared, inputs: &
     let reveal_count: usize = plan.uses.iter().map(|used| used.part.reveal_blocks()).sum();
     let reveals = keys[..reveal_count].to_vec();
     let message =
-        super::super::garbler::message(garbler.material(), &garbler.secrets, &plan, &zero, keys, &own(GARBLER));
+        super::super::garbler::message(garbler.material(), &garbler.side.secrets, &plan, &zero, keys, &own(GARBLER));
     work.open(evaluator.material(), &plan, &message).unwrap();
     work.evaluate(evaluator.material());
     let mut active: Vec<Block> = (0..plan.first_input).map(|label| work.label(label)).collect();
@@ -113,7 +113,7 @@ fn values(plan: &Plan, inputs: &[Bits]) -> Vec<bool> {
 fn check(view: &View, pair: &Pair, inputs: &[Bits]) {
     let View { plan, zero, active, links, reveals } = view;
     let values = values(plan, inputs);
-    let delta = pair.garbler.1.secrets.delta.block();
+    let delta = pair.garbler.1.side.secrets.delta.block();
     for (wire, value) in values.iter().enumerate() {
         assert!(active[wire] == zero[wire] ^ (Block::mask(*value) & delta), "label {wire}");
     }
@@ -188,7 +188,7 @@ impl Seen {
 fn garbled_inputs(pair: &Pair, number: u32, id: u64) -> Vec<Vec<Block>> {
     let (garbler, material) = (&pair.garbler.1, pair.garbler.1.material());
     let template = &material.library().templates()[number as usize];
-    let mut streams = garbler.secrets.streams(material);
+    let mut streams = garbler.side.secrets.streams(material);
     let mut cells: Vec<Vec<Block>> = (0u64..)
         .zip(template.cells())
         .map(|(cell, ty)| {

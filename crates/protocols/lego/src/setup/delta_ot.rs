@@ -19,7 +19,7 @@
 use crate::checks;
 use garblet_net::Channel;
 use garblet_ot::BitVec;
-use garblet_primitives::{Aes128, Block, Delta, Prg, ROWS as SQUARE, gf128, transpose};
+use garblet_primitives::{Aes128, BLOCK_BITS as SQUARE, Block, Delta, Prg, gf128, transpose};
 use rand_core::CryptoRng;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
