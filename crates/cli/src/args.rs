@@ -1,63 +1,11 @@
-//! The command line: its subcommands and their options.
+//! Arguments and options that several commands share.
 
 use std::{path::PathBuf, str::FromStr, time::Duration};
 
-use clap::{Args, Parser, Subcommand};
+use clap::Args;
 use garblet::{Adversary, Protocol};
 use garblet_circuit::{Party, Recipients};
 use garblet_net::SimulatedLink;
-
-use crate::{bench, convert, demo, eval, identity, inspect, local, plan, prepare, run, serve, store};
-
-const EXIT_STATUS: &str = "Exit status: 0 done; 1 ended without a result; 2 the call or one of its files is wrong";
-
-/// Compute a function of everybody's private inputs, and reveal nothing but its result.
-#[derive(Parser)]
-#[command(name = "garblet", version, disable_help_subcommand = true, arg_required_else_help = true)]
-#[command(after_help = EXIT_STATUS)]
-pub(crate) struct Cli {
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-/// The subcommands.
-#[derive(Subcommand)]
-pub(crate) enum Command {
-    /// Two parties on this machine do a real job over real sockets
-    Demo(demo::Options),
-    /// Run every party of a program as its own process on this machine
-    Local(local::Options),
-    /// Run one party, against peers elsewhere
-    Run(run::Options),
-    /// Fill a store, before a function is known or before its inputs are
-    Prepare(prepare::Options),
-    /// Keep a store filled, together with a peer, or answer the peer whenever it comes
-    Serve(serve::Options),
-    /// Compute a program in the clear: the reference answer
-    Eval(eval::Options),
-    /// Show ports, owners, gate counts and components of a program, or draw it
-    Inspect(inspect::Options),
-    /// Show what a program would cost under each protocol: bytes, rounds, time on a link
-    Plan(plan::Options),
-    /// Convert a circuit between formats
-    Convert(convert::Options),
-    /// Make an identity
-    Keygen(identity::KeygenOptions),
-    /// Show one's own fingerprint
-    Id(identity::IdOptions),
-    /// Say which peers to trust
-    #[command(subcommand)]
-    Trust(identity::TrustCommand),
-    /// Show, check and tidy up what was prepared
-    #[command(subcommand)]
-    Store(store::StoreCommand),
-    /// Measure one part on this machine
-    #[command(subcommand)]
-    Bench(bench::Bench),
-    /// One party of `local`: its job comes on standard input
-    #[command(hide = true)]
-    Child,
-}
 
 /// The program, and changes to who gives and who learns what.
 #[derive(Args, Clone, serde::Serialize, serde::Deserialize)]
@@ -329,12 +277,6 @@ fn read_party(text: &str) -> Result<Party, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_definition_is_consistent() {
-        use clap::CommandFactory;
-        Cli::command().debug_assert();
-    }
 
     #[test]
     fn pairs_are_read() {

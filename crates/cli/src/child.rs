@@ -8,22 +8,27 @@
 use std::{
     io::{BufRead, BufReader, Write},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
-    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvTimeoutError, channel},
+    },
     time::{Duration, Instant},
 };
 
-use garblet::{SavedValues, Security};
-use garblet_circuit::{Bits, InputId, Party};
+use garblet::{Filled, OrderRequest, SavedValues, Security};
+use garblet_circuit::{Bits, InputId, Party, Program};
 use garblet_net::PeersFile;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    ahead::{Ahead, Runs},
     args::ProgramArgs,
     failure::{Failure, Status},
-    local::Ahead,
+    meeting::{Meeting, Route},
     output, program,
     report::PartyPart,
-    session::{self, Meeting, Route, Settings, Task},
+    session::{self, Task},
+    settings::Settings,
     stock::Source,
 };
 
@@ -117,7 +122,7 @@ fn work() -> Result<Done, Failure> {
         let (Some(Ahead::Runs(runs)), Some(count)) = (&job.ahead, job.prepare) else {
             return Err(Failure::no_result("standard input: no stores to prepare for: this is a bug"));
         };
-        let filled = runs.fill(&job, program, route, count)?;
+        let filled = job.fill(runs, program, route, count)?;
         return Ok(Done { part: PartyPart::of_filled(job.party, &filled), security: None, outputs: Vec::new() });
     };
     let outcome = session::compute(task, route)?;
@@ -131,6 +136,14 @@ impl Job {
     /// Tells whether the parties are joined by a mesh.
     fn is_mesh(&self) -> Result<bool, Failure> {
         Ok(self.settings.config()?.protocol().is_mesh())
+    }
+
+    /// Prepares until there are so many runs, with the others that it meets on this route.
+    fn fill(&self, runs: &Runs, program: Program, route: Route<'_>, count: u64) -> Result<Filled, Failure> {
+        let amounts = vec![("runs".to_string(), count)];
+        let order = OrderRequest { program: Some(Arc::new(program)), amounts, library: None };
+        let folder = runs.store_of(self.party, self.parties, order);
+        session::fill(&self.settings, self.party, self.parties, &folder, route, (100, self.progress))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
     output::{bytes, count, print, print_json, rate, seconds},
     program,
     report::total,
-    session::Settings,
+    settings::Settings,
 };
 
 const HUMAN: &str = include_str!("../../../examples/edit-distance/human.fasta");

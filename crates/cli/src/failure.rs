@@ -3,7 +3,6 @@
 use std::{fmt::Display, io::Write, path::Path, process::ExitCode};
 
 use garblet_circuit::diagnostic::Diagnostics;
-use garblet_net::{MeshError, NetError, PartyError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -51,33 +50,6 @@ impl Failure {
         let diagnostics: Diagnostics = diagnostics.into();
         let rendered: Vec<String> = diagnostics.iter().map(|d| d.render().trim_end().to_string()).collect();
         Failure::call(rendered.join("\nerror: "))
-    }
-
-    /// A connection that cannot be made or has failed.
-    pub(crate) fn net(error: &NetError) -> Self {
-        let failure = match error {
-            NetError::NotAnAddress { .. } | NetError::AddressInUse { .. } | NetError::UnknownHost { .. } => {
-                Failure::call(error)
-            }
-            _ => Failure::no_result(error),
-        };
-        let secondary = matches!(
-            error,
-            NetError::PeerClosed { .. }
-                | NetError::PeerAborted { .. }
-                | NetError::PeerBlames { .. }
-                | NetError::PeerBlamesUs { .. }
-        );
-        Failure { hint: error.hint(), secondary, ..failure }
-    }
-
-    /// Parties that do not come together.
-    pub(crate) fn mesh(error: &MeshError) -> Self {
-        let failure = match error {
-            MeshError::Own(error) | MeshError::Party(PartyError { source: error, .. }) => Failure::net(error),
-            MeshError::Missing { .. } => Failure::no_result(error),
-        };
-        Failure { message: plain(&error.to_string()), hint: error.hint(), ..failure }
     }
 
     /// A file that cannot be read.

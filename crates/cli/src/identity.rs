@@ -1,11 +1,13 @@
 //! `garblet keygen` and `garblet trust`: who we are and whom we trust.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use garblet_net::{Fingerprint, FingerprintError, Identity, IdentityError, Tls, TrustError, TrustStore};
 
 use crate::{
+    configuration::{in_configuration, make_folder},
     failure::{Failure, Status},
+    hints::identity_failure,
     output::{print, print_json, table},
 };
 
@@ -203,32 +205,6 @@ impl PeerArgs {
             None => Ok(store.peers().iter().map(|(name, fingerprint)| (name.clone(), *fingerprint)).collect()),
         }
     }
-}
-
-/// A file that was named, or its default place.
-pub(crate) fn in_configuration(named: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
-    if let Some(path) = named {
-        return Ok(path.into());
-    }
-    let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let folder = variable("XDG_CONFIG_HOME").or_else(|| Some(variable("HOME")?.join(".config")));
-    match folder {
-        Some(folder) => Ok(folder.join("garblet").join(name)),
-        None => Err(Failure::call(format!("there is no place for {name}: neither XDG_CONFIG_HOME nor HOME is set"))
-            .hint("name the file")),
-    }
-}
-
-/// Makes the folder of a file.
-pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
-    match path.parent() {
-        Some(folder) => std::fs::create_dir_all(folder).map_err(|e| Failure::unwritable(folder, &e)),
-        None => Ok(()),
-    }
-}
-
-fn identity_failure(error: &IdentityError) -> Failure {
-    Failure { hint: error.hint(), ..Failure::call(error) }
 }
 
 fn trust_failure(error: &TrustError) -> Failure {

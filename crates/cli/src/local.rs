@@ -3,15 +3,14 @@
 use std::{
     num::{NonZeroU64, NonZeroUsize},
     path::PathBuf,
-    sync::Arc,
     time::Instant,
 };
 
-use garblet::{Filled, OrderRequest, StockKinds};
+use garblet::StockKinds;
 use garblet_circuit::{Bits, Party, Program};
-use serde::{Deserialize, Serialize};
 
 use crate::{
+    ahead::{Ahead, Runs},
     args::{InputArgs, ProgramArgs, ProtocolArgs, at_least_one, command_line},
     child::{self, Done, Job},
     failure::Failure,
@@ -20,10 +19,8 @@ use crate::{
     program,
     record::{PeerPart, Record},
     report::{PartyPart, Repeat, RunReport, check_panics, outputs_text, total},
-    session::{self, Route, Settings},
-    stock::{Folder, Source, find_store, store_options},
-    store::load_or_create_key,
-    way::without_identities,
+    settings::Settings,
+    stock::{find_store, load_or_create_key, store_options},
 };
 
 /// The options of `garblet local`.
@@ -71,48 +68,6 @@ pub(crate) struct Local<'a> {
     pub(crate) settings: &'a Settings,
     /// The material that is prepared before.
     pub(crate) ahead: Option<&'a Ahead>,
-}
-
-/// The material that is prepared before a run on this machine.
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) enum Ahead {
-    /// With components: what a library says, in memory.
-    Library(PathBuf),
-    /// With several parties: runs, in stores.
-    Runs(Runs),
-}
-
-/// The place where the runs of all parties are.
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Runs {
-    /// The folder of all stores.
-    folder: PathBuf,
-    key: Option<PathBuf>,
-    top_up: bool,
-    /// The command that prepares more.
-    again: String,
-}
-
-impl Runs {
-    /// The store of a party of `parties`.
-    fn of(&self, party: Party, parties: u16, order: OrderRequest) -> Folder {
-        let (path, peer) = (self.folder.join(format!("party-{party}")), without_identities(parties));
-        // All parties are one user's, and nobody has anything to hide from another.
-        Folder { order, path, key: self.key.clone(), peer, recorded: false, again: Some(self.again.clone()) }
-    }
-
-    /// The source of a party's runs.
-    pub(crate) fn source(&self, party: Party, parties: u16) -> Source {
-        Source::Store { folder: self.of(party, parties, OrderRequest::default()), top_up: self.top_up }
-    }
-
-    /// A party prepares runs, with the others that it meets on this route.
-    pub(crate) fn fill(&self, job: &Job, program: Program, route: Route<'_>, count: u64) -> Result<Filled, Failure> {
-        let amounts = vec![("runs".to_string(), count)];
-        let order = OrderRequest { program: Some(Arc::new(program)), amounts, library: None };
-        let folder = self.of(job.party, job.parties, order);
-        session::fill(&job.settings, job.party, job.parties, &folder, route, (100, job.progress))
-    }
 }
 
 /// One run's outcome.

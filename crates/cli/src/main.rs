@@ -3,18 +3,23 @@
 //! Exit status: 0 done; 1 the computation ended without a result; 2 the call or its files are wrong. Errors go to
 //! standard error as `error: ...` and, where something can be done about it, `hint: ...`.
 
+mod ahead;
 mod args;
 mod bench;
 mod child;
+mod commands;
+mod configuration;
 mod convert;
 mod cpu;
 mod demo;
 mod eval;
 mod failure;
+mod hints;
 mod identity;
 mod inputs;
 mod inspect;
 mod local;
+mod meeting;
 mod output;
 mod plan;
 mod prepare;
@@ -25,6 +30,7 @@ mod report;
 mod run;
 mod serve;
 mod session;
+mod settings;
 mod stock;
 mod store;
 mod way;
@@ -33,10 +39,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::{
-    args::{Cli, Command},
-    failure::Failure,
-};
+use crate::{commands::Cli, failure::Failure};
 
 fn main() -> ExitCode {
     let command = match Cli::try_parse() {
@@ -48,32 +51,12 @@ fn main() -> ExitCode {
             error.exit()
         }
     };
-    match dispatch(command) {
+    match command.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             failure.report();
             output::print_failure(&failure);
             failure.status.into()
         }
-    }
-}
-
-fn dispatch(command: Command) -> Result<(), Failure> {
-    match command {
-        Command::Demo(options) => demo::run(&options),
-        Command::Local(options) => local::run(&options),
-        Command::Run(options) => run::run(&options),
-        Command::Prepare(options) => prepare::run(&options),
-        Command::Serve(options) => serve::run(&options),
-        Command::Eval(options) => eval::run(&options),
-        Command::Inspect(options) => inspect::run(&options),
-        Command::Plan(options) => plan::run(&options),
-        Command::Convert(options) => convert::run(&options),
-        Command::Keygen(options) => identity::keygen(&options),
-        Command::Id(options) => identity::show(&options),
-        Command::Trust(command) => identity::trust(&command),
-        Command::Store(command) => store::run(&command),
-        Command::Bench(bench) => bench::run(&bench),
-        Command::Child => child::main(),
     }
 }

@@ -9,10 +9,11 @@ use serde_json::{Map, Value, json};
 use crate::{
     args::{Param, ProgramArgs},
     failure::Failure,
+    hints::explain,
     output::{bytes, count, print, print_json, seconds, table},
     program,
     report::ProgramPart,
-    session::{Settings, explain, party_range},
+    settings::{Settings, party_range},
 };
 
 /// Gates of a program that is still looked at under every protocol: some need all of them at once in memory.

@@ -12,10 +12,12 @@ use serde::Serialize;
 use crate::{
     args::{Param, ProgramArgs, ProgramChanges, at_least_one},
     failure::Failure,
+    meeting::Route,
     output::{bytes, count, print, print_json, seconds},
     program,
     report::total,
-    session::{self, Route, Settings},
+    session,
+    settings::Settings,
     stock::{Amount, Folder, library_file, remember_library, with_stores},
     way::{self, Way, WayArgs, announce},
 };

@@ -13,7 +13,7 @@ use crate::{
     failure::Failure,
     output::{bytes, count, parties as numbers, seconds, table},
     record::Record,
-    session::Settings,
+    settings::Settings,
 };
 
 /// One party's part.

@@ -12,12 +12,15 @@ use garblet_net::PeersFile;
 use crate::{
     args::{InputArgs, ProgramArgs, ProtocolArgs, command_line},
     failure::Failure,
+    hints::several_hint,
     inputs,
+    meeting::Route,
     output::{print, print_json, tell},
     program,
     record::{PeerPart, Record},
     report::{RunReport, check_panics, outputs_text},
-    session::{self, Outcome, Route, Settings, Task, several_hint},
+    session::{self, Outcome, Task},
+    settings::Settings,
     stock::StockArgs,
     way::{self, WayArgs, announce},
 };

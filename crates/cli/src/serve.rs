@@ -8,13 +8,16 @@ use garblet_net::{self as net, Channel, Hello, Listener, NetError};
 use crate::{
     args::{InputArgs, InputFile, ProgramArgs, Time},
     failure::{Failure, Status},
+    hints::net_failure,
     inputs::{self, PartyInputs},
+    meeting::Meeting,
     output::{count, print, tell},
     prepare::FillArgs,
     program,
     record::{PeerPart, Record},
     report::{PEER_EXPOSED, check_panics, outputs_text},
-    session::{self, Meeting, Settings, Task, block_on},
+    session::{self, Task, block_on},
+    settings::Settings,
     stock::{Folder, Source},
     way::{self, Way, WayArgs, announce},
 };
@@ -162,7 +165,7 @@ impl<'a> Service<'a> {
         };
         let options = self.settings.options(self.way.tls.clone())?;
         block_on(async {
-            let listener = Listener::bind(address).await.map_err(|e| Failure::net(&e))?;
+            let listener = Listener::bind(address).await.map_err(|e| net_failure(&e))?;
             announce(listener.address())?;
             let (mut answered, mut known) = (0, None);
             while self.options.rounds.is_none_or(|rounds| answered < rounds) {
@@ -176,7 +179,7 @@ impl<'a> Service<'a> {
                         }
                     }
                     Err(NetError::NobodyCame { .. }) => {}
-                    Err(error) => Failure::net(&error).report(),
+                    Err(error) => net_failure(&error).report(),
                 }
             }
             Ok(())

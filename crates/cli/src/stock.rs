@@ -8,7 +8,7 @@ use std::{
 
 use garblet::{
     Config, LibraryFile, Order, OrderRequest, Party, Program, ReadInput, SavedValues, Stock, StockKinds,
-    store::{State, Store, StoreError, StoreKey},
+    store::{Past, State, Store, StoreError, StoreKey},
 };
 
 use garblet_circuit::InputId;
@@ -16,9 +16,10 @@ use garblet_formats::front_end::FrontEnds;
 
 use crate::{
     args::pair,
+    configuration::{in_configuration, make_folder},
     failure::Failure,
-    session::{Settings, explain},
-    store::{check_record, load_or_create_key, store_failure},
+    hints::{explain, store_failure},
+    settings::Settings,
 };
 
 /// The party that gives the inputs that are read.
@@ -152,6 +153,33 @@ impl StockArgs {
 pub(crate) fn store_options(store: &Path, key: Option<&Path>) -> Vec<(&'static str, String)> {
     let key = key.map(|key| ("--store-key", key.display().to_string()));
     std::iter::once(("--store", store.display().to_string())).chain(key).collect()
+}
+
+/// The key in a file, or in its default place; made there if there is none.
+pub(crate) fn load_or_create_key(file: Option<&Path>) -> Result<StoreKey, Failure> {
+    let path = in_configuration(file, "store.key")?;
+    make_folder(&path)?;
+    StoreKey::load_or_create(&path, &mut rand::rng()).map_err(|e| store_failure(&e))
+}
+
+/// Holds a store against the record of it in the configuration folder, where a copy of the store's folder does not bring it back.
+pub(crate) fn check_record(store: &mut Store) -> Result<(), Failure> {
+    let Ok(records) = in_configuration(None, "stores") else {
+        eprintln!(
+            "warning: an old copy of the store in {} would not be noticed: neither XDG_CONFIG_HOME nor HOME is set, where a record of it would be",
+            store.folder().display()
+        );
+        return Ok(());
+    };
+    match store.record_in(&records).map_err(|e| store_failure(&e))? {
+        Past::Known => {}
+        Past::Unknown => eprintln!(
+            "warning: this machine has no record of the store in {}; if it was restored from a backup, its pieces could be used twice: \
+             let both parties begin with new stores",
+            store.folder().display()
+        ),
+    }
+    Ok(())
 }
 
 /// Looks whether there is a store, before a key is looked for or made.

@@ -1,17 +1,18 @@
 //! `garblet store`: what was prepared, and what became of it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use garblet::{SavedNames, forgive, runs::program_of, saved, unfinished};
-use garblet_store::{Kind, Past, Stock, Store, StoreError, StoreKey, Verified};
+use garblet_store::{Kind, Stock, Store, StoreKey, Verified};
 use serde::Serialize;
 
 use crate::{
-    failure::{Failure, Status},
-    identity::{in_configuration, make_folder},
+    configuration::in_configuration,
+    failure::Failure,
+    hints::{explain, store_failure},
     output::{bytes, count, print, print_json, table},
     progress::ByteBar,
-    session::explain,
+    stock::{check_record, load_or_create_key},
 };
 
 /// The subcommands of `garblet store`.
@@ -68,49 +69,6 @@ pub(crate) fn run(command: &StoreCommand) -> Result<(), Failure> {
         StoreCommand::Clear { options, all: false } => clear(options),
         StoreCommand::Clear { options, all: true } => remove(options),
     }
-}
-
-/// The key in a file, or in its default place; made there if there is none.
-pub(crate) fn load_or_create_key(file: Option<&Path>) -> Result<StoreKey, Failure> {
-    let path = in_configuration(file, "store.key")?;
-    make_folder(&path)?;
-    StoreKey::load_or_create(&path, &mut rand::rng()).map_err(|e| store_failure(&e))
-}
-
-/// Holds a store against the record of it in the configuration folder, where a copy of the store's folder does not bring it back.
-pub(crate) fn check_record(store: &mut Store) -> Result<(), Failure> {
-    let Ok(records) = in_configuration(None, "stores") else {
-        eprintln!(
-            "warning: an old copy of the store in {} would not be noticed: neither XDG_CONFIG_HOME nor HOME is set, where a record of it would be",
-            store.folder().display()
-        );
-        return Ok(());
-    };
-    match store.record_in(&records).map_err(|e| store_failure(&e))? {
-        Past::Known => {}
-        Past::Unknown => eprintln!(
-            "warning: this machine has no record of the store in {}; if it was restored from a backup, its pieces could be used twice: \
-             let both parties begin with new stores",
-            store.folder().display()
-        ),
-    }
-    Ok(())
-}
-
-/// A store that cannot be used.
-pub(crate) fn store_failure(error: &StoreError) -> Failure {
-    let status = match error {
-        StoreError::Missing { .. }
-        | StoreError::Exists { .. }
-        | StoreError::Exposed { .. }
-        | StoreError::KeyMissing { .. }
-        | StoreError::KeyMalformed { .. }
-        | StoreError::WrongKey { .. }
-        | StoreError::OtherFormat { .. }
-        | StoreError::OtherBinding { .. } => Status::WrongCall,
-        _ => Status::NoResult,
-    };
-    Failure { status, hint: error.hint(), ..Failure::no_result(error) }
 }
 
 impl Options {

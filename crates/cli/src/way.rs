@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::Path};
 use garblet_circuit::Party;
 use garblet_net::{Fingerprint, NetError, PeerEntry, PeersFile, PeersFileError, Tls};
 
-use crate::{failure::Failure, identity, output::tell, session::Meeting};
+use crate::{failure::Failure, hints::net_failure, identity, meeting::Meeting, output::tell};
 
 /// The place and the identity of the peer.
 #[derive(clap::Args)]
@@ -138,7 +138,7 @@ pub(crate) fn announce(address: SocketAddr) -> Result<(), Failure> {
 
 fn require_loopback(address: &str) -> Result<(), Failure> {
     let Some((host, _)) = address.rsplit_once(':').filter(|(host, _)| !host.is_empty()) else {
-        return Err(Failure::net(&NetError::NotAnAddress { address: address.into() }));
+        return Err(net_failure(&NetError::NotAnAddress { address: address.into() }));
     };
     let loopback = host == "localhost"
         || host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());

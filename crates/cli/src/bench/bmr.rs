@@ -23,7 +23,7 @@ use crate::{
     output::{bytes, seconds, table},
     program,
     report::PartyPart,
-    session::Settings,
+    settings::Settings,
 };
 use published::{Published, published, rung};
 

@@ -22,8 +22,9 @@ use serde::Serialize;
 use crate::{
     bench::page::Form,
     failure::Failure,
+    hints::explain,
     output::{rate, table},
-    session::{block_on, explain},
+    session::block_on,
 };
 
 /// The options of `garblet bench joint`.

@@ -3,7 +3,7 @@
 
 use garblet_net::{Listener, SimulatedLink, relay};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, hints::net_failure};
 
 /// The options of `garblet bench link-relay`.
 #[derive(clap::Args)]
@@ -24,11 +24,11 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
     let runtime = runtime.map_err(|e| Failure::no_result(format!("the runtime cannot be started: {e}")))?;
     runtime.block_on(async {
-        let listener = Listener::bind(&options.listen).await.map_err(|e| Failure::net(&e))?;
+        let listener = Listener::bind(&options.listen).await.map_err(|e| net_failure(&e))?;
         eprintln!("relaying {} to {} over {}", listener.address(), options.target, options.link);
         match relay(&listener, &options.target, options.link).await {
             Ok(never) => match never {},
-            Err(error) => Err(Failure::net(&error)),
+            Err(error) => Err(net_failure(&error)),
         }
     })
 }

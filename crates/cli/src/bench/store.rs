@@ -9,7 +9,7 @@ use std::{
 use garblet_store::{IdSet, Kind, PieceId, Store, StoreError, StoreKey};
 use serde_json::json;
 
-use crate::{bench::page::Form, failure::Failure, output, store::store_failure};
+use crate::{bench::page::Form, failure::Failure, hints::store_failure, output};
 
 /// Pieces are committed when they are about so many bytes.
 const BATCH_BYTES: u64 = 32 << 20;

@@ -22,7 +22,7 @@ use crate::{
     output::{bytes, count, rate, seconds, table},
     program,
     report::total,
-    session::Settings,
+    settings::Settings,
 };
 
 const TABLE_BYTES_PER_AND: f64 = 32.0;

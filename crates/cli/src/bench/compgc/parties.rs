@@ -22,8 +22,9 @@ use super::experiments::{Experiment, library_for};
 use crate::{
     bench::page::Form,
     failure::Failure,
+    hints::{explain, net_failure, store_failure},
     output::seconds,
-    session::{block_on, explain},
+    session::block_on,
 };
 
 const WAYS: [(&str, Linking); 3] =
@@ -93,17 +94,17 @@ pub(super) fn run_all(
     std::thread::scope(|scope| {
         let garbler = scope.spawn(move || {
             block_on(async {
-                let listener = Listener::bind("127.0.0.1:0").await.map_err(|e| Failure::net(&e))?;
+                let listener = Listener::bind("127.0.0.1:0").await.map_err(|e| net_failure(&e))?;
                 say.send(listener.address()).map_err(Failure::no_result)?;
                 let options = garblet_net::Options { link: link.unwrap_or_default(), ..Default::default() };
-                let channel = listener.accept(&options).await.map_err(|e| Failure::net(&e))?;
+                let channel = listener.accept(&options).await.map_err(|e| net_failure(&e))?;
                 garbler(channel, mine).await
             })
         });
         let evaluator = block_on(async {
             let address = hear.recv().map_err(Failure::no_result)?;
             let options = garblet_net::Options { link: link.unwrap_or_default(), ..Default::default() };
-            let channel = connect(&address.to_string(), &options).await.map_err(|e| Failure::net(&e))?;
+            let channel = connect(&address.to_string(), &options).await.map_err(|e| net_failure(&e))?;
             evaluator(channel, theirs).await
         });
         let garbler = garbler.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -122,7 +123,7 @@ pub(super) async fn open(channel: Channel, party: u16) -> Result<Session, Failur
 }
 
 fn memory() -> Result<Store, Failure> {
-    Store::in_memory(&mut rand::rng()).map_err(|e| crate::store::store_failure(&e))
+    Store::in_memory(&mut rand::rng()).map_err(|e| store_failure(&e))
 }
 
 fn config(job: &Job) -> Config {
@@ -213,7 +214,7 @@ async fn evaluate_all(session: &mut Session, job: Job) -> Result<Measured, Failu
         let mut times = Vec::new();
         for _ in 0..job.repeat {
             let prepared = naive.prepare(session).await.map_err(failed)?;
-            session.channel().flush().await.map_err(|e| Failure::net(&e))?;
+            session.channel().flush().await.map_err(|e| net_failure(&e))?;
             job.start.wait().await;
             let before = session.costs();
             let outputs = naive.online(session, prepared, &values).await.map_err(failed)?;

@@ -22,8 +22,9 @@ use super::parties::open;
 use crate::{
     bench::page::Form,
     failure::Failure,
+    hints::{explain, store_failure},
     output::{bytes, seconds},
-    session::{block_on, explain},
+    session::block_on,
 };
 
 /// Fills two stores on disk with rounds of AES, against garbling them alone and writing their tables alone.
@@ -35,7 +36,7 @@ pub(super) fn prepare_rounds(rounds: u64, form: &Form) -> Result<(), Failure> {
     let folder = tempfile::tempdir().map_err(Failure::no_result)?;
     let store = |name: &str| {
         let key = StoreKey::generate(&mut rand::rng());
-        Store::create(&folder.path().join(name), &key, &mut rand::rng()).map_err(|e| crate::store::store_failure(&e))
+        Store::create(&folder.path().join(name), &key, &mut rand::rng()).map_err(|e| store_failure(&e))
     };
     let (mine, theirs) = (store("garbler")?, store("evaluator")?);
     let kind = garble::ComponentGarbling::new(&component, GarblingConfig::default());

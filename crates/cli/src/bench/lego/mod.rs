@@ -18,9 +18,9 @@ use serde::Serialize;
 use crate::{
     bench::page::Form,
     failure::Failure,
+    hints::explain,
     output::{bytes, seconds, table},
     report::peak_rss_bytes,
-    session::explain,
 };
 use parties::{Job, Measured};
 use published::{Published, and_gates, published, sizing};

@@ -15,8 +15,8 @@ use tokio::sync::Barrier;
 
 use crate::{
     failure::Failure,
-    session::{block_on, explain},
-    store::store_failure,
+    hints::{explain, net_failure, store_failure},
+    session::block_on,
 };
 
 /// The job of both threads: to fill a pool, then to run one function after another from it.
@@ -88,15 +88,15 @@ pub(super) fn run(job: &Job) -> Result<Measured, Failure> {
     std::thread::scope(|scope| {
         let constructor = scope.spawn(move || {
             block_on(async {
-                let listener = Listener::bind("127.0.0.1:0").await.map_err(|e| Failure::net(&e))?;
+                let listener = Listener::bind("127.0.0.1:0").await.map_err(|e| net_failure(&e))?;
                 say.send(listener.address()).map_err(Failure::no_result)?;
-                let channel = listener.accept(&options()).await.map_err(|e| Failure::net(&e))?;
+                let channel = listener.accept(&options()).await.map_err(|e| net_failure(&e))?;
                 construct((channel, mine), job, values, &start).await
             })
         });
         let evaluator = block_on(async {
             let address = hear.recv().map_err(Failure::no_result)?;
-            let channel = connect(&address.to_string(), &options()).await.map_err(|e| Failure::net(&e))?;
+            let channel = connect(&address.to_string(), &options()).await.map_err(|e| net_failure(&e))?;
             evaluate_all((channel, theirs), job, values, &begin).await
         });
         let constructor = constructor.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

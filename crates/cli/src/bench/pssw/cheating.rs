@@ -16,7 +16,7 @@ use crate::{
     local::{Local, Outcome},
     program,
     report::total,
-    session::Settings,
+    settings::Settings,
 };
 
 /// The published form with a published method.

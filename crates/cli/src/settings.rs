@@ -1,0 +1,137 @@
+//! The way to compute: the protocol, its parameters, the link, the time-out.
+
+use std::{sync::Arc, time::Duration};
+
+use garblet::{Config, Plan, Program, Protocol, SavedValues, StockKinds};
+use garblet_net::{DEFAULT_TIMEOUT, OnRefused, SimulatedLink, Tls};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    args::{Param, ProtocolArgs},
+    failure::Failure,
+    hints::{explain, several_hint},
+    output::tell,
+};
+
+/// The way to compute, as it can be handed to another process.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Settings {
+    pub(crate) protocol: String,
+    pub(crate) params: Vec<Param>,
+    pub(crate) link: Option<String>,
+    pub(crate) timeout: Duration,
+}
+
+impl Settings {
+    /// The settings of a call.
+    ///
+    /// *Errors*: protocols, adversaries and parameters that do not exist.
+    pub(crate) fn new(args: &ProtocolArgs) -> Result<Self, Failure> {
+        let settings = Settings {
+            protocol: args.name(),
+            params: args.params.clone(),
+            link: args.link.map(|l| l.to_string()),
+            timeout: args.timeout.0,
+        };
+        let protocol = settings.config()?.protocol();
+        let strongest = protocol.adversary();
+        match args.adversary.filter(|asked| *asked > strongest) {
+            None => Ok(settings),
+            Some(asked) => {
+                let problem = format!("--adversary {asked}: {protocol} withstands {strongest} parties");
+                let stronger = Protocol::against(asked);
+                Err(Failure::call(problem).hint(match protocol.is_mesh() {
+                    true => {
+                        format!("--protocol {stronger} withstands more, of two parties; {}", several_hint(stronger))
+                    }
+                    false => format!("--protocol {stronger} withstands more"),
+                }))
+            }
+        }
+    }
+
+    /// The default protocol with its default parameters.
+    pub(crate) fn standard(link: Option<SimulatedLink>) -> Self {
+        Settings {
+            protocol: Protocol::default().to_string(),
+            params: Vec::new(),
+            link: link.map(|l| l.to_string()),
+            timeout: DEFAULT_TIMEOUT,
+        }
+    }
+
+    /// A protocol with these parameters, over an undisturbed link.
+    pub(crate) fn of(protocol: Protocol, params: Vec<Param>, timeout: Duration) -> Self {
+        Settings { protocol: protocol.to_string(), params, link: None, timeout }
+    }
+
+    /// The protocol and its parameters.
+    ///
+    /// *Errors*: as [`Settings::new`].
+    pub(crate) fn config(&self) -> Result<Config, Failure> {
+        let protocol = self.protocol.parse().map_err(|e| Failure::call(format!("--protocol: {e}")))?;
+        let mut config = Config::of(protocol);
+        for Param { name, value } in &self.params {
+            config.set(name, value).map_err(|e| Failure::call(format!("--param {name}={value}: {e}")))?;
+        }
+        Ok(config)
+    }
+
+    /// Refuses a library where the protocol has none.
+    pub(crate) fn check_library(&self, given: bool) -> Result<(), Failure> {
+        let has_library = |protocol: &Protocol| protocol.stock() == Some(StockKinds::Library);
+        if !given || has_library(&self.config()?.protocol()) {
+            return Ok(());
+        }
+        let names = Protocol::ALL.iter().copied().filter(has_library).map(Protocol::name).collect::<Vec<_>>();
+        Err(Failure::call(format!("--library, --store: {} prepares no components", self.protocol))
+            .hint(format!("give --protocol {}", names.join(" or "))))
+    }
+
+    /// Makes a program ready for one of the protocol's runs.
+    ///
+    /// *Errors*: a program that the protocol cannot run; values that it cannot save.
+    pub(crate) fn plan(&self, program: Program, parties: u16, saved: SavedValues) -> Result<Plan, Failure> {
+        let (config, program) = (self.config()?, Arc::new(program));
+        Plan::saving(program, parties, &config, saved).map_err(|error| explain(&error))
+    }
+
+    /// The number of parties: as many as were asked for, or as the program needs.
+    ///
+    /// *Errors*: a number that the protocol or the program does not have.
+    pub(crate) fn parties(&self, program: &Program, asked: Option<u16>) -> Result<u16, Failure> {
+        let (needed, protocol) = (program.party_count(), self.config()?.protocol());
+        let (allowed, name) = (protocol.parties(), program.name());
+        let (least, most, range) = (*allowed.start(), *allowed.end(), party_range(protocol));
+        if needed > most {
+            let failure = Failure::call(format!("{protocol} has {range} parties, `{name}` needs {needed}"));
+            return Err(if protocol.is_mesh() { failure } else { failure.hint(several_hint(protocol)) });
+        }
+        match asked {
+            Some(other) if !allowed.contains(&other) => {
+                let failure =
+                    Failure::call(format!("--parties {other}: expected {range}, which is what {protocol} has"));
+                Err(if protocol.is_mesh() || other < 2 { failure } else { failure.hint(several_hint(protocol)) })
+            }
+            Some(other) if other < needed => Err(Failure::call(format!(
+                "--parties {other}: `{name}` needs {needed}: it has inputs or outputs of theirs"
+            ))),
+            _ => Ok(asked.unwrap_or(needed.max(least))),
+        }
+    }
+
+    /// The way in which connections are made.
+    pub(crate) fn options(&self, tls: Option<Tls>) -> Result<garblet_net::Options, Failure> {
+        let link = self.link.as_deref().map(str::parse::<SimulatedLink>).transpose();
+        let link = link.map_err(Failure::call)?.unwrap_or_default();
+        let on_refused: OnRefused = Arc::new(tell);
+        let (patience, timeout) = (self.timeout, self.timeout);
+        Ok(garblet_net::Options { patience, timeout, tls, link, on_refused: Some(on_refused) })
+    }
+}
+
+/// The numbers of parties that a protocol may have: `2`, `3 to 64`.
+pub(crate) fn party_range(protocol: Protocol) -> String {
+    let (least, most) = protocol.parties().into_inner();
+    if least == most { least.to_string() } else { format!("{least} to {most}") }
+}
