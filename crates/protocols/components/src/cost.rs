@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use garblet_circuit::{Party, Program};
 
-use super::plan::{Draft, Plan};
-use super::run::Config;
-use super::stock::{Ids, Stock};
-use super::{EVALUATOR, GARBLER, Material};
+use crate::linking::plan::{Draft, Plan};
+use crate::pieces::stock::{Ids, Stock};
+use crate::run::Config;
+use crate::{EVALUATOR, GARBLER, Material};
 use garblet_protocol::error::NotPrepared;
 use garblet_protocol::{party_io, phase::Communication};
 
@@ -30,7 +30,7 @@ pub fn communication(
 }
 
 /// The cost of the online phase of a plan to a party.
-pub(super) fn online(plan: &Plan, party: Party) -> Communication {
+pub(crate) fn online(plan: &Plan, party: Party) -> Communication {
     let packed = |bits: usize| bits.div_ceil(8) as u64;
     let inputs = |party| party_io::input_bits(&plan.program, party);
     let outputs = |party| party_io::output_bits(&plan.program, party);

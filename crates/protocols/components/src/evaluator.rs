@@ -8,13 +8,13 @@ use garblet_primitives::Block;
 use garblet_store::Store;
 use zeroize::Zeroizing;
 
-use super::material::Material;
-use super::participant::{Participant, Side, Supplies, Taken};
-use super::plan::Plan;
-use super::run::{self, Piece, Wanted};
-use super::stock::{Kind, OTS_PER_PIECE};
-use super::work::{self, Work};
-use super::{EVALUATOR, GARBLER, fill, meeting};
+use crate::evaluation::work::{self, Work};
+use crate::linking::plan::Plan;
+use crate::participant::{Participant, Side, Supplies, Taken};
+use crate::pieces::material::Material;
+use crate::pieces::stock::{Kind, OTS_PER_PIECE};
+use crate::run::{self, Piece, Wanted};
+use crate::{EVALUATOR, GARBLER, pieces::fill, pieces::meeting};
 use garblet_protocol::{bulk::send_bits, error::ProtocolError, party_io, phase::Phase, session::Session};
 
 /// The evaluator of a session, with its store.
@@ -22,15 +22,15 @@ pub type Evaluator = Participant<EvaluatorSide>;
 
 /// The evaluator's secrets of a store.
 pub struct EvaluatorSide {
-    pub(super) hash_seed: Block,
+    pub(crate) hash_seed: Block,
 }
 
 /// The material that the evaluator has taken from its store for one run; a run consumes it, so it is used at most once.
 pub struct EvaluatorPrepared {
-    pub(super) plan: Plan,
-    pub(super) work: Work,
+    pub(crate) plan: Plan,
+    pub(crate) work: Work,
     /// `c` and `t` of the prepared transfers.
-    pub(super) transfers: PrecomputedCotReceiver,
+    pub(crate) transfers: PrecomputedCotReceiver,
     ids: Taken,
 }
 

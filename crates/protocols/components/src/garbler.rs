@@ -7,13 +7,13 @@ use garblet_store::Store;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use super::material::Material;
-use super::participant::{Participant, Side, Supplies, Taken};
-use super::plan::{Origin, Plan};
-use super::run::{self, Piece, Wanted};
-use super::secrets::Secrets;
-use super::stock::{Kind, OTS_PER_PIECE};
-use super::{EVALUATOR, GARBLER, fill, meeting};
+use crate::linking::plan::{Origin, Plan};
+use crate::participant::{Participant, Side, Supplies, Taken};
+use crate::pieces::material::Material;
+use crate::pieces::secrets::Secrets;
+use crate::pieces::stock::{Kind, OTS_PER_PIECE};
+use crate::run::{self, Piece, Wanted};
+use crate::{EVALUATOR, GARBLER, pieces::fill, pieces::meeting};
 use garblet_protocol::{bulk::receive_bits, error::ProtocolError, party_io, phase::Phase, session::Session};
 
 /// The garbler of a session, with its store.
@@ -21,18 +21,18 @@ pub type Garbler = Participant<GarblerSide>;
 
 /// The garbler's secrets of a store.
 pub struct GarblerSide {
-    pub(super) secrets: Secrets,
+    pub(crate) secrets: Secrets,
 }
 
 /// The material that the garbler has taken from its store for one run; a run consumes it, so it is used at most once.
 pub struct GarblerPrepared {
-    pub(super) plan: Plan,
+    pub(crate) plan: Plan,
     /// Zero labels of all wires; those of the evaluator's inputs are missing.
-    pub(super) labels: Zeroizing<Vec<Block>>,
+    pub(crate) labels: Zeroizing<Vec<Block>>,
     /// The keys that open prepared links: templates, then keyed links.
-    pub(super) keys: Zeroizing<Vec<Block>>,
+    pub(crate) keys: Zeroizing<Vec<Block>>,
     /// `q` of the prepared transfers.
-    pub(super) transfers: PrecomputedCotSender,
+    pub(crate) transfers: PrecomputedCotSender,
     ids: Taken,
 }
 
@@ -112,7 +112,7 @@ impl Side for GarblerSide {
 /// decode the evaluator's outputs.
 ///
 /// *Shape*: `zero` are the zero labels of all wires.
-pub(super) fn message(
+pub(crate) fn message(
     material: &Material,
     secrets: &Secrets,
     plan: &Plan,
@@ -137,7 +137,7 @@ fn constants(secrets: &Secrets) -> [Block; 2] {
 }
 
 /// The zero labels of everything but the evaluator's inputs and the outputs of components.
-pub(super) fn zero_labels(
+pub(crate) fn zero_labels(
     material: &Material,
     secrets: &Secrets,
     plan: &Plan,
@@ -165,14 +165,14 @@ pub(super) fn zero_labels(
 }
 
 /// Puts the zero labels of a component's outputs where they belong.
-pub(super) fn put_outputs(plan: &Plan, piece: Piece<'_>, labels: &mut [Block]) {
+pub(crate) fn put_outputs(plan: &Plan, piece: Piece<'_>, labels: &mut [Block]) {
     if let Piece::Component(task, kept) = piece {
         labels[plan.tasks[task].2..].iter_mut().zip(run::blocks(kept)).for_each(|(label, kept)| *label = kept);
     }
 }
 
 /// The keys that open prepared links: templates, then keyed links.
-pub(super) fn keys(
+pub(crate) fn keys(
     material: &Material,
     secrets: &Secrets,
     plan: &Plan,

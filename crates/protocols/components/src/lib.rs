@@ -97,47 +97,32 @@
 //! its identifier, which never comes twice, so that no two gates share a number, and a component that is garbled again
 //! after a crash is the same bit by bit. The default hash re-keys by gate numbers, so that its bound does not decay.
 
-mod allocate;
 mod cost;
+mod evaluation;
 mod evaluator;
-mod execute;
-mod fill;
-mod garble;
 mod garbler;
-mod groups;
-mod keys;
 mod library;
-mod library_file;
-mod matching;
-mod material;
-mod meeting;
-mod messages;
+mod linking;
 mod participant;
-mod plan;
+mod pieces;
 mod protocol;
 mod rehearsal;
 mod run;
 pub mod scmc;
-mod secrets;
-mod steps;
-mod stock;
-mod template;
 #[cfg(test)]
 mod tests;
-mod wiring;
-mod work;
 
 pub use cost::communication;
 pub use evaluator::{Evaluator, EvaluatorPrepared, EvaluatorSide};
 pub use garbler::{Garbler, GarblerPrepared, GarblerSide};
+pub use library::template::{Border, Chain, Connection, Foot, Grid, Shape, Template, Tree};
 pub use library::{ComponentType, KeyedLink, Library, Side, TypeId, Wires};
-pub use material::Material;
 pub use participant::Participant;
+pub use pieces::material::Material;
+pub use pieces::stock::{Kind, OTS_PER_PIECE};
 pub use protocol::Components;
 pub use rehearsal::Rehearsal;
 pub use run::{Config, Linking};
-pub use stock::{Kind, OTS_PER_PIECE};
-pub use template::{Border, Chain, Connection, Foot, Grid, Shape, Template, Tree};
 
 use garblet_circuit::Party;
 

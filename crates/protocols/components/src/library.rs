@@ -1,10 +1,13 @@
 //! Libraries: which components are prepared, how many, and how they are likely to be linked.
 
+pub(crate) mod file;
+pub(crate) mod template;
+
 use std::sync::Arc;
 
 use garblet_circuit::{Component, InstanceId, Port, Program};
 
-use super::template::Template;
+use crate::library::template::Template;
 
 /// A type of component in a [`Library`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -121,7 +124,7 @@ impl Library {
         for instance in (0..program.instance_count() as u32).map(InstanceId) {
             library.types[ids[program.component_id(instance).0 as usize].0 as usize].count += 1;
         }
-        let inputs = program.inputs().iter().filter(|input| input.owner == super::EVALUATOR);
+        let inputs = program.inputs().iter().filter(|input| input.owner == crate::EVALUATOR);
         library.input_bits = inputs.map(|input| u64::from(input.port.width())).sum();
         library
     }
@@ -148,9 +151,9 @@ impl Library {
         self.input_bits = bits;
     }
 
-    /// Sets how many of a type, by name, or for how many [`INPUTS`](super::INPUTS) are kept ready. Whether there is such a type.
+    /// Sets how many of a type, by name, or for how many [`INPUTS`](crate::INPUTS) are kept ready. Whether there is such a type.
     pub fn set_count(&mut self, name: &str, count: u64) -> bool {
-        if name == super::INPUTS {
+        if name == crate::INPUTS {
             self.input_bits = count;
             return true;
         }
@@ -164,7 +167,7 @@ impl Library {
         let mut count = |count: u64| {
             hash.update(&count.to_le_bytes());
         };
-        count(self.input_bits.div_ceil(super::OTS_PER_PIECE));
+        count(self.input_bits.div_ceil(crate::OTS_PER_PIECE));
         self.types.iter().for_each(|ty| count(ty.count));
         for template in &self.templates {
             count(template.count * template.cells().len() as u64);

@@ -6,23 +6,23 @@ use garblet_circuit::{Bits, Program};
 use garblet_protocol::{error::ProtocolError, phase::Phase, session::Session};
 use garblet_store::Store;
 
-use super::{
-    material::Material,
-    meeting,
-    plan::Plan,
+use crate::{
+    linking::plan::Plan,
+    pieces::material::Material,
+    pieces::meeting,
+    pieces::stock::Kind,
     run::{self, Config, Linking},
-    stock::Kind,
 };
 
 /// The material of a party and the store that it takes from.
 pub struct Supplies {
-    pub(super) material: Arc<Material>,
-    pub(super) config: Config,
-    pub(super) store: Store,
+    pub(crate) material: Arc<Material>,
+    pub(crate) config: Config,
+    pub(crate) store: Store,
 }
 
 /// The pieces that were taken for a run, by kind and identifier.
-pub(super) type Taken = BTreeMap<Kind, Vec<u64>>;
+pub(crate) type Taken = BTreeMap<Kind, Vec<u64>>;
 
 /// A party's side of the protocol: the steps in which the two differ.
 pub trait Side: Sized + Send + 'static {
@@ -74,7 +74,7 @@ pub trait Side: Sized + Send + 'static {
 
 /// A party of a session, with its store.
 pub struct Participant<S> {
-    pub(super) side: S,
+    pub(crate) side: S,
     supplies: Supplies,
     lost: u64,
 }

@@ -7,7 +7,7 @@ use garblet_net::{Channel, Hello};
 use garblet_store::Store;
 use rand_core::CryptoRng;
 
-use super::{
+use crate::{
     Config, Evaluator, EvaluatorSide, GARBLER, Garbler, GarblerSide, Library, Linking, Material, NAME, Participant,
     communication, participant::Side,
 };
@@ -97,7 +97,7 @@ impl Protocol for Components {
         for (name, count) in &request.amounts {
             if !library.set_count(name, *count) {
                 let mut known: Vec<&str> = library.types().iter().map(|ty| &ty.name[..]).collect();
-                known.push(super::INPUTS);
+                known.push(crate::INPUTS);
                 return Err(ProtocolError::Order { expected: known.join(", "), got: format!("`{name}`") });
             }
         }

@@ -8,14 +8,14 @@ use garblet_primitives::Block;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use super::garble::PieceGarbler;
-use super::material::{Material, Place};
-use super::plan::{Draft, Plan};
-use super::run::{Linking, Piece};
-use super::secrets::Secrets;
-use super::stock::{Ids, Kind, Stock};
-use super::work::Work;
-use super::{EVALUATOR, GARBLER, garbler};
+use crate::evaluation::work::Work;
+use crate::linking::plan::{Draft, Plan};
+use crate::pieces::garble::PieceGarbler;
+use crate::pieces::material::{Material, Place};
+use crate::pieces::secrets::Secrets;
+use crate::pieces::stock::{Ids, Kind, Stock};
+use crate::run::{Linking, Piece};
+use crate::{EVALUATOR, GARBLER, garbler};
 use garblet_protocol::error::NotPrepared;
 use garblet_protocol::{error::ProtocolError, party_io};
 
@@ -59,14 +59,14 @@ impl Rehearsal {
         // The evaluator's labels, as transfers would give them.
         let theirs: Vec<Block> =
             (0..party_io::input_bits(&plan.program, EVALUATOR)).map(|_| Block::random(rng)).collect();
-        super::run::put_inputs(&plan, EVALUATOR, &theirs, &mut zero);
+        crate::run::put_inputs(&plan, EVALUATOR, &theirs, &mut zero);
         let delta = secrets.delta.block();
         let active: Vec<Block> =
             theirs.iter().zip(own(EVALUATOR).iter()).map(|(zero, bit)| *zero ^ (delta & Block::mask(bit))).collect();
-        super::run::put_inputs(&plan, EVALUATOR, &active, &mut work.labels);
+        crate::run::put_inputs(&plan, EVALUATOR, &active, &mut work.labels);
         let keys = garbler::keys(&material, &secrets, &plan)?;
         let message = garbler::message(&material, &secrets, &plan, &zero, keys, &own(GARBLER));
-        let zero_outputs = super::run::output_labels(&plan, |label| zero[label], [Block::ZERO, delta]);
+        let zero_outputs = crate::run::output_labels(&plan, |label| zero[label], [Block::ZERO, delta]);
         Ok(Rehearsal { plan, material, work, message, zero_outputs })
     }
 

@@ -9,11 +9,11 @@ use garblet_ot::Width;
 use garblet_primitives::Block;
 use garblet_store::Store;
 
-use super::material::Material;
-use super::meeting::{id_set, stock};
-use super::plan::{Draft, Label, Origin, Plan, Unplanned};
-use super::stock::{Kind, OTS_PER_PIECE};
-use super::{EVALUATOR, NAME};
+use crate::linking::plan::{Draft, Label, Origin, Plan, Unplanned};
+use crate::pieces::material::Material;
+use crate::pieces::meeting::{id_set, stock};
+use crate::pieces::stock::{Kind, OTS_PER_PIECE};
+use crate::{EVALUATOR, NAME};
 use garblet_protocol::{
     error::{Missing, NotPrepared, ProtocolError},
     party_io,
@@ -45,7 +45,7 @@ pub struct Config {
 }
 
 /// A plan, or what must be made first.
-pub(super) fn plan(
+pub(crate) fn plan(
     store: &Store,
     material: &Material,
     config: Config,
@@ -55,7 +55,7 @@ pub(super) fn plan(
 }
 
 /// The draft that a plan is made of, or what must be made first.
-pub(super) fn draft<'a>(
+pub(crate) fn draft<'a>(
     store: &Store,
     material: &'a Material,
     config: Config,
@@ -81,7 +81,7 @@ pub(super) fn draft<'a>(
 }
 
 /// The pieces to make so that nothing is missing.
-pub(super) fn top_up(lacking: &[(Kind, Missing)]) -> Vec<(Kind, u64)> {
+pub(crate) fn top_up(lacking: &[(Kind, Missing)]) -> Vec<(Kind, u64)> {
     let pieces = |(kind, missing): &(Kind, Missing)| match kind {
         Kind::Transfers => (*kind, missing.missing / OTS_PER_PIECE),
         _ => (*kind, missing.missing),
@@ -90,22 +90,22 @@ pub(super) fn top_up(lacking: &[(Kind, Missing)]) -> Vec<(Kind, u64)> {
 }
 
 /// The error where nothing may be made.
-pub(super) fn not_prepared(lacking: Vec<(Kind, Missing)>) -> ProtocolError {
+pub(crate) fn not_prepared(lacking: Vec<(Kind, Missing)>) -> ProtocolError {
     NotPrepared::Missing(lacking.into_iter().map(|(_, missing)| missing).collect()).into()
 }
 
 /// Pieces of transfers that a program takes.
-pub(super) fn transfers(program: &Program) -> u64 {
+pub(crate) fn transfers(program: &Program) -> u64 {
     (party_io::input_bits(program, EVALUATOR) as u64).div_ceil(OTS_PER_PIECE)
 }
 
 /// Refuses what `components` cannot run.
-pub(super) fn check(program: &Program, garbling: GarblingConfig) -> Result<(), ProtocolError> {
+pub(crate) fn check(program: &Program, garbling: GarblingConfig) -> Result<(), ProtocolError> {
     party_io::check_parties(NAME, program, garbling)
 }
 
 /// A piece that a plan takes, gone from the store.
-pub(super) enum Piece<'a> {
+pub(crate) enum Piece<'a> {
     /// The transfers of the evaluator's inputs, in order.
     Transfers(&'a [u8]),
     /// The template of the use of that number.
@@ -115,25 +115,25 @@ pub(super) enum Piece<'a> {
 }
 
 /// The pieces that a run takes: by kind the identifiers, ascending, with the number of what each is for.
-pub(super) struct Wanted(BTreeMap<Kind, Vec<(u64, Option<usize>)>>);
+pub(crate) struct Wanted(BTreeMap<Kind, Vec<(u64, Option<usize>)>>);
 
 impl Wanted {
     /// The transfers of the evaluator's inputs, and what a plan takes.
-    pub(super) fn all(store: &Store, material: &Material, plan: &Plan) -> Self {
+    pub(crate) fn all(store: &Store, material: &Material, plan: &Plan) -> Self {
         let Wanted(mut wanted) = Wanted::components(plan);
         wanted.extend(Wanted::transfers(store, material, &plan.program).0);
         Wanted(wanted)
     }
 
     /// The transfers of the evaluator's inputs, which do not depend on a plan.
-    pub(super) fn transfers(store: &Store, material: &Material, program: &Program) -> Self {
+    pub(crate) fn transfers(store: &Store, material: &Material, program: &Program) -> Self {
         let available = store.stock_of(&material.stored(Kind::Transfers)).available;
         let transfers = available.first(transfers(program));
         Wanted(BTreeMap::from([(Kind::Transfers, transfers.iter().map(|id| (id.0, None)).collect())]))
     }
 
     /// The pieces that a plan takes.
-    pub(super) fn components(plan: &Plan) -> Self {
+    pub(crate) fn components(plan: &Plan) -> Self {
         let mut wanted: BTreeMap<Kind, Vec<(u64, Option<usize>)>> = BTreeMap::new();
         for (task, (place, ..)) in plan.tasks.iter().enumerate() {
             wanted.entry(place.kind).or_default().push((place.id, Some(task)));
@@ -153,14 +153,14 @@ impl Wanted {
 }
 
 /// The names of pieces.
-pub(super) fn named(material: &Material, ids: &BTreeMap<Kind, Vec<u64>>) -> Vec<(String, u64)> {
+pub(crate) fn named(material: &Material, ids: &BTreeMap<Kind, Vec<u64>>) -> Vec<(String, u64)> {
     ids.iter().flat_map(|(kind, ids)| ids.iter().map(|id| (material.name(*kind), *id))).collect()
 }
 
 /// Takes pieces and shows each to `visit`. When that begins, it is durable that they are used.
 ///
 /// Returns the identifiers by kind.
-pub(super) fn take(
+pub(crate) fn take(
     store: &mut Store,
     material: &Material,
     wanted: Wanted,
@@ -183,14 +183,14 @@ pub(super) fn take(
 }
 
 /// A piece as blocks.
-pub(super) fn blocks(bytes: &[u8]) -> impl Iterator<Item = Block> {
+pub(crate) fn blocks(bytes: &[u8]) -> impl Iterator<Item = Block> {
     bytes.as_chunks::<16>().0.iter().map(|bytes| Block::from_bytes(*bytes))
 }
 
 /// Puts the labels of a party's inputs where they belong.
 ///
 /// *Shape*: `own` are as many as the party has input bits.
-pub(super) fn put_inputs(plan: &Plan, party: Party, own: &[Block], labels: &mut [Block]) {
+pub(crate) fn put_inputs(plan: &Plan, party: Party, own: &[Block], labels: &mut [Block]) {
     let mut own = own;
     for (input, first) in plan.program.inputs().iter().zip(&plan.inputs).filter(|(input, _)| input.owner == party) {
         let (now, later) = own.split_at(input.port.width() as usize);
@@ -201,7 +201,7 @@ pub(super) fn put_inputs(plan: &Plan, party: Party, own: &[Block], labels: &mut 
 
 /// The labels of the program's outputs, of which `label` gives those that have a number; `constants` are those of false and
 /// true.
-pub(super) fn output_labels(plan: &Plan, label: impl Fn(Label) -> Block, constants: [Block; 2]) -> Vec<Box<[Block]>> {
+pub(crate) fn output_labels(plan: &Plan, label: impl Fn(Label) -> Block, constants: [Block; 2]) -> Vec<Box<[Block]>> {
     let of_output = |links: &Vec<(Origin, usize)>| {
         let mut wires = Vec::new();
         for (origin, len) in links {

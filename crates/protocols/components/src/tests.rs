@@ -17,23 +17,23 @@ use super::*;
 use garblet_protocol::{error::ProtocolError, session::Session};
 
 /// Both parties with their stores.
-pub(super) struct Pair {
-    pub(super) garbler: (Session, Garbler),
-    pub(super) evaluator: (Session, Evaluator),
+pub(crate) struct Pair {
+    pub(crate) garbler: (Session, Garbler),
+    pub(crate) evaluator: (Session, Evaluator),
 }
 
-pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime without threads needs nothing that could be missing").block_on(future)
 }
 
-pub(super) fn store(seed: u128) -> Store {
+pub(crate) fn store(seed: u128) -> Store {
     Store::in_memory(&mut Prg::new(Block::from_u128(seed))).unwrap()
 }
 
 impl Pair {
     /// Two parties that have met, with these stores.
-    pub(super) async fn meet(library: &Library, config: Config, stores: [Store; 2]) -> Self {
+    pub(crate) async fn meet(library: &Library, config: Config, stores: [Store; 2]) -> Self {
         let material = Arc::new(Material::new(library.clone(), config.garbling));
         let (left, right) = memory_pair();
         let open = |channel, party: u16| {
@@ -51,20 +51,20 @@ impl Pair {
     }
 
     /// Two parties with full stores.
-    pub(super) async fn prepared(library: &Library, config: Config) -> Self {
+    pub(crate) async fn prepared(library: &Library, config: Config) -> Self {
         let mut pair = Pair::meet(library, config, [store(1), store(2)]).await;
         pair.prepare().await;
         pair
     }
 
-    pub(super) async fn prepare(&mut self) {
+    pub(crate) async fn prepare(&mut self) {
         let Pair { garbler: (one, garbler), evaluator: (two, evaluator) } = self;
         let (left, right) = tokio::join!(garbler.prepare(one, 100), evaluator.prepare(two, 100));
         left.unwrap();
         right.unwrap();
     }
 
-    pub(super) async fn build(
+    pub(crate) async fn build(
         &mut self,
         program: &Arc<Program>,
     ) -> (Result<GarblerPrepared, ProtocolError>, Result<EvaluatorPrepared, ProtocolError>) {
@@ -73,13 +73,13 @@ impl Pair {
     }
 
     /// Runs a program and checks both parties' outputs.
-    pub(super) async fn run(&mut self, program: &Arc<Program>, inputs: &[Bits]) {
+    pub(crate) async fn run(&mut self, program: &Arc<Program>, inputs: &[Bits]) {
         let (mine, theirs) = self.build(program).await;
         self.online(program, inputs, mine.unwrap(), theirs.unwrap()).await;
     }
 
     /// The same where the evaluator has its inputs when the program is named.
-    pub(super) async fn run_at_once(&mut self, program: &Arc<Program>, inputs: &[Bits]) {
+    pub(crate) async fn run_at_once(&mut self, program: &Arc<Program>, inputs: &[Bits]) {
         let Pair { garbler: (one, garbler), evaluator: (two, evaluator) } = self;
         let [left, right] = [GARBLER, EVALUATOR].map(|party| own(program, inputs, party));
         let garble = async {
@@ -90,7 +90,7 @@ impl Pair {
         check_outputs(program, inputs, [left.unwrap(), right.unwrap()]);
     }
 
-    pub(super) async fn online(
+    pub(crate) async fn online(
         &mut self,
         program: &Arc<Program>,
         inputs: &[Bits],
@@ -119,12 +119,12 @@ fn check_outputs(program: &Program, inputs: &[Bits], got: [Vec<Option<Bits>>; 2]
     }
 }
 
-pub(super) fn component(name: &str) -> Arc<Component> {
+pub(crate) fn component(name: &str) -> Arc<Component> {
     Arc::new(circuits::component(name).unwrap())
 }
 
 /// Values of all wires of a program's instances: inputs and outputs of each.
-pub(super) fn plain(program: &Program, inputs: &[Bits]) -> Vec<[Vec<bool>; 2]> {
+pub(crate) fn plain(program: &Program, inputs: &[Bits]) -> Vec<[Vec<bool>; 2]> {
     let mut all: Vec<[Vec<bool>; 2]> = Vec::new();
     for instance in (0..program.instance_count() as u32).map(InstanceId) {
         let mut values = Vec::new();

@@ -6,8 +6,8 @@ use garblet_circuit::{Circuit, Component, Gate, OutputWire, Port, Schedule, Type
 use garblet_garble::{ComponentGarbling, GarblingConfig, InstanceEvaluator};
 use garblet_primitives::Block;
 
-use super::linear::{Form, System};
-use super::{Blocks, View};
+use crate::scmc::linear::{Form, System};
+use crate::scmc::{Blocks, View};
 
 /// The findings of the attack.
 #[derive(Debug)]

@@ -4,27 +4,27 @@ use std::collections::BTreeMap;
 
 /// A sum of unknowns and a constant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Form {
+pub(crate) struct Form {
     /// Bit `i` of word `i / 64`: whether unknown `i` is in the sum.
     terms: Vec<u64>,
     constant: bool,
 }
 
 impl Form {
-    pub(super) fn unknown(i: usize) -> Self {
+    pub(crate) fn unknown(i: usize) -> Self {
         let mut terms = vec![0; i / 64 + 1];
         terms[i / 64] = 1 << (i % 64);
         Form { terms, constant: false }
     }
 
-    pub(super) fn plus(&self, other: &Form) -> Form {
+    pub(crate) fn plus(&self, other: &Form) -> Form {
         let len = self.terms.len().max(other.terms.len());
         let word = |form: &Form, i: usize| form.terms.get(i).copied().unwrap_or(0);
         let terms = (0..len).map(|i| word(self, i) ^ word(other, i)).collect();
         Form { terms, constant: self.constant ^ other.constant }
     }
 
-    pub(super) fn plus_constant(mut self, value: bool) -> Form {
+    pub(crate) fn plus_constant(mut self, value: bool) -> Form {
         self.constant ^= value;
         self
     }
@@ -38,13 +38,13 @@ impl Form {
 
 /// Equations of the form `sum = 0`, in triangular form.
 #[derive(Default)]
-pub(super) struct System {
+pub(crate) struct System {
     by_top: BTreeMap<usize, Form>,
 }
 
 impl System {
     /// Adds the equation that a sum is zero.
-    pub(super) fn add(&mut self, mut form: Form) {
+    pub(crate) fn add(&mut self, mut form: Form) {
         while let Some(top) = form.top() {
             match self.by_top.get(&top) {
                 Some(known) => form = form.plus(known),
@@ -57,7 +57,7 @@ impl System {
     }
 
     /// The values of the first `count` unknowns, as far as the equations determine them.
-    pub(super) fn solve(&self, count: usize) -> Vec<Option<bool>> {
+    pub(crate) fn solve(&self, count: usize) -> Vec<Option<bool>> {
         let mut values: Vec<Option<bool>> = Vec::new();
         for i in 0..count {
             // All other unknowns of the equation have lower numbers.

@@ -52,7 +52,7 @@ pub struct View {
 
 /// `H(T + i)`.
 fn mask(t: Block, i: usize) -> Block {
-    super::keys::one_way("garblet 2026 scmc as published", t ^ Block::from_u128(i as u128))
+    crate::pieces::keys::one_way("garblet 2026 scmc as published", t ^ Block::from_u128(i as u128))
 }
 
 /// Garbles two components as published and links them.

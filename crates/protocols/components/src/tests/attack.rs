@@ -2,8 +2,8 @@
 
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-use super::super::scmc::{Blocks, attack, find_delta, publish};
 use super::*;
+use crate::scmc::{Blocks, attack, find_delta, publish};
 
 #[test]
 fn scmc_gives_delta_and_the_round_key_away() {
@@ -25,16 +25,16 @@ fn scmc_gives_delta_and_the_round_key_away() {
 
 #[test]
 fn the_same_attack_finds_nothing_in_ours() {
-    let program = super::linking::rounds(3);
+    let program = crate::tests::linking::rounds(3);
     let inputs: Vec<Bits> = (0..4).map(|k| Bits::from_u128(0x1234_5678_9abc_def0 << (3 * k), 128)).collect();
     for linking in [Linking::Standard, Linking::Keyed, Linking::Cheapest] {
-        let (library, _) = super::invariant::rounds_library();
+        let (library, _) = crate::tests::invariant::rounds_library();
         let config = Config { linking, ..Config::default() };
         let (labels, plan) = block_on(async {
             let mut pair = Pair::prepared(&library, config).await;
             let (mine, theirs) = pair.build(&program).await;
             let (mine, theirs) = (mine.unwrap(), theirs.unwrap());
-            super::invariant::active_labels(&pair, mine, theirs, &inputs)
+            crate::tests::invariant::active_labels(&pair, mine, theirs, &inputs)
         });
         let mut blocks: Vec<&[Block]> = Vec::new();
         for (_, input, output) in &plan.tasks {

@@ -4,9 +4,9 @@ use garblet_circuit::random;
 use garblet_store::StoreError;
 use rand::{SeedableRng, rngs::StdRng};
 
-use super::super::meeting::id_set;
-use super::invariant::rounds_library;
 use super::*;
+use crate::pieces::meeting::id_set;
+use crate::tests::invariant::rounds_library;
 
 /// Meets with these stores, and says how each party failed.
 async fn meeting_fails(
@@ -109,7 +109,7 @@ fn what_only_one_store_has_is_given_up_and_made_anew() {
         let mut pair = Pair::meet(&library, Config::default(), [mine, theirs]).await;
         assert_eq!((pair.garbler.1.lost(), pair.evaluator.1.lost()), (4, 0));
         pair.prepare().await;
-        let program = super::linking::rounds(5);
+        let program = crate::tests::linking::rounds(5);
         let inputs = random::inputs(&mut StdRng::seed_from_u64(7), &program);
         for _ in 0..3 {
             pair.run(&program, &inputs).await;
@@ -134,7 +134,7 @@ fn nothing_that_is_prepared_depends_on_the_function() {
         let mut views = Vec::new();
         for count in [1, 5] {
             // The function is there from the beginning, for whoever would look at it.
-            let program = super::linking::rounds(count);
+            let program = crate::tests::linking::rounds(count);
             let pair = Pair::prepared(&library, Config::default()).await;
             let (session, evaluator) = pair.evaluator;
             let mut copy = evaluator.into_store();
@@ -151,11 +151,11 @@ fn a_message_of_no_meaning_gives_no_panic() {
     block_on(async {
         let (library, _) = rounds_library();
         for linking in [Linking::Standard, Linking::Keyed, Linking::Cheapest] {
-            let program = super::linking::rounds(4);
+            let program = crate::tests::linking::rounds(4);
             let mut pair = Pair::prepared(&library, Config { linking, ..Config::default() }).await;
             let (_, theirs) = pair.build(&program).await;
             let EvaluatorPrepared { plan, mut work, .. } = theirs.unwrap();
-            let bytes = super::super::cost::online(&plan, EVALUATOR).bytes_received as usize;
+            let bytes = crate::cost::online(&plan, EVALUATOR).bytes_received as usize;
             let mut message = vec![0; bytes];
             Prg::new(Block::ONES).fill_bytes(&mut message);
             let material = pair.evaluator.1.material();

@@ -9,14 +9,14 @@ use garblet_circuit::random;
 use garblet_ot::BitVec;
 use rand::{SeedableRng, rngs::StdRng};
 
-use super::super::keys::{LinkKeys, Masks, Reveal};
-use super::super::material::Place;
-use super::super::plan::{Origin, Plan};
-use super::super::template::EdgeSource;
 use super::*;
+use crate::library::template::EdgeSource;
+use crate::linking::plan::{Origin, Plan};
+use crate::pieces::keys::{LinkKeys, Masks, Reveal};
+use crate::pieces::material::Place;
 
 /// Rounds of AES that are linked by keys or in a chain.
-pub(super) fn rounds_library() -> (Library, TypeId) {
+pub(crate) fn rounds_library() -> (Library, TypeId) {
     let mut library = Library::new();
     let round = library.add_type("round", component("aes-round"), 6);
     let wires = Wires { start: 0, len: 128 };
@@ -38,7 +38,7 @@ pub(super) fn rounds_library() -> (Library, TypeId) {
 }
 
 /// Joins what both parties have prepared, without a channel: the evaluator's active labels of all wires.
-pub(super) fn active_labels(
+pub(crate) fn active_labels(
     pair: &Pair,
     mine: GarblerPrepared,
     theirs: EvaluatorPrepared,
@@ -71,12 +71,11 @@ fn view(pair: &Pair, mine: GarblerPrepared, theirs: EvaluatorPrepared, inputs: &
     let bits = own(EVALUATOR);
     let choices = BitVec::from_bytes(bits.to_bytes(), bits.len()).unwrap();
     let (corrections, blocks) = received.correct_by(&choices).unwrap();
-    super::super::run::put_inputs(&plan, EVALUATOR, &blocks, &mut work.labels);
-    super::super::run::put_inputs(&plan, EVALUATOR, &transfers.correct_by(&corrections).unwrap(), &mut zero);
+    crate::run::put_inputs(&plan, EVALUATOR, &blocks, &mut work.labels);
+    crate::run::put_inputs(&plan, EVALUATOR, &transfers.correct_by(&corrections).unwrap(), &mut zero);
     let reveal_count: usize = plan.uses.iter().map(|used| used.part.reveal_blocks()).sum();
     let reveals = keys[..reveal_count].to_vec();
-    let message =
-        super::super::garbler::message(garbler.material(), &garbler.side.secrets, &plan, &zero, keys, &own(GARBLER));
+    let message = crate::garbler::message(garbler.material(), &garbler.side.secrets, &plan, &zero, keys, &own(GARBLER));
     work.open(evaluator.material(), &plan, &message).unwrap();
     work.evaluate(evaluator.material());
     let mut active: Vec<Block> = (0..plan.first_input).map(|label| work.label(label)).collect();
@@ -207,7 +206,7 @@ fn garbled_inputs(pair: &Pair, number: u32, id: u64) -> Vec<Vec<Block>> {
 }
 
 /// Runs programs one after another on one pair of stores, checking each, and that no piece and no wire serves twice.
-pub(super) async fn check_all(library: &Library, config: Config, runs: &[(Arc<Program>, Vec<Bits>)]) -> Vec<Plan> {
+pub(crate) async fn check_all(library: &Library, config: Config, runs: &[(Arc<Program>, Vec<Bits>)]) -> Vec<Plan> {
     let mut pair = Pair::prepared(library, config).await;
     let (mut used, mut seen) = (HashSet::new(), Seen::default());
     let mut plans = Vec::new();
@@ -234,7 +233,7 @@ fn links_of_random_programs_join_equal_wires() {
         let inputs = random::inputs(&mut rng, &program);
         let mut library = Library::of_program(&program);
         for ty in 0..library.types().len() as u32 {
-            super::linking::link_everything(&mut library, TypeId(ty));
+            crate::tests::linking::link_everything(&mut library, TypeId(ty));
         }
         let linking = [Linking::Standard, Linking::Keyed, Linking::Cheapest][case % 3];
         block_on(check_all(&library, Config { linking, ..Config::default() }, &[(program, inputs)]));
@@ -243,8 +242,8 @@ fn links_of_random_programs_join_equal_wires() {
 
 #[test]
 fn a_cell_that_has_labels_in_common_with_a_used_one_would_give_delta_away() {
-    let library = super::linking::edit_library([4, 4], 2, 0);
-    let program = super::linking::edit_distance(2, 2, 2);
+    let library = crate::tests::linking::edit_library([4, 4], 2, 0);
+    let program = crate::tests::linking::edit_distance(2, 2, 2);
     let inputs = [Bits::from_u128(0b0110, 4), Bits::from_u128(0b1100, 4)];
     block_on(async {
         let mut pair = Pair::prepared(&library, Config::default()).await;
@@ -278,7 +277,7 @@ fn a_cell_that_has_labels_in_common_with_a_used_one_would_give_delta_away() {
 fn chains_that_are_used_in_part_leave_cells_that_are_used_alone() {
     let (library, _) = rounds_library();
     let run = |count: usize| {
-        let program = super::linking::rounds(count);
+        let program = crate::tests::linking::rounds(count);
         let inputs = random::inputs(&mut StdRng::seed_from_u64(count as u64), &program);
         (program, inputs)
     };

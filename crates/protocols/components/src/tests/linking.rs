@@ -5,12 +5,12 @@ use garblet_garble::Sources;
 use garblet_synthesis::builder::ProgramBuilder;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-use super::super::{run, steps::Steps, template::Part};
-use super::invariant::{check_all, rounds_library};
 use super::*;
+use crate::tests::invariant::{check_all, rounds_library};
+use crate::{evaluation::steps::Steps, library::template::Part, run};
 
 /// So many rounds of AES; the block is the evaluator's, the keys are the garbler's.
-pub(super) fn rounds(count: usize) -> Arc<Program> {
+pub(crate) fn rounds(count: usize) -> Arc<Program> {
     let mut p = ProgramBuilder::new("rounds");
     let round = p.component(component("aes-round"));
     let mut state = p.input("block", Type::Bytes(16), EVALUATOR).unwrap();
@@ -23,7 +23,7 @@ pub(super) fn rounds(count: usize) -> Arc<Program> {
 }
 
 /// Keyed links from the first output of a type to its first input of the same width, and along an input.
-pub(super) fn link_everything(library: &mut Library, ty: TypeId) {
+pub(crate) fn link_everything(library: &mut Library, ty: TypeId) {
     let component = library.component_type(ty).component.clone();
     let wires = |ports: &[Port]| (0..ports.len()).map(|p| Wires::of_port(ports, p)).collect::<Vec<_>>();
     let (ins, outs) = (wires(component.inputs()), wires(component.outputs()));
@@ -46,7 +46,7 @@ pub(super) fn link_everything(library: &mut Library, ty: TypeId) {
 }
 
 /// The edit distance of strings by a grid of cells and a chain that counts along its last row.
-pub(super) fn edit_distance(rows: u32, columns: u32, bits: u32) -> Arc<Program> {
+pub(crate) fn edit_distance(rows: u32, columns: u32, bits: u32) -> Arc<Program> {
     let mut p = Program::new("edit distance");
     let cell = p.add_component(component(&format!("levenshtein-cell({bits})")));
     let count = p.add_component(counter());
@@ -96,7 +96,7 @@ fn counter() -> Arc<Component> {
 }
 
 /// A grid with a foot, for strings of at most so many symbols.
-pub(super) fn edit_library(most: [u32; 2], bits: u32, singles: u64) -> Library {
+pub(crate) fn edit_library(most: [u32; 2], bits: u32, singles: u64) -> Library {
     let mut library = Library::new();
     let cell = library.add_type("cell", component(&format!("levenshtein-cell({bits})")), singles);
     let count = library.add_type("count", counter(), singles);

@@ -10,88 +10,88 @@ use garblet_circuit::{InstanceId, Link, Program, Source};
 
 use self::feeding::Feeding;
 use self::layout::Layout;
-use super::allocate::{Allocation, Use, allocate};
-use super::library::TypeId;
-use super::material::{Material, Place};
-use super::stock::Stock;
-use super::wiring::Wiring;
-use super::{GARBLER, Linking};
+use crate::library::TypeId;
+use crate::linking::allocate::{Allocation, Use, allocate};
+use crate::linking::wiring::Wiring;
+use crate::pieces::material::{Material, Place};
+use crate::pieces::stock::Stock;
+use crate::{GARBLER, Linking};
 use garblet_protocol::error::{Missing, NotPrepared};
 
 /// A label's number among all of a run: those of the program's inputs, then of all instances' outputs, then of their inputs.
-pub(super) type Label = usize;
+pub(crate) type Label = usize;
 
 /// The origin of labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     Labels(Label),
     Constant(bool),
 }
 
 /// Labels become others by the addition of link labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Feed {
-    pub(super) from: Origin,
-    pub(super) to: Label,
-    pub(super) len: usize,
+pub(crate) struct Feed {
+    pub(crate) from: Origin,
+    pub(crate) to: Label,
+    pub(crate) len: usize,
     /// The first link label; none if the labels are the same.
-    pub(super) link: Option<usize>,
+    pub(crate) link: Option<usize>,
     /// Set if links lead on from here: the labels are needed after their component has run.
-    pub(super) kept: bool,
+    pub(crate) kept: bool,
 }
 
 /// A keyed link that is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct KeyedUse {
+pub(crate) struct KeyedUse {
     /// Number in the library.
-    pub(super) link: usize,
-    pub(super) source: Place,
-    pub(super) candidate: u32,
+    pub(crate) link: usize,
+    pub(crate) source: Place,
+    pub(crate) candidate: u32,
     /// The source's place in the order of execution.
-    pub(super) task: usize,
+    pub(crate) task: usize,
     /// The place of its first label among all link labels.
-    pub(super) first_link: usize,
+    pub(crate) first_link: usize,
 }
 
 /// A run of one program with components that both stores have.
 pub struct Plan {
-    pub(super) program: Arc<Program>,
+    pub(crate) program: Arc<Program>,
     /// The first label of each program input.
-    pub(super) inputs: Vec<Label>,
+    pub(crate) inputs: Vec<Label>,
     /// The places of the labels of each program output.
-    pub(super) outputs: Vec<Vec<(Origin, usize)>>,
+    pub(crate) outputs: Vec<Vec<(Origin, usize)>>,
     /// The tasks in the order of execution: the component, its first input label and its first output label.
-    pub(super) tasks: Vec<(Place, Label, Label)>,
+    pub(crate) tasks: Vec<(Place, Label, Label)>,
     /// The level of each task: tasks of a level do not feed one another, and are ordered by types.
-    pub(super) levels: Vec<u32>,
+    pub(crate) levels: Vec<u32>,
     /// The feeds, task after task.
-    pub(super) feeds: Vec<Feed>,
+    pub(crate) feeds: Vec<Feed>,
     /// The number of feeds of each task.
-    pub(super) feed_counts: Vec<usize>,
+    pub(crate) feed_counts: Vec<usize>,
     /// Labels of the longest feed.
-    pub(super) longest_feed: usize,
-    pub(super) keyed: Vec<KeyedUse>,
+    pub(crate) longest_feed: usize,
+    pub(crate) keyed: Vec<KeyedUse>,
     /// The numbers of the keyed links, each with the place of its source in the order of execution before it.
-    pub(super) keyed_of_task: BTreeSet<(usize, usize)>,
-    pub(super) uses: Vec<Use>,
+    pub(crate) keyed_of_task: BTreeSet<(usize, usize)>,
+    pub(crate) uses: Vec<Use>,
     /// The place where the labels of each use begin among all link labels.
-    pub(super) use_links: Vec<usize>,
-    pub(super) broken: Vec<(u32, u64)>,
-    pub(super) labels: usize,
+    pub(crate) use_links: Vec<usize>,
+    pub(crate) broken: Vec<(u32, u64)>,
+    pub(crate) labels: usize,
     /// The first label of an instance's input.
-    pub(super) first_input: Label,
+    pub(crate) first_input: Label,
     /// Link labels that are sent one by one; they come first.
-    pub(super) sent_links: usize,
+    pub(crate) sent_links: usize,
     /// All link labels.
-    pub(super) links: usize,
-    pub(super) and_count: u64,
+    pub(crate) links: usize,
+    pub(crate) and_count: u64,
     /// The place of each instance of the program in the order of execution.
     #[cfg_attr(not(test), allow(dead_code))]
-    pub(super) task_of: Vec<usize>,
+    pub(crate) task_of: Vec<usize>,
 }
 
 /// The reason why a program cannot be planned.
-pub(super) enum Unplanned {
+pub(crate) enum Unplanned {
     UnknownComponent { component: String, known: Vec<String> },
     Missing(Vec<(TypeId, Missing)>),
 }
@@ -108,7 +108,7 @@ impl From<Unplanned> for NotPrepared {
 }
 
 /// A component for every instance: with that, nothing is missing any more.
-pub(super) struct Draft<'a> {
+pub(crate) struct Draft<'a> {
     program: &'a Arc<Program>,
     material: &'a Material,
     linking: Linking,
@@ -122,7 +122,7 @@ impl<'a> Draft<'a> {
     /// Chooses the components of a run.
     ///
     /// *Errors*: a component that the library has not, or too few of some type.
-    pub(super) fn new(
+    pub(crate) fn new(
         program: &'a Arc<Program>,
         material: &'a Material,
         linking: Linking,
@@ -141,7 +141,7 @@ impl<'a> Draft<'a> {
     /// Plans the run.
     ///
     /// Where templates leave links that keys might serve, and fewer blocks are sent without templates, they are not used.
-    pub(super) fn plan(self) -> Plan {
+    pub(crate) fn plan(self) -> Plan {
         let Draft { material, wiring, order, .. } = &self;
         let plan = self.linked(self.linking, self.allocation.clone());
         if plan.uses.is_empty() || plan.sent_links == plan.first_links() {
@@ -163,7 +163,7 @@ impl<'a> Draft<'a> {
 
 impl Plan {
     /// Blocks that links take online.
-    pub(super) fn link_blocks(&self) -> usize {
+    pub(crate) fn link_blocks(&self) -> usize {
         self.sent_links + self.keyed.len() + self.uses.iter().map(|used| used.part.reveal_blocks()).sum::<usize>()
     }
 

@@ -8,9 +8,9 @@ use garblet_circuit::diagnostic::{Diagnostic, Diagnostics};
 use garblet_circuit::{Component, Port};
 use garblet_synthesis::library;
 
-use super::entries::{File, FileChain, FileComponent, FileFoot, FileGrid, FileKeyed, FileTree};
+use crate::library::file::entries::{File, FileChain, FileComponent, FileFoot, FileGrid, FileKeyed, FileTree};
+use crate::library::template::{Border, Chain, Connection, Foot, Grid, Shape, Template, Tree};
 use crate::library::{KeyedLink, Library, Side, TypeId, Wires};
-use crate::template::{Border, Chain, Connection, Foot, Grid, Shape, Template, Tree};
 use garblet_protocol::protocol::LoadProgram;
 
 /// Cells of a template, and of all templates that are kept.
@@ -21,7 +21,7 @@ const MOST_CANDIDATES: u32 = 1024;
 const MOST_KEPT: u64 = 1 << 32;
 
 /// Makes a library of what a file says.
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     file: &'a str,
     folder: &'a Path,
     load: LoadProgram,
@@ -29,12 +29,12 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(file: &'a str, folder: &'a Path, load: LoadProgram) -> Self {
+    pub(crate) fn new(file: &'a str, folder: &'a Path, load: LoadProgram) -> Self {
         Reader { file, folder, load, library: Library::new() }
     }
 
     /// *Errors*: what is wrong with the file.
-    pub(super) fn read(mut self, parsed: File) -> Result<Library, Diagnostics> {
+    pub(crate) fn read(mut self, parsed: File) -> Result<Library, Diagnostics> {
         self.limit("input-bits", parsed.input_bits, MOST_KEPT)?;
         self.library.set_input_bits(parsed.input_bits);
         for component in &parsed.component {

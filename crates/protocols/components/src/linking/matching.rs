@@ -4,24 +4,24 @@
 
 use garblet_circuit::InstanceId;
 
-use super::library::Wires;
-use super::template::{Border, Chain, Connection, Foot, Grid, Part, Shape, Template, Tree};
-use super::wiring::{Neighbours, Wiring};
+use crate::library::Wires;
+use crate::library::template::{Border, Chain, Connection, Foot, Grid, Part, Shape, Template, Tree};
+use crate::linking::wiring::{Neighbours, Wiring};
 
 /// A part of a template found in a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) part: Part,
+pub(crate) struct Found {
+    pub(crate) part: Part,
     /// Cells of the template, and the instances that they become.
-    pub(super) cells: Vec<(u32, InstanceId)>,
+    pub(crate) cells: Vec<(u32, InstanceId)>,
 }
 
 /// Instances that are cells already.
-pub(super) struct Cells(Vec<bool>);
+pub(crate) struct Cells(Vec<bool>);
 
 impl Cells {
     /// None of a program's.
-    pub(super) fn none(wiring: &Wiring<'_>) -> Self {
+    pub(crate) fn none(wiring: &Wiring<'_>) -> Self {
         Cells(vec![false; wiring.instances().len()])
     }
 
@@ -41,7 +41,7 @@ impl Cells {
 
 /// Finds parts of a template among the instances that are not `taken`, from the first instance on. Stops where `accept`
 /// refuses one.
-pub(super) fn find_all(
+pub(crate) fn find_all(
     wiring: &Wiring<'_>,
     template: &Template,
     taken: &mut Cells,

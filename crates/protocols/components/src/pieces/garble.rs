@@ -4,22 +4,22 @@ use garblet_garble::Seeds;
 use garblet_primitives::{Block, add_keystreams};
 use zeroize::Zeroizing;
 
-use super::keys::Masks;
-use super::library::{KeyedLink, Side, TypeId};
-use super::material::{Material, Place};
-use super::secrets::{Secrets, Streams};
-use super::stock::Kind;
-use super::template::{Common, EdgeSource};
+use crate::library::template::{Common, EdgeSource};
+use crate::library::{KeyedLink, Side, TypeId};
+use crate::pieces::keys::Masks;
+use crate::pieces::material::{Material, Place};
+use crate::pieces::secrets::{Secrets, Streams};
+use crate::pieces::stock::Kind;
 
 /// Pieces of one kind, garbled: what the evaluator gets and what the garbler keeps, each piece after piece.
 #[derive(Default)]
-pub(super) struct Garbled {
-    pub(super) sent: Vec<u8>,
-    pub(super) kept: Zeroizing<Vec<u8>>,
+pub(crate) struct Garbled {
+    pub(crate) sent: Vec<u8>,
+    pub(crate) kept: Zeroizing<Vec<u8>>,
 }
 
 /// Garbles pieces.
-pub(super) struct PieceGarbler<'a> {
+pub(crate) struct PieceGarbler<'a> {
     material: &'a Material,
     secrets: &'a Secrets,
     seeds: Seeds,
@@ -27,12 +27,12 @@ pub(super) struct PieceGarbler<'a> {
 }
 
 impl<'a> PieceGarbler<'a> {
-    pub(super) fn new(material: &'a Material, secrets: &'a Secrets) -> Self {
+    pub(crate) fn new(material: &'a Material, secrets: &'a Secrets) -> Self {
         PieceGarbler { material, secrets, seeds: secrets.seeds(), streams: secrets.streams(material) }
     }
 
     /// Garbles single components `first..first + count` of a type.
-    pub(super) fn singles(&mut self, ty: TypeId, first: u64, count: usize) -> Garbled {
+    pub(crate) fn singles(&mut self, ty: TypeId, first: u64, count: usize) -> Garbled {
         let instances = self.material.instances(ty);
         let (ins, outs) = (instances.input_count(), instances.output_count());
         let place = |id| Place { kind: Kind::Single(ty), id };
@@ -78,7 +78,7 @@ impl<'a> PieceGarbler<'a> {
     /// Garbles the cells of one template.
     ///
     /// *Shape*: the pieces of the cells one after another, and the links of the template.
-    pub(super) fn template(&mut self, number: u32, id: u64) -> (Garbled, Vec<u8>) {
+    pub(crate) fn template(&mut self, number: u32, id: u64) -> (Garbled, Vec<u8>) {
         let material = self.material;
         let template = &material.library().templates()[number as usize];
         let cells = template.cells();

@@ -8,25 +8,25 @@ use std::collections::BTreeMap;
 
 use garblet_circuit::InstanceId;
 
-use super::Linking;
-use super::library::{Side, TypeId};
-use super::matching::{self, Cells, Found};
-use super::material::{Material, Place};
-use super::stock::{Kind, Stock};
-use super::template::Part;
-use super::wiring::Wiring;
+use crate::Linking;
+use crate::library::template::Part;
+use crate::library::{Side, TypeId};
+use crate::linking::matching::{self, Cells, Found};
+use crate::linking::wiring::Wiring;
+use crate::pieces::material::{Material, Place};
+use crate::pieces::stock::{Kind, Stock};
 
 /// The number of unused components that are looked at to find one whose likely partner is unused too.
 const LOOK_AHEAD: usize = 64;
 
 /// A template that a program uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Use {
+pub(crate) struct Use {
     /// Number of the template in the library.
-    pub(super) template: u32,
+    pub(crate) template: u32,
     /// Number of the piece.
-    pub(super) id: u64,
-    pub(super) part: Part,
+    pub(crate) id: u64,
+    pub(crate) part: Part,
     /// The instance that each cell becomes, if any.
     cells: Vec<Option<InstanceId>>,
 }
@@ -41,25 +41,25 @@ impl Use {
     }
 
     /// The instance that a cell becomes.
-    pub(super) fn instance(&self, cell: u32) -> Option<InstanceId> {
+    pub(crate) fn instance(&self, cell: u32) -> Option<InstanceId> {
         self.cells.get(cell as usize).copied().flatten()
     }
 }
 
 /// The pieces that a program takes from the stores.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Allocation {
+pub(crate) struct Allocation {
     /// The place of each instance.
-    pub(super) places: Vec<Place>,
-    pub(super) uses: Vec<Use>,
+    pub(crate) places: Vec<Place>,
+    pub(crate) uses: Vec<Use>,
     /// Templates that are given up for their cells: their links are never opened.
-    pub(super) broken: Vec<(u32, u64)>,
+    pub(crate) broken: Vec<(u32, u64)>,
 }
 
 /// Chooses a component for every instance, or says what is missing.
 ///
 /// *Shape*: `order` is the order in which instances are served that no prepared link speaks for.
-pub(super) fn allocate(
+pub(crate) fn allocate(
     material: &Material,
     wiring: &Wiring<'_>,
     linking: Linking,

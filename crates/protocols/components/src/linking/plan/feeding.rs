@@ -2,23 +2,23 @@
 
 use garblet_circuit::{InputId, InstanceId, Link, Program, Source};
 
-use super::super::allocate::{Allocation, Use};
-use super::super::library::{Side, Wires};
-use super::super::material::{Material, Place};
-use super::super::stock::Kind;
-use super::super::template::{Common, EdgeSource};
-use super::super::wiring::Wiring;
-use super::super::{GARBLER, Linking};
-use super::Label;
+use crate::library::template::{Common, EdgeSource};
+use crate::library::{Side, Wires};
+use crate::linking::allocate::{Allocation, Use};
+use crate::linking::plan::Label;
+use crate::linking::wiring::Wiring;
+use crate::pieces::material::{Material, Place};
+use crate::pieces::stock::Kind;
+use crate::{GARBLER, Linking};
 
 /// A feed before labels have numbers.
-pub(super) struct Raw {
-    pub(super) from: RawFrom,
-    pub(super) start: u32,
-    pub(super) len: u32,
-    pub(super) link: RawLink,
-    /// See [`Feed::kept`](super::Feed::kept).
-    pub(super) kept: bool,
+pub(crate) struct Raw {
+    pub(crate) from: RawFrom,
+    pub(crate) start: u32,
+    pub(crate) len: u32,
+    pub(crate) link: RawLink,
+    /// See [`Feed::kept`](crate::linking::plan::Feed::kept).
+    pub(crate) kept: bool,
 }
 
 impl Raw {
@@ -32,14 +32,14 @@ impl Raw {
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum RawFrom {
+pub(crate) enum RawFrom {
     Program(Label),
     Constant(bool),
     Wires(Side, InstanceId, u32),
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum RawLink {
+pub(crate) enum RawLink {
     /// The labels are the same.
     None,
     Sent,
@@ -49,7 +49,7 @@ pub(super) enum RawLink {
 }
 
 /// Finds how every input wire of every instance is fed.
-pub(super) struct Feeding<'a, 'p> {
+pub(crate) struct Feeding<'a, 'p> {
     wiring: &'a Wiring<'p>,
     material: &'a Material,
     linking: Linking,
@@ -65,7 +65,7 @@ pub(super) struct Feeding<'a, 'p> {
 }
 
 impl<'a, 'p> Feeding<'a, 'p> {
-    pub(super) fn new(
+    pub(crate) fn new(
         wiring: &'a Wiring<'p>,
         material: &'a Material,
         linking: Linking,
@@ -82,7 +82,7 @@ impl<'a, 'p> Feeding<'a, 'p> {
         Feeding { wiring, material, linking, allocation, inputs, fed, by_place, template }
     }
 
-    pub(super) fn all(mut self) -> Vec<Vec<Raw>> {
+    pub(crate) fn all(mut self) -> Vec<Vec<Raw>> {
         let mut feeds: Vec<Vec<Raw>> = self.wiring.instances().map(|instance| self.of(instance)).collect();
         mark_kept(&mut feeds);
         feeds
@@ -191,7 +191,7 @@ impl<'a, 'p> Feeding<'a, 'p> {
 }
 
 /// The first label of each program input, and the first after them.
-pub(super) fn input_labels(program: &Program) -> Vec<Label> {
+pub(crate) fn input_labels(program: &Program) -> Vec<Label> {
     let widths = program.inputs().iter().map(|input| input.port.width() as usize);
     let mut labels = vec![0];
     for width in widths {
@@ -240,7 +240,7 @@ fn mark_kept(feeds: &mut [Vec<Raw>]) {
 }
 
 /// The level of each instance: one more than those that it is fed by.
-pub(super) fn levels(feeds: &[Vec<Raw>]) -> Vec<u32> {
+pub(crate) fn levels(feeds: &[Vec<Raw>]) -> Vec<u32> {
     let mut levels = vec![0; feeds.len()];
     for at in 0..feeds.len() {
         let of = |raw: &Raw| match raw.from {

@@ -10,10 +10,10 @@ use garblet_ot::{CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, W
 use garblet_store::{PieceId, Store};
 use zeroize::Zeroizing;
 
-use super::garble::{Garbled, PieceGarbler};
-use super::material::Material;
-use super::secrets::Secrets;
-use super::stock::{Kind, OTS_PER_PIECE};
+use crate::pieces::garble::{Garbled, PieceGarbler};
+use crate::pieces::material::Material;
+use crate::pieces::secrets::Secrets;
+use crate::pieces::stock::{Kind, OTS_PER_PIECE};
 use garblet_protocol::{error::ProtocolError, session::Session};
 
 /// Bytes of a batch at the evaluator, if a piece is not larger.
@@ -94,7 +94,7 @@ impl Done {
 }
 
 /// The garbler's side.
-pub(super) async fn garbler(
+pub(crate) async fn garbler(
     session: &mut Session,
     store: &mut Store,
     material: &Material,
@@ -154,7 +154,7 @@ pub(super) async fn garbler(
 }
 
 /// The evaluator's side.
-pub(super) async fn evaluator(
+pub(crate) async fn evaluator(
     session: &mut Session,
     store: &mut Store,
     material: &Material,

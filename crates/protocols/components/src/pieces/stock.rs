@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::library::TypeId;
+use crate::library::TypeId;
 
 /// A kind of prepared piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,23 +23,23 @@ pub const OTS_PER_PIECE: u64 = 64;
 
 /// A set of identifiers, in ranges.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ids {
+pub(crate) struct Ids {
     /// End of each range by its start.
     ranges: BTreeMap<u64, u64>,
 }
 
 impl Ids {
     /// The identifiers in ascending ranges that do not touch.
-    pub(super) fn new(ranges: impl IntoIterator<Item = Range<u64>>) -> Self {
+    pub(crate) fn new(ranges: impl IntoIterator<Item = Range<u64>>) -> Self {
         Ids { ranges: ranges.into_iter().filter(|r| !r.is_empty()).map(|r| (r.start, r.end)).collect() }
     }
 
-    pub(super) fn contains(&self, id: u64) -> bool {
+    pub(crate) fn contains(&self, id: u64) -> bool {
         self.range_of(id).is_some()
     }
 
     /// Removes an identifier; says whether it was there.
-    pub(super) fn take(&mut self, id: u64) -> bool {
+    pub(crate) fn take(&mut self, id: u64) -> bool {
         let Some(Range { start, end }) = self.range_of(id) else { return false };
         self.ranges.remove(&start);
         if start < id {
@@ -52,12 +52,12 @@ impl Ids {
     }
 
     /// The identifiers in ascending order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = u64> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         self.ranges.iter().flat_map(|(start, end)| *start..*end)
     }
 
     /// The identifiers in ascending order, but those from one that `skip` names on to where it says.
-    pub(super) fn but(&self, skip: impl Fn(u64) -> Option<u64>) -> Vec<u64> {
+    pub(crate) fn but(&self, skip: impl Fn(u64) -> Option<u64>) -> Vec<u64> {
         let mut all = Vec::new();
         for (start, end) in &self.ranges {
             let mut id = *start;
@@ -82,38 +82,38 @@ impl Ids {
 
 /// The pieces of both stores that can be used.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stock {
+pub(crate) struct Stock {
     ids: BTreeMap<Kind, Ids>,
 }
 
 impl Stock {
     /// Says what there is of a kind.
-    pub(super) fn set(&mut self, kind: Kind, ids: Ids) {
+    pub(crate) fn set(&mut self, kind: Kind, ids: Ids) {
         self.ids.insert(kind, ids);
     }
 
-    pub(super) fn of(&self, kind: Kind) -> Option<&Ids> {
+    pub(crate) fn of(&self, kind: Kind) -> Option<&Ids> {
         self.ids.get(&kind)
     }
 
-    pub(super) fn contains(&self, kind: Kind, id: u64) -> bool {
+    pub(crate) fn contains(&self, kind: Kind, id: u64) -> bool {
         self.of(kind).is_some_and(|ids| ids.contains(id))
     }
 
     /// Removes a piece; says whether it was there.
-    pub(super) fn take(&mut self, kind: Kind, id: u64) -> bool {
+    pub(crate) fn take(&mut self, kind: Kind, id: u64) -> bool {
         self.ids.get_mut(&kind).is_some_and(|ids| ids.take(id))
     }
 
     /// Cells of a template whose own piece is gone; it has so many.
-    pub(super) fn without_template(&self, template: u32, cells: u64) -> Vec<u64> {
+    pub(crate) fn without_template(&self, template: u32, cells: u64) -> Vec<u64> {
         let has_template = |id: u64| self.contains(Kind::Template(template), id / cells);
         // All cells of a template at once.
         let skip = |id: u64| has_template(id).then(|| (id / cells + 1) * cells);
         self.of(Kind::Cell(template)).map(|ids| ids.but(skip)).unwrap_or_default()
     }
 
-    pub(super) fn first(&self, kind: Kind) -> Option<u64> {
+    pub(crate) fn first(&self, kind: Kind) -> Option<u64> {
         self.of(kind)?.iter().next()
     }
 }

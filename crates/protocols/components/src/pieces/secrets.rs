@@ -5,10 +5,10 @@ use garblet_primitives::{Block, Delta, Prg};
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use super::keys::{TemplateSecrets, derive, secret_blocks};
-use super::library::TypeId;
-use super::material::{Material, Place};
-use super::stock::Kind;
+use crate::library::TypeId;
+use crate::pieces::keys::{TemplateSecrets, derive, secret_blocks};
+use crate::pieces::material::{Material, Place};
+use crate::pieces::stock::Kind;
 
 /// Bytes of an encoding.
 const BYTES: usize = 48;
@@ -19,25 +19,25 @@ const BYTES: usize = 48;
 /// identifier: a piece that is garbled again after a crash is the same, bit by bit.
 /// *Unique*: one per pair of stores.
 #[derive(Zeroize, ZeroizeOnDrop)]
-pub(super) struct Secrets {
+pub(crate) struct Secrets {
     seed: Block,
-    pub(super) delta: Delta,
+    pub(crate) delta: Delta,
     /// Public: the seed of the garbling hash.
-    pub(super) hash: Block,
+    pub(crate) hash: Block,
 }
 
 impl Secrets {
-    pub(super) fn random(rng: &mut (impl CryptoRng + ?Sized)) -> Self {
+    pub(crate) fn random(rng: &mut (impl CryptoRng + ?Sized)) -> Self {
         Secrets { seed: Block::random(rng), delta: Delta::random(rng), hash: Block::random(rng) }
     }
 
     /// The bytes to keep in the store.
-    pub(super) fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
+    pub(crate) fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let blocks = [self.seed, self.delta.block(), self.hash];
         Zeroizing::new(blocks.iter().flat_map(|block| block.to_bytes()).collect())
     }
 
-    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; BYTES] = bytes.try_into().ok()?;
         let (blocks, _) = bytes.as_chunks::<16>();
         let [seed, delta, hash] = [0, 1, 2].map(|i| Block::from_bytes(blocks[i]));
@@ -45,12 +45,12 @@ impl Secrets {
     }
 
     /// The seeds of the garbling.
-    pub(super) fn seeds(&self) -> Seeds {
+    pub(crate) fn seeds(&self) -> Seeds {
         Seeds::new(self.hash, derive(self.seed, "gates", 0))
     }
 
     /// The streams that labels and keys are drawn from, ready to be used many times.
-    pub(super) fn streams(&self, material: &Material) -> Streams {
+    pub(crate) fn streams(&self, material: &Material) -> Streams {
         let stream = |purpose, number: usize| Prg::new(derive(self.seed, purpose, number as u32));
         let library = material.library();
         Streams {
@@ -63,7 +63,7 @@ impl Secrets {
 }
 
 /// Streams of labels and keys.
-pub(super) struct Streams {
+pub(crate) struct Streams {
     singles: Vec<Prg>,
     cells: Vec<Prg>,
     keyed: Vec<Prg>,
@@ -72,7 +72,7 @@ pub(super) struct Streams {
 
 impl Streams {
     /// Zero labels of inputs of the component at a place, from wire `start` on; goes on into those of the next components.
-    pub(super) fn inputs(&mut self, material: &Material, place: Place, start: u32, labels: &mut [Block]) {
+    pub(crate) fn inputs(&mut self, material: &Material, place: Place, start: u32, labels: &mut [Block]) {
         let stream = match place.kind {
             Kind::Single(TypeId(ty)) => &mut self.singles[ty as usize],
             Kind::Cell(t) => &mut self.cells[t as usize],
@@ -83,14 +83,14 @@ impl Streams {
     }
 
     /// The key of a keyed link to a candidate.
-    pub(super) fn keyed_key(&mut self, material: &Material, link: usize, source: u64, candidate: u32) -> Block {
+    pub(crate) fn keyed_key(&mut self, material: &Material, link: usize, source: u64, candidate: u32) -> Block {
         let window = u64::from(material.library().keyed()[link].window);
         self.keyed[link].seek(source * window + u64::from(candidate));
         self.keyed[link].next_block()
     }
 
     /// The secrets that the keys of a template are made of.
-    pub(super) fn template<R>(
+    pub(crate) fn template<R>(
         &mut self,
         material: &Material,
         template: u32,

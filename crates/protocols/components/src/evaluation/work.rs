@@ -6,24 +6,24 @@ use garblet_garble::InstanceEvaluator;
 use garblet_primitives::{Block, add_keystreams};
 use zeroize::Zeroizing;
 
-use super::keys::{LinkKeys, Masks, Reveal};
-use super::material::Material;
-use super::plan::{Label, Plan};
-use super::run::{self, Piece};
-use super::steps::Steps;
-use super::{EVALUATOR, GARBLER, NAME, execute};
+use crate::evaluation::steps::Steps;
+use crate::linking::plan::{Label, Plan};
+use crate::pieces::keys::{LinkKeys, Masks, Reveal};
+use crate::pieces::material::Material;
+use crate::run::{self, Piece};
+use crate::{EVALUATOR, GARBLER, NAME, evaluation::execute};
 use garblet_protocol::{error::ProtocolError, party_io};
 
 /// Everything that evaluation reads and writes.
-pub(super) struct Work {
+pub(crate) struct Work {
     /// The steps that feed instances.
     steps: Steps,
     /// Link labels: room for those that are sent, then those that are opened where they are, then zeros.
-    pub(super) links: Zeroizing<Vec<Block>>,
+    pub(crate) links: Zeroizing<Vec<Block>>,
     /// Tables, group after group.
     tables: Vec<u8>,
     /// Active labels; where which is, say the steps.
-    pub(super) labels: Zeroizing<Vec<Block>>,
+    pub(crate) labels: Zeroizing<Vec<Block>>,
     /// The evaluator of instances, with room for every group.
     evaluator: InstanceEvaluator,
     /// The masks of the links that are opened, for each use of a template.
@@ -34,7 +34,7 @@ impl Work {
     /// Room for all that a plan needs. `hash_seed` is the garbler's.
     ///
     /// *Errors*: a program of more than 2^30 wires.
-    pub(super) fn new(material: &Material, plan: &Plan, hash_seed: Block) -> Result<Self, ProtocolError> {
+    pub(crate) fn new(material: &Material, plan: &Plan, hash_seed: Block) -> Result<Self, ProtocolError> {
         let steps = Steps::new(plan, material).ok_or_else(|| ProtocolError::Unsupported {
             protocol: NAME,
             program: format!("of {} labels", plan.labels),
@@ -59,7 +59,7 @@ impl Work {
     }
 
     /// Lays out a piece: tables and encrypted links.
-    pub(super) fn put(&mut self, material: &Material, plan: &Plan, piece: Piece<'_>) {
+    pub(crate) fn put(&mut self, material: &Material, plan: &Plan, piece: Piece<'_>) {
         match piece {
             Piece::Transfers(_) => {}
             Piece::Template(number, bytes) => self.put_template(material, plan, number, bytes),
@@ -104,7 +104,7 @@ impl Work {
     ///
     /// *Shape*: `message` is as long as [`message_bytes`] says. Returns the select bits of the zero labels of the
     /// evaluator's outputs.
-    pub(super) fn open(&mut self, material: &Material, plan: &Plan, message: &[u8]) -> Result<Bits, ProtocolError> {
+    pub(crate) fn open(&mut self, material: &Material, plan: &Plan, message: &[u8]) -> Result<Bits, ProtocolError> {
         let (blocks, bits) = message.split_at(16 * block_count(plan));
         let blocks = Zeroizing::new(run::blocks(blocks).collect::<Vec<Block>>());
         let (reveals, rest) = blocks.split_at(reveal_blocks(plan));
@@ -119,7 +119,8 @@ impl Work {
 
     /// Keyed links follow those that are sent.
     fn open_keyed(&mut self, material: &Material, plan: &Plan, keys: &[Block]) {
-        let length = |keyed: &super::plan::KeyedUse| material.library().keyed()[keyed.link].source.len as usize;
+        let length =
+            |keyed: &crate::linking::plan::KeyedUse| material.library().keyed()[keyed.link].source.len as usize;
         let lengths: Vec<usize> = plan.keyed.iter().map(length).collect();
         let all = lengths.iter().sum();
         add_keystreams(keys, &lengths, &mut self.links[plan.sent_links..][..all]);
@@ -142,18 +143,18 @@ impl Work {
     }
 
     /// Step 6: evaluates everything.
-    pub(super) fn evaluate(&mut self, material: &Material) {
+    pub(crate) fn evaluate(&mut self, material: &Material) {
         let Work { steps, links, tables, labels, evaluator, .. } = self;
         execute::evaluate(steps, material, evaluator, links, tables, labels);
     }
 
     /// The active labels of the program's outputs; those of constants are zero.
-    pub(super) fn outputs(&self, plan: &Plan) -> Vec<Box<[Block]>> {
+    pub(crate) fn outputs(&self, plan: &Plan) -> Vec<Box<[Block]>> {
         run::output_labels(plan, |label| self.label(label), [Block::ZERO; 2])
     }
 
     /// The active label of an input of the program or of an output.
-    pub(super) fn label(&self, label: Label) -> Block {
+    pub(crate) fn label(&self, label: Label) -> Block {
         self.labels[self.steps.place(label)]
     }
 }
@@ -163,7 +164,7 @@ fn copy(from: impl Iterator<Item = Block>, to: &mut [Block]) {
 }
 
 /// Bytes of the garbler's message.
-pub(super) fn message_bytes(plan: &Plan) -> usize {
+pub(crate) fn message_bytes(plan: &Plan) -> usize {
     16 * block_count(plan) + decode_bits(plan).div_ceil(8)
 }
 

@@ -2,11 +2,11 @@
 
 use garblet_circuit::{InstanceId, Link, Program, Source};
 
-use super::library::{Library, Side, TypeId, Wires};
-use super::template::Connection;
+use crate::library::template::Connection;
+use crate::library::{Library, Side, TypeId, Wires};
 
 /// A program's links, made ready to be asked.
-pub(super) struct Wiring<'p> {
+pub(crate) struct Wiring<'p> {
     program: &'p Program,
     types: Vec<TypeId>,
     /// The links of all instances, each with where it begins among the instance's inputs.
@@ -16,7 +16,7 @@ pub(super) struct Wiring<'p> {
 }
 
 /// The instance that each instance is fed by in a certain way, and those that it feeds so.
-pub(super) struct Neighbours {
+pub(crate) struct Neighbours {
     before: Vec<Option<InstanceId>>,
     /// Those that are fed, in the order of those that feed them.
     after: Vec<InstanceId>,
@@ -40,12 +40,12 @@ impl Neighbours {
     }
 
     /// The instance that feeds this one.
-    pub(super) fn before(&self, instance: InstanceId) -> Option<InstanceId> {
+    pub(crate) fn before(&self, instance: InstanceId) -> Option<InstanceId> {
         self.before[instance.0 as usize]
     }
 
     /// The instances that this one feeds, in order.
-    pub(super) fn after(&self, instance: InstanceId) -> &[InstanceId] {
+    pub(crate) fn after(&self, instance: InstanceId) -> &[InstanceId] {
         &self.after[range_of(&self.ends, instance)]
     }
 }
@@ -58,7 +58,7 @@ fn range_of(ends: &[usize], instance: InstanceId) -> std::ops::Range<usize> {
 
 impl<'p> Wiring<'p> {
     /// The wiring of a program; or the first component that the library has not.
-    pub(super) fn new(program: &'p Program, library: &Library) -> Result<Self, usize> {
+    pub(crate) fn new(program: &'p Program, library: &Library) -> Result<Self, usize> {
         let of_component = program.components().iter().map(|c| library.find(c)).collect::<Vec<_>>();
         let mut types = Vec::with_capacity(program.instance_count());
         let (mut links, mut ends) = (Vec::new(), Vec::with_capacity(program.instance_count()));
@@ -75,20 +75,20 @@ impl<'p> Wiring<'p> {
         Ok(Wiring { program, types, links, ends })
     }
 
-    pub(super) fn program(&self) -> &'p Program {
+    pub(crate) fn program(&self) -> &'p Program {
         self.program
     }
 
-    pub(super) fn instances(&self) -> impl DoubleEndedIterator<Item = InstanceId> + ExactSizeIterator + use<> {
+    pub(crate) fn instances(&self) -> impl DoubleEndedIterator<Item = InstanceId> + ExactSizeIterator + use<> {
         (0..self.types.len() as u32).map(InstanceId)
     }
 
-    pub(super) fn type_of(&self, instance: InstanceId) -> TypeId {
+    pub(crate) fn type_of(&self, instance: InstanceId) -> TypeId {
         self.types[instance.0 as usize]
     }
 
     /// The links that feed these inputs of an instance, in pieces as long as possible.
-    pub(super) fn feeds(&self, instance: InstanceId, wires: Wires) -> impl Iterator<Item = Link> + '_ {
+    pub(crate) fn feeds(&self, instance: InstanceId, wires: Wires) -> impl Iterator<Item = Link> + '_ {
         let links = &self.links[range_of(&self.ends, instance)];
         let end = wires.start + wires.len;
         let first = links.partition_point(|(start, link)| start + link.len <= wires.start);
@@ -119,7 +119,7 @@ impl<'p> Wiring<'p> {
     }
 
     /// The instance of that type whose outputs feed these inputs, exactly and in order.
-    pub(super) fn fed_by(
+    pub(crate) fn fed_by(
         &self,
         instance: InstanceId,
         inputs: Wires,
@@ -138,12 +138,12 @@ impl<'p> Wiring<'p> {
     }
 
     /// Tells whether inputs of two instances are fed by the same.
-    pub(super) fn same(&self, one: InstanceId, other: InstanceId, wires: Wires) -> bool {
+    pub(crate) fn same(&self, one: InstanceId, other: InstanceId, wires: Wires) -> bool {
         self.feeds(one, wires).eq(self.feeds(other, wires))
     }
 
     /// Tells whether inputs are constants of these values.
-    pub(super) fn is_constant(&self, instance: InstanceId, wires: Wires, values: &[bool]) -> bool {
+    pub(crate) fn is_constant(&self, instance: InstanceId, wires: Wires, values: &[bool]) -> bool {
         let bits = self.feeds(instance, wires).flat_map(|link| {
             let value = if let Source::Constant(value) = link.source { Some(value) } else { None };
             std::iter::repeat_n(value, link.len as usize)
@@ -152,7 +152,7 @@ impl<'p> Wiring<'p> {
     }
 
     /// The neighbours of each instance, by all of the connections between their types.
-    pub(super) fn neighbours(&self, connections: &[Connection]) -> Neighbours {
+    pub(crate) fn neighbours(&self, connections: &[Connection]) -> Neighbours {
         Neighbours::new(self.instances().map(|instance| self.source_by(instance, connections)).collect())
     }
 
@@ -167,7 +167,7 @@ impl<'p> Wiring<'p> {
     }
 
     /// Tells whether wires of one instance are what feeds inputs of another: its outputs, or what feeds it itself.
-    pub(super) fn links(&self, from: InstanceId, side: Side, source: Wires, to: InstanceId, target: Wires) -> bool {
+    pub(crate) fn links(&self, from: InstanceId, side: Side, source: Wires, to: InstanceId, target: Wires) -> bool {
         match side {
             Side::Output => self.fed_by(to, target, self.type_of(from), source) == Some(from),
             Side::Input => from != to && self.feeds(from, source).eq(self.feeds(to, target)),

@@ -1,6 +1,8 @@
 //! The places of the cells of a template, and the links between them.
 
-use super::{Border, Chain, Common, Connection, Edge, EdgeSource, Foot, Grid, Group, Opens, Shape, Tree};
+use crate::library::template::{
+    Border, Chain, Common, Connection, Edge, EdgeSource, Foot, Grid, Group, Opens, Shape, Tree,
+};
 use crate::library::{TypeId, Wires};
 
 impl Grid {
@@ -25,15 +27,15 @@ fn diagonal_len(diagonal: u32, rows: u32, columns: u32) -> u32 {
 
 /// The cells of a shape, and what is between them.
 #[derive(Default)]
-pub(super) struct Layout {
-    pub(super) cells: Vec<TypeId>,
-    pub(super) groups: Vec<Group>,
-    pub(super) blocks: usize,
-    pub(super) common: Vec<Common>,
+pub(crate) struct Layout {
+    pub(crate) cells: Vec<TypeId>,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) blocks: usize,
+    pub(crate) common: Vec<Common>,
 }
 
 impl Layout {
-    pub(super) fn new(shape: &Shape) -> Self {
+    pub(crate) fn new(shape: &Shape) -> Self {
         let mut layout = Layout::default();
         match shape {
             Shape::Chain(chain) => layout.chain(chain),

@@ -4,18 +4,18 @@ use garblet_primitives::Block;
 use garblet_store::{Binding, IdSet, PieceId, Reconciled, State, Store};
 use zeroize::Zeroizing;
 
-use super::material::Material;
-use super::messages::{Has, HashSeed};
-use super::secrets::Secrets;
-use super::stock::{Ids, Kind, Stock};
-use super::{NAME, VERSION};
+use crate::pieces::material::Material;
+use crate::pieces::messages::{Has, HashSeed};
+use crate::pieces::secrets::Secrets;
+use crate::pieces::stock::{Ids, Kind, Stock};
+use crate::{NAME, VERSION};
 use garblet_protocol::{error::ProtocolError, session::Session};
 
 /// The name of the protocol's state in a store.
 const STATE: &str = "components";
 
 /// Says for whom and for what a store is.
-pub(super) fn bind(store: &mut Store, material: &Material, role: &str, peer: &str) -> Result<(), ProtocolError> {
+pub(crate) fn bind(store: &mut Store, material: &Material, role: &str, peer: &str) -> Result<(), ProtocolError> {
     let garbling = material.garbling();
     if garbling.scheme.is_privacy_free() {
         let reason = "the privacy-free scheme shows the evaluator what goes over links".into();
@@ -32,7 +32,7 @@ pub(super) fn bind(store: &mut Store, material: &Material, role: &str, peer: &st
 }
 
 /// Both stores keep what both have; returns what was lost. Cells that nothing can use any more go as well.
-pub(super) async fn reconcile(
+pub(crate) async fn reconcile(
     session: &mut Session,
     store: &mut Store,
     material: &Material,
@@ -59,7 +59,7 @@ fn drop_useless(store: &mut Store, material: &Material) -> Result<(), ProtocolEr
 }
 
 /// The garbler's secrets, new ones in a new store; the seed of the hash goes to the evaluator.
-pub(super) async fn garbler_secrets(session: &mut Session, store: &mut Store) -> Result<Secrets, ProtocolError> {
+pub(crate) async fn garbler_secrets(session: &mut Session, store: &mut Store) -> Result<Secrets, ProtocolError> {
     let known = store.state(STATE).map(|state| (state.version, Zeroizing::new(state.bytes.clone())));
     let secrets = match known {
         Some((VERSION, bytes)) => Secrets::from_bytes(&bytes),
@@ -77,7 +77,7 @@ pub(super) async fn garbler_secrets(session: &mut Session, store: &mut Store) ->
 }
 
 /// The seed of the hash, which is the same for the life of a store.
-pub(super) async fn evaluator_hash(session: &mut Session, store: &mut Store) -> Result<Block, ProtocolError> {
+pub(crate) async fn evaluator_hash(session: &mut Session, store: &mut Store) -> Result<Block, ProtocolError> {
     let seed = session.channel().receive::<HashSeed>().await?.block();
     let bytes = seed.to_bytes().to_vec();
     match store.state(STATE) {
@@ -102,7 +102,7 @@ fn unreadable(got: &str) -> ProtocolError {
 }
 
 /// The part of a store that a plan can use.
-pub(super) fn stock(store: &Store, material: &Material) -> Stock {
+pub(crate) fn stock(store: &Store, material: &Material) -> Stock {
     let mut stock = Stock::default();
     for kind in material.kinds() {
         let available = store.stock_of(&material.stored(kind)).available;
@@ -113,7 +113,7 @@ pub(super) fn stock(store: &Store, material: &Material) -> Stock {
 
 /// The number of pieces that must be made of each kind of which there is less than `below` percent of what is wanted; cells are
 /// made with their templates.
-pub(super) fn shortage(store: &Store, material: &Material, below: u8) -> Vec<(Kind, u64)> {
+pub(crate) fn shortage(store: &Store, material: &Material, below: u8) -> Vec<(Kind, u64)> {
     let missing = |kind: Kind| {
         let (wanted, available) = (material.wanted(kind), store.count(&material.stored(kind)));
         let short = u128::from(available) * 100 < u128::from(wanted) * u128::from(below);
@@ -124,6 +124,6 @@ pub(super) fn shortage(store: &Store, material: &Material, below: u8) -> Vec<(Ki
 }
 
 /// A set of identifiers.
-pub(super) fn id_set(ids: impl IntoIterator<Item = u64>) -> IdSet {
+pub(crate) fn id_set(ids: impl IntoIterator<Item = u64>) -> IdSet {
     ids.into_iter().map(PieceId).collect()
 }

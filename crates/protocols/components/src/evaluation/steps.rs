@@ -9,10 +9,10 @@ use std::ops::Range;
 use garblet_garble as garble;
 use garblet_primitives::{Block, QUAD_LANES};
 
-use super::groups::{Group, Groups, Places};
-use super::library::TypeId;
-use super::material::Material;
-use super::plan::{Feed, Label, Origin, Plan};
+use crate::evaluation::groups::{Group, Groups, Places};
+use crate::library::TypeId;
+use crate::linking::plan::{Feed, Label, Origin, Plan};
+use crate::pieces::material::Material;
 
 /// Stands for no place.
 const NOWHERE: u32 = u32::MAX;
@@ -33,7 +33,7 @@ struct Step {
 
 /// Labels of inputs that are kept, because links lead on from there.
 #[derive(Clone, Copy)]
-pub(super) struct Keep {
+pub(crate) struct Keep {
     step: Step,
     /// The places where the sums are kept.
     to: Places,
@@ -54,7 +54,7 @@ impl Keep {
     }
 
     /// Puts the sums where they are kept.
-    pub(super) fn run(&self, labels: &mut [Block], links: &[Block]) {
+    pub(crate) fn run(&self, labels: &mut [Block], links: &[Block]) {
         let Keep { step: Step { from, link }, to } = *self;
         for i in 0..from.len {
             let added = link.map_or(Block::ZERO, |link| links[(link + i) as usize]);
@@ -78,7 +78,7 @@ fn push_or_join<T: Copy>(items: &mut Vec<T>, first: usize, next: T, and: impl Fn
 /// the program's inputs have the plan's numbers; those of outputs follow, see [`Groups::places`]. Then come a zero, which is
 /// the label of constants, the inputs that are kept, and room for reading four at the end. Link labels have the plan's
 /// numbers, and as many zeros follow as the longest feed has wires.
-pub(super) struct Steps {
+pub(crate) struct Steps {
     groups: Groups,
     keeps: Vec<Keep>,
     feeds: Vec<garble::Gather>,
@@ -89,7 +89,7 @@ pub(super) struct Steps {
 
 impl Steps {
     /// The steps of a plan, unless it has more labels than can be named.
-    pub(super) fn new(plan: &Plan, material: &Material) -> Option<Self> {
+    pub(crate) fn new(plan: &Plan, material: &Material) -> Option<Self> {
         let most = plan.labels.max(plan.links).checked_add(plan.longest_feed)?;
         u32::try_from(most).ok().filter(|most| *most < MOST_PLACES)?;
         let groups = Groups::new(plan, material);
@@ -120,22 +120,22 @@ impl Steps {
     }
 
     /// The groups.
-    pub(super) fn groups(&self) -> &Groups {
+    pub(crate) fn groups(&self) -> &Groups {
         &self.groups
     }
 
     /// The place of the label of an input of the program or of an output.
-    pub(super) fn place(&self, label: Label) -> usize {
+    pub(crate) fn place(&self, label: Label) -> usize {
         self.groups.places(label).first as usize
     }
 
     /// The number of places that labels have.
-    pub(super) fn labels(&self) -> usize {
+    pub(crate) fn labels(&self) -> usize {
         self.labels
     }
 
     /// Each group with the labels that are kept before its level runs, and its feeds.
-    pub(super) fn by_group(&self) -> impl Iterator<Item = (&Group, &[Keep], &[garble::Gather])> {
+    pub(crate) fn by_group(&self) -> impl Iterator<Item = (&Group, &[Keep], &[garble::Gather])> {
         let of_group = |(group, (keeps, feeds)): (_, &(Range<usize>, Range<usize>))| {
             (group, &self.keeps[keeps.clone()], &self.feeds[feeds.clone()])
         };

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// The contents of a party's store.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Has {
-    pub(super) summary: Summary,
+pub(crate) struct Has {
+    pub(crate) summary: Summary,
 }
 
 impl Message for Has {
@@ -24,16 +24,16 @@ impl Message for Has {
 
 /// The garbler's public constants.
 #[derive(Serialize, Deserialize)]
-pub(super) struct HashSeed {
+pub(crate) struct HashSeed {
     seed: [u8; 16],
 }
 
 impl HashSeed {
-    pub(super) fn new(seed: Block) -> Self {
+    pub(crate) fn new(seed: Block) -> Self {
         HashSeed { seed: seed.to_bytes() }
     }
 
-    pub(super) fn block(&self) -> Block {
+    pub(crate) fn block(&self) -> Block {
         Block::from_bytes(self.seed)
     }
 }

@@ -43,7 +43,7 @@ use garblet_circuit::diagnostic::{Diagnostic, Diagnostics, Place};
 
 use self::entries::File;
 use self::reader::Reader;
-use super::library::Library;
+use crate::library::Library;
 use garblet_protocol::protocol::{LibraryFile, LoadProgram};
 
 impl Library {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use garblet_garble::{ComponentGarbling, GarblingConfig};
 
-use super::library::{Library, TypeId};
-use super::stock::{Kind, OTS_PER_PIECE};
+use crate::library::{Library, TypeId};
+use crate::pieces::stock::{Kind, OTS_PER_PIECE};
 use garblet_protocol::Security;
 
 /// Gate numbers of one kind of piece: more than any store will hold.
@@ -16,19 +16,19 @@ const GATES_PER_STORE: u64 = 1 << 40;
 
 /// The place of a garbled component among the prepared ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// [`Kind::Single`] or [`Kind::Cell`].
-    pub(super) kind: Kind,
-    pub(super) id: u64,
+    pub(crate) kind: Kind,
+    pub(crate) id: u64,
 }
 
 /// A sequence of gate numbers, and a component's place in it. See [`garblet_garble::Numbering`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Numbered {
+pub(crate) struct Numbered {
     /// The number of the sequence's first gate.
-    pub(super) base: u64,
+    pub(crate) base: u64,
     /// The number of the component among its instances.
-    pub(super) k: u64,
+    pub(crate) k: u64,
 }
 
 /// A library with its components made ready for garbling.
@@ -118,23 +118,23 @@ impl Material {
     }
 
     /// Cells of a template.
-    pub(super) fn cells(&self, template: u32) -> u64 {
+    pub(crate) fn cells(&self, template: u32) -> u64 {
         self.templates[template as usize].cells.len() as u64
     }
 
     /// Tells whether cells of a template can serve alone.
-    pub(super) fn is_severable(&self, template: u32) -> bool {
+    pub(crate) fn is_severable(&self, template: u32) -> bool {
         self.library.templates()[template as usize].is_severable()
     }
 
     /// Templates with cells of a type that can serve alone.
-    pub(super) fn severable_with(&self, ty: TypeId) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn severable_with(&self, ty: TypeId) -> impl Iterator<Item = u32> + '_ {
         let templates = (0..).zip(self.library.templates());
         templates.filter(move |(_, t)| t.is_severable() && t.cells().contains(&ty)).map(|(number, _)| number)
     }
 
     /// The type of the component at a place.
-    pub(super) fn type_at(&self, place: Place) -> TypeId {
+    pub(crate) fn type_at(&self, place: Place) -> TypeId {
         match place.kind {
             Kind::Single(ty) => ty,
             Kind::Cell(t) => self.library.templates()[t as usize].cells()[self.cell_of(t, place.id)],
@@ -143,7 +143,7 @@ impl Material {
     }
 
     /// The numbers of the gates of the component at a place.
-    pub(super) fn numbered(&self, place: Place) -> Numbered {
+    pub(crate) fn numbered(&self, place: Place) -> Numbered {
         match place.kind {
             Kind::Single(ty) => Numbered { base: u64::from(ty.0) * GATES_PER_KIND, k: place.id },
             Kind::Cell(t) => {
@@ -157,7 +157,7 @@ impl Material {
     }
 
     /// The largest number of pieces of a kind that can ever be made: so that gate numbers do not overlap.
-    pub(super) fn most(&self, kind: Kind) -> u64 {
+    pub(crate) fn most(&self, kind: Kind) -> u64 {
         let gates = match kind {
             Kind::Single(ty) => self.instances(ty).numbering().gates(1),
             Kind::Template(t) | Kind::Cell(t) => self.templates[t as usize].gates,
@@ -168,7 +168,7 @@ impl Material {
     }
 
     /// The position of the input labels of the component at a place in the stream of its kind.
-    pub(super) fn input_stream(&self, place: Place) -> u64 {
+    pub(crate) fn input_stream(&self, place: Place) -> u64 {
         match place.kind {
             Kind::Single(ty) => place.id * self.instances(ty).input_count() as u64,
             Kind::Cell(t) => {
@@ -180,13 +180,13 @@ impl Material {
     }
 
     /// Tells whether the input labels of the component at one place are followed in their stream by those of the other.
-    pub(super) fn is_behind(&self, one: Place, other: Place) -> bool {
+    pub(crate) fn is_behind(&self, one: Place, other: Place) -> bool {
         let end = || self.input_stream(one) + self.instances(self.type_at(one)).input_count() as u64;
         one.kind == other.kind && self.input_stream(other) == end()
     }
 
     /// Blocks of keyed links that a component at a place carries.
-    pub(super) fn keyed_blocks(&self, place: Place) -> u64 {
+    pub(crate) fn keyed_blocks(&self, place: Place) -> u64 {
         match place.kind {
             Kind::Single(ty) => self.library.keyed_from(ty).map(|(_, keyed)| keyed.blocks(place.id)).sum(),
             _ => 0,
@@ -194,7 +194,7 @@ impl Material {
     }
 
     /// The index at which the blocks of a candidate of a keyed link begin among those that its source carries.
-    pub(super) fn keyed_offset(&self, number: usize, source: u64, candidate: u32) -> usize {
+    pub(crate) fn keyed_offset(&self, number: usize, source: u64, candidate: u32) -> usize {
         let keyed = &self.library.keyed()[number];
         let before = self.library.keyed_from(keyed.from).filter(|(other, _)| *other < number);
         let before: u64 = before.map(|(_, keyed)| keyed.blocks(source)).sum();
@@ -233,7 +233,7 @@ impl Material {
         }
     }
 
-    pub(super) fn cell_of(&self, template: u32, id: u64) -> usize {
+    pub(crate) fn cell_of(&self, template: u32, id: u64) -> usize {
         (id % self.cells(template)) as usize
     }
 }

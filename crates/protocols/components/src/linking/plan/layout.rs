@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use garblet_circuit::{InstanceId, Link, Program, Source};
 
-use super::super::allocate::Allocation;
-use super::super::library::{Side, TypeId};
-use super::super::material::Material;
-use super::super::wiring::Wiring;
-use super::feeding::{Raw, RawFrom, RawLink, input_labels, levels};
-use super::{Feed, KeyedUse, Label, Origin, Plan};
+use crate::library::{Side, TypeId};
+use crate::linking::allocate::Allocation;
+use crate::linking::plan::feeding::{Raw, RawFrom, RawLink, input_labels, levels};
+use crate::linking::plan::{Feed, KeyedUse, Label, Origin, Plan};
+use crate::linking::wiring::Wiring;
+use crate::pieces::material::Material;
 
 /// Gives labels and link labels their numbers.
-pub(super) struct Layout<'a> {
+pub(crate) struct Layout<'a> {
     material: &'a Material,
     allocation: Allocation,
     feeds: Vec<Vec<Raw>>,
@@ -27,7 +27,7 @@ pub(super) struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         program: &Program,
         material: &'a Material,
         wiring: &Wiring<'_>,
@@ -60,7 +60,7 @@ impl<'a> Layout<'a> {
         Layout { material, allocation, feeds, inputs, order, at, labels, first_input, types }
     }
 
-    pub(super) fn plan(self, program: Arc<Program>) -> Plan {
+    pub(crate) fn plan(self, program: Arc<Program>) -> Plan {
         let places = &self.allocation.places;
         let task = |(_, i): &(u32, InstanceId)| {
             let (_, inputs, outputs) = self.at[i.0 as usize];

@@ -3,14 +3,14 @@
 use garblet_garble::{self as garble, InstanceEvaluator};
 use garblet_primitives::Block;
 
-use super::material::Material;
-use super::steps::Steps;
+use crate::evaluation::steps::Steps;
+use crate::pieces::material::Material;
 
 /// Evaluates all instances of a plan level by level.
 ///
 /// *Shape*: `labels` begins with the active labels of the program's inputs, takes those of components' outputs and has
 /// room for what [`Steps`] keeps; `links` are all link labels, and zeros; `tables` are the tables of all groups.
-pub(super) fn evaluate(
+pub(crate) fn evaluate(
     steps: &Steps,
     material: &Material,
     evaluator: &mut InstanceEvaluator,

@@ -2,31 +2,31 @@
 
 use std::ops::Range;
 
-use super::library::TypeId;
-use super::material::Material;
-use super::plan::{Label, Plan};
+use crate::library::TypeId;
+use crate::linking::plan::{Label, Plan};
+use crate::pieces::material::Material;
 
 /// Places of labels, equally far apart.
 #[derive(Clone, Copy)]
-pub(super) struct Places {
-    pub(super) first: u32,
-    pub(super) stride: u32,
-    pub(super) len: u32,
+pub(crate) struct Places {
+    pub(crate) first: u32,
+    pub(crate) stride: u32,
+    pub(crate) len: u32,
 }
 
 impl Places {
     /// One place.
-    pub(super) fn one(place: u32) -> Self {
+    pub(crate) fn one(place: u32) -> Self {
         Places { first: place, stride: 1, len: 1 }
     }
 
     /// Number `i` of them.
-    pub(super) fn of(&self, i: u32) -> u32 {
+    pub(crate) fn of(&self, i: u32) -> u32 {
         self.first + i * self.stride
     }
 
     /// These and one more, if that is as far apart.
-    pub(super) fn and(self, place: u32) -> Option<Self> {
+    pub(crate) fn and(self, place: u32) -> Option<Self> {
         let stride = if self.len == 1 { place.checked_sub(self.first)? } else { self.stride };
         let more = Places { stride, len: self.len + 1, ..self };
         (more.of(self.len) == place).then_some(more)
@@ -34,22 +34,22 @@ impl Places {
 }
 
 /// Instances of one type that are evaluated together.
-pub(super) struct Group {
-    pub(super) ty: TypeId,
+pub(crate) struct Group {
+    pub(crate) ty: TypeId,
     /// Groups of a level do not feed one another.
-    pub(super) level: u32,
+    pub(crate) level: u32,
     /// The number of the first instance's first gate; those of the others follow.
-    pub(super) first_gate: u64,
+    pub(crate) first_gate: u64,
     /// The instances, by their place in the order of execution.
-    pub(super) tasks: Range<usize>,
+    pub(crate) tasks: Range<usize>,
     /// The place where the labels of the outputs begin: output after output, for each those of all instances.
-    pub(super) outputs: usize,
+    pub(crate) outputs: usize,
     /// The range of the tables among all.
-    pub(super) tables: Range<usize>,
+    pub(crate) tables: Range<usize>,
 }
 
 /// All groups of a plan, in the order of execution.
-pub(super) struct Groups {
+pub(crate) struct Groups {
     all: Vec<Group>,
     /// The place where each label of a program's input or of an output goes, and the distance from there to the next of its instance.
     places: Vec<[u32; 2]>,
@@ -60,7 +60,7 @@ impl Groups {
     /// Splits a plan's tasks: instances of a level and type that are numbered in one sequence run together.
     ///
     /// *Shape*: labels are counted in 32 bits.
-    pub(super) fn new(plan: &Plan, material: &Material) -> Self {
+    pub(crate) fn new(plan: &Plan, material: &Material) -> Self {
         let places = (0..plan.first_input as u32).map(|label| [label, 1]).collect();
         let mut groups = Groups { all: Vec::new(), places, table_bytes: 0 };
         let of_task = |task: usize| {
@@ -102,24 +102,24 @@ impl Groups {
     }
 
     /// The groups in the order of execution.
-    pub(super) fn all(&self) -> &[Group] {
+    pub(crate) fn all(&self) -> &[Group] {
         &self.all
     }
 
     /// The group of a task.
-    pub(super) fn of_task(&self, task: usize) -> &Group {
+    pub(crate) fn of_task(&self, task: usize) -> &Group {
         &self.all[self.all.partition_point(|group| group.tasks.end <= task)]
     }
 
     /// The place of the label of an input of the program or of an output, and how far apart the next ones of the same instance
     /// are.
-    pub(super) fn places(&self, label: Label) -> Places {
+    pub(crate) fn places(&self, label: Label) -> Places {
         let [first, stride] = self.places[label];
         Places { first, stride, len: 1 }
     }
 
     /// Bytes of the tables of all groups.
-    pub(super) fn table_bytes(&self) -> usize {
+    pub(crate) fn table_bytes(&self) -> usize {
         self.table_bytes
     }
 }

@@ -18,7 +18,7 @@
 mod layout;
 
 use self::layout::Layout;
-use super::library::{TypeId, Wires};
+use crate::library::{TypeId, Wires};
 
 /// A link between neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -170,7 +170,7 @@ pub struct Group {
 
 /// The part of a template that is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Part {
+pub(crate) enum Part {
     /// So many cells of a chain, or levels of a tree.
     Levels(u32),
     /// A rectangle of so many rows and columns, with or without the foot.
@@ -179,7 +179,7 @@ pub(super) enum Part {
 
 impl Part {
     /// Tells whether a group of links is opened.
-    pub(super) fn opens(self, group: Opens) -> bool {
+    pub(crate) fn opens(self, group: Opens) -> bool {
         match (self, group) {
             // Level 1 of a tree is the root's children, level 1 of a chain its second cell: both are there from 2 on.
             (Part::Levels(n), Opens::Level(level)) => level < n,
@@ -191,7 +191,7 @@ impl Part {
     }
 
     /// Blocks that open it.
-    pub(super) fn reveal_blocks(self) -> usize {
+    pub(crate) fn reveal_blocks(self) -> usize {
         match self {
             Part::Levels(_) => 1,
             Part::Rectangle(_, _, false) => 2,

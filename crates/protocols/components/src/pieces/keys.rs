@@ -3,17 +3,17 @@
 use garblet_primitives::{Aes128, Block, MaskedRun, add_keystreams};
 use zeroize::Zeroizing;
 
-use super::template::{Opens, Part, Shape, Template};
+use crate::library::template::{Opens, Part, Shape, Template};
 
 /// A one-way function on blocks, one for each use.
-pub(super) fn one_way(purpose: &str, block: Block) -> Block {
+pub(crate) fn one_way(purpose: &str, block: Block) -> Block {
     let mut hash = blake3::Hasher::new_derive_key(purpose);
     hash.update(&block.to_bytes());
     Block::from_digest(hash.finalize().as_bytes())
 }
 
 /// A seed for one purpose, from the seed of everything.
-pub(super) fn derive(seed: Block, purpose: &str, number: u32) -> Block {
+pub(crate) fn derive(seed: Block, purpose: &str, number: u32) -> Block {
     let mut hash = blake3::Hasher::new_derive_key("garblet 2026 components seed v1");
     hash.update(&seed.to_bytes()).update(&number.to_le_bytes()).update(purpose.as_bytes());
     Block::from_digest(hash.finalize().as_bytes())
@@ -52,7 +52,7 @@ fn chains<const N: usize>(tops: [Block; N], lengths: [usize; N]) -> [Zeroizing<V
 
 /// The keys that open a part of a template.
 #[derive(Clone)]
-pub(super) enum Reveal {
+pub(crate) enum Reveal {
     /// `g_n`.
     Levels(Block),
     /// `r_a`, `c_b`, and for the foot `f_a` and the key along it.
@@ -61,7 +61,7 @@ pub(super) enum Reveal {
 
 impl Reveal {
     /// The blocks on the wire.
-    pub(super) fn blocks(&self) -> Vec<Block> {
+    pub(crate) fn blocks(&self) -> Vec<Block> {
         match self {
             Reveal::Levels(key) => vec![*key],
             Reveal::Rectangle(keys, foot) => keys.iter().chain(foot.iter().flatten()).copied().collect(),
@@ -69,7 +69,7 @@ impl Reveal {
     }
 
     /// Reads it from as many blocks as the part takes.
-    pub(super) fn from_blocks(part: Part, blocks: &[Block]) -> Option<Self> {
+    pub(crate) fn from_blocks(part: Part, blocks: &[Block]) -> Option<Self> {
         match (part, blocks) {
             (Part::Levels(_), [key]) => Some(Reveal::Levels(*key)),
             (Part::Rectangle(_, _, false), [row, column]) => Some(Reveal::Rectangle([*row, *column], None)),
@@ -82,13 +82,13 @@ impl Reveal {
 }
 
 /// The keys of all links of a template, or of the part that was revealed.
-pub(super) enum LinkKeys {
+pub(crate) enum LinkKeys {
     Levels(Zeroizing<Vec<Block>>),
     Rectangle(GridKeys),
 }
 
 /// Those of a grid: a group of links has the key of a line and that of a column, which together make its masks.
-pub(super) struct GridKeys {
+pub(crate) struct GridKeys {
     /// Those that are known, see [`line_and_column`].
     lines: Vec<Option<Aes128>>,
     columns: Zeroizing<Vec<Block>>,
@@ -106,7 +106,7 @@ fn line_and_column(opens: Opens) -> Option<(usize, u32)> {
 }
 
 /// The assignment of masks to blocks of groups of links that lie one behind the other: worked out once for a part.
-pub(super) struct Masks {
+pub(crate) struct Masks {
     /// The levels of a chain or a tree, and their lengths.
     levels: Vec<(u32, usize)>,
     /// The groups of a grid by their lines.
@@ -116,7 +116,7 @@ pub(super) struct Masks {
 
 impl Masks {
     /// Those of groups, of which is said what opens each and how many blocks it has.
-    pub(super) fn new(groups: impl Iterator<Item = (Opens, usize)>) -> Self {
+    pub(crate) fn new(groups: impl Iterator<Item = (Opens, usize)>) -> Self {
         let mut masks = Masks { levels: Vec::new(), lines: Vec::new(), blocks: 0 };
         for (opens, length) in groups {
             match (opens, line_and_column(opens)) {
@@ -135,16 +135,16 @@ impl Masks {
     }
 
     /// The number of blocks.
-    pub(super) fn blocks(&self) -> usize {
+    pub(crate) fn blocks(&self) -> usize {
         self.blocks
     }
 }
 
 /// The secrets of one template: as many blocks as [`secret_blocks`] says.
-pub(super) struct TemplateSecrets<'a>(pub(super) &'a [Block]);
+pub(crate) struct TemplateSecrets<'a>(pub(crate) &'a [Block]);
 
 /// Uniform blocks that a template's keys are made of.
-pub(super) fn secret_blocks(template: &Template) -> usize {
+pub(crate) fn secret_blocks(template: &Template) -> usize {
     match template.shape() {
         Shape::Chain(_) | Shape::Tree(_) => 1,
         // The ends of two chains, a key along the foot, and one for the foot under each row.
@@ -154,7 +154,7 @@ pub(super) fn secret_blocks(template: &Template) -> usize {
 
 impl TemplateSecrets<'_> {
     /// The keys that open a part.
-    pub(super) fn reveal(&self, template: &Template, part: Part) -> Option<Reveal> {
+    pub(crate) fn reveal(&self, template: &Template, part: Part) -> Option<Reveal> {
         let at = |top: Block, len: u32, n: u32| chain(top, len as usize).get(n as usize).copied();
         match (template.shape(), part, self.0) {
             (Shape::Chain(shape), Part::Levels(n), [top]) => {
@@ -177,7 +177,7 @@ impl TemplateSecrets<'_> {
     }
 
     /// The keys of all links.
-    pub(super) fn all(&self, template: &Template) -> Option<LinkKeys> {
+    pub(crate) fn all(&self, template: &Template) -> Option<LinkKeys> {
         match (template.shape(), self.0) {
             (Shape::Chain(shape), [top]) => Some(LinkKeys::Levels(chain(*top, shape.length as usize))),
             (Shape::Tree(shape), [top]) => Some(LinkKeys::Levels(chain(*top, shape.levels as usize))),
@@ -192,7 +192,7 @@ impl TemplateSecrets<'_> {
 
 impl LinkKeys {
     /// The keys that a reveal opens.
-    pub(super) fn revealed(part: Part, reveal: &Reveal) -> Option<Self> {
+    pub(crate) fn revealed(part: Part, reveal: &Reveal) -> Option<Self> {
         match (part, reveal) {
             (Part::Levels(n), Reveal::Levels(key)) => Some(LinkKeys::Levels(chain(*key, n as usize))),
             (Part::Rectangle(a, b, _), Reveal::Rectangle(ends, foot)) => {
@@ -207,7 +207,7 @@ impl LinkKeys {
     /// Adds the masks of groups of links to their blocks, which masks them or unmasks them.
     ///
     /// Returns whether all keys are there, and as many blocks; if not, no block has changed.
-    pub(super) fn mask(&self, masks: &Masks, blocks: &mut [Block]) -> bool {
+    pub(crate) fn mask(&self, masks: &Masks, blocks: &mut [Block]) -> bool {
         blocks.len() == masks.blocks
             && match self {
                 LinkKeys::Levels(keys) => masks.lines.is_empty() && mask_levels(keys, &masks.levels, blocks).is_some(),

@@ -1,0 +1,10 @@
+//! Prepared pieces: how both parties make them, and what lies in the stores.
+
+pub(crate) mod fill;
+pub(crate) mod garble;
+pub(crate) mod keys;
+pub(crate) mod material;
+pub(crate) mod meeting;
+pub(crate) mod messages;
+pub(crate) mod secrets;
+pub(crate) mod stock;
