@@ -1,10 +1,10 @@
 //! Operations on words: what is known is computed, ranges are carried along, the rest is recorded.
 
 use crate::{
-    fault::Fault,
     machine::Machine,
     operation::Kind,
     panic::Reason,
+    source_error::SourceError,
     tree::{BinaryOp, Scalar, Span},
     word::{Wires, Word, width_of},
 };
@@ -15,7 +15,14 @@ impl Machine<'_> {
     /// A binary operation other than those that skip their second operand.
     ///
     /// *Errors*: an operation that panics for certain.
-    pub(crate) fn binary(&mut self, op: BinaryOp, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, Fault> {
+    pub(crate) fn binary(
+        &mut self,
+        op: BinaryOp,
+        a: Word,
+        b: Word,
+        ty: Scalar,
+        span: Span,
+    ) -> Result<Word, SourceError> {
         Ok(match op {
             BinaryOp::Add | BinaryOp::Sub => return self.add_or_sub(op, a, b, ty, span),
             BinaryOp::Mul => return self.mul(a, b, ty, span),
@@ -38,7 +45,7 @@ impl Machine<'_> {
         self.trace.push(kind, width_of(range.0, range.1), operands, range, span.line)
     }
 
-    fn add_or_sub(&mut self, op: BinaryOp, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, Fault> {
+    fn add_or_sub(&mut self, op: BinaryOp, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
         let (kind, range) = match op {
             BinaryOp::Add => (Kind::Add, (a.lo + b.lo, a.hi + b.hi)),
             _ => (Kind::Sub, (a.lo - b.hi, a.hi - b.lo)),
@@ -77,13 +84,13 @@ impl Machine<'_> {
         }
     }
 
-    fn wrap_known(&mut self, value: i128, ty: Scalar, span: Span) -> Result<Word, Fault> {
+    fn wrap_known(&mut self, value: i128, ty: Scalar, span: Span) -> Result<Word, SourceError> {
         let wrapped = wrap(value, ty);
         self.check(Word::constant(i128::from(wrapped != value)), Reason::Overflow, span)?;
         Ok(Word::constant(wrapped))
     }
 
-    fn mul(&mut self, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, Fault> {
+    fn mul(&mut self, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
         let range = if a == b { squares(a) } else { products(a, b) };
         if let Some(value) = known(range, &[a, b]) {
             return self.wrap_known(value, ty, span);
@@ -108,7 +115,7 @@ impl Machine<'_> {
         Ok(Word::of_node(node, 0, (range.0.clamp(ty.min(), ty.max()), range.1.clamp(ty.min(), ty.max()))))
     }
 
-    fn divide(&mut self, op: BinaryOp, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, Fault> {
+    fn divide(&mut self, op: BinaryOp, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
         let by_zero = self.equal(b, Word::constant(0), span);
         self.check(by_zero, Reason::DivisionByZero, span)?;
         let most = (-a.lo).max(a.hi);
@@ -147,7 +154,7 @@ impl Machine<'_> {
         Ok(self.record(kind, &[a, b], range, span))
     }
 
-    fn shift(&mut self, op: BinaryOp, a: Word, amount: Word, ty: Scalar, span: Span) -> Result<Word, Fault> {
+    fn shift(&mut self, op: BinaryOp, a: Word, amount: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
         let bits = i128::from(ty.bits);
         let digits = width_of(0, bits - 1);
         let inside = self.equal(beyond(amount, digits), Word::constant(0), span);

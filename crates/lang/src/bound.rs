@@ -5,8 +5,8 @@ use std::sync::Arc;
 use garblet_circuit::{Component, Program, diagnostic::nearest};
 
 use crate::{
-    fault::Fault,
     ports::port_type,
+    source_error::SourceError,
     tree::{FnId, Function, Tree},
 };
 
@@ -21,7 +21,7 @@ pub(crate) struct Bound {
 /// Finds the function of each circuit, and compares their ports.
 ///
 /// *Errors*: circuits for functions that there are not, or that have other ports.
-pub(crate) fn check(tree: &Tree, circuits: &[(String, Program)]) -> Result<Vec<Bound>, Vec<Fault>> {
+pub(crate) fn check(tree: &Tree, circuits: &[(String, Program)]) -> Result<Vec<Bound>, Vec<SourceError>> {
     let mut bound = Vec::new();
     let mut faults = Vec::new();
     // The last function is `main`, which no circuit stands for.
@@ -38,8 +38,8 @@ pub(crate) fn check(tree: &Tree, circuits: &[(String, Program)]) -> Result<Vec<B
     if faults.is_empty() { Ok(bound) } else { Err(faults) }
 }
 
-fn unknown(name: &str, callable: &[Function]) -> Fault {
-    let fault = Fault::general(format!("externs: there is no function `{name}` that `main` calls"));
+fn unknown(name: &str, callable: &[Function]) -> SourceError {
+    let fault = SourceError::general(format!("externs: there is no function `{name}` that `main` calls"));
     let names: Vec<&str> = callable.iter().map(|f| f.name.as_str()).collect();
     match nearest(name, &names) {
         Some(near) => fault.hint(format!("did you mean `{near}`?")),
@@ -48,9 +48,9 @@ fn unknown(name: &str, callable: &[Function]) -> Fault {
     }
 }
 
-fn bind(number: FnId, function: &Function, circuit: &Program) -> Result<Bound, Fault> {
+fn bind(number: FnId, function: &Function, circuit: &Program) -> Result<Bound, SourceError> {
     let wrong = |what: String| {
-        Fault::new(
+        SourceError::new(
             function.span,
             format!("the circuit `{}` cannot stand for `{}`: {what}", circuit.name(), function.name),
         )

@@ -9,11 +9,11 @@ use crate::{
     assemble::{Assembled, Assembler, InputWires},
     bound::{self, Bound},
     constants::Constants,
-    fault::Fault,
     front,
     machine::{Machine, Slot},
     panic::Panics,
     ports::{InputReader, port_type},
+    source_error::SourceError,
     trace::Read,
     tree::{Function, Scalar, Tree, Ty},
 };
@@ -48,7 +48,7 @@ pub(crate) fn compile(
     text: &str,
     options: &Options,
     circuits: &[(String, Program)],
-) -> Result<(Program, Vec<Fault>), Vec<Fault>> {
+) -> Result<(Program, Vec<SourceError>), Vec<SourceError>> {
     let work = || {
         let (tree, warnings) = front::read(text, &options.constants)?;
         let bound = bound::check(&tree, circuits)?;
@@ -58,16 +58,18 @@ pub(crate) fn compile(
     // Trees are gone through by recursion, which a stack of its own is large enough for.
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(front::stack_bytes(text)).spawn_scoped(scope, work);
-        let thread = thread.map_err(|error| vec![Fault::general(format!("a thread cannot be started: {error}"))])?;
-        let gave_up =
-            |_| Err(vec![Fault::general("the compiler gave up, by a bug in it").hint("please report the source")]);
+        let thread =
+            thread.map_err(|error| vec![SourceError::general(format!("a thread cannot be started: {error}"))])?;
+        let gave_up = |_| {
+            Err(vec![SourceError::general("the compiler gave up, by a bug in it").hint("please report the source")])
+        };
         thread.join().unwrap_or_else(gave_up)
     })
 }
 
 /// The program of a tree, some of whose functions are bound to circuits.
-fn lower(name: &str, file: &str, tree: &Tree, options: &Options, bound: &[Bound]) -> Result<Program, Fault> {
-    let Some(main) = tree.functions.last() else { return Err(Fault::general("there is no function `main`")) };
+fn lower(name: &str, file: &str, tree: &Tree, options: &Options, bound: &[Bound]) -> Result<Program, SourceError> {
+    let Some(main) = tree.functions.last() else { return Err(SourceError::general("there is no function `main`")) };
     let mut program = Program::new(name);
     let mut wires = InputWires::new();
     let mut externs = vec![None; tree.functions.len()];
@@ -94,8 +96,8 @@ fn assemble(
     bound: &[Bound],
     outputs: Vec<PortReads>,
     mut program: Program,
-) -> Result<Program, Fault> {
-    let too_large = |error: CircuitError| Fault::general(error.to_string());
+) -> Result<Program, SourceError> {
+    let too_large = |error: CircuitError| SourceError::general(error.to_string());
     let component_name = |line: u32| {
         let own = tree.functions.iter().find(|f| f.span.line <= line && line <= f.span.end_line);
         format!("{}:{line}", own.map_or("main", |f| &f.name))
@@ -119,18 +121,18 @@ fn inputs(
     program: &mut Program,
     machine: &mut Machine<'_>,
     wires: &mut InputWires,
-) -> Result<Vec<Slot>, Fault> {
-    let taken = |error: CircuitError| Fault::new(main.span, error.to_string());
+) -> Result<Vec<Slot>, SourceError> {
+    let taken = |error: CircuitError| SourceError::new(main.span, error.to_string());
     let mut arguments = Vec::new();
     let mut next = 0u32;
     let mut add = |name: String, ty: &Ty, program: &mut Program, words: &mut Vec<_>| {
         let owner = u16::try_from(next).map_err(|_| {
-            Fault::new(main.span, format!("`{name}` would be the input of party {next}, there are at most 65536"))
+            SourceError::new(main.span, format!("`{name}` would be the input of party {next}, there are at most 65536"))
         })?;
         next += 1;
         let input = program.add_input(Port::new(name, port_type(ty)), Party(owner)).map_err(taken)?;
         InputReader { input, wires }.words(ty, 0, words);
-        Ok::<(), Fault>(())
+        Ok::<(), SourceError>(())
     };
     for param in &main.params {
         let mut words = Vec::new();
@@ -151,7 +153,7 @@ fn inputs(
 }
 
 /// The outputs: a struct has one per field, a tuple `out0`, `out1` and so on, everything else `out0`; and what panicked.
-fn outputs(main: &Function, machine: &mut Machine<'_>, result: Slot) -> Result<Vec<PortReads>, Fault> {
+fn outputs(main: &Function, machine: &mut Machine<'_>, result: Slot) -> Result<Vec<PortReads>, SourceError> {
     let mut outputs: Vec<PortReads> = Vec::new();
     let mut add = |name: String, ty: &Ty, slot: Slot, machine: &mut Machine<'_>| {
         let mut reads = Vec::new();
@@ -177,7 +179,7 @@ fn outputs(main: &Function, machine: &mut Machine<'_>, result: Slot) -> Result<V
         if outputs.iter().any(|(port, _)| port.name == PANIC_PORT) {
             let message =
                 format!("a field of the result is named `{PANIC_PORT}`, as the output that says what panicked");
-            return Err(Fault::new(main.span, message).hint("rename the field"));
+            return Err(SourceError::new(main.span, message).hint("rename the field"));
         }
         let mut reads = Vec::new();
         crate::control::push_wires(code, Scalar::unsigned(code.width()), &mut reads);

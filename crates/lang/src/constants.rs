@@ -2,7 +2,7 @@
 
 use garblet_circuit::diagnostic::nearest;
 
-use crate::fault::Fault;
+use crate::source_error::SourceError;
 
 /// Values of constants that a source takes from parties: `const N: usize = PARTY_0::N;`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Constants {
     }
 
     /// Faults for constants that are not among those of the source.
-    pub(crate) fn unknown(&self, known: &[(&str, &str)]) -> Vec<Fault> {
+    pub(crate) fn unknown(&self, known: &[(&str, &str)]) -> Vec<SourceError> {
         let is_known = |party: &Option<String>, name: &str| {
             known.iter().any(|(p, n)| *n == name && party.as_deref().is_none_or(|party| party == *p))
         };
@@ -89,7 +89,7 @@ impl Constants {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let fault = |(party, name, _): &(Option<String>, String, i128)| {
             let full = party.iter().chain([name]).cloned().collect::<Vec<_>>().join("::");
-            let fault = Fault::general(format!("there is no constant `{full}` that a party gives"));
+            let fault = SourceError::general(format!("there is no constant `{full}` that a party gives"));
             match (nearest(&full, &names), names.is_empty()) {
                 (Some(near), _) => fault.hint(format!("did you mean `{near}`?")),
                 (None, false) => fault.hint(format!("there is: {}", names.join(", "))),

@@ -1,8 +1,8 @@
 //! Control: branches, matches, calls and loops.
 
 use crate::{
-    fault::Fault,
     machine::{Machine, REGION_ANDS, Slot},
+    source_error::SourceError,
     trace::Read,
     tree::{Expr, FnId, Function, Loop, Over, Pattern, PatternKind, Scalar, Span},
     word::{Wires, Word},
@@ -19,7 +19,7 @@ impl Machine<'_> {
         other: &Expr,
         to: Slot,
         span: Span,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), SourceError> {
         let condition = self.scalar(condition)?;
         if let Some(known) = condition.known() {
             return self.value(if known != 0 { then } else { other }, to);
@@ -35,7 +35,7 @@ impl Machine<'_> {
     }
 
     /// Runs one branch and takes it back.
-    fn arm(&mut self, body: &Expr, taken: Word, to: Slot, span: Span) -> Result<Vec<(Slot, Word)>, Fault> {
+    fn arm(&mut self, body: &Expr, taken: Word, to: Slot, span: Span) -> Result<Vec<(Slot, Word)>, SourceError> {
         let branch = self.begin_branch();
         self.enter_path(taken);
         self.value(body, to)?;
@@ -53,7 +53,7 @@ impl Machine<'_> {
         assigns: bool,
         to: Slot,
         span: Span,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), SourceError> {
         let top = self.stack.len();
         // An arm may change what is matched, but not what it has bound of it.
         let from = if assigns { self.fresh(value)? } else { self.place_or_value(value)? };
@@ -132,7 +132,7 @@ impl Machine<'_> {
         assigns: bool,
         to: Slot,
         span: Span,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), SourceError> {
         let tree = self.tree;
         let function = &tree.functions[number as usize];
         let top = self.stack.len();
@@ -160,7 +160,7 @@ impl Machine<'_> {
         arguments: &[Slot],
         to: Slot,
         span: Span,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), SourceError> {
         self.step(span)?;
         let own_region = function.cost >= REGION_ANDS;
         if own_region {
@@ -199,7 +199,7 @@ impl Machine<'_> {
     /// A loop.
     ///
     /// *Errors*: as [`Machine::scalar`].
-    pub(crate) fn repeat(&mut self, repeated: &Loop, span: Span) -> Result<(), Fault> {
+    pub(crate) fn repeat(&mut self, repeated: &Loop, span: Span) -> Result<(), SourceError> {
         let large = repeated.cost >= REGION_ANDS;
         if large {
             self.trace.close();
@@ -237,7 +237,7 @@ impl Machine<'_> {
     /// One iteration on the element at `slot`.
     ///
     /// *Errors*: as [`Machine::scalar`].
-    pub(crate) fn iteration(&mut self, repeated: &Loop, slot: Slot, span: Span) -> Result<(), Fault> {
+    pub(crate) fn iteration(&mut self, repeated: &Loop, slot: Slot, span: Span) -> Result<(), SourceError> {
         self.step(span)?;
         let top = self.stack.len();
         self.matches(&repeated.pattern, slot, span);

@@ -1,8 +1,8 @@
 //! Expressions and statements.
 
 use crate::{
-    fault::Fault,
     machine::{Machine, Slot},
+    source_error::SourceError,
     tree::{Access, EnumTy, Expr, ExprKind, Scalar, Span, Stmt, StmtKind, Ty},
     word::Word,
 };
@@ -11,7 +11,7 @@ impl Machine<'_> {
     /// The value of an expression of scalar type.
     ///
     /// *Errors*: whatever is wrong with what it does.
-    pub(crate) fn scalar(&mut self, expr: &Expr) -> Result<Word, Fault> {
+    pub(crate) fn scalar(&mut self, expr: &Expr) -> Result<Word, SourceError> {
         let span = expr.span;
         self.step(span)?;
         Ok(match &expr.kind {
@@ -53,7 +53,7 @@ impl Machine<'_> {
     }
 
     /// `x && y` or `x || y`.
-    fn skipping(&mut self, x: &Expr, y: &Expr, both: bool, span: Span) -> Result<Word, Fault> {
+    fn skipping(&mut self, x: &Expr, y: &Expr, both: bool, span: Span) -> Result<Word, SourceError> {
         let x = self.scalar(x)?;
         if let Some(known) = x.known() {
             return if (known != 0) == both { self.scalar(y) } else { Ok(x) };
@@ -68,7 +68,7 @@ impl Machine<'_> {
         Ok(if both { self.and(x, y, span) } else { self.or(x, y, span) })
     }
 
-    fn equal_values(&mut self, op: crate::tree::BinaryOp, x: &Expr, y: &Expr, span: Span) -> Result<Word, Fault> {
+    fn equal_values(&mut self, op: crate::tree::BinaryOp, x: &Expr, y: &Expr, span: Span) -> Result<Word, SourceError> {
         let top = self.stack.len();
         let a = self.fresh(x)?;
         let b = self.fresh(y)?;
@@ -134,7 +134,7 @@ impl Machine<'_> {
     /// The words of an expression: where they are already, or new on top of the stack.
     ///
     /// *Errors*: as [`Machine::scalar`].
-    pub(crate) fn place_or_value(&mut self, expr: &Expr) -> Result<Slot, Fault> {
+    pub(crate) fn place_or_value(&mut self, expr: &Expr) -> Result<Slot, SourceError> {
         match self.place(expr)? {
             Some(slot) => Ok(slot),
             None => self.fresh(expr),
@@ -144,7 +144,7 @@ impl Machine<'_> {
     /// The words of an expression, new on top of the stack.
     ///
     /// *Errors*: as [`Machine::scalar`].
-    pub(crate) fn fresh(&mut self, expr: &Expr) -> Result<Slot, Fault> {
+    pub(crate) fn fresh(&mut self, expr: &Expr) -> Result<Slot, SourceError> {
         let slot = self.allocate(expr.ty.words(), expr.span)?;
         self.value(expr, slot)?;
         Ok(slot)
@@ -153,7 +153,7 @@ impl Machine<'_> {
     /// Writes the words of an expression to `to`.
     ///
     /// *Errors*: as [`Machine::scalar`].
-    pub(crate) fn value(&mut self, expr: &Expr, to: Slot) -> Result<(), Fault> {
+    pub(crate) fn value(&mut self, expr: &Expr, to: Slot) -> Result<(), SourceError> {
         let span = expr.span;
         self.step(span)?;
         match &expr.kind {
@@ -206,7 +206,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn variant(&mut self, expr: &Expr, variant: usize, fields: &[Expr], to: Slot) -> Result<(), Fault> {
+    fn variant(&mut self, expr: &Expr, variant: usize, fields: &[Expr], to: Slot) -> Result<(), SourceError> {
         let e = enum_ty(&expr.ty);
         let offset = e.offset(variant);
         let words: usize = fields.iter().map(|f| f.ty.words()).sum();
@@ -225,7 +225,7 @@ impl Machine<'_> {
     /// Runs a block and writes its value to `to`.
     ///
     /// *Errors*: as [`Machine::scalar`].
-    pub(crate) fn block(&mut self, body: &[Stmt], to: Slot) -> Result<(), Fault> {
+    pub(crate) fn block(&mut self, body: &[Stmt], to: Slot) -> Result<(), SourceError> {
         let top = self.stack.len();
         if let Some((last, before)) = body.split_last() {
             self.statements(before)?;
@@ -241,11 +241,11 @@ impl Machine<'_> {
     /// Runs statements one after another; their variables stay.
     ///
     /// *Errors*: as [`Machine::scalar`].
-    pub(crate) fn statements(&mut self, body: &[Stmt]) -> Result<(), Fault> {
+    pub(crate) fn statements(&mut self, body: &[Stmt]) -> Result<(), SourceError> {
         body.iter().try_for_each(|stmt| self.statement(stmt))
     }
 
-    fn statement(&mut self, stmt: &Stmt) -> Result<(), Fault> {
+    fn statement(&mut self, stmt: &Stmt) -> Result<(), SourceError> {
         self.step(stmt.span)?;
         match &stmt.kind {
             StmtKind::Let(pattern, expr) => {
@@ -264,7 +264,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn assign(&mut self, variable: u32, path: &[Access], expr: &Expr, span: Span) -> Result<(), Fault> {
+    fn assign(&mut self, variable: u32, path: &[Access], expr: &Expr, span: Span) -> Result<(), SourceError> {
         let steps = self.steps_of(path, span)?;
         let top = self.stack.len();
         let from = self.place_or_value(expr)?;

@@ -21,18 +21,18 @@ use garble_lang::{TypedFnDef, TypedProgram, token::MetaInfo};
 
 use crate::{
     constants::Constants,
-    fault::Fault,
+    source_error::SourceError,
     tree::{FnId, Function, Param, Span, Tree, VarId},
 };
 
 /// The tree of a source, with `main` as its last function, and what is odd about the source but not wrong.
 ///
 /// *Errors*: everything wrong with the source, and constants that are missing or of the wrong type.
-pub(crate) fn read(text: &str, constants: &Constants) -> Result<(Tree, Vec<Fault>), Vec<Fault>> {
+pub(crate) fn read(text: &str, constants: &Constants) -> Result<(Tree, Vec<SourceError>), Vec<SourceError>> {
     let (program, warnings) = check::checked(text, constants)?;
     let values = constants::values(&program, constants)?;
     let Some(main) = program.fn_defs.get("main") else {
-        let fault = Fault::general("there is no function `main`").hint("write `pub fn main(...)`");
+        let fault = SourceError::general("there is no function `main`").hint("write `pub fn main(...)`");
         return Err(vec![fault]);
     };
     let mut context = Context::new(&program, values);
@@ -70,22 +70,22 @@ impl<'a> Context<'a> {
     }
 
     /// The number of a function, which is gone through if it has not been yet.
-    fn function_named(&mut self, name: &str, span: Span) -> Result<FnId, Fault> {
+    fn function_named(&mut self, name: &str, span: Span) -> Result<FnId, SourceError> {
         if let Some(&id) = self.known.get(name) {
             return Ok(id);
         }
         let program = self.program;
         match program.fn_defs.get(name) {
             Some(definition) => self.function(definition),
-            None => Err(Fault::new(span, format!("there is no function `{name}`"))),
+            None => Err(SourceError::new(span, format!("there is no function `{name}`"))),
         }
     }
 
-    fn function(&mut self, definition: &TypedFnDef) -> Result<FnId, Fault> {
+    fn function(&mut self, definition: &TypedFnDef) -> Result<FnId, SourceError> {
         let span = span(definition.meta);
         if self.running.contains(&definition.identifier) {
             let message = format!("function `{}` calls itself, directly or through others", definition.identifier);
-            return Err(Fault::new(span, message).hint("use a loop over a known range"));
+            return Err(SourceError::new(span, message).hint("use a loop over a known range"));
         }
         self.running.push(definition.identifier.clone());
         let outer = std::mem::replace(&mut self.scopes, vec![HashMap::new()]);

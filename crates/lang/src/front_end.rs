@@ -14,7 +14,7 @@ use garblet_formats::front_end::{FrontEnd, Source};
 
 use crate::{
     compile::{Options, compile},
-    fault::Fault,
+    source_error::SourceError,
 };
 
 /// The end of a source's name.
@@ -66,7 +66,7 @@ fn read_text(source: &Source<'_>, text: &mut dyn BufRead) -> Result<String, Diag
     Ok(text)
 }
 
-fn diagnose(faults: Vec<Fault>, file: &str, text: &str) -> Diagnostics {
+fn diagnose(faults: Vec<SourceError>, file: &str, text: &str) -> Diagnostics {
     let found: Vec<Diagnostic> = faults.into_iter().map(|fault| fault.diagnose(file, text)).collect();
     match Diagnostics::check(found) {
         Err(diagnostics) => diagnostics,

@@ -3,7 +3,7 @@
 use garblet_circuit::{CircuitError, Component, Gate, Type, Wire};
 use garblet_synthesis::builder::{Bit, BitString, CircuitBuilder, Integer, Signed, Unsigned};
 
-use crate::operation::{Decoder, From, Kind, Operand, Recorded};
+use crate::operation::{Decoder, Kind, Operand, Origin, Recorded};
 
 /// Wires of a node, from `start` up to `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,9 +30,9 @@ pub(crate) fn needed(operations: &[u32], inputs: usize, wanted: &[Extent]) -> (V
         let operands = if nodes[at] { &recorded[at].operands[..] } else { &[] };
         for operand in operands {
             match operand.from {
-                From::Local(node) => nodes[node as usize] = true,
-                From::Input(input) => needed_inputs[input as usize] = true,
-                From::Constant(_) => {}
+                Origin::Local(node) => nodes[node as usize] = true,
+                Origin::Input(input) => needed_inputs[input as usize] = true,
+                Origin::Constant(_) => {}
             }
         }
     }
@@ -140,12 +140,12 @@ impl Gates {
     fn value(&self, operand: &Operand) -> Value {
         let (start, len) = (usize::from(operand.start), usize::from(operand.len));
         let bits = match operand.from {
-            From::Local(node) => self.nodes[node as usize][start..start + len].to_vec(),
-            From::Input(input) => {
+            Origin::Local(node) => self.nodes[node as usize][start..start + len].to_vec(),
+            Origin::Input(input) => {
                 let (first, bits) = &self.inputs[input as usize];
                 bits[start - usize::from(*first)..][..len].to_vec()
             }
-            From::Constant(value) => {
+            Origin::Constant(value) => {
                 let width = crate::word::width_of(value, value);
                 (0..width).map(|i| Bit::from(value >> i & 1 == 1)).collect()
             }
@@ -261,7 +261,7 @@ fn divide(c: &mut CircuitBuilder, kind: Kind, a: &Value, b: &Value, width: usize
 }
 
 fn shift(c: &mut CircuitBuilder, recorded: &Recorded, a: &Value, amount: &Value, width: usize) -> Vec<Bit> {
-    if let From::Constant(by) = recorded.operands[1].from {
+    if let Origin::Constant(by) = recorded.operands[1].from {
         let by = by as usize;
         return (0..width).map(|i| i.checked_sub(by).map_or(Bit::FALSE, |i| a.bit(i))).collect();
     }
@@ -277,7 +277,7 @@ fn element(c: &mut CircuitBuilder, recorded: &Recorded, index: &Value, elements:
     let index_bits = elements.len().next_power_of_two().trailing_zeros() as usize;
     let index = index.unsigned(index_bits);
     let constants = recorded.operands[1..].iter().map(|operand| match operand.from {
-        From::Constant(value) => Some(value as u128),
+        Origin::Constant(value) => Some(value as u128),
         _ => None,
     });
     if let Some(table) = constants.collect::<Option<Vec<u128>>>()

@@ -4,8 +4,8 @@
 //! merging them and comparing neighbours.
 
 use crate::{
-    fault::Fault,
     machine::{Machine, Slot},
+    source_error::SourceError,
     tree::{Expr, Loop, Scalar, Span, Ty},
     word::Word,
 };
@@ -30,7 +30,7 @@ impl Machine<'_> {
     /// Runs a loop's body for each pair of elements whose first fields are equal; says how often it might.
     ///
     /// *Errors*: as [`Machine::scalar`].
-    pub(crate) fn join_loop(&mut self, a: &Expr, b: &Expr, repeated: &Loop, span: Span) -> Result<u64, Fault> {
+    pub(crate) fn join_loop(&mut self, a: &Expr, b: &Expr, repeated: &Loop, span: Span) -> Result<u64, SourceError> {
         let sides = self.merge_sides(a, b, true, span)?;
         for pair in sides.items.windows(2) {
             let both = self.are_joined(&sides.key, &pair[0], &pair[1], span);
@@ -51,7 +51,7 @@ impl Machine<'_> {
     /// others zero.
     ///
     /// *Errors*: as [`Machine::scalar`].
-    pub(crate) fn join(&mut self, a: &Expr, b: &Expr, ty: &Ty, to: Slot, span: Span) -> Result<(), Fault> {
+    pub(crate) fn join(&mut self, a: &Expr, b: &Expr, ty: &Ty, to: Slot, span: Span) -> Result<(), SourceError> {
         let (element, count) = array_ty(ty);
         let words = element.words();
         let associated = matches!(element, Ty::Record(fields) if fields.len() == 3);
@@ -88,14 +88,14 @@ impl Machine<'_> {
     }
 
     /// The elements of both arrays by ascending key, those of the first before equal ones of the second.
-    fn merge_sides(&mut self, a: &Expr, b: &Expr, by_field: bool, span: Span) -> Result<Sides, Fault> {
+    fn merge_sides(&mut self, a: &Expr, b: &Expr, by_field: bool, span: Span) -> Result<Sides, SourceError> {
         let ((first, n), (second, m)) = (array_ty(&a.ty), array_ty(&b.ty));
         let key_ty = match first {
             Ty::Record(fields) if by_field && !fields.is_empty() => &fields[0].1,
             _ => first,
         };
         if !key_ty.is_plain() {
-            return Err(Fault::new(span, "the key of this join has an enum with fields, which has no order"));
+            return Err(SourceError::new(span, "the key of this join has an enum with fields, which has no order"));
         }
         let mut key = Vec::new();
         key_ty.scalars(&mut key);

@@ -4,8 +4,8 @@
 //! recorded of them is cut into regions, of which equal ones are one component.
 
 use crate::{
-    fault::Fault,
     panic::Panics,
+    source_error::SourceError,
     trace::Trace,
     tree::{Span, Tree},
     word::Word,
@@ -37,7 +37,7 @@ pub(crate) struct Machine<'a> {
     /// The last comparison: its result, and what is less than what.
     pub(crate) compared: Option<(Word, Word, Word)>,
     pub(crate) externs: Vec<Option<u32>>,
-    pub(crate) nests: crate::region::Nests,
+    pub(crate) nests: crate::region::LoopNests,
     steps: u64,
     effort: u64,
 }
@@ -61,7 +61,7 @@ impl<'a> Machine<'a> {
             journal: Vec::new(),
             compared: None,
             externs,
-            nests: crate::region::Nests::default(),
+            nests: crate::region::LoopNests::default(),
             steps: 0,
             effort,
         }
@@ -70,10 +70,10 @@ impl<'a> Machine<'a> {
     /// Counts a step.
     ///
     /// *Errors*: a program that does too much.
-    pub(crate) fn step(&mut self, span: Span) -> Result<(), Fault> {
+    pub(crate) fn step(&mut self, span: Span) -> Result<(), SourceError> {
         self.steps += 1;
         match self.steps > self.effort || self.trace.is_exhausted() {
-            true => Err(Fault::new(span, "the program does more than this compiler takes on")
+            true => Err(SourceError::new(span, "the program does more than this compiler takes on")
                 .hint("loops are run one iteration after another: are there fewer?")),
             false => Ok(()),
         }
@@ -82,13 +82,13 @@ impl<'a> Machine<'a> {
     /// Room for so many words, on top of the stack.
     ///
     /// *Errors*: more than the limit.
-    pub(crate) fn allocate(&mut self, words: usize, span: Span) -> Result<Slot, Fault> {
+    pub(crate) fn allocate(&mut self, words: usize, span: Span) -> Result<Slot, SourceError> {
         let slot = self.stack.len();
         let most = STACK_WORDS.min(self.effort);
         match slot.checked_add(words).filter(|&end| end as u64 <= most) {
             Some(end) => self.stack.resize(end, Word::ANY),
             None => {
-                return Err(Fault::new(span, format!("values need more than {most} words of memory")));
+                return Err(SourceError::new(span, format!("values need more than {most} words of memory")));
             }
         }
         Ok(slot)

@@ -87,14 +87,14 @@ impl Kind {
 /// An operand of a recorded operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Operand {
-    pub(crate) from: From,
+    pub(crate) from: Origin,
     pub(crate) start: u16,
     pub(crate) len: u16,
     pub(crate) signed: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum From {
+pub(crate) enum Origin {
     /// A result within the trace.
     Local(u32),
     /// An input of the trace.
@@ -123,10 +123,10 @@ pub(crate) fn encode_head(kind: Kind, width: u16, operands: usize, code: &mut Ve
 pub(crate) fn encode_operand(operand: Operand, code: &mut Vec<u32>) {
     let shape = u32::from(operand.signed) << 2 | u32::from(operand.start) << 16;
     match operand.from {
-        From::Local(index) => code.extend([LOCAL | shape, index, operand.len.into()]),
-        From::Input(index) => code.extend([INPUT | shape, index, operand.len.into()]),
+        Origin::Local(index) => code.extend([LOCAL | shape, index, operand.len.into()]),
+        Origin::Input(index) => code.extend([INPUT | shape, index, operand.len.into()]),
         // Constants are within 65 bits: u64 or i64.
-        From::Constant(value) => {
+        Origin::Constant(value) => {
             let sign = u32::from(value < 0) << 2;
             code.extend([CONSTANT | sign, value as u32, (value >> 32) as u32]);
         }
@@ -148,11 +148,11 @@ impl<'a> Decoder<'a> {
         let signed = head >> 2 & 1 == 1;
         let start = (head >> 16) as u16;
         let from = match head & 3 {
-            LOCAL => From::Local(index),
-            INPUT => From::Input(index),
+            LOCAL => Origin::Local(index),
+            INPUT => Origin::Input(index),
             _ => {
                 let low = i128::from(u64::from(last) << 32 | u64::from(index));
-                From::Constant(if signed { low - (1 << 64) } else { low })
+                Origin::Constant(if signed { low - (1 << 64) } else { low })
             }
         };
         Operand { from, start, len: last as u16, signed }
@@ -182,11 +182,11 @@ mod tests {
     #[test]
     fn what_is_recorded_is_read_back() {
         let operands = [
-            Operand { from: From::Local(7), start: 3, len: 60, signed: true },
-            Operand { from: From::Input(1 << 31), start: 65_535, len: 65_535, signed: false },
-            Operand { from: From::Constant(u64::MAX.into()), start: 0, len: 0, signed: false },
-            Operand { from: From::Constant(i64::MIN.into()), start: 0, len: 0, signed: true },
-            Operand { from: From::Constant(-1), start: 0, len: 0, signed: true },
+            Operand { from: Origin::Local(7), start: 3, len: 60, signed: true },
+            Operand { from: Origin::Input(1 << 31), start: 65_535, len: 65_535, signed: false },
+            Operand { from: Origin::Constant(u64::MAX.into()), start: 0, len: 0, signed: false },
+            Operand { from: Origin::Constant(i64::MIN.into()), start: 0, len: 0, signed: true },
+            Operand { from: Origin::Constant(-1), start: 0, len: 0, signed: true },
         ];
         for kind in Kind::ALL {
             let mut code = Vec::new();
@@ -196,7 +196,7 @@ mod tests {
             assert_eq!((recorded.kind, recorded.width), (kind, 300));
             for (got, expected) in recorded.operands.iter().zip(operands) {
                 assert_eq!(got.from, expected.from);
-                if !matches!(expected.from, From::Constant(_)) {
+                if !matches!(expected.from, Origin::Constant(_)) {
                     assert_eq!(*got, expected);
                 }
             }

@@ -8,9 +8,9 @@
 //! first. After the branch, `happened` is what it was before, XOR what the branch has added.
 
 use crate::{
-    fault::Fault,
     machine::Machine,
     operation::Kind,
+    source_error::SourceError,
     tree::Span,
     word::{Word, width_of},
 };
@@ -88,12 +88,12 @@ impl Machine<'_> {
     /// Panics if `failed`.
     ///
     /// *Errors*: a check that fails for certain.
-    pub(crate) fn check(&mut self, failed: Word, reason: Reason, span: Span) -> Result<(), Fault> {
+    pub(crate) fn check(&mut self, failed: Word, reason: Reason, span: Span) -> Result<(), SourceError> {
         if failed.known() == Some(0) || !self.panics.on {
             return Ok(());
         }
         if failed.known().is_some() && self.panics.paths.is_empty() {
-            return Err(Fault::new(span, format!("this panics whatever the inputs are: {reason}")));
+            return Err(SourceError::new(span, format!("this panics whatever the inputs are: {reason}")));
         }
         self.begin_paths(span);
         let number = self.number(span, reason);

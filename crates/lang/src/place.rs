@@ -1,10 +1,10 @@
 //! Places: parts of arrays and records, read and written by known and by secret indices.
 
 use crate::{
-    fault::Fault,
     machine::{Machine, Slot},
     operation::Kind,
     panic::Reason,
+    source_error::SourceError,
     tree::{Access, Expr, ExprKind, Scalar, Span},
     word::Word,
 };
@@ -22,7 +22,7 @@ impl Machine<'_> {
     /// The place of the words of an expression, if it is a variable or a part of one by known indices.
     ///
     /// *Errors*: an index out of bounds.
-    pub(crate) fn place(&mut self, expr: &Expr) -> Result<Option<Slot>, Fault> {
+    pub(crate) fn place(&mut self, expr: &Expr) -> Result<Option<Slot>, SourceError> {
         match &expr.kind {
             ExprKind::Var(variable) => Ok(Some(self.slot_of(*variable))),
             ExprKind::Field(whole, skip) => Ok(self.place(whole)?.map(|slot| slot + skip)),
@@ -41,7 +41,7 @@ impl Machine<'_> {
     /// Reads a part of a value, at least one step of which is an index, to `to`.
     ///
     /// *Errors*: as [`Machine::scalar`].
-    pub(crate) fn read_path(&mut self, expr: &Expr, to: Slot) -> Result<(), Fault> {
+    pub(crate) fn read_path(&mut self, expr: &Expr, to: Slot) -> Result<(), SourceError> {
         let top = self.stack.len();
         let mut steps = Vec::new();
         let base = self.walk(expr, &mut steps)?;
@@ -56,7 +56,7 @@ impl Machine<'_> {
     }
 
     /// The steps from the value that an expression is a part of, which is found or made.
-    fn walk(&mut self, expr: &Expr, steps: &mut Vec<Step>) -> Result<Slot, Fault> {
+    fn walk(&mut self, expr: &Expr, steps: &mut Vec<Step>) -> Result<Slot, SourceError> {
         match &expr.kind {
             ExprKind::Field(whole, skip) => {
                 let base = self.walk(whole, steps)?;
@@ -77,7 +77,7 @@ impl Machine<'_> {
     /// The steps of an assignment's left side.
     ///
     /// *Errors*: as [`Machine::scalar`].
-    pub(crate) fn steps_of(&mut self, path: &[Access], span: Span) -> Result<Vec<Step>, Fault> {
+    pub(crate) fn steps_of(&mut self, path: &[Access], span: Span) -> Result<Vec<Step>, SourceError> {
         let step = |access: &Access| match access {
             Access::Field(skip) => Ok(Step::Skip(*skip)),
             Access::Index { index, count, words } => {
@@ -88,7 +88,7 @@ impl Machine<'_> {
         path.iter().map(step).collect()
     }
 
-    fn index_step(&mut self, index: Word, count: u32, words: usize, span: Span) -> Result<Step, Fault> {
+    fn index_step(&mut self, index: Word, count: u32, words: usize, span: Span) -> Result<Step, SourceError> {
         let inside = self.less(index, Word::constant(count.into()), span);
         let outside = self.not(inside, span);
         self.check(outside, Reason::OutOfBounds, span)?;

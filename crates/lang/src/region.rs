@@ -1,10 +1,10 @@
-//! Nests of loops, as regions of the program's instances.
+//! LoopNests of loops, as regions of the program's instances.
 
 use crate::tree::Span;
 
 /// Loops that were run, with the regions that they became.
 #[derive(Default)]
-pub(crate) struct Nests {
+pub(crate) struct LoopNests {
     /// Loops that are running, outermost first.
     open: Vec<Open>,
     pub(crate) done: Vec<Nest>,
@@ -35,7 +35,7 @@ pub(crate) struct Nest {
     pub(crate) inner: Option<u64>,
 }
 
-impl Nests {
+impl LoopNests {
     /// A loop begins with region `first`.
     pub(crate) fn begin(&mut self, span: Span, first: u32) {
         self.open.push(Open { span, first, inner: Inner::None });

@@ -6,7 +6,7 @@
 use std::{collections::HashMap, rc::Rc};
 
 use crate::{
-    operation::{From, Kind, Operand, encode_head, encode_operand},
+    operation::{Kind, Operand, Origin, encode_head, encode_operand},
     word::{Node, Wires, Word},
 };
 
@@ -128,11 +128,11 @@ impl Trace {
     fn operand(&mut self, word: Word) -> Operand {
         let Wires::Node { node, start, len } = word.wires else {
             let value = word.known().unwrap_or_default();
-            return Operand { from: From::Constant(value), start: 0, len: word.width(), signed: value < 0 };
+            return Operand { from: Origin::Constant(value), start: 0, len: word.width(), signed: value < 0 };
         };
         let signed = word.signed();
         if node.region == self.region_count() {
-            return Operand { from: From::Local(node.index), start, len, signed };
+            return Operand { from: Origin::Local(node.index), start, len, signed };
         }
         let next = self.open.reads.len() as u32;
         let index = *self.open.inputs.entry(node).or_insert(next);
@@ -143,7 +143,7 @@ impl Trace {
             read.start = read.start.min(start);
             read.end = read.end.max(start + len);
         }
-        Operand { from: From::Input(index), start, len, signed }
+        Operand { from: Origin::Input(index), start, len, signed }
     }
 
     /// Ends the open region, if there is anything in it.

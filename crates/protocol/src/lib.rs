@@ -1,4 +1,4 @@
-//! The protocols, one folder each, and the [`Session`] that joins one to a channel and a generator.
+//! The shape of every protocol ([`Protocol`], [`Role`]), and the [`Session`] that joins one to a link and a generator.
 //!
 //! Protocols are asynchronous functions over a session, in numbered steps that a reader can hold beside the paper. Each
 //! states its steps, symbols, deviations, cost and assumptions in its module's documentation.

@@ -39,7 +39,7 @@ impl Store {
     /// Begins a segment. Its number is not given twice even if the batch fails; if the process crashes, its file is removed.
     pub(crate) fn new_segment(&mut self) -> Result<SegmentWriter, StoreError> {
         let (number, row_key) = (self.head.next_segment, self.index.segment_key());
-        let writer = SegmentWriter::create(&mut self.place, &self.id, number, row_key)?;
+        let writer = SegmentWriter::create(&mut self.dir, &self.id, number, row_key)?;
         self.head.next_segment += 1;
         Ok(writer)
     }
@@ -151,7 +151,7 @@ impl Batch<'_> {
             }
         }
         if rows.keys().any(|number| !self.store.segments.contains_key(number)) {
-            self.store.place.sync_names()?;
+            self.store.dir.sync_names()?;
         }
         Ok(rows)
     }

@@ -103,7 +103,7 @@ impl Store {
             let is_new = !self.segments.contains_key(&writer.number());
             edit.new_segments.insert(writer.number(), writer.sync()?);
             if is_new {
-                self.place.sync_names()?;
+                self.dir.sync_names()?;
             }
         }
         let damaged: IdSet = damaged.into_iter().collect();

@@ -156,7 +156,7 @@ impl Store {
         for number in gone {
             self.segments.remove(&number);
             self.writers.retain(|_, writer| writer.number() != number);
-            self.place.remove_segment(number);
+            self.dir.remove_segment(number);
         }
     }
 

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use crate::ids::{IdSet, PieceId};
 use crate::kind::Kind;
-use crate::place::SCRATCH_EXTENSION;
+use crate::store_dir::SCRATCH_EXTENSION;
 
 /// The reason why a store could not be opened, filled or drawn from.
 #[derive(Debug, thiserror::Error)]

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 
 use rand::{SeedableRng, rngs::StdRng};
 
-use crate::steps::Steps;
+use crate::fail_points::FailPoints;
 use crate::{Binding, IdSet, Kind, Past, PieceId, State, Store, StoreError, StoreKey, Summary};
 
 /// The promises made to the scenario before it was cut off.
@@ -63,7 +63,7 @@ fn take(store: &mut Store, promised: &mut Promised, count: u64) -> Result<(), St
     Ok(())
 }
 
-fn scenario(folder: &Path, steps: Steps, promised: &mut Promised) -> Result<(), StoreError> {
+fn scenario(folder: &Path, steps: FailPoints, promised: &mut Promised) -> Result<(), StoreError> {
     let mut store = Store::create_with(folder, &key(), &mut rng(), steps.clone())?;
     assert_eq!(store.record_in(&records_of(folder))?, Past::Known, "it is new");
     store.bind(&Binding { peer: "p".into(), role: "r".into(), protocol: "1".into(), library: String::new() })?;
@@ -192,7 +192,7 @@ fn cut_off(at: usize) -> Option<&'static str> {
     let reached = Arc::new(Mutex::new((0, None)));
     let steps = {
         let (reached, folder, killed) = (reached.clone(), folder.clone(), killed.clone());
-        Steps::with(move |step| {
+        FailPoints::with(move |step| {
             let mut reached = reached.lock().expect("one thread");
             reached.0 += 1;
             match reached.0 - 1 {
@@ -254,7 +254,7 @@ fn a_store_that_is_put_back_to_any_moment_before_what_was_last_taken_refuses_by_
     let copies = Arc::new(Mutex::new(Vec::new()));
     let steps = {
         let (copies, folder, scratch) = (copies.clone(), folder.clone(), scratch.path().to_path_buf());
-        Steps::with(move |step| {
+        FailPoints::with(move |step| {
             let mut copies = copies.lock().expect("one thread");
             let to = scratch.join(format!("copy-{}", copies.len()));
             copy(&folder, &to)?;
@@ -312,7 +312,7 @@ fn of_two_copies_that_both_went_on_only_the_one_that_is_recorded_opens() {
         let [folder, other] = ["store", "copy"].map(|name| scratch.path().join(name));
         let records = records_of(&folder);
         let open = |folder: &Path| Store::open(folder, &key(), &mut rng()).expect("opens");
-        scenario(&folder, Steps::default(), &mut Promised::default()).expect("nothing fails");
+        scenario(&folder, FailPoints::default(), &mut Promised::default()).expect("nothing fails");
         fill(&mut open(&folder), &mut Promised::default(), 9).expect("filled");
         copy(&folder, &other).expect("a copy");
         let mut store = open(&folder);
@@ -335,7 +335,7 @@ fn of_two_copies_that_both_went_on_only_the_one_that_is_recorded_opens() {
 fn a_store_without_a_record_is_said_to_be_of_an_unknown_past_once() {
     let scratch = tempfile::tempdir().expect("a folder for the test");
     let folder = scratch.path().join("store");
-    scenario(&folder, Steps::default(), &mut Promised::default()).expect("nothing fails");
+    scenario(&folder, FailPoints::default(), &mut Promised::default()).expect("nothing fails");
     let elsewhere = scratch.path().join("elsewhere");
     let past = || Store::open(&folder, &key(), &mut rng()).and_then(|mut store| store.record_in(&elsewhere));
     assert_eq!(past().expect("opens"), Past::Unknown);
@@ -355,7 +355,7 @@ fn the_name_of_a_record_is_durable_before_anything_is_recorded() {
     drop(Store::create(&folder, &key(), &mut rng()).expect("made"));
     let open = |records: &Path, cut_off: &'static str| {
         let passed = Arc::new(Mutex::new(Vec::new()));
-        let steps = Steps::with({
+        let steps = FailPoints::with({
             let passed = passed.clone();
             move |step| {
                 passed.lock().expect("one thread").push(step);
@@ -387,7 +387,7 @@ fn after_a_failed_write_nothing_is_promised_until_the_store_is_opened_again() {
     let fails = Arc::new(AtomicU64::new(0));
     let steps = {
         let fails = fails.clone();
-        Steps::with(move |step| match step == "index changed" && fails.load(Ordering::Relaxed) == 1 {
+        FailPoints::with(move |step| match step == "index changed" && fails.load(Ordering::Relaxed) == 1 {
             true => Err(io::Error::other("no space")),
             false => Ok(()),
         })

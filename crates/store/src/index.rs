@@ -12,9 +12,9 @@ use zeroize::Zeroizing;
 
 use crate::database::Database;
 use crate::error::StoreError;
+use crate::fail_points::FailPoints;
 use crate::rows::{Head, decode, encode, name};
 use crate::seal::Sealer;
-use crate::steps::Steps;
 
 /// The version of everything that is on disk.
 pub(crate) const FORMAT: u32 = 2;
@@ -44,7 +44,7 @@ pub(crate) struct Index {
     /// The marks of the rows, and their sum.
     marks: HashMap<Vec<u8>, [u8; 32]>,
     sum: [u8; 32],
-    steps: Steps,
+    steps: FailPoints,
     broken: bool,
 }
 
@@ -100,7 +100,7 @@ impl Unopened {
     /// The rows.
     ///
     /// *Errors*: [`StoreError::Damaged`] for a row that was changed, added, removed or put back.
-    pub(crate) fn read(self, sealer: Sealer, steps: Steps) -> Result<(Index, Head, Contents), StoreError> {
+    pub(crate) fn read(self, sealer: Sealer, steps: FailPoints) -> Result<(Index, Head, Contents), StoreError> {
         let mut index =
             Index { database: self.database, sealer, marks: HashMap::new(), sum: [0; 32], steps, broken: false };
         let mut head = None;
@@ -124,7 +124,7 @@ impl Unopened {
     }
 
     /// Begins a new index, which has a head and nothing else.
-    pub(crate) fn begin(self, sealer: Sealer, steps: Steps) -> Result<(Index, Head), StoreError> {
+    pub(crate) fn begin(self, sealer: Sealer, steps: FailPoints) -> Result<(Index, Head), StoreError> {
         let mut index =
             Index { database: self.database, sealer, marks: HashMap::new(), sum: [0; 32], steps, broken: false };
         let mut head = Head { last: index.change_name(), ..Head::default() };

@@ -8,7 +8,7 @@ use rand_core::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::error::StoreError;
-use crate::place::check_mode;
+use crate::store_dir::check_mode;
 
 /// Bytes of a key, and of its file.
 pub const KEY_BYTES: usize = 32;

@@ -15,10 +15,10 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
-use crate::place::{make_folder, sync_folder, sync_name};
+use crate::fail_points::FailPoints;
 use crate::rows::Head;
-use crate::steps::Steps;
 use crate::store::Store;
+use crate::store_dir::{make_folder, sync_folder, sync_name};
 
 /// The bytes of a half: how often a store was changed, the name of the last change, and what authenticates both.
 const HALF_BYTES: usize = 8 + 16 + 32;
@@ -59,7 +59,7 @@ impl Store {
     pub fn record_in(&mut self, folder: &Path) -> Result<Past, StoreError> {
         let path = folder.join(self.id());
         let failed = failed(&path);
-        make_folder(folder, self.place.steps()).map_err(&failed)?;
+        make_folder(folder, self.dir.steps()).map_err(&failed)?;
         let mut file = open(&path).map_err(&failed)?;
         match file.try_lock() {
             Ok(()) => {}
@@ -85,7 +85,7 @@ impl Store {
         }
         if known.is_none() {
             // Before anything is recorded, so that a record that is known has a durable name, wherever an earlier opening was killed.
-            let synced = self.place.steps().pass("record name").and_then(|()| sync_folder(folder));
+            let synced = self.dir.steps().pass("record name").and_then(|()| sync_folder(folder));
             synced.and_then(|()| sync_name(folder)).map_err(&failed)?;
         }
         let record = Record { file, path, older: usize::from(halves[0] > halves[1]) };
@@ -102,7 +102,7 @@ impl Store {
         let Some(record) = &mut self.record else { return Ok(()) };
         let recorded = [&self.head.changes.to_le_bytes()[..], &self.head.last].concat();
         let half = [&recorded[..], &self.index.sealer().record_mark(&recorded)].concat();
-        record.write(&half, self.place.steps()).map_err(failed(&record.path)).inspect_err(|_| self.index.give_up())
+        record.write(&half, self.dir.steps()).map_err(failed(&record.path)).inspect_err(|_| self.index.give_up())
     }
 
     /// The content of a half of a record, if it is whole.
@@ -115,7 +115,7 @@ impl Store {
 }
 
 impl Record {
-    fn write(&mut self, half: &[u8], steps: &Steps) -> io::Result<()> {
+    fn write(&mut self, half: &[u8], steps: &FailPoints) -> io::Result<()> {
         let place = SeekFrom::Start((self.older * APART) as u64);
         if let Err(error) = steps.pass("record") {
             // What a crash in the middle of the write would leave.

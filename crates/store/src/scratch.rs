@@ -6,9 +6,9 @@ use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use crate::error::StoreError;
-use crate::place::SegmentFile;
 use crate::seal::{PieceKey, TAG_BYTES};
 use crate::store::Store;
+use crate::store_dir::SegmentFile;
 
 /// A chunk on disk: whole pages, since it takes half as long again to write what begins or ends within one. Tests have small ones.
 const SEALED_BYTES: usize = if cfg!(test) { 1 << 10 } else { 32 << 10 };
@@ -80,7 +80,7 @@ impl Store {
         // As with segments, a number is not given twice; if the process crashes, the next opening removes the file.
         self.head.next_segment += 1;
         let key = PieceKey::new(&self.index.segment_key());
-        Ok(match self.place.create_scratch(number)? {
+        Ok(match self.dir.create_scratch(number)? {
             Some(file) => Scratch::on_disk(file, key, streams, memory),
             None => Scratch::in_memory(streams),
         })

@@ -11,9 +11,9 @@ use zeroize::Zeroizing;
 
 use crate::error::StoreError;
 use crate::kind::KindDigest;
-use crate::place::{Place, SegmentFile, Syncing};
 use crate::rows::{Extent, SegmentRow};
 use crate::seal::{PieceKey, TAG_BYTES};
+use crate::store_dir::{SegmentFile, StoreDir, Syncing};
 
 /// The place of the first piece of a segment.
 pub(crate) const HEAD_BYTES: usize = 32;
@@ -60,7 +60,7 @@ pub(crate) struct SegmentWriter {
 impl SegmentWriter {
     /// A new segment, with its number and the key of its row, of the store of this number.
     pub(crate) fn create(
-        place: &mut Place,
+        place: &mut StoreDir,
         store: &[u8; 16],
         number: u64,
         row_key: Zeroizing<[u8; 32]>,

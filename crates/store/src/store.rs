@@ -9,16 +9,16 @@ use zeroize::Zeroizing;
 use crate::binding::Binding;
 use crate::edit::Edit;
 use crate::error::StoreError;
+use crate::fail_points::FailPoints;
 use crate::ids::{IdSet, PieceId};
 use crate::index::{Contents, Index, Unopened};
 use crate::key::StoreKey;
 use crate::kind::{Kind, KindDigest};
-use crate::place::Place;
 use crate::record::Record;
 use crate::rows::{Extent, Head, KindRow, SegmentRow, State, decode};
 use crate::seal::Sealer;
 use crate::segment::SegmentWriter;
-use crate::steps::Steps;
+use crate::store_dir::StoreDir;
 
 /// The largest state that is kept.
 pub const STATE_BYTES_MAX: usize = 1 << 24;
@@ -34,7 +34,7 @@ pub const KINDS_MAX: usize = 1 << 12;
 pub struct Store {
     /// Outside the folder, if one is kept. It is let go first, so that whoever waits for the folder's lock finds it free.
     pub(crate) record: Option<Record>,
-    pub(crate) place: Place,
+    pub(crate) dir: StoreDir,
     pub(crate) index: Index,
     pub(crate) id: [u8; 16],
     pub(crate) head: Head,
@@ -75,7 +75,7 @@ impl Store {
     ///
     /// *Errors*: [`StoreError::Exists`].
     pub fn create(folder: &Path, key: &StoreKey, rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
-        Store::create_with(folder, key, rng, Steps::default())
+        Store::create_with(folder, key, rng, FailPoints::default())
     }
 
     /// Opens the store in a folder, and removes what a crash has left there.
@@ -83,7 +83,7 @@ impl Store {
     /// *Errors*: [`StoreError::Missing`], [`StoreError::InUse`], [`StoreError::WrongKey`], [`StoreError::Exposed`],
     /// [`StoreError::OtherFormat`]; [`StoreError::Damaged`] if the index was changed.
     pub fn open(folder: &Path, key: &StoreKey, rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
-        Store::open_with(folder, key, rng, Steps::default())
+        Store::open_with(folder, key, rng, FailPoints::default())
     }
 
     /// Opens the store in a folder, or makes one.
@@ -100,30 +100,30 @@ impl Store {
     ///
     /// *Errors*: [`StoreError::Missing`].
     pub fn find(folder: &Path) -> Result<(), StoreError> {
-        Place::find(folder).map(|_| ())
+        StoreDir::find(folder).map(|_| ())
     }
 
     /// Makes a store that is in memory, under a key of its own, and gone when it is dropped.
     pub fn in_memory(rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
         let key = StoreKey::generate(rng);
-        Store::begin(Place::memory(), &key, rng)
+        Store::begin(StoreDir::memory(), &key, rng)
     }
 
     /// Removes a store with all that is in it, also a damaged one or one of which the key is lost.
     ///
     /// *Errors*: [`StoreError::Missing`], [`StoreError::InUse`], [`StoreError::Exposed`], [`StoreError::Io`].
     pub fn remove(folder: &Path) -> Result<(), StoreError> {
-        Place::remove(folder)
+        StoreDir::remove(folder)
     }
 
     pub(crate) fn create_with(
         folder: &Path,
         key: &StoreKey,
         rng: &mut impl CryptoRng,
-        steps: Steps,
+        steps: FailPoints,
     ) -> Result<Self, StoreError> {
-        let store = Store::begin(Place::create(folder, steps)?, key, rng)?;
-        store.place.finish()?;
+        let store = Store::begin(StoreDir::create(folder, steps)?, key, rng)?;
+        store.dir.finish()?;
         Ok(store)
     }
 
@@ -131,35 +131,35 @@ impl Store {
         folder: &Path,
         key: &StoreKey,
         rng: &mut impl CryptoRng,
-        steps: Steps,
+        steps: FailPoints,
     ) -> Result<Self, StoreError> {
-        let place = Place::open(folder, steps)?;
-        let path = place.index().ok_or_else(|| StoreError::Missing { folder: folder.into() })?;
+        let dir = StoreDir::open(folder, steps)?;
+        let path = dir.index().ok_or_else(|| StoreError::Missing { folder: folder.into() })?;
         let unopened = Unopened::open(&path, folder)?;
         let sealer = Sealer::new(key, &unopened.store, &fresh(rng));
         if !unopened.is_opened_by(&sealer) {
             return Err(StoreError::WrongKey { folder: folder.into() });
         }
         let id = unopened.store;
-        let (index, head, contents) = unopened.read(sealer, place.steps().clone())?;
-        let mut store = Store::empty(place, index, id, head);
+        let (index, head, contents) = unopened.read(sealer, dir.steps().clone())?;
+        let mut store = Store::empty(dir, index, id, head);
         store.load(contents)?;
-        store.place.remove_leftovers(|number| store.segments.contains_key(&number))?;
+        store.dir.remove_leftovers(|number| store.segments.contains_key(&number))?;
         Ok(store)
     }
 
-    fn begin(place: Place, key: &StoreKey, rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
+    fn begin(dir: StoreDir, key: &StoreKey, rng: &mut impl CryptoRng) -> Result<Self, StoreError> {
         let mut id = [0; 16];
         rng.fill_bytes(&mut id);
         let sealer = Sealer::new(key, &id, &fresh(rng));
-        let unopened = Unopened::create(place.index().as_deref(), id, sealer.check_value())?;
-        let (index, head) = unopened.begin(sealer, place.steps().clone())?;
-        Ok(Store::empty(place, index, id, head))
+        let unopened = Unopened::create(dir.index().as_deref(), id, sealer.check_value())?;
+        let (index, head) = unopened.begin(sealer, dir.steps().clone())?;
+        Ok(Store::empty(dir, index, id, head))
     }
 
-    fn empty(place: Place, index: Index, id: [u8; 16], head: Head) -> Self {
+    fn empty(dir: StoreDir, index: Index, id: [u8; 16], head: Head) -> Self {
         Store {
-            place,
+            dir,
             index,
             id,
             head,
@@ -204,7 +204,7 @@ impl Store {
 
     /// The folder, for messages.
     pub fn folder(&self) -> &Path {
-        self.place.folder()
+        self.dir.folder()
     }
 
     /// The identifier that tells this store from every other, in hexadecimal digits. Not secret.
@@ -222,7 +222,7 @@ impl Store {
     /// *Errors*: [`StoreError::OtherBinding`].
     pub fn bind(&mut self, binding: &Binding) -> Result<(), StoreError> {
         if let Some(stored) = &self.head.binding {
-            return binding.check(stored, self.place.folder());
+            return binding.check(stored, self.dir.folder());
         }
         let mut edit = Edit::new(self);
         edit.head.binding = Some(binding.clone());

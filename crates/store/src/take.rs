@@ -9,11 +9,11 @@ use crate::edit::{Edit, Fate};
 use crate::error::StoreError;
 use crate::ids::{IdSet, PieceId};
 use crate::kind::Kind;
-use crate::place::SegmentFile;
 use crate::rows::{Location, Stretch};
 use crate::seal::PieceKey;
 use crate::segment::context;
 use crate::store::Store;
+use crate::store_dir::SegmentFile;
 
 /// The number of sealed bytes that are read at once, if pieces are not longer.
 const READ_BYTES: usize = 1 << 20;
@@ -143,7 +143,7 @@ impl Store {
         }
         let mut spans = VecDeque::new();
         for (segment, stretches) in places {
-            let file = self.place.segment(segment)?;
+            let file = self.dir.segment(segment)?;
             let row = &self.segments.get(&segment).ok_or(StoreError::Broken)?.row;
             let key = Arc::new(PieceKey::new(&row.key));
             for mut stretch in stretches {

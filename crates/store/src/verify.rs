@@ -77,7 +77,7 @@ impl Store {
         let mut odd = Vec::new();
         for number in numbers {
             let mut bytes = [0; HEAD_BYTES];
-            let read = match self.place.segment(number)? {
+            let read = match self.dir.segment(number)? {
                 Some(file) => file.read(0, &mut bytes)?,
                 None => 0,
             };

@@ -18,11 +18,11 @@
 //! cut. *Source*: Testa, Soeken, Amarù and De Micheli, "Reducing the multiplicative complexity in logic networks for
 //! cryptography and security applications", 2019; the local rewrites are folklore of XOR-AND graphs.
 
+mod affine4;
 mod cuts;
 mod dead;
-mod four;
 mod functions;
-mod pass;
+mod merge_sums;
 mod products;
 mod rewrite;
 
@@ -47,7 +47,7 @@ pub fn optimise(circuit: &Circuit) -> Circuit {
 fn optimise_with(finder: &mut Finder, circuit: &Circuit) -> Circuit {
     let mut best = Xag::from_circuit(circuit);
     for _ in 0..MAX_PASSES {
-        let merged = pass::run(&best);
+        let merged = merge_sums::run(&best);
         if merged.live_and_count() <= best.live_and_count() {
             best = merged;
         }

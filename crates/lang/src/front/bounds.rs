@@ -16,7 +16,7 @@ use super::{
     shape::{Shape, Shapes},
     span,
 };
-use crate::fault::Fault;
+use crate::source_error::SourceError;
 
 /// The most parts of a value, elements of an array counted once.
 const MAX_PARTS: u64 = 1 << 12;
@@ -29,7 +29,7 @@ const MAX_DEPTH: u32 = 10_000;
 ///
 /// *Errors*: types and functions that contain themselves, values of too many parts, matches of too many cases, and calls
 /// that are nested too deep.
-pub(super) fn check(program: &UntypedProgram) -> Result<BTreeSet<&str>, Vec<Fault>> {
+pub(super) fn check(program: &UntypedProgram) -> Result<BTreeSet<&str>, Vec<SourceError>> {
     let parts = types(program).map_err(|fault| vec![fault])?;
     let shapes = Shapes { program, parts };
     let mut functions: Vec<_> = program.fn_defs.iter().collect();
@@ -66,7 +66,7 @@ pub(super) fn check(program: &UntypedProgram) -> Result<BTreeSet<&str>, Vec<Faul
 /// The number of parts that structs and enums have.
 ///
 /// *Errors*: one that contains itself, or has too many.
-fn types(program: &UntypedProgram) -> Result<HashMap<&str, u64>, Fault> {
+fn types(program: &UntypedProgram) -> Result<HashMap<&str, u64>, SourceError> {
     let mut parts = HashMap::new();
     let structs = program.struct_defs.iter().map(|(name, definition)| (definition.meta, name));
     let enums = program.enum_defs.iter().map(|(name, definition)| (definition.meta, name));
@@ -83,7 +83,7 @@ fn named<'a>(
     name: &'a str,
     program: &'a UntypedProgram,
     parts: &mut HashMap<&'a str, Option<u64>>,
-) -> Result<u64, Fault> {
+) -> Result<u64, SourceError> {
     let (meta, fields): (MetaInfo, Vec<&Type>) = match (program.struct_defs.get(name), program.enum_defs.get(name)) {
         (Some(definition), _) => (definition.meta, definition.fields.iter().map(|(_, ty)| ty).collect()),
         (None, Some(definition)) => {
@@ -99,7 +99,9 @@ fn named<'a>(
         Some(Some(known)) => return Ok(*known),
         Some(None) => {
             let message = format!("the type `{name}` contains itself");
-            return Err(Fault::new(span(meta), message).hint("the size of a value is known before: take an array"));
+            return Err(
+                SourceError::new(span(meta), message).hint("the size of a value is known before: take an array")
+            );
         }
         None => {}
     }
@@ -109,7 +111,10 @@ fn named<'a>(
         sum = sum.saturating_add(size_of(field, program, parts)?);
     }
     if sum > MAX_PARTS {
-        return Err(Fault::new(span(meta), format!("the type `{name}` has {sum} parts, the most is {MAX_PARTS}")));
+        return Err(SourceError::new(
+            span(meta),
+            format!("the type `{name}` has {sum} parts, the most is {MAX_PARTS}"),
+        ));
     }
     parts.insert(name, Some(sum));
     Ok(sum)
@@ -119,7 +124,7 @@ fn size_of<'a>(
     ty: &'a Type,
     program: &'a UntypedProgram,
     parts: &mut HashMap<&'a str, Option<u64>>,
-) -> Result<u64, Fault> {
+) -> Result<u64, SourceError> {
     Ok(match ty {
         Type::Array(element, _) | Type::ArrayConst(element, _) | Type::ArrayConstExpr(element, _) => {
             size_of(element, program, parts)?.saturating_add(1)
@@ -147,12 +152,12 @@ fn depth<'a>(
     call: MetaInfo,
     calls: &Calls<'a>,
     depths: &mut HashMap<&'a str, Option<u32>>,
-) -> Result<u32, Fault> {
+) -> Result<u32, SourceError> {
     match depths.get(name) {
         Some(Some(known)) => return Ok(*known),
         Some(None) => {
             let message = format!("the function `{name}` is recursive: it calls itself, directly or through others");
-            return Err(Fault::new(span(call), message).hint("use a loop over a known range"));
+            return Err(SourceError::new(span(call), message).hint("use a loop over a known range"));
         }
         None => {}
     }
@@ -160,7 +165,7 @@ fn depth<'a>(
     depths.insert(name, None);
     let deepest = inner.iter().try_fold(*own, |deepest, &(callee, at, call)| {
         match at.saturating_add(depth(callee, call, calls, depths)?) {
-            sum if sum > MAX_DEPTH => Err(Fault::new(span(call), "calls are nested too deep here")),
+            sum if sum > MAX_DEPTH => Err(SourceError::new(span(call), "calls are nested too deep here")),
             sum => Ok(deepest.max(sum)),
         }
     });
@@ -189,14 +194,14 @@ impl<'a> Body<'a, '_> {
     }
 
     /// Something in a scope of its own.
-    fn scoped<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
+    fn scoped<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, SourceError>) -> Result<T, SourceError> {
         self.scopes.push(HashMap::new());
         let result = inner(self)?;
         self.scopes.pop();
         Ok(result)
     }
 
-    fn block(&mut self, body: &'a [UntypedStmt]) -> Result<Shape, Fault> {
+    fn block(&mut self, body: &'a [UntypedStmt]) -> Result<Shape, SourceError> {
         self.scoped(|own| {
             let mut value = Shape::unit();
             for stmt in body {
@@ -207,7 +212,7 @@ impl<'a> Body<'a, '_> {
     }
 
     /// The shape of the value, if it is an expression.
-    fn stmt(&mut self, stmt: &'a UntypedStmt) -> Result<Shape, Fault> {
+    fn stmt(&mut self, stmt: &'a UntypedStmt) -> Result<Shape, SourceError> {
         match &stmt.inner {
             StmtEnum::Let(pattern, ty, value) => {
                 let value = self.expr(value)?;
@@ -241,7 +246,7 @@ impl<'a> Body<'a, '_> {
     }
 
     /// The shape of the elements that a loop goes through.
-    fn iterated(&mut self, over: &'a UntypedExpr) -> Result<Shape, Fault> {
+    fn iterated(&mut self, over: &'a UntypedExpr) -> Result<Shape, SourceError> {
         match &over.inner {
             ExprEnum::FnCall(name, arguments) if name == "join_iter" => {
                 let pair = self.all(arguments)?.iter().map(Shape::element).collect();
@@ -270,24 +275,26 @@ impl<'a> Body<'a, '_> {
         }
     }
 
-    fn all(&mut self, exprs: &'a [UntypedExpr]) -> Result<Vec<Shape>, Fault> {
+    fn all(&mut self, exprs: &'a [UntypedExpr]) -> Result<Vec<Shape>, SourceError> {
         exprs.iter().map(|expr| self.expr(expr)).collect()
     }
 
-    fn expr(&mut self, expr: &'a UntypedExpr) -> Result<Shape, Fault> {
+    fn expr(&mut self, expr: &'a UntypedExpr) -> Result<Shape, SourceError> {
         self.depth += 1;
         self.deepest = self.deepest.max(self.depth);
         let shape = self.shape(expr)?;
         self.depth -= 1;
         let size = self.shapes.size(&shape);
         match size > MAX_PARTS {
-            true => Err(Fault::new(span(expr.meta), format!("this value has {size} parts, the most is {MAX_PARTS}"))
-                .hint("is a tuple put into itself again and again? Take an array")),
+            true => {
+                Err(SourceError::new(span(expr.meta), format!("this value has {size} parts, the most is {MAX_PARTS}"))
+                    .hint("is a tuple put into itself again and again? Take an array"))
+            }
             false => Ok(shape),
         }
     }
 
-    fn shape(&mut self, expr: &'a UntypedExpr) -> Result<Shape, Fault> {
+    fn shape(&mut self, expr: &'a UntypedExpr) -> Result<Shape, SourceError> {
         Ok(match &expr.inner {
             ExprEnum::True | ExprEnum::False => Shape::Bool,
             ExprEnum::NumUnsigned(..) => Shape::Unsigned,
@@ -369,11 +376,11 @@ impl<'a> Body<'a, '_> {
         value: &'a UntypedExpr,
         arms: &'a [(UntypedPattern, UntypedExpr)],
         at: MetaInfo,
-    ) -> Result<Shape, Fault> {
+    ) -> Result<Shape, SourceError> {
         let value = self.expr(value)?;
         let patterns: Vec<&UntypedPattern> = arms.iter().map(|(pattern, _)| pattern).collect();
         if self.shapes.cases(&value, &patterns).saturating_mul(arms.len() as u64) > MAX_CASES {
-            let fault = Fault::new(span(at), "this `match` has too many cases to look at them all");
+            let fault = SourceError::new(span(at), "this `match` has too many cases to look at them all");
             return Err(fault.hint("match only what decides, and take the rest from the value"));
         }
         let mut result = Shape::Unknown;

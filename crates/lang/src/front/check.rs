@@ -15,7 +15,7 @@ use super::{
     parser::{self, names::in_source},
     scanner, span,
 };
-use crate::{constants::Constants, fault::Fault};
+use crate::{constants::Constants, source_error::SourceError};
 
 /// The most bytes of a source.
 const MAX_BYTES: usize = 1 << 20;
@@ -35,10 +35,10 @@ pub(crate) fn stack_bytes(text: &str) -> usize {
 /// nobody has checked. `given` are the constants of parties.
 ///
 /// *Errors*: all that is wrong with the source.
-pub(super) fn checked(text: &str, given: &Constants) -> Result<(TypedProgram, Vec<Fault>), Vec<Fault>> {
+pub(super) fn checked(text: &str, given: &Constants) -> Result<(TypedProgram, Vec<SourceError>), Vec<SourceError>> {
     if text.len() > MAX_BYTES {
         let message = format!("the source has {} bytes, the most is {MAX_BYTES}", text.len());
-        return Err(vec![Fault::general(message)]);
+        return Err(vec![SourceError::general(message)]);
     }
     let tokens = scanner::scan(text).map_err(|fault| vec![fault])?;
     let mut program = parser::parse(tokens, given)?;
@@ -82,7 +82,7 @@ struct Explain<'a> {
 }
 
 impl Explain<'_> {
-    fn faults(&self, errors: &[TypeError]) -> Vec<Fault> {
+    fn faults(&self, errors: &[TypeError]) -> Vec<SourceError> {
         let unknown = |error: &TypeError| match &*error.0 {
             TypeErrorEnum::UnknownIdentifier(name) => Some(name.clone()),
             _ => None,
@@ -91,15 +91,15 @@ impl Explain<'_> {
         let others = errors.iter().any(|error| unknown(error).is_none());
         let follows =
             |error: &&TypeError| others && unknown(error).is_some_and(|name| self.names.contains(name.as_str()));
-        let mut faults: Vec<Fault> =
+        let mut faults: Vec<SourceError> =
             errors.iter().filter(|error| !follows(error)).map(|error| self.fault(error)).collect();
         faults.dedup();
         faults
     }
 
-    fn fault(&self, error: &TypeError) -> Fault {
+    fn fault(&self, error: &TypeError) -> SourceError {
         let (message, hint) = self.text(&error.0);
-        let fault = Fault::new(span(*error.1), message);
+        let fault = SourceError::new(span(*error.1), message);
         match hint {
             Some(hint) => fault.hint(hint),
             None => fault,

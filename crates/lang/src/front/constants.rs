@@ -8,12 +8,12 @@ use garble_lang::{
 };
 
 use super::{span, types};
-use crate::{arithmetic::wrap, constants::Constants, fault::Fault, tree::Scalar};
+use crate::{arithmetic::wrap, constants::Constants, source_error::SourceError, tree::Scalar};
 
 /// The value of each constant of a program; those of parties come from `given`.
 ///
 /// *Errors*: constants that are missing, of a wrong type, defined by themselves, or that the program does not have.
-pub(super) fn values(program: &TypedProgram, given: &Constants) -> Result<HashMap<String, i128>, Vec<Fault>> {
+pub(super) fn values(program: &TypedProgram, given: &Constants) -> Result<HashMap<String, i128>, Vec<SourceError>> {
     let mut faults = Vec::new();
     let mut external = HashMap::new();
     let mut known = Vec::new();
@@ -22,12 +22,14 @@ pub(super) fn values(program: &TypedProgram, given: &Constants) -> Result<HashMa
             let full = format!("{party}::{name}");
             match given.find(party, name) {
                 None => {
-                    let fault = Fault::new(span(*meta), format!("the constant `{full}` ({ty}) is not given"));
+                    let fault = SourceError::new(span(*meta), format!("the constant `{full}` ({ty}) is not given"));
                     faults.push(fault.hint(format!("give --const {full}=VALUE")));
                 }
                 Some(value) => match scalar(ty).filter(|s| value >= s.min() && value <= s.max()) {
-                    None => faults
-                        .push(Fault::new(span(*meta), format!("the constant `{full}`: expected {ty}, got {value}"))),
+                    None => faults.push(SourceError::new(
+                        span(*meta),
+                        format!("the constant `{full}`: expected {ty}, got {value}"),
+                    )),
                     Some(_) => {
                         external.insert(full.clone(), value);
                     }
@@ -50,7 +52,7 @@ pub(super) fn values(program: &TypedProgram, given: &Constants) -> Result<HashMa
                 values.insert(name.clone(), value);
             }
             Err(_) if !faults.is_empty() => {}
-            Err(what) => faults.push(Fault::new(span(definition.meta), format!("the constant `{name}`: {what}"))),
+            Err(what) => faults.push(SourceError::new(span(definition.meta), format!("the constant `{name}`: {what}"))),
         }
     }
     faults.sort_by_key(|fault| fault.span);

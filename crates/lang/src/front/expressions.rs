@@ -10,12 +10,12 @@ use garble_lang::{
 use super::{Context, span};
 use crate::{
     arithmetic::wrap,
-    fault::Fault,
+    source_error::SourceError,
     tree::{Access, BinaryOp, Expr, ExprKind, Loop, Over, Pattern, PatternKind, Scalar, Span, Stmt, StmtKind, Ty},
 };
 
 /// An expression and the AND gates of it, about.
-type Costed<T> = Result<(T, u64), Fault>;
+type Costed<T> = Result<(T, u64), SourceError>;
 
 impl Context<'_> {
     /// The statements of a block, in a scope of their own.
@@ -129,8 +129,8 @@ impl Context<'_> {
         Ok((StmtKind::For(Box::new(Loop { pattern, over, body, cost, assigns })), cost))
     }
 
-    fn variable_at(&self, name: &str, at: Span) -> Result<u32, Fault> {
-        self.variable(name).ok_or_else(|| Fault::new(at, format!("there is no variable `{name}`")))
+    fn variable_at(&self, name: &str, at: Span) -> Result<u32, SourceError> {
+        self.variable(name).ok_or_else(|| SourceError::new(at, format!("there is no variable `{name}`")))
     }
 
     pub(super) fn expr(&mut self, expr: &TypedExpr) -> Costed<Expr> {
@@ -165,7 +165,7 @@ impl Context<'_> {
             ExprEnum::Identifier(name) => match (self.variable(name), self.constants.get(name)) {
                 (Some(variable), _) => (ExprKind::Var(variable), 0),
                 (None, Some(&value)) => (ExprKind::Constant(value), 0),
-                (None, None) => return Err(Fault::new(at, format!("there is no variable `{name}`"))),
+                (None, None) => return Err(SourceError::new(at, format!("there is no variable `{name}`"))),
             },
             ExprEnum::ArrayLiteral(parts) | ExprEnum::TupleLiteral(parts) => {
                 let (parts, cost) = self.all(parts)?;
@@ -204,7 +204,7 @@ impl Context<'_> {
             }
             ExprEnum::BuiltInFnCall(BuiltInFnCall::Join { args, .. }) => {
                 let [a, b] = &args[..] else {
-                    return Err(Fault::new(at, format!("`join` takes 2 arguments, got {}", args.len())));
+                    return Err(SourceError::new(at, format!("`join` takes 2 arguments, got {}", args.len())));
                 };
                 let ((a, cost_a), (b, cost_b)) = (self.boxed(a)?, self.boxed(b)?);
                 (ExprKind::Join(a, b), sum(&[cost_a, cost_b, ty.width().saturating_mul(16)]))
@@ -213,12 +213,12 @@ impl Context<'_> {
     }
 
     fn struct_literal(&mut self, fields: &[(String, TypedExpr)], ty: &Ty, at: Span) -> Costed<ExprKind> {
-        let Ty::Record(names) = ty else { return Err(Fault::new(at, "this is no struct")) };
+        let Ty::Record(names) = ty else { return Err(SourceError::new(at, "this is no struct")) };
         let mut in_order = Vec::with_capacity(names.len());
         for (name, _) in names.iter() {
             match fields.iter().find(|(given, _)| given == name) {
                 Some((_, value)) => in_order.push(value),
-                None => return Err(Fault::new(at, format!("the field `{name}` is missing"))),
+                None => return Err(SourceError::new(at, format!("the field `{name}` is missing"))),
             }
         }
         let (parts, cost) = self.all(in_order)?;
@@ -253,7 +253,7 @@ impl Context<'_> {
             }
             ExprEnum::TupleAccess(whole, index) => self.field(whole, &index.to_string(), at),
             ExprEnum::StructAccess(whole, field) => self.field(whole, field, at),
-            _ => Err(Fault::new(at, "this is no part of a value")),
+            _ => Err(SourceError::new(at, "this is no part of a value")),
         }
     }
 
@@ -294,7 +294,7 @@ impl Context<'_> {
                 };
                 (kind, sum(&[a, b, own]))
             }
-            _ => return Err(Fault::new(span(expr.meta), "this is no operation")),
+            _ => return Err(SourceError::new(span(expr.meta), "this is no operation")),
         })
     }
 
@@ -365,27 +365,27 @@ fn binary(op: Op) -> Option<BinaryOp> {
     })
 }
 
-fn array(ty: &Ty, at: Span) -> Result<(Ty, u32), Fault> {
+fn array(ty: &Ty, at: Span) -> Result<(Ty, u32), SourceError> {
     match ty {
         Ty::Array(element, count) => Ok(((**element).clone(), *count)),
-        _ => Err(Fault::new(at, "this is no array")),
+        _ => Err(SourceError::new(at, "this is no array")),
     }
 }
 
-pub(super) fn words_before(ty: &Ty, field: &str, at: Span) -> Result<usize, Fault> {
+pub(super) fn words_before(ty: &Ty, field: &str, at: Span) -> Result<usize, SourceError> {
     if let Ty::Record(fields) = ty
         && let Some(position) = fields.iter().position(|(name, _)| name == field)
     {
         return Ok(fields[..position].iter().map(|(_, ty)| ty.words()).sum());
     }
-    Err(Fault::new(at, format!("there is no field `{field}`")))
+    Err(SourceError::new(at, format!("there is no field `{field}`")))
 }
 
-pub(super) fn variant_number(ty: &Ty, variant: &str, at: Span) -> Result<u32, Fault> {
+pub(super) fn variant_number(ty: &Ty, variant: &str, at: Span) -> Result<u32, SourceError> {
     if let Ty::Enum(e) = ty
         && let Some(number) = e.variants.iter().position(|(name, _)| name == variant)
     {
         return Ok(number as u32);
     }
-    Err(Fault::new(at, format!("there is no variant `{variant}`")))
+    Err(SourceError::new(at, format!("there is no variant `{variant}`")))
 }

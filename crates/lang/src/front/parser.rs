@@ -24,7 +24,7 @@ use garble_lang::{
 };
 
 use super::scanner::{Kind, Token};
-use crate::{constants::Constants, fault::Fault, tree::Span};
+use crate::{constants::Constants, source_error::SourceError, tree::Span};
 
 /// The depth to which brackets, blocks and signs may be nested.
 const MAX_NESTING: u32 = 128;
@@ -35,12 +35,12 @@ pub(super) const KEYWORDS: &[&str] =
     &["const", "struct", "enum", "fn", "let", "if", "else", "mut", "match", "as", "pub", "for", "in"];
 
 /// A construct, or what is wrong with it.
-type Parsed<T> = Result<T, Fault>;
+type Parsed<T> = Result<T, SourceError>;
 
 /// The program of tokens; `given` are the constants of parties.
 ///
 /// *Errors*: the first thing wrong with each definition.
-pub(super) fn parse(tokens: Vec<Token<'_>>, given: &Constants) -> Result<UntypedProgram, Vec<Fault>> {
+pub(super) fn parse(tokens: Vec<Token<'_>>, given: &Constants) -> Result<UntypedProgram, Vec<SourceError>> {
     let mut parser = Parser::new(tokens);
     parser.look_ahead(given);
     parser.program()
@@ -129,7 +129,7 @@ impl<'t> Parser<'t> {
     }
 
     /// The fault that something else was expected here.
-    fn unexpected(&self, expected: &str) -> Fault {
+    fn unexpected(&self, expected: &str) -> SourceError {
         let token = self.ahead(0);
         let got = match token.kind {
             Kind::Word(word) => format!("`{word}`"),
@@ -137,12 +137,12 @@ impl<'t> Parser<'t> {
             Kind::Symbol(symbol) => format!("`{symbol}`"),
             Kind::End => "the end of the file".into(),
         };
-        Fault::new(token.span, format!("expected {expected}, got {got}"))
+        SourceError::new(token.span, format!("expected {expected}, got {got}"))
     }
 
     /// As [`Parser::unexpected`], of what should end something: it is missed at the end of a line, not at the beginning of a
     /// later one.
-    fn missing(&self, expected: &str) -> Fault {
+    fn missing(&self, expected: &str) -> SourceError {
         let mut fault = self.unexpected(expected);
         let before = self.tokens[..self.at.min(self.tokens.len())].last().map(|token| token.span);
         if let Some(before) = before.filter(|before| before.end_line < self.ahead(0).span.line) {
@@ -154,7 +154,9 @@ impl<'t> Parser<'t> {
     /// Goes one level deeper for a part.
     fn nested<T>(&mut self, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_NESTING {
-            return Err(Fault::new(self.ahead(0).span, "this is nested too deep").hint("use `let` for parts of it"));
+            return Err(
+                SourceError::new(self.ahead(0).span, "this is nested too deep").hint("use `let` for parts of it")
+            );
         }
         self.depth += 1;
         let parsed = part(self);
@@ -166,7 +168,9 @@ impl<'t> Parser<'t> {
     fn operator(&mut self) -> Parsed<()> {
         self.operators += 1;
         match self.operators > MAX_OPERATORS {
-            true => Err(Fault::new(self.ahead(0).span, "this is nested too deep").hint("use `let` for parts of it")),
+            true => {
+                Err(SourceError::new(self.ahead(0).span, "this is nested too deep").hint("use `let` for parts of it"))
+            }
             false => Ok(()),
         }
     }
@@ -229,7 +233,7 @@ impl Parser<'_> {
         self.looking_ahead = false;
     }
 
-    fn program(&mut self) -> Result<UntypedProgram, Vec<Fault>> {
+    fn program(&mut self) -> Result<UntypedProgram, Vec<SourceError>> {
         let mut program = Program {
             const_deps: HashMap::new(),
             const_defs: HashMap::new(),
@@ -366,7 +370,7 @@ impl Parser<'_> {
             }
         })?;
         match variants.is_empty() {
-            true => Err(Fault::new(at, format!("the enum `{name}` has no variants, so there is no value of it"))),
+            true => Err(SourceError::new(at, format!("the enum `{name}` has no variants, so there is no value of it"))),
             false => Ok((name, EnumDef { variants, meta: meta(begin, end) })),
         }
     }
@@ -420,15 +424,15 @@ fn put<T>(definitions: &mut HashMap<String, T>, name: String, definition: T, at:
     }
 }
 
-fn defined_twice(name: &str, at: Span) -> Fault {
-    Fault::new(at, format!("`{name}` is defined twice")).hint("rename one of them")
+fn defined_twice(name: &str, at: Span) -> SourceError {
+    SourceError::new(at, format!("`{name}` is defined twice")).hint("rename one of them")
 }
 
 /// Refuses a name that is there already.
 fn only_once(names: &mut HashSet<String>, name: &str, at: Span) -> Parsed<()> {
     match names.insert(name.into()) {
         true => Ok(()),
-        false => Err(Fault::new(at, format!("`{name}` is there twice"))),
+        false => Err(SourceError::new(at, format!("`{name}` is there twice"))),
     }
 }
 

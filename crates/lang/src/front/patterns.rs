@@ -8,24 +8,26 @@ use super::{
     span, types,
 };
 use crate::{
-    fault::Fault,
+    source_error::SourceError,
     tree::{Pattern, PatternKind, Scalar, Span, Ty},
 };
 
 impl Context<'_> {
     /// A pattern that matches every value.
-    pub(super) fn certain(&mut self, pattern: &TypedPattern, ty: &Ty) -> Result<Pattern, Fault> {
+    pub(super) fn certain(&mut self, pattern: &TypedPattern, ty: &Ty) -> Result<Pattern, SourceError> {
         let own = self.pattern(pattern, ty)?;
         match self.is_certain(pattern) {
             true => Ok(own),
-            false => Err(Fault::new(span(pattern.1), "this pattern does not match every value").hint("take a `match`")),
+            false => {
+                Err(SourceError::new(span(pattern.1), "this pattern does not match every value").hint("take a `match`"))
+            }
         }
     }
 
     /// A pattern for values of a type.
     ///
     /// *Errors*: numbers that are not of their type.
-    pub(super) fn pattern(&mut self, pattern: &TypedPattern, ty: &Ty) -> Result<Pattern, Fault> {
+    pub(super) fn pattern(&mut self, pattern: &TypedPattern, ty: &Ty) -> Result<Pattern, SourceError> {
         let at = span(pattern.1);
         if let Some((lo, hi)) = numbers(pattern, ty)? {
             let kind = if lo == hi { PatternKind::Constant(lo) } else { PatternKind::Range(lo, hi) };
@@ -46,7 +48,7 @@ impl Context<'_> {
             PatternEnum::EnumUnit(_, variant) => PatternKind::Variant(variant_number(ty, variant, at)?, Vec::new()),
             PatternEnum::EnumTuple(_, variant, fields) => {
                 let number = variant_number(ty, variant, at)?;
-                let Ty::Enum(e) = ty else { return Err(Fault::new(at, "this is no enum")) };
+                let Ty::Enum(e) = ty else { return Err(SourceError::new(at, "this is no enum")) };
                 let mut skip = e.offset(number as usize);
                 let mut parts = Vec::new();
                 for (field, ty) in fields.iter().zip(&e.variants[number as usize].1) {
@@ -55,7 +57,7 @@ impl Context<'_> {
                 }
                 PatternKind::Variant(number, parts)
             }
-            _ => return Err(Fault::new(at, "this is no pattern")),
+            _ => return Err(SourceError::new(at, "this is no pattern")),
         };
         Ok(Pattern { kind })
     }
@@ -65,10 +67,10 @@ impl Context<'_> {
         named: impl Iterator<Item = (String, &'p TypedPattern)>,
         ty: &Ty,
         at: Span,
-    ) -> Result<Vec<(usize, Pattern)>, Fault> {
+    ) -> Result<Vec<(usize, Pattern)>, SourceError> {
         let mut parts = Vec::new();
         for (name, pattern) in named {
-            let Ty::Record(fields) = ty else { return Err(Fault::new(at, "this is no tuple or struct")) };
+            let Ty::Record(fields) = ty else { return Err(SourceError::new(at, "this is no tuple or struct")) };
             let skip = words_before(ty, &name, at)?;
             let field = fields.iter().find(|(own, _)| *own == name).map(|(_, ty)| ty.clone());
             parts.push((skip, self.pattern(pattern, &field.unwrap_or(Ty::Scalar(Scalar::BOOL)))?));
@@ -92,7 +94,7 @@ impl Context<'_> {
 }
 
 /// The number or the range of a pattern, which are of the type of the value.
-fn numbers(pattern: &TypedPattern, ty: &Ty) -> Result<Option<(i128, i128)>, Fault> {
+fn numbers(pattern: &TypedPattern, ty: &Ty) -> Result<Option<(i128, i128)>, SourceError> {
     let (lo, hi, stated): (i128, i128, Option<Scalar>) = match &pattern.0 {
         PatternEnum::NumUnsigned(value, ty) => ((*value).into(), (*value).into(), types::stated_unsigned(*ty)),
         PatternEnum::NumSigned(value, ty) => ((*value).into(), (*value).into(), types::stated_signed(*ty)),
@@ -101,14 +103,15 @@ fn numbers(pattern: &TypedPattern, ty: &Ty) -> Result<Option<(i128, i128)>, Faul
         _ => return Ok(None),
     };
     let at = span(pattern.1);
-    let Some(own) = ty.scalar() else { return Err(Fault::new(at, "this is no number")) };
+    let Some(own) = ty.scalar() else { return Err(SourceError::new(at, "this is no number")) };
     if let Some(stated) = stated.filter(|stated| *stated != own) {
-        return Err(Fault::new(at, format!("expected a number of {}, got one of {}", own.name(), stated.name())));
+        return Err(SourceError::new(at, format!("expected a number of {}, got one of {}", own.name(), stated.name())));
     }
     match [lo, hi].into_iter().find(|value| !(own.min()..=own.max()).contains(value)) {
-        Some(value) => {
-            Err(Fault::new(at, format!("{value} is not between {} and {}, as {} is", own.min(), own.max(), own.name())))
-        }
+        Some(value) => Err(SourceError::new(
+            at,
+            format!("{value} is not between {} and {}, as {} is", own.min(), own.max(), own.name()),
+        )),
         None => Ok(Some((lo, hi))),
     }
 }

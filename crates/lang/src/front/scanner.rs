@@ -3,7 +3,7 @@
 use garble_lang::token::{SignedNumType, UnsignedNumType};
 use garblet_circuit::diagnostic::controls_terminal;
 
-use crate::{fault::Fault, tree::Span};
+use crate::{source_error::SourceError, tree::Span};
 
 /// Symbols of more than one character, the longest first.
 const LONG_SYMBOLS: &[&str] = &[
@@ -76,7 +76,7 @@ impl Suffix {
 /// The tokens of a text; the last one is its end. Comments and white space are left out.
 ///
 /// *Errors*: a character that begins no token, a comment that does not end, a number that is too large or has no such suffix.
-pub(super) fn scan(text: &str) -> Result<Vec<Token<'_>>, Fault> {
+pub(super) fn scan(text: &str) -> Result<Vec<Token<'_>>, SourceError> {
     let mut scanner = Scanner { rest: text, line: 1, column: 1 };
     let mut tokens = Vec::new();
     loop {
@@ -114,7 +114,7 @@ impl<'t> Scanner<'t> {
         self.take(self.rest.find(|c| !wanted(c)).unwrap_or(self.rest.len()))
     }
 
-    fn skip_blanks(&mut self) -> Result<(), Fault> {
+    fn skip_blanks(&mut self) -> Result<(), SourceError> {
         loop {
             self.take_while(char::is_whitespace);
             if self.rest.starts_with("//") {
@@ -128,13 +128,13 @@ impl<'t> Scanner<'t> {
     }
 
     /// Skips a comment, which may hold others.
-    fn skip_comment(&mut self) -> Result<(), Fault> {
+    fn skip_comment(&mut self) -> Result<(), SourceError> {
         let begin = self.span_of(2);
         let mut open = 0;
         loop {
             match self.rest.find(['/', '*']) {
                 Some(at) => self.take(at),
-                None => return Err(Fault::new(begin, "this comment does not end").hint("end it by `*/`")),
+                None => return Err(SourceError::new(begin, "this comment does not end").hint("end it by `*/`")),
             };
             open += match self.rest.get(..2) {
                 Some("/*") => 1,
@@ -154,7 +154,7 @@ impl<'t> Scanner<'t> {
         Span { line: self.line, column: self.column, end_line: self.line, end_column: self.column + width }
     }
 
-    fn token(&mut self) -> Result<Token<'t>, Fault> {
+    fn token(&mut self) -> Result<Token<'t>, SourceError> {
         let (line, column) = (self.line, self.column);
         let kind = match self.rest.chars().next() {
             None => Kind::End,
@@ -165,14 +165,14 @@ impl<'t> Scanner<'t> {
         Ok(Token { kind, span: Span { line, column, end_line: self.line, end_column: self.column } })
     }
 
-    fn symbol(&mut self, c: char) -> Result<Kind<'t>, Fault> {
+    fn symbol(&mut self, c: char) -> Result<Kind<'t>, SourceError> {
         let symbol = LONG_SYMBOLS.iter().chain(SYMBOLS).find(|symbol| self.rest.starts_with(**symbol));
         if let Some(symbol) = symbol {
             self.take(symbol.len());
             return Ok(Kind::Symbol(symbol));
         }
         let shown = if controls_terminal(c) { c.escape_debug().to_string() } else { c.into() };
-        let fault = Fault::new(self.span_of(1), format!("`{shown}` begins nothing here"));
+        let fault = SourceError::new(self.span_of(1), format!("`{shown}` begins nothing here"));
         Err(match c {
             '"' | '\'' => fault.hint("there are no strings, characters or macros; text is an array of u8"),
             '#' => fault.hint("there are no attributes"),
@@ -181,7 +181,7 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    fn number(&mut self) -> Result<Kind<'t>, Fault> {
+    fn number(&mut self) -> Result<Kind<'t>, SourceError> {
         let (line, column) = (self.line, self.column);
         let radix = match self.rest.get(..2) {
             Some("0x") => 16,
@@ -196,15 +196,15 @@ impl<'t> Scanner<'t> {
         let suffix = self.take_while(is_name);
         let span = Span { line, column, end_line: self.line, end_column: self.column };
         if digits.is_empty() {
-            return Err(Fault::new(span, format!("a number to the base {radix} without digits")));
+            return Err(SourceError::new(span, format!("a number to the base {radix} without digits")));
         }
         let Some(suffix) = Suffix::of(suffix) else {
             let message = format!("a number ends in its type, `{suffix}` is none of an integer");
-            return Err(Fault::new(span, message).hint("u8, u16, u32, u64, usize, i8, i16, i32, i64"));
+            return Err(SourceError::new(span, message).hint("u8, u16, u32, u64, usize, i8, i16, i32, i64"));
         };
         match u64::from_str_radix(&digits, radix) {
             Ok(value) if value <= suffix.max() => Ok(Kind::Number(Number { value, suffix })),
-            _ => Err(Fault::new(span, format!("this number is too large, the most is {}", most(suffix)))),
+            _ => Err(SourceError::new(span, format!("this number is too large, the most is {}", most(suffix)))),
         }
     }
 }

@@ -7,7 +7,7 @@ use garble_lang::{
 
 use super::{Context, constants};
 use crate::{
-    fault::Fault,
+    source_error::SourceError,
     tree::{EnumTy, Scalar, Span, Ty},
 };
 
@@ -20,17 +20,17 @@ impl Context<'_> {
     /// A type; `span` is to blame.
     ///
     /// *Errors*: a type that contains itself, or is too large.
-    pub(super) fn ty(&self, ty: &Type, span: Span) -> Result<Ty, Fault> {
+    pub(super) fn ty(&self, ty: &Type, span: Span) -> Result<Ty, SourceError> {
         let ty = self.nested(ty, span, 0)?;
         match ty.words() > MAX_WORDS || ty.width() > u64::from(u32::MAX) {
-            true => Err(Fault::new(span, format!("a type has more than {MAX_WORDS} words"))),
+            true => Err(SourceError::new(span, format!("a type has more than {MAX_WORDS} words"))),
             false => Ok(ty),
         }
     }
 
-    fn nested(&self, ty: &Type, span: Span, depth: usize) -> Result<Ty, Fault> {
+    fn nested(&self, ty: &Type, span: Span, depth: usize) -> Result<Ty, SourceError> {
         if depth > MAX_DEPTH {
-            return Err(Fault::new(span, "a type contains itself, or is nested too deep"));
+            return Err(SourceError::new(span, "a type contains itself, or is nested too deep"));
         }
         let inner = |ty: &Type| self.nested(ty, span, depth + 1);
         Ok(match ty {
@@ -42,28 +42,28 @@ impl Context<'_> {
             Type::ArrayConstExpr(element, expr) => Ty::Array(inner(element)?.into(), self.computed_size(expr, span)?),
             Type::Tuple(fields) => {
                 let field = |(k, ty): (usize, &Type)| Ok((k.to_string(), inner(ty)?));
-                Ty::Record(fields.iter().enumerate().map(field).collect::<Result<_, Fault>>()?)
+                Ty::Record(fields.iter().enumerate().map(field).collect::<Result<_, SourceError>>()?)
             }
             Type::Struct(name) => {
                 let fields = self.program.struct_defs.get(name).map(|def| &def.fields);
                 let field = |(name, ty): &(String, Type)| Ok((name.clone(), inner(ty)?));
-                Ty::Record(fields.into_iter().flatten().map(field).collect::<Result<_, Fault>>()?)
+                Ty::Record(fields.into_iter().flatten().map(field).collect::<Result<_, SourceError>>()?)
             }
             Type::Enum(name) => Ty::Enum(self.enumeration(name, span, depth)?.into()),
             Type::Fn(..) | Type::UntypedTopLevelDefinition(..) => {
-                return Err(Fault::new(span, format!("`{ty}` is no type of values")));
+                return Err(SourceError::new(span, format!("`{ty}` is no type of values")));
             }
         })
     }
 
-    fn enumeration(&self, name: &str, span: Span, depth: usize) -> Result<EnumTy, Fault> {
+    fn enumeration(&self, name: &str, span: Span, depth: usize) -> Result<EnumTy, SourceError> {
         let mut variants = Vec::new();
         for variant in self.program.enum_defs.get(name).map(|def| &def.variants).into_iter().flatten() {
             variants.push(match variant {
                 Variant::Unit(name) => (name.clone(), Vec::new()),
                 Variant::Tuple(name, fields) => {
                     let fields = fields.iter().map(|ty| self.nested(ty, span, depth + 1));
-                    (name.clone(), fields.collect::<Result<_, Fault>>()?)
+                    (name.clone(), fields.collect::<Result<_, SourceError>>()?)
                 }
             });
         }
@@ -71,27 +71,27 @@ impl Context<'_> {
     }
 
     /// The value of a constant that is a size.
-    pub(super) fn size(&self, name: &str, span: Span) -> Result<u32, Fault> {
+    pub(super) fn size(&self, name: &str, span: Span) -> Result<u32, SourceError> {
         match self.constants.get(name) {
             Some(&value) => length(value, span),
-            None => Err(Fault::new(span, format!("the size `{name}` is not known"))
+            None => Err(SourceError::new(span, format!("the size `{name}` is not known"))
                 .hint(format!("declare it: `const {name}: usize = ...;`"))),
         }
     }
 
-    fn computed_size(&self, expr: &ConstExpr, span: Span) -> Result<u32, Fault> {
+    fn computed_size(&self, expr: &ConstExpr, span: Span) -> Result<u32, SourceError> {
         length(
             constants::evaluate(expr, &|name| self.constants.get(name).copied())
-                .map_err(|what| Fault::new(span, what))?,
+                .map_err(|what| SourceError::new(span, what))?,
             span,
         )
     }
 }
 
-fn length(count: i128, span: Span) -> Result<u32, Fault> {
+fn length(count: i128, span: Span) -> Result<u32, SourceError> {
     match u32::try_from(count) {
         Ok(count) if count as usize <= MAX_WORDS => Ok(count),
-        _ => Err(Fault::new(span, format!("an array of {count} elements is too large, the most is {MAX_WORDS}"))),
+        _ => Err(SourceError::new(span, format!("an array of {count} elements is too large, the most is {MAX_WORDS}"))),
     }
 }
 

@@ -16,7 +16,7 @@
 use std::collections::HashMap;
 
 use super::{
-    four::{self, FourProducts},
+    affine4::{self, FourProducts},
     functions::{AFFINE, QUADRATIC, VARIABLE, VARIABLES, polynomial, shifted},
 };
 
@@ -204,7 +204,7 @@ fn few_forms(essential: &Essential) -> Products {
     let mut forms = [0; 4];
     forms[..essential.forms.len()].copy_from_slice(&essential.forms);
     let mut products = Products::default();
-    products.sum = append(&mut products, &four::products(table as u16), &forms);
+    products.sum = append(&mut products, &affine4::products(table as u16), &forms);
     products
 }
 
@@ -241,7 +241,7 @@ fn split(essential: &Essential) -> Products {
             let difference = zero ^ one;
             // With l + 1 in place of l the other half takes the place of H.
             [zero, one].map(|rest| {
-                let count = 1 + four::count(difference) + four::count(rest);
+                let count = 1 + affine4::count(difference) + affine4::count(rest);
                 Split { form, parts: [difference, rest], shift, count }
             })
         })
@@ -254,7 +254,7 @@ fn split(essential: &Essential) -> Products {
     let forms: [u8; 4] =
         std::array::from_fn(|k| essential.forms[others[k]] ^ if best.shift >> k & 1 == 1 { form } else { 0 });
     let mut products = Products::default();
-    let [difference, rest] = best.parts.map(four::products);
+    let [difference, rest] = best.parts.map(affine4::products);
     let difference = append(&mut products, &difference, &forms);
     let rest_sum = append(&mut products, &rest, &forms);
     let last = 1 << (VARIABLES + products.factors.len());

@@ -7,7 +7,7 @@ use garble_lang::{
 };
 
 use super::{Parsed, Parser, join, meta};
-use crate::{fault::Fault, front::scanner::Kind, tree::Span};
+use crate::{front::scanner::Kind, source_error::SourceError, tree::Span};
 
 /// Binary operators, the loosest first; those of a line bind alike, from the left.
 const LEVELS: [&[&str]; 10] = [
@@ -69,7 +69,7 @@ impl Parser<'_> {
                 break;
             }
             if level == COMPARISONS && before == Some(COMPARISONS) {
-                let fault = Fault::new(self.ahead(0).span, "comparisons cannot be chained");
+                let fault = SourceError::new(self.ahead(0).span, "comparisons cannot be chained");
                 return Err(fault.hint("write `a < b && b < c`"));
             }
             self.next();
@@ -186,7 +186,7 @@ impl Parser<'_> {
         self.structs_allowed = outer;
         let end = self.expect("}")?;
         match arms.is_empty() {
-            true => Err(Fault::new(begin, "this `match` has no arms").hint("an arm is `PATTERN => VALUE,`")),
+            true => Err(SourceError::new(begin, "this `match` has no arms").hint("an arm is `PATTERN => VALUE,`")),
             false => Ok(Expr::untyped(ExprEnum::Match(Box::new(value), arms), meta(begin, end))),
         }
     }

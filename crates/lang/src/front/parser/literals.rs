@@ -13,11 +13,11 @@ use super::{
     types::{Literal, Size},
 };
 use crate::{
-    fault::Fault,
     front::{
         constants,
         scanner::{Kind, Number, Suffix},
     },
+    source_error::SourceError,
     tree::Span,
 };
 
@@ -75,12 +75,12 @@ impl Parser<'_> {
         let token = self.ahead(0);
         let at = join(whole.meta, meta(token.span, token.span));
         if let ExprEnum::NumUnsigned(..) | ExprEnum::NumSigned(..) = whole.inner {
-            let fault = Fault::new(crate::front::span(at), "numbers have no fractions, and no fields");
+            let fault = SourceError::new(crate::front::span(at), "numbers have no fractions, and no fields");
             return Err(fault.hint("take integers in fixed point: with 8 bits behind the point, 1.5 is 384"));
         }
         if let Kind::Number(Number { value, suffix: Suffix::None }) = token.kind {
             self.next();
-            let large = |_| Fault::new(token.span, "there is no such field");
+            let large = |_| SourceError::new(token.span, "there is no such field");
             let index = usize::try_from(value).map_err(large)?;
             return Ok(Expr::untyped(ExprEnum::TupleAccess(Box::new(whole), index), at));
         }
@@ -170,7 +170,7 @@ impl Parser<'_> {
                 return self.range(ConstExpr(ConstExprEnum::NumUnsigned(value, ty), at), begin);
             }
             Literal::Signed(..) if self.is("..") || self.is("..=") => {
-                let fault = Fault::new(begin, "a range is of numbers without a sign");
+                let fault = SourceError::new(begin, "a range is of numbers without a sign");
                 return Err(fault.hint("convert within the loop: `(k as i32) - 5i32`"));
             }
             Literal::Unsigned(value, ty) => Expr::untyped(ExprEnum::NumUnsigned(value, ty), at),
@@ -194,7 +194,7 @@ impl Parser<'_> {
         let end = end.map_or(from + 1, |end| end.saturating_add(u64::from(inclusive)));
         match from < end {
             true => Ok(Expr::untyped(ExprEnum::Range(from, end, ty), at)),
-            false => Err(Fault::new(begin, format!("the range from {from} to {end} is empty"))),
+            false => Err(SourceError::new(begin, format!("the range from {from} to {end} is empty"))),
         }
     }
 
@@ -205,11 +205,11 @@ impl Parser<'_> {
             (UnsignedNumType::Unspecified, own) => own,
             (ty, UnsignedNumType::Unspecified) => ty,
             (a, b) if a == b => a,
-            (a, b) => return Err(Fault::new(begin, format!("a range of one type: these ends are {a} and {b}"))),
+            (a, b) => return Err(SourceError::new(begin, format!("a range of one type: these ends are {a} and {b}"))),
         };
         let value = constants::evaluate(end, &|name| self.constants.get(name).and_then(|constant| constant.1));
         match value.ok().map(u64::try_from) {
-            Some(Err(_)) => Err(Fault::new(begin, "a range is of numbers without a sign")),
+            Some(Err(_)) => Err(SourceError::new(begin, "a range is of numbers without a sign")),
             Some(Ok(value)) => Ok(Some(value)),
             None => Ok(None),
         }
@@ -217,13 +217,13 @@ impl Parser<'_> {
 
     /// The type of a constant that is the end of a range.
     fn range_type(&self, ConstExpr(value, at): &ConstExpr) -> Parsed<UnsignedNumType> {
-        let fault = |message: String| Err(Fault::new(crate::front::span(*at), message));
+        let fault = |message: String| Err(SourceError::new(crate::front::span(*at), message));
         match value {
             ConstExprEnum::NumUnsigned(_, ty) => Ok(*ty),
             ConstExprEnum::ConstExprIdent(name) => match self.constants.get(name).map(|(definition, _)| &definition.ty) {
                 Some(Type::Unsigned(ty)) => Ok(*ty),
                 Some(ty) => fault(format!("a range is of numbers without a sign, `{name}` is {ty}")),
-                None => Err(Fault::new(crate::front::span(*at), format!("`{name}` is no constant")).hint(
+                None => Err(SourceError::new(crate::front::span(*at), format!("`{name}` is no constant")).hint(
                     "how often a loop runs is known before: go to the most that it can be, and take an `if` in the loop",
                 )),
             },
@@ -237,7 +237,7 @@ impl Parser<'_> {
             }
             ConstExprEnum::ExternalValue { party, identifier } => {
                 let hint = format!("`const {identifier}: usize = {party}::{identifier};`");
-                Err(Fault::new(crate::front::span(*at), "a party's constant is declared first").hint(hint))
+                Err(SourceError::new(crate::front::span(*at), "a party's constant is declared first").hint(hint))
             }
             _ => fault("a range is of numbers without a sign".into()),
         }

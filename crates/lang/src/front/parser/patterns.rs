@@ -10,8 +10,8 @@ use garble_lang::{
 
 use super::{Parsed, Parser, meta, only_once, types::Literal};
 use crate::{
-    fault::Fault,
     front::scanner::{Kind, Suffix},
+    source_error::SourceError,
     tree::Span,
 };
 
@@ -131,7 +131,7 @@ impl Parser<'_> {
         }
         let (hi, end, _) = self.pattern_number(suffix)?;
         let span = Span { end_line: end.end_line, end_column: end.end_column, ..begin };
-        let kind = range(lo, hi, inclusive).map_err(|message| Fault::new(span, message))?;
+        let kind = range(lo, hi, inclusive).map_err(|message| SourceError::new(span, message))?;
         Ok(Pattern::untyped(kind, meta(begin, end)))
     }
 

@@ -7,7 +7,7 @@ use garble_lang::{
 };
 
 use super::{Parsed, Parser, join, meta};
-use crate::{fault::Fault, front::scanner::Kind, tree::Span};
+use crate::{front::scanner::Kind, source_error::SourceError, tree::Span};
 
 /// The steps from a variable to a part of it.
 type Steps = Vec<(Accessor<()>, MetaInfo)>;
@@ -23,7 +23,7 @@ impl Parser<'_> {
                 while parser.eat(";").is_some() {}
                 match parser.peek() {
                     Kind::Symbol("}") => Ok(None),
-                    Kind::End => Err(Fault::new(begin, "this `{` is never closed")),
+                    Kind::End => Err(SourceError::new(begin, "this `{` is never closed")),
                     _ => parser.statement().map(Some),
                 }
             })?;
@@ -48,7 +48,7 @@ impl Parser<'_> {
     }
 
     /// The fault behind an expression that should have ended.
-    fn after_expression(&self) -> Fault {
+    fn after_expression(&self) -> SourceError {
         let fault = self.missing("`;`");
         match self.peek() {
             Kind::Symbol("!") => fault.hint("there are no macros"),
@@ -138,7 +138,7 @@ impl Parser<'_> {
         };
         let (begin, sign) = (target.meta, self.next().span);
         let Some((name, steps)) = path(target) else {
-            let fault = Fault::new(sign, "what is before this sign cannot be assigned to");
+            let fault = SourceError::new(sign, "what is before this sign cannot be assigned to");
             return Err(fault.hint("a variable, an element `a[k]` or a field `s.x` of one; `==` compares"));
         };
         let value = self.expression()?;

@@ -7,8 +7,8 @@ use garble_lang::{
 
 use super::{Parsed, Parser, join, meta};
 use crate::{
-    fault::Fault,
     front::scanner::{Kind, Number, Suffix},
+    source_error::SourceError,
 };
 
 impl Parser<'_> {
@@ -85,12 +85,12 @@ impl Parser<'_> {
         let token = self.ahead(0);
         let size = match token.kind {
             Kind::Number(Number { value, suffix: Suffix::None | Suffix::Unsigned(UnsignedNumType::Usize) }) => {
-                let large = || Fault::new(token.span, "this size is too large");
+                let large = || SourceError::new(token.span, "this size is too large");
                 Size::Number(usize::try_from(value).map_err(|_| large())?)
             }
             Kind::Word(name) if self.looking_ahead || self.constants.contains_key(name) => Size::Named(name.into()),
             Kind::Word(name) => {
-                let fault = Fault::new(token.span, format!("a size is known before, `{name}` is no constant"));
+                let fault = SourceError::new(token.span, format!("a size is known before, `{name}` is no constant"));
                 return Err(fault.hint(format!("declare it: `const {name}: usize = ...;`")));
             }
             _ => {
@@ -123,7 +123,7 @@ impl Parser<'_> {
             sum = ConstExpr(if minus { ConstExprEnum::Sub(a, b) } else { ConstExprEnum::Add(a, b) }, at);
             terms += 1;
             if terms > super::MAX_NESTING {
-                return Err(Fault::new(self.ahead(0).span, "this sum of constants is too long"));
+                return Err(SourceError::new(self.ahead(0).span, "this sum of constants is too long"));
             }
         }
         Ok(sum)
@@ -164,12 +164,12 @@ impl Parser<'_> {
             return Ok(ConstExpr(ConstExprEnum::ConstExprIdent(name), meta(at, at)));
         }
         if !["min", "max"].contains(&name.as_str()) {
-            return Err(Fault::new(at, format!("`{name}` cannot be called for a constant")).hint(CONSTANTS));
+            return Err(SourceError::new(at, format!("`{name}` cannot be called for a constant")).hint(CONSTANTS));
         }
         self.expect("(")?;
         let (list, end) = self.list(")", |parser| parser.constant_expression(wanted))?;
         if list.is_empty() {
-            return Err(Fault::new(at, format!("`{name}` of nothing")));
+            return Err(SourceError::new(at, format!("`{name}` of nothing")));
         }
         let value = if name == "min" { ConstExprEnum::Min(list) } else { ConstExprEnum::Max(list) };
         Ok(ConstExpr(value, meta(at, end)))
@@ -198,11 +198,12 @@ impl Parser<'_> {
     pub(super) fn literal(number: Number, minus: bool, at: crate::tree::Span) -> Parsed<Literal> {
         let Number { value, suffix } = number;
         if value > suffix.max() {
-            return Err(Fault::new(at, format!("this number is too large, the most is {}", suffix.max())));
+            return Err(SourceError::new(at, format!("this number is too large, the most is {}", suffix.max())));
         }
         match suffix {
             Suffix::Unsigned(ty) if minus => {
-                Err(Fault::new(at, format!("a number of type {ty} is not negative")).hint("take a signed type, as i32"))
+                Err(SourceError::new(at, format!("a number of type {ty} is not negative"))
+                    .hint("take a signed type, as i32"))
             }
             Suffix::Unsigned(ty) => Ok(Literal::Unsigned(value, ty)),
             Suffix::None if !minus => Ok(Literal::Unsigned(value, UnsignedNumType::Unspecified)),
@@ -213,7 +214,7 @@ impl Parser<'_> {
                 let most = SignedNumType::max(&ty).unwrap_or(i64::MAX);
                 match i64::try_from(signed).ok().filter(|value| (least..=most).contains(value)) {
                     Some(value) => Ok(Literal::Signed(value, ty)),
-                    None => Err(Fault::new(at, format!("{signed} is not between {least} and {most}"))),
+                    None => Err(SourceError::new(at, format!("{signed} is not between {least} and {most}"))),
                 }
             }
         }

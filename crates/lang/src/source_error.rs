@@ -1,4 +1,4 @@
-//! The faults of a source, before they are shown in its file.
+//! The errors of a source, before they are shown in its file.
 
 use garblet_circuit::diagnostic::{Diagnostic, Place};
 
@@ -6,20 +6,20 @@ use crate::tree::Span;
 
 /// Something wrong at a place of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct SourceError {
     pub(crate) span: Option<Span>,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
 }
 
-impl Fault {
+impl SourceError {
     pub(crate) fn new(span: Span, message: impl Into<String>) -> Self {
-        Fault { span: Some(span), message: message.into(), hint: None }
+        SourceError { span: Some(span), message: message.into(), hint: None }
     }
 
     /// Something wrong that has no one place.
     pub(crate) fn general(message: impl Into<String>) -> Self {
-        Fault { span: None, message: message.into(), hint: None }
+        SourceError { span: None, message: message.into(), hint: None }
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -27,7 +27,7 @@ impl Fault {
         self
     }
 
-    /// The fault as a diagnostic about `file`, which has that text.
+    /// The error as a diagnostic about `file`, which has that text.
     pub(crate) fn diagnose(self, file: &str, text: &str) -> Diagnostic {
         let mut diagnostic = Diagnostic::new(file, self.message);
         if let Some(span) = self.span {

@@ -4,7 +4,7 @@ use std::io;
 
 /// Passes every step; in tests, fails at one of them.
 #[derive(Clone, Default)]
-pub(crate) struct Steps {
+pub(crate) struct FailPoints {
     #[cfg(test)]
     hook: Option<std::sync::Arc<std::sync::Mutex<Hook>>>,
 }
@@ -13,7 +13,7 @@ pub(crate) struct Steps {
 #[cfg(test)]
 type Hook = Box<dyn FnMut(&'static str) -> io::Result<()> + Send>;
 
-impl Steps {
+impl FailPoints {
     /// Reaches a step.
     #[cfg_attr(not(test), expect(clippy::unused_self, reason = "only tests have something to do here"))]
     pub(crate) fn pass(&self, step: &'static str) -> io::Result<()> {
@@ -25,9 +25,9 @@ impl Steps {
         Ok(())
     }
 
-    /// Steps at which `hook` is called.
+    /// FailPoints at which `hook` is called.
     #[cfg(test)]
     pub(crate) fn with(hook: impl FnMut(&'static str) -> io::Result<()> + Send + 'static) -> Self {
-        Steps { hook: Some(std::sync::Arc::new(std::sync::Mutex::new(Box::new(hook)))) }
+        FailPoints { hook: Some(std::sync::Arc::new(std::sync::Mutex::new(Box::new(hook)))) }
     }
 }

@@ -1,4 +1,4 @@
-//! The place of a store's files: a folder, or memory.
+//! The folder of a store's files, or a place in memory.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use crate::error::StoreError;
-use crate::steps::Steps;
+use crate::fail_points::FailPoints;
 
 /// The most of a store's files that are open at the same time.
 const OPEN_FILES_MAX: usize = 64;
@@ -24,10 +24,10 @@ pub(crate) const SCRATCH_EXTENSION: &str = "scratch";
 const UNFINISHED: &str = "unfinished";
 
 /// The files of a store, and the lock on them.
-pub(crate) struct Place {
+pub(crate) struct StoreDir {
     root: Root,
     open: HashMap<u64, Arc<SegmentFile>>,
-    steps: Steps,
+    steps: FailPoints,
 }
 
 enum Root {
@@ -39,16 +39,16 @@ enum Root {
     Memory,
 }
 
-impl Place {
+impl StoreDir {
     /// A place in memory.
     pub(crate) fn memory() -> Self {
-        Place { root: Root::Memory, open: HashMap::new(), steps: Steps::default() }
+        StoreDir { root: Root::Memory, open: HashMap::new(), steps: FailPoints::default() }
     }
 
-    /// Makes a folder that only its owner can use, with an empty index; [`finish`](Place::finish) is to follow.
+    /// Makes a folder that only its owner can use, with an empty index; [`finish`](StoreDir::finish) is to follow.
     ///
     /// *Errors*: [`StoreError::Exists`] unless the folder is new, empty, or what a crash in here has left.
-    pub(crate) fn create(folder: &Path, steps: Steps) -> Result<Self, StoreError> {
+    pub(crate) fn create(folder: &Path, steps: FailPoints) -> Result<Self, StoreError> {
         let failed = io_error("cannot make", folder);
         make_folder(folder, &steps).map_err(&failed)?;
         check_mode(folder, &fs::metadata(folder).map_err(&failed)?, 0o700)?;
@@ -67,7 +67,7 @@ impl Place {
         new_file(&folder.join(INDEX)).map_err(&failed)?;
         steps.pass("creation").map_err(&failed)?;
         let root = Root::Folder { path: folder.into(), _lock: lock };
-        Ok(Place { root, open: HashMap::new(), steps })
+        Ok(StoreDir { root, open: HashMap::new(), steps })
     }
 
     /// The store in the new folder is complete.
@@ -97,19 +97,19 @@ impl Place {
     /// Opens and locks a folder.
     ///
     /// *Errors*: [`StoreError::Missing`], [`StoreError::InUse`], [`StoreError::Exposed`].
-    pub(crate) fn open(folder: &Path, steps: Steps) -> Result<Self, StoreError> {
-        let metadata = Place::find(folder)?;
+    pub(crate) fn open(folder: &Path, steps: FailPoints) -> Result<Self, StoreError> {
+        let metadata = StoreDir::find(folder)?;
         check_mode(folder, &metadata, 0o700)?;
         let lock = lock(folder, &steps)?;
         let root = Root::Folder { path: folder.into(), _lock: lock };
-        Ok(Place { root, open: HashMap::new(), steps })
+        Ok(StoreDir { root, open: HashMap::new(), steps })
     }
 
     /// Removes a store with all that is in it, whether it can be opened or not.
     ///
-    /// *Errors*: as [`open`](Place::open), or a folder that holds something else.
+    /// *Errors*: as [`open`](StoreDir::open), or a folder that holds something else.
     pub(crate) fn remove(folder: &Path) -> Result<(), StoreError> {
-        let place = Place::open(folder, Steps::default())?;
+        let place = StoreDir::open(folder, FailPoints::default())?;
         let failed = io_error("cannot remove", folder);
         remove_contents(folder).map_err(&failed)?;
         fs::remove_file(folder.join(LOCK)).map_err(&failed)?;
@@ -135,7 +135,7 @@ impl Place {
         }
     }
 
-    pub(crate) fn steps(&self) -> &Steps {
+    pub(crate) fn steps(&self) -> &FailPoints {
         &self.steps
     }
 
@@ -227,7 +227,7 @@ impl Place {
 pub(crate) struct SegmentFile {
     contents: Mutex<Contents>,
     path: PathBuf,
-    steps: Steps,
+    steps: FailPoints,
 }
 
 /// A file that is being made durable. It has to be waited for: the system tells of a failure only once.
@@ -260,7 +260,7 @@ impl SegmentFile {
     pub(crate) fn alone(folder: &Path, number: u64) -> Result<Arc<Self>, StoreError> {
         let path = folder.join(format!("garblet-{number:016x}")).with_extension(SCRATCH_EXTENSION);
         let file = new_file(&path).map_err(io_error("cannot make", &path))?;
-        let file = SegmentFile { contents: Mutex::new(Contents::Disk(file)), path, steps: Steps::default() };
+        let file = SegmentFile { contents: Mutex::new(Contents::Disk(file)), path, steps: FailPoints::default() };
         file.remove();
         Ok(Arc::new(file))
     }
@@ -370,7 +370,7 @@ fn read_at(file: &mut File, offset: u64, mut bytes: &mut [u8]) -> io::Result<usi
     Ok(wanted - bytes.len())
 }
 
-fn lock(folder: &Path, steps: &Steps) -> Result<File, StoreError> {
+fn lock(folder: &Path, steps: &FailPoints) -> Result<File, StoreError> {
     let path = folder.join(LOCK);
     let failed = io_error("cannot lock", &path);
     let mut options = OpenOptions::new();
@@ -423,7 +423,7 @@ pub(crate) fn sync_name(path: &Path) -> io::Result<()> {
 }
 
 /// Makes a folder and those above it that are missing. The name of each is durable before anything is made in it.
-pub(crate) fn make_folder(path: &Path, steps: &Steps) -> io::Result<()> {
+pub(crate) fn make_folder(path: &Path, steps: &FailPoints) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
