@@ -36,8 +36,23 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
         // What is not text has nothing to check.
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         findings.extend(check_file(&name, &text));
+        if name.ends_with(".md") && !name.contains("CHANGELOG") {
+            findings.extend(lost_paths(&name, &text, |path| root.join(path).exists()));
+        }
     }
     findings
+}
+
+/// Paths of sources that a page names and that are not there; they begin in the root or in `crates`.
+fn lost_paths(name: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
+    let quoted =
+        text.lines().enumerate().flat_map(|(at, line)| line.split('`').skip(1).step_by(2).map(move |p| (at, p)));
+    let source = |path: &str| {
+        let plain = path.chars().all(|c| c.is_alphanumeric() || "/-_.".contains(c));
+        plain && ["/src/", "/tests/", "crates/"].iter().any(|part| path.contains(part))
+    };
+    let lost = quoted.filter(|(_, path)| source(path) && !exists(path) && !exists(&format!("crates/{path}")));
+    lost.map(|(at, path)| format!("{name}:{}: there is no `{path}`", at + 1)).collect()
 }
 
 fn check_file(name: &str, text: &str) -> Vec<String> {
@@ -233,6 +248,13 @@ mod tests {
         assert_eq!(of("/// What it does.\nfn f() {}\n"), 1);
         assert_eq!(of("    //! Why: so.\n"), 1);
         assert_eq!(of("/// The deed.\n/// Whatever it is.\n/// How.\n// What?\n/// Whatever.\n"), 0);
+    }
+
+    #[test]
+    fn a_page_that_names_a_source_which_is_not_there_is_found() {
+        let of = |text: &str| lost_paths("a.md", text, |path| path == "crates/net/src/tls.rs");
+        assert_eq!(of("`crates/net/src/tls.rs` and `net/src/tls.rs`, `src` and `a b/src/`\n"), Vec::<String>::new());
+        assert_eq!(of("see\n`net/src/ssl.rs`\n"), ["a.md:2: there is no `net/src/ssl.rs`"]);
     }
 
     #[test]

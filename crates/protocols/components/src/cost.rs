@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use garblet_circuit::{Party, Program};
 
+use crate::config::Config;
 use crate::linking::plan::{Draft, Plan};
 use crate::pieces::stock::{Ids, Stock};
-use crate::run::Config;
 use crate::{EVALUATOR, GARBLER, Material};
 use garblet_protocol::error::NotPrepared;
 use garblet_protocol::{party_io, phase::Communication};

@@ -9,10 +9,11 @@ use garblet_store::Store;
 use zeroize::Zeroizing;
 
 use crate::evaluation::work::{self, Work};
+use crate::library::OTS_PER_PIECE;
 use crate::linking::plan::Plan;
 use crate::participant::{Participant, Side, Supplies, Taken};
 use crate::pieces::material::Material;
-use crate::pieces::stock::{Kind, OTS_PER_PIECE};
+use crate::pieces::stock::Kind;
 use crate::run::{self, Piece, Wanted};
 use crate::{EVALUATOR, GARBLER, pieces::fill, pieces::meeting};
 use garblet_protocol::{bulk::send_bits, error::ProtocolError, party_io, phase::Phase, session::Session};

@@ -7,11 +7,12 @@ use garblet_store::Store;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
+use crate::library::OTS_PER_PIECE;
 use crate::linking::plan::{Origin, Plan};
 use crate::participant::{Participant, Side, Supplies, Taken};
 use crate::pieces::material::Material;
 use crate::pieces::secrets::Secrets;
-use crate::pieces::stock::{Kind, OTS_PER_PIECE};
+use crate::pieces::stock::Kind;
 use crate::run::{self, Piece, Wanted};
 use crate::{EVALUATOR, GARBLER, pieces::fill, pieces::meeting};
 use garblet_protocol::{bulk::receive_bits, error::ProtocolError, party_io, phase::Phase, session::Session};

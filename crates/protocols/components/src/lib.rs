@@ -97,6 +97,7 @@
 //! its identifier, which never comes twice, so that no two gates share a number, and a component that is garbled again
 //! after a crash is the same bit by bit. The default hash re-keys by gate numbers, so that its bound does not decay.
 
+mod config;
 mod cost;
 mod evaluation;
 mod evaluator;
@@ -112,17 +113,17 @@ pub mod scmc;
 #[cfg(test)]
 mod tests;
 
+pub use config::{Config, Linking};
 pub use cost::communication;
 pub use evaluator::{Evaluator, EvaluatorPrepared, EvaluatorSide};
 pub use garbler::{Garbler, GarblerPrepared, GarblerSide};
 pub use library::template::{Border, Chain, Connection, Foot, Grid, Shape, Template, Tree};
-pub use library::{ComponentType, KeyedLink, Library, Side, TypeId, Wires};
+pub use library::{ComponentType, KeyedLink, Library, OTS_PER_PIECE, Side, TypeId, Wires};
 pub use participant::Participant;
 pub use pieces::material::Material;
-pub use pieces::stock::{Kind, OTS_PER_PIECE};
+pub use pieces::stock::Kind;
 pub use protocol::Components;
 pub use rehearsal::Rehearsal;
-pub use run::{Config, Linking};
 
 use garblet_circuit::Party;
 

@@ -9,6 +9,9 @@ use garblet_circuit::{Component, InstanceId, Port, Program};
 
 use crate::library::template::Template;
 
+/// Correlated OTs in a piece.
+pub const OTS_PER_PIECE: u64 = 64;
+
 /// A type of component in a [`Library`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeId(pub u32);
@@ -167,7 +170,7 @@ impl Library {
         let mut count = |count: u64| {
             hash.update(&count.to_le_bytes());
         };
-        count(self.input_bits.div_ceil(crate::OTS_PER_PIECE));
+        count(self.input_bits.div_ceil(OTS_PER_PIECE));
         self.types.iter().for_each(|ty| count(ty.count));
         for template in &self.templates {
             count(template.count * template.cells().len() as u64);

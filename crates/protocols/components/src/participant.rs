@@ -7,11 +7,12 @@ use garblet_protocol::{error::ProtocolError, phase::Phase, session::Session};
 use garblet_store::Store;
 
 use crate::{
+    config::{Config, Linking},
     linking::plan::Plan,
     pieces::material::Material,
     pieces::meeting,
     pieces::stock::Kind,
-    run::{self, Config, Linking},
+    run,
 };
 
 /// The material of a party and the store that it takes from.

@@ -8,13 +8,14 @@ use garblet_primitives::Block;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
+use crate::config::Linking;
 use crate::evaluation::work::Work;
 use crate::linking::plan::{Draft, Plan};
 use crate::pieces::garble::PieceGarbler;
 use crate::pieces::material::{Material, Place};
 use crate::pieces::secrets::Secrets;
 use crate::pieces::stock::{Ids, Kind, Stock};
-use crate::run::{Linking, Piece};
+use crate::run::Piece;
 use crate::{EVALUATOR, GARBLER, garbler};
 use garblet_protocol::error::NotPrepared;
 use garblet_protocol::{error::ProtocolError, party_io};

@@ -5,44 +5,20 @@ use std::sync::Arc;
 
 use garblet_circuit::{Party, Program};
 use garblet_garble::GarblingConfig;
-use garblet_ot::Width;
 use garblet_primitives::Block;
 use garblet_store::Store;
 
+use crate::config::Config;
+use crate::library::OTS_PER_PIECE;
 use crate::linking::plan::{Draft, Label, Origin, Plan, Unplanned};
 use crate::pieces::material::Material;
 use crate::pieces::meeting::{id_set, stock};
-use crate::pieces::stock::{Kind, OTS_PER_PIECE};
+use crate::pieces::stock::Kind;
 use crate::{EVALUATOR, NAME};
 use garblet_protocol::{
     error::{Missing, NotPrepared, ProtocolError},
     party_io,
 };
-
-/// The links that may be used; the results are the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Linking {
-    /// One label per linked wire.
-    Standard,
-    /// One key per block where a link was prepared, else labels.
-    Keyed,
-    /// Templates where they fit, else keys, else labels: the cheapest that the stores can serve.
-    #[default]
-    Cheapest,
-}
-
-/// The parameters of a run; both parties must choose the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Config {
-    /// Garbling scheme and hash.
-    pub garbling: GarblingConfig,
-    /// The links that may be used.
-    pub linking: Linking,
-    /// Field width of the OT extension.
-    pub ot_width: Width,
-    /// Set if what the stores lack is made when the function is known.
-    pub top_up: bool,
-}
 
 /// A plan, or what must be made first.
 pub(crate) fn plan(

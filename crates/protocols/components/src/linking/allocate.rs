@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use garblet_circuit::InstanceId;
 
-use crate::Linking;
+use crate::config::Linking;
 use crate::library::template::Part;
 use crate::library::{Side, TypeId};
 use crate::linking::matching::{self, Cells, Found};

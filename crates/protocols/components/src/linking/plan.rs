@@ -10,12 +10,13 @@ use garblet_circuit::{InstanceId, Link, Program, Source};
 
 use self::feeding::Feeding;
 use self::layout::Layout;
+use crate::GARBLER;
+use crate::config::Linking;
 use crate::library::TypeId;
 use crate::linking::allocate::{Allocation, Use, allocate};
 use crate::linking::wiring::Wiring;
 use crate::pieces::material::{Material, Place};
 use crate::pieces::stock::Stock;
-use crate::{GARBLER, Linking};
 use garblet_protocol::error::{Missing, NotPrepared};
 
 /// A label's number among all of a run: those of the program's inputs, then of all instances' outputs, then of their inputs.

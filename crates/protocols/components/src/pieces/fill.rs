@@ -10,10 +10,11 @@ use garblet_ot::{CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender, W
 use garblet_store::{PieceId, Store};
 use zeroize::Zeroizing;
 
+use crate::library::OTS_PER_PIECE;
 use crate::pieces::garble::{Garbled, PieceGarbler};
 use crate::pieces::material::Material;
 use crate::pieces::secrets::Secrets;
-use crate::pieces::stock::{Kind, OTS_PER_PIECE};
+use crate::pieces::stock::Kind;
 use garblet_protocol::{error::ProtocolError, session::Session};
 
 /// Bytes of a batch at the evaluator, if a piece is not larger.

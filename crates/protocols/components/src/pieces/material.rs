@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use garblet_garble::{ComponentGarbling, GarblingConfig};
 
+use crate::library::OTS_PER_PIECE;
 use crate::library::{Library, TypeId};
-use crate::pieces::stock::{Kind, OTS_PER_PIECE};
+use crate::pieces::stock::Kind;
 use garblet_protocol::Security;
 
 /// Gate numbers of one kind of piece: more than any store will hold.

@@ -8,7 +8,7 @@ use crate::library::TypeId;
 /// A kind of prepared piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// [`OTS_PER_PIECE`] correlated OTs.
+    /// [`OTS_PER_PIECE`](crate::OTS_PER_PIECE) correlated OTs.
     Transfers,
     /// A garbled component that stands for itself.
     Single(TypeId),
@@ -17,9 +17,6 @@ pub enum Kind {
     /// A garbled cell of a template; cell `c` of template `t` is piece `t cells + c`.
     Cell(u32),
 }
-
-/// Correlated OTs in a piece.
-pub const OTS_PER_PIECE: u64 = 64;
 
 /// A set of identifiers, in ranges.
 #[derive(Clone, Debug, Default)]
