@@ -1,7 +1,7 @@
 //! The errors of the library as failures of the command, with hints at what to do about them.
 
 use garblet::{Adversary, Error, NotPrepared, Protocol, store::StoreError};
-use garblet_net::{IdentityError, MeshError, NetError, PartyError};
+use garblet_net::{IdentityError, MeshError, NetError, PartyError, PeersFileError, PeersFileFault};
 
 use crate::failure::{Failure, Status};
 
@@ -55,7 +55,70 @@ pub(crate) fn net_failure(error: &NetError) -> Failure {
             | NetError::PeerBlames { .. }
             | NetError::PeerBlamesUs { .. }
     );
-    Failure { hint: error.hint(), secondary, ..failure }
+    Failure { hint: net_hint(error), secondary, ..failure }
+}
+
+/// Advice behind the reason for which somebody who has connected is refused.
+pub(crate) fn refusal_hint(error: &NetError) -> Option<String> {
+    let of_use = matches!(
+        error,
+        NetError::UnknownIdentity { .. }
+            | NetError::IdentityRejected { .. }
+            | NetError::Malformed { .. }
+            | NetError::TlsMismatch { .. }
+    );
+    net_hint(error).filter(|_| of_use)
+}
+
+/// Advice on a connection, where what to do is not plain.
+fn net_hint(error: &NetError) -> Option<String> {
+    Some(match error {
+        NetError::NotAnAddress { address } => {
+            let port = address.trim_start_matches(':');
+            port.parse::<u16>().ok().map(|port| {
+                format!(
+                    "for instance 0.0.0.0:{port} to listen on every interface, 127.0.0.1:{port} on this machine alone"
+                )
+            })?
+        }
+        NetError::AddressInUse { .. } => {
+            "another run may not have ended yet; choose another port, or port 0 for any free one".into()
+        }
+        NetError::CannotConnect { .. } => {
+            "start the peer, check the address and that no firewall is between; the listening side may be started later"
+                .into()
+        }
+        NetError::NobodyCame { refused, .. } if refused.is_empty() => "start the peer with our address".into(),
+        NetError::NobodyCame { .. } => {
+            "start the peer with our address; if it is among the refused, what is said there is why".into()
+        }
+        NetError::UnknownIdentity { got, .. } => format!(
+            "if the peer itself, asked by another way, reads this fingerprint to you: garblet trust add NAME {got}"
+        ),
+        NetError::IdentityRejected { ours } => {
+            format!("read it to the peer by another way, who then runs: garblet trust add NAME {ours}")
+        }
+        NetError::Incompatible { .. } => {
+            "give both parties the same version, program and options, and each its own party number".into()
+        }
+        NetError::TlsMismatch { .. } => "let both sides use TLS, or neither: --insecure-plain-tcp is for both".into(),
+        NetError::Malformed { .. } | NetError::TooLarge { .. } | NetError::Unexpected { .. } => {
+            "the peer is another program, or does not follow the protocol: check what is at its address".into()
+        }
+        NetError::Tampered { .. } => "somebody between the two changes what is sent; nothing of it was used".into(),
+        NetError::Timeout { .. } => "the peer may be stopped, overloaded, or cut off".into(),
+        NetError::TooSlow { .. } => {
+            "the link to the peer is too slow, or the peer is; where it only stalls now and then, raise --timeout"
+                .into()
+        }
+        NetError::PeerClosed { .. } | NetError::PeerAborted { .. } => "look at the peer's own messages".into(),
+        NetError::PeerBlames { blame, .. } => {
+            format!("look at the messages of party {} and of those who say so", blame.party)
+        }
+        NetError::PeerBlamesUs { .. } => "look at the messages of the party that says so".into(),
+        NetError::CameTwice { .. } => "give each party a number of its own, and start each once".into(),
+        _ => return None,
+    })
 }
 
 /// Parties that do not come together.
@@ -64,7 +127,40 @@ pub(crate) fn mesh_failure(error: &MeshError) -> Failure {
         MeshError::Own(error) | MeshError::Party(PartyError { source: error, .. }) => net_failure(error),
         MeshError::Missing { .. } => Failure::no_result(error),
     };
-    Failure { status: failure.status, hint: error.hint(), secondary: failure.secondary, ..Failure::call(error) }
+    Failure { status: failure.status, hint: mesh_hint(error), secondary: failure.secondary, ..Failure::call(error) }
+}
+
+/// Advice on parties that do not come together.
+fn mesh_hint(error: &MeshError) -> Option<String> {
+    match error {
+        MeshError::Party(PartyError { source, .. }) => match source {
+            NetError::UnknownIdentity { .. } | NetError::IdentityRejected { .. } => Some(
+                "compare the fingerprints of the peers files: give all parties the same file, and each its own identity"
+                    .into(),
+            ),
+            other => net_hint(other),
+        },
+        MeshError::Own(error) => net_hint(error),
+        MeshError::Missing { .. } => Some(
+            "start the missing parties, check the addresses in the peers file and that no firewall is between"
+                .into(),
+        ),
+    }
+}
+
+/// A file that does not say where the parties are.
+pub(crate) fn peers_file_failure(error: &PeersFileError) -> Failure {
+    let hint = match error.fault {
+        PeersFileFault::Unreadable | PeersFileFault::Address => return Failure::call(error),
+        PeersFileFault::Form => {
+            "one table per party, in order: [[party]] with address = \"HOST:PORT\" and fingerprint = \"...\""
+        }
+        PeersFileFault::Fingerprint => "garblet keygen prints a party's fingerprint",
+        PeersFileFault::SameAddress => "each party listens on an address of its own",
+        PeersFileFault::SameFingerprint => "each party has an identity of its own: garblet keygen makes one",
+        PeersFileFault::SomeFingerprints => "give every party its fingerprint; or none, for plain TCP",
+    };
+    Failure::call(error).hint(hint)
 }
 
 /// A store that cannot be used.
@@ -80,12 +176,63 @@ pub(crate) fn store_failure(error: &StoreError) -> Failure {
         | StoreError::OtherBinding { .. } => Status::WrongCall,
         _ => Status::NoResult,
     };
-    Failure { status, hint: error.hint(), ..Failure::no_result(error) }
+    Failure { status, hint: store_hint(error), ..Failure::no_result(error) }
+}
+
+/// Advice on a store, where what to do is not plain.
+fn store_hint(error: &StoreError) -> Option<String> {
+    Some(match error {
+        StoreError::Missing { folder } => format!("make one with `garblet store init {}`", folder.display()),
+        StoreError::Exists { .. } => "name a new folder, or an empty one".into(),
+        StoreError::InUse { .. } => "wait until it is done, or give each process a store of its own".into(),
+        StoreError::Exposed { path, expected, .. } => format!("chmod {expected:03o} {}", path.display()),
+        StoreError::KeyMissing { .. } => "a store can be opened only with the key that it was made with".into(),
+        StoreError::WrongKey { .. } => "give the key file that the store was made with".into(),
+        StoreError::OtherFormat { .. } => "use it with the version that made it, or remove it and prepare".into(),
+        StoreError::OtherBinding { .. } => "give the other store, or a new folder to prepare anew".into(),
+        StoreError::OtherPeerStore { .. } | StoreError::OtherStore { .. } => {
+            "name the two stores that were filled together, or let both parties begin with new ones".into()
+        }
+        StoreError::PeerRolledBack { .. } | StoreError::RolledBack { .. } | StoreError::Restored { .. } => {
+            "a store must not be restored from a backup, as its pieces could be used twice: \
+             let both parties begin with new stores"
+                .into()
+        }
+        StoreError::Forked { record, .. } => format!(
+            "pieces could be used twice: let both parties begin with new stores; only if no copy of the store was ever used, as when it was \
+             moved to another machine and back, remove {}",
+            record.display()
+        ),
+        StoreError::CopyInUse { .. } => "there must be one of a store: remove the copy".into(),
+        StoreError::Damaged { .. } => {
+            "`garblet store verify` names the pieces that are lost; if the index itself is damaged, let both \
+             parties begin with new stores"
+                .into()
+        }
+        StoreError::Io { .. } if error.is_of_scratch() => {
+            "what a run cannot have in memory goes there: name a folder with room for it in TMPDIR".into()
+        }
+        StoreError::Broken => "open the store again: what is on disk counts".into(),
+        _ => return None,
+    })
 }
 
 /// An identity that cannot be loaded or saved.
 pub(crate) fn identity_failure(error: &IdentityError) -> Failure {
-    Failure { hint: error.hint(), ..Failure::call(error) }
+    Failure { hint: identity_hint(error), ..Failure::call(error) }
+}
+
+/// Advice on an identity, where what to do is not plain.
+fn identity_hint(error: &IdentityError) -> Option<String> {
+    match error {
+        IdentityError::Exists { .. } => Some("use it, or move it away first: peers know it by its fingerprint".into()),
+        IdentityError::Missing { .. } => Some("make one with `garblet keygen`".into()),
+        IdentityError::Exposed { path, .. } => Some(format!("chmod 600 {}", path.display())),
+        IdentityError::Malformed { .. } => {
+            Some("name the file that `garblet keygen` wrote; if it is lost, make another and tell peers".into())
+        }
+        IdentityError::Io { .. } => None,
+    }
 }
 
 /// The protocols for three parties and more, in place of a protocol of two.
@@ -98,5 +245,88 @@ pub(crate) fn several_hint(two: Protocol) -> String {
             "no protocol for three or more parties withstands {stronger} ones; {} are for semi-honest parties",
             names.join(", ")
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{path::PathBuf, time::Duration};
+
+    use garblet_net::{Fingerprint, Identity};
+
+    use super::*;
+
+    const AFTER: Duration = Duration::from_secs(1);
+
+    fn fingerprint() -> Fingerprint {
+        Identity::generate(&mut rand::rng()).fingerprint()
+    }
+
+    fn mismatch() -> NetError {
+        NetError::TlsMismatch { what: "TLS handshake", expected: "TLS", got: "bytes that are no TLS".into() }
+    }
+
+    #[test]
+    fn a_connection_that_fails_has_a_way_out() {
+        let (address, got) = (String::from("127.0.0.1:1"), fingerprint());
+        let refused = vec!["127.0.0.1:2: silent".to_string()];
+        for (error, expected) in [
+            (NetError::AddressInUse { address: address.clone() }, "choose another port".into()),
+            (NetError::NotAnAddress { address: ":7000".into() }, "for instance 0.0.0.0:7000".into()),
+            (NetError::NobodyCame { address, after: AFTER, refused }, "if it is among the refused".into()),
+            (NetError::TooSlow { doing: "for data".into(), bytes: 1, after: AFTER }, "raise --timeout".into()),
+            (NetError::UnknownIdentity { expected: "bob".into(), got }, format!("garblet trust add NAME {got}")),
+            (NetError::IdentityRejected { ours: got }, format!("garblet trust add NAME {got}")),
+            (mismatch(), "let both sides use TLS, or neither: --insecure-plain-tcp is for both".into()),
+        ] {
+            let hint = net_failure(&error).hint.expect("a way out");
+            assert!(hint.contains(&expected), "{error}: {hint}");
+        }
+        assert_eq!(net_failure(&NetError::NotAnAddress { address: "there".into() }).hint, None);
+    }
+
+    #[test]
+    fn a_refusal_has_advice_where_the_one_who_was_refused_may_be_the_peer() {
+        let got = fingerprint();
+        assert!(refusal_hint(&NetError::UnknownIdentity { expected: "bob".into(), got }).is_some());
+        assert_eq!(refusal_hint(&mismatch()), net_failure(&mismatch()).hint);
+        assert_eq!(refusal_hint(&NetError::Timeout { doing: "for hello".into(), after: AFTER }), None);
+    }
+
+    #[test]
+    fn parties_that_do_not_come_together_have_a_way_out() {
+        let stranger = || NetError::UnknownIdentity { expected: "party 1".into(), got: fingerprint() };
+        let timeout = || NetError::Timeout { doing: "for hello".into(), after: AFTER };
+        let missing = vec![(1, timeout())];
+        for (error, expected) in [
+            (MeshError::Missing { missing, after: AFTER, refused: Vec::new() }, "start the missing parties"),
+            (MeshError::Party(PartyError { party: 1, source: stranger() }), "give all parties the same file"),
+            (MeshError::Party(PartyError { party: 1, source: timeout() }), "the peer may be stopped"),
+            (MeshError::Own(timeout()), "the peer may be stopped"),
+        ] {
+            let hint = mesh_failure(&error).hint.expect("a way out");
+            assert!(hint.contains(expected), "{error}: {hint}");
+        }
+    }
+
+    #[test]
+    fn an_identity_that_is_missing_can_be_made() {
+        let failure = identity_failure(&IdentityError::Missing { path: "identity.pem".into() });
+        assert_eq!(failure.hint.as_deref(), Some("make one with `garblet keygen`"));
+    }
+
+    #[test]
+    fn a_store_that_cannot_be_used_has_a_way_out() {
+        let path = PathBuf::from("stores/key");
+        let source = std::io::Error::from(std::io::ErrorKind::NotFound);
+        for (error, expected) in [
+            (StoreError::Missing { folder: "stores".into() }, "make one with `garblet store init stores`"),
+            (StoreError::Exposed { path, mode: 0o604, expected: 0o600 }, "chmod 600 stores/key"),
+            (StoreError::RolledBack { expected: 2, got: 1 }, "must not be restored from a backup"),
+            (StoreError::Io { doing: "cannot make", path: "tmp/garblet-1.scratch".into(), source }, "TMPDIR"),
+        ] {
+            let hint = store_failure(&error).hint.expect("a way out");
+            assert!(hint.contains(expected), "{error}: {hint}");
+        }
     }
 }

@@ -3,13 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use garblet::{Config, Plan, Program, Protocol, SavedValues, StockKinds};
-use garblet_net::{DEFAULT_TIMEOUT, OnRefused, SimulatedLink, Tls};
+use garblet_net::{Advice, DEFAULT_TIMEOUT, OnRefused, SimulatedLink, Tls};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     args::{Param, ProtocolArgs},
     failure::Failure,
-    hints::{explain, several_hint},
+    hints::{explain, refusal_hint, several_hint},
     output::tell,
 };
 
@@ -126,7 +126,8 @@ impl Settings {
         let link = link.map_err(Failure::call)?.unwrap_or_default();
         let on_refused: OnRefused = Arc::new(tell);
         let (patience, timeout) = (self.timeout, self.timeout);
-        Ok(garblet_net::Options { patience, timeout, tls, link, on_refused: Some(on_refused) })
+        let advice: Option<Advice> = Some(refusal_hint);
+        Ok(garblet_net::Options { patience, timeout, tls, link, on_refused: Some(on_refused), advice })
     }
 }
 

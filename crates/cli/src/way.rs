@@ -3,9 +3,15 @@
 use std::{net::SocketAddr, path::Path};
 
 use garblet_circuit::Party;
-use garblet_net::{Fingerprint, NetError, PeerEntry, PeersFile, PeersFileError, Tls};
+use garblet_net::{Fingerprint, NetError, PeerEntry, PeersFile, Tls};
 
-use crate::{failure::Failure, hints::net_failure, identity, meeting::Meeting, output::tell};
+use crate::{
+    failure::Failure,
+    hints::{net_failure, peers_file_failure},
+    identity,
+    meeting::Meeting,
+    output::tell,
+};
 
 /// The place and the identity of the peer.
 #[derive(clap::Args)]
@@ -127,7 +133,7 @@ pub(crate) fn without_identities(count: u16) -> String {
 ///
 /// *Errors*: what is no such file.
 pub(crate) fn open_peers(path: &Path) -> Result<PeersFile, Failure> {
-    PeersFile::open(path).map_err(|e: PeersFileError| Failure { hint: e.hint.clone(), ..Failure::call(e) })
+    PeersFile::open(path).map_err(|e| peers_file_failure(&e))
 }
 
 /// Says where this party listens.

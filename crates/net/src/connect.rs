@@ -12,7 +12,7 @@ use crate::error::NetError;
 use crate::hello::Hello;
 use crate::link::SimulatedLink;
 use crate::message::Message;
-use crate::reception::{HANDSHAKE, OnRefused, Reception, SharedLog};
+use crate::reception::{Advice, HANDSHAKE, OnRefused, Reception, SharedLog};
 use crate::tcp;
 use crate::tls::{Side, Tls, proven_identity};
 
@@ -32,6 +32,8 @@ pub struct Options {
     pub link: SimulatedLink,
     /// Hears of those who connect and are no peer.
     pub on_refused: Option<OnRefused>,
+    /// Says what can be done about those.
+    pub advice: Option<Advice>,
 }
 
 impl Default for Options {
@@ -43,6 +45,7 @@ impl Default for Options {
             tls: None,
             link: SimulatedLink::default(),
             on_refused: None,
+            advice: None,
         }
     }
 }
@@ -94,7 +97,7 @@ impl Listener {
     ///
     /// *Errors:* [`NetError::NobodyCame`] if no peer has connected in time; a socket that fails.
     pub async fn accept(&self, options: &Options) -> Result<Channel, NetError> {
-        let mut reception = Reception::new(options.on_refused.clone(), self.log.clone());
+        let mut reception = Reception::new(options.on_refused.clone(), options.advice, self.log.clone());
         let (mut deadline, mut open) = (Instant::now() + options.patience, true);
         while open || !reception.is_empty() {
             tokio::select! {

@@ -5,9 +5,7 @@ use std::time::Duration;
 use crate::blame::{Accuses, Blame, Cause, teller};
 use crate::difference::Difference;
 use crate::fingerprint::Fingerprint;
-use crate::frame::USES_TLS;
 use crate::pace::LEAST_BYTES_PER_SECOND;
-use crate::tls::HANDSHAKE;
 
 /// The reason why a channel cannot go on.
 ///
@@ -80,6 +78,16 @@ pub enum NetError {
         what: String,
         /// The form that it should have.
         expected: String,
+        /// A description of what came.
+        got: String,
+    },
+    /// One side uses TLS and the other does not, or not with an identity.
+    #[error("malformed {what}: expected {expected}, got {got}")]
+    TlsMismatch {
+        /// The item that should have been there.
+        what: &'static str,
+        /// The form that it should have.
+        expected: &'static str,
         /// A description of what came.
         got: String,
     },
@@ -188,56 +196,6 @@ pub enum NetError {
 }
 
 impl NetError {
-    /// Advice on what the user can do about it, where that is not plain.
-    pub fn hint(&self) -> Option<String> {
-        Some(match self {
-            NetError::NotAnAddress { address } => {
-                let port = address.trim_start_matches(':');
-                port.parse::<u16>().ok().map(|port| {
-                    format!("for instance 0.0.0.0:{port} to listen on every interface, 127.0.0.1:{port} on this machine alone")
-                })?
-            }
-            NetError::AddressInUse { .. } => {
-                "another run may not have ended yet; choose another port, or port 0 for any free one".into()
-            }
-            NetError::CannotConnect { .. } => {
-                "start the peer, check the address and that no firewall is between; the listening side may be started later"
-                    .into()
-            }
-            NetError::NobodyCame { refused, .. } if refused.is_empty() => "start the peer with our address".into(),
-            NetError::NobodyCame { .. } => {
-                "start the peer with our address; if it is among the refused, what is said there is why".into()
-            }
-            NetError::UnknownIdentity { got, .. } => format!(
-                "if the peer itself, asked by another way, reads this fingerprint to you: garblet trust add NAME {got}"
-            ),
-            NetError::IdentityRejected { ours } => {
-                format!("read it to the peer by another way, who then runs: garblet trust add NAME {ours}")
-            }
-            NetError::Incompatible { .. } => {
-                "give both parties the same version, program and options, and each its own party number".into()
-            }
-            NetError::Malformed { what, got, .. } if what == HANDSHAKE || got.contains(USES_TLS) => {
-                "let both sides use TLS, or neither: --insecure-plain-tcp is for both".into()
-            }
-            NetError::Malformed { .. } | NetError::TooLarge { .. } | NetError::Unexpected { .. } => {
-                "the peer is another program, or does not follow the protocol: check what is at its address".into()
-            }
-            NetError::Tampered { .. } => "somebody between the two changes what is sent; nothing of it was used".into(),
-            NetError::Timeout { .. } => "the peer may be stopped, overloaded, or cut off".into(),
-            NetError::TooSlow { .. } => {
-                "the link to the peer is too slow, or the peer is; where it only stalls now and then, raise --timeout".into()
-            }
-            NetError::PeerClosed { .. } | NetError::PeerAborted { .. } => "look at the peer's own messages".into(),
-            NetError::PeerBlames { blame, .. } => {
-                format!("look at the messages of party {} and of those who say so", blame.party)
-            }
-            NetError::PeerBlamesUs { .. } => "look at the messages of the party that says so".into(),
-            NetError::CameTwice { .. } => "give each party a number of its own, and start each once".into(),
-            _ => return None,
-        })
-    }
-
     /// An input or output error as what it means for a connection.
     pub(crate) fn from_io(source: std::io::Error, doing: impl Into<String>) -> Self {
         use std::io::ErrorKind::{
@@ -265,7 +223,10 @@ impl Accuses for NetError {
             NetError::PeerAborted { .. } | NetError::PeerBlamesUs { .. } => Cause::GaveUp,
             NetError::Timeout { .. } => Cause::Silent,
             NetError::TooSlow { .. } => Cause::Slow,
-            NetError::Malformed { .. } | NetError::TooLarge { .. } | NetError::Unexpected { .. } => Cause::Misbehaved,
+            NetError::Malformed { .. }
+            | NetError::TlsMismatch { .. }
+            | NetError::TooLarge { .. }
+            | NetError::Unexpected { .. } => Cause::Misbehaved,
             NetError::Incompatible { .. } | NetError::IdentityRejected { .. } => Cause::Disagrees,
             NetError::UnknownIdentity { .. } => Cause::Stranger,
             NetError::UnknownHost { .. } | NetError::CannotConnect { .. } | NetError::NobodyCame { .. } => {

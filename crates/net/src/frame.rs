@@ -60,24 +60,30 @@ impl Header {
             (BULK, 0, 1..) if bytes as usize <= BULK_FRAME_BYTES_MAX => Ok(Header::Bulk { bytes }),
             (ABORT, 0, bytes) if bytes == 0 || BLAME_BYTES.contains(&(bytes as usize)) => Ok(Header::Abort { bytes }),
             (CLOSE, 0, 0) => Ok(Header::Close),
-            _ => Err(NetError::Malformed {
-                what: "frame header".into(),
-                expected: "a frame of this protocol".into(),
-                got: describe(raw),
-            }),
+            _ => Err(no_header(raw)),
         }
     }
 }
 
-/// The words for a peer that sends bytes of TLS.
-pub(crate) const USES_TLS: &str = "the peer uses TLS";
+/// The first byte of a record of TLS with a part of its handshake, and of one with an alert.
+const TLS_HANDSHAKE: u8 = 0x16;
+const TLS_ALERT: u8 = 0x15;
+
+/// The error that bytes are which no channel sends.
+fn no_header(raw: [u8; HEADER_BYTES]) -> NetError {
+    let (what, expected, got) = ("frame header", "a frame of this protocol", describe(raw));
+    match raw {
+        [TLS_HANDSHAKE | TLS_ALERT, 0x03, 0x00..=0x04, ..] => NetError::TlsMismatch { what, expected, got },
+        _ => NetError::Malformed { what: what.into(), expected: expected.into(), got },
+    }
+}
 
 /// The bytes in hexadecimal, and what they look like.
 fn describe(raw: [u8; HEADER_BYTES]) -> String {
     let hex: Vec<String> = raw.iter().map(|byte| format!("{byte:02x}")).collect();
     let looks = match raw {
-        [0x16, 0x03, 0x00..=0x04, ..] => format!(", a TLS handshake: {USES_TLS}, this side does not"),
-        [0x15, 0x03, 0x00..=0x04, ..] => format!(", a TLS alert: {USES_TLS}, this side does not"),
+        [TLS_HANDSHAKE, 0x03, 0x00..=0x04, ..] => ", a TLS handshake: the peer uses TLS, this side does not".into(),
+        [TLS_ALERT, 0x03, 0x00..=0x04, ..] => ", a TLS alert: the peer uses TLS, this side does not".into(),
         _ if raw.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()) => {
             format!(", the text `{}`: the peer is another program", raw.escape_ascii())
         }
@@ -116,6 +122,16 @@ mod tests {
         assert!(error_text(b"GET / ").contains("the text `GET / `"));
         assert!(error_text(&[0x16, 0x03, 0x01, 0x02, 0x00, 0x01]).contains("a TLS handshake"));
         assert!(error_text(&[0; 6]).contains("bytes 00 00 00 00 00 00"));
+    }
+
+    #[test]
+    fn tls_is_told_from_other_programs() {
+        for (raw, tls) in
+            [(*b"\x16\x03\x01\x02\x00\x01", true), (*b"\x15\x03\x03\x00\x02\x02", true), (*b"GET / ", false)]
+        {
+            let error = Header::decode(raw).expect_err("not a frame");
+            assert_eq!(matches!(error, NetError::TlsMismatch { .. }), tls, "{error}");
+        }
     }
 
     #[test]

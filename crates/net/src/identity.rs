@@ -72,23 +72,6 @@ pub enum IdentityError {
     },
 }
 
-impl IdentityError {
-    /// Advice on what the user can do about it, where that is not plain.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            IdentityError::Exists { .. } => {
-                Some("use it, or move it away first: peers know it by its fingerprint".into())
-            }
-            IdentityError::Missing { .. } => Some("make one with `garblet keygen`".into()),
-            IdentityError::Exposed { path, .. } => Some(format!("chmod 600 {}", path.display())),
-            IdentityError::Malformed { .. } => {
-                Some("name the file that `garblet keygen` wrote; if it is lost, make another and tell peers".into())
-            }
-            IdentityError::Io { .. } => None,
-        }
-    }
-}
-
 impl Identity {
     /// A new identity.
     pub fn generate(rng: &mut impl CryptoRng) -> Self {
@@ -282,7 +265,6 @@ mod tests {
         }
         let error = Identity::load(&folder.path().join("none")).err().expect("missing");
         assert!(matches!(error, IdentityError::Missing { .. }), "{error}");
-        assert!(error.hint().expect("there is something to do").contains("garblet keygen"));
         let error = identity(1).save(&folder.path().join("no/folder")).expect_err("no such folder");
         assert!(matches!(error, IdentityError::Io { .. }), "{error}");
     }

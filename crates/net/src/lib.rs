@@ -44,10 +44,12 @@ pub use hello::{Hello, STEP, WIRE_VERSION, agree};
 pub use identity::{Identity, IdentityError};
 pub use link::{LinkError, SimulatedLink};
 pub use memory::memory_pair;
-pub use mesh::{Line, Mesh, MeshError, PartyError, PeerEntry, PeersFile, PeersFileError, PerPeer, share_of};
+pub use mesh::{
+    Line, Mesh, MeshError, PartyError, PeerEntry, PeersFile, PeersFileError, PeersFileFault, PerPeer, share_of,
+};
 pub use message::Message;
 pub use pace::LEAST_BYTES_PER_SECOND;
-pub use reception::OnRefused;
+pub use reception::{Advice, OnRefused};
 pub use relay::relay;
 pub use tls::Tls;
 pub use trust::{TrustError, TrustStore};

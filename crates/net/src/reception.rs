@@ -34,6 +34,9 @@ const NAMED: usize = 8;
 /// The function that hears of those who are refused, a line for each; after the first ten, one line every ten seconds.
 pub type OnRefused = Arc<dyn Fn(&str) + Send + Sync>;
 
+/// The function that says what can be done about a refusal, where it knows something; it stands in brackets behind the reason.
+pub type Advice = fn(&NetError) -> Option<String>;
+
 /// Somebody who has connected, and what comes of hearing it.
 struct Guest<'a, T> {
     from: SocketAddr,
@@ -44,13 +47,14 @@ struct Guest<'a, T> {
 pub(crate) struct Reception<'a, T> {
     guests: Vec<Guest<'a, T>>,
     refusals: Refusals,
+    advice: Option<Advice>,
 }
 
 impl<'a, T> Reception<'a, T> {
     /// An empty reception. Who is refused is told to `on_refused`, as often as `log` lets it.
-    pub(crate) fn new(on_refused: Option<OnRefused>, log: SharedLog) -> Self {
+    pub(crate) fn new(on_refused: Option<OnRefused>, advice: Option<Advice>, log: SharedLog) -> Self {
         log.lock().unwrap_or_else(PoisonError::into_inner).on_refused = on_refused;
-        Reception { guests: Vec::new(), refusals: Refusals { log, count: 0, named: Vec::new() } }
+        Reception { guests: Vec::new(), refusals: Refusals { log, count: 0, named: Vec::new() }, advice }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -107,12 +111,8 @@ impl<'a, T> Reception<'a, T> {
 
     /// Notes somebody who was refused.
     pub(crate) fn refuse(&mut self, from: SocketAddr, error: &NetError) {
-        let of_use = matches!(
-            error,
-            NetError::UnknownIdentity { .. } | NetError::IdentityRejected { .. } | NetError::Malformed { .. }
-        );
-        let text = match error.hint().filter(|_| of_use) {
-            Some(hint) => format!("{error} ({hint})"),
+        let text = match self.advice.and_then(|advice| advice(error)) {
+            Some(advice) => format!("{error} ({advice})"),
             None => error.to_string(),
         };
         let has_identity = matches!(error, NetError::UnknownIdentity { .. } | NetError::IdentityRejected { .. });
@@ -240,7 +240,7 @@ mod tests {
             let lines = lines.clone();
             move |line: &str| lines.lock().expect("one thread").push(line.to_string())
         });
-        (Reception::new(Some(tell), SharedLog::default()), lines)
+        (Reception::new(Some(tell), None, SharedLog::default()), lines)
     }
 
     #[tokio::test(start_paused = true)]
@@ -302,7 +302,7 @@ mod tests {
                 let lines = lines.clone();
                 move |line: &str| lines.lock().expect("one thread").push(line.to_string())
             });
-            let mut reception = Reception::<u32>::new(Some(tell), log.clone());
+            let mut reception = Reception::<u32>::new(Some(tell), None, log.clone());
             reception.refuse(address(3, wait), &NetError::PeerClosed { doing: "for the TLS handshake".into() });
         }
         assert_eq!(lines.lock().expect("one thread").len(), BURST as usize);

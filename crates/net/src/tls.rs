@@ -26,9 +26,6 @@ use crate::identity::{Identity, fingerprint_of};
 
 const DOING: &str = "for the TLS handshake";
 
-/// The name of the malformed item if the peer does not speak TLS as we do.
-pub(crate) const HANDSHAKE: &str = "TLS handshake";
-
 /// The byte that the accepting side sends once it has accepted the other's identity. In TLS 1.3 the connecting side would
 /// learn of a refusal only with the first data.
 const WELCOME: u8 = 0xA5;
@@ -119,9 +116,9 @@ impl Tls {
             {
                 NetError::IdentityRejected { ours: self.identity.fingerprint() }
             }
-            Some(error) => NetError::Malformed {
-                what: HANDSHAKE.into(),
-                expected: "TLS 1.3 with an identity, as both sides have to use".into(),
+            Some(error) => NetError::TlsMismatch {
+                what: "TLS handshake",
+                expected: "TLS 1.3 with an identity, as both sides have to use",
                 got: match error {
                     rustls::Error::InvalidMessage(_) => "bytes that are no TLS".into(),
                     other => other.to_string(),

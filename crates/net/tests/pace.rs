@@ -83,7 +83,6 @@ async fn a_byte_a_minute_does_not_hold_bulk_data_for_ever() {
         error.to_string(),
         "too slow: 2 bytes in 119 s while we waited for bulk data (4096 bytes), expected 1024 bytes a second or more"
     );
-    assert!(error.hint().is_some());
     // The first byte in a time-out, and the rest no more than a time-out behind the rate.
     assert!(time <= 2 * TIMEOUT + Duration::from_secs(4), "{time:?}");
 }

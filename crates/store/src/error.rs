@@ -253,42 +253,10 @@ impl StoreError {
         matches!(self, StoreError::PeerAhead { .. } | StoreError::PeerKinds { .. })
     }
 
-    /// Advice on what the user can do about it, where that is not plain.
-    pub fn hint(&self) -> Option<String> {
-        Some(match self {
-            StoreError::Missing { folder } => format!("make one with `garblet store init {}`", folder.display()),
-            StoreError::Exists { .. } => "name a new folder, or an empty one".into(),
-            StoreError::InUse { .. } => "wait until it is done, or give each process a store of its own".into(),
-            StoreError::Exposed { path, expected, .. } => format!("chmod {expected:03o} {}", path.display()),
-            StoreError::KeyMissing { .. } => "a store can be opened only with the key that it was made with".into(),
-            StoreError::WrongKey { .. } => "give the key file that the store was made with".into(),
-            StoreError::OtherFormat { .. } => "use it with the version that made it, or remove it and prepare".into(),
-            StoreError::OtherBinding { .. } => "give the other store, or a new folder to prepare anew".into(),
-            StoreError::OtherPeerStore { .. } | StoreError::OtherStore { .. } => {
-                "name the two stores that were filled together, or let both parties begin with new ones".into()
-            }
-            StoreError::PeerRolledBack { .. } | StoreError::RolledBack { .. } | StoreError::Restored { .. } => {
-                "a store must not be restored from a backup, as its pieces could be used twice: \
-                 let both parties begin with new stores"
-                    .into()
-            }
-            StoreError::Forked { record, .. } => format!(
-                "pieces could be used twice: let both parties begin with new stores; only if no copy of the store was ever used, as when it was \
-                 moved to another machine and back, remove {}",
-                record.display()
-            ),
-            StoreError::CopyInUse { .. } => "there must be one of a store: remove the copy".into(),
-            StoreError::Damaged { .. } => {
-                "`garblet store verify` names the pieces that are lost; if the index itself is damaged, let both \
-                 parties begin with new stores"
-                    .into()
-            }
-            StoreError::Io { path, .. } if path.extension().is_some_and(|extension| extension == SCRATCH_EXTENSION) => {
-                "what a run cannot have in memory goes there: name a folder with room for it in TMPDIR".into()
-            }
-            StoreError::Broken => "open the store again: what is on disk counts".into(),
-            _ => return None,
-        })
+    /// Tells whether it is about room on disk for what does not fit in memory.
+    pub fn is_of_scratch(&self) -> bool {
+        let is_scratch = |path: &PathBuf| path.extension().is_some_and(|extension| extension == SCRATCH_EXTENSION);
+        matches!(self, StoreError::Io { path, .. } if is_scratch(path))
     }
 }
 

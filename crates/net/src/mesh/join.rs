@@ -45,24 +45,6 @@ pub enum MeshError {
 }
 
 impl MeshError {
-    /// Advice on what the user can do about it.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            MeshError::Party(PartyError { source, .. }) => match source {
-                NetError::UnknownIdentity { .. } | NetError::IdentityRejected { .. } => Some(
-                    "compare the fingerprints of the peers files: give all parties the same file, and each its own identity"
-                        .into(),
-                ),
-                other => other.hint(),
-            },
-            MeshError::Own(error) => error.hint(),
-            MeshError::Missing { .. } => Some(
-                "start the missing parties, check the addresses in the peers file and that no firewall is between"
-                    .into(),
-            ),
-        }
-    }
-
     fn blame(&self) -> Option<Blame> {
         match self {
             MeshError::Party(error) => error.blame(),
@@ -168,7 +150,7 @@ impl Meeting<'_> {
     async fn gather(&self, listener: Option<&Listener>, arrivals: &mut Arrivals) -> Result<(), MeshError> {
         let mut calls: FuturesUnordered<_> = (0..self.party).map(|peer| self.call(peer)).collect();
         let log = listener.map_or_else(SharedLog::default, |listener| listener.log.clone());
-        let mut reception = Reception::new(self.options.on_refused.clone(), log);
+        let mut reception = Reception::new(self.options.on_refused.clone(), self.options.advice, log);
         // Whom nothing better is known of, if they do not come at last.
         let mut absent = Vec::new();
         let result = async {

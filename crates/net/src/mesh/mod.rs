@@ -19,7 +19,7 @@ use tokio::time::{Instant, timeout_at};
 
 pub use collective::share_of;
 pub use join::MeshError;
-pub use peers_file::{PeerEntry, PeersFile, PeersFileError};
+pub use peers_file::{PeerEntry, PeersFile, PeersFileError, PeersFileFault};
 pub use per_peer::PerPeer;
 
 use crate::blame::{Accuses, Blame, Cause};

@@ -15,8 +15,6 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 /// The most parties of a run.
 const PARTIES_MAX: usize = 255;
 
-const EXAMPLE: &str = "one table per party, in order: [[party]] with address = \"HOST:PORT\" and fingerprint = \"...\"";
-
 /// One party of a [`PeersFile`].
 #[derive(Clone, Debug)]
 pub struct PeerEntry {
@@ -48,8 +46,27 @@ pub struct PeersFileError {
     pub line: Option<usize>,
     /// The fault in the file.
     pub what: String,
-    /// Advice on what to do about it.
-    pub hint: Option<String>,
+    /// The kind of the fault.
+    pub fault: PeersFileFault,
+}
+
+/// The kinds of faults in a file that should say where the parties are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeersFileFault {
+    /// The file cannot be read, or is too long.
+    Unreadable,
+    /// It is no such file, or not of as many parties as there can be.
+    Form,
+    /// An address that is none.
+    Address,
+    /// A fingerprint that is none.
+    Fingerprint,
+    /// Two parties with one address.
+    SameAddress,
+    /// Two parties with one fingerprint.
+    SameFingerprint,
+    /// Fingerprints of some parties alone.
+    SomeFingerprints,
 }
 
 #[derive(Deserialize)]
@@ -78,7 +95,8 @@ impl PeersFile {
     /// *Errors:* with the line: what is no such file; fewer than 2 parties or more than 255; two parties with one address
     /// or one fingerprint; some parties with a fingerprint and others without.
     pub fn open(path: &Path) -> Result<Self, PeersFileError> {
-        let error = |what: String| PeersFileError { path: path.into(), line: None, what, hint: None };
+        let error =
+            |what: String| PeersFileError { path: path.into(), line: None, what, fault: PeersFileFault::Unreadable };
         let unreadable = |source: std::io::Error| error(format!("cannot be read: {source}"));
         let bytes = fs::metadata(path).map_err(unreadable)?.len();
         if bytes > FILE_BYTES_MAX {
@@ -89,34 +107,34 @@ impl PeersFile {
 
     /// Reads the file's text; `path` is for messages.
     fn parse(path: &Path, text: &str) -> Result<Self, PeersFileError> {
-        let error = |span: Option<Range<usize>>, what: String, hint: Option<&str>| PeersFileError {
+        let error = |span: Option<Range<usize>>, what: String, fault: PeersFileFault| PeersFileError {
             path: path.into(),
             line: span.map(|span| text.as_bytes().iter().take(span.start).filter(|&&byte| byte == b'\n').count() + 1),
             what,
-            hint: hint.map(Into::into),
+            fault,
         };
         let content: Content =
-            toml::from_str(text).map_err(|e| error(e.span(), e.message().to_string(), Some(EXAMPLE)))?;
+            toml::from_str(text).map_err(|e| error(e.span(), e.message().to_string(), PeersFileFault::Form))?;
         if !(2..=PARTIES_MAX).contains(&content.party.len()) {
             let what = format!("expected 2 to {PARTIES_MAX} parties, got {}", content.party.len());
-            return Err(error(None, what, Some(EXAMPLE)));
+            return Err(error(None, what, PeersFileFault::Form));
         }
         let mut parties: Vec<PeerEntry> = Vec::with_capacity(content.party.len());
         for entry in content.party {
             let party = parties.len();
             let span = entry.span();
             let Entry { address, fingerprint } = entry.into_inner();
-            check_address(address.get_ref())
-                .map_err(|what| error(Some(address.span()), format!("party {party}: {what}"), None))?;
+            check_address(address.get_ref()).map_err(|what| {
+                error(Some(address.span()), format!("party {party}: {what}"), PeersFileFault::Address)
+            })?;
             let fingerprint = match fingerprint {
                 None => None,
                 Some(text) => Some(text.get_ref().parse::<Fingerprint>().map_err(|what| {
-                    let hint = "garblet keygen prints a party's fingerprint";
-                    error(Some(text.span()), format!("party {party}: {what}"), Some(hint))
+                    error(Some(text.span()), format!("party {party}: {what}"), PeersFileFault::Fingerprint)
                 })?),
             };
             let entry = PeerEntry { address: address.into_inner(), fingerprint };
-            check_against(&entry, &parties).map_err(|(what, hint)| error(Some(span), what, Some(hint)))?;
+            check_against(&entry, &parties).map_err(|(what, fault)| error(Some(span), what, fault))?;
             parties.push(entry);
         }
         Ok(PeersFile { parties })
@@ -153,22 +171,22 @@ fn check_address(address: &str) -> Result<(), String> {
 }
 
 /// Compares a party with those before it.
-fn check_against(entry: &PeerEntry, others: &[PeerEntry]) -> Result<(), (String, &'static str)> {
+fn check_against(entry: &PeerEntry, others: &[PeerEntry]) -> Result<(), (String, PeersFileFault)> {
     let party = others.len();
     if let Some(other) = others.iter().position(|other| other.address == entry.address) {
         let what = format!("party {party} has the address {} of party {other}", entry.address);
-        return Err((what, "each party listens on an address of its own"));
+        return Err((what, PeersFileFault::SameAddress));
     }
     let same = |other: &PeerEntry| other.fingerprint.is_some() && other.fingerprint == entry.fingerprint;
     if let Some(other) = others.iter().position(same) {
         let what = format!("party {party} has the fingerprint of party {other}");
-        return Err((what, "each party has an identity of its own: garblet keygen makes one"));
+        return Err((what, PeersFileFault::SameFingerprint));
     }
     match others.first().filter(|first| first.fingerprint.is_some() != entry.fingerprint.is_some()) {
         Some(first) => {
             let (with, without) = if first.fingerprint.is_some() { (0, party) } else { (party, 0) };
             let what = format!("party {with} has a fingerprint, party {without} has none");
-            Err((what, "give every party its fingerprint; or none, for plain TCP"))
+            Err((what, PeersFileFault::SomeFingerprints))
         }
         None => Ok(()),
     }
@@ -199,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_line_and_a_hint() {
+    fn what_is_wrong_is_named_with_its_line() {
         let good = entry("a:1", Some(1));
         for (text, expected) in [
             (String::new(), "peers.toml: expected 2 to 255 parties, got 0"),
