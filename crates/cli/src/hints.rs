@@ -88,8 +88,8 @@ fn net_hint(error: &NetError) -> Option<String> {
             "start the peer, check the address and that no firewall is between; the listening side may be started later"
                 .into()
         }
-        NetError::NobodyCame { refused, .. } if refused.is_empty() => "start the peer with our address".into(),
-        NetError::NobodyCame { .. } => {
+        NetError::AcceptTimeout { refused, .. } if refused.is_empty() => "start the peer with our address".into(),
+        NetError::AcceptTimeout { .. } => {
             "start the peer with our address; if it is among the refused, what is said there is why".into()
         }
         NetError::UnknownIdentity { got, .. } => format!(
@@ -116,7 +116,7 @@ fn net_hint(error: &NetError) -> Option<String> {
             format!("look at the messages of party {} and of those who say so", blame.party)
         }
         NetError::PeerBlamesUs { .. } => "look at the messages of the party that says so".into(),
-        NetError::CameTwice { .. } => "give each party a number of its own, and start each once".into(),
+        NetError::DuplicateParty { .. } => "give each party a number of its own, and start each once".into(),
         _ => return None,
     })
 }
@@ -273,7 +273,7 @@ mod tests {
         for (error, expected) in [
             (NetError::AddressInUse { address: address.clone() }, "choose another port".into()),
             (NetError::NotAnAddress { address: ":7000".into() }, "for instance 0.0.0.0:7000".into()),
-            (NetError::NobodyCame { address, after: AFTER, refused }, "if it is among the refused".into()),
+            (NetError::AcceptTimeout { address, after: AFTER, refused }, "if it is among the refused".into()),
             (NetError::TooSlow { doing: "for data".into(), bytes: 1, after: AFTER }, "raise --timeout".into()),
             (NetError::UnknownIdentity { expected: "bob".into(), got }, format!("garblet trust add NAME {got}")),
             (NetError::IdentityRejected { ours: got }, format!("garblet trust add NAME {got}")),

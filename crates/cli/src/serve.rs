@@ -178,7 +178,7 @@ impl<'a> Service<'a> {
                             known = wait_if_more(known, unfinished(&self.settings, &self.folder)).await;
                         }
                     }
-                    Err(NetError::NobodyCame { .. }) => {}
+                    Err(NetError::AcceptTimeout { .. }) => {}
                     Err(error) => net_failure(&error).report(),
                 }
             }

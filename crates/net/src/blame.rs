@@ -22,9 +22,9 @@ pub enum Cause {
     /// The party never came.
     Missing = 6,
     /// The party came twice, or two parties say that they are it.
-    CameTwice = 7,
+    DuplicateParty = 7,
     /// The party is somebody else than who was expected.
-    Stranger = 8,
+    UnknownPeer = 8,
     /// The party sent or read too slowly.
     Slow = 9,
 }
@@ -37,8 +37,8 @@ impl Cause {
         Cause::Misbehaved,
         Cause::Disagrees,
         Cause::Missing,
-        Cause::CameTwice,
-        Cause::Stranger,
+        Cause::DuplicateParty,
+        Cause::UnknownPeer,
         Cause::Slow,
     ];
 }
@@ -52,8 +52,8 @@ impl fmt::Display for Cause {
             Cause::Misbehaved => "sent what it may not send",
             Cause::Disagrees => "wants to run something else",
             Cause::Missing => "never came",
-            Cause::CameTwice => "came twice",
-            Cause::Stranger => "is somebody else than expected",
+            Cause::DuplicateParty => "came twice",
+            Cause::UnknownPeer => "is somebody else than expected",
             Cause::Slow => "is too slow",
         })
     }

@@ -95,7 +95,7 @@ impl Listener {
     /// heard side by side, at most 64 at once, each for at most 10 s or the time-out, whichever is shorter (without TLS, for
     /// the time-out: a peer may have to lay out its program before it greets). Who came in time is heard to its end.
     ///
-    /// *Errors:* [`NetError::NobodyCame`] if no peer has connected in time; a socket that fails.
+    /// *Errors:* [`NetError::AcceptTimeout`] if no peer has connected in time; a socket that fails.
     pub async fn accept(&self, options: &Options) -> Result<Channel, NetError> {
         let mut reception = Reception::new(options.on_refused.clone(), options.advice, self.log.clone());
         let (mut deadline, mut open) = (Instant::now() + options.patience, true);
@@ -117,7 +117,7 @@ impl Listener {
         }
         reception.refuse_all(options.longest_hearing());
         let (address, after) = (self.address.to_string(), options.patience);
-        Err(NetError::NobodyCame { address, after, refused: reception.refused() })
+        Err(NetError::AcceptTimeout { address, after, refused: reception.refused() })
     }
 }
 
@@ -238,7 +238,7 @@ mod tests {
         let accept = tokio::time::timeout(Duration::from_secs(30), listener.accept(&options));
         let (result, ()) = tokio::join!(accept, call);
         let error = result.expect("the wait ends").err().expect("nobody comes");
-        let NetError::NobodyCame { refused, .. } = error else { panic!("{error}") };
+        let NetError::AcceptTimeout { refused, .. } = error else { panic!("{error}") };
         assert_eq!(refused.len(), 1);
     }
 

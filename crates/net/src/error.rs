@@ -44,7 +44,7 @@ pub enum NetError {
     },
     /// A party came when it was there already.
     #[error("came twice: from {first} and from {second}")]
-    CameTwice {
+    DuplicateParty {
         /// The address from which the first connection came.
         first: String,
         /// The address from which the second came.
@@ -169,7 +169,7 @@ pub enum NetError {
     },
     /// No peer connected.
     #[error("nobody connected to {address} within {} s{}", after.as_secs_f64(), refused_text(refused))]
-    NobodyCame {
+    AcceptTimeout {
         /// The address where this party listened.
         address: String,
         /// The time that it waited.
@@ -228,11 +228,11 @@ impl Accuses for NetError {
             | NetError::TooLarge { .. }
             | NetError::Unexpected { .. } => Cause::Misbehaved,
             NetError::Incompatible { .. } | NetError::IdentityRejected { .. } => Cause::Disagrees,
-            NetError::UnknownIdentity { .. } => Cause::Stranger,
-            NetError::UnknownHost { .. } | NetError::CannotConnect { .. } | NetError::NobodyCame { .. } => {
+            NetError::UnknownIdentity { .. } => Cause::UnknownPeer,
+            NetError::UnknownHost { .. } | NetError::CannotConnect { .. } | NetError::AcceptTimeout { .. } => {
                 Cause::Missing
             }
-            NetError::CameTwice { .. } => Cause::CameTwice,
+            NetError::DuplicateParty { .. } => Cause::DuplicateParty,
             NetError::NotAnAddress { .. }
             | NetError::AddressInUse { .. }
             | NetError::Unsendable { .. }

@@ -30,7 +30,7 @@ impl Channel {
     /// nothing but that channel.
     ///
     /// *Errors*: that of the first conversation that fails; the connection's.
-    pub async fn side_by_side<T, E: From<NetError>, F: Future<Output = Result<(Channel, T), E>>>(
+    pub async fn multiplex<T, E: From<NetError>, F: Future<Output = Result<(Channel, T), E>>>(
         &mut self,
         count: usize,
         run: impl Fn(Channel, usize) -> F,
@@ -222,7 +222,7 @@ mod tests {
         for size in [1, 1000] {
             let (mut ours, mut theirs) = memory_pair();
             let run = |lane, number| chat(lane, number, [3, size]);
-            let (left, right) = tokio::join!(ours.side_by_side(5, run), theirs.side_by_side(5, run));
+            let (left, right) = tokio::join!(ours.multiplex(5, run), theirs.multiplex(5, run));
             assert_eq!((left.unwrap(), right.unwrap()), (vec![2, 3, 4, 5, 6], vec![2, 3, 4, 5, 6]));
             let traffic = ours.traffic();
             assert_eq!([traffic.bytes_sent, traffic.bytes_received], [15 * size as u64; 2]);
@@ -241,13 +241,13 @@ mod tests {
         const LARGE: usize = 3 * AHEAD_BYTES_MAX / 2;
         let (mut ours, mut theirs) = memory_pair();
         let saying = async {
-            let said = ours.side_by_side(3, |lane, number| say(lane, vec![7; number * LARGE])).await;
+            let said = ours.multiplex(3, |lane, number| say(lane, vec![7; number * LARGE])).await;
             ours.flush().await.and(said)
         };
-        let (said, heard) = tokio::join!(saying, theirs.side_by_side(3, |lane, number| hear(lane, number * LARGE)));
+        let (said, heard) = tokio::join!(saying, theirs.multiplex(3, |lane, number| hear(lane, number * LARGE)));
         said.unwrap();
         assert!(heard.unwrap() == [0, 1, 2].map(|number| vec![7; number * LARGE]));
-        assert!(ours.side_by_side(0, hear).await.unwrap().is_empty());
+        assert!(ours.multiplex(0, hear).await.unwrap().is_empty());
     }
 
     #[tokio::test]
@@ -257,7 +257,7 @@ mod tests {
             1 => Err(NetError::Unsendable { what: "lane 1", why: "it fails".into() }),
             _ => hear(lane, 1).await,
         };
-        let error = ours.side_by_side(3, run).await.unwrap_err();
+        let error = ours.multiplex(3, run).await.unwrap_err();
         assert!(matches!(error, NetError::Unsendable { what: "lane 1", .. }), "{error}");
     }
 
@@ -268,7 +268,7 @@ mod tests {
             theirs.send_bytes(lengths.map(u32::to_le_bytes).as_flattened()).await.unwrap();
             theirs.send_bytes(&[0]).await.unwrap();
             theirs.flush().await.unwrap();
-            let error = ours.side_by_side(2, |lane, _| hear(lane, 2)).await.unwrap_err();
+            let error = ours.multiplex(2, |lane, _| hear(lane, 2)).await.unwrap_err();
             assert!(error.to_string().contains(expected), "{error}");
         }
     }

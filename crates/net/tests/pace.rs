@@ -250,7 +250,7 @@ async fn what_lanes_say_at_once_is_one_step() {
     let start = Instant::now();
     let hear = async |mut lane: Channel, _| lane.receive_bytes(&mut [0]).await.map(|()| (lane, ()));
     let result = tokio::select! {
-        result = channel.side_by_side(LANES, hear) => result,
+        result = channel.multiplex(LANES, hear) => result,
         () = drip(&mut theirs, parts, 1, Duration::from_secs(59)) => panic!("for ever"),
     };
     assert!(matches!(result, Err(NetError::TooSlow { .. })), "{result:?}");

@@ -149,7 +149,7 @@ fn verdict(error: &NetError) -> (&'static str, Fingerprint) {
 /// Those whom a side has refused that nobody else came to.
 fn refused<const COUNT: usize>(end: Result<Channel, NetError>) -> [String; COUNT] {
     match error(end) {
-        NetError::NobodyCame { refused, .. } => refused.try_into().expect("so many"),
+        NetError::AcceptTimeout { refused, .. } => refused.try_into().expect("so many"),
         other => panic!("expected to wait for others, got {other:?}"),
     }
 }

@@ -111,7 +111,7 @@ impl Arrivals {
 
     /// Gives a party its place.
     ///
-    /// *Errors:* [`NetError::CameTwice`] if it has one.
+    /// *Errors:* [`NetError::DuplicateParty`] if it has one.
     fn place(&mut self, party: u16, arrival: Arrival) -> Result<(), PartyError> {
         match self.joined.get_mut(party) {
             Some(place @ None) => {
@@ -120,7 +120,7 @@ impl Arrivals {
             }
             Some(Some(first)) => {
                 self.doubles.push(arrival.channel);
-                let source = NetError::CameTwice { first: first.from.clone(), second: arrival.from };
+                let source = NetError::DuplicateParty { first: first.from.clone(), second: arrival.from };
                 Err(PartyError { party, source })
             }
             None => Ok(()),
@@ -319,7 +319,7 @@ impl Meeting<'_> {
         let error = |party| match listener.filter(|_| party > self.party) {
             Some(listener) => {
                 let address = listener.address().to_string();
-                NetError::NobodyCame { address, after, refused: Vec::new() }
+                NetError::AcceptTimeout { address, after, refused: Vec::new() }
             }
             None => NetError::Timeout { doing: "for the party to say who it is".into(), after },
         };

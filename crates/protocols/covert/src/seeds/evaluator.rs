@@ -87,7 +87,7 @@ pub(in super::super) async fn prepare<C: Conduct<Step>>(
             Ok::<_, OtError>((lane, Wires { coins, transcript, choices, pads }))
         }
     };
-    let wires = session.channel().side_by_side(circuits, receive).await?;
+    let wires = session.channel().multiplex(circuits, receive).await?;
     Ok(EvaluatorSeeds { run, split, pads, wires })
 }
 

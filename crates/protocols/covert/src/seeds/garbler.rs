@@ -75,7 +75,7 @@ pub(in super::super) async fn prepare<C: Conduct<Step>>(
             Ok::<_, OtError>((lane, pads))
         }
     };
-    prepared.pads = session.channel().side_by_side(circuits, send).await?;
+    prepared.pads = session.channel().multiplex(circuits, send).await?;
     Ok(prepared)
 }
 
