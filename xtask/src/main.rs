@@ -1,5 +1,6 @@
 //! Development tasks, run as `cargo xtask NAME`; the whole of the project's continuous integration is `cargo xtask ci`.
 
+mod features;
 mod layers;
 mod licences;
 mod modules;
@@ -62,6 +63,7 @@ fn ci() -> Vec<Step> {
         Step::cargo("lints", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"]),
         Step::cargo("documentation", &["doc", "--workspace", "--no-deps", "--document-private-items", "--quiet"])
             .env("RUSTDOCFLAGS", "--deny warnings"),
+        one_protocol_step(),
     ];
     steps.extend(test());
     steps
@@ -79,11 +81,20 @@ fn bench() -> Vec<Step> {
     ]
 }
 
+/// The library with one protocol alone.
+fn one_protocol_step() -> Step {
+    Step::cargo(
+        "one protocol",
+        &["check", "--package", "garblet", "--no-default-features", "--features", "yao", "--quiet"],
+    )
+}
+
 fn tidy_step() -> Step {
     Step::check("tidy", || {
         let mut findings = tidy::check(&root());
         findings.extend(layers::check(&root()));
         findings.extend(modules::check(&root()));
+        findings.extend(features::check(&root()));
         findings
     })
 }
