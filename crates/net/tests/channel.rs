@@ -275,11 +275,14 @@ async fn closing_early_is_noticed() {
 
 #[tokio::test]
 async fn other_programs_are_recognised() {
-    for bytes in [&b"GET / HTTP/1.1\r\n"[..], &[0x16, 3, 1, 2, 0, 1], &[0; 64], &[0xC1, 0, 0, 0, 0, 0xFF]] {
+    for bytes in [&b"GET / HTTP/1.1\r\n"[..], &[0; 64], &[0xC1, 0, 0, 0, 0, 0xFF]] {
         let (message, bulk) = errors_for(bytes).await;
         assert!(matches!(message, NetError::Malformed { .. }), "{message}");
         assert!(matches!(bulk, NetError::Malformed { .. }), "{bulk}");
     }
+    let (message, bulk) = errors_for(&[0x16, 3, 1, 2, 0, 1]).await;
+    assert!(matches!(message, NetError::TlsMismatch { .. }), "{message}");
+    assert!(matches!(bulk, NetError::TlsMismatch { .. }), "{bulk}");
 }
 
 #[tokio::test]
