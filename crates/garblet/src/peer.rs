@@ -63,7 +63,7 @@ impl Peer {
         async { Ok(Peer::seated(opening?.await?)) }
     }
 
-    /// The same, drawing on a store that was filled by [`fill`](crate::fill).
+    /// The same, drawing on a store that was filled by [`fill`](crate::fill()).
     ///
     /// *Errors*: also a stock for another protocol; stores that were not filled together.
     pub fn open_with<E: Into<Ends>, R: CryptoRng>(

@@ -35,5 +35,5 @@ impl Stock {
 /// An order for a store of a protocol: how much of what.
 pub struct Order(pub(crate) Box<dyn Any + Send + Sync>);
 
-/// A hello's word that begins a [`fill`](crate::fill): below how much is filled, in percent.
+/// A hello's word that begins a [`fill`](crate::fill()): below how much is filled, in percent.
 pub(crate) const LOW_WATER: &str = "low-water";

@@ -125,7 +125,7 @@ fn hex(bytes: &[u8]) -> String {
 /// The garbler did not open the circuits when it heard which are checked: it may have cheated, or the connection was lost, and this party
 /// cannot tell which.
 ///
-/// Only in the published forms [`covert::Form::Al07`](crate::covert::Form) and [`cut_and_choose::Form::Lp07`](crate::cut_and_choose::Form): in
+/// Only in the published forms `al07` of `covert` and `lp07` of `cut-and-choose`: in
 /// the others this party has the evidence before it tells what it checks.
 #[derive(Debug, thiserror::Error)]
 #[error("the peer did not open the circuits that we chose to check, which it also does if it has cheated: {source}")]

@@ -333,7 +333,7 @@ fn move_bytes(a: __m512i, b: __m512i, places: &[u8; 64]) -> __m512i {
     have! { _mm512_permutex2var_epi8(a, _mm512_loadu_si512(places.as_ptr().cast()), b) }
 }
 
-/// Transposes 8 x 8 words, as [`exchange_squares`](crate::transpose::exchange_squares) does with bits.
+/// Transposes 8 x 8 words, as [`exchange_squares`](crate::squares::exchange_squares) does with bits.
 #[inline(always)]
 fn exchange_words(x: &mut [__m512i; 8]) {
     have! {

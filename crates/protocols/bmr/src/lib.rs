@@ -7,12 +7,12 @@
 //!
 //! | phase | step | what | paper | where |
 //! |---|---|---|---|---|
-//! | setup | 1 | deltas; base OTs between every pair, or shares of the deltas; seeds | figure 2, step 1 | [`BmrParty::setup`] |
-//! | prepare | 2 | permutation bits and labels of base wires; OTs with the bits as choices, or shares of the bits | figure 2, steps 2 and 3 | [`BmrParty::prepare`] |
+//! | setup | 1 | deltas; base OTs between every pair, or shares of the deltas; seeds | figure 2, step 1 | [`BmrParty::setup`](garblet_runs::joint::JointParty::setup) |
+//! | prepare | 2 | permutation bits and labels of base wires; OTs with the bits as choices, or shares of the bits | figure 2, steps 2 and 3 | [`BmrParty::prepare`](garblet_runs::joint::JointParty::prepare) |
 //! | build | 3 | each party's shares of `delta^j ((lambda_u + alpha)(lambda_v + beta) + lambda_w)` for every gate, row and slot | steps 1 to 3 of protocol 3.1; section 3.2 | the `source`: `linear`, `published`, `bgw` or `bgw_published` |
 //! | build | 4 | each adds its masks and, in its own slot, its label of the output | step 4; figure 1 | `rows` |
 //! | build | 5 | the shares are added up for everybody | step 4 | `open` |
-//! | online | 6 | all tell the run's number, which must be the same, and owners of inputs public values | figure 3, step 1 (a) | [`BmrParty::online`] |
+//! | online | 6 | all tell the run's number, which must be the same, and owners of inputs public values | figure 3, step 1 (a) | [`BmrParty::online`](garblet_runs::joint::JointParty::online) |
 //! | online | 7 | everybody sends its labels of all inputs, and its shares of the outputs' permutation bits, with shares of zero added, to those who learn an output | figure 3, step 1 (b); figure 2, step 5 | `zeros` |
 //! | online | 8 | these evaluate by themselves, and decode | figure 3, steps 2 and 3 | `evaluate` |
 //!

@@ -70,7 +70,7 @@
 //!
 //! # Adversary and assumptions
 //!
-//! Semi-honest, as [`yao`](garblet_yao). Three arguments beyond its own:
+//! Semi-honest, as `yao`. Three arguments beyond its own:
 //!
 //! **Which differences the evaluator knows.** An opened link tells the sum of two wires' zero labels, and thereby, from their
 //! active labels, whether both carry the same value. The *invariant* is that the wires which opened links connect carry the

@@ -12,14 +12,14 @@
 //!
 //! | phase | step | every party | where |
 //! |---|---|---|---|
-//! | setup | 1 | with each peer: a seed each way, and OT extension in both directions | [`GmwParty::setup`] |
-//! | prepare | 2 | with each peer, for every AND gate: a random bit OT in both directions | [`GmwParty::prepare`] |
-//! | prepare | 3 | only [`Form::Triples`]: one bit each way for every OT makes triples `a, b, c = a b` of them | [`GmwParty::prepare`] |
-//! | online | 4 | takes its shares of all inputs from the seeds; an owner adds its input to its own | [`GmwParty::online`] |
-//! | online | 5 | XOR gates: adds shares. Layer by layer, for all AND gates of a layer at once: | [`GmwParty::online`] |
+//! | setup | 1 | with each peer: a seed each way, and OT extension in both directions | [`GmwParty::setup`](garblet_runs::joint::JointParty::setup) |
+//! | prepare | 2 | with each peer, for every AND gate: a random bit OT in both directions | [`GmwParty::prepare`](garblet_runs::joint::JointParty::prepare) |
+//! | prepare | 3 | only [`Form::Triples`]: one bit each way for every OT makes triples `a, b, c = a b` of them | [`GmwParty::prepare`](garblet_runs::joint::JointParty::prepare) |
+//! | online | 4 | takes its shares of all inputs from the seeds; an owner adds its input to its own | [`GmwParty::online`](garblet_runs::joint::JointParty::online) |
+//! | online | 5 | XOR gates: adds shares. Layer by layer, for all AND gates of a layer at once: | [`GmwParty::online`](garblet_runs::joint::JointParty::online) |
 //! | | | [`Form::Triples`]: tells everybody its shares of `d = x + a`, `e = y + b`; `z = c + d b + e a + d e` | |
 //! | | | [`Form::Choi2012`]: to each peer `x_i + choice`, then back two bits that hide `r` and `r + y_j` | |
-//! | online | 6 | tells each recipient of an output its shares of it | [`GmwParty::online`] |
+//! | online | 6 | tells each recipient of an output its shares of it | [`GmwParty::online`](garblet_runs::joint::JointParty::online) |
 //!
 //! The first online message to each peer has the run's number before it; nobody goes on unless all are at the same run.
 //!
