@@ -118,7 +118,8 @@ impl fmt::Display for Evidence {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// The bytes in hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -1,6 +1,6 @@
 //! The shape of every protocol: one type that implements [`Protocol`], roles that implement [`Role`].
 //!
-//! Whoever runs protocols knows them through these two traits alone, so that a new protocol is one folder and one line of a registry.
+//! Face and command know protocols through these two traits alone, so that a new protocol is one crate and one line of a registry.
 
 use std::{fmt, ops::RangeInclusive, pin::Pin, sync::Arc};
 

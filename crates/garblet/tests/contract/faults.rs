@@ -1,4 +1,4 @@
-//! Whatever a peer or the network does at any message, all parties end with a result or an error: nothing hangs, nothing panics, and no
+//! Faults of a peer or of the network at any message: all parties end with a result or an error: nothing hangs, nothing panics, and no
 //! result is wrong where no peer can make it so.
 
 use std::{sync::Arc, time::Duration};

@@ -13,6 +13,7 @@ use crate::{
 };
 use garblet_protocol::{
     Adversary, Phase, Protocol, ProtocolError, Role, Security, Session,
+    checks::hex,
     parameters::{Parameter, any_hash, any_scheme, named, ot_width},
     protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Precision, Request, Sample, Terms, tabulate},
     stock::{Filled, Stock, StockKinds, yes_or_no},
@@ -66,7 +67,7 @@ impl Protocol for Components {
 
     fn greet(terms: &Terms<Self>, hello: Hello) -> Hello {
         let Some(stock) = &terms.stock else { return hello };
-        hello.with("library", hex(stock.order.digest())).with("top-up", yes_or_no(stock.top_up))
+        hello.with("library", hex(&stock.order.digest())).with("top-up", yes_or_no(stock.top_up))
     }
 
     async fn set_up(session: &mut Session, terms: Terms<Self>) -> Result<BoxedRole<Channel>, ProtocolError> {
@@ -106,7 +107,7 @@ impl Protocol for Components {
 
     fn greet_filling(filling: &Filling<Self>) -> Hello {
         let library = &filling.stock.order;
-        filling.hello().with("library", hex(library.digest())).with("counts", library.counts())
+        filling.hello().with("library", hex(&library.digest())).with("counts", library.counts())
     }
 
     async fn fill(session: &mut Session, filling: Filling<Self>) -> Result<Filled, ProtocolError> {
@@ -124,10 +125,6 @@ async fn fill<S: Side>(session: &mut Session, filling: Filling<Components>) -> R
     let mut role = Participant::<S>::setup(session, material, config, store, &peer).await?;
     role.prepare(session, below).await?;
     Ok(Filled { lost: role.lost(), store: role.into_store(), phases: session.costs() })
-}
-
-fn hex(digest: [u8; 32]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A role of `components`, which serves any program, with the one of this run.

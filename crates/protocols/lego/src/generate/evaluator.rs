@@ -1,7 +1,7 @@
 //! Steps 2 to 12: takes what the constructor makes, checks some of it, and has the rest joined to buckets.
 //!
-//! What is checked and how the rest is permuted is decided before anything arrives, so that each component is at once put where it
-//! belongs; the constructor is told when everything has arrived. In every loop over parts the answer to this party's challenge comes
+//! The evaluator decides what is checked and how the rest is permuted before anything arrives, so that each component is at once put
+//! where it belongs; the constructor is told when everything has arrived. In every loop over parts the answer to this party's challenge comes
 //! behind some more parts ([`Pipeline`]), so that neither party waits for the other.
 
 use garblet_homcommit::{Challenged, ClaimedOpenings, ReceiverShare};
