@@ -31,4 +31,7 @@ pub use correlated::{CorrelatedReceiver, CorrelatedSender};
 pub use error::{OtCheck, OtError};
 pub use precomputed::{PrecomputedCotReceiver, PrecomputedCotSender};
 pub use rot::{RotReceiver, RotSender};
-pub use softspoken::{CotReceiver, CotSender, MaliciousCotReceiver, MaliciousCotSender, StatisticalSecurity, Width};
+pub use softspoken::{
+    Corrected, CotReceiver, CotSender, MaliciousCotReceiver, MaliciousCotSender, ReceiverSeeds, SenderSeeds,
+    StatisticalSecurity, Unchecked, Width,
+};

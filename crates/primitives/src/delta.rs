@@ -25,6 +25,13 @@ impl Delta {
         Delta(block.with_lsb(true))
     }
 
+    /// The difference of OTs alone that is that block with bit 0 cleared: no garbling's.
+    ///
+    /// *Source*: Katz, Ranellucci, Rosulek and Wang 2018: the sum of the two parties' differences has bit 0 set.
+    pub fn even(block: Block) -> Self {
+        Delta(block.with_lsb(false))
+    }
+
     /// The delta as a block.
     #[inline(always)]
     pub fn block(&self) -> Block {
@@ -41,5 +48,6 @@ mod tests {
         assert!(Delta::new(Block::ZERO).block() == Block::from_u128(1));
         assert!(Delta::new(Block::ONES).block() == Block::ONES);
         assert!(Delta::new(Block::from_u128(6)).block() == Block::from_u128(7));
+        assert!(Delta::even(Block::from_u128(7)).block() == Block::from_u128(6));
     }
 }

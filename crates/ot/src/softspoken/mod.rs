@@ -44,7 +44,7 @@ mod tree;
 mod width;
 
 pub use consistency::StatisticalSecurity;
-pub use malicious::{MaliciousCotReceiver, MaliciousCotSender};
+pub use malicious::{Corrected, MaliciousCotReceiver, MaliciousCotSender, ReceiverSeeds, SenderSeeds, Unchecked};
 pub use receiver::CotReceiver;
 pub use sender::CotSender;
 pub use width::{BATCH_OTS, Width};

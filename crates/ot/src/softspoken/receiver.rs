@@ -23,7 +23,6 @@ pub struct CotReceiver {
     session_key: Block,
     streams: Streams,
     columns: Columns,
-    _answered: ReceiverAnswered,
 }
 
 impl CotReceiver {
@@ -36,6 +35,16 @@ impl CotReceiver {
         width: Width,
     ) -> Result<Self, OtError> {
         ReceiverSetup::run(channel, rng, width, None).await?.finish(channel).await
+    }
+
+    /// The receiver that has these leaves.
+    pub(super) fn of_leaves(width: Width, session_key: Block, leaves: &[Block]) -> Self {
+        CotReceiver { width, session_key, streams: Streams::new(width, leaves, false), columns: Columns::new(width) }
+    }
+
+    /// Releases the receiver after the answer of the base OTs was checked.
+    fn released(self, _answered: ReceiverAnswered) -> Self {
+        self
     }
 
     /// Step 4: appends the first tree's sum to the choices, and returns the corrections of the other trees.
@@ -87,10 +96,10 @@ impl ReceiverSetup {
     /// Flushes the channel, and checks the answer of the base OTs.
     pub(super) async fn finish(self, channel: &mut Channel) -> Result<CotReceiver, OtError> {
         channel.flush().await?;
-        let (width, session_key) = (self.width, self.session());
-        let streams = Streams::new(width, &self.leaves, false);
-        let answered = self.base.check_answer(channel).await?;
-        Ok(CotReceiver { width, session_key, streams, columns: Columns::new(width), _answered: answered })
+        // Ready while the answer is on its way.
+        let receiver = CotReceiver::of_leaves(self.width, self.session(), &self.leaves);
+        let answered: ReceiverAnswered = self.base.check_answer(channel).await?;
+        Ok(receiver.released(answered))
     }
 }
 

@@ -42,6 +42,12 @@ impl CotSender {
         Ok(SenderSetup::run(channel, rng, delta, width, None).await?.finish())
     }
 
+    /// The sender that has these leaves.
+    pub(super) fn of_leaves(width: Width, delta: Delta, session_key: Block, leaves: &[Block]) -> Self {
+        let streams = Streams::new(width, leaves, true);
+        CotSender { width, delta, session_key, streams, columns: Columns::new(width), corrections: Vec::new() }
+    }
+
     /// Step 5: adds the receiver's corrections to the columns at which delta has ones.
     fn correct(&mut self, squares: usize) {
         let bits = self.width.bits();
@@ -93,15 +99,7 @@ impl SenderSetup {
     }
 
     pub(super) fn finish(self) -> CotSender {
-        let streams = Streams::new(self.width, &self.leaves, true);
-        CotSender {
-            width: self.width,
-            session_key: self.session(),
-            delta: self.delta,
-            streams,
-            columns: Columns::new(self.width),
-            corrections: Vec::new(),
-        }
+        CotSender::of_leaves(self.width, self.delta.clone(), self.session(), &self.leaves)
     }
 }
 

@@ -17,8 +17,15 @@ pub(super) const fn bytes(width: Width) -> usize {
     TAG_BYTES * (width.trees() + 1)
 }
 
-/// Proof that the receiver's trees are the same whatever delta is; only [`check`] makes it.
+/// Proof that the receiver's trees are the same whatever delta is: [`check`] makes it.
 pub(super) struct TreesConsistent(());
+
+impl TreesConsistent {
+    /// States that these leaves were checked when they were set up.
+    pub(super) fn when_set_up() -> Self {
+        TreesConsistent(())
+    }
+}
 
 /// Step a: the sums of the tags of each tree, then the hash of all tags.
 pub(super) fn message(width: Width, session: Block, leaves: &[Block]) -> Vec<u8> {

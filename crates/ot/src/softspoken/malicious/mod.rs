@@ -12,6 +12,12 @@
 //! | f | sender | aborts unless they fit its own, see `consistency`; both discard the last square |
 //!
 //! *Adversary*: malicious. A malicious receiver can only guess bits of delta, and a wrong guess is found out.
+//!
+//! Two parties that extend in both directions at once do steps c to f apart: [`MaliciousCotReceiver::correct`] with
+//! [`MaliciousCotSender::receive`], then [`MaliciousCotSender::point`], [`MaliciousCotReceiver::answer`] and [`MaliciousCotSender::check`].
+//! Set-ups that serve many sessions are [`SenderSeeds`] and [`ReceiverSeeds`].
+
+mod seeds;
 
 use garblet_net::Channel;
 use garblet_primitives::{Block, Delta, Prg};
@@ -25,7 +31,9 @@ use super::tags::{self, TreesConsistent};
 use super::width::{SQUARE, Width};
 use crate::bit_vec::BitVec;
 use crate::correlated::{CorrelatedReceiver, CorrelatedSender};
-use crate::error::OtError;
+use crate::error::{OtError, check_length};
+
+pub use seeds::{ReceiverSeeds, SenderSeeds};
 
 /// The OTs of a checked extension by `n`, those that hide the others included.
 pub(super) const fn with_hiding(n: usize) -> usize {
@@ -42,6 +50,19 @@ pub struct MaliciousCotSender {
     /// The generator of the points of the checks.
     points: Prg,
     _trees: TreesConsistent,
+}
+
+/// The sender's blocks of an extension that is not checked yet.
+pub struct Unchecked {
+    rows: Zeroizing<Vec<Block>>,
+    n: usize,
+}
+
+/// The receiver's choices and blocks of an extension of which the sender has the corrections; it owes the answer.
+pub struct Corrected {
+    choices: BitVec,
+    rows: Zeroizing<Vec<Block>>,
+    n: usize,
 }
 
 impl MaliciousCotSender {
@@ -63,13 +84,29 @@ impl MaliciousCotSender {
         Ok(MaliciousCotSender { inner: setup.finish(), sigma, delta, points: Prg::random(rng), _trees: trees })
     }
 
-    /// Steps d and f.
-    async fn challenge(&mut self, channel: &mut Channel, rows: &[Block]) -> Result<ChoicesConsistent, OtError> {
-        let point = self.points.next_block();
-        channel.send_bytes(&point.to_bytes()).await?;
-        let mut digest = vec![0; self.sigma.digest_bytes()];
-        channel.receive_bytes(&mut digest).await?;
-        consistency::check(self.sigma, &self.delta, rows, point, &digest)
+    /// Step c: receives the corrections of `n` OTs.
+    ///
+    /// *Errors*: the connection's.
+    pub async fn receive(&mut self, channel: &mut Channel, n: usize) -> Result<Unchecked, OtError> {
+        Ok(Unchecked { rows: self.inner.extend(channel, with_hiding(n)).await?, n })
+    }
+
+    /// Step d: a random point, to be sent once all corrections are there.
+    pub fn point(&mut self) -> Block {
+        self.points.next_block()
+    }
+
+    /// Step f: checks the answer at the point that was sent for these OTs, and releases them.
+    ///
+    /// *Errors*: [`OtError::InconsistentChoices`].
+    pub fn check(&self, unchecked: Unchecked, point: Block, answer: &[u8]) -> Result<Zeroizing<Vec<Block>>, OtError> {
+        let consistent = consistency::check(self.sigma, &self.delta, &unchecked.rows, point, answer)?;
+        Ok(release(unchecked, consistent))
+    }
+
+    /// Bytes of an answer.
+    pub fn answer_bytes(&self) -> usize {
+        self.sigma.digest_bytes()
     }
 }
 
@@ -86,14 +123,17 @@ impl CorrelatedSender for MaliciousCotSender {
         if n == 0 {
             return Ok(Zeroizing::default());
         }
-        let rows = self.inner.extend(channel, with_hiding(n)).await?;
-        let consistent = self.challenge(channel, &rows).await?;
-        Ok(release(rows, n, consistent))
+        let unchecked = self.receive(channel, n).await?;
+        let point = self.point();
+        channel.send_bytes(&point.to_bytes()).await?;
+        let mut answer = vec![0; self.answer_bytes()];
+        channel.receive_bytes(&mut answer).await?;
+        self.check(unchecked, point, &answer)
     }
 }
 
 /// Releases the OTs after the check, without the last square.
-fn release(mut rows: Zeroizing<Vec<Block>>, n: usize, _consistent: ChoicesConsistent) -> Zeroizing<Vec<Block>> {
+fn release(Unchecked { mut rows, n }: Unchecked, _consistent: ChoicesConsistent) -> Zeroizing<Vec<Block>> {
     rows.truncate(n);
     rows
 }
@@ -120,6 +160,24 @@ impl MaliciousCotReceiver {
         channel.send_bytes(&tags::message(width, setup.session(), setup.leaves())).await?;
         Ok(MaliciousCotReceiver { inner: setup.finish(channel).await?, sigma })
     }
+
+    /// Step c: sends the corrections of `n` OTs.
+    ///
+    /// *Errors*: the connection's.
+    pub async fn correct(&mut self, channel: &mut Channel, n: usize) -> Result<Corrected, OtError> {
+        let (choices, rows) = self.inner.extend_random(channel, with_hiding(n)).await?;
+        Ok(Corrected { choices, rows, n })
+    }
+
+    /// Step e: the answer at the sender's point, and the choices and blocks.
+    pub fn answer(&self, corrected: Corrected, point: Block) -> (Vec<u8>, BitVec, Zeroizing<Vec<Block>>) {
+        let Corrected { choices, mut rows, n } = corrected;
+        let squares = choices.as_bytes().as_chunks::<16>().0.iter().map(|&bytes| Block::from_bytes(bytes));
+        let squares = Zeroizing::new(squares.collect::<Vec<Block>>());
+        let answer = consistency::digest(self.sigma, &squares, &rows, point);
+        rows.truncate(n);
+        (answer, choices.slice(0..n), rows)
+    }
 }
 
 impl CorrelatedReceiver for MaliciousCotReceiver {
@@ -135,16 +193,13 @@ impl CorrelatedReceiver for MaliciousCotReceiver {
         if n == 0 {
             return Ok((BitVec::zeros(0), Zeroizing::default()));
         }
-        let (choices, mut rows) = self.inner.extend_random(channel, with_hiding(n)).await?;
+        let corrected = self.correct(channel, n).await?;
         let mut point = [0; 16];
         channel.receive_bytes(&mut point).await?;
-        let squares = choices.as_bytes().as_chunks::<16>().0.iter().map(|&bytes| Block::from_bytes(bytes));
-        let squares = Zeroizing::new(squares.collect::<Vec<Block>>());
-        let digest = consistency::digest(self.sigma, &squares, &rows, Block::from_bytes(point));
-        channel.send_bytes(&digest).await?;
+        let (answer, choices, rows) = self.answer(corrected, Block::from_bytes(point));
+        channel.send_bytes(&answer).await?;
         channel.flush().await?;
-        rows.truncate(n);
-        Ok((choices.slice(0..n), rows))
+        Ok((choices, rows))
     }
 }
 
