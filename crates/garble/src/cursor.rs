@@ -92,6 +92,11 @@ impl<'p> ProgramCursor<'p> {
         self.workspace = workspace;
     }
 
+    /// AND gates that are left.
+    pub(crate) fn remaining(&self) -> u64 {
+        self.remaining
+    }
+
     /// AND gates of the next chunk.
     pub(crate) fn chunk_ands(&self) -> usize {
         self.remaining.min(CHUNK_ANDS as u64) as usize

@@ -6,6 +6,8 @@
 //!
 //! [`published`] has the schemes of 2009 as they were published, for comparison.
 //!
+//! [`masked`] has the gates of authenticated garbling, whose wires have masks that both parties share.
+//!
 //! [`ComponentGarbling`] garbles a component for itself, before it is known which program it will be part of.
 
 mod buckets;
@@ -14,6 +16,7 @@ mod cursor;
 mod evaluator;
 mod garbler;
 mod instances;
+pub mod masked;
 pub mod published;
 mod run;
 mod schedules;

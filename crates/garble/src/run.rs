@@ -157,34 +157,56 @@ impl BatchKernels {
     }
 }
 
-/// Numbers gates in order, and says where the hash key changes.
-struct GateCounter<S, H> {
-    next: u64,
-    key_end: u64,
-    kind: PhantomData<(S, H)>,
+/// What is done at gates, as far as it decides where the hash key changes.
+pub(crate) trait KeyPeriods {
+    /// Gates under one hash key.
+    fn key_period() -> KeyPeriod;
 }
 
-impl<S: Scheme, H: GateHash> GateCounter<S, H> {
+/// A scheme with a hash.
+struct SchemeWithHash<S, H>(PhantomData<(S, H)>);
+
+impl<S: Scheme, H: GateHash> KeyPeriods for SchemeWithHash<S, H> {
     #[inline(always)]
-    fn new(first: u64) -> Self {
+    fn key_period() -> KeyPeriod {
+        H::key_period(S::CALLS)
+    }
+}
+
+/// Numbers gates in order, and says where the hash key changes.
+pub(crate) struct GateCounter<K> {
+    next: u64,
+    key_end: u64,
+    kind: PhantomData<K>,
+}
+
+impl<K: KeyPeriods> GateCounter<K> {
+    #[inline(always)]
+    pub(crate) fn new(first: u64) -> Self {
         GateCounter { next: first, key_end: first, kind: PhantomData }
     }
 
     /// The period of the next gate if a new one begins there.
     #[inline(always)]
-    fn new_period(&mut self) -> Option<u64> {
+    pub(crate) fn new_period(&mut self) -> Option<u64> {
         if self.next < self.key_end {
             return None;
         }
-        let GateNumber { period, .. } = H::key_period(S::CALLS).split(self.next);
-        self.key_end = H::key_period(S::CALLS).end(period);
+        let GateNumber { period, .. } = K::key_period().split(self.next);
+        self.key_end = K::key_period().end(period);
         Some(period)
+    }
+
+    /// The next of `count` gates that go under the same key.
+    #[inline(always)]
+    pub(crate) fn under_this_key(&self, count: usize) -> usize {
+        count.min((self.key_end - self.next) as usize)
     }
 
     /// Numbers the next gates.
     #[inline(always)]
-    fn take(&mut self, count: usize) -> GateNumber {
-        let number = H::key_period(S::CALLS).split(self.next);
+    pub(crate) fn take(&mut self, count: usize) -> GateNumber {
+        let number = K::key_period().split(self.next);
         self.next += count as u64;
         number
     }
@@ -193,7 +215,7 @@ impl<S: Scheme, H: GateHash> GateCounter<S, H> {
 struct Garble<'a, S, H, const COPIES: usize>(GarblePiece<'a>, PhantomData<(S, H)>);
 
 struct GarbleGates<'a, E: Engine, S, H: GateHash> {
-    gates: GateCounter<S, H>,
+    gates: GateCounter<SchemeWithHash<S, H>>,
     hash_seed: Block,
     negation: E::Quad,
     keys: GarblerKeys<E, H>,
@@ -231,7 +253,7 @@ impl<E: Engine, S: Scheme, H: GateHash> AndGates<E> for GarbleGates<'_, E, S, H>
         if let Some(period) = self.gates.new_period() {
             self.keys.hash = H::key(e, self.hash_seed, period);
         }
-        count.min((self.gates.key_end - self.gates.next) as usize)
+        self.gates.under_this_key(count)
     }
 
     #[inline(always)]
@@ -261,7 +283,7 @@ impl<E: Engine, S: Scheme, H: GateHash> AndGates<E> for GarbleGates<'_, E, S, H>
 struct Evaluate<'a, S, H, const COPIES: usize>(EvaluatePiece<'a>, PhantomData<(S, H)>);
 
 struct EvaluateGates<'a, E: Engine, S, H: GateHash> {
-    gates: GateCounter<S, H>,
+    gates: GateCounter<SchemeWithHash<S, H>>,
     hash_seed: Block,
     negation: E::Quad,
     keys: EvaluatorKeys<E, H>,
@@ -294,7 +316,7 @@ impl<E: Engine, S: Scheme, H: GateHash> AndGates<E> for EvaluateGates<'_, E, S, 
         if let Some(period) = self.gates.new_period() {
             self.keys.hash = H::key(e, self.hash_seed, period);
         }
-        count.min((self.gates.key_end - self.gates.next) as usize)
+        self.gates.under_this_key(count)
     }
 
     #[inline(always)]

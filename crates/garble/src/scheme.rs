@@ -124,7 +124,7 @@ pub(crate) struct Table<'a> {
 impl TableMut<'_> {
     /// Writes a table of two blocks per gate.
     #[inline(always)]
-    fn put_pair<E: Engine>(self, e: E, first: E::Quad, second: E::Quad) {
+    pub(crate) fn put_pair<E: Engine>(self, e: E, first: E::Quad, second: E::Quad) {
         let (quads, _) = self.bytes.as_chunks_mut::<{ 16 * QUAD_LANES }>();
         for (bytes, quad) in quads.iter_mut().zip(e.interleave(first, second)) {
             *bytes = bytemuck::cast(e.store(quad));
@@ -148,7 +148,7 @@ impl TableMut<'_> {
 impl Table<'_> {
     /// Reads a table of two blocks per gate.
     #[inline(always)]
-    fn pair<E: Engine>(&self, e: E) -> [E::Quad; 2] {
+    pub(crate) fn pair<E: Engine>(&self, e: E) -> [E::Quad; 2] {
         let (quads, _) = self.bytes.as_chunks::<{ 16 * QUAD_LANES }>();
         e.deinterleave([0, 1].map(
             #[inline(always)]

@@ -1,0 +1,250 @@
+//! The evaluator of gates with masks.
+
+use garblet_circuit::Program;
+use garblet_primitives::{AndGates, Backend, Block, Engine, GateHash, Kernel, QUAD_LANES, Rekeyed};
+use zeroize::Zeroizing;
+
+use super::lanes::{GateMasks, MaskedGates, TABLE_BYTES, add, load, load_bits, put};
+use crate::{
+    cursor::ProgramCursor,
+    run::{GateCounter, Piece},
+    schedules::Schedules,
+    scheme::{EvaluatorKeys, Table},
+};
+
+/// What turns an active label into that of the negated wire, and a select bit.
+const NEGATION: Block = Block::from_u128(1);
+
+/// Evaluates a program whose wires have masks, and sums up what tells whether the tables were right.
+///
+/// *Secret*: the labels and the delta of the checks; they are wiped on drop.
+pub struct MaskedEvaluator<'p> {
+    cursor: ProgramCursor<'p>,
+    backend: Backend,
+    check_delta: Zeroizing<Block>,
+    with_tags: bool,
+}
+
+/// What checks of gates are made of, a block of each per gate.
+pub struct CheckMut<'a> {
+    /// Counts where the masked value of the left operand is one.
+    pub left: &'a [Block],
+    /// Counts where the masked value of the right operand is one.
+    pub right: &'a [Block],
+    /// Gets the checks added.
+    pub values: &'a mut [Block],
+}
+
+/// What is read and written at gates, and the number of the next.
+struct Gates<'a> {
+    masks: GateMasks<'a>,
+    tables: &'a [u8],
+    selects: &'a [u8],
+    labels: Option<&'a mut [Block]>,
+    check: CheckMut<'a>,
+    at: usize,
+}
+
+impl<'p> MaskedEvaluator<'p> {
+    /// Begins to evaluate a program, of which `schedules` were made. `check_delta` is the evaluator's own delta, and
+    /// `with_tags` says whether the garbler made tags.
+    ///
+    /// *Shape*: `inputs[k]` are the active labels of program input `k`, whose bits 0 are the masked values.
+    ///
+    /// # Panics
+    /// If the shape is wrong.
+    pub fn new(
+        program: &'p Program,
+        schedules: &'p Schedules,
+        hash_seed: Block,
+        check_delta: Block,
+        with_tags: bool,
+        inputs: Vec<Box<[Block]>>,
+    ) -> Self {
+        MaskedEvaluator {
+            cursor: ProgramCursor::new(program, schedules, inputs, hash_seed, 0, NEGATION, QUAD_LANES),
+            backend: Backend::detect(),
+            check_delta: Zeroizing::new(check_delta),
+            with_tags,
+        }
+    }
+
+    /// Evaluates with that backend instead of the fastest; the labels are the same.
+    pub fn with_backend(mut self, backend: Backend) -> Self {
+        self.backend = backend;
+        self
+    }
+
+    /// AND gates that are left.
+    pub fn remaining(&self) -> u64 {
+        self.cursor.remaining()
+    }
+
+    /// Evaluates as many gates as there are masks of, writes the active labels of their results if asked for, and adds to
+    /// `check.values[g]`
+    ///
+    /// `v_a left[g] ^ v_b right[g] ^ (v_a v_b ^ v_c) check_delta`
+    ///
+    /// and, if there are tags, `H_2(L_a) ^ H_3(L_b)` of the active labels. See [the module](super) for the symbols.
+    ///
+    /// *Shape*: 32 bytes of `tables` per gate, one byte of `selects`, of which bit 0 counts, and one block of `labels` and
+    /// of each of `check`.
+    ///
+    /// # Panics
+    /// If that is not so, or fewer gates are left.
+    pub fn evaluate(
+        &mut self,
+        masks: GateMasks<'_>,
+        tables: &[u8],
+        selects: &[u8],
+        mut labels: Option<&mut [Block]>,
+        check: CheckMut<'_>,
+    ) {
+        let ands = masks.count();
+        assert!(ands as u64 <= self.remaining(), "{ands} AND gates of {}", self.remaining());
+        assert_eq!([tables.len(), selects.len()], [TABLE_BYTES * ands, ands], "tables and select bits");
+        assert!(labels.as_ref().is_none_or(|labels| labels.len() == ands), "labels of gates");
+        assert_eq!([check.left.len(), check.right.len(), check.values.len()], [ands; 3], "checks of gates");
+        let MaskedEvaluator { cursor, backend, check_delta, with_tags } = self;
+        cursor.advance(ands, |at, piece| {
+            let gates = Gates {
+                masks,
+                tables,
+                selects,
+                labels: labels.as_deref_mut(),
+                check: CheckMut { left: check.left, right: check.right, values: &mut *check.values },
+                at,
+            };
+            let check_delta = **check_delta;
+            match (*with_tags, piece.slots.copies()) {
+                (true, QUAD_LANES) => backend.run(Evaluate::<true, QUAD_LANES> { piece, check_delta, gates }),
+                (true, _) => backend.run(Evaluate::<true, 1> { piece, check_delta, gates }),
+                (false, QUAD_LANES) => backend.run(Evaluate::<false, QUAD_LANES> { piece, check_delta, gates }),
+                (false, _) => backend.run(Evaluate::<false, 1> { piece, check_delta, gates }),
+            }
+        });
+    }
+
+    /// The active labels of the program's outputs.
+    ///
+    /// # Panics
+    /// If gates are missing.
+    pub fn into_outputs(mut self) -> Vec<Box<[Block]>> {
+        // A program without AND gates has wires.
+        let masks = GateMasks { left: &[], right: &[], result: &[] };
+        self.evaluate(masks, &[], &[], None, CheckMut { left: &[], right: &[], values: &mut [] });
+        self.cursor.into_outputs().0
+    }
+}
+
+struct Evaluate<'a, const TAGS: bool, const COPIES: usize> {
+    piece: Piece<'a>,
+    check_delta: Block,
+    gates: Gates<'a>,
+}
+
+struct EvaluateGates<'a, E: Engine, const TAGS: bool> {
+    counter: GateCounter<MaskedGates<TAGS>>,
+    hash_seed: Block,
+    keys: EvaluatorKeys<E, Rekeyed>,
+    check_delta: E::Quad,
+    negation: E::Quad,
+    gates: Gates<'a>,
+}
+
+impl<const TAGS: bool, const COPIES: usize> Kernel for Evaluate<'_, TAGS, COPIES> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<E: Engine>(self, e: E) -> usize {
+        let Evaluate { piece, check_delta, gates } = self;
+        let mut counter = GateCounter::new(piece.first_gate);
+        let hash = Rekeyed::key(e, piece.hash_seed, counter.new_period().unwrap_or_default());
+        let mut gates: EvaluateGates<'_, E, TAGS> = EvaluateGates {
+            counter,
+            hash_seed: piece.hash_seed,
+            keys: EvaluatorKeys { e, hash },
+            check_delta: e.splat(check_delta),
+            negation: e.splat(NEGATION),
+            gates,
+        };
+        piece.gates.run::<E, _, COPIES>(e, piece.cursor, piece.slots, piece.limit, &mut gates)
+    }
+}
+
+impl<E: Engine, const TAGS: bool> AndGates<E> for EvaluateGates<'_, E, TAGS> {
+    #[inline(always)]
+    fn begin(&mut self, e: E, count: usize) -> usize {
+        if let Some(period) = self.counter.new_period() {
+            self.keys.hash = Rekeyed::key(e, self.hash_seed, period);
+        }
+        self.counter.under_this_key(count)
+    }
+
+    #[inline(always)]
+    fn quad(&mut self, e: E, count: usize, [a, b]: [E::Quad; 2], [invert_a, invert_b]: [E::Mask; 2]) -> E::Quad {
+        let [a, b] = [e.xor_if(invert_a, a, self.negation), e.xor_if(invert_b, b, self.negation)];
+        let gate = self.counter.take(count);
+        let at = self.gates.at;
+        self.gates.at += count;
+        let (ha, hb, tags) = if TAGS {
+            let [[ha], [hb], [tag_a], [tag_b]] = self.keys.hash(gate, [[a], [b], [a], [b]]);
+            (ha, hb, Some(e.xor(tag_a, tag_b)))
+        } else {
+            let [[ha], [hb]] = self.keys.hash(gate, [[a], [b]]);
+            (ha, hb, None)
+        };
+        let values = [e.lsb(a), e.lsb(b)];
+        let [left, right, result] = self.gates.masks.load(e, at, count);
+        let [first, second] = self.gates.table(e, at, count);
+        let label = e.xor3(ha, hb, result);
+        let label = e.xor_if(values[0], label, e.xor(first, right));
+        let label = e.xor_if(values[1], label, e.xor3(second, a, left));
+        let label = e.xor_if(load_bits(e, self.gates.selects, at, count), label, self.negation);
+        self.add_check(e, values, e.lsb(label), tags, at, count);
+        if let Some(labels) = &mut self.gates.labels {
+            put(e, label, labels, at, count);
+        }
+        label
+    }
+}
+
+impl<E: Engine, const TAGS: bool> EvaluateGates<'_, E, TAGS> {
+    /// Adds the checks of up to four gates, of their masked values and what the tags begin with.
+    #[inline(always)]
+    fn add_check(
+        &mut self,
+        e: E,
+        [value_a, value_b]: [E::Mask; 2],
+        value_c: E::Mask,
+        tags: Option<E::Quad>,
+        at: usize,
+        count: usize,
+    ) {
+        let CheckMut { left, right, values } = &mut self.gates.check;
+        let zero = e.splat(Block::ZERO);
+        let check = e.xor_if(value_a, tags.unwrap_or(zero), load(e, left, at, count));
+        let check = e.xor_if(value_b, check, load(e, right, at, count));
+        let check = e.xor_if(e.mask_and(value_a, value_b), check, self.check_delta);
+        add(e, e.xor_if(value_c, check, self.check_delta), values, at, count);
+    }
+}
+
+impl Gates<'_> {
+    /// The tables of up to four gates.
+    #[inline(always)]
+    fn table<E: Engine>(&self, e: E, at: usize, count: usize) -> [E::Quad; 2] {
+        let bytes = &self.tables[at * TABLE_BYTES..(at + count) * TABLE_BYTES];
+        if count == QUAD_LANES {
+            return pair(e, bytes);
+        }
+        let mut four = [0; QUAD_LANES * TABLE_BYTES];
+        four[..bytes.len()].copy_from_slice(bytes);
+        pair(e, &four)
+    }
+}
+
+#[inline(always)]
+fn pair<E: Engine>(e: E, bytes: &[u8]) -> [E::Quad; 2] {
+    Table { bytes, controls: [0; QUAD_LANES] }.pair(e)
+}

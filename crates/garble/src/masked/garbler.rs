@@ -1,0 +1,257 @@
+//! The garbler of gates with masks.
+
+use garblet_circuit::Program;
+use garblet_primitives::{AndGates, Backend, Block, Delta, Engine, GateHash, GateNumber, Kernel, QUAD_LANES, Rekeyed};
+
+use super::lanes::{GateMasks, MaskedGates, TABLE_BYTES, add, put};
+use crate::{
+    cursor::ProgramCursor,
+    run::{GateCounter, Piece},
+    schedules::Schedules,
+    scheme::{GarblerKeys, TableMut},
+};
+
+/// Makes the tables of a program whose wires have masks.
+///
+/// *Secret*: everything but the tables, the select bits and the hash seed; labels are wiped on drop.
+/// *Unique*: a delta with a hash seed, once.
+pub struct MaskedGarbler<'p> {
+    cursor: ProgramCursor<'p>,
+    backend: Backend,
+    delta: Delta,
+    with_tags: bool,
+}
+
+/// What is added for the evaluator's checks, a block of each per gate. A tag that is sent is a sum of that and of what the
+/// garbler's share says.
+pub struct TagsMut<'a> {
+    /// Gets the sum of the hashes of both labels of the left operand.
+    pub left: &'a mut [Block],
+    /// Gets the sum of the hashes of both labels of the right operand.
+    pub right: &'a mut [Block],
+    /// Gets the sum of the hashes of the zero labels of both operands.
+    pub sum: &'a mut [Block],
+}
+
+/// What is read and written at gates, and the number of the next.
+struct Gates<'a> {
+    masks: GateMasks<'a>,
+    tables: &'a mut [u8],
+    selects: &'a mut [u8],
+    labels: Option<&'a mut [Block]>,
+    tags: TagsMut<'a>,
+    at: usize,
+}
+
+impl<'p> MaskedGarbler<'p> {
+    /// Begins to garble a program, of which `schedules` were made. `with_tags` says whether tags are made, which decides
+    /// tweaks and the period of the hash key.
+    ///
+    /// *Shape*: `inputs[k]` are the zero labels of program input `k`, each with bit 0 zero.
+    ///
+    /// # Panics
+    /// If the shape is wrong.
+    pub fn new(
+        program: &'p Program,
+        schedules: &'p Schedules,
+        delta: &Delta,
+        hash_seed: Block,
+        with_tags: bool,
+        inputs: Vec<Box<[Block]>>,
+    ) -> Self {
+        let negation = negation(delta.block());
+        MaskedGarbler {
+            cursor: ProgramCursor::new(program, schedules, inputs, hash_seed, 0, negation, QUAD_LANES),
+            backend: Backend::detect(),
+            delta: delta.clone(),
+            with_tags,
+        }
+    }
+
+    /// Garbles with that backend instead of the fastest; the tables are the same.
+    pub fn with_backend(mut self, backend: Backend) -> Self {
+        self.backend = backend;
+        self
+    }
+
+    /// AND gates that are left.
+    pub fn remaining(&self) -> u64 {
+        self.cursor.remaining()
+    }
+
+    /// Garbles as many gates as there are masks of: writes their tables, select bits and, if asked for, the zero labels of their
+    /// results, and adds to `tags`.
+    ///
+    /// *Shape*: 32 bytes of `tables` per gate, one byte of 0 or 1 of `selects`, and one block of `labels` and of each of
+    /// `tags`.
+    ///
+    /// # Panics
+    /// If that is not so, fewer gates are left, or tags are missing or not expected.
+    pub fn garble(
+        &mut self,
+        masks: GateMasks<'_>,
+        tables: &mut [u8],
+        selects: &mut [u8],
+        mut labels: Option<&mut [Block]>,
+        tags: Option<TagsMut<'_>>,
+    ) {
+        let ands = masks.count();
+        assert!(ands as u64 <= self.remaining(), "{ands} AND gates of {}", self.remaining());
+        assert_eq!([tables.len(), selects.len()], [TABLE_BYTES * ands, ands], "tables and select bits");
+        assert!(labels.as_ref().is_none_or(|labels| labels.len() == ands), "labels of gates");
+        assert_eq!(tags.is_some(), self.with_tags, "tags");
+        let tags = tags.unwrap_or_else(TagsMut::none);
+        let tag_count = if self.with_tags { ands } else { 0 };
+        assert_eq!([tags.left.len(), tags.right.len(), tags.sum.len()], [tag_count; 3], "tags of gates");
+        let MaskedGarbler { cursor, backend, delta, with_tags } = self;
+        cursor.advance(ands, |at, piece| {
+            let gates = Gates {
+                masks,
+                tables: &mut *tables,
+                selects: &mut *selects,
+                labels: labels.as_deref_mut(),
+                tags: TagsMut { left: &mut *tags.left, right: &mut *tags.right, sum: &mut *tags.sum },
+                at,
+            };
+            let delta = delta.block();
+            match (*with_tags, piece.slots.copies()) {
+                (true, QUAD_LANES) => backend.run(Garble::<true, QUAD_LANES> { piece, delta, gates }),
+                (true, _) => backend.run(Garble::<true, 1> { piece, delta, gates }),
+                (false, QUAD_LANES) => backend.run(Garble::<false, QUAD_LANES> { piece, delta, gates }),
+                (false, _) => backend.run(Garble::<false, 1> { piece, delta, gates }),
+            }
+        });
+    }
+
+    /// The zero labels of the program's outputs.
+    ///
+    /// # Panics
+    /// If gates are missing.
+    pub fn into_outputs(mut self) -> Vec<Box<[Block]>> {
+        // A program without AND gates has wires.
+        let masks = GateMasks { left: &[], right: &[], result: &[] };
+        let tags = self.with_tags.then(TagsMut::none);
+        self.garble(masks, &mut [], &mut [], None, tags);
+        self.cursor.into_outputs().0
+    }
+}
+
+impl TagsMut<'_> {
+    /// Tags of no gates.
+    fn none() -> Self {
+        TagsMut { left: &mut [], right: &mut [], sum: &mut [] }
+    }
+}
+
+/// What turns a zero label into that of the negated wire: bit 0 stays zero.
+fn negation(delta: Block) -> Block {
+    delta ^ Block::from_u128(1)
+}
+
+struct Garble<'a, const TAGS: bool, const COPIES: usize> {
+    piece: Piece<'a>,
+    delta: Block,
+    gates: Gates<'a>,
+}
+
+struct GarbleGates<'a, E: Engine, const TAGS: bool> {
+    counter: GateCounter<MaskedGates<TAGS>>,
+    hash_seed: Block,
+    keys: GarblerKeys<E, Rekeyed>,
+    negation: E::Quad,
+    without_select: E::Quad,
+    gates: Gates<'a>,
+}
+
+impl<const TAGS: bool, const COPIES: usize> Kernel for Garble<'_, TAGS, COPIES> {
+    type Output = usize;
+
+    #[inline(always)]
+    fn run<E: Engine>(self, e: E) -> usize {
+        let Garble { piece, delta, gates } = self;
+        let mut counter = GateCounter::new(piece.first_gate);
+        let hash = Rekeyed::key(e, piece.hash_seed, counter.new_period().unwrap_or_default());
+        let mut gates: GarbleGates<'_, E, TAGS> = GarbleGates {
+            counter,
+            hash_seed: piece.hash_seed,
+            keys: GarblerKeys { e, hash, delta: e.splat(delta), secret: None },
+            negation: e.splat(negation(delta)),
+            without_select: e.splat(Block::from_u128(!1)),
+            gates,
+        };
+        piece.gates.run::<E, _, COPIES>(e, piece.cursor, piece.slots, piece.limit, &mut gates)
+    }
+}
+
+impl<E: Engine, const TAGS: bool> AndGates<E> for GarbleGates<'_, E, TAGS> {
+    #[inline(always)]
+    fn begin(&mut self, e: E, count: usize) -> usize {
+        if let Some(period) = self.counter.new_period() {
+            self.keys.hash = Rekeyed::key(e, self.hash_seed, period);
+        }
+        self.counter.under_this_key(count)
+    }
+
+    #[inline(always)]
+    fn quad(&mut self, e: E, count: usize, [a, b]: [E::Quad; 2], [invert_a, invert_b]: [E::Mask; 2]) -> E::Quad {
+        let labels = [e.xor_if(invert_a, a, self.negation), e.xor_if(invert_b, b, self.negation)];
+        let gate = self.counter.take(count);
+        let at = self.gates.at;
+        self.gates.at += count;
+        let [[a0, a01], [b0, b01]] = match TAGS {
+            true => self.hash_with_tags(gate, labels, at, count),
+            false => self.keys.hash_pairs(gate, labels),
+        };
+        let [left, right, result] = self.gates.masks.load(e, at, count);
+        let rows = [e.xor(a01, right), e.xor3(b01, labels[0], left)];
+        self.gates.put_table(e, rows, at, count);
+        let label = e.xor3(a0, b0, result);
+        put_bits(&e.store(label), self.gates.selects, at, count);
+        let label = e.and(label, self.without_select);
+        if let Some(labels) = &mut self.gates.labels {
+            put(e, label, labels, at, count);
+        }
+        label
+    }
+}
+
+impl<E: Engine, const TAGS: bool> GarbleGates<'_, E, TAGS> {
+    /// Hashes the operands for the table, and once more for the tags, to which these hashes are added.
+    #[inline(always)]
+    fn hash_with_tags(&mut self, gate: GateNumber, [a, b]: [E::Quad; 2], at: usize, count: usize) -> [[E::Quad; 2]; 2] {
+        let e = self.keys.e;
+        let [ha, hb, [tag_a0, tag_a01], [tag_b0, tag_b01]] = self.keys.hash_pairs(gate, [a, b, a, b]);
+        let TagsMut { left, right, sum } = &mut self.gates.tags;
+        add(e, tag_a01, left, at, count);
+        add(e, tag_b01, right, at, count);
+        add(e, e.xor(tag_a0, tag_b0), sum, at, count);
+        [ha, hb]
+    }
+}
+
+impl Gates<'_> {
+    /// Writes the tables of up to four gates.
+    #[inline(always)]
+    fn put_table<E: Engine>(&mut self, e: E, [first, second]: [E::Quad; 2], at: usize, count: usize) {
+        let bytes = &mut self.tables[at * TABLE_BYTES..(at + count) * TABLE_BYTES];
+        if count == QUAD_LANES {
+            return put_pair(e, first, second, bytes);
+        }
+        let mut four = [0; QUAD_LANES * TABLE_BYTES];
+        put_pair(e, first, second, &mut four);
+        bytes.copy_from_slice(&four[..count * TABLE_BYTES]);
+    }
+}
+
+#[inline(always)]
+fn put_pair<E: Engine>(e: E, first: E::Quad, second: E::Quad, bytes: &mut [u8]) {
+    TableMut { bytes, controls: &mut [0; QUAD_LANES] }.put_pair(e, first, second);
+}
+
+/// Writes bit 0 of the first `count` blocks to the bytes from `at` on.
+#[inline(always)]
+fn put_bits(blocks: &[Block; QUAD_LANES], bits: &mut [u8], at: usize, count: usize) {
+    for (bit, block) in bits[at..at + count].iter_mut().zip(blocks) {
+        *bit = u8::from(block.lsb());
+    }
+}
