@@ -14,6 +14,7 @@ const LAYERS: &[&[&str]] = &[
         "protocols/yao",
         "protocols/components",
         "protocols/covert",
+        "protocols/authenticated",
         "protocols/cut-and-choose",
         "protocols/lego",
         "protocols/gmw",

@@ -23,6 +23,7 @@ protocols![
     "yao": garblet_yao::Yao,
     "components": garblet_components::Components,
     "covert": garblet_covert::Covert,
+    "authenticated": garblet_authenticated::Authenticated,
     "cut-and-choose": garblet_cut_and_choose::CutAndChoose,
     "lego": garblet_lego::Lego,
     "gmw": garblet_gmw::Gmw,

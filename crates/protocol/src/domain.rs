@@ -63,6 +63,7 @@ impl SessionId {
 }
 
 /// A hash that is not finished, see [`Domain::hasher`].
+#[derive(Clone)]
 pub struct Hasher(blake3::Hasher);
 
 impl Hasher {

@@ -1,0 +1,161 @@
+//! Step B1 and what the parties have at gates: masks on all wires, joined to triples by opened bits.
+
+pub(crate) mod evaluator;
+pub(crate) mod garbler;
+
+use garblet_circuit::Party;
+use garblet_garble::masked::MaskWalk;
+use garblet_primitives::Block;
+use garblet_protocol::{conduct::Conduct, domain::Hasher, error::ProtocolError, session::Session};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::{
+    GARBLER, Step, checks,
+    ground::{Ground, Place},
+    opening::{Packed, add_each, open, opened_bytes, verify},
+    plan::Plan,
+    shares::{Shares, Triples},
+};
+
+/// Shares of the masks at AND gates: of both operands, and of the result and the product of the operands' masks together.
+#[derive(Default, Zeroize, ZeroizeOnDrop)]
+pub(crate) struct GateShares {
+    pub(crate) left: Shares,
+    pub(crate) right: Shares,
+    pub(crate) result: Shares,
+}
+
+/// Shares of the masks of the inputs of a program, bit by bit, and after them those of all wires on the way to its outputs.
+pub(crate) struct Wiring<'p> {
+    own: MaskWalk<'p>,
+    peer: MaskWalk<'p>,
+}
+
+impl<'p> Wiring<'p> {
+    /// Shares by input ports.
+    pub(crate) fn new(plan: &'p Plan, inputs: Shared) -> Self {
+        let walk = |inputs| MaskWalk::new(plan.program(), plan.schedules(), inputs, Block::ZERO);
+        Wiring { own: walk(inputs.own), peer: walk(inputs.peer) }
+    }
+
+    /// Shares at the next gates, whose results have these masks.
+    fn advance(&mut self, masks: Shares) -> GateShares {
+        let (mut left, mut right) = (Shares::zeros(masks.len()), Shares::zeros(masks.len()));
+        self.own.advance(&masks.own, [&mut left.own, &mut right.own]);
+        self.peer.advance(&masks.peer, [&mut left.peer, &mut right.peer]);
+        GateShares { left, right, result: masks }
+    }
+
+    /// Shares of the masks of all outputs.
+    pub(crate) fn into_outputs(self) -> Shared {
+        Shared { own: self.own.into_outputs(), peer: self.peer.into_outputs() }
+    }
+}
+
+/// Shares by ports.
+pub(crate) struct Shared {
+    pub(crate) own: Vec<Box<[Block]>>,
+    pub(crate) peer: Vec<Box<[Block]>>,
+}
+
+/// Masks of inputs: shares of those that either party gives.
+pub(crate) struct InputMasks {
+    /// Of all bits that somebody gives, in program order.
+    pub(crate) shares: Shares,
+    /// Places of each party's.
+    places: [Vec<usize>; 2],
+}
+
+impl InputMasks {
+    pub(crate) fn new(plan: &Plan, shares: Shares) -> Self {
+        let mut places = [Vec::new(), Vec::new()];
+        for (at, owner) in plan.owners().flatten().enumerate() {
+            places[usize::from(owner.0)].push(at);
+        }
+        InputMasks { shares, places }
+    }
+
+    /// Places of a party's bits.
+    pub(crate) fn of(&self, party: Party) -> &[usize] {
+        &self.places[usize::from(party.0)]
+    }
+}
+
+impl<C: Conduct<Step>> Ground<C> {
+    /// Steps B1 and B3: both parties open the sums of operands' masks and triples, and the masks of each other's inputs, if these are given. Returns
+    /// the sums, first those of left operands and then those of right ones, and the masks of this party's own inputs.
+    ///
+    /// *Errors*: [`checks::MASK_BITS`]; the connection's.
+    pub(crate) async fn open_masks(
+        &mut self,
+        session: &mut Session,
+        gates: &GateShares,
+        triples: &Triples,
+        inputs: Option<&InputMasks>,
+    ) -> Result<(Packed, Vec<bool>), ProtocolError> {
+        let ands = triples.len();
+        let places = |party| inputs.map_or(&[][..], |inputs| inputs.of(party));
+        let [ours, theirs] = [self.party, self.peer()].map(places);
+        // Of this party's message, and of the peer's.
+        let [sent, heard] = [theirs, ours].map(|inputs| 2 * ands + inputs.len());
+        if sent + heard == 0 {
+            return Ok((Packed::zeros(0), Vec::new()));
+        }
+        let opened = |blocks: fn(&Shares) -> &[Block], of_inputs: &[usize], at: usize| match at {
+            _ if at < ands => blocks(&gates.left)[at] ^ blocks(&triples.a)[at],
+            _ if at < 2 * ands => blocks(&gates.right)[at - ands] ^ blocks(&triples.b)[at - ands],
+            _ => inputs.map_or(Block::ZERO, |inputs| blocks(&inputs.shares)[of_inputs[at - 2 * ands]]),
+        };
+        let (own, peer): (fn(&Shares) -> &[Block], fn(&Shares) -> &[Block]) = (|shares| &shares.own, |shares| &shares.peer);
+        let number = self.openings;
+        self.openings += 1;
+        let bits = Packed::collect(sent, |at| opened(peer, theirs, at).lsb());
+        let domain = self.domain(self.party, Place::MaskBits, number);
+        let mut message = open(&domain, &bits, |sum| add_each(sum, sent, |at| opened(peer, theirs, at)));
+        let mut told = vec![0; opened_bytes(heard)];
+        self.exchange(session, Step::MaskBits, &mut message, &mut told).await?;
+        let (domain, delta) = (self.domain(self.peer(), Place::MaskBits, number), self.delta.block());
+        let bits = Packed::collect(heard, |at| opened(peer, ours, at).lsb());
+        let total = bits.sum(&told);
+        verify(&domain, &told, checks::MASK_BITS, |sum| {
+            add_each(sum, heard, |at| opened(own, ours, at) ^ (Block::mask(total.get(at)) & delta));
+        })?;
+        let masks = (2 * ands..heard).map(|at| total.get(at)).collect();
+        Ok((total.first(2 * ands), masks))
+    }
+
+    /// Step B1 for a lot: opens what joins its triples to the function, and gives the shares at its gates.
+    ///
+    /// *Errors*: as [`Ground::open_masks`].
+    pub(crate) async fn open_lot(
+        &mut self,
+        session: &mut Session,
+        wiring: &mut Wiring<'_>,
+        (triples, masks): (Triples, Shares),
+        inputs: Option<&InputMasks>,
+        transcript: &mut Hasher,
+    ) -> Result<(GateShares, Vec<bool>), ProtocolError> {
+        let mut gates = wiring.advance(masks);
+        let (opened, own_masks) = self.open_masks(session, &gates, &triples, inputs).await?;
+        transcript.add(&opened.0);
+        self.join(&mut gates, &triples, &opened);
+        Ok((gates, own_masks))
+    }
+
+    /// Adds to the masks of results the products of the operands' masks: `z + d y + e x + d e` for a triple `x, y, z`.
+    fn join(&self, gates: &mut GateShares, triples: &Triples, opened: &Packed) {
+        let ands = triples.len();
+        let delta = self.delta.block();
+        let one = Block::from_u128(1);
+        let constants = if self.party == GARBLER { [delta, one] } else { [delta ^ one, Block::ZERO] };
+        let add = |result: &mut [Block], [x, y, z]: [&[Block]; 3], constant: Block| {
+            for (at, result) in result.iter_mut().enumerate() {
+                let (d, e) = (Block::mask(opened.get(at)), Block::mask(opened.get(ands + at)));
+                *result ^= z[at] ^ (d & y[at]) ^ (e & x[at]) ^ (d & e & constant);
+            }
+        };
+        let Triples { a, b, c } = triples;
+        add(&mut gates.result.own, [&a.own, &b.own, &c.own], constants[0]);
+        add(&mut gates.result.peer, [&a.peer, &b.peer, &c.peer], constants[1]);
+    }
+}

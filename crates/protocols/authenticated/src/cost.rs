@@ -1,0 +1,155 @@
+//! Bytes and rounds of every phase, as formulas.
+
+use garblet_circuit::Party;
+use garblet_net::Hello;
+use garblet_protocol::phase::{Communication, Phase};
+
+use crate::{
+    EVALUATOR, GARBLER,
+    coins::{COMMITMENT_BYTES, OPENING_BYTES},
+    config::{Build, ResultCheck},
+    ground::OT_CHECK,
+    online::{CHALLENGE_BYTES, DIGEST_BYTES, RUN_BYTES},
+    opening::opened_bytes,
+    parameters::Batch,
+    plan::Plan,
+};
+
+/// The cost of a phase of one run of `plan` for `party`, both hellos given.
+///
+/// With `n` AND gates in batches of `l` triples in buckets of `B`, `k` masks of a batch, `N = 3 B l + k`, input bits `i0`, `i1` and output bits `m0`, `m1` of the
+/// two parties, `t` bytes of a tag, and all bits packed:
+///
+/// | phase | garbler to evaluator | evaluator to garbler |
+/// |---|---|---|
+/// | setup | hello, OT set-ups, 32 | hello, OT set-ups, 32 |
+/// | prepare, for each batch | corrections of `N` OTs, 16, 2,064; `16 B l`, 64; 32; `B l / 8`, 32; 64; 32, 64; 64; `(B - 1) l / 8`, 16 | the same, with 32 for a commitment and an opening of 32 and 64 |
+/// | build | `(2 n + i1) / 8`, 16; 16, `(32 + 2 t) n`, `n / 8` in pieces | `(2 n + i0) / 8`, 16 |
+/// | online, tags | `16 (i0 + i1)`, 16, `m1 / 8`, 16 | 8, `i1 / 8`; `2 (m0 / 8)`, 48 |
+/// | online, reveal | `16 (i0 + i1)`; 16, `m1 / 8`, 16 | 8, `i1 / 8`; `n / 8`, 16, 32; `2 (m0 / 8)`, 48 |
+///
+/// What there is nothing of is not sent. If the circuit is streamed, gates come online, lot by lot.
+pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello]) -> Communication {
+    if phase == Phase::Setup {
+        let width = plan.config().ot_width;
+        let ots = width.sender_setup_bytes() + width.receiver_setup_bytes() + width.malicious_setup_bytes() + 32;
+        let [sent, received] = [party.0, 1 - party.0].map(|party| hello[usize::from(party)].encoded_bytes() + ots);
+        // The hello, OTs in both directions, the name of the session.
+        return Communication { bytes_sent: sent, bytes_received: received, rounds: 5 };
+    }
+    let mut tally = Tally { party, at: phase, phase: Phase::Prepare, unanswered: false, cost: Communication::default() };
+    for (batch, masks) in plan.batches() {
+        tally.batch(plan, batch, masks);
+    }
+    tally.phase = Phase::Build;
+    let streamed = plan.config().build == Build::Stream;
+    let all = 0..plan.and_count() as usize;
+    match streamed {
+        true => tally.masks(plan, 0, true),
+        false => tally.lot(plan, all.clone(), true),
+    }
+    tally.phase = Phase::Online;
+    tally.one_way(EVALUATOR, RUN_BYTES + plan.input_bits(EVALUATOR).div_ceil(8));
+    tally.one_way(GARBLER, 16 * plan.given_bits());
+    for lot in if streamed { plan.lots() } else { vec![all] } {
+        if streamed {
+            tally.lot(plan, lot.clone(), false);
+        }
+        tally.told(plan, lot);
+    }
+    tally.end(plan);
+    tally.cost
+}
+
+/// Counts what is sent and received in one phase, step by step.
+struct Tally {
+    party: Party,
+    /// The phase that is counted, and the one at which the steps are.
+    at: Phase,
+    phase: Phase,
+    /// Set if the party has sent something since it waited.
+    unanswered: bool,
+    cost: Communication,
+}
+
+impl Tally {
+    /// Both parties send so much, by their numbers, and then wait for each other.
+    fn exchange(&mut self, bytes: [usize; 2]) {
+        let [sent, received] = if self.party == GARBLER { bytes } else { [bytes[1], bytes[0]] };
+        self.unanswered |= sent > 0;
+        let waits = received > 0 && self.unanswered;
+        self.unanswered &= received == 0;
+        if self.at == self.phase {
+            self.cost += Communication {
+                bytes_sent: sent as u64,
+                bytes_received: received as u64,
+                rounds: waits.into(),
+            };
+        }
+    }
+
+    /// A party sends so much.
+    fn one_way(&mut self, from: Party, bytes: usize) {
+        self.exchange(if from == GARBLER { [bytes, 0] } else { [0, bytes] });
+    }
+
+    /// Steps P1 to P6.
+    fn batch(&mut self, plan: &Plan, batch: Option<Batch>, masks: u64) {
+        let leaky = batch.map_or(0, |batch| batch.leaky() as usize);
+        let [_, answered] = plan.config().ot_width.malicious_extension_bytes(3 * leaky as u64 + masks, OT_CHECK);
+        let answer = OT_CHECK.digest_bytes();
+        let mut both = |bytes: usize| self.exchange([bytes; 2]);
+        both(answered as usize - answer);
+        both(16);
+        both(answer);
+        let Some(batch) = batch else { return };
+        both(16 * leaky + 2 * COMMITMENT_BYTES);
+        both(COMMITMENT_BYTES);
+        both(leaky.div_ceil(8) + 32);
+        both(OPENING_BYTES);
+        let opened = opened_bytes((batch.bucket as usize - 1) * batch.triples as usize);
+        self.one_way(GARBLER, COMMITMENT_BYTES);
+        self.one_way(EVALUATOR, 32);
+        self.one_way(GARBLER, 2 * OPENING_BYTES);
+        self.one_way(EVALUATOR, OPENING_BYTES + opened);
+        self.one_way(GARBLER, opened);
+    }
+
+    /// Openings of masks, of so many gates and perhaps of inputs.
+    fn masks(&mut self, plan: &Plan, ands: usize, inputs: bool) {
+        let bits = [EVALUATOR, GARBLER].map(|of| 2 * ands + if inputs { plan.input_bits(of) } else { 0 });
+        if bits != [0, 0] {
+            self.exchange(bits.map(opened_bytes));
+        }
+    }
+
+    /// A lot: its openings, the seed of the hash before the first one, and its gates.
+    fn lot(&mut self, plan: &Plan, lot: std::ops::Range<usize>, inputs: bool) {
+        self.masks(plan, lot.len(), inputs);
+        if lot.start == 0 && !lot.is_empty() {
+            self.one_way(GARBLER, 16);
+        }
+        self.one_way(GARBLER, Plan::pieces(&lot).map(|piece| plan.piece_bytes(piece.len())).sum());
+    }
+
+    /// The masked values of a lot, if they are told.
+    fn told(&mut self, plan: &Plan, lot: std::ops::Range<usize>) {
+        if plan.config().check == ResultCheck::Reveal && !lot.is_empty() {
+            let bits = lot.len() + if lot.start == 0 { plan.read_bits() } else { 0 };
+            self.one_way(EVALUATOR, bits.div_ceil(8) + CHALLENGE_BYTES);
+        }
+    }
+
+    /// From the sum on.
+    fn end(&mut self, plan: &Plan) {
+        let opened = |bits: usize| if bits > 0 { opened_bytes(bits) } else { 0 };
+        if plan.and_count() > 0 {
+            let reveals = plan.config().check == ResultCheck::Reveal;
+            self.one_way(EVALUATOR, if reveals { DIGEST_BYTES } else { 0 });
+            self.one_way(GARBLER, 16);
+        }
+        self.one_way(GARBLER, opened(plan.output_bits(EVALUATOR)));
+        let outputs = plan.output_bits(GARBLER);
+        self.one_way(EVALUATOR, if outputs > 0 { outputs.div_ceil(8) + opened(outputs) + DIGEST_BYTES } else { 0 });
+    }
+}

@@ -1,0 +1,169 @@
+//! The state that both parties have alike: differences, OTs in both directions, and the names of everything.
+
+use garblet_circuit::Party;
+use garblet_ot::{MaliciousCotReceiver, MaliciousCotSender, ReceiverSeeds, SenderSeeds, StatisticalSecurity};
+use garblet_primitives::{Block, Delta};
+use garblet_protocol::{
+    conduct::Conduct,
+    domain::{Domain, SessionId},
+    error::ProtocolError,
+    session::Session,
+};
+use serde::{Deserialize, Serialize};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::{EVALUATOR, GARBLER, NAME, Step, config::Config};
+
+/// The checks of OTs have as many bits as the strongest setting.
+pub(crate) const OT_CHECK: StatisticalSecurity = StatisticalSecurity::Eighty;
+
+/// A party's secrets, which last as long as its store: its difference, and the leaves of the OTs in both directions.
+///
+/// The peer's difference is bound by the leaves: no others are ever made for the same triples.
+#[derive(Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
+pub(crate) struct Secrets {
+    delta: Block,
+    sender: SenderSeeds,
+    receiver: ReceiverSeeds,
+}
+
+impl Secrets {
+    /// Sets OTs up in both directions.
+    ///
+    /// *Errors*: a peer that misbehaves; the connection's.
+    pub(crate) async fn set_up(session: &mut Session, party: Party, config: Config) -> Result<Self, ProtocolError> {
+        let (channel, rng) = session.parts();
+        let block = Block::random(rng);
+        let (width, delta) = (config.ot_width, in_ots(party, block));
+        let (sender, receiver) = if party == GARBLER {
+            let sender = SenderSeeds::setup(channel, rng, &delta, width, OT_CHECK).await?;
+            (sender, ReceiverSeeds::setup(channel, rng, width, OT_CHECK).await?)
+        } else {
+            let receiver = ReceiverSeeds::setup(channel, rng, width, OT_CHECK).await?;
+            (SenderSeeds::setup(channel, rng, &delta, width, OT_CHECK).await?, receiver)
+        };
+        channel.flush().await?;
+        Ok(Secrets { delta: delta.block(), sender, receiver })
+    }
+}
+
+/// A party's difference in OTs: the sum of both has bit 0 set.
+fn in_ots(party: Party, block: Block) -> Delta {
+    if party == GARBLER { Delta::new(block) } else { Delta::even(block) }
+}
+
+/// The state of a session that both parties have alike.
+pub struct Ground<C> {
+    pub(crate) party: Party,
+    /// This party's difference in OTs.
+    pub(crate) in_ots: Delta,
+    /// The same with bit 0 set, of which shares are made.
+    pub(crate) delta: Delta,
+    pub(crate) sender: MaliciousCotSender,
+    pub(crate) receiver: MaliciousCotReceiver,
+    id: SessionId,
+    /// Batches, messages that open masks, and runs so far.
+    pub(crate) batches: u64,
+    pub(crate) openings: u64,
+    pub(crate) runs: u64,
+    /// The probability that the peer has cheated and was not found out, so far.
+    pub(crate) cheating: f64,
+    pub(crate) conduct: C,
+}
+
+impl<C: Conduct<Step>> Ground<C> {
+    /// Begins a session with secrets, of which both parties have the same name.
+    ///
+    /// *Errors*: secrets for another width of OTs.
+    pub(crate) fn new(
+        session: &mut Session,
+        secrets: &Secrets,
+        party: Party,
+        config: Config,
+        id: SessionId,
+        conduct: C,
+    ) -> Result<Self, ProtocolError> {
+        let in_ots = in_ots(party, secrets.delta);
+        let name = Block::from_digest(&id.domain(GARBLER, Place::Streams as u8).digest(b""));
+        let sender = secrets.sender.session(name, session.rng(), &in_ots, config.ot_width, OT_CHECK)?;
+        let receiver = secrets.receiver.session(name, config.ot_width, OT_CHECK)?;
+        let delta = Delta::new(secrets.delta);
+        Ok(Ground { party, in_ots, delta, sender, receiver, id, batches: 0, openings: 0, runs: 0, cheating: 0.0, conduct })
+    }
+
+    /// Agrees on a name with the peer, and begins a session.
+    ///
+    /// *Cost*: 32 bytes each way, one round. *Errors*: the connection's.
+    pub(crate) async fn agree(
+        session: &mut Session,
+        secrets: &Secrets,
+        party: Party,
+        config: Config,
+        conduct: C,
+    ) -> Result<Self, ProtocolError> {
+        let (channel, rng) = session.parts();
+        let id = SessionId::agree(channel, rng, NAME, [0; 32], party).await?;
+        Ground::new(session, secrets, party, config, id, conduct)
+    }
+
+    /// The peer.
+    pub(crate) fn peer(&self) -> Party {
+        if self.party == GARBLER { EVALUATOR } else { GARBLER }
+    }
+
+    /// The number of the next run.
+    pub(crate) fn next_run(&mut self) -> u64 {
+        self.runs += 1;
+        self.runs - 1
+    }
+
+    /// The domain of what a party makes somewhere, with a number.
+    pub(crate) fn domain(&self, party: Party, place: Place, number: u64) -> Domain {
+        self.id.domain(party, place as u8).at(number)
+    }
+
+    /// Sends and receives at once, once the conduct has seen what is sent.
+    ///
+    /// *Errors*: the connection's.
+    pub(crate) async fn exchange(
+        &mut self,
+        session: &mut Session,
+        step: Step,
+        outgoing: &mut [u8],
+        incoming: &mut [u8],
+    ) -> Result<(), ProtocolError> {
+        self.conduct.touch(step, 0, outgoing);
+        Ok(session.channel().exchange_bytes(outgoing, incoming).await?)
+    }
+
+    /// Sends, once the conduct has seen it.
+    ///
+    /// *Errors*: the connection's.
+    pub(crate) async fn send(
+        &mut self,
+        session: &mut Session,
+        step: Step,
+        bytes: &mut [u8],
+    ) -> Result<(), ProtocolError> {
+        self.conduct.touch(step, 0, bytes);
+        Ok(session.channel().send_bytes(bytes).await?)
+    }
+}
+
+/// The places that hashes, commitments and keys belong to.
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    Streams,
+    LeakyHash,
+    ProductBits,
+    EqualityCoins,
+    ShiftCoins,
+    Equality,
+    EqualityDigest,
+    BucketBits,
+    MaskBits,
+    Transcript,
+    RevealedLabels,
+    OutputMasks,
+    OutputLabels,
+}

@@ -1,0 +1,120 @@
+//! Authenticated garbling: a garbled circuit whose masks neither party knows, against malicious parties.
+//!
+//! *Source*: Katz, Ranellucci, Rosulek and Wang, "Optimizing authenticated garbling for faster secure two-party computation" (CRYPTO 2018), after Wang,
+//! Ranellucci and Katz (CCS 2017), with half gates.
+//!
+//! Every wire has a secret mask, of which each party has a share with a MAC of the other. Party 0, the *garbler*, garbles AND gates by the masked values of their operands;
+//! what it would have to know of the evaluator's shares to do that it leaves open, and party 1, the *evaluator*, adds it. So a gate that was garbled wrongly
+//! gives a wrong result with the same probability for all inputs, and is found out.
+//!
+//! For each AND gate the parties need shares of the product of two masks. They come from *triples*, which are made before the function is known.
+//!
+//! # Steps
+//!
+//! | phase | step | who | what | where |
+//! |---|---|---|---|---|
+//! | `setup` | | both | differences; OTs in both directions | `ground` |
+//! | `prepare` | P1 | both | correlated OTs, checked: authenticated bits | `prepare::correlated` |
+//! | | P2 to P4 | both | leaky triples: products of uniform bits, of which a cheat may know the first factor | `prepare::leaky` |
+//! | | P5 | both | all are products, or somebody is found out: digests of sums are compared | `prepare::equality` |
+//! | | P6 | both | leaky triples are joined to triples in buckets, by random rotations | `prepare::rotate` |
+//! | `build` | B1 | both | open the sums of operands' masks and triples, all gates at once | `build` |
+//! | | B2, B4 | garbler | sends gates and tags | `build::garbler` |
+//! | | B3 | both | open to each other the masks of its inputs | `build` |
+//! | `online` | O1 | evaluator | sends its masked input | `online::evaluator` |
+//! | | O2 | garbler | sends the labels of all masked inputs; with tags, their sum, and the masks of the evaluator's outputs | `online::garbler` |
+//! | | O3 | evaluator | evaluates | `build::evaluator` |
+//! | | O4 | both | without tags: the evaluator tells all masked values, and the garbler answers with a sum of shares | `online` |
+//! | | O5 | evaluator | hands over the garbler's outputs | `online::evaluator` |
+//!
+//! # Deviations
+//!
+//! - Differences and sums of leaky triples are never opened: one false bit in `d` would tell an honest party's difference. Digests are compared, one of them committed to.
+//! - Tags, by which the evaluator checks all gates alone, are ours, see `tags`; the published check is `check=reveal`.
+//! - Masks of outputs stay closed until the masked inputs are told, and those of the garbler until all gates are checked.
+//! - Bit 0 of a label is the masked value. Bit 0 of a share is the party's bit, see `shares`.
+//!
+//! # Adversary and assumptions
+//!
+//! Malicious, static. The hash of leaky triples is TMMO in the ideal-cipher model, under a key that is fixed after all OTs; that of gates is as for half gates, under a
+//! key that the garbler draws after all that it is used on. Gates may be sent long before inputs are chosen: that rests on the ideal cipher too. The point at which tags are
+//! added up is a hash of everything that was sent. For OTs see [`garblet_ot::softspoken`].
+
+mod build;
+pub mod checks;
+mod coins;
+mod config;
+mod cost;
+mod ground;
+mod online;
+mod opening;
+pub mod parameters;
+mod participant;
+mod plan;
+mod prepare;
+mod protocol;
+mod shares;
+mod side;
+mod supply;
+mod tags;
+
+pub use config::{Build, Config, ResultCheck, Statistical};
+pub use cost::communication;
+pub use participant::{Evaluator, Garbler, Participant, Prepared};
+pub use plan::{Amounts, Plan};
+pub use protocol::Authenticated;
+
+use garblet_circuit::Party;
+
+/// The party that garbles.
+pub const GARBLER: Party = garblet_protocol::party_io::GARBLER;
+/// The party that evaluates.
+pub const EVALUATOR: Party = garblet_protocol::party_io::EVALUATOR;
+
+/// The protocol's name on the command line and in results.
+pub const NAME: &str = "authenticated";
+
+/// The steps at which something is sent that the peer checks, see [`Conduct`](garblet_protocol::conduct::Conduct).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The blocks `u` of leaky triples.
+    LeakyBlocks,
+    /// The commitment to coins for the equality check.
+    CoinCommitments,
+    /// The commitment to the bits that correct products.
+    ProductBitsCommitment,
+    /// These bits, with the opening.
+    ProductBits,
+    /// The opening of coins.
+    Coins,
+    /// The garbler's commitment to its digest of leaky triples.
+    DigestCommitment,
+    /// The evaluator's digest.
+    Digest,
+    /// The opening of the garbler's.
+    DigestOpening,
+    /// The bits that join leaky triples in buckets.
+    BucketBits,
+    /// The bits that join triples to the function, and masks of inputs.
+    MaskBits,
+    /// The seed of the hash of gates.
+    HashSeed,
+    /// Tables, tags and select bits of a piece; the index is the first gate's.
+    Tables,
+    /// The number of the run and the evaluator's masked inputs.
+    MaskedInputs,
+    /// The labels of all inputs.
+    InputLabels,
+    /// The sum of tags or shares.
+    Sum,
+    /// The masks of outputs.
+    OutputMasks,
+    /// The masked values of gates, with the point of the sum.
+    MaskedValues,
+    /// The digest of their labels.
+    MaskedValuesDigest,
+    /// The masked values of the garbler's outputs.
+    MaskedOutputs,
+    /// The digest of their labels.
+    OutputDigest,
+}

@@ -1,0 +1,282 @@
+//! The evaluator's side of a run.
+
+use garblet_circuit::{Bits, Party};
+use garblet_garble::masked::MaskedEvaluator;
+use garblet_primitives::Block;
+use garblet_protocol::{bulk::receive_blocks, checks::Cheating, conduct::Conduct, domain::Hasher, error::ProtocolError, session::Session};
+use zeroize::Zeroizing;
+
+use crate::{
+    EVALUATOR, GARBLER, Step,
+    build::{
+        InputMasks, Shared,
+        evaluator::{LotEvaluated, LotReceived, Receiving},
+    },
+    checks,
+    config::ResultCheck,
+    ground::{Ground, Place},
+    opening::{Packed, add_each, open, opened_bytes, verify},
+    plan::Plan,
+    shares::PowerSum,
+    side::{Computed, Read, Side, Waiting, Wires, Work},
+    supply::Supply,
+    tags::weighed,
+};
+
+/// Party 1's side.
+pub struct EvaluatorSide;
+
+/// A circuit that came.
+pub struct Built {
+    run: u64,
+    read: Read,
+    own_masks: Vec<bool>,
+    lot: LotReceived,
+    hash_seed: Block,
+    masks: Shared,
+    transcript: Hasher,
+}
+
+impl Side for EvaluatorSide {
+    const PARTY: Party = EVALUATOR;
+    const NAME: &'static str = "evaluator";
+    type Built = Built;
+
+    async fn build<C: Conduct<Step>>(
+        ground: &mut Ground<C>,
+        session: &mut Session,
+        plan: &Plan,
+        mut supply: Supply,
+        read: &Read,
+    ) -> Result<Built, ProtocolError> {
+        let inputs = InputMasks::new(plan, supply.inputs(plan));
+        let run = ground.next_run();
+        let mut receiving = Receiving::new(ground, plan, run, read.masks(plan, &inputs)?);
+        let all = 0..plan.and_count() as usize;
+        let material = supply.next(all.len())?;
+        let (lot, own_masks) = receiving.lot(ground, session, material, all, Some(&inputs)).await?;
+        let hash_seed = receiving.hash_seed;
+        let (masks, transcript) = receiving.finish();
+        Ok(Built { run, read: read.clone(), own_masks, lot, hash_seed, masks, transcript })
+    }
+
+    async fn compute<C: Conduct<Step>>(
+        ground: &mut Ground<C>,
+        session: &mut Session,
+        plan: &Plan,
+        work: Work<Built>,
+        own: &Bits,
+    ) -> Result<Computed, ProtocolError> {
+        match work {
+            Work::Built(built) => compute_built(ground, session, plan, built, own).await,
+            Work::Waiting(waiting) => compute_streamed(ground, session, plan, *waiting, own).await,
+        }
+    }
+}
+
+async fn compute_built<C: Conduct<Step>>(
+    ground: &mut Ground<C>,
+    session: &mut Session,
+    plan: &Plan,
+    built: Built,
+    own: &Bits,
+) -> Result<Computed, ProtocolError> {
+    let Built { run, read, own_masks, lot, hash_seed, masks, mut transcript } = built;
+    let labels = receive_labels(ground, session, plan, (run, own, &own_masks), &mut transcript).await?;
+    let mut evaluator = begin(ground, plan, hash_seed, &read, &labels)?;
+    let mut verdict = Verdict::new(ground, plan, run);
+    let evaluated = lot.evaluate(plan, &mut evaluator);
+    verdict.lot(ground, session, evaluated, &transcript, &read).await?;
+    finish(ground, session, verdict, evaluator.into_outputs(), masks).await
+}
+
+async fn compute_streamed<C: Conduct<Step>>(
+    ground: &mut Ground<C>,
+    session: &mut Session,
+    plan: &Plan,
+    waiting: Waiting,
+    own: &Bits,
+) -> Result<Computed, ProtocolError> {
+    let Waiting { mut supply, inputs, own_masks, read, run } = waiting;
+    let mut receiving = Receiving::new(ground, plan, run, read.masks(plan, &inputs)?);
+    let labels = receive_labels(ground, session, plan, (run, own, &own_masks), &mut receiving.transcript).await?;
+    let mut evaluator = None;
+    let mut verdict = Verdict::new(ground, plan, run);
+    for lot in plan.lots() {
+        let material = supply.next(lot.len())?;
+        let (lot, _) = receiving.lot(ground, session, material, lot, None).await?;
+        // The seed of the hash comes with the first lot.
+        let evaluator = match &mut evaluator {
+            Some(evaluator) => evaluator,
+            none => none.insert(begin(ground, plan, receiving.hash_seed, &read, &labels)?),
+        };
+        let evaluated = lot.evaluate(plan, evaluator);
+        verdict.lot(ground, session, evaluated, &receiving.transcript, &read).await?;
+    }
+    let labels = evaluator.map(MaskedEvaluator::into_outputs).unwrap_or_default();
+    let (masks, _) = receiving.finish();
+    finish(ground, session, verdict, labels, masks).await
+}
+
+fn begin<'p, C: Conduct<Step>>(
+    ground: &Ground<C>,
+    plan: &'p Plan,
+    hash_seed: Block,
+    read: &Read,
+    labels: &[Block],
+) -> Result<MaskedEvaluator<'p>, ProtocolError> {
+    let labels = read.labels(plan, labels)?;
+    let with_tags = plan.config().check == ResultCheck::Tags;
+    let (program, schedules) = (plan.program(), plan.schedules());
+    Ok(MaskedEvaluator::new(program, schedules, hash_seed, ground.delta.block(), with_tags, labels))
+}
+
+/// Steps O1 and O2: sends the masked input, and receives the labels of all inputs that somebody gives.
+///
+/// *Errors*: [`checks::INPUT_LABEL`]; the connection's.
+async fn receive_labels<C: Conduct<Step>>(
+    ground: &mut Ground<C>,
+    session: &mut Session,
+    plan: &Plan,
+    (run, own, own_masks): (u64, &Bits, &[bool]),
+    transcript: &mut Hasher,
+) -> Result<Zeroizing<Vec<Block>>, ProtocolError> {
+    let mut own = own.clone();
+    ground.conduct.input(0, &mut own);
+    let mut masked = Packed::zeros(own_masks.len());
+    own.iter().zip(own_masks).enumerate().for_each(|(at, (bit, mask))| masked.add(at, bit ^ mask));
+    transcript.add(&masked.0);
+    let mut message = run.to_le_bytes().to_vec();
+    message.extend_from_slice(&masked.0);
+    ground.send(session, Step::MaskedInputs, &mut message).await?;
+    session.channel().flush().await?;
+    let mut labels = Zeroizing::new(vec![Block::ZERO; plan.given_bits()]);
+    receive_blocks(session, &mut labels).await?;
+    transcript.add(bytemuck::cast_slice(&labels));
+    let owners = plan.owners().flatten();
+    let ours = labels.iter().zip(owners).filter(|(_, owner)| *owner == EVALUATOR).map(|(label, _)| label.lsb());
+    match ours.enumerate().find(|&(at, bit)| bit != masked.get(at)) {
+        Some((at, _)) => Err(Cheating::new(checks::INPUT_LABEL, format!("input bit {at}")).into()),
+        None => Ok(labels),
+    }
+}
+
+/// What the evaluator finds of the gates.
+struct Verdict<'p> {
+    plan: &'p Plan,
+    run: u64,
+    /// The sum that the garbler's must be.
+    sum: Block,
+    labels: Option<Hasher>,
+}
+
+/// Proof that the garbler's sum is right: before it nothing leaves that depends on outputs. Only [`Verdict::verify`] makes it.
+struct Verified(());
+
+impl<'p> Verdict<'p> {
+    fn new<C: Conduct<Step>>(ground: &Ground<C>, plan: &'p Plan, run: u64) -> Self {
+        let reveals = plan.config().check == ResultCheck::Reveal && plan.and_count() > 0;
+        Verdict { plan, run, sum: Block::ZERO, labels: reveals.then(|| ground.revealed(run)) }
+    }
+
+    /// Takes a lot that was evaluated: weighs its values, and tells the masked values if they are revealed.
+    ///
+    /// *Errors*: the connection's.
+    async fn lot<C: Conduct<Step>>(
+        &mut self,
+        ground: &mut Ground<C>,
+        session: &mut Session,
+        evaluated: LotEvaluated,
+        transcript: &Hasher,
+        read: &Read,
+    ) -> Result<(), ProtocolError> {
+        let LotEvaluated { first, values, labels } = evaluated;
+        let Some(hasher) = &mut self.labels else {
+            self.sum ^= weighed(transcript, &values);
+            return Ok(());
+        };
+        let first: Vec<Block> = if first { read.all_labels().collect() } else { Vec::new() };
+        let told: Vec<Block> = first.into_iter().chain(labels).collect();
+        hasher.add(bytemuck::cast_slice(&told));
+        let challenge = Block::random(session.rng());
+        let mut message = Packed::collect(told.len(), |at| told[at].lsb()).0;
+        message.extend_from_slice(&challenge.to_bytes());
+        ground.send(session, Step::MaskedValues, &mut message).await?;
+        session.channel().flush().await?;
+        let mut sum = PowerSum::new(challenge);
+        sum.add_all(&values);
+        self.sum ^= sum.finish();
+        Ok(())
+    }
+
+    /// Hears the garbler's sum.
+    ///
+    /// *Errors*: [`checks::TAGS`] or [`checks::REVEALED_GATES`]; the connection's.
+    async fn verify<C: Conduct<Step>>(
+        self,
+        ground: &mut Ground<C>,
+        session: &mut Session,
+    ) -> Result<Verified, ProtocolError> {
+        if self.plan.and_count() == 0 {
+            return Ok(Verified(()));
+        }
+        let check = if self.labels.is_some() { checks::REVEALED_GATES } else { checks::TAGS };
+        if let Some(labels) = self.labels {
+            ground.send(session, Step::MaskedValuesDigest, &mut labels.finish()).await?;
+        }
+        let mut theirs = [Block::ZERO];
+        receive_blocks(session, &mut theirs).await?;
+        match theirs[0] == self.sum {
+            true => Ok(Verified(())),
+            false => Err(Cheating::new(check, format!("{} AND gates", self.plan.and_count())).into()),
+        }
+    }
+}
+
+/// The end of steps O2 and O4, and step O5.
+async fn finish<C: Conduct<Step>>(
+    ground: &mut Ground<C>,
+    session: &mut Session,
+    verdict: Verdict<'_>,
+    labels: Vec<Box<[Block]>>,
+    masks: Shared,
+) -> Result<Computed, ProtocolError> {
+    let (plan, run) = (verdict.plan, verdict.run);
+    let verified = verdict.verify(ground, session).await?;
+    let [own, peer, active] = [&masks.own, &masks.peer, &labels].map(|blocks| plan.learned(EVALUATOR, blocks));
+    let (count, delta) = (own.len(), ground.delta.block());
+    let mut outputs = plan.decoded(EVALUATOR, std::iter::empty());
+    if count > 0 {
+        let mut opened = vec![0; opened_bytes(count)];
+        session.channel().receive_bytes(&mut opened).await?;
+        let total = Packed::collect(count, |at| peer[at].lsb()).sum(&opened);
+        verify(&ground.domain(GARBLER, Place::OutputMasks, run), &opened, checks::OUTPUT_MASKS, |sum| {
+            add_each(sum, count, |at| own[at] ^ (Block::mask(total.get(at)) & delta));
+        })?;
+        outputs = plan.decoded(EVALUATOR, (0..count).map(|at| active[at].lsb() ^ total.get(at)));
+    }
+    if plan.output_bits(GARBLER) > 0 {
+        hand_over(ground, session, plan, run, (&masks, &labels), &verified).await?;
+    }
+    session.channel().flush().await?;
+    Ok((outputs, Wires::new(masks, labels)))
+}
+
+/// Step O5: hands the garbler its outputs: masked values, the masks, and the digest of the labels.
+async fn hand_over<C: Conduct<Step>>(
+    ground: &mut Ground<C>,
+    session: &mut Session,
+    plan: &Plan,
+    run: u64,
+    (masks, labels): (&Shared, &[Box<[Block]>]),
+    _verified: &Verified,
+) -> Result<(), ProtocolError> {
+    let [peer, active] = [&masks.peer[..], labels].map(|blocks| plan.learned(GARBLER, blocks));
+    let mut message = Packed::collect(active.len(), |at| active[at].lsb()).0;
+    ground.send(session, Step::MaskedOutputs, &mut message).await?;
+    let bits = Packed::collect(peer.len(), |at| peer[at].lsb());
+    let domain = ground.domain(EVALUATOR, Place::OutputMasks, run);
+    let mut opened = open(&domain, &bits, |sum| sum.add_all(&peer));
+    ground.send(session, Step::OutputMasks, &mut opened).await?;
+    ground.send(session, Step::OutputDigest, &mut ground.output_digest(run, &active)).await
+}

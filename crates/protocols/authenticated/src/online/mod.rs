@@ -1,0 +1,37 @@
+//! Steps O1 to O5: from inputs to results.
+
+pub(crate) mod evaluator;
+pub(crate) mod garbler;
+
+use garblet_garble::masked::MaskWalk;
+use garblet_primitives::Block;
+use garblet_protocol::{conduct::Conduct, domain::Hasher};
+
+use crate::{
+    GARBLER, Step,
+    ground::{Ground, Place},
+};
+
+/// Bytes of the number of the run, with which the evaluator begins.
+pub(crate) const RUN_BYTES: usize = 8;
+/// Bytes of the point at which shares are added up.
+pub(crate) const CHALLENGE_BYTES: usize = 16;
+/// Bytes of a digest of labels.
+pub(crate) const DIGEST_BYTES: usize = 32;
+
+impl<C: Conduct<Step>> Ground<C> {
+    /// The digest of labels of outputs that the evaluator hands over.
+    pub(crate) fn output_digest(&self, run: u64, labels: &[Block]) -> [u8; DIGEST_BYTES] {
+        self.domain(GARBLER, Place::OutputLabels, run).digest(bytemuck::cast_slice(labels))
+    }
+
+    /// The hash of labels of gates whose masked values are told.
+    pub(crate) fn revealed(&self, run: u64) -> Hasher {
+        self.domain(GARBLER, Place::RevealedLabels, run).hasher()
+    }
+}
+
+/// Follows masked values, each bit 0 of a block: a negation flips it.
+fn masked_values<'p>(plan: &'p crate::plan::Plan, inputs: Vec<Box<[Block]>>) -> MaskWalk<'p> {
+    MaskWalk::new(plan.program(), plan.schedules(), inputs, Block::from_u128(1))
+}

@@ -1,0 +1,211 @@
+//! The plan, on which both parties must agree before a run, and the sizes that follow from it.
+
+use std::{ops::Range, sync::Arc};
+
+use garblet_circuit::{Bits, Input, InputId, Party, Program};
+use garblet_garble::{GarblingConfig, Schedules};
+use garblet_primitives::Block;
+use garblet_protocol::{Security, error::ProtocolError, party_io};
+
+use crate::{
+    EVALUATOR, GARBLER, NAME,
+    config::{Build, Config},
+    parameters::{self, Batch, batches},
+};
+
+/// AND gates that are opened, garbled and evaluated at once where memory must not grow with the program. Tests have few.
+const LOT_ANDS: usize = if cfg!(test) { 1 << 6 } else { 1 << 16 };
+
+/// AND gates whose tables are sent at once: what stays in a core's cache.
+pub(crate) const PIECE_ANDS: usize = if cfg!(test) { 24 } else { 1 << 12 };
+
+/// The number that stands for the giver of an input that is read in the program of a plan.
+const SAVED: Party = Party(2);
+
+/// A program made ready for `authenticated`.
+pub struct Plan {
+    program: Arc<Program>,
+    schedules: Schedules,
+    config: Config,
+}
+
+/// The amounts that a run takes of what is prepared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amounts {
+    /// Triples: one for each AND gate.
+    pub triples: u64,
+    /// Masks: one for each AND gate and each input bit that somebody gives.
+    pub masks: u64,
+}
+
+impl Plan {
+    /// Checks that the protocol can run a program that reads some inputs, given by their numbers, from wires that were saved.
+    ///
+    /// *Errors*: an input or a recipient that is neither party 0 nor party 1; a number that no input has.
+    pub fn new(program: Arc<Program>, config: Config, read: &[usize]) -> Result<Self, ProtocolError> {
+        party_io::check_parties(NAME, &program, GarblingConfig::default())?;
+        let inputs = program.inputs().len();
+        if let Some(odd) = read.iter().find(|&&input| input >= inputs) {
+            let (what, expected) = ("that is read".into(), format!("one of {inputs}"));
+            return Err(ProtocolError::Input { what, expected, got: format!("number {odd}") });
+        }
+        let mut program = program;
+        if !read.is_empty() {
+            let mut changed = (*program).clone();
+            read.iter().for_each(|&input| changed.set_owner(InputId(input as u32), SAVED));
+            program = Arc::new(changed);
+        }
+        let schedules = Schedules::new(&program);
+        parameters::check_amount(program.name(), schedules.and_count())?;
+        Ok(Plan { program, schedules, config })
+    }
+
+    /// The program; inputs that are read belong to neither party.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The schedules of its components.
+    pub(crate) fn schedules(&self) -> &Schedules {
+        &self.schedules
+    }
+
+    /// The parameters of the run.
+    pub fn config(&self) -> Config {
+        self.config
+    }
+
+    /// AND gates that are garbled.
+    pub fn and_count(&self) -> u64 {
+        self.schedules.and_count()
+    }
+
+    /// The amounts that a run takes.
+    pub fn amounts(&self) -> Amounts {
+        let triples = self.and_count();
+        Amounts { triples, masks: triples + self.given_bits() as u64 }
+    }
+
+    /// The batches of a run for which all is made alone, each with its masks. At least one if there is anything to make.
+    pub(crate) fn batches(&self) -> Vec<(Option<Batch>, u64)> {
+        let Amounts { triples, masks } = self.amounts();
+        with_masks(batches(triples, self.config.statistical), masks)
+    }
+
+    /// Input bits that somebody gives.
+    pub(crate) fn given_bits(&self) -> usize {
+        self.input_bits(GARBLER) + self.input_bits(EVALUATOR)
+    }
+
+    /// Input bits that are read.
+    pub(crate) fn read_bits(&self) -> usize {
+        self.input_bits(SAVED)
+    }
+
+    /// Input bits of a party.
+    pub(crate) fn input_bits(&self, party: Party) -> usize {
+        party_io::input_bits(&self.program, party)
+    }
+
+    /// Output bits that a party learns.
+    pub(crate) fn output_bits(&self, party: Party) -> usize {
+        party_io::output_bits(&self.program, party)
+    }
+
+    /// The AND gates that are opened and garbled together: all, or lot by lot.
+    pub(crate) fn lots(&self) -> Vec<Range<usize>> {
+        let ands = self.and_count() as usize;
+        let most = if self.config.build == Build::Stream { LOT_ANDS } else { ands.max(1) };
+        let count = ands.div_ceil(most).max(1);
+        let end = |lots: usize| (ands as u128 * lots as u128 / count as u128) as usize;
+        (0..count).map(|lot| end(lot)..end(lot + 1)).collect()
+    }
+
+    /// The pieces in which the gates of a lot are sent.
+    pub(crate) fn pieces(lot: &Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
+        let ands = lot.len();
+        (0..ands).step_by(PIECE_ANDS).map(move |start| start..ands.min(start + PIECE_ANDS))
+    }
+
+    /// Bytes of a piece of so many gates: tables, tags, and a bit each.
+    pub(crate) fn piece_bytes(&self, ands: usize) -> usize {
+        (32 + 2 * self.tag_bytes()) * ands + ands.div_ceil(8)
+    }
+
+    /// Bytes of a tag, if there are any.
+    pub(crate) fn tag_bytes(&self) -> usize {
+        match self.config.check {
+            crate::config::ResultCheck::Tags => self.config.statistical.tag_bytes(),
+            crate::config::ResultCheck::Reveal => 0,
+        }
+    }
+
+    /// The owner of each bit of the inputs, in program order; none for those that are read.
+    pub(crate) fn owners(&self) -> impl Iterator<Item = Option<Party>> + '_ {
+        let owner = |input: &Input| (input.owner != SAVED).then_some(input.owner);
+        self.program.inputs().iter().flat_map(move |input| std::iter::repeat_n(owner(input), input.port.width() as usize))
+    }
+
+    /// Deals values of all input bits out to the inputs: the next of `given`, or of those that are saved for an input of that number.
+    ///
+    /// *Errors*: an input that is read and has no values, or values of another width.
+    pub(crate) fn by_port<'a>(
+        &self,
+        given: &[Block],
+        saved: impl Fn(usize) -> &'a [Block],
+    ) -> Result<Vec<Box<[Block]>>, ProtocolError> {
+        let mut given = given;
+        let mut deal = |(number, input): (usize, &Input)| {
+            let width = input.port.width() as usize;
+            if input.owner != SAVED {
+                let (own, rest) = given.split_at(width);
+                given = rest;
+                return Ok(own.into());
+            }
+            let saved = saved(number);
+            if saved.len() != width {
+                let what = format!("`{}`, which is read", input.port.name);
+                let [expected, got] = [width, saved.len()].map(|bits| format!("{bits} bits"));
+                return Err(ProtocolError::Input { what, expected, got });
+            }
+            Ok(saved.into())
+        };
+        self.program.inputs().iter().enumerate().map(&mut deal).collect()
+    }
+
+    /// The values of the outputs that a party learns, one after another.
+    pub(crate) fn learned(&self, party: Party, values: &[Box<[Block]>]) -> Vec<Block> {
+        let learned = self.program.outputs().iter().zip(values).filter(|(output, _)| output.recipients.contains(party));
+        learned.flat_map(|(_, values)| values.iter().copied()).collect()
+    }
+
+    /// The outputs that a party learns from their bits.
+    pub(crate) fn decoded(&self, party: Party, bits: impl Iterator<Item = bool>) -> Vec<Option<Bits>> {
+        party_io::deal_outputs(&self.program, party, &mut { bits })
+    }
+
+    /// The security of a run where a peer that cheats has passed all checks of what was prepared with this probability.
+    pub(crate) fn security(&self, prepared: f64) -> Security {
+        let ands = self.and_count();
+        // A wrong gate passes with one tag in so many; points of sums are fields of 128 bits; OTs are checked at as many.
+        let tag_bits = 8.0 * self.config.statistical.tag_bytes() as f64;
+        let tags = if ands > 0 { (-tag_bits).exp2() } else { 0.0 };
+        let sums = (32.0 * ands as f64 + 1024.0) * (-127f64).exp2();
+        Security {
+            computational_bits: GarblingConfig::default().security_bits(2 * ands.max(1)),
+            statistical_bits: Some(f64::from(self.config.statistical.bits())),
+            cheating_log2: Some((prepared + tags + sums).log2()),
+            ..Security::default()
+        }
+    }
+}
+
+/// Batches with masks among them; one without triples if only masks are made.
+pub(crate) fn with_masks(batches: Vec<Batch>, masks: u64) -> Vec<(Option<Batch>, u64)> {
+    if batches.is_empty() {
+        return if masks > 0 { vec![(None, masks)] } else { Vec::new() };
+    }
+    let count = batches.len() as u64;
+    let end = |batch: u64| (u128::from(masks) * u128::from(batch) / u128::from(count)) as u64;
+    (0..).zip(batches).map(|(at, batch)| (Some(batch), end(at + 1) - end(at))).collect()
+}

@@ -1,0 +1,68 @@
+//! Step P1: correlated OTs in both directions.
+
+use garblet_ot::BitVec;
+use garblet_primitives::Block;
+use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
+use zeroize::Zeroizing;
+
+use crate::{
+    GARBLER, Step,
+    ground::{Ground, OT_CHECK, Place},
+    shares::Shares,
+};
+
+/// Bytes of the answer to a check of OTs.
+const ANSWER_BYTES: usize = OT_CHECK.digest_bytes();
+
+/// OTs in both directions, checked by both parties: nothing that depends on unchecked ones leaves.
+pub(super) struct CotChecked {
+    /// This party's bits.
+    pub(super) bits: BitVec,
+    /// The keys of the peer's bits.
+    pub(super) keys: Zeroizing<Vec<Block>>,
+    /// The MACs of this party's bits.
+    pub(super) macs: Zeroizing<Vec<Block>>,
+    /// The key of the hash of this batch, which nobody knew before all OTs were fixed.
+    pub(super) hash_key: Block,
+}
+
+impl CotChecked {
+    /// The shares of all bits.
+    pub(super) fn into_shares(self, delta: Block) -> Shares {
+        let CotChecked { bits, mut keys, mut macs, .. } = self;
+        for ((key, mac), bit) in keys.iter_mut().zip(macs.iter_mut()).zip(bits.iter()) {
+            *key = (*key ^ (Block::mask(bit) & delta)).with_lsb(bit);
+            *mac = mac.with_lsb(bit);
+        }
+        Shares { own: std::mem::take(&mut *keys), peer: std::mem::take(&mut *macs) }
+    }
+}
+
+impl<C: Conduct<Step>> Ground<C> {
+    /// Step P1: so many authenticated bits of each party.
+    ///
+    /// *Errors*: those of checked OTs.
+    pub(super) async fn correlate(
+        &mut self,
+        session: &mut Session,
+        count: usize,
+        number: u64,
+    ) -> Result<CotChecked, ProtocolError> {
+        let Ground { sender, receiver, .. } = self;
+        let correct = async |out: &mut _| receiver.correct(out, count).await;
+        let receive = async |into: &mut _| sender.receive(into, count).await;
+        let (corrected, unchecked) = session.channel().full_duplex(correct, receive).await?;
+        // Points leave when all corrections are there.
+        let (point, mut theirs) = (self.sender.point(), [0; 16]);
+        session.channel().exchange_bytes(&point.to_bytes(), &mut theirs).await?;
+        let their_point = Block::from_bytes(theirs);
+        let (answer, bits, macs) = self.receiver.answer(corrected, their_point);
+        let mut theirs = vec![0; ANSWER_BYTES];
+        session.channel().exchange_bytes(&answer, &mut theirs).await?;
+        let keys = self.sender.check(unchecked, point, &theirs)?;
+        let points = if self.party == GARBLER { [point, their_point] } else { [their_point, point] };
+        let hash_key =
+            Block::from_digest(&self.domain(GARBLER, Place::LeakyHash, number).digest(bytemuck::cast_slice(&points)));
+        Ok(CotChecked { bits, keys, macs, hash_key })
+    }
+}

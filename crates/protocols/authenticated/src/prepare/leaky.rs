@@ -1,0 +1,167 @@
+//! Steps P2 to P4: leaky triples, of which a peer that cheats may learn the first factor, and is found out with probability one half.
+//!
+//! *Symbols*: a leaky triple has shares `a`, `b`, `r`; `c = r + d` for a public `d`. `Phi_i = b^i D_i + K_i[b] + M_i[b]`, so that the sum of both parties' is
+//! `b (D_0 + D_1)`.
+
+use garblet_primitives::{Block, OtHash};
+use garblet_protocol::{
+    checks::Cheating,
+    conduct::Conduct,
+    domain::Domain,
+    error::ProtocolError,
+    session::Session,
+};
+use zeroize::Zeroizing;
+
+use super::correlated::CotChecked;
+use crate::{
+    Step, checks,
+    coins::{COMMITMENT_BYTES, Coin, OPENING_BYTES},
+    ground::{Ground, Place},
+    opening::Packed,
+    shares::{LOT, Shares},
+};
+
+/// The first tweak of the second party's direction.
+const SECOND_DIRECTION: u64 = 1 << 63;
+
+/// Leaky triples that passed the equality check.
+pub(super) struct Leaky {
+    /// All `a`, then all `b`, all `c`, and the masks.
+    pub(super) shares: Shares,
+    /// The coins of the shifts, committed to before anything was known of these triples.
+    pub(super) shift_coin: Coin,
+    pub(super) shift_commitment: [u8; COMMITMENT_BYTES],
+}
+
+impl<C: Conduct<Step>> Ground<C> {
+    /// Steps P2 to P5 on checked OTs.
+    ///
+    /// *Errors*: a peer that cheats; the connection's.
+    pub(super) async fn leaky_triples(
+        &mut self,
+        session: &mut Session,
+        checked: CotChecked,
+        count: usize,
+        number: u64,
+    ) -> Result<Leaky, ProtocolError> {
+        // P2, P3.
+        let (mut sent, mut sums) = products(self.party.0, self.in_ots.block(), &checked, count);
+        let equality_domain = self.domain(self.party, Place::EqualityCoins, number);
+        let shift_domain = self.domain(self.party, Place::ShiftCoins, number);
+        let (equality_coin, mut equality_commitment) = Coin::commit(&equality_domain, session.rng());
+        let (shift_coin, shift_commitment) = Coin::commit(&shift_domain, session.rng());
+        self.conduct.touch(Step::LeakyBlocks, 0, bytemuck::cast_slice_mut(&mut sent));
+        self.conduct.touch(Step::CoinCommitments, 0, &mut equality_commitment);
+        let first: &[u8] = bytemuck::cast_slice(&sent);
+        let outgoing = [first, &equality_commitment, &shift_commitment].concat();
+        drop(sent);
+        const BOTH: usize = 2 * COMMITMENT_BYTES;
+        let mut commitments = [0; BOTH];
+        let blocks = 16 * count;
+        let add = |at: usize, piece: &[u8]| {
+            let (of_blocks, of_commitments) = piece.split_at(blocks.saturating_sub(at).min(piece.len()));
+            for (index, block) in of_blocks.as_chunks::<16>().0.iter().enumerate() {
+                let index = at / 16 + index;
+                sums[index] ^= Block::mask(checked.bits.get(index)) & Block::from_bytes(*block);
+            }
+            let at = (at + of_blocks.len()).saturating_sub(blocks);
+            commitments[at..at + of_commitments.len()].copy_from_slice(of_commitments);
+        };
+        session.channel().exchange_pieces(&outgoing, blocks + BOTH, add).await?;
+        drop(outgoing);
+        let [their_equality, shift_commitment] = [0, 1].map(|at| commitments.as_chunks::<COMMITMENT_BYTES>().0[at]);
+
+        // P4.
+        let own_bits = Packed::collect(count, |at| sums[at].lsb());
+        let product_bits = self.tell_product_bits(session, own_bits, count, number).await?;
+        let domain_of = |ground: &Self| {
+            let [first, second] = [0, 1].map(|party| ground.domain(garblet_circuit::Party(party), Place::EqualityCoins, number));
+            move |party: garblet_circuit::Party| if party.0 == 0 { first } else { second }
+        };
+        let mut opening = equality_coin.message();
+        let mut theirs = [0; OPENING_BYTES];
+        self.exchange(session, Step::Coins, &mut opening, &mut theirs).await?;
+        let parties = [self.party, self.peer()];
+        let mut coins = equality_coin.toss(domain_of(self), parties, their_equality, &theirs)?;
+
+        // P5.
+        let delta = self.in_ots.block();
+        sums.iter_mut().enumerate().for_each(|(at, sum)| *sum ^= Block::mask(product_bits.get(at)) & delta);
+        self.check_equality(session, &sums, coins.next_block(), number).await?;
+        Ok(Leaky { shares: self.shares(checked, &product_bits, count), shift_coin, shift_commitment })
+    }
+
+    /// Step P4: commits to bits, tells them, and adds the peer's.
+    async fn tell_product_bits(
+        &mut self,
+        session: &mut Session,
+        own: Packed,
+        count: usize,
+        number: u64,
+    ) -> Result<Packed, ProtocolError> {
+        let domain: Domain = self.domain(self.party, Place::ProductBits, number);
+        let (commitment, opening) = domain.commit(&own.0, session.rng());
+        let mut theirs = [0; COMMITMENT_BYTES];
+        self.exchange(session, Step::ProductBitsCommitment, &mut commitment.to_bytes(), &mut theirs).await?;
+        let mut message = own.0.clone();
+        message.extend_from_slice(&opening.to_bytes());
+        let mut told = vec![0; count.div_ceil(8) + 32];
+        self.exchange(session, Step::ProductBits, &mut message, &mut told).await?;
+        let (bits, opening) = told.split_at(count.div_ceil(8));
+        let commitment = garblet_primitives::Commitment::from_bytes(theirs);
+        let opening = garblet_primitives::Opening::from_bytes(*opening.first_chunk().unwrap_or(&[0; 32]));
+        let domain = self.domain(self.peer(), Place::ProductBits, number);
+        domain
+            .open(&commitment, bits, &opening)
+            .map_err(|_| Cheating::new(checks::PRODUCT_BITS, "the bits do not open the commitment"))?;
+        Ok(own.sum(bits))
+    }
+
+    /// The shares of all bits, once `d` is known.
+    fn shares(&self, checked: CotChecked, product_bits: &Packed, count: usize) -> Shares {
+        let delta = self.in_ots.block();
+        let mut shares = checked.into_shares(delta);
+        // `c = r + d`: the garbler's share changes, and so does the key that the evaluator has of it.
+        let flips = self.party == crate::GARBLER;
+        for at in 0..count {
+            let difference = Block::mask(product_bits.get(at)) & delta;
+            let (own, peer) = (&mut shares.own[2 * count + at], &mut shares.peer[2 * count + at]);
+            let bit = peer.lsb() ^ (flips & product_bits.get(at));
+            *own = (*own ^ difference).with_lsb(bit);
+            *peer = peer.with_lsb(bit);
+        }
+        shares
+    }
+}
+
+/// Steps P2, P3 and the part of P4 before the peer's blocks are there: the blocks `u_i` that are sent, and `s_i`.
+fn products(party: u16, delta: Block, checked: &CotChecked, count: usize) -> (Vec<Block>, Zeroizing<Vec<Block>>) {
+    let hash = OtHash::new(checked.hash_key);
+    let directions = if party == 0 { [0, SECOND_DIRECTION] } else { [SECOND_DIRECTION, 0] };
+    let part = |which: usize, start: usize, len: usize| which * count + start..which * count + start + len;
+    let (mut sent, mut sums) = (Vec::with_capacity(count), Zeroizing::new(Vec::with_capacity(count)));
+    let mut lots = Zeroizing::new([[Block::ZERO; LOT]; 3]);
+    for start in (0..count).step_by(LOT) {
+        let len = LOT.min(count - start);
+        let [zero, one, received] = &mut *lots;
+        let [zero, one, received] = [&mut zero[..len], &mut one[..len], &mut received[..len]];
+        let keys = |which| &checked.keys[part(which, start, len)];
+        let macs = |which| &checked.macs[part(which, start, len)];
+        zero.copy_from_slice(keys(0));
+        one.iter_mut().zip(keys(0)).for_each(|(one, &key)| *one = key ^ delta);
+        received.copy_from_slice(macs(0));
+        hash.hash_batch(directions[0] + start as u64, zero);
+        hash.hash_batch(directions[0] + start as u64, one);
+        hash.hash_batch(directions[1] + start as u64, received);
+        let (keys_b, macs_b, keys_r, macs_r) = (keys(1), macs(1), keys(2), macs(2));
+        for at in 0..len {
+            let bit = |which: usize| Block::mask(checked.bits.get(which * count + start + at));
+            let phi = (bit(1) & delta) ^ keys_b[at] ^ macs_b[at];
+            sent.push(zero[at] ^ one[at] ^ phi);
+            let r = (bit(2) & delta) ^ keys_r[at] ^ macs_r[at];
+            sums.push((bit(0) & phi) ^ zero[at] ^ received[at] ^ r);
+        }
+    }
+    (sent, sums)
+}

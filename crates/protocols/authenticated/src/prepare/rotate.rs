@@ -1,0 +1,180 @@
+//! Step P6: leaky triples are joined in buckets, by rotations of whole rows. A triple is as secure as the best of its bucket.
+
+use std::ops::Range;
+
+use garblet_circuit::Party;
+use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
+use garblet_primitives::Block;
+use rand_core::Rng;
+
+use super::{Made, leaky::Leaky};
+use crate::{
+    GARBLER, Step, checks,
+    coins::OPENING_BYTES,
+    ground::{Ground, Place},
+    opening::{Packed, add_each, open, opened_bytes, verify},
+    parameters::Batch,
+    shares::{Shares, Triples},
+};
+
+impl<C: Conduct<Step>> Ground<C> {
+    /// Tosses the shifts and joins each row to the first.
+    ///
+    /// *Errors*: [`checks::COINS`], [`checks::BUCKET_BITS`]; the connection's.
+    pub(super) async fn join_buckets(
+        &mut self,
+        session: &mut Session,
+        leaky: Leaky,
+        batch: Batch,
+        number: u64,
+    ) -> Result<Made, ProtocolError> {
+        let Leaky { mut shares, shift_coin, shift_commitment } = leaky;
+        let [first, second] = [0, 1].map(|party| self.domain(Party(party), Place::ShiftCoins, number));
+        let domain_of = move |party: Party| if party.0 == 0 { first } else { second };
+        let parties = [self.party, self.peer()];
+        let (mut message, mut theirs) = (shift_coin.message(), [0; OPENING_BYTES]);
+        let rows = Rows { length: batch.triples as usize, count: batch.bucket as usize, all: batch.leaky() as usize };
+        let opened = (rows.count - 1) * rows.length;
+        let mut told = vec![0; opened_bytes(opened)];
+        // The garbler is one message ahead with its coin, and one behind with its bits.
+        let (shifts, bits) = if self.party == GARBLER {
+            self.send(session, Step::Coins, &mut message).await?;
+            session.channel().receive_bytes(&mut theirs).await?;
+            let shifts = rows.shifts(&mut shift_coin.toss(domain_of, parties, shift_commitment, &theirs)?);
+            session.channel().receive_bytes(&mut told).await?;
+            let (bits, mut opening) = self.open_rows(&shares, rows, &shifts, number);
+            self.check_rows(&shares, rows, &shifts, &bits, &told, number)?;
+            self.send(session, Step::BucketBits, &mut opening).await?;
+            (shifts, bits)
+        } else {
+            session.channel().receive_bytes(&mut theirs).await?;
+            let shifts = rows.shifts(&mut shift_coin.toss(domain_of, parties, shift_commitment, &theirs)?);
+            let (bits, mut opening) = self.open_rows(&shares, rows, &shifts, number);
+            self.send(session, Step::Coins, &mut message).await?;
+            self.send(session, Step::BucketBits, &mut opening).await?;
+            session.channel().receive_bytes(&mut told).await?;
+            self.check_rows(&shares, rows, &shifts, &bits, &told, number)?;
+            (shifts, bits)
+        };
+        let differences = bits.sum(&told);
+        for (row, &shift) in (1..).zip(&shifts) {
+            join(&mut shares.own, rows, row, shift, &differences);
+            join(&mut shares.peer, rows, row, shift, &differences);
+        }
+        let part = |range: Range<usize>| {
+            let mut part = Shares::with_room(range.len());
+            part.extend(&shares, range);
+            part
+        };
+        let [a, b, c] = [0, 1, 2].map(|factor| part(factor * rows.all..factor * rows.all + rows.length));
+        let masks = part(3 * rows.all..shares.len());
+        Ok(Made { triples: Triples { a, b, c }, masks })
+    }
+
+    /// This party's bits of all sums of second factors, and the message that opens them.
+    fn open_rows(&self, shares: &Shares, rows: Rows, shifts: &[usize], number: u64) -> (Packed, Vec<u8>) {
+        let mut bits = Packed::zeros((rows.count - 1) * rows.length);
+        for (row, &shift) in shifts.iter().enumerate() {
+            for (at, other) in rows.pairs(row + 1, shift) {
+                let (first, second) = (&shares.peer[rows.all..][at.clone()], &shares.peer[rows.all..][other]);
+                let place = row * rows.length + at.start;
+                let sums = first.iter().zip(second).map(|(first, second)| first.lsb() ^ second.lsb());
+                sums.enumerate().for_each(|(index, bit)| bits.add(place + index, bit));
+            }
+        }
+        let message = open(&self.domain(self.party, Place::BucketBits, number), &bits, |sum| {
+            for (row, &shift) in shifts.iter().enumerate() {
+                for (at, other) in rows.pairs(row + 1, shift) {
+                    let (first, second) = (&shares.peer[rows.all..][at.clone()], &shares.peer[rows.all..][other]);
+                    add_each(sum, at.len(), |index| first[index] ^ second[index]);
+                }
+            }
+        });
+        (bits, message)
+    }
+
+    /// Checks the bits that the peer opened.
+    fn check_rows(
+        &self,
+        shares: &Shares,
+        rows: Rows,
+        shifts: &[usize],
+        bits: &Packed,
+        told: &[u8],
+        number: u64,
+    ) -> Result<(), ProtocolError> {
+        let (domain, delta) = (self.domain(self.peer(), Place::BucketBits, number), self.delta.block());
+        let total = bits.sum(told);
+        verify(&domain, told, checks::BUCKET_BITS, |sum| {
+            for (row, &shift) in shifts.iter().enumerate() {
+                for (at, other) in rows.pairs(row + 1, shift) {
+                    let (first, second) = (&shares.own[rows.all..][at.clone()], &shares.own[rows.all..][other]);
+                    let place = row * rows.length + at.start;
+                    let expected = |index: usize| {
+                        first[index] ^ second[index] ^ (Block::mask(total.get(place + index)) & delta)
+                    };
+                    add_each(sum, at.len(), expected);
+                }
+            }
+        })?;
+        Ok(())
+    }
+}
+
+/// Leaky triples in rows of as many as there are buckets.
+#[derive(Clone, Copy)]
+struct Rows {
+    length: usize,
+    count: usize,
+    /// Leaky triples.
+    all: usize,
+}
+
+impl Rows {
+    /// A uniform shift for every row but the first.
+    fn shifts(self, coins: &mut impl Rng) -> Vec<usize> {
+        // The bias is at most the length in 2^64.
+        (1..self.count).map(|_| (coins.next_u64() % self.length as u64) as usize).collect()
+    }
+
+    /// The places in the first row and those in another row that they meet, as ranges.
+    fn pairs(self, row: usize, shift: usize) -> [(Range<usize>, Range<usize>); 2] {
+        let (start, turn) = (row * self.length, self.length - shift);
+        [(0..turn, start + shift..start + self.length), (turn..self.length, start..start + shift)]
+    }
+}
+
+/// Joins a row to the first: `a` and `a'` are added, `c` and `c' + d a'` are.
+fn join(blocks: &mut [Block], rows: Rows, row: usize, shift: usize, differences: &Packed) {
+    let (factors, rest) = blocks.split_at_mut(rows.all);
+    let products = &mut rest[rows.all..2 * rows.all];
+    let (first, others) = factors.split_at_mut(rows.length);
+    let (first_products, other_products) = products.split_at_mut(rows.length);
+    for (at, other) in rows.pairs(row, shift) {
+        let place = (row - 1) * rows.length;
+        let other = other.start - rows.length..other.end - rows.length;
+        let pairs = first[at.clone()].iter_mut().zip(&others[other.clone()]);
+        let of_products = first_products[at.clone()].iter_mut().zip(&other_products[other]);
+        for (index, ((a, &other_a), (c, &other_c))) in at.zip(pairs.zip(of_products)) {
+            *a ^= other_a;
+            *c ^= other_c ^ (Block::mask(differences.get(place + index)) & other_a);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_meets_one_of_every_other_row() {
+        for (length, shift) in [(5, 0), (5, 2), (5, 4), (1, 0)] {
+            let rows = Rows { length, count: 3, all: 3 * length };
+            for row in 1..3 {
+                let met: Vec<(usize, usize)> =
+                    rows.pairs(row, shift).into_iter().flat_map(|(at, other)| at.zip(other)).collect();
+                assert_eq!(met, (0..length).map(|at| (at, row * length + (at + shift) % length)).collect::<Vec<_>>());
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Authenticated bits as a party has them.
+//!
+//! A bit `x` is the sum of a bit of each party. With a difference `D_0` of the garbler's and `D_1` of the evaluator's, the parties also share
+//! `x D_0` and `x D_1`: the sum of the garbler's [`own`](Shares::own) and the evaluator's [`peer`](Shares::peer) is `x D_0`, the sum of the two others `x D_1`.
+//!
+//! *Symbols* of Katz, Ranellucci, Rosulek and Wang 2018: `peer` is the MAC `M_i[x^i]`, `own` is `K_i[x^(1-i)] + x^i D_i`. Both differences have bit 0 set,
+//! and bit 0 of both blocks is the party's share `x^i`: the place says nothing of the evaluator's difference, whose bit 0 is known, and the
+//! garbler leaves it out of its keys. So a share is two blocks, and every sum of bits is the sum of their blocks.
+
+use garblet_primitives::{Block, gf128};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// A party's shares of bits.
+///
+/// *Shape*: as many of both. *Secret*; wiped on drop.
+#[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
+pub(crate) struct Shares {
+    /// Of each bit times this party's own difference.
+    pub(crate) own: Vec<Block>,
+    /// Of each bit times the peer's difference.
+    pub(crate) peer: Vec<Block>,
+}
+
+impl Shares {
+    /// Room for so many, of which there are none yet.
+    pub(crate) fn with_room(count: usize) -> Self {
+        Shares { own: Vec::with_capacity(count), peer: Vec::with_capacity(count) }
+    }
+
+    /// So many shares of zero.
+    pub(crate) fn zeros(count: usize) -> Self {
+        Shares { own: vec![Block::ZERO; count], peer: vec![Block::ZERO; count] }
+    }
+
+    /// The number of bits.
+    pub(crate) fn len(&self) -> usize {
+        self.own.len()
+    }
+
+    /// Appends a range of others.
+    pub(crate) fn extend(&mut self, from: &Shares, range: std::ops::Range<usize>) {
+        self.own.extend_from_slice(&from.own[range.clone()]);
+        self.peer.extend_from_slice(&from.peer[range]);
+    }
+}
+
+/// Triples: shares of uniform bits `a`, `b` and of their products.
+#[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
+pub(crate) struct Triples {
+    pub(crate) a: Shares,
+    pub(crate) b: Shares,
+    pub(crate) c: Shares,
+}
+
+impl Triples {
+    /// The number of triples.
+    pub(crate) fn len(&self) -> usize {
+        self.a.len()
+    }
+}
+
+/// Blocks that are multiplied by powers of a point at once.
+pub(crate) const LOT: usize = 1024;
+
+/// The sum of blocks times rising powers of a point, piece by piece.
+pub(crate) struct PowerSum {
+    powers: Vec<Block>,
+    /// The power of the first block to come, less one.
+    scale: Block,
+    sum: Block,
+}
+
+impl PowerSum {
+    /// The empty sum at a point.
+    pub(crate) fn new(point: Block) -> Self {
+        let powers = std::iter::successors(Some(point), |&power| Some(gf128::mul(power, point))).take(LOT).collect();
+        PowerSum { powers, scale: gf128::ONE, sum: Block::ZERO }
+    }
+
+    /// Adds the next blocks, at most [`LOT`].
+    pub(crate) fn add(&mut self, blocks: &[Block]) {
+        let powers = &self.powers[..blocks.len()];
+        if let Some(&last) = powers.last() {
+            self.sum ^= gf128::mul(self.scale, gf128::inner_product(blocks, powers));
+            self.scale = gf128::mul(self.scale, last);
+        }
+    }
+
+    /// Adds any number of blocks.
+    pub(crate) fn add_all(&mut self, blocks: &[Block]) {
+        blocks.chunks(LOT).for_each(|blocks| self.add(blocks));
+    }
+
+    /// The sum.
+    pub(crate) fn finish(&self) -> Block {
+        self.sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use garblet_primitives::Prg;
+
+    use super::*;
+
+    #[test]
+    fn sums_of_pieces_are_the_polynomial() {
+        let mut rng = Prg::new(Block::ONES);
+        let point = rng.next_block();
+        let mut blocks = vec![Block::ZERO; 3 * LOT + 5];
+        rng.fill_blocks(&mut blocks);
+        let expected = blocks.iter().rev().fold(Block::ZERO, |sum, &block| gf128::mul(sum ^ block, point));
+        for pieces in [1, 7, LOT] {
+            let mut sum = PowerSum::new(point);
+            blocks.chunks(pieces).for_each(|piece| sum.add(piece));
+            assert!(sum.finish() == expected, "by {pieces}");
+        }
+        let mut sum = PowerSum::new(point);
+        sum.add_all(&blocks);
+        sum.add(&[]);
+        assert!(sum.finish() == expected);
+    }
+}

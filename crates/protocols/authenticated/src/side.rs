@@ -1,0 +1,127 @@
+//! The two sides of the protocol as one type sees them, and what either has for a run.
+
+use garblet_circuit::{Bits, Party};
+use garblet_primitives::Block;
+use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::{
+    Step,
+    build::{InputMasks, Shared},
+    ground::Ground,
+    plan::Plan,
+    supply::Supply,
+};
+
+/// A party's side of a run, once there are triples and masks.
+pub trait Side: Send + Sync + 'static {
+    /// The party on this side.
+    const PARTY: Party;
+    /// The name of its role.
+    const NAME: &'static str;
+    /// What the side has of a circuit that was garbled ahead.
+    type Built: Send + 'static;
+
+    /// Garbles ahead (`build`).
+    fn build<C: Conduct<Step>>(
+        ground: &mut Ground<C>,
+        session: &mut Session,
+        plan: &Plan,
+        supply: Supply,
+        read: &Read,
+    ) -> impl Future<Output = Result<Self::Built, ProtocolError>> + Send;
+
+    /// Computes the function (`online`).
+    ///
+    /// *Shape*: `own` are the bits of this party's inputs, joined.
+    fn compute<C: Conduct<Step>>(
+        ground: &mut Ground<C>,
+        session: &mut Session,
+        plan: &Plan,
+        work: Work<Self::Built>,
+        own: &Bits,
+    ) -> impl Future<Output = Result<Computed, ProtocolError>> + Send;
+}
+
+/// A run before its inputs are there.
+pub enum Work<B> {
+    /// Garbled ahead.
+    Built(B),
+    /// To be garbled with the inputs.
+    Waiting(Box<Waiting>),
+}
+
+/// A run that is garbled with its inputs: the masks of these are opened.
+pub struct Waiting {
+    pub(crate) supply: Supply,
+    pub(crate) inputs: InputMasks,
+    pub(crate) own_masks: Vec<bool>,
+    pub(crate) read: Read,
+    pub(crate) run: u64,
+}
+
+/// The results of a run: outputs, none where this party is no recipient, and all output wires.
+pub(crate) type Computed = (Vec<Option<Bits>>, Wires);
+
+/// Wires as a side has them: shares of the masks, and labels: zero labels, or active ones, of which bit 0 is the masked value.
+#[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
+pub struct Wires {
+    pub(crate) own: Vec<Box<[Block]>>,
+    pub(crate) peer: Vec<Box<[Block]>>,
+    pub(crate) labels: Vec<Box<[Block]>>,
+}
+
+impl Wires {
+    pub(crate) fn new(masks: Shared, labels: Vec<Box<[Block]>>) -> Self {
+        Wires { own: masks.own, peer: masks.peer, labels }
+    }
+}
+
+/// The wires of inputs that are read, by the input's number: shares of masks, and labels.
+#[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
+pub struct Read {
+    /// In program order.
+    pub(crate) inputs: Vec<(u64, [Vec<Block>; 3])>,
+}
+
+impl Read {
+    /// Of an input: shares of this party's multiples and of the peer's, or labels.
+    pub(crate) fn of(&self, input: usize, which: usize) -> &[Block] {
+        let found = self.inputs.iter().find(|(number, _)| *number == input as u64);
+        found.map_or(&[], |(_, wires)| &wires[which])
+    }
+
+    /// The part of values of all bits that are read, in program order, that is an input's.
+    pub(crate) fn part<'a>(&self, input: usize, values: &'a [Block]) -> &'a [Block] {
+        let mut start = 0;
+        for (number, [own, ..]) in &self.inputs {
+            if *number == input as u64 {
+                return &values[start..start + own.len()];
+            }
+            start += own.len();
+        }
+        &[]
+    }
+
+    /// Shares of the masks of all inputs, with those that are given.
+    ///
+    /// *Errors*: an input that is read and has no wires, or wires of another width.
+    pub(crate) fn masks(&self, plan: &Plan, given: &InputMasks) -> Result<Shared, ProtocolError> {
+        Ok(Shared {
+            own: plan.by_port(&given.shares.own, |input| self.of(input, 0))?,
+            peer: plan.by_port(&given.shares.peer, |input| self.of(input, 1))?,
+        })
+    }
+
+    /// Labels of all inputs, with those that are given.
+    ///
+    /// *Errors*: as [`Read::masks`].
+    pub(crate) fn labels(&self, plan: &Plan, given: &[Block]) -> Result<Vec<Box<[Block]>>, ProtocolError> {
+        plan.by_port(given, |input| self.of(input, 2))
+    }
+
+    /// All labels of inputs that are read, in program order.
+    pub(crate) fn all_labels(&self) -> impl Iterator<Item = Block> + '_ {
+        self.inputs.iter().flat_map(|(_, [_, _, labels])| labels.iter().copied())
+    }
+}
