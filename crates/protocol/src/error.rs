@@ -6,7 +6,7 @@ use garblet_circuit::{Party, diagnostic::Diagnostics};
 use garblet_garble::EvaluateError;
 use garblet_homcommit::CommitError;
 use garblet_net::{Accuses, Blame, Cause, NetError, PartyError};
-use garblet_ot::OtError;
+use garblet_ot::{OtCheck, OtError};
 use garblet_store::StoreError;
 
 use crate::checks::{Cheating, Corrupted, NoMajority, Suspected};
@@ -226,11 +226,14 @@ impl Accuses for ProtocolError {
 
 impl ProtocolError {
     /// Tells whether a check of what the peer did has failed: no failure of the network, no peer that closes and no malformed message does
-    /// that.
+    /// that. Without TLS, whoever is on the way and changes what is checked makes it fail too.
     pub fn is_evidence(&self) -> bool {
         match self {
             ProtocolError::Cheating(_) | ProtocolError::Corrupted(_) => true,
-            ProtocolError::Ot(error) | ProtocolError::Commit(CommitError::Ot(error)) => error.check().is_some(),
+            ProtocolError::Ot(error) | ProtocolError::Commit(CommitError::Ot(error)) => {
+                let malformed = [OtCheck::PointEncoding, OtCheck::PointIdentity, OtCheck::Padding];
+                error.check().is_some_and(|check| !malformed.contains(&check))
+            }
             ProtocolError::Commit(error) => matches!(
                 error,
                 CommitError::Inconsistent | CommitError::WrongOpening { .. } | CommitError::WrongBatch { .. }
@@ -278,6 +281,8 @@ mod tests {
         }
         let close = || NetError::Unexpected { expected: "a message".into(), got: "the end".into() };
         assert!(!ProtocolError::Net(close()).is_evidence());
+        let malformed = OtError::NonZeroPadding { what: "bits", bits: 3 };
+        assert!(malformed.check().is_some() && !ProtocolError::Ot(malformed).is_evidence());
         assert!(ProtocolError::Ot(OtError::InconsistentTrees).is_evidence());
         assert!(ProtocolError::Commit(CommitError::Ot(OtError::WrongAnswer)).is_evidence());
         assert!(ProtocolError::Commit(CommitError::Inconsistent).is_evidence());

@@ -201,8 +201,21 @@ pub(crate) mod name {
     }
 }
 
-pub(crate) fn encode(row: &impl Serialize) -> Zeroizing<Vec<u8>> {
-    Zeroizing::new(postcard::to_stdvec(row).expect("rows have known lengths"))
+impl State {
+    /// The state that is the encoding of a value.
+    ///
+    /// # Panics
+    /// If the value has parts of which it cannot say how many.
+    pub fn encoded(version: u32, value: &impl Serialize) -> Self {
+        State { version, bytes: std::mem::take(&mut *encode(value)) }
+    }
+}
+
+/// The encoding of a value, in room that is made beforehand: a vector that grew would leave parts of it behind.
+pub(crate) fn encode(value: &impl Serialize) -> Zeroizing<Vec<u8>> {
+    const KNOWN: &str = "what is stored has known lengths";
+    let room = Vec::with_capacity(postcard::experimental::serialized_size(value).expect(KNOWN));
+    Zeroizing::new(postcard::to_extend(value, room).expect(KNOWN))
 }
 
 /// Decodes a row of which nothing may be left over.

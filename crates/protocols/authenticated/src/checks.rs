@@ -1,10 +1,10 @@
 //! Checks of the other party, beside those of OTs. None depends on an input: masked values are uniform to a peer that does not know the masks.
 
-garblet_protocol::checks! {
-    all and []:
+pub use garblet_protocol::coin_toss::COIN_TOSS_OPENING;
 
-    /// A share of coins opens its commitment.
-    COINS = "it opened its coins to others than it committed to",
+garblet_protocol::checks! {
+    all and [COIN_TOSS_OPENING]:
+
     /// The bits that correct the products of leaky triples open their commitment.
     PRODUCT_BITS = "it told other bits of its products than it committed to",
     /// Both parties' sums of all leaky triples are equal.

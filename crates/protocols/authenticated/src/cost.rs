@@ -9,7 +9,7 @@ use crate::{
     coins::{COMMITMENT_BYTES, OPENING_BYTES},
     config::{Build, ResultCheck},
     ground::OT_CHECK,
-    online::{CHALLENGE_BYTES, DIGEST_BYTES, RUN_BYTES},
+    online::{CHALLENGE_BYTES, CONFIRMATION_BYTES, DIGEST_BYTES, RUN_BYTES},
     opening::opened_bytes,
     parameters::Batch,
     plan::Plan,
@@ -151,5 +151,6 @@ impl Tally {
         self.one_way(GARBLER, opened(plan.output_bits(EVALUATOR)));
         let outputs = plan.output_bits(GARBLER);
         self.one_way(EVALUATOR, if outputs > 0 { outputs.div_ceil(8) + opened(outputs) + DIGEST_BYTES } else { 0 });
+        self.one_way(EVALUATOR, if plan.confirms() { CONFIRMATION_BYTES } else { 0 });
     }
 }

@@ -12,7 +12,7 @@ use garblet_protocol::{
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::{EVALUATOR, GARBLER, NAME, Step, config::Config};
+use crate::{EVALUATOR, GARBLER, NAME, Step, config::Config, stock::store::Stock};
 
 /// The checks of OTs have as many bits as the strongest setting.
 pub(crate) const OT_CHECK: StatisticalSecurity = StatisticalSecurity::Eighty;
@@ -66,8 +66,9 @@ pub struct Ground<C> {
     pub(crate) batches: u64,
     pub(crate) openings: u64,
     pub(crate) runs: u64,
-    /// The probability that the peer has cheated and was not found out, so far.
-    pub(crate) cheating: f64,
+    /// The probability that the peer has an insecure triple, among all that were made with these differences.
+    pub(crate) insecure: f64,
+    pub(crate) stock: Option<Stock>,
     pub(crate) conduct: C,
 }
 
@@ -88,7 +89,7 @@ impl<C: Conduct<Step>> Ground<C> {
         let sender = secrets.sender.session(name, session.rng(), &in_ots, config.ot_width, OT_CHECK)?;
         let receiver = secrets.receiver.session(name, config.ot_width, OT_CHECK)?;
         let delta = Delta::new(secrets.delta);
-        Ok(Ground { party, in_ots, delta, sender, receiver, id, batches: 0, openings: 0, runs: 0, cheating: 0.0, conduct })
+        Ok(Ground { party, in_ots, delta, sender, receiver, id, batches: 0, openings: 0, runs: 0, insecure: 0.0, stock: None, conduct })
     }
 
     /// Agrees on a name with the peer, and begins a session.

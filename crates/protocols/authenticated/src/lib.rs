@@ -40,6 +40,7 @@
 //! key that the garbler draws after all that it is used on. Gates may be sent long before inputs are chosen: that rests on the ideal cipher too. The point at which tags are
 //! added up is a hash of everything that was sent. For OTs see [`garblet_ot::softspoken`].
 
+mod amounts;
 mod build;
 pub mod checks;
 mod coins;
@@ -55,13 +56,15 @@ mod prepare;
 mod protocol;
 mod shares;
 mod side;
+mod stock;
 mod supply;
 mod tags;
 
+pub use amounts::Amounts;
 pub use config::{Build, Config, ResultCheck, Statistical};
 pub use cost::communication;
-pub use participant::{Evaluator, Garbler, Participant, Prepared};
-pub use plan::{Amounts, Plan};
+pub use participant::{Evaluator, Garbler, Participant, Prepared, Run};
+pub use plan::Plan;
 pub use protocol::Authenticated;
 
 use garblet_circuit::Party;
@@ -117,4 +120,6 @@ pub enum Step {
     MaskedOutputs,
     /// The digest of their labels.
     OutputDigest,
+    /// The word that all fits, where the garbler has no outputs and keeps them.
+    Confirmation,
 }

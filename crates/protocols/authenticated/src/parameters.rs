@@ -72,7 +72,8 @@ pub fn batches(triples: u64, statistical: Statistical) -> Vec<Batch> {
         (u128::from(triples) * u128::from(batch + 1) / u128::from(count)
             - u128::from(triples) * u128::from(batch) / u128::from(count)) as u64
     };
-    (0..count).map(|batch| cheapest(share(batch))).collect()
+    let whole = |share: u64| if count > 1 { share.next_multiple_of(16) } else { share };
+    (0..count).map(|batch| cheapest(whole(share(batch)))).collect()
 }
 
 /// The largest number of anything that can be asked for.

@@ -1,24 +1,34 @@
-//! A party of a session: its side of the protocol, and the plan that it runs.
+//! A party of a session: its side of the protocol, the plan that it runs, and its stock.
 
 use std::{marker::PhantomData, sync::Arc};
 
 use garblet_circuit::Bits;
+use garblet_primitives::Block;
 use garblet_protocol::{
     Phase, Role, Security, Session,
     conduct::{Conduct, Honest},
     error::ProtocolError,
     party_io,
+    stock::SavedValues,
 };
+use garblet_store::Store;
 
 use crate::{
     Step,
+    amounts::Amounts,
     build::{GateShares, InputMasks},
-    config::Build,
+    config::{Build, Config},
     ground::{Ground, Secrets},
     online::{evaluator::EvaluatorSide, garbler::GarblerSide},
-    plan::Plan,
+    parameters::batches,
+    plan::{Plan, with_masks},
+    prepare::Made,
     shares::Triples,
     side::{Read, Side, Waiting, Work},
+    stock::{
+        saved,
+        store::{GROUP, Stock, no_store, revoke_if_cheated},
+    },
     supply::Supply,
 };
 
@@ -27,64 +37,171 @@ pub type Garbler<C = Honest> = Participant<GarblerSide, C>;
 /// Party 1: evaluates.
 pub type Evaluator<C = Honest> = Participant<EvaluatorSide, C>;
 
-/// A party of a session.
+/// A party that is joined to its peer, whatever they will compute.
 pub struct Participant<S, C> {
     ground: Ground<C>,
-    plan: Arc<Plan>,
+    config: Config,
     side: PhantomData<S>,
 }
 
-/// A party's preparation of one run, which consumes it.
-pub struct Prepared<B>(Work<B>);
-
 impl<S: Side, C: Conduct<Step>> Participant<S, C> {
-    /// Sets up OTs in both directions.
+    /// Sets up OTs in both directions. What is prepared stays in memory.
     ///
     /// *Errors*: a peer that cheats; the connection's.
-    pub async fn setup(session: &mut Session, plan: Arc<Plan>, conduct: C) -> Result<Self, ProtocolError> {
+    pub async fn setup(session: &mut Session, config: Config, conduct: C) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
-        let secrets = Secrets::set_up(session, S::PARTY, plan.config()).await?;
-        let ground = Ground::agree(session, &secrets, S::PARTY, plan.config(), conduct).await?;
-        Ok(Participant { ground, plan, side: PhantomData })
+        let secrets = Secrets::set_up(session, S::PARTY, config).await?;
+        let ground = Ground::agree(session, &secrets, S::PARTY, config, conduct).await?;
+        Ok(Participant { ground, config, side: PhantomData })
     }
 
-    /// Makes what a run takes.
-    async fn supply(&mut self, session: &mut Session) -> Result<Supply, ProtocolError> {
-        let mut supply = Supply::default();
-        let ands = self.plan.and_count();
+    /// Meets the peer with a store, in which all that is prepared is kept; only the first time there is something to set up.
+    ///
+    /// *Errors*: also stores that were not filled together, or for something else, or whose last check is not settled.
+    pub async fn meet(
+        session: &mut Session,
+        config: Config,
+        (store, peer): (Store, &str),
+        conduct: C,
+    ) -> Result<Self, ProtocolError> {
+        session.enter(Phase::Setup);
+        let mut stock = Stock::meet(session, store, config, S::PARTY, peer).await?;
+        if !stock.same {
+            let secrets = Secrets::set_up(session, S::PARTY, config).await?;
+            stock.replace(secrets)?;
+        }
+        let kept = stock.kept.as_ref().ok_or_else(no_store)?;
+        let mut ground = Ground::new(session, &kept.secrets, S::PARTY, config, stock.meeting, conduct)?;
+        ground.insecure = kept.insecure;
+        ground.stock = Some(stock);
+        Ok(Participant { ground, config, side: PhantomData })
+    }
+
+    /// The amounts that the store has; nothing without a store.
+    pub fn stock(&self) -> Amounts {
+        self.ground.stock.as_ref().map(Stock::has).unwrap_or_default()
+    }
+
+    /// Triples and masks that were given up at the meeting because only one store had them.
+    pub fn lost(&self) -> u64 {
+        self.ground.stock.as_ref().map_or(0, |stock| stock.lost)
+    }
+
+    /// Ends the role and gives the store back, if it has one.
+    pub fn into_store(self) -> Option<Store> {
+        self.ground.stock.map(|stock| stock.store)
+    }
+
+    /// Makes so much and puts it into the store, batch by batch.
+    ///
+    /// *Errors*: a peer that cheats, and the store is given up; the connection's and the store's. The batches that were made stay.
+    pub async fn fill(&mut self, session: &mut Session, amounts: Amounts) -> Result<(), ProtocolError> {
+        session.enter(Phase::Prepare);
+        let [triples, masks] = [amounts.triples, amounts.masks].map(|amount| amount.next_multiple_of(GROUP as u64));
         let mut done = 0;
-        for (batch, masks) in self.plan.batches() {
+        for (batch, masks) in with_masks(batches(triples, self.config.statistical), masks) {
+            let masks = masks.next_multiple_of(GROUP as u64) as usize;
+            let made = self.ground.make(session, batch, masks).await;
+            let Made { triples: made, masks } = self.ground.revoked(made)?;
+            self.ground.stock.as_mut().ok_or_else(no_store)?.put(&made, &masks)?;
+            done += batch.map_or(0, |batch| batch.triples);
+            session.advance(done.min(triples), triples);
+        }
+        Ok(())
+    }
+
+    /// Makes what one run takes, or takes it from the store.
+    async fn supply(&mut self, session: &mut Session, plan: &Plan, top_up: bool) -> Result<Supply, ProtocolError> {
+        session.enter(Phase::Prepare);
+        if let Some(stock) = &mut self.ground.stock {
+            let lacks = stock.lacks(plan.amounts());
+            if top_up && lacks != Amounts::default() {
+                self.fill(session, lacks).await?;
+            }
+            return self.ground.stock.as_mut().ok_or_else(no_store)?.take(plan.amounts());
+        }
+        let mut supply = Supply::default();
+        let (ands, mut done) = (plan.and_count(), 0);
+        for (batch, masks) in plan.batches() {
             supply.add(self.ground.make(session, batch, masks as usize).await?);
             done += batch.map_or(0, |batch| batch.triples);
             session.advance(done.min(ands), ands);
         }
         Ok(supply)
     }
+
+    /// Does whatever can be done before the inputs are known.
+    async fn build(
+        &mut self,
+        session: &mut Session,
+        plan: &Plan,
+        mut supply: Supply,
+        read: Read,
+    ) -> Result<Prepared<S::Built>, ProtocolError> {
+        session.enter(Phase::Build);
+        let ground = &mut self.ground;
+        if plan.config().build == Build::Ahead {
+            return Ok(Prepared(Work::Built(S::build(ground, session, plan, supply, &read).await?)));
+        }
+        let inputs = InputMasks::new(plan, supply.inputs(plan)?);
+        let (gates, triples) = (GateShares::default(), Triples::default());
+        let (_, own_masks) = ground.open_masks(session, &gates, &triples, Some(&inputs)).await?;
+        let run = ground.next_run();
+        Ok(Prepared(Work::Waiting(Box::new(Waiting { supply, inputs, own_masks, read, run }))))
+    }
 }
 
-impl<S: Side, C: Conduct<Step>> Role for Participant<S, C> {
+/// A party's preparation of one run, which consumes it.
+pub struct Prepared<B>(Work<B>);
+
+/// A party with the program of this session.
+pub struct Run<S, C> {
+    participant: Participant<S, C>,
+    plan: Arc<Plan>,
+    saved: SavedValues,
+    top_up: bool,
+    unsaved: Option<ProtocolError>,
+}
+
+impl<S: Side, C: Conduct<Step>> Run<S, C> {
+    /// A party with a plan: `saved` are the values that its runs take from stores and leave there, and if it is to `top_up`, a run makes what the store
+    /// lacks.
+    pub fn new(participant: Participant<S, C>, plan: Arc<Plan>, saved: SavedValues, top_up: bool) -> Self {
+        Run { participant, plan, saved, top_up, unsaved: None }
+    }
+
+    /// Ends the role and gives the store back, if it has one.
+    pub fn into_store(self) -> Option<Store> {
+        self.participant.into_store()
+    }
+
+    /// The wires of all inputs that are read.
+    fn read(&self) -> Result<Read, ProtocolError> {
+        let mut inputs: Vec<(u64, [Vec<Block>; 3])> = Vec::new();
+        for (number, read) in self.saved.inputs(self.plan.program())?.into_iter().zip(&self.saved.read) {
+            let stock = self.participant.ground.stock.as_ref().ok_or_else(no_store)?;
+            inputs.push((number as u64, saved::read(stock, &read.name, read.output.as_deref())?));
+        }
+        inputs.sort_by_key(|(number, _)| *number);
+        Ok(Read { inputs })
+    }
+}
+
+impl<S: Side, C: Conduct<Step>> Role for Run<S, C> {
     type Prepared = Prepared<S::Built>;
 
     const NAME: &'static str = S::NAME;
 
     fn security(&self) -> Security {
-        self.plan.security(self.ground.cheating)
+        self.plan.security(self.participant.ground.insecure)
     }
 
     async fn prepare(&mut self, session: &mut Session) -> Result<Prepared<S::Built>, ProtocolError> {
-        session.enter(Phase::Prepare);
-        let mut supply = self.supply(session).await?;
-        let (plan, read) = (self.plan.clone(), Read::default());
-        session.enter(Phase::Build);
-        if plan.config().build == Build::Ahead {
-            let built = S::build(&mut self.ground, session, &plan, supply, &read).await?;
-            return Ok(Prepared(Work::Built(built)));
-        }
-        let inputs = InputMasks::new(&plan, supply.inputs(&plan));
-        let (gates, triples) = (GateShares::default(), Triples::default());
-        let (_, own_masks) = self.ground.open_masks(session, &gates, &triples, Some(&inputs)).await?;
-        let run = self.ground.next_run();
-        Ok(Prepared(Work::Waiting(Box::new(Waiting { supply, inputs, own_masks, read, run }))))
+        let plan = self.plan.clone();
+        let read = self.read()?;
+        let supply = self.participant.supply(session, &plan, self.top_up).await?;
+        let built = self.participant.build(session, &plan, supply, read).await;
+        self.participant.ground.revoked(built)
     }
 
     async fn online(
@@ -93,10 +210,29 @@ impl<S: Side, C: Conduct<Step>> Role for Participant<S, C> {
         Prepared(work): Prepared<S::Built>,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let plan = self.plan.clone();
+        let (plan, ground) = (self.plan.clone(), &mut self.participant.ground);
         let own = party_io::own_input(plan.program(), S::PARTY, values)?;
         session.enter(Phase::Online);
-        let (outputs, _) = S::compute(&mut self.ground, session, &plan, work, &own).await?;
+        let computed = S::compute(ground, session, &plan, work, &own).await;
+        let (outputs, run, wires) = ground.revoked(computed)?;
+        if let (Some(name), Some(stock)) = (&self.saved.keep, &mut ground.stock) {
+            // The run is over: its outputs are this party's, whether they can be kept or not.
+            self.unsaved = saved::keep(stock, (name, run), &plan, &wires).err();
+        }
         Ok(outputs)
+    }
+
+    fn unsaved(&mut self) -> Option<ProtocolError> {
+        self.unsaved.take()
+    }
+}
+
+impl<C> Ground<C> {
+    /// Passes on the result of a step; if a check of the peer failed in it, all that the store has is given up.
+    fn revoked<T>(&mut self, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
+        match &mut self.stock {
+            Some(stock) => revoke_if_cheated(&mut stock.store, result),
+            None => result,
+        }
     }
 }

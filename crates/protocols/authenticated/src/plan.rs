@@ -9,6 +9,7 @@ use garblet_protocol::{Security, error::ProtocolError, party_io};
 
 use crate::{
     EVALUATOR, GARBLER, NAME,
+    amounts::Amounts,
     config::{Build, Config},
     parameters::{self, Batch, batches},
 };
@@ -27,22 +28,15 @@ pub struct Plan {
     program: Arc<Program>,
     schedules: Schedules,
     config: Config,
-}
-
-/// The amounts that a run takes of what is prepared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Amounts {
-    /// Triples: one for each AND gate.
-    pub triples: u64,
-    /// Masks: one for each AND gate and each input bit that somebody gives.
-    pub masks: u64,
+    keeps: bool,
 }
 
 impl Plan {
-    /// Checks that the protocol can run a program that reads some inputs, given by their numbers, from wires that were saved.
+    /// Checks that the protocol can run a program that reads some inputs, given by their numbers, from wires that were saved, and perhaps keeps its
+    /// outputs.
     ///
     /// *Errors*: an input or a recipient that is neither party 0 nor party 1; a number that no input has.
-    pub fn new(program: Arc<Program>, config: Config, read: &[usize]) -> Result<Self, ProtocolError> {
+    pub fn new(program: Arc<Program>, config: Config, read: &[usize], keeps: bool) -> Result<Self, ProtocolError> {
         party_io::check_parties(NAME, &program, GarblingConfig::default())?;
         let inputs = program.inputs().len();
         if let Some(odd) = read.iter().find(|&&input| input >= inputs) {
@@ -57,7 +51,7 @@ impl Plan {
         }
         let schedules = Schedules::new(&program);
         parameters::check_amount(program.name(), schedules.and_count())?;
-        Ok(Plan { program, schedules, config })
+        Ok(Plan { program, schedules, config, keeps })
     }
 
     /// The program; inputs that are read belong to neither party.
@@ -95,6 +89,11 @@ impl Plan {
     /// Input bits that somebody gives.
     pub(crate) fn given_bits(&self) -> usize {
         self.input_bits(GARBLER) + self.input_bits(EVALUATOR)
+    }
+
+    /// Tells whether the evaluator says that all fits, where the garbler would not hear of it otherwise before it keeps outputs.
+    pub(crate) fn confirms(&self) -> bool {
+        self.keeps && self.output_bits(GARBLER) == 0
     }
 
     /// Input bits that are read.

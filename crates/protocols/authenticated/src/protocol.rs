@@ -8,11 +8,20 @@ use garblet_protocol::{
     checks::Check,
     conduct::Honest,
     parameters::{Parameter, named, ot_width},
-    protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Terms, tabulate},
+    protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Sample, Terms, tabulate},
+    stock::{Filled, ReadInput, SavedNames, SavedValues, StockKinds, yes_or_no},
 };
+use garblet_store::Store;
 
 use crate::{
-    Build, Config, Evaluator, GARBLER, Garbler, NAME, Plan, ResultCheck, Statistical, checks, communication,
+    Amounts, Build, Config, GARBLER, NAME, Participant, Plan, ResultCheck, Run, Statistical, checks, communication,
+    online::{evaluator::EvaluatorSide, garbler::GarblerSide},
+    parameters::AMOUNT_MAX,
+    side::Side,
+    stock::{
+        saved,
+        store::{KINDS, no_store},
+    },
 };
 
 /// Garbled circuits whose masks both parties share, two parties, malicious.
@@ -27,7 +36,7 @@ impl Protocol for Authenticated {
     type Link = Channel;
     type Config = Config;
     type Plan = Plan;
-    type Order = ();
+    type Order = Amounts;
 
     const NAME: &'static str = NAME;
     const ADVERSARY: Adversary = Adversary::Malicious;
@@ -45,24 +54,98 @@ impl Protocol for Authenticated {
         &[("check", "reveal"), ("build", "stream"), ("statistical", "64")],
     ];
     const CHECKS: &'static [Check] = checks::ALL;
+    const STOCK: Option<StockKinds> = Some(StockKinds::Pieces(&KINDS));
+    const SAVES_VALUES: bool = true;
 
     fn standard() -> Config {
         Config::default()
     }
 
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
-        Plan::new(request.program.clone(), request.config, &[])
+        let read = request.saved.inputs(&request.program)?;
+        Plan::new(request.program.clone(), request.config, &read, request.saved.keep.is_some())
     }
 
     fn costs(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {
         Ok(tabulate(2, |party, phase| Some(communication(&job.plan, party, phase, hellos))))
     }
 
+    fn greet(terms: &Terms<Self>, hello: Hello) -> Hello {
+        let Some(stock) = &terms.stock else { return hello };
+        let saved = &terms.job.request.saved;
+        let hello = hello.with("triples", "from a store").with("top-up", yes_or_no(stock.top_up));
+        let hello = hello.with("keep", saved.keep.as_deref().unwrap_or_default());
+        saved.read.iter().fold(hello, |hello, ReadInput { port, name, output }| {
+            let output = output.as_ref().map_or(String::new(), |output| format!(".{output}"));
+            let kept = saved::mark(&stock.store, name).map_or("never kept".into(), |mark| format!("kept as {mark}"));
+            hello.with(&format!("read {port}"), format!("{name}{output}, {kept}"))
+        })
+    }
+
     async fn set_up(session: &mut Session, terms: Terms<Self>) -> Result<BoxedRole<Channel>, ProtocolError> {
-        let plan = terms.job.plan.clone();
         match terms.party == GARBLER {
-            true => Ok(Box::new(Garbler::setup(session, plan, Honest).await?)),
-            false => Ok(Box::new(Evaluator::setup(session, plan, Honest).await?)),
+            true => set_up::<GarblerSide>(session, terms).await,
+            false => set_up::<EvaluatorSide>(session, terms).await,
         }
     }
+
+    fn order(request: &OrderRequest, _: &Config, _: u16) -> Result<Amounts, ProtocolError> {
+        let refuse = |expected: String, got: String| Err(ProtocolError::Order { expected, got });
+        let (mut triples, mut masks) = (None, None);
+        for (kind, amount) in &request.amounts {
+            let place = match &kind[..] {
+                "triples" => &mut triples,
+                "masks" => &mut masks,
+                _ => return refuse(KINDS.join(", "), format!("`{kind}`")),
+            };
+            if *amount > AMOUNT_MAX {
+                return refuse(format!("at most {AMOUNT_MAX}"), format!("{kind}={amount}"));
+            }
+            *place = Some(*amount);
+        }
+        let triples = triples.unwrap_or_default();
+        Ok(Amounts { triples, masks: masks.unwrap_or_else(|| Amounts::masks_with(triples)) })
+    }
+
+    fn greet_filling(filling: &Filling<Self>) -> Hello {
+        let Amounts { triples, masks } = filling.stock.order;
+        filling.hello().with("amounts", format!("{triples}, {masks}"))
+    }
+
+    async fn fill(session: &mut Session, filling: Filling<Self>) -> Result<Filled, ProtocolError> {
+        match filling.party == GARBLER {
+            true => fill::<GarblerSide>(session, filling).await,
+            false => fill::<EvaluatorSide>(session, filling).await,
+        }
+    }
+
+    fn saved(store: &Store) -> Vec<SavedNames> {
+        saved::names(store)
+    }
+}
+
+async fn set_up<S: Side>(
+    session: &mut Session,
+    terms: Terms<Authenticated>,
+) -> Result<BoxedRole<Channel>, ProtocolError> {
+    let Terms { job, stock, .. } = terms;
+    let (config, saved, plan) = (job.request.config, job.request.saved.clone(), job.plan.clone());
+    let top_up = stock.as_ref().is_some_and(|stock| stock.top_up);
+    let participant = match stock {
+        Some(stock) => Participant::<S, Honest>::meet(session, config, (stock.store, &stock.peer), Honest).await?,
+        None if saved != SavedValues::default() => return Err(no_store()),
+        None => Participant::<S, Honest>::setup(session, config, Honest).await?,
+    };
+    Ok(Box::new(Run::new(participant, plan, saved, top_up)))
+}
+
+/// Fills the store of a side, as [`Protocol::fill`].
+async fn fill<S: Side>(session: &mut Session, filling: Filling<Authenticated>) -> Result<Filled, ProtocolError> {
+    let Filling { config, stock, below, .. } = filling;
+    let mut role = Participant::<S, Honest>::meet(session, config, (stock.store, &stock.peer), Honest).await?;
+    if let Some(short) = stock.order.short_of(role.stock(), below) {
+        role.fill(session, short).await?;
+    }
+    let lost = role.lost();
+    Ok(Filled { store: role.into_store().ok_or_else(no_store)?, lost, phases: session.costs() })
 }

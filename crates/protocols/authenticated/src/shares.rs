@@ -37,6 +37,13 @@ impl Shares {
         self.own.len()
     }
 
+    /// The shares of a range.
+    pub(crate) fn part(&self, range: std::ops::Range<usize>) -> Shares {
+        let mut part = Shares::with_room(range.len());
+        part.extend(self, range);
+        part
+    }
+
     /// Appends a range of others.
     pub(crate) fn extend(&mut self, from: &Shares, range: std::ops::Range<usize>) {
         self.own.extend_from_slice(&from.own[range.clone()]);

@@ -60,8 +60,8 @@ pub struct Waiting {
     pub(crate) run: u64,
 }
 
-/// The results of a run: outputs, none where this party is no recipient, and all output wires.
-pub(crate) type Computed = (Vec<Option<Bits>>, Wires);
+/// The results of a run: outputs, none where this party is no recipient, the number of the run, and all output wires.
+pub(crate) type Computed = (Vec<Option<Bits>>, u64, Wires);
 
 /// Wires as a side has them: shares of the masks, and labels: zero labels, or active ones, of which bit 0 is the masked value.
 #[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]

@@ -6,6 +6,7 @@ use garblet_primitives::Block;
 use garblet_protocol::{bulk::receive_blocks, checks::Cheating, conduct::Conduct, domain::Hasher, error::ProtocolError, session::Session};
 use zeroize::Zeroizing;
 
+use super::CONFIRMATION_BYTES;
 use crate::{
     EVALUATOR, GARBLER, Step,
     build::{
@@ -49,7 +50,7 @@ impl Side for EvaluatorSide {
         mut supply: Supply,
         read: &Read,
     ) -> Result<Built, ProtocolError> {
-        let inputs = InputMasks::new(plan, supply.inputs(plan));
+        let inputs = InputMasks::new(plan, supply.inputs(plan)?);
         let run = ground.next_run();
         let mut receiving = Receiving::new(ground, plan, run, read.masks(plan, &inputs)?);
         let all = 0..plan.and_count() as usize;
@@ -258,8 +259,11 @@ async fn finish<C: Conduct<Step>>(
     if plan.output_bits(GARBLER) > 0 {
         hand_over(ground, session, plan, run, (&masks, &labels), &verified).await?;
     }
+    if plan.confirms() {
+        ground.send(session, Step::Confirmation, &mut [1; CONFIRMATION_BYTES]).await?;
+    }
     session.channel().flush().await?;
-    Ok((outputs, Wires::new(masks, labels)))
+    Ok((outputs, run, Wires::new(masks, labels)))
 }
 
 /// Step O5: hands the garbler its outputs: masked values, the masks, and the digest of the labels.

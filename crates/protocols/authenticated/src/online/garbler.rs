@@ -7,7 +7,7 @@ use garblet_protocol::{RunId, checks::Cheating, conduct::Conduct, domain::Hasher
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::{CHALLENGE_BYTES, DIGEST_BYTES, RUN_BYTES, masked_values};
+use super::{CHALLENGE_BYTES, CONFIRMATION_BYTES, DIGEST_BYTES, RUN_BYTES, masked_values};
 use crate::{
     EVALUATOR, GARBLER, Step,
     build::{InputMasks, garbler::{Garbled, Garbling, LotSecrets}},
@@ -49,7 +49,7 @@ impl Side for GarblerSide {
         mut supply: Supply,
         read: &Read,
     ) -> Result<Built, ProtocolError> {
-        let inputs = InputMasks::new(plan, supply.inputs(plan));
+        let inputs = InputMasks::new(plan, supply.inputs(plan)?);
         let labels = fresh_labels(session, plan.given_bits());
         let by_port = read.labels(plan, &labels)?;
         let run = ground.next_run();
@@ -182,7 +182,7 @@ impl<'p> Judge<'p> {
     /// *Errors*: the connection's.
     async fn lot<C: Conduct<Step>>(
         &mut self,
-        ground: &Ground<C>,
+        ground: &mut Ground<C>,
         session: &mut Session,
         secrets: &LotSecrets,
         transcript: &Hasher,
@@ -198,7 +198,7 @@ impl<'p> Judge<'p> {
 
     async fn hear<C: Conduct<Step>>(
         &mut self,
-        ground: &Ground<C>,
+        ground: &mut Ground<C>,
         session: &mut Session,
         secrets: &LotSecrets,
         masked: &[bool],
@@ -277,7 +277,10 @@ async fn finish<C: Conduct<Step>>(
         0 => plan.decoded(GARBLER, std::iter::empty()),
         _ => own_outputs(ground, session, plan, run, &garbled).await?,
     };
-    Ok((outputs, Wires::new(garbled.masks, garbled.labels)))
+    if plan.confirms() {
+        session.channel().receive_bytes(&mut [0; CONFIRMATION_BYTES]).await?;
+    }
+    Ok((outputs, run, Wires::new(garbled.masks, garbled.labels)))
 }
 
 /// Step O5: the garbler's outputs.

@@ -16,6 +16,8 @@ use crate::{
 pub(crate) const RUN_BYTES: usize = 8;
 /// Bytes of the point at which shares are added up.
 pub(crate) const CHALLENGE_BYTES: usize = 16;
+/// Bytes in which the evaluator says that all fits.
+pub(crate) const CONFIRMATION_BYTES: usize = 1;
 /// Bytes of a digest of labels.
 pub(crate) const DIGEST_BYTES: usize = 32;
 

@@ -1,26 +1,27 @@
 //! Step P5: both parties' sums of the leaky triples are equal, or somebody has cheated.
 //!
 //! The sums themselves are never sent: their difference would tell an honest party's difference. What is compared are digests, which the garbler
-//! opens only if they are equal.
+//! opens only if they are equal. What a party keeps of that in a store is in [`unsettled`](crate::stock::unsettled).
 
 use garblet_primitives::Block;
-use garblet_protocol::{checks::Cheating, conduct::Conduct, error::ProtocolError, session::Session};
+use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
 use subtle::ConstantTimeEq;
 
 use crate::{
-    GARBLER, Step, checks,
-    coins::{OPENING_BYTES, opened},
+    GARBLER, Step,
+    coins::OPENING_BYTES,
     ground::{Ground, Place},
     shares::PowerSum,
+    stock::unsettled::{LastCheck, check_opening, commitment_domain, differs, opening_message},
 };
 
 /// Bytes of a digest, and of a commitment to one.
-pub(crate) const DIGEST_BYTES: usize = 32;
+const DIGEST_BYTES: usize = 32;
 
 impl<C: Conduct<Step>> Ground<C> {
     /// Compares the sums of all blocks at a point.
     ///
-    /// *Errors*: [`checks::EQUALITY`], [`checks::EQUALITY_OPENING`]; the connection's.
+    /// *Errors*: [`checks::EQUALITY`](crate::checks::EQUALITY), [`checks::EQUALITY_OPENING`](crate::checks::EQUALITY_OPENING); the connection's.
     pub(super) async fn check_equality(
         &mut self,
         session: &mut Session,
@@ -31,30 +32,57 @@ impl<C: Conduct<Step>> Ground<C> {
         let mut sum = PowerSum::new(point);
         sum.add_all(blocks);
         // The same place for both: equal sums have equal digests.
-        let mut own = self.domain(GARBLER, Place::EqualityDigest, number).digest(&sum.finish().to_bytes());
-        let domain = self.domain(GARBLER, Place::Equality, number);
-        let differs = || Cheating::new(checks::EQUALITY, format!("{} leaky triples", blocks.len()));
-        let mut theirs = [0; DIGEST_BYTES];
+        let place = self.domain(GARBLER, Place::EqualityDigest, number);
+        let digest = place.digest(&sum.finish().to_bytes());
+        let name = place.branch(1).digest(b"name");
         if self.party == GARBLER {
-            let (commitment, opening) = domain.commit(&own, session.rng());
-            self.send(session, Step::DigestCommitment, &mut commitment.to_bytes()).await?;
-            session.channel().receive_bytes(&mut theirs).await?;
-            if !bool::from(own.ct_eq(&theirs)) {
-                return Err(differs().into());
-            }
-            let mut message = [0; OPENING_BYTES];
-            message[..DIGEST_BYTES].copy_from_slice(&own);
-            message[DIGEST_BYTES..].copy_from_slice(&opening.to_bytes());
-            return self.send(session, Step::DigestOpening, &mut message).await;
+            self.compare(session, name, digest).await
+        } else {
+            self.be_compared(session, name, digest).await
         }
+    }
+
+    /// The garbler's part.
+    async fn compare(
+        &mut self,
+        session: &mut Session,
+        name: [u8; 32],
+        digest: [u8; 32],
+    ) -> Result<(), ProtocolError> {
+        let (commitment, opening) = commitment_domain(name).commit(&digest, session.rng());
+        let last = |heard| LastCheck::Committed { name, digest, opening: opening.to_bytes(), heard };
+        self.keep_check(&last(None))?;
+        self.send(session, Step::DigestCommitment, &mut commitment.to_bytes()).await?;
+        let mut theirs = [0; DIGEST_BYTES];
+        session.channel().receive_bytes(&mut theirs).await?;
+        self.keep_check(&last(Some(theirs)))?;
+        if !bool::from(digest.ct_eq(&theirs)) {
+            return Err(differs().into());
+        }
+        self.send(session, Step::DigestOpening, &mut opening_message(&digest, &opening)).await
+    }
+
+    /// The evaluator's part.
+    async fn be_compared(
+        &mut self,
+        session: &mut Session,
+        name: [u8; 32],
+        digest: [u8; 32],
+    ) -> Result<(), ProtocolError> {
         let mut commitment = [0; DIGEST_BYTES];
         session.channel().receive_bytes(&mut commitment).await?;
-        let honest = own;
-        self.send(session, Step::Digest, &mut own).await?;
+        self.keep_check(&LastCheck::Unsettled { name, digest, commitment })?;
+        self.send(session, Step::Digest, &mut digest.clone()).await?;
         let mut message = [0; OPENING_BYTES];
         session.channel().receive_bytes(&mut message).await?;
-        let theirs = opened(&domain, commitment, &message)
-            .ok_or_else(|| Cheating::new(checks::EQUALITY_OPENING, "it does not open the commitment"))?;
-        if bool::from(honest.ct_eq(&theirs)) { Ok(()) } else { Err(differs().into()) }
+        check_opening(name, &digest, commitment, &message)?;
+        self.keep_check(&LastCheck::Settled)
+    }
+
+    fn keep_check(&mut self, check: &LastCheck) -> Result<(), ProtocolError> {
+        match &mut self.stock {
+            Some(stock) => check.keep(&mut stock.store),
+            None => Ok(()),
+        }
     }
 }

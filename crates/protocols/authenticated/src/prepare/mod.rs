@@ -37,11 +37,15 @@ impl<C: Conduct<Step>> Ground<C> {
         }
         let number = self.batches;
         self.batches += 1;
+        if let (Some(stock), Some(batch)) = (&mut self.stock, batch) {
+            stock.count(batch.insecure())?;
+        }
         let checked = self.correlate(session, count, number).await?;
         let Some(batch) = batch else {
             return Ok(Made { triples: Triples::default(), masks: checked.into_shares(self.in_ots.block()) });
         };
-        self.cheating += batch.insecure();
+        // One failure ends everything, so that all batches together are no worse than the worst.
+        self.insecure = self.insecure.max(batch.insecure());
         let leaky = self.leaky_triples(session, checked, leaky, number).await?;
         self.join_buckets(session, leaky, batch, number).await
     }

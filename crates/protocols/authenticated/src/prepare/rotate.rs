@@ -20,7 +20,7 @@ use crate::{
 impl<C: Conduct<Step>> Ground<C> {
     /// Tosses the shifts and joins each row to the first.
     ///
-    /// *Errors*: [`checks::COINS`], [`checks::BUCKET_BITS`]; the connection's.
+    /// *Errors*: [`checks::COIN_TOSS_OPENING`], [`checks::BUCKET_BITS`]; the connection's.
     pub(super) async fn join_buckets(
         &mut self,
         session: &mut Session,
@@ -61,13 +61,8 @@ impl<C: Conduct<Step>> Ground<C> {
             join(&mut shares.own, rows, row, shift, &differences);
             join(&mut shares.peer, rows, row, shift, &differences);
         }
-        let part = |range: Range<usize>| {
-            let mut part = Shares::with_room(range.len());
-            part.extend(&shares, range);
-            part
-        };
-        let [a, b, c] = [0, 1, 2].map(|factor| part(factor * rows.all..factor * rows.all + rows.length));
-        let masks = part(3 * rows.all..shares.len());
+        let [a, b, c] = [0, 1, 2].map(|factor| shares.part(factor * rows.all..factor * rows.all + rows.length));
+        let masks = shares.part(3 * rows.all..shares.len());
         Ok(Made { triples: Triples { a, b, c }, masks })
     }
 

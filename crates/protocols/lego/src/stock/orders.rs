@@ -57,8 +57,7 @@ impl Orders {
 
     /// The orders as a store keeps them, and their name there.
     pub(crate) fn state(&self) -> (&'static str, State) {
-        let bytes = postcard::to_stdvec(self).expect("numbers have known lengths");
-        (STATE, State { version: VERSION, bytes })
+        (STATE, State::encoded(VERSION, self))
     }
 
     /// Counts an order.

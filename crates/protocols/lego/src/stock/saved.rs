@@ -8,7 +8,7 @@
 
 use garblet_homcommit::{Code, ReceiverShare};
 use garblet_primitives::Block;
-use garblet_store::{State, Store};
+use garblet_store::{State, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -128,14 +128,14 @@ pub(crate) fn store<W: Storable>(
     };
     let outputs = kept.outputs.iter().map(|(name, wires)| (name.clone(), bytes(wires))).collect();
     let mut stored = Stored { stock: secrets.matrix, run: [secrets.meetings, run], outputs };
-    let bytes = postcard::to_stdvec(&stored).expect("wires have known lengths");
+    let state = State::encoded(VERSION, &stored);
     stored.zeroize();
-    stock.set_state(&place(name), State { version: VERSION, bytes })
+    stock.set_state(&place(name), state)
 }
 
 /// Forgets all that is kept: it is of no use with other secrets.
-pub(crate) fn forget(store: &mut Store) -> Result<(), ProtocolError> {
-    Ok(store.remove_states(|place| place.starts_with(PLACE))?)
+pub(crate) fn forget(store: &mut Store) -> Result<(), StoreError> {
+    store.remove_states(|place| place.starts_with(PLACE))
 }
 
 pub(crate) fn load<W: Storable>(

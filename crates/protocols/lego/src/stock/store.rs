@@ -233,6 +233,7 @@ impl Stock {
     fn revoke(&mut self) -> Result<(), StoreError> {
         // First of all the secrets, so that nothing is left to go on with if this process ends in between.
         self.store.set_state(STATE, State { version: VERSION, bytes: Vec::new() })?;
+        saved::forget(&mut self.store)?;
         self.store.clear().map(drop)
     }
 }
@@ -331,7 +332,7 @@ fn stored(kind: Kind, code: Code) -> garblet_store::Kind {
 }
 
 fn state(secrets: &Secrets) -> State {
-    State { version: VERSION, bytes: postcard::to_stdvec(secrets).expect("secrets have known lengths") }
+    State::encoded(VERSION, secrets)
 }
 
 /// The secrets of a store, if it has any.

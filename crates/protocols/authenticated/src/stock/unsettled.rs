@@ -1,0 +1,152 @@
+//! Equality checks whose outcome is not known to both parties: whatever a party does, it cannot escape one.
+//!
+//! A garbler that hears by the evaluator's digest that it is found out, and hangs up, would have had a try for nothing. So the evaluator is *unsettled* from the
+//! time that its digest leaves until the garbler's fits, and with a store it is so durably: at the next meeting the garbler opens what it committed to, or nothing
+//! else is done. The garbler keeps its digest from before the commitment leaves, and what it heard from before it opens.
+
+use garblet_primitives::Opening;
+use garblet_protocol::{
+    checks::Cheating,
+    domain::{Domain, SessionId},
+    error::ProtocolError,
+    session::Session,
+};
+use garblet_store::{State, Store};
+use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq;
+use zeroize::Zeroize;
+
+use super::store::VERSION;
+use crate::{
+    GARBLER, NAME, checks,
+    coins::{OPENING_BYTES, opened},
+    ground::Place,
+};
+
+/// The name of the state in a store.
+const STATE: &str = "authenticated check";
+
+/// A party's side of the last equality check.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) enum LastCheck {
+    /// The garbler's: the name of the batch, its digest, what opens the commitment to it, and the evaluator's digest if it came.
+    Committed { name: [u8; 32], digest: [u8; 32], opening: [u8; 32], heard: Option<[u8; 32]> },
+    /// The evaluator's, until the garbler's digest fits: the name of the batch, its digest, and the garbler's commitment.
+    Unsettled { name: [u8; 32], digest: [u8; 32], commitment: [u8; 32] },
+    /// Nothing is left open.
+    Settled,
+}
+
+/// The domain of the commitment of a batch of that name, in whatever session it is opened.
+pub(crate) fn commitment_domain(name: [u8; 32]) -> Domain {
+    SessionId::new(NAME, name, [[0; 32]; 2]).domain(GARBLER, Place::Equality as u8)
+}
+
+/// The message that opens a digest.
+pub(crate) fn opening_message(digest: &[u8; 32], opening: &Opening) -> [u8; OPENING_BYTES] {
+    let mut message = [0; OPENING_BYTES];
+    message[..32].copy_from_slice(digest);
+    message[32..].copy_from_slice(&opening.to_bytes());
+    message
+}
+
+/// Checks the message that opens the garbler's digest against the evaluator's.
+///
+/// *Errors*: [`checks::EQUALITY_OPENING`], [`checks::EQUALITY`].
+pub(crate) fn check_opening(
+    name: [u8; 32],
+    digest: &[u8; 32],
+    commitment: [u8; 32],
+    message: &[u8; OPENING_BYTES],
+) -> Result<(), Cheating> {
+    let theirs = opened(&commitment_domain(name), commitment, message)
+        .ok_or_else(|| Cheating::new(checks::EQUALITY_OPENING, "it does not open the commitment"))?;
+    if bool::from(digest.ct_eq(&theirs)) { Ok(()) } else { Err(differs()) }
+}
+
+/// The failure of the check.
+pub(crate) fn differs() -> Cheating {
+    Cheating::new(checks::EQUALITY, "the digests of a batch differ")
+}
+
+impl LastCheck {
+    /// That of a store.
+    ///
+    /// *Errors*: a state of another version.
+    pub(crate) fn of(store: &Store) -> Result<Self, ProtocolError> {
+        let Some(state) = store.state(STATE) else { return Ok(LastCheck::Settled) };
+        let read = (state.version == VERSION).then(|| postcard::from_bytes(&state.bytes).ok()).flatten();
+        read.ok_or_else(|| ProtocolError::Material {
+            what: "last check of the store",
+            expected: format!("version {VERSION}"),
+            got: format!("version {}", state.version),
+        })
+    }
+
+    /// Writes it, durably.
+    ///
+    /// *Errors*: the store's.
+    pub(crate) fn keep(&self, store: &mut Store) -> Result<(), ProtocolError> {
+        Ok(store.set_state(STATE, State::encoded(VERSION, self))?)
+    }
+
+    /// The evaluator's account of what it does not know, for the peer.
+    pub(crate) fn told(&self) -> Option<[[u8; 32]; 2]> {
+        match self {
+            LastCheck::Unsettled { name, digest, .. } => Some([*name, *digest]),
+            _ => None,
+        }
+    }
+
+    /// Settles what is left open at a meeting, before anything else: the garbler opens its digest to an evaluator that does not know it, and the
+    /// evaluator checks it.
+    ///
+    /// *Errors*: digests that differ, and the store is to be given up; a peer that does not settle.
+    pub(crate) async fn settle(
+        self,
+        session: &mut Session,
+        store: &mut Store,
+        peer: Option<[[u8; 32]; 2]>,
+    ) -> Result<(), ProtocolError> {
+        if let Some([name, theirs]) = peer {
+            self.answer(session, store, name, theirs).await?;
+        } else if let LastCheck::Unsettled { name, digest, commitment } = self {
+            let mut message = [0; OPENING_BYTES];
+            session.channel().receive_bytes(&mut message).await?;
+            check_opening(name, &digest, commitment, &message)?;
+            LastCheck::Settled.keep(store)?;
+        }
+        Ok(())
+    }
+
+    /// The garbler's answer to an evaluator that does not know the outcome of a batch.
+    async fn answer(
+        self,
+        session: &mut Session,
+        store: &mut Store,
+        name: [u8; 32],
+        theirs: [u8; 32],
+    ) -> Result<(), ProtocolError> {
+        let LastCheck::Committed { name: own_name, digest, mut opening, heard } = self else { return Err(unknown()) };
+        if own_name != name || heard.is_some_and(|heard| heard != theirs) {
+            return Err(unknown());
+        }
+        LastCheck::Committed { name, digest, opening, heard: Some(theirs) }.keep(store)?;
+        if !bool::from(digest.ct_eq(&theirs)) {
+            return Err(differs().into());
+        }
+        let message = opening_message(&digest, &Opening::from_bytes(opening));
+        opening.zeroize();
+        session.channel().send_bytes(&message).await?;
+        Ok(session.channel().flush().await?)
+    }
+}
+
+/// The peer is unsettled about a batch that this party does not know, or has said another digest of it before.
+fn unknown() -> ProtocolError {
+    ProtocolError::Material {
+        what: "the check of the last batch of triples",
+        expected: "the batch that this store made last, with the digest that was said then".into(),
+        got: "another".into(),
+    }
+}
