@@ -223,11 +223,11 @@ impl Accuses for NetError {
             NetError::PeerAborted { .. } | NetError::PeerBlamesUs { .. } => Cause::GaveUp,
             NetError::Timeout { .. } => Cause::Silent,
             NetError::TooSlow { .. } => Cause::Slow,
-            NetError::Malformed { .. }
-            | NetError::TlsMismatch { .. }
-            | NetError::TooLarge { .. }
-            | NetError::Unexpected { .. } => Cause::Misbehaved,
-            NetError::Incompatible { .. } | NetError::IdentityRejected { .. } => Cause::Disagrees,
+            NetError::Malformed { .. } | NetError::TooLarge { .. } | NetError::Unexpected { .. } => Cause::Misbehaved,
+            // One without TLS, or somebody on the way who changes the handshake: nobody's identity is proved yet.
+            NetError::Incompatible { .. } | NetError::IdentityRejected { .. } | NetError::TlsMismatch { .. } => {
+                Cause::Disagrees
+            }
             NetError::UnknownIdentity { .. } => Cause::UnknownPeer,
             NetError::UnknownHost { .. } | NetError::CannotConnect { .. } | NetError::AcceptTimeout { .. } => {
                 Cause::Missing
