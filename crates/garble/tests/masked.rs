@@ -163,11 +163,12 @@ fn deal(program: &Program, inputs: &[Bits], seed: u128) -> Dealt {
     let checks = deal_shares(program, &mut rng, check_delta, &input_masks, &results, &products);
     let zero_labels: Wires =
         widths.map(|width| (0..width).map(|_| rng.next_block().with_lsb(false)).collect()).collect();
-    let active = |((zero, masks), bits): ((&Box<[Block]>, &Box<[Block]>), &Bits)| {
-        let wires = zero.iter().zip(masks).zip(bits.iter());
-        wires.map(|((&zero, mask), bit)| zero ^ Block::mask(mask.lsb() ^ bit) & delta.block()).collect()
+    let active = |input: usize| {
+        let masked = inputs[input].iter().zip(&input_masks[input]).map(|(bit, mask)| bit ^ mask.lsb());
+        let labels = zero_labels[input].iter().zip(masked);
+        labels.map(|(&zero, masked)| zero ^ Block::mask(masked) & delta.block()).collect()
     };
-    let active_labels = zero_labels.iter().zip(&input_masks).zip(inputs).map(active).collect();
+    let active_labels = (0..inputs.len()).map(active).collect();
     let hash_seed = rng.next_block();
     Dealt { delta, check_delta, hash_seed, zero_labels, active_labels, output_masks, shares, checks }
 }
@@ -542,12 +543,12 @@ fn a_wrong_table_does_not_pass_the_checks() {
             assert!(evaluated.checks[gate] == dealt.check_delta, "select bit of gate {gate}");
             assert!(is_zero(&evaluated.checks[..gate]));
             // A row is used for half of the masked values.
-            for row in 0..2 {
+            for (row, found) in found.iter_mut().enumerate() {
                 let mut wrong = honest.clone();
                 wrong.tables[32 * gate + 16 * row] ^= 1;
                 let evaluated = evaluate(&wrong);
                 assert!(is_zero(&evaluated.checks[..gate]));
-                found[row] += usize::from(evaluated.checks[gate] == dealt.check_delta);
+                *found += usize::from(evaluated.checks[gate] == dealt.check_delta);
                 assert_eq!(evaluated.checks[gate] != Block::ZERO, !is_zero(&evaluated.checks));
                 assert!(!is_zero(&evaluated.checks) || evaluated.labels == evaluate(&honest).labels);
             }

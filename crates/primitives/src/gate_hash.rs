@@ -106,24 +106,23 @@ impl<R: KeyRule> GateHash for Mmo<R> {
         x: [E::Quad; T],
         delta: E::Quad,
     ) -> [[E::Quad; 2]; T] {
-        let mut u = x.map(
-            #[inline(always)]
-            |x| [x],
-        );
+        // Loops, since `map` of a long array is not inlined.
+        let mut u = [[delta]; T];
+        for (u, x) in u.as_flattened_mut().iter_mut().zip(x) {
+            *u = x;
+        }
         apply_sigma(e, &mut u);
         add_tweaks(e, gate, &mut u);
         let delta = e.sigma(delta);
-        let pairs = e.encrypt(
-            key,
-            u.map(
-                #[inline(always)]
-                |[u]| [u, e.xor(u, delta)],
-            ),
-        );
-        std::array::from_fn(
-            #[inline(always)]
-            |t| [e.xor(pairs[t][0], u[t][0]), e.xor3(pairs[t][0], pairs[t][1], delta)],
-        )
+        let mut pairs = [[delta; 2]; T];
+        for (pair, [u]) in pairs.iter_mut().zip(u) {
+            *pair = [u, e.xor(u, delta)];
+        }
+        let mut hashes = e.encrypt(key, pairs);
+        for ([first, second], [u]) in hashes.iter_mut().zip(u) {
+            [*first, *second] = [e.xor(*first, u), e.xor3(*first, *second, delta)];
+        }
+        hashes
     }
 
     #[inline(always)]
