@@ -4,7 +4,7 @@ use garblet_circuit::Program;
 use garblet_primitives::{AndGates, Backend, Block, Engine, GateHash, Kernel, QUAD_LANES, Rekeyed};
 use zeroize::Zeroizing;
 
-use super::lanes::{GateMasks, MaskedGates, TABLE_BYTES, add, load, load_bits, put};
+use super::lanes::{GateMasks, MaskedGates, TABLE_BYTES, add, load, load_bits, put, window, window_mut};
 use crate::{
     cursor::ProgramCursor,
     run::{GateCounter, Piece},
@@ -184,67 +184,67 @@ impl<E: Engine, const TAGS: bool> AndGates<E> for EvaluateGates<'_, E, TAGS> {
     #[inline(always)]
     fn quad(&mut self, e: E, count: usize, [a, b]: [E::Quad; 2], [invert_a, invert_b]: [E::Mask; 2]) -> E::Quad {
         let [a, b] = [e.xor_if(invert_a, a, self.negation), e.xor_if(invert_b, b, self.negation)];
-        let gate = self.counter.take(count);
-        let at = self.gates.at;
-        self.gates.at += count;
+        let number = self.counter.take(count);
+        let gates = self.gates.next(count);
         let (ha, hb, tags) = if TAGS {
-            let [[ha], [hb], [tag_a], [tag_b]] = self.keys.hash(gate, [[a], [b], [a], [b]]);
-            (ha, hb, Some(e.xor(tag_a, tag_b)))
+            let [[ha], [hb], [tag_a], [tag_b]] = self.keys.hash(number, [[a], [b], [a], [b]]);
+            (ha, hb, e.xor(tag_a, tag_b))
         } else {
-            let [[ha], [hb]] = self.keys.hash(gate, [[a], [b]]);
-            (ha, hb, None)
+            let [[ha], [hb]] = self.keys.hash(number, [[a], [b]]);
+            (ha, hb, e.splat(Block::ZERO))
         };
-        let values = [e.lsb(a), e.lsb(b)];
-        let [left, right, result] = self.gates.masks.load(e, at, count);
-        let [first, second] = self.gates.table(e, at, count);
+        let [value_a, value_b] = [e.lsb(a), e.lsb(b)];
+        let [left, right, result] = gates.masks.load(e);
+        let [first, second] = load_table(e, gates.tables);
         let label = e.xor3(ha, hb, result);
-        let label = e.xor_if(values[0], label, e.xor(first, right));
-        let label = e.xor_if(values[1], label, e.xor3(second, a, left));
-        let label = e.xor_if(load_bits(e, self.gates.selects, at, count), label, self.negation);
-        self.add_check(e, values, e.lsb(label), tags, at, count);
-        if let Some(labels) = &mut self.gates.labels {
-            put(e, label, labels, at, count);
+        let label = e.xor_if(value_a, label, e.xor(first, right));
+        let label = e.xor_if(value_b, label, e.xor3(second, a, left));
+        let label = e.xor_if(load_bits(e, gates.selects), label, self.negation);
+        let CheckMut { left, right, values } = gates.check;
+        let check = e.xor_if(value_a, tags, load(e, left));
+        let check = e.xor_if(value_b, check, load(e, right));
+        let check = e.xor_if(e.mask_and(value_a, value_b), check, self.check_delta);
+        add(e, e.xor_if(e.lsb(label), check, self.check_delta), values);
+        if let Some(labels) = gates.labels {
+            put(e, label, labels);
         }
         label
     }
 }
 
-impl<E: Engine, const TAGS: bool> EvaluateGates<'_, E, TAGS> {
-    /// Adds the checks of up to four gates, of their masked values and what the tags begin with.
-    #[inline(always)]
-    fn add_check(
-        &mut self,
-        e: E,
-        [value_a, value_b]: [E::Mask; 2],
-        value_c: E::Mask,
-        tags: Option<E::Quad>,
-        at: usize,
-        count: usize,
-    ) {
-        let CheckMut { left, right, values } = &mut self.gates.check;
-        let zero = e.splat(Block::ZERO);
-        let check = e.xor_if(value_a, tags.unwrap_or(zero), load(e, left, at, count));
-        let check = e.xor_if(value_b, check, load(e, right, at, count));
-        let check = e.xor_if(e.mask_and(value_a, value_b), check, self.check_delta);
-        add(e, e.xor_if(value_c, check, self.check_delta), values, at, count);
-    }
-}
-
 impl Gates<'_> {
-    /// The tables of up to four gates.
+    /// What there is of the next gates, one to four.
     #[inline(always)]
-    fn table<E: Engine>(&self, e: E, at: usize, count: usize) -> [E::Quad; 2] {
-        let bytes = &self.tables[at * TABLE_BYTES..(at + count) * TABLE_BYTES];
-        if count == QUAD_LANES {
-            return pair(e, bytes);
+    fn next(&mut self, count: usize) -> Gates<'_> {
+        let at = self.at;
+        self.at += count;
+        Gates {
+            masks: self.masks.window(at, count),
+            tables: window(self.tables, TABLE_BYTES, at, count),
+            selects: window(self.selects, 1, at, count),
+            labels: self.labels.as_deref_mut().map(
+                #[inline(always)]
+                |labels| window_mut(labels, 1, at, count),
+            ),
+            check: CheckMut {
+                left: window(self.check.left, 1, at, count),
+                right: window(self.check.right, 1, at, count),
+                values: window_mut(self.check.values, 1, at, count),
+            },
+            at,
         }
-        let mut four = [0; QUAD_LANES * TABLE_BYTES];
-        four[..bytes.len()].copy_from_slice(bytes);
-        pair(e, &four)
     }
 }
 
+/// The tables of one to four gates.
 #[inline(always)]
-fn pair<E: Engine>(e: E, bytes: &[u8]) -> [E::Quad; 2] {
+fn load_table<E: Engine>(e: E, bytes: &[u8]) -> [E::Quad; 2] {
+    let mut four = [0; QUAD_LANES * TABLE_BYTES];
+    let bytes = if bytes.len() == four.len() {
+        bytes
+    } else {
+        four[..bytes.len()].copy_from_slice(bytes);
+        &four
+    };
     Table { bytes, controls: [0; QUAD_LANES] }.pair(e)
 }

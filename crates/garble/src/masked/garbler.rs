@@ -3,7 +3,7 @@
 use garblet_circuit::Program;
 use garblet_primitives::{AndGates, Backend, Block, Delta, Engine, GateHash, GateNumber, Kernel, QUAD_LANES, Rekeyed};
 
-use super::lanes::{GateMasks, MaskedGates, TABLE_BYTES, add, put};
+use super::lanes::{GateMasks, MaskedGates, TABLE_BYTES, add, put, put_bits, window_mut};
 use crate::{
     cursor::ProgramCursor,
     run::{GateCounter, Piece},
@@ -195,63 +195,73 @@ impl<E: Engine, const TAGS: bool> AndGates<E> for GarbleGates<'_, E, TAGS> {
     #[inline(always)]
     fn quad(&mut self, e: E, count: usize, [a, b]: [E::Quad; 2], [invert_a, invert_b]: [E::Mask; 2]) -> E::Quad {
         let labels = [e.xor_if(invert_a, a, self.negation), e.xor_if(invert_b, b, self.negation)];
-        let gate = self.counter.take(count);
-        let at = self.gates.at;
-        self.gates.at += count;
+        let number = self.counter.take(count);
+        let gates = self.gates.next::<TAGS>(count);
         let [[a0, a01], [b0, b01]] = match TAGS {
-            true => self.hash_with_tags(gate, labels, at, count),
-            false => self.keys.hash_pairs(gate, labels),
+            true => add_tags(&self.keys, number, labels, gates.tags),
+            false => self.keys.hash_pairs(number, labels),
         };
-        let [left, right, result] = self.gates.masks.load(e, at, count);
-        let rows = [e.xor(a01, right), e.xor3(b01, labels[0], left)];
-        self.gates.put_table(e, rows, at, count);
+        let [left, right, result] = gates.masks.load(e);
+        put_table(e, [e.xor(a01, right), e.xor3(b01, labels[0], left)], gates.tables);
         let label = e.xor3(a0, b0, result);
-        put_bits(&e.store(label), self.gates.selects, at, count);
+        put_bits(e, label, gates.selects);
         let label = e.and(label, self.without_select);
-        if let Some(labels) = &mut self.gates.labels {
-            put(e, label, labels, at, count);
+        if let Some(labels) = gates.labels {
+            put(e, label, labels);
         }
         label
     }
 }
 
-impl<E: Engine, const TAGS: bool> GarbleGates<'_, E, TAGS> {
-    /// Hashes the operands for the table, and once more for the tags, to which these hashes are added.
-    #[inline(always)]
-    fn hash_with_tags(&mut self, gate: GateNumber, [a, b]: [E::Quad; 2], at: usize, count: usize) -> [[E::Quad; 2]; 2] {
-        let e = self.keys.e;
-        let [ha, hb, [tag_a0, tag_a01], [tag_b0, tag_b01]] = self.keys.hash_pairs(gate, [a, b, a, b]);
-        let TagsMut { left, right, sum } = &mut self.gates.tags;
-        add(e, tag_a01, left, at, count);
-        add(e, tag_b01, right, at, count);
-        add(e, e.xor(tag_a0, tag_b0), sum, at, count);
-        [ha, hb]
-    }
-}
-
 impl Gates<'_> {
-    /// Writes the tables of up to four gates.
+    /// What there is of the next gates, one to four.
     #[inline(always)]
-    fn put_table<E: Engine>(&mut self, e: E, [first, second]: [E::Quad; 2], at: usize, count: usize) {
-        let bytes = &mut self.tables[at * TABLE_BYTES..(at + count) * TABLE_BYTES];
-        if count == QUAD_LANES {
-            return put_pair(e, first, second, bytes);
+    fn next<const TAGS: bool>(&mut self, count: usize) -> Gates<'_> {
+        let at = self.at;
+        self.at += count;
+        let each = usize::from(TAGS);
+        Gates {
+            masks: self.masks.window(at, count),
+            tables: window_mut(self.tables, TABLE_BYTES, at, count),
+            selects: window_mut(self.selects, 1, at, count),
+            labels: self.labels.as_deref_mut().map(
+                #[inline(always)]
+                |labels| window_mut(labels, 1, at, count),
+            ),
+            tags: TagsMut {
+                left: window_mut(self.tags.left, each, at, count),
+                right: window_mut(self.tags.right, each, at, count),
+                sum: window_mut(self.tags.sum, each, at, count),
+            },
+            at,
         }
-        let mut four = [0; QUAD_LANES * TABLE_BYTES];
-        put_pair(e, first, second, &mut four);
-        bytes.copy_from_slice(&four[..count * TABLE_BYTES]);
     }
 }
 
+/// Hashes the operands of one to four gates as [`GarblerKeys::hash_pairs`] does, and once more for the tags.
 #[inline(always)]
-fn put_pair<E: Engine>(e: E, first: E::Quad, second: E::Quad, bytes: &mut [u8]) {
-    TableMut { bytes, controls: &mut [0; QUAD_LANES] }.put_pair(e, first, second);
+fn add_tags<E: Engine>(
+    keys: &GarblerKeys<E, Rekeyed>,
+    gate: GateNumber,
+    [a, b]: [E::Quad; 2],
+    tags: TagsMut<'_>,
+) -> [[E::Quad; 2]; 2] {
+    let e = keys.e;
+    let [ha, hb, [tag_a0, tag_a01], [tag_b0, tag_b01]] = keys.hash_pairs(gate, [a, b, a, b]);
+    add(e, tag_a01, tags.left);
+    add(e, tag_b01, tags.right);
+    add(e, e.xor(tag_a0, tag_b0), tags.sum);
+    [ha, hb]
 }
 
-/// Writes bit 0 of the first `count` blocks to the bytes from `at` on.
+/// Writes the tables of one to four gates.
 #[inline(always)]
-fn put_bits(blocks: &[Block; QUAD_LANES], bits: &mut [u8], at: usize, count: usize) {
-    for (bit, block) in bits[at..at + count].iter_mut().zip(blocks) {
-        *bit = u8::from(block.lsb());
+fn put_table<E: Engine>(e: E, [first, second]: [E::Quad; 2], bytes: &mut [u8]) {
+    let mut four = [0; QUAD_LANES * TABLE_BYTES];
+    let whole = bytes.len() == four.len();
+    let table = TableMut { bytes: if whole { &mut *bytes } else { &mut four }, controls: &mut [0; QUAD_LANES] };
+    table.put_pair(e, first, second);
+    if !whole {
+        bytes.copy_from_slice(&four[..bytes.len()]);
     }
 }

@@ -30,10 +30,20 @@ impl GateMasks<'_> {
         self.left.len()
     }
 
-    /// The shares at four gates.
+    /// The shares at so many gates.
     #[inline(always)]
-    pub(super) fn load<E: Engine>(&self, e: E, at: usize, count: usize) -> [E::Quad; 3] {
-        [load(e, self.left, at, count), load(e, self.right, at, count), load(e, self.result, at, count)]
+    pub(super) fn window(&self, at: usize, count: usize) -> Self {
+        let [left, right, result] = [self.left, self.right, self.result].map(
+            #[inline(always)]
+            |shares| window(shares, 1, at, count),
+        );
+        GateMasks { left, right, result }
+    }
+
+    /// The shares at one to four gates.
+    #[inline(always)]
+    pub(super) fn load<E: Engine>(&self, e: E) -> [E::Quad; 3] {
+        [load(e, self.left), load(e, self.right), load(e, self.result)]
     }
 }
 
@@ -48,50 +58,62 @@ impl<const TAGS: bool> KeyPeriods for MaskedGates<TAGS> {
     }
 }
 
-/// `count` blocks from `at` on, one to four, the last again until there are four.
+/// What is so many gates long, `each` items to a gate, from gate `at` on.
 ///
 /// # Panics
 /// If there are fewer.
 #[inline(always)]
-pub(super) fn load<E: Engine>(e: E, blocks: &[Block], at: usize, count: usize) -> E::Quad {
-    let blocks = &blocks[at..at + count];
-    match blocks.first_chunk() {
+pub(super) fn window<T>(items: &[T], each: usize, at: usize, count: usize) -> &[T] {
+    &items[each * at..each * (at + count)]
+}
+
+/// The same, to be written.
+///
+/// # Panics
+/// If there are fewer.
+#[inline(always)]
+pub(super) fn window_mut<T>(items: &mut [T], each: usize, at: usize, count: usize) -> &mut [T] {
+    &mut items[each * at..each * (at + count)]
+}
+
+/// One to four blocks, the last again until there are four.
+#[inline(always)]
+pub(super) fn load<E: Engine>(e: E, blocks: &[Block]) -> E::Quad {
+    match blocks.as_array() {
         Some(quad) => e.load(quad),
         None => e.load(&std::array::from_fn(
             #[inline(always)]
-            |lane| blocks[lane.min(count - 1)],
+            |lane| blocks[lane.min(blocks.len() - 1)],
         )),
     }
 }
 
-/// Writes the first `count` lanes to the blocks from `at` on.
-///
-/// # Panics
-/// If there are fewer.
+/// Writes the first lanes to one to four blocks.
 #[inline(always)]
-pub(super) fn put<E: Engine>(e: E, quad: E::Quad, blocks: &mut [Block], at: usize, count: usize) {
-    blocks[at..at + count].copy_from_slice(&e.store(quad)[..count]);
+pub(super) fn put<E: Engine>(e: E, quad: E::Quad, blocks: &mut [Block]) {
+    blocks.copy_from_slice(&e.store(quad)[..blocks.len()]);
 }
 
-/// Adds the first `count` lanes to the blocks from `at` on.
-///
-/// # Panics
-/// If there are fewer.
+/// Adds the first lanes to one to four blocks.
 #[inline(always)]
-pub(super) fn add<E: Engine>(e: E, quad: E::Quad, blocks: &mut [Block], at: usize, count: usize) {
-    let sum = e.xor(load(e, blocks, at, count), quad);
-    put(e, sum, blocks, at, count);
+pub(super) fn add<E: Engine>(e: E, quad: E::Quad, blocks: &mut [Block]) {
+    put(e, e.xor(load(e, blocks), quad), blocks);
 }
 
-/// `count` select bits from `at` on, one to four, and zeros until there are four.
-///
-/// # Panics
-/// If there are fewer.
+/// Bit 0 of one to four bytes, and zeros until there are four.
 #[inline(always)]
-pub(super) fn load_bits<E: Engine>(e: E, bits: &[u8], at: usize, count: usize) -> E::Mask {
+pub(super) fn load_bits<E: Engine>(e: E, bits: &[u8]) -> E::Mask {
     let mut words = [0; QUAD_LANES];
-    for (word, bit) in words.iter_mut().zip(&bits[at..at + count]) {
+    for (word, bit) in words.iter_mut().zip(bits) {
         *word = u64::from(*bit);
     }
     e.bit::<0>(&words)
+}
+
+/// Writes bit 0 of the first lanes to one to four bytes.
+#[inline(always)]
+pub(super) fn put_bits<E: Engine>(e: E, quad: E::Quad, bits: &mut [u8]) {
+    for (bit, block) in bits.iter_mut().zip(&e.store(quad)) {
+        *bit = u8::from(block.lsb());
+    }
 }

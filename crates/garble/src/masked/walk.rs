@@ -3,7 +3,7 @@
 use garblet_circuit::Program;
 use garblet_primitives::{AndGates, Backend, Block, Engine, Kernel, QUAD_LANES};
 
-use super::lanes::{load, put};
+use super::lanes::{load, put, window, window_mut};
 use crate::{cursor::ProgramCursor, run::Piece, schedules::Schedules};
 
 /// Follows a value that is linear in the wires through a program: the caller gives the value of every AND gate's result.
@@ -83,6 +83,21 @@ struct Values<'a> {
     at: usize,
 }
 
+impl Values<'_> {
+    /// Those at the next gates, one to four.
+    #[inline(always)]
+    fn next(&mut self, count: usize) -> Values<'_> {
+        let at = self.at;
+        self.at += count;
+        Values {
+            results: window(self.results, 1, at, count),
+            left: window_mut(self.left, 1, at, count),
+            right: window_mut(self.right, 1, at, count),
+            at,
+        }
+    }
+}
+
 struct Follow<'a, const COPIES: usize> {
     piece: Piece<'a>,
     negation: Block,
@@ -113,11 +128,10 @@ impl<E: Engine> AndGates<E> for FollowGates<'_, E> {
 
     #[inline(always)]
     fn quad(&mut self, e: E, count: usize, [a, b]: [E::Quad; 2], [invert_a, invert_b]: [E::Mask; 2]) -> E::Quad {
-        let Values { results, left, right, at } = &mut self.values;
-        put(e, e.xor_if(invert_a, a, self.negation), left, *at, count);
-        put(e, e.xor_if(invert_b, b, self.negation), right, *at, count);
-        let result = load(e, results, *at, count);
-        *at += count;
+        let Values { results, left, right, .. } = self.values.next(count);
+        let result = load(e, results);
+        put(e, e.xor_if(invert_a, a, self.negation), left);
+        put(e, e.xor_if(invert_b, b, self.negation), right);
         result
     }
 }
