@@ -1,5 +1,5 @@
-//! Gates with shared masks, of ten iterated AES-128 blocks: the walk of masks, garbling and evaluating, with tags and
-//! without, beside half gates.
+//! Gates with shared masks, of AES-128 blocks one after another and four chains side by side: the walk of masks, garbling
+//! and evaluating, with tags and without, and half gates to compare.
 
 use criterion::{Bencher, Criterion, Throughput, criterion_group, criterion_main};
 use garblet_circuit::Program;
@@ -16,6 +16,8 @@ struct Work {
     schedules: Schedules,
     inputs: Vec<Box<[Block]>>,
     shares: [Vec<Block>; 3],
+    /// What the checks are made of for each operand.
+    checks: [Vec<Block>; 2],
 }
 
 impl Work {
@@ -25,8 +27,9 @@ impl Work {
         let mut rng = Prg::new(Block::ZERO);
         let mut of_width = |width| (0..width).map(|_| rng.next_block().with_lsb(false)).collect();
         let inputs = program.inputs().iter().map(|input| of_width(input.port.width())).collect();
-        let shares = [(); 3].map(|()| (0..CHUNK_ANDS).map(|_| rng.next_block()).collect());
-        Work { program, schedules, inputs, shares }
+        let mut of_gates = || (0..CHUNK_ANDS).map(|_| rng.next_block()).collect();
+        let (shares, checks) = ([(); 3].map(|()| of_gates()), [(); 2].map(|()| of_gates()));
+        Work { program, schedules, inputs, shares, checks }
     }
 
     fn masks(&self, ands: usize) -> GateMasks<'_> {
@@ -93,7 +96,7 @@ impl Work {
             let mut evaluator =
                 MaskedEvaluator::new(&self.program, &self.schedules, Block::ZERO, Block::ZERO, with_tags, inputs);
             while let Some(ands) = chunk(evaluator.remaining()) {
-                let GateMasks { left, right, .. } = self.masks(ands);
+                let [left, right] = self.checks.each_ref().map(|blocks| &blocks[..ands]);
                 let check = CheckMut { left, right, values: &mut values[..ands] };
                 evaluator.evaluate(self.masks(ands), &tables[..32 * ands], &selects[..ands], None, check);
             }
@@ -108,16 +111,18 @@ fn chunk(remaining: u64) -> Option<usize> {
 }
 
 fn masked(criterion: &mut Criterion) {
-    let work = Work::new("aes128-chain(10)");
-    let mut group = criterion.benchmark_group("masked");
-    group.throughput(Throughput::Elements(work.schedules.and_count()));
-    group.bench_function("half-gates-garble", |b| work.garble_half_gates(b));
-    group.bench_function("half-gates-evaluate", |b| work.evaluate_half_gates(b));
-    group.bench_function("walk", |b| work.walk(b));
-    group.bench_function("garble", |b| work.garble(b, false));
-    group.bench_function("garble-with-tags", |b| work.garble(b, true));
-    group.bench_function("evaluate", |b| work.evaluate(b, false));
-    group.bench_function("evaluate-with-tags", |b| work.evaluate(b, true));
+    for (name, circuit) in [("masked", "aes128-chain(10)"), ("masked-side-by-side", "aes128-chains(3, 4)")] {
+        let work = Work::new(circuit);
+        let mut group = criterion.benchmark_group(name);
+        group.throughput(Throughput::Elements(work.schedules.and_count()));
+        group.bench_function("half-gates-garble", |b| work.garble_half_gates(b));
+        group.bench_function("half-gates-evaluate", |b| work.evaluate_half_gates(b));
+        group.bench_function("walk", |b| work.walk(b));
+        group.bench_function("garble", |b| work.garble(b, false));
+        group.bench_function("garble-with-tags", |b| work.garble(b, true));
+        group.bench_function("evaluate", |b| work.evaluate(b, false));
+        group.bench_function("evaluate-with-tags", |b| work.evaluate(b, true));
+    }
 }
 
 criterion_group!(benches, masked);
