@@ -120,10 +120,11 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
             }
             return self.ground.stock.as_mut().ok_or_else(no_store)?.take(plan.amounts());
         }
-        let mut supply = Supply::default();
-        let (ands, mut done) = (plan.and_count(), 0);
-        for (batch, masks) in plan.batches() {
-            supply.add(self.ground.make(session, batch, masks as usize).await?);
+        let (ands, mut done, batches) = (plan.and_count(), 0, plan.batches());
+        let triples: u64 = batches.iter().filter_map(|(batch, _)| batch.map(|batch| batch.triples)).sum();
+        let mut supply = Supply::with_room(triples as usize, plan.amounts().masks as usize);
+        for (batch, masks) in batches {
+            supply.add(&self.ground.make(session, batch, masks as usize).await?);
             done += batch.map_or(0, |batch| batch.triples);
             session.advance(done.min(ands), ands);
         }

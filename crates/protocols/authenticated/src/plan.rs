@@ -6,6 +6,7 @@ use garblet_circuit::{Bits, Input, InputId, Party, Program};
 use garblet_garble::{GarblingConfig, Schedules};
 use garblet_primitives::Block;
 use garblet_protocol::{Security, error::ProtocolError, party_io};
+use zeroize::Zeroizing;
 
 use crate::{
     EVALUATOR, GARBLER, NAME,
@@ -173,9 +174,11 @@ impl Plan {
     }
 
     /// The values of the outputs that a party learns, one after another.
-    pub(crate) fn learned(&self, party: Party, values: &[Box<[Block]>]) -> Vec<Block> {
+    pub(crate) fn learned(&self, party: Party, values: &[Box<[Block]>]) -> Zeroizing<Vec<Block>> {
+        let mut all = Zeroizing::new(Vec::with_capacity(self.output_bits(party)));
         let learned = self.program.outputs().iter().zip(values).filter(|(output, _)| output.recipients.contains(party));
-        learned.flat_map(|(_, values)| values.iter().copied()).collect()
+        learned.for_each(|(_, values)| all.extend_from_slice(values));
+        all
     }
 
     /// The outputs that a party learns from their bits.

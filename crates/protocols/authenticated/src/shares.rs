@@ -39,7 +39,13 @@ impl Shares {
 
     /// The shares of a range.
     pub(crate) fn part(&self, range: std::ops::Range<usize>) -> Shares {
-        let mut part = Shares::with_room(range.len());
+        let count = range.len();
+        self.part_with_room(range, count)
+    }
+
+    /// The same, with room for so many in all.
+    pub(crate) fn part_with_room(&self, range: std::ops::Range<usize>, room: usize) -> Shares {
+        let mut part = Shares::with_room(room.max(range.len()));
         part.extend(self, range);
         part
     }

@@ -73,7 +73,8 @@ pub struct Wires {
 
 impl Wires {
     pub(crate) fn new(masks: Shared, labels: Vec<Box<[Block]>>) -> Self {
-        Wires { own: masks.own, peer: masks.peer, labels }
+        let Shared { own, peer } = &mut { masks };
+        Wires { own: std::mem::take(own), peer: std::mem::take(peer), labels }
     }
 }
 

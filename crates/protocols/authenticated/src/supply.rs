@@ -28,18 +28,21 @@ impl Supply {
         Supply { stored: Some(pieces), ..Supply::default() }
     }
 
+    /// Room for so much, of which there is nothing yet: nothing moves when it is added, which would leave it behind.
+    pub(crate) fn with_room(triples: usize, masks: usize) -> Self {
+        let room = || Shares::with_room(triples);
+        let triples = Triples { a: room(), b: room(), c: room() };
+        Supply { triples, masks: Shares::with_room(masks), ..Supply::default() }
+    }
+
     /// Adds a batch.
-    pub(crate) fn add(&mut self, made: Made) {
+    pub(crate) fn add(&mut self, made: &Made) {
         let Made { triples, masks } = made;
-        if self.triples.len() + self.masks.len() == 0 {
-            (self.triples, self.masks) = (triples, masks);
-            return;
-        }
         let all = 0..triples.len();
         self.triples.a.extend(&triples.a, all.clone());
         self.triples.b.extend(&triples.b, all.clone());
         self.triples.c.extend(&triples.c, all);
-        self.masks.extend(&masks, 0..masks.len());
+        self.masks.extend(masks, 0..masks.len());
     }
 
     /// The masks of inputs, which are the first.
@@ -65,7 +68,7 @@ impl Supply {
     fn next_masks(&mut self, count: usize) -> Result<Shares, ProtocolError> {
         if let Some([_, pieces]) = &mut self.stored {
             let left = self.masks.len() - self.used[1];
-            self.masks = self.masks.part(self.used[1]..self.masks.len());
+            self.masks = self.masks.part_with_room(self.used[1]..self.masks.len(), count + GROUP);
             self.used[1] = 0;
             let all = &mut self.masks;
             read_pieces(pieces, count.saturating_sub(left), KINDS[1], |bytes| read(bytes, &mut [all]))?;
@@ -79,7 +82,8 @@ impl Supply {
         let rest = self.used[0]..self.triples.len();
         let left = rest.len();
         let Triples { a, b, c } = &self.triples;
-        self.triples = Triples { a: a.part(rest.clone()), b: b.part(rest.clone()), c: c.part(rest) };
+        let part = |shares: &Shares| shares.part_with_room(rest.clone(), count + GROUP);
+        self.triples = Triples { a: part(a), b: part(b), c: part(c) };
         self.used[0] = 0;
         let Triples { a, b, c } = &mut self.triples;
         read_pieces(pieces, count.saturating_sub(left), KINDS[0], |bytes| read(bytes, &mut [a, b, c]))

@@ -6,6 +6,8 @@ use garblet_garble::masked::{CheckMut, GateMasks, MaskedEvaluator};
 use garblet_primitives::Block;
 use garblet_protocol::{bulk::receive_blocks, conduct::Conduct, domain::Hasher, error::ProtocolError, session::Session};
 
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
 use super::{GateShares, InputMasks, Shared, Wiring};
 use crate::{
     Step,
@@ -79,6 +81,7 @@ impl<'p> Receiving<'p> {
 }
 
 /// What the evaluation of a lot gives beside labels on wires.
+#[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct LotEvaluated {
     /// Set for the first lot of a run.
     pub(crate) first: bool,

@@ -42,6 +42,7 @@ pub(crate) struct Garbling<'p> {
 }
 
 /// The end of a garbling: labels and shares of all outputs.
+#[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Garbled {
     pub(crate) labels: Vec<Box<[Block]>>,
     pub(crate) masks: Shared,

@@ -35,7 +35,8 @@ impl<'p> Wiring<'p> {
     /// Shares by input ports.
     pub(crate) fn new(plan: &'p Plan, inputs: Shared) -> Self {
         let walk = |inputs| MaskWalk::new(plan.program(), plan.schedules(), inputs, Block::ZERO);
-        Wiring { own: walk(inputs.own), peer: walk(inputs.peer) }
+        let Shared { own, peer } = &mut { inputs };
+        Wiring { own: walk(std::mem::take(own)), peer: walk(std::mem::take(peer)) }
     }
 
     /// Shares at the next gates, whose results have these masks.
@@ -53,6 +54,7 @@ impl<'p> Wiring<'p> {
 }
 
 /// Shares by ports.
+#[derive(Default, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Shared {
     pub(crate) own: Vec<Box<[Block]>>,
     pub(crate) peer: Vec<Box<[Block]>>,

@@ -191,13 +191,15 @@ impl<'p> Verdict<'p> {
         transcript: &Hasher,
         read: &Read,
     ) -> Result<(), ProtocolError> {
-        let LotEvaluated { first, values, labels } = evaluated;
+        let LotEvaluated { first, values, labels } = &evaluated;
         let Some(hasher) = &mut self.labels else {
-            self.sum ^= weighed(transcript, &values);
+            self.sum ^= weighed(transcript, values);
             return Ok(());
         };
-        let first: Vec<Block> = if first { read.all_labels().collect() } else { Vec::new() };
-        let told: Vec<Block> = first.into_iter().chain(labels).collect();
+        let told: Zeroizing<Vec<Block>> = match first {
+            true => Zeroizing::new(read.all_labels().chain(labels.iter().copied()).collect()),
+            false => Zeroizing::new(labels.clone()),
+        };
         hasher.add(bytemuck::cast_slice(&told));
         let challenge = Block::random(session.rng());
         let mut message = Packed::collect(told.len(), |at| told[at].lsb()).0;
@@ -205,7 +207,7 @@ impl<'p> Verdict<'p> {
         ground.send(session, Step::MaskedValues, &mut message).await?;
         session.channel().flush().await?;
         let mut sum = PowerSum::new(challenge);
-        sum.add_all(&values);
+        sum.add_all(values);
         self.sum ^= sum.finish();
         Ok(())
     }

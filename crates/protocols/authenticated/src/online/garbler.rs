@@ -280,7 +280,8 @@ async fn finish<C: Conduct<Step>>(
     if plan.confirms() {
         session.channel().receive_bytes(&mut [0; CONFIRMATION_BYTES]).await?;
     }
-    Ok((outputs, run, Wires::new(garbled.masks, garbled.labels)))
+    let Garbled { labels, masks } = &mut { garbled };
+    Ok((outputs, run, Wires::new(std::mem::take(masks), std::mem::take(labels))))
 }
 
 /// Step O5: the garbler's outputs.
