@@ -5,7 +5,7 @@ use std::{any::Any, fmt};
 use garblet_protocol::{parameters::UnknownParameter, protocol::Sample};
 
 use crate::{
-    erased::{AnyConfig, AnyProtocol, ConfigOf, Erased},
+    erased::{AnyConfig, ConfigOf, Erased},
     registry::Protocol,
 };
 
@@ -18,7 +18,7 @@ pub struct Config {
 impl Config {
     /// The standard parameters of a protocol.
     pub fn of(protocol: Protocol) -> Self {
-        Config { protocol, parameters: protocol.0.standard() }
+        Config { protocol, parameters: (protocol.0.standard)() }
     }
 
     /// A protocol with the parameters of its own type.
@@ -29,10 +29,7 @@ impl Config {
     /// let config = Config::new::<yao::Yao>(yao::Config { build: yao::Build::Ahead, ..yao::Config::default() });
     /// assert!(config.parameters().contains(&("build".into(), "ahead".into())));
     /// ```
-    pub fn new<P: garblet_protocol::Protocol>(config: P::Config) -> Self
-    where
-        Erased<P>: AnyProtocol,
-    {
+    pub fn new<P: Erased>(config: P::Config) -> Self {
         Config { protocol: Protocol::of::<P>(), parameters: Box::new(ConfigOf::<P>(config)) }
     }
 
@@ -101,6 +98,6 @@ impl Protocol {
             let set = |(name, value): &(&str, &str)| config.set(name, value);
             parameters.iter().try_for_each(set).map(|()| config)
         };
-        self.0.samples().iter().map(|parameters| sample(parameters).expect("samples have known parameters")).collect()
+        self.0.samples.iter().map(|parameters| sample(parameters).expect("samples have known parameters")).collect()
     }
 }

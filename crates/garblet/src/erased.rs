@@ -1,6 +1,6 @@
 //! Protocols, parameters and plans whose types are forgotten, so that one [`Peer`](crate::Peer) serves all.
 
-use std::{any::Any, marker::PhantomData, ops::RangeInclusive, pin::Pin, sync::Arc};
+use std::{any::Any, ops::RangeInclusive, pin::Pin, sync::Arc};
 
 use garblet_circuit::{Bits, Party, Program};
 use garblet_net::{Channel, Hello, Mesh};
@@ -124,77 +124,40 @@ impl Ends {
 /// A future of any type.
 pub(crate) type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// A [`Protocol`] whose type is forgotten.
-pub trait AnyProtocol: Send + Sync {
-    #[doc(hidden)]
-    fn name(&self) -> &'static str;
-    #[doc(hidden)]
-    fn adversary(&self) -> Adversary;
-    #[doc(hidden)]
-    fn parties(&self) -> RangeInclusive<u16>;
-    #[doc(hidden)]
-    fn is_mesh(&self) -> bool;
-    #[doc(hidden)]
-    fn checks(&self) -> &'static [Check];
-    #[doc(hidden)]
-    fn precision(&self) -> Precision;
-    #[doc(hidden)]
-    fn stock(&self) -> Option<StockKinds>;
-    #[doc(hidden)]
-    fn standard(&self) -> Box<dyn AnyConfig>;
-    #[doc(hidden)]
-    fn samples(&self) -> &'static [Sample];
-    #[doc(hidden)]
-    fn plan(
-        &self,
-        program: Arc<Program>,
-        parties: u16,
-        config: &dyn Any,
-        saved: SavedValues,
-    ) -> Result<Arc<dyn AnyPlan>, ProtocolError>;
-    #[doc(hidden)]
-    fn order(&self, request: &OrderRequest, config: &dyn Any, parties: u16) -> Result<Order, ProtocolError>;
-    #[doc(hidden)]
-    fn fill(
-        &self,
-        order: (Stock, u8),
-        config: &dyn Any,
-        party: Party,
-        ends: Ends,
-        rng: Prg,
-        progress: Box<dyn Progress>,
-    ) -> Boxed<Result<Filled, ProtocolError>>;
-    #[doc(hidden)]
-    fn saved(&self, store: &Store) -> Vec<SavedNames>;
-    #[doc(hidden)]
-    fn unfinished(&self, store: &Store) -> u32;
-    #[doc(hidden)]
-    fn forgive(&self, store: &mut Store) -> Result<u32, ProtocolError>;
+/// A [`Protocol`] whose type is forgotten: what it says of itself, and its functions.
+pub struct AnyProtocol {
+    pub(crate) name: &'static str,
+    pub(crate) adversary: Adversary,
+    pub(crate) parties: RangeInclusive<u16>,
+    pub(crate) is_mesh: bool,
+    pub(crate) checks: &'static [Check],
+    pub(crate) precision: Precision,
+    pub(crate) stock: Option<StockKinds>,
+    pub(crate) samples: &'static [Sample],
+    pub(crate) standard: fn() -> Box<dyn AnyConfig>,
+    pub(crate) plan: fn(Arc<Program>, u16, &dyn Any, SavedValues) -> Result<Arc<dyn AnyPlan>, ProtocolError>,
+    pub(crate) order: fn(&OrderRequest, &dyn Any, u16) -> Result<Order, ProtocolError>,
+    pub(crate) fill:
+        fn((Stock, u8), &dyn Any, Party, Ends, Prg, Box<dyn Progress>) -> Boxed<Result<Filled, ProtocolError>>,
+    pub(crate) saved: fn(&Store) -> Vec<SavedNames>,
+    pub(crate) unfinished: fn(&Store) -> u32,
+    pub(crate) forgive: fn(&mut Store) -> Result<u32, ProtocolError>,
 }
 
 /// Parameters whose type is forgotten.
-pub trait AnyConfig: Send + Sync {
-    #[doc(hidden)]
+pub(crate) trait AnyConfig: Send + Sync {
     fn set(&mut self, name: &str, value: &str) -> Result<(), UnknownParameter>;
-    #[doc(hidden)]
     fn get(&self) -> Vec<(String, String)>;
-    #[doc(hidden)]
     fn boxed(&self) -> Box<dyn AnyConfig>;
-    #[doc(hidden)]
     fn equals(&self, other: &dyn Any) -> bool;
-    #[doc(hidden)]
     fn as_any(&self) -> &dyn Any;
-    #[doc(hidden)]
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
 /// A program made ready, for a protocol whose type is forgotten.
-pub trait AnyPlan: Send + Sync {
-    #[doc(hidden)]
+pub(crate) trait AnyPlan: Send + Sync {
     fn costs(&self) -> Result<Vec<PhaseFormulas>, ProtocolError>;
-    #[doc(hidden)]
     fn own_stock(&self, rng: &mut dyn CryptoRng) -> Result<Option<Stock>, ProtocolError>;
-    #[doc(hidden)]
     fn open(
         &self,
         party: Party,
@@ -206,26 +169,13 @@ pub trait AnyPlan: Send + Sync {
 }
 
 /// One party's end of a session, over any link.
-pub trait Seat: Send {
-    #[doc(hidden)]
+pub(crate) trait Seat: Send {
     fn prepare(&mut self) -> Step<'_, BoxedMaterial>;
-    #[doc(hidden)]
     fn online<'a>(&'a mut self, material: BoxedMaterial, inputs: &'a [Bits]) -> Step<'a, Vec<Option<Bits>>>;
-    #[doc(hidden)]
     fn run<'a>(&'a mut self, inputs: &'a [Bits]) -> Step<'a, Vec<Option<Bits>>>;
-    #[doc(hidden)]
     fn report(&mut self, outputs: Vec<Option<Bits>>) -> Report;
-    #[doc(hidden)]
     fn close(self: Box<Self>) -> Boxed<Result<(), ProtocolError>>;
-    #[doc(hidden)]
     fn abort<'a>(self: Box<Self>, over: &'a ProtocolError) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
-}
-
-/// The one value of [`AnyProtocol`] for a protocol.
-pub struct Erased<P>(PhantomData<fn() -> P>);
-
-impl<P> Erased<P> {
-    pub(crate) const NEW: Self = Erased(PhantomData);
 }
 
 pub(crate) struct ConfigOf<P: Protocol>(pub(crate) P::Config);
@@ -262,103 +212,70 @@ fn typed_stock<P: Protocol>(stock: Stock) -> Result<stock::Stock<P::Order>, Prot
     Ok(stock::Stock { store, peer, order, top_up, fill_first })
 }
 
-impl<P: Protocol<Link: OneOfEnds>> AnyProtocol for Erased<P> {
-    fn name(&self) -> &'static str {
-        P::NAME
-    }
+/// A [`Protocol`] over one of the [`Ends`], as all are.
+pub trait Erased: Protocol<Link: OneOfEnds> {
+    #[doc(hidden)]
+    const ERASED: &'static AnyProtocol = &AnyProtocol {
+        name: Self::NAME,
+        adversary: Self::ADVERSARY,
+        parties: Self::PARTIES,
+        is_mesh: Self::Link::IS_MESH,
+        checks: Self::CHECKS,
+        precision: Self::PRECISION,
+        stock: Self::STOCK,
+        samples: Self::SAMPLES,
+        standard: || Box::new(ConfigOf::<Self>(Self::standard())),
+        plan: plan::<Self>,
+        order: |request, config, parties| Ok(Order(Box::new(Self::order(request, typed::<Self>(config)?, parties)?))),
+        fill: fill::<Self>,
+        saved: Self::saved,
+        unfinished: Self::unfinished,
+        forgive: Self::forgive,
+    };
+}
 
-    fn adversary(&self) -> Adversary {
-        P::ADVERSARY
-    }
+impl<P: Protocol<Link: OneOfEnds>> Erased for P {}
 
-    fn parties(&self) -> RangeInclusive<u16> {
-        P::PARTIES
-    }
+fn plan<P: Erased>(
+    program: Arc<Program>,
+    parties: u16,
+    config: &dyn Any,
+    saved: SavedValues,
+) -> Result<Arc<dyn AnyPlan>, ProtocolError> {
+    let config = typed::<P>(config)?.clone();
+    let job = Job::new(Request { program, parties, config, saved })?;
+    Ok(Arc::new(PlanOf::<P>(Arc::new(job))))
+}
 
-    fn is_mesh(&self) -> bool {
-        P::Link::IS_MESH
-    }
-
-    fn checks(&self) -> &'static [Check] {
-        P::CHECKS
-    }
-
-    fn precision(&self) -> Precision {
-        P::PRECISION
-    }
-
-    fn stock(&self) -> Option<StockKinds> {
-        P::STOCK
-    }
-
-    fn standard(&self) -> Box<dyn AnyConfig> {
-        Box::new(ConfigOf::<P>(P::standard()))
-    }
-
-    fn samples(&self) -> &'static [Sample] {
-        P::SAMPLES
-    }
-
-    fn plan(
-        &self,
-        program: Arc<Program>,
-        parties: u16,
-        config: &dyn Any,
-        saved: SavedValues,
-    ) -> Result<Arc<dyn AnyPlan>, ProtocolError> {
-        let config = typed::<P>(config)?.clone();
-        let job = Job::new(Request { program, parties, config, saved })?;
-        Ok(Arc::new(PlanOf::<P>(Arc::new(job))))
-    }
-
-    fn order(&self, request: &OrderRequest, config: &dyn Any, parties: u16) -> Result<Order, ProtocolError> {
-        Ok(Order(Box::new(P::order(request, typed::<P>(config)?, parties)?)))
-    }
-
-    fn fill(
-        &self,
-        order: (Stock, u8),
-        config: &dyn Any,
-        party: Party,
-        ends: Ends,
-        rng: Prg,
-        progress: Box<dyn Progress>,
-    ) -> Boxed<Result<Filled, ProtocolError>> {
-        let (stock, below) = order;
-        let config = typed::<P>(config).cloned();
-        Box::pin(async move {
-            let parties = if let Ends::Mesh(mesh) = &ends { mesh.party_count() } else { 2 };
-            let filling =
-                typed_stock::<P>(stock).and_then(|stock| Ok(Filling { config: config?, party, parties, stock, below }));
-            let (ends, filling) = ends.with(filling).await?;
-            let link = ends.into_link::<P>(party, parties).await?;
-            let hello = P::greet_filling(&filling);
-            let hello = if P::Link::IS_MESH { hello } else { hello.with(LOW_WATER, below) };
-            let mut session = link.open(rng, &hello, progress).await?;
-            match P::fill(&mut session, filling).await {
-                Ok(filled) => {
-                    P::Link::close(session).await?;
-                    Ok(filled)
-                }
-                Err(error) => {
-                    P::Link::abort(session, &error).await;
-                    Err(error)
-                }
+fn fill<P: Erased>(
+    (stock, below): (Stock, u8),
+    config: &dyn Any,
+    party: Party,
+    ends: Ends,
+    rng: Prg,
+    progress: Box<dyn Progress>,
+) -> Boxed<Result<Filled, ProtocolError>> {
+    let config = typed::<P>(config).cloned();
+    Box::pin(async move {
+        let parties = if let Ends::Mesh(mesh) = &ends { mesh.party_count() } else { 2 };
+        let filling =
+            typed_stock::<P>(stock).and_then(|stock| Ok(Filling { config: config?, party, parties, stock, below }));
+        let (ends, filling) = ends.with(filling).await?;
+        let link = ends.into_link::<P>(party, parties).await?;
+        let hello = P::greet_filling(&filling);
+        let hello = if P::Link::IS_MESH { hello } else { hello.with(LOW_WATER, below) };
+        let mut session = link.open(rng, &hello, progress).await?;
+        match P::fill(&mut session, filling).await {
+            Ok(filled) => {
+                P::Link::close(session).await?;
+                Ok(filled)
             }
-        })
-    }
-
-    fn saved(&self, store: &Store) -> Vec<SavedNames> {
-        P::saved(store)
-    }
-
-    fn unfinished(&self, store: &Store) -> u32 {
-        P::unfinished(store)
-    }
-
-    fn forgive(&self, store: &mut Store) -> Result<u32, ProtocolError> {
-        P::forgive(store)
-    }
+            Err(error) => {
+                P::Link::abort(session, &error).await;
+                Err(error)
+            }
+        }
+    })
 }
 
 impl<P: Protocol> AnyConfig for ConfigOf<P> {

@@ -13,7 +13,7 @@ use rand::CryptoRng;
 
 use crate::{
     config::Config,
-    erased::{AnyProtocol, Ends, Erased},
+    erased::{Ends, Erased},
     registry::Protocol,
     report::Error,
     stock::{LOW_WATER, Order, Stock},
@@ -24,14 +24,11 @@ impl Order {
     ///
     /// *Errors*: kinds that the protocol does not have; a file or a program that it cannot use.
     pub fn new(request: &OrderRequest, parties: u16, config: &Config) -> Result<Self, Error> {
-        config.protocol().0.order(request, config.typed(), parties)
+        (config.protocol().0.order)(request, config.typed(), parties)
     }
 
     /// An order of a protocol's own type.
-    pub fn of<P: garblet_protocol::Protocol>(order: P::Order) -> Self
-    where
-        Erased<P>: AnyProtocol,
-    {
+    pub fn of<P: Erased>(order: P::Order) -> Self {
         Order(Box::new(order))
     }
 }
@@ -56,22 +53,22 @@ pub fn fill<E: Into<Ends>, R: CryptoRng>(
     progress: Box<dyn Progress>,
 ) -> impl Future<Output = Result<Filled, Error>> + Send + use<E, R> {
     let rng = Prg::random(&mut rng);
-    config.protocol().0.fill((stock, below), config.typed(), party, ends.into(), rng, progress)
+    (config.protocol().0.fill)((stock, below), config.typed(), party, ends.into(), rng, progress)
 }
 
 /// Lists the values that a store keeps, known to nobody.
 pub fn saved(store: &Store) -> Vec<SavedNames> {
-    Protocol::ALL.iter().flat_map(|protocol| protocol.0.saved(store)).collect()
+    Protocol::ALL.iter().flat_map(|protocol| (protocol.0.saved)(store)).collect()
 }
 
 /// Counts the orders that the peer of a store has left unfinished in a way in which cheaters do.
 pub fn unfinished(store: &Store) -> u32 {
-    Protocol::ALL.iter().map(|protocol| protocol.0.unfinished(store)).sum()
+    Protocol::ALL.iter().map(|protocol| (protocol.0.unfinished)(store)).sum()
 }
 
 /// Forgives the orders that [`unfinished`] counts, and returns how many these were.
 ///
 /// *Errors*: a store that cannot be written.
 pub fn forgive(store: &mut Store) -> Result<u32, Error> {
-    Protocol::ALL.iter().map(|protocol| protocol.0.forgive(store)).sum()
+    Protocol::ALL.iter().map(|protocol| (protocol.0.forgive)(store)).sum()
 }

@@ -34,7 +34,7 @@ impl Plan {
         saved: SavedValues,
     ) -> Result<Self, Error> {
         let protocol = config.protocol();
-        let plan = protocol.0.plan(program.into(), parties, config.typed(), saved)?;
+        let plan = (protocol.0.plan)(program.into(), parties, config.typed(), saved)?;
         Ok(Plan { protocol, parties, plan })
     }
 

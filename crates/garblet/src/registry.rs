@@ -15,7 +15,7 @@ use crate::erased::{AnyProtocol, Erased};
 /// Enters protocols with the features that they are built with, in the order in which they are shown; the first one is the standard one.
 macro_rules! protocols {
     ($($feature:literal: $protocol:ty),+ $(,)?) => {
-        const ALL: &[Protocol] = &[$(#[cfg(feature = $feature)] Protocol(&Erased::<$protocol>::NEW)),+];
+        const ALL: &[Protocol] = &[$(#[cfg(feature = $feature)] Protocol(<$protocol>::ERASED)),+];
     };
 }
 
@@ -38,18 +38,15 @@ const _: () = assert!(!ALL.is_empty(), "garblet has no protocol: choose at least
 
 /// A protocol that is registered.
 #[derive(Clone, Copy)]
-pub struct Protocol(pub(crate) &'static dyn AnyProtocol);
+pub struct Protocol(pub(crate) &'static AnyProtocol);
 
 impl Protocol {
     /// All protocols, the standard one first.
     pub const ALL: &'static [Protocol] = ALL;
 
     /// The protocol of a type.
-    pub fn of<P: garblet_protocol::Protocol>() -> Self
-    where
-        Erased<P>: AnyProtocol,
-    {
-        Protocol(&Erased::<P>::NEW)
+    pub fn of<P: Erased>() -> Self {
+        Protocol(P::ERASED)
     }
 
     /// All names, as a list that ends in "or".
@@ -59,12 +56,12 @@ impl Protocol {
 
     /// The name on the command line and in results.
     pub fn name(self) -> &'static str {
-        self.0.name()
+        self.0.name
     }
 
     /// The strongest adversary that the protocol withstands.
     pub fn adversary(self) -> Adversary {
-        self.0.adversary()
+        self.0.adversary
     }
 
     /// The first protocol that withstands an adversary.
@@ -75,27 +72,27 @@ impl Protocol {
 
     /// The numbers of parties that it may have.
     pub fn parties(self) -> RangeInclusive<u16> {
-        self.0.parties()
+        self.0.parties.clone()
     }
 
     /// Tells whether its parties are joined by a [`Mesh`](garblet_net::Mesh); otherwise two of them share a [`Channel`](garblet_net::Channel).
     pub fn is_mesh(self) -> bool {
-        self.0.is_mesh()
+        self.0.is_mesh
     }
 
     /// The checks of what a peer did.
     pub fn checks(self) -> &'static [Check] {
-        self.0.checks()
+        self.0.checks
     }
 
     /// The precision of its formulas: how far they are what every run costs.
     pub fn precision(self) -> Precision {
-        self.0.precision()
+        self.0.precision
     }
 
     /// The kinds of prepared material that its stores hold, if it uses stores.
     pub fn stock(self) -> Option<StockKinds> {
-        self.0.stock()
+        self.0.stock
     }
 }
 
