@@ -1,5 +1,6 @@
 //! Phases, and what each costs a party.
 
+use garblet_circuit::Party;
 use garblet_net::Traffic;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -45,6 +46,16 @@ pub struct Communication {
 }
 
 impl Communication {
+    /// The cost to `party`, of `parties` of whom each sends each other so many bytes, in that many rounds.
+    pub fn among(parties: u16, party: Party, one_way: impl Fn(Party, Party) -> u64, rounds: u64) -> Self {
+        let peers = || (0..parties).map(Party).filter(|peer| *peer != party);
+        Communication {
+            bytes_sent: peers().map(|peer| one_way(party, peer)).sum(),
+            bytes_received: peers().map(|peer| one_way(peer, party)).sum(),
+            rounds,
+        }
+    }
+
     fn of(traffic: Traffic) -> Self {
         let Traffic { bytes_sent, bytes_received, rounds, .. } = traffic;
         Communication { bytes_sent, bytes_received, rounds }

@@ -40,15 +40,12 @@ const GREETING_BYTES: u64 = 3 * size_of::<Block>() as u64;
 /// To open the circuit takes `128 A (n - 1)` bytes per party, as far as `n` divides `A`, and `64 n A (n - 1)` as published. Online
 /// it is `8 + a_i / 8` and, to each `p` with `m_p > 0`, `16 a + m_p / 8`, in two rounds, whatever the circuit.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
-    let peers = || (0..plan.parties()).map(Party).filter(move |peer| *peer != party);
     let sent = |from: Party, to: Party| one_way(plan, from, to, phase, &hellos[usize::from(from.0)]);
+    let mut cost = Communication::among(plan.parties(), party, sent, rounds(plan, party, phase));
     // As much is received as sent, though not by every pair if the parties do not divide the gates.
     let opening = if phase == Phase::Build { open_bytes(plan, party) } else { 0 };
-    Communication {
-        bytes_sent: peers().map(|peer| sent(party, peer)).sum::<u64>() + opening,
-        bytes_received: peers().map(|peer| sent(peer, party)).sum::<u64>() + opening,
-        rounds: rounds(plan, party, phase),
-    }
+    cost += Communication { bytes_sent: opening, bytes_received: opening, rounds: 0 };
+    cost
 }
 
 /// Bytes to one peer, without those that open the circuit.

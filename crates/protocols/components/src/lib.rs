@@ -125,7 +125,7 @@ pub use pieces::stock::Kind;
 pub use protocol::Components;
 pub use rehearsal::Rehearsal;
 
-use garblet_circuit::Party;
+pub use garblet_protocol::party_io::{EVALUATOR, GARBLER};
 
 /// The protocol's name on the command line and in results.
 pub const NAME: &str = "components";
@@ -133,7 +133,3 @@ pub const NAME: &str = "components";
 pub const INPUTS: &str = "inputs";
 /// Version of what stores hold.
 pub const VERSION: u32 = 2;
-/// The garbler's number.
-pub const GARBLER: Party = garblet_protocol::party_io::GARBLER;
-/// The evaluator's number.
-pub const EVALUATOR: Party = garblet_protocol::party_io::EVALUATOR;

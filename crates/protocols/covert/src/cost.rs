@@ -5,7 +5,7 @@ use garblet_net::Hello;
 use garblet_ot::pvw;
 
 use super::{
-    EVALUATOR, GARBLER, al07,
+    GARBLER, al07,
     config::{Form, Ot},
     output,
     plan::{Plan, SIGMA},
@@ -36,12 +36,7 @@ use garblet_protocol::{
 /// | prepare | checked OT extension by `m`, or 64 m | the same, 16 |
 /// | online | l (32 m + C) + 16 (l - 1) + 16 n0 | n1/8, 2, r |
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello]) -> Communication {
-    let peer = if party == GARBLER { EVALUATOR } else { GARBLER };
-    Communication {
-        bytes_sent: bytes(plan, party, phase, hello),
-        bytes_received: bytes(plan, peer, phase, hello),
-        rounds: rounds(plan, party, phase),
-    }
+    Communication::among(2, party, |from, _| bytes(plan, from, phase, hello), rounds(plan, party, phase))
 }
 
 fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello]) -> u64 {

@@ -83,16 +83,13 @@ pub use garbler::{Garbler, GarblerPrepared};
 pub use plan::Plan;
 pub use protocol::Covert;
 
-use garblet_circuit::Party;
-
-pub use garblet_protocol::checks::{Corrupted, Evidence};
+pub use garblet_protocol::{
+    checks::{Corrupted, Evidence},
+    party_io::{EVALUATOR, GARBLER},
+};
 
 /// The protocol's name on the command line and in results.
 pub const NAME: &str = "covert";
-/// The garbler's number.
-pub const GARBLER: Party = garblet_protocol::party_io::GARBLER;
-/// The evaluator's number.
-pub const EVALUATOR: Party = garblet_protocol::party_io::EVALUATOR;
 
 /// The steps at which something is sent, see [`Conduct`](garblet_protocol::conduct::Conduct).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -23,12 +23,7 @@ use garblet_seeded::digests::DIGEST_BYTES;
 /// | prepare | 16 | checked OT extension by `m + s`, 16, s/8 |
 /// | online | s (16 (2 m + n + 1) + 32) + h/8 + e (48 + T + \[m1\]) | n1/8, 16, s/8, t/8 |
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello]) -> Communication {
-    let peer = if party == GARBLER { EVALUATOR } else { GARBLER };
-    Communication {
-        bytes_sent: bytes(plan, party, phase, hello),
-        bytes_received: bytes(plan, peer, phase, hello),
-        rounds: rounds(plan, party, phase),
-    }
+    Communication::among(2, party, |from, _| bytes(plan, from, phase, hello), rounds(plan, party, phase))
 }
 
 fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello]) -> u64 {

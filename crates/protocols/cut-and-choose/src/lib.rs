@@ -103,14 +103,10 @@ pub use numbers::{best_evaluated, cut_log2, sum_log2};
 pub use plan::Plan;
 pub use protocol::CutAndChoose;
 
-use garblet_circuit::Party;
+pub use garblet_protocol::party_io::{EVALUATOR, GARBLER};
 
 /// The protocol's name on the command line and in results.
 pub const NAME: &str = "cut-and-choose";
-/// The garbler's number.
-pub const GARBLER: Party = garblet_protocol::party_io::GARBLER;
-/// The evaluator's number.
-pub const EVALUATOR: Party = garblet_protocol::party_io::EVALUATOR;
 
 /// The steps at which something is sent, see [`Conduct`](garblet_protocol::conduct::Conduct).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

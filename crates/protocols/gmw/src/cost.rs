@@ -22,12 +22,8 @@ use garblet_protocol::{
 ///
 /// The last round is only counted if the party both learns an output and tells others one, or if it is the first.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
-    let peers = || (0..plan.parties()).map(Party).filter(|peer| *peer != party);
-    Communication {
-        bytes_sent: peers().map(|peer| bytes(plan, party, peer, phase, hellos)).sum(),
-        bytes_received: peers().map(|peer| bytes(plan, peer, party, phase, hellos)).sum(),
-        rounds: rounds(plan, party, phase),
-    }
+    let one_way = |from, to| bytes(plan, from, to, phase, hellos);
+    Communication::among(plan.parties(), party, one_way, rounds(plan, party, phase))
 }
 
 fn bytes(plan: &Plan, from: Party, to: Party, phase: Phase, hellos: &[Hello]) -> u64 {

@@ -52,18 +52,14 @@ impl Protocol for Ideal {
 
     fn costs(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {
         let Request { program, parties, .. } = &job.request;
-        let peers = |party: Party| (0..*parties).map(Party).filter(move |peer| *peer != party);
         let one_way = |phase, from: Party, to: Party| match phase {
             Phase::Setup => hellos[usize::from(from.0)].encoded_bytes(),
             Phase::Online => (RUN_ID_BYTES + message_bytes(program, from, to) + answer_bytes(program, from, to)) as u64,
             Phase::Prepare | Phase::Build => 0,
         };
         Ok(tabulate(*parties, |party, phase| {
-            Some(Communication {
-                bytes_sent: peers(party).map(|peer| one_way(phase, party, peer)).sum(),
-                bytes_received: peers(party).map(|peer| one_way(phase, peer, party)).sum(),
-                rounds: u64::from(matches!(phase, Phase::Setup | Phase::Online)),
-            })
+            let rounds = u64::from(matches!(phase, Phase::Setup | Phase::Online));
+            Some(Communication::among(*parties, party, |from, to| one_way(phase, from, to), rounds))
         }))
     }
 

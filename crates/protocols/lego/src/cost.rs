@@ -62,12 +62,8 @@ pub fn communication(
     hello: &[Hello],
     checks: Checks,
 ) -> Communication {
-    let peer = if party == CONSTRUCTOR { EVALUATOR } else { CONSTRUCTOR };
-    Communication {
-        bytes_sent: bytes(plan, order, party, phase, hello, checks),
-        bytes_received: bytes(plan, order, peer, phase, hello, checks),
-        rounds: rounds(plan, order, party, phase),
-    }
+    let one_way = |from, _| bytes(plan, order, from, phase, hello, checks);
+    Communication::among(2, party, one_way, rounds(plan, order, party, phase))
 }
 
 fn bytes(plan: &Plan, order: &Order, from: Party, phase: Phase, hello: &[Hello], checks: Checks) -> u64 {

@@ -24,13 +24,7 @@ use garblet_protocol::phase::{Communication, Phase};
 /// Online, the evaluator waits once, and so does the garbler if it learns an output: one round trip for the evaluator,
 /// whatever the program. If the evaluator has no input, there is no OT and it only listens.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello]) -> Communication {
-    let one_way = |from, phase| bytes(plan, from, phase, hello);
-    let peer = if party == GARBLER { EVALUATOR } else { GARBLER };
-    Communication {
-        bytes_sent: one_way(party, phase),
-        bytes_received: one_way(peer, phase),
-        rounds: rounds(plan, party, phase),
-    }
+    Communication::among(2, party, |from, _| bytes(plan, from, phase, hello), rounds(plan, party, phase))
 }
 
 fn bytes(plan: &Plan, from: Party, phase: Phase, hello: &[Hello]) -> u64 {

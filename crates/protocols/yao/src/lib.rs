@@ -60,11 +60,7 @@ pub use garbler::{Garbler, GarblerPrepared};
 pub use plan::{Build, Config, Plan};
 pub use protocol::Yao;
 
-use garblet_circuit::Party;
+pub use garblet_protocol::party_io::{EVALUATOR, GARBLER};
 
 /// The protocol's name on the command line and in results.
 pub const NAME: &str = "yao";
-/// The garbler's number.
-pub const GARBLER: Party = garblet_protocol::party_io::GARBLER;
-/// The evaluator's number.
-pub const EVALUATOR: Party = garblet_protocol::party_io::EVALUATOR;
