@@ -73,7 +73,7 @@ impl Source<'_> {
     /// Loads as [`Source::load`] does, with circuits that stand for functions of what is loaded.
     ///
     /// *Errors*: as [`Source::load`], or something that has no functions.
-    pub fn load_bound(&self, reference: &str, bound: Vec<(String, Program)>) -> Result<Program, Diagnostics> {
+    pub(crate) fn load_bound(&self, reference: &str, bound: Vec<(String, Program)>) -> Result<Program, Diagnostics> {
         if self.depth == MAX_DEPTH {
             let message =
                 format!("refers to `{reference}`, {MAX_DEPTH} files deep: do the files refer to one another?");

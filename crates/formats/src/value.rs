@@ -24,13 +24,13 @@ use garblet_circuit::{Bits, Type};
 use serde_json::{Value, json};
 
 pub use csv::read_csv;
-pub use decimal::MAX_DECIMAL_BITS;
+pub(crate) use decimal::MAX_DECIMAL_BITS;
 pub use input_file::read_inputs;
 pub(crate) use parse::Reader;
 pub use parse::read_value;
 
 /// The widest integers that are numbers in JSON: what many tools hold them as has 53 bits.
-pub const MAX_NUMBER_BITS: u32 = 53;
+pub(crate) const MAX_NUMBER_BITS: u32 = 53;
 
 /// A value as JSON that [`read_value`] reads back: integers of up to [`MAX_NUMBER_BITS`] as numbers, wider ones as decimal
 /// strings (hexadecimal beyond [`MAX_DECIMAL_BITS`], and for `bits`), byte strings as `{"hex": ..}`.

@@ -31,4 +31,4 @@ pub use garbler::{Garbler, Seeds};
 pub use garblet_primitives::{Gather, Sources};
 pub use instances::{ComponentGarbling, Group, InstanceEvaluator, InstanceGarbler, Numbering};
 pub use schedules::Schedules;
-pub use singles::{GateBuckets, ResolveConflict, SolderedGate, SolderedGates};
+pub use singles::{GateBuckets, SolderedGate, SolderedGates};

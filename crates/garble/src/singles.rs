@@ -45,7 +45,7 @@ pub struct GateBuckets<'a> {
 }
 
 /// Says which label a bucket gives whose gates do not give the same: gets its number, and what each of them gives.
-pub type ResolveConflict<'a> = &'a (dyn Fn(usize, &[Block]) -> Block + Sync);
+pub(crate) type ResolveConflict<'a> = &'a (dyn Fn(usize, &[Block]) -> Block + Sync);
 
 /// Evaluates gates that were garbled under one hash seed.
 #[derive(Clone, Copy)]

@@ -97,7 +97,7 @@ impl fmt::Display for SimulatedLink {
 
 impl SimulatedLink {
     /// Tells whether it changes nothing.
-    pub fn is_free(&self) -> bool {
+    pub(crate) fn is_free(&self) -> bool {
         self.latency.is_zero() && self.bits_per_second.is_none()
     }
 

@@ -43,7 +43,7 @@ impl Aes128 {
     }
 
     /// Expands many keys for that backend, four side by side.
-    pub fn many_with_backend(backend: Backend, keys: &[Block]) -> Vec<Self> {
+    pub(crate) fn many_with_backend(backend: Backend, keys: &[Block]) -> Vec<Self> {
         let mut expanded = vec![[Block::ZERO; 11]; keys.len()];
         backend.run(ExpandAll { keys, into: &mut expanded });
         let ciphers = expanded.iter().map(|&round_keys| Aes128 { backend, round_keys }).collect();
@@ -103,7 +103,7 @@ pub fn add_keystreams(keys: &[Block], lengths: &[usize], blocks: &mut [Block]) {
 ///
 /// # Panics
 /// As [`add_keystreams`].
-pub fn add_keystreams_with_backend(backend: Backend, keys: &[Block], lengths: &[usize], blocks: &mut [Block]) {
+pub(crate) fn add_keystreams_with_backend(backend: Backend, keys: &[Block], lengths: &[usize], blocks: &mut [Block]) {
     assert_eq!(keys.len(), lengths.len(), "one key per run");
     assert_eq!(lengths.iter().sum::<usize>(), blocks.len(), "blocks of all runs");
     backend.run(AddKeystreams { keys, lengths, blocks });
@@ -123,7 +123,7 @@ pub fn encrypt_each(keys: &[Block], blocks: &mut [Block]) {
 ///
 /// # Panics
 /// If the lengths differ.
-pub fn encrypt_each_with_backend(backend: Backend, keys: &[Block], blocks: &mut [Block]) {
+pub(crate) fn encrypt_each_with_backend(backend: Backend, keys: &[Block], blocks: &mut [Block]) {
     assert_eq!(keys.len(), blocks.len(), "one key per block");
     backend.run(EncryptEach { keys, blocks });
 }

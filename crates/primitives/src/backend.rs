@@ -27,7 +27,7 @@ impl Backend {
     }
 
     /// Four blocks in four 128-bit registers, AES instructions; needs AES-NI and AVX2.
-    pub fn aes_ni() -> Option<Self> {
+    pub(crate) fn aes_ni() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
         if AesNi::detect().is_some() {
             return Some(Backend(Kind::AesNi));
@@ -36,7 +36,7 @@ impl Backend {
     }
 
     /// Four blocks in one 512-bit register; needs VAES, AVX-512 (F, BW, DQ, VL, VBMI) and GFNI.
-    pub fn vaes() -> Option<Self> {
+    pub(crate) fn vaes() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
         if Vaes::detect().is_some() {
             return Some(Backend(Kind::Vaes));

@@ -17,11 +17,11 @@ pub struct KeyPeriod {
 
 impl KeyPeriod {
     /// One key for all gates.
-    pub const UNLIMITED: KeyPeriod = KeyPeriod { log2: 63 };
+    pub(crate) const UNLIMITED: KeyPeriod = KeyPeriod { log2: 63 };
 
     /// The most gates of `calls` hash calls each that make at most `max_calls` calls, but at least one.
     #[inline(always)]
-    pub const fn of_calls(max_calls: u64, calls: u64) -> Self {
+    pub(crate) const fn of_calls(max_calls: u64, calls: u64) -> Self {
         match max_calls / calls {
             0 => KeyPeriod { log2: 0 },
             gates => KeyPeriod { log2: gates.ilog2() },

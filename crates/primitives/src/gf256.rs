@@ -16,7 +16,7 @@ const fn double(a: u64) -> u64 {
 
 /// Multiplies two words, byte by byte.
 #[inline(always)]
-pub const fn mul_words(mut a: u64, b: u64) -> u64 {
+pub(crate) const fn mul_words(mut a: u64, b: u64) -> u64 {
     let (mut sum, mut bit) = (0, 0);
     while bit < 8 {
         sum ^= a & ((b >> bit & LOW_BITS) * 0xff);

@@ -27,9 +27,7 @@ mod roofline;
 mod squares;
 mod transpose;
 
-pub use aes::{
-    Aes128, MaskedRun, add_keystreams, add_keystreams_with_backend, encrypt_each, encrypt_each_with_backend,
-};
+pub use aes::{Aes128, MaskedRun, add_keystreams, encrypt_each};
 pub use backend::Backend;
 pub use block::{BLOCK_BITS, Block};
 pub use commit::{Commitment, Opened, Opening, OpeningMismatch};
@@ -46,4 +44,4 @@ pub use mmo::{Constant, FixedKey, KeyRule, Mmo, PerPeriod, Rekeyed};
 pub use ot_hash::OtHash;
 pub use prg::Prg;
 pub use roofline::{RAW_BLOCKS, raw_hash_calls, raw_xors};
-pub use transpose::{transpose, transpose_with_backend};
+pub use transpose::transpose;

@@ -22,7 +22,7 @@ pub fn transpose(rows: &[u8], columns: &mut [Block]) {
 ///
 /// # Panics
 /// If the shape is wrong.
-pub fn transpose_with_backend(backend: Backend, rows: &[u8], columns: &mut [Block]) {
+pub(crate) fn transpose_with_backend(backend: Backend, rows: &[u8], columns: &mut [Block]) {
     assert!(columns.len().is_multiple_of(BLOCK_BITS), "a multiple of {BLOCK_BITS} columns, not {}", columns.len());
     assert_eq!(rows.len(), columns.len() * BLOCK_BITS / 8, "{BLOCK_BITS} rows of one bit per column");
     backend.run(Transpose { rows, columns });

@@ -252,7 +252,7 @@ pub struct LibraryFile {
 pub type LoadProgram = fn(&str) -> Result<Program, Diagnostics>;
 
 /// Adds the parameters of a protocol to a hello.
-pub fn with_parameters<P: Protocol>(hello: Hello, config: &P::Config) -> Hello {
+pub(crate) fn with_parameters<P: Protocol>(hello: Hello, config: &P::Config) -> Hello {
     let parameters = parameters::get(P::PARAMETERS, config);
     parameters.iter().fold(hello, |hello, (name, value)| hello.with(name, value))
 }

@@ -63,7 +63,7 @@ impl IdSet {
     }
 
     /// The number of ranges in which they lie.
-    pub fn range_count(&self) -> usize {
+    pub(crate) fn range_count(&self) -> usize {
         self.ranges.len()
     }
 

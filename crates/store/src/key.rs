@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::store_dir::check_mode;
 
 /// Bytes of a key, and of its file.
-pub const KEY_BYTES: usize = 32;
+pub(crate) const KEY_BYTES: usize = 32;
 
 /// The key that stores are encrypted under. *Secret*; wiped on drop.
 ///

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// The longest name of a kind.
-pub const KIND_NAME_BYTES_MAX: usize = 64;
+pub(crate) const KIND_NAME_BYTES_MAX: usize = 64;
 
 /// The kind of a piece: a name, for instance `component aes-round`, and everything that two pieces of the name may differ in.
 ///

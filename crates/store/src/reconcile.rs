@@ -11,10 +11,10 @@ use crate::rows::{KindRow, PeerSeen};
 use crate::store::{KINDS_MAX, Store, hex};
 
 /// The most ranges that a summary tells of, over all kinds.
-pub const SUMMARY_RANGES_MAX: usize = 1 << 15;
+pub(crate) const SUMMARY_RANGES_MAX: usize = 1 << 15;
 
 /// The most peers that a store has.
-pub const PEERS_MAX: usize = 255;
+pub(crate) const PEERS_MAX: usize = 255;
 
 /// The most identifiers of a kind that an honest peer has used and this store does not know of. It made pieces of which the last session did not get to
 /// write ours; so many take 16 GiB and more on its disk.

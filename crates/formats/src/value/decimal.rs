@@ -4,7 +4,7 @@ use garblet_circuit::Bits;
 
 /// The widest integers that are read and written in decimal. The cost grows with the square of the width, and nobody
 /// reads longer ones.
-pub const MAX_DECIMAL_BITS: u32 = 4096;
+pub(crate) const MAX_DECIMAL_BITS: u32 = 4096;
 
 /// The most digits a number of [`MAX_DECIMAL_BITS`] can have.
 const MAX_DIGITS: usize = 1234;

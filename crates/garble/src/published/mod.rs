@@ -113,20 +113,10 @@ impl PublishedConfig {
         }
     }
 
-    /// Bits that are sent for a gate.
-    ///
-    /// # Panics
-    /// If the gate has three inputs and the method knows only two.
-    pub fn gate_bits(&self, gate: &TableGate) -> usize {
-        self.check(gate);
-        let (blocks, bits) = self.method.sizes(gate);
-        128 * blocks + bits
-    }
-
     /// Bytes that are sent for a circuit: the blocks of all gates, then all bits besides, the last byte filled with zeros.
     ///
     /// # Panics
-    /// As [`PublishedConfig::gate_bits`].
+    /// If a gate has three inputs and the method knows only two.
     pub fn table_bytes(&self, circuit: &TableCircuit) -> usize {
         let (blocks, bits) = self.sizes(circuit);
         16 * blocks + bits.div_ceil(8)

@@ -122,7 +122,10 @@ fn gates_take_as_many_bits_as_published() {
     const T: usize = 128;
     let and = one_gate(2, 0b1000, 0);
     let xor = one_gate(2, 0b0110, 0);
-    let bits = |method, circuit: &TableCircuit| PublishedConfig::new(method).gate_bits(&circuit.gates()[0]);
+    let bits = |method: Method, circuit: &TableCircuit| {
+        let (blocks, bits) = method.sizes(&circuit.gates()[0]);
+        T * blocks + bits
+    };
     assert_eq!([&and, &xor].map(|c| bits(Method::Base, c)), [4 * (T + 1); 2]);
     assert_eq!(bits(Method::Base, &one_gate(3, 0b1001_0110, 0)), 8 * (T + 1));
     assert_eq!([&and, &xor].map(|c| bits(Method::PrfSs, c)), [2 * T + 4; 2]);

@@ -155,11 +155,6 @@ impl PeersFile {
     pub fn party_count(&self) -> u16 {
         self.parties.len() as u16
     }
-
-    /// Tells whether the parties have identities.
-    pub fn has_identities(&self) -> bool {
-        self.parties.iter().all(|party| party.fingerprint.is_some())
-    }
 }
 
 fn check_address(address: &str) -> Result<(), String> {
@@ -212,8 +207,8 @@ mod tests {
         let addresses: Vec<&str> = peers.parties().iter().map(|party| &party.address[..]).collect();
         assert_eq!(addresses, ["a:1", "[::1]:2", "127.0.0.1:3"]);
         assert_eq!(peers.parties()[2].fingerprint, Some(Fingerprint::of(&[3])));
-        assert!(peers.has_identities());
-        assert!(!parse(&[entry("a:1", None), entry("a:2", None)].concat()).expect("plain").has_identities());
+        let plain = parse(&[entry("a:1", None), entry("a:2", None)].concat()).expect("plain");
+        assert!(plain.parties().iter().all(|party| party.fingerprint.is_none()));
     }
 
     #[test]

@@ -28,11 +28,6 @@ use crate::error::{OtError, check_length};
 
 const CORRECTIONS: &str = "choice corrections";
 
-/// Payload bytes of the receiver's corrections of `n` OTs.
-pub const fn correction_bytes(n: u64) -> u64 {
-    n.div_ceil(8)
-}
-
 /// The sender's side of precomputed correlated OTs.
 pub struct PrecomputedCotSender {
     delta: Delta,

@@ -57,7 +57,7 @@ fn measured_cost_is_the_formula_whatever_the_choices() {
                 tokio::join!(sender.transfer(&mut ours, &zeros), receiver.transfer(&mut theirs, &choices))
             });
             sent.and(got.map(|_| ())).unwrap();
-            assert_eq!(theirs.traffic().bytes_sent, correction_bytes(n as u64));
+            assert_eq!(theirs.traffic().bytes_sent, n.div_ceil(8) as u64);
             assert_eq!(theirs.traffic().bytes_received, 16 * n as u64);
             assert_eq!((theirs.traffic().rounds, ours.traffic().rounds), (1, 0));
         }

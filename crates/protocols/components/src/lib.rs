@@ -118,7 +118,7 @@ pub use cost::communication;
 pub use evaluator::{Evaluator, EvaluatorPrepared, EvaluatorSide};
 pub use garbler::{Garbler, GarblerPrepared, GarblerSide};
 pub use library::template::{Border, Chain, Connection, Foot, Grid, Shape, Template, Tree};
-pub use library::{ComponentType, KeyedLink, Library, OTS_PER_PIECE, Side, TypeId, Wires};
+pub use library::{ComponentType, KeyedLink, Library, Side, TypeId, Wires};
 pub use participant::Participant;
 pub use pieces::material::Material;
 pub use pieces::stock::Kind;

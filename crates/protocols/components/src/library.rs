@@ -10,7 +10,7 @@ use garblet_circuit::{Component, InstanceId, Port, Program};
 use crate::library::template::Template;
 
 /// Correlated OTs in a piece.
-pub const OTS_PER_PIECE: u64 = 64;
+pub(crate) const OTS_PER_PIECE: u64 = 64;
 
 /// A type of component in a [`Library`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,7 +39,7 @@ pub struct Wires {
 
 impl Wires {
     /// The wires of port number `port`.
-    pub fn of_port(ports: &[Port], port: usize) -> Self {
+    pub(crate) fn of_port(ports: &[Port], port: usize) -> Self {
         let start = ports[..port].iter().map(Port::width).sum();
         Wires { start, len: ports[port].width() }
     }
@@ -80,14 +80,14 @@ pub struct KeyedLink {
 
 impl KeyedLink {
     /// The candidates of instance `source`: the first one's number.
-    pub fn first_candidate(&self, source: u64) -> Option<u64> {
+    pub(crate) fn first_candidate(&self, source: u64) -> Option<u64> {
         let [from, to] = self.every.map(u64::from);
         let turn = source.checked_add(1)?;
         turn.is_multiple_of(from).then(|| (turn / from - 1) * to + u64::from(self.offset))
     }
 
     /// The number of instance `target` among the candidates of `source`.
-    pub fn candidate(&self, source: u64, target: u64) -> Option<u32> {
+    pub(crate) fn candidate(&self, source: u64, target: u64) -> Option<u32> {
         let at = target.checked_sub(self.first_candidate(source)?)?;
         u32::try_from(at).ok().filter(|at| *at < self.window)
     }
@@ -155,7 +155,7 @@ impl Library {
     }
 
     /// Sets how many of a type, by name, or for how many [`INPUTS`](crate::INPUTS) are kept ready. Whether there is such a type.
-    pub fn set_count(&mut self, name: &str, count: u64) -> bool {
+    pub(crate) fn set_count(&mut self, name: &str, count: u64) -> bool {
         if name == crate::INPUTS {
             self.input_bits = count;
             return true;
@@ -185,7 +185,7 @@ impl Library {
     }
 
     /// A type.
-    pub fn component_type(&self, id: TypeId) -> &ComponentType {
+    pub(crate) fn component_type(&self, id: TypeId) -> &ComponentType {
         &self.types[id.0 as usize]
     }
 
@@ -200,7 +200,7 @@ impl Library {
     }
 
     /// The keyed links from a type.
-    pub fn keyed_from(&self, from: TypeId) -> impl Iterator<Item = (usize, &KeyedLink)> {
+    pub(crate) fn keyed_from(&self, from: TypeId) -> impl Iterator<Item = (usize, &KeyedLink)> {
         self.keyed.iter().enumerate().filter(move |(_, keyed)| keyed.from == from)
     }
 

@@ -7,7 +7,7 @@ mod linking;
 
 use std::sync::Arc;
 
-use garblet_circuit::{Bits, Component, InstanceId, Program, evaluate, evaluate_circuit};
+use garblet_circuit::{Bits, Component, InstanceId, Party, Program, evaluate, evaluate_circuit};
 use garblet_net::{Hello, memory_pair};
 use garblet_primitives::{Block, Prg};
 use garblet_store::Store;

@@ -43,9 +43,9 @@ pub const MIN_CIRCUITS: usize = 2;
 /// The most circuits of a run.
 pub const MAX_CIRCUITS: usize = 256;
 /// The fewest shares of an input bit.
-pub const MIN_SHARES: usize = 2;
+pub(crate) const MIN_SHARES: usize = 2;
 /// The most shares of an input bit.
-pub const MAX_SHARES: usize = 64;
+pub(crate) const MAX_SHARES: usize = 64;
 
 /// The parameters of a run; both parties must choose the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

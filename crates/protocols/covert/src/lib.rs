@@ -76,7 +76,7 @@ mod plan;
 mod protocol;
 mod seeds;
 
-pub use config::{Config, Form, InputEncoding, MAX_CIRCUITS, MAX_SHARES, MIN_CIRCUITS, MIN_SHARES, Ot};
+pub use config::{Config, Form, InputEncoding, MAX_CIRCUITS, MIN_CIRCUITS, Ot};
 pub use cost::communication;
 pub use evaluator::{Evaluator, EvaluatorPrepared};
 pub use garbler::{Garbler, GarblerPrepared};

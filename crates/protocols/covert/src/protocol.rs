@@ -5,9 +5,9 @@ use std::ops::RangeInclusive;
 
 use garblet_net::{Channel, Hello};
 
+use super::config::{MAX_SHARES, MIN_SHARES};
 use super::{
-    Config, Evaluator, Form, GARBLER, Garbler, InputEncoding, MAX_CIRCUITS, MAX_SHARES, MIN_CIRCUITS, MIN_SHARES, NAME,
-    Ot, Plan, communication,
+    Config, Evaluator, Form, GARBLER, Garbler, InputEncoding, MAX_CIRCUITS, MIN_CIRCUITS, NAME, Ot, Plan, communication,
 };
 use garblet_protocol::{
     Adversary, Protocol, ProtocolError, Session,

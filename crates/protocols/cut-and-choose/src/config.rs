@@ -106,7 +106,7 @@ impl Config {
     }
 
     /// The encoding of the evaluator's input.
-    pub fn input_encoding(&self) -> InputEncoding {
+    pub(crate) fn input_encoding(&self) -> InputEncoding {
         self.encoding.unwrap_or(match self.form {
             Form::Oblivious => InputEncoding::Systematic,
             Form::Lp07 => InputEncoding::RandomCombinations,

@@ -99,7 +99,7 @@ pub use config::{Config, Form, InputEncoding, MAX_CIRCUITS, MIN_CIRCUITS, Statis
 pub use cost::communication;
 pub use evaluator::{Evaluator, EvaluatorPrepared};
 pub use garbler::{Garbler, GarblerPrepared};
-pub use numbers::{best_evaluated, cut_log2, sum_log2};
+pub use numbers::cut_log2;
 pub use plan::Plan;
 pub use protocol::CutAndChoose;
 

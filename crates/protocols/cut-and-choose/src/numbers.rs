@@ -13,7 +13,7 @@ pub fn cut_log2(circuits: usize, evaluated: usize) -> f64 {
 }
 
 /// The best number of `circuits` circuits to evaluate: odd, so that there are no ties.
-pub fn best_evaluated(circuits: usize) -> usize {
+pub(crate) fn best_evaluated(circuits: usize) -> usize {
     let odd = (1..circuits.max(2)).step_by(2);
     odd.min_by(|&a, &b| cut_log2(circuits, a).total_cmp(&cut_log2(circuits, b))).unwrap_or(1)
 }
@@ -24,7 +24,7 @@ fn choose_log2(n: usize, k: usize) -> f64 {
 }
 
 /// log2 of the sum of probabilities that are given by their log2.
-pub fn sum_log2(terms: &[f64]) -> f64 {
+pub(crate) fn sum_log2(terms: &[f64]) -> f64 {
     let most = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if most.is_finite() { most + terms.iter().map(|term| (term - most).exp2()).sum::<f64>().log2() } else { most }
 }

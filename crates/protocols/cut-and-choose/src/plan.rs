@@ -72,7 +72,7 @@ impl Plan {
     }
 
     /// The program as it was given.
-    pub fn original(&self) -> &Program {
+    pub(crate) fn original(&self) -> &Program {
         &self.original
     }
 

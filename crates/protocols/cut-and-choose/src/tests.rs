@@ -13,6 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf, duplex, split};
 
 use super::*;
 use garblet_protocol::{Role, conduct::Conduct, session::Session};
+use garblet_seeded::Split;
 
 #[test]
 fn parts_have_their_steps() {
@@ -209,9 +210,9 @@ fn permutation_test(runs: &[Vec<(bool, f64)>], lag: usize) -> f64 {
     let measured = total(&splits);
     let larger = (0..SHUFFLES).filter(|_| {
         for split in &mut splits {
-            for i in (1..split.len()).rev() {
-                split.swap(i, garblet_seeded::below(i as u64 + 1, &mut rng) as usize);
-            }
+            let evaluated = split.iter().filter(|checked| !**checked).count();
+            let drawn = Split::random(split.len(), evaluated, &mut rng);
+            *split = (0..split.len()).map(|circuit| drawn.is_checked(circuit)).collect();
         }
         total(&splits) >= measured
     });
@@ -264,7 +265,7 @@ fn the_permutation_test_finds_a_small_difference() {
         (0..usize::from(CIRCUITS))
             .map(|_| {
                 let checked = rng.next_block().lsb();
-                let noise = garblet_seeded::below(1000, rng) as f64 / 1e4;
+                let noise = (rng.next_block().to_u128() % 1000) as f64 / 1e4;
                 (checked, 1.0 + noise + if checked { longer } else { 0.0 })
             })
             .collect()

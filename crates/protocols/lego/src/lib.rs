@@ -75,14 +75,14 @@ pub use constructor::{Constructor, ConstructorPrepared};
 pub use cost::{Checks, communication};
 pub use evaluator::{Evaluator, EvaluatorPrepared};
 pub use garblet_homcommit::Code;
-pub use order::{Order, STATISTICAL};
+pub use order::Order;
 pub use participant::Participant;
 pub use plan::Plan;
 pub use protocol::Lego;
 pub use side::Prepared;
 pub use stock::{
-    orders::{UNFINISHED_MAX, allow_unfinished, unfinished},
-    saved::{SavedOutputs, SavedWire, saved_mark, saved_names},
+    orders::{allow_unfinished, unfinished},
+    saved::{SavedOutputs, SavedWire},
 };
 
 use garblet_circuit::Party;

@@ -9,7 +9,7 @@ use super::{
 use garblet_protocol::{error::ProtocolError, session::Session};
 
 /// The bits of statistical security, of theorem 2's bounds together and of the checks by random combinations.
-pub const STATISTICAL: u32 = 40;
+pub(crate) const STATISTICAL: u32 = 40;
 
 /// The fewest gates and inputs that are made at once: fewer would need larger buckets.
 const LEAST_GATES: u64 = 512;

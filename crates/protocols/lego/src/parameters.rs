@@ -84,7 +84,7 @@ const SIZES: std::ops::RangeInclusive<u32> = 2..=10;
 impl Parameters {
     /// The parameters with the fewest bytes whose three bounds are below `2^-statistical` together; none if bucket sizes up to
     /// ten do not suffice.
-    pub fn fewest_bytes(demand: Demand, statistical: u32, parity_bits: u64) -> Option<Self> {
+    pub(crate) fn fewest_bytes(demand: Demand, statistical: u32, parity_bits: u64) -> Option<Self> {
         let mut best: Option<(f64, Parameters)> = None;
         let probabilities = || EIGHTHS.map(|eighths| (-f64::from(eighths) / 8.0).exp2());
         for gates in SIZES {
@@ -143,13 +143,13 @@ impl Parameters {
     }
 
     /// Garbled gates that go into buckets.
-    pub fn bucketed_gates(&self) -> u64 {
+    pub(crate) fn bucketed_gates(&self) -> u64 {
         let Parameters { demand, buckets, .. } = self;
         demand.gates * u64::from(buckets.gates) + demand.input_buckets * u64::from(buckets.input_gates)
     }
 
     /// Wire authenticators that go into buckets.
-    pub fn bucketed_authenticators(&self) -> u64 {
+    pub(crate) fn bucketed_authenticators(&self) -> u64 {
         let Parameters { demand, buckets, .. } = self;
         let ordinary = demand.gates * u64::from(buckets.authenticators());
         ordinary + demand.inputs * u64::from(buckets.input_authenticators)

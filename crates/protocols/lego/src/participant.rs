@@ -183,7 +183,7 @@ impl<S: Side> Participant<S> {
     /// [`Participant::online`], and the wires of all outputs.
     ///
     /// *Errors*: as [`Participant::online`].
-    pub async fn online_saving(
+    pub(crate) async fn online_saving(
         &mut self,
         session: &mut Session,
         prepared: Prepared<S::Wire>,

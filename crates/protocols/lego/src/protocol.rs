@@ -9,8 +9,15 @@ use garblet_store::Store;
 
 use super::{
     Amounts, CONSTRUCTOR, Checks, Code, Config, NAME, Order, Participant, Plan, Prepared, allow_unfinished,
-    communication, constructor::ConstructorSide, evaluator::EvaluatorSide, saved_mark, saved_names, side::Side,
-    stock::store::no_store, unfinished,
+    communication,
+    constructor::ConstructorSide,
+    evaluator::EvaluatorSide,
+    side::Side,
+    stock::{
+        saved::{saved_mark, saved_names},
+        store::no_store,
+    },
+    unfinished,
 };
 use garblet_protocol::{
     Adversary, Protocol, ProtocolError, Role, Security, Session,

@@ -176,7 +176,7 @@ impl RunStore {
     }
 
     /// The error for a program without runs, with the runs of others.
-    pub fn no_run(&self) -> NotPrepared {
+    pub(crate) fn no_run(&self) -> NotPrepared {
         let others = self.store.stock().into_iter().filter(|stock| !stock.available.is_empty());
         let name = |kind: &Kind| program_of(&self.store, kind).unwrap_or_else(|| kind.name().into());
         let others = others.map(|stock| (name(&stock.kind), stock.available.len())).collect();
@@ -197,7 +197,7 @@ impl RunStore {
 /// Refuses a program of which a run is larger than a piece can be.
 ///
 /// *Errors*: [`ProtocolError::Unsupported`].
-pub fn check_size<R: StoredRun>(
+pub(crate) fn check_size<R: StoredRun>(
     plan: &R::Plan,
     party: Party,
     protocol: &'static str,

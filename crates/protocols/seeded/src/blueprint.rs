@@ -166,7 +166,7 @@ impl Blueprint {
     }
 
     /// Blocks of the seed of the hash of gates; the published schemes have no seed.
-    pub fn hash_seed_blocks(&self) -> usize {
+    pub(crate) fn hash_seed_blocks(&self) -> usize {
         usize::from(self.published.is_none())
     }
 
@@ -189,7 +189,7 @@ impl Blueprint {
     }
 
     /// Wires to whose labels every circuit has commitments.
-    pub fn committed_wires(&self) -> usize {
+    pub(crate) fn committed_wires(&self) -> usize {
         let of = |committed: bool, wires: usize| if committed { wires } else { 0 };
         of(self.committed.garbler, self.garbler_wires()) + of(self.committed.evaluator, self.evaluator_wires)
     }

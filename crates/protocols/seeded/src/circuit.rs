@@ -29,7 +29,7 @@ impl Shared {
     }
 
     /// The digest of the labels that the hash of the garbler's input has in circuit `circuit`.
-    pub fn hash_digest(&self, circuit: usize, sums: &[Block]) -> [Block; 2] {
+    pub(crate) fn hash_digest(&self, circuit: usize, sums: &[Block]) -> [Block; 2] {
         bytemuck::cast(self.labels.at(circuit as u64).branch(1).digest(bytemuck::cast_slice(sums)))
     }
 
@@ -82,7 +82,7 @@ impl Secrets {
     }
 
     /// The label of one of the evaluator's wires.
-    pub fn evaluator_label(&self, wire: usize, value: bool) -> Block {
+    pub(crate) fn evaluator_label(&self, wire: usize, value: bool) -> Block {
         self.evaluator[wire] ^ (Block::mask(value) & self.difference(self.garbler.len() + wire))
     }
 
@@ -109,7 +109,7 @@ impl Secrets {
     }
 
     /// Both labels of every wire of the evaluator.
-    pub fn evaluator_pairs(&self) -> impl Iterator<Item = [Block; 2]> + '_ {
+    pub(crate) fn evaluator_pairs(&self) -> impl Iterator<Item = [Block; 2]> + '_ {
         (0..self.evaluator.len()).map(|wire| [false, true].map(|value| self.evaluator_label(wire, value)))
     }
 

@@ -172,7 +172,7 @@ impl Encoding {
 
     /// Exclusive ors that the sums take for each circuit.
     #[cfg(test)]
-    pub fn xor_count(&self) -> u64 {
+    pub(crate) fn xor_count(&self) -> u64 {
         self.rows.iter().flat_map(|row| &row.ones).map(|word| u64::from(word.count_ones())).sum()
     }
 }

@@ -22,7 +22,7 @@ pub fn worker_of(circuit: usize, workers: usize) -> usize {
 }
 
 /// The circuits of a group that one of `workers` threads works on.
-pub fn of_worker(group: std::ops::Range<usize>, worker: usize, workers: usize) -> impl Iterator<Item = usize> {
+pub(crate) fn of_worker(group: std::ops::Range<usize>, worker: usize, workers: usize) -> impl Iterator<Item = usize> {
     group.filter(move |&circuit| worker_of(circuit, workers) == worker)
 }
 

@@ -39,7 +39,6 @@ pub use evaluation::{Evaluated, Evaluation, InputLabels};
 pub use garbling::{Garbling, Part, ToGarble};
 pub use published::{MATRIX_SEED, Published};
 pub use split::Split;
-pub use split::below;
 
 #[doc(hidden)]
 pub use {garblet_garble as garble, garblet_protocol as protocol};

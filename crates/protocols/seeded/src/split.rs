@@ -51,7 +51,7 @@ impl Split {
 }
 
 /// A uniform number below `bound`, which is not zero: draws that would favour small ones are thrown away.
-pub fn below(bound: u64, rng: &mut Prg) -> u64 {
+fn below(bound: u64, rng: &mut Prg) -> u64 {
     let rest = (u64::MAX % bound + 1) % bound;
     loop {
         let drawn = rng.next_u64();

@@ -20,7 +20,7 @@ pub use builder::TableBuilder;
 const MAX_PASSES: u32 = 8;
 
 /// The most inputs of a gate.
-pub const MOST_OPERANDS: usize = 3;
+pub(crate) const MOST_OPERANDS: usize = 3;
 
 /// The constant or the wire that a gate or an output reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -247,7 +247,7 @@ impl Template {
     }
 
     /// Tells whether cells that are left over can serve alone: none of them has labels that another one has.
-    pub fn is_severable(&self) -> bool {
+    pub(crate) fn is_severable(&self) -> bool {
         self.common.is_empty()
     }
 

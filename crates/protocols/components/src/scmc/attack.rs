@@ -25,7 +25,7 @@ pub struct Learned {
 /// Delta, if the active labels of some two blocks differ in two ways only: the published scheme's flaw.
 ///
 /// *Shape*: blocks of active labels, wire by wire.
-pub fn find_delta(blocks: &[&[Block]]) -> Option<Block> {
+pub(crate) fn find_delta(blocks: &[&[Block]]) -> Option<Block> {
     let mut votes: HashMap<u128, usize> = HashMap::new();
     for (at, one) in blocks.iter().enumerate() {
         for other in &blocks[..at] {

@@ -19,7 +19,9 @@
 mod attack;
 mod linear;
 
-pub use attack::{Learned, attack, find_delta};
+#[cfg(test)]
+pub(crate) use attack::find_delta;
+pub use attack::{Learned, attack};
 
 use garblet_circuit::Component;
 use garblet_garble::{ComponentGarbling, GarblingConfig, Seeds};

@@ -20,7 +20,7 @@ use garblet_protocol::{
 };
 
 /// So many orders and setups may be unfinished before no more is made.
-pub const UNFINISHED_MAX: u32 = 3;
+pub(crate) const UNFINISHED_MAX: u32 = 3;
 
 /// The name of the state in a store, and its version.
 const STATE: &str = "lego orders";

@@ -97,7 +97,7 @@ fn place(name: &str) -> String {
 }
 
 /// The names of what a store keeps, in alphabetical order.
-pub fn saved_names(store: &Store) -> Vec<SavedNames> {
+pub(crate) fn saved_names(store: &Store) -> Vec<SavedNames> {
     let kept = store.states().filter_map(|(place, state)| {
         let mut stored: Stored = postcard::from_bytes(&state.bytes).ok()?;
         let outputs = stored.outputs.iter().map(|(name, _)| name.clone()).collect();
@@ -109,7 +109,7 @@ pub fn saved_names(store: &Store) -> Vec<SavedNames> {
 
 /// The mark that tells the outputs that are kept under a name from others that were there before; none if there are none. Both parties'
 /// stores must say the same.
-pub fn saved_mark(store: &Store, name: &str) -> Option<String> {
+pub(crate) fn saved_mark(store: &Store, name: &str) -> Option<String> {
     let stored: Stored = postcard::from_bytes(&store.state(&place(name))?.bytes).ok()?;
     let [meeting, run] = stored.run;
     Some(format!("{meeting}.{run}"))

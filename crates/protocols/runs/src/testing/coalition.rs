@@ -16,7 +16,7 @@ use garblet_protocol::{MeshSession, ProtocolError};
 /// The plan of a coalition's protocol.
 pub type PlanOf<C> = <<C as Coalition>::Protocol as JointParty>::Plan;
 /// A run that a party of a coalition's protocol has prepared.
-pub type PreparedOf<C> = <<C as Coalition>::Protocol as JointParty>::Prepared;
+pub(crate) type PreparedOf<C> = <<C as Coalition>::Protocol as JointParty>::Prepared;
 
 /// A coalition of the last parties of a protocol.
 pub trait Coalition: Sized {

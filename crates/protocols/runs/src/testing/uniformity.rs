@@ -9,15 +9,15 @@ const VALUES: usize = 256;
 
 /// The bound of uniform bytes, but for a probability of 10^-9: 255 degrees of freedom, by the approximation of Wilson and
 /// Hilferty (1931), `255 (1 - 2/(9*255) + 5.998 sqrt(2/(9*255)))^3`.
-pub const THRESHOLD: f64 = 415.0;
+pub(crate) const THRESHOLD: f64 = 415.0;
 
 /// Counts of byte values.
 #[derive(Clone)]
-pub struct ByteCounts([u64; VALUES]);
+pub(crate) struct ByteCounts([u64; VALUES]);
 
 impl ByteCounts {
     /// Counts of those bytes.
-    pub fn of<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> Self {
+    pub(crate) fn of<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> Self {
         let mut counts = ByteCounts([0; VALUES]);
         bytes.into_iter().for_each(|byte| counts.0[usize::from(*byte)] += 1);
         counts
@@ -27,7 +27,7 @@ impl ByteCounts {
     ///
     /// # Panics
     /// With fewer than five bytes for each value: the test then means nothing.
-    pub fn chi_square(&self) -> f64 {
+    pub(crate) fn chi_square(&self) -> f64 {
         let total: u64 = self.0.iter().sum();
         assert!(total >= 5 * VALUES as u64, "{total} bytes are too few for the test");
         let mean = total as f64 / VALUES as f64;
@@ -35,7 +35,7 @@ impl ByteCounts {
     }
 
     /// Tells whether the bytes may be uniform.
-    pub fn is_uniform(&self) -> bool {
+    pub(crate) fn is_uniform(&self) -> bool {
         self.chi_square() < THRESHOLD
     }
 }

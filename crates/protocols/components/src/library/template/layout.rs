@@ -7,7 +7,7 @@ use crate::library::{TypeId, Wires};
 
 impl Grid {
     /// The cell of a row and a column, both from 1. Cells are ordered by diagonals, which run side by side.
-    pub fn cell_at(&self, row: u32, column: u32) -> u32 {
+    pub(crate) fn cell_at(&self, row: u32, column: u32) -> u32 {
         let [rows, columns] = self.size;
         let diagonal = row + column - 2;
         let before: u32 = (0..diagonal).map(|d| diagonal_len(d, rows, columns)).sum();
@@ -16,7 +16,7 @@ impl Grid {
     }
 
     /// The foot's cell of a column, from 1.
-    pub fn foot_at(&self, column: u32) -> u32 {
+    pub(crate) fn foot_at(&self, column: u32) -> u32 {
         self.size[0] * self.size[1] + column - 1
     }
 }
