@@ -23,7 +23,7 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// The link between the parties: a channel for two, a mesh for several.
     type Link: Link;
     /// The parameters, on which all parties must agree.
-    type Config: Clone + PartialEq + fmt::Debug + Send + Sync + 'static;
+    type Config: Clone + Default + PartialEq + fmt::Debug + Send + Sync + 'static;
     /// A program made ready for the parameters.
     type Plan: Send + Sync + 'static;
     /// The order for a store: how much of what it is to hold.
@@ -49,7 +49,9 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     const SAVES_VALUES: bool = false;
 
     /// The standard parameters.
-    fn standard() -> Self::Config;
+    fn standard() -> Self::Config {
+        Self::Config::default()
+    }
 
     /// Makes a program ready.
     ///

@@ -43,10 +43,6 @@ impl Protocol for Components {
     );
     const STOCK: Option<StockKinds> = Some(StockKinds::Library);
 
-    fn standard() -> Config {
-        Config::default()
-    }
-
     fn plan(_: &Request<Self>) -> Result<(), ProtocolError> {
         Ok(())
     }

@@ -60,10 +60,6 @@ impl Protocol for Covert {
         &[&[], &[("form", "al07"), ("circuits", "2")], &[("form", "al07"), ("circuits", "2"), ("ot", "pvw")]];
     const CHECKS: &'static [Check] = checks::ALL;
 
-    fn standard() -> Config {
-        Config::default()
-    }
-
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
         Plan::new(request.program.clone(), request.config)
     }

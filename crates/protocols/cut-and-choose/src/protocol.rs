@@ -69,10 +69,6 @@ impl Protocol for CutAndChoose {
     const SAMPLES: &'static [Sample] = &[&[("circuits", "5")], &[("form", "lp07"), ("circuits", "4")]];
     const CHECKS: &'static [Check] = checks::ALL;
 
-    fn standard() -> Config {
-        Config::default()
-    }
-
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
         Plan::new(request.program.clone(), request.config)
     }

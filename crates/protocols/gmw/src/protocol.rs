@@ -29,10 +29,6 @@ impl Protocol for Gmw {
     const PARAMETERS: &'static [Parameter<Config>] = &[named!("form", "triples or 2012", form, FORMS), ot_width!()];
     const SAMPLES: &'static [Sample] = &[&[], &[("form", "2012")]];
 
-    fn standard() -> Config {
-        Config::default()
-    }
-
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
         Plan::new(request.program.clone(), request.parties, request.config)
     }

@@ -44,8 +44,6 @@ impl Protocol for Ideal {
     const PARAMETERS: &'static [Parameter<()>] = &[];
     const SAMPLES: &'static [Sample] = &[&[]];
 
-    fn standard() {}
-
     fn plan(request: &Request<Self>) -> Result<(), ProtocolError> {
         party_io::check_party_count(Self::NAME, &request.program, request.parties, Self::PARTIES)
     }

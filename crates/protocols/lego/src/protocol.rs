@@ -64,10 +64,6 @@ impl Protocol for Lego {
     const STOCK: Option<StockKinds> = Some(StockKinds::Pieces(&KINDS));
     const SAVES_VALUES: bool = true;
 
-    fn standard() -> Config {
-        Config::default()
-    }
-
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
         let read = request.saved.inputs(&request.program)?;
         Plan::reading(request.program.clone(), request.config, &read)

@@ -29,10 +29,6 @@ impl Protocol for Yao {
         &[any_scheme!(), any_hash!(), named!("build", "stream or ahead", build, BUILDS), ot_width!()];
     const SAMPLES: &'static [Sample] = &[&[], &[("build", "ahead")], &[("scheme", "three-halves"), ("ot-k", "8")]];
 
-    fn standard() -> Config {
-        Config::default()
-    }
-
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
         Plan::new(request.program.clone(), request.config)
     }
