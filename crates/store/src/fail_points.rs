@@ -5,19 +5,22 @@ use std::io;
 /// Passes every step; in tests, fails at one of them.
 #[derive(Clone, Default)]
 pub(crate) struct FailPoints {
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     hook: Option<std::sync::Arc<std::sync::Mutex<Hook>>>,
 }
 
 /// The action of a test at a step.
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 type Hook = Box<dyn FnMut(&'static str) -> io::Result<()> + Send>;
 
 impl FailPoints {
     /// Reaches a step.
-    #[cfg_attr(not(test), expect(clippy::unused_self, reason = "only tests have something to do here"))]
+    #[cfg_attr(
+        not(any(test, feature = "testing")),
+        expect(clippy::unused_self, reason = "only tests have something to do here")
+    )]
     pub(crate) fn pass(&self, step: &'static str) -> io::Result<()> {
-        #[cfg(test)]
+        #[cfg(any(test, feature = "testing"))]
         if let Some(hook) = &self.hook {
             return (hook.lock().expect("no test panics in a hook"))(step);
         }
@@ -26,7 +29,7 @@ impl FailPoints {
     }
 
     /// FailPoints at which `hook` is called.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn with(hook: impl FnMut(&'static str) -> io::Result<()> + Send + 'static) -> Self {
         FailPoints { hook: Some(std::sync::Arc::new(std::sync::Mutex::new(Box::new(hook)))) }
     }

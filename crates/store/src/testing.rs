@@ -1,4 +1,4 @@
-//! Fuzzing: the decoders behind the encryption, which nobody without the key can reach.
+//! Fuzzing: the decoders behind the encryption, which nobody without the key can reach. And for tests, what is on disk at any write.
 
 use crate::rows::{Extent, Head, KindRow, SegmentRow, State, decode};
 
@@ -9,4 +9,17 @@ pub fn decode_row(bytes: &[u8]) {
     if let (Some(extent), Some(row)) = (Extent::decode(bytes), &row) {
         let _ = (extent.runs_of(&row.available).count(), extent.ids().overlaps(&row.available));
     }
+}
+
+/// Makes a store in a new or empty folder; `hook` hears the name of each write before it, and may fail it.
+///
+/// *Errors*: as [`Store::create`](crate::Store::create).
+#[cfg(feature = "testing")]
+pub fn create_hooked(
+    folder: &std::path::Path,
+    key: &crate::StoreKey,
+    rng: &mut impl rand_core::CryptoRng,
+    hook: impl FnMut(&'static str) -> std::io::Result<()> + Send + 'static,
+) -> Result<crate::Store, crate::StoreError> {
+    crate::Store::create_with(folder, key, rng, crate::fail_points::FailPoints::with(hook))
 }

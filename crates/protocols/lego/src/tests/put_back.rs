@@ -8,12 +8,12 @@ use garblet_store::{Store, StoreError, StoreKey};
 use super::*;
 
 /// Opens a copy of a party's store in a folder.
-fn open(folder: &Path, seed: u64) -> Store {
+pub(super) fn open(folder: &Path, seed: u64) -> Store {
     let key = StoreKey::generate(&mut StdRng::seed_from_u64(1));
     Store::open_or_create(folder, &key, &mut StdRng::seed_from_u64(seed)).expect("opens")
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(super) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("a folder");
     std::fs::set_permissions(to, std::fs::metadata(from).expect("there").permissions()).expect("ours");
     for entry in std::fs::read_dir(from).expect("a folder").flatten() {

@@ -3,7 +3,7 @@
 use crate::checks;
 use garblet_circuit::{Link, Port, Recipients};
 use garblet_homcommit::CommitError;
-use garblet_store::Store;
+use garblet_store::{Store, StoreKey, testing::create_hooked};
 
 use super::*;
 use crate::{constructor::ConstructorSide, evaluator::EvaluatorSide, side::Side};
@@ -263,6 +263,43 @@ fn a_store_is_given_up_when_the_peer_has_cheated() {
     let (constructor, _) = constructor.expect("they belong together");
     let honest = Task { fill: None, runs: &runs, deviation: Deviation::default() };
     let [_, evaluator] = meet([constructor, evaluator], &honest, 3);
+    let error = evaluator.err().expect("it is not used again").to_string();
+    assert!(error.contains("found to cheat"), "{error}");
+}
+
+/// Giving up is two writes: one for the secrets, one for the pieces. A party that is killed in between has pieces and no secrets.
+#[test]
+fn giving_up_that_is_cut_off_leaves_no_secrets() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let [folder, killed] = ["store", "killed"].map(|name| scratch.path().join(name));
+    let before_each_change = {
+        let (folder, killed) = (folder.clone(), killed.clone());
+        move |step: &str| {
+            if step == "index change" {
+                std::fs::remove_dir_all(&killed).ok();
+                put_back::copy(&folder, &killed);
+            }
+            Ok(())
+        }
+    };
+    let (mut rng, runs) = (StdRng::seed_from_u64(2), [job("add(8)", 1)]);
+    let key = StoreKey::generate(&mut StdRng::seed_from_u64(1));
+    let hooked = create_hooked(&folder, &key, &mut rng, before_each_change).expect("a new folder");
+    let [constructor, _] = stores();
+    let fill = Task { fill: Some(SOME), runs: &[], deviation: Deviation::default() };
+    let filled = right(meet([constructor, hooked], &fill, 1), &[]);
+    let spoil: Change = |bytes, _| bytes.iter_mut().for_each(|byte| *byte ^= 1);
+    let deviation = Deviation { touch: Some((Step::Tables, spoil)), ..Deviation::default() };
+    let [constructor, evaluator] = meet(filled, &Task { fill: Some(SOME), runs: &runs, deviation }, 2);
+    let (evaluator, result) = evaluator.expect("they belong together");
+    assert!(matches!(result, Err(ProtocolError::Cheating(_))), "it is noticed");
+    drop(evaluator);
+
+    let evaluator = put_back::open(&killed, 3);
+    assert!(evaluator.stock().iter().any(|kind| !kind.available.is_empty()), "the pieces are not yet gone");
+    let (constructor, _) = constructor.expect("they belong together");
+    let honest = Task { fill: None, runs: &runs, deviation: Deviation::default() };
+    let [_, evaluator] = meet([constructor, evaluator], &honest, 4);
     let error = evaluator.err().expect("it is not used again").to_string();
     assert!(error.contains("found to cheat"), "{error}");
 }
