@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use garblet::{
-    Config, Ends, Error, Party, Peer, Plan, Program, Report,
+    Config, Ends, Error, Party, Peer, Plan, Program, Report, StockKinds,
     circuit::evaluate,
     fill, library,
     store::{Store, StoreKey},
@@ -76,6 +76,29 @@ async fn what_empty_stores_lack_is_refused_or_made_on_request_of_all() {
             assert!(report.is_err(), "{} had nothing to draw on", name(&config));
         }
         check(&config, run_all(&config, empty().await, true).await);
+    }
+}
+
+/// Runs for others, or of other parameters, would lie in the store under a name that is not theirs.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_order_of_runs_for_other_parties_or_parameters_is_refused() {
+    let of_runs = |config: &Config| matches!(config.protocol().stock(), Some(StockKinds::Runs));
+    for config in stored().filter(of_runs) {
+        let mut other = config.clone();
+        other.set("hash", "fixed-key").or_else(|_| other.set("ot-k", "8")).expect("gmw has no hash");
+        for (ordered, more) in [(&other, 0), (&config, 1)] {
+            let party = |party, ends, parties| {
+                let (config, ordered) = (config.clone(), ordered.clone());
+                async move {
+                    let stock = stock(&ordered, parties + more, &program(), Store::in_memory(&mut rand::rng())?)?;
+                    fill(stock, party, ends, &config, 100, rand::rng(), Box::new(())).await.map(drop)
+                }
+            };
+            let ended = all(&config, party).await;
+            let is_refused = |ended: &Result<(), Error>| matches!(ended, Err(Error::Order { .. }));
+            assert!(ended.iter().any(is_refused), "{}, {more} parties more: {ended:?}", name(&config));
+            assert!(ended.iter().all(Result::is_err), "{}, {more} parties more: {ended:?}", name(&config));
+        }
     }
 }
 

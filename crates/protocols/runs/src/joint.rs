@@ -229,15 +229,17 @@ pub fn greet_filling<P: Joint>(filling: &Filling<P>) -> Hello {
 
 /// As [`Protocol::fill`].
 ///
-/// *Errors*: as there; an order without a program; a run that is too large to be kept.
+/// *Errors*: as there; an order without a program, or of other parameters or parties; a run that is too large to be kept.
 pub async fn fill<P: Joint>(session: &mut MeshSession, filling: Filling<P>) -> Result<Filled, ProtocolError> {
-    let Filling { party, parties, stock: Stock { store, peer, order: RunOrder { job, count }, .. }, .. } = filling;
+    let Filling { config, party, parties, stock: Stock { store, peer, order: RunOrder { job, count }, .. }, .. } =
+        filling;
     let job = job.ok_or_else(|| {
         let [expected, got] = ["runs of a program", "no program"].map(Into::into);
         ProtocolError::Order { expected, got }
     })?;
-    if parties != job.request.parties {
-        let [expected, got] = [job.request.parties, parties].map(|parties| format!("{parties} parties"));
+    let of = |config, parties| format!("{} for {parties} parties", with_parameters::<P>(config));
+    let [expected, got] = [of(&config, parties), of(&job.request.config, job.request.parties)];
+    if expected != got {
         return Err(ProtocolError::Order { expected, got });
     }
     check_size::<PreparedOf<P>>(&job.plan, party, P::NAME, &job.request.program)?;
@@ -260,8 +262,12 @@ async fn meet<P: Joint>(
     peers: &str,
 ) -> Result<RunStore, ProtocolError> {
     let Request { program, config, .. } = &job.request;
+    RunStore::meet(session, store, &Purpose { program, protocol: with_parameters::<P>(config), peers }).await
+}
+
+/// The name of the protocol with all parameters.
+fn with_parameters<P: Joint>(config: &P::Config) -> String {
     let parameters = parameters::get(P::PARAMETERS, config);
     let parameters = parameters.iter().map(|(name, value)| format!(", {name} {value}"));
-    let protocol = format!("{}{}", P::NAME, parameters.collect::<String>());
-    RunStore::meet(session, store, &Purpose { program, protocol, peers }).await
+    format!("{}{}", P::NAME, parameters.collect::<String>())
 }
