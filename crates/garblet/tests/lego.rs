@@ -2,7 +2,10 @@
 
 mod oracle;
 
-use garblet::{Bits, Config, Program, Protocol, circuit::random, lego::Code, library};
+use garblet::{
+    Bits, Config, Party, Peer, Plan, Program, Protocol, ReadInput, SavedValues, circuit::random, lego::Code, library,
+    net::memory_pair,
+};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::oracle::{full, run_as_eval};
@@ -27,6 +30,26 @@ fn random_programs_with_both_codes() {
         let mut config = Config::of(Protocol::of::<garblet::lego::Lego>());
         config.get_mut::<garblet::lego::Lego>().unwrap().code = Code::ALL[i % 2];
         assert_equals_eval(&program, &inputs, config);
+    }
+}
+
+/// Before anything is prepared: values can be neither read nor kept where there is nothing to keep them in.
+#[tokio::test]
+async fn values_that_are_to_be_kept_or_read_need_a_store() {
+    let (name, output) = ("sum".to_string(), None);
+    let read = vec![ReadInput { port: "a".into(), name: name.clone(), output }];
+    let [kept, read] = [(Some(name), Vec::new()), (None, read)].map(|(keep, read)| SavedValues { keep, read });
+    for saved in [kept, read] {
+        let config = Config::of(Protocol::of::<garblet::lego::Lego>());
+        let program = library::find("lib:add(8)").expect("in the library");
+        let plan = Plan::saving(program, 2, &config, saved).expect("lego keeps values");
+        let (ours, theirs) = memory_pair();
+        let open = |party, channel| Peer::open(&plan, Party(party), channel, rand::rng(), Box::new(()));
+        let (constructor, evaluator) = tokio::join!(open(0, ours), open(1, theirs));
+        for opened in [constructor, evaluator] {
+            let error = opened.err().expect("there is no store").to_string();
+            assert!(error.contains("expected one, to keep values in, got none"), "{error}");
+        }
     }
 }
 

@@ -159,6 +159,30 @@ async fn material_of_another_session_is_refused() {
     }
 }
 
+/// Nobody waits for a party of several that has made a mistake and does not even begin.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_cannot_begin_is_over_for_all_others() {
+    let program = program();
+    for config in samples().into_iter().filter(|config| config.protocol().is_mesh()) {
+        // It says that it is nobody, or another one.
+        for said in [Party(9), Party(1)] {
+            let party = |party, ends, parties| {
+                let (program, config) = (program.clone(), config.clone());
+                async move {
+                    let party = if party == Party(0) { said } else { party };
+                    open(&program, party, ends, parties, &config).await.map(|_| ())
+                }
+            };
+            let mut ended = all(&config, party).await.into_iter().map(|opened| opened.expect_err("it cannot begin"));
+            let own = ended.next().expect("party 0");
+            assert!(matches!(own, Error::NoSuchParty { .. } | Error::Input { .. }), "{own}, {}", name(&config));
+            for error in ended {
+                assert!(error.to_string().starts_with("party 0: the peer aborted"), "{error}, {}", name(&config));
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_step_that_is_dropped_before_it_begins_ends_the_session() {
     let (program, config) = (program(), Config::default());
