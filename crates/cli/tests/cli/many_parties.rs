@@ -2,6 +2,7 @@
 
 use std::{net::TcpListener, process::Child, time::Duration};
 
+use crate::identities::keygen;
 use crate::invocation::{Folder, Ran, finish, garblet, start};
 
 pub(crate) const CIPHERTEXT: &str = "ciphertext = 69c4e0d86a7b0430d8cdb78070b4c55a\n";
@@ -183,6 +184,49 @@ fn a_party_that_is_killed_is_named_by_all() {
 }
 
 #[test]
+fn a_peers_file_at_fault_is_explained_by_its_fault() {
+    let folder = Folder::new("peers-file");
+    let [(_, one), (_, two)] = ["one.pem", "two.pem"].map(|name| keygen(&folder, name));
+    let party = |address: &str, print: &str| match print {
+        "" => format!("[[party]]\naddress = \"{address}\"\n"),
+        print => format!("[[party]]\naddress = \"{address}\"\nfingerprint = \"{print}\"\n"),
+    };
+    let form =
+        "hint: one table per party, in order: [[party]] with address = \"HOST:PORT\" and fingerprint = \"...\"\n";
+    for (text, error, hint) in [
+        (String::new(), ": expected 2 to 255 parties, got 0\n", form),
+        ([party("a:1", ""), party("a", "")].concat(), ":4: party 1: `a` is not an address: expected HOST:PORT\n", ""),
+        (
+            [party("a:1", &one), party("a:2", "h2wm")].concat(),
+            ":6: party 1: fingerprint has 4 characters, expected 36 in groups of 4\n",
+            "hint: garblet keygen prints a party's fingerprint\n",
+        ),
+        (
+            [party("a:1", &one), party("a:1", &two)].concat(),
+            ":4: party 1 has the address a:1 of party 0\n",
+            "hint: each party listens on an address of its own\n",
+        ),
+        (
+            [party("a:1", &one), party("a:2", &one)].concat(),
+            ":4: party 1 has the fingerprint of party 0\n",
+            "hint: each party has an identity of its own: garblet keygen makes one\n",
+        ),
+        (
+            [party("a:1", &one), party("a:2", "")].concat(),
+            ":4: party 0 has a fingerprint, party 1 has none\n",
+            "hint: give every party its fingerprint; or none, for plain TCP\n",
+        ),
+    ] {
+        let peers = folder.file("peers.toml", &text);
+        let ran = garblet(&["run", "lib:add(8)", "--party", "2", "--protocol", "gmw", "--peers", &peers]);
+        ran.fails(2, &format!("error: {peers}{error}{hint}"));
+    }
+    let missing = folder.path("missing.toml");
+    let ran = garblet(&["run", "lib:add(8)", "--party", "2", "--protocol", "gmw", "--peers", &missing]);
+    ran.fails(2, &format!("error: {missing}: cannot be read: No such file or directory (os error 2)\n"));
+}
+
+#[test]
 fn what_cannot_be_is_explained() {
     let local = |more: &[&str]| garblet(&[&["local", "lib:aes128"], INPUTS[0], INPUTS[1], more].concat());
     local(&["--protocol", "gmw", "--parties", "1"])
@@ -194,10 +238,6 @@ fn what_cannot_be_is_explained() {
     let folder = Folder::new("mesh-bad");
     let run = |more: &[&str]| garblet(&[&["run", "lib:aes128", "--party", "0"], INPUTS[0], more].concat());
     let peers = folder.file("peers.toml", "[[party]]\naddress = \"a:1\"\n[[party]]\naddress = \"a:1\"\n");
-    run(&["--protocol", "gmw", "--peers", &peers]).fails(
-        2,
-        &format!("error: {peers}:3: party 1 has the address a:1 of party 0\nhint: each party listens on an address of its own\n"),
-    );
     run(&["--peers", &peers]).fails(
         2,
         "error: --peers: yao has one peer\nhint: give --listen or --connect; or --protocol gmw, which has several\n",
