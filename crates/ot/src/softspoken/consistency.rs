@@ -50,7 +50,7 @@ impl StatisticalSecurity {
     }
 
     /// Bytes that the receiver sends for a check: the hashes of the choices and of 128 columns.
-    pub(crate) const fn digest_bytes(self) -> usize {
+    pub const fn digest_bytes(self) -> usize {
         self.hash_bytes() * (1 + SQUARE)
     }
 }

@@ -57,10 +57,6 @@ impl Protocol for Authenticated {
     const STOCK: Option<StockKinds> = Some(StockKinds::Pieces(&KINDS));
     const SAVES_VALUES: bool = true;
 
-    fn standard() -> Config {
-        Config::default()
-    }
-
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
         let read = request.saved.inputs(&request.program)?;
         Plan::new(request.program.clone(), request.config, &read, request.saved.keep.is_some())
