@@ -17,7 +17,7 @@ pub(crate) fn explain(error: &Error) -> Failure {
             Failure::call(error).hint("add it to the library file; a store is filled for one library")
         }
         Error::NotPrepared(_) => {
-            Failure::no_result(error).hint("`garblet prepare` makes more for the store; --top-up makes it during the run")
+            Failure::no_result(error).hint("`garblet prepare` makes more for the store, --stock says how much of what; --top-up makes it during the run")
         }
         Error::Unfinished(unfinished) => Failure::no_result(error).hint(format!(
             "a peer that cheats does so; if it was the network or this machine, `garblet store allow {}` goes on",

@@ -51,7 +51,7 @@ pub(crate) struct FillArgs {
     source: Option<String>,
     #[arg(long, value_name = "NAME", default_value = "components", help = format!("The protocol that it is prepared for: {}", with_stores()))]
     protocol: Protocol,
-    /// The amounts to have ready: with lego gates, inputs and outputs, in bits; with components a component type or inputs, in place of what the library file says; with several parties runs
+    /// The amounts to have ready: with authenticated triples and masks; with lego gates, inputs and outputs, in bits; with components a component type or inputs, in place of what the library file says; with several parties runs
     #[arg(long = "stock", value_name = "WHAT=N")]
     amounts: Vec<Amount>,
     #[command(flatten)]
