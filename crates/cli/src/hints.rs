@@ -17,14 +17,19 @@ pub(crate) fn explain(error: &Error) -> Failure {
             Failure::call(error).hint("add it to the library file; a store is filled for one library")
         }
         Error::NotPrepared(_) => {
-            Failure::no_result(error).hint("`garblet prepare` makes more for the store, --stock says how much of what; --top-up makes it during the run")
+            Failure::no_result(error).hint(
+                "`garblet prepare` makes more for the store, --stock says how much of what; --top-up makes it during the run",
+            )
         }
         Error::Unfinished(unfinished) => Failure::no_result(error).hint(format!(
             "a peer that cheats does so; if it was the network or this machine, `garblet store allow {}` goes on",
             unfinished.folder.display()
         )),
+        Error::Unsettled { .. } => Failure::no_result(error).hint(
+            "meet the peer with the stores that made these triples; if one of them is lost, both parties remove theirs and begin anew",
+        ),
         Error::OtherRun { .. } => Failure::no_result(error).hint(
-            "nothing of an input was given away; one party's program has lost or skipped a run, so start anew, all together",
+            "nothing of an input was given away; one party's program has lost or skipped a run, so all start anew together",
         ),
         Error::Peer { party, source } => {
             let failure = explain(source);

@@ -37,6 +37,8 @@ pub use stock::{Order, Stock};
 
 pub use thread::on_own_thread;
 
+#[cfg(feature = "authenticated")]
+pub use garblet_authenticated as authenticated;
 #[cfg(feature = "bmr")]
 pub use garblet_bmr as bmr;
 pub use garblet_circuit as circuit;

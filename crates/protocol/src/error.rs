@@ -63,6 +63,14 @@ pub enum ProtocolError {
     /// A peer has left too many orders of gates unfinished.
     #[error(transparent)]
     Unfinished(#[from] Unfinished),
+    /// A store of triples whose last check has no outcome yet, for which nothing else is done until it is settled with the peer.
+    #[error("the check of the last triples for the store in {} is not settled: {reason}", folder.display())]
+    Unsettled {
+        /// The folder of the store.
+        folder: PathBuf,
+        /// The reason why it cannot be settled now.
+        reason: &'static str,
+    },
     /// The peer's part of prepared material is not what it must be.
     #[error("prepared material: {what}: expected {expected}, got {got}")]
     Material {
@@ -215,6 +223,7 @@ impl Accuses for ProtocolError {
             | ProtocolError::Library(_)
             | ProtocolError::Order { .. }
             | ProtocolError::Unfinished(_)
+            | ProtocolError::Unsettled { .. }
             | ProtocolError::OtherRun { .. }
             | ProtocolError::Over
             | ProtocolError::Unsupported { .. }

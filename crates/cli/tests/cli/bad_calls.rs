@@ -91,8 +91,8 @@ fn names_that_nothing_has() {
     local(&["--param", "ot-k=3"]).fails(2, "error: --param ot-k=3: unknown ot-k `3`, expected 2, 4 or 8\n");
     local(&["--protocol", "bgw"]).fails(
         2,
-        "error: --protocol: unknown protocol `bgw`, expected yao, components, covert, cut-and-choose, lego, gmw, \
-             bmr, bmr-bgw4, bmr-bgw3 or bmr-bgw2\n",
+        "error: --protocol: unknown protocol `bgw`, expected yao, components, covert, authenticated, cut-and-choose, \
+             lego, gmw, bmr, bmr-bgw4, bmr-bgw3 or bmr-bgw2\n",
     );
     local(&["--adversary", "byzantine"]).fails(
         2,

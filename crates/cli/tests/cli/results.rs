@@ -60,7 +60,7 @@ fn the_protocol_withstands_at_least_what_it_must() {
         let run = local(options);
         [&run["protocol"], &run["adversary"]].map(|name| name.as_str().unwrap_or_default().to_owned())
     };
-    assert_eq!(run(&["--adversary", "malicious"]), ["cut-and-choose", "malicious"]);
+    assert_eq!(run(&["--adversary", "malicious"]), ["authenticated", "malicious"]);
     assert_eq!(run(&["--adversary", "semi-honest", "--protocol", "covert"]), ["covert", "covert"]);
 }
 
@@ -69,7 +69,7 @@ fn a_plan_says_what_a_run_costs() {
     let plan = |more: &[&str]| garblet(&[&["plan", "lib:aes128"], more, &["--json"]].concat()).json();
     let all = plan(&["--link", "33ms,50mbit"]);
     let protocols = all["protocols"].as_array().unwrap();
-    assert_eq!((protocols.len(), &all["left_out"]), (10, &json!([])));
+    assert_eq!((protocols.len(), &all["left_out"]), (11, &json!([])));
     for protocol in ["yao", "gmw"] {
         let planned = protocols.iter().find(|planned| planned["protocol"] == protocol).unwrap();
         let measured = local(&["--protocol", protocol]);
@@ -85,14 +85,14 @@ fn a_plan_says_what_a_run_costs() {
     }
     let malicious = plan(&["--adversary", "malicious", "--parties", "3"]);
     assert_eq!(malicious["protocols"], json!([]));
-    assert_eq!(malicious["left_out"][1], json!({ "protocol": "lego", "reason": "2 parties only" }));
+    assert_eq!(malicious["left_out"][2], json!({ "protocol": "lego", "reason": "2 parties only" }));
 }
 
 #[test]
 fn a_plan_is_shown_by_protocol_or_by_phase() {
     let all = garblet(&["plan", "lib:millionaires(32)", "--parties", "3"]).stdout;
     assert!(all.contains("bmr-bgw3  semi-honest        3"), "{all}");
-    assert!(all.contains("\nleft out: yao, components, covert, cut-and-choose, lego: 2 parties only\n"), "{all}");
+    assert!(all.contains("\nleft out: yao, components, covert, authenticated, cut-and-choose, lego: 2 parties only\n"), "{all}");
     let one = garblet(&["plan", "lib:millionaires(32)", "--protocol", "yao", "--param", "build=ahead"]).stdout;
     assert!(one.contains("\nbuild        0  1.0 KB       0 B       0\n"), "{one}");
 }

@@ -46,7 +46,8 @@ impl Coin {
         commitment: [u8; COMMITMENT_BYTES],
         message: &[u8; OPENING_BYTES],
     ) -> Result<Prg, Cheating> {
-        let theirs = opened(&domain(peer), commitment, message).ok_or_else(|| Cheating::new(checks::COIN_TOSS_OPENING, "its share"))?;
+        let theirs = opened(&domain(peer), commitment, message)
+            .ok_or_else(|| Cheating::new(checks::COIN_TOSS_OPENING, "its share"))?;
         let sum: [u8; SHARE_BYTES] = std::array::from_fn(|at| self.share[at] ^ theirs[at]);
         let first = if own.0 < peer.0 { own } else { peer };
         Ok(Prg::new(Block::from_digest(&domain(first).branch(1).digest(&sum))))

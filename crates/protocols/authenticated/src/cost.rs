@@ -23,12 +23,13 @@ use crate::{
 /// | phase | garbler to evaluator | evaluator to garbler |
 /// |---|---|---|
 /// | setup | hello, OT set-ups, 32 | hello, OT set-ups, 32 |
-/// | prepare, for each batch | corrections of `N` OTs, 16, 2,064; `16 B l`, 64; 32; `B l / 8`, 32; 64; 32, 64; 64; `(B - 1) l / 8`, 16 | the same, with 32 for a commitment and an opening of 32 and 64 |
+/// | prepare, for each batch | corrections of `N` OTs, 16, 2,064; `16 B l`, 64; 32; `B l / 8`, 32; 64; 32; 128; `(B - 1) l / 8`, 16 | the same, with 32 and 64 in place of 32 and 128 |
 /// | build | `(2 n + i1) / 8`, 16; 16, `(32 + 2 t) n`, `n / 8` in pieces | `(2 n + i0) / 8`, 16 |
 /// | online, tags | `16 (i0 + i1)`, 16, `m1 / 8`, 16 | 8, `i1 / 8`; `2 (m0 / 8)`, 48 |
 /// | online, reveal | `16 (i0 + i1)`; 16, `m1 / 8`, 16 | 8, `i1 / 8`; `n / 8`, 16, 32; `2 (m0 / 8)`, 48 |
 ///
-/// What there is nothing of is not sent. If the circuit is streamed, gates come online, lot by lot.
+/// What there is nothing of is not sent. If the circuit is streamed, gates come online, lot by lot, each with its own openings and, where values are revealed, 16 bytes
+/// of its own. With the revealed values of the first lot come those of inputs that are read. Where outputs are kept that the garbler does not learn, the evaluator says a byte more.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello]) -> Communication {
     if phase == Phase::Setup {
         let width = plan.config().ot_width;
@@ -37,7 +38,8 @@ pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello]) -
         // The hello, OTs in both directions, the name of the session.
         return Communication { bytes_sent: sent, bytes_received: received, rounds: 5 };
     }
-    let mut tally = Tally { party, at: phase, phase: Phase::Prepare, unanswered: false, cost: Communication::default() };
+    let mut tally =
+        Tally { party, at: phase, phase: Phase::Prepare, unanswered: false, cost: Communication::default() };
     for (batch, masks) in plan.batches() {
         tally.batch(plan, batch, masks);
     }
@@ -80,11 +82,8 @@ impl Tally {
         let waits = received > 0 && self.unanswered;
         self.unanswered &= received == 0;
         if self.at == self.phase {
-            self.cost += Communication {
-                bytes_sent: sent as u64,
-                bytes_received: received as u64,
-                rounds: waits.into(),
-            };
+            self.cost +=
+                Communication { bytes_sent: sent as u64, bytes_received: received as u64, rounds: waits.into() };
         }
     }
 

@@ -89,7 +89,20 @@ impl<C: Conduct<Step>> Ground<C> {
         let sender = secrets.sender.session(name, session.rng(), &in_ots, config.ot_width, OT_CHECK)?;
         let receiver = secrets.receiver.session(name, config.ot_width, OT_CHECK)?;
         let delta = Delta::new(secrets.delta);
-        Ok(Ground { party, in_ots, delta, sender, receiver, id, batches: 0, openings: 0, runs: 0, insecure: 0.0, stock: None, conduct })
+        Ok(Ground {
+            party,
+            in_ots,
+            delta,
+            sender,
+            receiver,
+            id,
+            batches: 0,
+            openings: 0,
+            runs: 0,
+            insecure: 0.0,
+            stock: None,
+            conduct,
+        })
     }
 
     /// Agrees on a name with the peer, and begins a session.

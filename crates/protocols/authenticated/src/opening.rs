@@ -5,7 +5,7 @@
 
 use garblet_primitives::Block;
 use garblet_protocol::{
-    checks::{Check, Cheating},
+    checks::{Cheating, Check},
     domain::Domain,
 };
 

@@ -3,7 +3,6 @@
 use std::{marker::PhantomData, sync::Arc};
 
 use garblet_circuit::Bits;
-use garblet_primitives::Block;
 use garblet_protocol::{
     Phase, Role, Security, Session,
     conduct::{Conduct, Honest},
@@ -82,7 +81,7 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
         self.ground.stock.as_ref().map(Stock::has).unwrap_or_default()
     }
 
-    /// Triples and masks that were given up at the meeting because only one store had them.
+    /// Pieces, of sixteen triples or masks each, that were given up at the meeting because only one store had them.
     pub fn lost(&self) -> u64 {
         self.ground.stock.as_ref().map_or(0, |stock| stock.lost)
     }
@@ -122,9 +121,12 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
         }
         let (ands, mut done, batches) = (plan.and_count(), 0, plan.batches());
         let triples: u64 = batches.iter().filter_map(|(batch, _)| batch.map(|batch| batch.triples)).sum();
-        let mut supply = Supply::with_room(triples as usize, plan.amounts().masks as usize);
+        let mut supply = match plan.config().build {
+            Build::Stream if triples > 0 => Supply::in_lots(session, plan)?,
+            _ => Supply::with_room(triples as usize, plan.amounts().masks as usize),
+        };
         for (batch, masks) in batches {
-            supply.add(&self.ground.make(session, batch, masks as usize).await?);
+            supply.add(self.ground.make(session, batch, masks as usize).await?)?;
             done += batch.map_or(0, |batch| batch.triples);
             session.advance(done.min(ands), ands);
         }
@@ -178,13 +180,15 @@ impl<S: Side, C: Conduct<Step>> Run<S, C> {
 
     /// The wires of all inputs that are read.
     fn read(&self) -> Result<Read, ProtocolError> {
-        let mut inputs: Vec<(u64, [Vec<Block>; 3])> = Vec::new();
-        for (number, read) in self.saved.inputs(self.plan.program())?.into_iter().zip(&self.saved.read) {
+        let (mut read, names) = (Read::default(), &self.saved.read);
+        for (number, name) in self.saved.inputs(self.plan.program())?.into_iter().zip(names) {
             let stock = self.participant.ground.stock.as_ref().ok_or_else(no_store)?;
-            inputs.push((number as u64, saved::read(stock, &read.name, read.output.as_deref())?));
+            let (wires, mark) = saved::read(stock, &name.name, name.output.as_deref())?;
+            read.inputs.push((number as u64, wires));
+            read.marks.extend(mark);
         }
-        inputs.sort_by_key(|(number, _)| *number);
-        Ok(Read { inputs })
+        read.inputs.sort_by_key(|(number, _)| *number);
+        Ok(read)
     }
 }
 

@@ -143,7 +143,10 @@ impl Plan {
     /// The owner of each bit of the inputs, in program order; none for those that are read.
     pub(crate) fn owners(&self) -> impl Iterator<Item = Option<Party>> + '_ {
         let owner = |input: &Input| (input.owner != SAVED).then_some(input.owner);
-        self.program.inputs().iter().flat_map(move |input| std::iter::repeat_n(owner(input), input.port.width() as usize))
+        self.program
+            .inputs()
+            .iter()
+            .flat_map(move |input| std::iter::repeat_n(owner(input), input.port.width() as usize))
     }
 
     /// Deals values of all input bits out to the inputs: the next of `given`, or of those that are saved for an input of that number.

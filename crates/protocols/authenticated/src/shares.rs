@@ -50,6 +50,13 @@ impl Shares {
         part
     }
 
+    /// These and others, in new room; those that were there before are wiped with it.
+    pub(crate) fn joined(&self, others: &Shares) -> Shares {
+        let mut joined = self.part_with_room(0..self.len(), self.len() + others.len());
+        joined.extend(others, 0..others.len());
+        joined
+    }
+
     /// Appends a range of others.
     pub(crate) fn extend(&mut self, from: &Shares, range: std::ops::Range<usize>) {
         self.own.extend_from_slice(&from.own[range.clone()]);

@@ -3,7 +3,7 @@
 use garblet_circuit::{Bits, Party};
 use garblet_primitives::Block;
 use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::{
     Step,
@@ -55,7 +55,7 @@ pub enum Work<B> {
 pub struct Waiting {
     pub(crate) supply: Supply,
     pub(crate) inputs: InputMasks,
-    pub(crate) own_masks: Vec<bool>,
+    pub(crate) own_masks: Zeroizing<Vec<bool>>,
     pub(crate) read: Read,
     pub(crate) run: u64,
 }
@@ -83,6 +83,8 @@ impl Wires {
 pub struct Read {
     /// In program order.
     pub(crate) inputs: Vec<(u64, [Vec<Block>; 3])>,
+    /// What tells them from others that were kept under the same names; both parties have the same.
+    pub(crate) marks: Vec<u8>,
 }
 
 impl Read {

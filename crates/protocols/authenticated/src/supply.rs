@@ -1,14 +1,17 @@
 //! What a run has of what was prepared.
 
-use garblet_protocol::error::ProtocolError;
-use garblet_store::Taken;
+use garblet_protocol::{error::ProtocolError, session::Session};
+use garblet_store::{Scratch, Taken};
 
 use crate::{
     plan::Plan,
     prepare::Made,
     shares::{Shares, Triples},
-    stock::store::{GROUP, KINDS, read, unreadable},
+    stock::store::{GROUP, KINDS, append, read, unreadable},
 };
+
+/// Bytes of a triple with a mask.
+const GATE_BYTES: usize = 128;
 
 /// The triples and masks of a run, each handed out once.
 #[derive(Default)]
@@ -18,14 +21,37 @@ pub struct Supply {
     masks: Shares,
     /// Triples and masks among these that were handed out.
     used: [usize; 2],
+    away: Away,
+}
+
+/// What is not in memory.
+#[derive(Default)]
+enum Away {
+    #[default]
+    Nothing,
     /// Pieces of a store, which are read when they are needed.
-    stored: Option<[Taken; 2]>,
+    Stored([Taken; 2]),
+    /// Lots of a circuit that is streamed.
+    Lots(Box<Lots>),
+}
+
+/// The material of lots, a stream of room for each: in memory, or what is too much for it, sealed in a file.
+struct Lots {
+    room: Scratch,
+    /// Gates of each lot.
+    ands: Vec<usize>,
+    /// The masks of inputs, which stay in memory.
+    inputs: Shares,
+    given_bits: usize,
+    /// Lots that were put away, and that were read.
+    put: usize,
+    read: usize,
 }
 
 impl Supply {
     /// The pieces that were taken from a store.
     pub(crate) fn stored(pieces: [Taken; 2]) -> Self {
-        Supply { stored: Some(pieces), ..Supply::default() }
+        Supply { away: Away::Stored(pieces), ..Supply::default() }
     }
 
     /// Room for so much, of which there is nothing yet: nothing moves when it is added, which would leave it behind.
@@ -35,27 +61,84 @@ impl Supply {
         Supply { triples, masks: Shares::with_room(masks), ..Supply::default() }
     }
 
+    /// Room for the lots of a circuit that is streamed.
+    ///
+    /// *Errors*: a file that cannot be made.
+    pub(crate) fn in_lots(session: &mut Session, plan: &Plan) -> Result<Self, ProtocolError> {
+        let ands: Vec<usize> = plan.lots().iter().map(|lot| lot.len()).collect();
+        let bytes = plan.and_count() as usize * GATE_BYTES;
+        let room = session.scratch(ands.len(), bytes)?;
+        let (inputs, given_bits) = (Shares::default(), plan.given_bits());
+        let lots = Lots { room, ands, inputs, given_bits, put: 0, read: 0 };
+        Ok(Supply { away: Away::Lots(Box::new(lots)), ..Supply::default() })
+    }
+
     /// Adds a batch.
-    pub(crate) fn add(&mut self, made: &Made) {
+    ///
+    /// *Errors*: the disk's.
+    pub(crate) fn add(&mut self, made: Made) -> Result<(), ProtocolError> {
         let Made { triples, masks } = made;
+        if let Away::Lots(_) = self.away {
+            let rest = Triples {
+                a: self.triples.a.joined(&triples.a),
+                b: self.triples.b.joined(&triples.b),
+                c: self.triples.c.joined(&triples.c),
+            };
+            (self.triples, self.masks) = (rest, self.masks.joined(&masks));
+            return self.put_away();
+        }
         let all = 0..triples.len();
         self.triples.a.extend(&triples.a, all.clone());
         self.triples.b.extend(&triples.b, all.clone());
         self.triples.c.extend(&triples.c, all);
-        self.masks.extend(masks, 0..masks.len());
+        self.masks.extend(&masks, 0..masks.len());
+        Ok(())
+    }
+
+    /// Puts away the lots for which there is enough.
+    fn put_away(&mut self) -> Result<(), ProtocolError> {
+        let Supply { triples, masks, away: Away::Lots(lots), .. } = self else { return Ok(()) };
+        let Triples { a, b, c } = &*triples;
+        let (mut triple, mut mask) = (0, 0);
+        if lots.inputs.len() < lots.given_bits && masks.len() >= lots.given_bits {
+            mask = lots.given_bits;
+            lots.inputs = masks.part(0..mask);
+        }
+        while let Some(&ands) = lots.ands.get(lots.put)
+            && lots.inputs.len() == lots.given_bits
+            && triple + ands <= a.len()
+            && mask + ands <= masks.len()
+        {
+            let mut bytes = zeroize::Zeroizing::new(Vec::with_capacity(ands * GATE_BYTES));
+            for (shares, start) in [(a, triple), (b, triple), (c, triple), (&*masks, mask)] {
+                append(shares, start..start + ands, &mut bytes);
+            }
+            lots.room.append(lots.put, &bytes)?;
+            (triple, mask, lots.put) = (triple + ands, mask + ands, lots.put + 1);
+        }
+        let rest = |shares: &Shares, from| shares.part(from..shares.len());
+        let kept = Triples { a: rest(a, triple), b: rest(b, triple), c: rest(c, triple) };
+        (*triples, *masks) = (kept, rest(masks, mask));
+        Ok(())
     }
 
     /// The masks of inputs, which are the first.
     ///
     /// *Errors*: pieces that were changed.
     pub(crate) fn inputs(&mut self, plan: &Plan) -> Result<Shares, ProtocolError> {
-        self.next_masks(plan.given_bits())
+        match &mut self.away {
+            Away::Lots(lots) => Ok(std::mem::take(&mut lots.inputs)),
+            _ => self.next_masks(plan.given_bits()),
+        }
     }
 
     /// Triples and masks of the next gates.
     ///
     /// *Errors*: pieces that were changed.
     pub(crate) fn next(&mut self, ands: usize) -> Result<(Triples, Shares), ProtocolError> {
+        if let Away::Lots(lots) = &mut self.away {
+            return lots.next(ands);
+        }
         self.read_triples(ands)?;
         let range = self.used[0]..self.used[0] + ands;
         self.used[0] += ands;
@@ -66,19 +149,20 @@ impl Supply {
     }
 
     fn next_masks(&mut self, count: usize) -> Result<Shares, ProtocolError> {
-        if let Some([_, pieces]) = &mut self.stored {
-            let left = self.masks.len() - self.used[1];
-            self.masks = self.masks.part_with_room(self.used[1]..self.masks.len(), count + GROUP);
+        if let Away::Stored([_, pieces]) = &mut self.away {
+            let rest = self.used[1]..self.masks.len();
+            let left = rest.len();
+            self.masks = self.masks.part_with_room(rest, count + GROUP);
             self.used[1] = 0;
             let all = &mut self.masks;
-            read_pieces(pieces, count.saturating_sub(left), KINDS[1], |bytes| read(bytes, &mut [all]))?;
+            read_pieces(pieces, count.saturating_sub(left), KINDS[1], |bytes| read(bytes, GROUP, &mut [all]))?;
         }
         self.used[1] += count;
         Ok(self.masks.part(self.used[1] - count..self.used[1]))
     }
 
     fn read_triples(&mut self, count: usize) -> Result<(), ProtocolError> {
-        let Some([pieces, _]) = &mut self.stored else { return Ok(()) };
+        let Away::Stored([pieces, _]) = &mut self.away else { return Ok(()) };
         let rest = self.used[0]..self.triples.len();
         let left = rest.len();
         let Triples { a, b, c } = &self.triples;
@@ -86,7 +170,20 @@ impl Supply {
         self.triples = Triples { a: part(a), b: part(b), c: part(c) };
         self.used[0] = 0;
         let Triples { a, b, c } = &mut self.triples;
-        read_pieces(pieces, count.saturating_sub(left), KINDS[0], |bytes| read(bytes, &mut [a, b, c]))
+        read_pieces(pieces, count.saturating_sub(left), KINDS[0], |bytes| read(bytes, GROUP, &mut [a, b, c]))
+    }
+}
+
+impl Lots {
+    /// The material of the next lot.
+    fn next(&mut self, ands: usize) -> Result<(Triples, Shares), ProtocolError> {
+        let bytes = if ands > 0 { self.room.take(self.read)? } else { Default::default() };
+        self.read += 1;
+        let room = || Shares::with_room(ands);
+        let (mut triples, mut masks) = (Triples { a: room(), b: room(), c: room() }, room());
+        let Triples { a, b, c } = &mut triples;
+        read(&bytes, ands, &mut [a, b, c, &mut masks]).ok_or_else(|| unreadable("a lot"))?;
+        Ok((triples, masks))
     }
 }
 

@@ -7,10 +7,7 @@
 use garblet_primitives::Block;
 use garblet_protocol::domain::Hasher;
 
-use crate::{
-    plan::Plan,
-    shares::PowerSum,
-};
+use crate::{plan::Plan, shares::PowerSum};
 
 /// Tags of so many bytes: the top ones of a block, since bit 0 of the evaluator's difference is known.
 #[derive(Clone, Copy)]

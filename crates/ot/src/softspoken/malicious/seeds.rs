@@ -116,7 +116,9 @@ mod tests {
     #[test]
     fn sessions_of_one_setup_have_one_delta_and_streams_of_their_own() {
         let (mut ours, mut theirs) = channels();
-        for (width, delta) in [(Width::Four, Delta::new(Block::ONES)), (Width::Eight, Delta::even(Block::from_u128(77 << 90)))] {
+        for (width, delta) in
+            [(Width::Four, Delta::new(Block::ONES)), (Width::Eight, Delta::even(Block::from_u128(77 << 90)))]
+        {
             let sigma = StatisticalSecurity::Eighty;
             let [mut a, mut b] = [2, 3].map(|seed| Prg::new(Block::from_u128(seed)));
             let (sender, receiver) = block_on(async {
@@ -131,8 +133,9 @@ mod tests {
                 let session = Block::from_u128(name);
                 let mut sender = sender.session(session, &mut a, &delta, width, sigma).unwrap();
                 let mut receiver = receiver.session(session, width, sigma).unwrap();
-                let (unchecked, corrected) =
-                    block_on(async { tokio::join!(sender.receive(&mut ours, 300), receiver.correct(&mut theirs, 300)) });
+                let (unchecked, corrected) = block_on(async {
+                    tokio::join!(sender.receive(&mut ours, 300), receiver.correct(&mut theirs, 300))
+                });
                 let point = sender.point();
                 let (answer, choices, t) = receiver.answer(corrected.unwrap(), point);
                 assert_eq!(answer.len(), sender.answer_bytes());

@@ -4,9 +4,11 @@ use std::ops::Range;
 
 use garblet_garble::masked::{CheckMut, GateMasks, MaskedEvaluator};
 use garblet_primitives::Block;
-use garblet_protocol::{bulk::receive_blocks, conduct::Conduct, domain::Hasher, error::ProtocolError, session::Session};
+use garblet_protocol::{
+    bulk::receive_blocks, conduct::Conduct, domain::Hasher, error::ProtocolError, session::Session,
+};
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{GateShares, InputMasks, Shared, Wiring};
 use crate::{
@@ -15,6 +17,7 @@ use crate::{
     ground::Ground,
     plan::Plan,
     shares::{Shares, Triples},
+    side::Read,
     tags::Tag,
 };
 
@@ -38,8 +41,12 @@ pub(crate) struct LotReceived {
 
 impl<'p> Receiving<'p> {
     /// Begins a run with the shares of the masks of all inputs.
-    pub(crate) fn new<C: Conduct<Step>>(ground: &Ground<C>, plan: &'p Plan, run: u64, masks: Shared) -> Self {
-        let (wiring, transcript) = (Wiring::new(plan, masks), ground.transcript(plan, run));
+    pub(crate) fn new<C: Conduct<Step>>(
+        ground: &Ground<C>,
+        (plan, run, read): (&'p Plan, u64, &Read),
+        masks: Shared,
+    ) -> Self {
+        let (wiring, transcript) = (Wiring::new(plan, masks), ground.transcript(plan, run, read));
         Receiving { plan, wiring, done: 0, transcript, hash_seed: Block::ZERO }
     }
 
@@ -53,7 +60,7 @@ impl<'p> Receiving<'p> {
         material: (Triples, Shares),
         lot: Range<usize>,
         inputs: Option<&InputMasks>,
-    ) -> Result<(LotReceived, Vec<bool>), ProtocolError> {
+    ) -> Result<(LotReceived, Zeroizing<Vec<bool>>), ProtocolError> {
         let Receiving { plan, wiring, transcript, .. } = self;
         let (gates, own_masks) = ground.open_lot(session, wiring, material, inputs, transcript).await?;
         if lot.start == 0 && plan.and_count() > 0 {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use garblet_garble::masked::{GateMasks, MaskedGarbler, TagsMut};
 use garblet_primitives::Block;
 use garblet_protocol::{conduct::Conduct, domain::Hasher, error::ProtocolError, session::Session};
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{GateShares, InputMasks, Shared, Wiring};
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
     ground::{Ground, Place},
     plan::Plan,
     shares::{Shares, Triples},
+    side::Read,
     tags::Tag,
 };
 
@@ -53,7 +54,7 @@ impl<'p> Garbling<'p> {
     pub(crate) fn new<C: Conduct<Step>>(
         ground: &Ground<C>,
         session: &mut Session,
-        (plan, run): (&'p Plan, u64),
+        (plan, run, read): (&'p Plan, u64, &Read),
         labels: Vec<Box<[Block]>>,
         masks: Shared,
     ) -> Self {
@@ -61,7 +62,7 @@ impl<'p> Garbling<'p> {
         let with_tags = plan.config().check == ResultCheck::Tags;
         let (program, schedules) = (plan.program(), plan.schedules());
         let garbler = MaskedGarbler::new(program, schedules, &ground.delta, hash_seed, with_tags, labels);
-        let (wiring, transcript) = (Wiring::new(plan, masks), ground.transcript(plan, run));
+        let (wiring, transcript) = (Wiring::new(plan, masks), ground.transcript(plan, run, read));
         let hash_seed = (plan.and_count() > 0).then_some(hash_seed);
         Garbling { plan, wiring, garbler, hash_seed, done: 0, transcript }
     }
@@ -76,7 +77,7 @@ impl<'p> Garbling<'p> {
         material: (Triples, Shares),
         lot: Range<usize>,
         inputs: Option<&InputMasks>,
-    ) -> Result<(LotSecrets, Vec<bool>), ProtocolError> {
+    ) -> Result<(LotSecrets, Zeroizing<Vec<bool>>), ProtocolError> {
         let Garbling { plan, wiring, garbler, transcript, .. } = self;
         let (mut gates, own_masks) = ground.open_lot(session, wiring, material, inputs, transcript).await?;
         if let Some(mut seed) = self.hash_seed.take().map(Block::to_bytes) {
@@ -129,8 +130,8 @@ impl<'p> Garbling<'p> {
         match tag {
             Some(_) => secrets.sums = std::mem::take(&mut gates.result.peer),
             None => {
-                [secrets.left, secrets.right, secrets.result] =
-                    [&mut gates.left, &mut gates.right, &mut gates.result].map(|shares| std::mem::take(&mut shares.peer));
+                [secrets.left, secrets.right, secrets.result] = [&mut gates.left, &mut gates.right, &mut gates.result]
+                    .map(|shares| std::mem::take(&mut shares.peer));
             }
         }
         Ok((secrets, own_masks))
@@ -145,9 +146,10 @@ impl<'p> Garbling<'p> {
 
 impl<C: Conduct<Step>> Ground<C> {
     /// The transcript of a run, before its first lot.
-    pub(crate) fn transcript(&self, plan: &Plan, run: u64) -> Hasher {
+    pub(crate) fn transcript(&self, plan: &Plan, run: u64, read: &Read) -> Hasher {
         let mut transcript = self.domain(GARBLER, Place::Transcript, run).hasher();
         transcript.add(&plan.program().digest());
+        transcript.add(&read.marks);
         transcript
     }
 }

@@ -7,7 +7,7 @@ use garblet_circuit::Party;
 use garblet_garble::masked::MaskWalk;
 use garblet_primitives::Block;
 use garblet_protocol::{conduct::Conduct, domain::Hasher, error::ProtocolError, session::Session};
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::{
     GARBLER, Step, checks,
@@ -94,21 +94,22 @@ impl<C: Conduct<Step>> Ground<C> {
         gates: &GateShares,
         triples: &Triples,
         inputs: Option<&InputMasks>,
-    ) -> Result<(Packed, Vec<bool>), ProtocolError> {
+    ) -> Result<(Packed, Zeroizing<Vec<bool>>), ProtocolError> {
         let ands = triples.len();
         let places = |party| inputs.map_or(&[][..], |inputs| inputs.of(party));
         let [ours, theirs] = [self.party, self.peer()].map(places);
         // Of this party's message, and of the peer's.
         let [sent, heard] = [theirs, ours].map(|inputs| 2 * ands + inputs.len());
         if sent + heard == 0 {
-            return Ok((Packed::zeros(0), Vec::new()));
+            return Ok((Packed::zeros(0), Zeroizing::default()));
         }
         let opened = |blocks: fn(&Shares) -> &[Block], of_inputs: &[usize], at: usize| match at {
             _ if at < ands => blocks(&gates.left)[at] ^ blocks(&triples.a)[at],
             _ if at < 2 * ands => blocks(&gates.right)[at - ands] ^ blocks(&triples.b)[at - ands],
             _ => inputs.map_or(Block::ZERO, |inputs| blocks(&inputs.shares)[of_inputs[at - 2 * ands]]),
         };
-        let (own, peer): (fn(&Shares) -> &[Block], fn(&Shares) -> &[Block]) = (|shares| &shares.own, |shares| &shares.peer);
+        let (own, peer): (fn(&Shares) -> &[Block], fn(&Shares) -> &[Block]) =
+            (|shares| &shares.own, |shares| &shares.peer);
         let number = self.openings;
         self.openings += 1;
         let bits = Packed::collect(sent, |at| opened(peer, theirs, at).lsb());
@@ -122,7 +123,7 @@ impl<C: Conduct<Step>> Ground<C> {
         verify(&domain, &told, checks::MASK_BITS, |sum| {
             add_each(sum, heard, |at| opened(own, ours, at) ^ (Block::mask(total.get(at)) & delta));
         })?;
-        let masks = (2 * ands..heard).map(|at| total.get(at)).collect();
+        let masks = Zeroizing::new((2 * ands..heard).map(|at| total.get(at)).collect());
         Ok((total.first(2 * ands), masks))
     }
 
@@ -136,7 +137,7 @@ impl<C: Conduct<Step>> Ground<C> {
         (triples, masks): (Triples, Shares),
         inputs: Option<&InputMasks>,
         transcript: &mut Hasher,
-    ) -> Result<(GateShares, Vec<bool>), ProtocolError> {
+    ) -> Result<(GateShares, Zeroizing<Vec<bool>>), ProtocolError> {
         let mut gates = wiring.advance(masks);
         let (opened, own_masks) = self.open_masks(session, &gates, &triples, inputs).await?;
         transcript.add(&opened.0);

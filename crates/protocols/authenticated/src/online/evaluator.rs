@@ -3,7 +3,9 @@
 use garblet_circuit::{Bits, Party};
 use garblet_garble::masked::MaskedEvaluator;
 use garblet_primitives::Block;
-use garblet_protocol::{bulk::receive_blocks, checks::Cheating, conduct::Conduct, domain::Hasher, error::ProtocolError, session::Session};
+use garblet_protocol::{
+    bulk::receive_blocks, checks::Cheating, conduct::Conduct, domain::Hasher, error::ProtocolError, session::Session,
+};
 use zeroize::Zeroizing;
 
 use super::CONFIRMATION_BYTES;
@@ -31,7 +33,7 @@ pub struct EvaluatorSide;
 pub struct Built {
     run: u64,
     read: Read,
-    own_masks: Vec<bool>,
+    own_masks: Zeroizing<Vec<bool>>,
     lot: LotReceived,
     hash_seed: Block,
     masks: Shared,
@@ -52,7 +54,7 @@ impl Side for EvaluatorSide {
     ) -> Result<Built, ProtocolError> {
         let inputs = InputMasks::new(plan, supply.inputs(plan)?);
         let run = ground.next_run();
-        let mut receiving = Receiving::new(ground, plan, run, read.masks(plan, &inputs)?);
+        let mut receiving = Receiving::new(ground, (plan, run, read), read.masks(plan, &inputs)?);
         let all = 0..plan.and_count() as usize;
         let material = supply.next(all.len())?;
         let (lot, own_masks) = receiving.lot(ground, session, material, all, Some(&inputs)).await?;
@@ -99,7 +101,7 @@ async fn compute_streamed<C: Conduct<Step>>(
     own: &Bits,
 ) -> Result<Computed, ProtocolError> {
     let Waiting { mut supply, inputs, own_masks, read, run } = waiting;
-    let mut receiving = Receiving::new(ground, plan, run, read.masks(plan, &inputs)?);
+    let mut receiving = Receiving::new(ground, (plan, run, &read), read.masks(plan, &inputs)?);
     let labels = receive_labels(ground, session, plan, (run, own, &own_masks), &mut receiving.transcript).await?;
     let mut evaluator = None;
     let mut verdict = Verdict::new(ground, plan, run);

@@ -3,14 +3,19 @@
 use garblet_circuit::{Bits, Party};
 use garblet_garble::masked::MaskWalk;
 use garblet_primitives::Block;
-use garblet_protocol::{RunId, checks::Cheating, conduct::Conduct, domain::Hasher, error::ProtocolError, session::Session};
+use garblet_protocol::{
+    RunId, checks::Cheating, conduct::Conduct, domain::Hasher, error::ProtocolError, session::Session,
+};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{CHALLENGE_BYTES, CONFIRMATION_BYTES, DIGEST_BYTES, RUN_BYTES, masked_values};
 use crate::{
     EVALUATOR, GARBLER, Step,
-    build::{InputMasks, garbler::{Garbled, Garbling, LotSecrets}},
+    build::{
+        InputMasks,
+        garbler::{Garbled, Garbling, LotSecrets},
+    },
     checks,
     config::ResultCheck,
     ground::{Ground, Place},
@@ -31,7 +36,7 @@ pub struct Built {
     /// Zero labels of the inputs that somebody gives, and of those that are read.
     labels: Zeroizing<Vec<Block>>,
     read: Read,
-    own_masks: Vec<bool>,
+    own_masks: Zeroizing<Vec<bool>>,
     garbled: Garbled,
     transcript: Hasher,
     secrets: LotSecrets,
@@ -53,7 +58,7 @@ impl Side for GarblerSide {
         let labels = fresh_labels(session, plan.given_bits());
         let by_port = read.labels(plan, &labels)?;
         let run = ground.next_run();
-        let mut garbling = Garbling::new(ground, session, (plan, run), by_port, read.masks(plan, &inputs)?);
+        let mut garbling = Garbling::new(ground, session, (plan, run, read), by_port, read.masks(plan, &inputs)?);
         let all = 0..plan.and_count() as usize;
         let material = supply.next(all.len())?;
         let (secrets, own_masks) = garbling.lot(ground, session, material, all, Some(&inputs)).await?;
@@ -106,7 +111,7 @@ async fn compute_streamed<C: Conduct<Step>>(
     let Waiting { mut supply, inputs, own_masks, read, run } = waiting;
     let labels = fresh_labels(session, plan.given_bits());
     let by_port = read.labels(plan, &labels)?;
-    let mut garbling = Garbling::new(ground, session, (plan, run), by_port, read.masks(plan, &inputs)?);
+    let mut garbling = Garbling::new(ground, session, (plan, run, &read), by_port, read.masks(plan, &inputs)?);
     let masked = masked_inputs(session, plan, (run, own, &own_masks), &mut garbling.transcript).await?;
     send_labels(ground, session, &labels, &masked, &mut garbling.transcript).await?;
     let mut judge = Judge::new(plan, run);
@@ -136,7 +141,8 @@ async fn masked_inputs(
     }
     let theirs = Packed(theirs.to_vec()).first(bits);
     transcript.add(&theirs.0);
-    let (mut ours, mut evaluators) = (own.iter().zip(own_masks).map(|(bit, mask)| bit ^ mask), (0..bits).map(|at| theirs.get(at)));
+    let (mut ours, mut evaluators) =
+        (own.iter().zip(own_masks).map(|(bit, mask)| bit ^ mask), (0..bits).map(|at| theirs.get(at)));
     let value = |owner| if owner == GARBLER { ours.next() } else { evaluators.next() };
     Ok(plan.owners().flatten().map(value).map(Option::unwrap_or_default).collect())
 }
@@ -292,8 +298,8 @@ async fn own_outputs<C: Conduct<Step>>(
     run: u64,
     garbled: &Garbled,
 ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-    let [own, peer, labels] = [&garbled.masks.own, &garbled.masks.peer, &garbled.labels]
-        .map(|blocks| plan.learned(GARBLER, blocks));
+    let [own, peer, labels] =
+        [&garbled.masks.own, &garbled.masks.peer, &garbled.labels].map(|blocks| plan.learned(GARBLER, blocks));
     let count = own.len();
     let (bytes, delta) = (count.div_ceil(8), ground.delta.block());
     let mut message = vec![0; bytes + opened_bytes(count) + DIGEST_BYTES];

@@ -43,12 +43,7 @@ impl<C: Conduct<Step>> Ground<C> {
     }
 
     /// The garbler's part.
-    async fn compare(
-        &mut self,
-        session: &mut Session,
-        name: [u8; 32],
-        digest: [u8; 32],
-    ) -> Result<(), ProtocolError> {
+    async fn compare(&mut self, session: &mut Session, name: [u8; 32], digest: [u8; 32]) -> Result<(), ProtocolError> {
         let (commitment, opening) = commitment_domain(name).commit(&digest, session.rng());
         let last = |heard| LastCheck::Committed { name, digest, opening: opening.to_bytes(), heard };
         self.keep_check(&last(None))?;

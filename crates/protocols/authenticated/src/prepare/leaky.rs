@@ -4,13 +4,7 @@
 //! `b (D_0 + D_1)`.
 
 use garblet_primitives::{Block, OtHash};
-use garblet_protocol::{
-    checks::Cheating,
-    conduct::Conduct,
-    domain::Domain,
-    error::ProtocolError,
-    session::Session,
-};
+use garblet_protocol::{checks::Cheating, conduct::Conduct, domain::Domain, error::ProtocolError, session::Session};
 use zeroize::Zeroizing;
 
 use super::correlated::CotChecked;
@@ -53,9 +47,9 @@ impl<C: Conduct<Step>> Ground<C> {
         let (shift_coin, shift_commitment) = Coin::commit(&shift_domain, session.rng());
         self.conduct.touch(Step::LeakyBlocks, 0, bytemuck::cast_slice_mut(&mut sent));
         self.conduct.touch(Step::CoinCommitments, 0, &mut equality_commitment);
-        let first: &[u8] = bytemuck::cast_slice(&sent);
-        let outgoing = [first, &equality_commitment, &shift_commitment].concat();
-        drop(sent);
+        for commitment in [&equality_commitment, &shift_commitment] {
+            sent.extend(commitment.as_chunks().0.iter().map(|&block| Block::from_bytes(block)));
+        }
         const BOTH: usize = 2 * COMMITMENT_BYTES;
         let mut commitments = [0; BOTH];
         let blocks = 16 * count;
@@ -68,15 +62,16 @@ impl<C: Conduct<Step>> Ground<C> {
             let at = (at + of_blocks.len()).saturating_sub(blocks);
             commitments[at..at + of_commitments.len()].copy_from_slice(of_commitments);
         };
-        session.channel().exchange_pieces(&outgoing, blocks + BOTH, add).await?;
-        drop(outgoing);
+        session.channel().exchange_pieces(bytemuck::cast_slice(&sent), blocks + BOTH, add).await?;
+        drop(sent);
         let [their_equality, shift_commitment] = [0, 1].map(|at| commitments.as_chunks::<COMMITMENT_BYTES>().0[at]);
 
         // P4.
         let own_bits = Packed::collect(count, |at| sums[at].lsb());
         let product_bits = self.tell_product_bits(session, own_bits, count, number).await?;
         let domain_of = |ground: &Self| {
-            let [first, second] = [0, 1].map(|party| ground.domain(garblet_circuit::Party(party), Place::EqualityCoins, number));
+            let [first, second] =
+                [0, 1].map(|party| ground.domain(garblet_circuit::Party(party), Place::EqualityCoins, number));
             move |party: garblet_circuit::Party| if party.0 == 0 { first } else { second }
         };
         let mut opening = equality_coin.message();
@@ -140,7 +135,8 @@ fn products(party: u16, delta: Block, checked: &CotChecked, count: usize) -> (Ve
     let hash = OtHash::new(checked.hash_key);
     let directions = if party == 0 { [0, SECOND_DIRECTION] } else { [SECOND_DIRECTION, 0] };
     let part = |which: usize, start: usize, len: usize| which * count + start..which * count + start + len;
-    let (mut sent, mut sums) = (Vec::with_capacity(count), Zeroizing::new(Vec::with_capacity(count)));
+    let (mut sent, mut sums) =
+        (Vec::with_capacity(count + 2 * COMMITMENT_BYTES / 16), Zeroizing::new(Vec::with_capacity(count)));
     let mut lots = Zeroizing::new([[Block::ZERO; LOT]; 3]);
     for start in (0..count).step_by(LOT) {
         let len = LOT.min(count - start);

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use garblet_circuit::Party;
-use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
 use garblet_primitives::Block;
+use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
 use rand_core::Rng;
 
 use super::{Made, leaky::Leaky};
@@ -105,9 +105,8 @@ impl<C: Conduct<Step>> Ground<C> {
                 for (at, other) in rows.pairs(row + 1, shift) {
                     let (first, second) = (&shares.own[rows.all..][at.clone()], &shares.own[rows.all..][other]);
                     let place = row * rows.length + at.start;
-                    let expected = |index: usize| {
-                        first[index] ^ second[index] ^ (Block::mask(total.get(place + index)) & delta)
-                    };
+                    let expected =
+                        |index: usize| first[index] ^ second[index] ^ (Block::mask(total.get(place + index)) & delta);
                     add_each(sum, at.len(), expected);
                 }
             }

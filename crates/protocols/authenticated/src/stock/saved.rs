@@ -75,10 +75,14 @@ pub(crate) fn forget(store: &mut Store) -> Result<(), StoreError> {
     store.remove_states(|place| place.starts_with(PLACE))
 }
 
-/// The wires of an output that is kept under a name; where there is one only, it needs no name.
+/// The wires of an output that is kept under a name, and the mark; where there is one output only, it needs no name.
 ///
 /// *Errors*: nothing of that name, or of an earlier store of the peer; no such output.
-pub(crate) fn read(stock: &Stock, name: &str, output: Option<&str>) -> Result<[Vec<Block>; 3], ProtocolError> {
+pub(crate) fn read(
+    stock: &Stock,
+    name: &str,
+    output: Option<&str>,
+) -> Result<([Vec<Block>; 3], [u8; 8]), ProtocolError> {
     let missing = |got: &str| {
         let what = format!("`{name}`, which was to be read");
         ProtocolError::Input { what, expected: "outputs that were kept".into(), got: got.into() }
@@ -88,13 +92,14 @@ pub(crate) fn read(stock: &Stock, name: &str, output: Option<&str>) -> Result<[V
     if stock.kept.as_ref().is_none_or(|kept| kept.name != stored.secrets) {
         return Err(missing("those of an earlier store of the peer"));
     }
+    let mark = stored.mark;
     let found = match (output, &mut stored.outputs[..]) {
         (None, [(_, wires)]) => Some(wires),
         (None, _) => None,
         (Some(name), outputs) => outputs.iter_mut().find(|(other, _)| other == name).map(|(_, wires)| wires),
     };
     match found {
-        Some(wires) => Ok(std::mem::take(wires)),
+        Some(wires) => Ok((std::mem::take(wires), mark)),
         None => {
             let names: Vec<&str> = stored.outputs.iter().map(|(name, _)| &name[..]).collect();
             let got = output.map_or("none".into(), |name| format!("`{name}`"));

@@ -1,5 +1,7 @@
 //! Prepared pieces in a store: what both parties have of them, each taken once.
 
+use std::ops::Range;
+
 use garblet_circuit::Party;
 use garblet_primitives::Block;
 use garblet_protocol::{
@@ -51,6 +53,7 @@ pub(crate) struct Stock {
     pub(crate) meeting: SessionId,
     /// Set if the secrets of both are the same; otherwise new ones are made.
     pub(crate) same: bool,
+    /// Pieces that were given up.
     pub(crate) lost: u64,
 }
 
@@ -81,18 +84,15 @@ impl Stock {
         let theirs: Has = channel.receive().await?;
         let same = name.is_some() && name == theirs.secrets;
         if !same && (last.told().is_some() || theirs.unsettled.is_some()) {
-            return Err(ProtocolError::Material {
-                what: "the check of the last batch of triples",
-                expected: "the stores that made it, to settle it first".into(),
-                got: "another store of the peer; remove this one to begin anew".into(),
-            });
+            let reason = "the peer has another store than the one that made them";
+            return Err(ProtocolError::Unsettled { folder: store.folder().into(), reason });
         }
         let settled = last.settle(session, &mut store, theirs.unsettled).await;
         revoke_if_cheated(&mut store, settled)?;
         let lost: u64 = store.reconcile(&theirs.summary)?.dropped.iter().map(|(_, count)| count).sum();
         let nonces = if party == GARBLER { [nonce, theirs.nonce] } else { [theirs.nonce, nonce] };
         let meeting = SessionId::new(NAME, name.filter(|_| same).unwrap_or_default(), nonces);
-        Ok(Stock { store, kept, meeting, same, lost: lost * GROUP as u64 })
+        Ok(Stock { store, kept, meeting, same, lost })
     }
 
     /// Keeps new secrets in place of others, once both parties have them: a peer's word alone, that it has none, costs nothing.
@@ -100,7 +100,7 @@ impl Stock {
     /// *Errors*: the store's.
     pub(crate) fn replace(&mut self, secrets: Secrets) -> Result<(), ProtocolError> {
         saved::forget(&mut self.store)?;
-        self.lost += self.store.clear()? * GROUP as u64;
+        self.lost += self.store.clear()?;
         LastCheck::Settled.keep(&mut self.store)?;
         self.kept = Some(Kept { name: self.meeting.domain(GARBLER, 0).digest(b"secrets"), secrets, insecure: 0.0 });
         self.keep()
@@ -140,13 +140,13 @@ impl Stock {
         for start in (0..triples.len() / GROUP).map(|piece| piece * GROUP) {
             bytes.clear();
             for shares in [&triples.a, &triples.b, &triples.c] {
-                append(shares, start, &mut bytes);
+                append(shares, start..start + GROUP, &mut bytes);
             }
             push(&mut batch, &of_triples, &bytes)?;
         }
         for start in (0..masks.len() / GROUP).map(|piece| piece * GROUP) {
             bytes.clear();
-            append(masks, start, &mut bytes);
+            append(masks, start..start + GROUP, &mut bytes);
             push(&mut batch, &of_masks, &bytes)?;
         }
         Ok(batch.commit()?)
@@ -180,10 +180,7 @@ impl Stock {
     /// The part of these amounts that the store lacks.
     pub(crate) fn lacks(&self, amounts: Amounts) -> Amounts {
         let has = self.has();
-        Amounts {
-            triples: amounts.triples.saturating_sub(has.triples),
-            masks: amounts.masks.saturating_sub(has.masks),
-        }
+        Amounts { triples: amounts.triples.saturating_sub(has.triples), masks: amounts.masks.saturating_sub(has.masks) }
     }
 }
 
@@ -207,23 +204,24 @@ fn revoke(store: &mut Store) -> Result<(), StoreError> {
     store.clear().map(drop)
 }
 
-/// A piece of triples as it is stored, or of masks: shares of `a`, `b` and `c`, one after another.
-pub(crate) fn read(bytes: &[u8], into: &mut [&mut Shares]) -> Option<()> {
+/// Reads shares as they are stored, so many of each: all of one, and then of the next.
+pub(crate) fn read(bytes: &[u8], count: usize, into: &mut [&mut Shares]) -> Option<()> {
     let blocks = bytes.as_chunks::<16>().0;
-    if bytes.len() != 32 * GROUP * into.len() {
+    if bytes.len() != 32 * count * into.len() {
         return None;
     }
-    for (shares, blocks) in into.iter_mut().zip(blocks.chunks_exact(2 * GROUP)) {
-        let (own, peer) = blocks.split_at(GROUP);
+    for (shares, blocks) in into.iter_mut().zip(blocks.chunks_exact((2 * count).max(1))) {
+        let (own, peer) = blocks.split_at(count);
         shares.own.extend(own.iter().map(|&block| Block::from_bytes(block)));
         shares.peer.extend(peer.iter().map(|&block| Block::from_bytes(block)));
     }
     Some(())
 }
 
-fn append(shares: &Shares, start: usize, bytes: &mut Vec<u8>) {
-    bytes.extend_from_slice(bytemuck::cast_slice(&shares.own[start..start + GROUP]));
-    bytes.extend_from_slice(bytemuck::cast_slice(&shares.peer[start..start + GROUP]));
+/// Appends a range of shares as they are stored.
+pub(crate) fn append(shares: &Shares, range: Range<usize>, bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(bytemuck::cast_slice(&shares.own[range.clone()]));
+    bytes.extend_from_slice(bytemuck::cast_slice(&shares.peer[range]));
 }
 
 fn push(batch: &mut Batch<'_>, kind: &Kind, bytes: &[u8]) -> Result<(), ProtocolError> {

@@ -109,8 +109,9 @@ impl LastCheck {
         peer: Option<[[u8; 32]; 2]>,
     ) -> Result<(), ProtocolError> {
         if let Some([name, theirs]) = peer {
-            self.answer(session, store, name, theirs).await?;
-        } else if let LastCheck::Unsettled { name, digest, commitment } = self {
+            return self.answer(session, store, name, theirs).await;
+        }
+        if let LastCheck::Unsettled { name, digest, commitment } = self {
             let mut message = [0; OPENING_BYTES];
             session.channel().receive_bytes(&mut message).await?;
             check_opening(name, &digest, commitment, &message)?;
@@ -127,9 +128,15 @@ impl LastCheck {
         name: [u8; 32],
         theirs: [u8; 32],
     ) -> Result<(), ProtocolError> {
-        let LastCheck::Committed { name: own_name, digest, mut opening, heard } = self else { return Err(unknown()) };
-        if own_name != name || heard.is_some_and(|heard| heard != theirs) {
-            return Err(unknown());
+        let unsettled = |reason| Err(ProtocolError::Unsettled { folder: store.folder().into(), reason });
+        let LastCheck::Committed { name: own_name, digest, mut opening, heard } = self else {
+            return unsettled("the peer asks for a batch that this store does not know");
+        };
+        if own_name != name {
+            return unsettled("the peer asks for another batch than the last one of this store");
+        }
+        if heard.is_some_and(|heard| heard != theirs) {
+            return unsettled("the peer says another digest of it than before");
         }
         LastCheck::Committed { name, digest, opening, heard: Some(theirs) }.keep(store)?;
         if !bool::from(digest.ct_eq(&theirs)) {
@@ -139,14 +146,5 @@ impl LastCheck {
         opening.zeroize();
         session.channel().send_bytes(&message).await?;
         Ok(session.channel().flush().await?)
-    }
-}
-
-/// The peer is unsettled about a batch that this party does not know, or has said another digest of it before.
-fn unknown() -> ProtocolError {
-    ProtocolError::Material {
-        what: "the check of the last batch of triples",
-        expected: "the batch that this store made last, with the digest that was said then".into(),
-        got: "another".into(),
     }
 }
