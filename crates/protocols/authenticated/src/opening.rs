@@ -41,7 +41,18 @@ impl Packed {
         self.0[at / 8] >> (at % 8) & 1 == 1
     }
 
-    /// Bit `at` is set if `bit`.
+    /// Bit 0 of blocks, from place `at` on, where all are zero.
+    fn put(&mut self, at: usize, blocks: &[Block]) {
+        let to_byte = (at.wrapping_neg() % 8).min(blocks.len());
+        let (first, rest) = blocks.split_at(to_byte);
+        first.iter().enumerate().for_each(|(index, block)| self.add(at + index, block.lsb()));
+        let bytes = &mut self.0[(at + to_byte) / 8..];
+        for (byte, blocks) in bytes.iter_mut().zip(rest.chunks(8)) {
+            *byte |= blocks.iter().rev().fold(0, |bits, block| bits << 1 | u8::from(block.lsb()));
+        }
+    }
+
+    /// Bit `at` is flipped if `bit`.
     #[inline(always)]
     pub(crate) fn add(&mut self, at: usize, bit: bool) {
         self.0[at / 8] ^= u8::from(bit) << (at % 8);
@@ -62,30 +73,95 @@ impl Packed {
     }
 }
 
-/// The message that opens bits: these, and the proof by the MACs that `macs` adds up in the order of the bits.
-pub(crate) fn open(domain: &Domain, bits: &Packed, macs: impl FnOnce(&mut PowerSum)) -> Vec<u8> {
-    let mut sum = PowerSum::new(Block::from_digest(&domain.digest(&bits.0)));
-    macs(&mut sum);
-    let mut message = Vec::with_capacity(bits.0.len() + PROOF_BYTES);
-    message.extend_from_slice(&bits.0);
+/// What is opened, as a party's shares have it: sums of two blocks each, or blocks alone, in order.
+#[derive(Default)]
+pub(crate) struct Sums<'a>(Vec<(&'a [Block], &'a [Block])>);
+
+impl<'a> Sums<'a> {
+    /// Adds the sums of two slices of one length.
+    pub(crate) fn and(mut self, first: &'a [Block], second: &'a [Block]) -> Self {
+        assert_eq!(first.len(), second.len(), "slices of one length");
+        self.0.push((first, second));
+        self
+    }
+
+    /// Adds blocks alone.
+    pub(crate) fn and_alone(mut self, blocks: &'a [Block]) -> Self {
+        self.0.push((blocks, &[]));
+        self
+    }
+
+    /// The number of sums.
+    pub(crate) fn len(&self) -> usize {
+        self.0.iter().map(|(first, _)| first.len()).sum()
+    }
+
+    /// Gives the sums in lots of at most [`LOT`], each with the number of its first.
+    fn each_lot(&self, mut give: impl FnMut(usize, &mut [Block])) {
+        let mut room = [Block::ZERO; LOT];
+        let mut start = 0;
+        for (first, second) in &self.0 {
+            for at in (0..first.len()).step_by(LOT) {
+                let lot = at..first.len().min(at + LOT);
+                let room = &mut room[..lot.len()];
+                room.copy_from_slice(&first[lot.clone()]);
+                if !second.is_empty() {
+                    room.iter_mut().zip(&second[lot.clone()]).for_each(|(sum, &block)| *sum ^= block);
+                }
+                give(start, room);
+                start += lot.len();
+            }
+        }
+    }
+
+    /// Bit 0 of every sum: the party's share.
+    pub(crate) fn bits(&self) -> Packed {
+        let mut bits = Packed::zeros(self.len());
+        self.each_lot(|start, lot| bits.put(start, lot));
+        bits
+    }
+
+    /// Adds up all sums.
+    fn add_to(&self, sum: &mut PowerSum) {
+        self.each_lot(|_, lot| sum.add(lot));
+    }
+
+    /// Adds up what fits the other party's shares of them: these sums, and where the bits are set the difference.
+    fn add_expected(&self, sum: &mut PowerSum, bits: &Packed, delta: Block) {
+        self.each_lot(|start, lot| {
+            for (at, block) in lot.iter_mut().enumerate() {
+                *block ^= Block::mask(bits.get(start + at)) & delta;
+            }
+            sum.add(lot);
+        });
+    }
+}
+
+/// The message that opens bits, of which the party has these shares of the peer's multiples: its shares of the bits, and the proof.
+pub(crate) fn open(domain: &Domain, peers: &Sums<'_>) -> Vec<u8> {
+    let Packed(mut message) = peers.bits();
+    let mut sum = PowerSum::new(Block::from_digest(&domain.digest(&message)));
+    peers.add_to(&mut sum);
     message.extend_from_slice(&sum.finish().to_bytes());
     message
 }
 
-/// The proof with a peer's bits that a message must have: `expected` adds up the MACs that fit them.
+/// Checks the message with which the peer opens bits, of which this party has these shares of its own and of the peer's multiples. Returns the bits.
 ///
 /// *Errors*: `check`.
-pub(crate) fn verify(
+pub(crate) fn opened(
     domain: &Domain,
     message: &[u8],
     check: Check,
-    expected: impl FnOnce(&mut PowerSum),
-) -> Result<(), Cheating> {
+    (own, peers): (&Sums<'_>, &Sums<'_>),
+    delta: Block,
+) -> Result<Packed, Cheating> {
     let (bits, proof) = message.split_at(message.len() - PROOF_BYTES);
+    let total = peers.bits().sum(bits);
     let mut sum = PowerSum::new(Block::from_digest(&domain.digest(bits)));
-    expected(&mut sum);
+    own.add_expected(&mut sum, &total, delta);
     let proof = Block::from_bytes(*proof.first_chunk().unwrap_or(&[0; 16]));
-    if sum.finish() == proof { Ok(()) } else { Err(Cheating::new(check, "the proof is of other bits")) }
+    if sum.finish() == proof { Ok(total) } else { Err(Cheating::new(check, "the proof is of other bits")) }
 }
 
 /// Adds up `block(i)` for `i` below `count`.
@@ -95,5 +171,49 @@ pub(crate) fn add_each(sum: &mut PowerSum, count: usize, block: impl Fn(usize) -
         let lot = &mut lot[..LOT.min(count - start)];
         lot.iter_mut().enumerate().for_each(|(at, place)| *place = block(start + at));
         sum.add(lot);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use garblet_circuit::Party;
+    use garblet_primitives::Prg;
+    use garblet_protocol::domain::SessionId;
+
+    use super::*;
+    use crate::checks;
+
+    /// Two parties' shares of bits: the opener's of the verifier's multiples, and the verifier's own and of the opener's.
+    #[test]
+    fn what_is_opened_is_believed_and_nothing_else() {
+        let mut rng = Prg::new(Block::ONES);
+        let domain = SessionId::new("test", [0; 32], [[0; 32]; 2]).domain(Party(0), 1);
+        let delta = rng.next_block().with_lsb(true);
+        for counts in [[0, 1], [7, 3], [LOT - 1, 9], [LOT + 3, 2 * LOT + 5]] {
+            let mut random = |count: usize| {
+                let mut blocks = vec![Block::ZERO; count];
+                rng.fill_blocks(&mut blocks);
+                blocks
+            };
+            let [first, alone] = counts.map(&mut random);
+            let (second, own_second) = (random(counts[0]), random(counts[0]));
+            let bits: Vec<bool> = random(counts[0] + counts[1]).iter().map(|block| block.lsb()).collect();
+            // The verifier's shares add up with the opener's to the bit times delta; its own bit is that of its own block.
+            let of = |at: usize, block: Block| block ^ (Block::mask(bits[at]) & delta);
+            let own_first: Vec<Block> =
+                (0..counts[0]).map(|at| of(at, first[at] ^ second[at]) ^ own_second[at]).collect();
+            let own_alone: Vec<Block> = (0..counts[1]).map(|at| of(counts[0] + at, alone[at])).collect();
+            let peers = Sums::default().and(&first, &second).and_alone(&alone);
+            let own = Sums::default().and(&own_first, &own_second).and_alone(&own_alone);
+            let message = open(&domain, &peers);
+            assert_eq!(message.len(), opened_bytes(bits.len()));
+            let total = opened(&domain, &message, checks::MASK_BITS, (&own, &own), delta).expect("it is right");
+            assert!((0..bits.len()).all(|at| total.get(at) == bits[at]));
+            for byte in [0, message.len() - 1] {
+                let mut wrong = message.clone();
+                wrong[byte] ^= 1;
+                assert!(opened(&domain, &wrong, checks::MASK_BITS, (&own, &own), delta).is_err());
+            }
+        }
     }
 }

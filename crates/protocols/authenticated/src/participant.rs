@@ -123,7 +123,8 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
         let triples: u64 = batches.iter().filter_map(|(batch, _)| batch.map(|batch| batch.triples)).sum();
         let mut supply = match plan.config().build {
             Build::Stream if triples > 0 => Supply::in_lots(session, plan)?,
-            _ => Supply::with_room(triples as usize, plan.amounts().masks as usize),
+            _ if batches.len() > 1 => Supply::with_room(triples as usize, plan.amounts().masks as usize),
+            _ => Supply::default(),
         };
         for (batch, masks) in batches {
             supply.add(self.ground.make(session, batch, masks as usize).await?)?;

@@ -32,6 +32,11 @@ impl Shares {
         Shares { own: vec![Block::ZERO; count], peer: vec![Block::ZERO; count] }
     }
 
+    /// Tells whether there is no room for any.
+    pub(crate) fn has_no_room(&self) -> bool {
+        self.own.capacity() == 0
+    }
+
     /// The number of bits.
     pub(crate) fn len(&self) -> usize {
         self.own.len()
@@ -48,6 +53,24 @@ impl Shares {
         let mut part = Shares::with_room(room.max(range.len()));
         part.extend(self, range);
         part
+    }
+
+    /// Takes the first so many.
+    pub(crate) fn take_first(&mut self, count: usize) -> Shares {
+        if self.len() == count {
+            return std::mem::take(self);
+        }
+        let first = self.part(0..count);
+        *self = self.part(count..self.len());
+        first
+    }
+
+    /// Forgets all but the first so many.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        for blocks in [&mut self.own, &mut self.peer] {
+            blocks[count..].zeroize();
+            blocks.truncate(count);
+        }
     }
 
     /// These and others, in new room; those that were there before are wiped with it.

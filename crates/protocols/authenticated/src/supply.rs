@@ -16,11 +16,9 @@ const GATE_BYTES: usize = 128;
 /// The triples and masks of a run, each handed out once.
 #[derive(Default)]
 pub struct Supply {
+    /// Those that are in memory and not handed out yet.
     triples: Triples,
-    /// Of the inputs that somebody gives, and then of all gates.
     masks: Shares,
-    /// Triples and masks among these that were handed out.
-    used: [usize; 2],
     away: Away,
 }
 
@@ -58,7 +56,7 @@ impl Supply {
     pub(crate) fn with_room(triples: usize, masks: usize) -> Self {
         let room = || Shares::with_room(triples);
         let triples = Triples { a: room(), b: room(), c: room() };
-        Supply { triples, masks: Shares::with_room(masks), ..Supply::default() }
+        Supply { triples, masks: Shares::with_room(masks), away: Away::Nothing }
     }
 
     /// Room for the lots of a circuit that is streamed.
@@ -73,7 +71,7 @@ impl Supply {
         Ok(Supply { away: Away::Lots(Box::new(lots)), ..Supply::default() })
     }
 
-    /// Adds a batch.
+    /// Adds a batch; one alone needs no room.
     ///
     /// *Errors*: the disk's.
     pub(crate) fn add(&mut self, made: Made) -> Result<(), ProtocolError> {
@@ -86,6 +84,10 @@ impl Supply {
             };
             (self.triples, self.masks) = (rest, self.masks.joined(&masks));
             return self.put_away();
+        }
+        if self.masks.has_no_room() {
+            (self.triples, self.masks) = (triples, masks);
+            return Ok(());
         }
         let all = 0..triples.len();
         self.triples.a.extend(&triples.a, all.clone());
@@ -122,14 +124,19 @@ impl Supply {
         Ok(())
     }
 
-    /// The masks of inputs, which are the first.
+    /// The masks of inputs, which are handed out before those of gates.
     ///
     /// *Errors*: pieces that were changed.
     pub(crate) fn inputs(&mut self, plan: &Plan) -> Result<Shares, ProtocolError> {
-        match &mut self.away {
-            Away::Lots(lots) => Ok(std::mem::take(&mut lots.inputs)),
-            _ => self.next_masks(plan.given_bits()),
+        if let Away::Lots(lots) = &mut self.away {
+            return Ok(std::mem::take(&mut lots.inputs));
         }
+        let count = plan.given_bits();
+        self.read_masks(count)?;
+        let rest = self.masks.len() - count;
+        let inputs = self.masks.part(rest..rest + count);
+        self.masks.truncate(rest);
+        Ok(inputs)
     }
 
     /// Triples and masks of the next gates.
@@ -140,37 +147,34 @@ impl Supply {
             return lots.next(ands);
         }
         self.read_triples(ands)?;
-        let range = self.used[0]..self.used[0] + ands;
-        self.used[0] += ands;
-        let part = |shares: &Shares| shares.part(range.clone());
-        let Triples { a, b, c } = &self.triples;
-        let triples = Triples { a: part(a), b: part(b), c: part(c) };
-        Ok((triples, self.next_masks(ands)?))
-    }
-
-    fn next_masks(&mut self, count: usize) -> Result<Shares, ProtocolError> {
-        if let Away::Stored([_, pieces]) = &mut self.away {
-            let rest = self.used[1]..self.masks.len();
-            let left = rest.len();
-            self.masks = self.masks.part_with_room(rest, count + GROUP);
-            self.used[1] = 0;
-            let all = &mut self.masks;
-            read_pieces(pieces, count.saturating_sub(left), KINDS[1], |bytes| read(bytes, GROUP, &mut [all]))?;
+        self.read_masks(ands)?;
+        let Triples { a, b, c } = &mut self.triples;
+        if let Away::Nothing = self.away {
+            // Batches may have some more than is needed.
+            [&mut *a, b, c].map(|shares| shares.truncate(ands));
         }
-        self.used[1] += count;
-        Ok(self.masks.part(self.used[1] - count..self.used[1]))
+        let triples = Triples { a: a.take_first(ands), b: b.take_first(ands), c: c.take_first(ands) };
+        Ok((triples, self.masks.take_first(ands)))
     }
 
+    /// Reads as many masks as there must be.
+    fn read_masks(&mut self, count: usize) -> Result<(), ProtocolError> {
+        let Away::Stored([_, pieces]) = &mut self.away else { return Ok(()) };
+        let missing = count.saturating_sub(self.masks.len());
+        self.masks = self.masks.part_with_room(0..self.masks.len(), count + GROUP);
+        let masks = &mut self.masks;
+        read_pieces(pieces, missing, KINDS[1], |bytes| read(bytes, GROUP, &mut [masks]))
+    }
+
+    /// Reads as many triples as there must be.
     fn read_triples(&mut self, count: usize) -> Result<(), ProtocolError> {
         let Away::Stored([pieces, _]) = &mut self.away else { return Ok(()) };
-        let rest = self.used[0]..self.triples.len();
-        let left = rest.len();
-        let Triples { a, b, c } = &self.triples;
-        let part = |shares: &Shares| shares.part_with_room(rest.clone(), count + GROUP);
-        self.triples = Triples { a: part(a), b: part(b), c: part(c) };
-        self.used[0] = 0;
+        let missing = count.saturating_sub(self.triples.len());
         let Triples { a, b, c } = &mut self.triples;
-        read_pieces(pieces, count.saturating_sub(left), KINDS[0], |bytes| read(bytes, GROUP, &mut [a, b, c]))
+        for shares in [&mut *a, b, c] {
+            *shares = shares.part_with_room(0..shares.len(), count + GROUP);
+        }
+        read_pieces(pieces, missing, KINDS[0], |bytes| read(bytes, GROUP, &mut [a, b, c]))
     }
 }
 

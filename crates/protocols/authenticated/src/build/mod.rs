@@ -10,9 +10,9 @@ use garblet_protocol::{conduct::Conduct, domain::Hasher, error::ProtocolError, s
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::{
-    GARBLER, Step, checks,
+    EVALUATOR, GARBLER, Step, checks,
     ground::{Ground, Place},
-    opening::{Packed, add_each, open, opened_bytes, verify},
+    opening::{Packed, Sums, open, opened, opened_bytes},
     plan::Plan,
     shares::{Shares, Triples},
 };
@@ -64,22 +64,22 @@ pub(crate) struct Shared {
 pub(crate) struct InputMasks {
     /// Of all bits that somebody gives, in program order.
     pub(crate) shares: Shares,
-    /// Places of each party's.
-    places: [Vec<usize>; 2],
+    /// Of each party's.
+    by_party: [Shares; 2],
 }
 
 impl InputMasks {
     pub(crate) fn new(plan: &Plan, shares: Shares) -> Self {
-        let mut places = [Vec::new(), Vec::new()];
+        let mut by_party = [GARBLER, EVALUATOR].map(|party| Shares::with_room(plan.input_bits(party)));
         for (at, owner) in plan.owners().flatten().enumerate() {
-            places[usize::from(owner.0)].push(at);
+            by_party[usize::from(owner.0)].extend(&shares, at..at + 1);
         }
-        InputMasks { shares, places }
+        InputMasks { shares, by_party }
     }
 
-    /// Places of a party's bits.
-    pub(crate) fn of(&self, party: Party) -> &[usize] {
-        &self.places[usize::from(party.0)]
+    /// Those of a party's bits.
+    fn of(&self, party: Party) -> &Shares {
+        &self.by_party[usize::from(party.0)]
     }
 }
 
@@ -96,34 +96,25 @@ impl<C: Conduct<Step>> Ground<C> {
         inputs: Option<&InputMasks>,
     ) -> Result<(Packed, Zeroizing<Vec<bool>>), ProtocolError> {
         let ands = triples.len();
-        let places = |party| inputs.map_or(&[][..], |inputs| inputs.of(party));
-        let [ours, theirs] = [self.party, self.peer()].map(places);
-        // Of this party's message, and of the peer's.
-        let [sent, heard] = [theirs, ours].map(|inputs| 2 * ands + inputs.len());
-        if sent + heard == 0 {
+        let none = Shares::default();
+        let of = |party| inputs.map_or(&none, |inputs| inputs.of(party));
+        let [ours, theirs] = [of(self.party), of(self.peer())];
+        if 2 * ands + ours.len() + theirs.len() == 0 {
             return Ok((Packed::zeros(0), Zeroizing::default()));
         }
-        let opened = |blocks: fn(&Shares) -> &[Block], of_inputs: &[usize], at: usize| match at {
-            _ if at < ands => blocks(&gates.left)[at] ^ blocks(&triples.a)[at],
-            _ if at < 2 * ands => blocks(&gates.right)[at - ands] ^ blocks(&triples.b)[at - ands],
-            _ => inputs.map_or(Block::ZERO, |inputs| blocks(&inputs.shares)[of_inputs[at - 2 * ands]]),
-        };
-        let (own, peer): (fn(&Shares) -> &[Block], fn(&Shares) -> &[Block]) =
-            (|shares| &shares.own, |shares| &shares.peer);
+        let (left, right, [a, b]) = (&gates.left, &gates.right, [&triples.a, &triples.b]);
+        let of_peer = || Sums::default().and(&left.peer, &a.peer).and(&right.peer, &b.peer);
+        let of_own = Sums::default().and(&left.own, &a.own).and(&right.own, &b.own).and_alone(&ours.own);
         let number = self.openings;
         self.openings += 1;
-        let bits = Packed::collect(sent, |at| opened(peer, theirs, at).lsb());
         let domain = self.domain(self.party, Place::MaskBits, number);
-        let mut message = open(&domain, &bits, |sum| add_each(sum, sent, |at| opened(peer, theirs, at)));
-        let mut told = vec![0; opened_bytes(heard)];
+        let mut message = open(&domain, &of_peer().and_alone(&theirs.peer));
+        let mut told = vec![0; opened_bytes(of_own.len())];
         self.exchange(session, Step::MaskBits, &mut message, &mut told).await?;
         let (domain, delta) = (self.domain(self.peer(), Place::MaskBits, number), self.delta.block());
-        let bits = Packed::collect(heard, |at| opened(peer, ours, at).lsb());
-        let total = bits.sum(&told);
-        verify(&domain, &told, checks::MASK_BITS, |sum| {
-            add_each(sum, heard, |at| opened(own, ours, at) ^ (Block::mask(total.get(at)) & delta));
-        })?;
-        let masks = Zeroizing::new((2 * ands..heard).map(|at| total.get(at)).collect());
+        let shares = (&of_own, &of_peer().and_alone(&ours.peer));
+        let total = opened(&domain, &told, checks::MASK_BITS, shares, delta)?;
+        let masks = Zeroizing::new((2 * ands..of_own.len()).map(|at| total.get(at)).collect());
         Ok((total.first(2 * ands), masks))
     }
 

@@ -18,7 +18,7 @@ use crate::{
     checks,
     config::ResultCheck,
     ground::{Ground, Place},
-    opening::{Packed, add_each, open, opened_bytes, verify},
+    opening::{Packed, Sums, open, opened, opened_bytes},
     plan::Plan,
     shares::PowerSum,
     side::{Computed, Read, Side, Waiting, Wires, Work},
@@ -252,12 +252,11 @@ async fn finish<C: Conduct<Step>>(
     let (count, delta) = (own.len(), ground.delta.block());
     let mut outputs = plan.decoded(EVALUATOR, std::iter::empty());
     if count > 0 {
-        let mut opened = vec![0; opened_bytes(count)];
-        session.channel().receive_bytes(&mut opened).await?;
-        let total = Packed::collect(count, |at| peer[at].lsb()).sum(&opened);
-        verify(&ground.domain(GARBLER, Place::OutputMasks, run), &opened, checks::OUTPUT_MASKS, |sum| {
-            add_each(sum, count, |at| own[at] ^ (Block::mask(total.get(at)) & delta));
-        })?;
+        let mut told = vec![0; opened_bytes(count)];
+        session.channel().receive_bytes(&mut told).await?;
+        let shares = (&Sums::default().and_alone(&own), &Sums::default().and_alone(&peer));
+        let domain = ground.domain(GARBLER, Place::OutputMasks, run);
+        let total = opened(&domain, &told, checks::OUTPUT_MASKS, shares, delta)?;
         outputs = plan.decoded(EVALUATOR, (0..count).map(|at| active[at].lsb() ^ total.get(at)));
     }
     if plan.output_bits(GARBLER) > 0 {
@@ -282,9 +281,8 @@ async fn hand_over<C: Conduct<Step>>(
     let [peer, active] = [&masks.peer[..], labels].map(|blocks| plan.learned(GARBLER, blocks));
     let mut message = Packed::collect(active.len(), |at| active[at].lsb()).0;
     ground.send(session, Step::MaskedOutputs, &mut message).await?;
-    let bits = Packed::collect(peer.len(), |at| peer[at].lsb());
     let domain = ground.domain(EVALUATOR, Place::OutputMasks, run);
-    let mut opened = open(&domain, &bits, |sum| sum.add_all(&peer));
-    ground.send(session, Step::OutputMasks, &mut opened).await?;
+    let mut opening = open(&domain, &Sums::default().and_alone(&peer));
+    ground.send(session, Step::OutputMasks, &mut opening).await?;
     ground.send(session, Step::OutputDigest, &mut ground.output_digest(run, &active)).await
 }

@@ -19,7 +19,7 @@ use crate::{
     checks,
     config::ResultCheck,
     ground::{Ground, Place},
-    opening::{Packed, add_each, open, opened_bytes, verify},
+    opening::{Packed, Sums, add_each, open, opened, opened_bytes},
     plan::Plan,
     shares::PowerSum,
     side::{Computed, Read, Side, Waiting, Wires, Work},
@@ -273,9 +273,8 @@ async fn finish<C: Conduct<Step>>(
     }
     let theirs = plan.learned(EVALUATOR, &garbled.masks.peer);
     if !theirs.is_empty() {
-        let bits = Packed::collect(theirs.len(), |at| theirs[at].lsb());
         let domain = ground.domain(GARBLER, Place::OutputMasks, run);
-        let mut message = open(&domain, &bits, |sum| sum.add_all(&theirs));
+        let mut message = open(&domain, &Sums::default().and_alone(&theirs));
         ground.send(session, Step::OutputMasks, &mut message).await?;
     }
     session.channel().flush().await?;
@@ -305,12 +304,11 @@ async fn own_outputs<C: Conduct<Step>>(
     let mut message = vec![0; bytes + opened_bytes(count) + DIGEST_BYTES];
     session.channel().receive_bytes(&mut message).await?;
     let (masked, rest) = message.split_at(bytes);
-    let (opened, digest) = rest.split_at(opened_bytes(count));
+    let (told, digest) = rest.split_at(opened_bytes(count));
     let masked = Packed(masked.to_vec());
-    let masks = Packed::collect(count, |at| peer[at].lsb()).sum(opened);
-    verify(&ground.domain(EVALUATOR, Place::OutputMasks, run), opened, checks::OUTPUT_MASKS, |sum| {
-        add_each(sum, count, |at| own[at] ^ (Block::mask(masks.get(at)) & delta));
-    })?;
+    let shares = (&Sums::default().and_alone(&own), &Sums::default().and_alone(&peer));
+    let domain = ground.domain(EVALUATOR, Place::OutputMasks, run);
+    let masks = opened(&domain, told, checks::OUTPUT_MASKS, shares, delta)?;
     let active: Vec<Block> =
         labels.iter().enumerate().map(|(at, &zero)| zero ^ (Block::mask(masked.get(at)) & delta)).collect();
     if !bool::from(ground.output_digest(run, &active).ct_eq(digest)) {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use garblet_circuit::Party;
 use garblet_primitives::Block;
-use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
+use garblet_protocol::{checks::Cheating, conduct::Conduct, error::ProtocolError, session::Session};
 use rand_core::Rng;
 
 use super::{Made, leaky::Leaky};
@@ -12,7 +12,7 @@ use crate::{
     GARBLER, Step, checks,
     coins::OPENING_BYTES,
     ground::{Ground, Place},
-    opening::{Packed, add_each, open, opened_bytes, verify},
+    opening::{Packed, Sums, open, opened, opened_bytes},
     parameters::Batch,
     shares::{Shares, Triples},
 };
@@ -34,29 +34,26 @@ impl<C: Conduct<Step>> Ground<C> {
         let parties = [self.party, self.peer()];
         let (mut message, mut theirs) = (shift_coin.message(), [0; OPENING_BYTES]);
         let rows = Rows { length: batch.triples as usize, count: batch.bucket as usize, all: batch.leaky() as usize };
-        let opened = (rows.count - 1) * rows.length;
-        let mut told = vec![0; opened_bytes(opened)];
+        let mut told = vec![0; opened_bytes((rows.count - 1) * rows.length)];
         // The garbler is one message ahead with its coin, and one behind with its bits.
-        let (shifts, bits) = if self.party == GARBLER {
+        let (shifts, differences) = if self.party == GARBLER {
             self.send(session, Step::Coins, &mut message).await?;
             session.channel().receive_bytes(&mut theirs).await?;
             let shifts = rows.shifts(&mut shift_coin.toss(domain_of, parties, shift_commitment, &theirs)?);
             session.channel().receive_bytes(&mut told).await?;
-            let (bits, mut opening) = self.open_rows(&shares, rows, &shifts, number);
-            self.check_rows(&shares, rows, &shifts, &bits, &told, number)?;
+            let (mut opening, differences) = self.open_rows(&shares, (rows, &shifts), number, Some(&told))?;
             self.send(session, Step::BucketBits, &mut opening).await?;
-            (shifts, bits)
+            (shifts, differences)
         } else {
             session.channel().receive_bytes(&mut theirs).await?;
             let shifts = rows.shifts(&mut shift_coin.toss(domain_of, parties, shift_commitment, &theirs)?);
-            let (bits, mut opening) = self.open_rows(&shares, rows, &shifts, number);
+            let (mut opening, _) = self.open_rows(&shares, (rows, &shifts), number, None)?;
             self.send(session, Step::Coins, &mut message).await?;
             self.send(session, Step::BucketBits, &mut opening).await?;
             session.channel().receive_bytes(&mut told).await?;
-            self.check_rows(&shares, rows, &shifts, &bits, &told, number)?;
-            (shifts, bits)
+            let (_, differences) = self.open_rows(&shares, (rows, &shifts), number, Some(&told))?;
+            (shifts, differences)
         };
-        let differences = bits.sum(&told);
         for (row, &shift) in (1..).zip(&shifts) {
             join(&mut shares.own, rows, row, shift, &differences);
             join(&mut shares.peer, rows, row, shift, &differences);
@@ -66,52 +63,20 @@ impl<C: Conduct<Step>> Ground<C> {
         Ok(Made { triples: Triples { a, b, c }, masks })
     }
 
-    /// This party's bits of all sums of second factors, and the message that opens them.
-    fn open_rows(&self, shares: &Shares, rows: Rows, shifts: &[usize], number: u64) -> (Packed, Vec<u8>) {
-        let mut bits = Packed::zeros((rows.count - 1) * rows.length);
-        for (row, &shift) in shifts.iter().enumerate() {
-            for (at, other) in rows.pairs(row + 1, shift) {
-                let (first, second) = (&shares.peer[rows.all..][at.clone()], &shares.peer[rows.all..][other]);
-                let place = row * rows.length + at.start;
-                let sums = first.iter().zip(second).map(|(first, second)| first.lsb() ^ second.lsb());
-                sums.enumerate().for_each(|(index, bit)| bits.add(place + index, bit));
-            }
-        }
-        let message = open(&self.domain(self.party, Place::BucketBits, number), &bits, |sum| {
-            for (row, &shift) in shifts.iter().enumerate() {
-                for (at, other) in rows.pairs(row + 1, shift) {
-                    let (first, second) = (&shares.peer[rows.all..][at.clone()], &shares.peer[rows.all..][other]);
-                    add_each(sum, at.len(), |index| first[index] ^ second[index]);
-                }
-            }
-        });
-        (bits, message)
-    }
-
-    /// Checks the bits that the peer opened.
-    fn check_rows(
+    /// The message that opens all sums of second factors, or, if the peer's is there, what it opens.
+    fn open_rows(
         &self,
         shares: &Shares,
-        rows: Rows,
-        shifts: &[usize],
-        bits: &Packed,
-        told: &[u8],
+        (rows, shifts): (Rows, &[usize]),
         number: u64,
-    ) -> Result<(), ProtocolError> {
-        let (domain, delta) = (self.domain(self.peer(), Place::BucketBits, number), self.delta.block());
-        let total = bits.sum(told);
-        verify(&domain, told, checks::BUCKET_BITS, |sum| {
-            for (row, &shift) in shifts.iter().enumerate() {
-                for (at, other) in rows.pairs(row + 1, shift) {
-                    let (first, second) = (&shares.own[rows.all..][at.clone()], &shares.own[rows.all..][other]);
-                    let place = row * rows.length + at.start;
-                    let expected =
-                        |index: usize| first[index] ^ second[index] ^ (Block::mask(total.get(place + index)) & delta);
-                    add_each(sum, at.len(), expected);
-                }
-            }
-        })?;
-        Ok(())
+        told: Option<&[u8]>,
+    ) -> Result<(Vec<u8>, Packed), Cheating> {
+        let domain = |party| self.domain(party, Place::BucketBits, number);
+        let [own, peers] = [&shares.own, &shares.peer].map(|blocks| rows.sums(&blocks[rows.all..], shifts));
+        let Some(told) = told else { return Ok((open(&domain(self.party), &peers), Packed::zeros(0))) };
+        let differences = opened(&domain(self.peer()), told, checks::BUCKET_BITS, (&own, &peers), self.delta.block())?;
+        let message = if self.party == GARBLER { open(&domain(self.party), &peers) } else { Vec::new() };
+        Ok((message, differences))
     }
 }
 
@@ -129,6 +94,12 @@ impl Rows {
     fn shifts(self, coins: &mut impl Rng) -> Vec<usize> {
         // The bias is at most the length in 2^64.
         (1..self.count).map(|_| (coins.next_u64() % self.length as u64) as usize).collect()
+    }
+
+    /// The sums of the first row of blocks and all others.
+    fn sums<'a>(self, blocks: &'a [Block], shifts: &[usize]) -> Sums<'a> {
+        let pairs = shifts.iter().enumerate().flat_map(|(row, &shift)| self.pairs(row + 1, shift));
+        pairs.fold(Sums::default(), |sums, (at, other)| sums.and(&blocks[at], &blocks[other]))
     }
 
     /// The places in the first row and those in another row that they meet, as ranges.
