@@ -4,12 +4,12 @@ use garblet_circuit::Program;
 use garblet_primitives::{AndGates, Backend, Block, Engine, GateHash, Kernel, QUAD_LANES, Rekeyed};
 use zeroize::Zeroizing;
 
-use super::lanes::{GateMasks, MaskedGates, TABLE_BYTES, add, load, load_bits, put, window, window_mut};
+use super::lanes::{GateMasks, MaskedGates, Table, add, load, load_bits, put, window, window_mut};
 use crate::{
     cursor::ProgramCursor,
     run::{GateCounter, Piece},
     schedules::Schedules,
-    scheme::{EvaluatorKeys, Table},
+    scheme::{EvaluatorKeys, Table as FourTables},
 };
 
 /// What turns an active label into that of the negated wire, and a select bit.
@@ -38,7 +38,7 @@ pub struct CheckMut<'a> {
 /// What is read and written at gates, and the number of the next.
 struct Gates<'a> {
     masks: GateMasks<'a>,
-    tables: &'a [u8],
+    tables: &'a [Table],
     selects: &'a [u8],
     labels: Option<&'a mut [Block]>,
     check: CheckMut<'a>,
@@ -102,7 +102,8 @@ impl<'p> MaskedEvaluator<'p> {
     ) {
         let ands = masks.count();
         assert!(ands as u64 <= self.remaining(), "{ands} AND gates of {}", self.remaining());
-        assert_eq!([tables.len(), selects.len()], [TABLE_BYTES * ands, ands], "tables and select bits");
+        let (tables, rest) = tables.as_chunks::<{ size_of::<Table>() }>();
+        assert_eq!([tables.len(), selects.len(), rest.len()], [ands, ands, 0], "tables and select bits");
         assert!(labels.as_ref().is_none_or(|labels| labels.len() == ands), "labels of gates");
         assert_eq!([check.left.len(), check.right.len(), check.values.len()], [ands; 3], "checks of gates");
         let MaskedEvaluator { cursor, backend, check_delta, with_tags } = self;
@@ -166,7 +167,7 @@ impl<const TAGS: bool, const COPIES: usize> Kernel for Evaluate<'_, TAGS, COPIES
             keys: EvaluatorKeys { e, hash },
             check_delta: e.splat(check_delta),
             negation: e.splat(NEGATION),
-            gates,
+            gates: gates.of_one_length(),
         };
         piece.gates.run::<E, _, COPIES>(e, piece.cursor, piece.slots, piece.limit, &mut gates)
     }
@@ -195,7 +196,7 @@ impl<E: Engine, const TAGS: bool> AndGates<E> for EvaluateGates<'_, E, TAGS> {
         };
         let [value_a, value_b] = [e.lsb(a), e.lsb(b)];
         let [left, right, result] = gates.masks.load(e);
-        let [first, second] = load_table(e, gates.tables);
+        let [first, second] = load_tables(e, gates.tables);
         let label = e.xor3(ha, hb, result);
         let label = e.xor_if(value_a, label, e.xor(first, right));
         let label = e.xor_if(value_b, label, e.xor3(second, a, left));
@@ -212,7 +213,32 @@ impl<E: Engine, const TAGS: bool> AndGates<E> for EvaluateGates<'_, E, TAGS> {
     }
 }
 
+impl CheckMut<'_> {
+    /// What there is for so many gates.
+    #[inline(always)]
+    fn window(&mut self, at: usize, count: usize) -> CheckMut<'_> {
+        CheckMut {
+            left: window(self.left, at, count),
+            right: window(self.right, at, count),
+            values: window_mut(self.values, at, count),
+        }
+    }
+}
+
 impl Gates<'_> {
+    /// The same, of which the compiler knows that all are of one length.
+    #[inline(always)]
+    fn of_one_length(self) -> Self {
+        let Gates { masks, tables, selects, labels, check: CheckMut { left, right, values }, at } = self;
+        let ands = selects.len();
+        let labels = labels.map(
+            #[inline(always)]
+            |labels| &mut labels[..ands],
+        );
+        let check = CheckMut { left: &left[..ands], right: &right[..ands], values: &mut values[..ands] };
+        Gates { masks: masks.window(0, ands), tables: &tables[..ands], selects, labels, check, at }
+    }
+
     /// What there is of the next gates, one to four.
     #[inline(always)]
     fn next(&mut self, count: usize) -> Gates<'_> {
@@ -220,17 +246,13 @@ impl Gates<'_> {
         self.at += count;
         Gates {
             masks: self.masks.window(at, count),
-            tables: window(self.tables, TABLE_BYTES, at, count),
-            selects: window(self.selects, 1, at, count),
+            tables: window(self.tables, at, count),
+            selects: window(self.selects, at, count),
             labels: self.labels.as_deref_mut().map(
                 #[inline(always)]
-                |labels| window_mut(labels, 1, at, count),
+                |labels| window_mut(labels, at, count),
             ),
-            check: CheckMut {
-                left: window(self.check.left, 1, at, count),
-                right: window(self.check.right, 1, at, count),
-                values: window_mut(self.check.values, 1, at, count),
-            },
+            check: self.check.window(at, count),
             at,
         }
     }
@@ -238,13 +260,13 @@ impl Gates<'_> {
 
 /// The tables of one to four gates.
 #[inline(always)]
-fn load_table<E: Engine>(e: E, bytes: &[u8]) -> [E::Quad; 2] {
-    let mut four = [0; QUAD_LANES * TABLE_BYTES];
-    let bytes = if bytes.len() == four.len() {
-        bytes
+fn load_tables<E: Engine>(e: E, tables: &[Table]) -> [E::Quad; 2] {
+    let mut four = [[0; size_of::<Table>()]; QUAD_LANES];
+    let tables = if tables.len() == QUAD_LANES {
+        tables
     } else {
-        four[..bytes.len()].copy_from_slice(bytes);
+        four[..tables.len()].copy_from_slice(tables);
         &four
     };
-    Table { bytes, controls: [0; QUAD_LANES] }.pair(e)
+    FourTables { bytes: tables.as_flattened(), controls: [0; QUAD_LANES] }.pair(e)
 }

@@ -3,7 +3,7 @@
 use garblet_circuit::Program;
 use garblet_primitives::{AndGates, Backend, Block, Delta, Engine, GateHash, GateNumber, Kernel, QUAD_LANES, Rekeyed};
 
-use super::lanes::{GateMasks, MaskedGates, TABLE_BYTES, add, put, put_bits, window_mut};
+use super::lanes::{GateMasks, MaskedGates, Table, add, put, put_bits, window_mut};
 use crate::{
     cursor::ProgramCursor,
     run::{GateCounter, Piece},
@@ -36,7 +36,7 @@ pub struct TagsMut<'a> {
 /// What is read and written at gates, and the number of the next.
 struct Gates<'a> {
     masks: GateMasks<'a>,
-    tables: &'a mut [u8],
+    tables: &'a mut [Table],
     selects: &'a mut [u8],
     labels: Option<&'a mut [Block]>,
     tags: TagsMut<'a>,
@@ -97,7 +97,8 @@ impl<'p> MaskedGarbler<'p> {
     ) {
         let ands = masks.count();
         assert!(ands as u64 <= self.remaining(), "{ands} AND gates of {}", self.remaining());
-        assert_eq!([tables.len(), selects.len()], [TABLE_BYTES * ands, ands], "tables and select bits");
+        let (tables, rest) = tables.as_chunks_mut::<{ size_of::<Table>() }>();
+        assert_eq!([tables.len(), selects.len(), rest.len()], [ands, ands, 0], "tables and select bits");
         assert!(labels.as_ref().is_none_or(|labels| labels.len() == ands), "labels of gates");
         assert_eq!(tags.is_some(), self.with_tags, "tags");
         let tags = tags.unwrap_or_else(TagsMut::none);
@@ -141,6 +142,16 @@ impl TagsMut<'_> {
     fn none() -> Self {
         TagsMut { left: &mut [], right: &mut [], sum: &mut [] }
     }
+
+    /// The tags of so many gates.
+    #[inline(always)]
+    fn window(&mut self, at: usize, count: usize) -> TagsMut<'_> {
+        TagsMut {
+            left: window_mut(self.left, at, count),
+            right: window_mut(self.right, at, count),
+            sum: window_mut(self.sum, at, count),
+        }
+    }
 }
 
 /// What turns a zero label into that of the negated wire: bit 0 stays zero.
@@ -177,7 +188,7 @@ impl<const TAGS: bool, const COPIES: usize> Kernel for Garble<'_, TAGS, COPIES> 
             keys: GarblerKeys { e, hash, delta: e.splat(delta), secret: None },
             negation: e.splat(negation(delta)),
             without_select: e.splat(Block::from_u128(!1)),
-            gates,
+            gates: gates.of_one_length::<TAGS>(),
         };
         piece.gates.run::<E, _, COPIES>(e, piece.cursor, piece.slots, piece.limit, &mut gates)
     }
@@ -202,7 +213,7 @@ impl<E: Engine, const TAGS: bool> AndGates<E> for GarbleGates<'_, E, TAGS> {
             false => self.keys.hash_pairs(number, labels),
         };
         let [left, right, result] = gates.masks.load(e);
-        put_table(e, [e.xor(a01, right), e.xor3(b01, labels[0], left)], gates.tables);
+        put_tables(e, [e.xor(a01, right), e.xor3(b01, labels[0], left)], gates.tables);
         let label = e.xor3(a0, b0, result);
         put_bits(e, label, gates.selects);
         let label = e.and(label, self.without_select);
@@ -214,25 +225,36 @@ impl<E: Engine, const TAGS: bool> AndGates<E> for GarbleGates<'_, E, TAGS> {
 }
 
 impl Gates<'_> {
+    /// The same, of which the compiler knows that all are of one length.
+    #[inline(always)]
+    fn of_one_length<const TAGS: bool>(self) -> Self {
+        let Gates { masks, tables, selects, labels, mut tags, at } = self;
+        let ands = selects.len();
+        if TAGS {
+            let TagsMut { left, right, sum } = tags;
+            tags = TagsMut { left: &mut left[..ands], right: &mut right[..ands], sum: &mut sum[..ands] };
+        }
+        let labels = labels.map(
+            #[inline(always)]
+            |labels| &mut labels[..ands],
+        );
+        Gates { masks: masks.window(0, ands), tables: &mut tables[..ands], selects, labels, tags, at }
+    }
+
     /// What there is of the next gates, one to four.
     #[inline(always)]
     fn next<const TAGS: bool>(&mut self, count: usize) -> Gates<'_> {
         let at = self.at;
         self.at += count;
-        let each = usize::from(TAGS);
         Gates {
             masks: self.masks.window(at, count),
-            tables: window_mut(self.tables, TABLE_BYTES, at, count),
-            selects: window_mut(self.selects, 1, at, count),
+            tables: window_mut(self.tables, at, count),
+            selects: window_mut(self.selects, at, count),
             labels: self.labels.as_deref_mut().map(
                 #[inline(always)]
-                |labels| window_mut(labels, 1, at, count),
+                |labels| window_mut(labels, at, count),
             ),
-            tags: TagsMut {
-                left: window_mut(self.tags.left, each, at, count),
-                right: window_mut(self.tags.right, each, at, count),
-                sum: window_mut(self.tags.sum, each, at, count),
-            },
+            tags: if TAGS { self.tags.window(at, count) } else { TagsMut::none() },
             at,
         }
     }
@@ -256,12 +278,12 @@ fn add_tags<E: Engine>(
 
 /// Writes the tables of one to four gates.
 #[inline(always)]
-fn put_table<E: Engine>(e: E, [first, second]: [E::Quad; 2], bytes: &mut [u8]) {
-    let mut four = [0; QUAD_LANES * TABLE_BYTES];
-    let whole = bytes.len() == four.len();
-    let table = TableMut { bytes: if whole { &mut *bytes } else { &mut four }, controls: &mut [0; QUAD_LANES] };
-    table.put_pair(e, first, second);
+fn put_tables<E: Engine>(e: E, [first, second]: [E::Quad; 2], tables: &mut [Table]) {
+    let mut four = [[0; size_of::<Table>()]; QUAD_LANES];
+    let whole = tables.len() == QUAD_LANES;
+    let bytes = if whole { &mut *tables } else { &mut four }.as_flattened_mut();
+    TableMut { bytes, controls: &mut [0; QUAD_LANES] }.put_pair(e, first, second);
     if !whole {
-        bytes.copy_from_slice(&four[..bytes.len()]);
+        tables.copy_from_slice(&four[..tables.len()]);
     }
 }

@@ -4,8 +4,8 @@ use garblet_primitives::{Block, Engine, GateHash, KeyPeriod, QUAD_LANES, Rekeyed
 
 use crate::run::KeyPeriods;
 
-/// Bytes of a gate's table.
-pub(super) const TABLE_BYTES: usize = 32;
+/// The table of a gate.
+pub(super) type Table = [u8; 32];
 
 /// A party's shares of the masks at each gate.
 ///
@@ -35,7 +35,7 @@ impl GateMasks<'_> {
     pub(super) fn window(&self, at: usize, count: usize) -> Self {
         let [left, right, result] = [self.left, self.right, self.result].map(
             #[inline(always)]
-            |shares| window(shares, 1, at, count),
+            |shares| window(shares, at, count),
         );
         GateMasks { left, right, result }
     }
@@ -58,13 +58,13 @@ impl<const TAGS: bool> KeyPeriods for MaskedGates<TAGS> {
     }
 }
 
-/// What is so many gates long, `each` items to a gate, from gate `at` on.
+/// The items of so many gates from gate `at` on.
 ///
 /// # Panics
 /// If there are fewer.
 #[inline(always)]
-pub(super) fn window<T>(items: &[T], each: usize, at: usize, count: usize) -> &[T] {
-    &items[each * at..each * (at + count)]
+pub(super) fn window<T>(items: &[T], at: usize, count: usize) -> &[T] {
+    &items[at..at + count]
 }
 
 /// The same, to be written.
@@ -72,8 +72,8 @@ pub(super) fn window<T>(items: &[T], each: usize, at: usize, count: usize) -> &[
 /// # Panics
 /// If there are fewer.
 #[inline(always)]
-pub(super) fn window_mut<T>(items: &mut [T], each: usize, at: usize, count: usize) -> &mut [T] {
-    &mut items[each * at..each * (at + count)]
+pub(super) fn window_mut<T>(items: &mut [T], at: usize, count: usize) -> &mut [T] {
+    &mut items[at..at + count]
 }
 
 /// One to four blocks, the last again until there are four.

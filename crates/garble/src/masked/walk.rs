@@ -84,15 +84,23 @@ struct Values<'a> {
 }
 
 impl Values<'_> {
+    /// The same, of which the compiler knows that all are of one length.
+    #[inline(always)]
+    fn of_one_length(self) -> Self {
+        let Values { results, left, right, at } = self;
+        let ands = results.len();
+        Values { results, left: &mut left[..ands], right: &mut right[..ands], at }
+    }
+
     /// Those at the next gates, one to four.
     #[inline(always)]
     fn next(&mut self, count: usize) -> Values<'_> {
         let at = self.at;
         self.at += count;
         Values {
-            results: window(self.results, 1, at, count),
-            left: window_mut(self.left, 1, at, count),
-            right: window_mut(self.right, 1, at, count),
+            results: window(self.results, at, count),
+            left: window_mut(self.left, at, count),
+            right: window_mut(self.right, at, count),
             at,
         }
     }
@@ -115,7 +123,7 @@ impl<const COPIES: usize> Kernel for Follow<'_, COPIES> {
     #[inline(always)]
     fn run<E: Engine>(self, e: E) -> usize {
         let Follow { piece, negation, values } = self;
-        let mut gates: FollowGates<'_, E> = FollowGates { negation: e.splat(negation), values };
+        let mut gates: FollowGates<'_, E> = FollowGates { negation: e.splat(negation), values: values.of_one_length() };
         piece.gates.run::<E, _, COPIES>(e, piece.cursor, piece.slots, piece.limit, &mut gates)
     }
 }
