@@ -16,7 +16,7 @@ struct Work {
     schedules: Schedules,
     inputs: Vec<Box<[Block]>>,
     shares: [Vec<Block>; 3],
-    /// What the checks are made of for each operand.
+    /// The terms of the checks, for each operand.
     checks: [Vec<Block>; 2],
 }
 

@@ -1,7 +1,7 @@
 //! The gates of authenticated garbling: half gates on wires with masks that are shared between both parties.
 //!
-//! *Source*: Katz, Ranellucci, Rosulek and Wang 2018, sections 3 and 4 (masks, garbling); the tags, by which the evaluator
-//! checks gates alone, are Garblet's own.
+//! *Source*: Katz, Ranellucci, Rosulek and Wang 2018 (masks, garbling, the sum that checks a gate); the tags, by which the
+//! evaluator checks gates alone, are Garblet's own.
 //!
 //! Every wire has a secret mask, of which each party has a share. The evaluator sees values under masks: bit 0 of an active
 //! label is the masked value, as every zero label has bit 0 zero. A share of a party is a block that is linear in the masks:

@@ -157,7 +157,7 @@ impl BatchKernels {
     }
 }
 
-/// What is done at gates, as far as it decides where the hash key changes.
+/// The work at gates, as far as it decides where the hash key changes.
 pub(crate) trait KeyPeriods {
     /// Gates under one hash key.
     fn key_period() -> KeyPeriod;

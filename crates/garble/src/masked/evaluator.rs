@@ -4,15 +4,15 @@ use garblet_circuit::Program;
 use garblet_primitives::{AndGates, Backend, Block, Engine, GateHash, Kernel, QUAD_LANES, Rekeyed};
 use zeroize::Zeroizing;
 
-use super::lanes::{GateMasks, MaskedGates, Table, add, load, load_bits, put, window, window_mut};
+use super::lanes::{GateMasks, GateTable, MaskedGates, add, load, load_bits, put, window, window_mut};
 use crate::{
     cursor::ProgramCursor,
     run::{GateCounter, Piece},
     schedules::Schedules,
-    scheme::{EvaluatorKeys, Table as FourTables},
+    scheme::{EvaluatorKeys, Table},
 };
 
-/// What turns an active label into that of the negated wire, and a select bit.
+/// The block that turns an active label into that of the negated wire; also that of a select bit.
 const NEGATION: Block = Block::from_u128(1);
 
 /// Evaluates a program whose wires have masks, and sums up what tells whether the tables were right.
@@ -25,7 +25,7 @@ pub struct MaskedEvaluator<'p> {
     with_tags: bool,
 }
 
-/// What checks of gates are made of, a block of each per gate.
+/// The terms of checks of gates, a block of each per gate.
 pub struct CheckMut<'a> {
     /// Counts where the masked value of the left operand is one.
     pub left: &'a [Block],
@@ -35,10 +35,10 @@ pub struct CheckMut<'a> {
     pub values: &'a mut [Block],
 }
 
-/// What is read and written at gates, and the number of the next.
+/// The data of gates, read and written, and the number of the next.
 struct Gates<'a> {
     masks: GateMasks<'a>,
-    tables: &'a [Table],
+    tables: &'a [GateTable],
     selects: &'a [u8],
     labels: Option<&'a mut [Block]>,
     check: CheckMut<'a>,
@@ -102,7 +102,7 @@ impl<'p> MaskedEvaluator<'p> {
     ) {
         let ands = masks.count();
         assert!(ands as u64 <= self.remaining(), "{ands} AND gates of {}", self.remaining());
-        let (tables, rest) = tables.as_chunks::<{ size_of::<Table>() }>();
+        let (tables, rest) = tables.as_chunks::<{ size_of::<GateTable>() }>();
         assert_eq!([tables.len(), selects.len(), rest.len()], [ands, ands, 0], "tables and select bits");
         assert!(labels.as_ref().is_none_or(|labels| labels.len() == ands), "labels of gates");
         assert_eq!([check.left.len(), check.right.len(), check.values.len()], [ands; 3], "checks of gates");
@@ -214,7 +214,7 @@ impl<E: Engine, const TAGS: bool> AndGates<E> for EvaluateGates<'_, E, TAGS> {
 }
 
 impl CheckMut<'_> {
-    /// What there is for so many gates.
+    /// The terms of so many gates.
     #[inline(always)]
     fn window(&mut self, at: usize, count: usize) -> CheckMut<'_> {
         CheckMut {
@@ -239,7 +239,7 @@ impl Gates<'_> {
         Gates { masks: masks.window(0, ands), tables: &tables[..ands], selects, labels, check, at }
     }
 
-    /// What there is of the next gates, one to four.
+    /// The data of the next gates, one to four.
     #[inline(always)]
     fn next(&mut self, count: usize) -> Gates<'_> {
         let at = self.at;
@@ -260,13 +260,13 @@ impl Gates<'_> {
 
 /// The tables of one to four gates.
 #[inline(always)]
-fn load_tables<E: Engine>(e: E, tables: &[Table]) -> [E::Quad; 2] {
-    let mut four = [[0; size_of::<Table>()]; QUAD_LANES];
+fn load_tables<E: Engine>(e: E, tables: &[GateTable]) -> [E::Quad; 2] {
+    let mut four = [[0; size_of::<GateTable>()]; QUAD_LANES];
     let tables = if tables.len() == QUAD_LANES {
         tables
     } else {
         four[..tables.len()].copy_from_slice(tables);
         &four
     };
-    FourTables { bytes: tables.as_flattened(), controls: [0; QUAD_LANES] }.pair(e)
+    Table { bytes: tables.as_flattened(), controls: [0; QUAD_LANES] }.pair(e)
 }

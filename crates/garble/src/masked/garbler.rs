@@ -3,7 +3,7 @@
 use garblet_circuit::Program;
 use garblet_primitives::{AndGates, Backend, Block, Delta, Engine, GateHash, GateNumber, Kernel, QUAD_LANES, Rekeyed};
 
-use super::lanes::{GateMasks, MaskedGates, Table, add, put, put_bits, window_mut};
+use super::lanes::{GateMasks, GateTable, MaskedGates, add, put, put_bits, window_mut};
 use crate::{
     cursor::ProgramCursor,
     run::{GateCounter, Piece},
@@ -14,7 +14,7 @@ use crate::{
 /// Makes the tables of a program whose wires have masks.
 ///
 /// *Secret*: everything but the tables, the select bits and the hash seed; labels are wiped on drop.
-/// *Unique*: a delta with a hash seed, once.
+/// *Unique*: a delta with a hash seed is used once, as gate numbers begin at zero.
 pub struct MaskedGarbler<'p> {
     cursor: ProgramCursor<'p>,
     backend: Backend,
@@ -22,7 +22,7 @@ pub struct MaskedGarbler<'p> {
     with_tags: bool,
 }
 
-/// What is added for the evaluator's checks, a block of each per gate. A tag that is sent is a sum of that and of what the
+/// The hashes for the evaluator's checks, a block of each per gate. A tag that is sent is a sum of that and of what the
 /// garbler's share says.
 pub struct TagsMut<'a> {
     /// Gets the sum of the hashes of both labels of the left operand.
@@ -33,10 +33,10 @@ pub struct TagsMut<'a> {
     pub sum: &'a mut [Block],
 }
 
-/// What is read and written at gates, and the number of the next.
+/// The data of gates, read and written, and the number of the next.
 struct Gates<'a> {
     masks: GateMasks<'a>,
-    tables: &'a mut [Table],
+    tables: &'a mut [GateTable],
     selects: &'a mut [u8],
     labels: Option<&'a mut [Block]>,
     tags: TagsMut<'a>,
@@ -59,6 +59,7 @@ impl<'p> MaskedGarbler<'p> {
         with_tags: bool,
         inputs: Vec<Box<[Block]>>,
     ) -> Self {
+        debug_assert!(inputs.iter().flatten().all(|label| !label.lsb()), "bit 0 of zero labels");
         let negation = negation(delta.block());
         MaskedGarbler {
             cursor: ProgramCursor::new(program, schedules, inputs, hash_seed, 0, negation, QUAD_LANES),
@@ -79,8 +80,8 @@ impl<'p> MaskedGarbler<'p> {
         self.cursor.remaining()
     }
 
-    /// Garbles as many gates as there are masks of: writes their tables, select bits and, if asked for, the zero labels of their
-    /// results, and adds to `tags`.
+    /// Garbles as many gates as there are masks of: writes their tables, select bits and, if asked for, the zero labels of
+    /// their results, and adds to `tags`.
     ///
     /// *Shape*: 32 bytes of `tables` per gate, one byte of 0 or 1 of `selects`, and one block of `labels` and of each of
     /// `tags`.
@@ -97,7 +98,7 @@ impl<'p> MaskedGarbler<'p> {
     ) {
         let ands = masks.count();
         assert!(ands as u64 <= self.remaining(), "{ands} AND gates of {}", self.remaining());
-        let (tables, rest) = tables.as_chunks_mut::<{ size_of::<Table>() }>();
+        let (tables, rest) = tables.as_chunks_mut::<{ size_of::<GateTable>() }>();
         assert_eq!([tables.len(), selects.len(), rest.len()], [ands, ands, 0], "tables and select bits");
         assert!(labels.as_ref().is_none_or(|labels| labels.len() == ands), "labels of gates");
         assert_eq!(tags.is_some(), self.with_tags, "tags");
@@ -154,7 +155,7 @@ impl TagsMut<'_> {
     }
 }
 
-/// What turns a zero label into that of the negated wire: bit 0 stays zero.
+/// The block that turns a zero label into that of the negated wire: bit 0 stays zero.
 fn negation(delta: Block) -> Block {
     delta ^ Block::from_u128(1)
 }
@@ -241,7 +242,7 @@ impl Gates<'_> {
         Gates { masks: masks.window(0, ands), tables: &mut tables[..ands], selects, labels, tags, at }
     }
 
-    /// What there is of the next gates, one to four.
+    /// The data of the next gates, one to four.
     #[inline(always)]
     fn next<const TAGS: bool>(&mut self, count: usize) -> Gates<'_> {
         let at = self.at;
@@ -278,8 +279,8 @@ fn add_tags<E: Engine>(
 
 /// Writes the tables of one to four gates.
 #[inline(always)]
-fn put_tables<E: Engine>(e: E, [first, second]: [E::Quad; 2], tables: &mut [Table]) {
-    let mut four = [[0; size_of::<Table>()]; QUAD_LANES];
+fn put_tables<E: Engine>(e: E, [first, second]: [E::Quad; 2], tables: &mut [GateTable]) {
+    let mut four = [[0; size_of::<GateTable>()]; QUAD_LANES];
     let whole = tables.len() == QUAD_LANES;
     let bytes = if whole { &mut *tables } else { &mut four }.as_flattened_mut();
     TableMut { bytes, controls: &mut [0; QUAD_LANES] }.put_pair(e, first, second);

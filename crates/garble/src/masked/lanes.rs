@@ -1,11 +1,11 @@
-//! Four gates at a time of what there is of every gate.
+//! Blocks, bits and tables of four gates at a time.
 
 use garblet_primitives::{Block, Engine, GateHash, KeyPeriod, QUAD_LANES, Rekeyed};
 
 use crate::run::KeyPeriods;
 
 /// The table of a gate.
-pub(super) type Table = [u8; 32];
+pub(super) type GateTable = [u8; 32];
 
 /// A party's shares of the masks at each gate.
 ///

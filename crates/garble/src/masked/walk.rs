@@ -18,8 +18,8 @@ pub struct MaskWalk<'p> {
 }
 
 impl<'p> MaskWalk<'p> {
-    /// Begins before the first gate of a program, of which `schedules` were made. `negation` is what a negation adds, and the value
-    /// of the constant true; that of false is zero.
+    /// Begins before the first gate of a program, of which `schedules` were made. `negation` is what a negation adds, and the
+    /// value of the constant true; that of false is zero.
     ///
     /// *Shape*: `inputs[k]` are the values of the wires of program input `k`.
     ///

@@ -1,289 +1,21 @@
 //! Programs garbled with shared masks give the plain evaluator's answers under the masks, and their checks fit, whatever
 //! processor and cut. An ideal dealer shares the masks.
 
+mod dealer;
+
 use garblet_circuit::{
     Bits, Circuit, Component, Gate, Link, Party, Port, Program, Recipients, Source, Type, Wire, random,
 };
 use garblet_garble::{
     Schedules,
-    masked::{CheckMut, GateMasks, MaskWalk, MaskedEvaluator, MaskedGarbler, TagsMut},
+    masked::{CheckMut, GateMasks, MaskWalk, MaskedEvaluator, MaskedGarbler},
 };
 use garblet_primitives::{Aes128, Backend, Block, Delta, Prg};
 use proptest::prelude::*;
-use rand_core::Rng;
 
-/// Values of the wires of every program input or output.
-type Wires = Vec<Box<[Block]>>;
-
-/// Values of every AND gate.
-type PerGate = Vec<Block>;
-
-/// Two shares of the same masks: together they are `mask * delta`.
-struct Shares<T>([T; 2]);
-
-/// The values of left operand, right operand and result.
-struct Gates([PerGate; 3]);
-
-impl Gates {
-    fn masks(&self, gates: std::ops::Range<usize>) -> GateMasks<'_> {
-        let [left, right, result] = self.0.each_ref().map(|of| &of[gates.clone()]);
-        GateMasks { left, right, result }
-    }
-}
-
-/// What an ideal dealer gives to both parties.
-struct Dealt {
-    delta: Delta,
-    check_delta: Block,
-    hash_seed: Block,
-    zero_labels: Wires,
-    active_labels: Wires,
-    /// The masks of the outputs.
-    output_masks: Wires,
-    /// For garbling: of the garbler, and of the evaluator.
-    shares: Shares<Gates>,
-    /// For the checks, under the other delta.
-    checks: Shares<Gates>,
-}
-
-/// Cuts into pieces of these sizes, over and over.
-struct Pieces<'a> {
-    sizes: &'a [usize],
-    left: usize,
-    done: usize,
-    next: usize,
-}
-
-impl<'a> Pieces<'a> {
-    fn new(total: u64, sizes: &'a [usize]) -> Self {
-        Pieces { sizes, left: total as usize, done: 0, next: 0 }
-    }
-}
-
-impl Iterator for Pieces<'_> {
-    type Item = std::ops::Range<usize>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.left == 0 {
-            return None;
-        }
-        let size = self.sizes[self.next % self.sizes.len()].min(self.left);
-        self.next += 1;
-        self.left -= size;
-        self.done += size;
-        Some(self.done - size..self.done)
-    }
-}
-
-/// The whole in one piece.
-const WHOLE: &[usize] = &[usize::MAX];
-
-/// Walks values through a program: those of operands and of outputs.
-fn walk(
-    program: &Program,
-    inputs: &Wires,
-    results: &[Block],
-    negation: Block,
-    backend: Backend,
-    sizes: &[usize],
-) -> ([PerGate; 2], Wires) {
-    let schedules = Schedules::new(program);
-    let mut walk = MaskWalk::new(program, &schedules, inputs.clone(), negation).with_backend(backend);
-    assert_eq!(walk.remaining(), results.len() as u64);
-    let [mut left, mut right] = [(); 2].map(|()| vec![Block::ONES; results.len()]);
-    for gates in Pieces::new(results.len() as u64, sizes) {
-        walk.advance(&results[gates.clone()], [&mut left[gates.clone()], &mut right[gates]]);
-    }
-    assert_eq!(walk.remaining(), 0);
-    ([left, right], walk.into_outputs())
-}
-
-fn walk_masks(program: &Program, inputs: &Wires, results: &[Block]) -> ([PerGate; 2], Wires) {
-    walk(program, inputs, results, Block::ZERO, Backend::detect(), WHOLE)
-}
-
-fn bit(rng: &mut Prg) -> Block {
-    Block::from_u128(u128::from(rng.next_u32() & 1))
-}
-
-/// Shares of a bit under a delta.
-fn share(rng: &mut Prg, delta: Block, bit: Block) -> Shares<Block> {
-    let first = rng.next_block();
-    Shares([first, first ^ Block::mask(bit.lsb()) & delta])
-}
-
-fn share_all<'a>(rng: &mut Prg, delta: Block, bits: impl IntoIterator<Item = &'a Block>) -> [PerGate; 2] {
-    let shares = bits.into_iter().map(|&bit| share(rng, delta, bit).0);
-    shares.map(|[first, second]| (first, second)).unzip::<_, _, PerGate, PerGate>().into()
-}
-
-fn sum(a: &[Block], b: &[Block]) -> PerGate {
-    assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(&a, &b)| a ^ b).collect()
-}
-
-/// Deals shares under a delta of the masks of all gates.
-fn deal_shares(
-    program: &Program,
-    rng: &mut Prg,
-    delta: Block,
-    inputs: &Wires,
-    results: &[Block],
-    products: &[Block],
-) -> Shares<Gates> {
-    let (mut first_inputs, mut second_inputs) = (Vec::new(), Vec::new());
-    for input in inputs {
-        let [first, second] = share_all(rng, delta, input.iter());
-        first_inputs.push(first.into_boxed_slice());
-        second_inputs.push(second.into_boxed_slice());
-    }
-    let [first_results, second_results] = share_all(rng, delta, results);
-    let [first_products, second_products] = share_all(rng, delta, products);
-    let of_party = |inputs: Wires, results: PerGate, products: PerGate| {
-        let ([left, right], _) = walk_masks(program, &inputs, &results);
-        Gates([left, right, sum(&results, &products)])
-    };
-    Shares([
-        of_party(first_inputs, first_results, first_products),
-        of_party(second_inputs, second_results, second_products),
-    ])
-}
-
-fn deal(program: &Program, inputs: &[Bits], seed: u128) -> Dealt {
-    let mut rng = Prg::new(Block::from_u128(seed));
-    let [delta, check_delta] = [(); 2].map(|()| rng.next_block());
-    let (delta, check_delta) = (Delta::new(delta), check_delta.with_lsb(false));
-    let and_count = Schedules::new(program).and_count() as usize;
-    let widths = program.inputs().iter().map(|input| input.port.width());
-    let input_masks: Wires = widths.clone().map(|width| (0..width).map(|_| bit(&mut rng)).collect()).collect();
-    let results: PerGate = (0..and_count).map(|_| bit(&mut rng)).collect();
-    let ([left, right], output_masks) = walk_masks(program, &input_masks, &results);
-    let products: PerGate = left.iter().zip(&right).map(|(&a, &b)| a & b).collect();
-    let shares = deal_shares(program, &mut rng, delta.block(), &input_masks, &results, &products);
-    let checks = deal_shares(program, &mut rng, check_delta, &input_masks, &results, &products);
-    let zero_labels: Wires =
-        widths.map(|width| (0..width).map(|_| rng.next_block().with_lsb(false)).collect()).collect();
-    let active = |input: usize| {
-        let masked = inputs[input].iter().zip(&input_masks[input]).map(|(bit, mask)| bit ^ mask.lsb());
-        let labels = zero_labels[input].iter().zip(masked);
-        labels.map(|(&zero, masked)| zero ^ Block::mask(masked) & delta.block()).collect()
-    };
-    let active_labels = (0..inputs.len()).map(active).collect();
-    let hash_seed = rng.next_block();
-    Dealt { delta, check_delta, hash_seed, zero_labels, active_labels, output_masks, shares, checks }
-}
-
-/// What a garbler makes.
-#[derive(Clone, PartialEq)]
-struct Garbled {
-    tables: Vec<u8>,
-    selects: Vec<u8>,
-    labels: PerGate,
-    /// Of left operand, right operand and the sum; the garbler's shares for the checks without tags.
-    tags: [PerGate; 3],
-    outputs: Wires,
-}
-
-fn garble(program: &Program, dealt: &Dealt, with_tags: bool, backend: Backend, sizes: &[usize]) -> Garbled {
-    let schedules = Schedules::new(program);
-    let ands = schedules.and_count() as usize;
-    let zero_labels = dealt.zero_labels.clone();
-    let mut garbler = MaskedGarbler::new(program, &schedules, &dealt.delta, dealt.hash_seed, with_tags, zero_labels)
-        .with_backend(backend);
-    assert_eq!(garbler.remaining(), ands as u64);
-    let Shares([masks, _]) = &dealt.shares;
-    let Shares([Gates([of_left, of_right, of_result]), _]) = &dealt.checks;
-    // The tag of an operand has the other's mask.
-    let mut tags = [of_right.clone(), of_left.clone(), of_result.clone()];
-    let (mut tables, mut selects, mut labels) = (vec![0xff; 32 * ands], vec![0xff; ands], vec![Block::ONES; ands]);
-    for gates in Pieces::new(ands as u64, sizes) {
-        let [left, right, sum] = tags.each_mut().map(|tags| &mut tags[gates.clone()]);
-        garbler.garble(
-            masks.masks(gates.clone()),
-            &mut tables[32 * gates.start..32 * gates.end],
-            &mut selects[gates.clone()],
-            // Labels are not always asked for.
-            (gates.len() != 3).then_some(&mut labels[gates.clone()]),
-            with_tags.then_some(TagsMut { left, right, sum }),
-        );
-    }
-    assert_eq!(garbler.remaining(), 0);
-    Garbled { tables, selects, labels, tags, outputs: garbler.into_outputs() }
-}
-
-/// What an evaluator makes.
-#[derive(Clone, PartialEq)]
-struct Evaluated {
-    labels: PerGate,
-    /// Zero where the check fits: with what the garbler says added.
-    checks: PerGate,
-    outputs: Wires,
-}
-
-fn evaluate(
-    program: &Program,
-    dealt: &Dealt,
-    garbled: &Garbled,
-    with_tags: bool,
-    backend: Backend,
-    sizes: &[usize],
-) -> Evaluated {
-    let schedules = Schedules::new(program);
-    let ands = schedules.and_count() as usize;
-    let (active_labels, check_delta) = (dealt.active_labels.clone(), dealt.check_delta);
-    let mut evaluator =
-        MaskedEvaluator::new(program, &schedules, dealt.hash_seed, check_delta, with_tags, active_labels)
-            .with_backend(backend);
-    assert_eq!(evaluator.remaining(), ands as u64);
-    let Shares([_, masks]) = &dealt.shares;
-    let Shares([_, Gates([of_left, of_right, of_result])]) = &dealt.checks;
-    let [left_tags, right_tags, _] = &garbled.tags;
-    let [left, right] = match with_tags {
-        // The tags have the garbler's shares in them.
-        true => [sum(of_right, left_tags), sum(of_left, right_tags)],
-        false => [of_right.clone(), of_left.clone()],
-    };
-    let mut checks = of_result.clone();
-    let mut labels = vec![Block::ONES; ands];
-    for gates in Pieces::new(ands as u64, sizes) {
-        evaluator.evaluate(
-            masks.masks(gates.clone()),
-            &garbled.tables[32 * gates.start..32 * gates.end],
-            &garbled.selects[gates.clone()],
-            (gates.len() != 3).then_some(&mut labels[gates.clone()]),
-            CheckMut { left: &left[gates.clone()], right: &right[gates.clone()], values: &mut checks[gates.clone()] },
-        );
-    }
-    assert_eq!(evaluator.remaining(), 0);
-    let outputs = evaluator.into_outputs();
-    let checks = sum(&checks, &garblers_part(program, dealt, garbled, &labels, with_tags));
-    Evaluated { labels, checks, outputs }
-}
-
-/// What the garbler adds to the checks: with tags, what it knows before; else what follows from the masked values that it is told.
-fn garblers_part(
-    program: &Program,
-    dealt: &Dealt,
-    garbled: &Garbled,
-    active_labels: &[Block],
-    with_tags: bool,
-) -> PerGate {
-    let [_, _, of_sum] = &garbled.tags;
-    if with_tags {
-        return of_sum.clone();
-    }
-    let Shares([Gates([of_left, of_right, of_result]), _]) = &dealt.checks;
-    let select = |label: &Block| Block::from_u128(u128::from(label.lsb()));
-    let inputs = dealt.active_labels.iter().map(|labels| labels.iter().map(select).collect()).collect();
-    let results: PerGate = active_labels.iter().map(select).collect();
-    let one = Block::from_u128(1);
-    let ([left, right], _) = walk(program, &inputs, &results, one, Backend::detect(), WHOLE);
-    let part = |gate: usize| {
-        let [of_left, of_right, of_result] = [of_left, of_right, of_result].map(|of| of[gate]);
-        Block::mask(left[gate].lsb()) & of_right ^ Block::mask(right[gate].lsb()) & of_left ^ of_result
-    };
-    (0..results.len()).map(part).collect()
-}
+use crate::dealer::{
+    Dealt, Evaluated, Garbled, Gates, PerGate, Pieces, Shares, WHOLE, Wires, deal, evaluate, garble, walk,
+};
 
 fn is_zero(blocks: &[Block]) -> bool {
     blocks.iter().all(|block| *block == Block::ZERO)
@@ -366,6 +98,18 @@ fn wide(ands: u32) -> Circuit {
     Circuit::new(2 * ands, gates, outputs).unwrap()
 }
 
+/// A circuit of five inputs and that many AND gates: each of the wire before it and of one halfway back, and negated, so
+/// that values do not settle.
+fn and_chain(ands: usize) -> Circuit {
+    let pair = |g: u32| {
+        let last = 4 + 2 * g;
+        [Gate::And(Wire(last), Wire(last.saturating_sub(3) / 2)), Gate::Not(Wire(last + 1))]
+    };
+    let gates: Vec<Gate> = (0..ands as u32).flat_map(pair).collect();
+    let last = 4 + gates.len() as u32;
+    Circuit::new(5, gates, vec![Wire(last), Wire(last - 3), Wire(2)]).unwrap()
+}
+
 /// `width` chains side by side, `length` instances of a component of five inputs each.
 fn side_by_side(component: Component, width: u32, length: usize) -> Program {
     let each = component.output_width();
@@ -387,9 +131,10 @@ fn side_by_side(component: Component, width: u32, length: usize) -> Program {
     program
 }
 
-fn random_component(rng: &mut Prg, gates: usize) -> Component {
-    let port = |name| vec![Port::new(name, Type::Bits(5))];
-    Component::new("step", port("in"), port("out"), random::circuit(rng, 5, gates, 5)).unwrap()
+fn step(circuit: Circuit) -> Component {
+    let port = |name, width| vec![Port::new(name, Type::Bits(width))];
+    let outputs = circuit.outputs().len() as u32;
+    Component::new("step", port("in", 5), port("out", outputs), circuit).unwrap()
 }
 
 #[test]
@@ -421,23 +166,31 @@ proptest! {
     }
 }
 
+/// Keys change after 1024 gates, with tags after 512.
+fn check_many_keys(program: &Program, rng: &mut Prg) {
+    assert!(Schedules::new(program).and_count() > 1500);
+    let inputs = random::inputs(rng, program);
+    check(program, &inputs, 5, &[1, 2, 3, 4, 5, 1000, 6, 7, 9, 511]);
+}
+
 #[test]
 fn instances_side_by_side() {
     let mut rng = Prg::new(Block::from_u128(9));
-    for (gates, width, length) in [(60, 4, 20), (40, 9, 30), (99, 7, 12)] {
-        let program = side_by_side(random_component(&mut rng, gates), width, length);
-        let inputs = random::inputs(&mut rng, &program);
-        check(&program, &inputs, 5, &[1, 2, 3, 4, 5, 1000, 6, 7, 9]);
+    // Three of seven run alone, of 34 AND gates each, so that hash keys change within the four copies of a gate after them.
+    for (circuit, width, length) in [(and_chain(33), 4, 13), (and_chain(34), 7, 11)] {
+        check_many_keys(&side_by_side(step(circuit), width, length), &mut rng);
     }
+    let program = side_by_side(step(random::circuit(&mut rng, 5, 60, 5)), 9, 60);
+    let inputs = random::inputs(&mut rng, &program);
+    check(&program, &inputs, 5, &[3, 2]);
 }
 
 #[test]
 fn gates_of_many_hash_keys() {
     let mut rng = Prg::new(Block::from_u128(8));
-    for (inputs, gates) in [(64, 12_000), (3, 7_000)] {
-        let program = single(random::circuit(&mut rng, inputs, gates, 200));
-        let values = random::inputs(&mut rng, &program);
-        check(&program, &values, 6, &[511, 1, 700]);
+    let random = random::circuit(&mut rng, 64, 40_000, 200);
+    for circuit in [random, and_chain(2100), wide(1600)] {
+        check_many_keys(&single(circuit), &mut rng);
     }
 }
 
@@ -522,7 +275,8 @@ fn every_gate_is_as_the_formulas_say() {
     }
 }
 
-/// A row that is wrong shows in the gate's own check where it is used, and then only if the masked value of the result is wrong.
+/// A row that is wrong shows in the gate's own check where it is used, and then only if the masked value of the result is
+/// wrong.
 #[test]
 fn a_wrong_table_does_not_pass_the_checks() {
     let mut rng = Prg::new(Block::from_u128(21));
@@ -595,4 +349,16 @@ fn tables_of_another_length_are_refused() {
     let two = [Block::ZERO; 2];
     let check = CheckMut { left: &two, right: &two, values: &mut [Block::ZERO; 2] };
     evaluator.evaluate(GateMasks { left: &two, right: &two, result: &two }, &[0; 63], &[0; 2], None, check);
+}
+
+#[test]
+#[should_panic(expected = "tags")]
+fn tags_that_were_announced_are_asked_for() {
+    let program = single(wide(2));
+    let schedules = Schedules::new(&program);
+    let inputs = vec![vec![Block::ZERO; 4].into_boxed_slice()];
+    let mut garbler = MaskedGarbler::new(&program, &schedules, &Delta::new(Block::ZERO), Block::ZERO, true, inputs);
+    let two = [Block::ZERO; 2];
+    let masks = GateMasks { left: &two, right: &two, result: &two };
+    garbler.garble(masks, &mut [0; 64], &mut [0; 2], None, None);
 }
