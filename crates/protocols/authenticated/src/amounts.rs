@@ -15,7 +15,7 @@ impl Amounts {
         triples + triples.div_ceil(8)
     }
 
-    /// What has to be made of either kind of which there is less than so many percent; none if there is enough of both.
+    /// The amounts that have to be made of either kind of which there is less than so many percent; none if there is enough of both.
     pub fn short_of(self, has: Amounts, below: u8) -> Option<Amounts> {
         let short = |wanted: u64, has: u64| {
             let enough = u128::from(has) * 100 >= u128::from(wanted) * u128::from(below);

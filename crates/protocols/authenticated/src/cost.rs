@@ -8,11 +8,11 @@ use crate::{
     EVALUATOR, GARBLER,
     coins::{COMMITMENT_BYTES, OPENING_BYTES},
     config::{Build, ResultCheck},
-    ground::OT_CHECK,
     online::{CHALLENGE_BYTES, CONFIRMATION_BYTES, DIGEST_BYTES, RUN_BYTES},
     opening::opened_bytes,
     parameters::Batch,
     plan::Plan,
+    secrets::OT_CHECK,
 };
 
 /// The cost of a phase of one run of `plan` for `party`, both hellos given.

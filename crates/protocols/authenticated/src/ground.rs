@@ -1,7 +1,7 @@
 //! The state that both parties have alike: differences, OTs in both directions, and the names of everything.
 
 use garblet_circuit::Party;
-use garblet_ot::{MaliciousCotReceiver, MaliciousCotSender, ReceiverSeeds, SenderSeeds, StatisticalSecurity};
+use garblet_ot::{MaliciousCotReceiver, MaliciousCotSender};
 use garblet_primitives::{Block, Delta};
 use garblet_protocol::{
     conduct::Conduct,
@@ -9,48 +9,14 @@ use garblet_protocol::{
     error::ProtocolError,
     session::Session,
 };
-use serde::{Deserialize, Serialize};
-use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::{EVALUATOR, GARBLER, NAME, Step, config::Config, stock::store::Stock};
-
-/// The checks of OTs have as many bits as the strongest setting.
-pub(crate) const OT_CHECK: StatisticalSecurity = StatisticalSecurity::Eighty;
-
-/// A party's secrets, which last as long as its store: its difference, and the leaves of the OTs in both directions.
-///
-/// The peer's difference is bound by the leaves: no others are ever made for the same triples.
-#[derive(Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
-pub(crate) struct Secrets {
-    delta: Block,
-    sender: SenderSeeds,
-    receiver: ReceiverSeeds,
-}
-
-impl Secrets {
-    /// Sets OTs up in both directions.
-    ///
-    /// *Errors*: a peer that misbehaves; the connection's.
-    pub(crate) async fn set_up(session: &mut Session, party: Party, config: Config) -> Result<Self, ProtocolError> {
-        let (channel, rng) = session.parts();
-        let block = Block::random(rng);
-        let (width, delta) = (config.ot_width, in_ots(party, block));
-        let (sender, receiver) = if party == GARBLER {
-            let sender = SenderSeeds::setup(channel, rng, &delta, width, OT_CHECK).await?;
-            (sender, ReceiverSeeds::setup(channel, rng, width, OT_CHECK).await?)
-        } else {
-            let receiver = ReceiverSeeds::setup(channel, rng, width, OT_CHECK).await?;
-            (SenderSeeds::setup(channel, rng, &delta, width, OT_CHECK).await?, receiver)
-        };
-        channel.flush().await?;
-        Ok(Secrets { delta: delta.block(), sender, receiver })
-    }
-}
-
-/// A party's difference in OTs: the sum of both has bit 0 set.
-fn in_ots(party: Party, block: Block) -> Delta {
-    if party == GARBLER { Delta::new(block) } else { Delta::even(block) }
-}
+use crate::{
+    EVALUATOR, GARBLER, NAME, Step,
+    config::Config,
+    place::Place,
+    secrets::{OT_CHECK, Secrets, in_ots},
+    stock::store::Stock,
+};
 
 /// The state of a session that both parties have alike.
 pub struct Ground<C> {
@@ -162,22 +128,4 @@ impl<C: Conduct<Step>> Ground<C> {
         self.conduct.touch(step, 0, bytes);
         Ok(session.channel().send_bytes(bytes).await?)
     }
-}
-
-/// The places that hashes, commitments and keys belong to.
-#[derive(Clone, Copy)]
-pub(crate) enum Place {
-    Streams,
-    LeakyHash,
-    ProductBits,
-    EqualityCoins,
-    ShiftCoins,
-    Equality,
-    EqualityDigest,
-    BucketBits,
-    MaskBits,
-    Transcript,
-    RevealedLabels,
-    OutputMasks,
-    OutputLabels,
 }

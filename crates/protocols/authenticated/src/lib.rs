@@ -13,7 +13,7 @@
 //!
 //! | phase | step | who | what | where |
 //! |---|---|---|---|---|
-//! | `setup` | | both | differences; OTs in both directions | `ground` |
+//! | `setup` | | both | differences; OTs in both directions | `secrets` |
 //! | `prepare` | P1 | both | correlated OTs, checked: authenticated bits | `prepare::correlated` |
 //! | | P2 to P4 | both | leaky triples: products of uniform bits, of which a cheat may know the first factor | `prepare::leaky` |
 //! | | P5 | both | all are products, or somebody is found out: digests of sums are compared | `prepare::equality` |
@@ -51,14 +51,17 @@ mod online;
 mod opening;
 pub mod parameters;
 mod participant;
+mod place;
 mod plan;
 mod prepare;
 mod protocol;
+mod secrets;
 mod shares;
 mod side;
 mod stock;
 mod supply;
 mod tags;
+mod wires;
 
 pub use amounts::Amounts;
 pub use config::{Build, Config, ResultCheck, Statistical};

@@ -73,7 +73,7 @@ impl Packed {
     }
 }
 
-/// What is opened, as a party's shares have it: sums of two blocks each, or blocks alone, in order.
+/// Bits that are opened, as a party's shares have them: sums of two blocks each, or blocks alone, in order.
 #[derive(Default)]
 pub(crate) struct Sums<'a>(Vec<(&'a [Block], &'a [Block])>);
 

@@ -16,7 +16,7 @@ const BUCKETS: std::ops::RangeInclusive<u32> = 3..=8;
 /// The most triples of a batch, whose leaky triples stay in memory together: some 200 MB.
 const BATCH_MAX: u64 = 1 << 19;
 
-/// What all but buckets may take of the sum, in bits below it: tags have eight bits more than the bound.
+/// The share of the sum that all but buckets may take, in bits below it: tags have eight bits more than the bound.
 const REST_BITS: u32 = 7;
 
 /// Triples that are made at once.

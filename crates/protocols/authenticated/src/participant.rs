@@ -17,16 +17,18 @@ use crate::{
     amounts::Amounts,
     build::{GateShares, InputMasks},
     config::{Build, Config},
-    ground::{Ground, Secrets},
+    ground::Ground,
     online::{evaluator::EvaluatorSide, garbler::GarblerSide},
     parameters::batches,
     plan::{Plan, with_masks},
     prepare::Made,
+    secrets::Secrets,
     shares::Triples,
     side::{Read, Side, Waiting, Work},
     stock::{
+        pieces::GROUP,
         saved,
-        store::{GROUP, Stock, no_store, revoke_if_cheated},
+        store::{Stock, no_store, revoke_if_cheated},
     },
     supply::Supply,
 };
@@ -117,7 +119,8 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
             if top_up && lacks != Amounts::default() {
                 self.fill(session, lacks).await?;
             }
-            return self.ground.stock.as_mut().ok_or_else(no_store)?.take(plan.amounts());
+            let pieces = self.ground.stock.as_mut().ok_or_else(no_store)?.take(plan.amounts())?;
+            return Ok(Supply::stored(pieces));
         }
         let (ands, mut done, batches) = (plan.and_count(), 0, plan.batches());
         let triples: u64 = batches.iter().filter_map(|(batch, _)| batch.map(|batch| batch.triples)).sum();

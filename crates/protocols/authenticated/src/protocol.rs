@@ -18,10 +18,7 @@ use crate::{
     online::{evaluator::EvaluatorSide, garbler::GarblerSide},
     parameters::AMOUNT_MAX,
     side::Side,
-    stock::{
-        saved,
-        store::{KINDS, no_store},
-    },
+    stock::{pieces::KINDS, saved, store::no_store},
 };
 
 /// Garbled circuits whose masks both parties share, two parties, malicious.

@@ -7,10 +7,11 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::{
     Step,
-    build::{InputMasks, Shared},
+    build::InputMasks,
     ground::Ground,
     plan::Plan,
     supply::Supply,
+    wires::{Shared, Wires},
 };
 
 /// A party's side of a run, once there are triples and masks.
@@ -19,7 +20,7 @@ pub trait Side: Send + Sync + 'static {
     const PARTY: Party;
     /// The name of its role.
     const NAME: &'static str;
-    /// What the side has of a circuit that was garbled ahead.
+    /// The side's part of a circuit that was garbled ahead.
     type Built: Send + 'static;
 
     /// Garbles ahead (`build`).
@@ -63,27 +64,12 @@ pub struct Waiting {
 /// The results of a run: outputs, none where this party is no recipient, the number of the run, and all output wires.
 pub(crate) type Computed = (Vec<Option<Bits>>, u64, Wires);
 
-/// Wires as a side has them: shares of the masks, and labels: zero labels, or active ones, of which bit 0 is the masked value.
-#[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
-pub struct Wires {
-    pub(crate) own: Vec<Box<[Block]>>,
-    pub(crate) peer: Vec<Box<[Block]>>,
-    pub(crate) labels: Vec<Box<[Block]>>,
-}
-
-impl Wires {
-    pub(crate) fn new(masks: Shared, labels: Vec<Box<[Block]>>) -> Self {
-        let Shared { own, peer } = &mut { masks };
-        Wires { own: std::mem::take(own), peer: std::mem::take(peer), labels }
-    }
-}
-
 /// The wires of inputs that are read, by the input's number: shares of masks, and labels.
 #[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
 pub struct Read {
     /// In program order.
     pub(crate) inputs: Vec<(u64, [Vec<Block>; 3])>,
-    /// What tells them from others that were kept under the same names; both parties have the same.
+    /// Marks that tell them from others that were kept under the same names; both parties have the same.
     pub(crate) marks: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! What a run has of what was prepared.
+//! The part of what was prepared that a run has.
 
 use garblet_protocol::{error::ProtocolError, session::Session};
 use garblet_store::{Scratch, Taken};
@@ -7,7 +7,7 @@ use crate::{
     plan::Plan,
     prepare::Made,
     shares::{Shares, Triples},
-    stock::store::{GROUP, KINDS, append, read, unreadable},
+    stock::pieces::{GROUP, KINDS, append, read, unreadable},
 };
 
 /// Bytes of a triple with a mask.
@@ -22,13 +22,13 @@ pub struct Supply {
     away: Away,
 }
 
-/// What is not in memory.
+/// The part that is not in memory.
 #[derive(Default)]
 enum Away {
     #[default]
     Nothing,
     /// Pieces of a store, which are read when they are needed.
-    Stored([Taken; 2]),
+    Stored(Box<[Taken; 2]>),
     /// Lots of a circuit that is streamed.
     Lots(Box<Lots>),
 }
@@ -49,7 +49,7 @@ struct Lots {
 impl Supply {
     /// The pieces that were taken from a store.
     pub(crate) fn stored(pieces: [Taken; 2]) -> Self {
-        Supply { away: Away::Stored(pieces), ..Supply::default() }
+        Supply { away: Away::Stored(Box::new(pieces)), ..Supply::default() }
     }
 
     /// Room for so much, of which there is nothing yet: nothing moves when it is added, which would leave it behind.
@@ -151,7 +151,9 @@ impl Supply {
         let Triples { a, b, c } = &mut self.triples;
         if let Away::Nothing = self.away {
             // Batches may have some more than is needed.
-            [&mut *a, b, c].map(|shares| shares.truncate(ands));
+            for shares in [&mut *a, b, c] {
+                shares.truncate(ands);
+            }
         }
         let triples = Triples { a: a.take_first(ands), b: b.take_first(ands), c: c.take_first(ands) };
         Ok((triples, self.masks.take_first(ands)))
@@ -159,7 +161,8 @@ impl Supply {
 
     /// Reads as many masks as there must be.
     fn read_masks(&mut self, count: usize) -> Result<(), ProtocolError> {
-        let Away::Stored([_, pieces]) = &mut self.away else { return Ok(()) };
+        let Away::Stored(stored) = &mut self.away else { return Ok(()) };
+        let [_, pieces] = &mut **stored;
         let missing = count.saturating_sub(self.masks.len());
         self.masks = self.masks.part_with_room(0..self.masks.len(), count + GROUP);
         let masks = &mut self.masks;
@@ -168,7 +171,8 @@ impl Supply {
 
     /// Reads as many triples as there must be.
     fn read_triples(&mut self, count: usize) -> Result<(), ProtocolError> {
-        let Away::Stored([pieces, _]) = &mut self.away else { return Ok(()) };
+        let Away::Stored(stored) = &mut self.away else { return Ok(()) };
+        let [pieces, _] = &mut **stored;
         let missing = count.saturating_sub(self.triples.len());
         let Triples { a, b, c } = &mut self.triples;
         for shares in [&mut *a, b, c] {

@@ -10,15 +10,15 @@ use garblet_protocol::{
 
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use super::{GateShares, InputMasks, Shared, Wiring};
+use super::{GateShares, InputMasks, Wiring};
 use crate::{
     Step,
     config::ResultCheck,
     ground::Ground,
     plan::Plan,
     shares::{Shares, Triples},
-    side::Read,
     tags::Tag,
+    wires::Shared,
 };
 
 /// A circuit that comes, lot by lot.
@@ -43,10 +43,10 @@ impl<'p> Receiving<'p> {
     /// Begins a run with the shares of the masks of all inputs.
     pub(crate) fn new<C: Conduct<Step>>(
         ground: &Ground<C>,
-        (plan, run, read): (&'p Plan, u64, &Read),
+        (plan, run, marks): (&'p Plan, u64, &[u8]),
         masks: Shared,
     ) -> Self {
-        let (wiring, transcript) = (Wiring::new(plan, masks), ground.transcript(plan, run, read));
+        let (wiring, transcript) = (Wiring::new(plan, masks), ground.transcript(plan, run, marks));
         Receiving { plan, wiring, done: 0, transcript, hash_seed: Block::ZERO }
     }
 
@@ -87,7 +87,7 @@ impl<'p> Receiving<'p> {
     }
 }
 
-/// What the evaluation of a lot gives beside labels on wires.
+/// The outcome of a lot beside labels on wires.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct LotEvaluated {
     /// Set for the first lot of a run.

@@ -7,18 +7,19 @@ use garblet_primitives::Block;
 use garblet_protocol::{conduct::Conduct, domain::Hasher, error::ProtocolError, session::Session};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use super::{GateShares, InputMasks, Shared, Wiring};
+use super::{GateShares, InputMasks, Wiring};
 use crate::{
     GARBLER, Step,
     config::ResultCheck,
-    ground::{Ground, Place},
+    ground::Ground,
+    place::Place,
     plan::Plan,
     shares::{Shares, Triples},
-    side::Read,
     tags::Tag,
+    wires::Shared,
 };
 
-/// What the garbler keeps of a lot until it hears the masked values, or says the sum of tags.
+/// The secrets that the garbler keeps of a lot until it hears the masked values, or says the sum of tags.
 #[derive(Default, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct LotSecrets {
     /// By tags: what they add up to.
@@ -54,7 +55,7 @@ impl<'p> Garbling<'p> {
     pub(crate) fn new<C: Conduct<Step>>(
         ground: &Ground<C>,
         session: &mut Session,
-        (plan, run, read): (&'p Plan, u64, &Read),
+        (plan, run, marks): (&'p Plan, u64, &[u8]),
         labels: Vec<Box<[Block]>>,
         masks: Shared,
     ) -> Self {
@@ -62,7 +63,7 @@ impl<'p> Garbling<'p> {
         let with_tags = plan.config().check == ResultCheck::Tags;
         let (program, schedules) = (plan.program(), plan.schedules());
         let garbler = MaskedGarbler::new(program, schedules, &ground.delta, hash_seed, with_tags, labels);
-        let (wiring, transcript) = (Wiring::new(plan, masks), ground.transcript(plan, run, read));
+        let (wiring, transcript) = (Wiring::new(plan, masks), ground.transcript(plan, run, marks));
         let hash_seed = (plan.and_count() > 0).then_some(hash_seed);
         Garbling { plan, wiring, garbler, hash_seed, done: 0, transcript }
     }
@@ -145,11 +146,11 @@ impl<'p> Garbling<'p> {
 }
 
 impl<C: Conduct<Step>> Ground<C> {
-    /// The transcript of a run, before its first lot.
-    pub(crate) fn transcript(&self, plan: &Plan, run: u64, read: &Read) -> Hasher {
+    /// The transcript of a run, before its first lot; the marks are those of what is read.
+    pub(crate) fn transcript(&self, plan: &Plan, run: u64, marks: &[u8]) -> Hasher {
         let mut transcript = self.domain(GARBLER, Place::Transcript, run).hasher();
         transcript.add(&plan.program().digest());
-        transcript.add(&read.marks);
+        transcript.add(marks);
         transcript
     }
 }

@@ -11,10 +11,12 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::{
     EVALUATOR, GARBLER, Step, checks,
-    ground::{Ground, Place},
+    ground::Ground,
     opening::{Packed, Sums, open, opened, opened_bytes},
+    place::Place,
     plan::Plan,
     shares::{Shares, Triples},
+    wires::Shared,
 };
 
 /// Shares of the masks at AND gates: of both operands, and of the result and the product of the operands' masks together.
@@ -51,13 +53,6 @@ impl<'p> Wiring<'p> {
     pub(crate) fn into_outputs(self) -> Shared {
         Shared { own: self.own.into_outputs(), peer: self.peer.into_outputs() }
     }
-}
-
-/// Shares by ports.
-#[derive(Default, Zeroize, ZeroizeOnDrop)]
-pub(crate) struct Shared {
-    pub(crate) own: Vec<Box<[Block]>>,
-    pub(crate) peer: Vec<Box<[Block]>>,
 }
 
 /// Masks of inputs: shares of those that either party gives.

@@ -12,18 +12,20 @@ use super::CONFIRMATION_BYTES;
 use crate::{
     EVALUATOR, GARBLER, Step,
     build::{
-        InputMasks, Shared,
+        InputMasks,
         evaluator::{LotEvaluated, LotReceived, Receiving},
     },
     checks,
     config::ResultCheck,
-    ground::{Ground, Place},
+    ground::Ground,
     opening::{Packed, Sums, open, opened, opened_bytes},
+    place::Place,
     plan::Plan,
     shares::PowerSum,
-    side::{Computed, Read, Side, Waiting, Wires, Work},
+    side::{Computed, Read, Side, Waiting, Work},
     supply::Supply,
     tags::weighed,
+    wires::{Shared, Wires},
 };
 
 /// Party 1's side.
@@ -54,7 +56,7 @@ impl Side for EvaluatorSide {
     ) -> Result<Built, ProtocolError> {
         let inputs = InputMasks::new(plan, supply.inputs(plan)?);
         let run = ground.next_run();
-        let mut receiving = Receiving::new(ground, (plan, run, read), read.masks(plan, &inputs)?);
+        let mut receiving = Receiving::new(ground, (plan, run, &read.marks), read.masks(plan, &inputs)?);
         let all = 0..plan.and_count() as usize;
         let material = supply.next(all.len())?;
         let (lot, own_masks) = receiving.lot(ground, session, material, all, Some(&inputs)).await?;
@@ -101,7 +103,7 @@ async fn compute_streamed<C: Conduct<Step>>(
     own: &Bits,
 ) -> Result<Computed, ProtocolError> {
     let Waiting { mut supply, inputs, own_masks, read, run } = waiting;
-    let mut receiving = Receiving::new(ground, (plan, run, &read), read.masks(plan, &inputs)?);
+    let mut receiving = Receiving::new(ground, (plan, run, &read.marks), read.masks(plan, &inputs)?);
     let labels = receive_labels(ground, session, plan, (run, own, &own_masks), &mut receiving.transcript).await?;
     let mut evaluator = None;
     let mut verdict = Verdict::new(ground, plan, run);
@@ -164,7 +166,7 @@ async fn receive_labels<C: Conduct<Step>>(
     }
 }
 
-/// What the evaluator finds of the gates.
+/// The evaluator's findings about the gates.
 struct Verdict<'p> {
     plan: &'p Plan,
     run: u64,

@@ -18,13 +18,15 @@ use crate::{
     },
     checks,
     config::ResultCheck,
-    ground::{Ground, Place},
+    ground::Ground,
     opening::{Packed, Sums, add_each, open, opened, opened_bytes},
+    place::Place,
     plan::Plan,
     shares::PowerSum,
-    side::{Computed, Read, Side, Waiting, Wires, Work},
+    side::{Computed, Read, Side, Waiting, Work},
     supply::Supply,
     tags::weighed,
+    wires::Wires,
 };
 
 /// Party 0's side.
@@ -58,7 +60,8 @@ impl Side for GarblerSide {
         let labels = fresh_labels(session, plan.given_bits());
         let by_port = read.labels(plan, &labels)?;
         let run = ground.next_run();
-        let mut garbling = Garbling::new(ground, session, (plan, run, read), by_port, read.masks(plan, &inputs)?);
+        let mut garbling =
+            Garbling::new(ground, session, (plan, run, &read.marks), by_port, read.masks(plan, &inputs)?);
         let all = 0..plan.and_count() as usize;
         let material = supply.next(all.len())?;
         let (secrets, own_masks) = garbling.lot(ground, session, material, all, Some(&inputs)).await?;
@@ -111,7 +114,7 @@ async fn compute_streamed<C: Conduct<Step>>(
     let Waiting { mut supply, inputs, own_masks, read, run } = waiting;
     let labels = fresh_labels(session, plan.given_bits());
     let by_port = read.labels(plan, &labels)?;
-    let mut garbling = Garbling::new(ground, session, (plan, run, &read), by_port, read.masks(plan, &inputs)?);
+    let mut garbling = Garbling::new(ground, session, (plan, run, &read.marks), by_port, read.masks(plan, &inputs)?);
     let masked = masked_inputs(session, plan, (run, own, &own_masks), &mut garbling.transcript).await?;
     send_labels(ground, session, &labels, &masked, &mut garbling.transcript).await?;
     let mut judge = Judge::new(plan, run);
@@ -164,7 +167,7 @@ async fn send_labels<C: Conduct<Step>>(
     Ok(())
 }
 
-/// What shows the evaluator that all gates are right: the sum of tags, or of shares for the masked values that it tells.
+/// The proof for the evaluator that all gates are right: the sum of tags, or of shares for the masked values that it tells.
 struct Judge<'p> {
     plan: &'p Plan,
     run: u64,

@@ -7,10 +7,7 @@ use garblet_garble::masked::MaskWalk;
 use garblet_primitives::Block;
 use garblet_protocol::{conduct::Conduct, domain::Hasher};
 
-use crate::{
-    GARBLER, Step,
-    ground::{Ground, Place},
-};
+use crate::{GARBLER, Step, ground::Ground, place::Place};
 
 /// Bytes of the number of the run, with which the evaluator begins.
 pub(crate) const RUN_BYTES: usize = 8;

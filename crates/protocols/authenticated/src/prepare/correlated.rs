@@ -5,11 +5,7 @@ use garblet_primitives::Block;
 use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
 use zeroize::Zeroizing;
 
-use crate::{
-    GARBLER, Step,
-    ground::{Ground, OT_CHECK, Place},
-    shares::Shares,
-};
+use crate::{GARBLER, Step, ground::Ground, place::Place, secrets::OT_CHECK, shares::Shares};
 
 /// Bytes of the answer to a check of OTs.
 const ANSWER_BYTES: usize = OT_CHECK.digest_bytes();

@@ -10,7 +10,8 @@ use subtle::ConstantTimeEq;
 use crate::{
     GARBLER, Step,
     coins::OPENING_BYTES,
-    ground::{Ground, Place},
+    ground::Ground,
+    place::Place,
     shares::PowerSum,
     stock::unsettled::{LastCheck, check_opening, commitment_domain, differs, opening_message},
 };

@@ -11,8 +11,9 @@ use super::correlated::CotChecked;
 use crate::{
     Step, checks,
     coins::{COMMITMENT_BYTES, Coin, OPENING_BYTES},
-    ground::{Ground, Place},
+    ground::Ground,
     opening::Packed,
+    place::Place,
     shares::{LOT, Shares},
 };
 

@@ -11,9 +11,10 @@ use super::{Made, leaky::Leaky};
 use crate::{
     GARBLER, Step, checks,
     coins::OPENING_BYTES,
-    ground::{Ground, Place},
+    ground::Ground,
     opening::{Packed, Sums, open, opened, opened_bytes},
     parameters::Batch,
+    place::Place,
     shares::{Shares, Triples},
 };
 

@@ -9,8 +9,11 @@ use garblet_store::{State, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use super::store::{Stock, VERSION, unreadable};
-use crate::{plan::Plan, side::Wires};
+use super::{
+    pieces::{VERSION, unreadable},
+    store::Stock,
+};
+use crate::{plan::Plan, wires::Wires};
 
 /// The beginning of the places where a store has what was kept.
 const PLACE: &str = "kept ";
@@ -20,7 +23,7 @@ const PLACE: &str = "kept ";
 struct Stored {
     /// The name of the secrets that they belong to.
     secrets: [u8; 32],
-    /// What tells them from others under the same name: both parties have the same.
+    /// The mark that tells them from others under the same name: both parties have the same.
     mark: [u8; 8],
     /// Names, and for each shares of this party's multiples, of the peer's, and labels.
     outputs: Vec<(String, [Vec<Block>; 3])>,

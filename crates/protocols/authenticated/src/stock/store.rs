@@ -1,9 +1,6 @@
 //! Prepared pieces in a store: what both parties have of them, each taken once.
 
-use std::ops::Range;
-
 use garblet_circuit::Party;
-use garblet_primitives::Block;
 use garblet_protocol::{
     error::{Missing, NotPrepared, ProtocolError},
     session::Session,
@@ -12,30 +9,25 @@ use garblet_store::{Batch, Binding, IdSet, Kind, State, Store, StoreError, Taken
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use super::{messages::Has, saved, unsettled::LastCheck};
+use super::{
+    messages::Has,
+    pieces::{GROUP, KINDS, VERSION, append, unreadable},
+    saved,
+    unsettled::LastCheck,
+};
 use crate::{
     GARBLER, NAME,
     amounts::Amounts,
     config::Config,
-    ground::Secrets,
+    secrets::Secrets,
     shares::{Shares, Triples},
-    supply::Supply,
 };
 use garblet_protocol::domain::SessionId;
-
-/// The version of what is stored.
-pub(crate) const VERSION: u32 = 1;
-
-/// Triples of a piece, and masks: enough that what a store adds to a piece hardly counts.
-pub(crate) const GROUP: usize = 16;
-
-/// The names of kinds.
-pub(crate) const KINDS: [&str; 2] = ["triples", "masks"];
 
 /// The name of the protocol's state in a store. Empty once the peer has cheated.
 const STATE: &str = "authenticated";
 
-/// What a party keeps as long as its store.
+/// The state that a party keeps as long as its store.
 #[derive(Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Kept {
     /// The name of the secrets, which both parties know.
@@ -152,10 +144,10 @@ impl Stock {
         Ok(batch.commit()?)
     }
 
-    /// Takes what a run needs. When it returns, it is durable that this is used.
+    /// Takes the triples and masks that a run needs. When it returns, it is durable that this is used.
     ///
     /// *Errors*: [`NotPrepared`] if there is less; pieces that were changed.
-    pub(crate) fn take(&mut self, amounts: Amounts) -> Result<Supply, ProtocolError> {
+    pub(crate) fn take(&mut self, amounts: Amounts) -> Result<[Taken; 2], ProtocolError> {
         let lacks = self.lacks(amounts);
         let all = [(amounts.triples, lacks.triples), (amounts.masks, lacks.masks)];
         let missing = KINDS.into_iter().zip(all).filter(|(_, (_, missing))| *missing > 0);
@@ -170,11 +162,7 @@ impl Stock {
         };
         let request: Vec<(Kind, IdSet)> =
             kinds().into_iter().zip([amounts.triples, amounts.masks]).map(request).collect();
-        let taken = self.store.take_all(&request)?;
-        match <[Taken; 2]>::try_from(taken) {
-            Ok(taken) => Ok(Supply::stored(taken)),
-            Err(_) => Err(StoreError::Broken.into()),
-        }
+        Ok(self.store.take_all(&request)?.try_into().map_err(|_| StoreError::Broken)?)
     }
 
     /// The part of these amounts that the store lacks.
@@ -204,26 +192,6 @@ fn revoke(store: &mut Store) -> Result<(), StoreError> {
     store.clear().map(drop)
 }
 
-/// Reads shares as they are stored, so many of each: all of one, and then of the next.
-pub(crate) fn read(bytes: &[u8], count: usize, into: &mut [&mut Shares]) -> Option<()> {
-    let blocks = bytes.as_chunks::<16>().0;
-    if bytes.len() != 32 * count * into.len() {
-        return None;
-    }
-    for (shares, blocks) in into.iter_mut().zip(blocks.chunks_exact((2 * count).max(1))) {
-        let (own, peer) = blocks.split_at(count);
-        shares.own.extend(own.iter().map(|&block| Block::from_bytes(block)));
-        shares.peer.extend(peer.iter().map(|&block| Block::from_bytes(block)));
-    }
-    Some(())
-}
-
-/// Appends a range of shares as they are stored.
-pub(crate) fn append(shares: &Shares, range: Range<usize>, bytes: &mut Vec<u8>) {
-    bytes.extend_from_slice(bytemuck::cast_slice(&shares.own[range.clone()]));
-    bytes.extend_from_slice(bytemuck::cast_slice(&shares.peer[range]));
-}
-
 fn push(batch: &mut Batch<'_>, kind: &Kind, bytes: &[u8]) -> Result<(), ProtocolError> {
     Ok(batch.push(kind, batch.next_id(kind), bytes)?)
 }
@@ -246,11 +214,6 @@ fn kept(store: &Store) -> Result<Option<Kept>, ProtocolError> {
         return Err(ProtocolError::Material { what: "store", expected, got });
     }
     Ok(Some(postcard::from_bytes(&state.bytes).map_err(|_| unreadable("secrets"))?))
-}
-
-/// The error of a store that gave back what was not put into it.
-pub(crate) fn unreadable(what: &'static str) -> ProtocolError {
-    ProtocolError::Material { what, expected: "what was stored".into(), got: "other bytes".into() }
 }
 
 /// A role that was set up without a store has nothing to keep anything in.

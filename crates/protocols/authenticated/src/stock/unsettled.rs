@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
-use super::store::VERSION;
+use super::pieces::VERSION;
 use crate::{
     GARBLER, NAME, checks,
     coins::{OPENING_BYTES, opened},
-    ground::Place,
+    place::Place,
 };
 
 /// The name of the state in a store.
