@@ -94,8 +94,12 @@ async fn filled(party: Party, ends: Ends, parties: u16, config: Config) -> Resul
     let rng = &mut rng(party);
     let order = match config.protocol().stock() {
         Some(StockKinds::Library) => Order::of::<Components>(components::Library::of_program(&program())),
-        Some(StockKinds::Pieces(_)) => {
+        Some(StockKinds::Pieces(_)) if config.protocol() == Protocol::of::<Lego>() => {
             Order::of::<Lego>(lego::Amounts { gates: 40, inputs: 32, input_pairs: 32, outputs: 17 })
+        }
+        Some(StockKinds::Pieces(kinds)) => {
+            let amounts = kinds.iter().map(|kind| (kind.to_string(), 40)).collect();
+            Order::new(&OrderRequest { amounts, ..OrderRequest::default() }, parties, &config)?
         }
         _ => {
             let amounts = vec![("runs".into(), 2)];
