@@ -6,6 +6,7 @@
 //!
 //! Nothing outside of tests depends on this crate.
 
+pub mod authenticated;
 pub mod covert;
 pub mod cut_and_choose;
 pub mod lego;

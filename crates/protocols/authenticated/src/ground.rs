@@ -50,7 +50,7 @@ impl<C: Conduct<Step>> Ground<C> {
         id: SessionId,
         conduct: C,
     ) -> Result<Self, ProtocolError> {
-        let in_ots = in_ots(party, secrets.delta);
+        let in_ots = in_ots(secrets.delta);
         let name = Block::from_digest(&id.domain(GARBLER, Place::Streams as u8).digest(b""));
         let sender = secrets.sender.session(name, session.rng(), &in_ots, config.ot_width, OT_CHECK)?;
         let receiver = secrets.receiver.session(name, config.ot_width, OT_CHECK)?;

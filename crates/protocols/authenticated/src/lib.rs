@@ -63,6 +63,9 @@ mod supply;
 mod tags;
 mod wires;
 
+#[cfg(test)]
+mod tests;
+
 pub use amounts::Amounts;
 pub use config::{Build, Config, ResultCheck, Statistical};
 pub use cost::communication;
@@ -83,16 +86,22 @@ pub const NAME: &str = "authenticated";
 /// The steps at which something is sent that the peer checks, see [`Conduct`](garblet_protocol::conduct::Conduct).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// The party's difference, before anything is made with it.
+    Difference,
     /// The blocks `u` of leaky triples.
     LeakyBlocks,
     /// The commitment to coins for the equality check.
     CoinCommitments,
+    /// The party's bits that correct products, before it commits to them.
+    OwnProductBits,
     /// The commitment to the bits that correct products.
     ProductBitsCommitment,
     /// These bits, with the opening.
     ProductBits,
     /// The opening of coins.
     Coins,
+    /// The digest that the garbler commits to and opens, beside the one that it compares.
+    OwnDigest,
     /// The garbler's commitment to its digest of leaky triples.
     DigestCommitment,
     /// The evaluator's digest.

@@ -40,18 +40,18 @@ pub type Evaluator<C = Honest> = Participant<EvaluatorSide, C>;
 
 /// A party that is joined to its peer, whatever they will compute.
 pub struct Participant<S, C> {
-    ground: Ground<C>,
-    config: Config,
-    side: PhantomData<S>,
+    pub(crate) ground: Ground<C>,
+    pub(crate) config: Config,
+    pub(crate) side: PhantomData<S>,
 }
 
 impl<S: Side, C: Conduct<Step>> Participant<S, C> {
     /// Sets up OTs in both directions. What is prepared stays in memory.
     ///
     /// *Errors*: a peer that cheats; the connection's.
-    pub async fn setup(session: &mut Session, config: Config, conduct: C) -> Result<Self, ProtocolError> {
+    pub async fn setup(session: &mut Session, config: Config, mut conduct: C) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
-        let secrets = Secrets::set_up(session, S::PARTY, config).await?;
+        let secrets = Secrets::set_up(session, S::PARTY, config, &mut conduct).await?;
         let ground = Ground::agree(session, &secrets, S::PARTY, config, conduct).await?;
         Ok(Participant { ground, config, side: PhantomData })
     }
@@ -63,12 +63,12 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
         session: &mut Session,
         config: Config,
         (store, peer): (Store, &str),
-        conduct: C,
+        mut conduct: C,
     ) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
         let mut stock = Stock::meet(session, store, config, S::PARTY, peer).await?;
         if !stock.same {
-            let secrets = Secrets::set_up(session, S::PARTY, config).await?;
+            let secrets = Secrets::set_up(session, S::PARTY, config, &mut conduct).await?;
             stock.replace(secrets)?;
         }
         let kept = stock.kept.as_ref().ok_or_else(no_store)?;
@@ -130,15 +130,18 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
             _ => Supply::default(),
         };
         for (batch, masks) in batches {
-            supply.add(self.ground.make(session, batch, masks as usize).await?)?;
-            done += batch.map_or(0, |batch| batch.triples);
-            session.advance(done.min(ands), ands);
+            let mut made = self.ground.make(session, batch, masks as usize).await?;
+            // Batches may have some more than is needed.
+            made.triples.truncate((ands - done) as usize);
+            supply.add(made)?;
+            done += batch.map_or(0, |batch| batch.triples.min(ands - done));
+            session.advance(done, ands);
         }
         Ok(supply)
     }
 
     /// Does whatever can be done before the inputs are known.
-    async fn build(
+    pub(crate) async fn build(
         &mut self,
         session: &mut Session,
         plan: &Plan,
@@ -159,7 +162,7 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
 }
 
 /// A party's preparation of one run, which consumes it.
-pub struct Prepared<B>(Work<B>);
+pub struct Prepared<B>(pub(crate) Work<B>);
 
 /// A party with the program of this session.
 pub struct Run<S, C> {

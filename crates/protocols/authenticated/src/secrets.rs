@@ -3,11 +3,11 @@
 use garblet_circuit::Party;
 use garblet_ot::{ReceiverSeeds, SenderSeeds, StatisticalSecurity};
 use garblet_primitives::{Block, Delta};
-use garblet_protocol::{error::ProtocolError, session::Session};
+use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::{GARBLER, config::Config};
+use crate::{GARBLER, Step, config::Config};
 
 /// The checks of OTs have as many bits as the strongest setting.
 pub(crate) const OT_CHECK: StatisticalSecurity = StatisticalSecurity::Eighty;
@@ -26,10 +26,17 @@ impl Secrets {
     /// Sets OTs up in both directions.
     ///
     /// *Errors*: a peer that misbehaves; the connection's.
-    pub(crate) async fn set_up(session: &mut Session, party: Party, config: Config) -> Result<Self, ProtocolError> {
+    pub(crate) async fn set_up(
+        session: &mut Session,
+        party: Party,
+        config: Config,
+        conduct: &mut impl Conduct<Step>,
+    ) -> Result<Self, ProtocolError> {
         let (channel, rng) = session.parts();
-        let block = Block::random(rng);
-        let (width, delta) = (config.ot_width, in_ots(party, block));
+        // The sum of both has bit 0 set.
+        let mut block = Block::random(rng).with_lsb(party == GARBLER).to_bytes();
+        conduct.touch(Step::Difference, 0, &mut block);
+        let (width, delta) = (config.ot_width, in_ots(Block::from_bytes(block)));
         let (sender, receiver) = if party == GARBLER {
             let sender = SenderSeeds::setup(channel, rng, &delta, width, OT_CHECK).await?;
             (sender, ReceiverSeeds::setup(channel, rng, width, OT_CHECK).await?)
@@ -42,7 +49,7 @@ impl Secrets {
     }
 }
 
-/// A party's difference in OTs: the sum of both has bit 0 set.
-pub(crate) fn in_ots(party: Party, block: Block) -> Delta {
-    if party == GARBLER { Delta::new(block) } else { Delta::even(block) }
+/// A difference in OTs, as it is.
+pub(crate) fn in_ots(block: Block) -> Delta {
+    if block.lsb() { Delta::new(block) } else { Delta::even(block) }
 }

@@ -68,7 +68,7 @@ impl Shares {
     /// Forgets all but the first so many.
     pub(crate) fn truncate(&mut self, count: usize) {
         for blocks in [&mut self.own, &mut self.peer] {
-            blocks[count..].zeroize();
+            blocks.iter_mut().skip(count).for_each(Zeroize::zeroize);
             blocks.truncate(count);
         }
     }
@@ -99,6 +99,12 @@ impl Triples {
     /// The number of triples.
     pub(crate) fn len(&self) -> usize {
         self.a.len()
+    }
+
+    /// Forgets all but the first so many.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        let Triples { a, b, c } = self;
+        [a, b, c].into_iter().for_each(|shares| shares.truncate(count));
     }
 }
 

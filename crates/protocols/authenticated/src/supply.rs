@@ -149,12 +149,6 @@ impl Supply {
         self.read_triples(ands)?;
         self.read_masks(ands)?;
         let Triples { a, b, c } = &mut self.triples;
-        if let Away::Nothing = self.away {
-            // Batches may have some more than is needed.
-            for shares in [&mut *a, b, c] {
-                shares.truncate(ands);
-            }
-        }
         let triples = Triples { a: a.take_first(ands), b: b.take_first(ands), c: c.take_first(ands) };
         Ok((triples, self.masks.take_first(ands)))
     }

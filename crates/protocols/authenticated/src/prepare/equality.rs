@@ -45,8 +45,10 @@ impl<C: Conduct<Step>> Ground<C> {
 
     /// The garbler's part.
     async fn compare(&mut self, session: &mut Session, name: [u8; 32], digest: [u8; 32]) -> Result<(), ProtocolError> {
-        let (commitment, opening) = commitment_domain(name).commit(&digest, session.rng());
-        let last = |heard| LastCheck::Committed { name, digest, opening: opening.to_bytes(), heard };
+        let mut told = digest;
+        self.conduct.touch(Step::OwnDigest, 0, &mut told);
+        let (commitment, opening) = commitment_domain(name).commit(&told, session.rng());
+        let last = |heard| LastCheck::Committed { name, digest: told, opening: opening.to_bytes(), heard };
         self.keep_check(&last(None))?;
         self.send(session, Step::DigestCommitment, &mut commitment.to_bytes()).await?;
         let mut theirs = [0; DIGEST_BYTES];
@@ -55,7 +57,7 @@ impl<C: Conduct<Step>> Ground<C> {
         if !bool::from(digest.ct_eq(&theirs)) {
             return Err(differs().into());
         }
-        self.send(session, Step::DigestOpening, &mut opening_message(&digest, &opening)).await
+        self.send(session, Step::DigestOpening, &mut opening_message(&told, &opening)).await
     }
 
     /// The evaluator's part.

@@ -92,10 +92,11 @@ impl<C: Conduct<Step>> Ground<C> {
     async fn tell_product_bits(
         &mut self,
         session: &mut Session,
-        own: Packed,
+        mut own: Packed,
         count: usize,
         number: u64,
     ) -> Result<Packed, ProtocolError> {
+        self.conduct.touch(Step::OwnProductBits, 0, &mut own.0);
         let domain: Domain = self.domain(self.party, Place::ProductBits, number);
         let (commitment, opening) = domain.commit(&own.0, session.rng());
         let mut theirs = [0; COMMITMENT_BYTES];

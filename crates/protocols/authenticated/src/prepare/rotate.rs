@@ -44,6 +44,7 @@ impl<C: Conduct<Step>> Ground<C> {
             session.channel().receive_bytes(&mut told).await?;
             let (mut opening, differences) = self.open_rows(&shares, (rows, &shifts), number, Some(&told))?;
             self.send(session, Step::BucketBits, &mut opening).await?;
+            session.channel().flush().await?;
             (shifts, differences)
         } else {
             session.channel().receive_bytes(&mut theirs).await?;

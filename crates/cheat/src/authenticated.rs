@@ -1,0 +1,482 @@
+//! Deviations from `authenticated`.
+
+use std::sync::Arc;
+
+use garblet_authenticated::{Config, Evaluator, Garbler, NAME, Plan, ResultCheck, Run, Step, checks};
+use garblet_circuit::{Bits, Program};
+use garblet_net::{Channel, memory_pair};
+use garblet_primitives::{Block, gf128};
+use garblet_protocol::{
+    ProtocolError, Role,
+    checks::Check,
+    conduct::{Conduct, Honest},
+    stock::SavedValues,
+};
+
+use crate::{Outputs, run::run_two};
+
+/// The forms of the protocol in which a deviation is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forms {
+    /// Whatever is checked, and whenever it is built.
+    All,
+    /// Where the evaluator checks alone.
+    Tags,
+    /// Where the evaluator tells masked values.
+    Reveal,
+}
+
+impl Forms {
+    /// Tells whether a configuration is one of these.
+    pub fn include(self, config: Config) -> bool {
+        match self {
+            Forms::All => true,
+            Forms::Tags => config.check == ResultCheck::Tags,
+            Forms::Reveal => config.check == ResultCheck::Reveal,
+        }
+    }
+}
+
+/// A deviation that either party may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Deviation {
+    /// It tells another first product bit than it committed to.
+    ProductBit,
+    /// It opens other coins for the equality check than it committed to.
+    EqualityCoins,
+    /// It commits to other such coins than it opens.
+    EqualityCoinsCommitment,
+    /// It opens other coins for the shifts of rows than it committed to.
+    ShiftCoins,
+    /// It opens a bit of a bucket that it does not have.
+    BucketBit,
+    /// The proof of the bits of buckets is wrong.
+    BucketProof,
+    /// It opens a bit that joins a triple to the function that it does not have, in the first message of such bits.
+    MaskBit,
+    /// It does so in the second such message, of gates alone.
+    LaterMaskBit,
+    /// The proof of such bits is wrong.
+    MaskProof,
+    /// It opens a mask of the peer's output that it does not have.
+    OutputMask,
+}
+
+impl Deviation {
+    /// All, each with the check that the peer finds it by.
+    pub const ALL: [(Self, Check); 10] = [
+        (Self::ProductBit, checks::PRODUCT_BITS),
+        (Self::EqualityCoins, checks::COIN_TOSS_OPENING),
+        (Self::EqualityCoinsCommitment, checks::COIN_TOSS_OPENING),
+        (Self::ShiftCoins, checks::COIN_TOSS_OPENING),
+        (Self::BucketBit, checks::BUCKET_BITS),
+        (Self::BucketProof, checks::BUCKET_BITS),
+        (Self::MaskBit, checks::MASK_BITS),
+        (Self::LaterMaskBit, checks::MASK_BITS),
+        (Self::MaskProof, checks::MASK_BITS),
+        (Self::OutputMask, checks::OUTPUT_MASKS),
+    ];
+
+    /// The step at which it is done, which of the step's messages is changed, and whether in its last byte instead of the first.
+    fn place(self) -> (Step, usize, bool) {
+        match self {
+            Self::ProductBit => (Step::ProductBits, 0, false),
+            Self::EqualityCoins => (Step::Coins, 0, false),
+            Self::EqualityCoinsCommitment => (Step::CoinCommitments, 0, false),
+            Self::ShiftCoins => (Step::Coins, 1, false),
+            Self::BucketBit => (Step::BucketBits, 0, false),
+            Self::BucketProof => (Step::BucketBits, 0, true),
+            Self::MaskBit => (Step::MaskBits, 0, false),
+            Self::LaterMaskBit => (Step::MaskBits, 1, false),
+            Self::MaskProof => (Step::MaskBits, 0, true),
+            Self::OutputMask => (Step::OutputMasks, 0, false),
+        }
+    }
+}
+
+/// A deviation of a garbler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GarblerDeviation {
+    /// One that an evaluator may do as well.
+    Any(Deviation),
+    /// It commits to another digest of its leaky triples than it has, and opens that.
+    OtherDigest,
+    /// It opens another digest than it committed to.
+    OtherDigestOpening,
+    /// It commits to another digest than it opens.
+    OtherDigestCommitment,
+    /// The labels of the evaluator's inputs, and all others, stand for the other masked values.
+    OtherInputLabels,
+    /// The labels of all inputs stand for the right masked values, but are none.
+    SpoiledLabels,
+    /// A row of every gate has the garbler's difference added: where it is used the gate gives the label of the other masked value.
+    OtherRows,
+    /// The same, in the last piece of gates that is sent.
+    OtherRowsAtTheEnd,
+    /// A row of every gate is none.
+    SpoiledRows,
+    /// All select bits are wrong.
+    OtherSelectBits,
+    /// The tags of all gates are wrong.
+    SpoiledTags,
+    /// It sends another seed of the hash than it garbles with.
+    OtherHashSeed,
+    /// The sum of tags or shares is wrong.
+    OtherSum,
+    /// It has so many wrong rows, at gates with an own input as the left operand, that their weights cancel: those that it has by a point of its
+    /// own, which is drawn before its labels leave.
+    OwnWeights,
+}
+
+impl GarblerDeviation {
+    /// All that a garbler may do alone, each with the forms where it can and the check that the evaluator finds it by.
+    pub const ALONE: [(Self, Forms, Check); 14] = [
+        (Self::OtherDigest, Forms::All, checks::EQUALITY),
+        (Self::OtherDigestOpening, Forms::All, checks::EQUALITY_OPENING),
+        (Self::OtherDigestCommitment, Forms::All, checks::EQUALITY_OPENING),
+        (Self::OtherInputLabels, Forms::All, checks::INPUT_LABEL),
+        (Self::SpoiledLabels, Forms::Tags, checks::TAGS),
+        (Self::OtherRows, Forms::Tags, checks::TAGS),
+        (Self::OtherRows, Forms::Reveal, checks::REVEALED_GATES),
+        (Self::SpoiledRows, Forms::Tags, checks::TAGS),
+        (Self::OtherSelectBits, Forms::Tags, checks::TAGS),
+        (Self::SpoiledTags, Forms::Tags, checks::TAGS),
+        (Self::OtherHashSeed, Forms::Tags, checks::TAGS),
+        (Self::OtherSum, Forms::Tags, checks::TAGS),
+        (Self::OtherSum, Forms::Reveal, checks::REVEALED_GATES),
+        (Self::OtherRowsAtTheEnd, Forms::Tags, checks::TAGS),
+    ];
+}
+
+/// Bytes of a block.
+const BLOCK: usize = 16;
+/// Bytes of a gate's two rows.
+const ROWS: usize = 32;
+
+fn add(block: &mut [u8], other: Block) {
+    block.iter_mut().zip(other.to_bytes()).for_each(|(byte, other)| *byte ^= other);
+}
+
+/// Changes a block in its highest bit, which stands for no value.
+fn spoil(block: &mut [u8]) {
+    block[BLOCK - 1] ^= 0x80;
+}
+
+/// A party that does what either may do.
+#[derive(Clone, Copy)]
+struct AnyCheat {
+    deviation: Deviation,
+    /// Messages of the step so far.
+    seen: usize,
+}
+
+impl AnyCheat {
+    fn touch(&mut self, step: Step, bytes: &mut [u8]) {
+        let (place, message, last) = self.deviation.place();
+        if step != place {
+            return;
+        }
+        if self.seen == message {
+            let at = if last { bytes.len() - 1 } else { 0 };
+            bytes[at] ^= 1;
+        }
+        self.seen += 1;
+    }
+}
+
+/// A garbler that cheats.
+pub struct CheatingGarbler {
+    deviation: GarblerDeviation,
+    any: Option<AnyCheat>,
+    /// AND gates, and the garbler's input bits, which come first.
+    ands: usize,
+    own_bits: usize,
+    delta: Block,
+    /// The rows that are wrong by a point of its own.
+    weights: Option<Weights>,
+}
+
+/// Gates whose weights cancel.
+struct Weights {
+    /// Set before the labels leave: for each gate whether its left operand has the masked value one.
+    wanted: Option<Vec<bool>>,
+    /// Set by a garbler that has sent its labels first.
+    labels_left: bool,
+    cancelled: Arc<std::sync::atomic::AtomicUsize>,
+}
+
+impl CheatingGarbler {
+    /// A garbler that does one thing otherwise.
+    pub fn new(deviation: GarblerDeviation, program: &Arc<Program>) -> Self {
+        let any = match deviation {
+            GarblerDeviation::Any(deviation) => Some(AnyCheat { deviation, seen: 0 }),
+            _ => None,
+        };
+        let plan = Plan::new(program.clone(), Config::default(), &[], false);
+        let ands = plan.map_or(0, |plan| plan.and_count() as usize);
+        let own_bits = program.inputs().first().map_or(0, |input| input.port.width() as usize);
+        CheatingGarbler { deviation, any, ands, own_bits, delta: Block::ZERO, weights: None }
+    }
+
+    /// A garbler with weights of its own; how many wrong rows are used is set when it has sent them.
+    ///
+    /// *Shape*: the program has one AND gate for each bit of its first input, which is the garbler's and gives the left operands in order.
+    pub fn with_own_weights(program: &Arc<Program>) -> (Self, Arc<std::sync::atomic::AtomicUsize>) {
+        let mut cheat = CheatingGarbler::new(GarblerDeviation::OwnWeights, program);
+        let cancelled = Arc::default();
+        cheat.weights = Some(Weights { wanted: None, labels_left: false, cancelled: Arc::clone(&cancelled) });
+        (cheat, cancelled)
+    }
+
+    /// Step by step, as [`GarblerDeviation::OwnWeights`] says: gates before labels, or labels before gates.
+    fn cancel(&mut self, step: Step, bytes: &mut [u8]) {
+        let Some(weights) = &mut self.weights else { return };
+        match step {
+            Step::Tables => {
+                // Any point will do that hangs on the gates alone.
+                let point = bytes.chunks_exact(BLOCK).fold(Block::ONES, |sum, block| {
+                    gf128::mul(sum, Block::from_u128(3)) ^ Block::from_bytes(std::array::from_fn(|at| block[at]))
+                });
+                let cancelling = cancelling(&gf128::powers(point, self.ands));
+                let count = cancelling.iter().filter(|&&is_in| is_in).count();
+                weights.cancelled.store(count, std::sync::atomic::Ordering::Relaxed);
+                for (gate, is_in) in bytes.chunks_exact_mut(ROWS).take(self.ands).zip(&cancelling) {
+                    if *is_in || !weights.labels_left {
+                        add(&mut gate[..BLOCK], self.delta);
+                    }
+                }
+                weights.wanted = Some(cancelling);
+            }
+            Step::InputLabels => {
+                weights.labels_left = true;
+                let all = vec![true; self.own_bits];
+                let wanted = weights.wanted.as_ref().unwrap_or(&all);
+                for (label, wanted) in bytes.chunks_exact_mut(BLOCK).zip(wanted) {
+                    if (label[0] & 1 == 1) != *wanted {
+                        add(label, self.delta);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A set of blocks with the sum zero, as large as it comes: there are more of them than bits.
+fn cancelling(blocks: &[Block]) -> Vec<bool> {
+    let words = blocks.len().div_ceil(128);
+    let mut pivots: Vec<Option<(u128, Vec<u128>)>> = vec![None; 128];
+    let mut sets = Vec::new();
+    for (at, block) in blocks.iter().enumerate() {
+        let (mut value, mut set) = (block.to_u128(), vec![0u128; words]);
+        set[at / 128] |= 1 << (at % 128);
+        while value != 0 {
+            let top = 127 - value.leading_zeros() as usize;
+            let Some((other, others)) = &pivots[top] else { break };
+            value ^= other;
+            set.iter_mut().zip(others).for_each(|(word, other)| *word ^= other);
+        }
+        match value {
+            0 => sets.push(set),
+            _ => pivots[127 - value.leading_zeros() as usize] = Some((value, set)),
+        }
+    }
+    let largest = sets.into_iter().max_by_key(|set| set.iter().map(|word| word.count_ones()).sum::<u32>());
+    let largest = largest.unwrap_or_else(|| vec![0; words]);
+    let set: Vec<bool> = (0..blocks.len()).map(|at| largest[at / 128] >> (at % 128) & 1 == 1).collect();
+    let sum = blocks.iter().zip(&set).filter(|(_, is_in)| **is_in).fold(Block::ZERO, |sum, (&block, _)| sum ^ block);
+    assert!(sum == Block::ZERO, "they cancel");
+    set
+}
+
+impl Conduct<Step> for CheatingGarbler {
+    fn touch(&mut self, step: Step, index: usize, bytes: &mut [u8]) {
+        if step == Step::Difference {
+            self.delta = Block::from_bytes(std::array::from_fn(|at| bytes[at]));
+        }
+        if let Some(any) = &mut self.any {
+            return any.touch(step, bytes);
+        }
+        let delta = self.delta;
+        // The gates of this piece: no piece of these programs is full.
+        let ands = self.ands - index.min(self.ands);
+        match (self.deviation, step) {
+            (GarblerDeviation::OwnWeights, _) => self.cancel(step, bytes),
+            (GarblerDeviation::OtherDigest, Step::OwnDigest)
+            | (GarblerDeviation::OtherDigestOpening, Step::DigestOpening)
+            | (GarblerDeviation::OtherDigestCommitment, Step::DigestCommitment)
+            | (GarblerDeviation::OtherHashSeed, Step::HashSeed)
+            | (GarblerDeviation::OtherSum, Step::Sum) => bytes[0] ^= 1,
+            (GarblerDeviation::OtherInputLabels, Step::InputLabels) => {
+                bytes.chunks_exact_mut(BLOCK).for_each(|label| add(label, delta));
+            }
+            (GarblerDeviation::SpoiledLabels, Step::InputLabels) => bytes.chunks_exact_mut(BLOCK).for_each(spoil),
+            (GarblerDeviation::OtherRows, Step::Tables) => {
+                bytes.chunks_exact_mut(ROWS).take(ands).for_each(|gate| add(&mut gate[..BLOCK], delta));
+            }
+            (GarblerDeviation::OtherRowsAtTheEnd, Step::Tables) => {
+                let gates = bytes.chunks_exact_mut(ROWS).take(ands);
+                gates.skip(ands / 2).for_each(|gate| add(&mut gate[BLOCK..], delta));
+            }
+            (GarblerDeviation::SpoiledRows, Step::Tables) => {
+                bytes.chunks_exact_mut(ROWS).take(ands).for_each(|gate| spoil(&mut gate[..BLOCK]));
+            }
+            (GarblerDeviation::OtherSelectBits, Step::Tables) => {
+                let bits = bytes.len() - ands.div_ceil(8);
+                bytes[bits..].iter_mut().for_each(|byte| *byte ^= 0xff);
+            }
+            (GarblerDeviation::SpoiledTags, Step::Tables) => {
+                let tags = bytes.len() - ands.div_ceil(8);
+                bytes[ROWS * ands..tags].iter_mut().for_each(|byte| *byte ^= 0xff);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A deviation of an evaluator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EvaluatorDeviation {
+    /// One that a garbler may do as well.
+    Any(Deviation),
+    /// All blocks of leaky triples are wrong.
+    OtherLeakyBlocks,
+    /// It has another first product bit than it must, and commits to that.
+    OtherProductBit,
+    /// It says another digest.
+    OtherDigest,
+    /// Its difference has bit 0 set, as the garbler's has.
+    OddDifference,
+    /// It tells another masked value of the first gate than it has.
+    OtherMaskedValue,
+    /// It tells other masked values of all gates.
+    OtherMaskedValues,
+    /// The digest of the labels that it has is another.
+    OtherMaskedValuesDigest,
+    /// It hands over the other value of an output.
+    OtherMaskedOutput,
+    /// The digest of the labels of outputs is another.
+    OtherOutputDigest,
+}
+
+impl EvaluatorDeviation {
+    /// All that an evaluator may do alone, each with the forms where it can and the check that the garbler finds it by.
+    pub const ALONE: [(Self, Forms, Check); 9] = [
+        (Self::OtherLeakyBlocks, Forms::All, checks::EQUALITY),
+        (Self::OtherProductBit, Forms::All, checks::EQUALITY),
+        (Self::OtherDigest, Forms::All, checks::EQUALITY),
+        (Self::OddDifference, Forms::All, checks::EQUALITY),
+        (Self::OtherMaskedValue, Forms::Reveal, checks::REVEALED_LABELS),
+        (Self::OtherMaskedValues, Forms::Reveal, checks::REVEALED_LABELS),
+        (Self::OtherMaskedValuesDigest, Forms::Reveal, checks::REVEALED_LABELS),
+        (Self::OtherMaskedOutput, Forms::All, checks::OUTPUT_LABELS),
+        (Self::OtherOutputDigest, Forms::All, checks::OUTPUT_LABELS),
+    ];
+}
+
+/// An evaluator that cheats.
+pub struct CheatingEvaluator {
+    deviation: EvaluatorDeviation,
+    any: Option<AnyCheat>,
+}
+
+impl CheatingEvaluator {
+    /// An evaluator that does one thing otherwise.
+    pub fn new(deviation: EvaluatorDeviation) -> Self {
+        let any = match deviation {
+            EvaluatorDeviation::Any(deviation) => Some(AnyCheat { deviation, seen: 0 }),
+            _ => None,
+        };
+        CheatingEvaluator { deviation, any }
+    }
+}
+
+impl Conduct<Step> for CheatingEvaluator {
+    fn touch(&mut self, step: Step, _: usize, bytes: &mut [u8]) {
+        if let Some(any) = &mut self.any {
+            return any.touch(step, bytes);
+        }
+        match (self.deviation, step) {
+            (EvaluatorDeviation::OtherLeakyBlocks, Step::LeakyBlocks) => {
+                bytes.chunks_exact_mut(BLOCK).for_each(spoil);
+            }
+            (EvaluatorDeviation::OtherProductBit, Step::OwnProductBits)
+            | (EvaluatorDeviation::OtherDigest, Step::Digest)
+            | (EvaluatorDeviation::OddDifference, Step::Difference)
+            | (EvaluatorDeviation::OtherMaskedValue, Step::MaskedValues)
+            | (EvaluatorDeviation::OtherMaskedValuesDigest, Step::MaskedValuesDigest)
+            | (EvaluatorDeviation::OtherMaskedOutput, Step::MaskedOutputs)
+            | (EvaluatorDeviation::OtherOutputDigest, Step::OutputDigest) => bytes[0] ^= 1,
+            (EvaluatorDeviation::OtherMaskedValues, Step::MaskedValues) => {
+                let values = bytes.len() - BLOCK;
+                bytes[..values].iter_mut().for_each(|byte| *byte ^= 0xff);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A party that gives another input than its user's: the negation of all bits.
+pub struct OtherInput;
+
+impl Conduct<Step> for OtherInput {
+    fn input(&mut self, _: usize, bits: &mut Bits) {
+        *bits = bits.iter().map(|bit| !bit).collect();
+    }
+}
+
+/// A party that does as it should, and writes down the steps at which it sends, with the bytes of each.
+#[derive(Clone, Default)]
+pub struct Recorder(pub Arc<std::sync::Mutex<Vec<(Step, usize)>>>);
+
+impl Conduct<Step> for Recorder {
+    fn touch(&mut self, step: Step, _: usize, bytes: &mut [u8]) {
+        self.0.lock().expect("nobody panics with it").push((step, bytes.len()));
+    }
+}
+
+/// Runs both parties, each with its conduct, on one thread and with generators of `seed`; what either came to.
+pub fn run(
+    program: &Arc<Program>,
+    inputs: &[Bits],
+    config: Config,
+    conducts: (impl Conduct<Step>, impl Conduct<Step>),
+    seed: u128,
+) -> [Result<Outputs, ProtocolError>; 2] {
+    run_over(memory_pair, program, inputs, config, conducts, seed)
+}
+
+/// Runs both parties over channels that `connect` makes.
+pub fn run_over(
+    connect: impl FnOnce() -> (Channel, Channel),
+    program: &Arc<Program>,
+    inputs: &[Bits],
+    config: Config,
+    (garbler, evaluator): (impl Conduct<Step>, impl Conduct<Step>),
+    seed: u128,
+) -> [Result<Outputs, ProtocolError>; 2] {
+    let plan = || Plan::new(program.clone(), config, &[], false).map(Arc::new);
+    run_two(
+        NAME,
+        (program, inputs, seed),
+        connect,
+        async |session, own| {
+            let participant = Garbler::setup(session, config, garbler).await?;
+            Run::new(participant, plan()?, SavedValues::default(), false).run(session, own).await
+        },
+        async |session, own| {
+            let participant = Evaluator::setup(session, config, evaluator).await?;
+            Run::new(participant, plan()?, SavedValues::default(), false).run(session, own).await
+        },
+    )
+}
+
+/// Runs two honest parties.
+pub fn run_honest(
+    program: &Arc<Program>,
+    inputs: &[Bits],
+    config: Config,
+    seed: u128,
+) -> [Result<Outputs, ProtocolError>; 2] {
+    run(program, inputs, config, (Honest, Honest), seed)
+}

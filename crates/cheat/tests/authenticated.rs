@@ -1,0 +1,237 @@
+//! Every deviation from `authenticated` ends as the protocol promises.
+
+mod job;
+
+use std::sync::{Arc, atomic::Ordering};
+
+use garblet_authenticated::{Build, Config, ResultCheck, Step, checks};
+use garblet_cheat::{
+    Outcome,
+    authenticated::{
+        CheatingEvaluator, CheatingGarbler, Deviation, EvaluatorDeviation, Forms, GarblerDeviation, OtherInput,
+        Recorder, run, run_honest,
+    },
+    outcome,
+};
+use garblet_circuit::{Bits, Circuit, Component, Gate, Party, Port, Program, Type, Wire, evaluate};
+use garblet_primitives::Block;
+use garblet_protocol::{
+    checks::Check,
+    conduct::{Conduct, Honest},
+};
+
+use crate::job::{Job, job};
+
+/// All forms of the protocol.
+fn configs() -> [Config; 4] {
+    let of = |check, build| Config { check, build, ..Config::default() };
+    [
+        of(ResultCheck::Tags, Build::Ahead),
+        of(ResultCheck::Tags, Build::Stream),
+        of(ResultCheck::Reveal, Build::Ahead),
+        of(ResultCheck::Reveal, Build::Stream),
+    ]
+}
+
+/// Where all gates are joined to triples at once, there is one message of masks only.
+fn applies(deviation: Deviation, config: Config) -> bool {
+    deviation != Deviation::LaterMaskBit || config.build == Build::Stream
+}
+
+/// The evaluator's outcome against a garbler that cheats.
+fn against_garbler(job: &Job, config: Config, cheat: impl Conduct<Step>, seed: u128) -> Outcome {
+    let [garbler, evaluator] = run(&job.program, &job.inputs, config, (cheat, Honest), seed);
+    assert!(garbler.is_err(), "who cheats learns nothing");
+    outcome(&evaluator, &job.right(1))
+}
+
+/// The garbler's outcome against an evaluator that cheats.
+fn against_evaluator(job: &Job, config: Config, deviation: EvaluatorDeviation, seed: u128) -> Outcome {
+    let cheat = CheatingEvaluator::new(deviation);
+    let [garbler, _] = run(&job.program, &job.inputs, config, (Honest, cheat), seed);
+    outcome(&garbler, &job.right(0))
+}
+
+#[test]
+fn honest_parties_get_the_right_result() {
+    let job = job();
+    for config in configs() {
+        let [garbler, evaluator] = run_honest(&job.program, &job.inputs, config, 1);
+        assert_eq!(outcome(&garbler, &job.right(0)), Outcome::Right, "{config:?}");
+        assert_eq!(outcome(&evaluator, &job.right(1)), Outcome::Right, "{config:?}");
+    }
+}
+
+#[test]
+fn what_either_may_do_is_caught_by_the_check_that_is_there_for_it() {
+    let job = job();
+    for config in configs() {
+        for (deviation, check) in Deviation::ALL.into_iter().filter(|(deviation, _)| applies(*deviation, config)) {
+            let cheat = CheatingGarbler::new(GarblerDeviation::Any(deviation), &job.program);
+            let caught = Outcome::Caught(check);
+            assert_eq!(against_garbler(&job, config, cheat, 2), caught, "the garbler: {deviation:?}, {config:?}");
+            let got = against_evaluator(&job, config, EvaluatorDeviation::Any(deviation), 2);
+            assert_eq!(got, caught, "the evaluator: {deviation:?}, {config:?}");
+        }
+    }
+}
+
+#[test]
+fn a_garbler_that_cheats_is_caught_by_the_check_that_is_there_for_it() {
+    let job = job();
+    for config in configs() {
+        let applicable = GarblerDeviation::ALONE.into_iter().filter(|(_, forms, _)| forms.include(config));
+        for (deviation, _, check) in applicable {
+            let cheat = CheatingGarbler::new(deviation, &job.program);
+            let got = against_garbler(&job, config, cheat, 3);
+            assert_eq!(got, Outcome::Caught(check), "{deviation:?}, {config:?}");
+        }
+    }
+}
+
+#[test]
+fn an_evaluator_that_cheats_is_caught_by_the_check_that_is_there_for_it() {
+    let job = job();
+    for config in configs() {
+        let applicable = EvaluatorDeviation::ALONE.into_iter().filter(|(_, forms, _)| forms.include(config));
+        for (deviation, _, check) in applicable {
+            let got = against_evaluator(&job, config, deviation, 5);
+            assert_eq!(got, Outcome::Caught(check), "{deviation:?}, {config:?}");
+        }
+    }
+}
+
+#[test]
+fn no_check_is_without_a_deviation() {
+    let any = Deviation::ALL.iter().map(|(_, check)| *check);
+    let garblers = GarblerDeviation::ALONE.iter().map(|(_, _, check)| *check);
+    let evaluators = EvaluatorDeviation::ALONE.iter().map(|(_, _, check)| *check);
+    let tripped: Vec<Check> = any.chain(garblers).chain(evaluators).collect();
+    let missing: Vec<&Check> = checks::ALL.iter().filter(|check| !tripped.contains(check)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// Where the evaluator tells masked values, a garbler whose gates give no labels finds that by its own check: it can only leave.
+#[test]
+fn gates_that_give_no_labels_give_no_result_where_masked_values_are_told() {
+    let job = job();
+    for config in configs().into_iter().filter(|config| Forms::Reveal.include(*config)) {
+        for deviation in [
+            GarblerDeviation::SpoiledLabels,
+            GarblerDeviation::SpoiledRows,
+            GarblerDeviation::OtherSelectBits,
+            GarblerDeviation::OtherHashSeed,
+        ] {
+            let cheat = CheatingGarbler::new(deviation, &job.program);
+            assert_eq!(against_garbler(&job, config, cheat, 4), Outcome::Ended, "{deviation:?}, {config:?}");
+        }
+    }
+}
+
+/// Another input is none of a cheat's business to find: it is the party's.
+#[test]
+fn an_evaluator_may_give_another_input_of_its_own() {
+    let mut job = job();
+    for config in configs() {
+        let results = run(&job.program, &job.inputs, config, (Honest, OtherInput), 6);
+        let given = job.inputs[1].clone();
+        job.inputs[1] = given.iter().map(|bit| !bit).collect();
+        for (party, result) in (0..).zip(&results) {
+            assert_eq!(outcome(result, &job.right(party)), Outcome::Right, "party {party}, {config:?}");
+        }
+        job.inputs[1] = given;
+    }
+}
+
+/// A false bit that is consistent with its commitment: the sum of both parties' leaky triples would show the peer's difference. A digest is all
+/// that leaves.
+#[test]
+fn after_a_false_product_bit_nothing_of_the_leaky_triples_leaves_but_a_digest() {
+    /// A garbler with a false product bit that commits to it.
+    struct False;
+    impl Conduct<Step> for False {
+        fn touch(&mut self, step: Step, _: usize, bytes: &mut [u8]) {
+            if step == Step::OwnProductBits {
+                bytes[0] ^= 1;
+            }
+        }
+    }
+    let after = |recorder: &Recorder| {
+        let steps = recorder.0.lock().unwrap();
+        let told = steps.iter().position(|(step, _)| *step == Step::ProductBits).unwrap();
+        steps[told + 1..].to_vec()
+    };
+    let job = job();
+    let config = Config::default();
+    let recorder = Recorder::default();
+    let [garbler, evaluator] = run(&job.program, &job.inputs, config, (False, recorder.clone()), 7);
+    assert_eq!(outcome(&garbler, &job.right(0)), Outcome::Caught(checks::EQUALITY), "it hears it");
+    assert_eq!(outcome(&evaluator, &job.right(1)), Outcome::Ended);
+    assert_eq!(after(&recorder), [(Step::Coins, 64), (Step::Digest, 32)]);
+
+    let recorder = Recorder::default();
+    let [garbler, _] = run(&job.program, &job.inputs, config, (recorder.clone(), False), 7);
+    assert_eq!(outcome(&garbler, &job.right(0)), Outcome::Caught(checks::EQUALITY));
+    assert_eq!(after(&recorder), [(Step::Coins, 64), (Step::OwnDigest, 32), (Step::DigestCommitment, 32)], "unopened");
+}
+
+/// Each bit of an input of the garbler's and the evaluator's.
+fn products(bits: u32) -> Job {
+    let gates = (0..bits).map(|at| Gate::And(Wire(at), Wire(bits + at))).collect();
+    let outputs = (0..bits).map(|at| Wire(2 * bits + at)).collect();
+    let circuit = Circuit::new(2 * bits, gates, outputs).unwrap();
+    let port = |name: &str| Port::new(name, Type::Bits(bits));
+    let component = Component::new("products", vec![port("x"), port("y")], vec![port("xy")], circuit).unwrap();
+    let program = Arc::new(Program::from_component(component, &[Party(0), Party(1)]).unwrap());
+    let ones: Bits = (0..bits).map(|at| at % 3 > 0).collect();
+    Job { program: program.clone(), other: program, inputs: vec![ones.clone(), ones] }
+}
+
+/// With weights that a garbler knew before it chose its labels, any number of wrong gates would pass.
+#[test]
+fn gates_whose_weights_cancel_at_a_point_of_the_garblers_own_are_caught() {
+    let job = products(200);
+    for config in configs().into_iter().filter(|config| Forms::Tags.include(*config)) {
+        let (cheat, cancelled) = CheatingGarbler::with_own_weights(&job.program);
+        assert_eq!(against_garbler(&job, config, cheat, 8), Outcome::Caught(checks::TAGS), "{config:?}");
+        assert!(cancelled.load(Ordering::Relaxed) > 40, "{config:?}");
+    }
+}
+
+/// The order of gates is that of the inputs, which the test before rests on; and a wrong row that is not used is no error.
+#[test]
+fn rows_that_a_garbler_does_not_let_be_used_change_nothing() {
+    /// All gates but one have a wrong row; the garbler's inputs are such that only the right one's is used.
+    struct Unused(Block, usize);
+    impl Conduct<Step> for Unused {
+        fn touch(&mut self, step: Step, _: usize, bytes: &mut [u8]) {
+            let delta = self.0.to_bytes();
+            let add = |block: &mut [u8]| block.iter_mut().zip(delta).for_each(|(byte, other)| *byte ^= other);
+            match step {
+                Step::Difference => self.0 = Block::from_bytes(bytes.try_into().unwrap()),
+                Step::Tables => {
+                    let gates = bytes.chunks_exact_mut(32).take(200).enumerate();
+                    gates.filter(|(gate, _)| *gate != self.1).for_each(|(_, gate)| add(&mut gate[..16]));
+                }
+                Step::InputLabels => {
+                    for (at, label) in bytes.chunks_exact_mut(16).take(200).enumerate() {
+                        if (label[0] & 1 == 1) != (at == self.1) {
+                            add(label);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    let job = products(200);
+    for right in [0, 77, 199] {
+        let cheat = Unused(Block::ZERO, right);
+        let [_, evaluator] = run(&job.program, &job.inputs, Config::default(), (cheat, Honest), 9);
+        let outputs = evaluator.unwrap_or_else(|error| panic!("gate {right}: {error}"));
+        let product = outputs[0].as_ref().unwrap();
+        // Whatever the garbler's input was, it is a product.
+        let of_evaluator = &evaluate(&job.program, &[(0..200).map(|_| true).collect(), job.inputs[1].clone()])[0];
+        assert!(product.iter().zip(of_evaluator.iter()).all(|(product, factor)| factor || !product));
+    }
+}
