@@ -1,6 +1,7 @@
 //! Measurements of single parts, one file each.
 
 mod aes_chains;
+pub(crate) mod authenticated;
 pub(crate) mod bmr;
 pub(crate) mod commit;
 pub(crate) mod compgc;
@@ -36,6 +37,8 @@ pub(crate) enum Bench {
     Bmr(bmr::Options),
     /// Checked and unchecked garbled circuits: the tables of 2009, and what is better today
     Pssw(pssw::Options),
+    /// Garbled circuits with shared masks, against cheaters: every phase of many copies of a function
+    Authenticated(authenticated::Options),
     /// Gates made before the function is known, against cheaters: the paper's experiments
     Lego(lego::Options),
     /// The function language: time and memory by instance, over sizes a hundredfold apart
@@ -57,6 +60,7 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Failure> {
         Bench::Compgc(options) => compgc::run(options),
         Bench::Bmr(options) => bmr::run(options),
         Bench::Pssw(options) => pssw::run(options),
+        Bench::Authenticated(options) => authenticated::run(options),
         Bench::Lego(options) => lego::run(options),
         Bench::Compile(options) => compile::run(options),
         Bench::Yao(options) => yao::run(options),

@@ -195,6 +195,7 @@ fn benchmarks_of_nothing_say_what_there_is() {
         (["bmr", "--only", "zzz"], "hint: the functions are lib:aes128, "),
         (["bmr", "--parties", "1"], "hint: the functions are lib:aes128, "),
         (["compgc", "--only", "zzz"], "hint: there are AES"),
+        (["authenticated", "--param", "check=zzz"], "tags or reveal"),
         (["pssw", "--method", "zzz"], "hint: the methods are base, "),
         (["compile", "--up-to", "1"], "hint: leave it out"),
     ] {

@@ -1,0 +1,299 @@
+//! `garblet bench authenticated`: many copies of AES-128 or SHA-256 as one program, against cheaters.
+//!
+//! Two threads joined by loopback TCP, each run in a session of its own: all from nothing, or with triples and masks from stores on disk, which
+//! are filled before. Times are the evaluator's, bytes those of both parties.
+
+use std::{
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use garblet::{
+    Bits, Config, Order, Party, Peer, Phase, PhaseCosts, Plan, Protocol, Report, Stock,
+    authenticated::{self, Amounts, Authenticated},
+    fill,
+    store::{Store, StoreKey},
+};
+use garblet_circuit::{Program, evaluate};
+use garblet_net::{Channel, DEFAULT_TIMEOUT, SimulatedLink};
+use garblet_synthesis::library;
+use serde::Serialize;
+
+use crate::{
+    args::{Param, at_least_one},
+    bench::{
+        loopback::{join, own, random_values},
+        page::Form,
+    },
+    failure::Failure,
+    hints::{explain, store_failure},
+    output::{bytes, count, rate, seconds, table},
+    report::peak_rss_bytes,
+    settings::Settings,
+};
+
+/// Triples and masks that a store has in one piece.
+const PIECE: u64 = 16;
+
+/// The peer's name in the stores.
+const PEER: &str = "bench";
+
+/// The options of `garblet bench authenticated`.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// The function
+    #[arg(long, default_value = "aes128", value_parser = ["aes128", "sha256"])]
+    function: String,
+    /// The numbers of copies that are one program
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "1,32,128",
+          value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
+    copies: Vec<u32>,
+    /// Take triples and masks from stores on disk, which are filled before
+    #[arg(long)]
+    prepared: bool,
+    /// A parameter of the protocol, for instance check=reveal
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    params: Vec<Param>,
+    /// Runs, each in a session of its own, of which the median is reported
+    #[arg(long, value_parser = at_least_one::<NonZeroUsize>, default_value = "1")]
+    repeat: NonZeroUsize,
+    /// One-way latency and rate of the link, simulated, as 33ms,50mbit
+    #[arg(long, value_name = "LATENCY,RATE")]
+    link: Option<SimulatedLink>,
+    #[command(flatten)]
+    form: Form,
+}
+
+/// One number of copies: figures per copy.
+#[derive(Serialize)]
+struct Row {
+    function: String,
+    copies: u32,
+    and: u64,
+    /// Of the stores, once for all runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filling: Option<Costs>,
+    run: Costs,
+    /// Bytes of the whole run, without filling, per AND gate.
+    bytes_per_and: f64,
+    /// Those that were made for so many AND gates, in the phase in which they were.
+    triples_per_second: f64,
+    online_rounds: u64,
+    cheating_log2: Option<f64>,
+    /// The most memory that both parties, which are one process, ever held.
+    peak_rss_bytes: Option<u64>,
+}
+
+/// Time and bytes of each phase.
+#[derive(Clone, Copy, Serialize)]
+struct Costs {
+    setup: Part,
+    prepare: Part,
+    build: Part,
+    online: Part,
+    total: Part,
+}
+
+/// The evaluator's time, and the bytes that either party has sent.
+#[derive(Clone, Copy, Serialize)]
+struct Part {
+    ms: f64,
+    bytes: f64,
+}
+
+/// Runs the benchmark.
+pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    let protocol = Protocol::of::<Authenticated>();
+    let config = Settings::of(protocol, options.params.clone(), DEFAULT_TIMEOUT).config()?;
+    let rows: Result<Vec<Row>, Failure> =
+        options.copies.iter().map(|&copies| measure(options, &config, copies)).collect();
+    let rows = rows?;
+    let value = serde_json::json!({
+        "bench": "authenticated",
+        "parameters": config.parameters().into_iter().collect::<std::collections::BTreeMap<_, _>>(),
+        "link": options.link.map(|link| link.to_string()),
+        "repeat": options.repeat,
+        "rows": rows,
+    });
+    options.form.give(&value, &text(&rows))
+}
+
+fn measure(options: &Options, config: &Config, copies: u32) -> Result<Row, Failure> {
+    let one = library::find(&options.function).map_err(Failure::call)?;
+    let program = Arc::new(one.copies(copies).map_err(Failure::no_result)?);
+    let folder = tempfile::tempdir().map_err(Failure::no_result)?;
+    let bench = Bench {
+        config,
+        plan: Plan::new(program.clone(), 2, config).map_err(|e| explain(&e))?,
+        program,
+        link: options.link,
+        places: ["garbler", "evaluator"].map(|name| Place::new(folder.path(), name)),
+    };
+    let times = options.repeat.get();
+    let filled = options.prepared.then(|| bench.fill(times as u64)).transpose()?;
+    let mut reports = Vec::with_capacity(times);
+    for _ in 0..times {
+        reports.push(bench.run(filled.map(|(amounts, _)| amounts))?);
+    }
+    let duration = |report: &Report| -> f64 { Phase::ALL.iter().map(|&phase| report.phases.of(phase).seconds).sum() };
+    reports.sort_by(|a, b| duration(a).total_cmp(&duration(b)));
+    let report = reports.swap_remove(times / 2);
+    let (run, and) = (Costs::new(&report.phases, copies), one.stats().and);
+    let (made, making) = match &filled {
+        Some((amounts, phases)) => (amounts.triples as f64, phases.prepare.seconds),
+        None => (and as f64 * f64::from(copies), report.phases.prepare.seconds),
+    };
+    Ok(Row {
+        function: options.function.clone(),
+        copies,
+        and,
+        filling: filled.map(|(_, phases)| Costs::new(&phases, copies)),
+        run,
+        bytes_per_and: run.total.bytes / and as f64,
+        triples_per_second: made / making,
+        online_rounds: report.phases.online.communication.rounds,
+        cheating_log2: report.security.cheating_log2,
+        peak_rss_bytes: peak_rss_bytes(),
+    })
+}
+
+/// The work for one number of copies.
+struct Bench<'a> {
+    config: &'a Config,
+    program: Arc<Program>,
+    plan: Plan,
+    link: Option<SimulatedLink>,
+    places: [Place; 2],
+}
+
+/// The place of a party's store.
+struct Place {
+    folder: PathBuf,
+    key: StoreKey,
+}
+
+impl Place {
+    fn new(folder: &Path, name: &str) -> Self {
+        Place { folder: folder.join(name), key: StoreKey::generate(&mut rand::rng()) }
+    }
+
+    /// The store, to hold so much.
+    fn stock(&self, amounts: Amounts) -> Result<Stock, Failure> {
+        let store = Store::open_or_create(&self.folder, &self.key, &mut rand::rng()).map_err(|e| store_failure(&e))?;
+        Ok(Stock::new(Order::of::<Authenticated>(amounts), store, PEER))
+    }
+}
+
+impl Bench<'_> {
+    /// Fills the stores for so many runs. Returns what they then have, and what that cost the evaluator.
+    fn fill(&self, runs: u64) -> Result<(Amounts, PhaseCosts), Failure> {
+        let config = self.config.get::<Authenticated>().copied().unwrap_or_default();
+        let plan = authenticated::Plan::new(self.program.clone(), config, &[], false).map_err(|e| explain(&e))?;
+        let Amounts { triples, masks } = plan.amounts();
+        let [triples, masks] = [triples, masks].map(|amount| runs * amount.next_multiple_of(PIECE));
+        let amounts = Amounts { triples, masks };
+        let party = |party: u16| {
+            async move |channel: Channel| {
+                let stock = self.places[usize::from(party)].stock(amounts)?;
+                let filling = fill(stock, Party(party), channel, self.config, 100, rand::rng(), Box::new(()));
+                Ok(filling.await.map_err(|e| explain(&e))?.phases)
+            }
+        };
+        let (_, evaluator) = join(self.link, party(0), party(1))?;
+        Ok((amounts, evaluator))
+    }
+
+    /// Runs once, perhaps from the stores, and returns the evaluator's report.
+    fn run(&self, stored: Option<Amounts>) -> Result<Report, Failure> {
+        let values = random_values(&self.program);
+        let party = |party: u16| {
+            let own = own(&self.program, &values, party);
+            async move |channel: Channel| {
+                let stock = stored.map(|amounts| self.places[usize::from(party)].stock(amounts)).transpose()?;
+                self.compute(Party(party), channel, stock, &own).await
+            }
+        };
+        let (garbler, evaluator) = join(self.link, party(0), party(1))?;
+        let expected: Vec<Option<Bits>> = evaluate(&self.program, &values).into_iter().map(Some).collect();
+        let is_right = [&garbler, &evaluator].into_iter().all(|report| report.outputs == expected);
+        match is_right {
+            true => Ok(evaluator),
+            false => Err(Failure::no_result("a wrong result: this is a bug")),
+        }
+    }
+
+    async fn compute(
+        &self,
+        party: Party,
+        channel: Channel,
+        stock: Option<Stock>,
+        own: &[Bits],
+    ) -> Result<Report, Failure> {
+        let (plan, rng, failed) = (&self.plan, rand::rng(), |e: garblet::Error| explain(&e));
+        let mut peer = match stock {
+            Some(stock) => Peer::open_with(plan, party, channel, stock, rng, Box::new(())).await,
+            None => Peer::open(plan, party, channel, rng, Box::new(())).await,
+        }
+        .map_err(failed)?;
+        let prepared = peer.prepare().await.map_err(failed)?;
+        let report = peer.online(prepared, own).await.map_err(failed)?;
+        peer.close().await.map_err(failed)?;
+        Ok(report)
+    }
+}
+
+impl Costs {
+    /// The costs of so many copies, for each.
+    fn new(phases: &PhaseCosts, copies: u32) -> Self {
+        let each = 1.0 / f64::from(copies);
+        let [setup, prepare, build, online] = Phase::ALL.map(|phase| {
+            let cost = phases.of(phase);
+            let both_ways = cost.communication.bytes_sent + cost.communication.bytes_received;
+            Part { ms: 1e3 * each * cost.seconds, bytes: each * both_ways as f64 }
+        });
+        let parts = [setup, prepare, build, online];
+        let sum = |of: fn(&Part) -> f64| parts.iter().map(of).sum();
+        let total = Part { ms: sum(|part| part.ms), bytes: sum(|part| part.bytes) };
+        Costs { setup, prepare, build, online, total }
+    }
+
+    /// Times, and below them bytes.
+    fn cells(&self) -> [Vec<String>; 2] {
+        let parts = [self.setup, self.prepare, self.build, self.online, self.total];
+        [parts.map(|part| seconds(part.ms / 1e3)).into(), parts.map(|part| bytes(part.bytes as u64)).into()]
+    }
+}
+
+impl Row {
+    fn cells(&self) -> Vec<Vec<String>> {
+        let made = format!("{}/s", rate(self.triples_per_second));
+        let line = |head: [String; 2], cells: Vec<String>, rest: [String; 2]| {
+            head.into_iter().chain(cells).chain(rest).collect::<Vec<_>>()
+        };
+        let none = || [String::new(), String::new()];
+        let mut lines = Vec::new();
+        if let Some(filling) = &self.filling {
+            let [times, sizes] = filling.cells();
+            lines.push(line(["filling".into(), String::new()], times, [made.clone(), String::new()]));
+            lines.push(line(none(), sizes, none()));
+        }
+        let [times, sizes] = self.run.cells();
+        let own_made = if self.filling.is_some() { String::new() } else { made };
+        let head = [format!("{} x {}", self.copies, self.function), count(self.and)];
+        lines.push(line(head, times, [own_made, self.peak_rss_bytes.map_or("?".into(), bytes)]));
+        lines.push(line(none(), sizes, [format!("{:.1} per AND", self.bytes_per_and), String::new()]));
+        lines
+    }
+}
+
+fn text(rows: &[Row]) -> String {
+    let heads = ["per copy", "AND", "setup", "prepare", "build", "online", "in all", "triples", "peak memory"];
+    let heads = heads.map(String::from).into();
+    let lines: Vec<Vec<String>> = std::iter::once(heads).chain(rows.iter().flat_map(Row::cells)).collect();
+    format!(
+        "{}\ntimes: the evaluator's; below them bytes, of both parties\n\
+         peak memory: of both parties, in one process\n",
+        table(&lines)
+    )
+}

@@ -1,0 +1,39 @@
+//! Benchmarks of protocols, in sizes that take seconds.
+
+use serde_json::Value;
+
+use crate::invocation::garblet;
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is a number"))
+}
+
+/// The bytes of a run in all are those of its phases, and each phase takes time.
+fn assert_whole(costs: &Value, phases: &[&str]) {
+    let bytes: f64 = ["setup", "prepare", "build", "online"].iter().map(|phase| number(&costs[phase]["bytes"])).sum();
+    assert!((bytes - number(&costs["total"]["bytes"])).abs() < 1.0, "{costs}");
+    for phase in phases {
+        assert!(number(&costs[phase]["ms"]) > 0.0 && number(&costs[phase]["bytes"]) > 0.0, "{phase} of {costs}");
+    }
+}
+
+#[test]
+fn authenticated_garbling_says_what_each_phase_costs() {
+    let bench = ["bench", "authenticated", "--copies", "1,2", "--param", "ot-k=8", "--json"];
+    let cold = garblet(&bench).json();
+    let rows = cold["rows"].as_array().expect("a row for each number of copies");
+    assert_eq!(rows.len(), 2, "{cold}");
+    assert_eq!((&cold["parameters"]["ot-k"], &rows[1]["copies"]), (&"8".into(), &2.into()));
+    for row in rows {
+        assert_whole(&row["run"], &["setup", "prepare", "build", "online"]);
+        assert_eq!((&row["and"], &row["filling"]), (&6_400.into(), &Value::Null));
+        assert!(number(&row["triples_per_second"]) > 0.0, "{row}");
+        assert!((number(&row["bytes_per_and"]) * 6_400.0 - number(&row["run"]["total"]["bytes"])).abs() < 1.0, "{row}");
+    }
+
+    let stored = garblet(&["bench", "authenticated", "--copies", "1", "--prepared", "--repeat", "2", "--json"]).json();
+    let row = &stored["rows"][0];
+    assert_whole(&row["filling"], &["setup", "prepare"]);
+    assert_whole(&row["run"], &["setup", "build", "online"]);
+    assert_eq!(row["run"]["prepare"]["bytes"], 0.0, "what a store has is not sent again: {row}");
+}
