@@ -8,6 +8,7 @@
 mod bits;
 mod circuit;
 mod component;
+mod copies;
 mod depth;
 pub mod diagnostic;
 mod digest;

@@ -10,7 +10,6 @@ mod published;
 use std::sync::Arc;
 
 use garblet::lego::{Amounts, Code, Config, Order, Plan};
-use garblet_circuit::{Component, Link, Port, Program, Recipients};
 use garblet_net::SimulatedLink;
 use garblet_synthesis::library;
 use serde::Serialize;
@@ -106,7 +105,7 @@ fn measure(options: &Options, copies: u32) -> Result<Row, Failure> {
     let one = Arc::new(library::find(function).map_err(Failure::call)?);
     let mut programs = vec![one.clone()];
     if copies > 1 {
-        programs.push(Arc::new(many(&one, copies - 1)?));
+        programs.push(Arc::new(one.copies(copies - 1).map_err(Failure::no_result)?));
     }
     let plan = Plan::new(one.clone(), config).map_err(|e| explain(&e))?;
     let Amounts { gates, inputs, input_pairs, outputs } = plan.amounts();
@@ -116,31 +115,6 @@ fn measure(options: &Options, copies: u32) -> Result<Row, Failure> {
     let measured = parties::run(&Job { config, order, programs, link: options.link })?;
     let bare = bare::seconds(config.code, &order, measured.checks)?;
     Ok(Row::new(function, copies, one.stats().and, &order, &measured, bare))
-}
-
-/// So many copies of a program of one component, with inputs of their own.
-fn many(program: &Program, copies: u32) -> Result<Program, Failure> {
-    let component: Arc<Component> = program.components()[0].clone();
-    let mut all = Program::new(format!("{copies} copies of {}", program.name()));
-    let id = all.add_component(component);
-    let failed = |e| Failure::no_result(format!("{}: {e}", program.name()));
-    for copy in 0..copies {
-        let mut links = Vec::new();
-        for input in program.inputs() {
-            let port = Port::new(format!("{}{copy}", input.port.name), input.port.ty.clone());
-            let added = all.add_input(port, input.owner).map_err(failed)?;
-            links.push(all.input_link(added));
-        }
-        let instance = all.add_instance(id, &links).map_err(failed)?;
-        let mut rest: Link = all.instance_link(instance);
-        for output in program.outputs() {
-            let port = Port::new(format!("{}{copy}", output.port.name), output.port.ty.clone());
-            let link = Link { len: output.port.width(), ..rest };
-            rest = Link { start: rest.start + link.len, len: rest.len - link.len, ..rest };
-            all.add_output(port, Recipients::All, vec![link]).map_err(failed)?;
-        }
-    }
-    Ok(all)
 }
 
 impl Row {
@@ -223,24 +197,4 @@ fn text(rows: &[Row]) -> String {
              peak memory: of both parties, in one process\npublished: NDSS 2017, tables IV (two machines of one data centre) and V\n",
         table(&rows)
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn copies_are_what_they_are_copies_of() {
-        for name in ["aes128", "sha256"] {
-            let one = library::find(name).expect("in the library");
-            let three = many(&one, 3).expect("three of it");
-            assert_eq!(three.stats().and, 3 * one.stats().and);
-            assert_eq!(three.inputs().len(), 3 * one.inputs().len());
-            let values: Vec<_> =
-                one.inputs().iter().map(|i| (0..i.port.width()).map(|bit| bit % 3 == 0).collect()).collect();
-            let expected = garblet_circuit::evaluate(&one, &values);
-            let of_three = garblet_circuit::evaluate(&three, &[&values[..]; 3].concat());
-            assert_eq!(of_three, [&expected[..]; 3].concat());
-        }
-    }
 }
