@@ -10,6 +10,7 @@ pub(crate) mod garbling;
 pub(crate) mod joint;
 pub(crate) mod lego;
 pub(crate) mod link_relay;
+mod loopback;
 pub(crate) mod ot;
 mod page;
 pub(crate) mod pssw;

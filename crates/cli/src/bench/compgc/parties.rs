@@ -10,7 +10,7 @@ use garblet::{
 };
 use garblet_circuit::{Program, evaluate};
 use garblet_garble as garble;
-use garblet_net::{Channel, Hello, Listener, SimulatedLink, connect};
+use garblet_net::{Channel, SimulatedLink};
 use garblet_primitives::{Block, Delta, Prg};
 use garblet_synthesis::library;
 use rand::RngExt;
@@ -20,12 +20,17 @@ use tokio::sync::Barrier;
 
 use super::experiments::{Experiment, library_for};
 use crate::{
-    bench::page::Form,
+    bench::{
+        loopback::{join, open, own, random_values},
+        page::Form,
+    },
     failure::Failure,
     hints::{explain, net_failure, store_failure},
     output::seconds,
-    session::block_on,
 };
+
+/// The name of the benchmark to the peer.
+pub(super) const BENCH: &str = "bench compgc";
 
 const WAYS: [(&str, Linking); 3] =
     [("standard", Linking::Standard), ("keyed", Linking::Keyed), ("template", Linking::Cheapest)];
@@ -76,11 +81,7 @@ pub(super) fn run_all(
     scheme: SchemeKind,
     repeat: u32,
 ) -> Result<Measured, Failure> {
-    let mut rng = rand::rng();
-    let values = |e: &Experiment, rng: &mut rand::rngs::ThreadRng| -> Vec<Bits> {
-        e.program.inputs().iter().map(|i| (0..i.port.width()).map(|_| rng.random()).collect()).collect()
-    };
-    let all: Vec<_> = experiments.iter().map(|e| (e.program.clone(), values(e, &mut rng))).collect();
+    let all: Vec<_> = experiments.iter().map(|e| (e.program.clone(), random_values(&e.program))).collect();
     let job = Job {
         experiments: Arc::new(all),
         garbling: GarblingConfig { scheme, ..Default::default() },
@@ -90,36 +91,9 @@ pub(super) fn run_all(
         library: library_for(2 * u64::from(repeat))?,
     };
     let (mine, theirs) = (job.clone(), job);
-    let (say, hear) = std::sync::mpsc::channel();
-    std::thread::scope(|scope| {
-        let garbler = scope.spawn(move || {
-            block_on(async {
-                let listener = Listener::bind("127.0.0.1:0").await.map_err(|e| net_failure(&e))?;
-                say.send(listener.address()).map_err(Failure::no_result)?;
-                let options = garblet_net::Options { link: link.unwrap_or_default(), ..Default::default() };
-                let channel = listener.accept(&options).await.map_err(|e| net_failure(&e))?;
-                garbler(channel, mine).await
-            })
-        });
-        let evaluator = block_on(async {
-            let address = hear.recv().map_err(Failure::no_result)?;
-            let options = garblet_net::Options { link: link.unwrap_or_default(), ..Default::default() };
-            let channel = connect(&address.to_string(), &options).await.map_err(|e| net_failure(&e))?;
-            evaluator(channel, theirs).await
-        });
-        let garbler = garbler.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        match (garbler, evaluator) {
-            // What one party sees when the other fails is not the cause.
-            (Err(garbler), Err(evaluator)) if evaluator.secondary => Err(garbler),
-            (garbler, evaluator) => evaluator.and_then(|measured| garbler.map(|()| measured)),
-        }
-    })
-}
-
-pub(super) async fn open(channel: Channel, party: u16) -> Result<Session, Failure> {
-    let hello = Hello::new("bench compgc", party, 2, [0; 32]);
-    let rng = Prg::random(&mut rand::rng());
-    Session::open(channel, rng, &hello, Box::new(())).await.map_err(|e| explain(&e))
+    let garbler = async move |channel| garbler(channel, mine).await;
+    let evaluator = async move |channel| evaluator(channel, theirs).await;
+    Ok(join(link, garbler, evaluator)?.1)
 }
 
 fn memory() -> Result<Store, Failure> {
@@ -130,13 +104,8 @@ fn config(job: &Job) -> Config {
     Config { garbling: job.garbling, ..Config::default() }
 }
 
-fn own(program: &Program, values: &[Bits], party: u16) -> Vec<Bits> {
-    let own = program.inputs().iter().zip(values).filter(|(input, _)| input.owner.0 == party);
-    own.map(|(_, bits)| bits.clone()).collect()
-}
-
 async fn garbler(channel: Channel, job: Job) -> Result<(), Failure> {
-    let mut session = open(channel, 0).await?;
+    let mut session = open(BENCH, channel, 0).await?;
     garble_all(&mut session, job).await?;
     session.close().await.map_err(|e| explain(&e))
 }
@@ -171,7 +140,7 @@ async fn garble_all(session: &mut Session, job: Job) -> Result<(), Failure> {
 }
 
 async fn evaluator(channel: Channel, job: Job) -> Result<Measured, Failure> {
-    let mut session = open(channel, 1).await?;
+    let mut session = open(BENCH, channel, 1).await?;
     let measured = evaluate_all(&mut session, job).await?;
     session.close().await.map_err(|e| explain(&e))?;
     Ok(measured)
@@ -262,8 +231,7 @@ pub(super) fn evaluation(experiment: &Experiment, scheme: SchemeKind) -> Result<
     let garbling = GarblingConfig { scheme, ..Default::default() };
     let mut rng = rand::rng();
     let program = &experiment.program;
-    let values: Vec<Bits> =
-        program.inputs().iter().map(|i| (0..i.port.width()).map(|_| rng.random()).collect()).collect();
+    let values = random_values(program);
     let material = Material::new(library_for(1)?, garbling);
     let rehearsal = Rehearsal::new(material, program.clone(), Linking::Cheapest, &values, &mut rng);
     let mut rehearsal = rehearsal.map_err(|e| explain(&e))?;

@@ -18,9 +18,9 @@ use garblet_primitives::{Block, Delta, Prg};
 use garblet_synthesis::library;
 use serde_json::json;
 
-use super::parties::open;
+use super::parties::BENCH;
 use crate::{
-    bench::page::Form,
+    bench::{loopback::open, page::Form},
     failure::Failure,
     hints::{explain, store_failure},
     output::{bytes, seconds},
@@ -85,7 +85,7 @@ fn fill_both(material: Arc<Material>, [mine, theirs]: [Store; 2]) -> Result<[Sto
     let (garbler, evaluator) = std::thread::scope(|scope| {
         let garbler = scope.spawn(move || {
             block_on(async {
-                let mut session = open(left, 0).await?;
+                let mut session = open(BENCH, left, 0).await?;
                 let role = Garbler::setup(&mut session, shared, Config::default(), mine, "bench").await;
                 let mut role = role.map_err(|e| explain(&e))?;
                 role.prepare(&mut session, 100).await.map_err(|e| explain(&e))?;
@@ -93,7 +93,7 @@ fn fill_both(material: Arc<Material>, [mine, theirs]: [Store; 2]) -> Result<[Sto
             })
         });
         let evaluator = block_on(async {
-            let mut session = open(right, 1).await?;
+            let mut session = open(BENCH, right, 1).await?;
             let role = Evaluator::setup(&mut session, material, Config::default(), theirs, "bench").await;
             let mut role = role.map_err(|e| explain(&e))?;
             role.prepare(&mut session, 100).await.map_err(|e| explain(&e))?;

@@ -3,21 +3,22 @@
 use std::sync::Arc;
 
 use garblet::{
-    Bits, Communication, Phase, PhaseCosts, Session,
+    Bits, Communication, Phase, PhaseCosts,
     lego::{self, Checks, Config, Constructor, Evaluator, Order, Plan},
     store::{Store, StoreKey},
 };
 use garblet_circuit::{Program, evaluate};
-use garblet_net::{Channel, Hello, Listener, SimulatedLink, connect};
-use garblet_primitives::Prg;
-use rand::RngExt;
+use garblet_net::{Channel, Hello, SimulatedLink};
 use tokio::sync::Barrier;
 
 use crate::{
+    bench::loopback::{join, open, own, random_values},
     failure::Failure,
-    hints::{explain, net_failure, store_failure},
-    session::block_on,
+    hints::{explain, store_failure},
 };
+
+/// The name of the benchmark to the peer.
+const BENCH: &str = "bench lego";
 
 /// The job of both threads: to fill a pool, then to run one function after another from it.
 #[derive(Clone)]
@@ -76,47 +77,11 @@ pub(super) fn run(job: &Job) -> Result<Measured, Failure> {
         Store::create(&folder.path().join(name), &key, &mut rand::rng()).map_err(|e| store_failure(&e))
     };
     let (mine, theirs) = (store("constructor")?, store("evaluator")?);
-    let mut rng = rand::rng();
-    let mut values = |program: &Arc<Program>| -> Vec<Bits> {
-        program.inputs().iter().map(|i| (0..i.port.width()).map(|_| rng.random()).collect()).collect()
-    };
-    let values: Vec<Vec<Bits>> = job.programs.iter().map(&mut values).collect();
-    let (values, start) = (&values, Arc::new(Barrier::new(2)));
-    let begin = start.clone();
-    let (say, hear) = std::sync::mpsc::channel();
-    let options = || garblet_net::Options { link: job.link.unwrap_or_default(), ..Default::default() };
-    std::thread::scope(|scope| {
-        let constructor = scope.spawn(move || {
-            block_on(async {
-                let listener = Listener::bind("127.0.0.1:0").await.map_err(|e| net_failure(&e))?;
-                say.send(listener.address()).map_err(Failure::no_result)?;
-                let channel = listener.accept(&options()).await.map_err(|e| net_failure(&e))?;
-                construct((channel, mine), job, values, &start).await
-            })
-        });
-        let evaluator = block_on(async {
-            let address = hear.recv().map_err(Failure::no_result)?;
-            let channel = connect(&address.to_string(), &options()).await.map_err(|e| net_failure(&e))?;
-            evaluate_all((channel, theirs), job, values, &begin).await
-        });
-        let constructor = constructor.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        match (constructor, evaluator) {
-            // What one party sees when the other fails is not the cause.
-            (Err(constructor), Err(evaluator)) if evaluator.secondary => Err(constructor),
-            (constructor, evaluator) => evaluator.and_then(|measured| constructor.map(|()| measured)),
-        }
-    })
-}
-
-async fn open(channel: Channel, party: u16) -> Result<Session, Failure> {
-    let hello = Hello::new("bench lego", party, 2, [0; 32]);
-    let rng = Prg::random(&mut rand::rng());
-    Session::open(channel, rng, &hello, Box::new(())).await.map_err(|e| explain(&e))
-}
-
-fn own(program: &Program, values: &[Bits], party: u16) -> Vec<Bits> {
-    let own = program.inputs().iter().zip(values).filter(|(input, _)| input.owner.0 == party);
-    own.map(|(_, bits)| bits.clone()).collect()
+    let values: Vec<Vec<Bits>> = job.programs.iter().map(|program| random_values(program)).collect();
+    let (values, start) = (&values, &Barrier::new(2));
+    let constructor = async move |channel| construct((channel, mine), job, values, start).await;
+    let evaluator = async move |channel| evaluate_all((channel, theirs), job, values, start).await;
+    Ok(join(job.link, constructor, evaluator)?.1)
 }
 
 async fn construct(
@@ -126,7 +91,7 @@ async fn construct(
     start: &Barrier,
 ) -> Result<(), Failure> {
     let failed = |e| explain(&e);
-    let mut session = open(channel, 0).await?;
+    let mut session = open(BENCH, channel, 0).await?;
     let session_ref = &mut session;
     let mut role = Constructor::meet(session_ref, job.config, store, "bench").await.map_err(failed)?;
     role.fill(session_ref, &job.order).await.map_err(failed)?;
@@ -148,7 +113,7 @@ async fn evaluate_all(
     start: &Barrier,
 ) -> Result<Measured, Failure> {
     let failed = |e| explain(&e);
-    let mut session = open(channel, 1).await?;
+    let mut session = open(BENCH, channel, 1).await?;
     let session_ref = &mut session;
     let none = PhaseCosts::default();
     let mut role = Evaluator::meet(session_ref, job.config, store, "bench").await.map_err(failed)?;
@@ -192,7 +157,7 @@ async fn evaluate_all(
 
 /// The bytes that the constructor sends before a function is known, by formula. The program does not matter.
 fn formula(job: &Job, checks: Checks) -> Result<u64, Failure> {
-    let hellos = [0, 1].map(|party| Hello::new("bench lego", party, 2, [0; 32]));
+    let hellos = [0, 1].map(|party| Hello::new(BENCH, party, 2, [0; 32]));
     let plan = Plan::new(job.programs[0].clone(), job.config).map_err(|e| explain(&e))?;
     let stated = lego::communication(&plan, &job.order, lego::EVALUATOR, Phase::Prepare, &hellos, checks);
     Ok(stated.bytes_received)
