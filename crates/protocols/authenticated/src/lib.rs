@@ -69,9 +69,10 @@ mod tests;
 pub use amounts::Amounts;
 pub use config::{Build, Config, ResultCheck, Statistical};
 pub use cost::communication;
-pub use participant::{Evaluator, Garbler, Participant, Prepared, Run};
+pub use participant::{Drawn, Evaluator, Garbler, Participant, Prepared, Run};
 pub use plan::Plan;
 pub use protocol::Authenticated;
+pub use side::Side;
 
 use garblet_circuit::Party;
 

@@ -10,7 +10,7 @@ use garblet_protocol::{
     party_io,
     stock::SavedValues,
 };
-use garblet_store::Store;
+use garblet_store::{IdSet, Store};
 
 use crate::{
     Step,
@@ -112,7 +112,7 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
     }
 
     /// Makes what one run takes, or takes it from the store.
-    async fn supply(&mut self, session: &mut Session, plan: &Plan, top_up: bool) -> Result<Supply, ProtocolError> {
+    async fn draw(&mut self, session: &mut Session, plan: &Plan, top_up: bool) -> Result<Supply, ProtocolError> {
         session.enter(Phase::Prepare);
         if let Some(stock) = &mut self.ground.stock {
             let lacks = stock.lacks(plan.amounts());
@@ -161,6 +161,19 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
     }
 }
 
+/// The material of one run, before it is joined to the function; a run consumes it.
+pub struct Drawn {
+    supply: Supply,
+    read: Read,
+}
+
+impl Drawn {
+    /// The pieces that were taken from a store, by kind; none if all was made for the run.
+    pub fn pieces(&self) -> Vec<(&'static str, IdSet)> {
+        self.supply.pieces()
+    }
+}
+
 /// A party's preparation of one run, which consumes it.
 pub struct Prepared<B>(pub(crate) Work<B>);
 
@@ -183,6 +196,24 @@ impl<S: Side, C: Conduct<Step>> Run<S, C> {
     /// Ends the role and gives the store back, if it has one.
     pub fn into_store(self) -> Option<Store> {
         self.participant.into_store()
+    }
+
+    /// The first part of [`Role::prepare`]: makes what one run takes, or takes it from the store, and sends nothing that depends on it.
+    ///
+    /// *Errors*: as [`Role::prepare`].
+    pub async fn draw(&mut self, session: &mut Session) -> Result<Drawn, ProtocolError> {
+        let read = self.read()?;
+        let supply = self.participant.draw(session, &self.plan, self.top_up).await?;
+        Ok(Drawn { supply, read })
+    }
+
+    /// The second part: does whatever can be done before the inputs are known.
+    ///
+    /// *Errors*: a peer that cheats, and the store is given up; the connection's.
+    pub async fn build(&mut self, session: &mut Session, drawn: Drawn) -> Result<Prepared<S::Built>, ProtocolError> {
+        let Drawn { supply, read } = drawn;
+        let built = self.participant.build(session, &self.plan, supply, read).await;
+        self.participant.ground.revoked(built)
     }
 
     /// The wires of all inputs that are read.
@@ -209,11 +240,8 @@ impl<S: Side, C: Conduct<Step>> Role for Run<S, C> {
     }
 
     async fn prepare(&mut self, session: &mut Session) -> Result<Prepared<S::Built>, ProtocolError> {
-        let plan = self.plan.clone();
-        let read = self.read()?;
-        let supply = self.participant.supply(session, &plan, self.top_up).await?;
-        let built = self.participant.build(session, &plan, supply, read).await;
-        self.participant.ground.revoked(built)
+        let drawn = self.draw(session).await?;
+        self.build(session, drawn).await
     }
 
     async fn online(

@@ -1,7 +1,7 @@
 //! The part of what was prepared that a run has.
 
 use garblet_protocol::{error::ProtocolError, session::Session};
-use garblet_store::{Scratch, Taken};
+use garblet_store::{IdSet, Scratch, Taken};
 
 use crate::{
     plan::Plan,
@@ -69,6 +69,12 @@ impl Supply {
         let (inputs, given_bits) = (Shares::default(), plan.given_bits());
         let lots = Lots { room, ands, inputs, given_bits, put: 0, read: 0 };
         Ok(Supply { away: Away::Lots(Box::new(lots)), ..Supply::default() })
+    }
+
+    /// The pieces that were taken from a store, by kind; none if all was made for the run.
+    pub(crate) fn pieces(&self) -> Vec<(&'static str, IdSet)> {
+        let Away::Stored(pieces) = &self.away else { return Vec::new() };
+        KINDS.into_iter().zip(pieces.iter().map(|pieces| pieces.ids().clone())).collect()
     }
 
     /// Adds a batch; one alone needs no room.
