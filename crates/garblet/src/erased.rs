@@ -124,6 +124,10 @@ impl Ends {
 /// A future of any type.
 pub(crate) type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
+type MakePlan = fn(Arc<Program>, u16, &dyn Any, SavedValues) -> Result<Arc<dyn AnyPlan>, ProtocolError>;
+
+type Fill = fn((Stock, u8), &dyn Any, Party, Ends, Prg, Box<dyn Progress>) -> Boxed<Result<Filled, ProtocolError>>;
+
 /// A [`Protocol`] whose type is forgotten: what it says of itself, and its functions.
 pub struct AnyProtocol {
     pub(crate) name: &'static str,
@@ -135,10 +139,9 @@ pub struct AnyProtocol {
     pub(crate) stock: Option<StockKinds>,
     pub(crate) samples: &'static [Sample],
     pub(crate) standard: fn() -> Box<dyn AnyConfig>,
-    pub(crate) plan: fn(Arc<Program>, u16, &dyn Any, SavedValues) -> Result<Arc<dyn AnyPlan>, ProtocolError>,
+    pub(crate) plan: MakePlan,
     pub(crate) order: fn(&OrderRequest, &dyn Any, u16) -> Result<Order, ProtocolError>,
-    pub(crate) fill:
-        fn((Stock, u8), &dyn Any, Party, Ends, Prg, Box<dyn Progress>) -> Boxed<Result<Filled, ProtocolError>>,
+    pub(crate) fill: Fill,
     pub(crate) saved: fn(&Store) -> Vec<SavedNames>,
     pub(crate) unfinished: fn(&Store) -> u32,
     pub(crate) forgive: fn(&mut Store) -> Result<u32, ProtocolError>,
