@@ -28,7 +28,10 @@ pub(super) struct Offsets {
 impl Packed {
     pub(super) fn new(slot_count: usize, ops: &[Op]) -> Self {
         let flags = |op: &Op| u64::from(op.inverted[0]) << INVERT_A | u64::from(op.inverted[1]) << INVERT_B;
-        let [a, b, out] = [|op: &Op| u64::from(op.a), |op: &Op| u64::from(op.b), |op: &Op| u64::from(op.out)];
+        // Not in an array: its items would be function pointers, which every operation would call.
+        let a = |op: &Op| u64::from(op.a);
+        let b = |op: &Op| u64::from(op.b);
+        let out = |op: &Op| u64::from(op.out);
         if slot_count <= 1 << 15 {
             let pack = |op: &Op| a(op) << 1 | b(op) << 17 | flags(op) << NARROW_FLAGS | out(op) << 49;
             Packed::Narrow(ops.iter().map(pack).collect())

@@ -124,7 +124,7 @@ fn own_input(plan: &Plan, party: Party, inputs: &[Bits]) -> Bits {
     owned.flat_map(|(_, value)| value.iter().collect::<Vec<bool>>()).collect()
 }
 
-/// What a party learns from a run, and what it cost.
+/// A party's outputs of a run, and what it cost.
 type Ran = (Vec<Option<Bits>>, PhaseCosts);
 
 /// One run of a side on triples of a batch of that size, if there is one, and otherwise of those that users have.
@@ -172,7 +172,7 @@ fn run(
     [garbler, evaluator]
 }
 
-/// What a party must learn.
+/// The outputs that a party must learn.
 fn learned(plan: &Plan, party: Party, inputs: &[Bits]) -> Vec<Option<Bits>> {
     let program = plan.program();
     let values = garblet_circuit::evaluate(program, inputs);

@@ -1,4 +1,4 @@
-//! How often a cheat that may pass does pass, with batches so small that it happens: as often as the formulas say.
+//! Rates at which a cheat passes, with batches so small that it happens: those of the formulas.
 
 use std::sync::Mutex;
 

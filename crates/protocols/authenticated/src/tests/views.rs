@@ -1,4 +1,4 @@
-//! What a party sees of a run is the same whatever the other party's input is, as long as the outputs are.
+//! Views of a run, which are the same whatever the other party's input is, as long as the outputs are.
 
 use std::sync::Mutex;
 

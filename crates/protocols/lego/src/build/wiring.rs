@@ -2,7 +2,7 @@
 
 use std::ops::BitXor;
 
-use garblet_circuit::{InstanceId, OutputWire, Schedule, Walk};
+use garblet_circuit::{InstanceId, Operand, OutputWire, Schedule, Walk};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
@@ -157,8 +157,7 @@ impl<W: Copy + Default + Zeroize + BitXor<Output = W>> Slots<W> {
             });
             let now = todo.min(*left);
             for op in &schedule.ands()[running.ands..][..now] {
-                let [a, b] = [op.a, op.b].map(|operand| flip(slots[operand.slot()], operand.inverted(), one));
-                slots[op.out as usize] = and(a, b);
+                slots[op.out as usize] = and(value(slots, op.a, one), value(slots, op.b, one));
             }
             running.ands += now;
             *left -= now;
@@ -174,13 +173,20 @@ impl<W: Copy + Default + Zeroize + BitXor<Output = W>> Slots<W> {
     /// Appends the outputs of a component that was gone through.
     fn outputs(&self, schedule: &Schedule, one: W, outputs: &mut Vec<W>) {
         outputs.extend(schedule.outputs().iter().map(|output| match *output {
-            OutputWire::Slot(operand) => flip(self.0[operand.slot()], operand.inverted(), one),
+            OutputWire::Slot(operand) => value(&self.0, operand, one),
             OutputWire::Constant(value) => flip(W::default(), value, one),
         }));
     }
 }
 
+/// The value of an operand: inlined, or each of these large values would be passed through memory.
+#[inline(always)]
+fn value<W: Copy + BitXor<Output = W>>(slots: &[W], operand: Operand, one: W) -> W {
+    flip(slots[operand.slot()], operand.inverted(), one)
+}
+
 /// A value, or that of its negation.
+#[inline(always)]
 fn flip<W: BitXor<Output = W>>(value: W, invert: bool, one: W) -> W {
     if invert { value ^ one } else { value }
 }
