@@ -33,7 +33,7 @@ fn configs() -> [Config; 4] {
     ]
 }
 
-/// Where all gates are joined to triples at once, there is one message of masks only.
+/// One message of masks alone, where all gates are joined to triples at once.
 fn applies(deviation: Deviation, config: Config) -> bool {
     deviation != Deviation::LaterMaskBit || config.build == Build::Stream
 }
@@ -111,7 +111,7 @@ fn no_check_is_without_a_deviation() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// Where the evaluator tells masked values, a garbler whose gates give no labels finds that by its own check: it can only leave.
+/// A garbler whose gates give no labels: where the evaluator tells masked values, it finds that by its own check, and can only leave.
 #[test]
 fn gates_that_give_no_labels_give_no_result_where_masked_values_are_told() {
     let job = job();

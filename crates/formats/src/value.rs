@@ -32,8 +32,8 @@ pub use parse::read_value;
 /// The widest integers that are numbers in JSON: what many tools hold them as has 53 bits.
 pub(crate) const MAX_NUMBER_BITS: u32 = 53;
 
-/// A value as JSON that [`read_value`] reads back: integers of up to [`MAX_NUMBER_BITS`] as numbers, wider ones as decimal
-/// strings (hexadecimal beyond [`MAX_DECIMAL_BITS`], and for `bits`), byte strings as `{"hex": ..}`.
+/// A value as JSON that [`read_value`] reads back: integers of up to 53 bits as numbers, wider ones as decimal
+/// strings (hexadecimal beyond 4,096 bits, and for `bits`), byte strings as `{"hex": ..}`.
 ///
 /// # Panics
 /// If there are not as many bits as the type has wires.

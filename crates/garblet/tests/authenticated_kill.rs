@@ -92,7 +92,7 @@ fn is_full() -> bool {
     std::env::var_os("GARBLET_TEST_FULL").is_some()
 }
 
-/// What all runs with a pair of stores took: by party, kind and identifier the run.
+/// The pieces that all runs with a pair of stores took: by party, kind and identifier the run.
 type Log = Mutex<HashMap<(u16, String, u64), usize>>;
 
 /// Both parties live at once. Returns whether both came to the result.

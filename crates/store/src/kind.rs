@@ -28,7 +28,7 @@ struct Unchecked {
 impl Kind {
     /// The kind of that name and those parameters, of any length: a circuit's digest, a garbling scheme, a width.
     ///
-    /// A name that is longer than [`KIND_NAME_BYTES_MAX`], or has characters that a terminal obeys, is shown otherwise, but told apart.
+    /// A name that is longer than 64 bytes, or has characters that a terminal obeys, is shown otherwise, but told apart.
     pub fn new(name: &str, parameters: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("garblet-store 1 kind parameters");
         hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes()).update(parameters);

@@ -8,7 +8,7 @@ use crate::library::TypeId;
 /// A kind of prepared piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// [`OTS_PER_PIECE`](crate::OTS_PER_PIECE) correlated OTs.
+    /// 64 correlated OTs.
     Transfers,
     /// A garbled component that stands for itself.
     Single(TypeId),
