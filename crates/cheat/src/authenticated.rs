@@ -20,9 +20,9 @@ use crate::{Outputs, run::run_two};
 pub enum Forms {
     /// Whatever is checked, and whenever it is built.
     All,
-    /// Where the evaluator checks alone.
+    /// Runs in which the evaluator checks alone.
     Tags,
-    /// Where the evaluator tells masked values.
+    /// Runs in which the evaluator tells masked values.
     Reveal,
 }
 
