@@ -71,6 +71,14 @@ pub enum ProtocolError {
         /// The reason why it cannot be settled now.
         reason: &'static str,
     },
+    /// The peer was found out, and what was prepared with it could not be given up.
+    #[error("{source}; and the store could not be given up: {failed}: remove it")]
+    NotGivenUp {
+        /// The deed.
+        source: Box<ProtocolError>,
+        /// The failure of the store.
+        failed: StoreError,
+    },
     /// The peer's part of prepared material is not what it must be.
     #[error("prepared material: {what}: expected {expected}, got {got}")]
     Material {
@@ -211,6 +219,7 @@ impl Accuses for ProtocolError {
             ProtocolError::Ot(error) => error.accuses(peer),
             ProtocolError::Commit(error) => error.accuses(peer),
             ProtocolError::Peer { party, source } => source.accuses(party.0),
+            ProtocolError::NotGivenUp { source, .. } => source.accuses(peer),
             ProtocolError::Suspected(suspected) => suspected.source.accuses(peer),
             ProtocolError::Store(error) => error.is_misbehaviour().then(|| Blame::seen(peer, Cause::Misbehaved)),
             ProtocolError::Cheating(_)
@@ -247,7 +256,7 @@ impl ProtocolError {
                 error,
                 CommitError::Inconsistent | CommitError::WrongOpening { .. } | CommitError::WrongBatch { .. }
             ),
-            ProtocolError::Peer { source, .. } => source.is_evidence(),
+            ProtocolError::Peer { source, .. } | ProtocolError::NotGivenUp { source, .. } => source.is_evidence(),
             _ => false,
         }
     }

@@ -72,7 +72,7 @@ pub struct SavedNames {
 impl SavedValues {
     /// The numbers of the inputs that are read.
     ///
-    /// *Errors*: a port that the program does not have.
+    /// *Errors*: a port that the program does not have, or that is read twice.
     pub fn inputs(&self, program: &Program) -> Result<Vec<usize>, ProtocolError> {
         let number = |read: &ReadInput| {
             program.inputs().iter().position(|input| input.port.name == read.port).ok_or_else(|| {
@@ -81,7 +81,15 @@ impl SavedValues {
                 ProtocolError::Input { what, expected, got: format!("`{}`", read.port) }
             })
         };
-        self.read.iter().map(number).collect()
+        let numbers: Vec<usize> = self.read.iter().map(number).collect::<Result<_, _>>()?;
+        let twice = (1..numbers.len()).find(|&at| numbers[..at].contains(&numbers[at]));
+        match twice {
+            Some(at) => {
+                let (what, expected) = (format!("`{}`, which is read", self.read[at].port), "one name".into());
+                Err(ProtocolError::Input { what, expected, got: "two".into() })
+            }
+            None => Ok(numbers),
+        }
     }
 }
 

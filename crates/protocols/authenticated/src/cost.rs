@@ -25,8 +25,8 @@ use crate::{
 /// | setup | hello, OT set-ups, 32 | hello, OT set-ups, 32 |
 /// | prepare, for each batch | corrections of `N` OTs, 16, 2,064; `16 B l`, 64; 32; `B l / 8`, 32; 64; 32; 128; `(B - 1) l / 8`, 16 | the same, with 32 and 64 in place of 32 and 128 |
 /// | build | `(2 n + i1) / 8`, 16; 16, `(32 + 2 t) n`, `n / 8` in pieces | `(2 n + i0) / 8`, 16 |
-/// | online, tags | `16 (i0 + i1)`, 16, `m1 / 8`, 16 | 8, `i1 / 8`; `2 (m0 / 8)`, 48 |
-/// | online, reveal | `16 (i0 + i1)`; 16, `m1 / 8`, 16 | 8, `i1 / 8`; `n / 8`, 16, 32; `2 (m0 / 8)`, 48 |
+/// | online, tags | 8, `16 (i0 + i1)`, 16, `m1 / 8`, 16 | 8, `i1 / 8`; `2 (m0 / 8)`, 48 |
+/// | online, reveal | 8, `16 (i0 + i1)`; 16, `m1 / 8`, 16 | 8, `i1 / 8`; `n / 8`, 16, 32; `2 (m0 / 8)`, 48 |
 ///
 /// What there is nothing of is not sent. If the circuit is streamed, gates come online, lot by lot, each with its own openings and, where values are revealed, 16 bytes
 /// of its own. With the revealed values of the first lot come those of inputs that are read. Where outputs are kept that the garbler does not learn, the evaluator says a byte more.
@@ -52,7 +52,7 @@ pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello]) -
     }
     tally.phase = Phase::Online;
     tally.one_way(EVALUATOR, RUN_BYTES + plan.input_bits(EVALUATOR).div_ceil(8));
-    tally.one_way(GARBLER, 16 * plan.given_bits());
+    tally.one_way(GARBLER, RUN_BYTES + 16 * plan.given_bits());
     for lot in if streamed { plan.lots() } else { vec![all] } {
         if streamed {
             tally.lot(plan, lot.clone(), false);

@@ -9,6 +9,8 @@ use garblet_protocol::{
     domain::Domain,
 };
 
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
 use crate::shares::{LOT, PowerSum};
 
 /// Bytes of a proof.
@@ -19,7 +21,8 @@ pub(crate) const fn opened_bytes(bits: usize) -> usize {
     bits.div_ceil(8) + PROOF_BYTES
 }
 
-/// Bits packed, the first in the lowest place of the first byte.
+/// Bits packed, the first in the lowest place of the first byte; wiped on drop.
+#[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Packed(pub(crate) Vec<u8>);
 
 impl Packed {
@@ -98,7 +101,7 @@ impl<'a> Sums<'a> {
 
     /// Gives the sums in lots of at most [`LOT`], each with the number of its first.
     fn each_lot(&self, mut give: impl FnMut(usize, &mut [Block])) {
-        let mut room = [Block::ZERO; LOT];
+        let mut room = Zeroizing::new([Block::ZERO; LOT]);
         let mut start = 0;
         for (first, second) in &self.0 {
             for at in (0..first.len()).step_by(LOT) {
@@ -139,7 +142,7 @@ impl<'a> Sums<'a> {
 
 /// The message that opens bits, of which the party has these shares of the peer's multiples: its shares of the bits, and the proof.
 pub(crate) fn open(domain: &Domain, peers: &Sums<'_>) -> Vec<u8> {
-    let Packed(mut message) = peers.bits();
+    let mut message = peers.bits().0.clone();
     let mut sum = PowerSum::new(Block::from_digest(&domain.digest(&message)));
     peers.add_to(&mut sum);
     message.extend_from_slice(&sum.finish().to_bytes());
@@ -166,7 +169,7 @@ pub(crate) fn opened(
 
 /// Adds up `block(i)` for `i` below `count`.
 pub(crate) fn add_each(sum: &mut PowerSum, count: usize, block: impl Fn(usize) -> Block) {
-    let mut lot = [Block::ZERO; LOT];
+    let mut lot = Zeroizing::new([Block::ZERO; LOT]);
     for start in (0..count).step_by(LOT) {
         let lot = &mut lot[..LOT.min(count - start)];
         lot.iter_mut().enumerate().for_each(|(at, place)| *place = block(start + at));

@@ -218,14 +218,16 @@ impl<S: Side, C: Conduct<Step>> Run<S, C> {
 
     /// The wires of all inputs that are read.
     fn read(&self) -> Result<Read, ProtocolError> {
-        let (mut read, names) = (Read::default(), &self.saved.read);
-        for (number, name) in self.saved.inputs(self.plan.program())?.into_iter().zip(names) {
+        // In the order of the program, whatever that of the names is that this party was given.
+        let mut names: Vec<_> = self.saved.inputs(self.plan.program())?.into_iter().zip(&self.saved.read).collect();
+        names.sort_by_key(|(number, _)| *number);
+        let mut read = Read::default();
+        for (number, name) in names {
             let stock = self.participant.ground.stock.as_ref().ok_or_else(no_store)?;
             let (wires, mark) = saved::read(stock, &name.name, name.output.as_deref())?;
             read.inputs.push((number as u64, wires));
             read.marks.extend(mark);
         }
-        read.inputs.sort_by_key(|(number, _)| *number);
         Ok(read)
     }
 }
@@ -240,6 +242,10 @@ impl<S: Side, C: Conduct<Step>> Role for Run<S, C> {
     }
 
     async fn prepare(&mut self, session: &mut Session) -> Result<Prepared<S::Built>, ProtocolError> {
+        // What was to be kept is not there, and what is there under its name is older.
+        if let Some(error) = self.unsaved.take() {
+            return Err(error);
+        }
         let drawn = self.draw(session).await?;
         self.build(session, drawn).await
     }

@@ -16,4 +16,6 @@ pub(crate) enum Place {
     RevealedLabels,
     OutputMasks,
     OutputLabels,
+    SecretsName,
+    KeptMark,
 }

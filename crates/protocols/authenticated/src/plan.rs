@@ -205,12 +205,13 @@ impl Plan {
     }
 }
 
-/// Batches with masks among them; one without triples if only masks are made.
+/// The most masks of a batch, which stay in memory together.
+const MASKS_MAX: u64 = 1 << 20;
+
+/// Batches with masks among them; those behind have no triples if there are more masks than go with these.
 pub(crate) fn with_masks(batches: Vec<Batch>, masks: u64) -> Vec<(Option<Batch>, u64)> {
-    if batches.is_empty() {
-        return if masks > 0 { vec![(None, masks)] } else { Vec::new() };
-    }
-    let count = batches.len() as u64;
+    let count = (batches.len() as u64).max(masks.div_ceil(MASKS_MAX));
     let end = |batch: u64| (u128::from(masks) * u128::from(batch) / u128::from(count)) as u64;
-    (0..).zip(batches).map(|(at, batch)| (Some(batch), end(at + 1) - end(at))).collect()
+    let mut batches = batches.into_iter();
+    (0..count).map(|at| (batches.next(), end(at + 1) - end(at))).collect()
 }

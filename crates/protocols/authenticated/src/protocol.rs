@@ -121,6 +121,7 @@ async fn set_up<S: Side>(
     session: &mut Session,
     terms: Terms<Authenticated>,
 ) -> Result<BoxedRole<Channel>, ProtocolError> {
+    session.set_scratch(std::env::temp_dir());
     let Terms { job, stock, .. } = terms;
     let (config, saved, plan) = (job.request.config, job.request.saved.clone(), job.plan.clone());
     let top_up = stock.as_ref().is_some_and(|stock| stock.top_up);

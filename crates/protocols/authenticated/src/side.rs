@@ -110,7 +110,10 @@ impl Read {
     }
 
     /// All labels of inputs that are read, in program order.
-    pub(crate) fn all_labels(&self) -> impl Iterator<Item = Block> + '_ {
-        self.inputs.iter().flat_map(|(_, [_, _, labels])| labels.iter().copied())
+    pub(crate) fn all_labels(&self) -> Zeroizing<Vec<Block>> {
+        let count = self.inputs.iter().map(|(_, [_, _, labels])| labels.len()).sum();
+        let mut all = Zeroizing::new(Vec::with_capacity(count));
+        self.inputs.iter().for_each(|(_, [_, _, labels])| all.extend_from_slice(labels));
+        all
     }
 }

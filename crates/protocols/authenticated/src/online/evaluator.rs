@@ -8,7 +8,7 @@ use garblet_protocol::{
 };
 use zeroize::Zeroizing;
 
-use super::CONFIRMATION_BYTES;
+use super::{CONFIRMATION_BYTES, RUN_BYTES, check_run};
 use crate::{
     EVALUATOR, GARBLER, Step,
     build::{
@@ -155,6 +155,9 @@ async fn receive_labels<C: Conduct<Step>>(
     message.extend_from_slice(&masked.0);
     ground.send(session, Step::MaskedInputs, &mut message).await?;
     session.channel().flush().await?;
+    let mut number = [0; RUN_BYTES];
+    session.channel().receive_bytes(&mut number).await?;
+    check_run(run, &number)?;
     let mut labels = Zeroizing::new(vec![Block::ZERO; plan.given_bits()]);
     receive_blocks(session, &mut labels).await?;
     transcript.add(bytemuck::cast_slice(&labels));
@@ -200,13 +203,12 @@ impl<'p> Verdict<'p> {
             self.sum ^= weighed(transcript, values);
             return Ok(());
         };
-        let told: Zeroizing<Vec<Block>> = match first {
-            true => Zeroizing::new(read.all_labels().chain(labels.iter().copied()).collect()),
-            false => Zeroizing::new(labels.clone()),
-        };
+        let first = if *first { read.all_labels() } else { Zeroizing::default() };
+        let mut told: Zeroizing<Vec<Block>> = Zeroizing::new(Vec::with_capacity(first.len() + labels.len()));
+        told.extend(first.iter().chain(labels));
         hasher.add(bytemuck::cast_slice(&told));
         let challenge = Block::random(session.rng());
-        let mut message = Packed::collect(told.len(), |at| told[at].lsb()).0;
+        let mut message = Packed::collect(told.len(), |at| told[at].lsb()).0.clone();
         message.extend_from_slice(&challenge.to_bytes());
         ground.send(session, Step::MaskedValues, &mut message).await?;
         session.channel().flush().await?;
@@ -281,7 +283,7 @@ async fn hand_over<C: Conduct<Step>>(
     _verified: &Verified,
 ) -> Result<(), ProtocolError> {
     let [peer, active] = [&masks.peer[..], labels].map(|blocks| plan.learned(GARBLER, blocks));
-    let mut message = Packed::collect(active.len(), |at| active[at].lsb()).0;
+    let mut message = Packed::collect(active.len(), |at| active[at].lsb()).0.clone();
     ground.send(session, Step::MaskedOutputs, &mut message).await?;
     let domain = ground.domain(EVALUATOR, Place::OutputMasks, run);
     let mut opening = open(&domain, &Sums::default().and_alone(&peer));

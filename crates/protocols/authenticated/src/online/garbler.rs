@@ -3,13 +3,11 @@
 use garblet_circuit::{Bits, Party};
 use garblet_garble::masked::MaskWalk;
 use garblet_primitives::Block;
-use garblet_protocol::{
-    RunId, checks::Cheating, conduct::Conduct, domain::Hasher, error::ProtocolError, session::Session,
-};
+use garblet_protocol::{checks::Cheating, conduct::Conduct, domain::Hasher, error::ProtocolError, session::Session};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::{CHALLENGE_BYTES, CONFIRMATION_BYTES, DIGEST_BYTES, RUN_BYTES, masked_values};
+use super::{CHALLENGE_BYTES, CONFIRMATION_BYTES, DIGEST_BYTES, RUN_BYTES, check_run, masked_values};
 use crate::{
     EVALUATOR, GARBLER, Step,
     build::{
@@ -98,7 +96,7 @@ async fn compute_built<C: Conduct<Step>>(
 ) -> Result<Computed, ProtocolError> {
     let Built { run, labels, read, own_masks, garbled, mut transcript, secrets } = built;
     let masked = masked_inputs(session, plan, (run, own, &own_masks), &mut transcript).await?;
-    send_labels(ground, session, &labels, &masked, &mut transcript).await?;
+    send_labels(ground, session, run, (&labels, &masked), &mut transcript).await?;
     let mut judge = Judge::new(plan, run);
     judge.lot(ground, session, &secrets, &transcript, (&masked, &read)).await?;
     finish(ground, session, judge, garbled).await
@@ -116,7 +114,7 @@ async fn compute_streamed<C: Conduct<Step>>(
     let by_port = read.labels(plan, &labels)?;
     let mut garbling = Garbling::new(ground, session, (plan, run, &read.marks), by_port, read.masks(plan, &inputs)?);
     let masked = masked_inputs(session, plan, (run, own, &own_masks), &mut garbling.transcript).await?;
-    send_labels(ground, session, &labels, &masked, &mut garbling.transcript).await?;
+    send_labels(ground, session, run, (&labels, &masked), &mut garbling.transcript).await?;
     let mut judge = Judge::new(plan, run);
     for lot in plan.lots() {
         let material = supply.next(lot.len())?;
@@ -138,10 +136,7 @@ async fn masked_inputs(
     let mut message = vec![0; RUN_BYTES + bits.div_ceil(8)];
     session.channel().receive_bytes(&mut message).await?;
     let (number, theirs) = message.split_at(RUN_BYTES);
-    let number = u64::from_le_bytes(*number.first_chunk().unwrap_or(&[0; RUN_BYTES]));
-    if number != run {
-        return Err(ProtocolError::OtherRun { expected: RunId::Prepared(run), got: RunId::Prepared(number) });
-    }
+    check_run(run, number)?;
     let theirs = Packed(theirs.to_vec()).first(bits);
     transcript.add(&theirs.0);
     let (mut ours, mut evaluators) =
@@ -154,14 +149,15 @@ async fn masked_inputs(
 async fn send_labels<C: Conduct<Step>>(
     ground: &mut Ground<C>,
     session: &mut Session,
-    zero: &[Block],
-    masked: &[bool],
+    run: u64,
+    (zero, masked): (&[Block], &[bool]),
     transcript: &mut Hasher,
 ) -> Result<(), ProtocolError> {
     let delta = ground.delta.block();
-    let mut active: Vec<Block> =
-        zero.iter().zip(masked).map(|(&zero, &bit)| zero ^ (Block::mask(bit) & delta)).collect();
+    let mut active: Zeroizing<Vec<Block>> =
+        Zeroizing::new(zero.iter().zip(masked).map(|(&zero, &bit)| zero ^ (Block::mask(bit) & delta)).collect());
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut active);
+    session.channel().send_bytes(&run.to_le_bytes()).await?;
     ground.send(session, Step::InputLabels, bytes).await?;
     transcript.add(bytes);
     Ok(())
@@ -216,7 +212,7 @@ impl<'p> Judge<'p> {
         let plan = self.plan;
         let ands = secrets.labels.len();
         // Before the first gates those of the inputs that are read, of which the garbler has not heard.
-        let first: Vec<Block> = if self.told.is_none() { read.all_labels().collect() } else { Vec::new() };
+        let first = if self.told.is_none() { read.all_labels() } else { Zeroizing::default() };
         let bits = first.len() + ands;
         let mut message = vec![0; bits.div_ceil(8) + CHALLENGE_BYTES];
         session.channel().receive_bytes(&mut message).await?;
@@ -233,7 +229,8 @@ impl<'p> Judge<'p> {
         let Some(Told { values, labels }) = &mut self.told else { return Ok(()) };
         let delta = ground.delta.block();
         let active = |(at, &zero): (usize, &Block)| zero ^ (Block::mask(bits.get(at)) & delta);
-        let all: Vec<Block> = first.iter().chain(&secrets.labels).enumerate().map(active).collect();
+        let mut all: Zeroizing<Vec<Block>> = Zeroizing::new(Vec::with_capacity(first.len() + ands));
+        all.extend(first.iter().chain(&secrets.labels).enumerate().map(active));
         labels.add(bytemuck::cast_slice(&all));
         let results: Vec<Block> = (first.len()..first.len() + ands).map(|at| value(bits.get(at))).collect();
         let (mut left, mut right) = (vec![Block::ZERO; ands], vec![Block::ZERO; ands]);

@@ -5,11 +5,11 @@ pub(crate) mod garbler;
 
 use garblet_garble::masked::MaskWalk;
 use garblet_primitives::Block;
-use garblet_protocol::{conduct::Conduct, domain::Hasher};
+use garblet_protocol::{RunId, conduct::Conduct, domain::Hasher, error::ProtocolError};
 
 use crate::{GARBLER, Step, ground::Ground, place::Place};
 
-/// Bytes of the number of the run, with which the evaluator begins.
+/// Bytes of the number of the run, with which both parties' first messages begin.
 pub(crate) const RUN_BYTES: usize = 8;
 /// Bytes of the point at which shares are added up.
 pub(crate) const CHALLENGE_BYTES: usize = 16;
@@ -28,6 +28,17 @@ impl<C: Conduct<Step>> Ground<C> {
     pub(crate) fn revealed(&self, run: u64) -> Hasher {
         self.domain(GARBLER, Place::RevealedLabels, run).hasher()
     }
+}
+
+/// Checks that the peer is at the same run: each is used once, in whatever order, but by both together.
+///
+/// *Errors*: [`ProtocolError::OtherRun`].
+fn check_run(run: u64, number: &[u8]) -> Result<(), ProtocolError> {
+    let number = u64::from_le_bytes(*number.first_chunk().unwrap_or(&[0; RUN_BYTES]));
+    if number == run {
+        return Ok(());
+    }
+    Err(ProtocolError::OtherRun { expected: RunId::Prepared(run), got: RunId::Prepared(number) })
 }
 
 /// Follows masked values, each bit 0 of a block: a negation flips it.

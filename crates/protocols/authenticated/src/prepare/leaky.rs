@@ -134,7 +134,6 @@ impl<C: Conduct<Step>> Ground<C> {
 
 /// Steps P2, P3 and the part of P4 before the peer's blocks are there: the blocks `u_i` that are sent, and `s_i`.
 fn products(party: u16, delta: Block, checked: &CotChecked, count: usize) -> (Vec<Block>, Zeroizing<Vec<Block>>) {
-    let hash = OtHash::new(checked.hash_key);
     let directions = if party == 0 { [0, SECOND_DIRECTION] } else { [SECOND_DIRECTION, 0] };
     let part = |which: usize, start: usize, len: usize| which * count + start..which * count + start + len;
     let (mut sent, mut sums) =
@@ -142,6 +141,8 @@ fn products(party: u16, delta: Block, checked: &CotChecked, count: usize) -> (Ve
     let mut lots = Zeroizing::new([[Block::ZERO; LOT]; 3]);
     for start in (0..count).step_by(LOT) {
         let len = LOT.min(count - start);
+        // A key of its own for each lot: whoever searches for a difference among all hashes under one key gains as many times.
+        let hash = OtHash::new(checked.hash_key ^ Block::from_u128((start / LOT) as u128));
         let [zero, one, received] = &mut *lots;
         let [zero, one, received] = [&mut zero[..len], &mut one[..len], &mut received[..len]];
         let keys = |which| &checked.keys[part(which, start, len)];

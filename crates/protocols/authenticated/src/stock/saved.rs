@@ -13,7 +13,7 @@ use super::{
     pieces::{VERSION, unreadable},
     store::Stock,
 };
-use crate::{plan::Plan, wires::Wires};
+use crate::{place::Place, plan::Plan, wires::Wires};
 
 /// The beginning of the places where a store has what was kept.
 const PLACE: &str = "kept ";
@@ -62,7 +62,7 @@ pub(crate) fn keep(
     wires: &Wires,
 ) -> Result<(), ProtocolError> {
     let secrets = stock.kept.as_ref().map(|kept| kept.name).unwrap_or_default();
-    let mark = stock.meeting.domain(crate::GARBLER, 0).at(run).digest(b"kept");
+    let mark = stock.meeting.domain(crate::GARBLER, Place::KeptMark as u8).at(run).digest(b"");
     let all = wires.own.iter().zip(&wires.peer).zip(&wires.labels);
     let outputs = plan.program().outputs().iter().zip(all).map(|(output, ((own, peer), labels))| {
         (output.port.name.clone(), [own.to_vec(), peer.to_vec(), labels.to_vec()])

@@ -19,6 +19,7 @@ use crate::{
     GARBLER, NAME,
     amounts::Amounts,
     config::Config,
+    place::Place,
     secrets::Secrets,
     shares::{Shares, Triples},
 };
@@ -94,7 +95,11 @@ impl Stock {
         saved::forget(&mut self.store)?;
         self.lost += self.store.clear()?;
         LastCheck::Settled.keep(&mut self.store)?;
-        self.kept = Some(Kept { name: self.meeting.domain(GARBLER, 0).digest(b"secrets"), secrets, insecure: 0.0 });
+        self.kept = Some(Kept {
+            name: self.meeting.domain(GARBLER, Place::SecretsName as u8).digest(b""),
+            secrets,
+            insecure: 0.0,
+        });
         self.keep()
     }
 
@@ -175,13 +180,13 @@ impl Stock {
 /// Passes on the result of a step; if a check of the peer failed in it, all that the store has is given up. A peer that closes or sends malformed
 /// bytes loses nothing: somebody on the way could make it seem to.
 pub(crate) fn revoke_if_cheated<T>(store: &mut Store, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
-    if let Err(error) = &result
-        && error.is_evidence()
-    {
-        // The deed of the peer is told also where the disk fails.
-        let _failed = revoke(store);
+    match result {
+        Err(error) if error.is_evidence() => match revoke(store) {
+            Ok(()) => Err(error),
+            Err(failed) => Err(ProtocolError::NotGivenUp { source: Box::new(error), failed }),
+        },
+        result => result,
     }
-    result
 }
 
 /// Gives up everything, for good: a peer that was found out has risked it once, and must not get another chance with the same secrets.

@@ -154,3 +154,33 @@ fn values_of_different_runs_do_not_fit() {
         "{error}"
     );
 }
+
+/// The order in which a party was told what is read is its own.
+#[test]
+fn both_parties_may_name_what_is_read_in_orders_of_their_own() {
+    let config = Config::default();
+    let value = |bits: u64| Bits::from_bytes(&bits.to_le_bytes()[..1]);
+    let mut stores = stores();
+    for (seed, (name, of)) in (1..).zip([("x", [3, 4]), ("y", [5, 6])]) {
+        let first = link("add(8)", config, of.map(value).to_vec(), None, Some(name));
+        let right = expected(&first);
+        stores = check(meet(stores, &first, seed), &right, name);
+    }
+    let program = Arc::new(library::find("mul(8)").expect("in the library"));
+    let ports: Vec<String> = program.inputs().iter().map(|input| input.port.name.clone()).collect();
+    let inputs = vec![value(3 + 4), value(5 + 6)];
+    let right = garblet_circuit::evaluate(&program, &inputs).remove(0);
+    let plan = Arc::new(Plan::new(program, config, &[0, 1], false).expect("can be run"));
+    let step = |order: [usize; 2]| {
+        let read = |at: usize| ReadInput { port: ports[at].clone(), name: ["x", "y"][at].into(), output: None };
+        let saved = SavedValues { keep: None, read: order.map(read).to_vec() };
+        Link { plan: plan.clone(), inputs: inputs.clone(), saved }
+    };
+    let [garbler, evaluator] = stores;
+    let (first, second) = both(
+        9,
+        async |session| live::<GarblerSide>(session, garbler, &step([0, 1])).await,
+        async |session| live::<EvaluatorSide>(session, evaluator, &step([1, 0])).await,
+    );
+    check([first, second], &right, "named in two orders");
+}

@@ -219,13 +219,13 @@ impl Stock {
     /// Passes on the result of a step; if a check of the peer failed in it, all that the store has is given up. A peer that closes or sends
     /// malformed bytes loses nothing: somebody on the way could make it seem to, and it is as one that hangs up.
     pub(crate) fn revoke_if_cheated<T>(&mut self, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
-        if let Err(error) = &result
-            && error.is_evidence()
-        {
-            // What the peer did is told also where the disk fails.
-            let _failed = self.revoke();
+        match result {
+            Err(error) if error.is_evidence() => match self.revoke() {
+                Ok(()) => Err(error),
+                Err(failed) => Err(ProtocolError::NotGivenUp { source: Box::new(error), failed }),
+            },
+            result => result,
         }
-        result
     }
 
     /// Gives up everything, for good: a peer that was found out has risked it once, and must not get another chance with the
