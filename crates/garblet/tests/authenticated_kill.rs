@@ -82,8 +82,12 @@ fn child() {
     process(async |party, store, session, log: killing::Log| live(party, store, session, |all| log.write(all)).await);
 }
 
+/// Held by the tests in turn: a process that is begun holds the locks on stores of this one, until it runs its own program.
+static ALONE: Mutex<()> = Mutex::new(());
+
 #[test]
 fn no_triple_is_used_twice_whoever_is_killed_whenever() {
+    let _alone = ALONE.lock();
     let kills = if is_full() { 240 } else { 12 };
     kill_whenever(2, kills, 2 * 2 * TAKEN);
 }
@@ -137,6 +141,7 @@ fn cut_off(folder: &Path, key: &StoreKey, at: usize) -> (Store, Arc<AtomicUsize>
 /// A party's store is cut off at each of its writes, the first as the last; then both open what is on disk, and compute again and again.
 #[test]
 fn stores_that_are_cut_off_at_any_write_go_on() {
+    let _alone = ALONE.lock();
     for party in 0..2 {
         let (mut at, mut is_whole) = (0, false);
         while !is_whole {

@@ -71,13 +71,13 @@ struct Row {
     function: String,
     copies: u32,
     and: u64,
-    /// Of the stores, once for all runs.
+    /// Of the stores, before all runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     filling: Option<Costs>,
     run: Costs,
     /// Bytes of the whole run, without filling, per AND gate.
     bytes_per_and: f64,
-    /// Those that were made for so many AND gates, in the phase in which they were.
+    /// The triples that runs take, by the time in which they were made.
     triples_per_second: f64,
     online_rounds: u64,
     cheating_log2: Option<f64>,
@@ -139,7 +139,7 @@ fn measure(options: &Options, config: &Config, copies: u32) -> Result<Row, Failu
     let duration = |report: &Report| -> f64 { Phase::ALL.iter().map(|&phase| report.phases.of(phase).seconds).sum() };
     reports.sort_by(|a, b| duration(a).total_cmp(&duration(b)));
     let report = reports.swap_remove(times / 2);
-    let (run, and) = (Costs::new(&report.phases, copies), one.stats().and);
+    let (run, and) = (Costs::new(&report.phases, f64::from(copies)), one.stats().and);
     let (made, making) = match &filled {
         Some((amounts, phases)) => (amounts.triples as f64, phases.prepare.seconds),
         None => (and as f64 * f64::from(copies), report.phases.prepare.seconds),
@@ -148,7 +148,7 @@ fn measure(options: &Options, config: &Config, copies: u32) -> Result<Row, Failu
         function: options.function.clone(),
         copies,
         and,
-        filling: filled.map(|(_, phases)| Costs::new(&phases, copies)),
+        filling: filled.map(|(_, phases)| Costs::new(&phases, f64::from(copies) * times as f64)),
         run,
         bytes_per_and: run.total.bytes / and as f64,
         triples_per_second: made / making,
@@ -245,8 +245,8 @@ impl Bench<'_> {
 
 impl Costs {
     /// The costs of so many copies, for each.
-    fn new(phases: &PhaseCosts, copies: u32) -> Self {
-        let each = 1.0 / f64::from(copies);
+    fn new(phases: &PhaseCosts, copies: f64) -> Self {
+        let each = 1.0 / copies;
         let [setup, prepare, build, online] = Phase::ALL.map(|phase| {
             let cost = phases.of(phase);
             let both_ways = cost.communication.bytes_sent + cost.communication.bytes_received;
