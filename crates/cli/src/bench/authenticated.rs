@@ -71,7 +71,7 @@ struct Row {
     function: String,
     copies: u32,
     and: u64,
-    /// Of the stores, before all runs.
+    /// Of the stores, before all runs; for each of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     filling: Option<Costs>,
     run: Costs,
