@@ -65,16 +65,15 @@ impl<'p, W: Copy + Default + Zeroize + BitXor<Output = W>> Wiring<'p, W> {
         Some(Running { instance, step: 0, xors: 0, ands: 0, ands_left: None })
     }
 
-    /// Goes through the AND gates of a lot, which are buckets with these heads: what joins both inputs of every gate to its
-    /// bucket.
-    fn solderings(&mut self, heads: &[GateWires<W>]) -> Vec<W> {
-        let (mut next, mut solderings) = (heads.iter(), Vec::with_capacity(2 * heads.len()));
+    /// Goes through the AND gates of a lot, which are buckets with these heads: appends what joins both inputs of every gate to
+    /// its bucket.
+    fn solder(&mut self, heads: &[GateWires<W>], solderings: &mut Vec<W>) {
+        let mut next = heads.iter();
         self.run(heads.len(), |left, right| {
             let [head_left, head_right, output] = next.next().copied().unwrap_or_default();
             solderings.extend([left ^ head_left, right ^ head_right]);
             output
         });
-        solderings
     }
 
     /// The values of all output bits, when no instance is left.
@@ -103,8 +102,12 @@ impl<'p, W: Copy + Default + Zeroize + BitXor<Output = W>> FunctionSoldering<'p,
     /// The solderings of the next lot, whose buckets have these heads, and with the last one those to the input buckets.
     pub(crate) fn next_lot(&mut self, heads: &[GateWires<W>]) -> Vec<W> {
         self.lots_left = self.lots_left.saturating_sub(1);
-        let mut solderings = self.wiring.as_mut().map(|wiring| wiring.solderings(heads)).unwrap_or_default();
-        if let Some(wiring) = self.wiring.take_if(|_| self.lots_left == 0) {
+        let is_last = self.lots_left == 0;
+        let to_inputs = if is_last { self.plan.sought().next_multiple_of(2) } else { 0 };
+        // Room for all, so that none is left behind where it was before.
+        let mut solderings = Vec::with_capacity(2 * heads.len() + to_inputs);
+        self.wiring.iter_mut().for_each(|wiring| wiring.solder(heads, &mut solderings));
+        if let Some(wiring) = self.wiring.take_if(|_| is_last) {
             self.outputs = wiring.into_outputs();
             let sought = sought(self.plan, self.inputs, &self.outputs);
             solderings.extend(sought_solderings(&sought, self.input_gates));
