@@ -24,6 +24,7 @@ mod mmo;
 mod ot_hash;
 mod prg;
 mod roofline;
+mod room;
 mod squares;
 mod transpose;
 
@@ -44,4 +45,5 @@ pub use mmo::{Constant, FixedKey, KeyRule, Mmo, PerPeriod, Rekeyed};
 pub use ot_hash::OtHash;
 pub use prg::Prg;
 pub use roofline::{RAW_BLOCKS, raw_hash_calls, raw_xors};
+pub use room::with_room;
 pub use transpose::transpose;

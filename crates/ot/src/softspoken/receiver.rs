@@ -1,7 +1,7 @@
 //! The party with the choices.
 
 use garblet_net::Channel;
-use garblet_primitives::Block;
+use garblet_primitives::{Block, with_room};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -103,6 +103,29 @@ impl ReceiverSetup {
     }
 }
 
+impl CotReceiver {
+    /// Appends the blocks of `n` OTs, and returns their choices.
+    pub(super) async fn extend_onto(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        blocks: &mut Vec<Block>,
+    ) -> Result<BitVec, OtError> {
+        let mut choices = Zeroizing::new(Vec::with_capacity(n.next_multiple_of(SQUARE) / 8));
+        let end = blocks.len() + n;
+        for squares in batches(n) {
+            self.streams.expand(squares, &mut self.columns);
+            let corrections = self.corrections(squares, &mut choices);
+            channel.send_bytes(bytemuck::cast_slice(corrections)).await?;
+            let rows = (SQUARE * squares).min(end - blocks.len());
+            self.columns.transpose_onto(blocks, rows);
+        }
+        channel.flush().await?;
+        choices.truncate(n.div_ceil(8));
+        BitVec::from_bytes(std::mem::take(&mut *choices), n)
+    }
+}
+
 impl CorrelatedReceiver for CotReceiver {
     fn session_key(&self) -> Block {
         self.session_key
@@ -113,17 +136,8 @@ impl CorrelatedReceiver for CotReceiver {
         channel: &mut Channel,
         n: usize,
     ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
-        let mut blocks = Zeroizing::new(Vec::with_capacity(n.next_multiple_of(SQUARE)));
-        let mut choices = Zeroizing::new(Vec::with_capacity(n.next_multiple_of(SQUARE) / 8));
-        for squares in batches(n) {
-            self.streams.expand(squares, &mut self.columns);
-            let corrections = self.corrections(squares, &mut choices);
-            channel.send_bytes(bytemuck::cast_slice(corrections)).await?;
-            let rows = (SQUARE * squares).min(n - blocks.len());
-            self.columns.transpose_onto(&mut blocks, rows);
-        }
-        channel.flush().await?;
-        choices.truncate(n.div_ceil(8));
-        Ok((BitVec::from_bytes(std::mem::take(&mut *choices), n)?, blocks))
+        let mut blocks = Zeroizing::new(with_room(n.next_multiple_of(SQUARE)));
+        let choices = self.extend_onto(channel, n, &mut blocks).await?;
+        Ok((choices, blocks))
     }
 }

@@ -1,7 +1,7 @@
 //! The party with delta.
 
 use garblet_net::Channel;
-use garblet_primitives::{Block, Delta};
+use garblet_primitives::{Block, Delta, with_room};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -103,6 +103,27 @@ impl SenderSetup {
     }
 }
 
+impl CotSender {
+    /// Appends the blocks of `n` OTs.
+    pub(super) async fn extend_onto(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        blocks: &mut Vec<Block>,
+    ) -> Result<(), OtError> {
+        let end = blocks.len() + n;
+        for squares in batches(n) {
+            self.streams.expand(squares, &mut self.columns);
+            self.corrections.resize((self.width.trees() - 1) * squares, Block::ZERO);
+            channel.receive_bytes(bytemuck::cast_slice_mut(&mut self.corrections)).await?;
+            self.correct(squares);
+            let rows = (SQUARE * squares).min(end - blocks.len());
+            self.columns.transpose_onto(blocks, rows);
+        }
+        Ok(())
+    }
+}
+
 impl CorrelatedSender for CotSender {
     fn delta(&self) -> &Delta {
         &self.delta
@@ -113,15 +134,8 @@ impl CorrelatedSender for CotSender {
     }
 
     async fn extend(&mut self, channel: &mut Channel, n: usize) -> Result<Zeroizing<Vec<Block>>, OtError> {
-        let mut blocks = Zeroizing::new(Vec::with_capacity(n.next_multiple_of(SQUARE)));
-        for squares in batches(n) {
-            self.streams.expand(squares, &mut self.columns);
-            self.corrections.resize((self.width.trees() - 1) * squares, Block::ZERO);
-            channel.receive_bytes(bytemuck::cast_slice_mut(&mut self.corrections)).await?;
-            self.correct(squares);
-            let rows = (SQUARE * squares).min(n - blocks.len());
-            self.columns.transpose_onto(&mut blocks, rows);
-        }
+        let mut blocks = Zeroizing::new(with_room(n.next_multiple_of(SQUARE)));
+        self.extend_onto(channel, n, &mut blocks).await?;
         Ok(blocks)
     }
 }

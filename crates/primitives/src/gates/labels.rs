@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::GateList;
-use crate::{block::Block, engine::QUAD_LANES};
+use crate::{block::Block, engine::QUAD_LANES, room::with_room};
 
 /// Four labels in one line of a cache.
 #[derive(Clone, Copy, Pod, Zeroable, Zeroize)]
@@ -74,7 +74,8 @@ impl Labels {
         if self.lines.len() < lines {
             // Not resized, which could leave a copy behind.
             self.lines.zeroize();
-            self.lines = vec![Line([Block::ZERO; QUAD_LANES]); lines];
+            self.lines = with_room(lines);
+            self.lines.resize(lines, Line([Block::ZERO; QUAD_LANES]));
         }
     }
 

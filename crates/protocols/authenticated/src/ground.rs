@@ -15,6 +15,7 @@ use crate::{
     config::Config,
     place::Place,
     secrets::{OT_CHECK, Secrets, in_ots},
+    shares::Shares,
     stock::store::Stock,
 };
 
@@ -35,6 +36,8 @@ pub struct Ground<C> {
     /// The probability that the peer has an insecure triple, among all that were made with these differences.
     pub(crate) insecure: f64,
     pub(crate) stock: Option<Stock>,
+    /// The room of the last batch, for the next: to give it back and to ask for it again would cost as much as to fill it.
+    pub(crate) room: Shares,
     pub(crate) conduct: C,
 }
 
@@ -67,6 +70,7 @@ impl<C: Conduct<Step>> Ground<C> {
             runs: 0,
             insecure: 0.0,
             stock: None,
+            room: Shares::default(),
             conduct,
         })
     }

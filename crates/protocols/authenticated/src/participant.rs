@@ -21,9 +21,8 @@ use crate::{
     online::{evaluator::EvaluatorSide, garbler::GarblerSide},
     parameters::batches,
     plan::{Plan, with_masks},
-    prepare::Made,
     secrets::Secrets,
-    shares::Triples,
+    shares::{Shares, Triples},
     side::{Read, Side, Waiting, Work},
     stock::{
         pieces::GROUP,
@@ -103,11 +102,13 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
         for (batch, masks) in with_masks(batches(triples, self.config.statistical), masks) {
             let masks = masks.next_multiple_of(GROUP as u64) as usize;
             let made = self.ground.make(session, batch, masks).await;
-            let Made { triples: made, masks } = self.ground.revoked(made)?;
-            self.ground.stock.as_mut().ok_or_else(no_store)?.put(&made, &masks)?;
+            let made = self.ground.revoked(made)?;
+            self.ground.stock.as_mut().ok_or_else(no_store)?.put(&made)?;
+            self.ground.room = made.shares;
             done += batch.map_or(0, |batch| batch.triples);
             session.advance(done.min(triples), triples);
         }
+        self.ground.room = Shares::default();
         Ok(())
     }
 
@@ -126,17 +127,18 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
         let triples: u64 = batches.iter().filter_map(|(batch, _)| batch.map(|batch| batch.triples)).sum();
         let mut supply = match plan.config().build {
             Build::Stream if triples > 0 => Supply::in_lots(session, plan)?,
-            _ if batches.len() > 1 => Supply::with_room(triples as usize, plan.amounts().masks as usize),
-            _ => Supply::default(),
+            _ => Supply::with_room(ands.min(triples) as usize, plan.amounts().masks as usize),
         };
         for (batch, masks) in batches {
             let mut made = self.ground.make(session, batch, masks as usize).await?;
             // Batches may have some more than is needed.
-            made.triples.truncate((ands - done) as usize);
-            supply.add(made)?;
-            done += batch.map_or(0, |batch| batch.triples.min(ands - done));
+            made.triples = made.triples.min((ands - done) as usize);
+            supply.add(&made)?;
+            done += made.triples as u64;
+            self.ground.room = made.shares;
             session.advance(done, ands);
         }
+        self.ground.room = Shares::default();
         Ok(supply)
     }
 

@@ -7,7 +7,7 @@
 //! and bit 0 of both blocks is the party's share `x^i`: the place says nothing of the evaluator's difference, whose bit 0 is known, and the
 //! garbler leaves it out of its keys. So a share is two blocks, and every sum of bits is the sum of their blocks.
 
-use garblet_primitives::{Block, gf128};
+use garblet_primitives::{Block, gf128, with_room};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// A party's shares of bits.
@@ -24,17 +24,15 @@ pub(crate) struct Shares {
 impl Shares {
     /// Room for so many, of which there are none yet.
     pub(crate) fn with_room(count: usize) -> Self {
-        Shares { own: Vec::with_capacity(count), peer: Vec::with_capacity(count) }
+        Shares { own: with_room(count), peer: with_room(count) }
     }
 
     /// So many shares of zero.
     pub(crate) fn zeros(count: usize) -> Self {
-        Shares { own: vec![Block::ZERO; count], peer: vec![Block::ZERO; count] }
-    }
-
-    /// Tells whether there is no room for any.
-    pub(crate) fn has_no_room(&self) -> bool {
-        self.own.capacity() == 0
+        let mut zeros = Shares::with_room(count);
+        zeros.own.resize(count, Block::ZERO);
+        zeros.peer.resize(count, Block::ZERO);
+        zeros
     }
 
     /// The number of bits.
@@ -73,11 +71,12 @@ impl Shares {
         }
     }
 
-    /// These and others, in new room; those that were there before are wiped with it.
-    pub(crate) fn joined(&self, others: &Shares) -> Shares {
-        let mut joined = self.part_with_room(0..self.len(), self.len() + others.len());
-        joined.extend(others, 0..others.len());
-        joined
+    /// Makes room for so many more; what moves is wiped where it was.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        let count = self.len() + more;
+        if self.own.capacity().min(self.peer.capacity()) < count {
+            *self = self.part_with_room(0..self.len(), count);
+        }
     }
 
     /// Appends a range of others.
@@ -99,12 +98,6 @@ impl Triples {
     /// The number of triples.
     pub(crate) fn len(&self) -> usize {
         self.a.len()
-    }
-
-    /// Forgets all but the first so many.
-    pub(crate) fn truncate(&mut self, count: usize) {
-        let Triples { a, b, c } = self;
-        [a, b, c].into_iter().for_each(|shares| shares.truncate(count));
     }
 }
 

@@ -52,7 +52,7 @@ impl Supply {
         Supply { away: Away::Stored(Box::new(pieces)), ..Supply::default() }
     }
 
-    /// Room for so much, of which there is nothing yet: nothing moves when it is added, which would leave it behind.
+    /// Room for so much, of which there is nothing yet: nothing moves when it is added.
     pub(crate) fn with_room(triples: usize, masks: usize) -> Self {
         let room = || Shares::with_room(triples);
         let triples = Triples { a: room(), b: room(), c: room() };
@@ -77,30 +77,18 @@ impl Supply {
         KINDS.into_iter().zip(pieces.iter().map(|pieces| pieces.ids().clone())).collect()
     }
 
-    /// Adds a batch; one alone needs no room.
+    /// Adds a batch.
     ///
     /// *Errors*: the disk's.
-    pub(crate) fn add(&mut self, made: Made) -> Result<(), ProtocolError> {
-        let Made { triples, masks } = made;
-        if let Away::Lots(_) = self.away {
-            let rest = Triples {
-                a: self.triples.a.joined(&triples.a),
-                b: self.triples.b.joined(&triples.b),
-                c: self.triples.c.joined(&triples.c),
-            };
-            (self.triples, self.masks) = (rest, self.masks.joined(&masks));
-            return self.put_away();
+    pub(crate) fn add(&mut self, made: &Made) -> Result<(), ProtocolError> {
+        let Triples { a, b, c } = &mut self.triples;
+        for (shares, range) in [a, b, c].into_iter().zip(made.factors()) {
+            shares.reserve(range.len());
+            shares.extend(&made.shares, range);
         }
-        if self.masks.has_no_room() {
-            (self.triples, self.masks) = (triples, masks);
-            return Ok(());
-        }
-        let all = 0..triples.len();
-        self.triples.a.extend(&triples.a, all.clone());
-        self.triples.b.extend(&triples.b, all.clone());
-        self.triples.c.extend(&triples.c, all);
-        self.masks.extend(&masks, 0..masks.len());
-        Ok(())
+        self.masks.reserve(made.masks().len());
+        self.masks.extend(&made.shares, made.masks());
+        self.put_away()
     }
 
     /// Puts away the lots for which there is enough.

@@ -141,7 +141,7 @@ async fn live<S: Side, C: Conduct<Step>>(
     let masks = plan.amounts().masks;
     let batches = batch.map_or_else(|| plan.batches(), |batch| vec![(Some(batch), masks)]);
     for (batch, masks) in batches {
-        supply.add(participant.ground.make(session, batch, masks as usize).await?)?;
+        supply.add(&participant.ground.make(session, batch, masks as usize).await?)?;
     }
     let prepared = participant.build(session, plan, supply, Read::default()).await?;
     session.enter(Phase::Online);

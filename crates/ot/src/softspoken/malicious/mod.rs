@@ -20,7 +20,7 @@
 mod seeds;
 
 use garblet_net::Channel;
-use garblet_primitives::{Block, Delta, Prg};
+use garblet_primitives::{Block, Delta, Prg, with_room};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -38,6 +38,15 @@ pub use seeds::{ReceiverSeeds, SenderSeeds};
 /// The OTs of a checked extension by `n`, those that hide the others included.
 pub(super) const fn with_hiding(n: usize) -> usize {
     if n == 0 { 0 } else { n.next_multiple_of(SQUARE) + SQUARE }
+}
+
+/// Empties room that others left for the blocks of `n` OTs, or makes some.
+fn emptied(mut room: Zeroizing<Vec<Block>>, n: usize) -> Zeroizing<Vec<Block>> {
+    room.clear();
+    if room.capacity() < n {
+        return Zeroizing::new(with_room(n));
+    }
+    room
 }
 
 /// The sender of correlated OTs, secure against malicious receivers.
@@ -84,11 +93,18 @@ impl MaliciousCotSender {
         Ok(MaliciousCotSender { inner: setup.finish(), sigma, delta, points: Prg::random(rng), _trees: trees })
     }
 
-    /// Step c: receives the corrections of `n` OTs.
+    /// Step c: receives the corrections of `n` OTs. Their blocks go to `room`, in place of what is there, if it is large enough.
     ///
     /// *Errors*: the connection's.
-    pub async fn receive(&mut self, channel: &mut Channel, n: usize) -> Result<Unchecked, OtError> {
-        Ok(Unchecked { rows: self.inner.extend(channel, with_hiding(n)).await?, n })
+    pub async fn receive(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        room: Zeroizing<Vec<Block>>,
+    ) -> Result<Unchecked, OtError> {
+        let mut rows = emptied(room, with_hiding(n));
+        self.inner.extend_onto(channel, with_hiding(n), &mut rows).await?;
+        Ok(Unchecked { rows, n })
     }
 
     /// Step d: a random point, to be sent once all corrections are there.
@@ -123,7 +139,7 @@ impl CorrelatedSender for MaliciousCotSender {
         if n == 0 {
             return Ok(Zeroizing::default());
         }
-        let unchecked = self.receive(channel, n).await?;
+        let unchecked = self.receive(channel, n, Zeroizing::default()).await?;
         let point = self.point();
         channel.send_bytes(&point.to_bytes()).await?;
         let mut answer = vec![0; self.answer_bytes()];
@@ -161,11 +177,17 @@ impl MaliciousCotReceiver {
         Ok(MaliciousCotReceiver { inner: setup.finish(channel).await?, sigma })
     }
 
-    /// Step c: sends the corrections of `n` OTs.
+    /// Step c: sends the corrections of `n` OTs. Their blocks go to `room`, in place of what is there, if it is large enough.
     ///
     /// *Errors*: the connection's.
-    pub async fn correct(&mut self, channel: &mut Channel, n: usize) -> Result<Corrected, OtError> {
-        let (choices, rows) = self.inner.extend_random(channel, with_hiding(n)).await?;
+    pub async fn correct(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        room: Zeroizing<Vec<Block>>,
+    ) -> Result<Corrected, OtError> {
+        let mut rows = emptied(room, with_hiding(n));
+        let choices = self.inner.extend_onto(channel, with_hiding(n), &mut rows).await?;
         Ok(Corrected { choices, rows, n })
     }
 
@@ -193,7 +215,7 @@ impl CorrelatedReceiver for MaliciousCotReceiver {
         if n == 0 {
             return Ok((BitVec::zeros(0), Zeroizing::default()));
         }
-        let corrected = self.correct(channel, n).await?;
+        let corrected = self.correct(channel, n, Zeroizing::default()).await?;
         let mut point = [0; 16];
         channel.receive_bytes(&mut point).await?;
         let (answer, choices, rows) = self.answer(corrected, Block::from_bytes(point));

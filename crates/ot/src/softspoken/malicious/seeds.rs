@@ -134,7 +134,10 @@ mod tests {
                 let mut sender = sender.session(session, &mut a, &delta, width, sigma).unwrap();
                 let mut receiver = receiver.session(session, width, sigma).unwrap();
                 let (unchecked, corrected) = block_on(async {
-                    tokio::join!(sender.receive(&mut ours, 300), receiver.correct(&mut theirs, 300))
+                    tokio::join!(
+                        sender.receive(&mut ours, 300, Zeroizing::default()),
+                        receiver.correct(&mut theirs, 300, Zeroizing::default())
+                    )
                 });
                 let point = sender.point();
                 let (answer, choices, t) = receiver.answer(corrected.unwrap(), point);

@@ -44,9 +44,10 @@ impl<C: Conduct<Step>> Ground<C> {
         count: usize,
         number: u64,
     ) -> Result<CotChecked, ProtocolError> {
-        let Ground { sender, receiver, .. } = self;
-        let correct = async |out: &mut _| receiver.correct(out, count).await;
-        let receive = async |into: &mut _| sender.receive(into, count).await;
+        let Ground { sender, receiver, room, .. } = self;
+        let [of_keys, of_macs] = [&mut room.own, &mut room.peer].map(|room| Zeroizing::new(std::mem::take(room)));
+        let correct = async |out: &mut _| receiver.correct(out, count, of_macs).await;
+        let receive = async |into: &mut _| sender.receive(into, count, of_keys).await;
         let (corrected, unchecked) = session.channel().full_duplex(correct, receive).await?;
         // Points leave when all corrections are there.
         let (point, mut theirs) = (self.sender.point(), [0; 16]);

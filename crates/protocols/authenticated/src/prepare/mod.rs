@@ -5,19 +5,31 @@ mod equality;
 mod leaky;
 mod rotate;
 
+use std::ops::Range;
+
 use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
 
-use crate::{
-    Step,
-    ground::Ground,
-    parameters::Batch,
-    shares::{Shares, Triples},
-};
+use crate::{Step, ground::Ground, parameters::Batch, shares::Shares};
 
-/// The outcome of a batch.
+/// The outcome of a batch, in the room of what it was made from.
+#[derive(Default)]
 pub(crate) struct Made {
-    pub(crate) triples: Triples,
-    pub(crate) masks: Shares,
+    /// The factors of leaky triples, of which the first are those of triples, and masks.
+    pub(crate) shares: Shares,
+    pub(crate) triples: usize,
+    leaky: usize,
+}
+
+impl Made {
+    /// The places of all `a`, `b` and `c`.
+    pub(crate) fn factors(&self) -> [Range<usize>; 3] {
+        [0, 1, 2].map(|factor| factor * self.leaky..factor * self.leaky + self.triples)
+    }
+
+    /// The places of masks.
+    pub(crate) fn masks(&self) -> Range<usize> {
+        3 * self.leaky..self.shares.len()
+    }
 }
 
 impl<C: Conduct<Step>> Ground<C> {
@@ -33,7 +45,7 @@ impl<C: Conduct<Step>> Ground<C> {
         let leaky = batch.map_or(0, |batch| batch.leaky() as usize);
         let count = 3 * leaky + masks;
         if count == 0 {
-            return Ok(Made { triples: Triples::default(), masks: Shares::default() });
+            return Ok(Made::default());
         }
         let number = self.batches;
         self.batches += 1;
@@ -42,7 +54,7 @@ impl<C: Conduct<Step>> Ground<C> {
         }
         let checked = self.correlate(session, count, number).await?;
         let Some(batch) = batch else {
-            return Ok(Made { triples: Triples::default(), masks: checked.into_shares(self.in_ots.block()) });
+            return Ok(Made { shares: checked.into_shares(self.in_ots.block()), ..Made::default() });
         };
         // One failure ends everything, so that all batches together are no worse than the worst.
         self.insecure = self.insecure.max(batch.insecure());

@@ -15,7 +15,7 @@ use crate::{
     opening::{Packed, Sums, open, opened, opened_bytes},
     parameters::Batch,
     place::Place,
-    shares::{Shares, Triples},
+    shares::Shares,
 };
 
 impl<C: Conduct<Step>> Ground<C> {
@@ -60,9 +60,7 @@ impl<C: Conduct<Step>> Ground<C> {
             join(&mut shares.own, rows, row, shift, &differences);
             join(&mut shares.peer, rows, row, shift, &differences);
         }
-        let [a, b, c] = [0, 1, 2].map(|factor| shares.part(factor * rows.all..factor * rows.all + rows.length));
-        let masks = shares.part(3 * rows.all..shares.len());
-        Ok(Made { triples: Triples { a, b, c }, masks })
+        Ok(Made { shares, triples: rows.length, leaky: rows.all })
     }
 
     /// The message that opens all sums of second factors, or, if the peer's is there, what it opens.

@@ -15,14 +15,7 @@ use super::{
     saved,
     unsettled::LastCheck,
 };
-use crate::{
-    GARBLER, NAME,
-    amounts::Amounts,
-    config::Config,
-    place::Place,
-    secrets::Secrets,
-    shares::{Shares, Triples},
-};
+use crate::{GARBLER, NAME, amounts::Amounts, config::Config, place::Place, prepare::Made, secrets::Secrets};
 use garblet_protocol::domain::SessionId;
 
 /// The name of the protocol's state in a store. Empty once the peer has cheated.
@@ -130,20 +123,23 @@ impl Stock {
     /// Puts pieces into the store, all or none.
     ///
     /// *Errors*: the store's.
-    pub(crate) fn put(&mut self, triples: &Triples, masks: &Shares) -> Result<(), ProtocolError> {
+    pub(crate) fn put(&mut self, made: &Made) -> Result<(), ProtocolError> {
         let [of_triples, of_masks] = kinds();
         let mut batch = self.store.batch();
         let mut bytes = Zeroizing::new(Vec::with_capacity(96 * GROUP));
-        for start in (0..triples.len() / GROUP).map(|piece| piece * GROUP) {
+        for piece in 0..made.triples / GROUP {
             bytes.clear();
-            for shares in [&triples.a, &triples.b, &triples.c] {
-                append(shares, start..start + GROUP, &mut bytes);
+            for factor in made.factors() {
+                let start = factor.start + piece * GROUP;
+                append(&made.shares, start..start + GROUP, &mut bytes);
             }
             push(&mut batch, &of_triples, &bytes)?;
         }
-        for start in (0..masks.len() / GROUP).map(|piece| piece * GROUP) {
+        let masks = made.masks();
+        for piece in 0..masks.len() / GROUP {
             bytes.clear();
-            append(masks, start..start + GROUP, &mut bytes);
+            let start = masks.start + piece * GROUP;
+            append(&made.shares, start..start + GROUP, &mut bytes);
             push(&mut batch, &of_masks, &bytes)?;
         }
         Ok(batch.commit()?)

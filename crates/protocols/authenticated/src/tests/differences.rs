@@ -90,7 +90,7 @@ fn labels_of_another_difference_than_that_of_shares_never_give_a_wrong_result() 
                     let mut ground = ground(session, GARBLER, Honest).await;
                     let mut supply = Supply::default();
                     let batch = Some(Batch { triples: plan.and_count(), bucket: 2 });
-                    supply.add(ground.make(session, batch, plan.amounts().masks as usize).await?)?;
+                    supply.add(&ground.make(session, batch, plan.amounts().masks as usize).await?)?;
                     ground.delta = garblet_primitives::Delta::new(Block::random(session.rng()));
                     let built = GarblerSide::build(&mut ground, session, &plan, supply, &Read::default()).await?;
                     let work = crate::side::Work::Built(built);

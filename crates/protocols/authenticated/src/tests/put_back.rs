@@ -46,7 +46,7 @@ fn meet(folders: [&Path; 2], seed: u64) -> Both<Met> {
         let made = role.ground.make(session, None, 256).await?;
         session.channel().flush().await?;
         let names = role.ground.domain(GARBLER, Place::Transcript, 0).digest(b"").to_vec();
-        Ok((names, made.masks.peer.clone(), role.stock()))
+        Ok((names, made.shares.peer.clone(), role.stock()))
     }
     let (garbler, evaluator) =
         both(seed, async |session| life(session, GARBLER).await, async |session| life(session, EVALUATOR).await);

@@ -112,7 +112,7 @@ fn false_leaky_triples_of_every_row_pass_and_meet_as_often_as_the_formula_says()
             if (1..).zip(&shifts).all(meets) {
                 won += 1;
                 let honest = &made[usize::from(party == GARBLER)].0;
-                assert!(!honest.triples.a.own[places[0]].lsb(), "its share of the first factor is what was guessed");
+                assert!(!honest.shares.own[places[0]].lsb(), "its share of the first factor is what was guessed");
             }
         }
         let pass = (-f64::from(bucket)).exp2();

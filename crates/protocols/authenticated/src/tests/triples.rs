@@ -54,9 +54,16 @@ fn bits(shares: [&Shares; 2], deltas: [Block; 2]) -> Vec<bool> {
 /// Panics unless all shares fit and all triples are products. Returns all bits.
 pub(super) fn check(made: &[(Made, Block); 2]) -> [Vec<bool>; 4] {
     let deltas = [0, 1].map(|party| made[party].1);
-    let of = |shares: fn(&Made) -> &Shares| bits([0, 1].map(|party| shares(&made[party].0)), deltas);
-    let [a, b, c, masks] =
-        [of(|made| &made.triples.a), of(|made| &made.triples.b), of(|made| &made.triples.c), of(|made| &made.masks)];
+    let of = |range: fn(&Made) -> std::ops::Range<usize>| {
+        let parts = [0, 1].map(|party: usize| made[party].0.shares.part(range(&made[party].0)));
+        bits(parts.each_ref(), deltas)
+    };
+    let [a, b, c, masks] = [
+        of(|made| made.factors()[0].clone()),
+        of(|made| made.factors()[1].clone()),
+        of(|made| made.factors()[2].clone()),
+        of(Made::masks),
+    ];
     assert!(a.iter().zip(&b).zip(&c).all(|((a, b), c)| *c == (a & b)), "products");
     [a, b, c, masks]
 }
@@ -114,8 +121,8 @@ fn batches_of_a_session_are_independent() {
     let (garbler, evaluator) =
         both(1, async |session| twice(session, GARBLER).await, async |session| twice(session, EVALUATOR).await);
     let [[g1, g2], [e1, e2]] = [garbler, evaluator].map(|made| made.expect("both are honest"));
-    let common = g1.0.masks.peer.iter().filter(|block| g2.0.masks.peer.contains(block)).count();
-    assert_eq!(common, 0);
+    let [first, second] = [&g1, &g2].map(|(made, _)| &made.shares.peer[made.masks()]);
+    assert_eq!(first.iter().filter(|block| second.contains(block)).count(), 0);
     let [first, second] = [[g1, e1], [g2, e2]].map(|made| check(&made));
     let same = first[3].iter().zip(&second[3]).filter(|(first, second)| first == second).count();
     assert!(!is_far(same, 64, 0.5), "{same}");
