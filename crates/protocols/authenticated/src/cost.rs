@@ -31,6 +31,19 @@ use crate::{
 /// What there is nothing of is not sent. If the circuit is streamed, gates come online, lot by lot, each with its own openings and, where values are revealed, 16 bytes
 /// of its own. With the revealed values of the first lot come those of inputs that are read. Where outputs are kept that the garbler does not learn, the evaluator says a byte more.
 pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello]) -> Communication {
+    communication_for_others(plan, party, phase, hello, &[])
+}
+
+/// The same for a run for others, whose parties settle with so many bytes each, in turn, see [`crate::others`].
+///
+/// Each party tells `d / 8` bytes of `d` dealt bits, the garbler behind `i0 / 8` of its input. Of the `M` output bits of others, each party opens a sum with a pad, and the evaluator tells the masked value.
+pub fn communication_for_others(
+    plan: &Plan,
+    party: Party,
+    phase: Phase,
+    hello: &[Hello],
+    settling: &[(Party, usize)],
+) -> Communication {
     if phase == Phase::Setup {
         let width = plan.config().ot_width;
         let ots = width.sender_setup_bytes() + width.receiver_setup_bytes() + width.malicious_setup_bytes() + 32;
@@ -51,8 +64,14 @@ pub fn communication(plan: &Plan, party: Party, phase: Phase, hello: &[Hello]) -
         false => tally.lot(plan, all.clone(), true),
     }
     tally.phase = Phase::Online;
-    tally.one_way(EVALUATOR, RUN_BYTES + plan.input_bits(EVALUATOR).div_ceil(8));
-    tally.one_way(GARBLER, RUN_BYTES + 16 * plan.given_bits());
+    let dealt = plan.dealt_bits();
+    tally.one_way(EVALUATOR, RUN_BYTES + plan.input_bits(EVALUATOR).div_ceil(8) + dealt.div_ceil(8));
+    tally.one_way(GARBLER, RUN_BYTES);
+    if dealt > 0 {
+        tally.one_way(GARBLER, plan.input_bits(GARBLER).div_ceil(8) + dealt.div_ceil(8));
+        settling.iter().for_each(|&(from, bytes)| tally.one_way(from, bytes));
+    }
+    tally.one_way(GARBLER, 16 * plan.given_bits());
     for lot in if streamed { plan.lots() } else { vec![all] } {
         if streamed {
             tally.lot(plan, lot.clone(), false);
@@ -147,8 +166,8 @@ impl Tally {
             self.one_way(EVALUATOR, if reveals { DIGEST_BYTES } else { 0 });
             self.one_way(GARBLER, 16);
         }
-        self.one_way(GARBLER, opened(plan.output_bits(EVALUATOR)));
-        let outputs = plan.output_bits(GARBLER);
+        self.one_way(GARBLER, opened(plan.output_bits(EVALUATOR) + plan.pads()));
+        let outputs = plan.output_bits(GARBLER) + plan.pads();
         self.one_way(EVALUATOR, if outputs > 0 { outputs.div_ceil(8) + opened(outputs) + DIGEST_BYTES } else { 0 });
         self.one_way(EVALUATOR, if plan.confirms() { CONFIRMATION_BYTES } else { 0 });
     }

@@ -49,6 +49,7 @@ mod cost;
 mod ground;
 mod online;
 mod opening;
+pub mod others;
 pub mod parameters;
 mod participant;
 mod place;
@@ -68,7 +69,7 @@ mod tests;
 
 pub use amounts::Amounts;
 pub use config::{Build, Config, ResultCheck, Statistical};
-pub use cost::communication;
+pub use cost::{communication, communication_for_others};
 pub use participant::{Drawn, Evaluator, Garbler, Participant, Prepared, Run};
 pub use plan::Plan;
 pub use protocol::Authenticated;
@@ -117,8 +118,10 @@ pub enum Step {
     HashSeed,
     /// Tables, tags and select bits of a piece; the index is the first gate's.
     Tables,
-    /// The number of the run and the evaluator's masked inputs.
+    /// The number of the run and the evaluator's masked inputs, with what was dealt to it.
     MaskedInputs,
+    /// The number of the run and the garbler's masked inputs, with what was dealt to it.
+    Told,
     /// The labels of all inputs.
     InputLabels,
     /// The sum of tags or shares.

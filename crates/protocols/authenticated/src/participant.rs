@@ -19,11 +19,12 @@ use crate::{
     config::{Build, Config},
     ground::Ground,
     online::{evaluator::EvaluatorSide, garbler::GarblerSide},
+    others::{Dealing, Nothing},
     parameters::batches,
     plan::{Plan, with_masks},
     secrets::Secrets,
     shares::{Shares, Triples},
-    side::{Read, Side, Waiting, Work},
+    side::{Computed, Read, Side, Waiting, Work},
     stock::{
         pieces::GROUP,
         saved,
@@ -218,6 +219,29 @@ impl<S: Side, C: Conduct<Step>> Run<S, C> {
         self.participant.ground.revoked(built)
     }
 
+    /// [`Role::online`] for others, who dealt inputs and pads to both parties. Returns also the outputs that they learn, with the sum of what both parties have told of the
+    /// pads still to be added: those of [`Dealt::outputs`](crate::others::Dealt::outputs), one after another.
+    ///
+    /// *Errors*: as [`Role::online`]; those of [`Dealing::settle`].
+    pub async fn online_for_others<D: Dealing>(
+        &mut self,
+        session: &mut Session,
+        Prepared(work): Prepared<S::Built>,
+        values: &[Bits],
+        dealing: &mut D,
+    ) -> Result<(Vec<Option<Bits>>, Bits), ProtocolError> {
+        let (plan, ground) = (self.plan.clone(), &mut self.participant.ground);
+        let own = party_io::own_input(plan.program(), S::PARTY, values)?;
+        session.enter(Phase::Online);
+        let computed = S::compute(ground, session, &plan, work, (&own, dealing)).await;
+        let Computed { outputs, padded, run, wires } = ground.revoked(computed)?;
+        if let (Some(name), Some(stock)) = (&self.saved.keep, &mut ground.stock) {
+            // The run is over: its outputs are this party's, whether they can be kept or not.
+            self.unsaved = saved::keep(stock, (name, run), &plan, &wires).err();
+        }
+        Ok((outputs, padded))
+    }
+
     /// The wires of all inputs that are read.
     fn read(&self) -> Result<Read, ProtocolError> {
         // In the order of the program, whatever that of the names is that this party was given.
@@ -255,18 +279,10 @@ impl<S: Side, C: Conduct<Step>> Role for Run<S, C> {
     async fn online(
         &mut self,
         session: &mut Session,
-        Prepared(work): Prepared<S::Built>,
+        prepared: Prepared<S::Built>,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let (plan, ground) = (self.plan.clone(), &mut self.participant.ground);
-        let own = party_io::own_input(plan.program(), S::PARTY, values)?;
-        session.enter(Phase::Online);
-        let computed = S::compute(ground, session, &plan, work, &own).await;
-        let (outputs, run, wires) = ground.revoked(computed)?;
-        if let (Some(name), Some(stock)) = (&self.saved.keep, &mut ground.stock) {
-            // The run is over: its outputs are this party's, whether they can be kept or not.
-            self.unsaved = saved::keep(stock, (name, run), &plan, &wires).err();
-        }
+        let (outputs, _) = self.online_for_others(session, prepared, values, &mut Nothing::default()).await?;
         Ok(outputs)
     }
 

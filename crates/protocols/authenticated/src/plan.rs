@@ -12,6 +12,7 @@ use crate::{
     EVALUATOR, GARBLER, NAME,
     amounts::Amounts,
     config::{Build, Config},
+    others::Dealt,
     parameters::{self, Batch, batches},
 };
 
@@ -23,6 +24,8 @@ pub(crate) const PIECE_ANDS: usize = if cfg!(test) { 24 } else { 1 << 12 };
 
 /// The number that stands for the giver of an input that is read in the program of a plan.
 const SAVED: Party = Party(2);
+/// The number that stands for those who deal their inputs to both parties.
+const OTHERS: Party = Party(3);
 
 /// A program made ready for `authenticated`.
 pub struct Plan {
@@ -30,6 +33,7 @@ pub struct Plan {
     schedules: Schedules,
     config: Config,
     keeps: bool,
+    dealt: Dealt,
 }
 
 impl Plan {
@@ -39,6 +43,40 @@ impl Plan {
     /// *Errors*: an input or a recipient that is neither party 0 nor party 1; a number that no input has.
     pub fn new(program: Arc<Program>, config: Config, read: &[usize], keeps: bool) -> Result<Self, ProtocolError> {
         party_io::check_parties(NAME, &program, GarblingConfig::default())?;
+        Plan::make(program, config, read, keeps, Dealt::default())
+    }
+
+    /// The same for a program of which others have a part: inputs that belong to neither party are dealt, see [`crate::others`].
+    ///
+    /// *Errors*: a number that no input or output has.
+    pub fn for_others(
+        program: Arc<Program>,
+        config: Config,
+        read: &[usize],
+        keeps: bool,
+        dealt: Dealt,
+    ) -> Result<Self, ProtocolError> {
+        let outputs = program.outputs().len();
+        if let Some(odd) = dealt.outputs.iter().find(|&&output| output >= outputs) {
+            let (what, expected) = ("output for others".into(), format!("one of {outputs}"));
+            return Err(ProtocolError::Input { what, expected, got: format!("number {odd}") });
+        }
+        let mut changed = (*program).clone();
+        for (number, input) in program.inputs().iter().enumerate() {
+            if ![GARBLER, EVALUATOR].contains(&input.owner) {
+                changed.set_owner(InputId(number as u32), OTHERS);
+            }
+        }
+        Plan::make(Arc::new(changed), config, read, keeps, dealt)
+    }
+
+    fn make(
+        program: Arc<Program>,
+        config: Config,
+        read: &[usize],
+        keeps: bool,
+        dealt: Dealt,
+    ) -> Result<Self, ProtocolError> {
         let inputs = program.inputs().len();
         if let Some(odd) = read.iter().find(|&&input| input >= inputs) {
             let (what, expected) = ("that is read".into(), format!("one of {inputs}"));
@@ -52,7 +90,7 @@ impl Plan {
         }
         let schedules = Schedules::new(&program);
         parameters::check_amount(program.name(), schedules.and_count())?;
-        Ok(Plan { program, schedules, config, keeps })
+        Ok(Plan { program, schedules, config, keeps, dealt })
     }
 
     /// The program; inputs that are read belong to neither party.
@@ -78,7 +116,7 @@ impl Plan {
     /// The amounts that a run takes.
     pub fn amounts(&self) -> Amounts {
         let triples = self.and_count();
-        Amounts { triples, masks: triples + self.given_bits() as u64 }
+        Amounts { triples, masks: triples + self.input_masks() as u64 }
     }
 
     /// The batches of a run for which all is made alone, each with its masks. At least one if there is anything to make.
@@ -89,12 +127,40 @@ impl Plan {
 
     /// Input bits that somebody gives.
     pub(crate) fn given_bits(&self) -> usize {
-        self.input_bits(GARBLER) + self.input_bits(EVALUATOR)
+        [GARBLER, EVALUATOR, OTHERS].map(|giver| self.input_bits(giver)).iter().sum()
+    }
+
+    /// The masks that are made beside those of gates: of input bits that somebody gives, of pads, and of further bits.
+    pub(crate) fn input_masks(&self) -> usize {
+        self.given_bits() + self.pads() + self.dealt.further
+    }
+
+    /// The bits that are dealt to each party.
+    pub(crate) fn dealt_bits(&self) -> usize {
+        self.input_bits(OTHERS) + self.pads() + self.dealt.further
+    }
+
+    /// Output bits that others learn.
+    pub(crate) fn pads(&self) -> usize {
+        let width = |&output: &usize| self.program.outputs()[output].port.width() as usize;
+        self.dealt.outputs.iter().map(width).sum()
+    }
+
+    /// The shares of the masks of pads, among those of all that is dealt.
+    pub(crate) fn pads_of<'a>(&self, dealt: &'a [Block]) -> &'a [Block] {
+        &dealt[self.input_bits(OTHERS)..][..self.pads()]
+    }
+
+    /// The values of the outputs that others learn, one after another.
+    pub(crate) fn for_pads(&self, values: &[Box<[Block]>]) -> Zeroizing<Vec<Block>> {
+        let mut all = Zeroizing::new(Vec::with_capacity(self.pads()));
+        self.dealt.outputs.iter().for_each(|&output| all.extend_from_slice(&values[output]));
+        all
     }
 
     /// Tells whether the evaluator says that all fits, where the garbler would not hear of it otherwise before it keeps outputs.
     pub(crate) fn confirms(&self) -> bool {
-        self.keeps && self.output_bits(GARBLER) == 0
+        self.keeps && self.output_bits(GARBLER) + self.pads() == 0
     }
 
     /// Input bits that are read.

@@ -40,6 +40,11 @@ impl Shares {
         self.own.len()
     }
 
+    /// Tells whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.own.is_empty()
+    }
+
     /// The shares of a range.
     pub(crate) fn part(&self, range: std::ops::Range<usize>) -> Shares {
         let count = range.len();

@@ -9,6 +9,7 @@ use crate::{
     Step,
     build::InputMasks,
     ground::Ground,
+    others::Dealing,
     plan::Plan,
     supply::Supply,
     wires::{Shared, Wires},
@@ -35,12 +36,12 @@ pub trait Side: Send + Sync + 'static {
     /// Computes the function (`online`).
     ///
     /// *Shape*: `own` are the bits of this party's inputs, joined.
-    fn compute<C: Conduct<Step>>(
+    fn compute<C: Conduct<Step>, D: Dealing>(
         ground: &mut Ground<C>,
         session: &mut Session,
         plan: &Plan,
         work: Work<Self::Built>,
-        own: &Bits,
+        io: (&Bits, &mut D),
     ) -> impl Future<Output = Result<Computed, ProtocolError>> + Send;
 }
 
@@ -61,8 +62,17 @@ pub struct Waiting {
     pub(crate) run: u64,
 }
 
-/// The results of a run: outputs, none where this party is no recipient, the number of the run, and all output wires.
-pub(crate) type Computed = (Vec<Option<Bits>>, u64, Wires);
+/// The results of a run.
+pub struct Computed {
+    /// None where this party is no recipient.
+    pub(crate) outputs: Vec<Option<Bits>>,
+    /// The outputs that others learn, with the masks that told pads have.
+    pub(crate) padded: Bits,
+    /// The number of the run.
+    pub(crate) run: u64,
+    /// All output wires.
+    pub(crate) wires: Wires,
+}
 
 /// The wires of inputs that are read, by the input's number: shares of masks, and labels.
 #[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]

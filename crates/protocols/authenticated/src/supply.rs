@@ -40,7 +40,7 @@ struct Lots {
     ands: Vec<usize>,
     /// The masks of inputs, which stay in memory.
     inputs: Shares,
-    given_bits: usize,
+    input_masks: usize,
     /// Lots that were put away, and that were read.
     put: usize,
     read: usize,
@@ -66,8 +66,8 @@ impl Supply {
         let ands: Vec<usize> = plan.lots().iter().map(|lot| lot.len()).collect();
         let bytes = plan.and_count() as usize * GATE_BYTES;
         let room = session.scratch(ands.len(), bytes)?;
-        let (inputs, given_bits) = (Shares::default(), plan.given_bits());
-        let lots = Lots { room, ands, inputs, given_bits, put: 0, read: 0 };
+        let (inputs, input_masks) = (Shares::default(), plan.input_masks());
+        let lots = Lots { room, ands, inputs, input_masks, put: 0, read: 0 };
         Ok(Supply { away: Away::Lots(Box::new(lots)), ..Supply::default() })
     }
 
@@ -96,12 +96,12 @@ impl Supply {
         let Supply { triples, masks, away: Away::Lots(lots), .. } = self else { return Ok(()) };
         let Triples { a, b, c } = &*triples;
         let (mut triple, mut mask) = (0, 0);
-        if lots.inputs.len() < lots.given_bits && masks.len() >= lots.given_bits {
-            mask = lots.given_bits;
+        if lots.inputs.len() < lots.input_masks && masks.len() >= lots.input_masks {
+            mask = lots.input_masks;
             lots.inputs = masks.part(0..mask);
         }
         while let Some(&ands) = lots.ands.get(lots.put)
-            && lots.inputs.len() == lots.given_bits
+            && lots.inputs.len() == lots.input_masks
             && triple + ands <= a.len()
             && mask + ands <= masks.len()
         {
@@ -125,7 +125,7 @@ impl Supply {
         if let Away::Lots(lots) = &mut self.away {
             return Ok(std::mem::take(&mut lots.inputs));
         }
-        let count = plan.given_bits();
+        let count = plan.input_masks();
         self.read_masks(count)?;
         let rest = self.masks.len() - count;
         let inputs = self.masks.part(rest..rest + count);

@@ -31,6 +31,7 @@ use super::*;
 use crate::{
     ground::Ground,
     online::{evaluator::EvaluatorSide, garbler::GarblerSide},
+    others::Nothing,
     parameters::Batch,
     place::Place,
     prepare::Made,
@@ -146,8 +147,9 @@ async fn live<S: Side, C: Conduct<Step>>(
     let prepared = participant.build(session, plan, supply, Read::default()).await?;
     session.enter(Phase::Online);
     let own = own_input(plan, S::PARTY, inputs);
-    let (outputs, ..) = S::compute(&mut participant.ground, session, plan, prepared.0, &own).await?;
-    Ok((outputs, session.costs()))
+    let io = (&own, &mut Nothing::default());
+    let computed = S::compute(&mut participant.ground, session, plan, prepared.0, io).await?;
+    Ok((computed.outputs, session.costs()))
 }
 
 /// One run of both, each with its conduct.

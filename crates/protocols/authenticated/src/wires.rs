@@ -12,7 +12,7 @@ pub(crate) struct Shared {
 
 /// Wires as a side has them: shares of the masks, and labels: zero labels, or active ones, of which bit 0 is the masked value.
 #[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
-pub struct Wires {
+pub(crate) struct Wires {
     pub(crate) own: Vec<Box<[Block]>>,
     pub(crate) peer: Vec<Box<[Block]>>,
     pub(crate) labels: Vec<Box<[Block]>>,

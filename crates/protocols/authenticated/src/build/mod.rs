@@ -55,21 +55,25 @@ impl<'p> Wiring<'p> {
     }
 }
 
-/// Masks of inputs: shares of those that either party gives.
+/// Shares of the masks of inputs, and of all else that is dealt.
 pub(crate) struct InputMasks {
     /// Of all bits that somebody gives, in program order.
     pub(crate) shares: Shares,
     /// Of each party's.
     by_party: [Shares; 2],
+    /// Of those that are dealt, see [`crate::others`].
+    pub(crate) dealt: Shares,
 }
 
 impl InputMasks {
     pub(crate) fn new(plan: &Plan, shares: Shares) -> Self {
         let mut by_party = [GARBLER, EVALUATOR].map(|party| Shares::with_room(plan.input_bits(party)));
+        let mut dealt = Shares::with_room(plan.dealt_bits());
         for (at, owner) in plan.owners().flatten().enumerate() {
-            by_party[usize::from(owner.0)].extend(&shares, at..at + 1);
+            by_party.get_mut(usize::from(owner.0)).unwrap_or(&mut dealt).extend(&shares, at..at + 1);
         }
-        InputMasks { shares, by_party }
+        dealt.extend(&shares, plan.given_bits()..shares.len());
+        InputMasks { shares, by_party, dealt }
     }
 
     /// Those of a party's bits.

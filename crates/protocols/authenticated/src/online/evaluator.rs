@@ -8,7 +8,7 @@ use garblet_protocol::{
 };
 use zeroize::Zeroizing;
 
-use super::{CONFIRMATION_BYTES, RUN_BYTES, check_run};
+use super::{CONFIRMATION_BYTES, RUN_BYTES, check_run, masked_own};
 use crate::{
     EVALUATOR, GARBLER, Step,
     build::{
@@ -19,9 +19,10 @@ use crate::{
     config::ResultCheck,
     ground::Ground,
     opening::{Packed, Sums, open, opened, opened_bytes},
+    others::{Dealing, hidden, settle},
     place::Place,
     plan::Plan,
-    shares::PowerSum,
+    shares::{PowerSum, Shares},
     side::{Computed, Read, Side, Waiting, Work},
     supply::Supply,
     tags::weighed,
@@ -36,6 +37,7 @@ pub struct Built {
     run: u64,
     read: Read,
     own_masks: Zeroizing<Vec<bool>>,
+    dealt: Shares,
     lot: LotReceived,
     hash_seed: Block,
     masks: Shared,
@@ -62,49 +64,51 @@ impl Side for EvaluatorSide {
         let (lot, own_masks) = receiving.lot(ground, session, material, all, Some(&inputs)).await?;
         let hash_seed = receiving.hash_seed;
         let (masks, transcript) = receiving.finish();
-        Ok(Built { run, read: read.clone(), own_masks, lot, hash_seed, masks, transcript })
+        let dealt = inputs.dealt;
+        Ok(Built { run, read: read.clone(), own_masks, dealt, lot, hash_seed, masks, transcript })
     }
 
-    async fn compute<C: Conduct<Step>>(
+    async fn compute<C: Conduct<Step>, D: Dealing>(
         ground: &mut Ground<C>,
         session: &mut Session,
         plan: &Plan,
         work: Work<Built>,
-        own: &Bits,
+        io: (&Bits, &mut D),
     ) -> Result<Computed, ProtocolError> {
         match work {
-            Work::Built(built) => compute_built(ground, session, plan, built, own).await,
-            Work::Waiting(waiting) => compute_streamed(ground, session, plan, *waiting, own).await,
+            Work::Built(built) => compute_built(ground, session, plan, built, io).await,
+            Work::Waiting(waiting) => compute_streamed(ground, session, plan, *waiting, io).await,
         }
     }
 }
 
-async fn compute_built<C: Conduct<Step>>(
+async fn compute_built<C: Conduct<Step>, D: Dealing>(
     ground: &mut Ground<C>,
     session: &mut Session,
     plan: &Plan,
     built: Built,
-    own: &Bits,
+    io: (&Bits, &mut D),
 ) -> Result<Computed, ProtocolError> {
-    let Built { run, read, own_masks, lot, hash_seed, masks, mut transcript } = built;
-    let labels = receive_labels(ground, session, plan, (run, own, &own_masks), &mut transcript).await?;
+    let Built { run, read, own_masks, dealt, lot, hash_seed, masks, mut transcript } = built;
+    let labels = receive_labels(ground, session, plan, (run, &own_masks, &dealt), io, &mut transcript).await?;
     let mut evaluator = begin(ground, plan, hash_seed, &read, &labels)?;
     let mut verdict = Verdict::new(ground, plan, run);
     let evaluated = lot.evaluate(plan, &mut evaluator);
     verdict.lot(ground, session, evaluated, &transcript, &read).await?;
-    finish(ground, session, verdict, evaluator.into_outputs(), masks).await
+    finish(ground, session, verdict, (evaluator.into_outputs(), masks), &dealt).await
 }
 
-async fn compute_streamed<C: Conduct<Step>>(
+async fn compute_streamed<C: Conduct<Step>, D: Dealing>(
     ground: &mut Ground<C>,
     session: &mut Session,
     plan: &Plan,
     waiting: Waiting,
-    own: &Bits,
+    io: (&Bits, &mut D),
 ) -> Result<Computed, ProtocolError> {
     let Waiting { mut supply, inputs, own_masks, read, run } = waiting;
     let mut receiving = Receiving::new(ground, (plan, run, &read.marks), read.masks(plan, &inputs)?);
-    let labels = receive_labels(ground, session, plan, (run, own, &own_masks), &mut receiving.transcript).await?;
+    let (dealt, transcript) = (inputs.dealt, &mut receiving.transcript);
+    let labels = receive_labels(ground, session, plan, (run, &own_masks, &dealt), io, transcript).await?;
     let mut evaluator = None;
     let mut verdict = Verdict::new(ground, plan, run);
     for lot in plan.lots() {
@@ -120,7 +124,7 @@ async fn compute_streamed<C: Conduct<Step>>(
     }
     let labels = evaluator.map(MaskedEvaluator::into_outputs).unwrap_or_default();
     let (masks, _) = receiving.finish();
-    finish(ground, session, verdict, labels, masks).await
+    finish(ground, session, verdict, (labels, masks), &dealt).await
 }
 
 fn begin<'p, C: Conduct<Step>>(
@@ -139,34 +143,53 @@ fn begin<'p, C: Conduct<Step>>(
 /// Steps O1 and O2: sends the masked input, and receives the labels of all inputs that somebody gives.
 ///
 /// *Errors*: [`checks::INPUT_LABEL`]; the connection's.
-async fn receive_labels<C: Conduct<Step>>(
+async fn receive_labels<C: Conduct<Step>, D: Dealing>(
     ground: &mut Ground<C>,
     session: &mut Session,
     plan: &Plan,
-    (run, own, own_masks): (u64, &Bits, &[bool]),
+    (run, own_masks, dealt): (u64, &[bool], &Shares),
+    (own, dealing): (&Bits, &mut D),
     transcript: &mut Hasher,
 ) -> Result<Zeroizing<Vec<Block>>, ProtocolError> {
     let mut own = own.clone();
     ground.conduct.input(0, &mut own);
-    let mut masked = Packed::zeros(own_masks.len());
-    own.iter().zip(own_masks).enumerate().for_each(|(at, (bit, mask))| masked.add(at, bit ^ mask));
-    transcript.add(&masked.0);
+    let (masked, own_told) = (masked_own(&own, own_masks), hidden(dealing, dealt)?);
     let mut message = run.to_le_bytes().to_vec();
-    message.extend_from_slice(&masked.0);
+    for bits in [&masked, &own_told] {
+        transcript.add(&bits.0);
+        message.extend_from_slice(&bits.0);
+    }
     ground.send(session, Step::MaskedInputs, &mut message).await?;
     session.channel().flush().await?;
     let mut number = [0; RUN_BYTES];
     session.channel().receive_bytes(&mut number).await?;
     check_run(run, &number)?;
+    let mut known = [None, Some(masked), None];
+    if !dealt.is_empty() {
+        let garblers = plan.input_bits(GARBLER);
+        let mut message = vec![0; garblers.div_ceil(8) + dealt.len().div_ceil(8)];
+        session.channel().receive_bytes(&mut message).await?;
+        let (theirs, told) = message.split_at(garblers.div_ceil(8));
+        let (theirs, told) = (Packed(theirs.to_vec()).first(garblers), Packed(told.to_vec()).first(dealt.len()));
+        transcript.add(&theirs.0);
+        transcript.add(&told.0);
+        let others = settle(session, dealing, (dealt, &ground.delta), [&own_told, &told]).await?;
+        (known[0], known[2]) = (Some(theirs), Some(others));
+    }
     let mut labels = Zeroizing::new(vec![Block::ZERO; plan.given_bits()]);
     receive_blocks(session, &mut labels).await?;
     transcript.add(bytemuck::cast_slice(&labels));
-    let owners = plan.owners().flatten();
-    let ours = labels.iter().zip(owners).filter(|(_, owner)| *owner == EVALUATOR).map(|(label, _)| label.lsb());
-    match ours.enumerate().find(|&(at, bit)| bit != masked.get(at)) {
-        Some((at, _)) => Err(Cheating::new(checks::INPUT_LABEL, format!("input bit {at}")).into()),
-        None => Ok(labels),
+    // The masked values that were told before: those of this party, and with others' those of all.
+    let mut next = [0; 3];
+    for (label, owner) in labels.iter().zip(plan.owners().flatten()) {
+        let giver = usize::from(owner.0).min(2);
+        let at = next[giver];
+        next[giver] += 1;
+        if known[giver].as_ref().is_some_and(|told| told.get(at) != label.lsb()) {
+            return Err(Cheating::new(checks::INPUT_LABEL, format!("input bit {at}")).into());
+        }
     }
+    Ok(labels)
 }
 
 /// The evaluator's findings about the gates.
@@ -247,46 +270,56 @@ async fn finish<C: Conduct<Step>>(
     ground: &mut Ground<C>,
     session: &mut Session,
     verdict: Verdict<'_>,
-    labels: Vec<Box<[Block]>>,
-    masks: Shared,
+    (labels, masks): (Vec<Box<[Block]>>, Shared),
+    dealt: &Shares,
 ) -> Result<Computed, ProtocolError> {
     let (plan, run) = (verdict.plan, verdict.run);
     let verified = verdict.verify(ground, session).await?;
-    let [own, peer, active] = [&masks.own, &masks.peer, &labels].map(|blocks| plan.learned(EVALUATOR, blocks));
-    let (count, delta) = (own.len(), ground.delta.block());
-    let mut outputs = plan.decoded(EVALUATOR, std::iter::empty());
+    let of = [&masks.own, &masks.peer, &labels];
+    let ([own, peer, mut active], [own_others, peer_others, active_others]) =
+        (of.map(|blocks| plan.learned(EVALUATOR, blocks)), of.map(|blocks| plan.for_pads(blocks)));
+    active.extend_from_slice(&active_others);
+    let (ours, count, delta) = (own.len(), active.len(), ground.delta.block());
+    let (mut outputs, mut padded) = (plan.decoded(EVALUATOR, std::iter::empty()), Bits::default());
     if count > 0 {
         let mut told = vec![0; opened_bytes(count)];
         session.channel().receive_bytes(&mut told).await?;
-        let shares = (&Sums::default().and_alone(&own), &Sums::default().and_alone(&peer));
+        let sums = |alone, others, pads| Sums::default().and_alone(alone).and(others, plan.pads_of(pads));
+        let shares = (&sums(&own, &own_others, &dealt.own), &sums(&peer, &peer_others, &dealt.peer));
         let domain = ground.domain(GARBLER, Place::OutputMasks, run);
         let total = opened(&domain, &told, checks::OUTPUT_MASKS, shares, delta)?;
-        outputs = plan.decoded(EVALUATOR, (0..count).map(|at| active[at].lsb() ^ total.get(at)));
+        let bit = |at: usize| active[at].lsb() ^ total.get(at);
+        outputs = plan.decoded(EVALUATOR, (0..ours).map(bit));
+        padded = (ours..count).map(bit).collect();
     }
-    if plan.output_bits(GARBLER) > 0 {
-        hand_over(ground, session, plan, run, (&masks, &labels), &verified).await?;
+    if plan.output_bits(GARBLER) + plan.pads() > 0 {
+        hand_over(ground, session, plan, run, (&masks, &labels, dealt), &verified).await?;
     }
     if plan.confirms() {
         ground.send(session, Step::Confirmation, &mut [1; CONFIRMATION_BYTES]).await?;
     }
     session.channel().flush().await?;
-    Ok((outputs, run, Wires::new(masks, labels)))
+    Ok(Computed { outputs, padded, run, wires: Wires::new(masks, labels) })
 }
 
-/// Step O5: hands the garbler its outputs: masked values, the masks, and the digest of the labels.
+/// Step O5: hands the garbler its outputs, and those of others: masked values, the masks, and the digest of the labels.
 async fn hand_over<C: Conduct<Step>>(
     ground: &mut Ground<C>,
     session: &mut Session,
     plan: &Plan,
     run: u64,
-    (masks, labels): (&Shared, &[Box<[Block]>]),
+    (masks, labels, dealt): (&Shared, &[Box<[Block]>], &Shares),
     _verified: &Verified,
 ) -> Result<(), ProtocolError> {
-    let [peer, active] = [&masks.peer[..], labels].map(|blocks| plan.learned(GARBLER, blocks));
+    let of = [&masks.peer[..], labels];
+    let ([peer, mut active], [peer_others, active_others]) =
+        (of.map(|blocks| plan.learned(GARBLER, blocks)), of.map(|blocks| plan.for_pads(blocks)));
+    active.extend_from_slice(&active_others);
     let mut message = Packed::collect(active.len(), |at| active[at].lsb()).0.clone();
     ground.send(session, Step::MaskedOutputs, &mut message).await?;
     let domain = ground.domain(EVALUATOR, Place::OutputMasks, run);
-    let mut opening = open(&domain, &Sums::default().and_alone(&peer));
+    let sums = Sums::default().and_alone(&peer).and(&peer_others, plan.pads_of(&dealt.peer));
+    let mut opening = open(&domain, &sums);
     ground.send(session, Step::OutputMasks, &mut opening).await?;
     ground.send(session, Step::OutputDigest, &mut ground.output_digest(run, &active)).await
 }

@@ -7,7 +7,9 @@ use garblet_protocol::{checks::Cheating, conduct::Conduct, domain::Hasher, error
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::{CHALLENGE_BYTES, CONFIRMATION_BYTES, DIGEST_BYTES, RUN_BYTES, check_run, masked_values};
+use super::{
+    CHALLENGE_BYTES, CONFIRMATION_BYTES, DIGEST_BYTES, RUN_BYTES, by_owner, check_run, masked_own, masked_values,
+};
 use crate::{
     EVALUATOR, GARBLER, Step,
     build::{
@@ -18,9 +20,10 @@ use crate::{
     config::ResultCheck,
     ground::Ground,
     opening::{Packed, Sums, add_each, open, opened, opened_bytes},
+    others::{Dealing, hidden, settle},
     place::Place,
     plan::Plan,
-    shares::PowerSum,
+    shares::{PowerSum, Shares},
     side::{Computed, Read, Side, Waiting, Work},
     supply::Supply,
     tags::weighed,
@@ -37,6 +40,7 @@ pub struct Built {
     labels: Zeroizing<Vec<Block>>,
     read: Read,
     own_masks: Zeroizing<Vec<bool>>,
+    dealt: Shares,
     garbled: Garbled,
     transcript: Hasher,
     secrets: LotSecrets,
@@ -65,19 +69,20 @@ impl Side for GarblerSide {
         let (secrets, own_masks) = garbling.lot(ground, session, material, all, Some(&inputs)).await?;
         session.channel().flush().await?;
         let (garbled, transcript) = garbling.finish();
-        Ok(Built { run, labels, read: read.clone(), own_masks, garbled, transcript, secrets })
+        let dealt = inputs.dealt;
+        Ok(Built { run, labels, read: read.clone(), own_masks, dealt, garbled, transcript, secrets })
     }
 
-    async fn compute<C: Conduct<Step>>(
+    async fn compute<C: Conduct<Step>, D: Dealing>(
         ground: &mut Ground<C>,
         session: &mut Session,
         plan: &Plan,
         work: Work<Built>,
-        own: &Bits,
+        io: (&Bits, &mut D),
     ) -> Result<Computed, ProtocolError> {
         match work {
-            Work::Built(built) => compute_built(ground, session, plan, built, own).await,
-            Work::Waiting(waiting) => compute_streamed(ground, session, plan, *waiting, own).await,
+            Work::Built(built) => compute_built(ground, session, plan, built, io).await,
+            Work::Waiting(waiting) => compute_streamed(ground, session, plan, *waiting, io).await,
         }
     }
 }
@@ -87,34 +92,35 @@ fn fresh_labels(session: &mut Session, count: usize) -> Zeroizing<Vec<Block>> {
     Zeroizing::new((0..count).map(|_| Block::random(session.rng()).with_lsb(false)).collect())
 }
 
-async fn compute_built<C: Conduct<Step>>(
+async fn compute_built<C: Conduct<Step>, D: Dealing>(
     ground: &mut Ground<C>,
     session: &mut Session,
     plan: &Plan,
     built: Built,
-    own: &Bits,
+    io: (&Bits, &mut D),
 ) -> Result<Computed, ProtocolError> {
-    let Built { run, labels, read, own_masks, garbled, mut transcript, secrets } = built;
-    let masked = masked_inputs(session, plan, (run, own, &own_masks), &mut transcript).await?;
-    send_labels(ground, session, run, (&labels, &masked), &mut transcript).await?;
+    let Built { run, labels, read, own_masks, dealt, garbled, mut transcript, secrets } = built;
+    let masked = masked_inputs(ground, session, plan, (run, &own_masks, &dealt), io, &mut transcript).await?;
+    send_labels(ground, session, (&labels, &masked), &mut transcript).await?;
     let mut judge = Judge::new(plan, run);
     judge.lot(ground, session, &secrets, &transcript, (&masked, &read)).await?;
-    finish(ground, session, judge, garbled).await
+    finish(ground, session, judge, garbled, &dealt).await
 }
 
-async fn compute_streamed<C: Conduct<Step>>(
+async fn compute_streamed<C: Conduct<Step>, D: Dealing>(
     ground: &mut Ground<C>,
     session: &mut Session,
     plan: &Plan,
     waiting: Waiting,
-    own: &Bits,
+    io: (&Bits, &mut D),
 ) -> Result<Computed, ProtocolError> {
     let Waiting { mut supply, inputs, own_masks, read, run } = waiting;
     let labels = fresh_labels(session, plan.given_bits());
     let by_port = read.labels(plan, &labels)?;
     let mut garbling = Garbling::new(ground, session, (plan, run, &read.marks), by_port, read.masks(plan, &inputs)?);
-    let masked = masked_inputs(session, plan, (run, own, &own_masks), &mut garbling.transcript).await?;
-    send_labels(ground, session, run, (&labels, &masked), &mut garbling.transcript).await?;
+    let (dealt, transcript) = (inputs.dealt, &mut garbling.transcript);
+    let masked = masked_inputs(ground, session, plan, (run, &own_masks, &dealt), io, transcript).await?;
+    send_labels(ground, session, (&labels, &masked), transcript).await?;
     let mut judge = Judge::new(plan, run);
     for lot in plan.lots() {
         let material = supply.next(lot.len())?;
@@ -122,34 +128,48 @@ async fn compute_streamed<C: Conduct<Step>>(
         judge.lot(ground, session, &secrets, &garbling.transcript, (&masked, &read)).await?;
     }
     let (garbled, _) = garbling.finish();
-    finish(ground, session, judge, garbled).await
+    finish(ground, session, judge, garbled, &dealt).await
 }
 
-/// Step O1: the masked values of all inputs that somebody gives, in program order.
-async fn masked_inputs(
+/// Step O1: the masked values of all inputs that somebody gives, in program order. The number of the run is sent.
+async fn masked_inputs<C: Conduct<Step>, D: Dealing>(
+    ground: &mut Ground<C>,
     session: &mut Session,
     plan: &Plan,
-    (run, own, own_masks): (u64, &Bits, &[bool]),
+    (run, own_masks, dealt): (u64, &[bool], &Shares),
+    (own, dealing): (&Bits, &mut D),
     transcript: &mut Hasher,
 ) -> Result<Vec<bool>, ProtocolError> {
     let bits = plan.input_bits(EVALUATOR);
-    let mut message = vec![0; RUN_BYTES + bits.div_ceil(8)];
+    let mut message = vec![0; RUN_BYTES + bits.div_ceil(8) + dealt.len().div_ceil(8)];
     session.channel().receive_bytes(&mut message).await?;
-    let (number, theirs) = message.split_at(RUN_BYTES);
+    let (number, rest) = message.split_at(RUN_BYTES);
     check_run(run, number)?;
+    let (theirs, told) = rest.split_at(bits.div_ceil(8));
     let theirs = Packed(theirs.to_vec()).first(bits);
     transcript.add(&theirs.0);
-    let (mut ours, mut evaluators) =
-        (own.iter().zip(own_masks).map(|(bit, mask)| bit ^ mask), (0..bits).map(|at| theirs.get(at)));
-    let value = |owner| if owner == GARBLER { ours.next() } else { evaluators.next() };
-    Ok(plan.owners().flatten().map(value).map(Option::unwrap_or_default).collect())
+    let ours = masked_own(own, own_masks);
+    let mut message = run.to_le_bytes().to_vec();
+    let mut others = Packed::zeros(0);
+    if !dealt.is_empty() {
+        let (told, own_told) = (Packed(told.to_vec()).first(dealt.len()), hidden(dealing, dealt)?);
+        transcript.add(&told.0);
+        for bits in [&ours, &own_told] {
+            message.extend_from_slice(&bits.0);
+            transcript.add(&bits.0);
+        }
+        ground.send(session, Step::Told, &mut message).await?;
+        others = settle(session, dealing, (dealt, &ground.delta), [&own_told, &told]).await?;
+    } else {
+        session.channel().send_bytes(&message).await?;
+    }
+    Ok(by_owner(plan, [&ours, &theirs, &others]))
 }
 
 /// Step O2: the active labels of all inputs that somebody gives.
 async fn send_labels<C: Conduct<Step>>(
     ground: &mut Ground<C>,
     session: &mut Session,
-    run: u64,
     (zero, masked): (&[Block], &[bool]),
     transcript: &mut Hasher,
 ) -> Result<(), ProtocolError> {
@@ -157,7 +177,6 @@ async fn send_labels<C: Conduct<Step>>(
     let mut active: Zeroizing<Vec<Block>> =
         Zeroizing::new(zero.iter().zip(masked).map(|(&zero, &bit)| zero ^ (Block::mask(bit) & delta)).collect());
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut active);
-    session.channel().send_bytes(&run.to_le_bytes()).await?;
     ground.send(session, Step::InputLabels, bytes).await?;
     transcript.add(bytes);
     Ok(())
@@ -265,54 +284,61 @@ async fn finish<C: Conduct<Step>>(
     session: &mut Session,
     judge: Judge<'_>,
     garbled: Garbled,
+    dealt: &Shares,
 ) -> Result<Computed, ProtocolError> {
     let (plan, run) = (judge.plan, judge.run);
     let sum = judge.sum(session).await?;
     if plan.and_count() > 0 {
         ground.send(session, Step::Sum, &mut sum.to_bytes()).await?;
     }
-    let theirs = plan.learned(EVALUATOR, &garbled.masks.peer);
-    if !theirs.is_empty() {
+    let (theirs, of_others) = (plan.learned(EVALUATOR, &garbled.masks.peer), plan.for_pads(&garbled.masks.peer));
+    if theirs.len() + of_others.len() > 0 {
         let domain = ground.domain(GARBLER, Place::OutputMasks, run);
-        let mut message = open(&domain, &Sums::default().and_alone(&theirs));
+        let sums = Sums::default().and_alone(&theirs).and(&of_others, plan.pads_of(&dealt.peer));
+        let mut message = open(&domain, &sums);
         ground.send(session, Step::OutputMasks, &mut message).await?;
     }
     session.channel().flush().await?;
-    let outputs = match plan.output_bits(GARBLER) {
-        0 => plan.decoded(GARBLER, std::iter::empty()),
-        _ => own_outputs(ground, session, plan, run, &garbled).await?,
+    let (outputs, padded) = match plan.output_bits(GARBLER) + plan.pads() {
+        0 => (plan.decoded(GARBLER, std::iter::empty()), Bits::default()),
+        _ => own_outputs(ground, session, plan, run, (&garbled, dealt)).await?,
     };
     if plan.confirms() {
         session.channel().receive_bytes(&mut [0; CONFIRMATION_BYTES]).await?;
     }
     let Garbled { labels, masks } = &mut { garbled };
-    Ok((outputs, run, Wires::new(std::mem::take(masks), std::mem::take(labels))))
+    let wires = Wires::new(std::mem::take(masks), std::mem::take(labels));
+    Ok(Computed { outputs, padded, run, wires })
 }
 
-/// Step O5: the garbler's outputs.
+/// Step O5: the garbler's outputs, and those of others.
 async fn own_outputs<C: Conduct<Step>>(
     ground: &mut Ground<C>,
     session: &mut Session,
     plan: &Plan,
     run: u64,
-    garbled: &Garbled,
-) -> Result<Vec<Option<Bits>>, ProtocolError> {
-    let [own, peer, labels] =
-        [&garbled.masks.own, &garbled.masks.peer, &garbled.labels].map(|blocks| plan.learned(GARBLER, blocks));
-    let count = own.len();
+    (garbled, dealt): (&Garbled, &Shares),
+) -> Result<(Vec<Option<Bits>>, Bits), ProtocolError> {
+    let of = [&garbled.masks.own, &garbled.masks.peer, &garbled.labels];
+    let ([own, peer, mut labels], [own_others, peer_others, labels_others]) =
+        (of.map(|blocks| plan.learned(GARBLER, blocks)), of.map(|blocks| plan.for_pads(blocks)));
+    labels.extend_from_slice(&labels_others);
+    let (ours, count) = (own.len(), labels.len());
     let (bytes, delta) = (count.div_ceil(8), ground.delta.block());
     let mut message = vec![0; bytes + opened_bytes(count) + DIGEST_BYTES];
     session.channel().receive_bytes(&mut message).await?;
     let (masked, rest) = message.split_at(bytes);
     let (told, digest) = rest.split_at(opened_bytes(count));
     let masked = Packed(masked.to_vec());
-    let shares = (&Sums::default().and_alone(&own), &Sums::default().and_alone(&peer));
+    let sums = |alone, others, pads| Sums::default().and_alone(alone).and(others, plan.pads_of(pads));
+    let shares = (&sums(&own, &own_others, &dealt.own), &sums(&peer, &peer_others, &dealt.peer));
     let domain = ground.domain(EVALUATOR, Place::OutputMasks, run);
     let masks = opened(&domain, told, checks::OUTPUT_MASKS, shares, delta)?;
-    let active: Vec<Block> =
-        labels.iter().enumerate().map(|(at, &zero)| zero ^ (Block::mask(masked.get(at)) & delta)).collect();
+    let active = labels.iter().enumerate().map(|(at, &zero)| zero ^ (Block::mask(masked.get(at)) & delta));
+    let active = Zeroizing::new(active.collect::<Vec<Block>>());
     if !bool::from(ground.output_digest(run, &active).ct_eq(digest)) {
         return Err(Cheating::new(checks::OUTPUT_LABELS, "the digest is of other labels").into());
     }
-    Ok(plan.decoded(GARBLER, (0..count).map(|at| masked.get(at) ^ masks.get(at))))
+    let bit = |at| masked.get(at) ^ masks.get(at);
+    Ok((plan.decoded(GARBLER, (0..ours).map(bit)), (ours..count).map(bit).collect()))
 }

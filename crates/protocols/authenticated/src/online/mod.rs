@@ -3,11 +3,12 @@
 pub(crate) mod evaluator;
 pub(crate) mod garbler;
 
+use garblet_circuit::{Bits, Party};
 use garblet_garble::masked::MaskWalk;
 use garblet_primitives::Block;
 use garblet_protocol::{RunId, conduct::Conduct, domain::Hasher, error::ProtocolError};
 
-use crate::{GARBLER, Step, ground::Ground, place::Place};
+use crate::{GARBLER, Step, ground::Ground, opening::Packed, place::Place, plan::Plan};
 
 /// Bytes of the number of the run, with which both parties' first messages begin.
 pub(crate) const RUN_BYTES: usize = 8;
@@ -41,7 +42,25 @@ fn check_run(run: u64, number: &[u8]) -> Result<(), ProtocolError> {
     Err(ProtocolError::OtherRun { expected: RunId::Prepared(run), got: RunId::Prepared(number) })
 }
 
+/// A party's inputs with their masks.
+fn masked_own(own: &Bits, masks: &[bool]) -> Packed {
+    let mut masked = Packed::zeros(masks.len());
+    own.iter().zip(masks).enumerate().for_each(|(at, (bit, mask))| masked.add(at, bit ^ mask));
+    masked
+}
+
+/// The masked values of all inputs that somebody gives, in program order, from the garbler's, the evaluator's and those of others.
+fn by_owner(plan: &Plan, of: [&Packed; 3]) -> Vec<bool> {
+    let mut next = [0; 3];
+    let value = |owner: Party| {
+        let giver = usize::from(owner.0).min(2);
+        next[giver] += 1;
+        of[giver].get(next[giver] - 1)
+    };
+    plan.owners().flatten().map(value).collect()
+}
+
 /// Follows masked values, each bit 0 of a block: a negation flips it.
-fn masked_values<'p>(plan: &'p crate::plan::Plan, inputs: Vec<Box<[Block]>>) -> MaskWalk<'p> {
+fn masked_values<'p>(plan: &'p Plan, inputs: Vec<Box<[Block]>>) -> MaskWalk<'p> {
     MaskWalk::new(plan.program(), plan.schedules(), inputs, Block::from_u128(1))
 }
