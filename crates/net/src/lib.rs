@@ -45,7 +45,7 @@ pub use identity::{Identity, IdentityError};
 pub use link::{LinkError, SimulatedLink};
 pub use memory::memory_pair;
 pub use mesh::{
-    Line, Mesh, MeshError, PartyError, PeerEntry, PeersFile, PeersFileError, PeersFileFault, PerPeer, share_of,
+    Lent, Line, Mesh, MeshError, PartyError, PeerEntry, PeersFile, PeersFileError, PeersFileFault, PerPeer, share_of,
 };
 pub use message::Message;
 pub use pace::LEAST_BYTES_PER_SECOND;

@@ -136,6 +136,21 @@ impl Meter {
         (self.phase, self.since, self.traffic) = (phase, now, traffic);
     }
 
+    /// Counts what is to come to another phase.
+    pub(crate) fn skip_to(&mut self, phase: Phase) {
+        self.phase = phase;
+    }
+
+    /// Counts what another meter did since this one's last phase began, to which nothing else belongs.
+    pub(crate) fn absorb(&mut self, other: Meter, traffic: Traffic) {
+        for phase in Phase::ALL {
+            let (cost, more) = (self.costs.of_mut(phase), other.costs.of(phase));
+            cost.seconds += more.seconds;
+            cost.communication += more.communication;
+        }
+        (self.phase, self.since, self.traffic) = (other.phase, other.since, traffic);
+    }
+
     pub(crate) fn phase(&self) -> Phase {
         self.phase
     }

@@ -6,7 +6,8 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use garblet_net::{Channel, Difference, Hello, Line, Mesh, NetError, PerPeer, Traffic};
+use garblet_circuit::Party;
+use garblet_net::{Channel, Difference, Hello, Lent, Line, Mesh, NetError, PerPeer, Traffic};
 use garblet_primitives::Prg;
 use garblet_store::Scratch;
 
@@ -286,6 +287,32 @@ impl Session<Mesh> {
         let watch = Watch { gates: gates as u64, work: work as u64, heard: Mutex::new(heard) };
         watch.reach(0, traffic);
         (&mut self.channel, &mut self.rng, watch)
+    }
+
+    /// Lends a session with one peer, for a protocol of two; [`Session::give_back`] takes it back with what it cost.
+    ///
+    /// *Errors*: no such peer.
+    pub fn lend(&mut self, peer: Party) -> Result<(Session, Lent), ProtocolError> {
+        let phase = self.meter.phase();
+        self.meter.enter(phase, self.channel.traffic());
+        let Some((channel, lent)) = self.channel.lend(peer.0) else {
+            let (expected, got) = (format!("0 to {}", self.channel.party_count() - 1), peer.to_string());
+            return Err(ProtocolError::Input { what: "peer".into(), expected, got });
+        };
+        let mut meter = Meter::start(channel.traffic());
+        meter.skip_to(phase);
+        let progress = std::mem::replace(&mut self.progress, Box::new(()));
+        let (rng, scratch) = (Prg::random(&mut self.rng), self.scratch.clone());
+        Ok((Session { channel, rng, meter, progress, workers: self.workers, scratch }, lent))
+    }
+
+    /// Takes a session back that was lent.
+    pub fn give_back(&mut self, session: Session, lent: Lent) {
+        let Session { channel, mut meter, progress, .. } = session;
+        meter.enter(meter.phase(), channel.traffic());
+        self.channel.give_back(channel, lent);
+        self.progress = progress;
+        self.meter.absorb(meter, self.channel.traffic());
     }
 
     /// A generator of its own for the step with each peer.

@@ -180,6 +180,23 @@ impl Mesh {
         Ok(PerPeer::from_ends(party, (1..count).filter_map(|_| result.next()).collect()))
     }
 
+    /// Lends the channel to a peer, for a step with it alone that takes it as a value; none if there is no such peer. Until [`Mesh::give_back`] ends the step
+    /// there are no others.
+    pub fn lend(&mut self, peer: u16) -> Option<(Channel, Lent)> {
+        let lent = Lent { peer, before: self.begin() };
+        let channel = std::mem::replace(&mut *at_rest(self.channels.get(peer)?), memory_pair().0);
+        Some((channel, lent))
+    }
+
+    /// Takes a channel back that was lent.
+    pub fn give_back(&mut self, channel: Channel, lent: Lent) {
+        let Lent { peer, before } = lent;
+        if let Some(place) = self.channels.get(peer) {
+            *at_rest(place) = channel;
+        }
+        self.end(before);
+    }
+
     /// Ends the conversation: all parties call it when all is said.
     ///
     /// *Errors:* a peer that has more to say, or is gone.
@@ -225,6 +242,12 @@ impl Mesh {
         self.rounds += rounds.unwrap_or(0);
         self.sent_since_wait = sent_since_wait;
     }
+}
+
+/// A channel that is lent, and all counters before that.
+pub struct Lent {
+    peer: u16,
+    before: Vec<Before>,
 }
 
 /// A channel's counters before a step.
