@@ -27,6 +27,7 @@ mod roofline;
 mod room;
 mod squares;
 mod transpose;
+mod universal_hash;
 
 pub use aes::{Aes128, MaskedRun, add_keystreams, encrypt_each};
 pub use backend::Backend;
@@ -47,3 +48,4 @@ pub use prg::Prg;
 pub use roofline::{RAW_BLOCKS, raw_hash_calls, raw_xors};
 pub use room::with_room;
 pub use transpose::transpose;
+pub use universal_hash::{UniversalHash, subset_sums};

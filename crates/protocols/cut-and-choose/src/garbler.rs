@@ -163,7 +163,7 @@ impl<C: Conduct<Step>> Garbler<C> {
         let mut challenge = [Block::ZERO];
         receive_blocks(session, &mut challenge).await?;
         let hash = self.plan.universal_hash(challenge[0]);
-        let mut bytes = hash.of(input).to_bytes();
+        let mut bytes = hash.of(&Zeroizing::new(input.to_bytes()));
         self.conduct.touch(Step::InputHash, 0, &mut bytes);
         session.channel().send_bytes(&bytes).await?;
         session.channel().flush().await?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party, Program};
 use garblet_garble::Schedules;
-use garblet_primitives::Block;
+use garblet_primitives::{Block, UniversalHash};
 use garblet_synthesis::tables::TableCircuit;
 
 use super::{
@@ -18,7 +18,7 @@ use garblet_protocol::{
     error::ProtocolError,
     party_io::{self, EVALUATOR, GARBLER},
 };
-use garblet_seeded::{Blueprint, Committed, MATRIX_SEED, Published, UniversalHash, encoding::Encoding};
+use garblet_seeded::{Blueprint, Committed, MATRIX_SEED, Published, encoding::Encoding};
 
 /// A program made ready for `cut-and-choose`.
 pub struct Plan {

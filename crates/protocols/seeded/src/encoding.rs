@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 use garblet_circuit::Bits;
 use garblet_ot::BitVec;
-use garblet_primitives::{Block, Prg};
+use garblet_primitives::{Block, Prg, subset_sums};
 use zeroize::Zeroizing;
 
 /// Bits that are encoded together where there are more than twice as many: keeps the sums short.
@@ -211,8 +211,8 @@ fn add_combinations(rows: &[Row], labels: &[Block], sums: &mut [Block]) {
         let tables = &mut tables[..bytes];
         for (labels, [low, high]) in labels.chunks(8).zip(&mut *tables) {
             let (first, rest) = labels.split_at(labels.len().min(4));
-            combine(first, low);
-            combine(rest, high);
+            subset_sums(first, low);
+            subset_sums(rest, high);
         }
         for (row, sum) in rows.iter().zip(&mut *sums) {
             let parts = row.ones[word].to_le_bytes().into_iter().zip(&*tables);
@@ -220,19 +220,6 @@ fn add_combinations(rows: &[Row], labels: &[Block], sums: &mut [Block]) {
                 sum ^ low[usize::from(ones & 15)] ^ high[usize::from(ones >> 4)]
             });
         }
-    }
-}
-
-/// The sums of all sets of at most four labels: bit `i` of the place says whether label `i` is among them.
-///
-/// *Source*: Arlazarov, Dinic, Kronrod and Faradzhev 1970, "the four Russians". *Secret*: the sums; which of them are taken is public.
-pub fn combine(labels: &[Block], sums: &mut [Block; 16]) {
-    sums[0] = Block::ZERO;
-    for i in 0..4 {
-        // What stands in place of a label that is not there adds nothing.
-        let label = labels.get(i).copied().unwrap_or_default();
-        let (known, new) = sums.split_at_mut(1 << i);
-        new.iter_mut().zip(known).for_each(|(new, known)| *new = *known ^ label);
     }
 }
 
