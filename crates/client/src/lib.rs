@@ -1,0 +1,69 @@
+//! The client of outsourced runs: it gives two servers shares of its input, and opens what they answer.
+//!
+//! *Source*: section 2 of the design of outsourced runs, `form=shares`. A client has one message to, and one from, each of two
+//! servers, the generator (party 0) and the cloud (the last party), and does nothing else: no garbling, no oblivious transfer, no
+//! group operation. The servers run a protocol of two parties on the shares.
+//!
+//! *Steps*:
+//!
+//! | step | function |
+//! |---|---|
+//! | the parties agree on a job | [`Job::new`], [`Job::decode`] |
+//! | the client deals its input | [`deal`](fn@deal), [`Secret::seal_submission`] |
+//! | a server reads its message | [`Secret::open_submission`], [`Submission::expand`] |
+//! | it is told the challenge for its bits | [`Submission::check_challenge`] |
+//! | it answers | [`Answer::encode`], [`Refusal::encode`], [`Secret::seal_answer`] |
+//! | the client opens both answers | [`Secret::open_answer`], [`Pending::open`] |
+//! | it keeps a receipt | [`Opened::receipt`] |
+//!
+//! *Symbols*: `n` and `m` are bits of the client's input and output, `h` is [`Statistical::hash_bits`].
+//!
+//! | design | here |
+//! |---|---|
+//! | G, C | [`Server::Generator`], [`Server::Cloud`] |
+//! | `share_S`, `pad_S`, `mask_S` | [`Dealt`] |
+//! | `s_S` | the seed of a [`Submission`] |
+//! | `mu_S`, `T(mu_S)`, `d_S` | challenge, matrix, commitment |
+//! | `v_S` | hash |
+//!
+//! *Deviations*: answers carry a digest of job, client and counter in place of the job's alone ([`Place::run`]), so that an answer to
+//! an earlier submission is not taken for one to this. Sealed messages have a random nonce beside a key of their own.
+//!
+//! *Cost*: `366 + ceil(n/8) + 2 ceil(m/8)` bytes at `h = 48` ([`payload_bytes`]), one round; sealing adds [`SEAL_BYTES`] to each of
+//! the four messages.
+//!
+//! *Adversary and assumptions*: privacy and correctness against either server with any clients, if the servers' protocol is secure
+//! against them; not against both servers together. Prg is a pseudo-random generator, BLAKE3 a random oracle. No fairness.
+//!
+//! Nothing here waits, reads a clock or draws randomness by itself: messages go in and out as bytes, and generators are arguments.
+
+mod answer;
+mod cursor;
+mod deal;
+mod job;
+mod malformed;
+mod open;
+mod place;
+mod receipt;
+mod seal;
+mod submission;
+#[cfg(test)]
+mod testing;
+
+pub use answer::{ACCUSED_MAX, Answer, Reason, Refusal, Reply};
+pub use deal::{Dealt, ToServer, deal};
+pub use job::{
+    CLIENT_BITS_MAX, CLIENTS_MAX, Destination, Identity, JOB_BYTES_MAX, Job, JobError, JobInput, JobOutput, Kept,
+    Origin, Statistical, Terms,
+};
+pub use malformed::Malformed;
+pub use open::{Opened, Pending, Rejected, Said};
+pub use place::{Place, Server};
+pub use receipt::{Receipt, Stale};
+pub use seal::{Direction, Header, Invitation, InvitationError, SEAL_BYTES, SealError, Secret};
+pub use submission::{OwnChallenge, Submission, WrongChallenge};
+
+/// The bytes of a client's two messages and two answers, before they are sealed.
+pub fn payload_bytes(inputs: usize, outputs: usize, statistical: Statistical) -> usize {
+    354 + 2 * (statistical.hash_bits() / 8) + inputs.div_ceil(8) + 2 * outputs.div_ceil(8)
+}

@@ -1,0 +1,198 @@
+//! Opening: both answers give the output, or a reason why there is none.
+
+use std::fmt;
+
+use garblet_circuit::{Bits, Party};
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::answer::{Answer, Refusal, Reply};
+use crate::cursor::sum;
+use crate::job::Job;
+use crate::malformed::Malformed;
+use crate::place::{Place, Server};
+use crate::receipt::{Receipt, Stale};
+
+/// The secret that opens the answers to a submission. It opens once; wiped on drop, without `Debug`.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub struct Pending {
+    #[zeroize(skip)]
+    place: Place,
+    /// The sum of both pads.
+    pad: Bits,
+    /// Name and version after the run of the job's state.
+    #[zeroize(skip)]
+    state: Option<(String, u64)>,
+    #[zeroize(skip)]
+    receipt: Option<Receipt>,
+}
+
+/// The output of a run. *Secret*: wiped on drop, without `Debug`.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub struct Opened {
+    /// The bits of all output ports of the client ([`Job::split_outputs`]).
+    pub output: Bits,
+    #[zeroize(skip)]
+    receipt: Receipt,
+}
+
+impl Opened {
+    /// The receipt of the run, to be kept for the next one with the same state.
+    pub fn receipt(&self) -> &Receipt {
+        &self.receipt
+    }
+}
+
+/// The word of a server of which nothing comes out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// It has an answer to this submission.
+    Answer,
+    /// It refuses.
+    Refusal(Refusal),
+    /// It answers another submission.
+    OtherRun,
+    /// It sent something else.
+    Malformed(Malformed),
+}
+
+/// Answers that give no output: which server said what.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Rejected {
+    /// A server did not answer the submission, or both did not.
+    #[error("no output: the generator {generator}; the cloud {cloud}")]
+    Unanswered {
+        /// The word of the generator.
+        generator: Said,
+        /// The word of the cloud.
+        cloud: Said,
+    },
+    /// The answers are not the same, so a server lies.
+    #[error("no output: generator and cloud differ in the {what}, so one of them lies")]
+    Differ {
+        /// The field in which they differ.
+        what: &'static str,
+    },
+    /// Both answer for another version of the state than the job names.
+    #[error("no output: both servers answer for version {got} of the state, the job is for version {expected}")]
+    OtherVersion {
+        /// The version after the job.
+        expected: u64,
+        /// The version of the answers.
+        got: u64,
+    },
+    /// The state does not follow from what the client knows of it.
+    #[error("no output: {0}")]
+    Stale(#[from] Stale),
+}
+
+impl Rejected {
+    /// Advice for a person.
+    pub fn hint(&self) -> &'static str {
+        let of = |said: &Said| match said {
+            Said::Answer => None,
+            Said::Refusal(refusal) => Some(refusal.reason.hint()),
+            Said::OtherRun => Some("wait for the answer to your last message; an old one was sent again"),
+            Said::Malformed(malformed) => Some(malformed.hint()),
+        };
+        match self {
+            Rejected::Unanswered { generator, cloud } => {
+                of(generator).or(of(cloud)).unwrap_or("deal again with a higher counter")
+            }
+            Rejected::Differ { .. } => {
+                "tell those who run both servers, and send them nothing more until they know which one it was"
+            }
+            Rejected::OtherVersion { .. } => {
+                "get the job again from whoever wrote it; if it is the same, tell those who run the servers"
+            }
+            Rejected::Stale(stale) => stale.hint(),
+        }
+    }
+}
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Said::Answer => write!(f, "has an answer"),
+            Said::Refusal(refusal) => write!(f, "refuses: {refusal}"),
+            Said::OtherRun => write!(f, "answers another submission"),
+            Said::Malformed(malformed) => write!(f, "sent no answer: {malformed}"),
+        }
+    }
+}
+
+impl Pending {
+    pub(crate) fn new(job: &Job, place: Place, pad: Bits) -> Self {
+        let state = job.state().map(|(name, version)| (name.into(), version));
+        Pending { place, pad, state, receipt: None }
+    }
+
+    /// The place of the message from or to a server.
+    pub fn place(&self, server: Server) -> Place {
+        Place { server, ..self.place }
+    }
+
+    /// The client.
+    pub fn client(&self) -> Party {
+        self.place.client
+    }
+
+    /// Holds the job, and later the answers, to what the client knows from earlier runs. To be called before anything is sent.
+    ///
+    /// *Errors*: the job is older than the receipt or for another state, or the counter was used.
+    pub fn after(mut self, receipt: Receipt) -> Result<Self, Stale> {
+        let (name, version) = self.state.as_ref().map_or(("", 0), |(name, version)| (name, *version));
+        receipt.check_job(name, version, self.place.counter)?;
+        self.receipt = Some(receipt);
+        Ok(self)
+    }
+
+    /// Opens the output from the answers of generator and cloud.
+    ///
+    /// *Source*: section 2 of the design of outsourced runs, step 9: accepted if and only if both are equal and of this run;
+    /// `output = copy + pad_G + pad_C`. *Errors*: anything else, with the words of both servers.
+    pub fn open(self, of_generator: &[u8], of_cloud: &[u8]) -> Result<Opened, Rejected> {
+        let answer = match (self.read(of_generator), self.read(of_cloud)) {
+            (Ok(generator), Ok(cloud)) => equal(generator, cloud)?,
+            (generator, cloud) => {
+                let said = |read: Result<Answer, Said>| read.err().unwrap_or(Said::Answer);
+                return Err(Rejected::Unanswered { generator: said(generator), cloud: said(cloud) });
+            }
+        };
+        let (state, expected) = self.state.as_ref().map_or(("", 0), |(name, version)| (name, *version));
+        if answer.version != expected {
+            return Err(Rejected::OtherVersion { expected, got: answer.version });
+        }
+        let before = self.receipt.clone().unwrap_or_else(|| Receipt::first(state));
+        before.check(answer.version, &answer.chain)?;
+        let receipt = before.next(answer.version, answer.chain, self.place.counter);
+        Ok(Opened { output: sum(&answer.masked, &self.pad), receipt })
+    }
+
+    fn read(&self, bytes: &[u8]) -> Result<Answer, Said> {
+        match Reply::decode(bytes, self.pad.len()) {
+            Err(malformed) => Err(Said::Malformed(malformed)),
+            Ok(reply) if *reply.run() != self.place.run() => Err(Said::OtherRun),
+            Ok(Reply::Refusal(refusal)) => Err(Said::Refusal(refusal)),
+            Ok(Reply::Answer(answer)) => Ok(answer),
+        }
+    }
+}
+
+/// The answer, if both are the same.
+fn equal(generator: Answer, cloud: Answer) -> Result<Answer, Rejected> {
+    let differ = |what| Err(Rejected::Differ { what });
+    if generator.version != cloud.version {
+        return differ("version of the state");
+    }
+    if generator.chain != cloud.chain {
+        return differ("history of the state");
+    }
+    match generator.masked.to_bytes().ct_eq(&cloud.masked.to_bytes()).into() {
+        true => Ok(generator),
+        false => differ("output"),
+    }
+}
+
+#[cfg(test)]
+mod tests;
