@@ -32,12 +32,20 @@ pub(crate) struct Failure {
     pub(crate) hint: Option<String>,
     /// Set if this is only what another party's failure looks like from here.
     pub(crate) secondary: bool,
+    /// Set if a store must not be used any more, and could not be marked so: who serves with it stops.
+    pub(crate) condemned: bool,
 }
 
 impl Failure {
     /// The call or one of its files is wrong.
     pub(crate) fn call(message: impl Display) -> Self {
-        Failure { status: Status::WrongCall, message: plain(&message.to_string()), hint: None, secondary: false }
+        Failure {
+            status: Status::WrongCall,
+            message: plain(&message.to_string()),
+            hint: None,
+            secondary: false,
+            condemned: false,
+        }
     }
 
     /// The computation ended without a result.

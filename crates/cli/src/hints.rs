@@ -21,6 +21,13 @@ pub(crate) fn explain(error: &Error) -> Failure {
                 "`garblet prepare` makes more for the store, --stock says how much of what; --top-up makes it during the run",
             )
         }
+        Error::NotGivenUp { .. } => Failure {
+            condemned: true,
+            ..Failure::no_result(error).hint("remove the store before anything else is done with it, and keep the message")
+        },
+        Error::Refused(_) => Failure::no_result(error).hint(
+            "nothing was computed that depends on an input; the client deals again, and who is refused again and again is to be asked",
+        ),
         Error::Unfinished(unfinished) => Failure::no_result(error).hint(format!(
             "a peer that cheats does so; if it was the network or this machine, `garblet store allow {}` goes on",
             unfinished.folder.display()

@@ -78,7 +78,7 @@ fn look(options: &Options) -> Result<(), Failure> {
         // The store is open only while it is looked at and filled, so that runs can use it in between.
         match options.stock.fill(&way, options.low_water, false) {
             Ok(filled) => tell_ready(&filled),
-            Err(failure) if failure.status == Status::WrongCall => return Err(failure),
+            Err(failure) if failure.status == Status::WrongCall || failure.condemned => return Err(failure),
             // The peer may come back.
             Err(failure) => {
                 failure.report();
@@ -174,6 +174,9 @@ impl<'a> Service<'a> {
                         answered += 1;
                         known = wait_if_more(known, unfinished(&self.settings, &self.folder)).await;
                         if let Err(failure) = self.answer(channel, &hello).await {
+                            if failure.condemned {
+                                return Err(failure);
+                            }
                             failure.report();
                             known = wait_if_more(known, unfinished(&self.settings, &self.folder)).await;
                         }

@@ -62,6 +62,8 @@ impl Stock {
         })?;
         let kept = kept(&store)?;
         let last = LastCheck::of(&store)?;
+        let judged = last.judge();
+        revoke_if_cheated(&mut store, judged)?;
         let (channel, rng) = session.parts();
         let mut nonce = [0; 32];
         rng.fill_bytes(&mut nonce);
@@ -100,10 +102,11 @@ impl Stock {
     ///
     /// *Errors*: the store's; one that was given up.
     pub(crate) fn count(&mut self, insecure: f64) -> Result<(), ProtocolError> {
-        match &mut self.kept {
-            Some(kept) if kept.insecure < insecure => kept.insecure = insecure,
-            _ => return Ok(()),
+        let kept = self.kept.as_mut().ok_or_else(given_up)?;
+        if kept.insecure >= insecure {
+            return Ok(());
         }
+        kept.insecure = insecure;
         self.keep()
     }
 
@@ -124,6 +127,7 @@ impl Stock {
     ///
     /// *Errors*: the store's.
     pub(crate) fn put(&mut self, made: &Made) -> Result<(), ProtocolError> {
+        self.kept.as_ref().ok_or_else(given_up)?;
         let [of_triples, of_masks] = kinds();
         let mut batch = self.store.batch();
         let mut bytes = Zeroizing::new(Vec::with_capacity(96 * GROUP));
@@ -149,6 +153,7 @@ impl Stock {
     ///
     /// *Errors*: [`NotPrepared`] if there is less; pieces that were changed.
     pub(crate) fn take(&mut self, amounts: Amounts) -> Result<[Taken; 2], ProtocolError> {
+        self.kept.as_ref().ok_or_else(given_up)?;
         let lacks = self.lacks(amounts);
         let all = [(amounts.triples, lacks.triples), (amounts.masks, lacks.masks)];
         let missing = KINDS.into_iter().zip(all).filter(|(_, (_, missing))| *missing > 0);
@@ -210,11 +215,16 @@ fn kept(store: &Store) -> Result<Option<Kept>, ProtocolError> {
         return Err(ProtocolError::Material { what: "version of the store's state", expected, got });
     }
     if state.bytes.is_empty() {
-        let expected = "a store whose peer has not cheated".into();
-        let got = "one that was given up when the peer was found to cheat; remove it to begin anew".into();
-        return Err(ProtocolError::Material { what: "store", expected, got });
+        return Err(given_up());
     }
     Ok(Some(postcard::from_bytes(&state.bytes).map_err(|_| unreadable("secrets"))?))
+}
+
+/// A store that is of no use any more.
+fn given_up() -> ProtocolError {
+    let expected = "a store whose peer has not cheated".into();
+    let got = "one that was given up when the peer was found to cheat; remove it to begin anew".into();
+    ProtocolError::Material { what: "store", expected, got }
 }
 
 /// A role that was set up without a store has nothing to keep anything in.

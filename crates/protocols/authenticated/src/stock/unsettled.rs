@@ -98,6 +98,18 @@ impl LastCheck {
         }
     }
 
+    /// Fails again if the peer's digest is known to differ: this party may have been cut off when it gave the store up.
+    ///
+    /// *Errors*: [`checks::EQUALITY`], and the store is to be given up.
+    pub(crate) fn judge(&self) -> Result<(), ProtocolError> {
+        match self {
+            LastCheck::Committed { digest, heard: Some(theirs), .. } if !bool::from(digest.ct_eq(theirs)) => {
+                Err(differs().into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Settles what is left open at a meeting, before anything else: the garbler opens its digest to an evaluator that does not know it, and the
     /// evaluator checks it.
     ///

@@ -236,3 +236,41 @@ fn an_evaluator_has_one_digest_for_a_batch() {
     let (after, _) = meet(folder, Garbles::Well, 4);
     after.made.expect("the first is the right one");
 }
+
+/// The garbler knows durably that the digests differ, and was cut off before its store was given up.
+#[test]
+fn a_garbler_that_was_cut_off_gives_its_store_up_when_it_comes_again() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let folder = scratch.path();
+    let (after, error) = meet(folder, Garbles::Well, 1);
+    assert!(after.made.is_ok() && error.is_none());
+    let mut store = open(&folder.join("0"), 51);
+    let known = LastCheck::Committed { name: [1; 32], digest: [2; 32], opening: [3; 32], heard: Some([4; 32]) };
+    known.keep(&mut store).expect("it can be written");
+    drop(store);
+    let (_, error) = meet(folder, Garbles::Well, 2);
+    assert!(matches!(error, Some(ProtocolError::Cheating(cheating)) if cheating.check == checks::EQUALITY));
+    assert!(secrets_of(folder).is_empty());
+}
+
+/// A store that was given up stays so, whatever the program does that still has it.
+#[test]
+fn nothing_is_made_or_taken_with_a_store_that_was_given_up() {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let mut refused = Vec::new();
+    meet_with(scratch.path(), 1, async |session| {
+        let store = open(&scratch.path().join("0"), 2);
+        let config = Config::default();
+        let mut role =
+            Participant::<GarblerSide, _>::meet(session, config, (store, "test"), Honest).await.expect("it is new");
+        role.fill(session, ORDER).await.expect("both are honest");
+        let found: Result<(), ProtocolError> =
+            role.ground.revoked(Err(garblet_protocol::checks::Cheating::new(checks::TAGS, "a test").into()));
+        assert!(found.is_err());
+        refused.push(role.fill(session, ORDER).await.err());
+        let stock = role.ground.stock.as_mut().expect("a store");
+        refused.push(stock.take(Amounts::default()).err());
+    });
+    assert!(refused.iter().all(|error| matches!(error, Some(ProtocolError::Material { .. }))), "{refused:?}");
+    assert!(secrets_of(scratch.path()).is_empty());
+}
