@@ -21,6 +21,7 @@ const LAYERS: &[&[&str]] = &[
         "protocols/bmr",
         "protocols/ideal",
     ],
+    &["protocols/outsourced"],
     &["cheat", "garblet"],
     &["cli"],
 ];

@@ -60,6 +60,8 @@ pub use garblet_lang as lang;
 pub use garblet_lego as lego;
 pub use garblet_net as net;
 pub use garblet_ot::Width;
+#[cfg(feature = "outsourced")]
+pub use garblet_outsourced as outsourced;
 pub use garblet_protocol::{
     Adversary, Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Role, RunId, Security, Session,
     error::{Missing, NotPrepared, Unfinished},

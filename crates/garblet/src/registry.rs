@@ -31,6 +31,7 @@ protocols![
     "bmr": garblet_bmr::BmrBgw4,
     "bmr": garblet_bmr::BmrBgw3,
     "bmr": garblet_bmr::BmrBgw2,
+    "outsourced": garblet_outsourced::Outsourced,
     "toy": garblet_ideal::Ideal,
 ];
 

@@ -11,6 +11,7 @@
 
 use std::fmt;
 
+use garblet_circuit::Party;
 use garblet_net::NetError;
 
 use crate::domain::SessionId;
@@ -121,6 +122,20 @@ impl fmt::Display for Evidence {
 /// The bytes in hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Two parties said what does not fit, and nobody can tell which of them lies. Nothing was computed that depends on inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("refused: {what}; {}", liars(parties))]
+pub struct Refused {
+    /// The words that do not fit.
+    pub what: &'static str,
+    /// The parties of whom one lies; twice the same if it is known.
+    pub parties: [Party; 2],
+}
+
+fn liars([one, other]: &[Party; 2]) -> String {
+    if one == other { format!("party {one} lies") } else { format!("party {one} or party {other} lies") }
 }
 
 /// The garbler did not open the circuits when it heard which are checked: it may have cheated, or the connection was lost, and this party

@@ -9,7 +9,7 @@ use garblet_net::{Accuses, Blame, Cause, NetError, PartyError};
 use garblet_ot::{OtCheck, OtError};
 use garblet_store::StoreError;
 
-use crate::checks::{Cheating, Corrupted, NoMajority, Suspected};
+use crate::checks::{Cheating, Corrupted, NoMajority, Refused, Suspected};
 use crate::run_id::RunId;
 
 /// A protocol that ended without a result.
@@ -34,6 +34,9 @@ pub enum ProtocolError {
     /// The peer was gone when it had to show that it had not cheated.
     #[error(transparent)]
     Suspected(#[from] Suspected),
+    /// Two parties said what does not fit.
+    #[error(transparent)]
+    Refused(#[from] Refused),
     /// The peer cheated where nothing could be found out before the end.
     #[error(transparent)]
     NoMajority(#[from] NoMajority),
@@ -221,6 +224,9 @@ impl Accuses for ProtocolError {
             ProtocolError::Peer { party, source } => source.accuses(party.0),
             ProtocolError::NotGivenUp { source, .. } => source.accuses(peer),
             ProtocolError::Suspected(suspected) => suspected.source.accuses(peer),
+            ProtocolError::Refused(Refused { parties: [one, other], .. }) => {
+                (one == other).then(|| Blame::seen(one.0, Cause::Misbehaved))
+            }
             ProtocolError::Store(error) => error.is_misbehaviour().then(|| Blame::seen(peer, Cause::Misbehaved)),
             ProtocolError::Cheating(_)
             | ProtocolError::Corrupted(_)

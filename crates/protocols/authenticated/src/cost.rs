@@ -65,6 +65,8 @@ pub fn communication_for_others(
     }
     tally.phase = Phase::Online;
     let dealt = plan.dealt_bits();
+    // All messages of those who deal came after whatever was sent before.
+    tally.unanswered &= dealt == 0;
     tally.one_way(EVALUATOR, RUN_BYTES + plan.input_bits(EVALUATOR).div_ceil(8) + dealt.div_ceil(8));
     tally.one_way(GARBLER, RUN_BYTES);
     if dealt > 0 {

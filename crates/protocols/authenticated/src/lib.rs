@@ -70,6 +70,7 @@ mod tests;
 pub use amounts::Amounts;
 pub use config::{Build, Config, ResultCheck, Statistical};
 pub use cost::{communication, communication_for_others};
+pub use online::{evaluator::EvaluatorSide, garbler::GarblerSide};
 pub use participant::{Drawn, Evaluator, Garbler, Participant, Prepared, Run};
 pub use plan::Plan;
 pub use protocol::Authenticated;

@@ -295,7 +295,11 @@ impl<C> Ground<C> {
     /// Passes on the result of a step; if a check of the peer failed in it, all that the store has is given up.
     fn revoked<T>(&mut self, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
         match &mut self.stock {
-            Some(stock) => revoke_if_cheated(&mut stock.store, result),
+            Some(stock) => {
+                let result = revoke_if_cheated(&mut stock.store, result);
+                stock.kept.take_if(|_| result.as_ref().is_err_and(ProtocolError::is_evidence));
+                result
+            }
             None => result,
         }
     }

@@ -255,6 +255,12 @@ impl Plan {
         party_io::deal_outputs(&self.program, party, &mut { bits })
     }
 
+    /// The security that is promised for a run for which all is made alone.
+    pub fn stated_security(&self) -> Security {
+        let insecure = self.batches().into_iter().filter_map(|(batch, _)| batch.map(|batch| batch.insecure()));
+        self.security(insecure.fold(0.0, f64::max))
+    }
+
     /// The security of a run where a peer that cheats has passed all checks of what was prepared with this probability.
     pub(crate) fn security(&self, prepared: f64) -> Security {
         let ands = self.and_count();

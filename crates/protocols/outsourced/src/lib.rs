@@ -1,0 +1,63 @@
+//! Runs for weak clients: two servers compute on shares that clients deal to them.
+//!
+//! *Source*: Mood, Gupta, Butler and Feigenbaum, "Reuse It Or Lose It: More Efficient Secure Computation Through Reuse of Encrypted Values" (CCS 2014) has the parties and what they are for: a
+//! *generator*, a *cloud*, and clients that do next to nothing. The construction is ours: its base is [`garblet_authenticated`], a client's part [`garblet_client`].
+//!
+//! Party 0 is the generator, which garbles; the last party is the cloud, which evaluates; all others are clients. A client deals a share of its input and a pad of its output to each server. The mask of a
+//! dealt bit is opened to nobody: both servers tell their shares with their own shares of the mask added, and the sum is the masked value that garbled circuits take.
+//!
+//! # Steps
+//!
+//! | phase | step | who | what | where |
+//! |---|---|---|---|---|
+//! | `setup`, `prepare`, `build` | | servers | those of the base; masks also for pads and for what hides hashes | `server` |
+//! | `online` | S0 | clients | a message to each server | `client` |
+//! | | S1 | cloud | tells its dealt bits, masked: they are fixed | [`garblet_authenticated::others`] |
+//! | | S2 | generator | tells its own; then the challenges for the cloud's | `settle` |
+//! | | S3 | cloud | checks that clients committed to them; tells the challenges for the generator's, and proves that its bits have the dealt hashes | `settle` |
+//! | | S4 | generator | checks both and proves the same; only then labels leave | `settle` |
+//! | | S5 | cloud | checks the proof before it evaluates; hands over what the generator learns, the padded outputs of clients included | base |
+//! | | S6 | servers | answer each client: its output with both pads | `server` |
+//! | | S7 | clients | accept if both answers are equal | `client` |
+//!
+//! # Adversary and assumptions
+//!
+//! Malicious, static: any coalition without both servers, clients on either side. Secure with abort, without fairness. What a server was dealt is bound by a linear hash under a challenge that it does not know until its bits
+//! are fixed; the hash is hidden by bits of its own, so that it says nothing to the other server. Whoever changes a bit is found out but for `2^-h` a client, before a label leaves, whatever
+//! the inputs are. If a hash does not fit, a client or the other server lies: nobody can tell which.
+
+mod client;
+mod cost;
+mod plan;
+mod protocol;
+mod server;
+mod settle;
+
+pub use client::Client;
+pub use plan::Plan;
+pub use protocol::Outsourced;
+pub use server::ServerRole;
+
+use garblet_circuit::Party;
+
+/// The protocol's name on the command line and in results.
+pub const NAME: &str = "outsourced";
+
+/// The server that garbles.
+pub const GENERATOR: Party = Party(0);
+
+/// The most parties: two servers and their clients.
+pub const PARTIES_MAX: u16 = 10;
+
+/// The steps at which a party may deviate, see [`Conduct`](garblet_protocol::conduct::Conduct). The bits that a server was dealt are its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A client's message to a server: to the generator, or with index 1 to the cloud.
+    Submission,
+    /// A server's challenges for the other's bits.
+    Challenges,
+    /// A server's proofs.
+    Proofs,
+    /// The answer to the client of that index.
+    Answer,
+}

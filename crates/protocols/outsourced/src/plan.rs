@@ -1,0 +1,181 @@
+//! The plan: the job of all parties, the servers' program, and who was dealt what.
+
+use std::{ops::Range, sync::Arc};
+
+use garblet_authenticated::{self as base, Config, Statistical, others};
+use garblet_circuit::{InputId, Party, Program, Recipients};
+use garblet_client::{self as client, Identity, Job, Server, Terms};
+use garblet_protocol::{
+    Protocol, Security,
+    error::ProtocolError,
+    parameters,
+    party_io::{EVALUATOR, GARBLER, check_party_count},
+};
+
+use crate::{GENERATOR, NAME, Outsourced, PARTIES_MAX};
+
+/// The number that stands for clients in the servers' program.
+const OTHERS: Party = Party(2);
+
+/// A program made ready for `outsourced`.
+pub struct Plan {
+    program: Arc<Program>,
+    job: Job,
+    base: Arc<base::Plan>,
+    clients: Vec<Dealt>,
+    config: Config,
+}
+
+/// The places of what a client deals, among all that is dealt to a server.
+pub(crate) struct Dealt {
+    pub(crate) inputs: Vec<Range<usize>>,
+    pub(crate) pads: Range<usize>,
+    pub(crate) masks: Range<usize>,
+}
+
+impl Dealt {
+    /// All places, in the order of the hash.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.inputs.iter().cloned().chain([self.pads.clone(), self.masks.clone()])
+    }
+}
+
+impl Plan {
+    /// Makes a program ready for so many parties, of whom the first and the last are servers.
+    ///
+    /// *Errors*: parties that there are not; more input or output bits than a client may have; more gates than can be prepared.
+    pub fn new(program: Arc<Program>, parties: u16, config: Config) -> Result<Self, ProtocolError> {
+        check_party_count(NAME, &program, parties, 3..=PARTIES_MAX)?;
+        let job = job(&program, parties, config)?;
+        let cloud = Party(parties - 1);
+        let clients = (1..cloud.0).map(Party);
+        let (inputs, outputs) = (program.inputs(), program.outputs());
+
+        // The servers' program: theirs by the numbers that the base has for them.
+        let mut changed = (*program).clone();
+        let seat = |party: Party| match party {
+            GENERATOR => GARBLER,
+            party if party == cloud => EVALUATOR,
+            _ => OTHERS,
+        };
+        for (number, input) in inputs.iter().enumerate() {
+            changed.set_owner(InputId(number as u32), seat(input.owner));
+        }
+        for (number, output) in outputs.iter().enumerate() {
+            let servers = [GENERATOR, cloud].into_iter().filter(|&server| output.recipients.contains(server));
+            changed.set_recipients(number, Recipients::Only(servers.map(seat).collect()));
+        }
+
+        let width_of_input = |number: usize| inputs[number].port.width() as usize;
+        let mut place = 0;
+        let mut next = |bits: usize| {
+            place += bits;
+            place - bits..place
+        };
+        let dealt: Vec<(Party, Range<usize>)> = (0..inputs.len())
+            .filter(|&number| seat(inputs[number].owner) == OTHERS)
+            .map(|number| (inputs[number].owner, next(width_of_input(number))))
+            .collect();
+        let learned = |client: Party| (0..outputs.len()).filter(move |&at| outputs[at].recipients.contains(client));
+        let pads: Vec<Range<usize>> = clients
+            .clone()
+            .map(|client| next(learned(client).map(|at| outputs[at].port.width() as usize).sum()))
+            .collect();
+        let masks: Vec<Range<usize>> = clients.clone().map(|_| next(statistical(config).hash_bits())).collect();
+        let of_client = |(client, (pads, masks)): (Party, (Range<usize>, Range<usize>))| {
+            let inputs = dealt.iter().filter(|(owner, _)| *owner == client).map(|(_, range)| range.clone()).collect();
+            Dealt { inputs, pads, masks }
+        };
+        let further = masks.iter().map(Range::len).sum();
+        let for_others = others::Dealt { outputs: clients.clone().flat_map(learned).collect(), further };
+        let clients = clients.zip(pads.into_iter().zip(masks)).map(of_client).collect();
+        let base = Arc::new(base::Plan::for_others(Arc::new(changed), config, &[], false, for_others)?);
+        Ok(Plan { program, job, base, clients, config })
+    }
+
+    /// The job that all parties agree on.
+    pub(crate) fn job(&self) -> &Job {
+        &self.job
+    }
+
+    /// The servers' plan.
+    pub(crate) fn base(&self) -> &Arc<base::Plan> {
+        &self.base
+    }
+
+    /// The program.
+    pub(crate) fn program(&self) -> &Program {
+        &self.program
+    }
+
+    pub(crate) fn config(&self) -> Config {
+        self.config
+    }
+
+    /// The clients with the places of what they deal.
+    pub(crate) fn clients(&self) -> impl ExactSizeIterator<Item = (Party, &Dealt)> {
+        self.clients.iter().enumerate().map(|(at, dealt)| (Party(at as u16 + 1), dealt))
+    }
+
+    /// The last party.
+    pub(crate) fn cloud(&self) -> Party {
+        Party(self.clients.len() as u16 + 1)
+    }
+
+    /// The party that is a server.
+    pub(crate) fn party(&self, server: Server) -> Party {
+        match server {
+            Server::Generator => GENERATOR,
+            Server::Cloud => self.cloud(),
+        }
+    }
+
+    /// The server that a party is; none for clients.
+    pub(crate) fn server(&self, party: Party) -> Option<Server> {
+        Server::BOTH.into_iter().find(|&server| self.party(server) == party)
+    }
+
+    /// Bits of the hash of a share.
+    pub(crate) fn hash_bits(&self) -> usize {
+        statistical(self.config).hash_bits()
+    }
+
+    /// The security that is promised for a run.
+    pub(crate) fn stated(&self) -> Security {
+        self.security(self.base.stated_security())
+    }
+
+    /// The security of a run, from that of the servers'.
+    pub(crate) fn security(&self, servers: Security) -> Security {
+        let hashes = 2.0 * self.clients.len() as f64 * (-(self.hash_bits() as f64)).exp2();
+        let log2 = servers.cheating_log2.map_or(0.0, f64::exp2) + hashes;
+        Security { cheating_log2: Some(log2.log2()), ..servers }
+    }
+}
+
+/// The bound of a job that its servers keep.
+fn statistical(config: Config) -> client::Statistical {
+    match config.statistical {
+        Statistical::Forty => client::Statistical::Forty,
+        Statistical::SixtyFour => client::Statistical::SixtyFour,
+        Statistical::Eighty => client::Statistical::Eighty,
+    }
+}
+
+/// The job of parties who know each other by their numbers in a session, whose links prove who they are.
+fn job(program: &Program, parties: u16, config: Config) -> Result<Job, ProtocolError> {
+    let identity = |party: u16| Identity(*blake3::hash(&party.to_le_bytes()).as_bytes());
+    let clients = (1..parties - 1).map(identity).collect();
+    let mut terms = Terms::of(program, identity(0), clients, identity(parties - 1));
+    terms.statistical = statistical(config);
+    terms.parameters = parameters::get(Outsourced::PARAMETERS, &config)
+        .into_iter()
+        .map(|(name, value)| (name.to_string(), value.to_string()))
+        .collect();
+    terms.parameters.sort();
+    Job::new(terms).map_err(|error| ProtocolError::Unsupported {
+        protocol: NAME,
+        program: program.name().into(),
+        reason: error.to_string(),
+    })
+}

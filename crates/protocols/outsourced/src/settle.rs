@@ -1,0 +1,176 @@
+//! Steps S2 to S4: each server proves that what it told is what clients dealt to it.
+
+use std::sync::Arc;
+
+use garblet_authenticated::others::{Dealing, Told};
+use garblet_circuit::{Bits, Party};
+use garblet_client::{Answer, OwnChallenge, Server, Submission};
+use garblet_primitives::Block;
+use garblet_protocol::{checks::Refused, conduct::Conduct, error::ProtocolError, session::Session};
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use crate::{
+    Step,
+    plan::{Dealt, Plan},
+};
+
+/// Bytes of a challenge.
+pub(crate) const CHALLENGE_BYTES: usize = 16;
+/// Bytes of a proof.
+pub(crate) const PROOF_BYTES: usize = 32;
+
+/// Separates proofs from all other uses of BLAKE3.
+const PROOF_CONTEXT: &str = "garblet 2026 outsourced proof v1";
+
+/// The messages of clients to a server, and its part in proving them.
+pub(crate) struct Submissions<'a, K> {
+    plan: Arc<Plan>,
+    server: Server,
+    /// One of each client.
+    all: Vec<Submission>,
+    /// The dealt bits in the base's order.
+    bits: Bits,
+    /// The sum of what both servers told, once it is settled.
+    sum: Bits,
+    conduct: &'a mut K,
+}
+
+impl<'a, K: Conduct<Step>> Submissions<'a, K> {
+    pub(crate) fn new(plan: Arc<Plan>, server: Server, all: Vec<Submission>, conduct: &'a mut K) -> Self {
+        let count = plan.clients().flat_map(|(_, places)| places.all()).map(|range| range.end).max().unwrap_or(0);
+        let mut bits = Bits::zeros(count);
+        for ((_, places), submission) in plan.clients().zip(&all) {
+            let dealt = submission.expand();
+            let of_client = dealt.share.iter().chain(dealt.pad.iter()).chain(dealt.mask.iter());
+            places.all().flatten().zip(of_client).for_each(|(at, bit)| bits.set(at, bit));
+        }
+        conduct.input(0, &mut bits);
+        Submissions { plan, server, all, bits, sum: Bits::default(), conduct }
+    }
+
+    /// The answer to each client: its output with both pads, from what the base has of all.
+    pub(crate) fn answers(&mut self, outputs: &Bits) -> Vec<Vec<u8>> {
+        let mut start = 0;
+        let mut all = Vec::with_capacity(self.all.len());
+        for ((_, places), submission) in self.plan.clients().zip(&self.all) {
+            let pads = places.pads.clone();
+            let outputs = outputs.slice(start, pads.len());
+            start += pads.len();
+            let masked = pads.zip(outputs.iter()).map(|(pad, output)| self.sum.get(pad) ^ output).collect();
+            all.push(Answer { run: submission.place().run(), version: 0, chain: [0; 32], masked }.encode());
+        }
+        all.iter_mut().enumerate().for_each(|(client, answer)| self.conduct.touch(Step::Answer, client, answer));
+        all
+    }
+
+    /// The challenges for the other server's bits.
+    fn challenges(&mut self) -> Vec<u8> {
+        let mut all: Vec<u8> = self.all.iter().flat_map(|submission| submission.other_challenge().to_bytes()).collect();
+        self.conduct.touch(Step::Challenges, 0, &mut all);
+        all
+    }
+
+    /// Checks that clients committed to the challenges for this server's bits.
+    fn own_challenges(&self, told: &[u8]) -> Result<Vec<OwnChallenge>, Refused> {
+        let challenges = told.as_chunks::<CHALLENGE_BYTES>().0.iter().map(|&challenge| Block::from_bytes(challenge));
+        let check = |(submission, challenge): (&Submission, Block)| {
+            let client = submission.place().client;
+            let reason =
+                |_| self.refused(client, "the challenge that was told is not the one that the client committed to");
+            submission.check_challenge(challenge).map_err(reason)
+        };
+        self.all.iter().zip(challenges).map(check).collect()
+    }
+
+    fn refused(&self, client: Party, what: &'static str) -> Refused {
+        Refused { what, parties: [client, self.plan.party(self.server.other())] }
+    }
+
+    /// The proofs of what this server told.
+    fn prove(&mut self, told: &Told<'_>, challenges: &[OwnChallenge]) -> Vec<u8> {
+        let mut proofs = Vec::with_capacity(PROOF_BYTES * self.all.len());
+        for (((_, places), submission), challenge) in self.plan.clients().zip(&self.all).zip(challenges) {
+            let macs = challenge.matrix().sums(&gather(told.macs(), places));
+            proofs.extend_from_slice(&proof(submission, self.server, &macs));
+        }
+        self.conduct.touch(Step::Proofs, 0, &mut proofs);
+        proofs
+    }
+
+    /// Checks the proofs of what the other server told: all of them, whatever comes out.
+    fn check(&self, told: &Told<'_>, proofs: &[u8]) -> Result<(), Refused> {
+        let mut wrong = None;
+        let proofs = proofs.as_chunks::<PROOF_BYTES>().0;
+        for (((client, places), submission), theirs) in self.plan.clients().zip(&self.all).zip(proofs) {
+            let matrix = submission.other_matrix();
+            let keys = matrix.sums(&gather(told.keys(), places));
+            let bits: Zeroizing<Vec<Block>> =
+                Zeroizing::new(places.all().flatten().map(|at| Block::from_u128(told.peers.get(at).into())).collect());
+            let shares = matrix.sums(&bits);
+            let macs = keys.iter().zip(shares.iter()).zip(submission.other_hash().iter());
+            let macs = macs.map(|((&key, share), hash)| told.mac(key, share.lsb() ^ hash));
+            let macs = Zeroizing::new(macs.collect::<Vec<Block>>());
+            if !bool::from(proof(submission, self.server.other(), &macs).ct_eq(theirs)) {
+                wrong.get_or_insert(client);
+            }
+        }
+        match wrong {
+            None => Ok(()),
+            Some(client) => {
+                Err(self.refused(client, "what was told of the client's bits has not the hash that the client dealt"))
+            }
+        }
+    }
+}
+
+/// The blocks of a client's bits, in the order of the hash.
+fn gather(blocks: &[Block], places: &Dealt) -> Zeroizing<Vec<Block>> {
+    Zeroizing::new(places.all().flat_map(|range| blocks[range].iter().copied()).collect())
+}
+
+/// The proof of a server that it told a client's bits: a digest of the MACs of their hash.
+fn proof(submission: &Submission, server: Server, macs: &[Block]) -> [u8; PROOF_BYTES] {
+    let mut hash = blake3::Hasher::new_derive_key(PROOF_CONTEXT);
+    let byte = match server {
+        Server::Generator => 0,
+        Server::Cloud => 1,
+    };
+    hash.update(&submission.place().run()).update(&[byte]);
+    macs.iter().for_each(|mac| {
+        hash.update(&mac.to_bytes());
+    });
+    hash.finalize().into()
+}
+
+impl<K: Conduct<Step>> Dealing for Submissions<'_, K> {
+    fn bits(&self) -> &Bits {
+        &self.bits
+    }
+
+    async fn settle(&mut self, session: &mut Session, told: Told<'_>) -> Result<(), ProtocolError> {
+        let clients = self.all.len();
+        let (mut challenges, mut proofs) = (vec![0; CHALLENGE_BYTES * clients], vec![0; PROOF_BYTES * clients]);
+        let channel = session.channel();
+        match self.server {
+            Server::Generator => {
+                channel.send_bytes(&self.challenges()).await?;
+                channel.receive_bytes(&mut challenges).await?;
+                channel.receive_bytes(&mut proofs).await?;
+                let own = self.own_challenges(&challenges)?;
+                self.check(&told, &proofs)?;
+                channel.send_bytes(&self.prove(&told, &own)).await?;
+            }
+            Server::Cloud => {
+                channel.receive_bytes(&mut challenges).await?;
+                let own = self.own_challenges(&challenges)?;
+                channel.send_bytes(&self.challenges()).await?;
+                channel.send_bytes(&self.prove(&told, &own)).await?;
+                channel.receive_bytes(&mut proofs).await?;
+                self.check(&told, &proofs)?;
+            }
+        }
+        self.sum = told.own.iter().zip(told.peers.iter()).map(|(own, peers)| own ^ peers).collect();
+        Ok(())
+    }
+}
