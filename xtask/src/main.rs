@@ -4,6 +4,7 @@ mod features;
 mod layers;
 mod licences;
 mod modules;
+mod portable;
 mod spdx;
 mod steps;
 mod tidy;
@@ -65,6 +66,7 @@ fn ci() -> Vec<Step> {
             .env("RUSTDOCFLAGS", "--deny warnings"),
         one_protocol_step(),
     ];
+    steps.extend(portable::steps());
     steps.extend(test());
     steps
 }

@@ -79,7 +79,9 @@ impl Dealt {
 pub(crate) fn commitment(job: &[u8; 32], server: Server, challenge: Block) -> [u8; 32] {
     let mut hash = blake3::Hasher::new_derive_key(CHALLENGE_CONTEXT);
     hash.update(job).update(&[server.byte()]).update(&challenge.to_bytes());
-    hash.finalize().into()
+    let commitment = hash.finalize().into();
+    hash.zeroize();
+    commitment
 }
 
 /// Deals a client's input to both servers: the message to the generator, that to the cloud, and what opens their answers.

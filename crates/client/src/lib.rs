@@ -35,6 +35,33 @@
 //! *Adversary and assumptions*: privacy and correctness against either server with any clients, if the servers' protocol is secure
 //! against them; not against both servers together. Prg is a pseudo-random generator, BLAKE3 a random oracle. No fairness.
 //!
+//! ```
+//! use garblet_circuit::{Bits, Party, Port, Program, Recipients, Type};
+//! use garblet_client::{Identity, Invitation, Job, Receipt, Server, Terms, deal};
+//! use garblet_primitives::{Block, Prg};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut program = Program::new("echo");
+//! let input = program.add_input(Port::new("x", Type::Unsigned(8)), Party(1))?;
+//! let link = program.input_link(input);
+//! program.add_output(Port::new("y", Type::Unsigned(8)), Recipients::Only(vec![Party(1)]), vec![link])?;
+//! let [generator, me, cloud] = [1, 2, 3].map(|key| Identity([key; 32]));
+//! let job = Job::new(Terms::of(&program, generator, vec![me], cloud))?;
+//!
+//! # let mut random = Prg::new(Block::ZERO); // in place of the operating system's generator
+//! let invitation = Invitation::new(cloud, "the cloud", "me", &mut random)?;
+//! let receipt = Receipt::first("").with_counter(1);
+//! let (_, to_cloud, pending) = deal(&job, Party(1), 2, &Bits::from_u128(42, 8), &mut random)?;
+//! let pending = pending.after(receipt)?;
+//! let sealed = invitation.secret.seal_submission(&to_cloud, &mut random);
+//!
+//! let submission = invitation.secret.open_submission(&sealed, &job, Party(1), Server::Cloud, Some(1))?;
+//! assert_eq!(submission.expand().share.len(), 8);
+//! # drop(pending);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Nothing here waits, reads a clock or draws randomness by itself: messages go in and out as bytes, and generators are arguments.
 
 mod answer;

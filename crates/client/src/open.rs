@@ -63,9 +63,9 @@ pub enum Rejected {
     #[error("no output: the generator {generator}; the cloud {cloud}")]
     Unanswered {
         /// The word of the generator.
-        generator: Said,
+        generator: Box<Said>,
         /// The word of the cloud.
-        cloud: Said,
+        cloud: Box<Said>,
     },
     /// The answers are not the same, so a server lies.
     #[error("no output: generator and cloud differ in the {what}, so one of them lies")]
@@ -155,7 +155,7 @@ impl Pending {
         let answer = match (self.read(of_generator), self.read(of_cloud)) {
             (Ok(generator), Ok(cloud)) => equal(generator, cloud)?,
             (generator, cloud) => {
-                let said = |read: Result<Answer, Said>| read.err().unwrap_or(Said::Answer);
+                let said = |read: Result<Answer, Said>| Box::new(read.err().unwrap_or(Said::Answer));
                 return Err(Rejected::Unanswered { generator: said(generator), cloud: said(cloud) });
             }
         };

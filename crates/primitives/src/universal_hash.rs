@@ -57,7 +57,8 @@ impl UniversalHash {
         let mut hash = vec![0; self.rows.div_ceil(8)];
         for (t, product) in products.iter().enumerate() {
             let hiding = input[(self.columns + t) / 8] >> ((self.columns + t) % 8);
-            hash[t / 8] |= (product.count_ones() as u8 ^ hiding) % 2 << (t % 8);
+            let bit = (product.count_ones() as u8 ^ hiding) & 1;
+            hash[t / 8] |= bit << (t % 8);
         }
         hash
     }

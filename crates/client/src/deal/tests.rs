@@ -127,8 +127,8 @@ fn challenges_of_other_places_are_refused() {
     assert!(of_c.check_challenge(told).is_err());
 }
 
-/// With the same draws, two inputs differ for the cloud in its share and the hash of its bits is not among what it sees; and
-/// for the generator in nothing but the hash of the cloud's bits, which a mask of the cloud hides.
+/// With the same draws, the message to the generator differs between two inputs in the hash of the cloud's bits alone, which a mask
+/// that the generator does not know hides; and that to the cloud in its share alone, which is uniform.
 #[test]
 fn a_server_sees_the_same_for_all_inputs_but_what_is_masked() {
     let job = job(40, 16, Statistical::Forty);
@@ -186,20 +186,46 @@ fn submissions_of_other_jobs_clients_and_lengths_are_refused() {
     assert_eq!(error, "submission, byte 111, share: expected zeros behind bit 12, got ones");
 }
 
+/// All that servers check of a submission before they compute.
+fn accepted(of_g: &Submission, of_c: &Submission) -> bool {
+    let fits = |of: &Submission, other: &Submission| {
+        let challenge = of.check_challenge(other.other_challenge());
+        challenge.is_ok_and(|challenge| challenge.hash(&of.expand()) == *other.other_hash())
+    };
+    of_g.place().run() == of_c.place().run() && fits(of_g, of_c) && fits(of_c, of_g)
+}
+
+/// Job, counter, seeds, commitments, challenges, hashes, share: each is held to something.
 #[test]
-fn every_flipped_bit_of_a_submission_is_read_or_refused() {
-    let job = job(13, 8, Statistical::Forty);
+fn every_flipped_bit_of_a_submission_is_refused() {
+    let job = job(13, 9, Statistical::Forty);
     let (to_g, to_c, _) = dealt(&job, &random_bits(13, 1), 1);
-    for (to, server) in [(to_g, Server::Generator), (to_c, Server::Cloud)] {
+    let [of_g, of_c] = submissions(&job, [&to_g, &to_c]);
+    assert!(accepted(&of_g, &of_c));
+    for (to, server) in [(&to_g, Server::Generator), (&to_c, Server::Cloud)] {
         for bit in 0..8 * to.payload().len() {
             let mut bytes = to.payload().to_vec();
             bytes[bit / 8] ^= 1 << (bit % 8);
-            if let Ok(submission) = Submission::decode(&bytes, &job, CLIENT, server) {
-                let own = submission.expand();
-                assert_eq!((own.share.len(), own.pad.len(), own.mask.len()), (13, 8, 48));
-            }
+            let Ok(changed) = Submission::decode(&bytes, &job, CLIENT, server) else { continue };
+            let accepted = match server {
+                Server::Generator => accepted(&changed, &of_c),
+                Server::Cloud => accepted(&of_g, &changed),
+            };
+            assert!(!accepted, "bit {bit} to the {server}");
         }
     }
+}
+
+/// Two counters, two clients or two jobs: shares of one do not go with those of the other.
+#[test]
+fn submissions_of_two_deals_do_not_go_together() {
+    let job = job(13, 9, Statistical::Forty);
+    let [a, b] = [1, 2].map(|counter| {
+        let (to_g, to_c, _) = dealt(&job, &random_bits(13, 1), counter);
+        submissions(&job, [&to_g, &to_c])
+    });
+    assert!(accepted(&a[0], &a[1]) && accepted(&b[0], &b[1]));
+    assert!(!accepted(&a[0], &b[1]) && !accepted(&b[0], &a[1]));
 }
 
 #[test]

@@ -74,10 +74,11 @@ fn equal_answers_open_and_give_a_receipt() {
 
 #[test]
 fn answers_that_differ_are_rejected() {
-    let changes: [(&str, &dyn Fn(&mut Answer)); 3] = [
-        ("version of the state", &|answer| answer.version += 1),
-        ("history of the state", &|answer| answer.chain[31] ^= 1),
-        ("output", &|answer| answer.masked.set(29, !answer.masked.get(29))),
+    type Change = (&'static str, fn(&mut Answer));
+    let changes: [Change; 3] = [
+        ("version of the state", |answer| answer.version += 1),
+        ("history of the state", |answer| answer.chain[31] ^= 1),
+        ("output", |answer| answer.masked.set(29, !answer.masked.get(29))),
     ];
     for (what, change) in changes {
         for changed in 0..2 {
@@ -136,7 +137,7 @@ fn answers_of_other_places_are_rejected() {
     for other in others {
         let (pending, ..) = run(&stateful(), 5);
         let bytes = Answer { run: other.run(), ..answer.clone() }.encode();
-        let said = Said::OtherRun;
+        let said = Box::new(Said::OtherRun);
         assert_eq!(
             rejected(pending.open(&bytes, &bytes)),
             Rejected::Unanswered { generator: said.clone(), cloud: said }

@@ -1,0 +1,86 @@
+//! Any bytes as what a client of outsourced runs and its servers read: jobs, submissions, answers, receipts, invitations, sealed
+//! messages. The first byte says which.
+#![no_main]
+
+use garblet_circuit::{Bits, Party, Port, Recipients, Type};
+use garblet_client::{
+    Destination, Header, Identity, Invitation, Job, JobInput, JobOutput, Origin, Pending, Receipt, Reply, Secret,
+    Server, Statistical, Submission, Terms, deal,
+};
+use garblet_primitives::{Block, Prg};
+use libfuzzer_sys::fuzz_target;
+
+const CLIENT: Party = Party(1);
+
+fn job() -> Job {
+    let to = Destination::Parties(Recipients::All);
+    let terms = Terms {
+        program: [1; 32],
+        inputs: vec![JobInput { port: Port::new("x", Type::Unsigned(13)), origin: Origin::Party(CLIENT) }],
+        outputs: vec![JobOutput { port: Port::new("y", Type::Bits(9)), to }],
+        generator: Identity([2; 32]),
+        clients: vec![Identity([3; 32])],
+        cloud: Identity([4; 32]),
+        statistical: Statistical::Forty,
+        parameters: Vec::new(),
+        keeps: None,
+        label: String::new(),
+    };
+    Job::new(terms).expect("terms that can be kept")
+}
+
+fn pending(job: &Job) -> Pending {
+    deal(job, CLIENT, 1, &Bits::zeros(13), &mut Prg::new(Block::ZERO)).expect("the client is there").2
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((which, bytes)) = bytes.split_first() else { return };
+    let job = job();
+    match which % 7 {
+        0 => {
+            if let Ok(read) = Job::decode(bytes) {
+                assert_eq!(read.encode(), bytes, "a job has one encoding");
+            }
+        }
+        1 | 2 => {
+            let server = Server::BOTH[usize::from(which % 7 - 1)];
+            if let Ok(read) = Submission::decode(bytes, &job, CLIENT, server) {
+                assert_eq!(read.expand().share.len(), 13);
+            }
+        }
+        3 => {
+            if let Ok(reply) = Reply::decode(bytes, 9) {
+                let again = match reply {
+                    Reply::Answer(answer) => answer.encode(),
+                    Reply::Refusal(refusal) => refusal.encode(),
+                };
+                assert_eq!(again, bytes, "an answer has one encoding");
+            }
+            let (first, second) = bytes.split_at(bytes.len() / 2);
+            if let Err(rejected) = pending(&job).open(first, second) {
+                assert!(!rejected.to_string().is_empty() && !rejected.hint().is_empty());
+            }
+        }
+        4 => {
+            if let Ok(receipt) = Receipt::decode(bytes) {
+                assert_eq!(receipt.encode(), bytes, "a receipt has one encoding");
+            }
+        }
+        5 => {
+            let text = String::from_utf8_lossy(bytes);
+            for text in [text.to_string(), format!("garblet-invitation:{text}")] {
+                if let Ok(invitation) = Invitation::from_text(&text) {
+                    assert!(Invitation::from_text(&invitation.to_text()).is_ok());
+                }
+            }
+        }
+        _ => {
+            let secret = Secret::from_bytes([5; 32]);
+            let _ = Header::of(bytes);
+            for server in Server::BOTH {
+                assert!(secret.open_submission(bytes, &job, CLIENT, server, None).is_err());
+                assert!(secret.open_answer(bytes, server, &pending(&job)).is_err());
+            }
+        }
+    }
+});
