@@ -89,22 +89,18 @@ impl<'a> Reader<'a> {
     }
 
     /// A list with its length before it.
-    pub(crate) fn list<T, E: From<Malformed>>(
+    pub(crate) fn list<T>(
         &mut self,
         field: &'static str,
         longest: usize,
-        mut each: impl FnMut(&mut Self) -> Result<T, E>,
-    ) -> Result<Vec<T>, E> {
+        mut each: impl FnMut(&mut Self) -> Result<T, Malformed>,
+    ) -> Result<Vec<T>, Malformed> {
         let len = usize::from(self.u16(field)?);
         if len > longest {
-            return Err(self.fault(field, 2, format!("at most {longest}"), len.to_string()).into());
+            return Err(self.fault(field, 2, format!("at most {longest}"), len.to_string()));
         }
-        // Grows with what is read: `collect` would trust no length either, as this is no exact iterator.
-        let mut items = Vec::new();
-        for _ in 0..len {
-            items.push(each(self)?);
-        }
-        Ok(items)
+        // Nothing is reserved ahead: items may not come.
+        (0..len).map(|_| each(self)).collect()
     }
 
     /// So many bits, of which a last byte's spare ones are zero.

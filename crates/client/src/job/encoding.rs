@@ -87,7 +87,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Terms, Malformed> {
         statistical: statistical(&mut from)?,
         parameters: from.list("parameters", PORTS_MAX, |from| {
             let name = from.text("name of a parameter", NAME_BYTES_MAX)?;
-            Ok::<_, Malformed>((name, from.text("parameter", NAME_BYTES_MAX)?))
+            Ok((name, from.text("parameter", NAME_BYTES_MAX)?))
         })?,
         keeps: kept(&mut from)?,
         label: from.text("label", LABEL_BYTES_MAX)?,
