@@ -10,6 +10,7 @@ pub mod authenticated;
 pub mod covert;
 pub mod cut_and_choose;
 pub mod lego;
+pub mod outsourced;
 mod run;
 mod statistics;
 
