@@ -143,7 +143,7 @@ pub struct Session<C = Channel> {
 }
 
 /// The number of bytes that a protocol that must keep what it receives has in memory, if there is a folder for the rest.
-pub(crate) const KEPT_IN_MEMORY: usize = 128 << 20;
+pub(crate) const KEPT_IN_MEMORY: usize = 16 << 20;
 
 /// One party's end of a protocol of several parties.
 pub type MeshSession = Session<Mesh>;

@@ -293,7 +293,7 @@ impl<S: Side, C: Conduct<Step>> Role for Run<S, C> {
 
 impl<C> Ground<C> {
     /// Passes on the result of a step; if a check of the peer failed in it, all that the store has is given up.
-    fn revoked<T>(&mut self, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
+    pub(crate) fn revoked<T>(&mut self, result: Result<T, ProtocolError>) -> Result<T, ProtocolError> {
         match &mut self.stock {
             Some(stock) => {
                 let result = revoke_if_cheated(&mut stock.store, result);

@@ -23,16 +23,10 @@ use crate::{
 /// server, `n / 8` more to the cloud, and receives `73 + m / 8` from each.
 pub(crate) fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
     let parties = plan.cloud().0 + 1;
-    let greeted = |one: &dyn Fn(Party, Party) -> bool, rounds| {
-        let hello = |from: Party| hellos.get(usize::from(from.0)).map_or(0, Hello::encoded_bytes);
-        Communication::among(parties, party, |from, to| if one(from, to) { hello(from) } else { 0 }, rounds)
-    };
-    let is_server = |party: Party| plan.server(party).is_some();
     let mut cost = Communication::default();
     if let Some(server) = plan.server(party) {
         let seat = if server == Server::Generator { GARBLER } else { EVALUATOR };
-        let of_servers: Vec<Hello> =
-            Server::BOTH.iter().filter_map(|&server| hellos.get(usize::from(plan.party(server).0)).cloned()).collect();
+        let of_servers = Server::BOTH.map(|server| plan.servers_hello(server, None));
         let clients = plan.clients().len();
         let settling = [
             (GARBLER, CHALLENGE_BYTES * clients),
@@ -42,8 +36,10 @@ pub(crate) fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[H
         cost += communication_for_others(plan.base(), seat, phase, &of_servers, &settling);
     }
     match phase {
-        // Servers' hellos to each other are the base's.
-        Phase::Setup => cost += greeted(&|from, to| !(is_server(from) && is_server(to)), u64::from(!is_server(party))),
+        Phase::Setup => {
+            let hello = |from: Party| hellos.get(usize::from(from.0)).map_or(0, Hello::encoded_bytes);
+            cost += Communication::among(parties, party, |from, _| hello(from), 1);
+        }
         Phase::Online => {
             cost += Communication::among(
                 parties,

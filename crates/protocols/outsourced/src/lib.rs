@@ -46,6 +46,9 @@ pub const NAME: &str = "outsourced";
 /// The server that garbles.
 pub const GENERATOR: Party = Party(0);
 
+/// The servers, which are the parties of the base.
+const SERVERS: u16 = 2;
+
 /// The most parties: two servers and their clients.
 pub const PARTIES_MAX: u16 = 10;
 

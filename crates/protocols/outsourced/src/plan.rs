@@ -5,14 +5,16 @@ use std::{ops::Range, sync::Arc};
 use garblet_authenticated::{self as base, Config, Statistical, others};
 use garblet_circuit::{InputId, Party, Program, Recipients};
 use garblet_client::{self as client, Identity, Job, Server, Terms};
+use garblet_net::Hello;
 use garblet_protocol::{
     Protocol, Security,
     error::ProtocolError,
     parameters,
     party_io::{EVALUATOR, GARBLER, check_party_count},
+    stock::yes_or_no,
 };
 
-use crate::{GENERATOR, NAME, Outsourced, PARTIES_MAX};
+use crate::{GENERATOR, NAME, Outsourced, PARTIES_MAX, SERVERS};
 
 /// The number that stands for clients in the servers' program.
 const OTHERS: Party = Party(2);
@@ -133,6 +135,13 @@ impl Plan {
     /// The server that a party is; none for clients.
     pub(crate) fn server(&self, party: Party) -> Option<Server> {
         Server::BOTH.into_iter().find(|&server| self.party(server) == party)
+    }
+
+    /// A server's word to the other about its store, if it has one, and whether a run makes what that lacks.
+    pub(crate) fn servers_hello(&self, server: Server, top_up: Option<bool>) -> Hello {
+        let seat = if server == Server::Generator { GARBLER } else { EVALUATOR };
+        let hello = Hello::new(NAME, seat.0, SERVERS, *self.job.digest());
+        hello.with("store", yes_or_no(top_up.is_some())).with("top-up", yes_or_no(top_up.unwrap_or_default()))
     }
 
     /// Bits of the hash of a share.

@@ -2,7 +2,8 @@
 
 use std::{ops::RangeInclusive, sync::Arc};
 
-use garblet_authenticated::{Authenticated, Config, Side};
+use garblet_authenticated::{Amounts, Authenticated, Config, EvaluatorSide, GarblerSide, Side};
+use garblet_circuit::Party;
 use garblet_client::Server;
 use garblet_net::{Hello, Mesh};
 use garblet_protocol::{
@@ -10,10 +11,18 @@ use garblet_protocol::{
     checks::Check,
     conduct::Honest,
     parameters::Parameter,
-    protocol::{BoxedRole, Job, PhaseFormulas, Request, Sample, Terms, tabulate},
+    party_io::{EVALUATOR, GARBLER},
+    protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Sample, Terms, tabulate},
+    stock::{Filled, Stock, StockKinds},
 };
 
-use crate::{NAME, PARTIES_MAX, client::Client, cost::communication, plan::Plan, server::ServerRole};
+use crate::{
+    GENERATOR, NAME, PARTIES_MAX, SERVERS,
+    client::Client,
+    cost::communication,
+    plan::Plan,
+    server::{ServerRole, with},
+};
 
 /// Clients that deal shares to two servers, malicious unless both servers are.
 pub struct Outsourced;
@@ -22,7 +31,7 @@ impl Protocol for Outsourced {
     type Link = Mesh;
     type Config = Config;
     type Plan = Plan;
-    type Order = ();
+    type Order = Amounts;
 
     const NAME: &'static str = NAME;
     const ADVERSARY: Adversary = Adversary::Malicious;
@@ -30,6 +39,7 @@ impl Protocol for Outsourced {
     const PARAMETERS: &'static [Parameter<Config>] = Authenticated::PARAMETERS;
     const SAMPLES: &'static [Sample] = Authenticated::SAMPLES;
     const CHECKS: &'static [Check] = Authenticated::CHECKS;
+    const STOCK: Option<StockKinds> = Authenticated::STOCK;
 
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
         Plan::new(request.program.clone(), request.parties, request.config)
@@ -41,21 +51,48 @@ impl Protocol for Outsourced {
     }
 
     async fn set_up(session: &mut MeshSession, terms: Terms<Self>) -> Result<BoxedRole<Mesh>, ProtocolError> {
-        let (plan, party) = (terms.job.plan.clone(), terms.party);
+        let (plan, party, stock) = (terms.job.plan.clone(), terms.party, terms.stock);
         match plan.server(party) {
-            Some(Server::Generator) => {
-                server::<garblet_authenticated::GarblerSide>(session, plan, Server::Generator).await
-            }
-            Some(Server::Cloud) => server::<garblet_authenticated::EvaluatorSide>(session, plan, Server::Cloud).await,
+            Some(server @ Server::Generator) => serve::<GarblerSide>(session, plan, server, stock).await,
+            Some(server @ Server::Cloud) => serve::<EvaluatorSide>(session, plan, server, stock).await,
             None => Ok(Box::new(Client::new(plan, party, Honest))),
         }
     }
+
+    fn order(request: &OrderRequest, config: &Config, _: u16) -> Result<Amounts, ProtocolError> {
+        Authenticated::order(request, config, SERVERS)
+    }
+
+    async fn fill(session: &mut MeshSession, filling: Filling<Self>) -> Result<Filled, ProtocolError> {
+        let Filling { config, party, parties, stock, below } = filling;
+        let cloud = Party(parties - 1);
+        let (seat, other) = match party {
+            GENERATOR => (GARBLER, cloud),
+            party if party == cloud => (EVALUATOR, GENERATOR),
+            _ => return Ok(Filled { store: stock.store, lost: 0, phases: session.costs() }),
+        };
+        let stock = with_server(session, stock, other);
+        let (mut pair, lent) = session.lend(other)?;
+        let filling = Filling { config, party: seat, parties: SERVERS, stock, below };
+        let filled = Authenticated::fill(&mut pair, filling).await;
+        session.give_back(pair, lent);
+        Ok(Filled { phases: session.costs(), ..filled.map_err(|error| with(other, error))? })
+    }
 }
 
-async fn server<S: Side>(
+async fn serve<S: Side>(
     session: &mut MeshSession,
     plan: Arc<Plan>,
     server: Server,
+    stock: Option<Stock<Amounts>>,
 ) -> Result<BoxedRole<Mesh>, ProtocolError> {
-    Ok(Box::new(ServerRole::<S>::set_up(session, plan, server, Honest).await?))
+    let stock = stock.map(|stock| with_server(session, stock, plan.party(server.other())));
+    Ok(Box::new(ServerRole::<S>::set_up(session, plan, server, stock, Honest).await?))
+}
+
+/// A store that is for the other server alone, whoever the clients are: two servers may fill it as parties of the base.
+fn with_server(session: &mut MeshSession, stock: Stock<Amounts>, other: Party) -> Stock<Amounts> {
+    let identity = session.mesh().identities().get(other.0).copied().flatten();
+    let peer = identity.map_or(stock.peer, |identity| identity.to_string());
+    Stock { peer, ..stock }
 }

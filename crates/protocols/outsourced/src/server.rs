@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use garblet_authenticated::{Participant, Prepared, Run, Side};
+use garblet_authenticated::{Amounts, Participant, Prepared, Run, Side};
 use garblet_circuit::{Bits, Party};
 use garblet_client::{Server, Submission};
 use garblet_net::{Line, Mesh, NetError};
@@ -14,7 +14,7 @@ use garblet_protocol::{
     party_io,
     run_id::{RunExchanges, RunId},
     session::Session,
-    stock::SavedValues,
+    stock::{SavedValues, Stock},
 };
 
 use crate::{Step, plan::Plan, settle::Submissions};
@@ -35,22 +35,24 @@ pub struct ServerRole<S, K = Honest> {
 }
 
 impl<S: Side, K: Conduct<Step>> ServerRole<S, K> {
-    /// Sets up with the other server.
+    /// Sets up with the other server. What is prepared comes from a store, if both have one.
     ///
-    /// *Errors*: those of the base.
+    /// *Errors*: those of the base; a server that has a store where the other has none.
     pub async fn set_up(
         session: &mut MeshSession,
         plan: Arc<Plan>,
         server: Server,
+        stock: Option<Stock<Amounts>>,
         conduct: K,
     ) -> Result<Self, ProtocolError> {
         session.set_scratch(std::env::temp_dir());
         let other = plan.party(server.other());
         let (mut pair, lent) = session.lend(other)?;
-        let participant = Participant::<S, Honest>::setup(&mut pair, plan.config(), Honest).await;
+        let top_up = stock.as_ref().is_some_and(|stock| stock.top_up);
+        let participant = join(&mut pair, &plan, server, stock).await;
         session.give_back(pair, lent);
         let participant = participant.map_err(|error| with(other, error))?;
-        let run = Run::new(participant, plan.base().clone(), SavedValues::default(), false);
+        let run = Run::new(participant, plan.base().clone(), SavedValues::default(), top_up);
         let counters = vec![0; plan.clients().len()];
         Ok(ServerRole { plan, server, run, prepared: 0, counters, conduct })
     }
@@ -82,6 +84,21 @@ impl<S: Side, K: Conduct<Step>> ServerRole<S, K> {
     }
 }
 
+/// Agrees with the other server on stores, and joins it.
+async fn join<S: Side>(
+    pair: &mut Session,
+    plan: &Plan,
+    server: Server,
+    stock: Option<Stock<Amounts>>,
+) -> Result<Participant<S, Honest>, ProtocolError> {
+    let words = stock.as_ref().map(|stock| stock.top_up);
+    plan.servers_hello(server, words).exchange(pair.channel()).await?;
+    match stock {
+        Some(stock) => Participant::meet(pair, plan.config(), (stock.store, &stock.peer), Honest).await,
+        None => Participant::setup(pair, plan.config(), Honest).await,
+    }
+}
+
 /// Step S6: answers all clients.
 async fn answer<K: Conduct<Step>>(
     session: &mut MeshSession,
@@ -109,7 +126,7 @@ pub(crate) fn submission_bytes(plan: &Plan, server: Server, client: Party) -> us
 }
 
 /// An error of the other server's.
-fn with(other: Party, error: ProtocolError) -> ProtocolError {
+pub(crate) fn with(other: Party, error: ProtocolError) -> ProtocolError {
     match error {
         // Names its parties itself.
         ProtocolError::Refused(refused) => refused.into(),

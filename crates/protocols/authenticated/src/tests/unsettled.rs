@@ -244,6 +244,7 @@ fn a_garbler_that_was_cut_off_gives_its_store_up_when_it_comes_again() {
     let folder = scratch.path();
     let (after, error) = meet(folder, Garbles::Well, 1);
     assert!(after.made.is_ok() && error.is_none());
+    drop(after);
     let mut store = open(&folder.join("0"), 51);
     let known = LastCheck::Committed { name: [1; 32], digest: [2; 32], opening: [3; 32], heard: Some([4; 32]) };
     known.keep(&mut store).expect("it can be written");
