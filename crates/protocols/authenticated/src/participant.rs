@@ -178,6 +178,45 @@ impl Drawn {
 }
 
 /// A party's preparation of one run, which consumes it.
+///
+/// One preparation gives one answer:
+///
+/// ```
+/// use garblet_authenticated::{Prepared, Run, Side};
+/// use garblet_circuit::Bits;
+/// use garblet_protocol::{ProtocolError, Role, Session, conduct::Honest};
+///
+/// type Answer = Result<Vec<Option<Bits>>, ProtocolError>;
+///
+/// async fn once<S: Side>(run: &mut Run<S, Honest>, session: &mut Session, built: Prepared<S::Built>, x: &[Bits]) -> Answer {
+///     run.online(session, built, x).await
+/// }
+/// ```
+///
+/// A second one would open labels of a second input, and does not compile:
+///
+/// ```compile_fail,E0382
+/// use garblet_authenticated::{Prepared, Run, Side};
+/// use garblet_circuit::Bits;
+/// use garblet_protocol::{ProtocolError, Role, Session, conduct::Honest};
+///
+/// type Answer = Result<Vec<Option<Bits>>, ProtocolError>;
+///
+/// async fn twice<S: Side>(run: &mut Run<S, Honest>, session: &mut Session, built: Prepared<S::Built>, x: &[Bits]) -> Answer {
+///     run.online(session, built, x).await?;
+///     run.online(session, built, x).await
+/// }
+/// ```
+///
+/// Nor is there a second copy of it:
+///
+/// ```compile_fail,E0277
+/// use garblet_authenticated::{Prepared, Side};
+///
+/// fn copied<S: Side>(built: &Prepared<S::Built>) -> Prepared<S::Built> {
+///     Clone::clone(built)
+/// }
+/// ```
 pub struct Prepared<B>(pub(crate) Work<B>);
 
 /// A party with the program of this session.
