@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use garblet::{SavedNames, forgive, runs::program_of, saved, unfinished};
+use garblet::{SavedNames, forgive, runs::program_of, saved, unfinished, unsettled};
 use garblet_store::{Kind, Stock, Store, StoreKey, Verified};
 use serde::Serialize;
 
@@ -168,6 +168,8 @@ struct Listed {
     kept: Vec<SavedNames>,
     /// Orders of gates that the peer left unfinished.
     unfinished_orders: u32,
+    /// A check of the peer whose outcome is not known.
+    unsettled_check: bool,
     segments: usize,
     /// Of all segments, also of pieces that are gone.
     segment_bytes: u64,
@@ -177,23 +179,30 @@ struct Listed {
 struct ListedKind {
     name: String,
     digest: String,
+    /// A piece has so many; amounts are of these, and not of pieces.
+    per_piece: u64,
     available: u64,
     consumed: u64,
     dropped: u64,
+    /// The number of the next piece.
     next: u64,
     bytes: u64,
 }
 
 impl Listed {
     fn of(store: &Store) -> Self {
-        let kind = |stock: Stock| ListedKind {
-            name: named(store, &stock.kind),
-            digest: stock.kind.digest().to_string(),
-            available: stock.available.len(),
-            consumed: stock.consumed,
-            dropped: stock.dropped,
-            next: stock.next.0,
-            bytes: stock.bytes,
+        let kind = |stock: Stock| {
+            let per_piece = stock.kind.unit().1;
+            ListedKind {
+                name: named(store, &stock.kind),
+                digest: stock.kind.digest().to_string(),
+                per_piece,
+                available: stock.available.len() * per_piece,
+                consumed: stock.consumed * per_piece,
+                dropped: stock.dropped * per_piece,
+                next: stock.next.0,
+                bytes: stock.bytes,
+            }
         };
         let mut kinds: Vec<ListedKind> = store.stock().into_iter().map(kind).collect();
         kinds.sort_by(|a, b| (&a.name, &a.digest).cmp(&(&b.name, &b.digest)));
@@ -203,6 +212,7 @@ impl Listed {
             kinds,
             kept: saved(store),
             unfinished_orders: unfinished(store),
+            unsettled_check: unsettled(store),
             segments: store.segment_count(),
             segment_bytes: store.segment_bytes(),
         }
@@ -237,17 +247,20 @@ impl Listed {
         if self.unfinished_orders > 0 {
             text.push_str(&format!("the peer left {}\n", orders_text(self.unfinished_orders)));
         }
+        if self.unsettled_check {
+            text.push_str("the last check of the peer is not settled: the next meeting begins with it\n");
+        }
         let segments = if self.segments == 1 { "segment" } else { "segments" };
         text.push_str(&format!("{} in {} {segments}\n", bytes(self.segment_bytes), self.segments));
         text
     }
 }
 
-/// A kind's name, and what it is of where the store knows.
+/// What a kind has pieces of, and of which program where the store knows.
 fn named(store: &Store, kind: &Kind) -> String {
     match program_of(store, kind) {
         Some(program) => format!("run of {program}"),
-        None => kind.name().into(),
+        None => kind.unit().0.into(),
     }
 }
 

@@ -145,6 +145,7 @@ pub struct AnyProtocol {
     pub(crate) saved: fn(&Store) -> Vec<SavedNames>,
     pub(crate) unfinished: fn(&Store) -> u32,
     pub(crate) forgive: fn(&mut Store) -> Result<u32, ProtocolError>,
+    pub(crate) unsettled: fn(&Store) -> bool,
 }
 
 /// Parameters whose type is forgotten.
@@ -234,6 +235,7 @@ pub trait Erased: Protocol<Link: OneOfEnds> {
         saved: Self::saved,
         unfinished: Self::unfinished,
         forgive: Self::forgive,
+        unsettled: Self::unsettled,
     };
 }
 

@@ -72,3 +72,8 @@ pub fn unfinished(store: &Store) -> u32 {
 pub fn forgive(store: &mut Store) -> Result<u32, Error> {
     Protocol::ALL.iter().map(|protocol| (protocol.0.forgive)(store)).sum()
 }
+
+/// Tells whether a check of the peer was begun whose outcome a store's party does not know: the next meeting begins with it.
+pub fn unsettled(store: &Store) -> bool {
+    Protocol::ALL.iter().any(|protocol| (protocol.0.unsettled)(store))
+}

@@ -27,7 +27,7 @@ mod thread;
 
 pub use config::Config;
 pub use erased::Ends;
-pub use fill::{fill, forgive, saved, unfinished, wants_to_fill};
+pub use fill::{fill, forgive, saved, unfinished, unsettled, wants_to_fill};
 pub use memory::{run_in_memory, run_many_in_memory};
 pub use peer::{Peer, Prepared};
 pub use plan::{Plan, Prediction};

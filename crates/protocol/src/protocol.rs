@@ -129,6 +129,12 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         let _ = store;
         Ok(0)
     }
+
+    /// Tells whether a check of the peer was begun whose outcome a store's party does not know.
+    fn unsettled(store: &garblet_store::Store) -> bool {
+        let _ = store;
+        false
+    }
 }
 
 fn no_stock<P: Protocol>() -> ProtocolError {

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 /// The longest name of a kind.
 pub(crate) const KIND_NAME_BYTES_MAX: usize = 64;
 
+/// Stands in a name between units and their number.
+const BY: &str = " by ";
+
 /// The kind of a piece: a name, for instance `component aes-round`, and everything that two pieces of the name may differ in.
 ///
 /// Both parties name the same kind alike, because they reconcile kind by kind. Displayed as the name and the first
@@ -38,6 +41,17 @@ impl Kind {
         }
         let name = name[..end].replace(controls_terminal, "?");
         Kind { name, digest: hasher.finalize().into() }
+    }
+
+    /// The kind whose pieces have so many units of that name each, one word: `triples by 16`.
+    pub fn in_groups(unit: &str, units: u32, parameters: &[u8]) -> Self {
+        Kind::new(&format!("{unit}{BY}{units}"), parameters)
+    }
+
+    /// What a piece consists of, and of how many: one of the kind's name, if it was not made by [`Kind::in_groups`].
+    pub fn unit(&self) -> (&str, u64) {
+        let grouped = self.name.split_once(BY).filter(|(unit, _)| !unit.contains(' '));
+        grouped.and_then(|(unit, units)| Some((unit, units.parse().ok()?))).unwrap_or((&self.name, 1))
     }
 
     /// The name, for people.
@@ -106,6 +120,15 @@ mod tests {
         assert_eq!(kind, Kind::new("component", b"aes"));
         assert_ne!(kind.digest(), Kind::new("component", b"sha").digest());
         assert_ne!(kind.digest(), Kind::new("componenta", b"es").digest());
+    }
+
+    #[test]
+    fn a_kind_knows_of_how_many_units_a_piece_consists() {
+        let kind = Kind::in_groups("triples", 16, b"p");
+        assert_eq!((kind.unit(), &kind), (("triples", 16), &Kind::new("triples by 16", b"p")));
+        for name in ["gates", "component a by 3", "triples by sixteen", "triples by"] {
+            assert_eq!(Kind::new(name, b"").unit(), (name, 1));
+        }
     }
 
     #[test]

@@ -2,35 +2,45 @@
 
 use std::path::Path;
 
-use garblet_store::{Binding, Kind, Past, Store, StoreKey};
+use garblet_store::{Binding, Kind, Past, State, Store, StoreKey};
 use rand::{SeedableRng, rngs::StdRng};
 
 use crate::invocation::{Folder, command, finish, garblet};
 
 /// A store with 20 components, of which 3 were taken, and its key file.
 fn filled(folder: &Folder) -> (String, String) {
+    filled_with(folder, &Kind::new("component aes", b""))
+}
+
+/// A store with 20 pieces of a kind, of which 3 were taken, and its key file.
+fn filled_with(folder: &Folder, kind: &Kind) -> (String, String) {
     let (store, key) = (folder.path("store"), folder.path("store.key"));
     let ran = garblet(&["store", "init", &store, "--key", &key]);
     assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
-    let mut opened = open(&store, &key);
-    let records = Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/config/garblet/stores"));
-    assert_eq!(opened.record_in(records).expect("the command has made it"), Past::Known);
+    let mut opened = recorded(&store, &key);
     let binding =
         Binding { peer: "bob".into(), role: "garbler".into(), protocol: "components 1".into(), library: String::new() };
     opened.bind(&binding).expect("the first time");
-    let kind = Kind::new("component aes", b"");
     let mut batch = opened.batch();
     for _ in 0..20 {
-        batch.push(&kind, batch.next_id(&kind), &[7; 1000]).expect("fits");
+        batch.push(kind, batch.next_id(kind), &[7; 1000]).expect("fits");
     }
     batch.commit().expect("durable");
-    drop(opened.take_next(&kind, 3).expect("there"));
+    drop(opened.take_next(kind, 3).expect("there"));
     (store, key)
 }
 
 fn open(store: &str, key: &str) -> Store {
     let key = StoreKey::load(Path::new(key)).expect("a key");
     Store::open(Path::new(store), &key, &mut StdRng::seed_from_u64(1)).expect("opens")
+}
+
+/// Opens a store as the command does.
+fn recorded(store: &str, key: &str) -> Store {
+    let mut opened = open(store, key);
+    let records = Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/config/garblet/stores"));
+    assert_eq!(opened.record_in(records).expect("the command has made it"), Past::Known);
+    opened
 }
 
 fn damage(store: &str, at: usize) {
@@ -58,6 +68,26 @@ fn what_there_is_is_listed() {
     let listed = garblet(&["store", "list", &store, "--key", &key, "--json"]).json();
     assert_eq!(listed["binding"]["role"], "garbler");
     assert_eq!((&listed["kinds"][0]["available"], &listed["kinds"][0]["next"]), (&17.into(), &20.into()));
+}
+
+#[test]
+fn what_lies_in_groups_is_counted_by_itself_and_a_check_that_is_not_settled_is_told() {
+    let folder = Folder::new("store-groups");
+    let (store, key) = filled_with(&folder, &Kind::in_groups("triples", 16, b""));
+    let list = |more: &[&str]| garblet(&[&["store", "list", &store, "--key", &key], more].concat());
+    let (text, unsettled) = (list(&[]).stdout, "the last check of the peer is not settled");
+    assert!(text.contains(")        272    48     0  17.3 KB\n"), "{text}");
+    assert!(text.contains("\ntriples (") && !text.contains(unsettled), "{text}");
+    let listed = list(&["--json"]).json();
+    let kind = &listed["kinds"][0];
+    let amounts = ["name", "per_piece", "available", "consumed", "dropped", "next"].map(|field| kind[field].clone());
+    assert_eq!(serde_json::json!(amounts), serde_json::json!(["triples", 16, 272, 48, 0, 20]));
+    assert_eq!(listed["unsettled_check"], false);
+    // As an evaluator leaves it: the name of a batch, the digest, the commitment.
+    let state = State { version: 1, bytes: [&[1][..], &[7; 96]].concat() };
+    recorded(&store, &key).set_state("authenticated check", state).expect("written");
+    assert!(list(&[]).stdout.contains(unsettled), "{}", list(&[]).stdout);
+    assert_eq!(list(&["--json"]).json()["unsettled_check"], true);
 }
 
 fn copy(from: &Path, to: &Path) {

@@ -18,7 +18,12 @@ use crate::{
     online::{evaluator::EvaluatorSide, garbler::GarblerSide},
     parameters::AMOUNT_MAX,
     side::Side,
-    stock::{pieces::KINDS, saved, store::no_store},
+    stock::{
+        pieces::KINDS,
+        saved,
+        store::{kept, no_store},
+        unsettled::LastCheck,
+    },
 };
 
 /// Garbled circuits whose masks both parties share, two parties, malicious.
@@ -114,6 +119,11 @@ impl Protocol for Authenticated {
 
     fn saved(store: &Store) -> Vec<SavedNames> {
         saved::names(store)
+    }
+
+    fn unsettled(store: &Store) -> bool {
+        // A store that was given up is not used again, whatever was left open.
+        kept(store).is_ok() && LastCheck::of(store).is_ok_and(|last| last.is_unsettled())
     }
 }
 

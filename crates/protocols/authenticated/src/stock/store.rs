@@ -204,11 +204,13 @@ fn push(batch: &mut Batch<'_>, kind: &Kind, bytes: &[u8]) -> Result<(), Protocol
 
 /// The kinds as stores know them: a piece has [`GROUP`] of each.
 fn kinds() -> [Kind; 2] {
-    KINDS.map(|name| Kind::new(&format!("{name} by {GROUP}"), format!("{NAME} {VERSION}").as_bytes()))
+    KINDS.map(|name| Kind::in_groups(name, GROUP as u32, format!("{NAME} {VERSION}").as_bytes()))
 }
 
 /// The secrets of a store, if it has any.
-fn kept(store: &Store) -> Result<Option<Kept>, ProtocolError> {
+///
+/// *Errors*: a store that was given up.
+pub(crate) fn kept(store: &Store) -> Result<Option<Kept>, ProtocolError> {
     let Some(state) = store.state(STATE) else { return Ok(None) };
     if state.version != VERSION {
         let [expected, got] = [VERSION, state.version].map(|version| version.to_string());

@@ -83,6 +83,11 @@ impl LastCheck {
         })
     }
 
+    /// Tells whether this party, the evaluator, does not know how a check of the peer ended.
+    pub(crate) fn is_unsettled(&self) -> bool {
+        matches!(self, LastCheck::Unsettled { .. })
+    }
+
     /// Writes it, durably.
     ///
     /// *Errors*: the store's.

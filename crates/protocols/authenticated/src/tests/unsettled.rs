@@ -60,7 +60,7 @@ struct After {
 
 impl After {
     fn is_unsettled(&self) -> bool {
-        matches!(LastCheck::of(&self.store), Ok(LastCheck::Unsettled { .. }))
+        <Authenticated as garblet_protocol::Protocol>::unsettled(&self.store)
     }
 
     fn pieces(&self) -> u64 {
