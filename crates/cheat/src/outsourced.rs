@@ -124,11 +124,13 @@ pub fn run(
                 let last = Party(parties - 1);
                 let ran = match party {
                     Party(0) => {
-                        let role = ServerRole::<GarblerSide, _>::set_up(&mut session, plan, Server::Generator, None, cheat);
+                        let role =
+                            ServerRole::<GarblerSide, _>::set_up(&mut session, plan, Server::Generator, None, cheat);
                         live(role.await, &mut session, &own).await
                     }
                     party if party == last => {
-                        let role = ServerRole::<EvaluatorSide, _>::set_up(&mut session, plan, Server::Cloud, None, cheat);
+                        let role =
+                            ServerRole::<EvaluatorSide, _>::set_up(&mut session, plan, Server::Cloud, None, cheat);
                         live(role.await, &mut session, &own).await
                     }
                     party => live(Ok(Client::new(plan, party, cheat)), &mut session, &own).await,

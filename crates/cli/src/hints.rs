@@ -25,6 +25,9 @@ pub(crate) fn explain(error: &Error) -> Failure {
             condemned: true,
             ..Failure::no_result(error).hint("remove the store before anything else is done with it, and keep the message")
         },
+        Error::Rejected(_) => Failure::no_result(error).hint(
+            "the servers have computed and may have results: give them nothing more until they know which of them it was",
+        ),
         Error::Refused(_) => Failure::no_result(error).hint(
             "nothing was computed that depends on an input; the client deals again, and who is refused again and again is to be asked",
         ),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! share_G (n), pad_G (m), mask_G (h) = Prg(s_G)      pad_C (m), mask_C (h) = Prg(s_C)      share_C = x + share_G
-//! z_S = share_S | pad_S      v_S = T(mu_S) z_S + mask_S      d_S = H(job, S, mu_S)
+//! z_S = share_S | pad_S      v_S = T(mu_S) z_S + mask_S      d_S = H(run, S, mu_S)
 //! to G: job 32 | counter 8 | s_G 16 | d_G 32 | mu_C 16 | v_C h/8
 //! to C: job 32 | counter 8 | s_C 16 | d_C 32 | mu_G 16 | v_G h/8 | share_C ceil(n/8)
 //! ```
@@ -75,10 +75,10 @@ impl Dealt {
     }
 }
 
-/// The commitment to the challenge for a server's bits.
-pub(crate) fn commitment(job: &[u8; 32], server: Server, challenge: Block) -> [u8; 32] {
+/// The commitment to the challenge for a server's bits, in a run ([`Place::run`]).
+pub(crate) fn commitment(run: &[u8; 32], server: Server, challenge: Block) -> [u8; 32] {
     let mut hash = blake3::Hasher::new_derive_key(CHALLENGE_CONTEXT);
-    hash.update(job).update(&[server.byte()]).update(&challenge.to_bytes());
+    hash.update(run).update(&[server.byte()]).update(&challenge.to_bytes());
     let commitment = hash.finalize().into();
     hash.zeroize();
     commitment
@@ -109,7 +109,7 @@ pub fn deal(
     let message = |server, seed: Block, own: Block, other: Block, hash: Bits, share: &Bits| {
         let mut to = Writer::with_capacity(104 + shape.hash / 8 + share.len().div_ceil(8));
         to.bytes(job.digest()).u64(counter).bytes(&*Zeroizing::new(seed.to_bytes()));
-        to.bytes(&commitment(job.digest(), server, own)).bytes(&other.to_bytes()).bits(&hash).bits(share);
+        to.bytes(&commitment(&place(server).run(), server, own)).bytes(&other.to_bytes()).bits(&hash).bits(share);
         ToServer { place: place(server), payload: to.finish() }
     };
     let none = Bits::default();

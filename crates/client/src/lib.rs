@@ -26,7 +26,7 @@
 //! | `mu_S`, `T(mu_S)`, `d_S` | challenge, matrix, commitment |
 //! | `v_S` | hash |
 //!
-//! *Deviations*: answers carry a digest of job, client and counter in place of the job's alone ([`Place::run`]), so that an answer to
+//! *Deviations*: answers and commitments to challenges carry a digest of job, client and counter in place of the job's alone ([`Place::run`]), so that an answer to
 //! an earlier submission is not taken for one to this. Sealed messages have a random nonce beside a key of their own.
 //!
 //! *Cost*: `366 + ceil(n/8) + 2 ceil(m/8)` bytes at `h = 48` ([`payload_bytes`]), one round; sealing adds [`SEAL_BYTES`] to each of

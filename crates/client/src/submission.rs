@@ -102,8 +102,8 @@ impl Submission {
     ///
     /// *Errors*: it is not; nothing may be told about this server's bits then.
     pub fn check_challenge(&self, told: Block) -> Result<OwnChallenge, WrongChallenge> {
-        let Place { job, server, client, .. } = self.place;
-        match commitment(&job, server, told).ct_eq(&self.commitment).into() {
+        let Place { server, client, .. } = self.place;
+        match commitment(&self.place.run(), server, told).ct_eq(&self.commitment).into() {
             true => Ok(OwnChallenge { challenge: told, shape: self.shape }),
             false => Err(WrongChallenge { client, server }),
         }

@@ -134,6 +134,16 @@ pub struct Refused {
     pub parties: [Party; 2],
 }
 
+/// A party's results from several others do not fit. They may have results of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no result: {what}; {}", liars(parties))]
+pub struct Rejected {
+    /// The results.
+    pub what: &'static str,
+    /// The parties of whom one lies.
+    pub parties: [Party; 2],
+}
+
 fn liars([one, other]: &[Party; 2]) -> String {
     if one == other { format!("party {one} lies") } else { format!("party {one} or party {other} lies") }
 }

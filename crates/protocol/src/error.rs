@@ -9,7 +9,7 @@ use garblet_net::{Accuses, Blame, Cause, NetError, PartyError};
 use garblet_ot::{OtCheck, OtError};
 use garblet_store::StoreError;
 
-use crate::checks::{Cheating, Corrupted, NoMajority, Refused, Suspected};
+use crate::checks::{Cheating, Corrupted, NoMajority, Refused, Rejected, Suspected};
 use crate::run_id::RunId;
 
 /// A protocol that ended without a result.
@@ -37,6 +37,9 @@ pub enum ProtocolError {
     /// Two parties said what does not fit.
     #[error(transparent)]
     Refused(#[from] Refused),
+    /// Results from several others that do not fit.
+    #[error(transparent)]
+    Rejected(#[from] Rejected),
     /// The peer cheated where nothing could be found out before the end.
     #[error(transparent)]
     NoMajority(#[from] NoMajority),
@@ -240,6 +243,7 @@ impl Accuses for ProtocolError {
             | ProtocolError::Unfinished(_)
             | ProtocolError::Unsettled { .. }
             | ProtocolError::OtherRun { .. }
+            | ProtocolError::Rejected(_)
             | ProtocolError::Over
             | ProtocolError::Unsupported { .. }
             | ProtocolError::Input { .. }

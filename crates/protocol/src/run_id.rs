@@ -13,6 +13,7 @@ use std::fmt;
 use garblet_circuit::Party;
 use garblet_net::{Mesh, PerPeer};
 use garblet_store::PieceId;
+use zeroize::Zeroizing;
 
 use crate::error::ProtocolError;
 
@@ -84,8 +85,9 @@ impl RunExchanges {
         incoming: &mut PerPeer<impl AsMut<[u8]> + Send>,
     ) -> Result<(), ProtocolError> {
         let Some(run) = self.unchecked else { return Ok(mesh.exchange(outgoing, incoming).await?) };
-        let outgoing = outgoing.map_ref(|_, message| [&run.to_bytes()[..], message.as_ref()].concat());
-        let mut received = incoming.as_mut().map(|_, place| vec![0; RUN_ID_BYTES + place.as_mut().len()]);
+        let outgoing = outgoing.map_ref(|_, message| Zeroizing::new([&run.to_bytes()[..], message.as_ref()].concat()));
+        let room = |_, place: &mut _| Zeroizing::new(vec![0; RUN_ID_BYTES + AsMut::<[u8]>::as_mut(place).len()]);
+        let mut received = incoming.as_mut().map(room);
         mesh.exchange(&outgoing, &mut received).await?;
         for ((peer, received), (_, place)) in received.iter().zip(incoming.iter_mut()) {
             let (theirs, message) = received.split_first_chunk().expect("as many bytes as were asked for");

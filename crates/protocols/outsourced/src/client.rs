@@ -6,8 +6,7 @@ use garblet_circuit::{Bits, Party, Recipients};
 use garblet_client::{JobError, Rejected, Server, deal};
 use garblet_net::{Line, Mesh, NetError};
 use garblet_protocol::{
-    MeshSession, Phase, Role, Security,
-    checks::Refused,
+    MeshSession, Phase, Role, Security, checks,
     conduct::{Conduct, Honest},
     error::ProtocolError,
     party_io,
@@ -78,7 +77,7 @@ impl<K: Conduct<Step>> Role<Mesh> for Client<K> {
         let answers = session.mesh().each(sizes, hear).await?;
         let of = |server| answers.get(plan.party(server).0).map_or(&[][..], |answer| answer);
         let opened =
-            pending.open(of(Server::Generator), of(Server::Cloud)).map_err(|rejected| self.refused(&rejected))?;
+            pending.open(of(Server::Generator), of(Server::Cloud)).map_err(|rejected| self.rejected(&rejected))?;
         let values = job.split_outputs(self.party, &opened.output).map_err(unfit)?;
         let mut values = values.into_iter().map(|(_, value)| value);
         let recipients = plan.program().outputs().iter().map(|output| &output.recipients);
@@ -92,12 +91,12 @@ impl<K: Conduct<Step>> Client<K> {
         Client { plan, party, prepared: 0, counter: 0, conduct }
     }
 
-    fn refused(&self, rejected: &Rejected) -> Refused {
+    fn rejected(&self, rejected: &Rejected) -> checks::Rejected {
         let what = match rejected {
             Rejected::Differ { .. } => "the servers gave different answers",
             _ => "the servers gave no answer that can be opened",
         };
-        Refused { what, parties: Server::BOTH.map(|server| self.plan.party(server)) }
+        checks::Rejected { what, parties: Server::BOTH.map(|server| self.plan.party(server)) }
     }
 }
 

@@ -156,7 +156,8 @@ impl Plan {
 
     /// The security of a run, from that of the servers'.
     pub(crate) fn security(&self, servers: Security) -> Security {
-        let hashes = 2.0 * self.clients.len() as f64 * (-(self.hash_bits() as f64)).exp2();
+        // One server changes bits, of any number of clients, and all hashes have to fit.
+        let hashes = (-(self.hash_bits() as f64)).exp2();
         let log2 = servers.cheating_log2.map_or(0.0, f64::exp2) + hashes;
         Security { cheating_log2: Some(log2.log2()), ..servers }
     }
@@ -187,4 +188,52 @@ fn job(program: &Program, parties: u16, config: Config) -> Result<Job, ProtocolE
         program: program.name().into(),
         reason: error.to_string(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use garblet_circuit::{Circuit, Component, Gate, Port, Type, Wire};
+
+    use super::*;
+
+    /// A chain of AND gates of two bits, each a client's.
+    fn chain(ands: u32) -> Arc<Program> {
+        let gates = (0..ands).map(|gate| Gate::And(Wire(gate), Wire(gate + 1))).collect();
+        let circuit = Circuit::new(2, gates, vec![Wire(ands + 1)]).expect("a circuit");
+        let port = |name: &str| Port::new(name, Type::Bits(1));
+        let component = Component::new("chain", vec![port("x"), port("y")], vec![port("z")], circuit);
+        Arc::new(Program::from_component(component.expect("it fits"), &[Party(1), Party(1)]).expect("a program"))
+    }
+
+    #[test]
+    fn what_is_stated_of_a_run_keeps_the_bound_for_any_number_of_clients() {
+        for statistical in [Statistical::Forty, Statistical::SixtyFour, Statistical::Eighty] {
+            for bucket in 4..=8 {
+                let least = base::parameters::Batch::least(bucket, statistical).min(20_000) as u32;
+                let program = chain(least);
+                for parties in [3, PARTIES_MAX] {
+                    let config = Config { statistical, ..Config::default() };
+                    let plan = Plan::new(program.clone(), parties, config).expect("it can be run");
+                    let stated = plan.stated().cheating_log2.expect("it is stated");
+                    // What checks of sums add is beyond all that is printed.
+                    assert!(
+                        stated < 1e-4 - f64::from(statistical.bits()),
+                        "{stated}, {least} gates, {parties} parties"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn places_of_what_is_dealt_are_in_the_order_of_the_base_and_of_the_job() {
+        let mut program = (*chain(3)).clone();
+        program.set_owner(InputId(0), Party(2));
+        program.set_recipients(0, Recipients::Only(vec![Party(0), Party(2), Party(3)]));
+        let plan = Plan::new(Arc::new(program), 5, Config::default()).expect("it can be run");
+        let places: Vec<Vec<Range<usize>>> = plan.clients().map(|(_, dealt)| dealt.all().collect()).collect();
+        // Inputs x of party 2 and y of party 1; pads of parties 2 and 3; 48 bits that hide hashes for each.
+        assert_eq!(places, [vec![1..2, 2..2, 4..52], vec![0..1, 2..3, 52..100], vec![3..4, 100..148]]);
+        assert_eq!(plan.server(Party(4)), Some(Server::Cloud));
+    }
 }

@@ -8,7 +8,7 @@ use garblet_client::{Answer, OwnChallenge, Server, Submission};
 use garblet_primitives::Block;
 use garblet_protocol::{checks::Refused, conduct::Conduct, error::ProtocolError, session::Session};
 use subtle::ConstantTimeEq;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     Step,
@@ -104,9 +104,10 @@ impl<'a, K: Conduct<Step>> Submissions<'a, K> {
         let proofs = proofs.as_chunks::<PROOF_BYTES>().0;
         for (((client, places), submission), theirs) in self.plan.clients().zip(&self.all).zip(proofs) {
             let matrix = submission.other_matrix();
-            let keys = matrix.sums(&gather(told.keys(), places));
-            let bits: Zeroizing<Vec<Block>> =
-                Zeroizing::new(places.all().flatten().map(|at| Block::from_u128(told.peers.get(at).into())).collect());
+            let keys_of_client = gather(told.keys(), places);
+            let keys = matrix.sums(&keys_of_client);
+            let mut bits = Zeroizing::new(Vec::with_capacity(keys_of_client.len()));
+            bits.extend(places.all().flatten().map(|at| Block::from_u128(told.peers.get(at).into())));
             let shares = matrix.sums(&bits);
             let macs = keys.iter().zip(shares.iter()).zip(submission.other_hash().iter());
             let macs = macs.map(|((&key, share), hash)| told.mac(key, share.lsb() ^ hash));
@@ -126,7 +127,9 @@ impl<'a, K: Conduct<Step>> Submissions<'a, K> {
 
 /// The blocks of a client's bits, in the order of the hash.
 fn gather(blocks: &[Block], places: &Dealt) -> Zeroizing<Vec<Block>> {
-    Zeroizing::new(places.all().flat_map(|range| blocks[range].iter().copied()).collect())
+    let mut all = Zeroizing::new(Vec::with_capacity(places.all().map(|range| range.len()).sum()));
+    places.all().for_each(|range| all.extend_from_slice(&blocks[range]));
+    all
 }
 
 /// The proof of a server that it told a client's bits: a digest of the MACs of their hash.
@@ -137,10 +140,10 @@ fn proof(submission: &Submission, server: Server, macs: &[Block]) -> [u8; PROOF_
         Server::Cloud => 1,
     };
     hash.update(&submission.place().run()).update(&[byte]);
-    macs.iter().for_each(|mac| {
-        hash.update(&mac.to_bytes());
-    });
-    hash.finalize().into()
+    hash.update(bytemuck::cast_slice(macs));
+    let proof = hash.finalize().into();
+    hash.zeroize();
+    proof
 }
 
 impl<K: Conduct<Step>> Dealing for Submissions<'_, K> {
