@@ -29,7 +29,8 @@ pub(crate) fn explain(error: &Error) -> Failure {
             "the servers have computed and may have results: give them nothing more until they know which of them it was",
         ),
         Error::Refused(_) => Failure::no_result(error).hint(
-            "nothing was computed that depends on an input; the client deals again, and who is refused again and again is to be asked",
+            "if it is about what a client dealt, nothing was computed from any input, and all may run it again; if servers gave different \
+             answers, one of them cheats: tell both, and deal nothing more to them",
         ),
         Error::Unfinished(unfinished) => Failure::no_result(error).hint(format!(
             "a peer that cheats does so; if it was the network or this machine, `garblet store allow {}` goes on",
@@ -252,15 +253,21 @@ fn identity_hint(error: &IdentityError) -> Option<String> {
 
 /// The protocols for three parties and more, in place of a protocol of two.
 pub(crate) fn several_hint(two: Protocol) -> String {
-    let names: Vec<&str> =
-        Protocol::ALL.iter().filter(|several| several.is_mesh()).map(|several| several.name()).collect();
-    match two.adversary() {
-        Adversary::SemiHonest => "--protocol gmw has more".into(),
-        stronger => format!(
-            "no protocol for three or more parties withstands {stronger} ones; {} are for semi-honest parties",
-            names.join(", ")
-        ),
+    let asked = two.adversary();
+    if asked == Adversary::SemiHonest {
+        return "--protocol gmw has more".into();
     }
+    let several = Protocol::ALL.iter().copied().filter(|several| several.is_mesh());
+    let (enough, weaker): (Vec<Protocol>, Vec<Protocol>) = several.partition(|several| several.adversary() >= asked);
+    let names = |of: &[Protocol]| of.iter().map(|protocol| protocol.name()).collect::<Vec<_>>().join(", ");
+    let withstands = match &enough[..] {
+        [] => format!("no protocol for three or more parties withstands {asked} ones"),
+        some => format!(
+            "with three or more parties --protocol {} withstands {asked} ones, unless both its servers work together",
+            names(some)
+        ),
+    };
+    format!("{withstands}; {} are for semi-honest parties", names(&weaker))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::{
     hints::explain,
     output::{bytes, count, print, print_json, seconds, table},
     program,
-    report::ProgramPart,
+    report::{ProgramPart, must_not_collude},
     settings::{Settings, party_range},
 };
 
@@ -76,6 +76,10 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         _ => text += &overview(&costs, options.link),
     }
     for cost in &costs {
+        if let Some(collusion) = cost.protocol.collusion() {
+            let parties = cost.prediction.parties.len() as u16;
+            text += &format!("{}: {}\n", cost.protocol, must_not_collude(collusion, parties));
+        }
         if let Precision::Mean(how) = cost.protocol.precision() {
             text += &format!("{}: {how}\n", cost.protocol);
         }
@@ -186,14 +190,18 @@ impl Cost {
             Phase::ALL.iter().map(|phase| (phase.name().to_owned(), of(*phase))).collect::<Map<_, _>>().into()
         };
         let party = |(number, costs): (usize, &[Option<Communication>; 4])| json!({ "party": number, "phases": phases(&|phase| json!(costs[phase as usize])) });
-        json!({
+        let mut object = json!({
             "protocol": self.protocol.name(),
             "adversary": self.protocol.adversary().name(),
             "parties": self.prediction.parties.len(),
             "exact": self.prediction.exact,
             "per_party": self.prediction.parties.iter().enumerate().map(party).collect::<Vec<_>>(),
             "link_seconds": link.map(|link| phases(&|phase| json!(self.prediction.link_seconds(phase, link)))),
-        })
+        });
+        if let Some(collusion) = self.protocol.collusion() {
+            object["collusion"] = json!(collusion);
+        }
+        object
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use garblet::{Filled, Party, Phase, PhaseCost, PhaseCosts, Security};
+use garblet::{Collusion, Filled, Party, Phase, PhaseCost, PhaseCosts, Security};
 use garblet_circuit::{Bits, Output, Program, notes::Panics};
 use garblet_formats::value;
 use serde::{Deserialize, Serialize};
@@ -170,6 +170,15 @@ pub(crate) const PEER_EXPOSED: &str = "\
     warning: the peer cheated and so gave its secret away; the result is right, and nothing has shown the peer that it was found out.\n\
     That it was may depend on your input, so whatever you do now otherwise than planned may tell the peer a bit of it\n";
 
+/// The condition of all that is promised, for who asks the parties to do something for them.
+pub(crate) fn must_not_collude(collusion: Collusion, parties: u16) -> String {
+    match collusion {
+        Collusion::BothServers => {
+            format!("the servers, parties 0 and {}, must not work together: both of them see everything", parties - 1)
+        }
+    }
+}
+
 impl RunReport {
     /// A report of the parties in `parts`, which is all `parties` of them or one.
     ///
@@ -223,6 +232,9 @@ impl RunReport {
             text.push_str(&format!("a garbler that cheats is found out with probability {deterrence:.3} at least\n"));
         } else if let Some(log2) = self.security.cheating_log2 {
             text.push_str(&format!("a peer that cheats is not found out with probability 2^{log2:.1} at most\n"));
+        }
+        if let Some(collusion) = self.security.collusion {
+            text.push_str(&format!("{}\n", must_not_collude(collusion, self.parties)));
         }
         for (name, learned) in self.recipients.iter().filter(|(name, _)| !self.outputs.contains_key(*name)) {
             text.push_str(&match &learned[..] {

@@ -6,7 +6,7 @@ use garblet_circuit::{Bits, Party, Program};
 use garblet_net::{Channel, Hello, Mesh};
 use garblet_primitives::Prg;
 use garblet_protocol::{
-    Adversary, Link, Progress, Protocol, ProtocolError, Session,
+    Adversary, Collusion, Link, Progress, Protocol, ProtocolError, Session,
     checks::Check,
     parameters::{self, UnknownParameter},
     protocol::{
@@ -132,6 +132,7 @@ type Fill = fn((Stock, u8), &dyn Any, Party, Ends, Prg, Box<dyn Progress>) -> Bo
 pub struct AnyProtocol {
     pub(crate) name: &'static str,
     pub(crate) adversary: Adversary,
+    pub(crate) collusion: Option<Collusion>,
     pub(crate) parties: RangeInclusive<u16>,
     pub(crate) is_mesh: bool,
     pub(crate) checks: &'static [Check],
@@ -222,6 +223,7 @@ pub trait Erased: Protocol<Link: OneOfEnds> {
     const ERASED: &'static AnyProtocol = &AnyProtocol {
         name: Self::NAME,
         adversary: Self::ADVERSARY,
+        collusion: Self::COLLUSION,
         parties: Self::PARTIES,
         is_mesh: Self::Link::IS_MESH,
         checks: Self::CHECKS,

@@ -63,7 +63,8 @@ pub use garblet_ot::Width;
 #[cfg(feature = "outsourced")]
 pub use garblet_outsourced as outsourced;
 pub use garblet_protocol::{
-    Adversary, Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Role, RunId, Security, Session,
+    Adversary, Collusion, Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Role, RunId, Security,
+    Session,
     error::{Missing, NotPrepared, Unfinished},
     parameters::UnknownParameter,
     protocol::{LibraryFile, OrderRequest, Precision},

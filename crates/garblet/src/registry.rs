@@ -3,7 +3,7 @@
 use std::{fmt, ops::RangeInclusive, str::FromStr};
 
 use garblet_protocol::{
-    Adversary,
+    Adversary, Collusion,
     checks::Check,
     parameters::{UnknownParameter, list},
     protocol::Precision,
@@ -63,6 +63,11 @@ impl Protocol {
     /// The strongest adversary that the protocol withstands.
     pub fn adversary(self) -> Adversary {
         self.0.adversary
+    }
+
+    /// The parties who must not work together, if it promises nothing against those.
+    pub fn collusion(self) -> Option<Collusion> {
+        self.0.collusion
     }
 
     /// The first protocol that withstands an adversary.

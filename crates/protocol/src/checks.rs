@@ -124,7 +124,7 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Two parties said what does not fit, and nobody can tell which of them lies. Nothing was computed that depends on inputs.
+/// Two parties said what does not fit, and nobody can tell which of them lies. If it is about inputs that were dealt, nothing was computed that depends on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("refused: {what}; {}", liars(parties))]
 pub struct Refused {

@@ -27,5 +27,5 @@ pub use phase::{Communication, Phase, PhaseCost, PhaseCosts};
 pub use protocol::Protocol;
 pub use role::Role;
 pub use run_id::RunId;
-pub use security::Security;
+pub use security::{Collusion, Security};
 pub use session::{Link, MeshSession, Progress, Session};

@@ -9,7 +9,7 @@ use garblet_net::{Hello, STEP};
 use rand_core::CryptoRng;
 
 use crate::{
-    Adversary, Communication, Phase, ProtocolError, Role, Security,
+    Adversary, Collusion, Communication, Phase, ProtocolError, Role, Security,
     checks::Check,
     parameters::{self, Parameter},
     session::{Link, Session},
@@ -33,6 +33,8 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     const NAME: &'static str;
     /// The strongest adversary that it withstands.
     const ADVERSARY: Adversary;
+    /// The parties who must not work together, if it promises nothing against those.
+    const COLLUSION: Option<Collusion> = None;
     /// The numbers of parties that it may have.
     const PARTIES: RangeInclusive<u16>;
     /// The parameters by name, in the order in which they are shown and compared.

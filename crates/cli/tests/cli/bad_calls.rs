@@ -101,8 +101,8 @@ fn names_that_nothing_has() {
     );
     local(&["--protocol", "gmw", "--adversary", "covert"]).fails(
         2,
-        "error: --adversary covert: gmw withstands semi-honest parties\nhint: --protocol covert withstands more, of two parties; no protocol for three or more parties \
-             withstands covert ones; gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2 are for semi-honest parties\n",
+        "error: --adversary covert: gmw withstands semi-honest parties\nhint: --protocol covert withstands more, of two parties; with three or more parties --protocol outsourced \
+             withstands covert ones, unless both its servers work together; gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2 are for semi-honest parties\n",
     );
     local(&["--owner", "in1=7"]).fails(2, "error: --owner: the program has no input `in1`\nhint: it has key, block\n");
     local(&["--input", "5=a.json"]).fails(2, "error: --input 5=a.json: there are 2 parties, 0 to 1\n");

@@ -184,9 +184,11 @@ fn who_learns_nothing_is_told_who_does() {
 }
 
 #[test]
-fn against_malicious_parties_there_is_nothing_for_three() {
+fn against_malicious_parties_there_is_one_for_three_and_it_is_never_taken_unasked() {
     let several = "gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2 are for semi-honest parties\n";
-    let none = format!("no protocol for three or more parties withstands malicious ones; {several}");
+    let none = format!(
+        "with three or more parties --protocol outsourced withstands malicious ones, unless both its servers work together; {several}"
+    );
     let calls = [
         &["--adversary", "malicious", "--parties", "3"][..],
         &["--adversary", "malicious", "--owner", "alice=2"],

@@ -159,7 +159,7 @@ impl Plan {
         // One server changes bits, of any number of clients, and all hashes have to fit.
         let hashes = (-(self.hash_bits() as f64)).exp2();
         let log2 = servers.cheating_log2.map_or(0.0, f64::exp2) + hashes;
-        Security { cheating_log2: Some(log2.log2()), ..servers }
+        Security { cheating_log2: Some(log2.log2()), collusion: Outsourced::COLLUSION, ..servers }
     }
 }
 

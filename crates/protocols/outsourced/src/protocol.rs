@@ -7,7 +7,7 @@ use garblet_circuit::Party;
 use garblet_client::Server;
 use garblet_net::{Hello, Mesh};
 use garblet_protocol::{
-    Adversary, MeshSession, Protocol, ProtocolError,
+    Adversary, Collusion, MeshSession, Protocol, ProtocolError,
     checks::Check,
     conduct::Honest,
     parameters::Parameter,
@@ -35,6 +35,7 @@ impl Protocol for Outsourced {
 
     const NAME: &'static str = NAME;
     const ADVERSARY: Adversary = Adversary::Malicious;
+    const COLLUSION: Option<Collusion> = Some(Collusion::BothServers);
     const PARTIES: RangeInclusive<u16> = 3..=PARTIES_MAX;
     const PARAMETERS: &'static [Parameter<Config>] = Authenticated::PARAMETERS;
     const SAMPLES: &'static [Sample] = Authenticated::SAMPLES;
