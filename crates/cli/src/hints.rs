@@ -274,6 +274,7 @@ pub(crate) fn several_hint(two: Protocol) -> String {
 mod tests {
     use std::{path::PathBuf, time::Duration};
 
+    use garblet::{Party, Refused};
     use garblet_net::{Fingerprint, Identity};
 
     use super::*;
@@ -329,6 +330,15 @@ mod tests {
             let hint = mesh_failure(&error).hint.expect("a way out");
             assert!(hint.contains(expected), "{error}: {hint}");
         }
+    }
+
+    #[test]
+    fn a_refusal_says_when_to_try_again_and_when_not() {
+        let refused = Refused { what: "these words do not fit", parties: [Party(1), Party(3)] };
+        let failure = explain(&Error::Refused(refused));
+        assert_eq!(failure.message, "refused: these words do not fit; party 1 or party 3 lies");
+        let hint = failure.hint.expect("a way out");
+        assert!(hint.contains("all may run it again") && hint.contains("deal nothing more to them"), "{hint}");
     }
 
     #[test]

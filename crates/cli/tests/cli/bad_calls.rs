@@ -92,7 +92,7 @@ fn names_that_nothing_has() {
     local(&["--protocol", "bgw"]).fails(
         2,
         "error: --protocol: unknown protocol `bgw`, expected yao, components, covert, authenticated, cut-and-choose, \
-             lego, gmw, bmr, bmr-bgw4, bmr-bgw3 or bmr-bgw2\n",
+             lego, gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2 or outsourced\n",
     );
     local(&["--adversary", "byzantine"]).fails(
         2,

@@ -11,6 +11,7 @@ mod invocation;
 mod lego;
 mod link_graphs;
 mod many_parties;
+mod outsourced;
 mod records;
 mod results;
 mod store;

@@ -1,0 +1,105 @@
+//! `outsourced`: what results, plans and parties say of its servers, and what a client sends.
+
+use serde_json::{Value, json};
+
+use crate::{
+    invocation::{Folder, finish, garblet, start},
+    many_parties::peers_file,
+};
+
+/// An auction of two houses, of which the second one is a client: a generator that bids, and a cloud that learns nothing.
+const AUCTION: [&str; 7] =
+    ["examples/auction/auction.json", "--protocol", "outsourced", "--to", "house1_wins=1", "--to", "price=0,1"];
+
+const INPUTS: [&[&str]; 3] =
+    [&["--input", "0=examples/auction/house0.json"], &["--input", "1=examples/auction/house1.json"], &[]];
+
+const WARNING: &str = "the servers, parties 0 and 2, must not work together: both of them see everything\n";
+
+/// Checks what a client with 48 input bits and 17 output bits sends and receives, without other clients.
+fn assert_clients_bytes(part: &Value) {
+    let online = &part["phases"]["online"];
+    let (number_of_run, input, output) = (2 * 8, 6, 3);
+    assert_eq!(online["bytes_sent"], number_of_run + 2 * 110 + input, "{online}");
+    assert_eq!(online["bytes_received"], number_of_run + 2 * (73 + output), "{online}");
+    assert_eq!(online["rounds"], 1);
+    for phase in ["prepare", "build"] {
+        assert_eq!(part["phases"][phase]["bytes_sent"], 0);
+    }
+}
+
+#[test]
+fn results_say_that_the_servers_must_not_work_together() {
+    let local = |more: &[&str]| garblet(&[&["local"], &AUCTION[..], INPUTS[0], INPUTS[1], more].concat());
+    let report = local(&["--json"]).json();
+    assert_eq!((&report["adversary"], &report["parties"]), (&json!("malicious"), &json!(3)));
+    assert_eq!(report["outputs"]["price"]["value"], 455);
+    assert_eq!(report["security"]["collusion"], "both-servers");
+    assert!(report["security"]["cheating_log2"].as_f64().is_some_and(|log2| log2 < -40.0), "{report}");
+    assert_clients_bytes(&report["per_party"][1]);
+    let text = local(&[]).stderr;
+    assert!(text.contains(&format!(" at most\n{WARNING}")), "{text}");
+    // Others promise what they promise whoever works together, or say so by their adversary.
+    for protocol in ["authenticated", "gmw"] {
+        let report = garblet(&[
+            "local",
+            AUCTION[0],
+            "--protocol",
+            protocol,
+            INPUTS[0][0],
+            INPUTS[0][1],
+            INPUTS[1][0],
+            INPUTS[1][1],
+            "--json",
+        ])
+        .json();
+        assert!(report["security"].get("collusion").is_none(), "{protocol}");
+    }
+}
+
+#[test]
+fn plans_say_so_too() {
+    let plan = |more: &[&str]| garblet(&[&["plan", AUCTION[0]], more].concat());
+    let planned = plan(&["--json"]).json();
+    for planned in planned["protocols"].as_array().expect("a list") {
+        let expected = (planned["protocol"] == "outsourced").then(|| json!("both-servers"));
+        assert_eq!(planned.get("collusion"), expected.as_ref(), "{planned}");
+    }
+    for more in [&["--protocol", "outsourced"][..], &["--adversary", "malicious", "--parties", "3"]] {
+        let text = plan(more).stdout;
+        assert!(text.contains(&format!("\noutsourced: {WARNING}")), "{text}");
+    }
+    let without = plan(&["--protocol", "authenticated"]).stdout;
+    assert!(!without.contains("must not work together"), "{without}");
+}
+
+#[test]
+fn every_party_of_a_run_is_told_and_a_client_sends_what_it_should() {
+    let folder = Folder::new("outsourced");
+    let peers = peers_file(&folder, None);
+    let party = |party: usize| {
+        let number = party.to_string();
+        let more = ["--party", &number, "--peers", &peers, "--insecure-plain-tcp"];
+        let json: &[&str] = if party == 1 { &["--json"] } else { &[] };
+        start(&[&["run"], &AUCTION[..], &more, INPUTS[party], json].concat())
+    };
+    let [cloud, client, generator] = [2, 1, 0].map(party).map(finish);
+    for (server, learned) in [(&generator, "price = 455\n"), (&cloud, "")] {
+        assert_eq!((server.status, &server.stdout[..]), (Some(0), learned), "{}", server.stderr);
+        assert!(server.stderr.contains(WARNING), "{}", server.stderr);
+    }
+    let report = client.json();
+    assert_eq!(report["outputs"]["house1_wins"]["value"], true);
+    assert_eq!(report["security"]["collusion"], "both-servers");
+    assert_eq!(report["per_party"][0]["role"], "client");
+    assert_clients_bytes(&report["per_party"][0]);
+}
+
+#[test]
+fn a_number_of_parties_without_a_client_is_refused() {
+    let local = |parties: &str| garblet(&[&["local"], &AUCTION[..], &["--parties", parties]].concat());
+    for parties in ["2", "11"] {
+        let expected = format!("error: --parties {parties}: expected 3 to 10, which is what outsourced has\n");
+        local(parties).fails(2, &expected);
+    }
+}
