@@ -256,7 +256,7 @@ impl Listed {
     }
 }
 
-/// What a kind has pieces of, and of which program where the store knows.
+/// The name of what a kind has pieces of, with the program where the store knows it.
 fn named(store: &Store, kind: &Kind) -> String {
     match program_of(store, kind) {
         Some(program) => format!("run of {program}"),

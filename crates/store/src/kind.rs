@@ -48,7 +48,7 @@ impl Kind {
         Kind::new(&format!("{unit}{BY}{units}"), parameters)
     }
 
-    /// What a piece consists of, and of how many: one of the kind's name, if it was not made by [`Kind::in_groups`].
+    /// The unit that a piece consists of, and how many it has: one of the kind's name, if it was not made by [`Kind::in_groups`].
     pub fn unit(&self) -> (&str, u64) {
         let grouped = self.name.split_once(BY).filter(|(unit, _)| !unit.contains(' '));
         grouped.and_then(|(unit, units)| Some((unit, units.parse().ok()?))).unwrap_or((&self.name, 1))

@@ -106,6 +106,28 @@ impl Triples {
     }
 }
 
+/// The outcome of a batch, in the room of what it was made from.
+#[derive(Default)]
+pub(crate) struct Made {
+    /// The factors of leaky triples, of which the first are those of triples, and masks.
+    pub(crate) shares: Shares,
+    pub(crate) triples: usize,
+    /// Leaky triples.
+    pub(crate) leaky: usize,
+}
+
+impl Made {
+    /// The places of all `a`, `b` and `c`.
+    pub(crate) fn factors(&self) -> [std::ops::Range<usize>; 3] {
+        [0, 1, 2].map(|factor| factor * self.leaky..factor * self.leaky + self.triples)
+    }
+
+    /// The places of masks.
+    pub(crate) fn masks(&self) -> std::ops::Range<usize> {
+        3 * self.leaky..self.shares.len()
+    }
+}
+
 /// Blocks that are multiplied by powers of a point at once.
 pub(crate) const LOT: usize = 1024;
 

@@ -5,8 +5,7 @@ use garblet_store::{IdSet, Scratch, Taken};
 
 use crate::{
     plan::Plan,
-    prepare::Made,
-    shares::{Shares, Triples},
+    shares::{Made, Shares, Triples},
     stock::pieces::{GROUP, KINDS, append, read, unreadable},
 };
 

@@ -34,8 +34,8 @@ use crate::{
     others::Nothing,
     parameters::Batch,
     place::Place,
-    prepare::Made,
     secrets::Secrets,
+    shares::Made,
     side::{Read, Side},
     supply::Supply,
 };

@@ -98,7 +98,7 @@ impl Plan {
             statistical_bits: Some(SIGMA.bits() as f64),
             cheating_log2: Some((1.0 - deterrence).log2()),
             deterrence: Some(deterrence),
-            peer_exposed: false,
+            ..Security::default()
         }
     }
 

@@ -110,7 +110,7 @@ impl Plan {
             statistical_bits: Some(f64::from(self.config.statistical.bits())),
             cheating_log2: Some(numbers::cheating_log2(&self.config, tag_blocks)),
             deterrence: None,
-            peer_exposed: false,
+            ..Security::default()
         }
     }
 

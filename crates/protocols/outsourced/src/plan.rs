@@ -2,19 +2,19 @@
 
 use std::{ops::Range, sync::Arc};
 
-use garblet_authenticated::{self as base, Config, Statistical, others};
+use garblet_authenticated::{self as base, Authenticated, Config, Statistical, others};
 use garblet_circuit::{InputId, Party, Program, Recipients};
 use garblet_client::{self as client, Identity, Job, Server, Terms};
 use garblet_net::Hello;
 use garblet_protocol::{
-    Protocol, Security,
+    Collusion, Protocol, Security,
     error::ProtocolError,
     parameters,
     party_io::{EVALUATOR, GARBLER, check_party_count},
     stock::yes_or_no,
 };
 
-use crate::{GENERATOR, NAME, Outsourced, PARTIES_MAX, SERVERS};
+use crate::{GENERATOR, NAME, PARTIES_MAX, SERVERS};
 
 /// The number that stands for clients in the servers' program.
 const OTHERS: Party = Party(2);
@@ -159,7 +159,7 @@ impl Plan {
         // One server changes bits, of any number of clients, and all hashes have to fit.
         let hashes = (-(self.hash_bits() as f64)).exp2();
         let log2 = servers.cheating_log2.map_or(0.0, f64::exp2) + hashes;
-        Security { cheating_log2: Some(log2.log2()), collusion: Outsourced::COLLUSION, ..servers }
+        Security { cheating_log2: Some(log2.log2()), collusion: Some(Collusion::BothServers), ..servers }
     }
 }
 
@@ -178,7 +178,7 @@ fn job(program: &Program, parties: u16, config: Config) -> Result<Job, ProtocolE
     let clients = (1..parties - 1).map(identity).collect();
     let mut terms = Terms::of(program, identity(0), clients, identity(parties - 1));
     terms.statistical = statistical(config);
-    terms.parameters = parameters::get(Outsourced::PARAMETERS, &config)
+    terms.parameters = parameters::get(Authenticated::PARAMETERS, &config)
         .into_iter()
         .map(|(name, value)| (name.to_string(), value.to_string()))
         .collect();

@@ -5,32 +5,9 @@ mod equality;
 mod leaky;
 mod rotate;
 
-use std::ops::Range;
-
 use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
 
-use crate::{Step, ground::Ground, parameters::Batch, shares::Shares};
-
-/// The outcome of a batch, in the room of what it was made from.
-#[derive(Default)]
-pub(crate) struct Made {
-    /// The factors of leaky triples, of which the first are those of triples, and masks.
-    pub(crate) shares: Shares,
-    pub(crate) triples: usize,
-    leaky: usize,
-}
-
-impl Made {
-    /// The places of all `a`, `b` and `c`.
-    pub(crate) fn factors(&self) -> [Range<usize>; 3] {
-        [0, 1, 2].map(|factor| factor * self.leaky..factor * self.leaky + self.triples)
-    }
-
-    /// The places of masks.
-    pub(crate) fn masks(&self) -> Range<usize> {
-        3 * self.leaky..self.shares.len()
-    }
-}
+use crate::{Step, ground::Ground, parameters::Batch, shares::Made};
 
 impl<C: Conduct<Step>> Ground<C> {
     /// Makes the triples of a batch, if there is one, and so many masks.

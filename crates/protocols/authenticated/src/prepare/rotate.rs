@@ -7,7 +7,7 @@ use garblet_primitives::Block;
 use garblet_protocol::{checks::Cheating, conduct::Conduct, error::ProtocolError, session::Session};
 use rand_core::Rng;
 
-use super::{Made, leaky::Leaky};
+use super::leaky::Leaky;
 use crate::{
     GARBLER, Step, checks,
     coins::OPENING_BYTES,
@@ -15,7 +15,7 @@ use crate::{
     opening::{Packed, Sums, open, opened, opened_bytes},
     parameters::Batch,
     place::Place,
-    shares::Shares,
+    shares::{Made, Shares},
 };
 
 impl<C: Conduct<Step>> Ground<C> {

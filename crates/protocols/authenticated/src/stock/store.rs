@@ -15,7 +15,7 @@ use super::{
     saved,
     unsettled::LastCheck,
 };
-use crate::{GARBLER, NAME, amounts::Amounts, config::Config, place::Place, prepare::Made, secrets::Secrets};
+use crate::{GARBLER, NAME, amounts::Amounts, config::Config, place::Place, secrets::Secrets, shares::Made};
 use garblet_protocol::domain::SessionId;
 
 /// The name of the protocol's state in a store. Empty once the peer has cheated.

@@ -116,7 +116,7 @@ impl Orders {
             statistical_bits: Some(f64::from(STATISTICAL)),
             cheating_log2: Some(self.cheating.log2()),
             deterrence: None,
-            peer_exposed: false,
+            ..Security::default()
         }
     }
 }
