@@ -109,7 +109,6 @@ impl Plan {
             computational_bits,
             statistical_bits: Some(f64::from(self.config.statistical.bits())),
             cheating_log2: Some(numbers::cheating_log2(&self.config, tag_blocks)),
-            deterrence: None,
             ..Security::default()
         }
     }

@@ -115,7 +115,6 @@ impl Orders {
             computational_bits: GARBLING.security_bits(u64::MAX).min(of_authenticators),
             statistical_bits: Some(f64::from(STATISTICAL)),
             cheating_log2: Some(self.cheating.log2()),
-            deterrence: None,
             ..Security::default()
         }
     }
