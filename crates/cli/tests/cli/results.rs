@@ -92,7 +92,7 @@ fn a_plan_says_what_a_run_costs() {
 #[test]
 fn a_plan_is_shown_by_protocol_or_by_phase() {
     let all = garblet(&["plan", "lib:millionaires(32)", "--parties", "3"]).stdout;
-    assert!(all.contains("bmr-bgw3  semi-honest        3"), "{all}");
+    assert!(all.contains("bmr-bgw3    semi-honest        3"), "{all}");
     assert!(
         all.contains("\nleft out: yao, components, covert, authenticated, cut-and-choose, lego: 2 parties only\n"),
         "{all}"

@@ -17,7 +17,7 @@ use garblet_protocol::{
     stock::{SavedValues, Stock},
 };
 
-use crate::{Step, plan::Plan, settle::Submissions};
+use crate::{GENERATOR, Step, plan::Plan, settle::Submissions};
 
 /// Bytes of an answer, without the output.
 pub(crate) const ANSWER_BYTES: usize = 73;
@@ -138,7 +138,7 @@ impl<S: Side, K: Conduct<Step>> Role<Mesh> for ServerRole<S, K> {
     /// The number of the run, and the base's.
     type Prepared = (u64, Prepared<S::Built>);
 
-    const NAME: &'static str = S::NAME;
+    const NAME: &'static str = if S::PARTY.0 == GENERATOR.0 { "generator" } else { "cloud" };
 
     fn security(&self) -> Security {
         self.plan.security(self.run.security())
