@@ -114,7 +114,7 @@ impl Store {
     /// Keeps what both stores have, and gives up the rest; afterwards both have the same pieces available, and the
     /// same next identifiers. Kinds of which this store has never had anything are known until it is closed: a peer cannot fill it with names. The first meeting ties the two stores to one another.
     ///
-    /// *Shape*: nothing may change the store between [`summary`](Store::summary), whose value the peer got, and this.
+    /// *Shape*: nothing may change the pieces of the store between [`summary`](Store::summary), whose value the peer got, and this.
     ///
     /// *Errors*: as [`check_peer`](Store::check_peer). Nothing is changed then, and nothing may be taken.
     pub fn reconcile(&mut self, peer: &Summary) -> Result<Reconciled, StoreError> {

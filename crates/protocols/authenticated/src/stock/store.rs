@@ -83,7 +83,7 @@ impl Stock {
         Ok(Stock { store, kept, meeting, same, lost })
     }
 
-    /// Keeps new secrets in place of others, once both parties have them: a peer's word alone, that it has none, costs nothing.
+    /// Keeps new secrets in place of others, once both parties have them: a peer's word alone, that it has none, costs no secrets.
     ///
     /// *Errors*: the store's.
     pub(crate) fn replace(&mut self, secrets: Secrets) -> Result<(), ProtocolError> {
