@@ -145,6 +145,6 @@ fn what_a_store_is_for_must_be_said() {
     fails(
         &["--protocol", "yao"],
         "error: --protocol yao: it prepares nothing for a store\n\
-         hint: components, authenticated, lego, gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2 do\n",
+         hint: components, authenticated, lego, gmw, bmr, bmr-bgw4, bmr-bgw3, bmr-bgw2, outsourced do\n",
     );
 }

@@ -71,7 +71,7 @@ fn stock(config: &Config, parties: u16, program: &Arc<Program>, store: Store) ->
         Some(StockKinds::Library) => {
             return Ok(Stock::new(Order::of::<Components>(Library::of_program(program)), store, "peer"));
         }
-        Some(StockKinds::Pieces(kinds)) => OrderRequest { amounts: amounts(kinds, 60), ..OrderRequest::default() },
+        Some(StockKinds::Pieces(kinds)) => OrderRequest { amounts: amounts(kinds, 120), ..OrderRequest::default() },
         _ => OrderRequest { program: Some(program.clone()), amounts: amounts(&["runs"], 2), library: None },
     };
     Ok(Stock::new(Order::new(&request, parties, config)?, store, "peer"))
