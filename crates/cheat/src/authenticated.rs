@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use garblet_authenticated::{Config, Evaluator, Garbler, NAME, Plan, ResultCheck, Run, Step, checks};
+use garblet_authenticated::{Build, Config, Evaluator, Garbler, NAME, Plan, ResultCheck, Run, Step, checks};
 use garblet_circuit::{Bits, Program};
 use garblet_net::{Channel, memory_pair};
 use garblet_primitives::{Block, gf128};
@@ -14,6 +14,17 @@ use garblet_protocol::{
 };
 
 use crate::{Outputs, run::run_two};
+
+/// A configuration of each form: what is checked, and when it is built.
+pub fn configs() -> [Config; 4] {
+    let of = |check, build| Config { check, build, ..Config::default() };
+    [
+        of(ResultCheck::Tags, Build::Ahead),
+        of(ResultCheck::Tags, Build::Stream),
+        of(ResultCheck::Reveal, Build::Ahead),
+        of(ResultCheck::Reveal, Build::Stream),
+    ]
+}
 
 /// The forms of the protocol in which a deviation is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

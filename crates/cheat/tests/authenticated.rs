@@ -4,12 +4,12 @@ mod job;
 
 use std::sync::{Arc, atomic::Ordering};
 
-use garblet_authenticated::{Build, Config, ResultCheck, Step, checks};
+use garblet_authenticated::{Build, Config, Step, checks};
 use garblet_cheat::{
     Outcome,
     authenticated::{
         CheatingEvaluator, CheatingGarbler, Deviation, EvaluatorDeviation, Forms, GarblerDeviation, OtherInput,
-        Recorder, run, run_honest,
+        Recorder, configs, run, run_honest,
     },
     outcome,
 };
@@ -21,17 +21,6 @@ use garblet_protocol::{
 };
 
 use crate::job::{Job, job};
-
-/// All forms of the protocol.
-fn configs() -> [Config; 4] {
-    let of = |check, build| Config { check, build, ..Config::default() };
-    [
-        of(ResultCheck::Tags, Build::Ahead),
-        of(ResultCheck::Tags, Build::Stream),
-        of(ResultCheck::Reveal, Build::Ahead),
-        of(ResultCheck::Reveal, Build::Stream),
-    ]
-}
 
 /// One message of masks alone, where all gates are joined to triples at once.
 fn applies(deviation: Deviation, config: Config) -> bool {

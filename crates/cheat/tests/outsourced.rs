@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use garblet_authenticated::{Build, Config, ResultCheck};
+use garblet_authenticated::Config;
 use garblet_cheat::{
     Outputs,
+    authenticated::configs,
     outsourced::{Cheat, ClientDeviation, ServerDeviation, run},
 };
 use garblet_circuit::{Bits, Party, Program, Recipients, Type, evaluate};
@@ -44,16 +45,6 @@ fn program() -> Arc<Program> {
 
 fn inputs() -> Vec<Bits> {
     [77, 190, 3, 201].map(|value| Bits::from_u128(value, 8)).into()
-}
-
-fn configs() -> [Config; 4] {
-    let of = |check, build| Config { check, build, ..Config::default() };
-    [
-        of(ResultCheck::Tags, Build::Ahead),
-        of(ResultCheck::Tags, Build::Stream),
-        of(ResultCheck::Reveal, Build::Ahead),
-        of(ResultCheck::Reveal, Build::Stream),
-    ]
 }
 
 fn run_with(config: Config, cheater: usize, cheat: Cheat, seed: u64) -> Vec<Result<Outputs, ProtocolError>> {

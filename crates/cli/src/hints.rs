@@ -28,10 +28,8 @@ pub(crate) fn explain(error: &Error) -> Failure {
         Error::Rejected(_) => Failure::no_result(error).hint(
             "the servers have computed and may have results: give them nothing more until they know which of them it was",
         ),
-        Error::Refused(_) => Failure::no_result(error).hint(
-            "if it is about what a client dealt, nothing was computed from any input, and all may run it again; if servers gave different \
-             answers, one of them cheats: tell both, and deal nothing more to them",
-        ),
+        Error::Refused(_) => Failure::no_result(error)
+            .hint("nothing was computed from any input, and all may run it again; who is in every refusal is to be asked"),
         Error::Unfinished(unfinished) => Failure::no_result(error).hint(format!(
             "a peer that cheats does so; if it was the network or this machine, `garblet store allow {}` goes on",
             unfinished.folder.display()
@@ -274,7 +272,7 @@ pub(crate) fn several_hint(two: Protocol) -> String {
 mod tests {
     use std::{path::PathBuf, time::Duration};
 
-    use garblet::{Party, Refused};
+    use garblet::{Party, Refused, Rejected};
     use garblet_net::{Fingerprint, Identity};
 
     use super::*;
@@ -338,7 +336,12 @@ mod tests {
         let failure = explain(&Error::Refused(refused));
         assert_eq!(failure.message, "refused: these words do not fit; party 1 or party 3 lies");
         let hint = failure.hint.expect("a way out");
-        assert!(hint.contains("all may run it again") && hint.contains("deal nothing more to them"), "{hint}");
+        assert!(hint.contains("all may run it again"), "{hint}");
+        let rejected = Rejected { what: "these answers differ", parties: [Party(0), Party(3)] };
+        let failure = explain(&Error::Rejected(rejected));
+        assert_eq!(failure.message, "no result: these answers differ; party 0 or party 3 lies");
+        let hint = failure.hint.expect("what to do");
+        assert!(hint.contains("give them nothing more"), "{hint}");
     }
 
     #[test]

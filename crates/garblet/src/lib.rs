@@ -65,7 +65,7 @@ pub use garblet_outsourced as outsourced;
 pub use garblet_protocol::{
     Adversary, Collusion, Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Role, RunId, Security,
     Session,
-    checks::Refused,
+    checks::{Refused, Rejected},
     error::{Missing, NotPrepared, Unfinished},
     parameters::UnknownParameter,
     protocol::{LibraryFile, OrderRequest, Precision},

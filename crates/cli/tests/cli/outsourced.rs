@@ -35,7 +35,7 @@ fn results_say_that_the_servers_must_not_work_together() {
     assert_eq!((&report["adversary"], &report["parties"]), (&json!("malicious"), &json!(3)));
     assert_eq!(report["outputs"]["price"]["value"], 455);
     assert_eq!(report["security"]["collusion"], "both-servers");
-    assert!(report["security"]["cheating_log2"].as_f64().is_some_and(|log2| log2 < -40.0), "{report}");
+    assert!(report["security"]["cheating_log2"].as_f64().is_some_and(|log2| log2 <= -40.0), "{report}");
     let roles = report["per_party"].as_array().expect("a list").iter().map(|part| &part["role"]);
     assert!(roles.eq(["generator", "client", "cloud"]), "{report}");
     assert_clients_bytes(&report["per_party"][1]);

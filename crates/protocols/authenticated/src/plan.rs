@@ -56,11 +56,7 @@ impl Plan {
         keeps: bool,
         dealt: Dealt,
     ) -> Result<Self, ProtocolError> {
-        let outputs = program.outputs().len();
-        if let Some(odd) = dealt.outputs.iter().find(|&&output| output >= outputs) {
-            let (what, expected) = ("output for others".into(), format!("one of {outputs}"));
-            return Err(ProtocolError::Input { what, expected, got: format!("number {odd}") });
-        }
+        check_numbers("output for others", &dealt.outputs, program.outputs().len())?;
         let mut changed = (*program).clone();
         for (number, input) in program.inputs().iter().enumerate() {
             if ![GARBLER, EVALUATOR].contains(&input.owner) {
@@ -77,11 +73,7 @@ impl Plan {
         keeps: bool,
         dealt: Dealt,
     ) -> Result<Self, ProtocolError> {
-        let inputs = program.inputs().len();
-        if let Some(odd) = read.iter().find(|&&input| input >= inputs) {
-            let (what, expected) = ("that is read".into(), format!("one of {inputs}"));
-            return Err(ProtocolError::Input { what, expected, got: format!("number {odd}") });
-        }
+        check_numbers("input that is read", read, program.inputs().len())?;
         let mut program = program;
         if !read.is_empty() {
             let mut changed = (*program).clone();
@@ -274,6 +266,17 @@ impl Plan {
             cheating_log2: Some((prepared + tags + sums).log2()),
             ..Security::default()
         }
+    }
+}
+
+/// Refuses a number that no port has.
+fn check_numbers(what: &str, numbers: &[usize], ports: usize) -> Result<(), ProtocolError> {
+    match numbers.iter().find(|&&number| number >= ports) {
+        Some(odd) => {
+            let (expected, got) = (format!("a number below {ports}"), format!("number {odd}"));
+            Err(ProtocolError::Input { what: what.into(), expected, got })
+        }
+        None => Ok(()),
     }
 }
 

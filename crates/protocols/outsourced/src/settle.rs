@@ -104,13 +104,12 @@ impl<'a, K: Conduct<Step>> Submissions<'a, K> {
         let proofs = proofs.as_chunks::<PROOF_BYTES>().0;
         for (((client, places), submission), theirs) in self.plan.clients().zip(&self.all).zip(proofs) {
             let matrix = submission.other_matrix();
-            let keys_of_client = gather(told.keys(), places);
-            let keys = matrix.sums(&keys_of_client);
-            let mut bits = Zeroizing::new(Vec::with_capacity(keys_of_client.len()));
-            bits.extend(places.all().flatten().map(|at| Block::from_u128(told.peers.get(at).into())));
-            let shares = matrix.sums(&bits);
-            let macs = keys.iter().zip(shares.iter()).zip(submission.other_hash().iter());
-            let macs = macs.map(|((&key, share), hash)| told.mac(key, share.lsb() ^ hash));
+            let keys = matrix.sums(&gather(told.keys(), places));
+            let bits: Bits = places.all().flatten().map(|at| told.peers.get(at)).collect();
+            // The hash of what was told; with that of what was dealt, the hash of the peer's shares of the masks.
+            let of_told = Bits::from_bytes(&matrix.of(&bits.to_bytes()));
+            let macs = keys.iter().zip(of_told.iter()).zip(submission.other_hash().iter());
+            let macs = macs.map(|((&key, told_bit), dealt_bit)| told.mac(key, told_bit ^ dealt_bit));
             let macs = Zeroizing::new(macs.collect::<Vec<Block>>());
             if !bool::from(proof(submission, self.server.other(), &macs).ct_eq(theirs)) {
                 wrong.get_or_insert(client);
