@@ -95,11 +95,7 @@ impl Invitation {
         client_name: &str,
         random: &mut (impl CryptoRng + ?Sized),
     ) -> Result<Self, InvitationError> {
-        for (what, name) in [("name of the server", server_name), ("name of the client", client_name)] {
-            if !(1..=NAME_BYTES_MAX).contains(&name.len()) || name.contains(char::is_control) {
-                return Err(InvitationError::Name { what, got: name.len() });
-            }
-        }
+        check_names(server_name, client_name)?;
         let secret = Secret::random(random);
         Ok(Invitation { server, server_name: server_name.into(), client_name: client_name.into(), secret })
     }
@@ -149,6 +145,16 @@ impl Invitation {
             client_name: from.text("name of the client", NAME_BYTES_MAX)?,
         };
         from.end()?;
+        check_names(&invitation.server_name, &invitation.client_name)?;
         Ok(invitation)
     }
+}
+
+fn check_names(server: &str, client: &str) -> Result<(), InvitationError> {
+    for (what, name) in [("name of the server", server), ("name of the client", client)] {
+        if !(1..=NAME_BYTES_MAX).contains(&name.len()) || name.contains(char::is_control) {
+            return Err(InvitationError::Name { what, got: name.len() });
+        }
+    }
+    Ok(())
 }

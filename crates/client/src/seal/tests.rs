@@ -136,5 +136,8 @@ fn texts_that_are_not_the_whole_line_are_refused() {
         "invitation: expected pairs of characters, at most 1166, got 2000 characters"
     );
     assert!(Invitation::new(Identity([0; 32]), "", "b", &mut rng(1)).is_err());
+    let mut nameless = invitation();
+    nameless.client_name.clear();
+    assert_eq!(refused(&nameless.to_text()), InvitationError::Name { what: "name of the client", got: 0 });
     assert!(Invitation::new(Identity([0; 32]), "a", &"b".repeat(256), &mut rng(1)).is_err());
 }

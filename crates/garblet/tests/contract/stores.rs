@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use garblet::{
-    Config, Ends, Error, Party, Peer, Plan, Program, Report, StockKinds,
+    Config, Ends, Error, Order, OrderRequest, Party, Peer, Plan, Program, Report, Stock, StockKinds,
     circuit::evaluate,
     fill, library,
     store::{Store, StoreKey},
@@ -76,6 +76,41 @@ async fn what_empty_stores_lack_is_refused_or_made_on_request_of_all() {
             assert!(report.is_err(), "{} had nothing to draw on", name(&config));
         }
         check(&config, run_all(&config, empty().await, true).await);
+    }
+}
+
+/// Parties that order different amounts have made a mistake: nobody is accused, and what stores have stays.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn orders_of_different_amounts_are_refused_and_cost_nothing() {
+    let of_pieces = |config: &Config| matches!(config.protocol().stock(), Some(StockKinds::Pieces(_)));
+    for config in stored().filter(of_pieces) {
+        let Some(StockKinds::Pieces(kinds)) = config.protocol().stock() else { continue };
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let place = |party: Party| folder.path().join(party.to_string());
+        let key = StoreKey::generate(&mut rand::rng());
+        let order = |parties, amount| {
+            let amounts = kinds.iter().map(|kind| (kind.to_string(), amount)).collect();
+            Order::new(&OrderRequest { amounts, ..OrderRequest::default() }, parties, &config)
+        };
+        let pieces = |store: &Store| store.stock().iter().map(|stock| stock.available.len()).sum::<u64>();
+        for (amounts, is_filled) in [([64, 64], true), ([128, 192], false)] {
+            let party = |party: Party, ends, parties: u16| {
+                let (config, key, place) = (config.clone(), key.clone(), place(party));
+                // The first and the last party have stores in every protocol.
+                let stock = order(parties, amounts[usize::from(party == Party(parties - 1))]);
+                async move {
+                    let open = if is_filled { Store::create } else { Store::open };
+                    let stock = Stock::new(stock?, open(&place, &key, &mut rand::rng())?, "peer");
+                    fill(stock, party, ends, &config, 100, rand::rng(), Box::new(())).await.map(drop)
+                }
+            };
+            for ended in all(&config, party).await {
+                assert_eq!(ended.is_ok(), is_filled, "{}: {ended:?}", name(&config));
+                assert!(ended.err().is_none_or(|error| !error.is_evidence()), "{}", name(&config));
+            }
+        }
+        let store = Store::open(&place(Party(0)), &key, &mut rand::rng()).expect("nobody holds it");
+        assert!(pieces(&store) > 0, "{}", name(&config));
     }
 }
 

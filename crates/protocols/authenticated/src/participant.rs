@@ -68,7 +68,8 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
         session.enter(Phase::Setup);
         let mut stock = Stock::meet(session, store, config, S::PARTY, peer).await?;
         if !stock.same {
-            let secrets = Secrets::set_up(session, S::PARTY, config, &mut conduct).await?;
+            let secrets = Secrets::set_up(session, S::PARTY, config, &mut conduct).await;
+            let secrets = revoke_if_cheated(&mut stock.store, secrets)?;
             stock.replace(secrets)?;
         }
         let kept = stock.kept.as_ref().ok_or_else(no_store)?;

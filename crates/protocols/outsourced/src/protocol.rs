@@ -7,7 +7,7 @@ use garblet_circuit::Party;
 use garblet_client::Server;
 use garblet_net::{Hello, Mesh};
 use garblet_protocol::{
-    Adversary, Collusion, MeshSession, Protocol, ProtocolError,
+    Adversary, Collusion, MeshSession, Protocol, ProtocolError, Session,
     checks::Check,
     conduct::Honest,
     parameters::Parameter,
@@ -75,10 +75,17 @@ impl Protocol for Outsourced {
         let stock = with_server(session, stock, other);
         let (mut pair, lent) = session.lend(other)?;
         let filling = Filling { config, party: seat, parties: SERVERS, stock, below };
-        let filled = Authenticated::fill(&mut pair, filling).await;
+        let filled = fill_pair(&mut pair, filling).await;
         session.give_back(pair, lent);
         Ok(Filled { phases: session.costs(), ..filled.map_err(|error| with(other, error))? })
     }
+}
+
+/// Fills a server's store, once both servers want the same: clients know nothing of that.
+async fn fill_pair(pair: &mut Session, filling: Filling<Authenticated>) -> Result<Filled, ProtocolError> {
+    let hello = Authenticated::greet_filling(&filling).with("low-water", filling.below);
+    hello.exchange(pair.channel()).await?;
+    Authenticated::fill(pair, filling).await
 }
 
 async fn serve<S: Side>(
