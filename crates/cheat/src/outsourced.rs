@@ -8,7 +8,7 @@ use garblet_client::Server;
 use garblet_net::{Hello, Mesh};
 use garblet_outsourced::{Client, NAME, Plan, ServerRole, Step};
 use garblet_primitives::{Block, Prg};
-use garblet_protocol::{MeshSession, ProtocolError, Role, Session, conduct::Conduct};
+use garblet_protocol::{MeshSession, ProtocolError, Role, Session, conduct::Conduct, stock::SavedValues};
 
 use crate::Outputs;
 
@@ -106,7 +106,7 @@ pub fn run(
     seed: u64,
 ) -> Vec<Result<Outputs, ProtocolError>> {
     let parties = cheats.len() as u16;
-    let plan = Arc::new(Plan::new(program.clone(), parties, config).expect("it can be run"));
+    let plan = Arc::new(Plan::new(program.clone(), parties, config, SavedValues::default()).expect("it can be run"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime without threads needs nothing that could be missing");
     runtime.block_on(async {
@@ -133,7 +133,7 @@ pub fn run(
                             ServerRole::<EvaluatorSide, _>::set_up(&mut session, plan, Server::Cloud, None, cheat);
                         live(role.await, &mut session, &own).await
                     }
-                    party => live(Ok(Client::new(plan, party, cheat)), &mut session, &own).await,
+                    party => live(Ok(Client::new(plan, party, None, cheat)), &mut session, &own).await,
                 };
                 match ran {
                     Ok(outputs) => session.close().await.map(|()| outputs),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use garblet::{OrderRequest, Party};
+use garblet::{OrderRequest, Party, SavedValues};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -15,31 +15,46 @@ use crate::{
 pub(crate) enum Ahead {
     /// With components: what a library says, in memory.
     Library(PathBuf),
-    /// With several parties: runs, in stores.
-    Runs(Runs),
+    /// What is in stores.
+    Stores(Stores),
 }
 
-/// The place where the runs of all parties are.
+/// The place where the stores of all parties are.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Runs {
+pub(crate) struct Stores {
     /// The folder of all stores.
     pub(crate) folder: PathBuf,
     pub(crate) key: Option<PathBuf>,
     pub(crate) top_up: bool,
-    /// The command that prepares more.
-    pub(crate) again: String,
+    /// Set if stores that are not there are made.
+    pub(crate) make: bool,
+    /// The command that prepares more, where there is one.
+    pub(crate) again: Option<String>,
+    /// The values that the run takes from the stores and leaves there.
+    pub(crate) saved: SavedValues,
 }
 
-impl Runs {
+impl Stores {
     /// The store of a party of `parties`.
     pub(crate) fn store_of(&self, party: Party, parties: u16, order: OrderRequest) -> Folder {
         let (path, peer) = (self.folder.join(format!("party-{party}")), without_identities(parties));
         // All parties are one user's, and nobody has anything to hide from another.
-        Folder { order, path, key: self.key.clone(), peer, recorded: false, again: Some(self.again.clone()) }
+        Folder { order, path, key: self.key.clone(), peer, recorded: false, again: self.again.clone() }
     }
 
-    /// The source of a party's runs.
+    /// The source of what a party has prepared.
     pub(crate) fn source(&self, party: Party, parties: u16) -> Source {
-        Source::Store { folder: self.store_of(party, parties, OrderRequest::default()), top_up: self.top_up }
+        let folder = self.store_of(party, parties, OrderRequest::default());
+        Source::Store { folder, top_up: self.top_up, make: self.make }
+    }
+}
+
+impl Ahead {
+    /// The values that a run takes from stores and leaves there.
+    pub(crate) fn saved(&self) -> SavedValues {
+        match self {
+            Ahead::Library(_) => SavedValues::default(),
+            Ahead::Stores(stores) => stores.saved.clone(),
+        }
     }
 }

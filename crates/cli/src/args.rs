@@ -24,7 +24,7 @@ pub(crate) struct ProgramChanges {
     #[arg(long = "owner", value_name = "INPUT=K")]
     pub(crate) owners: Vec<Owner>,
     /// Say who learns an output: parties, or all
-    #[arg(long = "to", value_name = "OUTPUT=K[,K]|all")]
+    #[arg(long = "to", value_name = "OUTPUT=K[,K]|all|nobody")]
     pub(crate) recipients: Vec<To>,
     /// A constant that a function source takes from a party, or a JSON file of them
     #[arg(long = "const", value_name = "NAME=VALUE|FILE.json")]
@@ -130,6 +130,7 @@ pub(crate) fn command_line(
             .parties
             .as_ref()
             .map_or("all".into(), |parties| parties.iter().map(Party::to_string).collect::<Vec<_>>().join(","));
+        let parties = if parties.is_empty() { NOBODY.into() } else { parties };
         ("--to", format!("{}={parties}", to.output))
     });
     let constants = constants.iter().map(|constant| match constant {
@@ -172,13 +173,16 @@ impl FromStr for Owner {
     }
 }
 
-/// `OUTPUT=K,K` or `OUTPUT=all`.
+/// `OUTPUT=K,K`, `OUTPUT=all` or `OUTPUT=nobody`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct To {
     pub(crate) output: String,
     /// None is everybody.
     pub(crate) parties: Option<Vec<Party>>,
 }
+
+/// The word for an output that no party learns.
+const NOBODY: &str = "nobody";
 
 impl To {
     /// The parties that learn the output.
@@ -191,9 +195,11 @@ impl FromStr for To {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (output, parties) = pair(text, "OUTPUT=K, for instance out0=1, or OUTPUT=all")?;
-        if parties == "all" {
-            return Ok(To { output, parties: None });
+        let (output, parties) = pair(text, "OUTPUT=K, for instance out0=1, or OUTPUT=all or OUTPUT=nobody")?;
+        match &parties[..] {
+            "all" => return Ok(To { output, parties: None }),
+            NOBODY => return Ok(To { output, parties: Some(Vec::new()) }),
+            _ => (),
         }
         let mut parties = parties.split(',').map(read_party).collect::<Result<Vec<_>, _>>()?;
         parties.sort_unstable();

@@ -15,13 +15,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet::{Filled, OrderRequest, SavedValues, Security};
+use garblet::{Filled, OrderRequest, Security};
 use garblet_circuit::{Bits, InputId, Party, Program};
 use garblet_net::PeersFile;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ahead::{Ahead, Runs},
+    ahead::{Ahead, Stores},
     args::ProgramArgs,
     failure::{Failure, Status},
     meeting::{Meeting, Route},
@@ -91,7 +91,11 @@ fn work() -> Result<Done, Failure> {
     // Before anybody is waited for, so that all parties do so at the same time.
     let task = match job.prepare {
         None => Some(Task {
-            plan: job.settings.plan(program.clone(), job.parties, SavedValues::default())?,
+            plan: job.settings.plan(
+                program.clone(),
+                job.parties,
+                job.ahead.as_ref().map(Ahead::saved).unwrap_or_default(),
+            )?,
             party: job.party,
             inputs,
             settings: &job.settings,
@@ -99,7 +103,7 @@ fn work() -> Result<Done, Failure> {
             loaded: begin.elapsed(),
             source: job.ahead.as_ref().map(|ahead| match ahead {
                 Ahead::Library(library) => Source::InMemory(library.clone()),
-                Ahead::Runs(runs) => runs.source(job.party, job.parties),
+                Ahead::Stores(stores) => stores.source(job.party, job.parties),
             }),
         }),
         Some(_) => None,
@@ -119,10 +123,10 @@ fn work() -> Result<Done, Failure> {
     let listening = |address: std::net::SocketAddr| say(&Word::Listening(address.to_string()));
     let route = Route { meeting: &meeting, tls: None, listening: &listening };
     let Some(task) = task else {
-        let (Some(Ahead::Runs(runs)), Some(count)) = (&job.ahead, job.prepare) else {
+        let (Some(Ahead::Stores(stores)), Some(count)) = (&job.ahead, job.prepare) else {
             return Err(Failure::no_result("standard input: no stores to prepare for: this is a bug"));
         };
-        let filled = job.fill(runs, program, route, count)?;
+        let filled = job.fill(stores, program, route, count)?;
         return Ok(Done { part: PartyPart::of_filled(job.party, &filled), security: None, outputs: Vec::new() });
     };
     let outcome = session::compute(task, route)?;
@@ -139,10 +143,10 @@ impl Job {
     }
 
     /// Prepares until there are so many runs, with the others that it meets on this route.
-    fn fill(&self, runs: &Runs, program: Program, route: Route<'_>, count: u64) -> Result<Filled, Failure> {
+    fn fill(&self, stores: &Stores, program: Program, route: Route<'_>, count: u64) -> Result<Filled, Failure> {
         let amounts = vec![("runs".to_string(), count)];
         let order = OrderRequest { program: Some(Arc::new(program)), amounts, library: None };
-        let folder = runs.store_of(self.party, self.parties, order);
+        let folder = stores.store_of(self.party, self.parties, order);
         session::fill(&self.settings, self.party, self.parties, &folder, route, (100, self.progress))
     }
 }

@@ -1,6 +1,6 @@
 //! The errors of the library as failures of the command, with hints at what to do about them.
 
-use garblet::{Adversary, Error, NotPrepared, Protocol, store::StoreError};
+use garblet::{Adversary, Error, NotPrepared, Protocol, StateProblem, store::StoreError};
 use garblet_net::{IdentityError, MeshError, NetError, PartyError, PeersFileError, PeersFileFault};
 
 use crate::failure::{Failure, Status};
@@ -37,6 +37,11 @@ pub(crate) fn explain(error: &Error) -> Failure {
         Error::Unsettled { .. } => Failure::no_result(error).hint(
             "meet the peer with the stores that made these triples; if one of them is lost, both parties remove theirs and begin anew",
         ),
+        Error::State { problem, .. } => Failure::no_result(error).hint(match problem {
+            StateProblem::Missing => "a run with `--keep` makes one; `garblet store list` shows those that there are",
+            StateProblem::Version { .. } => "another run was faster: prepare and run again",
+            _ => "make a new state; if no server was put back to an earlier time, one of them does not follow the protocol",
+        }),
         Error::OtherRun { .. } => Failure::no_result(error).hint(
             "nothing of an input was given away; one party's program has lost or skipped a run, so all start anew together",
         ),

@@ -10,7 +10,7 @@ use garblet::StockKinds;
 use garblet_circuit::{Bits, Party, Program};
 
 use crate::{
-    ahead::{Ahead, Runs},
+    ahead::{Ahead, Stores},
     args::{InputArgs, ProgramArgs, ProtocolArgs, at_least_one, command_line},
     child::{self, Done, Job},
     failure::Failure,
@@ -20,7 +20,7 @@ use crate::{
     record::{PeerPart, Record},
     report::{PartyPart, Repeat, RunReport, check_panics, outputs_text, total},
     settings::Settings,
-    stock::{find_store, load_or_create_key, store_options},
+    stock::{SavedArgs, find_store, load_or_create_key, store_options},
 };
 
 /// The options of `garblet local`.
@@ -36,7 +36,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with = "store")]
     pub(crate) library: Option<PathBuf>,
-    /// With several parties: take the run from the parties' stores, DIR/party-0, DIR/party-1 and so on
+    /// Take what is prepared from the parties' stores, DIR/party-0, DIR/party-1 and so on
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
     /// The key that the stores are encrypted under [default: store.key in the configuration folder]
@@ -46,9 +46,11 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", requires = "store", conflicts_with_all = ["top_up", "repeat", "inputs"])]
     #[arg(value_parser = at_least_one::<NonZeroU64>)]
     pub(crate) prepare: Option<NonZeroU64>,
-    /// Prepare during the run if the stores have none
+    /// Prepare during the run what the stores lack
     #[arg(long, requires = "store")]
     pub(crate) top_up: bool,
+    #[command(flatten)]
+    pub(crate) saved: SavedArgs,
     /// The number of parties
     #[arg(long, value_name = "N")]
     pub(crate) parties: Option<u16>,
@@ -92,7 +94,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         let local = Local { args, program: &program, inputs: &inputs, settings: &settings, ahead };
         return local.prepare(count.get(), options.json);
     }
-    let inputs = inputs::of_all(&program, &options.inputs, parties)?;
+    let inputs = inputs::of_all(&options.saved.asked(&program)?, &options.inputs, parties)?;
     let local = Local { args, program: &program, inputs: &inputs, settings: &settings, ahead };
     let outcome = local.repeat(options.repeat.get())?;
     check_panics(&program, &outcome.outputs)?;
@@ -112,11 +114,19 @@ impl Options {
         settings.check_library(self.library.is_some())?;
         let Some(folder) = self.store.clone() else { return Ok(self.library.clone().map(Ahead::Library)) };
         let protocol = settings.config()?.protocol();
-        if protocol.stock() != Some(StockKinds::Runs) {
-            return Err(Failure::call(format!("--store: with the protocols of several parties, not with {protocol}"))
-                .hint("two parties use stores with `garblet prepare` and `garblet run`"));
+        let kinds = protocol.stock().filter(|kinds| *kinds != StockKinds::Library);
+        let Some(kinds) = kinds else {
+            return Err(Failure::call(format!("--store: {protocol} takes nothing from stores here"))
+                .hint("two parties with components use stores with `garblet prepare` and `garblet run`"));
+        };
+        let runs = kinds == StockKinds::Runs;
+        if self.prepare.is_some() && !runs {
+            return Err(Failure::call(format!("--prepare: stores of {protocol} hold no runs"))
+                .hint("run with --top-up: it makes the stores, and what they lack"));
         }
-        if self.prepare.is_none() {
+        // Stores that hold no runs are made where a run may make all that it takes.
+        let make = self.prepare.is_some() || (self.top_up && !runs);
+        if !make {
             find_store(&folder.join("party-0"))?;
         }
         // Before the parties all look for it.
@@ -124,8 +134,9 @@ impl Options {
         let parties = self.parties.map(|parties| ("--parties", parties.to_string()));
         let stores = store_options(&folder, self.store_key.as_deref());
         let more: Vec<_> = parties.into_iter().chain(stores).chain([("--prepare", "1".into())]).collect();
-        let again = command_line("local", &self.program, &self.protocol, &more);
-        Ok(Some(Ahead::Runs(Runs { folder, key: self.store_key.clone(), top_up: self.top_up, again })))
+        let again = runs.then(|| command_line("local", &self.program, &self.protocol, &more));
+        let (key, saved) = (self.store_key.clone(), self.saved.values());
+        Ok(Some(Ahead::Stores(Stores { folder, key, top_up: self.top_up, make, again, saved })))
     }
 }
 

@@ -62,8 +62,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     if party.0 >= parties {
         return Err(Failure::call(format!("--party {party}: there are {parties} parties, 0 to {}", parties - 1)));
     }
-    let asked = options.stock.asked(&program)?;
-    let plan = settings.plan(program.clone(), parties, options.stock.saved())?;
+    let asked = options.stock.saved().asked(&program)?;
+    let plan = settings.plan(program.clone(), parties, options.stock.saved().values())?;
     let loaded = begin.elapsed();
     let inputs = inputs::of_this_party(&asked, &options.inputs, party)?;
     let way = match &peers {

@@ -202,7 +202,7 @@ impl<'a> Service<'a> {
             progress: false,
             // It was there before the peer came.
             loaded: Duration::ZERO,
-            source: Some(Source::Store { folder: self.folder.clone(), top_up: self.options.top_up }),
+            source: Some(Source::Store { folder: self.folder.clone(), top_up: self.options.top_up, make: false }),
         };
         let outcome = session::compute_with(task, channel).await?;
         outcome.warn_of_closing();

@@ -44,7 +44,14 @@ pub(crate) struct StockArgs {
     /// Make what the store lacks during the run; all parties must wish it
     #[arg(long, requires = "store")]
     top_up: bool,
-    /// Keep the outputs' wires in the store under this name, for programs that come later
+    #[command(flatten)]
+    saved: SavedArgs,
+}
+
+/// The values that stay in stores between runs.
+#[derive(clap::Args)]
+pub(crate) struct SavedArgs {
+    /// Keep the outputs' wires in the store under this name, for programs that come later; with outsourced those that nobody learns
     #[arg(long, value_name = "NAME", requires = "store")]
     keep: Option<String>,
     /// Read an input, which nobody gives then, from an output that the store keeps
@@ -82,7 +89,12 @@ impl FromStr for Amount {
 /// The source of prepared material.
 pub(crate) enum Source {
     /// A store on disk, filled before.
-    Store { folder: Folder, top_up: bool },
+    Store {
+        folder: Folder,
+        top_up: bool,
+        /// Set if one that is not there is made.
+        make: bool,
+    },
     /// A store in memory, filled now with what a library says.
     InMemory(PathBuf),
 }
@@ -102,9 +114,9 @@ pub(crate) struct Folder {
 }
 
 impl StockArgs {
-    /// The values that a run takes from the store and leaves there.
-    pub(crate) fn saved(&self) -> SavedValues {
-        SavedValues { keep: self.keep.clone(), read: self.read.clone() }
+    /// The values that stay in stores.
+    pub(crate) fn saved(&self) -> &SavedArgs {
+        &self.saved
     }
 
     /// The source of prepared material, if it is not made for the run.
@@ -127,10 +139,17 @@ impl StockArgs {
         let order = OrderRequest { library: self.library.clone().map(library_file), ..OrderRequest::default() };
         let (path, key, peer) = (path.clone(), self.store_key.clone(), peer.clone()?);
         let folder = Folder { order, path, key, peer, recorded: true, again };
-        Ok(Some(Source::Store { folder, top_up: self.top_up }))
+        Ok(Some(Source::Store { folder, top_up: self.top_up, make: false }))
+    }
+}
+
+impl SavedArgs {
+    /// The values that a run takes from the stores and leaves there.
+    pub(crate) fn values(&self) -> SavedValues {
+        SavedValues { keep: self.keep.clone(), read: self.read.clone() }
     }
 
-    /// The program as this party is asked for inputs: none for what is read.
+    /// The program as parties are asked for inputs: none for what is read.
     ///
     /// *Errors*: an input to read that the program does not have.
     pub(crate) fn asked(&self, program: &Program) -> Result<Program, Failure> {
@@ -204,9 +223,12 @@ impl Source {
     /// *Errors*: a library file that is wrong, a store that cannot be used.
     pub(crate) fn open(&self, config: &Config, parties: u16) -> Result<Stock, Failure> {
         match self {
-            Source::Store { folder, top_up } => {
-                find_store(&folder.path)?;
-                let mut stock = folder.open(folder.order(config, parties)?, (config, parties), Store::open)?;
+            Source::Store { folder, top_up, make } => {
+                if !make {
+                    find_store(&folder.path)?;
+                }
+                let open = if *make { Store::open_or_create } else { Store::open };
+                let mut stock = folder.open(folder.order(config, parties)?, (config, parties), open)?;
                 stock.top_up = *top_up;
                 Ok(stock)
             }

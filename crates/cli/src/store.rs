@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use garblet::{SavedNames, forgive, runs::program_of, saved, unfinished, unsettled};
+use garblet::{SavedNames, SavedState, close_state, forgive, runs::program_of, saved, unfinished, unsettled};
 use garblet_store::{Kind, Stock, Store, StoreKey, Verified};
 use serde::Serialize;
 
@@ -34,6 +34,14 @@ pub(crate) enum StoreCommand {
     Compact(Options),
     /// With lego: make gates again after the peer left three orders of them unfinished
     Allow(Options),
+    /// Close a state that is kept for clients, for good; the other server hears so when the two next meet
+    Close {
+        #[command(flatten)]
+        options: Options,
+        /// The name of the state
+        #[arg(value_name = "NAME")]
+        state: String,
+    },
     /// Give up everything that was prepared; the peer's store does so when the two next meet
     Clear {
         #[command(flatten)]
@@ -66,6 +74,7 @@ pub(crate) fn run(command: &StoreCommand) -> Result<(), Failure> {
         StoreCommand::Verify { options, drop } => verify(options, *drop),
         StoreCommand::Compact(options) => compact(options),
         StoreCommand::Allow(options) => allow(options),
+        StoreCommand::Close { options, state } => close(options, state),
         StoreCommand::Clear { options, all: false } => clear(options),
         StoreCommand::Clear { options, all: true } => remove(options),
     }
@@ -121,6 +130,18 @@ fn verify(options: &Options, drop: bool) -> Result<(), Failure> {
             Err(Failure::no_result(message).hint("`garblet store verify --drop` gives them up; the rest can be used"))
         }
     }
+}
+
+fn close(options: &Options, state: &str) -> Result<(), Failure> {
+    let mut store = options.open()?;
+    if !close_state(&mut store, state).map_err(|e| explain(&e))? {
+        let names: Vec<String> =
+            saved(&store).into_iter().filter(|kept| kept.state.is_some()).map(|kept| kept.name).collect();
+        let known = if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) };
+        let message = format!("the store in {} has no state `{state}`", options.folder.display());
+        return Err(Failure::call(message).hint(known));
+    }
+    options.tell(&format!("closed state {state}\n"), &serde_json::json!({ "closed": state }))
 }
 
 fn compact(options: &Options) -> Result<(), Failure> {
@@ -241,9 +262,7 @@ impl Listed {
             true => text.push_str("nothing is prepared\n"),
             false => text.push_str(&table(&rows)),
         }
-        for SavedNames { name, outputs } in &self.kept {
-            text.push_str(&format!("kept as {name}: {}\n", outputs.join(", ")));
-        }
+        self.kept.iter().for_each(|kept| text.push_str(&kept_text(kept)));
         if self.unfinished_orders > 0 {
             text.push_str(&format!("the peer left {}\n", orders_text(self.unfinished_orders)));
         }
@@ -253,6 +272,24 @@ impl Listed {
         let segments = if self.segments == 1 { "segment" } else { "segments" };
         text.push_str(&format!("{} in {} {segments}\n", bytes(self.segment_bytes), self.segments));
         text
+    }
+}
+
+/// A line on values that are kept.
+fn kept_text(SavedNames { name, outputs, state }: &SavedNames) -> String {
+    let outputs = outputs.join(", ");
+    match state {
+        None => format!("kept as {name}: {outputs}\n"),
+        Some(SavedState { closed: true, version, .. }) => {
+            format!("state {name}: closed for good at version {version}\n")
+        }
+        Some(SavedState { version, failures: 0, .. }) => format!("state {name}, version {version}: {outputs}\n"),
+        Some(SavedState { version, failures, .. }) => {
+            let runs = if *failures == 1 { "run has" } else { "runs have" };
+            format!(
+                "state {name}, version {version}: {outputs}; {failures} {runs} not ended since the last one that did\n"
+            )
+        }
     }
 }
 

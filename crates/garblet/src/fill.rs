@@ -61,6 +61,15 @@ pub fn saved(store: &Store) -> Vec<SavedNames> {
     Protocol::ALL.iter().flat_map(|protocol| (protocol.0.saved)(store)).collect()
 }
 
+/// Closes a state that a store keeps for others: it is not used again, and the other server hears so when it next meets this one. Whether there was one of that name.
+///
+/// *Errors*: a store that cannot be written.
+pub fn close_state(store: &mut Store, name: &str) -> Result<bool, Error> {
+    let closed: Result<Vec<bool>, Error> =
+        Protocol::ALL.iter().map(|protocol| (protocol.0.close_state)(store, name)).collect();
+    Ok(closed?.contains(&true))
+}
+
 /// Counts the orders that the peer of a store has left unfinished in a way in which cheaters do.
 pub fn unfinished(store: &Store) -> u32 {
     Protocol::ALL.iter().map(|protocol| (protocol.0.unfinished)(store)).sum()

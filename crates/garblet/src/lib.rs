@@ -27,7 +27,7 @@ mod thread;
 
 pub use config::Config;
 pub use erased::Ends;
-pub use fill::{fill, forgive, saved, unfinished, unsettled, wants_to_fill};
+pub use fill::{close_state, fill, forgive, saved, unfinished, unsettled, wants_to_fill};
 pub use memory::{run_in_memory, run_many_in_memory};
 pub use peer::{Peer, Prepared};
 pub use plan::{Plan, Prediction};
@@ -66,10 +66,10 @@ pub use garblet_protocol::{
     Adversary, Collusion, Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Role, RunId, Security,
     Session,
     checks::{Refused, Rejected},
-    error::{Missing, NotPrepared, Unfinished},
+    error::{Missing, NotPrepared, StateProblem, Unfinished},
     parameters::UnknownParameter,
     protocol::{LibraryFile, OrderRequest, Precision},
-    stock::{Filled, ReadInput, SavedNames, SavedValues, StockKinds},
+    stock::{Filled, ReadInput, SavedNames, SavedState, SavedValues, StockKinds},
 };
 #[cfg(any(feature = "bmr", feature = "gmw"))]
 pub use garblet_runs as runs;

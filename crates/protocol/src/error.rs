@@ -77,6 +77,14 @@ pub enum ProtocolError {
         /// The reason why it cannot be settled now.
         reason: &'static str,
     },
+    /// A state that two servers keep and that cannot be used.
+    #[error("state `{name}`: {problem}")]
+    State {
+        /// The name of the state.
+        name: String,
+        /// The reason why not.
+        problem: StateProblem,
+    },
     /// The peer was found out, and what was prepared with it could not be given up.
     #[error("{source}; and the store could not be given up: {failed}: remove it")]
     NotGivenUp {
@@ -168,6 +176,47 @@ pub enum NotPrepared {
     },
 }
 
+/// The reason why a state cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StateProblem {
+    /// There is none of that name.
+    #[error("expected one that was kept, got none of that name")]
+    Missing,
+    /// It is closed for good.
+    #[error("expected one that can be used, got one that is closed for good, here or by the other server")]
+    Closed,
+    /// Too many runs have not ended since the last one that did.
+    #[error("expected at most {most} runs in a row that do not end, got more: it is closed for good")]
+    Failures {
+        /// The most.
+        most: u32,
+    },
+    /// The servers have versions that no crash explains.
+    #[error(
+        "expected a version next to the other server's, {theirs}, got {own}: one of the two was put back to an earlier time; it is closed for good"
+    )]
+    Apart {
+        /// This server's.
+        own: u64,
+        /// The other's.
+        theirs: u64,
+    },
+    /// The servers have other histories of the same version.
+    #[error("expected the other server's history of version {version}, got another: it is closed for good")]
+    Forked {
+        /// The version.
+        version: u64,
+    },
+    /// It has another version than the one that a run was prepared for, or that somebody knows.
+    #[error("expected version {expected}, got {got}")]
+    Version {
+        /// The version that is meant.
+        expected: u64,
+        /// The version that there is.
+        got: u64,
+    },
+}
+
 /// An amount that stores lack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
@@ -242,6 +291,7 @@ impl Accuses for ProtocolError {
             | ProtocolError::Order { .. }
             | ProtocolError::Unfinished(_)
             | ProtocolError::Unsettled { .. }
+            | ProtocolError::State { .. }
             | ProtocolError::OtherRun { .. }
             | ProtocolError::Rejected(_)
             | ProtocolError::Over

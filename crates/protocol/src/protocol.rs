@@ -118,6 +118,14 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Closes a state that a store keeps for others, for good. Whether there was one of that name.
+    ///
+    /// *Errors*: a store that cannot be written.
+    fn close_state(store: &mut garblet_store::Store, name: &str) -> Result<bool, ProtocolError> {
+        let _ = (store, name);
+        Ok(false)
+    }
+
     /// Counts the orders that the peer of a store has left unfinished in a way in which cheaters do.
     fn unfinished(store: &garblet_store::Store) -> u32 {
         let _ = store;

@@ -41,7 +41,7 @@ pub struct Filled {
 }
 
 /// Values on wires that stay in the stores of all parties, known to none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SavedValues {
     /// The name under which all outputs are saved, if they are.
     pub keep: Option<String>,
@@ -50,7 +50,7 @@ pub struct SavedValues {
 }
 
 /// An input that is read from an output that was saved.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ReadInput {
     /// The input's port.
     pub port: String,
@@ -67,6 +67,20 @@ pub struct SavedNames {
     pub name: String,
     /// The outputs that were saved.
     pub outputs: Vec<String>,
+    /// More, if they are a state that two servers keep for others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<SavedState>,
+}
+
+/// A state that two servers keep for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct SavedState {
+    /// The version.
+    pub version: u64,
+    /// Runs that were begun since the last one that ended.
+    pub failures: u32,
+    /// Set if it is closed for good.
+    pub closed: bool,
 }
 
 impl SavedValues {

@@ -8,8 +8,19 @@
 use garblet_circuit::Bits;
 use garblet_primitives::{Block, Delta};
 use garblet_protocol::{error::ProtocolError, session::Session};
+use garblet_store::Store;
 
-use crate::{opening::Packed, shares::Shares};
+use crate::{
+    ground::Ground,
+    opening::Packed,
+    plan::Plan,
+    shares::Shares,
+    stock::{
+        saved,
+        store::{Stock, no_store},
+    },
+    wires::Wires,
+};
 
 /// The outputs of a program that others learn, and what is bound beside inputs and pads.
 #[derive(Clone, Default)]
@@ -27,26 +38,94 @@ pub trait Dealing: Send {
     /// The bits that were dealt to this party. *Secret*.
     fn bits(&self) -> &Bits;
 
-    /// Lets the parties prove to each other what they were dealt. It is called when all is told and fixed, and before a label leaves.
+    /// Lets the parties prove to each other what they were dealt. It is called when all is told and fixed, and before a label leaves. The store is the
+    /// party's, if it has one.
     ///
-    /// *Errors*: those of the proofs; the connection's.
+    /// *Errors*: those of the proofs; the connection's and the store's.
     fn settle(
         &mut self,
         session: &mut Session,
         told: Told<'_>,
+        store: Option<&mut Store>,
     ) -> impl Future<Output = Result<(), ProtocolError>> + Send;
+
+    /// Keeps the outputs of which the plan says so, once they are known to be right: the evaluator before it hands over what the garbler learns, the garbler
+    /// when it has checked that.
+    ///
+    /// *Errors*: what ends the run; the evaluator's, before it hands anything over.
+    fn keep(&mut self, keeping: Keeping<'_>) -> Result<(), ProtocolError>;
 }
 
-/// Nobody deals to a party whose runs are its own.
-#[derive(Default)]
-pub(crate) struct Nothing(Bits);
+/// The beginning of names under which outputs are kept for others: runs of the two parties for themselves have no such names.
+pub const FOR_OTHERS: &str = "state ";
 
-impl Dealing for Nothing {
+/// The wires of a run, which can be kept in the store.
+pub struct Keeping<'a> {
+    stock: Option<&'a mut Stock>,
+    plan: &'a Plan,
+    run: u64,
+    wires: &'a Wires,
+}
+
+impl<'a> Keeping<'a> {
+    /// Keeps the outputs under a name, in place of those that were there, and returns the store. Names that begin with [`FOR_OTHERS`] are not used
+    /// by runs of the two parties for themselves.
+    ///
+    /// *Errors*: the store's; a party that has none.
+    pub fn under(self, name: &str) -> Result<&'a mut Store, ProtocolError> {
+        let stock = self.stock.ok_or_else(no_store)?;
+        saved::keep(stock, (name, self.run), self.plan, self.wires)?;
+        Ok(&mut stock.store)
+    }
+}
+
+/// The outputs that a store keeps under a name, if they are still of use.
+pub fn kept_outputs(store: &Store, name: &str) -> Option<Vec<String>> {
+    saved::outputs(store, name)
+}
+
+/// Forgets what a store keeps under names that are `gone`.
+///
+/// *Errors*: the store's.
+pub fn forget_kept(store: &mut Store, gone: impl Fn(&str) -> bool) -> Result<(), ProtocolError> {
+    Ok(saved::forget_named(store, gone)?)
+}
+
+/// Lets a party keep the wires of a run, if its plan says so.
+///
+/// *Errors*: those of [`Dealing::keep`].
+pub(crate) fn keep<C, D: Dealing>(
+    ground: &mut Ground<C>,
+    (plan, run, wires): (&Plan, u64, &Wires),
+    dealing: &mut D,
+) -> Result<(), ProtocolError> {
+    match plan.kept() {
+        [] => Ok(()),
+        _ => dealing.keep(Keeping { stock: ground.stock.as_mut(), plan, run, wires }),
+    }
+}
+
+/// A party of which nobody else deals: its runs are its own, and it keeps outputs under a name.
+#[derive(Default)]
+pub(crate) struct Nothing<'a> {
+    pub(crate) nothing: Bits,
+    pub(crate) keep: Option<&'a str>,
+    /// What was to be kept and is not.
+    pub(crate) unsaved: Option<ProtocolError>,
+}
+
+impl Dealing for Nothing<'_> {
     fn bits(&self) -> &Bits {
-        &self.0
+        &self.nothing
     }
 
-    async fn settle(&mut self, _: &mut Session, _: Told<'_>) -> Result<(), ProtocolError> {
+    async fn settle(&mut self, _: &mut Session, _: Told<'_>, _: Option<&mut Store>) -> Result<(), ProtocolError> {
+        Ok(())
+    }
+
+    fn keep(&mut self, keeping: Keeping<'_>) -> Result<(), ProtocolError> {
+        // The outputs are this party's, whether they can be kept or not.
+        self.unsaved = self.keep.and_then(|name| keeping.under(name).err());
         Ok(())
     }
 }
@@ -84,15 +163,16 @@ impl Told<'_> {
 /// Lets both parties settle on what they have told, of whose masks this party has `shares`. Returns the sums of what both told.
 ///
 /// *Errors*: those of [`Dealing::settle`].
-pub(crate) async fn settle<D: Dealing>(
+pub(crate) async fn settle<C, D: Dealing>(
+    ground: &mut Ground<C>,
     session: &mut Session,
     dealing: &mut D,
-    (shares, delta): (&Shares, &Delta),
+    shares: &Shares,
     [own, peers]: [&Packed; 2],
 ) -> Result<Packed, ProtocolError> {
     let bits = |packed: &Packed| (0..shares.len()).map(|at| packed.get(at)).collect();
-    let told = Told { own: bits(own), peers: bits(peers), shares, delta };
-    dealing.settle(session, told).await?;
+    let told = Told { own: bits(own), peers: bits(peers), shares, delta: &ground.delta };
+    dealing.settle(session, told, ground.stock.as_mut().map(|stock| &mut stock.store)).await?;
     Ok(own.sum(&peers.0))
 }
 

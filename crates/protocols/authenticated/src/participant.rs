@@ -8,7 +8,7 @@ use garblet_protocol::{
     conduct::{Conduct, Honest},
     error::ProtocolError,
     party_io,
-    stock::SavedValues,
+    stock::{ReadInput, SavedValues},
 };
 use garblet_store::{IdSet, Store};
 
@@ -92,6 +92,11 @@ impl<S: Side, C: Conduct<Step>> Participant<S, C> {
     /// Ends the role and gives the store back, if it has one.
     pub fn into_store(self) -> Option<Store> {
         self.ground.stock.map(|stock| stock.store)
+    }
+
+    /// The store, if it has one.
+    pub fn store(&mut self) -> Option<&mut Store> {
+        self.ground.stock.as_mut().map(|stock| &mut stock.store)
     }
 
     /// Makes so much and puts it into the store, batch by batch.
@@ -241,6 +246,16 @@ impl<S: Side, C: Conduct<Step>> Run<S, C> {
         self.participant.into_store()
     }
 
+    /// The store, if it has one.
+    pub fn store(&mut self) -> Option<&mut Store> {
+        self.participant.store()
+    }
+
+    /// Changes the inputs that runs read which are prepared from now on.
+    pub fn read_from(&mut self, read: Vec<ReadInput>) {
+        self.saved.read = read;
+    }
+
     /// The first part of [`Role::prepare`]: makes what one run takes, or takes it from the store, and sends nothing that depends on it.
     ///
     /// *Errors*: as [`Role::prepare`].
@@ -274,11 +289,7 @@ impl<S: Side, C: Conduct<Step>> Run<S, C> {
         let own = party_io::own_input(plan.program(), S::PARTY, values)?;
         session.enter(Phase::Online);
         let computed = S::compute(ground, session, &plan, work, (&own, dealing)).await;
-        let Computed { outputs, padded, run, wires } = ground.revoked(computed)?;
-        if let (Some(name), Some(stock)) = (&self.saved.keep, &mut ground.stock) {
-            // The run is over: its outputs are this party's, whether they can be kept or not.
-            self.unsaved = saved::keep(stock, (name, run), &plan, &wires).err();
-        }
+        let Computed { outputs, padded } = ground.revoked(computed)?;
         Ok((outputs, padded))
     }
 
@@ -322,8 +333,11 @@ impl<S: Side, C: Conduct<Step>> Role for Run<S, C> {
         prepared: Prepared<S::Built>,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let (outputs, _) = self.online_for_others(session, prepared, values, &mut Nothing::default()).await?;
-        Ok(outputs)
+        let keep = self.saved.keep.clone();
+        let mut nothing = Nothing { keep: keep.as_deref(), ..Nothing::default() };
+        let ran = self.online_for_others(session, prepared, values, &mut nothing).await;
+        self.unsaved = nothing.unsaved;
+        Ok(ran?.0)
     }
 
     fn unsaved(&mut self) -> Option<ProtocolError> {

@@ -32,7 +32,8 @@ pub struct Plan {
     program: Arc<Program>,
     schedules: Schedules,
     config: Config,
-    keeps: bool,
+    /// The outputs that are kept, by their numbers.
+    kept: Vec<usize>,
     dealt: Dealt,
 }
 
@@ -43,34 +44,37 @@ impl Plan {
     /// *Errors*: an input or a recipient that is neither party 0 nor party 1; a number that no input has.
     pub fn new(program: Arc<Program>, config: Config, read: &[usize], keeps: bool) -> Result<Self, ProtocolError> {
         party_io::check_parties(NAME, &program, GarblingConfig::default())?;
-        Plan::make(program, config, read, keeps, Dealt::default())
+        let kept: Vec<usize> = if keeps { (0..program.outputs().len()).collect() } else { Vec::new() };
+        Plan::make(program, config, read, kept, Dealt::default())
     }
 
-    /// The same for a program of which others have a part: inputs that belong to neither party are dealt, see [`crate::others`].
+    /// The same for a program of which others have a part, that keeps outputs given by their numbers: inputs that belong to neither party and
+    /// are not read are dealt, see [`crate::others`].
     ///
     /// *Errors*: a number that no input or output has.
     pub fn for_others(
         program: Arc<Program>,
         config: Config,
         read: &[usize],
-        keeps: bool,
+        kept: Vec<usize>,
         dealt: Dealt,
     ) -> Result<Self, ProtocolError> {
         check_numbers("output for others", &dealt.outputs, program.outputs().len())?;
+        check_numbers("output that is kept", &kept, program.outputs().len())?;
         let mut changed = (*program).clone();
         for (number, input) in program.inputs().iter().enumerate() {
             if ![GARBLER, EVALUATOR].contains(&input.owner) {
                 changed.set_owner(InputId(number as u32), OTHERS);
             }
         }
-        Plan::make(Arc::new(changed), config, read, keeps, dealt)
+        Plan::make(Arc::new(changed), config, read, kept, dealt)
     }
 
     fn make(
         program: Arc<Program>,
         config: Config,
         read: &[usize],
-        keeps: bool,
+        kept: Vec<usize>,
         dealt: Dealt,
     ) -> Result<Self, ProtocolError> {
         check_numbers("input that is read", read, program.inputs().len())?;
@@ -82,7 +86,7 @@ impl Plan {
         }
         let schedules = Schedules::new(&program);
         parameters::check_amount(program.name(), schedules.and_count())?;
-        Ok(Plan { program, schedules, config, keeps, dealt })
+        Ok(Plan { program, schedules, config, kept, dealt })
     }
 
     /// The program; inputs that are read belong to neither party.
@@ -152,7 +156,12 @@ impl Plan {
 
     /// Tells whether the evaluator says that all fits, where the garbler would not hear of it otherwise before it keeps outputs.
     pub(crate) fn confirms(&self) -> bool {
-        self.keeps && self.output_bits(GARBLER) + self.pads() == 0
+        !self.kept.is_empty() && self.output_bits(GARBLER) + self.pads() == 0
+    }
+
+    /// The outputs that are kept, by their numbers.
+    pub(crate) fn kept(&self) -> &[usize] {
+        &self.kept
     }
 
     /// Input bits that are read.

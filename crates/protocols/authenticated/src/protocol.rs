@@ -16,6 +16,7 @@ use garblet_store::Store;
 use crate::{
     Amounts, Build, Config, GARBLER, NAME, Participant, Plan, ResultCheck, Run, Statistical, checks, communication,
     online::{evaluator::EvaluatorSide, garbler::GarblerSide},
+    others::FOR_OTHERS,
     parameters::AMOUNT_MAX,
     side::Side,
     stock::{
@@ -60,6 +61,13 @@ impl Protocol for Authenticated {
     const SAVES_VALUES: bool = true;
 
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
+        let SavedValues { keep, read } = &request.saved;
+        let mut names = keep.iter().chain(read.iter().map(|read| &read.name));
+        if let Some(name) = names.find(|name| name.starts_with(FOR_OTHERS)) {
+            let (what, expected) =
+                ("of kept outputs".into(), format!("a name that does not begin with `{FOR_OTHERS}`"));
+            return Err(ProtocolError::Input { what, expected, got: format!("`{name}`") });
+        }
         let read = request.saved.inputs(&request.program)?;
         Plan::new(request.program.clone(), request.config, &read, request.saved.keep.is_some())
     }

@@ -5,15 +5,7 @@ use garblet_primitives::Block;
 use garblet_protocol::{conduct::Conduct, error::ProtocolError, session::Session};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::{
-    Step,
-    build::InputMasks,
-    ground::Ground,
-    others::Dealing,
-    plan::Plan,
-    supply::Supply,
-    wires::{Shared, Wires},
-};
+use crate::{Step, build::InputMasks, ground::Ground, others::Dealing, plan::Plan, supply::Supply, wires::Shared};
 
 /// A party's side of a run, once there are triples and masks.
 pub trait Side: Send + Sync + 'static {
@@ -68,10 +60,6 @@ pub struct Computed {
     pub(crate) outputs: Vec<Option<Bits>>,
     /// The outputs that others learn, with the masks that told pads have.
     pub(crate) padded: Bits,
-    /// The number of the run.
-    pub(crate) run: u64,
-    /// All output wires.
-    pub(crate) wires: Wires,
 }
 
 /// The wires of inputs that are read, by the input's number: shares of masks, and labels.

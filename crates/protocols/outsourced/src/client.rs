@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party, Recipients};
-use garblet_client::{JobError, Rejected, Server, deal};
+use garblet_client::{Job, JobError, Receipt, Rejected, Server, deal};
 use garblet_net::{Line, Mesh, NetError};
 use garblet_protocol::{
     MeshSession, Phase, Role, Security, checks,
@@ -15,7 +15,13 @@ use garblet_protocol::{
 
 use zeroize::Zeroizing;
 
-use crate::{Step, plan::Plan, server::ANSWER_BYTES};
+use crate::{
+    Step,
+    plan::Plan,
+    receipts::Receipts,
+    server::{ANSWER_BYTES, SESSION_BYTES, STANDING_BYTES},
+    state::Standing,
+};
 
 /// A client of two servers.
 pub struct Client<K = Honest> {
@@ -25,12 +31,19 @@ pub struct Client<K = Honest> {
     prepared: u64,
     /// The number of the last submission.
     counter: u64,
+    receipts: Option<Receipts>,
     conduct: K,
 }
 
+/// A client's preparation of one run: what the servers have told it.
+pub struct Told {
+    number: u64,
+    job: Job,
+    standings: Vec<Standing>,
+}
+
 impl<K: Conduct<Step>> Role<Mesh> for Client<K> {
-    /// The number of the run.
-    type Prepared = u64;
+    type Prepared = Told;
 
     const NAME: &'static str = "client";
 
@@ -38,24 +51,43 @@ impl<K: Conduct<Step>> Role<Mesh> for Client<K> {
         self.plan.stated()
     }
 
-    async fn prepare(&mut self, session: &mut MeshSession) -> Result<u64, ProtocolError> {
-        session.enter(Phase::Prepare);
+    async fn prepare(&mut self, session: &mut MeshSession) -> Result<Told, ProtocolError> {
+        session.enter(Phase::Build);
+        let plan = self.plan.clone();
+        let bytes = SESSION_BYTES + STANDING_BYTES * plan.states().len();
+        let (name, standings) = told(&hear(session, &plan, bytes).await?).map_err(|what| self.rejected(what))?;
+        for (state, told) in plan.states().iter().zip(&standings) {
+            self.receipts.as_ref().map_or(Ok(()), |receipts| receipts.check(state, *told))?;
+        }
+        let job = plan.job(&standings, &name)?;
         self.prepared += 1;
-        Ok(self.prepared - 1)
+        Ok(Told { number: self.prepared - 1, job, standings })
     }
 
     async fn online(
         &mut self,
         session: &mut MeshSession,
-        run: u64,
+        Told { number, job, standings }: Told,
         inputs: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
         session.enter(Phase::Online);
-        let (job, plan) = (self.plan.job(), &self.plan);
+        let plan = self.plan.clone();
         let input = party_io::own_input(plan.program(), self.party, inputs)?;
-        self.counter += 1;
+        let receipt = match (&self.receipts, job.state()) {
+            (Some(receipts), Some((state, _))) => Some(receipts.of(state)?),
+            _ => None,
+        };
+        self.counter = match &mut self.receipts {
+            Some(receipts) => receipts.next_counter()?,
+            None => self.counter + 1,
+        };
         let random = session.parts().1;
-        let (to_generator, to_cloud, pending) = deal(job, self.party, self.counter, &input, random).map_err(unfit)?;
+        let (to_generator, to_cloud, mut pending) =
+            deal(&job, self.party, self.counter, &input, random).map_err(unfit)?;
+        if let Some(receipt) = receipt {
+            // What was told was held against it before; the answers are held against it, too.
+            pending = pending.after(receipt).map_err(|_| self.rejected(BEHIND))?;
+        }
         let mut payloads = [to_generator, to_cloud].map(|message| Zeroizing::new(message.payload().to_vec()));
         for (index, payload) in payloads.iter_mut().enumerate() {
             self.conduct.touch(Step::Submission, index, payload);
@@ -66,18 +98,11 @@ impl<K: Conduct<Step>> Role<Mesh> for Client<K> {
             None => &[],
         });
         let mut nothing = session.mesh().per_peer(|_| []);
-        RunExchanges::new(RunId::Prepared(run)).exchange(session.mesh(), &messages, &mut nothing).await?;
-        let bytes = ANSWER_BYTES + output_bits(plan, self.party).div_ceil(8);
-        let sizes = session.mesh().per_peer(|peer| if plan.server(Party(peer)).is_some() { bytes } else { 0 });
-        let hear = async |_: u16, mut line: Line, bytes: usize| {
-            let mut answer = vec![0; bytes];
-            line.receive_bytes(&mut answer).await?;
-            Ok::<_, NetError>(answer)
-        };
-        let answers = session.mesh().each(sizes, hear).await?;
-        let of = |server| answers.get(plan.party(server).0).map_or(&[][..], |answer| answer);
-        let opened =
-            pending.open(of(Server::Generator), of(Server::Cloud)).map_err(|rejected| self.rejected(&rejected))?;
+        RunExchanges::new(RunId::Prepared(number)).exchange(session.mesh(), &messages, &mut nothing).await?;
+        let bytes = ANSWER_BYTES + output_bits(&plan, self.party).div_ceil(8);
+        let [of_generator, of_cloud] = hear(session, &plan, bytes).await?;
+        let opened = pending.open(&of_generator, &of_cloud).map_err(|rejected| self.rejected(words(&rejected)))?;
+        self.keep_receipts(&job, &standings, opened.receipt())?;
         let values = job.split_outputs(self.party, &opened.output).map_err(unfit)?;
         let mut values = values.into_iter().map(|(_, value)| value);
         let recipients = plan.program().outputs().iter().map(|output| &output.recipients);
@@ -86,17 +111,70 @@ impl<K: Conduct<Step>> Role<Mesh> for Client<K> {
 }
 
 impl<K: Conduct<Step>> Client<K> {
-    /// A client of this number.
-    pub fn new(plan: Arc<Plan>, party: Party, conduct: K) -> Self {
-        Client { plan, party, prepared: 0, counter: 0, conduct }
+    /// A client of this number, perhaps with receipts of earlier runs.
+    pub fn new(plan: Arc<Plan>, party: Party, receipts: Option<Receipts>, conduct: K) -> Self {
+        Client { plan, party, prepared: 0, counter: 0, receipts, conduct }
     }
 
-    fn rejected(&self, rejected: &Rejected) -> checks::Rejected {
-        let what = match rejected {
-            Rejected::Differ { .. } => "the servers gave different answers",
-            _ => "the servers gave no answer that can be opened",
-        };
-        checks::Rejected { what, parties: Server::BOTH.map(|server| self.plan.party(server)) }
+    /// Keeps what is now known of all states of a run.
+    ///
+    /// *Errors*: the store's.
+    fn keep_receipts(&mut self, job: &Job, standings: &[Standing], receipt: &Receipt) -> Result<(), ProtocolError> {
+        let Some(receipts) = &mut self.receipts else { return Ok(()) };
+        for (state, told) in self.plan.states().iter().zip(standings) {
+            match job.state() {
+                Some((of_answers, _)) if of_answers == state => receipts.keep(receipt)?,
+                _ => {
+                    let known = receipts.of(state)?;
+                    let counter = known.counter();
+                    receipts.keep(&known.next(told.version, told.chain, counter))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn rejected(&self, what: &'static str) -> ProtocolError {
+        checks::Rejected { what, parties: Server::BOTH.map(|server| self.plan.party(server)) }.into()
+    }
+}
+
+/// Hears so many bytes from each server.
+///
+/// *Errors*: the connections'.
+async fn hear(session: &mut MeshSession, plan: &Plan, bytes: usize) -> Result<[Vec<u8>; 2], ProtocolError> {
+    let is_server = |peer| plan.server(Party(peer)).is_some();
+    let sizes = session.mesh().per_peer(|peer| if is_server(peer) { bytes } else { 0 });
+    let hear = async |_: u16, mut line: Line, bytes: usize| {
+        let mut heard = vec![0; bytes];
+        line.receive_bytes(&mut heard).await?;
+        Ok::<_, NetError>(heard)
+    };
+    let heard = session.mesh().each(sizes, hear).await?;
+    Ok(Server::BOTH.map(|server| heard.get(plan.party(server).0).cloned().unwrap_or_default()))
+}
+
+/// The refusal of a client that knows more.
+const BEHIND: &str = "the servers are behind what this client has seen";
+
+/// The session and the states, of which both servers must say the same.
+fn told([of_generator, of_cloud]: &[Vec<u8>; 2]) -> Result<([u8; SESSION_BYTES], Vec<Standing>), &'static str> {
+    if of_generator != of_cloud {
+        return Err("the servers told different sessions or states");
+    }
+    let (name, rest) = of_generator.split_first_chunk().unwrap_or((&[0; SESSION_BYTES], &[]));
+    let standing = |bytes: &[u8; STANDING_BYTES]| {
+        let (version, chain) = bytes.split_first_chunk().unwrap_or((&[0; 8], &[]));
+        Standing { version: u64::from_le_bytes(*version), chain: *chain.first_chunk().unwrap_or(&[0; 32]) }
+    };
+    Ok((*name, rest.as_chunks::<STANDING_BYTES>().0.iter().map(standing).collect()))
+}
+
+fn words(rejected: &Rejected) -> &'static str {
+    match rejected {
+        Rejected::Differ { .. } => "the servers gave different answers",
+        Rejected::Stale(_) => BEHIND,
+        _ => "the servers gave no answer that can be opened",
     }
 }
 
@@ -108,5 +186,5 @@ fn unfit(error: JobError) -> ProtocolError {
 
 /// Output bits of a client.
 pub(crate) fn output_bits(plan: &Plan, client: Party) -> usize {
-    plan.job().outputs_of(client).map(|port| port.width() as usize).sum()
+    plan.outline().outputs_of(client).map(|port| port.width() as usize).sum()
 }

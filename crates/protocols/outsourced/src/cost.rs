@@ -13,13 +13,14 @@ use garblet_protocol::{
 use crate::{
     client::output_bits,
     plan::Plan,
-    server::{ANSWER_BYTES, submission_bytes},
-    settle::{CHALLENGE_BYTES, PROOF_BYTES},
+    server::{ANSWER_BYTES, NONCE_BYTES, SESSION_BYTES, STANDING_BYTES, submission_bytes},
+    settle::{CHALLENGE_BYTES, PROOF_BYTES, WORD_BYTES},
+    state::TOLD_BYTES,
 };
 
 /// The cost of a phase of one run of `plan` for `party`, with the hellos of all parties.
 ///
-/// All tell each other the number of the run. Servers: those of the base, and of the hashes `16 K` from the generator, `48 K` from the cloud and `32 K` from the generator, of `K` clients. A client with `n` input and `m` output bits sends `104 + h / 8` bytes to each
+/// When servers meet, each tells `16 + 73 S` bytes, of `S` states, and before a run each client hears `32 + 40 S` from each. All tell each other the number of the run. Servers: those of the base, and of the hashes `16 K` from the generator, `48 K` from the cloud and `32 K` from the generator, of `K` clients; with states a byte from the cloud before labels leave, and with one that is kept a byte from the generator at the end. A client with `n` input and `m` output bits sends `104 + h / 8` bytes to each
 /// server, `n / 8` more to the cloud, and receives `73 + m / 8` from each.
 pub(crate) fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
     let parties = plan.cloud().0 + 1;
@@ -28,12 +29,28 @@ pub(crate) fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[H
         let seat = if server == Server::Generator { GARBLER } else { EVALUATOR };
         let of_servers = Server::BOTH.map(|server| plan.servers_hello(server, None));
         let clients = plan.clients().len();
+        let states = plan.states().len();
         let settling = [
             (GARBLER, CHALLENGE_BYTES * clients),
             (EVALUATOR, (CHALLENGE_BYTES + PROOF_BYTES) * clients),
             (GARBLER, PROOF_BYTES * clients),
+            (EVALUATOR, if states > 0 { WORD_BYTES } else { 0 }),
         ];
         cost += communication_for_others(plan.base(), seat, phase, &of_servers, &settling);
+        cost += match phase {
+            Phase::Setup => {
+                let bytes = (NONCE_BYTES + states * TOLD_BYTES) as u64;
+                Communication { bytes_sent: bytes, bytes_received: bytes, rounds: 1 }
+            }
+            Phase::Online if plan.keeps() => {
+                let word = WORD_BYTES as u64;
+                match seat {
+                    GARBLER => Communication { bytes_sent: word, ..Communication::default() },
+                    _ => Communication { bytes_received: word, rounds: 1, ..Communication::default() },
+                }
+            }
+            _ => Communication::default(),
+        };
     }
     match phase {
         Phase::Setup => {
@@ -48,7 +65,16 @@ pub(crate) fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[H
                 1,
             )
         }
-        Phase::Prepare | Phase::Build => (),
+        // Clients have nothing to build, so they are told when all that is done.
+        Phase::Build => {
+            let told = (SESSION_BYTES + STANDING_BYTES * plan.states().len()) as u64;
+            let bytes = |from, to| match (plan.server(from), plan.server(to)) {
+                (Some(_), None) => told,
+                _ => 0,
+            };
+            cost += Communication::among(parties, party, bytes, 0);
+        }
+        Phase::Prepare => (),
     }
     cost
 }

@@ -30,8 +30,10 @@ mod client;
 mod cost;
 mod plan;
 mod protocol;
+mod receipts;
 mod server;
 mod settle;
+mod state;
 
 pub use client::Client;
 pub use plan::Plan;

@@ -4,27 +4,42 @@ use std::{ops::Range, sync::Arc};
 
 use garblet_authenticated::{self as base, Authenticated, Config, Statistical, others};
 use garblet_circuit::{InputId, Party, Program, Recipients};
-use garblet_client::{self as client, Identity, Job, Server, Terms};
+use garblet_client::{self as client, Destination, Identity, Job, Kept, Origin, Server, Terms};
 use garblet_net::Hello;
 use garblet_protocol::{
     Collusion, Protocol, Security,
+    checks::hex,
     error::ProtocolError,
     parameters,
     party_io::{EVALUATOR, GARBLER, check_party_count},
-    stock::yes_or_no,
+    stock::{ReadInput, SavedValues, yes_or_no},
 };
 
-use crate::{GENERATOR, NAME, PARTIES_MAX, SERVERS};
+use crate::{
+    GENERATOR, NAME, PARTIES_MAX, SERVERS,
+    state::{self, Standing},
+};
 
 /// The number that stands for clients in the servers' program.
 const OTHERS: Party = Party(2);
+/// The number that stands for the giver of an input that is read.
+const NOBODY: Party = Party(u16::MAX);
+/// The name that stands for the only output of a state.
+const ONLY: &str = "*";
 
 /// A program made ready for `outsourced`.
 pub struct Plan {
+    /// Inputs that are read are nobody's in it.
     program: Arc<Program>,
+    /// The terms, in which versions of states are still open.
+    terms: Terms,
+    /// The job with versions that stand for those of a run.
     job: Job,
     base: Arc<base::Plan>,
     clients: Vec<Dealt>,
+    saved: SavedValues,
+    /// The states that are read or kept, in alphabetical order.
+    states: Vec<String>,
     config: Config,
 }
 
@@ -43,12 +58,27 @@ impl Dealt {
 }
 
 impl Plan {
-    /// Makes a program ready for so many parties, of whom the first and the last are servers.
+    /// Makes a program ready for so many parties, of whom the first and the last are servers, with the states that it reads and keeps: kept is what nobody
+    /// learns.
     ///
-    /// *Errors*: parties that there are not; more input or output bits than a client may have; more gates than can be prepared.
-    pub fn new(program: Arc<Program>, parties: u16, config: Config) -> Result<Self, ProtocolError> {
-        check_party_count(NAME, &program, parties, 3..=PARTIES_MAX)?;
-        let job = job(&program, parties, config)?;
+    /// *Errors*: parties that there are not; more input or output bits than a client may have; more gates than can be prepared; a state
+    /// without an output.
+    pub fn new(program: Arc<Program>, parties: u16, config: Config, saved: SavedValues) -> Result<Self, ProtocolError> {
+        let read = saved.inputs(&program)?;
+        let mut owned = (*program).clone();
+        // Party 0 stands in for nobody as long as it is checked that all others are there.
+        read.iter().for_each(|&input| owned.set_owner(InputId(input as u32), GENERATOR));
+        check_party_count(NAME, &owned, parties, 3..=PARTIES_MAX)?;
+        read.iter().for_each(|&input| owned.set_owner(InputId(input as u32), NOBODY));
+        let program = Arc::new(owned);
+        let kept = kept(&program, saved.keep.is_some())?;
+        let terms = terms(&program, parties, config, (&saved, &read, &kept));
+        let mut states: Vec<String> =
+            saved.read.iter().map(|read| read.name.clone()).chain(saved.keep.clone()).collect();
+        states.sort_unstable();
+        states.dedup();
+        let firsts = vec![Standing { version: 1, ..Standing::default() }; states.len()];
+        let job = job(&program, &terms, (&states, &firsts), String::new())?;
         let cloud = Party(parties - 1);
         let clients = (1..cloud.0).map(Party);
         let (inputs, outputs) = (program.inputs(), program.outputs());
@@ -58,6 +88,7 @@ impl Plan {
         let seat = |party: Party| match party {
             GENERATOR => GARBLER,
             party if party == cloud => EVALUATOR,
+            NOBODY => NOBODY,
             _ => OTHERS,
         };
         for (number, input) in inputs.iter().enumerate() {
@@ -91,13 +122,53 @@ impl Plan {
         let further = masks.iter().map(Range::len).sum();
         let for_others = others::Dealt { outputs: clients.clone().flat_map(learned).collect(), further };
         let clients = clients.zip(pads.into_iter().zip(masks)).map(of_client).collect();
-        let base = Arc::new(base::Plan::for_others(Arc::new(changed), config, &[], false, for_others)?);
-        Ok(Plan { program, job, base, clients, config })
+        let base = Arc::new(base::Plan::for_others(Arc::new(changed), config, &read, kept, for_others)?);
+        Ok(Plan { program, terms, job, base, clients, saved, states, config })
     }
 
-    /// The job that all parties agree on.
-    pub(crate) fn job(&self) -> &Job {
+    /// The job as far as it is known before a run: versions of states are still to come.
+    pub(crate) fn outline(&self) -> &Job {
         &self.job
+    }
+
+    /// The job that all parties agree on for one run: with the states as they stand, in the order of [`Plan::states`], and words that no other session has.
+    ///
+    /// *Errors*: a state that is read and is not there.
+    pub(crate) fn job(&self, standings: &[Standing], session: &[u8; 32]) -> Result<Job, ProtocolError> {
+        self.reads(standings)?;
+        job(&self.program, &self.terms, (&self.states, standings), hex(session))
+    }
+
+    /// The states that are read or kept, in alphabetical order.
+    pub(crate) fn states(&self) -> &[String] {
+        &self.states
+    }
+
+    /// Tells whether a state is kept.
+    pub(crate) fn keeps(&self) -> bool {
+        self.saved.keep.is_some()
+    }
+
+    /// The inputs that are read, by the names under which the base has states that stand so.
+    ///
+    /// *Errors*: a state that is not there.
+    pub(crate) fn reads(&self, standings: &[Standing]) -> Result<Vec<ReadInput>, ProtocolError> {
+        let of_base = |read: &ReadInput| {
+            let standing = self.standing(standings, &read.name);
+            Ok(ReadInput { name: state::read(&read.name, standing)?, ..read.clone() })
+        };
+        self.saved.read.iter().map(of_base).collect()
+    }
+
+    /// The standing of a state, from those of all.
+    pub(crate) fn standing(&self, standings: &[Standing], name: &str) -> Standing {
+        standing_of(&self.states, standings, name)
+    }
+
+    /// The state that is kept, as it stood before.
+    pub(crate) fn kept(&self, standings: &[Standing]) -> Option<(&str, Standing)> {
+        let name = self.saved.keep.as_deref()?;
+        Some((name, self.standing(standings, name)))
     }
 
     /// The servers' plan.
@@ -140,7 +211,7 @@ impl Plan {
     /// A server's word to the other about its store, if it has one, and whether a run makes what that lacks.
     pub(crate) fn servers_hello(&self, server: Server, top_up: Option<bool>) -> Hello {
         let seat = if server == Server::Generator { GARBLER } else { EVALUATOR };
-        let hello = Hello::new(NAME, seat.0, SERVERS, *self.job.digest());
+        let hello = Hello::new(NAME, seat.0, SERVERS, *self.outline().digest());
         hello.with("store", yes_or_no(top_up.is_some())).with("top-up", yes_or_no(top_up.unwrap_or_default()))
     }
 
@@ -179,8 +250,30 @@ fn statistical(config: Config) -> client::Statistical {
     }
 }
 
-/// The job of parties who know each other by their numbers in a session, whose links prove who they are.
-fn job(program: &Program, parties: u16, config: Config) -> Result<Job, ProtocolError> {
+/// The outputs that are kept: all that nobody learns.
+///
+/// *Errors*: none where one is to be kept.
+fn kept(program: &Program, keeps: bool) -> Result<Vec<usize>, ProtocolError> {
+    if !keeps {
+        return Ok(Vec::new());
+    }
+    let nobodys = |to: &Recipients| matches!(to, Recipients::Only(parties) if parties.is_empty());
+    let outputs = program.outputs().iter().enumerate();
+    let kept: Vec<usize> = outputs.filter(|(_, output)| nobodys(&output.recipients)).map(|(at, _)| at).collect();
+    if kept.is_empty() {
+        let (what, expected) = ("to keep".into(), "an output that nobody learns (`--to OUTPUT=nobody`)".into());
+        return Err(ProtocolError::Input { what, expected, got: "none".into() });
+    }
+    Ok(kept)
+}
+
+/// The terms of parties who know each other by their numbers in a session, whose links prove who they are.
+fn terms(
+    program: &Program,
+    parties: u16,
+    config: Config,
+    (saved, read, kept): (&SavedValues, &[usize], &[usize]),
+) -> Terms {
     let identity = |party: u16| Identity(*blake3::hash(&party.to_le_bytes()).as_bytes());
     let clients = (1..parties - 1).map(identity).collect();
     let mut terms = Terms::of(program, identity(0), clients, identity(parties - 1));
@@ -190,6 +283,36 @@ fn job(program: &Program, parties: u16, config: Config) -> Result<Job, ProtocolE
         .map(|(name, value)| (name.to_string(), value.to_string()))
         .collect();
     terms.parameters.sort();
+    for (&input, ReadInput { name, output, .. }) in read.iter().zip(&saved.read) {
+        let output = output.clone().unwrap_or_else(|| ONLY.into());
+        terms.inputs[input].origin = Origin::State { state: name.clone(), output, version: 0 };
+    }
+    kept.iter().for_each(|&output| terms.outputs[output].to = Destination::State);
+    terms.keeps = saved.keep.clone().map(|state| Kept { state, version: 0 });
+    terms
+}
+
+/// The standing of a state, from those of all in order.
+fn standing_of(states: &[String], standings: &[Standing], name: &str) -> Standing {
+    states.iter().position(|state| state == name).and_then(|at| standings.get(at)).copied().unwrap_or_default()
+}
+
+/// The job of terms, with states as they stand.
+fn job(
+    program: &Program,
+    terms: &Terms,
+    (states, standings): (&[String], &[Standing]),
+    label: String,
+) -> Result<Job, ProtocolError> {
+    let mut terms = Terms { label, ..terms.clone() };
+    for input in &mut terms.inputs {
+        if let Origin::State { state, version, .. } = &mut input.origin {
+            *version = standing_of(states, standings, state).version;
+        }
+    }
+    if let Some(Kept { state, version }) = &mut terms.keeps {
+        *version = standing_of(states, standings, state).version.saturating_add(1);
+    }
     Job::new(terms).map_err(|error| ProtocolError::Unsupported {
         protocol: NAME,
         program: program.name().into(),
@@ -220,7 +343,8 @@ mod tests {
                 let program = chain(least);
                 for parties in [3, PARTIES_MAX] {
                     let config = Config { statistical, ..Config::default() };
-                    let plan = Plan::new(program.clone(), parties, config).expect("it can be run");
+                    let plan =
+                        Plan::new(program.clone(), parties, config, SavedValues::default()).expect("it can be run");
                     let stated = plan.made().cheating_log2.expect("it is stated");
                     // What checks of sums add is beyond all that is printed.
                     let bound = -f64::from(statistical.bits());
@@ -236,7 +360,7 @@ mod tests {
         let mut program = (*chain(3)).clone();
         program.set_owner(InputId(0), Party(2));
         program.set_recipients(0, Recipients::Only(vec![Party(0), Party(2), Party(3)]));
-        let plan = Plan::new(Arc::new(program), 5, Config::default()).expect("it can be run");
+        let plan = Plan::new(Arc::new(program), 5, Config::default(), SavedValues::default()).expect("it can be run");
         let places: Vec<Vec<Range<usize>>> = plan.clients().map(|(_, dealt)| dealt.all().collect()).collect();
         // Inputs x of party 2 and y of party 1; pads of parties 2 and 3; 48 bits that hide hashes for each.
         assert_eq!(places, [vec![1..2, 2..2, 4..52], vec![0..1, 2..3, 52..100], vec![3..4, 100..148]]);

@@ -13,15 +13,19 @@ use garblet_protocol::{
     parameters::Parameter,
     party_io::{EVALUATOR, GARBLER},
     protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Sample, Terms, tabulate},
-    stock::{Filled, Stock, StockKinds},
+    stock::{Filled, ReadInput, SavedNames, SavedValues, Stock, StockKinds},
 };
+
+use garblet_store::Store;
 
 use crate::{
     GENERATOR, NAME, PARTIES_MAX, SERVERS,
     client::Client,
     cost::communication,
     plan::Plan,
+    receipts::Receipts,
     server::{ServerRole, with},
+    state,
 };
 
 /// Clients that deal shares to two servers, malicious unless both servers are.
@@ -41,9 +45,19 @@ impl Protocol for Outsourced {
     const SAMPLES: &'static [Sample] = Authenticated::SAMPLES;
     const CHECKS: &'static [Check] = Authenticated::CHECKS;
     const STOCK: Option<StockKinds> = Authenticated::STOCK;
+    const SAVES_VALUES: bool = true;
 
     fn plan(request: &Request<Self>) -> Result<Plan, ProtocolError> {
-        Plan::new(request.program.clone(), request.parties, request.config)
+        Plan::new(request.program.clone(), request.parties, request.config, request.saved.clone())
+    }
+
+    fn greet(terms: &Terms<Self>, hello: Hello) -> Hello {
+        let SavedValues { keep, read } = &terms.job.request.saved;
+        let hello = keep.iter().fold(hello, |hello, name| hello.with("keep", name));
+        read.iter().fold(hello, |hello, ReadInput { port, name, output }| {
+            let output = output.as_ref().map_or(String::new(), |output| format!(".{output}"));
+            hello.with(&format!("read {port}"), format!("{name}{output}"))
+        })
     }
 
     fn costs(job: &Job<Self>, hellos: &[Hello]) -> Result<Vec<PhaseFormulas>, ProtocolError> {
@@ -56,12 +70,27 @@ impl Protocol for Outsourced {
         match plan.server(party) {
             Some(server @ Server::Generator) => serve::<GarblerSide>(session, plan, server, stock).await,
             Some(server @ Server::Cloud) => serve::<EvaluatorSide>(session, plan, server, stock).await,
-            None => Ok(Box::new(Client::new(plan, party, Honest))),
+            None => {
+                let receipts = stock.map(|stock| Receipts::new(stock.store, &stock.peer)).transpose()?;
+                Ok(Box::new(Client::new(plan, party, receipts, Honest)))
+            }
         }
     }
 
     fn order(request: &OrderRequest, config: &Config, _: u16) -> Result<Amounts, ProtocolError> {
         Authenticated::order(request, config, SERVERS)
+    }
+
+    fn saved(store: &Store) -> Vec<SavedNames> {
+        state::names(store)
+    }
+
+    fn close_state(store: &mut Store, name: &str) -> Result<bool, ProtocolError> {
+        let known = state::names(store).iter().any(|state| state.name == name);
+        if known {
+            state::close(store, name)?;
+        }
+        Ok(known)
     }
 
     async fn fill(session: &mut MeshSession, filling: Filling<Self>) -> Result<Filled, ProtocolError> {

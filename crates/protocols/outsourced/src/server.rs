@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use garblet_authenticated::{Amounts, Participant, Prepared, Run, Side};
 use garblet_circuit::{Bits, Party};
-use garblet_client::{Server, Submission};
+use garblet_client::{Job, Server, Submission};
 use garblet_net::{Line, Mesh, NetError};
 use garblet_protocol::{
     MeshSession, Phase, Role, Security,
@@ -17,16 +17,33 @@ use garblet_protocol::{
     stock::{SavedValues, Stock},
 };
 
-use crate::{GENERATOR, Step, plan::Plan, settle::Submissions};
+use crate::{
+    GENERATOR, Step,
+    plan::Plan,
+    settle::Submissions,
+    state::{self, Standing},
+};
 
 /// Bytes of an answer, without the output.
 pub(crate) const ANSWER_BYTES: usize = 73;
+
+/// Bytes of each server's word to the other by which this session is told from all others.
+pub(crate) const NONCE_BYTES: usize = 16;
+/// Bytes of the name of a session, which clients are told.
+pub(crate) const SESSION_BYTES: usize = 32;
+/// Bytes of what clients are told of a state: version and chain.
+pub(crate) const STANDING_BYTES: usize = 8 + 32;
+
+/// Separates names of sessions from all other uses of BLAKE3.
+const SESSION_CONTEXT: &str = "garblet 2026 outsourced session v1";
 
 /// One of the two servers.
 pub struct ServerRole<S, K = Honest> {
     plan: Arc<Plan>,
     server: Server,
     run: Run<S, Honest>,
+    /// The name of the session, which jobs have.
+    session: [u8; SESSION_BYTES],
     /// Runs that were prepared.
     prepared: u64,
     /// The last counter of each client.
@@ -34,10 +51,18 @@ pub struct ServerRole<S, K = Honest> {
     conduct: K,
 }
 
+/// A server's preparation of one run, which consumes it.
+pub struct PreparedRun<S: Side> {
+    number: u64,
+    job: Job,
+    standings: Vec<Standing>,
+    of_base: Prepared<S::Built>,
+}
+
 impl<S: Side, K: Conduct<Step>> ServerRole<S, K> {
-    /// Sets up with the other server. What is prepared comes from a store, if both have one.
+    /// Sets up with the other server. What is prepared comes from a store, if both have one, and so do states, on which they agree.
     ///
-    /// *Errors*: those of the base; a server that has a store where the other has none.
+    /// *Errors*: those of the base; a server that has a store where the other has none; states that cannot be used.
     pub async fn set_up(
         session: &mut MeshSession,
         plan: Arc<Plan>,
@@ -51,16 +76,31 @@ impl<S: Side, K: Conduct<Step>> ServerRole<S, K> {
         let top_up = stock.as_ref().is_some_and(|stock| stock.top_up);
         let participant = join(&mut pair, &plan, server, stock).await;
         session.give_back(pair, lent);
-        let participant = participant.map_err(|error| with(other, error))?;
+        let (participant, name) = participant.map_err(|error| with(other, error))?;
         let run = Run::new(participant, plan.base().clone(), SavedValues::default(), top_up);
         let counters = vec![0; plan.clients().len()];
-        Ok(ServerRole { plan, server, run, prepared: 0, counters, conduct })
+        Ok(ServerRole { plan, server, run, session: name, prepared: 0, counters, conduct })
+    }
+
+    /// The states of the plan, as they stand now.
+    ///
+    /// *Errors*: one that cannot be used; none at all without a store.
+    fn standings(&mut self) -> Result<Vec<Standing>, ProtocolError> {
+        let Some(store) = self.run.store() else {
+            return if self.plan.states().is_empty() { Ok(Vec::new()) } else { Err(no_store()) };
+        };
+        self.plan.states().iter().map(|name| state::standing(store, name)).collect()
     }
 
     /// Reads the messages of all clients.
     ///
     /// *Errors*: one that is for another job or was there before; [`ProtocolError::OtherRun`].
-    async fn submissions(&mut self, session: &mut MeshSession, run: u64) -> Result<Vec<Submission>, ProtocolError> {
+    async fn submissions(
+        &mut self,
+        session: &mut MeshSession,
+        job: &Job,
+        run: u64,
+    ) -> Result<Vec<Submission>, ProtocolError> {
         let (plan, server) = (self.plan.clone(), self.server);
         let sizes: Vec<usize> = plan.clients().map(|(client, _)| submission_bytes(&plan, server, client)).collect();
         let room = |peer: u16| usize::from(peer).checked_sub(1).and_then(|at| sizes.get(at)).map_or(0, |&size| size);
@@ -71,7 +111,7 @@ impl<S: Side, K: Conduct<Step>> ServerRole<S, K> {
         for ((client, _), last) in plan.clients().zip(&mut self.counters) {
             let bytes = messages.get(client.0).map_or(&[][..], |message| message);
             let refused = |what| Refused { what, parties: [client; 2] };
-            let submission = Submission::decode(bytes, plan.job(), client, server)
+            let submission = Submission::decode(bytes, job, client, server)
                 .map_err(|_| refused("the client's message is not for this run"))?;
             let counter = submission.place().counter;
             if counter <= *last {
@@ -84,19 +124,57 @@ impl<S: Side, K: Conduct<Step>> ServerRole<S, K> {
     }
 }
 
-/// Agrees with the other server on stores, and joins it.
+/// Agrees with the other server on stores, joins it, and agrees on states. Returns also the name of the session.
 async fn join<S: Side>(
     pair: &mut Session,
     plan: &Plan,
     server: Server,
     stock: Option<Stock<Amounts>>,
-) -> Result<Participant<S, Honest>, ProtocolError> {
+) -> Result<(Participant<S, Honest>, [u8; SESSION_BYTES]), ProtocolError> {
     let words = stock.as_ref().map(|stock| stock.top_up);
-    plan.servers_hello(server, words).exchange(pair.channel()).await?;
-    match stock {
-        Some(stock) => Participant::meet(pair, plan.config(), (stock.store, &stock.peer), Honest).await,
-        None => Participant::setup(pair, plan.config(), Honest).await,
+    if words.is_none() && !plan.states().is_empty() {
+        return Err(no_store());
     }
+    plan.servers_hello(server, words).exchange(pair.channel()).await?;
+    let mut participant = match stock {
+        Some(stock) => Participant::meet(pair, plan.config(), (stock.store, &stock.peer), Honest).await?,
+        None => Participant::setup(pair, plan.config(), Honest).await?,
+    };
+    let mut own = [0; NONCE_BYTES];
+    pair.rng().fill_bytes(&mut own);
+    let theirs = state::meet(pair, participant.store(), plan.states(), own).await?;
+    let nonces = if server == Server::Generator { [own, theirs] } else { [theirs, own] };
+    Ok((participant, blake3::derive_key(SESSION_CONTEXT, &nonces.concat())))
+}
+
+/// States need stores.
+fn no_store() -> ProtocolError {
+    let (what, expected) = ("states".into(), "a store in which they are kept".into());
+    ProtocolError::Input { what, expected, got: "none".into() }
+}
+
+/// Tells all clients what the job of a run has beside its terms: the session, and the states as they stand.
+async fn tell_clients(
+    session: &mut MeshSession,
+    plan: &Plan,
+    name: &[u8; SESSION_BYTES],
+    standings: &[Standing],
+) -> Result<(), ProtocolError> {
+    let mut told = name.to_vec();
+    for Standing { version, chain } in standings {
+        told.extend_from_slice(&version.to_le_bytes());
+        told.extend_from_slice(chain);
+    }
+    let clients = session.mesh().per_peer(|peer| plan.server(Party(peer)).is_none());
+    let tell = async |_: u16, mut line: Line, is_client: bool| {
+        if is_client {
+            line.send_bytes(&told).await?;
+            line.flush().await?;
+        }
+        Ok::<_, NetError>(())
+    };
+    session.mesh().each(clients, tell).await?;
+    Ok(())
 }
 
 /// Step S6: answers all clients.
@@ -120,7 +198,7 @@ async fn answer<K: Conduct<Step>>(
 
 /// Bytes of a client's message to a server.
 pub(crate) fn submission_bytes(plan: &Plan, server: Server, client: Party) -> usize {
-    let share: usize = plan.job().inputs_of(client).map(|port| port.width() as usize).sum();
+    let share: usize = plan.outline().inputs_of(client).map(|port| port.width() as usize).sum();
     let in_message = if server == Server::Cloud { share.div_ceil(8) } else { 0 };
     104 + plan.hash_bits() / 8 + in_message
 }
@@ -135,8 +213,7 @@ pub(crate) fn with(other: Party, error: ProtocolError) -> ProtocolError {
 }
 
 impl<S: Side, K: Conduct<Step>> Role<Mesh> for ServerRole<S, K> {
-    /// The number of the run, and the base's.
-    type Prepared = (u64, Prepared<S::Built>);
+    type Prepared = PreparedRun<S>;
 
     const NAME: &'static str = if S::PARTY.0 == GENERATOR.0 { "generator" } else { "cloud" };
 
@@ -144,33 +221,58 @@ impl<S: Side, K: Conduct<Step>> Role<Mesh> for ServerRole<S, K> {
         self.plan.security(self.run.security())
     }
 
-    async fn prepare(&mut self, session: &mut MeshSession) -> Result<Self::Prepared, ProtocolError> {
+    async fn prepare(&mut self, session: &mut MeshSession) -> Result<PreparedRun<S>, ProtocolError> {
+        let standings = self.standings()?;
+        let job = self.plan.job(&standings, &self.session)?;
+        self.run.read_from(self.plan.reads(&standings)?);
         let other = self.plan.party(self.server.other());
         let (mut pair, lent) = session.lend(other)?;
         let prepared = Role::<garblet_net::Channel>::prepare(&mut self.run, &mut pair).await;
         session.give_back(pair, lent);
-        let prepared = prepared.map_err(|error| with(other, error))?;
+        let of_base = prepared.map_err(|error| with(other, error))?;
+        session.enter(Phase::Build);
+        tell_clients(session, &self.plan, &self.session, &standings).await?;
         self.prepared += 1;
-        Ok((self.prepared - 1, prepared))
+        Ok(PreparedRun { number: self.prepared - 1, job, standings, of_base })
     }
 
     async fn online(
         &mut self,
         session: &mut MeshSession,
-        (number, prepared): Self::Prepared,
+        prepared: PreparedRun<S>,
         inputs: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
         session.enter(Phase::Online);
         party_io::own_input(self.plan.program(), self.plan.party(self.server), inputs)?;
-        let all = self.submissions(session, number).await?;
-        let mut submissions = Submissions::new(self.plan.clone(), self.server, all, &mut self.conduct);
+        let PreparedRun { number, job, standings, of_base } = prepared;
+        if let Some(store) = self.run.store() {
+            // Another run that was prepared for the same version may have made the next one.
+            let states = self.plan.states().iter().zip(&standings);
+            states.into_iter().try_for_each(|(name, prepared)| state::check(store, name, *prepared))?;
+        }
+        let all = self.submissions(session, &job, number).await?;
+        let plan = (self.plan.clone(), &job);
+        let mut submissions = Submissions::new(plan, self.server, standings, all, &mut self.conduct);
         let other = self.plan.party(self.server.other());
         let (mut pair, lent) = session.lend(other)?;
-        let run: &mut Session = &mut pair;
-        let computed = self.run.online_for_others(run, prepared, inputs, &mut submissions).await;
+        let computed = compute(&mut self.run, &mut pair, of_base, inputs, &mut submissions).await;
         session.give_back(pair, lent);
         let (outputs, for_clients) = computed.map_err(|error| with(other, error))?;
         answer(session, &mut submissions, &for_clients).await?;
         Ok(outputs)
     }
+}
+
+/// Steps S1 to S5, and the end of the run for the states.
+async fn compute<S: Side, K: Conduct<Step>>(
+    run: &mut Run<S, Honest>,
+    pair: &mut Session,
+    prepared: Prepared<S::Built>,
+    inputs: &[Bits],
+    submissions: &mut Submissions<'_, K>,
+) -> Result<(Vec<Option<Bits>>, Bits), ProtocolError> {
+    let computed = run.online_for_others(pair, prepared, inputs, submissions).await?;
+    submissions.end(pair).await?;
+    submissions.note_end(run.store())?;
+    Ok(computed)
 }

@@ -2,31 +2,43 @@
 
 use std::sync::Arc;
 
-use garblet_authenticated::others::{Dealing, Told};
+use garblet_authenticated::others::{Dealing, Keeping, Told};
 use garblet_circuit::{Bits, Party};
-use garblet_client::{Answer, OwnChallenge, Server, Submission};
+use garblet_client::{Answer, Job, OwnChallenge, Server, Submission};
 use garblet_primitives::Block;
 use garblet_protocol::{checks::Refused, conduct::Conduct, error::ProtocolError, session::Session};
+use garblet_store::Store;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     Step,
     plan::{Dealt, Plan},
+    state::{self, Standing},
 };
 
 /// Bytes of a challenge.
 pub(crate) const CHALLENGE_BYTES: usize = 16;
 /// Bytes of a proof.
 pub(crate) const PROOF_BYTES: usize = 32;
+/// Bytes in which the cloud says that all proofs fit, if there are states, and the generator that it has the next version.
+pub(crate) const WORD_BYTES: usize = 1;
 
 /// Separates proofs from all other uses of BLAKE3.
 const PROOF_CONTEXT: &str = "garblet 2026 outsourced proof v1";
+/// Separates chains of states from all other uses of BLAKE3.
+const CHAIN_CONTEXT: &str = "garblet 2026 outsourced chain v1";
 
 /// The messages of clients to a server, and its part in proving them.
 pub(crate) struct Submissions<'a, K> {
     plan: Arc<Plan>,
     server: Server,
+    /// The states as the run was prepared for them.
+    standings: Vec<Standing>,
+    /// The next version of the state that is kept.
+    next: Option<Standing>,
+    /// The version of which answers speak.
+    answered: Standing,
     /// One of each client.
     all: Vec<Submission>,
     /// The dealt bits in the base's order.
@@ -37,7 +49,13 @@ pub(crate) struct Submissions<'a, K> {
 }
 
 impl<'a, K: Conduct<Step>> Submissions<'a, K> {
-    pub(crate) fn new(plan: Arc<Plan>, server: Server, all: Vec<Submission>, conduct: &'a mut K) -> Self {
+    pub(crate) fn new(
+        (plan, job): (Arc<Plan>, &Job),
+        server: Server,
+        standings: Vec<Standing>,
+        all: Vec<Submission>,
+        conduct: &'a mut K,
+    ) -> Self {
         let count = plan.clients().flat_map(|(_, places)| places.all()).map(|range| range.end).max().unwrap_or(0);
         let mut bits = Bits::zeros(count);
         for ((_, places), submission) in plan.clients().zip(&all) {
@@ -46,22 +64,64 @@ impl<'a, K: Conduct<Step>> Submissions<'a, K> {
             places.all().flatten().zip(of_client).for_each(|(at, bit)| bits.set(at, bit));
         }
         conduct.input(0, &mut bits);
-        Submissions { plan, server, all, bits, sum: Bits::default(), conduct }
+        let next = plan.kept(&standings).map(|(_, before)| next(before, job, &all));
+        let read = || job.state().map(|(name, _)| plan.standing(&standings, name));
+        let answered = next.or_else(read).unwrap_or_default();
+        Submissions { plan, server, standings, next, answered, all, bits, sum: Bits::default(), conduct }
     }
 
     /// The answer to each client: its output with both pads, from what the base has of all.
     pub(crate) fn answers(&mut self, outputs: &Bits) -> Vec<Vec<u8>> {
         let mut start = 0;
         let mut all = Vec::with_capacity(self.all.len());
+        let Standing { version, chain } = self.answered;
         for ((_, places), submission) in self.plan.clients().zip(&self.all) {
             let pads = places.pads.clone();
             let outputs = outputs.slice(start, pads.len());
             start += pads.len();
             let masked = pads.zip(outputs.iter()).map(|(pad, output)| self.sum.get(pad) ^ output).collect();
-            all.push(Answer { run: submission.place().run(), version: 0, chain: [0; 32], masked }.encode());
+            all.push(Answer { run: submission.place().run(), version, chain, masked }.encode());
         }
         all.iter_mut().enumerate().for_each(|(client, answer)| self.conduct.touch(Step::Answer, client, answer));
         all
+    }
+
+    /// Counts the run for all states, durably: from here on it can end without having been of use.
+    fn count(&self, store: Option<&mut Store>) -> Result<(), ProtocolError> {
+        let Some(store) = store else { return Ok(()) };
+        self.plan.states().iter().try_for_each(|name| state::count(store, name))
+    }
+
+    /// Settles the states of a run that is over, with the other server: the generator has the next version, and the cloud hears so.
+    ///
+    /// *Errors*: the connection's and the store's.
+    pub(crate) async fn end(&self, session: &mut Session) -> Result<(), ProtocolError> {
+        if self.next.is_none() {
+            return Ok(());
+        }
+        let channel = session.channel();
+        match self.server {
+            Server::Generator => {
+                channel.send_bytes(&[1; WORD_BYTES]).await?;
+                channel.flush().await?;
+            }
+            Server::Cloud => channel.receive_bytes(&mut [0; WORD_BYTES]).await?,
+        }
+        Ok(())
+    }
+
+    /// Notes in the store that the run is over, at both servers.
+    ///
+    /// *Errors*: the store's.
+    pub(crate) fn note_end(&self, store: Option<&mut Store>) -> Result<(), ProtocolError> {
+        let Some(store) = store else { return Ok(()) };
+        for name in self.plan.states() {
+            match self.plan.kept(&self.standings) {
+                Some((kept, _)) if kept == name => state::commit(store, name)?,
+                _ => state::succeeded(store, name)?,
+            }
+        }
+        Ok(())
     }
 
     /// The challenges for the other server's bits.
@@ -145,12 +205,28 @@ fn proof(submission: &Submission, server: Server, macs: &[Block]) -> [u8; PROOF_
     proof
 }
 
+/// The version that follows on another by a run of a job with these submissions.
+fn next(before: Standing, job: &Job, all: &[Submission]) -> Standing {
+    let version = before.version.saturating_add(1);
+    let mut hash = blake3::Hasher::new_derive_key(CHAIN_CONTEXT);
+    hash.update(&before.chain).update(job.digest()).update(&version.to_le_bytes());
+    all.iter().for_each(|submission| {
+        hash.update(&submission.place().counter.to_le_bytes());
+    });
+    Standing { version, chain: hash.finalize().into() }
+}
+
 impl<K: Conduct<Step>> Dealing for Submissions<'_, K> {
     fn bits(&self) -> &Bits {
         &self.bits
     }
 
-    async fn settle(&mut self, session: &mut Session, told: Told<'_>) -> Result<(), ProtocolError> {
+    async fn settle(
+        &mut self,
+        session: &mut Session,
+        told: Told<'_>,
+        store: Option<&mut Store>,
+    ) -> Result<(), ProtocolError> {
         let clients = self.all.len();
         let (mut challenges, mut proofs) = (vec![0; CHALLENGE_BYTES * clients], vec![0; PROOF_BYTES * clients]);
         let channel = session.channel();
@@ -162,6 +238,11 @@ impl<K: Conduct<Step>> Dealing for Submissions<'_, K> {
                 let own = self.own_challenges(&challenges)?;
                 self.check(&told, &proofs)?;
                 channel.send_bytes(&self.prove(&told, &own)).await?;
+                if !self.plan.states().is_empty() {
+                    // Labels wait: with a hash that does not fit here, a client would make a run that counts.
+                    channel.flush().await?;
+                    channel.receive_bytes(&mut [0; WORD_BYTES]).await?;
+                }
             }
             Server::Cloud => {
                 channel.receive_bytes(&mut challenges).await?;
@@ -170,9 +251,22 @@ impl<K: Conduct<Step>> Dealing for Submissions<'_, K> {
                 channel.send_bytes(&self.prove(&told, &own)).await?;
                 channel.receive_bytes(&mut proofs).await?;
                 self.check(&told, &proofs)?;
+                if !self.plan.states().is_empty() {
+                    channel.send_bytes(&[1; WORD_BYTES]).await?;
+                    channel.flush().await?;
+                }
             }
         }
+        self.count(store)?;
         self.sum = told.own.iter().zip(told.peers.iter()).map(|(own, peers)| own ^ peers).collect();
         Ok(())
+    }
+
+    fn keep(&mut self, keeping: Keeping<'_>) -> Result<(), ProtocolError> {
+        let (Some((name, _)), Some(next)) = (self.plan.kept(&self.standings), self.next) else { return Ok(()) };
+        match self.server {
+            Server::Generator => state::keep(keeping, name, next),
+            Server::Cloud => state::keep_pending(keeping, name, next),
+        }
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     config::ResultCheck,
     ground::Ground,
     opening::{Packed, Sums, open, opened, opened_bytes},
-    others::{Dealing, hidden, settle},
+    others::{Dealing, hidden, keep, settle},
     place::Place,
     plan::Plan,
     shares::{PowerSum, Shares},
@@ -87,15 +87,17 @@ async fn compute_built<C: Conduct<Step>, D: Dealing>(
     session: &mut Session,
     plan: &Plan,
     built: Built,
-    io: (&Bits, &mut D),
+    (own, dealing): (&Bits, &mut D),
 ) -> Result<Computed, ProtocolError> {
     let Built { run, read, own_masks, dealt, lot, hash_seed, masks, mut transcript } = built;
-    let labels = receive_labels(ground, session, plan, (run, &own_masks, &dealt), io, &mut transcript).await?;
+    let labels =
+        receive_labels(ground, session, plan, (run, &own_masks, &dealt), (own, dealing), &mut transcript).await?;
     let mut evaluator = begin(ground, plan, hash_seed, &read, &labels)?;
     let mut verdict = Verdict::new(ground, plan, run);
     let evaluated = lot.evaluate(plan, &mut evaluator);
     verdict.lot(ground, session, evaluated, &transcript, &read).await?;
-    finish(ground, session, verdict, (evaluator.into_outputs(), masks), &dealt).await
+    let wires = Wires::new(masks, evaluator.into_outputs());
+    finish(ground, session, verdict, wires, (&dealt, dealing)).await
 }
 
 async fn compute_streamed<C: Conduct<Step>, D: Dealing>(
@@ -103,12 +105,12 @@ async fn compute_streamed<C: Conduct<Step>, D: Dealing>(
     session: &mut Session,
     plan: &Plan,
     waiting: Waiting,
-    io: (&Bits, &mut D),
+    (own, dealing): (&Bits, &mut D),
 ) -> Result<Computed, ProtocolError> {
     let Waiting { mut supply, inputs, own_masks, read, run } = waiting;
     let mut receiving = Receiving::new(ground, (plan, run, &read.marks), read.masks(plan, &inputs)?);
     let (dealt, transcript) = (inputs.dealt, &mut receiving.transcript);
-    let labels = receive_labels(ground, session, plan, (run, &own_masks, &dealt), io, transcript).await?;
+    let labels = receive_labels(ground, session, plan, (run, &own_masks, &dealt), (own, dealing), transcript).await?;
     let mut evaluator = None;
     let mut verdict = Verdict::new(ground, plan, run);
     for lot in plan.lots() {
@@ -124,7 +126,7 @@ async fn compute_streamed<C: Conduct<Step>, D: Dealing>(
     }
     let labels = evaluator.map(MaskedEvaluator::into_outputs).unwrap_or_default();
     let (masks, _) = receiving.finish();
-    finish(ground, session, verdict, (labels, masks), &dealt).await
+    finish(ground, session, verdict, Wires::new(masks, labels), (&dealt, dealing)).await
 }
 
 fn begin<'p, C: Conduct<Step>>(
@@ -173,7 +175,7 @@ async fn receive_labels<C: Conduct<Step>, D: Dealing>(
         let (theirs, told) = (Packed(theirs.to_vec()).first(garblers), Packed(told.to_vec()).first(dealt.len()));
         transcript.add(&theirs.0);
         transcript.add(&told.0);
-        let others = settle(session, dealing, (dealt, &ground.delta), [&own_told, &told]).await?;
+        let others = settle(ground, session, dealing, dealt, [&own_told, &told]).await?;
         (known[0], known[2]) = (Some(theirs), Some(others));
     }
     let mut labels = Zeroizing::new(vec![Block::ZERO; plan.given_bits()]);
@@ -266,16 +268,16 @@ impl<'p> Verdict<'p> {
 }
 
 /// The end of steps O2 and O4, and step O5.
-async fn finish<C: Conduct<Step>>(
+async fn finish<C: Conduct<Step>, D: Dealing>(
     ground: &mut Ground<C>,
     session: &mut Session,
     verdict: Verdict<'_>,
-    (labels, masks): (Vec<Box<[Block]>>, Shared),
-    dealt: &Shares,
+    wires: Wires,
+    (dealt, dealing): (&Shares, &mut D),
 ) -> Result<Computed, ProtocolError> {
     let (plan, run) = (verdict.plan, verdict.run);
     let verified = verdict.verify(ground, session).await?;
-    let of = [&masks.own, &masks.peer, &labels];
+    let of = [&wires.own, &wires.peer, &wires.labels];
     let ([own, peer, mut active], [own_others, peer_others, active_others]) =
         (of.map(|blocks| plan.learned(EVALUATOR, blocks)), of.map(|blocks| plan.for_pads(blocks)));
     active.extend_from_slice(&active_others);
@@ -292,14 +294,15 @@ async fn finish<C: Conduct<Step>>(
         outputs = plan.decoded(EVALUATOR, (0..ours).map(bit));
         padded = (ours..count).map(bit).collect();
     }
+    keep(ground, (plan, run, &wires), dealing)?;
     if plan.output_bits(GARBLER) + plan.pads() > 0 {
-        hand_over(ground, session, plan, run, (&masks, &labels, dealt), &verified).await?;
+        hand_over(ground, session, plan, run, (&wires, dealt), &verified).await?;
     }
     if plan.confirms() {
         ground.send(session, Step::Confirmation, &mut [1; CONFIRMATION_BYTES]).await?;
     }
     session.channel().flush().await?;
-    Ok(Computed { outputs, padded, run, wires: Wires::new(masks, labels) })
+    Ok(Computed { outputs, padded })
 }
 
 /// Step O5: hands the garbler its outputs, and those of others: masked values, the masks, and the digest of the labels.
@@ -308,10 +311,10 @@ async fn hand_over<C: Conduct<Step>>(
     session: &mut Session,
     plan: &Plan,
     run: u64,
-    (masks, labels, dealt): (&Shared, &[Box<[Block]>], &Shares),
+    (wires, dealt): (&Wires, &Shares),
     _verified: &Verified,
 ) -> Result<(), ProtocolError> {
-    let of = [&masks.peer[..], labels];
+    let of = [&wires.peer, &wires.labels];
     let ([peer, mut active], [peer_others, active_others]) =
         (of.map(|blocks| plan.learned(GARBLER, blocks)), of.map(|blocks| plan.for_pads(blocks)));
     active.extend_from_slice(&active_others);

@@ -20,7 +20,7 @@ use crate::{
     config::ResultCheck,
     ground::Ground,
     opening::{Packed, Sums, add_each, open, opened, opened_bytes},
-    others::{Dealing, hidden, settle},
+    others::{Dealing, hidden, keep, settle},
     place::Place,
     plan::Plan,
     shares::{PowerSum, Shares},
@@ -97,14 +97,15 @@ async fn compute_built<C: Conduct<Step>, D: Dealing>(
     session: &mut Session,
     plan: &Plan,
     built: Built,
-    io: (&Bits, &mut D),
+    (own, dealing): (&Bits, &mut D),
 ) -> Result<Computed, ProtocolError> {
     let Built { run, labels, read, own_masks, dealt, garbled, mut transcript, secrets } = built;
-    let masked = masked_inputs(ground, session, plan, (run, &own_masks, &dealt), io, &mut transcript).await?;
+    let masked =
+        masked_inputs(ground, session, plan, (run, &own_masks, &dealt), (own, dealing), &mut transcript).await?;
     send_labels(ground, session, (&labels, &masked), &mut transcript).await?;
     let mut judge = Judge::new(plan, run);
     judge.lot(ground, session, &secrets, &transcript, (&masked, &read)).await?;
-    finish(ground, session, judge, garbled, &dealt).await
+    finish(ground, session, judge, garbled, (&dealt, dealing)).await
 }
 
 async fn compute_streamed<C: Conduct<Step>, D: Dealing>(
@@ -112,14 +113,14 @@ async fn compute_streamed<C: Conduct<Step>, D: Dealing>(
     session: &mut Session,
     plan: &Plan,
     waiting: Waiting,
-    io: (&Bits, &mut D),
+    (own, dealing): (&Bits, &mut D),
 ) -> Result<Computed, ProtocolError> {
     let Waiting { mut supply, inputs, own_masks, read, run } = waiting;
     let labels = fresh_labels(session, plan.given_bits());
     let by_port = read.labels(plan, &labels)?;
     let mut garbling = Garbling::new(ground, session, (plan, run, &read.marks), by_port, read.masks(plan, &inputs)?);
     let (dealt, transcript) = (inputs.dealt, &mut garbling.transcript);
-    let masked = masked_inputs(ground, session, plan, (run, &own_masks, &dealt), io, transcript).await?;
+    let masked = masked_inputs(ground, session, plan, (run, &own_masks, &dealt), (own, dealing), transcript).await?;
     send_labels(ground, session, (&labels, &masked), transcript).await?;
     let mut judge = Judge::new(plan, run);
     for lot in plan.lots() {
@@ -128,7 +129,7 @@ async fn compute_streamed<C: Conduct<Step>, D: Dealing>(
         judge.lot(ground, session, &secrets, &garbling.transcript, (&masked, &read)).await?;
     }
     let (garbled, _) = garbling.finish();
-    finish(ground, session, judge, garbled, &dealt).await
+    finish(ground, session, judge, garbled, (&dealt, dealing)).await
 }
 
 /// Step O1: the masked values of all inputs that somebody gives, in program order. The number of the run is sent.
@@ -159,7 +160,7 @@ async fn masked_inputs<C: Conduct<Step>, D: Dealing>(
             transcript.add(&bits.0);
         }
         ground.send(session, Step::Told, &mut message).await?;
-        others = settle(session, dealing, (dealt, &ground.delta), [&own_told, &told]).await?;
+        others = settle(ground, session, dealing, dealt, [&own_told, &told]).await?;
     } else {
         session.channel().send_bytes(&message).await?;
     }
@@ -279,12 +280,12 @@ impl<'p> Judge<'p> {
 }
 
 /// The end of steps O2 and O4, and step O5.
-async fn finish<C: Conduct<Step>>(
+async fn finish<C: Conduct<Step>, D: Dealing>(
     ground: &mut Ground<C>,
     session: &mut Session,
     judge: Judge<'_>,
     garbled: Garbled,
-    dealt: &Shares,
+    (dealt, dealing): (&Shares, &mut D),
 ) -> Result<Computed, ProtocolError> {
     let (plan, run) = (judge.plan, judge.run);
     let sum = judge.sum(session).await?;
@@ -308,7 +309,8 @@ async fn finish<C: Conduct<Step>>(
     }
     let Garbled { labels, masks } = &mut { garbled };
     let wires = Wires::new(std::mem::take(masks), std::mem::take(labels));
-    Ok(Computed { outputs, padded, run, wires })
+    keep(ground, (plan, run, &wires), dealing)?;
+    Ok(Computed { outputs, padded })
 }
 
 /// Step O5: the garbler's outputs, and those of others.

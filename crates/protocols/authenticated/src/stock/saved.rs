@@ -11,9 +11,9 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::{
     pieces::{VERSION, unreadable},
-    store::Stock,
+    store::{Stock, kept},
 };
-use crate::{place::Place, plan::Plan, wires::Wires};
+use crate::{others::FOR_OTHERS, place::Place, plan::Plan, wires::Wires};
 
 /// The beginning of the places where a store has what was kept.
 const PLACE: &str = "kept ";
@@ -37,14 +37,28 @@ fn stored(store: &Store, name: &str) -> Option<Stored> {
     postcard::from_bytes(&store.state(&place(name))?.bytes).ok()
 }
 
-/// The names of what a store keeps, in alphabetical order.
+/// The names of what a store keeps for its own party, in alphabetical order.
 pub(crate) fn names(store: &Store) -> Vec<SavedNames> {
     let kept = store.states().filter_map(|(place, _)| {
-        let name = place.strip_prefix(PLACE)?;
+        let name = place.strip_prefix(PLACE).filter(|name| !name.starts_with(FOR_OTHERS))?;
         let outputs = stored(store, name)?.outputs.iter().map(|(name, _)| name.clone()).collect();
-        Some(SavedNames { name: name.into(), outputs })
+        Some(SavedNames { name: name.into(), outputs, state: None })
     });
     kept.collect()
+}
+
+/// The outputs that are kept under a name; none if there are none, or if they are of no use with the secrets of today.
+pub(crate) fn outputs(store: &Store, name: &str) -> Option<Vec<String>> {
+    let stored = stored(store, name)?;
+    let secrets = kept(store).ok()??.name;
+    (stored.secrets == secrets).then(|| stored.outputs.iter().map(|(name, _)| name.clone()).collect())
+}
+
+/// Forgets what is kept under names that are `gone`.
+///
+/// *Errors*: the store's.
+pub(crate) fn forget_named(store: &mut Store, gone: impl Fn(&str) -> bool) -> Result<(), StoreError> {
+    store.remove_states(|place| place.strip_prefix(PLACE).is_some_and(&gone))
 }
 
 /// The mark of the outputs that are kept under a name; none if there are none. Both parties' stores must say the same.
@@ -52,7 +66,7 @@ pub(crate) fn mark(store: &Store, name: &str) -> Option<String> {
     Some(garblet_protocol::checks::hex(&stored(store, name)?.mark))
 }
 
-/// Keeps all outputs of a run under a name, in place of those that were there.
+/// Keeps the outputs of a run that are to be kept under a name, in place of those that were there.
 ///
 /// *Errors*: the store's.
 pub(crate) fn keep(
@@ -63,11 +77,12 @@ pub(crate) fn keep(
 ) -> Result<(), ProtocolError> {
     let secrets = stock.kept.as_ref().map(|kept| kept.name).unwrap_or_default();
     let mark = stock.meeting.domain(crate::GARBLER, Place::KeptMark as u8).at(run).digest(b"");
-    let all = wires.own.iter().zip(&wires.peer).zip(&wires.labels);
-    let outputs = plan.program().outputs().iter().zip(all).map(|(output, ((own, peer), labels))| {
-        (output.port.name.clone(), [own.to_vec(), peer.to_vec(), labels.to_vec()])
-    });
-    let stored = Stored { secrets, mark: *mark.first_chunk().unwrap_or(&[0; 8]), outputs: outputs.collect() };
+    let output = |&number: &usize| {
+        let blocks = [&wires.own, &wires.peer, &wires.labels].map(|all| all[number].to_vec());
+        (plan.program().outputs()[number].port.name.clone(), blocks)
+    };
+    let outputs = plan.kept().iter().map(output).collect();
+    let stored = Stored { secrets, mark: *mark.first_chunk().unwrap_or(&[0; 8]), outputs };
     Ok(stock.store.set_state(&place(name), State::encoded(VERSION, &stored))?)
 }
 
@@ -75,7 +90,7 @@ pub(crate) fn keep(
 ///
 /// *Errors*: the store's.
 pub(crate) fn forget(store: &mut Store) -> Result<(), StoreError> {
-    store.remove_states(|place| place.starts_with(PLACE))
+    forget_named(store, |_| true)
 }
 
 /// The wires of an output that is kept under a name, and the mark; where there is one output only, it needs no name.

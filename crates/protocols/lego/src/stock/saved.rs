@@ -102,7 +102,7 @@ pub(crate) fn saved_names(store: &Store) -> Vec<SavedNames> {
         let mut stored: Stored = postcard::from_bytes(&state.bytes).ok()?;
         let outputs = stored.outputs.iter().map(|(name, _)| name.clone()).collect();
         stored.zeroize();
-        Some(SavedNames { name: place.strip_prefix(PLACE)?.into(), outputs })
+        Some(SavedNames { name: place.strip_prefix(PLACE)?.into(), outputs, state: None })
     });
     kept.collect()
 }

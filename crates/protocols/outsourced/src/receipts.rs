@@ -1,0 +1,83 @@
+//! What a client keeps between runs, so that servers cannot go back behind it.
+
+use garblet_client::{Receipt, Stale};
+use garblet_protocol::error::{ProtocolError, StateProblem};
+use garblet_store::{Binding, State, Store};
+
+use crate::{NAME, state::Standing};
+
+/// The beginning of the places where a store has receipts.
+const PLACE: &str = "receipt ";
+/// The place of the counter of submissions.
+const COUNTER: &str = "outsourced counter";
+/// The version of both.
+const VERSION: u32 = 1;
+
+/// A client's store: its receipts, by state.
+pub struct Receipts(Store);
+
+impl Receipts {
+    /// A client's store, for servers that are known by this text.
+    ///
+    /// *Errors*: a store that is for something else.
+    pub fn new(mut store: Store, servers: &str) -> Result<Self, ProtocolError> {
+        store.bind(&Binding {
+            peer: servers.into(),
+            role: "client".into(),
+            protocol: NAME.into(),
+            library: String::new(),
+        })?;
+        Ok(Receipts(store))
+    }
+
+    /// That of a state, with the counter that was last used for any.
+    ///
+    /// *Errors*: one that cannot be read.
+    pub(crate) fn of(&self, state: &str) -> Result<Receipt, ProtocolError> {
+        let receipt = match self.0.state(&format!("{PLACE}{state}")) {
+            Some(kept) => Receipt::decode(&kept.bytes).map_err(|malformed| ProtocolError::Material {
+                what: "receipt",
+                expected: "what was stored".into(),
+                got: malformed.to_string(),
+            })?,
+            None => Receipt::first(state),
+        };
+        Ok(receipt.with_counter(self.counter()))
+    }
+
+    /// The counter that was last used.
+    pub(crate) fn counter(&self) -> u64 {
+        let bytes = self.0.state(COUNTER).and_then(|kept| kept.bytes.first_chunk());
+        bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// Uses the next counter, durably before it is sent.
+    ///
+    /// *Errors*: the store's.
+    pub(crate) fn next_counter(&mut self) -> Result<u64, ProtocolError> {
+        let counter = self.counter() + 1;
+        self.0.set_state(COUNTER, State { version: VERSION, bytes: counter.to_le_bytes().to_vec() })?;
+        Ok(counter)
+    }
+
+    /// Checks that servers are not behind what this client knows of a state.
+    ///
+    /// *Errors*: [`ProtocolError::State`].
+    pub(crate) fn check(&self, state: &str, told: Standing) -> Result<(), ProtocolError> {
+        let receipt = self.of(state)?;
+        let problem = match receipt.check(told.version, &told.chain) {
+            Ok(()) => return Ok(()),
+            Err(Stale::Forked { version, .. }) => StateProblem::Forked { version },
+            Err(_) => StateProblem::Version { expected: receipt.version(), got: told.version },
+        };
+        Err(ProtocolError::State { name: state.into(), problem })
+    }
+
+    /// Keeps a receipt.
+    ///
+    /// *Errors*: the store's.
+    pub(crate) fn keep(&mut self, receipt: &Receipt) -> Result<(), ProtocolError> {
+        let place = format!("{PLACE}{}", receipt.state());
+        Ok(self.0.set_state(&place, State { version: VERSION, bytes: receipt.encode() })?)
+    }
+}

@@ -1,0 +1,196 @@
+//! The servers compare their states when they meet.
+//!
+//! | this server has | the other one has | both |
+//! |---|---|---|
+//! | version `t` | version `t`, of the same history | go on |
+//! | `t`, and `t + 1` pending | `t + 1` | have `t + 1` |
+//! | `t`, and `t + 1` pending | `t` | have `t` |
+//! | anything else | | close it: one of them was put back to an earlier time, or lies |
+
+use garblet_net::NetError;
+use garblet_protocol::{
+    error::{ProtocolError, StateProblem},
+    session::Session,
+};
+use garblet_store::Store;
+
+use super::{Record, close, has_wires, problem};
+
+/// Bytes of what a server tells of a state: closed or pending, the version, its chain, and that of the pending version.
+pub(crate) const TOLD_BYTES: usize = 1 + 8 + 32 + 32;
+
+const CLOSED: u8 = 1;
+const PENDING: u8 = 2;
+
+/// Compares states with the other server, and mends what was cut off; returns also what both said beside.
+///
+/// *Errors*: [`ProtocolError::State`], and the state is closed from now on; the connection's and the store's.
+pub(crate) async fn meet<const N: usize>(
+    session: &mut Session,
+    mut store: Option<&mut Store>,
+    names: &[String],
+    word: [u8; N],
+) -> Result<[u8; N], ProtocolError> {
+    let mut message = word.to_vec();
+    let mut own = Vec::with_capacity(names.len());
+    if let Some(store) = &mut store {
+        for name in names {
+            let record = Record::of(store, name)?;
+            let closed = record.closed || !has_wires(store, name, record.version);
+            own.push(Record { closed, ..record });
+        }
+    }
+    own.iter().for_each(|record| message.extend_from_slice(&told(record)));
+    let channel = session.channel();
+    channel.send_bytes(&message).await?;
+    channel.flush().await?;
+    let mut theirs = vec![0; message.len()];
+    channel.receive_bytes(&mut theirs).await?;
+    let (their_word, rest) = theirs.split_at(N);
+    let mut wrong = None;
+    if let Some(store) = store {
+        for ((name, own), bytes) in names.iter().zip(own).zip(rest.chunks_exact(TOLD_BYTES)) {
+            // All are compared and mended, whatever is found of one.
+            if let Err(found) = compare(store, name, own, &heard(bytes)?)? {
+                wrong.get_or_insert(problem(name, found));
+            }
+        }
+    }
+    wrong.map_or(Ok(*their_word.first_chunk().unwrap_or(&[0; N])), Err)
+}
+
+/// Mends a state, or closes it.
+fn compare(
+    store: &mut Store,
+    name: &str,
+    mut own: Record,
+    theirs: &Record,
+) -> Result<Result<(), StateProblem>, ProtocolError> {
+    match verdict(&own, theirs) {
+        Ok(Next::Stay) if own.pending.is_none() => Ok(Ok(())),
+        Ok(next) => {
+            match next {
+                Next::Stay => own.pending = None,
+                Next::Advance(chain) => own.advance(chain),
+            }
+            own.settle(store, name).map(Ok)
+        }
+        Err(problem) => close(store, name).map(|()| Err(problem)),
+    }
+}
+
+/// The version with which a server goes on.
+#[derive(Debug, PartialEq, Eq)]
+enum Next {
+    /// The one that it has.
+    Stay,
+    /// The pending one.
+    Advance([u8; 32]),
+}
+
+fn verdict(own: &Record, theirs: &Record) -> Result<Next, StateProblem> {
+    if own.closed || theirs.closed {
+        return Err(StateProblem::Closed);
+    }
+    let apart = StateProblem::Apart { own: own.version, theirs: theirs.version };
+    let (ahead, behind) = (theirs.version.checked_sub(own.version), own.version.checked_sub(theirs.version));
+    match (ahead, behind) {
+        (Some(0), _) if own.chain != theirs.chain => Err(StateProblem::Forked { version: own.version }),
+        (Some(0), _) => Ok(match own.pending {
+            Some(chain) if theirs.pending == own.pending => Next::Advance(chain),
+            _ => Next::Stay,
+        }),
+        (Some(1), _) => match own.pending {
+            Some(chain) if chain == theirs.chain => Ok(Next::Advance(chain)),
+            _ => Err(apart),
+        },
+        (_, Some(1)) if theirs.pending == Some(own.chain) => Ok(Next::Stay),
+        _ => Err(apart),
+    }
+}
+
+fn told(record: &Record) -> [u8; TOLD_BYTES] {
+    let mut bytes = [0; TOLD_BYTES];
+    bytes[0] = if record.closed { CLOSED } else { 0 } | if record.pending.is_some() { PENDING } else { 0 };
+    bytes[1..9].copy_from_slice(&record.version.to_le_bytes());
+    bytes[9..41].copy_from_slice(&record.chain);
+    bytes[41..].copy_from_slice(&record.pending.unwrap_or_default());
+    bytes
+}
+
+fn heard(bytes: &[u8]) -> Result<Record, ProtocolError> {
+    let (flags, rest) = bytes.split_first().unwrap_or((&0, &[]));
+    if flags & !(CLOSED | PENDING) != 0 {
+        let (expected, got) = ("what is known of a state".into(), format!("flags {flags}"));
+        return Err(NetError::Unexpected { expected, got }.into());
+    }
+    let (version, rest) = rest.split_first_chunk().unwrap_or((&[0; 8], &[]));
+    let (chain, pending) = rest.split_first_chunk().unwrap_or((&[0; 32], &[]));
+    let pending = (flags & PENDING != 0).then(|| *pending.first_chunk().unwrap_or(&[0; 32]));
+    let (version, closed) = (u64::from_le_bytes(*version), flags & CLOSED != 0);
+    Ok(Record { version, chain: *chain, pending, closed, failures: 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Version `t` has chain `t`.
+    fn at(version: u64) -> Record {
+        Record { version, chain: [version as u8; 32], ..Record::default() }
+    }
+
+    fn pending(version: u64) -> Record {
+        Record { pending: Some([version as u8 + 1; 32]), ..at(version) }
+    }
+
+    /// The verdicts of both servers, which must not leave them apart.
+    fn both(one: &Record, other: &Record) -> Result<u64, StateProblem> {
+        let after = |own: &Record, theirs: &Record| {
+            let mut own = own.clone();
+            match verdict(&own, theirs)? {
+                Next::Stay => own.pending = None,
+                Next::Advance(chain) => own.advance(chain),
+            }
+            Ok(own)
+        };
+        match (after(one, other), after(other, one)) {
+            (Ok(one), Ok(other)) => {
+                assert_eq!(one, other);
+                Ok(one.version)
+            }
+            (one, other) => Err(one.and(other).expect_err("both refuse it")),
+        }
+    }
+
+    #[test]
+    fn servers_are_at_one_version_after_whatever_is_cut_off() {
+        assert_eq!(both(&at(0), &at(0)), Ok(0));
+        assert_eq!(both(&at(4), &at(4)), Ok(4));
+        assert_eq!(both(&pending(4), &at(4)), Ok(4));
+        assert_eq!(both(&pending(4), &at(5)), Ok(5));
+        assert_eq!(both(&at(5), &pending(4)), Ok(5));
+        assert_eq!(both(&pending(4), &pending(4)), Ok(5));
+    }
+
+    #[test]
+    fn what_no_crash_explains_closes_the_state_at_both() {
+        let apart = |own, theirs| Err(StateProblem::Apart { own, theirs });
+        assert_eq!(both(&at(4), &at(5)), apart(4, 5));
+        assert_eq!(both(&pending(3), &at(5)), apart(3, 5));
+        assert_eq!(both(&at(7), &at(5)), apart(7, 5));
+        let fork = Record { chain: [9; 32], ..at(4) };
+        assert_eq!(both(&fork, &at(4)), Err(StateProblem::Forked { version: 4 }));
+        assert_eq!(both(&pending(4), &Record { chain: [9; 32], ..at(5) }), apart(4, 5));
+        let closed = Record { closed: true, ..at(4) };
+        assert_eq!(both(&closed, &at(4)), Err(StateProblem::Closed));
+    }
+
+    #[test]
+    fn what_is_told_is_heard() {
+        for record in [at(0), at(7), pending(3), Record { closed: true, ..at(2) }] {
+            assert_eq!(heard(&told(&record)).expect("it can be read"), record);
+        }
+        assert!(heard(&[4; TOLD_BYTES]).is_err());
+    }
+}
