@@ -152,22 +152,32 @@ def fill(case):
     answer = b"\1" + run + struct.pack("<Q", 5 if case["state"] else 0) + chain + packed(add(y, add(pad_g, pad_c)))
     secret, nonce = fresh.bytes(32), fresh.bytes(12)
     assert len(to_g) + len(to_c) + 2 * len(answer) == 354 + 2 * (h // 8) + (n + 7) // 8 + 2 * ((m + 7) // 8)
+    refusal = b"\2" + run + struct.pack("<Q", 4) + bytes([7] * 32) + b"\7\2" + struct.pack("<HH", 0, 2)
+    refusal = refusal if case["state"] else b"\2" + run + bytes(40) + b"\4\0"
+    identity = derive("garblet 2026 outsourced client v1", case["name"].encode())
+    sealed_to_cloud = seal(secret, 0, 1, case, digest, nonce, to_c)
+    sealed_from_generator = seal(secret, 1, 0, case, digest, nonce, answer)
+    pending = b"\1" + digest + struct.pack("<HQI", 1, case["counter"], m) + packed(add(pad_g, pad_c))
+    pending += b"\1" + text("ledger") + struct.pack("<Q", 5) if case["state"] else b"\0"
     hexed = {
         "job": job, "digest": digest, "random": random, "input": packed(x), "to_generator": to_g, "to_cloud": to_c,
         "answer": answer, "output": packed(y), "secret": secret, "nonce": nonce,
-        "sealed_to_cloud": seal(secret, 0, 1, case, digest, nonce, to_c),
-        "sealed_from_generator": seal(secret, 1, 0, case, digest, nonce, answer),
+        "sealed_to_cloud": sealed_to_cloud, "sealed_from_generator": sealed_from_generator,
+        "refusal": refusal, "identity": identity, "pending": pending,
+        "frame_to_cloud": b"\1\1" + identity + struct.pack("<I", len(job)) + job + sealed_to_cloud,
+        "frame_from_generator": b"\1\3" + sealed_from_generator,
     }  # fmt: skip
     return case | {name: value.hex() for name, value in hexed.items()}
 
 
 SHAPES = [(40, 1, 1), (40, 64, 32), (40, 0, 9), (64, 13, 70), (80, 129, 0), (80, 200, 8)]
 CASES = [
-    {"statistical": s, "inputs": n, "outputs": m, "counter": 3 + 1000 * i, "state": i % 2 == 1}
+    {"statistical": s, "inputs": n, "outputs": m, "counter": 3 + 1000 * i, "state": i % 2 == 1, "name": f"Zoë {i}"}
     for i, (s, n, m) in enumerate(SHAPES)
 ]
 NOTE = (
     "Messages of client 1 of 2 in outsourced runs, made by vectors/outsourced_client.py, which shares no code with the crate. "
-    "All values are in hexadecimal; `random` is what the client draws, in order: s_G, s_C, mu_G, mu_C."
+    "All values are in hexadecimal; `random` is what the client draws, in order: s_G, s_C, mu_G, mu_C. "
+    "`identity` is that of the client's name; the job has another, so the frames are for their form alone."
 )
 print(json.dumps({"note": NOTE, "cases": [fill(case) for case in CASES]}, indent=2))

@@ -1,11 +1,11 @@
 //! Any bytes as what a client of outsourced runs and its servers read: jobs, submissions, answers, receipts, invitations, sealed
-//! messages. The first byte says which.
+//! messages, frames, saved submissions. The first byte says which.
 #![no_main]
 
 use garblet_circuit::{Bits, Party, Port, Recipients, Type};
 use garblet_client::{
-    Destination, Header, Identity, Invitation, Job, JobInput, JobOutput, Origin, Pending, Receipt, Reply, Secret,
-    Server, Statistical, Submission, Terms, deal,
+    Destination, FromServer, Header, Identity, Invitation, Job, JobInput, JobOutput, Origin, Pending, Receipt, Reply,
+    Secret, Server, Statistical, Submission, Submit, Terms, Visit, deal,
 };
 use garblet_primitives::{Block, Prg};
 use libfuzzer_sys::fuzz_target;
@@ -36,14 +36,14 @@ fn pending(job: &Job) -> Pending {
 fuzz_target!(|bytes: &[u8]| {
     let Some((which, bytes)) = bytes.split_first() else { return };
     let job = job();
-    match which % 7 {
+    match which % 9 {
         0 => {
             if let Ok(read) = Job::decode(bytes) {
                 assert_eq!(read.encode(), bytes, "a job has one encoding");
             }
         }
         1 | 2 => {
-            let server = Server::BOTH[usize::from(which % 7 - 1)];
+            let server = Server::BOTH[usize::from(which % 9 - 1)];
             if let Ok(read) = Submission::decode(bytes, &job, CLIENT, server) {
                 assert_eq!(read.expand().share.len(), 13);
             }
@@ -74,12 +74,31 @@ fuzz_target!(|bytes: &[u8]| {
                 }
             }
         }
-        _ => {
+        6 => {
             let secret = Secret::from_bytes([5; 32]);
             let _ = Header::of(bytes);
             for server in Server::BOTH {
                 assert!(secret.open_submission(bytes, &job, CLIENT, server, None).is_err());
                 assert!(secret.open_answer(bytes, server, &pending(&job)).is_err());
+            }
+        }
+        7 => {
+            if let Ok(submit) = Submit::decode(bytes) {
+                assert_eq!(submit.encode(), bytes, "a frame has one encoding");
+            }
+            if let Ok(frame) = FromServer::decode(bytes) {
+                assert_eq!(frame.encode(), bytes, "a frame has one encoding");
+            }
+            let secret = Secret::from_bytes([5; 32]);
+            let mut visit = Visit::resume(pending(&job), [&secret, &secret]);
+            Server::BOTH.into_iter().for_each(|server| {
+                visit.hear(server, bytes);
+            });
+            assert!(visit.open().is_err());
+        }
+        _ => {
+            if let Ok(pending) = Pending::decode(bytes) {
+                assert_eq!(*pending.encode(), bytes, "a saved submission has one encoding");
             }
         }
     }

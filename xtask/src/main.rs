@@ -56,7 +56,7 @@ fn full_test() -> Vec<Step> {
     vec![all.env("PROPTEST_CASES", "1024").env("GARBLET_TEST_FULL", "1"), toy_step()]
 }
 
-/// What incremental builds keep is of no use to a clone that is built once, and is half of its size.
+/// A clone that is built once has no use for what incremental builds keep, which is half of its size.
 const WITHOUT_INCREMENTAL: (&str, &str) = ("CARGO_INCREMENTAL", "0");
 
 fn ci() -> Vec<Step> {

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! answer    1 | run 32 | version 8 | chain 32 | masked output ceil(m/8)
-//! refusal   2 | run 32 | reason 1 | number of accused 1 | party 2 for each
+//! refusal   2 | run 32 | version 8 | chain 32 | reason 1 | number of accused 1 | party 2 for each
 //! ```
 //!
-//! Integers are little-endian; version and chain are zero where the job has no state.
+//! Integers are little-endian; version and chain are zero where the job has no state, and in refusals that do not tell them.
 
 use std::fmt;
 
@@ -38,6 +38,10 @@ pub struct Answer {
 pub struct Refusal {
     /// The submission that is refused ([`Place::run`](crate::Place::run)).
     pub run: [u8; 32],
+    /// The version that the job's state has now, zero where there is none.
+    pub version: u64,
+    /// The digest of the state's history.
+    pub chain: [u8; 32],
     /// The reason.
     pub reason: Reason,
     /// Parties of the job of which at least one is to blame, in ascending order.
@@ -98,7 +102,7 @@ reasons! {
     /// A challenge is not the one that was committed to.
     WrongChallenge = 6, "a challenge is not the one of the commitment", "one of the accused lied; deal again, and if it happens again change the servers";
     /// The state has another version.
-    StateVersion = 7, "the state has another version", "get a job that names the state's version";
+    StateVersion = 7, "the state has another version", "deal again for a job that names the version that both servers tell";
     /// Another run works with the state.
     StateBusy = 8, "another run works with the state", "try again later with a new counter";
     /// The state is closed for good.
@@ -128,19 +132,25 @@ impl Answer {
 }
 
 impl Refusal {
-    /// A refusal that accuses these parties: at most [`ACCUSED_MAX`] of them, each once.
+    /// A refusal that accuses these parties, at most [`ACCUSED_MAX`] of them and each once, and tells nothing of a state.
     pub fn new(run: [u8; 32], reason: Reason, accused: &[Party]) -> Self {
         let mut accused = accused.to_vec();
         accused.sort_unstable();
         accused.dedup();
         accused.truncate(ACCUSED_MAX);
-        Refusal { run, reason, accused }
+        Refusal { run, version: 0, chain: [0; 32], reason, accused }
+    }
+
+    /// The same, with the version that the job's state has now and the digest of its history.
+    pub fn with_state(self, version: u64, chain: [u8; 32]) -> Self {
+        Refusal { version, chain, ..self }
     }
 
     /// The bytes, to be sealed for the client.
     pub fn encode(&self) -> Vec<u8> {
-        let mut to = Writer::with_capacity(35 + 2 * self.accused.len());
-        to.u8(REFUSAL).bytes(&self.run).u8(self.reason.code()).u8(self.accused.len() as u8);
+        let mut to = Writer::with_capacity(75 + 2 * self.accused.len());
+        to.u8(REFUSAL).bytes(&self.run).u64(self.version).bytes(&self.chain);
+        to.u8(self.reason.code()).u8(self.accused.len() as u8);
         self.accused.iter().for_each(|party| {
             to.u16(party.0);
         });
@@ -177,18 +187,23 @@ impl Reply {
     }
 }
 
-fn refusal(from: &mut Reader<'_>) -> Result<Refusal, Malformed> {
-    let run = from.array("run")?;
+/// The reason that a byte stands for.
+pub(crate) fn reason(from: &mut Reader<'_>) -> Result<Reason, Malformed> {
     let code = from.u8("reason")?;
     let reason = Reason::ALL.iter().copied().find(|reason| reason.code() == code);
-    let reason = reason.ok_or_else(|| from.fault("reason", 1, "a reason's code", code.to_string()))?;
+    reason.ok_or_else(|| from.fault("reason", 1, "a reason's code", code.to_string()))
+}
+
+fn refusal(from: &mut Reader<'_>) -> Result<Refusal, Malformed> {
+    let (run, version, chain) = (from.array("run")?, from.u64("version")?, from.array("chain")?);
+    let reason = reason(from)?;
     let count = usize::from(from.u8("number of accused")?);
     if count > ACCUSED_MAX {
         return Err(from.fault("number of accused", 1, format!("at most {ACCUSED_MAX}"), count.to_string()));
     }
     let accused: Vec<Party> = (0..count).map(|_| from.u16("accused").map(Party)).collect::<Result<_, _>>()?;
     match accused.is_sorted_by(|a, b| a < b) {
-        true => Ok(Refusal { run, reason, accused }),
+        true => Ok(Refusal { run, version, chain, reason, accused }),
         false => Err(from.fault("accused", 2 * count, "parties in ascending order, each once", "another order")),
     }
 }
@@ -196,6 +211,9 @@ fn refusal(from: &mut Reader<'_>) -> Result<Refusal, Malformed> {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.reason)?;
+        if self.reason == Reason::StateVersion {
+            write!(f, ", {}", self.version)?;
+        }
         let parties: Vec<String> = self.accused.iter().map(Party::to_string).collect();
         match &parties[..] {
             [] => Ok(()),

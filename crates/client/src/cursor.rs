@@ -51,8 +51,28 @@ impl<'a> Reader<'a> {
         self.array(field).map(u16::from_le_bytes)
     }
 
+    pub(crate) fn u32(&mut self, field: &'static str) -> Result<u32, Malformed> {
+        self.array(field).map(u32::from_le_bytes)
+    }
+
     pub(crate) fn u64(&mut self, field: &'static str) -> Result<u64, Malformed> {
         self.array(field).map(u64::from_le_bytes)
+    }
+
+    /// A byte for no or yes.
+    pub(crate) fn flag(&mut self, field: &'static str) -> Result<bool, Malformed> {
+        match self.u8(field)? {
+            0 => Ok(false),
+            1 => Ok(true),
+            other => Err(self.fault(field, 1, "0 or 1", other.to_string())),
+        }
+    }
+
+    /// All bytes that are left.
+    pub(crate) fn rest(&mut self) -> &'a [u8] {
+        let rest = &self.bytes[self.at..];
+        self.at = self.bytes.len();
+        rest
     }
 
     pub(crate) fn block(&mut self, field: &'static str) -> Result<Block, Malformed> {
@@ -140,6 +160,10 @@ impl Writer {
     }
 
     pub(crate) fn u16(&mut self, value: u16) -> &mut Self {
+        self.bytes(&value.to_le_bytes())
+    }
+
+    pub(crate) fn u32(&mut self, value: u32) -> &mut Self {
         self.bytes(&value.to_le_bytes())
     }
 

@@ -16,6 +16,8 @@
 //! | the client opens both answers | [`Secret::open_answer`], [`Pending::open`] |
 //! | it keeps a receipt | [`Opened::receipt`] |
 //!
+//! Over a connection with each server that is a [`Visit`]: a [`Submit`] goes there, [`FromServer`] comes back.
+//!
 //! *Symbols*: `n` and `m` are bits of the client's input and output, `h` is [`Statistical::hash_bits`].
 //!
 //! | design | here |
@@ -76,6 +78,8 @@ mod seal;
 mod submission;
 #[cfg(test)]
 mod testing;
+mod unopened;
+mod visit;
 
 pub use answer::{ACCUSED_MAX, Answer, Reason, Refusal, Reply};
 pub use deal::{Dealt, ToServer, deal};
@@ -87,8 +91,10 @@ pub use malformed::Malformed;
 pub use open::{Opened, Pending, Rejected, Said};
 pub use place::{Place, Server};
 pub use receipt::{Receipt, Stale};
-pub use seal::{Direction, Header, Invitation, InvitationError, SEAL_BYTES, SealError, Secret};
+pub use seal::{Direction, Header, Invitation, InvitationError, SEAL_BYTES, Secret};
 pub use submission::{OwnChallenge, Submission, WrongChallenge};
+pub use unopened::SealError;
+pub use visit::{Begun, FromServer, Heard, SUBMIT_BYTES_MAX, Submit, Visit, VisitError};
 
 /// The bytes of a client's two messages and two answers, before they are sealed.
 pub fn payload_bytes(inputs: usize, outputs: usize, statistical: Statistical) -> usize {

@@ -1,19 +1,22 @@
 //! Opening: both answers give the output, or a reason why there is none.
 
+mod saved;
+
 use std::fmt;
 
 use garblet_circuit::{Bits, Party};
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::answer::{Answer, Refusal, Reply};
+use crate::answer::{Answer, Reason, Refusal, Reply};
 use crate::cursor::sum;
 use crate::job::Job;
 use crate::malformed::Malformed;
 use crate::place::{Place, Server};
 use crate::receipt::{Receipt, Stale};
+use crate::unopened::SealError;
 
-/// The secret that opens the answers to a submission. It opens once; wiped on drop, without `Debug`.
+/// The secret that opens the answers to a submission. Wiped on drop, without `Debug`.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub struct Pending {
     #[zeroize(skip)]
@@ -54,6 +57,12 @@ pub enum Said {
     OtherRun,
     /// It sent something else.
     Malformed(Malformed),
+    /// It sent something that does not open.
+    Unopened(SealError),
+    /// It, or somebody on the way, says that it refuses: what is not sealed proves nothing.
+    Unproven(Reason),
+    /// It was not heard to the end.
+    Nothing,
 }
 
 /// Answers that give no output: which server said what.
@@ -94,6 +103,9 @@ impl Rejected {
             Said::Refusal(refusal) => Some(refusal.reason.hint()),
             Said::OtherRun => Some("wait for the answer to your last message; an old one was sent again"),
             Said::Malformed(malformed) => Some(malformed.hint()),
+            Said::Unopened(error) => Some(error.hint()),
+            Said::Unproven(reason) => Some(reason.hint()),
+            Said::Nothing => Some("send the same message to that server again; it keeps the answer for a while"),
         };
         match self {
             Rejected::Unanswered { generator, cloud } => {
@@ -110,6 +122,22 @@ impl Rejected {
     }
 }
 
+impl Rejected {
+    /// The version that the job's state has now, and the digest of its history, if the servers refuse for another version and do not
+    /// contradict each other. It is their word: the receipt of the client decides whether the state is older than it was.
+    pub fn state_now(&self) -> Option<(u64, [u8; 32])> {
+        let Rejected::Unanswered { generator, cloud } = self else { return None };
+        let told = |said: &Said| match said {
+            Said::Refusal(refusal) if refusal.reason == Reason::StateVersion => Some((refusal.version, refusal.chain)),
+            _ => None,
+        };
+        match (told(generator), told(cloud)) {
+            (Some(generator), Some(cloud)) => (generator == cloud).then_some(cloud),
+            (generator, cloud) => generator.or(cloud),
+        }
+    }
+}
+
 impl fmt::Display for Said {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -117,6 +145,9 @@ impl fmt::Display for Said {
             Said::Refusal(refusal) => write!(f, "refuses: {refusal}"),
             Said::OtherRun => write!(f, "answers another submission"),
             Said::Malformed(malformed) => write!(f, "sent no answer: {malformed}"),
+            Said::Unopened(error) => write!(f, "sent no answer: {error}"),
+            Said::Unproven(reason) => write!(f, "refuses, if nobody on the way says so: {reason}"),
+            Said::Nothing => write!(f, "has not answered"),
         }
     }
 }
@@ -152,7 +183,13 @@ impl Pending {
     /// *Source*: section 2 of the design of outsourced runs, step 9: accepted if and only if both are equal and of this run;
     /// `output = copy + pad_G + pad_C`. *Errors*: anything else, with the words of both servers.
     pub fn open(self, of_generator: &[u8], of_cloud: &[u8]) -> Result<Opened, Rejected> {
-        let answer = match (self.read(of_generator), self.read(of_cloud)) {
+        let words = (self.read(of_generator), self.read(of_cloud));
+        self.open_words(words)
+    }
+
+    /// Opens the output from what either server said.
+    pub(crate) fn open_words(self, words: (Result<Answer, Said>, Result<Answer, Said>)) -> Result<Opened, Rejected> {
+        let answer = match words {
             (Ok(generator), Ok(cloud)) => equal(generator, cloud)?,
             (generator, cloud) => {
                 let said = |read: Result<Answer, Said>| Box::new(read.err().unwrap_or(Said::Answer));
@@ -169,7 +206,13 @@ impl Pending {
         Ok(Opened { output: sum(&answer.masked, &self.pad), receipt })
     }
 
-    fn read(&self, bytes: &[u8]) -> Result<Answer, Said> {
+    /// The bits of the output.
+    pub(crate) fn outputs(&self) -> usize {
+        self.pad.len()
+    }
+
+    /// The answer to this submission in the bytes of a server.
+    pub(crate) fn read(&self, bytes: &[u8]) -> Result<Answer, Said> {
         match Reply::decode(bytes, self.pad.len()) {
             Err(malformed) => Err(Said::Malformed(malformed)),
             Ok(reply) if *reply.run() != self.place.run() => Err(Said::OtherRun),

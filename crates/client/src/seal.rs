@@ -25,6 +25,7 @@ use crate::malformed::Malformed;
 use crate::open::Pending;
 use crate::place::{Place, Server};
 use crate::submission::Submission;
+use crate::unopened::SealError;
 
 pub use invitation::{Invitation, InvitationError};
 
@@ -38,7 +39,7 @@ const KEY_CONTEXT: &str = "garblet 2026 outsourced message key v1";
 /// The version of sealed messages.
 const VERSION: u8 = 1;
 /// The longest message: a share of the most bits, and what is before it.
-const MESSAGE_BYTES_MAX: usize = (crate::job::CLIENT_BITS_MAX / 8) as usize + 1024;
+pub(crate) const MESSAGE_BYTES_MAX: usize = (crate::job::CLIENT_BITS_MAX / 8) as usize + 1024;
 
 /// The end to which a message goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,54 +65,6 @@ pub struct Header {
     pub client: Party,
     /// The client's number for the submission.
     pub counter: u64,
-}
-
-/// A sealed message that does not open.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SealError {
-    /// It is no sealed message, or the message in it is none.
-    #[error(transparent)]
-    Malformed(#[from] Malformed),
-    /// It belongs to another place.
-    #[error("sealed message, {field}: expected {expected}, got {got}")]
-    Elsewhere {
-        /// The field that differs.
-        field: &'static str,
-        /// The value here.
-        expected: String,
-        /// The value of the message.
-        got: String,
-    },
-    /// Its counter is not higher than that of a message before.
-    #[error("sealed message, counter: expected more than {last}, got {got}")]
-    Replayed {
-        /// The highest counter before.
-        last: u64,
-        /// The counter of the message.
-        got: u64,
-    },
-    /// It was changed, or sealed with another secret.
-    #[error("sealed message of client {client}: it was changed on its way, or sealed with another secret")]
-    Broken {
-        /// The client that it names.
-        client: Party,
-    },
-}
-
-impl SealError {
-    /// Advice for a person.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            SealError::Malformed(malformed) => malformed.hint(),
-            SealError::Elsewhere { .. } => "it is of another job, client or run; compare the jobs on both ends",
-            SealError::Replayed { .. } => {
-                "it was sent before, or the client lost its receipt: deal again with a higher counter"
-            }
-            SealError::Broken { .. } => {
-                "compare the invitations on both ends; if they are the same, somebody between them changes messages"
-            }
-        }
-    }
 }
 
 impl Header {

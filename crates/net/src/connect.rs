@@ -84,7 +84,7 @@ impl Listener {
     }
 
     /// The next connection, as it is, however long it takes to come, and where it comes from.
-    pub(crate) async fn accept_stream(&self) -> Result<(TcpStream, SocketAddr), NetError> {
+    pub async fn accept_stream(&self) -> Result<(TcpStream, SocketAddr), NetError> {
         tcp::accept(&self.socket).await
     }
 

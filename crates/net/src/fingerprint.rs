@@ -16,6 +16,9 @@ const GROUP_CHARS: usize = 4;
 /// Digits and letters without those that are taken for others: i, l, o and u.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
+/// The bytes before an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410, section 4).
+const SPKI_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 3, 0x21, 0];
+
 const HASH_CONTEXT: &str = "garblet 2026 identity fingerprint";
 const CHECK_CONTEXT: &str = "garblet 2026 identity fingerprint check";
 
@@ -47,6 +50,11 @@ impl Fingerprint {
         let mut hash = [0; HASH_BYTES];
         blake3::Hasher::new_derive_key(HASH_CONTEXT).update(public_key).finalize_xof().fill(&mut hash);
         Fingerprint(hash)
+    }
+
+    /// The fingerprint of an identity by its public key (Ed25519) alone, as invitations carry it.
+    pub fn of_ed25519(public_key: &[u8; 32]) -> Self {
+        Fingerprint::of(&[&SPKI_PREFIX[..], public_key].concat())
     }
 
     fn chars(&self) -> impl Iterator<Item = char> {

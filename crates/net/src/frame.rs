@@ -66,7 +66,7 @@ impl Header {
 }
 
 /// The first byte of a record of TLS with a part of its handshake, and of one with an alert.
-const TLS_HANDSHAKE: u8 = 0x16;
+pub(crate) const TLS_HANDSHAKE: u8 = 0x16;
 const TLS_ALERT: u8 = 0x15;
 
 /// The error that bytes are which no channel sends.

@@ -26,6 +26,7 @@ const FILE_BYTES_MAX: u64 = 16 << 10;
 pub struct Identity {
     pkcs8: Zeroizing<Vec<u8>>,
     certificate: CertificateDer<'static>,
+    public_key: [u8; 32],
     fingerprint: Fingerprint,
 }
 
@@ -87,12 +88,17 @@ impl Identity {
         self.fingerprint
     }
 
+    /// The public key (Ed25519), of which the fingerprint is a digest.
+    pub fn public_key(&self) -> [u8; 32] {
+        self.public_key
+    }
+
     /// Writes the key to a new file that only its owner can read (mode 600).
     ///
     /// *Errors:* [`IdentityError::Exists`] rather than to overwrite anything.
     pub fn save(&self, path: &Path) -> Result<(), IdentityError> {
         let failed = |source| IdentityError::Io { doing: "cannot write", path: path.into(), source };
-        let key = self.key_pair().map_err(|got| failed(io::Error::other(got)))?;
+        let key = key_pair(&self.pkcs8).map_err(|got| failed(io::Error::other(got)))?;
         let pem = Zeroizing::new(key.serialize_pem());
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -133,27 +139,10 @@ impl Identity {
         if pkcs8.len() != PKCS8_PREFIX.len() + SEED_BYTES || !pkcs8.starts_with(&PKCS8_PREFIX) {
             return Err("another kind of key".into());
         }
-        let empty = Fingerprint::of(&[]);
-        let mut identity = Identity { pkcs8, certificate: CertificateDer::from(Vec::new()), fingerprint: empty };
-        identity.certificate = identity.certify()?;
-        identity.fingerprint = fingerprint_of(&identity.certificate).map_err(|error| error.to_string())?;
-        Ok(identity)
-    }
-
-    /// The certificate that carries the public key in TLS. It is a function of the key, and nobody looks at anything
-    /// else in it.
-    fn certify(&self) -> Result<CertificateDer<'static>, String> {
-        let mut params = CertificateParams::default();
-        params.not_before = date_time_ymd(2026, 1, 1);
-        params.not_after = date_time_ymd(2126, 1, 1);
-        params.serial_number = Some(SerialNumber::from(1u64));
-        params.distinguished_name = DistinguishedName::new();
-        let certificate = params.self_signed(&self.key_pair()?).map_err(|error| error.to_string())?;
-        Ok(certificate.der().clone())
-    }
-
-    fn key_pair(&self) -> Result<KeyPair, String> {
-        KeyPair::try_from(&self.pkcs8()).map_err(|error| error.to_string())
+        let key = key_pair(&pkcs8)?;
+        let public_key = key.public_key_raw().try_into().map_err(|_| "a public key of another length".to_string())?;
+        let (certificate, fingerprint) = (certify(&key)?, Fingerprint::of_ed25519(&public_key));
+        Ok(Identity { pkcs8, certificate, public_key, fingerprint })
     }
 
     pub(crate) fn pkcs8(&self) -> PrivatePkcs8KeyDer<'_> {
@@ -163,6 +152,21 @@ impl Identity {
     pub(crate) fn certificate(&self) -> CertificateDer<'static> {
         self.certificate.clone()
     }
+}
+
+/// The certificate that carries the public key in TLS. It is a function of the key, and nobody looks at anything else in it.
+fn certify(key: &KeyPair) -> Result<CertificateDer<'static>, String> {
+    let mut params = CertificateParams::default();
+    params.not_before = date_time_ymd(2026, 1, 1);
+    params.not_after = date_time_ymd(2126, 1, 1);
+    params.serial_number = Some(SerialNumber::from(1u64));
+    params.distinguished_name = DistinguishedName::new();
+    let certificate = params.self_signed(key).map_err(|error| error.to_string())?;
+    Ok(certificate.der().clone())
+}
+
+fn key_pair(pkcs8: &[u8]) -> Result<KeyPair, String> {
+    KeyPair::try_from(&PrivatePkcs8KeyDer::from(pkcs8)).map_err(|error| error.to_string())
 }
 
 /// The reason why a text holds no key. Nothing of the text itself is told: it may be most of a key.
@@ -210,6 +214,14 @@ mod tests {
     }
 
     #[test]
+    fn the_public_key_is_that_of_the_certificate() {
+        let of_certificate = fingerprint_of(&identity(1).certificate).expect("a certificate");
+        assert_eq!(of_certificate, identity(1).fingerprint());
+        assert_eq!(Fingerprint::of_ed25519(&identity(1).public_key()), of_certificate);
+        assert_ne!(identity(1).public_key(), identity(2).public_key());
+    }
+
+    #[test]
     fn a_saved_identity_loads_and_is_private() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("identity.pem");
@@ -249,7 +261,7 @@ mod tests {
             Identity::load(&path).err().expect("no identity")
         };
         let other = KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("a key").serialize_pem();
-        let key = identity(1).key_pair().expect("a key").serialize_pem();
+        let key = key_pair(&identity(1).pkcs8).expect("a key").serialize_pem();
         for (name, content, got) in [
             ("empty", &b""[..], "a file without a private key"),
             ("text", b"hello", "a file without a private key"),

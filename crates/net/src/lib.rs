@@ -5,6 +5,9 @@
 //! peer never panics, never sizes an allocation beyond the limit of the expected message, and never blocks a step
 //! beyond two time-outs and what its bytes take at [`LEAST_BYTES_PER_SECOND`].
 //!
+//! A server's visitors, who have no identity and may be browsers, come through an [`Entrance`], and call by a [`Call`]: these carry whole
+//! [`Messages`] and nothing else.
+//!
 //! All transports need a tokio runtime with its time driver.
 
 mod blame;
@@ -22,6 +25,7 @@ mod link;
 mod memory;
 mod mesh;
 mod message;
+mod messages;
 mod pace;
 mod parts;
 mod reader;
@@ -32,6 +36,8 @@ pub mod testing;
 mod tls;
 mod transcript;
 mod trust;
+#[cfg(feature = "websocket")]
+mod websocket;
 mod writer;
 
 pub use blame::{Accuses, Blame, Cause};
@@ -48,8 +54,9 @@ pub use mesh::{
     Lent, Line, Mesh, MeshError, PartyError, PeerEntry, PeersFile, PeersFileError, PeersFileFault, PerPeer, share_of,
 };
 pub use message::Message;
+pub use messages::{Call, Carrier, Entrance, Messages};
 pub use pace::LEAST_BYTES_PER_SECOND;
 pub use reception::{Advice, OnRefused};
 pub use relay::relay;
-pub use tls::Tls;
+pub use tls::{CertificateError, ServerTls, Tls, WebCertificate};
 pub use trust::{TrustError, TrustStore};

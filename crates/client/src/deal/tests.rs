@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::testing::{CLIENT, Script, dealt, job, random_bits, submissions, terms, with_state};
-use crate::{Answer, Secret, Statistical, Submission, payload_bytes};
+use crate::{Answer, FromServer, Identity, Reason, Refusal, Secret, Statistical, Submission, Submit, payload_bytes};
 
 const VECTORS: &str = include_str!("../../../../vectors/outsourced_client.json");
 
@@ -38,6 +38,18 @@ fn messages_are_those_of_the_known_answers() {
         assert_eq!(secret.seal_answer(&place, &answer, &mut nonce()), hex(&case["sealed_from_generator"]));
         let bytes = to_g.payload().len() + to_c.payload().len() + 2 * answer.len();
         assert_eq!(bytes, payload_bytes(n, m, statistical));
+        assert_eq!(*pending.encode(), hex(&case["pending"]));
+        let refusal = match case["state"] == true {
+            true => Refusal::new(place.run(), Reason::StateVersion, &[Party(0), Party(2)]).with_state(4, [7; 32]),
+            false => Refusal::new(place.run(), Reason::Policy, &[]),
+        };
+        assert_eq!(refusal.encode(), hex(&case["refusal"]));
+        let identity = Identity::of_client(case["name"].as_str().unwrap());
+        assert_eq!(identity.0[..], hex(&case["identity"]));
+        let submit = Submit { job: hex(&case["job"]), client: identity, sealed: hex(&case["sealed_to_cloud"]) };
+        assert_eq!(submit.encode(), hex(&case["frame_to_cloud"]));
+        let sealed = FromServer::Sealed(hex(&case["sealed_from_generator"]));
+        assert_eq!(sealed.encode(), hex(&case["frame_from_generator"]));
         assert!(pending.open(&answer, &answer).ok().unwrap().output == cut(&hex(&case["output"]), m));
     }
 }

@@ -143,12 +143,9 @@ fn statistical(from: &mut Reader<'_>) -> Result<Statistical, Malformed> {
 }
 
 fn kept(from: &mut Reader<'_>) -> Result<Option<Kept>, Malformed> {
-    match from.u8("state that is kept")? {
-        0 => Ok(None),
-        1 => {
-            let state = from.text("state that is kept", NAME_BYTES_MAX)?;
-            Ok(Some(Kept { state, version: from.u64("version that is kept")? }))
-        }
-        other => Err(from.fault("state that is kept", 1, "0 or 1", other.to_string())),
+    if !from.flag("state that is kept")? {
+        return Ok(None);
     }
+    let state = from.text("state that is kept", NAME_BYTES_MAX)?;
+    Ok(Some(Kept { state, version: from.u64("version that is kept")? }))
 }

@@ -16,9 +16,19 @@ pub(super) const TYPE_BYTES_MAX: usize = 1 << 14;
 /// The most ports of a side, and the most parameters.
 pub(super) const PORTS_MAX: usize = 1 << 12;
 
-/// The public key by which others know a party.
+/// Separates identities of clients from all other uses of BLAKE3.
+const CLIENT_CONTEXT: &str = "garblet 2026 outsourced client v1";
+
+/// The bytes by which jobs name a party: of a server its public key (Ed25519), of a client a digest of its name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Identity(pub [u8; 32]);
+
+impl Identity {
+    /// The identity of the client that servers know by this name: the same at both of them.
+    pub fn of_client(name: &str) -> Self {
+        Identity(blake3::derive_key(CLIENT_CONTEXT, name.as_bytes()))
+    }
+}
 
 impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -161,6 +171,22 @@ impl Terms {
             keeps: None,
             label: String::new(),
         }
+    }
+
+    /// Moves the terms to the version that a state has now, zero before the first: what is read of it is read at that version, and
+    /// what is kept in it makes the next one. Terms that do not name the state stay as they are.
+    pub fn at_version(mut self, name: &str, now: u64) -> Self {
+        for input in &mut self.inputs {
+            if let Origin::State { state, version, .. } = &mut input.origin
+                && state == name
+            {
+                *version = now;
+            }
+        }
+        if let Some(kept) = self.keeps.as_mut().filter(|kept| kept.state == name) {
+            kept.version = now.saturating_add(1);
+        }
+        self
     }
 
     /// Checks everything but the size of the encoding.

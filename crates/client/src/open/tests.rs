@@ -175,7 +175,12 @@ fn refusals_are_read_as_they_were_written() {
     for &reason in Reason::ALL {
         for accused in [&[][..], &[Party(0)], &[Party(2), Party(9)]] {
             let refusal = Refusal::new([3; 32], reason, accused);
-            assert_eq!(Reply::decode(&refusal.encode(), 99), Ok(Reply::Refusal(refusal)));
+            assert_eq!((refusal.version, refusal.chain), (0, [0; 32]));
+            for refusal in [refusal.clone(), refusal.with_state(u64::MAX - 1, [4; 32])] {
+                let bytes = refusal.encode();
+                (0..bytes.len()).for_each(|cut| assert!(Reply::decode(&bytes[..cut], 99).is_err(), "{cut} bytes"));
+                assert_eq!(Reply::decode(&bytes, 99), Ok(Reply::Refusal(refusal)));
+            }
         }
         assert!(!reason.hint().is_empty());
     }
@@ -184,7 +189,7 @@ fn refusals_are_read_as_they_were_written() {
     let all: Vec<Party> = (0..100).map(Party).collect();
     assert_eq!(Refusal::new([0; 32], Reason::Policy, &all).accused.len(), ACCUSED_MAX);
     let mut twice = Refusal::new([0; 32], Reason::Policy, &all[..2]).encode();
-    twice[37] = 0;
+    twice[77] = 0;
     let why = Reply::decode(&twice, 0).unwrap_err().to_string();
-    assert_eq!(why, "answer, byte 35, accused: expected parties in ascending order, each once, got another order");
+    assert_eq!(why, "answer, byte 75, accused: expected parties in ascending order, each once, got another order");
 }

@@ -100,6 +100,11 @@ impl Invitation {
         Ok(Invitation { server, server_name: server_name.into(), client_name: client_name.into(), secret })
     }
 
+    /// The identity by which jobs name the client: the same in the invitations of both servers.
+    pub fn identity(&self) -> Identity {
+        Identity::of_client(&self.client_name)
+    }
+
     /// The invitation as one line. *Secret*.
     pub fn to_text(&self) -> Zeroizing<String> {
         let mut to = Writer::with_capacity(BYTES_MAX);

@@ -1,0 +1,60 @@
+//! The secret that opens the answers, as bytes: so that a page that is loaded again, or a program that died, can still open them.
+//!
+//! ```text
+//! version 1 | job 32 | client 2 | counter 8 | output bits 4 | sum of both pads ceil(m/8)
+//! 0, or 1 | name of the state | version 8
+//! a receipt, or nothing
+//! ```
+
+use garblet_circuit::Party;
+use zeroize::Zeroizing;
+
+use super::Pending;
+use crate::cursor::{Reader, Writer};
+use crate::job::{CLIENT_BITS_MAX, NAME_BYTES_MAX};
+use crate::malformed::Malformed;
+use crate::place::{Place, Server};
+use crate::receipt::Receipt;
+
+/// The version of the encoding.
+const VERSION: u8 = 1;
+
+impl Pending {
+    /// The bytes. *Secret*: who has them and both answers reads the output.
+    pub fn encode(&self) -> Zeroizing<Vec<u8>> {
+        let receipt = self.receipt.as_ref().map(Receipt::encode).unwrap_or_default();
+        let name = self.state.as_ref().map_or(0, |(name, _)| 10 + name.len());
+        let mut to = Writer::with_capacity(48 + self.pad.len().div_ceil(8) + name + receipt.len());
+        to.u8(VERSION).bytes(&self.place.job).u16(self.place.client.0).u64(self.place.counter);
+        to.u32(self.pad.len() as u32).bits(&self.pad);
+        match &self.state {
+            None => to.u8(0),
+            Some((name, version)) => to.u8(1).text(name).u64(*version),
+        };
+        to.bytes(&receipt);
+        to.finish()
+    }
+
+    /// Reads what [`Pending::encode`] wrote.
+    ///
+    /// *Errors*: anything else.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut from = Reader::new("saved submission", bytes);
+        from.constant("version of the encoding", VERSION)?;
+        let (job, client, counter) = (from.array("job")?, from.u16("client").map(Party)?, from.u64("counter")?);
+        let bits = from.u32("output bits")?;
+        if u64::from(bits) > CLIENT_BITS_MAX {
+            return Err(from.fault("output bits", 4, format!("at most {CLIENT_BITS_MAX}"), bits.to_string()));
+        }
+        let pad = from.bits("sum of both pads", bits as usize)?;
+        let state = match from.flag("state")? {
+            false => None,
+            true => Some((from.text("name of the state", NAME_BYTES_MAX)?, from.u64("version of the state")?)),
+        };
+        let receipt = match from.rest() {
+            [] => None,
+            receipt => Some(Receipt::decode(receipt)?),
+        };
+        Ok(Pending { place: Place { job, server: Server::Generator, client, counter }, pad, state, receipt })
+    }
+}

@@ -1,0 +1,218 @@
+//! A visit: what a client and either server tell each other over one connection, whatever carries it.
+//!
+//! The client deals ([`Visit::begin`]), keeps the receipt, sends a frame to each server, and lets the visit hear what comes back
+//! until both have answered. Who carries the frames has the connections, the clock and the patience.
+
+mod frames;
+
+use garblet_circuit::{Bits, Party};
+use rand_core::CryptoRng;
+
+use crate::answer::Answer;
+use crate::deal::{ToServer, deal};
+use crate::job::{Identity, Job, JobError};
+use crate::open::{Opened, Pending, Rejected, Said};
+use crate::place::Server;
+use crate::receipt::{Receipt, Stale};
+use crate::seal::{Invitation, Secret};
+
+pub use frames::{FromServer, SUBMIT_BYTES_MAX, Submit};
+
+/// The word of a server: its answer, or what it said in place of one.
+type Word = Result<Answer, Said>;
+
+/// A submission that both servers are to answer. *Secret*; without `Debug`.
+pub struct Visit {
+    pending: Pending,
+    /// Of generator and cloud.
+    secrets: [Secret; 2],
+    words: [Option<Word>; 2],
+}
+
+/// A visit, and what there is to do for it.
+pub struct Begun {
+    /// It hears what servers say.
+    pub visit: Visit,
+    /// The receipt with the counter that is now used. To be kept before anything is sent.
+    pub receipt: Receipt,
+    /// The frame for the generator.
+    pub to_generator: Vec<u8>,
+    /// The frame for the cloud.
+    pub to_cloud: Vec<u8>,
+}
+
+/// The meaning of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// The server is there; more will come.
+    Waiting,
+    /// The server has an answer; it says nothing more.
+    Answer,
+    /// The server has none; it says nothing more. [`Visit::open`] tells why.
+    NoAnswer,
+}
+
+/// A visit that cannot begin.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum VisitError {
+    /// The servers know the client by different names.
+    #[error("the generator invites `{generator}`, the cloud `{cloud}`: expected one name")]
+    OtherName {
+        /// The name in the generator's invitation.
+        generator: String,
+        /// The name in the cloud's.
+        cloud: String,
+    },
+    /// An invitation is not of the job's server.
+    #[error("the job's {server} is {expected:?}, the invitation is of `{name}`, {got:?}")]
+    OtherServer {
+        /// The server.
+        server: Server,
+        /// The server's name in the invitation.
+        name: String,
+        /// Its identity in the job.
+        expected: Identity,
+        /// Its identity in the invitation.
+        got: Identity,
+    },
+    /// The job is without the client.
+    #[error("the job has no client `{name}`, {identity:?}")]
+    NoClient {
+        /// The client's name.
+        name: String,
+        /// Its identity.
+        identity: Identity,
+    },
+    /// The inputs do not fit.
+    #[error(transparent)]
+    Job(#[from] JobError),
+    /// The job is behind the receipt.
+    #[error(transparent)]
+    Stale(#[from] Stale),
+}
+
+impl VisitError {
+    /// Advice for a person.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            VisitError::OtherName { .. } => "ask both servers for invitations under the same name",
+            VisitError::OtherServer { .. } => {
+                "take the invitations of the two servers that the job names, the generator's first"
+            }
+            VisitError::NoClient { .. } => "ask whoever wrote the job to put you into it by this name",
+            VisitError::Job(error) => error.hint(),
+            VisitError::Stale(stale) => stale.hint(),
+        }
+    }
+}
+
+impl Visit {
+    /// Deals a client's input to both servers with the counter after the receipt's, and seals it.
+    ///
+    /// *Shape*: `invitations` are those of generator and cloud; `inputs` are the bits of all input ports of the client
+    /// ([`Job::join_inputs`]). *Errors*: invitations, job, inputs and receipt do not go together; nothing is dealt then.
+    pub fn begin(
+        job: &Job,
+        invitations: [&Invitation; 2],
+        receipt: &Receipt,
+        inputs: &Bits,
+        random: &mut (impl CryptoRng + ?Sized),
+    ) -> Result<Begun, VisitError> {
+        let client = invited(job, invitations)?;
+        let counter = receipt.counter().saturating_add(1);
+        let (to_generator, to_cloud, pending) = deal(job, client, counter, inputs, random)?;
+        let pending = pending.after(receipt.clone())?;
+        let [generator, cloud] = invitations;
+        let mut frame = |to: &ToServer, invitation: &Invitation| {
+            let sealed = invitation.secret.seal_submission(to, random);
+            Submit { job: job.encode().to_vec(), client: invitation.identity(), sealed }.encode()
+        };
+        Ok(Begun {
+            to_generator: frame(&to_generator, generator),
+            to_cloud: frame(&to_cloud, cloud),
+            receipt: receipt.clone().with_counter(counter),
+            visit: Visit::resume(pending, [&generator.secret, &cloud.secret]),
+        })
+    }
+
+    /// Goes on with a submission that was made before ([`Pending::decode`]), with the secrets of generator and cloud. The same frames
+    /// are to be sent again.
+    pub fn resume(pending: Pending, secrets: [&Secret; 2]) -> Self {
+        Visit { pending, secrets: secrets.map(Secret::clone), words: [None, None] }
+    }
+
+    /// The secret that opens the answers, to be kept until then ([`Pending::encode`]).
+    pub fn pending(&self) -> &Pending {
+        &self.pending
+    }
+
+    /// The most bytes that a frame of a server may have.
+    pub fn frame_bytes_max(&self) -> usize {
+        FromServer::bytes_max(self.pending.outputs())
+    }
+
+    /// Hears a frame of a server. What it says after its answer changes nothing.
+    pub fn hear(&mut self, server: Server, frame: &[u8]) -> Heard {
+        let at = usize::from(server.byte());
+        let word = match &self.words[at] {
+            Some(word) => word,
+            None => match self.read(server, frame) {
+                None => return Heard::Waiting,
+                Some(word) => self.words[at].insert(word),
+            },
+        };
+        match word {
+            Ok(_) => Heard::Answer,
+            Err(_) => Heard::NoAnswer,
+        }
+    }
+
+    /// Tells whether a server has answered, or said that it will not.
+    pub fn has_heard(&self, server: Server) -> bool {
+        self.words[usize::from(server.byte())].is_some()
+    }
+
+    /// Opens the output.
+    ///
+    /// *Errors*: as [`Pending::open`], with the word of each server, which is [`Said::Nothing`] where it was not heard to the end.
+    pub fn open(self) -> Result<Opened, Rejected> {
+        let [generator, cloud] = self.words.map(|word| word.unwrap_or(Err(Said::Nothing)));
+        self.pending.open_words((generator, cloud))
+    }
+
+    /// The word in a frame; none where more will come.
+    fn read(&self, server: Server, frame: &[u8]) -> Option<Word> {
+        let sealed = match FromServer::decode(frame) {
+            Ok(FromServer::Waiting) => return None,
+            Ok(FromServer::Refused(reason)) => return Some(Err(Said::Unproven(reason))),
+            Ok(FromServer::Sealed(sealed)) => sealed,
+            Err(malformed) => return Some(Err(Said::Malformed(malformed))),
+        };
+        let secret = &self.secrets[usize::from(server.byte())];
+        match secret.open_answer(&sealed, server, &self.pending) {
+            Ok(answer) => Some(self.pending.read(&answer)),
+            Err(error) => Some(Err(Said::Unopened(error))),
+        }
+    }
+}
+
+/// The client of both invitations.
+fn invited(job: &Job, [generator, cloud]: [&Invitation; 2]) -> Result<Party, VisitError> {
+    if generator.client_name != cloud.client_name {
+        let (generator, cloud) = (generator.client_name.clone(), cloud.client_name.clone());
+        return Err(VisitError::OtherName { generator, cloud });
+    }
+    let servers = [(Server::Generator, generator, job.terms().generator), (Server::Cloud, cloud, job.terms().cloud)];
+    for (server, invitation, expected) in servers {
+        if invitation.server != expected {
+            let (name, got) = (invitation.server_name.clone(), invitation.server);
+            return Err(VisitError::OtherServer { server, name, expected, got });
+        }
+    }
+    let identity = generator.identity();
+    let none = || VisitError::NoClient { name: generator.client_name.clone(), identity };
+    job.client(&identity).ok_or_else(none)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,273 @@
+use super::*;
+use crate::answer::{Reason, Refusal};
+use crate::malformed::Malformed;
+use crate::seal::SEAL_BYTES;
+use crate::testing::{CLIENT, answer, random_bits, rng, terms, with_state};
+use crate::{JOB_BYTES_MAX, SealError, Statistical, Submission};
+
+const NAME: &str = "Zoë";
+
+fn job() -> Job {
+    let mut terms = with_state(terms(13, 21, Statistical::Forty));
+    terms.clients[0] = Identity::of_client(NAME);
+    Job::new(terms).unwrap()
+}
+
+fn invitations(job: &Job) -> [Invitation; 2] {
+    let of = |server, name, seed| Invitation::new(server, name, NAME, &mut rng(seed)).ok().unwrap();
+    [of(job.terms().generator, "the generator", 1), of(job.terms().cloud, "the cloud", 2)]
+}
+
+fn begun() -> Begun {
+    let (job, receipt) = (job(), Receipt::first("ledger").with_counter(6));
+    let [generator, cloud] = &invitations(&job);
+    Visit::begin(&job, [generator, cloud], &receipt, &random_bits(13, 5), &mut rng(3)).ok().unwrap()
+}
+
+/// The submission that a server reads in a frame.
+fn read(frame: &[u8], server: Server) -> Submission {
+    let submit = Submit::decode(frame).unwrap();
+    assert_eq!(submit.encode(), frame);
+    let job = Job::decode(&submit.job).unwrap();
+    let client = job.client(&submit.client).unwrap();
+    let secret = &invitations(&job)[usize::from(server.byte())].secret;
+    secret.open_submission(&submit.sealed, &job, client, server, Some(6)).ok().unwrap()
+}
+
+/// The frame of a server that says this under its seal.
+fn sealed(visit: &Visit, server: Server, text: &[u8]) -> Vec<u8> {
+    let secret = &invitations(&job())[usize::from(server.byte())].secret;
+    FromServer::Sealed(secret.seal_answer(&visit.pending.place(server), text, &mut rng(7))).encode()
+}
+
+/// A visit, its output, and the answer of honest servers.
+fn answered() -> (Visit, Bits, Vec<u8>) {
+    let begun = begun();
+    let of = [read(&begun.to_generator, Server::Generator), read(&begun.to_cloud, Server::Cloud)];
+    let output = random_bits(21, 8);
+    let bytes = answer(&begun.visit.pending.place(Server::Cloud), &of, &output, 5, 9).encode();
+    (begun.visit, output, bytes)
+}
+
+#[test]
+fn a_visit_ends_in_its_output() {
+    for first in Server::BOTH {
+        let (mut visit, output, answer) = answered();
+        for server in [first, first.other()] {
+            assert!(!visit.has_heard(server));
+            assert_eq!(visit.hear(server, &FromServer::Waiting.encode()), Heard::Waiting);
+            let frame = sealed(&visit, server, &answer);
+            assert!(frame.len() <= visit.frame_bytes_max());
+            assert_eq!(visit.hear(server, &frame), Heard::Answer);
+            // Too late to say anything else.
+            assert_eq!(visit.hear(server, &FromServer::Refused(Reason::Policy).encode()), Heard::Answer);
+            assert!(visit.has_heard(server));
+        }
+        let opened = visit.open().ok().unwrap();
+        assert!(opened.output == output);
+        assert_eq!((opened.receipt().version(), opened.receipt().counter()), (5, 7));
+    }
+}
+
+#[test]
+fn the_counter_is_used_before_anything_is_sent() {
+    let begun = begun();
+    assert_eq!((begun.receipt.counter(), begun.receipt.version()), (7, 0));
+    assert_eq!(begun.visit.pending().place(Server::Cloud).counter, 7);
+    let (job, last) = (job(), Receipt::first("ledger").with_counter(u64::MAX));
+    let [generator, cloud] = &invitations(&job);
+    let over = Visit::begin(&job, [generator, cloud], &last, &random_bits(13, 5), &mut rng(3));
+    assert_eq!(over.err(), Some(VisitError::Stale(Stale::Counter { last: u64::MAX, got: u64::MAX })));
+}
+
+/// A page that is loaded again, between the frames and after one of the answers.
+#[test]
+fn a_visit_goes_on_from_its_bytes() {
+    let (visit, output, answer) = answered();
+    let bytes = visit.pending().encode();
+    let frames = Server::BOTH.map(|server| sealed(&visit, server, &answer));
+    drop(visit);
+    let [generator, cloud] = &invitations(&job());
+    let pending = Pending::decode(&bytes).unwrap();
+    let mut visit = Visit::resume(pending, [&generator.secret, &cloud.secret]);
+    for (server, frame) in Server::BOTH.into_iter().zip(&frames) {
+        assert_eq!(visit.hear(server, frame), Heard::Answer);
+    }
+    let opened = visit.open().ok().unwrap();
+    assert!(opened.output == output);
+    // The receipt of before was saved too.
+    assert_eq!(opened.receipt().state(), "ledger");
+}
+
+#[test]
+fn bytes_of_a_visit_are_read_whole_or_not_at_all() {
+    let stateless = crate::testing::dealt(&crate::testing::job(3, 70, Statistical::Forty), &random_bits(3, 1), 2).2;
+    for pending in [begun().visit.pending, stateless] {
+        let bytes = pending.encode();
+        assert_eq!(bytes.len(), bytes.capacity(), "secret bytes do not move");
+        assert_eq!(*Pending::decode(&bytes).ok().unwrap().encode(), *bytes);
+        // What follows the state is a receipt or nothing.
+        let whole = bytes.len() - pending_receipt_bytes(&bytes);
+        for cut in (0..bytes.len()).filter(|cut| *cut != whole) {
+            assert!(Pending::decode(&bytes[..cut]).is_err(), "{cut} bytes");
+        }
+        assert!(Pending::decode(&[&bytes[..], &[0]].concat()).is_err());
+    }
+    let mut long = begun().visit.pending.encode();
+    long[43..47].copy_from_slice(&u32::MAX.to_le_bytes());
+    let text = "saved submission, byte 43, output bits: expected at most 268435456, got 4294967295";
+    assert_eq!(Pending::decode(&long).err().unwrap().to_string(), text);
+}
+
+/// The bytes of the receipt at the end, which for the state `ledger` are always as many.
+fn pending_receipt_bytes(bytes: &[u8]) -> usize {
+    let receipt = Receipt::first("ledger").encode().len();
+    if bytes.ends_with(b"ledger") { receipt } else { 0 }
+}
+
+#[test]
+fn the_word_of_each_server_is_told() {
+    type Case = (fn(&Visit) -> Vec<u8>, &'static str);
+    let cases: [Case; 5] = [
+        (
+            |_| FromServer::Refused(Reason::OtherJob).encode(),
+            "refuses, if nobody on the way says so: the job is another",
+        ),
+        (|_| b"\x01\x09".to_vec(), "sent no answer: frame of a server, byte 1, kind: expected 2, 3 or 4, got 9"),
+        (
+            |visit| sealed(visit, Server::Generator, b"?"),
+            "sent no answer: sealed message of client 1: it was changed on its way, or sealed with another secret",
+        ),
+        (
+            |visit| {
+                let refusal = Refusal::new(visit.pending.place(Server::Cloud).run(), Reason::StateVersion, &[]);
+                sealed(visit, Server::Cloud, &refusal.with_state(41, [3; 32]).encode())
+            },
+            "refuses: the state has another version, 41",
+        ),
+        (|_| FromServer::Waiting.encode(), "has not answered"),
+    ];
+    for (frame, text) in cases {
+        let (mut visit, _, answer) = answered();
+        let of_generator = sealed(&visit, Server::Generator, &answer);
+        assert_eq!(visit.hear(Server::Generator, &of_generator), Heard::Answer);
+        let frame = frame(&visit);
+        assert_ne!(visit.hear(Server::Cloud, &frame), Heard::Answer);
+        let why = visit.open().err().unwrap();
+        assert_eq!(why.to_string(), format!("no output: the generator has an answer; the cloud {text}"));
+        assert!(!why.hint().is_empty());
+    }
+}
+
+#[test]
+fn the_version_that_servers_tell_is_found_unless_they_differ() {
+    let told = |of_generator: Option<u64>, of_cloud: Option<u64>| {
+        let (mut visit, ..) = answered();
+        for (server, version) in [(Server::Generator, of_generator), (Server::Cloud, of_cloud)] {
+            let reason = if version.is_some() { Reason::StateVersion } else { Reason::Interrupted };
+            let refusal = Refusal::new(visit.pending.place(server).run(), reason, &[]);
+            let refusal = refusal.with_state(version.unwrap_or(9), [1; 32]).encode();
+            let frame = sealed(&visit, server, &refusal);
+            visit.hear(server, &frame);
+        }
+        visit.open().err().unwrap().state_now()
+    };
+    assert_eq!(told(Some(8), Some(8)), Some((8, [1; 32])));
+    assert_eq!(told(None, Some(8)), Some((8, [1; 32])));
+    assert_eq!(told(Some(8), None), Some((8, [1; 32])));
+    assert_eq!(told(Some(8), Some(7)), None);
+    assert_eq!(told(None, None), None);
+    let job = Job::new(job().terms().clone().at_version("ledger", 8)).unwrap();
+    assert_eq!(job.state(), Some(("ledger", 9)));
+    let other = job.terms().clone().at_version("another", 3);
+    assert_eq!(other, *job.terms());
+}
+
+#[test]
+fn what_does_not_go_together_is_not_dealt() {
+    let job = job();
+    let refused = |job: &Job, [generator, cloud]: [&Invitation; 2], state: &str, bits| {
+        let receipt = Receipt::first(state);
+        let begun = Visit::begin(job, [generator, cloud], &receipt, &random_bits(bits, 5), &mut rng(3));
+        let error = begun.err().expect("refused");
+        assert!(!error.hint().is_empty());
+        error
+    };
+    let [generator, cloud] = &invitations(&job);
+    let swapped = refused(&job, [cloud, generator], "ledger", 13);
+    assert!(matches!(swapped, VisitError::OtherServer { server: Server::Generator, .. }), "{swapped}");
+    let mut renamed = invitations(&job);
+    renamed[1].client_name = "Zoe".into();
+    let text = "the generator invites `Zoë`, the cloud `Zoe`: expected one name";
+    assert_eq!(refused(&job, [&renamed[0], &renamed[1]], "ledger", 13).to_string(), text);
+    let stranger = Job::new(with_state(terms(13, 21, Statistical::Forty))).unwrap();
+    assert!(matches!(refused(&stranger, [generator, cloud], "ledger", 13), VisitError::NoClient { .. }));
+    assert!(matches!(refused(&job, [generator, cloud], "ledger", 12), VisitError::Job(JobError::Values { .. })));
+    assert!(matches!(refused(&job, [generator, cloud], "", 13), VisitError::Stale(Stale::OtherState { .. })));
+}
+
+#[test]
+fn clients_are_known_by_their_names() {
+    let [generator, cloud] = invitations(&job());
+    assert_eq!(generator.identity(), cloud.identity());
+    assert_eq!(generator.identity(), Identity::of_client("Zoë"));
+    assert_ne!(generator.identity(), Identity::of_client("Zoe"));
+    assert_eq!(job().client(&cloud.identity()), Some(CLIENT));
+}
+
+#[test]
+fn frames_are_read_whole_or_not_at_all() {
+    let submit = begun().to_cloud;
+    let least = submit.len() - Submit::decode(&submit).unwrap().sealed.len() + SEAL_BYTES;
+    for cut in 0..least {
+        assert!(Submit::decode(&submit[..cut]).is_err(), "{cut} bytes");
+    }
+    // What is sealed ends where the frame ends: it does not open if that was cut.
+    for cut in least..submit.len() {
+        let cut = Submit::decode(&submit[..cut]).unwrap();
+        let secret = &invitations(&job())[1].secret;
+        let opened = secret.open_submission(&cut.sealed, &job(), CLIENT, Server::Cloud, None);
+        assert_eq!(opened.err(), Some(SealError::Broken { client: CLIENT }));
+    }
+    for frame in [FromServer::Waiting, FromServer::Sealed(vec![7; SEAL_BYTES]), FromServer::Refused(Reason::Policy)] {
+        let bytes = frame.encode();
+        assert_eq!(FromServer::decode(&bytes), Ok(frame.clone()));
+        (0..bytes.len()).for_each(|cut| assert!(FromServer::decode(&bytes[..cut]).is_err(), "{frame:?}, {cut} bytes"));
+    }
+    for &reason in Reason::ALL {
+        assert_eq!(FromServer::decode(&FromServer::Refused(reason).encode()), Ok(FromServer::Refused(reason)));
+    }
+}
+
+#[test]
+fn frames_of_other_versions_kinds_and_sizes_are_refused() {
+    let refused = |bytes: &[u8]| -> [Malformed; 2] {
+        [Submit::decode(bytes).expect_err("no frame"), FromServer::decode(bytes).expect_err("no frame")]
+    };
+    refused(b"");
+    refused(&[2, 2]);
+    assert_eq!(refused(&[1, 0])[1].to_string(), "frame of a server, byte 1, kind: expected 2, 3 or 4, got 0");
+    assert_eq!(refused(&[1, 2, 0])[1].to_string(), "frame of a server, byte 2, end: expected no more bytes, got 1");
+    assert_eq!(refused(&[1, 4, 0])[1].field, "reason");
+    assert_eq!(refused(&[1, 4, 1, 1])[1].field, "end");
+    let short = &refused(&[&[1, 3][..], &[0; SEAL_BYTES - 1]].concat())[1];
+    assert_eq!((short.field, short.at), ("sealed message", 2));
+    let mut long = [&[1, 1][..], &[0; 32], &(JOB_BYTES_MAX as u32 + 1).to_le_bytes()].concat();
+    let text = "frame of a client, byte 34, length of the job: expected at most 1048576, got 1048577";
+    assert_eq!(refused(&long)[0].to_string(), text);
+    long[34..].copy_from_slice(&100u32.to_le_bytes());
+    assert_eq!(
+        refused(&long)[0].to_string(),
+        "frame of a client, byte 38, job: expected 100 bytes, got 0 until the end"
+    );
+}
+
+#[test]
+fn bounds_hold_the_longest_frames() {
+    let refusal = Refusal::new([0; 32], Reason::Policy, &(0..99).map(Party).collect::<Vec<_>>()).encode();
+    for outputs in [0, 1, 64, 10_000] {
+        let answer = crate::Answer { run: [0; 32], version: 1, chain: [0; 32], masked: Bits::zeros(outputs) };
+        let longest = answer.encode().len().max(refusal.len());
+        assert_eq!(FromServer::Sealed(vec![0; longest + SEAL_BYTES]).encode().len(), FromServer::bytes_max(outputs));
+    }
+}

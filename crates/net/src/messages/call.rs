@@ -1,0 +1,92 @@
+//! The way to a server, for programs that are no browsers.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::time::{Instant, timeout_at};
+
+use super::{ByteStream, Messages, PREAMBLE};
+use crate::channel::DEFAULT_TIMEOUT;
+use crate::error::NetError;
+use crate::fingerprint::Fingerprint;
+use crate::tcp;
+use crate::tls;
+#[cfg(feature = "websocket")]
+use crate::websocket::WebSocket;
+
+/// The form of the messages on their way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// A stream of bytes with lengths.
+    Stream,
+    /// A WebSocket, as browsers have it. The messages that come have at most so many bytes.
+    #[cfg(feature = "websocket")]
+    WebSocket {
+        /// The most bytes of a message that comes.
+        message_bytes_max: usize,
+    },
+}
+
+/// The way in which a server is called.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The server's identity, which TLS proves; none is without TLS.
+    pub server: Option<Fingerprint>,
+    /// The form of the messages.
+    pub carrier: Carrier,
+    /// The time to wait for the server to listen, and to prove who it is.
+    pub patience: Duration,
+    /// The time without a byte after which the server counts as gone.
+    pub timeout: Duration,
+}
+
+impl Call {
+    /// A call of the server with this identity: a minute of patience, lengths in a stream.
+    pub fn new(server: Fingerprint) -> Self {
+        let patience = Duration::from_secs(60);
+        Call { server: Some(server), carrier: Carrier::Stream, patience, timeout: DEFAULT_TIMEOUT }
+    }
+
+    /// The connection with the server on `HOST:PORT`.
+    ///
+    /// *Errors*: nobody there, or [`NetError::UnknownIdentity`], somebody else.
+    pub async fn connect(&self, address: &str) -> Result<Messages, NetError> {
+        let deadline = Instant::now() + self.patience;
+        let stream = tcp::connect(address, self.patience).await?;
+        self.over(stream, address, deadline.saturating_duration_since(Instant::now())).await
+    }
+
+    /// The connection over a stream that leads to the server, for instance through a proxy; `host` is what a WebSocket's request names.
+    pub async fn over<S>(&self, stream: S, host: &str, patience: Duration) -> Result<Messages, NetError>
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let deadline = Instant::now() + patience;
+        let greeting = async {
+            let stream: Box<dyn ByteStream> = match self.server {
+                None => Box::new(stream),
+                Some(server) => Box::new(tls::call(stream, server, patience).await?),
+            };
+            self.greet(stream, host).await
+        };
+        match timeout_at(deadline, greeting).await {
+            Ok(greeted) => greeted,
+            Err(_) => Err(NetError::Timeout { doing: format!("for {host} to let us in"), after: patience }),
+        }
+    }
+
+    async fn greet(&self, mut stream: Box<dyn ByteStream>, host: &str) -> Result<Messages, NetError> {
+        match self.carrier {
+            Carrier::Stream => {
+                let sent = stream.write_all(&PREAMBLE).await;
+                sent.map_err(|source| NetError::from_io(source, format!("to greet {host}")))?;
+                Ok(Messages::framed(stream, self.timeout))
+            }
+            #[cfg(feature = "websocket")]
+            Carrier::WebSocket { message_bytes_max } => {
+                let socket = WebSocket::call(stream, host, message_bytes_max).await?;
+                Ok(Messages::of_socket(socket, self.timeout))
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! WebSockets (RFC 6455), for browsers: a binary message each way is a message.
+//!
+//! Time and size are bounded here: `tungstenite` sets room aside for as many bytes as the other end announces, up to the limit, and
+//! touches it as they come.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use futures_util::{Sink, Stream};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_tungstenite::tungstenite::error::{CapacityError, ProtocolError};
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{WebSocketStream, accept_async_with_config, client_async_with_config};
+
+use crate::error::NetError;
+use crate::messages::{ByteStream, CLOSING, LINGER, LINGER_BYTES_MAX, RECEIVING, SENDING};
+use crate::pace::Pace;
+
+const OPENING: &str = "for a WebSocket to open";
+
+/// Memory for what is read and written at once.
+const BUFFER_BYTES: usize = 16 << 10;
+
+/// Bytes that may come for a message besides twice its most: headers, pings and what is read ahead.
+const SPARE_BYTES: u64 = 64 << 10;
+
+/// A WebSocket, of either end.
+pub(crate) struct WebSocket(WebSocketStream<Counted>);
+
+impl WebSocket {
+    /// Answers the request of a browser.
+    pub(crate) async fn accept(stream: Box<dyn ByteStream>, bytes_max: usize) -> Result<Self, NetError> {
+        let socket = accept_async_with_config(Counted { stream, moved: 0 }, Some(config(bytes_max))).await;
+        socket.map(WebSocket).map_err(|error| explain(error, OPENING))
+    }
+
+    /// Asks a server for a WebSocket.
+    pub(crate) async fn call(stream: Box<dyn ByteStream>, host: &str, bytes_max: usize) -> Result<Self, NetError> {
+        let (address, stream) = (format!("ws://{host}/"), Counted { stream, moved: 0 });
+        let opened = client_async_with_config(address, stream, Some(config(bytes_max))).await;
+        opened.map(|(socket, _)| WebSocket(socket)).map_err(|error| explain(error, OPENING))
+    }
+
+    pub(crate) async fn send(&mut self, message: &[u8], timeout: Duration) -> Result<(), NetError> {
+        self.put(Message::binary(message.to_vec()), timeout).await
+    }
+
+    pub(crate) async fn receive(&mut self, bytes_max: usize, timeout: Duration) -> Result<Vec<u8>, NetError> {
+        let (mut pace, mut moved) = (Pace::new(timeout), 0);
+        loop {
+            let next = self.step(&mut pace, RECEIVING, |socket, cx| socket.poll_next(cx)).await?;
+            moved += next.moved;
+            if moved > SPARE_BYTES + 2 * bytes_max as u64 {
+                let got = usize::try_from(moved).unwrap_or(usize::MAX);
+                return Err(NetError::TooLarge { what: "WebSocket message with all around it", limit: bytes_max, got });
+            }
+            let (code, error) = match next.done {
+                None | Some(Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_)))) => continue,
+                Some(Some(Ok(Message::Binary(message)))) if message.len() <= bytes_max => return Ok(message.into()),
+                Some(Some(Ok(Message::Binary(message)))) => {
+                    let (limit, got) = (bytes_max, message.len());
+                    (CloseCode::Size, NetError::TooLarge { what: "message", limit, got })
+                }
+                Some(Some(Ok(Message::Text(_)))) => {
+                    let (expected, got) = ("a binary message".into(), "a text message".into());
+                    (CloseCode::Unsupported, NetError::Unexpected { expected, got })
+                }
+                Some(Some(Ok(Message::Close(_))) | None) => {
+                    (CloseCode::Normal, NetError::PeerClosed { doing: RECEIVING.into() })
+                }
+                Some(Some(Err(error))) => match explain(error, RECEIVING) {
+                    error @ NetError::TooLarge { .. } => (CloseCode::Size, error),
+                    error @ NetError::Malformed { .. } => (CloseCode::Protocol, error),
+                    error => return Err(error),
+                },
+            };
+            // So that a browser is told why; a peer that does not listen is as good as one that does.
+            let told = Message::Close(Some(CloseFrame { code, reason: "".into() }));
+            let _ = tokio::time::timeout(LINGER, self.put(told, LINGER)).await;
+            return Err(error);
+        }
+    }
+
+    /// Says that all is said, and waits for the other end to say so.
+    pub(crate) async fn close(mut self) -> Result<(), NetError> {
+        let socket = &mut self.0;
+        let closed = poll_fn(|cx| Pin::new(&mut *socket).poll_close(cx)).await;
+        closed.map_err(|error| explain(error, CLOSING))?;
+        let begin = socket.get_ref().moved;
+        while let Some(Ok(_)) = poll_fn(|cx| Pin::new(&mut *socket).poll_next(cx)).await {
+            if socket.get_ref().moved - begin > LINGER_BYTES_MAX as u64 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn put(&mut self, message: Message, timeout: Duration) -> Result<(), NetError> {
+        let (mut pace, mut message) = (Pace::new(timeout), Some(message));
+        loop {
+            let sent = self.step(&mut pace, SENDING, |mut socket, cx| {
+                ready!(socket.as_mut().poll_ready(cx))?;
+                if let Some(message) = message.take() {
+                    socket.as_mut().start_send(message)?;
+                }
+                socket.poll_flush(cx)
+            });
+            if let Some(sent) = sent.await?.done {
+                return sent.map_err(|error| explain(error, SENDING));
+            }
+        }
+    }
+
+    /// Goes on with an operation until it is done, or some bytes have moved.
+    async fn step<T>(
+        &mut self,
+        pace: &mut Pace,
+        doing: &str,
+        mut poll: impl FnMut(Pin<&mut WebSocketStream<Counted>>, &mut Context<'_>) -> Poll<T>,
+    ) -> Result<Step<T>, NetError> {
+        let socket = &mut self.0;
+        let before = socket.get_ref().moved;
+        let step = poll_fn(|cx| {
+            let polled = poll(Pin::new(&mut *socket), cx);
+            let moved = socket.get_ref().moved - before;
+            match polled {
+                Poll::Ready(done) => Poll::Ready(Step { done: Some(done), moved }),
+                Poll::Pending if moved > 0 => Poll::Ready(Step { done: None, moved }),
+                Poll::Pending => Poll::Pending,
+            }
+        });
+        pace.wait(step, |step| step.moved as usize).await.map_err(|late| late.error(doing.into()))
+    }
+}
+
+/// A part of an operation.
+struct Step<T> {
+    /// Its result, if that was the last part.
+    done: Option<T>,
+    /// Bytes that have moved.
+    moved: u64,
+}
+
+fn config(bytes_max: usize) -> WebSocketConfig {
+    WebSocketConfig::default()
+        .read_buffer_size(BUFFER_BYTES)
+        .write_buffer_size(BUFFER_BYTES)
+        .max_message_size(Some(bytes_max))
+        .max_frame_size(Some(bytes_max))
+}
+
+/// The meaning of an error of the library.
+fn explain(error: Error, doing: &str) -> NetError {
+    match error {
+        Error::ConnectionClosed
+        | Error::AlreadyClosed
+        | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake | ProtocolError::HandshakeIncomplete) => {
+            NetError::PeerClosed { doing: doing.into() }
+        }
+        Error::Io(source) => NetError::from_io(source, doing),
+        Error::Capacity(CapacityError::MessageTooLong { size, max_size }) => {
+            NetError::TooLarge { what: "message", limit: max_size, got: size }
+        }
+        other => NetError::Malformed {
+            what: "WebSocket".into(),
+            expected: "what RFC 6455 says".into(),
+            got: other.to_string(),
+        },
+    }
+}
+
+/// A stream that counts what moves through it.
+struct Counted {
+    stream: Box<dyn ByteStream>,
+    moved: u64,
+}
+
+impl AsyncRead for Counted {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, room: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = room.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, room))?;
+        self.moved += (room.filled().len() - before) as u64;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Counted {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let wrote = ready!(Pin::new(&mut self.stream).poll_write(cx, bytes))?;
+        self.moved += wrote as u64;
+        Poll::Ready(Ok(wrote))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
