@@ -85,10 +85,20 @@ fn one_symbol_more(name: String, n: u32) -> Result<Component, CircuitError> {
             c.mask(equal, &longer)
         })
         .collect();
-    let longest = row.iter().fold(longest, |longest, run| c.max(&longest, run));
     c.output("runs", &row);
+    let longest = greatest(&mut c, row.into_iter().chain([longest]).collect());
     c.output("longest", &longest);
     c.finish()
+}
+
+/// The greatest of some numbers, one at least, by pairs, so that few gates depend on one another.
+fn greatest(c: &mut CircuitBuilder, mut numbers: Vec<Unsigned>) -> Unsigned {
+    while numbers.len() > 1 {
+        let of_pair =
+            |pair: &[Unsigned]| pair.iter().skip(1).fold(pair[0].clone(), |first, other| c.max(&first, other));
+        numbers = numbers.chunks(2).map(of_pair).collect();
+    }
+    numbers.remove(0)
 }
 
 fn symbols_of(c: &mut CircuitBuilder, name: &str, n: u32, bits: u32) -> Vec<Unsigned> {
