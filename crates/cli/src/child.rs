@@ -2,7 +2,7 @@
 //!
 //! The parent writes the job as one line of JSON to the child's standard input; a party that listens reports the
 //! address that the system gave it. Of two parties, the one that connects is told it on a second line; of several, each is
-//! told all addresses once they are known. The child ends with its report
+//! told once they are known where it finds all others: at their addresses, or at a relay to them where the link is to be slow. The child ends with its report
 //! or its failure on standard output. Standard error is the terminal's, for progress.
 
 use std::{
@@ -29,6 +29,7 @@ use crate::{
     report::PartyPart,
     session::{self, Task},
     settings::Settings,
+    slow::{Relays, SlowParty},
     stock::Source,
 };
 
@@ -191,6 +192,7 @@ struct Family {
     /// The address at which each party listens, once it is known.
     addresses: Vec<Option<String>>,
     mesh: bool,
+    relays: Relays,
     heard: Receiver<(usize, Option<Word>)>,
 }
 
@@ -203,20 +205,21 @@ struct Running {
     ended: Option<Result<Done, Failure>>,
 }
 
-/// Runs one process per job, and returns what each party has come to.
+/// Runs one process per job, and returns what each party has come to. Of several parties one may have slow links.
 ///
-/// *Errors*: the failure that was the cause, not what it looked like from the other parties.
-pub(crate) fn run_all(jobs: &[Job]) -> Result<Vec<Done>, Failure> {
-    let mut family = Family::start(jobs)?;
-    family.listen();
+/// *Errors*: the failure that was the cause, not what it looked like from the other parties; a link that cannot be simulated.
+pub(crate) fn run_all(jobs: &[Job], slow: Option<SlowParty>) -> Result<Vec<Done>, Failure> {
+    let mut family = Family::start(jobs, slow)?;
+    family.listen()?;
     family.result()
 }
 
 impl Family {
-    fn start(jobs: &[Job]) -> Result<Self, Failure> {
+    fn start(jobs: &[Job], slow: Option<SlowParty>) -> Result<Self, Failure> {
         let (say, heard) = channel();
         let mesh = jobs.first().map(Job::is_mesh).transpose()?.unwrap_or(false);
-        let mut family = Family { children: Vec::new(), addresses: vec![None; jobs.len()], mesh, heard };
+        let (addresses, relays) = (vec![None; jobs.len()], Relays::of(slow));
+        let mut family = Family { children: Vec::new(), addresses, mesh, relays, heard };
         for (at, job) in jobs.iter().enumerate() {
             let mut process = spawn()?;
             let stdout = process.stdout.take();
@@ -246,40 +249,47 @@ impl Family {
     }
 
     /// Hears the children until all have ended, or until the grace after a failure is over.
-    fn listen(&mut self) {
+    fn listen(&mut self) -> Result<(), Failure> {
         let mut failed = false;
         while self.children.iter().any(|c| c.ended.is_none()) {
             let wait = if failed { GRACE } else { Duration::MAX };
             match self.heard.recv_timeout(wait) {
-                Ok((at, Some(Word::Listening(address)))) => self.place(at, address),
+                Ok((at, Some(Word::Listening(address)))) => self.place(at, address)?,
                 Ok((at, Some(Word::Done(done)))) => self.end(at, Ok(*done)),
                 Ok((at, Some(Word::Failed(failure)))) => self.end(at, Err(failure)),
                 Ok((at, None)) => self.gone(at),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Ok(()),
             }
             failed |= self.children.iter().any(|c| matches!(c.ended, Some(Err(_))));
         }
+        Ok(())
     }
 
     /// Tells those who connect where the others are, once that is known.
-    fn place(&mut self, at: usize, address: String) {
-        let told = match self.mesh {
-            false => Some(address),
-            true => {
-                self.addresses[at] = Some(address);
-                let (_, others) = self.addresses.split_last().unwrap_or((&None, &[]));
-                // Nobody asks for the last party's.
-                let all = others.iter().cloned().chain([Some("nowhere".to_string())]);
-                all.collect::<Option<Vec<String>>>().and_then(|all| serde_json::to_string(&all).ok())
-            }
-        };
-        let Some(told) = told else { return };
-        for at in 0..self.children.len() {
-            if !self.children[at].placed {
-                self.tell(at, &told);
-                self.children[at].placed = true;
-            }
+    fn place(&mut self, at: usize, address: String) -> Result<(), Failure> {
+        self.addresses[at] = Some(address);
+        let listening = if self.mesh { self.addresses.len().saturating_sub(1) } else { 1 };
+        let known: Option<Vec<String>> = self.addresses[..listening].iter().cloned().collect();
+        let Some(known) = known else { return Ok(()) };
+        for at in (0..self.children.len()).filter(|at| !self.children[*at].placed).collect::<Vec<_>>() {
+            let told = if self.mesh { self.ways(at, &known)? } else { known.concat() };
+            self.tell(at, &told);
+            self.children[at].placed = true;
         }
+        Ok(())
+    }
+
+    /// The places where one of several parties finds the others: it calls those before it.
+    fn ways(&mut self, caller: usize, known: &[String]) -> Result<String, Failure> {
+        let way = |(at, address): (usize, &String)| match at < caller {
+            true => self.relays.way(caller, at, address),
+            false => Ok(address.clone()),
+        };
+        let ways: Result<Vec<String>, Failure> = known.iter().enumerate().map(way).collect();
+        let mut ways = ways?;
+        // Nobody asks for the last party's.
+        ways.push("nowhere".into());
+        serde_json::to_string(&ways).map_err(|e| Failure::no_result(e.to_string()))
     }
 
     fn end(&mut self, at: usize, how: Result<Done, Failure>) {

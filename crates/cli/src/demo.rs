@@ -57,8 +57,14 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         )?;
     }
     for (number, job) in jobs.iter().enumerate() {
-        let local =
-            Local { args: &job.args, program: &job.program, inputs: &job.inputs, settings: &settings, ahead: None };
+        let local = Local {
+            args: &job.args,
+            program: &job.program,
+            inputs: &job.inputs,
+            settings: &settings,
+            ahead: None,
+            slow: None,
+        };
         if !options.json {
             print(&format!("\n{}. {}\n{}\n", number + 1, job.title, job.story))?;
         }

@@ -20,6 +20,7 @@ use crate::{
     record::{PeerPart, Record},
     report::{PartyPart, Repeat, RunReport, check_panics, outputs_text, total},
     settings::Settings,
+    slow::SlowParty,
     stock::{SavedArgs, find_store, load_or_create_key, store_options},
 };
 
@@ -70,6 +71,8 @@ pub(crate) struct Local<'a> {
     pub(crate) settings: &'a Settings,
     /// The material that is prepared before.
     pub(crate) ahead: Option<&'a Ahead>,
+    /// With several parties: one whose links are slow, beside what the settings say of all.
+    pub(crate) slow: Option<SlowParty>,
 }
 
 /// One run's outcome.
@@ -91,11 +94,11 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let (args, ahead) = (&options.program, ahead.as_ref());
     if let Some(count) = options.prepare {
         let inputs = vec![PartyInputs::new(); parties.into()];
-        let local = Local { args, program: &program, inputs: &inputs, settings: &settings, ahead };
+        let local = Local { args, program: &program, inputs: &inputs, settings: &settings, ahead, slow: None };
         return local.prepare(count.get(), options.json);
     }
     let inputs = inputs::of_all(&options.saved.asked(&program)?, &options.inputs, parties)?;
-    let local = Local { args, program: &program, inputs: &inputs, settings: &settings, ahead };
+    let local = Local { args, program: &program, inputs: &inputs, settings: &settings, ahead, slow: None };
     let outcome = local.repeat(options.repeat.get())?;
     check_panics(&program, &outcome.outputs)?;
     if options.json {
@@ -144,7 +147,7 @@ impl Local<'_> {
     /// Fills the stores of all parties, and says what it cost.
     fn prepare(&self, count: u64, json: bool) -> Result<(), Failure> {
         let jobs: Vec<Job> = self.jobs().into_iter().map(|job| Job { prepare: Some(count), ..job }).collect();
-        let parts: Vec<PartyPart> = child::run_all(&jobs)?.into_iter().map(|done| done.part).collect();
+        let parts: Vec<PartyPart> = child::run_all(&jobs, self.slow)?.into_iter().map(|done| done.part).collect();
         if json {
             let (protocol, parties) = (&self.settings.protocol, self.inputs.len());
             return print_json(&serde_json::json!({
@@ -180,7 +183,7 @@ impl Local<'_> {
     /// Runs once.
     pub(crate) fn once(&self) -> Result<Outcome, Failure> {
         let begin = Instant::now();
-        let done = child::run_all(&self.jobs())?;
+        let done = child::run_all(&self.jobs(), self.slow)?;
         let seconds = begin.elapsed().as_secs_f64();
         let outputs = agreed(self.program, &done)?;
         let security = done.first().and_then(|d| d.security);

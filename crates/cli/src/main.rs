@@ -31,6 +31,7 @@ mod run;
 mod serve;
 mod session;
 mod settings;
+mod slow;
 mod stock;
 mod store;
 mod way;

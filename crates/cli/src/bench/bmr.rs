@@ -217,7 +217,7 @@ fn run_checked(
         own.map(|(k, (_, value))| (InputId(k as u32), value.clone())).collect()
     };
     let inputs: Vec<PartyInputs> = (0..parties).map(of).collect();
-    let outcome = Local { args, program, inputs: &inputs, settings, ahead: None }.repeat(times)?;
+    let outcome = Local { args, program, inputs: &inputs, settings, ahead: None, slow: None }.repeat(times)?;
     match outcome.outputs == expected {
         true => Ok(outcome),
         false => Err(Failure::no_result(format!("{}: wrong result: this is a bug", args.program))),

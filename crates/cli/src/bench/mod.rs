@@ -13,6 +13,7 @@ pub(crate) mod link_relay;
 mod loopback;
 pub(crate) mod ot;
 mod page;
+pub(crate) mod partialgc;
 pub(crate) mod pssw;
 pub(crate) mod store;
 pub(crate) mod yao;
@@ -38,6 +39,8 @@ pub(crate) enum Bench {
     Bmr(bmr::Options),
     /// Checked and unchecked garbled circuits: the tables of 2009, and what is better today
     Pssw(pssw::Options),
+    /// Two servers and a client: the paper's tables, and what its programs cost today
+    Partialgc(partialgc::Options),
     /// Garbled circuits with shared masks, against cheaters: every phase of many copies of a function
     Authenticated(authenticated::Options),
     /// Gates made before the function is known, against cheaters: the paper's experiments
@@ -61,6 +64,7 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Failure> {
         Bench::Compgc(options) => compgc::run(options),
         Bench::Bmr(options) => bmr::run(options),
         Bench::Pssw(options) => pssw::run(options),
+        Bench::Partialgc(options) => partialgc::run(options),
         Bench::Authenticated(options) => authenticated::run(options),
         Bench::Lego(options) => lego::run(options),
         Bench::Compile(options) => compile::run(options),

@@ -118,7 +118,8 @@ fn run_checked(args: &ProgramArgs, program: &Program, times: usize) -> Result<Ou
     let inputs: Vec<PartyInputs> =
         inputs.into_iter().enumerate().map(|(k, bits)| vec![(InputId(k as u32), bits)]).collect();
     let settings = Settings::standard(None);
-    let outcome = Local { args, program, inputs: &inputs, settings: &settings, ahead: None }.repeat(times)?;
+    let outcome =
+        Local { args, program, inputs: &inputs, settings: &settings, ahead: None, slow: None }.repeat(times)?;
     match outcome.outputs == expected {
         true => Ok(outcome),
         false => Err(Failure::no_result(format!("{}: wrong result: this is a bug", args.program))),

@@ -37,3 +37,69 @@ fn authenticated_garbling_says_what_each_phase_costs() {
     assert_whole(&row["run"], &["setup", "build", "online"]);
     assert_eq!(row["run"]["prepare"]["bytes"], 0.0, "what a store has is not sent again: {row}");
 }
+
+/// The bytes of a link in all phases.
+fn over(links: &Value, way: &str) -> f64 {
+    ["setup", "prepare", "build", "online"].iter().map(|phase| number(&links[way][phase])).sum()
+}
+
+#[test]
+fn outsourcing_stands_beside_the_published_figures() {
+    let bench = ["bench", "partialgc", "--table", "2", "--function", "KeyedDB 64", "--json"];
+    let report = garblet(&[&bench[..], &["--repeat", "2", "--client-link", "200ms,25mbit"]].concat()).json();
+    assert_eq!((&report["table"], &report["figure"], &report["repeat"]), (&2.into(), &Value::Null, &2.into()));
+    assert_eq!(report["client_link"], "200ms,25mbit");
+    let rows = report["rows"].as_array().expect("one program");
+    assert_eq!((rows.len(), &rows[0]["program"]), (1, &"KeyedDB 64".into()), "{report}");
+    let row = &rows[0];
+    // 14,811 gates of a MAC more, as the paper's circuits have.
+    assert_eq!((&row["and"], &row["and_with_published_mac"]), (&6_143.into(), &20_954.into()));
+    let times = row["published"]["times"].as_array().expect("for 16, 64 and 256 circuits");
+    assert_eq!((times.len(), &times[2]["partialgc"]["seconds"]), (3, &26.0.into()));
+    assert!(number(&times[1]["cheating_log2"]) > -21.4, "{row}");
+
+    let measured = row["measured"].as_array().expect("two bounds");
+    for (measured, (statistical, hash)) in measured.iter().zip([("40", 6.0), ("80", 11.0)]) {
+        assert_eq!(measured["statistical"], statistical);
+        assert!(number(&measured["cheating_log2"]) <= -statistical.parse::<f64>().expect("a number"), "{measured}");
+        let links = &measured["links"];
+        let online = |way: &str| number(&links[way]["online"]);
+        // 64 input bits and 33 output bits, the numbers of the run, and nothing but the hello before.
+        assert_eq!(online("client_to_generator"), 8.0 + 104.0 + hash);
+        assert_eq!(online("client_to_cloud"), 8.0 + 104.0 + hash + 8.0);
+        assert_eq!([online("generator_to_client"), online("cloud_to_client")], [8.0 + 73.0 + 5.0; 2]);
+        let of_client: f64 = ["client_to_generator", "client_to_cloud", "generator_to_client", "cloud_to_client"]
+            .iter()
+            .map(|way| over(links, way))
+            .sum();
+        assert_eq!(of_client, number(&measured["client_bytes"]));
+        assert!(number(&links["generator_to_cloud"]["build"]) > 40.0 * 6_143.0, "{links}");
+        // Its hello and the answers are under way for 200 ms each.
+        let in_all = &measured["seconds"]["in_all"];
+        assert!(number(&in_all["mean"]) > 0.4 && number(&in_all["interval_95"]) > 0.0, "{in_all}");
+        assert!(number(&measured["seconds"]["prepare"]["mean"]) > 0.0);
+        assert_eq!(measured["peak_rss_bytes"].as_array().map(Vec::len), Some(3));
+    }
+}
+
+#[test]
+fn the_tables_of_outsourcing_say_at_which_bound_they_stand() {
+    let bench = |more: &[&str]| {
+        let ran = garblet(&[&["bench", "partialgc", "--repeat", "1", "--statistical", "40"], more].concat());
+        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+        ran.stdout
+    };
+    let gates = bench(&["--table", "1"]);
+    assert_eq!(gates.lines().filter(|line| line.starts_with("LCS ")).count(), 5, "{gates}");
+    assert!(gates.contains("MatrixMult8x8") && gates.contains("508,864"), "{gates}");
+    let moved = bench(&["--table", "3", "--function", "keyed-database(64"]);
+    let bounds: Vec<&str> =
+        moved.lines().filter_map(|line| line.split_whitespace().find(|w| w.starts_with("2^"))).collect();
+    assert_eq!(bounds.len(), 3, "{moved}");
+    assert_eq!(bounds[..2], ["2^-83.1"; 2], "{moved}");
+    assert!(bounds[2].starts_with("2^-41."), "{moved}");
+    let step = bench(&["--figure", "4", "--function", "incremental 128"]);
+    assert!(step.contains("LCS Incremental 128: lib:lcs-incremental(128), "), "{step}");
+    assert!(step.contains("87,236 in PartialGC\n") && step.contains("\ncloud to generator "), "{step}");
+    assert!(step.contains("must not work together"), "{step}");
+}

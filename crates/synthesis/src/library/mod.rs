@@ -28,6 +28,7 @@
 //! | `millionaires(bits)` | `alice` u (0), `bob` u (1) | `alice_richer` | bits |
 //! | `hamming(n)` | `a` n bits (0), `b` n bits (1) | `distance` | n - (number of ones in n written in binary) |
 //! | `longest-common-substring(n, bits)` | `a` n symbols (0), `b` n symbols (1) | `length` | at most n^2 (bits - 1 + 4 ceil(log2(n + 1))) |
+//! | `lcs-incremental(n)` | `string` n bits (0), `runs` n u (0), `longest` u (0), `symbol` one bit (1) | `runs`, `longest` | (4 n - 2) ceil(log2(n + 1)) - 2 n + 2 |
 //! | `levenshtein(n, m, bits)` | `a` n symbols (0), `b` m symbols (1) | `distance` | n m (bits + 3) + s, s about min(n, m) |
 //! | `levenshtein-cell(bits)` | `row_symbol` u (0), `column_symbol` u (1), `left` 2 bits (0), `top` 2 bits (1) | `right`, `bottom` | bits + 3 |
 //! | `matrix-multiplication(n, bits)` | `a` n rows of n u (0), `b` n rows of n u (1) | `product` | at most n^2 (n (bits^2 - bits + 1) + (n - 1) (bits - 1)) |

@@ -1,4 +1,4 @@
-//! Comparing strings: Hamming distance and longest common substring.
+//! Comparing strings: Hamming distance and longest common substring, whole and symbol by symbol.
 
 use garblet_circuit::{CircuitError, Component, Party, Type};
 
@@ -12,6 +12,9 @@ use crate::builder::{Bit, BitString, CircuitBuilder, Integer, Unsigned, Word};
 /// - `longest-common-substring(n, symbol bits)`: the length of the longest run of symbols that two strings of n
 ///   symbols share; n² (bits - 1) AND gates to compare the symbols and at most 4 n² log2(n + 1), rounded up, to find the run
 ///   (n = 16: 3,937 in all, n = 32: 18,980).
+/// - `lcs-incremental(n)`: the same for a string of n bits and one that comes bit by bit, of which n bits count at most:
+///   a row of the table of common runs, from the one before it. 4 w - 2 AND gates for each of the n lengths of w = log2(n + 1) bits,
+///   rounded up, and 2 w for the first.
 pub(super) const MEMBERS: &[Member] = &[
     Member {
         name: "hamming",
@@ -28,6 +31,17 @@ pub(super) const MEMBERS: &[Member] = &[
         ands: "at most n^2 (bits - 1 + 4 ceil(log2(n + 1)))",
         and_count: |p| p[0] * p[0] * (p[1] - 1 + 4 * u64::from(u64::BITS - p[0].leading_zeros())),
         build: Build::Component { owners: &[Party(0), Party(1)], build: |name, p| common(name, p[0], p[1]) },
+    },
+    Member {
+        name: "lcs-incremental",
+        summary: "longest common substring of party 0's n bits and of bits that come one by one, party 1's: one step",
+        parameters: &[Parameter::new("n", 128, 1, 1 << 16)],
+        ands: "(4 n - 2) ceil(log2(n + 1)) - 2 n + 2",
+        and_count: |p| (4 * p[0] - 2) * u64::from(u64::BITS - p[0].leading_zeros()) - 2 * p[0] + 2,
+        build: Build::Component {
+            owners: &[Party(0), Party(0), Party(0), Party(1)],
+            build: |name, p| one_symbol_more(name, p[0]),
+        },
     },
 ];
 
@@ -48,6 +62,43 @@ fn common(name: String, n: u32, bits: u32) -> Result<Component, CircuitError> {
     let length = longest_run(&mut c, equal);
     c.output("length", &length);
     c.finish()
+}
+
+/// One row of the table of common runs from the one before it: `runs[j]` is the length of the run that ends at `string[j]` and at the
+/// symbol that came last.
+fn one_symbol_more(name: String, n: u32) -> Result<Component, CircuitError> {
+    let width = u32::BITS - n.leading_zeros();
+    let number = Type::Unsigned(width);
+    let mut c = CircuitBuilder::new(name);
+    let string = symbols_of(&mut c, "string", n, 1);
+    let runs: Vec<Unsigned> = c.input("runs", Type::Array(Box::new(number.clone()), n));
+    let longest: Unsigned = c.input("longest", number);
+    let symbol: Unsigned = c.input("symbol", Type::Unsigned(1));
+
+    let [zero, one] = [0, 1].map(|value| Unsigned::constant(value, width as usize));
+    let before = std::iter::once(&zero).chain(&runs);
+    let row: Vec<Unsigned> = string
+        .iter()
+        .zip(before)
+        .map(|(own, before)| {
+            let (equal, longer) = (c.equal(own, &symbol), c.add(before, &one));
+            c.mask(equal, &longer)
+        })
+        .collect();
+    c.output("runs", &row);
+    let longest = greatest(&mut c, row.into_iter().chain([longest]).collect());
+    c.output("longest", &longest);
+    c.finish()
+}
+
+/// The greatest of some numbers, one at least, by pairs, so that few gates depend on one another.
+fn greatest(c: &mut CircuitBuilder, mut numbers: Vec<Unsigned>) -> Unsigned {
+    while numbers.len() > 1 {
+        let of_pair =
+            |pair: &[Unsigned]| pair.iter().skip(1).fold(pair[0].clone(), |first, other| c.max(&first, other));
+        numbers = numbers.chunks(2).map(of_pair).collect();
+    }
+    numbers.remove(0)
 }
 
 fn symbols_of(c: &mut CircuitBuilder, name: &str, n: u32, bits: u32) -> Vec<Unsigned> {
@@ -129,6 +180,34 @@ mod tests {
         assert_eq!(length(b"sixteen letters!", b"sixteen letters!", 8), 16);
     }
 
+    /// The string, runs of zeros, and the longest of them; then the runs and the longest after each further symbol.
+    fn incrementally(string: &[u8], symbols: &[u8]) -> Vec<u128> {
+        let n = string.len();
+        let program = library::find(&format!("lcs-incremental({n})")).unwrap();
+        let width = (usize::BITS - n.leading_zeros()) as usize;
+        let bits = |symbols: &[u8]| symbols.iter().map(|s| *s == 1).collect::<Vec<_>>();
+        let (mut runs, mut longest) = (vec![false; n * width], vec![false; width]);
+        let step = |symbol: &u8| {
+            let outputs = simulate::program(&program, &[bits(string), runs.clone(), longest.clone(), bits(&[*symbol])]);
+            (runs, longest) = (outputs[0].clone(), outputs[1].clone());
+            simulate::from_bits(&longest)
+        };
+        symbols.iter().map(step).collect()
+    }
+
+    #[test]
+    fn a_common_substring_grows_with_each_symbol_that_goes_on() {
+        let lengths = incrementally(&[1, 1, 0, 1, 0, 0], &[0, 1, 1, 0, 0, 1, 0, 0]);
+        assert_eq!(lengths, [1, 2, 2, 3, 3, 3, 3, 4]);
+        assert_eq!(incrementally(&[1], &[0, 1, 1]), [0, 1, 1]);
+    }
+
+    #[test]
+    fn a_step_takes_few_gates_for_each_place() {
+        let ands = |n: u32| library::component(&format!("lcs-incremental({n})")).unwrap().stats().and;
+        assert_eq!([1, 2, 128, 256, 512].map(ands), [2, 10, 3_826, 8_688, 19_438]);
+    }
+
     #[test]
     fn counts_of_the_usual_sizes() {
         let ands = |n: u32| library::component(&format!("longest-common-substring({n})",)).map(|c| c.stats().and);
@@ -142,6 +221,16 @@ mod tests {
         fn substrings(pairs in proptest::collection::vec((0u8..2, 0u8..2), 1..18)) {
             let (a, b): (Vec<u8>, Vec<u8>) = pairs.into_iter().unzip();
             prop_assert_eq!(length(&a, &b, 1), plain(&a, &b));
+        }
+
+        #[test]
+        fn substrings_symbol_by_symbol(
+            string in proptest::collection::vec(0u8..2, 1..18),
+            symbols in proptest::collection::vec(0u8..2, 1..18),
+        ) {
+            // No run is longer than the string, so any number of symbols may come.
+            let expected: Vec<u128> = (1..=symbols.len()).map(|k| plain(&string, &symbols[..k])).collect();
+            prop_assert_eq!(incrementally(&string, &symbols), expected);
         }
 
         #[test]

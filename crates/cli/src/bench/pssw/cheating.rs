@@ -135,7 +135,7 @@ fn run_checked(args: &ProgramArgs, program: &Program, settings: &Settings) -> Re
     let expected: Vec<Option<Bits>> = evaluate(program, &inputs).into_iter().map(Some).collect();
     let inputs: Vec<PartyInputs> =
         inputs.into_iter().enumerate().map(|(k, bits)| vec![(InputId(k as u32), bits)]).collect();
-    let outcome = Local { args, program, inputs: &inputs, settings, ahead: None }.once()?;
+    let outcome = Local { args, program, inputs: &inputs, settings, ahead: None, slow: None }.once()?;
     match outcome.outputs == expected {
         true => Ok(outcome),
         false => Err(Failure::no_result(format!("{}: wrong result: this is a bug", args.program))),

@@ -1,0 +1,147 @@
+//! The tables for people.
+
+use super::{
+    Report, Row,
+    measure::{Measured, Seconds},
+    published::{Time, Times},
+};
+use crate::{
+    output::{bytes, count, seconds, table},
+    report::must_not_collude,
+};
+
+/// The report of an experiment.
+pub(super) fn of(report: &Report) -> String {
+    let Report { rows, .. } = report;
+    match report.table {
+        Some(1) => gates(rows) + "\ngates: not counting XOR; ours have no MAC: the last column adds the paper's\n",
+        Some(3) => client_bytes(rows) + "\nbytes: of the client, both ways, with both servers\n" + &conditions(report),
+        _ => rows.iter().map(times).collect::<String>() + &explained(report) + &conditions(report),
+    }
+}
+
+fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(String::from).into()
+}
+
+fn or_none(value: Option<u64>) -> String {
+    value.map_or("-".into(), count)
+}
+
+/// `2^-40.3`.
+fn chance(log2: f64) -> String {
+    format!("2^{log2:.1}")
+}
+
+fn bound(measured: &Measured) -> String {
+    measured.cheating_log2.map_or("-".into(), chance)
+}
+
+fn ours(measured: &Measured) -> String {
+    format!("outsourced, statistical={}", measured.statistical)
+}
+
+fn gates(rows: &[Row]) -> String {
+    let mut lines = vec![words(["gates", "CMTB", "PartialGC", "ours", "ours and that MAC"])];
+    lines.extend(rows.iter().map(|row| {
+        let published = &row.published;
+        let counts = [published.cmtb_gates, published.partialgc_gates, Some(row.and), row.and_with_published_mac];
+        std::iter::once(row.program.into()).chain(counts.map(or_none)).collect()
+    }));
+    table(&lines)
+}
+
+fn client_bytes(rows: &[Row]) -> String {
+    let mut lines = vec![words(["client's bytes", "", "cheating", "bytes"])];
+    for row in rows {
+        let mut add = |who: String, cheating: String, moved: u64| {
+            lines.push(vec![row.program.into(), who, cheating, count(moved)]);
+        };
+        if let Some(published) = row.published.client_bytes {
+            for (system, moved) in [("CMTB", published.cmtb), ("PartialGC", published.partialgc)] {
+                let who = format!("{system}, {} circuits", published.circuits);
+                add(who, chance(published.cheating_log2), moved);
+            }
+        }
+        row.measured.iter().for_each(|measured| add(ours(measured), bound(measured), measured.client_bytes));
+    }
+    table(&lines)
+}
+
+/// One program: published times and ours, then bytes.
+fn times(row: &Row) -> String {
+    let mut lines = vec![words(["", "cheating", "setup", "prepare", "build", "online", "in all", "client's CPU"])];
+    for &Times { circuits, cheating_log2, cmtb, partialgc } in &row.published.times {
+        for (system, Time { seconds, interval_percent }) in [("CMTB", cmtb), ("PartialGC", partialgc)] {
+            let mut line = vec![format!("{system}, {circuits} circuits"), chance(cheating_log2)];
+            line.extend(std::iter::repeat_n(String::new(), 4));
+            line.push(format!("{seconds} s ± {interval_percent} %"));
+            lines.push(line);
+        }
+    }
+    for measured in &row.measured {
+        let Seconds { setup, prepare, build, online, in_all } = &measured.seconds;
+        let mut line = vec![ours(measured), bound(measured)];
+        line.extend([setup, prepare, build, online, in_all].map(|spread| spread.text()));
+        line.push(measured.client_cpu_seconds.map_or("-".into(), |cpu| seconds(cpu.mean)));
+        lines.push(line);
+    }
+    format!("{}{}{}\n", head(row), table(&lines), row.measured.iter().map(moved).collect::<String>())
+}
+
+/// The program with its gates.
+fn head(row: &Row) -> String {
+    let published = &row.published;
+    let of = |system: &str, gates: Option<u64>| gates.map(|gates| format!("{} in {system}", count(gates)));
+    let known: Vec<String> =
+        [of("CMTB", published.cmtb_gates), of("PartialGC", published.partialgc_gates)].into_iter().flatten().collect();
+    let with_mac = row.and_with_published_mac.map(|and| format!(", {} with the MAC of PartialGC", count(and)));
+    format!(
+        "{}: {}, {} AND gates{}; published: {}\n",
+        row.program,
+        row.circuit,
+        count(row.and),
+        with_mac.unwrap_or_default(),
+        if known.is_empty() { "none".into() } else { known.join(", ") }
+    )
+}
+
+/// The bytes of each link and phase.
+fn moved(measured: &Measured) -> String {
+    let heads = ["setup", "prepare", "build", "online", "in all"].map(String::from);
+    let mut lines =
+        vec![std::iter::once(format!("bytes, statistical={}", measured.statistical)).chain(heads).collect()];
+    lines.extend(measured.links.named().map(|(way, moved)| {
+        let cells = moved.phases().into_iter().chain([moved.in_all()]).map(bytes);
+        std::iter::once(way.to_string()).chain(cells).collect::<Vec<_>>()
+    }));
+    format!("\n{}", table(&lines))
+}
+
+fn explained(report: &Report) -> String {
+    let runs = match report.repeat.get() {
+        1 => "of one run".into(),
+        runs => format!("means of {runs} runs with 95 % intervals"),
+    };
+    let published = match report.table {
+        Some(2) => "published: a phone over 802.11 at 54 Mbit/s, two servers of 32 threads each\n",
+        Some(4) => "published: the client on the machine of the two servers of 32 threads each\n",
+        _ => "published: gates alone; times are drawn there, and not told\n",
+    };
+    format!(
+        "times: {runs}, without reading and building the program; of phases the slower server's, in all the client's, from its \
+         hello to its outputs\n{published}"
+    )
+}
+
+/// The circumstances of all runs.
+fn conditions(report: &Report) -> String {
+    let link = report.client_link.as_ref().map_or("as fast as the servers'".into(), |link| format!("{link} each"));
+    format!(
+        "cheating: unnoticed, with this probability at most; where published the least that so many circuits can give\n\
+         client: {}, of {} cores; its links: {link}\n{}\n",
+        report.client,
+        report.cores,
+        must_not_collude(garblet::Collusion::BothServers, super::programs::PARTIES)
+    )
+}
