@@ -15,7 +15,7 @@ use crate::{
 pub(crate) enum Ahead {
     /// With components: what a library says, in memory.
     Library(PathBuf),
-    /// What is in stores.
+    /// Material in stores.
     Stores(Stores),
 }
 

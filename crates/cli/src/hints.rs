@@ -40,7 +40,15 @@ pub(crate) fn explain(error: &Error) -> Failure {
         Error::State { problem, .. } => Failure::no_result(error).hint(match problem {
             StateProblem::Missing => "a run with `--keep` makes one; `garblet store list` shows those that there are",
             StateProblem::Version { .. } => "another run was faster: prepare and run again",
-            _ => "make a new state; if no server was put back to an earlier time, one of them does not follow the protocol",
+            StateProblem::Closed => "keep another under a new name; `garblet store list` shows what either server has",
+            StateProblem::Failures { .. } => "keep another under a new name, when it is known why runs did not end",
+            StateProblem::Unreadable => "use the version of Garblet that made it",
+            StateProblem::Behind { .. } | StateProblem::OtherHistory { .. } => {
+                "both servers were put back to an earlier time, or lie: deal nothing to them until they have explained it"
+            }
+            StateProblem::Apart { .. } | StateProblem::Forked { .. } => {
+                "find out which server was put back to an earlier time, or lies, before another state is made"
+            }
         }),
         Error::OtherRun { .. } => Failure::no_result(error).hint(
             "nothing of an input was given away; one party's program has lost or skipped a run, so all start anew together",

@@ -52,11 +52,19 @@ pub(crate) struct StockArgs {
 #[derive(clap::Args)]
 pub(crate) struct SavedArgs {
     /// Keep the outputs' wires in the store under this name, for programs that come later; with outsourced those that nobody learns
-    #[arg(long, value_name = "NAME", requires = "store")]
+    #[arg(long, value_name = "NAME", requires = "store", value_parser = kept_name)]
     keep: Option<String>,
     /// Read an input, which nobody gives then, from an output that the store keeps
     #[arg(long, value_name = "PORT=NAME[.OUTPUT]", requires = "store", value_parser = read_input)]
     read: Vec<ReadInput>,
+}
+
+/// Parses a name that `--read` can name again.
+fn kept_name(text: &str) -> Result<String, String> {
+    match text.is_empty() || text.contains('.') {
+        true => Err("expected a name without a dot, behind which `--read` has the output".into()),
+        false => Ok(text.into()),
+    }
 }
 
 /// Parses `PORT=NAME` or `PORT=NAME.OUTPUT`.
@@ -199,6 +207,14 @@ pub(crate) fn check_record(store: &mut Store) -> Result<(), Failure> {
         ),
     }
     Ok(())
+}
+
+/// The same where there is a record, and nothing elsewhere: `garblet local` keeps none of its stores.
+pub(crate) fn check_record_if_any(store: &mut Store) -> Result<(), Failure> {
+    match in_configuration(None, "stores") {
+        Ok(records) if records.join(store.id()).exists() => check_record(store),
+        _ => Ok(()),
+    }
 }
 
 /// Looks whether there is a store, before a key is looked for or made.

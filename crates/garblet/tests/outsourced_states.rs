@@ -18,7 +18,7 @@ use garblet::{
     library,
     net::{
         Mesh,
-        testing::{Fault, FaultKind, Frame, PairFault, every_fault, intercepted_mesh},
+        testing::{Direction, Fault, FaultKind, Frame, FrameKind, PairFault, every_fault, intercepted_mesh},
     },
     outsourced::Outsourced,
     saved,
@@ -230,8 +230,9 @@ fn servers_have_one_version_wherever_they_are_cut_off() {
         let accepted = results[usize::from(CLIENTS[0])].is_ok();
         assert!(!accepted || shown == sum + 1, "{fault:?}");
         sum = shown;
-        let states = [0, CLOUD].map(|server| stores.state(server).expect("it is there"));
-        assert_eq!(states[0], states[1], "{fault:?}");
+        let versions = [0, CLOUD].map(|server| stores.state(server).map(|(version, _, closed)| (version, closed)));
+        assert_eq!(versions[0], versions[1], "{fault:?}");
+        assert_eq!(versions[0].map(|(_, closed)| closed), Some(false), "{fault:?}");
     }
     assert!(stayed > 3 && advanced > 0, "{stayed} stayed, {advanced} advanced");
 }
@@ -271,18 +272,39 @@ fn servers_have_one_version_whichever_write_is_the_last() {
     }
 }
 
+/// A cut before the last data from the cloud, without which the generator has no outputs.
+fn without_outputs(frames: &[Frame]) -> Fault {
+    let from_cloud = frames.iter().filter(|frame| frame.direction == Direction::Back).collect::<Vec<_>>();
+    let frame = from_cloud.iter().rposition(|frame| frame.kind == FrameKind::Bulk).expect("it sends data");
+    Fault { direction: Direction::Back, frame, kind: FaultKind::Cut }
+}
+
+/// A server that lets runs fail which would make the next version has no more tries because others succeed.
+#[test]
+fn runs_that_succeed_do_not_hide_those_that_did_not_make_the_next_version() {
+    let config = config(&[]);
+    let stores = Stores::new();
+    Task::set(5, &config).shown(&stores);
+    let guess = Task::advance(1, CLIENTS[0], &config);
+    let fault = without_outputs(&guess.run_with(&stores, None).1);
+    for failed in 1..=4 {
+        guess.run_with(&stores, Some(fault));
+        assert_eq!(stores.state(0), Some((2, failed, false)));
+        if failed < 4 {
+            assert_eq!(Task::show(CLIENTS[0], &config).shown(&stores), Some(6));
+        }
+    }
+    let results = Task::show(CLIENTS[0], &config).run(&stores);
+    assert_eq!(problem(&results[0]), Some(StateProblem::Failures { most: 3 }));
+    assert_eq!(stores.state(0).map(|(version, _, closed)| (version, closed)), Some((2, true)));
+}
+
 #[test]
 fn runs_that_do_not_end_close_a_state_after_some() {
     let config = config(&[]);
     let stores = Stores::new();
     Task::set(5, &config).shown(&stores);
-    let (_, frames) = Task::show(CLIENTS[0], &config).run_with(&stores, None);
-    // The last data from the cloud: what the generator needs to answer.
-    let is_bulk = |frame: &&Frame| frame.kind == garblet::net::testing::FrameKind::Bulk;
-    let last = frames.iter().rfind(is_bulk).expect("data").direction;
-    let of_direction = frames.iter().filter(|frame| frame.direction == last).collect::<Vec<_>>();
-    let frame = of_direction.iter().rposition(|frame| is_bulk(frame)).expect("the last one");
-    let fault = Fault { direction: last, frame, kind: FaultKind::Cut };
+    let fault = without_outputs(&Task::show(CLIENTS[0], &config).run_with(&stores, None).1);
     for failed in 1..=4 {
         Task::show(CLIENTS[0], &config).run_with(&stores, Some(fault));
         assert_eq!(stores.state(0), Some((1, failed, false)), "the generator has no outputs");
@@ -319,7 +341,7 @@ fn a_client_does_not_go_back_with_both_servers() {
     Task::advance(1, CLIENTS[0], &config).shown(&stores);
     [0, CLOUD].iter().for_each(|&server| copy(&of(server), &stores.place(server)));
     let results = Task::show(CLIENTS[0], &config).run(&stores);
-    let expected = StateProblem::Version { expected: 2, got: 1 };
+    let expected = StateProblem::Behind { seen: 2, got: 1 };
     assert_eq!(problem(&results[usize::from(CLIENTS[0])]), Some(expected));
     // Nor one of the two alone.
     let stores = Stores::new();

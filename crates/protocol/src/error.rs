@@ -207,7 +207,24 @@ pub enum StateProblem {
         /// The version.
         version: u64,
     },
-    /// It has another version than the one that a run was prepared for, or that somebody knows.
+    /// Its record in the store cannot be read.
+    #[error("its record in the store cannot be read: another version of Garblet wrote it")]
+    Unreadable,
+    /// The servers have an older version than a client has seen.
+    #[error("expected version {seen}, which this client has seen, or a later one, got {got}")]
+    Behind {
+        /// The version that the client has seen.
+        seen: u64,
+        /// The servers' version.
+        got: u64,
+    },
+    /// The servers have another history of a version than a client has seen.
+    #[error("expected the history of version {version} that this client has seen, got another")]
+    OtherHistory {
+        /// The version.
+        version: u64,
+    },
+    /// It has another version than the one that a run was prepared for.
     #[error("expected version {expected}, got {got}")]
     Version {
         /// The version that is meant.

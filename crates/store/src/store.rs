@@ -21,7 +21,7 @@ use crate::segment::SegmentWriter;
 use crate::store_dir::StoreDir;
 
 /// The largest state that is kept.
-pub(crate) const STATE_BYTES_MAX: usize = 1 << 24;
+pub(crate) const STATE_BYTES_MAX: usize = 1 << 26;
 
 /// The most kinds that a store has.
 pub const KINDS_MAX: usize = 1 << 12;

@@ -104,3 +104,44 @@ fn a_number_of_parties_without_a_client_is_refused() {
         local(parties).fails(2, &expected);
     }
 }
+
+#[test]
+fn states_stay_with_the_servers_until_one_closes_them() {
+    let folder = Folder::new("states");
+    let (two, one) = (folder.file("two.json", r#"{"a": 5, "b": 9}"#), folder.file("one.json", r#"{"b": 30}"#));
+    let stores = folder.path("stores");
+    let run = |more: &[&str]| {
+        let add =
+            ["local", "lib:add(8)", "--protocol", "outsourced", "--parties", "3", "--owner", "a=1", "--owner", "b=1"];
+        let stock = ["--store", &stores, "--top-up", "--json"];
+        garblet(&[&add[..], &stock, more].concat())
+    };
+    let keep = ["--to", "sum=nobody", "--keep", "total"];
+    let first = run(&[&keep[..], &["--input", &format!("1={two}")]].concat()).json();
+    assert_eq!(first["outputs"]["sum"]["value"], Value::Null, "{first}");
+    run(&[&keep[..], &["--read", "a=total", "--input", &format!("1={one}")]].concat()).json();
+    let show = ["--to", "sum=1", "--read", "a=total.sum", "--input", &format!("1={one}")];
+    assert_eq!(run(&show).json()["outputs"]["sum"]["value"], 74);
+    let kept =
+        |party: u16| garblet(&["store", "list", &format!("{stores}/party-{party}"), "--json"]).json()["kept"].clone();
+    let state = |closed: bool| {
+        json!([{ "name": "total", "outputs": if closed { json!([]) } else { json!(["sum"]) },
+        "state": { "version": 2, "failures": 0, "closed": closed } }])
+    };
+    assert_eq!((kept(0), kept(1), kept(2)), (state(false), json!([]), state(false)));
+
+    let cloud = format!("{stores}/party-2");
+    assert_eq!(garblet(&["store", "close", &cloud, "total", "--json"]).json(), json!({ "closed": "total" }));
+    let failed = run(&show);
+    assert_eq!(failed.status, Some(1), "{}", failed.stdout);
+    assert!(
+        failed.stdout.contains("state `total`: expected one that can be used, got one that is closed"),
+        "{}",
+        failed.stdout
+    );
+    assert_eq!((kept(0), kept(2)), (state(true), state(true)));
+    let odd = garblet(&["store", "close", &cloud, "sum"]);
+    assert!(odd.stderr.contains("has no state `sum`") && odd.stderr.contains("hint: it has total"), "{}", odd.stderr);
+    let nothing = run(&["--to", "sum=1", "--keep", "new", "--input", &format!("1={two}")]);
+    assert!(nothing.stdout.contains("an output that nobody learns (`--to OUTPUT=nobody`)"), "{}", nothing.stdout);
+}

@@ -21,15 +21,7 @@ use crate::{
     },
     wires::Wires,
 };
-
-/// The outputs of a program that others learn, and what is bound beside inputs and pads.
-#[derive(Clone, Default)]
-pub struct Dealt {
-    /// Outputs by their numbers; one that several learn stands there for each.
-    pub outputs: Vec<usize>,
-    /// The number of further bits.
-    pub further: usize,
-}
+pub use crate::{plan::Dealt, stock::saved::FOR_OTHERS};
 
 /// A party's part in a run for others.
 ///
@@ -55,9 +47,6 @@ pub trait Dealing: Send {
     /// *Errors*: what ends the run; the evaluator's, before it hands anything over.
     fn keep(&mut self, keeping: Keeping<'_>) -> Result<(), ProtocolError>;
 }
-
-/// The beginning of names under which outputs are kept for others: runs of the two parties for themselves have no such names.
-pub const FOR_OTHERS: &str = "state ";
 
 /// The wires of a run, which can be kept in the store.
 pub struct Keeping<'a> {
@@ -110,7 +99,7 @@ pub(crate) fn keep<C, D: Dealing>(
 pub(crate) struct Nothing<'a> {
     pub(crate) nothing: Bits,
     pub(crate) keep: Option<&'a str>,
-    /// What was to be kept and is not.
+    /// The reason why outputs that were to be kept are not.
     pub(crate) unsaved: Option<ProtocolError>,
 }
 

@@ -12,7 +12,6 @@ use crate::{
     EVALUATOR, GARBLER, NAME,
     amounts::Amounts,
     config::{Build, Config},
-    others::Dealt,
     parameters::{self, Batch, batches},
 };
 
@@ -26,6 +25,15 @@ pub(crate) const PIECE_ANDS: usize = if cfg!(test) { 24 } else { 1 << 12 };
 const SAVED: Party = Party(2);
 /// The number that stands for those who deal their inputs to both parties.
 const OTHERS: Party = Party(3);
+
+/// The outputs of a program that others learn, and what is bound beside inputs and pads.
+#[derive(Clone, Default)]
+pub struct Dealt {
+    /// Outputs by their numbers; one that several learn stands there for each.
+    pub outputs: Vec<usize>,
+    /// The number of further bits.
+    pub further: usize,
+}
 
 /// A program made ready for `authenticated`.
 pub struct Plan {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Bits, Party, Recipients};
-use garblet_client::{Job, JobError, Receipt, Rejected, Server, deal};
+use garblet_client::{Job, JobError, Rejected, Server, deal};
 use garblet_net::{Line, Mesh, NetError};
 use garblet_protocol::{
     MeshSession, Phase, Role, Security, checks,
@@ -32,6 +32,8 @@ pub struct Client<K = Honest> {
     /// The number of the last submission.
     counter: u64,
     receipts: Option<Receipts>,
+    /// A receipt that could not be kept.
+    unsaved: Option<ProtocolError>,
     conduct: K,
 }
 
@@ -39,7 +41,6 @@ pub struct Client<K = Honest> {
 pub struct Told {
     number: u64,
     job: Job,
-    standings: Vec<Standing>,
 }
 
 impl<K: Conduct<Step>> Role<Mesh> for Client<K> {
@@ -57,17 +58,21 @@ impl<K: Conduct<Step>> Role<Mesh> for Client<K> {
         let bytes = SESSION_BYTES + STANDING_BYTES * plan.states().len();
         let (name, standings) = told(&hear(session, &plan, bytes).await?).map_err(|what| self.rejected(what))?;
         for (state, told) in plan.states().iter().zip(&standings) {
-            self.receipts.as_ref().map_or(Ok(()), |receipts| receipts.check(state, *told))?;
+            if let Some(receipts) = &mut self.receipts {
+                receipts.check(state, *told)?;
+                // Both servers say so, so one that is honest does, whatever comes of the run.
+                receipts.note(state, *told)?;
+            }
         }
         let job = plan.job(&standings, &name)?;
         self.prepared += 1;
-        Ok(Told { number: self.prepared - 1, job, standings })
+        Ok(Told { number: self.prepared - 1, job })
     }
 
     async fn online(
         &mut self,
         session: &mut MeshSession,
-        Told { number, job, standings }: Told,
+        Told { number, job }: Told,
         inputs: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
         session.enter(Phase::Online);
@@ -102,36 +107,25 @@ impl<K: Conduct<Step>> Role<Mesh> for Client<K> {
         let bytes = ANSWER_BYTES + output_bits(&plan, self.party).div_ceil(8);
         let [of_generator, of_cloud] = hear(session, &plan, bytes).await?;
         let opened = pending.open(&of_generator, &of_cloud).map_err(|rejected| self.rejected(words(&rejected)))?;
-        self.keep_receipts(&job, &standings, opened.receipt())?;
+        if let (Some(receipts), Some(_)) = (&mut self.receipts, job.state()) {
+            // The output is the client's, whether the receipt can be kept or not.
+            self.unsaved = receipts.keep(opened.receipt()).err();
+        }
         let values = job.split_outputs(self.party, &opened.output).map_err(unfit)?;
         let mut values = values.into_iter().map(|(_, value)| value);
         let recipients = plan.program().outputs().iter().map(|output| &output.recipients);
         Ok(recipients.map(|to: &Recipients| if to.contains(self.party) { values.next() } else { None }).collect())
+    }
+
+    fn unsaved(&mut self) -> Option<ProtocolError> {
+        self.unsaved.take()
     }
 }
 
 impl<K: Conduct<Step>> Client<K> {
     /// A client of this number, perhaps with receipts of earlier runs.
     pub fn new(plan: Arc<Plan>, party: Party, receipts: Option<Receipts>, conduct: K) -> Self {
-        Client { plan, party, prepared: 0, counter: 0, receipts, conduct }
-    }
-
-    /// Keeps what is now known of all states of a run.
-    ///
-    /// *Errors*: the store's.
-    fn keep_receipts(&mut self, job: &Job, standings: &[Standing], receipt: &Receipt) -> Result<(), ProtocolError> {
-        let Some(receipts) = &mut self.receipts else { return Ok(()) };
-        for (state, told) in self.plan.states().iter().zip(standings) {
-            match job.state() {
-                Some((of_answers, _)) if of_answers == state => receipts.keep(receipt)?,
-                _ => {
-                    let known = receipts.of(state)?;
-                    let counter = known.counter();
-                    receipts.keep(&known.next(told.version, told.chain, counter))?;
-                }
-            }
-        }
-        Ok(())
+        Client { plan, party, prepared: 0, counter: 0, receipts, unsaved: None, conduct }
     }
 
     fn rejected(&self, what: &'static str) -> ProtocolError {

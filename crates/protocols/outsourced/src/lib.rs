@@ -38,6 +38,7 @@ mod state;
 pub use client::Client;
 pub use plan::Plan;
 pub use protocol::Outsourced;
+pub use receipts::Receipts;
 pub use server::ServerRole;
 
 use garblet_circuit::Party;

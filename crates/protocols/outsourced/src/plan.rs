@@ -24,6 +24,8 @@ use crate::{
 const OTHERS: Party = Party(2);
 /// The number that stands for the giver of an input that is read.
 const NOBODY: Party = Party(u16::MAX);
+/// The most bits of a state, which a store writes as a whole.
+const KEPT_BITS_MAX: u64 = 1 << 20;
 /// The name that stands for the only output of a state.
 const ONLY: &str = "*";
 
@@ -252,7 +254,7 @@ fn statistical(config: Config) -> client::Statistical {
 
 /// The outputs that are kept: all that nobody learns.
 ///
-/// *Errors*: none where one is to be kept.
+/// *Errors*: none where one is to be kept; more than a store takes.
 fn kept(program: &Program, keeps: bool) -> Result<Vec<usize>, ProtocolError> {
     if !keeps {
         return Ok(Vec::new());
@@ -263,6 +265,11 @@ fn kept(program: &Program, keeps: bool) -> Result<Vec<usize>, ProtocolError> {
     if kept.is_empty() {
         let (what, expected) = ("to keep".into(), "an output that nobody learns (`--to OUTPUT=nobody`)".into());
         return Err(ProtocolError::Input { what, expected, got: "none".into() });
+    }
+    let bits: u64 = kept.iter().map(|&at| u64::from(program.outputs()[at].port.width())).sum();
+    if bits > KEPT_BITS_MAX {
+        let (expected, got) = (format!("at most {KEPT_BITS_MAX} bits"), format!("{bits} bits"));
+        return Err(ProtocolError::Input { what: "to keep".into(), expected, got });
     }
     Ok(kept)
 }

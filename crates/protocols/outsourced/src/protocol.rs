@@ -71,7 +71,14 @@ impl Protocol for Outsourced {
             Some(server @ Server::Generator) => serve::<GarblerSide>(session, plan, server, stock).await,
             Some(server @ Server::Cloud) => serve::<EvaluatorSide>(session, plan, server, stock).await,
             None => {
-                let receipts = stock.map(|stock| Receipts::new(stock.store, &stock.peer)).transpose()?;
+                let servers = Server::BOTH.map(|server| plan.party(server).0);
+                let identities = servers.map(|server| session.mesh().identities().get(server).copied().flatten());
+                // Whoever the other clients are.
+                let servers = match identities {
+                    [Some(generator), Some(cloud)] => format!("{generator}, {cloud}"),
+                    _ => "2 servers without identity".into(),
+                };
+                let receipts = stock.map(|stock| Receipts::new(stock.store, &servers)).transpose()?;
                 Ok(Box::new(Client::new(plan, party, receipts, Honest)))
             }
         }

@@ -1,4 +1,4 @@
-//! What a client keeps between runs, so that servers cannot go back behind it.
+//! Receipts, which a client keeps between runs, so that servers cannot go back behind it.
 
 use garblet_client::{Receipt, Stale};
 use garblet_protocol::error::{ProtocolError, StateProblem};
@@ -67,10 +67,22 @@ impl Receipts {
         let receipt = self.of(state)?;
         let problem = match receipt.check(told.version, &told.chain) {
             Ok(()) => return Ok(()),
-            Err(Stale::Forked { version, .. }) => StateProblem::Forked { version },
-            Err(_) => StateProblem::Version { expected: receipt.version(), got: told.version },
+            Err(Stale::Forked { version, .. }) => StateProblem::OtherHistory { version },
+            Err(_) => StateProblem::Behind { seen: receipt.version(), got: told.version },
         };
         Err(ProtocolError::State { name: state.into(), problem })
+    }
+
+    /// Keeps what both servers have told of a state, if it is news.
+    ///
+    /// *Errors*: the store's.
+    pub(crate) fn note(&mut self, state: &str, told: Standing) -> Result<(), ProtocolError> {
+        let receipt = self.of(state)?;
+        if told.version <= receipt.version() {
+            return Ok(());
+        }
+        let counter = receipt.counter();
+        self.keep(&receipt.next(told.version, told.chain, counter))
     }
 
     /// Keeps a receipt.

@@ -206,8 +206,12 @@ pub(crate) fn submission_bytes(plan: &Plan, server: Server, client: Party) -> us
 /// An error of the other server's.
 pub(crate) fn with(other: Party, error: ProtocolError) -> ProtocolError {
     match error {
-        // Names its parties itself.
-        ProtocolError::Refused(refused) => refused.into(),
+        // These name their parties themselves, or are of this server's own store.
+        ProtocolError::Refused(_)
+        | ProtocolError::State { .. }
+        | ProtocolError::NotPrepared(_)
+        | ProtocolError::Input { .. } => error,
+        ProtocolError::Store(own) if !own.is_misbehaviour() => own.into(),
         error => ProtocolError::Peer { party: other, source: Box::new(error) },
     }
 }

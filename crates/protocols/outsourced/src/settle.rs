@@ -89,7 +89,8 @@ impl<'a, K: Conduct<Step>> Submissions<'a, K> {
     /// Counts the run for all states, durably: from here on it can end without having been of use.
     fn count(&self, store: Option<&mut Store>) -> Result<(), ProtocolError> {
         let Some(store) = store else { return Ok(()) };
-        self.plan.states().iter().try_for_each(|name| state::count(store, name))
+        let kept = self.plan.kept(&self.standings).map(|(name, _)| name);
+        self.plan.states().iter().try_for_each(|name| state::count(store, name, kept == Some(name)))
     }
 
     /// Settles the states of a run that is over, with the other server: the generator has the next version, and the cloud hears so.

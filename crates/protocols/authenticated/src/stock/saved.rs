@@ -13,10 +13,13 @@ use super::{
     pieces::{VERSION, unreadable},
     store::{Stock, kept},
 };
-use crate::{others::FOR_OTHERS, place::Place, plan::Plan, wires::Wires};
+use crate::{place::Place, plan::Plan, wires::Wires};
 
 /// The beginning of the places where a store has what was kept.
 const PLACE: &str = "kept ";
+
+/// The beginning of names under which outputs are kept for others: runs of the two parties for themselves have no such names.
+pub const FOR_OTHERS: &str = "state ";
 
 /// Kept outputs as they are stored.
 #[derive(Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]

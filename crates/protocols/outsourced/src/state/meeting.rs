@@ -5,6 +5,7 @@
 //! | version `t` | version `t`, of the same history | go on |
 //! | `t`, and `t + 1` pending | `t + 1` | have `t + 1` |
 //! | `t`, and `t + 1` pending | `t` | have `t` |
+//! | `t`, and `t + 1` pending | the same | have `t + 1` |
 //! | anything else | | close it: one of them was put back to an earlier time, or lies |
 
 use garblet_net::NetError;
@@ -67,7 +68,8 @@ fn compare(
     theirs: &Record,
 ) -> Result<Result<(), StateProblem>, ProtocolError> {
     match verdict(&own, theirs) {
-        Ok(Next::Stay) if own.pending.is_none() => Ok(Ok(())),
+        // A server that was cut off may have wires of another version.
+        Ok(Next::Stay) if own.pending.is_none() => own.forget_others(store, name).map(Ok),
         Ok(next) => {
             match next {
                 Next::Stay => own.pending = None,
@@ -128,7 +130,7 @@ fn heard(bytes: &[u8]) -> Result<Record, ProtocolError> {
     let (chain, pending) = rest.split_first_chunk().unwrap_or((&[0; 32], &[]));
     let pending = (flags & PENDING != 0).then(|| *pending.first_chunk().unwrap_or(&[0; 32]));
     let (version, closed) = (u64::from_le_bytes(*version), flags & CLOSED != 0);
-    Ok(Record { version, chain: *chain, pending, closed, failures: 0 })
+    Ok(Record { version, chain: *chain, pending, closed, ..Record::default() })
 }
 
 #[cfg(test)]

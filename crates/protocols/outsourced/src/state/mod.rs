@@ -5,7 +5,8 @@
 //! servers are one step apart at most, which their next meeting mends: either both have the new version, or none has, see [`meeting`].
 //!
 //! A run that was begun and has not ended is counted, from before a label leaves until it succeeds: it can be run again with the same version, which gives nothing away that it would not have given at
-//! first, but no more than [`RETRIES`] times in a row.
+//! first, but no more than [`RETRIES`] times in a row. Runs that keep the state are counted apart from those that only read it, until there is the next version: a server that learns something of a run, and then
+//! lets it fail, would otherwise have as many tries as it likes with runs that succeed between them.
 //!
 //! *Source*: section 4 of the design of outsourced runs; the papers keep no versions, and their saved values can be put back.
 
@@ -38,15 +39,17 @@ pub(crate) struct Standing {
     pub(crate) chain: [u8; 32],
 }
 
-/// What a server knows of a state, beside its wires.
+/// A server's knowledge of a state, beside its wires.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Record {
     version: u64,
     chain: [u8; 32],
     /// The chain of the next version, if its wires are there and the other server may have it.
     pending: Option<[u8; 32]>,
-    /// Runs that were begun since the last one that ended.
-    failures: u32,
+    /// Runs that were begun to make the next version.
+    keeping: u32,
+    /// Runs that only read, and were begun since the last such one that ended.
+    reading: u32,
     closed: bool,
 }
 
@@ -73,11 +76,7 @@ impl Record {
     fn of(store: &Store, name: &str) -> Result<Self, ProtocolError> {
         let Some(state) = store.state(&format!("{PLACE}{name}")) else { return Ok(Record::default()) };
         let read = (state.version == VERSION).then(|| postcard::from_bytes(&state.bytes).ok()).flatten();
-        read.ok_or_else(|| ProtocolError::Material {
-            what: "record of a state",
-            expected: format!("version {VERSION}"),
-            got: format!("version {}", state.version),
-        })
+        read.ok_or_else(|| problem(name, StateProblem::Unreadable))
     }
 
     fn write(&self, store: &mut Store, name: &str) -> Result<(), ProtocolError> {
@@ -87,6 +86,11 @@ impl Record {
     /// Writes it, and forgets all wires but those of its version.
     fn settle(&self, store: &mut Store, name: &str) -> Result<(), ProtocolError> {
         self.write(store, name)?;
+        self.forget_others(store, name)
+    }
+
+    /// Forgets all wires but those of its version.
+    fn forget_others(&self, store: &mut Store, name: &str) -> Result<(), ProtocolError> {
         let stays = |version| version == self.version && !self.closed;
         forget_kept(store, |kept| of_wires(kept).is_some_and(|(of, version)| of == name && !stays(version)))
     }
@@ -109,7 +113,7 @@ pub(crate) fn standing(store: &mut Store, name: &str) -> Result<Standing, Protoc
     if record.closed {
         return Err(problem(name, StateProblem::Closed));
     }
-    if record.failures > RETRIES {
+    if record.keeping.max(record.reading) > RETRIES {
         close(store, name)?;
         return Err(problem(name, StateProblem::Failures { most: RETRIES }));
     }
@@ -137,20 +141,21 @@ pub(crate) fn check(store: &mut Store, name: &str, prepared: Standing) -> Result
     }
 }
 
-/// Counts a run that begins, durably.
+/// Counts a run that begins, durably, and that is to make the next version or only reads.
 ///
 /// *Errors*: the store's.
-pub(crate) fn count(store: &mut Store, name: &str) -> Result<(), ProtocolError> {
+pub(crate) fn count(store: &mut Store, name: &str, keeps: bool) -> Result<(), ProtocolError> {
     let mut record = Record::of(store, name)?;
-    record.failures += 1;
+    let runs = if keeps { &mut record.keeping } else { &mut record.reading };
+    *runs = runs.saturating_add(1);
     record.write(store, name)
 }
 
-/// A run that only reads has ended.
+/// Notes that a run that only reads has ended.
 ///
 /// *Errors*: the store's.
 pub(crate) fn succeeded(store: &mut Store, name: &str) -> Result<(), ProtocolError> {
-    let record = Record { failures: 0, ..Record::of(store, name)? };
+    let record = Record { reading: 0, ..Record::of(store, name)? };
     record.write(store, name)
 }
 
@@ -199,9 +204,13 @@ pub(crate) fn close(store: &mut Store, name: &str) -> Result<(), ProtocolError> 
 pub(crate) fn names(store: &Store) -> Vec<SavedNames> {
     let all = store.states().filter_map(|(place, _)| {
         let name = place.strip_prefix(PLACE)?;
-        let Record { version, failures, closed, .. } = Record::of(store, name).ok()?;
+        let Record { version, keeping, reading, closed, .. } = Record::of(store, name).ok()?;
         let outputs = kept_outputs(store, &wires(name, version)).unwrap_or_default();
-        Some(SavedNames { name: name.into(), outputs, state: Some(SavedState { version, failures, closed }) })
+        Some(SavedNames {
+            name: name.into(),
+            outputs,
+            state: Some(SavedState { version, failures: keeping.max(reading), closed }),
+        })
     });
     all.collect()
 }
