@@ -101,7 +101,7 @@ def text(value):
     return struct.pack("<H", len(value.encode())) + value.encode()
 
 
-def encode_job(case):
+def encode_job(case, client=b"\xbb" * 32):
     """One port of either side for client 1; with a state, one that is read and one that is kept."""
     state = case["state"]
     job = b"\1" + bytes(range(32)) + struct.pack("<H", 2 if state else 1)
@@ -112,7 +112,7 @@ def encode_job(case):
     job += text("y") + text(f"bits{case['outputs']}") + b"\1" + struct.pack("<HH", 1, 1)
     if state:
         job += text("after") + text("u32") + b"\2"
-    job += b"\xaa" * 32 + struct.pack("<H", 2) + b"\xbb" * 32 + b"\xcc" * 32 + b"\xdd" * 32
+    job += b"\xaa" * 32 + struct.pack("<H", 2) + client + b"\xcc" * 32 + b"\xdd" * 32
     job += bytes([case["statistical"]]) + struct.pack("<H", 1) + text("base") + text("authenticated")
     job += b"\1" + text("ledger") + struct.pack("<Q", 5) if state else b"\0"
     return job + text("a label")
@@ -129,13 +129,10 @@ def seal(secret, direction, server, case, digest, nonce, message):
     return header + nonce + ChaCha20Poly1305(key).encrypt(nonce, message, header + nonce)
 
 
-def fill(case):
+def deal(case, digest, random, x):
+    """Both messages, both pads and the run."""
     n, m, h = case["inputs"], case["outputs"], case["statistical"] + 8
-    fresh = Stream(bytes([case["counter"] % 256] * 16))
-    job = encode_job(case)
-    digest = derive("garblet 2026 outsourced job v1", job)
     counter = struct.pack("<Q", case["counter"])
-    random, x = fresh.bytes(64), fresh.bits(n)
     seed_g, seed_c, mu_g, mu_c = (random[i : i + 16] for i in range(0, 64, 16))
     stream = Stream(seed_g)
     share_g, pad_g, mask_g = stream.bits(n), stream.bits(m), stream.bits(h)
@@ -148,6 +145,63 @@ def fill(case):
     d_g, d_c = (derive("garblet 2026 outsourced challenge v1", run + bytes([s]) + mu) for s, mu in ((0, mu_g), (1, mu_c)))
     to_g = digest + counter + seed_g + d_g + mu_c + packed(v_c)
     to_c = digest + counter + seed_c + d_c + mu_g + packed(v_g) + packed(share_c)
+    return to_g, to_c, pad_g, pad_c, run
+
+
+def receipt(state, counter, version, chain):
+    return b"\1" + struct.pack("<QQ", counter, version) + chain + text(state)
+
+
+def invitation(server, secret, server_name, client_name):
+    body = b"\1" + server + secret + text(server_name) + text(client_name)
+    return "garblet-invitation:" + (body + derive("garblet 2026 outsourced invitation check v1", body)[:4]).hex()
+
+
+def visit(case):
+    """A visit that follows from a seed: what the client sends, hears and gets."""
+    n, m, counter = case["inputs"], case["outputs"], struct.pack("<Q", case["counter"])
+    fresh = Stream(bytes([case["counter"] % 256 ^ 0x55] * 16))
+    identity = derive("garblet 2026 outsourced client v1", case["name"].encode())
+    job = encode_job(case, identity)
+    digest = derive("garblet 2026 outsourced job v1", job)
+    seed, x, secrets = fresh.bytes(32), fresh.bits(n), [fresh.bytes(32), fresh.bytes(32)]
+    stream = Stream(derive("garblet 2026 outsourced visit v1", seed + digest + counter + packed(x))[:16])
+    to_g, to_c, pad_g, pad_c, run = deal(case, digest, stream.bytes(64), x)
+    frames = [
+        b"\1\1" + identity + struct.pack("<I", len(job)) + job
+        + seal(secrets[server], 0, server, case, digest, stream.bytes(12), message)
+        for server, message in enumerate([to_g, to_c])
+    ]  # fmt: skip
+    version, state = (5, "ledger") if case["state"] else (0, "")
+    y, chain = fresh.bits(m), fresh.bytes(32) if case["state"] else bytes(32)
+    answer = b"\1" + run + struct.pack("<Q", version) + chain + packed(add(y, add(pad_g, pad_c)))
+    heard = [b"\1\3" + seal(secrets[s], 1, s, case, digest, fresh.bytes(12), answer) for s in range(2)]
+    refusal = b"\2" + run + struct.pack("<Q", 7) + bytes([8] * 32) + b"\7\0"
+    refused = [b"\1\3" + seal(secrets[s], 1, s, case, digest, fresh.bytes(12), refusal) for s in range(2)]
+    before = receipt(state, case["counter"] - 1, 0, bytes(32))
+    pending = b"\1" + digest + struct.pack("<HQI", 1, case["counter"], m) + packed(add(pad_g, pad_c))
+    pending += (b"\1" + text(state) + struct.pack("<Q", version) if state else b"\0") + before
+    hexed = {
+        "job": job, "digest": digest, "seed": seed, "input": packed(x), "receipt": before, "pending": pending,
+        "kept_receipt": receipt(state, case["counter"], 0, bytes(32)),
+        "to_generator": frames[0], "to_cloud": frames[1], "from_generator": heard[0], "from_cloud": heard[1],
+        "refused_generator": refused[0], "refused_cloud": refused[1], "output": packed(y),
+        "next_receipt": receipt(state, case["counter"], version, chain),
+    }  # fmt: skip
+    invitations = {
+        "invitation_generator": invitation(b"\xaa" * 32, secrets[0], "the generator", case["name"]),
+        "invitation_cloud": invitation(b"\xdd" * 32, secrets[1], "the cloud", case["name"]),
+    }
+    return case | invitations | {name: value.hex() for name, value in hexed.items()}
+
+
+def fill(case):
+    n, m, h = case["inputs"], case["outputs"], case["statistical"] + 8
+    fresh = Stream(bytes([case["counter"] % 256] * 16))
+    job = encode_job(case)
+    digest = derive("garblet 2026 outsourced job v1", job)
+    random, x = fresh.bytes(64), fresh.bits(n)
+    to_g, to_c, pad_g, pad_c, run = deal(case, digest, random, x)
     y, chain = fresh.bits(m), fresh.bytes(32) if case["state"] else bytes(32)
     answer = b"\1" + run + struct.pack("<Q", 5 if case["state"] else 0) + chain + packed(add(y, add(pad_g, pad_c)))
     secret, nonce = fresh.bytes(32), fresh.bytes(12)
@@ -178,6 +232,7 @@ CASES = [
 NOTE = (
     "Messages of client 1 of 2 in outsourced runs, made by vectors/outsourced_client.py, which shares no code with the crate. "
     "All values are in hexadecimal; `random` is what the client draws, in order: s_G, s_C, mu_G, mu_C. "
-    "`identity` is that of the client's name; the job has another, so the frames are for their form alone."
+    "`identity` is that of the client's name; the job has another, so the frames are for their form alone. `visits` are whole: "
+    "all that the client draws follows from `seed`."
 )
-print(json.dumps({"note": NOTE, "cases": [fill(case) for case in CASES]}, indent=2))
+print(json.dumps({"note": NOTE, "cases": [fill(case) for case in CASES], "visits": [visit(case) for case in CASES]}, indent=2))

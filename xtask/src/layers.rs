@@ -23,7 +23,7 @@ const LAYERS: &[&[&str]] = &[
     ],
     &["protocols/outsourced"],
     &["cheat", "garblet"],
-    &["cli"],
+    &["cli", "web"],
 ];
 
 /// Crates below that a crate must do without, so that others can be built alone.
@@ -36,6 +36,7 @@ const APART: &[(&str, &[&str])] = &[
     ("ot", &["circuit", "store"]),
     ("protocol", &["formats"]),
     ("synthesis", &["primitives", "net", "store"]),
+    ("web", &["net", "store", "protocol", "garblet"]),
 ];
 
 /// The folder of a package.

@@ -8,12 +8,13 @@ mod portable;
 mod spdx;
 mod steps;
 mod tidy;
+mod web;
 
 use std::{path::PathBuf, process::ExitCode};
 
 use crate::steps::{Step, run_all};
 
-const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | tidy | licences";
+const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | tidy | licences | web";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         ["ci"] => run_all(&ci()),
         ["bench"] => run_all(&bench()),
         ["tidy"] => run_all(&[tidy_step()]),
+        ["web"] => run_all(&web::steps(web::Missing::Install)),
         ["licences"] => run_all(&[licence_step()]),
         _ => {
             eprintln!("{USAGE}");
@@ -70,6 +72,7 @@ fn ci() -> Vec<Step> {
         one_protocol_step(),
     ];
     steps.extend(portable::steps());
+    steps.extend(web::steps(web::Missing::LeaveOut));
     steps.extend(test());
     steps.into_iter().map(|step| step.env(WITHOUT_INCREMENTAL.0, WITHOUT_INCREMENTAL.1)).collect()
 }

@@ -1,4 +1,4 @@
-//! The client's crate by itself: it runs in browsers and in programs of other languages, so it must do without what these lack.
+//! The client's crates by themselves: they run in browsers and in programs of other languages, so they must do without what these lack.
 
 use std::{path::Path, process::Command};
 
@@ -6,17 +6,19 @@ use crate::steps::Step;
 
 /// The target of browsers. Nothing else in the workspace is built for it, so it is not in `rust-toolchain.toml`, and whoever does
 /// not run the whole of `ci` need not have it.
-const TARGET: &str = "wasm32-unknown-unknown";
+pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
 const CLIENT: [&str; 4] = ["--package", "garblet-client", "--features", "pure"];
+/// The same for JavaScript.
+const WEB: [&str; 4] = ["--package", "garblet-web", "--features", "pure"];
 
 /// The build script of `blake3` is linked with `cc`, which the feature `pure` keeps it from calling: with this it would fail.
-const WITHOUT_C: (&str, &str) = ("CC", "no-c-compiler");
+pub(crate) const WITHOUT_C: (&str, &str) = ("CC", "no-c-compiler");
 
 /// Packages that wait, draw randomness by themselves or need a C compiler.
 const REFUSED: &[&str] = &["tokio", "ring", "rustls", "cc", "getrandom"];
 
-/// Checks the tree, and builds the crate for browsers and for this machine where no C compiler is found.
+/// Checks the trees, and builds the crates for browsers, and the client for this machine where no C compiler is found.
 pub(crate) fn steps() -> Vec<Step> {
     vec![
         Step::check("client's dependencies", || check(&crate::root())),
@@ -29,19 +31,27 @@ pub(crate) fn steps() -> Vec<Step> {
 ///
 /// It is fetched; without a network the build is left out, which is said and is no finding.
 fn for_browsers(root: &Path) -> Vec<String> {
-    let added = Command::new("rustup").args(["target", "add", TARGET]).current_dir(root).output();
-    let missing = match added {
-        Ok(added) if added.status.success() => None,
-        Ok(added) => Some(String::from_utf8_lossy(&added.stderr).trim().to_string()),
-        Err(error) => Some(error.to_string()),
-    };
-    if let Some(reason) = missing {
-        eprintln!("rustup target add {TARGET}: {reason}\nTHE CLIENT WAS NOT BUILT FOR BROWSERS");
+    if let Some(reason) = without_target(root) {
+        eprintln!("{reason}\nTHE CLIENT WAS NOT BUILT FOR BROWSERS");
         return Vec::new();
     }
+    [CLIENT, WEB].iter().flat_map(|package| build(root, package)).collect()
+}
+
+/// The reason why there is no standard library of the target, and none can be had.
+pub(crate) fn without_target(root: &Path) -> Option<String> {
+    let reason = match Command::new("rustup").args(["target", "add", TARGET]).current_dir(root).output() {
+        Ok(added) if added.status.success() => return None,
+        Ok(added) => String::from_utf8_lossy(&added.stderr).trim().to_string(),
+        Err(error) => error.to_string(),
+    };
+    Some(format!("rustup target add {TARGET}: {reason}"))
+}
+
+fn build(root: &Path, package: &[&str]) -> Vec<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
-    build.args(["build", "--quiet", "--target", TARGET]).args(CLIENT).env(WITHOUT_C.0, WITHOUT_C.1).current_dir(root);
+    build.args(["build", "--quiet", "--target", TARGET]).args(package).env(WITHOUT_C.0, WITHOUT_C.1).current_dir(root);
     match build.output() {
         Ok(built) if built.status.success() => Vec::new(),
         Ok(built) => vec![String::from_utf8_lossy(&built.stderr).into_owned()],
@@ -51,9 +61,13 @@ fn for_browsers(root: &Path) -> Vec<String> {
 
 /// Packages that the client should not need, one line per finding.
 fn check(root: &Path) -> Vec<String> {
+    [CLIENT, WEB].iter().flat_map(|package| check_tree(root, package)).collect()
+}
+
+fn check_tree(root: &Path, package: &[&str]) -> Vec<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let form = ["--edges", "normal", "--prefix", "none", "--locked", "--target", "all"];
-    match Command::new(cargo).arg("tree").args(CLIENT).args(form).current_dir(root).output() {
+    match Command::new(cargo).arg("tree").args(package).args(form).current_dir(root).output() {
         Ok(output) if output.status.success() => refused(&String::from_utf8_lossy(&output.stdout)),
         Ok(output) => vec![format!("cargo tree: {}", String::from_utf8_lossy(&output.stderr).trim())],
         Err(error) => vec![format!("cargo tree: {error}")],
@@ -63,7 +77,7 @@ fn check(root: &Path) -> Vec<String> {
 fn refused(tree: &str) -> Vec<String> {
     let packages = tree.lines().filter_map(|line| line.split_whitespace().next());
     let found = packages.filter(|package| REFUSED.contains(package));
-    found.map(|package| format!("garblet-client depends on {package}")).collect()
+    found.map(|package| format!("the client depends on {package}")).collect()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use garblet_circuit::{Bits, Party, Port, Recipients, Type};
 use garblet_primitives::{Block, Prg};
 use rand_core::{TryCryptoRng, TryRng};
+use serde_json::Value;
 
 use crate::{
     Answer, Destination, Identity, Job, JobInput, JobOutput, Kept, Origin, Pending, Place, Server, Statistical,
@@ -43,6 +44,12 @@ pub(crate) fn with_state(mut terms: Terms) -> Terms {
 
 pub(crate) fn job(inputs: u32, outputs: u32, statistical: Statistical) -> Job {
     Job::new(terms(inputs, outputs, statistical)).unwrap()
+}
+
+/// The bytes of a text in known answers.
+pub(crate) fn hex(value: &Value) -> Vec<u8> {
+    let text = value.as_str().unwrap();
+    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()
 }
 
 pub(crate) fn rng(seed: u128) -> Prg {

@@ -6,7 +6,9 @@
 mod frames;
 
 use garblet_circuit::{Bits, Party};
+use garblet_primitives::{Block, Prg};
 use rand_core::CryptoRng;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::answer::Answer;
 use crate::deal::{ToServer, deal};
@@ -17,6 +19,9 @@ use crate::receipt::{Receipt, Stale};
 use crate::seal::{Invitation, Secret};
 
 pub use frames::{FromServer, SUBMIT_BYTES_MAX, Submit};
+
+/// Separates what follows from seeds from all other uses of BLAKE3.
+const SEED_CONTEXT: &str = "garblet 2026 outsourced visit v1";
 
 /// The word of a server: its answer, or what it said in place of one.
 type Word = Result<Answer, Said>;
@@ -133,6 +138,26 @@ impl Visit {
             receipt: receipt.clone().with_counter(counter),
             visit: Visit::resume(pending, [&generator.secret, &cloud.secret]),
         })
+    }
+
+    /// The same as [`Visit::begin`], where all that is drawn follows from a seed: for languages that bring 32 random bytes.
+    ///
+    /// *Unique*: a new seed for each visit. One that is used again by mistake gives other bytes for another job, counter or input.
+    pub fn begin_from_seed(
+        job: &Job,
+        invitations: [&Invitation; 2],
+        receipt: &Receipt,
+        inputs: &Bits,
+        seed: &[u8; 32],
+    ) -> Result<Begun, VisitError> {
+        let counter = receipt.counter().saturating_add(1);
+        let mut hash = blake3::Hasher::new_derive_key(SEED_CONTEXT);
+        hash.update(seed).update(job.digest()).update(&counter.to_le_bytes());
+        hash.update(&Zeroizing::new(inputs.to_bytes()));
+        let mut key = Zeroizing::new([0; 16]);
+        hash.finalize_xof().fill(&mut *key);
+        hash.zeroize();
+        Visit::begin(job, invitations, receipt, inputs, &mut Prg::new(Block::from_bytes(*key)))
     }
 
     /// Goes on with a submission that was made before ([`Pending::decode`]), with the secrets of generator and cloud. The same frames

@@ -1,15 +1,10 @@
 use serde_json::Value;
 
 use super::*;
-use crate::testing::{CLIENT, Script, dealt, job, random_bits, submissions, terms, with_state};
+use crate::testing::{CLIENT, Script, dealt, hex, job, random_bits, submissions, terms, with_state};
 use crate::{Answer, FromServer, Identity, Reason, Refusal, Secret, Statistical, Submission, Submit, payload_bytes};
 
 const VECTORS: &str = include_str!("../../../../vectors/outsourced_client.json");
-
-fn hex(value: &Value) -> Vec<u8> {
-    let text = value.as_str().unwrap();
-    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()
-}
 
 /// The messages of an implementation that shares no code with this one.
 #[test]

@@ -1,10 +1,13 @@
+use serde_json::Value;
+
 use super::*;
 use crate::answer::{Reason, Refusal};
 use crate::malformed::Malformed;
 use crate::seal::SEAL_BYTES;
-use crate::testing::{CLIENT, answer, random_bits, rng, terms, with_state};
+use crate::testing::{CLIENT, answer, hex, random_bits, rng, terms, with_state};
 use crate::{JOB_BYTES_MAX, SealError, Statistical, Submission};
 
+const VECTORS: &str = include_str!("../../../../vectors/outsourced_client.json");
 const NAME: &str = "Zoë";
 
 fn job() -> Job {
@@ -67,6 +70,55 @@ fn a_visit_ends_in_its_output() {
         assert!(opened.output == output);
         assert_eq!((opened.receipt().version(), opened.receipt().counter()), (5, 7));
     }
+}
+
+/// Whole visits of an implementation that shares no code with this one.
+#[test]
+fn visits_are_those_of_the_known_answers() {
+    let vectors: Value = serde_json::from_str(VECTORS).unwrap();
+    for case in vectors["visits"].as_array().unwrap() {
+        let hex = |name: &str| hex(&case[name]);
+        let bits =
+            |name: &str, count: &str| Bits::from_bytes(&hex(name)).slice(0, case[count].as_u64().unwrap() as usize);
+        let invited = |name: &str| Invitation::from_text(case[name].as_str().unwrap()).ok().unwrap();
+        let (generator, cloud) = (invited("invitation_generator"), invited("invitation_cloud"));
+        let (job, receipt) = (Job::decode(&hex("job")).unwrap(), Receipt::decode(&hex("receipt")).unwrap());
+        let seed = hex("seed").try_into().unwrap();
+        let begin = || {
+            let begun = Visit::begin_from_seed(&job, [&generator, &cloud], &receipt, &bits("input", "inputs"), &seed);
+            begun.ok().unwrap()
+        };
+        let Begun { mut visit, receipt, to_generator, to_cloud } = begin();
+        assert_eq!((to_generator, to_cloud), (hex("to_generator"), hex("to_cloud")));
+        assert_eq!(receipt.encode(), hex("kept_receipt"));
+        assert_eq!(*visit.pending().encode(), hex("pending"));
+        assert_eq!(visit.hear(Server::Cloud, &hex("from_cloud")), Heard::Answer);
+        assert_eq!(visit.hear(Server::Generator, &hex("from_generator")), Heard::Answer);
+        let opened = visit.open().ok().unwrap();
+        assert!(opened.output == bits("output", "outputs"));
+        assert_eq!(opened.receipt().encode(), hex("next_receipt"));
+
+        let mut visit = begin().visit;
+        assert_eq!(visit.hear(Server::Cloud, &hex("refused_cloud")), Heard::NoAnswer);
+        assert_eq!(visit.hear(Server::Generator, &hex("refused_generator")), Heard::NoAnswer);
+        assert_eq!(visit.open().err().unwrap().state_now(), Some((7, [8; 32])));
+    }
+}
+
+/// A seed that is used twice by mistake gives nothing away.
+#[test]
+fn a_seed_gives_other_bytes_for_other_inputs_and_counters() {
+    let (job, first) = (job(), Receipt::first("ledger"));
+    let [generator, cloud] = &invitations(&job);
+    let submission = |receipt: &Receipt, input: u128| {
+        let inputs = Bits::from_u128(input, 13);
+        let begun = Visit::begin_from_seed(&job, [generator, cloud], receipt, &inputs, &[9; 32]).ok().unwrap();
+        let opened = Submit::decode(&begun.to_generator).unwrap().sealed;
+        generator.secret.open_submission(&opened, &job, CLIENT, Server::Generator, None).unwrap().expand().share.clone()
+    };
+    assert!(submission(&first, 1) == submission(&first, 1));
+    assert!(submission(&first, 1) != submission(&first, 2));
+    assert!(submission(&first, 1) != submission(&first.clone().with_counter(1), 1));
 }
 
 #[test]

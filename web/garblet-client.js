@@ -1,0 +1,167 @@
+// The client of outsourced runs in a page: two WebSockets, a clock, storage and randomness around the module `garblet.js`, which does
+// the rest. Beside it lie `garblet.js` and `garblet_bg.wasm`, which `cargo xtask web` makes.
+
+import init, { Invitation, Job, Receipt, Visit } from "./garblet.js";
+
+export { Invitation, Job, Receipt, Visit };
+
+/** Loads the module, from where it lies or from the given bytes or response. Once is enough. */
+export async function load(wasm) {
+  await init(wasm === undefined ? undefined : { module_or_path: wasm });
+}
+
+/**
+ * Deals an input to both servers, and returns the output and the receipt for the next visit.
+ *
+ * `keep` is called, and waited for, before anything is sent, with what has to be stored: the receipt, and what `resume` needs if
+ * the page is closed. If the servers say that the state of the job has another version, the input is dealt again for that one.
+ */
+export async function visit(options) {
+  const { generator, cloud, inputs, keep, attempts = 3 } = options;
+  let { job, receipt } = options;
+  for (let left = attempts; ; left -= 1) {
+    const seed = crypto.getRandomValues(new Uint8Array(32));
+    const begun = Visit.begin(job, generator.invitation, cloud.invitation, receipt, inputs, seed);
+    seed.fill(0);
+    try {
+      receipt = begun.receipt;
+      await keep({
+        receipt: receipt.encode(),
+        saved: begun.save(),
+        toGenerator: begun.toGenerator,
+        toCloud: begun.toCloud,
+      });
+      return await talk(begun, options);
+    } catch (error) {
+      const next = left > 1 ? atVersion(job, receipt, error.stateVersion) : undefined;
+      if (next === undefined) throw error;
+      job = next;
+    } finally {
+      begun.free();
+    }
+  }
+}
+
+/** Goes on with a visit that `keep` has stored: the same frames are sent again, and the answers opened. */
+export async function resume(kept, options) {
+  const { generator, cloud } = options;
+  const { saved, toGenerator, toCloud } = kept;
+  const visit = Visit.resume(saved, toGenerator, toCloud, generator.invitation, cloud.invitation);
+  try {
+    return await talk(visit, options);
+  } finally {
+    visit.free();
+  }
+}
+
+/** The bits of a number, the least first, as inputs have them. */
+export function bitsOf(value, width) {
+  const number = BigInt.asUintN(width, BigInt(value));
+  return Uint8Array.from({ length: width }, (_, at) => Number((number >> BigInt(at)) & 1n));
+}
+
+/** The number without a sign that bits stand for, the least first. */
+export function numberOf(bits) {
+  return bits.reduceRight((number, bit) => number * 2n + BigInt(bit), 0n);
+}
+
+/** Bits one after another, as a client with several inputs needs them. */
+export function joinBits(...parts) {
+  return Uint8Array.from(parts.flatMap((part) => [...part]));
+}
+
+/** Bytes as text, for storage that has no bytes. */
+export function toBase64(bytes) {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}
+
+/** Bytes of text that `toBase64` made. */
+export function fromBase64(text) {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}
+
+/** The job at the version that servers have told, unless it is that already, or older than the client has seen. */
+function atVersion(job, receipt, version) {
+  const state = job.state;
+  if (version === undefined || state === undefined || version < receipt.version) return undefined;
+  const next = job.atVersion(state.name, version);
+  return toBase64(next.digest) === toBase64(job.digest) ? undefined : next;
+}
+
+/** Sends both frames, hears both servers, and opens the output. */
+async function talk(visit, options) {
+  const { timeoutMs = 60_000, graceMs = 5_000 } = options;
+  const hopeless = new AbortController();
+  let grace;
+  const ends = [
+    ["generator", options.generator.url, visit.toGenerator],
+    ["cloud", options.cloud.url, visit.toCloud],
+  ];
+  const hearings = ends.map(async ([server, url, frame]) => {
+    let heard;
+    try {
+      heard = await converse(visit, server, url, frame, { ...options, timeoutMs, hopeless: hopeless.signal });
+    } finally {
+      // Without this answer nothing comes out: the other server may still say why, but is not waited for long.
+      if (heard !== "answer") grace ??= setTimeout(() => hopeless.abort(), graceMs);
+    }
+  });
+  const failures = (await Promise.allSettled(hearings)).filter((hearing) => hearing.status === "rejected");
+  clearTimeout(grace);
+  if (options.signal?.aborted) throw options.signal.reason;
+  try {
+    const outcome = visit.open();
+    const { output, receipt } = outcome;
+    outcome.free();
+    return { output, receipt };
+  } catch (error) {
+    // The words of both servers are in the error; what went wrong on the way is its cause.
+    if (failures.length > 0) error.cause = failures[0].reason;
+    throw error;
+  }
+}
+
+/** One server: sends its frame, and hears it until it has spoken. A sign of life begins the time anew. */
+function converse(visit, server, url, frame, { timeoutMs, signal, hopeless, WebSocket = globalThis.WebSocket }) {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(url);
+    socket.binaryType = "arraybuffer";
+    let timer;
+    const end = (settle, value) => {
+      clearTimeout(timer);
+      for (const each of [signal, hopeless]) each?.removeEventListener("abort", stop);
+      socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null;
+      socket.close();
+      settle(value);
+    };
+    const fail = (what, hint) => end(reject, Object.assign(new Error(`${server}, ${url}: ${what}`), { hint }));
+    const stop = () => fail("given up", "the other server has no answer, or the page has given up");
+    const wait = () => {
+      clearTimeout(timer);
+      const what = `nothing was heard for ${timeoutMs / 1000} s`;
+      timer = setTimeout(() => fail(what, "try again with what was kept; the server may be busy or gone"), timeoutMs);
+    };
+    for (const each of [signal, hopeless]) {
+      if (each?.aborted) return stop();
+      each?.addEventListener("abort", stop);
+    }
+    wait();
+    socket.onopen = () => {
+      socket.send(frame);
+      wait();
+    };
+    socket.onmessage = ({ data }) => {
+      try {
+        if (!(data instanceof ArrayBuffer)) return fail("it sent text", "compare the versions of Garblet");
+        if (data.byteLength > visit.frameBytesMax) return fail("it sent too much", "compare the versions of Garblet");
+        const heard = visit.hear(server, new Uint8Array(data));
+        if (heard === "waiting") wait();
+        else end(resolve, heard);
+      } catch (error) {
+        end(reject, error);
+      }
+    };
+    socket.onerror = () => fail("the connection failed", "compare address and certificate, and try again with what was kept");
+    socket.onclose = ({ code }) => fail(`it closed the connection (${code})`, "try again with what was kept");
+  });
+}
