@@ -115,7 +115,7 @@ pub(crate) struct Folder {
     pub(crate) path: PathBuf,
     pub(crate) key: Option<PathBuf>,
     pub(crate) peer: String,
-    /// Set if it is held against what this machine has recorded of it.
+    /// Set if it is held against what this machine has recorded of it, and a record is begun where there is none.
     pub(crate) recorded: bool,
     /// The command that prepares more, where it is known.
     pub(crate) again: Option<String>,
@@ -209,8 +209,8 @@ pub(crate) fn check_record(store: &mut Store) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The same where there is a record, and nothing elsewhere: `garblet local` keeps none of its stores.
-pub(crate) fn check_record_if_any(store: &mut Store) -> Result<(), Failure> {
+/// The same where there is a record, and nothing elsewhere: `garblet local` begins none for its stores.
+fn check_record_if_any(store: &mut Store) -> Result<(), Failure> {
     match in_configuration(None, "stores") {
         Ok(records) if records.join(store.id()).exists() => check_record(store),
         _ => Ok(()),
@@ -291,8 +291,9 @@ impl Folder {
                 other => break other.map_err(|e| store_failure(&e))?,
             }
         };
-        if self.recorded {
-            check_record(&mut store)?;
+        match self.recorded {
+            true => check_record(&mut store)?,
+            false => check_record_if_any(&mut store)?,
         }
         let order = match order {
             Some(order) => order,

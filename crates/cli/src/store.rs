@@ -12,7 +12,7 @@ use crate::{
     hints::{explain, store_failure},
     output::{bytes, count, print, print_json, table},
     progress::ByteBar,
-    stock::{check_record, check_record_if_any, load_or_create_key},
+    stock::{check_record, load_or_create_key},
 };
 
 /// The subcommands of `garblet store`.
@@ -82,24 +82,13 @@ pub(crate) fn run(command: &StoreCommand) -> Result<(), Failure> {
 
 impl Options {
     fn open(&self) -> Result<Store, Failure> {
-        let mut store = self.open_unrecorded()?;
-        check_record(&mut store)?;
-        Ok(store)
-    }
-
-    /// Opens it for what says nothing of pieces that could be used twice: without a record, none is begun.
-    fn open_to_look(&self) -> Result<Store, Failure> {
-        let mut store = self.open_unrecorded()?;
-        check_record_if_any(&mut store)?;
-        Ok(store)
-    }
-
-    fn open_unrecorded(&self) -> Result<Store, Failure> {
         // Without a store, which key would open it is not the question.
         Store::find(&self.folder).map_err(|e| store_failure(&e))?;
         let path = in_configuration(self.store_key.as_deref(), "store.key")?;
         let key = StoreKey::load(&path).map_err(|e| store_failure(&e))?;
-        Store::open(&self.folder, &key, &mut rand::rng()).map_err(|e| store_failure(&e))
+        let mut store = Store::open(&self.folder, &key, &mut rand::rng()).map_err(|e| store_failure(&e))?;
+        check_record(&mut store)?;
+        Ok(store)
     }
 
     /// Prints a line, or the object that says the same.
@@ -117,7 +106,7 @@ fn init(options: &Options) -> Result<(), Failure> {
 }
 
 fn list(options: &Options) -> Result<(), Failure> {
-    let listed = Listed::of(&options.open_to_look()?);
+    let listed = Listed::of(&options.open()?);
     options.tell(&listed.text(), &listed)
 }
 
@@ -144,7 +133,7 @@ fn verify(options: &Options, drop: bool) -> Result<(), Failure> {
 }
 
 fn close(options: &Options, state: &str) -> Result<(), Failure> {
-    let mut store = options.open_to_look()?;
+    let mut store = options.open()?;
     if !close_state(&mut store, state).map_err(|e| explain(&e))? {
         let names: Vec<String> =
             saved(&store).into_iter().filter(|kept| kept.state.is_some()).map(|kept| kept.name).collect();

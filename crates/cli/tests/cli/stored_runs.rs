@@ -93,6 +93,6 @@ fn another_program_other_parameters_and_another_number_of_parties_are_refused_by
     let fewer = [&["lib:aes128", "--parties", "2"], &aes[..]].concat();
     refused(2, "was filled for another peer: expected a peer without identity, got 2 peers", &fewer);
     let ran = garblet(&[&["local", "lib:aes128", "--store", &store], &aes[..]].concat());
-    let said = "error: --store: with the protocols of several parties, not with yao\n";
+    let said = "error: --store: yao takes nothing from stores here\n";
     assert!(ran.status == Some(2) && ran.stderr.starts_with(said), "{}", ran.stderr);
 }

@@ -11,13 +11,14 @@
 //! | phase | step | who | what | where |
 //! |---|---|---|---|---|
 //! | `setup`, `prepare`, `build` | | servers | those of the base; masks also for pads and for what hides hashes | `server` |
+//! | | | servers | compare states, and tell clients the session and the states as they stand | `state`, `server` |
 //! | `online` | S0 | clients | a message to each server | `client` |
 //! | | S1 | cloud | tells its dealt bits, masked: they are fixed | [`garblet_authenticated::others`] |
 //! | | S2 | generator | tells its own; then the challenges for the cloud's | `settle` |
 //! | | S3 | cloud | checks that clients committed to them; tells the challenges for the generator's, and proves that its bits have the dealt hashes | `settle` |
-//! | | S4 | generator | checks both and proves the same; only then labels leave | `settle` |
-//! | | S5 | cloud | checks the proof before it evaluates; hands over what the generator learns, the padded outputs of clients included | base |
-//! | | S6 | servers | answer each client: its output with both pads | `server` |
+//! | | S4 | generator | checks both and proves the same; only then labels leave, and with states only when the cloud has checked that too | `settle` |
+//! | | S5 | cloud | checks the proof before it evaluates; keeps the next version of a state as pending; hands over what the generator learns, the padded outputs of clients included | base, `state` |
+//! | | S6 | servers | the generator keeps the version and says so, the cloud does; both answer each client: its output with both pads | `settle`, `server` |
 //! | | S7 | clients | accept if both answers are equal | `client` |
 //!
 //! # Adversary and assumptions
