@@ -105,7 +105,7 @@ impl Batch<'_> {
 
     /// Keeps a state together with the pieces.
     ///
-    /// *Errors*: [`StoreError::TooLarge`] beyond 16 MiB.
+    /// *Errors*: [`StoreError::TooLarge`] beyond 64 MiB.
     pub fn set_state(&mut self, name: &str, state: State) -> Result<(), StoreError> {
         if state.bytes.len() > STATE_BYTES_MAX {
             let what = format!("state `{name}`");

@@ -150,7 +150,7 @@ fn states_are_kept_with_the_pieces_they_belong_to() {
     let state = |store: &Store, name: &str| store.state(name).map(|s| (s.version, s.bytes.clone()));
     assert_eq!(state(&store, "delta"), Some((1, vec![7; 16])));
     assert_eq!(state(&store, "gates"), Some((2, vec![2])));
-    assert!(store.set_state("large", State { version: 0, bytes: vec![0; 1 << 25] }).is_err());
+    assert!(store.set_state("large", State { version: 0, bytes: vec![0; (1 << 26) + 1] }).is_err());
     store.remove_states(|name| name == "gates").expect("durable");
     drop(store);
     let store = open(&path).expect("opens");
