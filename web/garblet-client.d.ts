@@ -9,7 +9,7 @@ export { Invitation, Job, Receipt, Visit };
 export interface GarbletError extends Error {
   /** Advice for a person. */
   hint: string;
-  /** The version that the job's state has now, if the servers refuse for that reason. */
+  /** The version that the job's state has now, if both servers refuse for that reason and say the same. */
   stateVersion?: bigint;
 }
 

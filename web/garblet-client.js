@@ -14,7 +14,7 @@ export async function load(wasm) {
  * Deals an input to both servers, and returns the output and the receipt for the next visit.
  *
  * `keep` is called, and waited for, before anything is sent, with what has to be stored: the receipt, and what `resume` needs if
- * the page is closed. If the servers say that the state of the job has another version, the input is dealt again for that one.
+ * the page is closed. If both servers say that the state of the job has the same other version, the input is dealt again for that one.
  */
 export async function visit(options) {
   const { generator, cloud, inputs, keep, attempts = 3 } = options;
@@ -33,7 +33,12 @@ export async function visit(options) {
       });
       return await talk(begun, options);
     } catch (error) {
-      const next = left > 1 ? atVersion(job, receipt, error.stateVersion) : undefined;
+      let next;
+      try {
+        next = left > 1 ? atVersion(job, receipt, error.stateVersion) : undefined;
+      } catch {
+        // A version that no job can have; what the servers said tells more.
+      }
       if (next === undefined) throw error;
       job = next;
     } finally {

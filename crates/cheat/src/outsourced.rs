@@ -2,13 +2,18 @@
 
 use std::{sync::Arc, time::Duration};
 
-use garblet_authenticated::{Config, EvaluatorSide, GarblerSide};
+use garblet_authenticated::{Amounts, Config, EvaluatorSide, GarblerSide};
 use garblet_circuit::{Bits, Party, Program};
 use garblet_client::Server;
 use garblet_net::{Hello, Mesh};
-use garblet_outsourced::{Client, NAME, Plan, ServerRole, Step};
+use garblet_outsourced::{Client, NAME, Plan, Receipts, ServerRole, Step};
 use garblet_primitives::{Block, Prg};
-use garblet_protocol::{MeshSession, ProtocolError, Role, Session, conduct::Conduct, stock::SavedValues};
+use garblet_protocol::{
+    MeshSession, ProtocolError, Role, Session,
+    conduct::Conduct,
+    stock::{SavedValues, Stock},
+};
+use garblet_store::Store;
 
 use crate::Outputs;
 
@@ -21,8 +26,12 @@ pub enum ServerDeviation {
     OtherChallenge,
     /// Its proof is of other bits.
     OtherProof,
+    /// It tells the first client that states stand otherwise, or that the session is another one.
+    OtherStandings,
     /// It answers another output.
     OtherAnswer,
+    /// It answers with another history of the state.
+    OtherHistory,
 }
 
 /// A deviation of a client: a byte of a message that is another one.
@@ -75,7 +84,11 @@ impl Conduct<Step> for Cheat {
         match (*self, step) {
             (Cheat::Server(ServerDeviation::OtherChallenge), Step::Challenges)
             | (Cheat::Server(ServerDeviation::OtherProof), Step::Proofs) => bytes[0] ^= 1,
+            (Cheat::Server(ServerDeviation::OtherStandings), Step::Standings) if index == 0 => {
+                bytes.last_mut().into_iter().for_each(|byte| *byte ^= 1);
+            }
             (Cheat::Server(ServerDeviation::OtherAnswer), Step::Answer) if index == 0 => bytes[73] ^= 1,
+            (Cheat::Server(ServerDeviation::OtherHistory), Step::Answer) if index == 0 => bytes[41] ^= 1,
             (Cheat::Client(deviation), Step::Submission) => {
                 let (server, place) = deviation.place();
                 if index == usize::from(server == Server::Cloud) {
@@ -105,35 +118,67 @@ pub fn run(
     cheats: &[Cheat],
     seed: u64,
 ) -> Vec<Result<Outputs, ProtocolError>> {
+    let stores = cheats.iter().map(|_| None).collect();
+    run_saving(program, inputs, (config, SavedValues::default()), cheats, stores, seed)
+}
+
+/// The same for runs that read and keep states, with a store for each party.
+///
+/// # Panics
+/// If the protocol cannot run the program.
+pub fn run_saving(
+    program: &Arc<Program>,
+    inputs: &[Bits],
+    (config, saved): (Config, SavedValues),
+    cheats: &[Cheat],
+    stores: Vec<Option<Store>>,
+    seed: u64,
+) -> Vec<Result<Outputs, ProtocolError>> {
     let parties = cheats.len() as u16;
-    let plan = Arc::new(Plan::new(program.clone(), parties, config, SavedValues::default()).expect("it can be run"));
+    let plan = Arc::new(Plan::new(program.clone(), parties, config, saved).expect("it can be run"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime without threads needs nothing that could be missing");
     runtime.block_on(async {
         let mut lives = Vec::new();
-        for (mut mesh, &cheat) in Mesh::memory(parties).into_iter().zip(cheats) {
+        for ((mut mesh, &cheat), store) in Mesh::memory(parties).into_iter().zip(cheats).zip(stores) {
             mesh.set_timeout(Duration::from_secs(20));
             let party = Party(mesh.party());
-            let own = program.inputs().iter().zip(inputs).filter(|(input, _)| input.owner == party);
+            let own = plan.program().inputs().iter().zip(inputs).filter(|(input, _)| input.owner == party);
             let own: Vec<Bits> = own.map(|(_, value)| value.clone()).collect();
             let hello = Hello::new(NAME, party.0, parties, program.digest());
             let plan = plan.clone();
+            let stock =
+                |store| Stock { store, peer: "all".into(), order: Amounts::default(), top_up: true, fill_first: false };
             lives.push(tokio::spawn(async move {
                 let rng = Prg::new(Block::from_halves(seed, party.0.into()));
                 let mut session = Session::join(mesh, rng, &hello, Box::new(())).await?;
                 let last = Party(parties - 1);
                 let ran = match party {
                     Party(0) => {
-                        let role =
-                            ServerRole::<GarblerSide, _>::set_up(&mut session, plan, Server::Generator, None, cheat);
+                        let role = ServerRole::<GarblerSide, _>::set_up(
+                            &mut session,
+                            plan,
+                            Server::Generator,
+                            store.map(stock),
+                            cheat,
+                        );
                         live(role.await, &mut session, &own).await
                     }
                     party if party == last => {
-                        let role =
-                            ServerRole::<EvaluatorSide, _>::set_up(&mut session, plan, Server::Cloud, None, cheat);
+                        let role = ServerRole::<EvaluatorSide, _>::set_up(
+                            &mut session,
+                            plan,
+                            Server::Cloud,
+                            store.map(stock),
+                            cheat,
+                        );
                         live(role.await, &mut session, &own).await
                     }
-                    party => live(Ok(Client::new(plan, party, None, cheat)), &mut session, &own).await,
+                    party => {
+                        let receipts = store.map(|store| Receipts::new(store, "all")).transpose();
+                        let client = receipts.map(|receipts| Client::new(plan, party, receipts, cheat));
+                        live(client, &mut session, &own).await
+                    }
                 };
                 match ran {
                     Ok(outputs) => session.close().await.map(|()| outputs),

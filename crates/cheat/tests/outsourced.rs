@@ -1,19 +1,26 @@
 //! Every deviation from `outsourced` ends as the protocol promises.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
 
 use garblet_authenticated::Config;
 use garblet_cheat::{
     Outputs,
     authenticated::configs,
-    outsourced::{Cheat, ClientDeviation, ServerDeviation, run},
+    outsourced::{Cheat, ClientDeviation, ServerDeviation, run, run_saving},
 };
 use garblet_circuit::{Bits, Party, Program, Recipients, Type, evaluate};
 use garblet_client::Server;
+use garblet_outsourced::Outsourced;
+use garblet_primitives::{Block, Prg};
 use garblet_protocol::{
-    ProtocolError,
+    Protocol, ProtocolError,
     checks::{Refused, Rejected},
+    stock::{ReadInput, SavedState, SavedValues},
 };
+use garblet_store::{Store, StoreKey};
 use garblet_synthesis::builder::{CircuitBuilder, Unsigned};
 
 const CHALLENGE: &str = "the challenge that was told is not the one that the client committed to";
@@ -140,5 +147,99 @@ fn a_client_that_deals_what_does_not_fit_is_refused() {
         let results = run_with(Config::default(), 2, Cheat::Client(deviation), seed);
         assert_eq!(refused(&results[finder]), Some(expected), "{deviation:?}");
         results.iter().for_each(|result| assert!(result.is_err(), "{deviation:?}: nobody has a result"));
+    }
+}
+
+/// A generator for keys and stores, another one each time.
+fn rng() -> Prg {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    Prg::new(Block::from_halves(7, NEXT.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// Stores of all parties, in which a sum of both clients is kept under `sum`.
+struct Kept {
+    folder: tempfile::TempDir,
+    key: StoreKey,
+}
+
+impl Kept {
+    fn new() -> Self {
+        let kept = Kept { folder: tempfile::tempdir().expect("a folder"), key: StoreKey::generate(&mut rng()) };
+        let first = kept.advance(Vec::new(), CLOUD, Cheat::None, 0);
+        assert!(first.iter().all(Result::is_ok), "all are honest");
+        kept
+    }
+
+    fn store(&self, party: usize) -> Store {
+        let place = self.folder.path().join(party.to_string());
+        Store::open_or_create(&place, &self.key, &mut rng()).expect("it opens")
+    }
+
+    /// Adds both clients' numbers up, or the second one's to the state, keeps the sum, and tells the first client the product.
+    fn advance(
+        &self,
+        read: Vec<ReadInput>,
+        cheater: usize,
+        cheat: Cheat,
+        seed: u64,
+    ) -> Vec<Result<Outputs, ProtocolError>> {
+        let mut c = CircuitBuilder::new("advance");
+        let [one, two]: [Unsigned; 2] = ["one", "two"].map(|name| c.input(name, Type::Unsigned(8)));
+        let sum = c.add(&one, &two);
+        c.output("sum", &sum);
+        let product = c.mul(&one, &two);
+        c.output("product", &product);
+        let mut program = Program::from_component(c.finish().expect("whole"), &[Party(1), Party(2)]).expect("owners");
+        program.set_recipients(0, Recipients::Only(Vec::new()));
+        program.set_recipients(1, Recipients::Only(vec![Party(1)]));
+        let saved = SavedValues { keep: Some("sum".into()), read };
+        let mut cheats = [Cheat::None; 4];
+        cheats[cheater] = cheat;
+        let stores = (0..4).map(|party| Some(self.store(party))).collect();
+        let inputs = [3, 4].map(|value| Bits::from_u128(value, 8));
+        run_saving(&Arc::new(program), &inputs, (Config::default(), saved), &cheats, stores, seed)
+    }
+
+    fn again(&self, cheater: usize, cheat: Cheat, seed: u64) -> Vec<Result<Outputs, ProtocolError>> {
+        let read = ReadInput { port: "one".into(), name: "sum".into(), output: None };
+        self.advance(vec![read], cheater, cheat, seed)
+    }
+
+    /// The state as both servers have it.
+    fn states(&self) -> [Option<SavedState>; 2] {
+        [GENERATOR, CLOUD].map(|server| Outsourced::saved(&self.store(server)).first().and_then(|kept| kept.state))
+    }
+}
+
+fn at_version(version: u64) -> [Option<SavedState>; 2] {
+    [Some(SavedState { version, failures: 0, closed: false }); 2]
+}
+
+#[test]
+fn a_client_whose_hash_does_not_fit_makes_no_run_that_counts() {
+    let kept = Kept::new();
+    let lies = Server::BOTH.map(|server| [ClientDeviation::OtherHash(server), ClientDeviation::OtherSeed(server)]);
+    for (seed, deviation) in (1..).zip(lies.concat()) {
+        let results = kept.again(2, Cheat::Client(deviation), seed);
+        results.iter().for_each(|result| assert!(result.is_err(), "{deviation:?}: nobody has a result"));
+        assert_eq!(kept.states(), at_version(1), "{deviation:?}");
+    }
+    assert!(kept.again(2, Cheat::None, 9).iter().all(Result::is_ok));
+    assert_eq!(kept.states(), at_version(2));
+}
+
+#[test]
+fn a_client_takes_neither_other_states_nor_another_history_from_one_server() {
+    let kept = Kept::new();
+    let differ = "the servers told different sessions or states";
+    for (seed, server) in (1..).zip([GENERATOR, CLOUD]) {
+        for (deviation, what) in [(ServerDeviation::OtherStandings, differ), (ServerDeviation::OtherHistory, ANSWERS)] {
+            let results = kept.again(server, Cheat::Server(deviation), seed);
+            let expected = Rejected { what, parties: [Party(0), Party(3)] };
+            let rejects = matches!(&results[1], Err(ProtocolError::Rejected(rejected)) if *rejected == expected);
+            assert!(rejects, "{deviation:?}: {:?}", results[1].as_ref().err());
+            let states = kept.states();
+            assert_eq!(states[0], states[1], "{deviation:?}");
+        }
     }
 }

@@ -27,6 +27,16 @@ pub(crate) fn of_all(program: &Program, args: &InputArgs, parties: u16) -> Resul
     (0..parties).map(|p| of_party(program, args, Party(p))).collect()
 }
 
+/// The values of all inputs, dealt out to the parties that own these.
+pub(crate) fn by_owner(program: &Program, values: &[Bits], parties: u16) -> Vec<PartyInputs> {
+    let of = |party: u16| {
+        let all = program.inputs().iter().zip(values).enumerate();
+        let own = all.filter(|(_, (input, _))| input.owner == Party(party));
+        own.map(|(number, (_, value))| (InputId(number as u32), value.clone())).collect()
+    };
+    (0..parties).map(of).collect()
+}
+
 /// The inputs of one party.
 ///
 /// *Errors*: as [`of_all`].

@@ -286,9 +286,7 @@ fn kept_text(SavedNames { name, outputs, state }: &SavedNames) -> String {
         Some(SavedState { version, failures: 0, .. }) => format!("state {name}, version {version}: {outputs}\n"),
         Some(SavedState { version, failures, .. }) => {
             let runs = if *failures == 1 { "run has" } else { "runs have" };
-            format!(
-                "state {name}, version {version}: {outputs}; {failures} {runs} not ended since the last one that did\n"
-            )
+            format!("state {name}, version {version}: {outputs}; {failures} {runs} not ended\n")
         }
     }
 }

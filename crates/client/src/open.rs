@@ -104,7 +104,9 @@ impl Rejected {
             Said::OtherRun => Some("wait for the answer to your last message; an old one was sent again"),
             Said::Malformed(malformed) => Some(malformed.hint()),
             Said::Unopened(error) => Some(error.hint()),
-            Said::Unproven(reason) => Some(reason.hint()),
+            Said::Unproven(_) => Some(
+                "ask that server: its word is not sealed, so somebody on the way may have said it; compare the invitations",
+            ),
             Said::Nothing => Some("send the same message to that server again; it keeps the answer for a while"),
         };
         match self {
@@ -123,18 +125,17 @@ impl Rejected {
 }
 
 impl Rejected {
-    /// The version that the job's state has now, and the digest of its history, if the servers refuse for another version and do not
-    /// contradict each other. It is their word: the receipt of the client decides whether the state is older than it was.
+    /// The version that the job's state has now, and the digest of its history, if both servers refuse and say the same of it. The word of one does not
+    /// count: the run may have ended, and who deals again for what one server says would have its input taken twice. The receipt of the client
+    /// decides whether the state is older than it was.
     pub fn state_now(&self) -> Option<(u64, [u8; 32])> {
         let Rejected::Unanswered { generator, cloud } = self else { return None };
         let told = |said: &Said| match said {
             Said::Refusal(refusal) if refusal.reason == Reason::StateVersion => Some((refusal.version, refusal.chain)),
             _ => None,
         };
-        match (told(generator), told(cloud)) {
-            (Some(generator), Some(cloud)) => (generator == cloud).then_some(cloud),
-            (generator, cloud) => generator.or(cloud),
-        }
+        let (of_generator, of_cloud) = (told(generator)?, told(cloud)?);
+        (of_generator == of_cloud).then_some(of_cloud)
     }
 }
 

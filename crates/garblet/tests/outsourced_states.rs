@@ -14,7 +14,7 @@ use std::{
 
 use garblet::{
     Bits, Config, Error, OrderRequest, Party, Peer, Plan, Program, ReadInput, Report, SavedValues, StateProblem, Stock,
-    circuit::{InputId, Recipients},
+    circuit::{Circuit, Component, Gate, InputId, Port, Recipients, Type, Wire},
     library,
     net::{
         Mesh,
@@ -351,6 +351,42 @@ fn a_client_does_not_go_back_with_both_servers() {
     copy(&of(0), &stores.place(0));
     let results = Task::show(CLIENTS[0], &config).run(&stores);
     assert!(results.iter().all(Result::is_err));
+}
+
+/// As many bits as can be kept, and one more.
+#[test]
+fn a_state_has_a_million_bits_and_is_refused_beyond_before_anything_is_made() {
+    let config = config(&[]);
+    let bits = 1 << 20;
+    let wide = |bits: u32| {
+        let gates = (0..bits).map(|bit| Gate::Xor(Wire(bit), Wire(bits))).collect();
+        let circuit = Circuit::new(bits + 1, gates, (bits + 1..2 * bits + 1).map(Wire).collect()).expect("a circuit");
+        let ports = vec![Port::new("all", Type::Bits(bits)), Port::new("flip", Type::Bits(1))];
+        let component = Component::new("flip", ports, vec![Port::new("flipped", Type::Bits(bits))], circuit);
+        let owners = [Party(CLIENTS[0]); 2];
+        let mut program = Program::from_component(component.expect("it fits"), &owners).expect("a program");
+        program.set_recipients(0, Recipients::Only(Vec::new()));
+        program
+    };
+    let saved = SavedValues { keep: Some("sum".into()), read: Vec::new() };
+    let all: Bits = (0..bits).map(|bit: u32| bit.is_multiple_of(3)).collect();
+    let inputs = vec![all.clone(), Bits::from_u128(1, 1)];
+    let set = Task { program: Arc::new(wide(bits)), saved: saved.clone(), inputs, config: config.clone() };
+    let stores = Stores::new();
+    assert!(set.run(&stores).iter().all(Result::is_ok));
+
+    let mut show = wide(bits);
+    show.set_recipients(0, Recipients::Only(vec![Party(CLIENTS[0])]));
+    let read = ReadInput { port: "all".into(), name: "sum".into(), output: Some("flipped".into()) };
+    let saved_there = SavedValues { keep: None, read: vec![read] };
+    let inputs = vec![Bits::from_u128(1, 1)];
+    let show = Task { program: Arc::new(show), saved: saved_there, inputs, config: config.clone() };
+    let results = show.run(&stores);
+    let shown = results[usize::from(CLIENTS[0])].as_ref().expect("it is shown").outputs[0].as_ref();
+    assert!(shown == Some(&all), "flipped twice");
+
+    let more = Plan::saving(wide(bits + 1), PARTIES, &config, saved).err().expect("too many");
+    assert!(more.to_string().contains("at most 1048576 bits, got 1048577 bits"), "{more}");
 }
 
 #[test]

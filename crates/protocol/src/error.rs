@@ -185,8 +185,8 @@ pub enum StateProblem {
     /// It is closed for good.
     #[error("expected one that can be used, got one that is closed for good, here or by the other server")]
     Closed,
-    /// Too many runs have not ended since the last one that did.
-    #[error("expected at most {most} runs in a row that do not end, got more: it is closed for good")]
+    /// Too many runs have not ended.
+    #[error("expected at most {most} runs that do not end, got more: it is closed for good")]
     Failures {
         /// The most.
         most: u32,

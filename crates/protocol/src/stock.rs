@@ -77,7 +77,7 @@ pub struct SavedNames {
 pub struct SavedState {
     /// The version.
     pub version: u64,
-    /// Runs that were begun since the last one that ended.
+    /// Runs that have not ended, of those that count: to make the next version, or in a row that only read.
     pub failures: u32,
     /// Set if it is closed for good.
     pub closed: bool,

@@ -118,7 +118,7 @@ impl Visit {
 
     /// Opens the output, and ends the visit.
     ///
-    /// An error tells what each server said. It has `stateVersion` if the servers refuse since the job's state has that version now.
+    /// An error tells what each server said. It has `stateVersion` if both servers refuse since the job's state has that version now.
     pub fn open(&mut self) -> Result<Outcome, Thrown> {
         let visit = self.visit.take().ok_or_else(over)?;
         visit.open().map(Outcome).map_err(|why| rejected(&why))

@@ -10,7 +10,7 @@ mod published;
 use std::num::NonZeroUsize;
 
 use garblet::{Phase, PhaseCost, Protocol};
-use garblet_circuit::{Bits, InputId, Party, Program, evaluate};
+use garblet_circuit::{Bits, Program, evaluate};
 use garblet_net::{DEFAULT_TIMEOUT, SimulatedLink};
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ use crate::{
     args::{Param, ProgramArgs, at_least_one},
     bench::page::Form,
     failure::Failure,
-    inputs::PartyInputs,
+    inputs::by_owner,
     local::{Local, Outcome},
     output::{bytes, seconds, table},
     program,
@@ -211,12 +211,7 @@ fn run_checked(
     let widths = program.inputs().iter().map(|input| input.port.width()).enumerate();
     let values: Vec<Bits> = widths.map(value).collect();
     let expected: Vec<Option<Bits>> = evaluate(program, &values).into_iter().map(Some).collect();
-    let of = |party: u16| {
-        let all = program.inputs().iter().zip(&values).enumerate();
-        let own = all.filter(|(_, (input, _))| input.owner == Party(party));
-        own.map(|(k, (_, value))| (InputId(k as u32), value.clone())).collect()
-    };
-    let inputs: Vec<PartyInputs> = (0..parties).map(of).collect();
+    let inputs = by_owner(program, &values, parties);
     let outcome = Local { args, program, inputs: &inputs, settings, ahead: None, slow: None }.repeat(times)?;
     match outcome.outputs == expected {
         true => Ok(outcome),

@@ -65,6 +65,8 @@ pub enum Step {
     Challenges,
     /// A server's proofs.
     Proofs,
+    /// The session and the states, as a server tells them to the client of that index.
+    Standings,
     /// The answer to the client of that index.
     Answer,
 }

@@ -178,8 +178,8 @@ impl Plan {
         &self.base
     }
 
-    /// The program.
-    pub(crate) fn program(&self) -> &Program {
+    /// The program; inputs that are read belong to no party.
+    pub fn program(&self) -> &Program {
         &self.program
     }
 

@@ -60,25 +60,19 @@ impl Receipts {
         Ok(counter)
     }
 
-    /// Checks that servers are not behind what this client knows of a state.
+    /// Checks that servers are not behind what this client knows of a state, and keeps what both have told, if it is news.
     ///
-    /// *Errors*: [`ProtocolError::State`].
-    pub(crate) fn check(&self, state: &str, told: Standing) -> Result<(), ProtocolError> {
+    /// *Errors*: [`ProtocolError::State`]; the store's.
+    pub(crate) fn hear(&mut self, state: &str, told: Standing) -> Result<(), ProtocolError> {
         let receipt = self.of(state)?;
-        let problem = match receipt.check(told.version, &told.chain) {
-            Ok(()) => return Ok(()),
-            Err(Stale::Forked { version, .. }) => StateProblem::OtherHistory { version },
-            Err(_) => StateProblem::Behind { seen: receipt.version(), got: told.version },
-        };
-        Err(ProtocolError::State { name: state.into(), problem })
-    }
-
-    /// Keeps what both servers have told of a state, if it is news.
-    ///
-    /// *Errors*: the store's.
-    pub(crate) fn note(&mut self, state: &str, told: Standing) -> Result<(), ProtocolError> {
-        let receipt = self.of(state)?;
-        if told.version <= receipt.version() {
+        if let Err(stale) = receipt.check(told.version, &told.chain) {
+            let problem = match stale {
+                Stale::Forked { version, .. } => StateProblem::OtherHistory { version },
+                _ => StateProblem::Behind { seen: receipt.version(), got: told.version },
+            };
+            return Err(ProtocolError::State { name: state.into(), problem });
+        }
+        if told.version == receipt.version() {
             return Ok(());
         }
         let counter = receipt.counter();

@@ -154,45 +154,33 @@ fn no_store() -> ProtocolError {
 }
 
 /// Tells all clients what the job of a run has beside its terms: the session, and the states as they stand.
-async fn tell_clients(
+async fn tell_clients<K: Conduct<Step>>(
     session: &mut MeshSession,
     plan: &Plan,
-    name: &[u8; SESSION_BYTES],
-    standings: &[Standing],
+    (name, standings): (&[u8; SESSION_BYTES], &[Standing]),
+    conduct: &mut K,
 ) -> Result<(), ProtocolError> {
     let mut told = name.to_vec();
     for Standing { version, chain } in standings {
         told.extend_from_slice(&version.to_le_bytes());
         told.extend_from_slice(chain);
     }
-    let clients = session.mesh().per_peer(|peer| plan.server(Party(peer)).is_none());
-    let tell = async |_: u16, mut line: Line, is_client: bool| {
-        if is_client {
-            line.send_bytes(&told).await?;
-            line.flush().await?;
-        }
-        Ok::<_, NetError>(())
-    };
-    session.mesh().each(clients, tell).await?;
-    Ok(())
+    let mut messages = vec![told; plan.clients().len()];
+    messages.iter_mut().enumerate().for_each(|(client, told)| conduct.touch(Step::Standings, client, told));
+    send_to_clients(session, &messages).await
 }
 
-/// Step S6: answers all clients.
-async fn answer<K: Conduct<Step>>(
-    session: &mut MeshSession,
-    submissions: &mut Submissions<'_, K>,
-    outputs: &Bits,
-) -> Result<(), ProtocolError> {
-    let answers = submissions.answers(outputs);
-    let answers = session.mesh().per_peer(|peer| usize::from(peer).checked_sub(1).and_then(|at| answers.get(at)));
-    let tell = async |_: u16, mut line: Line, answer: Option<&Vec<u8>>| {
-        if let Some(answer) = answer {
-            line.send_bytes(answer).await?;
+/// Sends each client its message, in the order of their numbers.
+async fn send_to_clients(session: &mut MeshSession, messages: &[Vec<u8>]) -> Result<(), ProtocolError> {
+    let messages = session.mesh().per_peer(|peer| usize::from(peer).checked_sub(1).and_then(|at| messages.get(at)));
+    let send = async |_: u16, mut line: Line, message: Option<&Vec<u8>>| {
+        if let Some(message) = message {
+            line.send_bytes(message).await?;
             line.flush().await?;
         }
         Ok::<_, NetError>(())
     };
-    session.mesh().each(answers, tell).await?;
+    session.mesh().each(messages, send).await?;
     Ok(())
 }
 
@@ -235,7 +223,7 @@ impl<S: Side, K: Conduct<Step>> Role<Mesh> for ServerRole<S, K> {
         session.give_back(pair, lent);
         let of_base = prepared.map_err(|error| with(other, error))?;
         session.enter(Phase::Build);
-        tell_clients(session, &self.plan, &self.session, &standings).await?;
+        tell_clients(session, &self.plan, (&self.session, &standings), &mut self.conduct).await?;
         self.prepared += 1;
         Ok(PreparedRun { number: self.prepared - 1, job, standings, of_base })
     }
@@ -251,8 +239,8 @@ impl<S: Side, K: Conduct<Step>> Role<Mesh> for ServerRole<S, K> {
         let PreparedRun { number, job, standings, of_base } = prepared;
         if let Some(store) = self.run.store() {
             // Another run that was prepared for the same version may have made the next one.
-            let states = self.plan.states().iter().zip(&standings);
-            states.into_iter().try_for_each(|(name, prepared)| state::check(store, name, *prepared))?;
+            let mut states = self.plan.states().iter().zip(&standings);
+            states.try_for_each(|(name, prepared)| state::check(store, name, *prepared))?;
         }
         let all = self.submissions(session, &job, number).await?;
         let plan = (self.plan.clone(), &job);
@@ -262,7 +250,8 @@ impl<S: Side, K: Conduct<Step>> Role<Mesh> for ServerRole<S, K> {
         let computed = compute(&mut self.run, &mut pair, of_base, inputs, &mut submissions).await;
         session.give_back(pair, lent);
         let (outputs, for_clients) = computed.map_err(|error| with(other, error))?;
-        answer(session, &mut submissions, &for_clients).await?;
+        // Step S6.
+        send_to_clients(session, &submissions.answers(&for_clients)).await?;
         Ok(outputs)
     }
 }
@@ -276,7 +265,6 @@ async fn compute<S: Side, K: Conduct<Step>>(
     submissions: &mut Submissions<'_, K>,
 ) -> Result<(Vec<Option<Bits>>, Bits), ProtocolError> {
     let computed = run.online_for_others(pair, prepared, inputs, submissions).await?;
-    submissions.end(pair).await?;
-    submissions.note_end(run.store())?;
+    submissions.end(pair, run.store()).await?;
     Ok(computed)
 }

@@ -93,36 +93,26 @@ impl<'a, K: Conduct<Step>> Submissions<'a, K> {
         self.plan.states().iter().try_for_each(|name| state::count(store, name, kept == Some(name)))
     }
 
-    /// Settles the states of a run that is over, with the other server: the generator has the next version, and the cloud hears so.
+    /// Ends the run for its states: the generator has the next version, and the cloud hears so; both note it.
     ///
     /// *Errors*: the connection's and the store's.
-    pub(crate) async fn end(&self, session: &mut Session) -> Result<(), ProtocolError> {
-        if self.next.is_none() {
-            return Ok(());
-        }
-        let channel = session.channel();
-        match self.server {
-            Server::Generator => {
-                channel.send_bytes(&[1; WORD_BYTES]).await?;
-                channel.flush().await?;
+    pub(crate) async fn end(&self, session: &mut Session, store: Option<&mut Store>) -> Result<(), ProtocolError> {
+        let kept = self.plan.kept(&self.standings).map(|(name, _)| name);
+        if kept.is_some() {
+            let channel = session.channel();
+            match self.server {
+                Server::Generator => {
+                    channel.send_bytes(&[1; WORD_BYTES]).await?;
+                    channel.flush().await?;
+                }
+                Server::Cloud => channel.receive_bytes(&mut [0; WORD_BYTES]).await?,
             }
-            Server::Cloud => channel.receive_bytes(&mut [0; WORD_BYTES]).await?,
         }
-        Ok(())
-    }
-
-    /// Notes in the store that the run is over, at both servers.
-    ///
-    /// *Errors*: the store's.
-    pub(crate) fn note_end(&self, store: Option<&mut Store>) -> Result<(), ProtocolError> {
         let Some(store) = store else { return Ok(()) };
-        for name in self.plan.states() {
-            match self.plan.kept(&self.standings) {
-                Some((kept, _)) if kept == name => state::commit(store, name)?,
-                _ => state::succeeded(store, name)?,
-            }
-        }
-        Ok(())
+        self.plan.states().iter().try_for_each(|name| match kept == Some(name) {
+            true => state::commit(store, name),
+            false => state::succeeded(store, name),
+        })
     }
 
     /// The challenges for the other server's bits.

@@ -6,13 +6,14 @@ use serde::Serialize;
 
 use super::{
     links::Links,
-    programs::{CLIENT, CLOUD, GENERATOR, PARTIES, PaperProgram, of_parties},
+    programs::{CLIENT, CLOUD, GENERATOR, PARTIES, PaperProgram},
     spread::Spread,
 };
 use crate::{
     args::Param,
     failure::Failure,
     hints::explain,
+    inputs::by_owner,
     local::{Local, Outcome},
     report::{PartyPart, RunReport, total},
     settings::Settings,
@@ -68,7 +69,7 @@ pub(super) fn measure(paper: &PaperProgram, program: &Program, way: &Way<'_>) ->
     let plan = settings.plan(program.clone(), PARTIES, SavedValues::default())?;
     let (args, values) = (paper.arguments(), paper.values(program));
     let expected: Vec<Option<Bits>> = evaluate(program, &values).into_iter().map(Some).collect();
-    let inputs = of_parties(program, &values);
+    let inputs = by_owner(program, &values, PARTIES);
     let local = Local { args: &args, program, inputs: &inputs, settings: &settings, ahead: None, slow: way.slow };
     let mut reports = Vec::with_capacity(way.repeat);
     for _ in 0..way.repeat {

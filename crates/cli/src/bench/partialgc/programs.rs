@@ -1,12 +1,11 @@
 //! The paper's programs, with the owners and recipients that it gives them: the generator has the data, the client asks.
 
-use garblet_circuit::{Bits, InputId, Party, Program};
+use garblet_circuit::{Bits, Party, Program};
 use rand::RngExt;
 
 use crate::{
     args::{ProgramArgs, To},
     bench::loopback::random_values,
-    inputs::PartyInputs,
 };
 
 /// The seats; the cloud has neither inputs nor outputs.
@@ -89,16 +88,6 @@ impl PaperProgram {
         }
         values
     }
-}
-
-/// The values that each party gives.
-pub(super) fn of_parties(program: &Program, values: &[Bits]) -> Vec<PartyInputs> {
-    let of = |party: u16| {
-        let all = program.inputs().iter().zip(values).enumerate();
-        let own = all.filter(|(_, (input, _))| input.owner == Party(party));
-        own.map(|(k, (_, value))| (InputId(k as u32), value.clone())).collect()
-    };
-    (0..PARTIES).map(of).collect()
 }
 
 #[cfg(test)]
