@@ -123,9 +123,11 @@ def toeplitz(seed, rows, z, mask):
     return [mask[t] ^ sum(diagonals[t + j] & z[j] for j in range(len(z))) % 2 for t in range(rows)]
 
 
-def seal(secret, direction, server, case, digest, nonce, message):
+def seal(secret, direction, server, case, digest, nonce, message, submission=b""):
+    """A sealed message; one to the client is bound to the nonce of the submission that it answers."""
+    assert len(submission) == 12 * direction
     header = bytes([1, direction]) + digest + struct.pack("<HQ", 1, case["counter"])
-    key = derive("garblet 2026 outsourced message key v1", secret + header + bytes([server]))
+    key = derive("garblet 2026 outsourced message key v1", secret + header + bytes([server]) + submission)
     return header + nonce + ChaCha20Poly1305(key).encrypt(nonce, message, header + nonce)
 
 
@@ -167,17 +169,18 @@ def visit(case):
     seed, x, secrets = fresh.bytes(32), fresh.bits(n), [fresh.bytes(32), fresh.bytes(32)]
     stream = Stream(derive("garblet 2026 outsourced visit v1", seed + digest + counter + packed(x))[:16])
     to_g, to_c, pad_g, pad_c, run = deal(case, digest, stream.bytes(64), x)
+    nonces = [stream.bytes(12), stream.bytes(12)]
     frames = [
         b"\1\1" + identity + struct.pack("<I", len(job)) + job
-        + seal(secrets[server], 0, server, case, digest, stream.bytes(12), message)
+        + seal(secrets[server], 0, server, case, digest, nonces[server], message)
         for server, message in enumerate([to_g, to_c])
     ]  # fmt: skip
     version, state = (5, "ledger") if case["state"] else (0, "")
     y, chain = fresh.bits(m), fresh.bytes(32) if case["state"] else bytes(32)
     answer = b"\1" + run + struct.pack("<Q", version) + chain + packed(add(y, add(pad_g, pad_c)))
-    heard = [b"\1\3" + seal(secrets[s], 1, s, case, digest, fresh.bytes(12), answer) for s in range(2)]
+    heard = [b"\1\3" + seal(secrets[s], 1, s, case, digest, fresh.bytes(12), answer, nonces[s]) for s in range(2)]
     refusal = b"\2" + run + struct.pack("<Q", 7) + bytes([8] * 32) + b"\7\0"
-    refused = [b"\1\3" + seal(secrets[s], 1, s, case, digest, fresh.bytes(12), refusal) for s in range(2)]
+    refused = [b"\1\3" + seal(secrets[s], 1, s, case, digest, fresh.bytes(12), refusal, nonces[s]) for s in range(2)]
     before = receipt(state, case["counter"] - 1, 0, bytes(32))
     pending = b"\1" + digest + struct.pack("<HQI", 1, case["counter"], m) + packed(add(pad_g, pad_c))
     pending += (b"\1" + text(state) + struct.pack("<Q", version) if state else b"\0") + before
@@ -204,18 +207,19 @@ def fill(case):
     to_g, to_c, pad_g, pad_c, run = deal(case, digest, random, x)
     y, chain = fresh.bits(m), fresh.bytes(32) if case["state"] else bytes(32)
     answer = b"\1" + run + struct.pack("<Q", 5 if case["state"] else 0) + chain + packed(add(y, add(pad_g, pad_c)))
-    secret, nonce = fresh.bytes(32), fresh.bytes(12)
+    secret, nonce, submission = fresh.bytes(32), fresh.bytes(12), fresh.bytes(12)
     assert len(to_g) + len(to_c) + 2 * len(answer) == 354 + 2 * (h // 8) + (n + 7) // 8 + 2 * ((m + 7) // 8)
     refusal = b"\2" + run + struct.pack("<Q", 4) + bytes([7] * 32) + b"\7\2" + struct.pack("<HH", 0, 2)
     refusal = refusal if case["state"] else b"\2" + run + bytes(40) + b"\4\0"
     identity = derive("garblet 2026 outsourced client v1", case["name"].encode())
     sealed_to_cloud = seal(secret, 0, 1, case, digest, nonce, to_c)
-    sealed_from_generator = seal(secret, 1, 0, case, digest, nonce, answer)
+    sealed_from_generator = seal(secret, 1, 0, case, digest, nonce, answer, submission)
     pending = b"\1" + digest + struct.pack("<HQI", 1, case["counter"], m) + packed(add(pad_g, pad_c))
     pending += b"\1" + text("ledger") + struct.pack("<Q", 5) if case["state"] else b"\0"
     hexed = {
         "job": job, "digest": digest, "random": random, "input": packed(x), "to_generator": to_g, "to_cloud": to_c,
         "answer": answer, "output": packed(y), "secret": secret, "nonce": nonce,
+        "submission_nonce": submission,
         "sealed_to_cloud": sealed_to_cloud, "sealed_from_generator": sealed_from_generator,
         "refusal": refusal, "identity": identity, "pending": pending,
         "frame_to_cloud": b"\1\1" + identity + struct.pack("<I", len(job)) + job + sealed_to_cloud,
@@ -232,6 +236,7 @@ CASES = [
 NOTE = (
     "Messages of client 1 of 2 in outsourced runs, made by vectors/outsourced_client.py, which shares no code with the crate. "
     "All values are in hexadecimal; `random` is what the client draws, in order: s_G, s_C, mu_G, mu_C. "
+    "`submission_nonce` is that of the generator's sealed submission, which is not here. "
     "`identity` is that of the client's name; the job has another, so the frames are for their form alone. `visits` are whole: "
     "all that the client draws follows from `seed`."
 )

@@ -42,6 +42,11 @@ export interface Connection {
   WebSocket?: typeof globalThis.WebSocket;
 }
 
+export interface ResumeOptions extends Connection {
+  /** The current receipt, not the one that was stored with the visit: later visits may have ended before. */
+  receipt: Receipt;
+}
+
 export interface VisitOptions extends Connection {
   job: Job;
   /** The receipt of the last visit, or `Receipt.first(state)`. */
@@ -68,7 +73,7 @@ export function load(wasm?: InitInput | Promise<InitInput>): Promise<void>;
 export function visit(options: VisitOptions): Promise<Outcome>;
 
 /** Goes on with a visit that was stored. Rejects with a `GarbletError`. */
-export function resume(kept: Kept, options: Connection): Promise<Outcome>;
+export function resume(kept: Kept, options: ResumeOptions): Promise<Outcome>;
 
 /** The bits of a number, the least first. */
 export function bitsOf(value: bigint | number, width: number): Uint8Array;

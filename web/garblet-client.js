@@ -47,11 +47,14 @@ export async function visit(options) {
   }
 }
 
-/** Goes on with a visit that `keep` has stored: the same frames are sent again, and the answers opened. */
+/**
+ * Goes on with a visit that `keep` has stored: the same frames are sent again, and the answers opened. `receipt` is the current one,
+ * that of later visits too, if there were any: the receipt that is returned is never older.
+ */
 export async function resume(kept, options) {
-  const { generator, cloud } = options;
+  const { generator, cloud, receipt } = options;
   const { saved, toGenerator, toCloud } = kept;
-  const visit = Visit.resume(saved, toGenerator, toCloud, generator.invitation, cloud.invitation);
+  const visit = Visit.resume(saved, receipt, toGenerator, toCloud, generator.invitation, cloud.invitation);
   try {
     return await talk(visit, options);
   } finally {

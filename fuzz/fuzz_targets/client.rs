@@ -5,7 +5,7 @@
 use garblet_circuit::{Bits, Party, Port, Recipients, Type};
 use garblet_client::{
     Destination, FromServer, Header, Identity, Invitation, Job, JobInput, JobOutput, Origin, Pending, Receipt, Reply,
-    Secret, Server, Statistical, Submission, Submit, Terms, Visit, deal,
+    Secret, Server, Statistical, Submission, Submit, Terms, ToServer, Visit, deal,
 };
 use garblet_primitives::{Block, Prg};
 use libfuzzer_sys::fuzz_target;
@@ -29,8 +29,24 @@ fn job() -> Job {
     Job::new(terms).expect("terms that can be kept")
 }
 
+fn dealt(job: &Job) -> (ToServer, ToServer, Pending) {
+    deal(job, CLIENT, 1, &Bits::zeros(13), &mut Prg::new(Block::ZERO)).expect("the client is there")
+}
+
 fn pending(job: &Job) -> Pending {
-    deal(job, CLIENT, 1, &Bits::zeros(13), &mut Prg::new(Block::ZERO)).expect("the client is there").2
+    dealt(job).2
+}
+
+/// A visit that goes on with its frames.
+fn visit(job: &Job) -> Visit {
+    let (to_generator, to_cloud, pending) = dealt(job);
+    let secret = Secret::from_bytes([5; 32]);
+    let frames = [to_generator, to_cloud].map(|to| {
+        let sealed = secret.seal_submission(&to, &mut Prg::new(Block::ZERO));
+        Submit { job: job.encode().to_vec(), client: Identity([3; 32]), sealed }.encode()
+    });
+    let resumed = Visit::resume(pending, Receipt::first(""), [&frames[0], &frames[1]], [&secret, &secret]);
+    resumed.ok().expect("its own frames")
 }
 
 fuzz_target!(|bytes: &[u8]| {
@@ -79,7 +95,7 @@ fuzz_target!(|bytes: &[u8]| {
             let _ = Header::of(bytes);
             for server in Server::BOTH {
                 assert!(secret.open_submission(bytes, &job, CLIENT, server, None).is_err());
-                assert!(secret.open_answer(bytes, server, &pending(&job)).is_err());
+                assert!(secret.open_answer(bytes, server, &pending(&job), &[6; 12]).is_err());
             }
         }
         7 => {
@@ -90,7 +106,9 @@ fuzz_target!(|bytes: &[u8]| {
                 assert_eq!(frame.encode(), bytes, "a frame has one encoding");
             }
             let secret = Secret::from_bytes([5; 32]);
-            let mut visit = Visit::resume(pending(&job), [&secret, &secret]);
+            let frames = [bytes, bytes];
+            assert!(Visit::resume(pending(&job), Receipt::first(""), frames, [&secret, &secret]).is_err());
+            let mut visit = visit(&job);
             Server::BOTH.into_iter().for_each(|server| {
                 visit.hear(server, bytes);
             });

@@ -93,7 +93,8 @@ test("errors are errors of JavaScript, with a hint", () => {
     () => Visit.begin(job, generator, cloud, receipt, inputs.map(() => 2), seed),
     () => Visit.begin(job, cloud, generator, receipt, inputs, seed),
     () => Visit.begin(job, generator, cloud, Receipt.first("another"), inputs, seed),
-    () => Visit.resume(Uint8Array.of(1), inputs, inputs, generator, cloud),
+    () => Visit.resume(Uint8Array.of(1), receipt, inputs, inputs, generator, cloud),
+    () => Visit.resume(begin(known).save(), receipt, inputs, inputs, generator, cloud),
     () => begin(known).hear("client", Uint8Array.of(1, 2)),
     () => begin(known).open(),
   ];

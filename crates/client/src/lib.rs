@@ -10,7 +10,7 @@
 //! |---|---|
 //! | the parties agree on a job | [`Job::new`], [`Job::decode`] |
 //! | the client deals its input | [`deal`](fn@deal), [`Secret::seal_submission`] |
-//! | a server reads its message | [`Secret::open_submission`], [`Submission::expand`] |
+//! | a server reads its message | [`Header::of`], [`Secret::open_submission`], [`Submission::expand`] |
 //! | it is told the challenge for its bits | [`Submission::check_challenge`] |
 //! | it answers | [`Answer::encode`], [`Refusal::encode`], [`Secret::seal_answer`] |
 //! | the client opens both answers | [`Secret::open_answer`], [`Pending::open`] |
@@ -29,7 +29,8 @@
 //! | `v_S` | hash |
 //!
 //! *Deviations*: answers and commitments to challenges carry a digest of job, client and counter in place of the job's alone ([`Place::run`]), so that an answer to
-//! an earlier submission is not taken for one to this. Sealed messages have a random nonce beside a key of their own.
+//! an earlier submission is not taken for one to this. Sealed messages have a random nonce beside a key of their own, and keys of answers
+//! take in the nonce of the submission, so that an old answer opens for no other one, whatever its counter.
 //!
 //! *Cost*: `366 + ceil(n/8) + 2 ceil(m/8)` bytes at `h = 48` ([`payload_bytes`]), one round; sealing adds [`SEAL_BYTES`] to each of
 //! the four messages.

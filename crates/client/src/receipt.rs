@@ -104,16 +104,24 @@ impl Receipt {
         self
     }
 
-    /// The receipt after an answer that was accepted.
+    /// The receipt after an answer that was accepted. It never goes back: an older version, as of a visit that ends after a later one,
+    /// changes nothing of the state.
     pub fn next(self, version: u64, chain: [u8; 32], counter: u64) -> Self {
-        Receipt { version, chain, ..self.with_counter(counter) }
+        let known = self.with_counter(counter);
+        if version < known.version { known } else { Receipt { version, chain, ..known } }
+    }
+
+    /// Checks that it is of a job's state.
+    pub(crate) fn check_state(&self, state: &str) -> Result<(), Stale> {
+        match self.state == state {
+            true => Ok(()),
+            false => Err(Stale::OtherState { receipt: self.state.clone(), job: state.into() }),
+        }
     }
 
     /// Checks that a job's state and a counter come after the receipt.
     pub(crate) fn check_job(&self, state: &str, version: u64, counter: u64) -> Result<(), Stale> {
-        if self.state != state {
-            return Err(Stale::OtherState { receipt: self.state.clone(), job: state.into() });
-        }
+        self.check_state(state)?;
         if counter <= self.counter {
             return Err(Stale::Counter { last: self.counter, got: counter });
         }

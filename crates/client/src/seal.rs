@@ -8,6 +8,9 @@
 //! `H(secret | version | direction | job | client | counter | server)`: each message has its own, so that a message opens at its
 //! place alone, and one that is sent again, or in place of another, does not open elsewhere. The nonce is random, so that a
 //! counter that is used twice by mistake gives nothing away.
+//!
+//! The key of an answer also takes in the nonce of the sealed submission, `H(... | server | nonce of the submission)`, so that an old
+//! answer does not open for a submission with the same counter, as a client deals it that has lost its receipt.
 
 mod invitation;
 
@@ -30,10 +33,12 @@ use crate::unopened::SealError;
 pub use invitation::{Invitation, InvitationError};
 
 /// The bytes by which a sealed message is longer.
-pub const SEAL_BYTES: usize = HEADER_BYTES + 28;
+pub const SEAL_BYTES: usize = HEADER_BYTES + 16;
 
-/// Version, direction, job, client, counter.
-const HEADER_BYTES: usize = 44;
+/// Version, direction, job, client, counter, nonce.
+const HEADER_BYTES: usize = 56;
+/// The same without the nonce, as keys take it in.
+const PLACE_BYTES: usize = 44;
 /// Separates keys of messages from all other uses of BLAKE3.
 const KEY_CONTEXT: &str = "garblet 2026 outsourced message key v1";
 /// The version of sealed messages.
@@ -65,6 +70,8 @@ pub struct Header {
     pub client: Party,
     /// The client's number for the submission.
     pub counter: u64,
+    /// The random bytes of this message. Those of a submission tell it from others of the same counter.
+    pub nonce: [u8; 12],
 }
 
 impl Header {
@@ -84,28 +91,33 @@ impl Header {
         };
         let job = from.array("job")?;
         let (client, counter) = (from.u16("client").map(Party)?, from.u64("counter")?);
-        from.bytes("nonce and tag", 28)?;
-        Ok(Header { direction, job, client, counter })
+        let nonce = from.array("nonce")?;
+        from.bytes("tag", 16)?;
+        Ok(Header { direction, job, client, counter, nonce })
     }
 
     fn encode(&self) -> Zeroizing<Vec<u8>> {
         let mut to = Writer::with_capacity(HEADER_BYTES);
         to.u8(VERSION).u8(self.direction as u8).bytes(&self.job).u16(self.client.0).u64(self.counter);
+        to.bytes(&self.nonce);
         to.finish()
     }
 
     /// Checks that it is that of a place.
-    fn check(&self, direction: Direction, job: &[u8; 32], client: Party) -> Result<(), SealError> {
+    fn check(&self, direction: Direction, place: &Place) -> Result<(), SealError> {
         let elsewhere = |field, expected, got| Err(SealError::Elsewhere { field, expected, got });
         if self.direction != direction {
             return elsewhere("direction", format!("{direction:?}"), format!("{:?}", self.direction));
         }
-        if self.job != *job {
-            return elsewhere("job", beginning(job), beginning(&self.job));
+        if self.job != place.job {
+            return elsewhere("job", beginning(&place.job), beginning(&self.job));
         }
-        match self.client == client {
+        if self.client != place.client {
+            return elsewhere("client", place.client.to_string(), self.client.to_string());
+        }
+        match self.counter == place.counter {
             true => Ok(()),
-            false => elsewhere("client", client.to_string(), self.client.to_string()),
+            false => elsewhere("counter", place.counter.to_string(), self.counter.to_string()),
         }
     }
 }
@@ -130,7 +142,7 @@ impl Secret {
 
     /// Seals a client's message to a server.
     pub fn seal_submission(&self, message: &ToServer, random: &mut (impl CryptoRng + ?Sized)) -> Vec<u8> {
-        self.seal(message.place(), Direction::ToServer, message.payload(), random)
+        self.seal(message.place(), None, message.payload(), random)
     }
 
     /// Opens a client's message, with the highest counter that this client used before.
@@ -145,9 +157,9 @@ impl Secret {
         last: Option<u64>,
     ) -> Result<Submission, SealError> {
         let header = Header::of(sealed)?;
-        header.check(Direction::ToServer, job.digest(), client)?;
         let place = Place { job: *job.digest(), server, client, counter: header.counter };
-        let payload = self.open(&place, &header, sealed)?;
+        header.check(Direction::ToServer, &place)?;
+        let payload = self.open(&header, server, None, sealed)?;
         if let Some(last) = last.filter(|last| header.counter <= *last) {
             return Err(SealError::Replayed { last, got: header.counter });
         }
@@ -162,65 +174,88 @@ impl Secret {
         }
     }
 
-    /// Seals the answer to the submission of a place.
-    pub fn seal_answer(&self, place: &Place, answer: &[u8], random: &mut (impl CryptoRng + ?Sized)) -> Vec<u8> {
-        self.seal(place, Direction::ToClient, answer, random)
+    /// The nonce of the client's own message of a place.
+    ///
+    /// *Errors*: it is of another place, was changed, or was sealed with another secret.
+    pub(crate) fn nonce_of(&self, sealed: &[u8], place: &Place) -> Result<[u8; 12], SealError> {
+        let header = Header::of(sealed)?;
+        header.check(Direction::ToServer, place)?;
+        self.open(&header, place.server, None, sealed).map(|_| header.nonce)
     }
 
-    /// Opens the answer of a server, which [`Pending::open`] reads.
+    /// Seals the answer to the submission of a place, which has this nonce ([`Header::nonce`]).
+    pub fn seal_answer(
+        &self,
+        place: &Place,
+        submission: &[u8; 12],
+        answer: &[u8],
+        random: &mut (impl CryptoRng + ?Sized),
+    ) -> Vec<u8> {
+        self.seal(place, Some(submission), answer, random)
+    }
+
+    /// Opens the answer of a server to the submission with this nonce, which [`Pending::open`] reads.
     ///
     /// *Errors*: [`SealError`].
-    pub fn open_answer(&self, sealed: &[u8], server: Server, pending: &Pending) -> Result<Vec<u8>, SealError> {
-        let (header, place) = (Header::of(sealed)?, pending.place(server));
-        header.check(Direction::ToClient, &place.job, place.client)?;
-        if header.counter != place.counter {
-            let (expected, got) = (place.counter.to_string(), header.counter.to_string());
-            return Err(SealError::Elsewhere { field: "counter", expected, got });
-        }
-        self.open(&place, &header, sealed).map(|payload| payload.to_vec())
+    pub fn open_answer(
+        &self,
+        sealed: &[u8],
+        server: Server,
+        pending: &Pending,
+        submission: &[u8; 12],
+    ) -> Result<Vec<u8>, SealError> {
+        let header = Header::of(sealed)?;
+        header.check(Direction::ToClient, &pending.place(server))?;
+        self.open(&header, server, Some(submission), sealed).map(|payload| payload.to_vec())
     }
 
+    /// Seals a submission, or what answers the one with a nonce.
     fn seal(
         &self,
         place: &Place,
-        direction: Direction,
+        answers: Option<&[u8; 12]>,
         message: &[u8],
         random: &mut (impl CryptoRng + ?Sized),
     ) -> Vec<u8> {
-        let header = Header { direction, job: place.job, client: place.client, counter: place.counter };
-        let mut nonce = [0; 12];
-        random.fill_bytes(&mut nonce);
+        let direction = if answers.is_some() { Direction::ToClient } else { Direction::ToServer };
+        let Place { job, server, client, counter } = *place;
+        let mut header = Header { direction, job, client, counter, nonce: [0; 12] };
+        random.fill_bytes(&mut header.nonce);
         let mut sealed = Vec::with_capacity(message.len() + SEAL_BYTES);
         sealed.extend_from_slice(&header.encode());
-        sealed.extend_from_slice(&nonce);
         sealed.extend_from_slice(message);
-        let (associated, text) = sealed.split_at_mut(HEADER_BYTES + nonce.len());
-        let tag =
-            self.cipher(&header, place.server).encrypt_inout_detached(&Nonce::from(nonce), associated, text.into());
+        let (associated, text) = sealed.split_at_mut(HEADER_BYTES);
+        let cipher = self.cipher(&header, server, answers);
+        let tag = cipher.encrypt_inout_detached(&Nonce::from(header.nonce), associated, text.into());
         let tag = tag.expect("messages of a client are far below 256 GiB");
         sealed.extend_from_slice(&tag);
         sealed
     }
 
-    fn open(&self, place: &Place, header: &Header, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
-        let (associated, rest) = sealed.split_at(HEADER_BYTES + 12);
+    fn open(
+        &self,
+        header: &Header,
+        server: Server,
+        answers: Option<&[u8; 12]>,
+        sealed: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, SealError> {
+        let (associated, rest) = sealed.split_at(HEADER_BYTES);
         let (text, tag) = rest.split_at(rest.len() - 16);
-        let nonce: [u8; 12] = associated[HEADER_BYTES..].first_chunk().copied().unwrap_or_default();
         let tag: [u8; 16] = tag.first_chunk().copied().unwrap_or_default();
         let mut text = Zeroizing::new(text.to_vec());
-        let cipher = self.cipher(header, place.server);
-        let opened =
-            cipher.decrypt_inout_detached(&Nonce::from(nonce), associated, (&mut text[..]).into(), &Tag::from(tag));
-        match opened {
+        let cipher = self.cipher(header, server, answers);
+        let nonce = Nonce::from(header.nonce);
+        match cipher.decrypt_inout_detached(&nonce, associated, (&mut text[..]).into(), &Tag::from(tag)) {
             Ok(()) => Ok(text),
             Err(_) => Err(SealError::Broken { client: header.client }),
         }
     }
 
-    /// The cipher of the one message of a place.
-    fn cipher(&self, header: &Header, server: Server) -> ChaCha20Poly1305 {
+    /// The cipher of the one submission of a place, or of what answers the one with a nonce.
+    fn cipher(&self, header: &Header, server: Server, answers: Option<&[u8; 12]>) -> ChaCha20Poly1305 {
         let mut hash = blake3::Hasher::new_derive_key(KEY_CONTEXT);
-        hash.update(&self.0).update(&header.encode()).update(&[server.byte()]);
+        hash.update(&self.0).update(&header.encode()[..PLACE_BYTES]).update(&[server.byte()]);
+        hash.update(answers.map_or(&[], |nonce| &nonce[..]));
         let key = Zeroizing::new(*hash.finalize().as_bytes());
         hash.zeroize();
         ChaCha20Poly1305::new(<&Key>::from(&*key))

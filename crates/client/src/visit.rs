@@ -17,6 +17,7 @@ use crate::open::{Opened, Pending, Rejected, Said};
 use crate::place::Server;
 use crate::receipt::{Receipt, Stale};
 use crate::seal::{Invitation, Secret};
+use crate::unopened::SealError;
 
 pub use frames::{FromServer, SUBMIT_BYTES_MAX, Submit};
 
@@ -31,6 +32,8 @@ pub struct Visit {
     pending: Pending,
     /// Of generator and cloud.
     secrets: [Secret; 2],
+    /// Those of the sealed submissions, to which answers are bound.
+    nonces: [[u8; 12]; 2],
     words: [Option<Word>; 2],
 }
 
@@ -91,9 +94,17 @@ pub enum VisitError {
     /// The inputs do not fit.
     #[error(transparent)]
     Job(#[from] JobError),
-    /// The job is behind the receipt.
+    /// The job is behind the receipt, or the receipt is of another state.
     #[error(transparent)]
     Stale(#[from] Stale),
+    /// A frame is not the one that was kept with the submission.
+    #[error("the frame for the {server} is not that of the submission: {why}")]
+    OtherFrame {
+        /// The server.
+        server: Server,
+        /// The difference.
+        why: SealError,
+    },
 }
 
 impl VisitError {
@@ -107,6 +118,7 @@ impl VisitError {
             VisitError::NoClient { .. } => "ask whoever wrote the job to put you into it by this name",
             VisitError::Job(error) => error.hint(),
             VisitError::Stale(stale) => stale.hint(),
+            VisitError::OtherFrame { .. } => "go on with the frames that were kept with the submission",
         }
     }
 }
@@ -127,16 +139,17 @@ impl Visit {
         let counter = receipt.counter().saturating_add(1);
         let (to_generator, to_cloud, pending) = deal(job, client, counter, inputs, random)?;
         let pending = pending.after(receipt.clone())?;
-        let [generator, cloud] = invitations;
-        let mut frame = |to: &ToServer, invitation: &Invitation| {
-            let sealed = invitation.secret.seal_submission(to, random);
-            Submit { job: job.encode().to_vec(), client: invitation.identity(), sealed }.encode()
-        };
+        let mut seal = |to: &ToServer, by: &Invitation| by.secret.seal_submission(to, random);
+        let sealed = [seal(&to_generator, invitations[0]), seal(&to_cloud, invitations[1])];
+        let secrets = invitations.map(|invitation| &invitation.secret);
+        let visit = Visit::of(pending, [&sealed[0], &sealed[1]], secrets)?;
+        let frame = |sealed, by: &Invitation| Submit { job: job.encode().to_vec(), client: by.identity(), sealed };
+        let [generator, cloud] = sealed;
         Ok(Begun {
-            to_generator: frame(&to_generator, generator),
-            to_cloud: frame(&to_cloud, cloud),
+            to_generator: frame(generator, invitations[0]).encode(),
+            to_cloud: frame(cloud, invitations[1]).encode(),
             receipt: receipt.clone().with_counter(counter),
-            visit: Visit::resume(pending, [&generator.secret, &cloud.secret]),
+            visit,
         })
     }
 
@@ -160,10 +173,35 @@ impl Visit {
         Visit::begin(job, invitations, receipt, inputs, &mut Prg::new(Block::from_bytes(*key)))
     }
 
-    /// Goes on with a submission that was made before ([`Pending::decode`]), with the secrets of generator and cloud. The same frames
-    /// are to be sent again.
-    pub fn resume(pending: Pending, secrets: [&Secret; 2]) -> Self {
-        Visit { pending, secrets: secrets.map(Secret::clone), words: [None, None] }
+    /// Goes on with a submission that was made before ([`Pending::decode`]), with the frames and secrets of generator and cloud. The
+    /// same frames are to be sent again.
+    ///
+    /// `receipt` is the current one, which takes the place of the one that was saved. It may be newer than the submission, where later
+    /// visits have ended before: the output is opened all the same, and the next receipt is never older than this one.
+    ///
+    /// *Errors*: frames of another submission, a receipt of another state.
+    pub fn resume(
+        pending: Pending,
+        receipt: Receipt,
+        frames: [&[u8]; 2],
+        secrets: [&Secret; 2],
+    ) -> Result<Self, VisitError> {
+        let [generator, cloud] = Server::BOTH.map(|server| {
+            let submit = Submit::decode(frames[usize::from(server.byte())]);
+            submit.map_err(|why| VisitError::OtherFrame { server, why: why.into() })
+        });
+        Visit::of(pending.resumed(receipt)?, [&generator?.sealed, &cloud?.sealed], secrets)
+    }
+
+    /// A visit with sealed submissions to generator and cloud.
+    fn of(pending: Pending, sealed: [&[u8]; 2], secrets: [&Secret; 2]) -> Result<Self, VisitError> {
+        let [generator, cloud] = Server::BOTH.map(|server| {
+            let at = usize::from(server.byte());
+            let nonce = secrets[at].nonce_of(sealed[at], &pending.place(server));
+            nonce.map_err(|why| VisitError::OtherFrame { server, why })
+        });
+        let nonces = [generator?, cloud?];
+        Ok(Visit { pending, secrets: secrets.map(Secret::clone), nonces, words: [None, None] })
     }
 
     /// The secret that opens the answers, to be kept until then ([`Pending::encode`]).
@@ -213,8 +251,8 @@ impl Visit {
             Ok(FromServer::Sealed(sealed)) => sealed,
             Err(malformed) => return Some(Err(Said::Malformed(malformed))),
         };
-        let secret = &self.secrets[usize::from(server.byte())];
-        match secret.open_answer(&sealed, server, &self.pending) {
+        let at = usize::from(server.byte());
+        match self.secrets[at].open_answer(&sealed, server, &self.pending, &self.nonces[at]) {
             Ok(answer) => Some(self.pending.read(&answer)),
             Err(error) => Some(Err(Said::Unopened(error))),
         }

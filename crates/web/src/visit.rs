@@ -58,9 +58,11 @@ impl Visit {
         Ok(Visit { visit, frames: [to_generator, to_cloud], receipt })
     }
 
-    /// Goes on with a visit that was saved ([`Visit::save`]), with the frames that were sent.
+    /// Goes on with a visit that was saved ([`Visit::save`]), with the frames that were sent. `receipt` is the current one: that of the
+    /// outcome is never older.
     pub fn resume(
         saved: Vec<u8>,
+        receipt: &Receipt,
         to_generator: Vec<u8>,
         to_cloud: Vec<u8>,
         generator: &Invitation,
@@ -68,7 +70,9 @@ impl Visit {
     ) -> Result<Visit, Thrown> {
         let saved = Zeroizing::new(saved);
         let pending = Pending::decode(&saved).map_err(|error| failed(&error, error.hint()))?;
-        let visit = client::Visit::resume(pending, [&generator.0.secret, &cloud.0.secret]);
+        let secrets = [&generator.0.secret, &cloud.0.secret];
+        let visit = client::Visit::resume(pending, receipt.0.clone(), [&to_generator, &to_cloud], secrets);
+        let visit = visit.map_err(|error| failed(&error, error.hint()))?;
         Ok(Visit { visit: Some(visit), frames: [to_generator, to_cloud], receipt: None })
     }
 

@@ -30,7 +30,9 @@ fn messages_are_those_of_the_known_answers() {
         assert_eq!(secret.seal_submission(&to_c, &mut nonce()), hex(&case["sealed_to_cloud"]));
         let answer = hex(&case["answer"]);
         let place = pending.place(Server::Generator);
-        assert_eq!(secret.seal_answer(&place, &answer, &mut nonce()), hex(&case["sealed_from_generator"]));
+        let submission = hex(&case["submission_nonce"]).try_into().unwrap();
+        let sealed = secret.seal_answer(&place, &submission, &answer, &mut nonce());
+        assert_eq!(sealed, hex(&case["sealed_from_generator"]));
         let bytes = to_g.payload().len() + to_c.payload().len() + 2 * answer.len();
         assert_eq!(bytes, payload_bytes(n, m, statistical));
         assert_eq!(*pending.encode(), hex(&case["pending"]));

@@ -35,7 +35,9 @@ fn messages_open_at_their_place_alone() {
     let job = a_job();
     let (bytes, to_c, _) = sealed(&job, 5);
     assert_eq!(bytes.len(), to_c.payload().len() + SEAL_BYTES);
-    assert_eq!(Header::of(&bytes).map(|header| (header.client, header.counter)), Ok((CLIENT, 5)));
+    let nonce = bytes[PLACE_BYTES..HEADER_BYTES].try_into().unwrap();
+    let header = Header { direction: Direction::ToServer, job: *job.digest(), client: CLIENT, counter: 5, nonce };
+    assert_eq!(Header::of(&bytes), Ok(header));
     assert_eq!(open(&job, &bytes, &secret(1), 1, Server::Cloud, Some(4)), Ok(5));
     assert_eq!(open(&job, &bytes, &secret(1), 1, Server::Cloud, None), Ok(5));
     let broken = Err(SealError::Broken { client: CLIENT });
@@ -77,16 +79,24 @@ fn answers_open_for_their_submission_alone() {
     let (to_g, to_c, pending) = dealt(&job, &random_bits(21, 2), 5);
     let (place, of) = (pending.place(Server::Cloud), submissions(&job, [&to_g, &to_c]));
     let answer = answer(&place, &of, &Bits::zeros(10), 0, 0).encode();
-    let seal = |place: &Place| secret(1).seal_answer(place, &answer, &mut rng(3));
-    assert_eq!(secret(1).open_answer(&seal(&place), Server::Cloud, &pending), Ok(answer.clone()));
-    assert!(secret(1).open_answer(&seal(&place), Server::Generator, &pending).is_err());
+    let seal = |place: &Place| secret(1).seal_answer(place, &[6; 12], &answer, &mut rng(3));
+    let open = |sealed: &[u8], server| secret(1).open_answer(sealed, server, &pending, &[6; 12]);
+    assert_eq!(open(&seal(&place), Server::Cloud), Ok(answer.clone()));
+    assert!(open(&seal(&place), Server::Generator).is_err());
     let counter = Place { counter: 4, ..place };
-    let why = secret(1).open_answer(&seal(&counter), Server::Cloud, &pending).unwrap_err();
+    let why = open(&seal(&counter), Server::Cloud).unwrap_err();
     assert_eq!(why.to_string(), "sealed message, counter: expected 5, got 4");
     // A client's own message does not come back as an answer.
     let own = secret(1).seal_submission(&to_c, &mut rng(3));
-    let why = secret(1).open_answer(&own, Server::Cloud, &pending).unwrap_err();
+    let why = open(&own, Server::Cloud).unwrap_err();
     assert_eq!(why.to_string(), "sealed message, direction: expected ToClient, got ToServer");
+    // Every bit of the submission's nonce counts.
+    for bit in 0..96 {
+        let mut other = [6; 12];
+        other[bit / 8] ^= 1 << (bit % 8);
+        let why = secret(1).open_answer(&seal(&place), Server::Cloud, &pending, &other).unwrap_err();
+        assert_eq!(why, SealError::Broken { client: CLIENT }, "bit {bit}");
+    }
 }
 
 #[test]
@@ -94,7 +104,7 @@ fn a_counter_that_is_used_twice_does_not_use_a_key_stream_twice() {
     let job = a_job();
     let (_, to_c, _) = dealt(&job, &random_bits(21, 2), 5);
     let [a, b] = [1, 2].map(|draws| secret(1).seal_submission(&to_c, &mut rng(draws)));
-    assert_ne!(a[HEADER_BYTES + 12..], b[HEADER_BYTES + 12..]);
+    assert_ne!(a[HEADER_BYTES..], b[HEADER_BYTES..]);
 }
 
 fn invitation() -> Invitation {

@@ -21,10 +21,15 @@ fn invitations(job: &Job) -> [Invitation; 2] {
     [of(job.terms().generator, "the generator", 1), of(job.terms().cloud, "the cloud", 2)]
 }
 
-fn begun() -> Begun {
+/// A visit with counter 7 and these draws, of a client that has seen nothing of the state.
+fn drawn(seed: u128) -> Begun {
     let (job, receipt) = (job(), Receipt::first("ledger").with_counter(6));
     let [generator, cloud] = &invitations(&job);
-    Visit::begin(&job, [generator, cloud], &receipt, &random_bits(13, 5), &mut rng(3)).ok().unwrap()
+    Visit::begin(&job, [generator, cloud], &receipt, &random_bits(13, 5), &mut rng(seed)).ok().unwrap()
+}
+
+fn begun() -> Begun {
+    drawn(3)
 }
 
 /// The submission that a server reads in a frame.
@@ -39,16 +44,24 @@ fn read(frame: &[u8], server: Server) -> Submission {
 
 /// The frame of a server that says this under its seal.
 fn sealed(visit: &Visit, server: Server, text: &[u8]) -> Vec<u8> {
-    let secret = &invitations(&job())[usize::from(server.byte())].secret;
-    FromServer::Sealed(secret.seal_answer(&visit.pending.place(server), text, &mut rng(7))).encode()
+    let at = usize::from(server.byte());
+    let secret = &invitations(&job())[at].secret;
+    let sealed = secret.seal_answer(&visit.pending.place(server), &visit.nonces[at], text, &mut rng(7));
+    FromServer::Sealed(sealed).encode()
+}
+
+/// The output of honest servers and their answer, of version 5 and history 9.
+fn honest(begun: &Begun) -> (Bits, Vec<u8>) {
+    let of = [read(&begun.to_generator, Server::Generator), read(&begun.to_cloud, Server::Cloud)];
+    let output = random_bits(21, 8);
+    let bytes = answer(&begun.visit.pending.place(Server::Cloud), &of, &output, 5, 9).encode();
+    (output, bytes)
 }
 
 /// A visit, its output, and the answer of honest servers.
 fn answered() -> (Visit, Bits, Vec<u8>) {
     let begun = begun();
-    let of = [read(&begun.to_generator, Server::Generator), read(&begun.to_cloud, Server::Cloud)];
-    let output = random_bits(21, 8);
-    let bytes = answer(&begun.visit.pending.place(Server::Cloud), &of, &output, 5, 9).encode();
+    let (output, bytes) = honest(&begun);
     (begun.visit, output, bytes)
 }
 
@@ -132,23 +145,100 @@ fn the_counter_is_used_before_anything_is_sent() {
     assert_eq!(over.err(), Some(VisitError::Stale(Stale::Counter { last: u64::MAX, got: u64::MAX })));
 }
 
-/// A page that is loaded again, between the frames and after one of the answers.
+/// A client that has lost its receipt deals with the same counter again: what was answered before is not for it.
 #[test]
-fn a_visit_goes_on_from_its_bytes() {
-    let (visit, output, answer) = answered();
-    let bytes = visit.pending().encode();
-    let frames = Server::BOTH.map(|server| sealed(&visit, server, &answer));
-    drop(visit);
-    let [generator, cloud] = &invitations(&job());
-    let pending = Pending::decode(&bytes).unwrap();
-    let mut visit = Visit::resume(pending, [&generator.secret, &cloud.secret]);
-    for (server, frame) in Server::BOTH.into_iter().zip(&frames) {
-        assert_eq!(visit.hear(server, frame), Heard::Answer);
+fn old_answers_do_not_open_for_another_submission() {
+    let (first, mut second) = (drawn(3), drawn(4).visit);
+    let (_, answer) = honest(&first);
+    assert_eq!(first.visit.pending.place(Server::Cloud), second.pending.place(Server::Cloud));
+    for server in Server::BOTH {
+        assert_eq!(second.hear(server, &sealed(&first.visit, server, &answer)), Heard::NoAnswer);
     }
-    let opened = visit.open().ok().unwrap();
-    assert!(opened.output == output);
-    // The receipt of before was saved too.
-    assert_eq!(opened.receipt().state(), "ledger");
+    let said = Box::new(Said::Unopened(SealError::Broken { client: CLIENT }));
+    assert_eq!(second.open().err().unwrap(), Rejected::Unanswered { generator: said.clone(), cloud: said });
+}
+
+/// The visit of a page that is loaded again, after both answers were heard.
+fn resumed(begun: &Begun, receipt: Receipt) -> Result<Result<Opened, Rejected>, VisitError> {
+    let (_, answer) = honest(begun);
+    let pending = Pending::decode(&begun.visit.pending().encode()).unwrap();
+    let [generator, cloud] = &invitations(&job());
+    let frames = [&begun.to_generator[..], &begun.to_cloud];
+    let mut visit = Visit::resume(pending, receipt, frames, [&generator.secret, &cloud.secret])?;
+    for server in Server::BOTH {
+        assert_eq!(visit.hear(server, &sealed(&begun.visit, server, &answer)), Heard::Answer);
+    }
+    Ok(visit.open())
+}
+
+#[test]
+fn a_visit_goes_on_from_its_bytes_and_no_receipt_goes_back() {
+    let ledger = || Receipt::first("ledger");
+    let after = |version, chain, counter| ledger().next(version, [chain; 32], counter);
+    for (current, next) in [
+        // The same as the one that was saved, with the counter and without.
+        (ledger().with_counter(7), after(5, 9, 7)),
+        (ledger().with_counter(6), after(5, 9, 7)),
+        // Older: the client has lost it.
+        (ledger(), after(5, 9, 7)),
+        // The version before, which another client made, and counters of other states.
+        (after(4, 3, 5), after(5, 9, 7)),
+        (after(4, 3, 20), after(5, 9, 20)),
+        // The visit has ended already.
+        (after(5, 9, 7), after(5, 9, 7)),
+        // Newer: later visits have ended meanwhile.
+        (after(6, 8, 9), after(6, 8, 9)),
+        (after(6, 8, 3), after(6, 8, 7)),
+    ] {
+        let begun = begun();
+        let opened = resumed(&begun, current.clone()).ok().unwrap().ok().unwrap();
+        assert!(opened.output == honest(&begun).0);
+        assert_eq!(*opened.receipt(), next, "{current:?}");
+    }
+}
+
+#[test]
+fn a_visit_that_goes_on_is_held_to_its_receipt() {
+    let forked = Receipt::first("ledger").next(5, [8; 32], 9);
+    let why = resumed(&begun(), forked).ok().unwrap().err();
+    assert_eq!(why, Some(Rejected::Stale(Stale::Forked { state: "ledger".into(), version: 5 })));
+    let other = resumed(&begun(), Receipt::first("another")).err();
+    assert!(matches!(other, Some(VisitError::Stale(Stale::OtherState { .. }))));
+}
+
+#[test]
+fn a_visit_goes_on_with_its_own_frames_alone() {
+    let [generator, cloud] = &invitations(&job());
+    let refused = |to_generator: &[u8], to_cloud: &[u8], secret: &Secret| {
+        let (pending, receipt) = (begun().visit.pending, Receipt::first("ledger"));
+        let error = Visit::resume(pending, receipt, [to_generator, to_cloud], [secret, &cloud.secret]).err();
+        let error = error.expect("refused");
+        assert!(!error.hint().is_empty());
+        error.to_string()
+    };
+    let own = begun();
+    let later = {
+        let receipt = Receipt::first("ledger").with_counter(7);
+        Visit::begin(&job(), [generator, cloud], &receipt, &random_bits(13, 5), &mut rng(3)).ok().unwrap()
+    };
+    let text = "the frame for the cloud is not that of the submission: sealed message, counter: expected 7, got 8";
+    assert_eq!(refused(&own.to_generator, &later.to_cloud, &generator.secret), text);
+    let other = Job::new(job().terms().clone().at_version("ledger", 9)).unwrap();
+    let other = {
+        let receipt = Receipt::first("ledger").with_counter(6);
+        Visit::begin(&other, [generator, cloud], &receipt, &random_bits(13, 5), &mut rng(3)).ok().unwrap()
+    };
+    let text = refused(&other.to_generator, &own.to_cloud, &generator.secret);
+    assert!(text.starts_with("the frame for the generator is not that of the submission: sealed message, job: "));
+    let text = refused(&own.to_generator, &FromServer::Waiting.encode(), &generator.secret);
+    assert!(text.ends_with("frame of a client, byte 1, kind: expected 1, got 2"), "{text}");
+    // For the other server, or by another invitation.
+    for text in [
+        refused(&own.to_cloud, &own.to_generator, &generator.secret),
+        refused(&own.to_generator, &own.to_cloud, &cloud.secret),
+    ] {
+        assert!(text.ends_with("changed on its way, or sealed with another secret"), "{text}");
+    }
 }
 
 #[test]
