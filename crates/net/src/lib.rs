@@ -5,7 +5,7 @@
 //! peer never panics, never sizes an allocation beyond the limit of the expected message, and never blocks a step
 //! beyond two time-outs and what its bytes take at [`LEAST_BYTES_PER_SECOND`].
 //!
-//! A server's visitors, who have no identity and may be browsers, come through an [`Entrance`], and call by a [`Call`]: these carry whole
+//! A server's visitors, who have no identity and may be browsers, come through an [`Entrance`] ([`Visitors`]), and call by a [`Call`]: these carry whole
 //! [`Messages`] and nothing else.
 //!
 //! All transports need a tokio runtime with its time driver.
@@ -54,7 +54,7 @@ pub use mesh::{
     Lent, Line, Mesh, MeshError, PartyError, PeerEntry, PeersFile, PeersFileError, PeersFileFault, PerPeer, share_of,
 };
 pub use message::Message;
-pub use messages::{Call, Carrier, Entrance, Messages};
+pub use messages::{Call, Carrier, Entrance, Messages, Visitor, Visitors};
 pub use pace::LEAST_BYTES_PER_SECOND;
 pub use reception::{Advice, OnRefused};
 pub use relay::relay;

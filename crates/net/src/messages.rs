@@ -5,6 +5,7 @@
 mod call;
 mod entrance;
 mod framed;
+mod visitors;
 
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use framed::Framed;
 
 pub use call::{Call, Carrier};
 pub use entrance::Entrance;
+pub use visitors::{Visitor, Visitors};
 
 /// The first bytes of a program that is no browser, before its messages: the first is far from ASCII and from TLS, the last is a
 /// version.

@@ -1,0 +1,77 @@
+//! Those who come through an entrance, one after another, each with what it said first.
+
+use std::net::SocketAddr;
+
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::{Entrance, Messages};
+use crate::connect::Listener;
+use crate::error::NetError;
+use crate::reception::{OnRefused, Reception};
+
+/// Somebody who was let in and has said something.
+pub struct Visitor {
+    /// The address that it comes from.
+    pub from: SocketAddr,
+    /// The connection with it, for all that is said later.
+    pub messages: Messages,
+    /// Its first message.
+    pub said: Vec<u8>,
+}
+
+/// A socket at which visitors come in.
+pub struct Visitors {
+    listener: Listener,
+    entrance: Entrance,
+    reception: Reception<'static, Visitor>,
+}
+
+impl Visitors {
+    /// Listens on `HOST:PORT`; port 0 lets the system choose. Who is refused is told to `on_refused`, a line for each, but no flood of
+    /// lines.
+    pub async fn bind(address: &str, entrance: Entrance, on_refused: Option<OnRefused>) -> Result<Self, NetError> {
+        let listener = Listener::bind(address).await?;
+        let reception = Reception::new(on_refused, None, listener.log.clone());
+        Ok(Visitors { listener, entrance, reception })
+    }
+
+    /// The address where it listens, with the port that the system chose.
+    pub fn address(&self) -> SocketAddr {
+        self.listener.address()
+    }
+
+    /// The next visitor that was let in and has sent its first message, however long it takes to come.
+    ///
+    /// Those who have connected are heard side by side, at most 64 at once; one more takes the place of the oldest from the network
+    /// address that has the most. Each has 10 s or the time-out, whichever is shorter, to be let in, and then the time-out for all of its
+    /// message. So places hold at most 64 messages of [`Entrance::message_bytes_max`].
+    ///
+    /// A future that is dropped loses nobody. All are heard only while somebody waits here, so the next call should come soon.
+    ///
+    /// *Errors*: a socket that fails.
+    pub async fn next(&mut self) -> Result<Visitor, NetError> {
+        loop {
+            tokio::select! {
+                stream = self.listener.accept_stream() => {
+                    let (stream, from) = stream?;
+                    self.reception.admit(from, hear(self.entrance.clone(), stream, from));
+                }
+                heard = self.reception.next(), if !self.reception.is_empty() => if let Some((_, visitor)) = heard {
+                    return Ok(visitor);
+                },
+            }
+        }
+    }
+}
+
+/// Hears somebody who has connected until its first message is there.
+async fn hear(entrance: Entrance, stream: TcpStream, from: SocketAddr) -> Result<Visitor, NetError> {
+    let mut messages = entrance.admit(stream).await?;
+    let after = entrance.timeout;
+    // The message's own pace would let a large one take long.
+    match timeout(after, messages.receive(entrance.message_bytes_max)).await {
+        Ok(said) => Ok(Visitor { from, said: said?, messages }),
+        Err(_) => Err(NetError::Timeout { doing: "for all of a visitor's first message".into(), after }),
+    }
+}
