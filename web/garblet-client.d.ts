@@ -11,6 +11,8 @@ export interface GarbletError extends Error {
   hint: string;
   /** The version that the job's state has now, if both servers refuse for that reason and say the same. */
   stateVersion?: bigint;
+  /** True if both servers prove that the input has had no effect. After any other error what was kept is still needed, for `resume`. */
+  isNeverRun?: boolean;
 }
 
 /** A server, and what it gave the client. */

@@ -15,6 +15,7 @@ export async function load(wasm) {
  *
  * `keep` is called, and waited for, before anything is sent, with what has to be stored: the receipt, and what `resume` needs if
  * the page is closed. If both servers say that the state of the job has the same other version, the input is dealt again for that one.
+ * After any other error the visit may have been run, or may be run yet: it is to be resumed, unless the error has `isNeverRun`.
  */
 export async function visit(options) {
   const { generator, cloud, inputs, keep, attempts = 3 } = options;

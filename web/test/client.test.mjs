@@ -57,7 +57,7 @@ test("refusals tell the version of the state", () => {
     const begun = begin(known);
     assert.equal(begun.hear("cloud", hex(known.refused_cloud)), "no-answer");
     assert.equal(begun.hear("generator", hex(known.refused_generator)), "no-answer");
-    assert.throws(() => begun.open(), (error) => error.stateVersion === 7n && /another version, 7/.test(error.message));
+    assert.throws(() => begun.open(), (error) => error.stateVersion === 7n && error.isNeverRun && /another version, 7/.test(error.message));
   }
 });
 
@@ -101,6 +101,17 @@ test("errors are errors of JavaScript, with a hint", () => {
   for (const call of wrong) {
     assert.throws(call, (error) => error instanceof Error && error.message.length > 0 && error.hint.length > 0);
   }
+});
+
+test("a receipt counts on from another number, and never goes back", () => {
+  const first = Receipt.first("ledger");
+  const later = first.withCounter(2n ** 40n);
+  assert.deepEqual([first.counter, later.counter], [0n, 2n ** 40n]);
+  assert.deepEqual(later.withCounter(7n).encode(), later.encode());
+  const known = cases[1];
+  const { job, generator, cloud, receipt, inputs } = given(known);
+  const begun = Visit.begin(job, generator, cloud, receipt.withCounter(2n ** 40n), inputs, hex(known.seed));
+  assert.equal(begun.receipt.counter, 2n ** 40n + 1n);
 });
 
 test("numbers, bits and texts go over into each other", () => {

@@ -4,14 +4,14 @@ use std::{collections::BTreeSet, path::Path, process::Command};
 
 use serde::Deserialize;
 
-use crate::spdx;
+use crate::{spdx, web};
 
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Package {
     name: String,
     version: String,
@@ -21,7 +21,9 @@ struct Package {
 
 /// Dependencies whose licence is not allowed, one line each.
 pub(crate) fn check(root: &Path) -> Vec<String> {
-    match allowed(root).and_then(|allowed| Ok(refused(&packages(root)?, &allowed))) {
+    let folders = [root.to_path_buf(), root.join(web::TOOL)];
+    let packages = || folders.iter().map(|folder| packages(folder)).collect::<Result<Vec<_>, _>>();
+    match allowed(root).and_then(|allowed| Ok(refused(&packages()?.concat(), &allowed))) {
         Ok(mut findings) => {
             findings.extend(cargo_deny(root));
             findings

@@ -1,5 +1,6 @@
 //! Development tasks, run as `cargo xtask NAME`; the whole of the project's continuous integration is `cargo xtask ci`.
 
+mod browser;
 mod features;
 mod layers;
 mod licences;
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
         ["ci"] => run_all(&ci()),
         ["bench"] => run_all(&bench()),
         ["tidy"] => run_all(&[tidy_step()]),
-        ["web"] => run_all(&web::steps(web::Missing::Install)),
+        ["web"] => run_all(&web::steps()),
         ["licences"] => run_all(&[licence_step()]),
         _ => {
             eprintln!("{USAGE}");
@@ -72,7 +73,7 @@ fn ci() -> Vec<Step> {
         one_protocol_step(),
     ];
     steps.extend(portable::steps());
-    steps.extend(web::steps(web::Missing::LeaveOut));
+    steps.extend(web::steps());
     steps.extend(test());
     steps.into_iter().map(|step| step.env(WITHOUT_INCREMENTAL.0, WITHOUT_INCREMENTAL.1)).collect()
 }

@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     bench, child, convert, demo, eval, failure::Failure, identity, inspect, local, plan, prepare, run, serve, store,
+    visit,
 };
 
 const EXIT_STATUS: &str = "Exit status: 0 done; 1 ended without a result; 2 the call or one of its files is wrong";
@@ -30,6 +31,8 @@ pub(crate) enum Command {
     Prepare(prepare::Options),
     /// Keep a store filled, together with a peer, or answer the peer whenever it comes
     Serve(serve::Options),
+    /// Leave shares of this client's inputs with two servers, and have the result
+    Visit(visit::Options),
     /// Compute a program in the clear: the reference answer
     Eval(eval::Options),
     /// Show ports, owners, gate counts and components of a program, or draw it
@@ -67,6 +70,7 @@ impl Command {
             Command::Run(options) => run::run(&options),
             Command::Prepare(options) => prepare::run(&options),
             Command::Serve(options) => serve::run(&options),
+            Command::Visit(options) => visit::run(&options),
             Command::Eval(options) => eval::run(&options),
             Command::Inspect(options) => inspect::run(&options),
             Command::Plan(options) => plan::run(&options),

@@ -1,4 +1,7 @@
-//! `garblet demo`: two parties on this machine do a real job over real sockets.
+//! `garblet demo`: two parties on this machine do a real job over real sockets; or two servers keep a map for friends.
+
+mod friends;
+mod site;
 
 use garblet_circuit::{Bits, InputId, Program, evaluate};
 use garblet_net::SimulatedLink;
@@ -25,13 +28,23 @@ const CIPHERTEXT: u128 = 0x69c4e0d86a7b0430d8cdb78070b4c55a;
 
 /// The options of `garblet demo`.
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
+    #[command(subcommand)]
+    which: Option<Which>,
     /// One-way latency and rate between the parties, simulated, as 33ms,50mbit
     #[arg(long, value_name = "LATENCY,RATE")]
     link: Option<SimulatedLink>,
     /// Print one JSON object on standard output
     #[arg(long)]
     json: bool,
+}
+
+/// Other demonstrations.
+#[derive(clap::Subcommand)]
+enum Which {
+    /// A page that shows which friends are near, and two servers that keep an encrypted map for it
+    Friends(friends::Options),
 }
 
 /// One job of the demonstration.
@@ -48,6 +61,9 @@ struct Job {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    if let Some(Which::Friends(options)) = &options.which {
+        return friends::run(options);
+    }
     let settings = Settings::standard(options.link);
     let jobs = [edit_distance()?, aes()?];
     let mut reports = Vec::new();

@@ -220,7 +220,12 @@ fn store_hint(error: &StoreError) -> Option<String> {
         StoreError::OtherPeerStore { .. } | StoreError::OtherStore { .. } => {
             "name the two stores that were filled together, or let both parties begin with new ones".into()
         }
-        StoreError::PeerRolledBack { .. } | StoreError::RolledBack { .. } | StoreError::Restored { .. } => {
+        StoreError::RolledBack { .. } => {
+            "so the other party says: a store must not be restored from a backup, as its pieces could be used twice. If this one was, let both parties \
+             begin with new stores, and servers that answer clients also with a new service value; if not, ask the other party"
+                .into()
+        }
+        StoreError::PeerRolledBack { .. } | StoreError::Restored { .. } => {
             "a store must not be restored from a backup, as its pieces could be used twice: \
              let both parties begin with new stores"
                 .into()

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use garblet_client::{Invitation, Secret};
 use garblet_net::{Fingerprint, FingerprintError, Identity, IdentityError, Tls, TrustError, TrustStore};
 
 use crate::{
@@ -14,9 +15,15 @@ use crate::{
 /// The options of `garblet keygen`.
 #[derive(clap::Args)]
 pub(crate) struct KeygenOptions {
-    /// The file to make [default: identity.pem in the configuration folder]
+    /// The file to make, or with --client to take [default: identity.pem in the configuration folder]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
+    /// Print the invitation of a client of this server, of that name; always the same, and secret
+    #[arg(long, value_name = "NAME")]
+    client: Option<String>,
+    /// The name of this server that the client is shown [default: its fingerprint]
+    #[arg(long, value_name = "NAME", requires = "client")]
+    server_name: Option<String>,
 }
 
 /// Options of `garblet id`.
@@ -77,9 +84,14 @@ pub(crate) struct PeerArgs {
     store: StoreArgs,
 }
 
-/// Makes an identity and prints its fingerprint.
+/// Makes an identity and prints its fingerprint, or prints an invitation.
 pub(crate) fn keygen(options: &KeygenOptions) -> Result<(), Failure> {
     let path = in_configuration(options.file.as_deref(), "identity.pem")?;
+    if let Some(client) = &options.client {
+        let identity = Identity::load(&path).map_err(|e| identity_failure(&e))?;
+        let name = options.server_name.clone().unwrap_or_else(|| identity.fingerprint().to_string());
+        return print(&format!("{}\n", &*invitation(&identity, &name, client)?.to_text()));
+    }
     make_folder(&path)?;
     let identity = Identity::generate(&mut rand::rng());
     identity.save(&path).map_err(|error| match error {
@@ -93,12 +105,35 @@ pub(crate) fn keygen(options: &KeygenOptions) -> Result<(), Failure> {
 /// Shows the fingerprint of an identity. It has no name: names are what others give it.
 pub(crate) fn show(options: &IdOptions) -> Result<(), Failure> {
     let path = in_configuration(options.file.as_deref(), "identity.pem")?;
-    let fingerprint = Identity::load(&path).map_err(|e| identity_failure(&e))?.fingerprint();
+    let identity = Identity::load(&path).map_err(|e| identity_failure(&e))?;
+    let fingerprint = identity.fingerprint();
     match options.json {
-        true => print_json(&serde_json::json!({ "fingerprint": fingerprint.to_string(), "file": path })),
+        true => print_json(&serde_json::json!({
+            "fingerprint": fingerprint.to_string(),
+            "public_key": format!("{:?}", garblet_client::Identity(identity.public_key())),
+            "file": path
+        })),
         false => print(&format!("{fingerprint}\n")),
     }
 }
+
+/// The invitation of a client by the server with this identity, from which its secret follows.
+///
+/// *Errors*: a name that is none.
+pub(crate) fn invitation(identity: &Identity, server_name: &str, client: &str) -> Result<Invitation, Failure> {
+    let server = garblet_client::Identity(identity.public_key());
+    let secret = client_secret(identity, client);
+    Invitation::with_secret(server, server_name, client, secret)
+        .map_err(|error| Failure::call(&error).hint(error.hint()))
+}
+
+/// The secret that a server shares with the client of that name.
+pub(crate) fn client_secret(identity: &Identity, client: &str) -> Secret {
+    Secret::from_bytes(*identity.secret_for(CLIENT_CONTEXT, client.as_bytes()))
+}
+
+/// Separates secrets of clients from all other uses of BLAKE3.
+const CLIENT_CONTEXT: &str = "garblet 2026 outsourced client secret v1";
 
 /// Runs `garblet trust`.
 pub(crate) fn trust(command: &TrustCommand) -> Result<(), Failure> {

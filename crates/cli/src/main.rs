@@ -3,6 +3,7 @@
 //! Exit status: 0 done; 1 the computation ended without a result; 2 the call or its files are wrong. Errors go to
 //! standard error as `error: ...` and, where something can be done about it, `hint: ...`.
 
+mod agreement;
 mod ahead;
 mod args;
 mod bench;
@@ -14,6 +15,7 @@ mod cpu;
 mod demo;
 mod eval;
 mod failure;
+mod hex;
 mod hints;
 mod identity;
 mod inputs;
@@ -34,6 +36,7 @@ mod settings;
 mod slow;
 mod stock;
 mod store;
+mod visit;
 mod way;
 
 use std::process::ExitCode;

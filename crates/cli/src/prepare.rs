@@ -225,6 +225,11 @@ impl FillArgs {
         Ok(self.folder_for(self.order()?, way.peer.clone()?))
     }
 
+    /// The store of pieces for this peer, filled with as much as is said, or nothing.
+    pub(crate) fn folder_for_pieces(&self, peer: &str) -> Folder {
+        self.folder_for(OrderRequest { amounts: self.amounts(), ..OrderRequest::default() }, peer.into())
+    }
+
     fn folder_for(&self, order: OrderRequest, peer: String) -> Folder {
         let (path, key) = (self.store.clone(), self.store_key.clone());
         Folder { order, path, key, peer, recorded: true, again: None }

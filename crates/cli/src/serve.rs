@@ -1,9 +1,13 @@
-//! `garblet serve`: keeps a store filled, a little at a time, at low priority; or answers the peer that comes.
+//! `garblet serve`: keeps a store filled, a little at a time, at low priority; or answers the peer that comes; or, with another server, clients.
+
+pub(crate) mod clients;
 
 use std::{thread::sleep, time::Duration};
 
 use garblet::{Adversary, Filled, Plan, Program, SavedValues, store::Store, wants_to_fill};
 use garblet_net::{self as net, Channel, Hello, Listener, NetError};
+
+use clients::ClientArgs;
 
 use crate::{
     args::{InputArgs, InputFile, ProgramArgs, Time},
@@ -43,15 +47,20 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PROGRAM", requires = "listen", conflicts_with_all = ["low_water", "every"])]
     answer: Option<String>,
     /// This party's inputs of every run
-    #[arg(long = "input", value_name = "K=FILE", requires = "answer")]
+    #[arg(long = "input", value_name = "K=FILE", requires = "answer", conflicts_with = "agreement")]
     inputs: Vec<InputFile>,
     /// Make what the store lacks during a run; the peer must wish it as well
     #[arg(long, requires = "answer")]
     top_up: bool,
+    #[command(flatten)]
+    clients: ClientArgs,
 }
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    if let Some(agreement) = options.clients.agreement() {
+        return clients::serve(options, agreement);
+    }
     let protocol = options.stock.settings().config()?.protocol();
     if protocol.is_mesh() {
         return Err(Failure::call(format!("--protocol {protocol}: two parties can serve each other, several cannot"))

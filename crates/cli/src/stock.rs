@@ -68,7 +68,7 @@ fn kept_name(text: &str) -> Result<String, String> {
 }
 
 /// Parses `PORT=NAME` or `PORT=NAME.OUTPUT`.
-fn read_input(text: &str) -> Result<ReadInput, String> {
+pub(crate) fn read_input(text: &str) -> Result<ReadInput, String> {
     let (port, kept) = text.split_once('=').ok_or("expected PORT=NAME or PORT=NAME.OUTPUT")?;
     let (name, output) = match kept.split_once('.') {
         Some((name, output)) => (name, Some(output.to_string())),

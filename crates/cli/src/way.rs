@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::Path};
 
 use garblet_circuit::Party;
-use garblet_net::{Fingerprint, NetError, PeerEntry, PeersFile, Tls};
+use garblet_net::{Fingerprint, Identity, NetError, PeerEntry, PeersFile, Tls};
 
 use crate::{
     failure::Failure,
@@ -52,13 +52,27 @@ pub(crate) struct Way<'a> {
 }
 
 impl WayArgs {
+    /// The place where the peer is met.
+    ///
+    /// *Errors*: no address.
+    pub(crate) fn meeting(&self) -> Result<Meeting<'static>, Failure> {
+        let listen = self.meeting.listen.clone().map(Meeting::Listen);
+        let meeting = listen.or_else(|| self.meeting.connect.clone().map(Meeting::Connect));
+        meeting.ok_or_else(|| Failure::call("--listen or --connect is missing"))
+    }
+
+    /// This party's identity.
+    ///
+    /// *Errors*: one that cannot be loaded.
+    pub(crate) fn identity(&self) -> Result<Identity, Failure> {
+        self.peer.identity()
+    }
+
     /// The way.
     ///
     /// *Errors*: no address, plain TCP to another machine, an identity that cannot be loaded, nobody to trust, several to wait for.
     pub(crate) fn way(&self) -> Result<Way<'static>, Failure> {
-        let listen = self.meeting.listen.clone().map(Meeting::Listen);
-        let meeting = listen.or_else(|| self.meeting.connect.clone().map(Meeting::Connect));
-        let meeting = meeting.ok_or_else(|| Failure::call("--listen or --connect is missing"))?;
+        let meeting = self.meeting()?;
         if self.insecure_plain_tcp {
             let (Meeting::Listen(address) | Meeting::Connect(address)) = &meeting else {
                 return Err(Failure::call("--peers: this is between two parties"));

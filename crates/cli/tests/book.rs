@@ -114,11 +114,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
 }
 
-/// The README, and the chapters of the book in the order of their names.
+/// The READMEs, and the chapters of the book in the order of their names.
 fn texts() -> Vec<PathBuf> {
     let chapters = fs::read_dir(root().join("docs/src")).expect("the book").flatten().map(|entry| entry.path());
     let mut paths: Vec<PathBuf> = chapters.filter(|p| p.extension().is_some_and(|e| e == "md")).collect();
     paths.sort();
+    paths.insert(0, root().join("examples/friends/README.md"));
     paths.insert(0, root().join("examples/README.md"));
     paths.insert(0, root().join("README.md"));
     paths

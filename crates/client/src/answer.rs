@@ -94,7 +94,8 @@ reasons! {
     /// The job is not the one that the server knows.
     OtherJob = 2, "the job is another", "get the job again from whoever wrote it";
     /// The counter is not higher than the last one.
-    OldCounter = 3, "the counter was used before", "deal again with a higher counter; keep the receipt between runs";
+    OldCounter = 3, "the counter was used before",
+        "if this was sent for the first time, deal again with a higher counter, and keep the receipt between runs; if not, look first at what became of it";
     /// The server's policy does not allow the run.
     Policy = 4, "the policy does not allow it", "ask those who run the servers which programs and clients they allow";
     /// A hash does not fit a share.
@@ -107,10 +108,20 @@ reasons! {
     StateBusy = 8, "another run works with the state", "try again later with a new counter";
     /// The state is closed for good.
     StateClosed = 9, "the state is closed", "it cannot be used any more; make a new state";
-    /// Other parties did not come, or were gone before the end.
-    Interrupted = 10, "parties did not come or were gone before the end", "deal again with a higher counter when all are there";
+    /// Other parties did not come, or were gone before the submission was used; it never will be.
+    Interrupted = 10, "parties did not come or were gone before the run", "deal again with a higher counter when all are there";
     /// The servers stopped without a further word.
     Stopped = 11, "the servers stopped the run", "ask those who run the servers; deal again only when they have said why";
+    /// The submission was used, and the server has no answer to it, or none any more.
+    Used = 12, "it was used, and there is no answer",
+        "do not deal again before you know what became of it: the run may have taken place, and the input would be taken twice";
+}
+
+impl Reason {
+    /// Tells whether the submission has had no effect at a server that gives this reason, and never will have.
+    pub fn is_never_run(self) -> bool {
+        !matches!(self, Reason::OldCounter | Reason::Used)
+    }
 }
 
 /// An answer of either kind.

@@ -96,23 +96,11 @@ pub enum Rejected {
 }
 
 impl Rejected {
-    /// Advice for a person.
+    /// Advice for a person. It says to deal again only where both servers prove that the submission has had no effect: who deals again for the
+    /// word of one could have its input taken twice.
     pub fn hint(&self) -> &'static str {
-        let of = |said: &Said| match said {
-            Said::Answer => None,
-            Said::Refusal(refusal) => Some(refusal.reason.hint()),
-            Said::OtherRun => Some("wait for the answer to your last message; an old one was sent again"),
-            Said::Malformed(malformed) => Some(malformed.hint()),
-            Said::Unopened(error) => Some(error.hint()),
-            Said::Unproven(_) => Some(
-                "ask that server: its word is not sealed, so somebody on the way may have said it; compare the invitations",
-            ),
-            Said::Nothing => Some("send the same message to that server again; it keeps the answer for a while"),
-        };
         match self {
-            Rejected::Unanswered { generator, cloud } => {
-                of(generator).or(of(cloud)).unwrap_or("deal again with a higher counter")
-            }
+            Rejected::Unanswered { generator, cloud } => hint_of(generator, cloud),
             Rejected::Differ { .. } => {
                 "tell those who run both servers, and send them nothing more until they know which one it was"
             }
@@ -125,6 +113,13 @@ impl Rejected {
 }
 
 impl Rejected {
+    /// Tells whether both servers prove that the submission has had no effect, and never will have. Of any other one what was kept is still needed: the
+    /// answers may come.
+    pub fn is_never_run(&self) -> bool {
+        let Rejected::Unanswered { generator, cloud } = self else { return false };
+        [generator, cloud].iter().all(|said| said.refusal().is_some_and(Reason::is_never_run))
+    }
+
     /// The version that the job's state has now, and the digest of its history, if both servers refuse and say the same of it. The word of one does not
     /// count: the run may have ended, and who deals again for what one server says would have its input taken twice. The receipt of the client
     /// decides whether the state is older than it was.
@@ -136,6 +131,44 @@ impl Rejected {
         };
         let (of_generator, of_cloud) = (told(generator)?, told(cloud)?);
         (of_generator == of_cloud).then_some(of_cloud)
+    }
+}
+
+/// Advice on the words of generator and cloud.
+fn hint_of(generator: &Said, cloud: &Said) -> &'static str {
+    let both = [generator, cloud];
+    let is = |reason: Reason| both.iter().any(|said| said.refusal() == Some(reason));
+    if let [Some(generator), Some(cloud)] = both.map(Said::refusal)
+        && [generator, cloud].into_iter().all(Reason::is_never_run)
+    {
+        // The other reasons say more.
+        return if generator == Reason::Interrupted { cloud.hint() } else { generator.hint() };
+    }
+    let doubtful = [Reason::Used, Reason::OldCounter].into_iter().find(|reason| is(*reason));
+    if let Some(reason) = doubtful {
+        return reason.hint();
+    }
+    let of = |said: &Said| match said {
+        Said::OtherRun => Some("wait for the answer to your last message; an old one was sent again"),
+        Said::Malformed(malformed) => Some(malformed.hint()),
+        Said::Unopened(error) => Some(error.hint()),
+        Said::Unproven(_) => Some(
+            "ask that server: its word is not sealed, so somebody on the way may have said it; compare the invitations",
+        ),
+        Said::Answer | Said::Refusal(_) | Said::Nothing => None,
+    };
+    of(generator).or(of(cloud)).unwrap_or(
+        "send the same messages again, as answers are kept for a while; do not deal again: the run may have taken place",
+    )
+}
+
+impl Said {
+    /// The reason of a refusal that is proven.
+    fn refusal(&self) -> Option<Reason> {
+        match self {
+            Said::Refusal(refusal) => Some(refusal.reason),
+            _ => None,
+        }
     }
 }
 

@@ -186,6 +186,13 @@ impl Channel {
         Ok(())
     }
 
+    /// Waits until the peer says something, for as long as that takes. Nothing may be here that was not sent. A future of it that was dropped does no harm.
+    ///
+    /// *Errors:* the connection's.
+    pub async fn heard(&mut self) -> Result<(), NetError> {
+        self.reader.ready("a word of the peer").await
+    }
+
     /// Sends everything that is still here.
     pub async fn flush(&mut self) -> Result<(), NetError> {
         let result = self.writer.flush().await;

@@ -185,6 +185,9 @@ pub enum NetError {
         /// The fault in the message.
         why: String,
     },
+    /// This party dropped the future that sent the message before: a bug here.
+    #[error("cannot send a message: the one before it was cut off")]
+    CutOff,
     /// The operating system refused.
     #[error("{doing}: {source}")]
     Io {
@@ -236,6 +239,7 @@ impl Accuses for NetError {
             NetError::NotAnAddress { .. }
             | NetError::AddressInUse { .. }
             | NetError::Unsendable { .. }
+            | NetError::CutOff
             | NetError::Io { .. } => return None,
         };
         Some(Blame::seen(peer, cause))

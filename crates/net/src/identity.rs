@@ -9,7 +9,7 @@ use rcgen::{CertificateParams, DistinguishedName, KeyPair, SerialNumber, date_ti
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::server::ParsedCertificate;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::fingerprint::Fingerprint;
 
@@ -91,6 +91,16 @@ impl Identity {
     /// The public key (Ed25519), of which the fingerprint is a digest.
     pub fn public_key(&self) -> [u8; 32] {
         self.public_key
+    }
+
+    /// A secret that follows from the private key, for one purpose (`context`) and one name: always the same.
+    pub fn secret_for(&self, context: &str, name: &[u8]) -> Zeroizing<[u8; 32]> {
+        let mut hash = blake3::Hasher::new_derive_key(context);
+        // The key is of one length.
+        hash.update(&self.pkcs8).update(name);
+        let secret = Zeroizing::new(*hash.finalize().as_bytes());
+        hash.zeroize();
+        secret
     }
 
     /// Writes the key to a new file that only its owner can read (mode 600).

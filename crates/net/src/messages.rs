@@ -44,6 +44,8 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for S {}
 pub struct Messages {
     way: Way,
     timeout: Duration,
+    /// A message was begun, and is not all on its way.
+    cut_off: bool,
 }
 
 enum Way {
@@ -55,13 +57,19 @@ enum Way {
 impl Messages {
     /// Sends a message, and returns when all of it is on its way.
     ///
-    /// *Errors*: a peer that is gone, or does not take it; after that nothing more can be sent.
+    /// *Errors*: a peer that is gone, or does not take it; after that, and after a future that was dropped, nothing more can be sent
+    /// ([`NetError::CutOff`]).
     pub async fn send(&mut self, message: &[u8]) -> Result<(), NetError> {
-        match &mut self.way {
-            Way::Framed(framed) => framed.send(message, self.timeout).await,
-            #[cfg(feature = "websocket")]
-            Way::WebSocket(socket) => socket.send(message, self.timeout).await,
+        if std::mem::replace(&mut self.cut_off, true) {
+            return Err(NetError::CutOff);
         }
+        match &mut self.way {
+            Way::Framed(framed) => framed.send(message, self.timeout).await?,
+            #[cfg(feature = "websocket")]
+            Way::WebSocket(socket) => socket.send(message, self.timeout).await?,
+        }
+        self.cut_off = false;
+        Ok(())
     }
 
     /// The next message, of at most so many bytes. A future that is dropped loses nothing: the next one goes on.
@@ -97,11 +105,11 @@ impl Messages {
     }
 
     fn framed(stream: Box<dyn ByteStream>, timeout: Duration) -> Self {
-        Messages { way: Way::Framed(Framed::new(stream)), timeout }
+        Messages { way: Way::Framed(Framed::new(stream)), timeout, cut_off: false }
     }
 
     #[cfg(feature = "websocket")]
     fn of_socket(socket: WebSocket, timeout: Duration) -> Self {
-        Messages { way: Way::WebSocket(Box::new(socket)), timeout }
+        Messages { way: Way::WebSocket(Box::new(socket)), timeout, cut_off: false }
     }
 }

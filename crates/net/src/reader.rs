@@ -73,6 +73,20 @@ impl FrameReader {
         }
     }
 
+    /// Waits until there is something to read, however long that takes.
+    pub(crate) async fn ready(&mut self, waiting_for: &str) -> Result<(), NetError> {
+        if self.start == self.end {
+            // A read that is dropped has read nothing.
+            let count = self.stream.read(&mut self.buffer).await;
+            let doing = || format!("for {waiting_for}");
+            match count.map_err(|source| NetError::from_io(source, doing()))? {
+                0 => return Err(NetError::PeerClosed { doing: doing() }),
+                count => (self.start, self.end) = (0, count),
+            }
+        }
+        Ok(())
+    }
+
     /// Reads the next header, or tells what is left of the current bulk frame, as a step of its own.
     pub(crate) async fn begin(&mut self, waiting_for: &str) -> Result<Next, NetError> {
         self.pace.begin();

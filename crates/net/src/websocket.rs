@@ -12,10 +12,13 @@ use std::time::Duration;
 use futures_util::{Sink, Stream};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_tungstenite::tungstenite::error::{CapacityError, ProtocolError};
+use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request, Response};
+use tokio_tungstenite::tungstenite::http::StatusCode;
+use tokio_tungstenite::tungstenite::http::header::ORIGIN;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
-use tokio_tungstenite::{WebSocketStream, accept_async_with_config, client_async_with_config};
+use tokio_tungstenite::{WebSocketStream, accept_hdr_async_with_config, client_async_with_config};
 
 use crate::error::NetError;
 use crate::messages::{ByteStream, CLOSING, LINGER, LINGER_BYTES_MAX, RECEIVING, SENDING};
@@ -33,10 +36,31 @@ const SPARE_BYTES: u64 = 64 << 10;
 pub(crate) struct WebSocket(WebSocketStream<Counted>);
 
 impl WebSocket {
-    /// Answers the request of a browser.
-    pub(crate) async fn accept(stream: Box<dyn ByteStream>, bytes_max: usize) -> Result<Self, NetError> {
-        let socket = accept_async_with_config(Counted { stream, moved: 0 }, Some(config(bytes_max))).await;
-        socket.map(WebSocket).map_err(|error| explain(error, OPENING))
+    /// Answers the request of a browser, if its page is one of those that may.
+    pub(crate) async fn accept(
+        stream: Box<dyn ByteStream>,
+        origins: Option<&[String]>,
+        bytes_max: usize,
+    ) -> Result<Self, NetError> {
+        let mut stranger = None;
+        #[expect(clippy::result_large_err, reason = "the library asks for this type")]
+        let check = |request: &Request, response: Response| match origins.zip(request.headers().get(ORIGIN)) {
+            Some((known, origin)) if !known.iter().any(|known| known.as_bytes() == origin.as_bytes()) => {
+                stranger = Some(String::from_utf8_lossy(origin.as_bytes()).into_owned());
+                let mut refusal = ErrorResponse::new(None);
+                *refusal.status_mut() = StatusCode::FORBIDDEN;
+                Err(refusal)
+            }
+            _ => Ok(response),
+        };
+        let stream = Counted { stream, moved: 0 };
+        let socket = accept_hdr_async_with_config(stream, check, Some(config(bytes_max))).await;
+        socket.map(WebSocket).map_err(|error| match (stranger, origins) {
+            (Some(got), Some(known)) => {
+                NetError::Malformed { what: "the page of a browser (Origin)".into(), expected: known.join(" or "), got }
+            }
+            _ => explain(error, OPENING),
+        })
     }
 
     /// Asks a server for a WebSocket.

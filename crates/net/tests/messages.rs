@@ -374,6 +374,46 @@ async fn strangers_are_not_admitted() {
 }
 
 #[tokio::test]
+async fn scripts_of_other_pages_are_not_let_in() {
+    let known = Entrance { origins: Some(vec!["https://friends.example".into()]), ..entrance(LATE) };
+    for (origin, entrance, answer) in [
+        ("Origin: https://friends.example\r\n", &known, "HTTP/1.1 101 "),
+        ("Origin: https://evil.example\r\n", &known, "HTTP/1.1 403 "),
+        ("Origin: https://friends.example.evil\r\n", &known, "HTTP/1.1 403 "),
+        ("Origin: null\r\n", &known, "HTTP/1.1 403 "),
+        // A program, and an entrance for all pages.
+        ("", &known, "HTTP/1.1 101 "),
+        ("Origin: https://evil.example\r\n", &entrance(LATE), "HTTP/1.1 101 "),
+    ] {
+        let (near, mut far) = duplex(1 << 20);
+        let request = format!(
+            "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+             Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{origin}\r\n"
+        );
+        far.write_all(request.as_bytes()).await.expect("room");
+        let admitted = entrance.admit(near).await;
+        let mut said = vec![0; answer.len()];
+        far.read_exact(&mut said).await.expect("an answer");
+        assert_eq!(String::from_utf8_lossy(&said), answer, "{origin}");
+        let refused = admitted.err().map(|error| error.to_string());
+        let page = origin.trim_start_matches("Origin: ").trim_end();
+        let text = format!("malformed the page of a browser (Origin): expected https://friends.example, got {page}");
+        assert_eq!(refused, answer.contains("403").then_some(text));
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_sent_behind_a_message_that_was_cut_off() {
+    for call in calls() {
+        let (mut server, _visitor) = pair(&call).await;
+        let large = vec![7; 64 << 20];
+        let sent = tokio::time::timeout(Duration::from_millis(50), server.send(&large)).await;
+        assert!(sent.is_err(), "nobody reads it");
+        assert!(matches!(server.send(b"a").await, Err(NetError::CutOff)));
+    }
+}
+
+#[tokio::test]
 async fn a_server_with_another_identity_is_not_believed() {
     for carrier in [Carrier::Stream, SOCKET] {
         let call = Call { carrier, patience: LATE, ..Call::new(identity(2).fingerprint()) };
@@ -412,7 +452,7 @@ async fn browsers_and_programs_each_see_their_certificate() {
     let (chain, key, certificate) = certificate(folder.path());
     let web = WebCertificate::read(&chain, &key).expect("a certificate");
     let tls = ServerTls::new(&identity(1), Some(web)).expect("TLS");
-    let entrance = Entrance { timeout: LATE, ..Entrance::new(tls, MAX) };
+    let entrance = Entrance { timeout: LATE, ..Entrance::new(tls.clone(), MAX) };
     for carrier in [Carrier::Stream, SOCKET] {
         let call = Call { carrier, ..Call::new(identity(1).fingerprint()) };
         let (server, visitor) = ends(&entrance, &call).await;
@@ -421,8 +461,17 @@ async fn browsers_and_programs_each_see_their_certificate() {
         assert_eq!(server.receive(MAX).await.expect("comes"), b"a");
     }
 
-    // A browser: the roots of the web, a name, and a WebSocket in it.
+    browse(&entrance, &certificate).await;
+    // The certificate of the web is renewed.
+    let (chain, key, renewed) = self::certificate(folder.path());
+    tls.renew(WebCertificate::read(&chain, &key).expect("a certificate"));
+    browse(&entrance, &renewed).await;
+}
+
+/// A browser: the roots of the web, a name, and a WebSocket in it.
+async fn browse(entrance: &Entrance, certificate: &rcgen::Certificate) {
     let (near, far) = duplex(1 << 20);
+    let entrance = entrance.clone();
     let admitted = tokio::spawn(async move { entrance.admit(near).await });
     let mut roots = rustls::RootCertStore::empty();
     roots.add(certificate.der().clone()).expect("a certificate");

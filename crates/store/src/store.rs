@@ -281,6 +281,15 @@ impl Store {
         self.apply(edit)
     }
 
+    /// Keeps several states, all or none.
+    ///
+    /// *Errors*: [`StoreError::TooLarge`].
+    pub fn set_states(&mut self, states: impl IntoIterator<Item = (String, State)>) -> Result<(), StoreError> {
+        let mut edit = Edit::new(self);
+        states.into_iter().try_for_each(|(name, state)| edit.set_state(&name, state))?;
+        self.apply(edit)
+    }
+
     /// Forgets all states of which the name `is_gone`.
     pub fn remove_states(&mut self, is_gone: impl Fn(&str) -> bool) -> Result<(), StoreError> {
         let mut edit = Edit::new(self);

@@ -114,6 +114,13 @@ impl Receipt {
     pub fn counter(&self) -> u64 {
         self.0.counter()
     }
+
+    /// The same with a counter that is taken for used, unless a higher one was. A client whose receipts are in several places counts
+    /// on from the clock.
+    #[wasm_bindgen(js_name = withCounter)]
+    pub fn with_counter(&self, counter: u64) -> Receipt {
+        Receipt(self.0.clone().with_counter(counter))
+    }
 }
 
 /// The identity of 32 bytes.

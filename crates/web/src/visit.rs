@@ -122,7 +122,8 @@ impl Visit {
 
     /// Opens the output, and ends the visit.
     ///
-    /// An error tells what each server said. It has `stateVersion` if both servers refuse since the job's state has that version now.
+    /// An error tells what each server said. It has `stateVersion` if both servers refuse since the job's state has that version now,
+    /// and `isNeverRun` if both prove that the submission has had no effect: of any other one what was kept is still needed.
     pub fn open(&mut self) -> Result<Outcome, Thrown> {
         let visit = self.visit.take().ok_or_else(over)?;
         visit.open().map(Outcome).map_err(|why| rejected(&why))
@@ -143,6 +144,9 @@ fn rejected(why: &Rejected) -> Thrown {
     let thrown = failed(why, why.hint());
     if let Some((version, _)) = why.state_now() {
         set(&thrown, "stateVersion", &JsValue::from(version));
+    }
+    if why.is_never_run() {
+        set(&thrown, "isNeverRun", &JsValue::from(true));
     }
     thrown
 }

@@ -17,7 +17,7 @@ use garblet_net::SimulatedLink;
 use serde::Serialize;
 
 use crate::{args::at_least_one, bench::page::Form, failure::Failure, program, slow::SlowParty};
-use measure::{Measured, Way, measure};
+use measure::{Measured, Setting, Way, measure};
 use programs::{CLIENT, PaperProgram, of_table};
 use published::{Published, published};
 
@@ -35,7 +35,13 @@ pub(crate) struct Options {
     /// Only programs whose name contains this
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
-    /// The bounds at which each program runs, as negated log2
+    /// The forms of `outsourced` that run: shares, or partialgc, which is the paper's construction
+    #[arg(long = "form", value_name = "FORM,FORM", value_delimiter = ',', default_value = "shares", value_parser = ["shares", "partialgc"])]
+    forms: Vec<String>,
+    /// With partialgc: the numbers of circuits at which each program runs
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "16,64,256", value_parser = ["16", "64", "256"])]
+    circuits: Vec<String>,
+    /// With shares: the bounds at which each program runs, as negated log2
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "40,80", value_parser = ["40", "64", "80"])]
     statistical: Vec<String>,
     /// Runs of each program; the paper has 10
@@ -114,13 +120,21 @@ impl Options {
         self.function.as_ref().is_none_or(|only| has(program.name, only) || has(program.circuit, only))
     }
 
+    /// Each form at each of its bounds.
+    fn settings(&self) -> impl Iterator<Item = Setting> + '_ {
+        self.forms.iter().flat_map(|form| match &form[..] {
+            "partialgc" => self.circuits.iter().map(|circuits| Setting::Circuits(circuits.clone())).collect::<Vec<_>>(),
+            _ => self.statistical.iter().map(|statistical| Setting::Statistical(statistical.clone())).collect(),
+        })
+    }
+
     fn row(&self, paper: &PaperProgram, table: Option<u8>) -> Result<Row, Failure> {
         let program = program::load(&paper.arguments())?;
         let slow = self.client_link.map(|link| SlowParty { party: CLIENT, link });
-        let at = |statistical: &String| measure(paper, &program, &Way { statistical, repeat: self.repeat.get(), slow });
+        let at = |setting: Setting| measure(paper, &program, &Way { setting, repeat: self.repeat.get(), slow });
         let measured = match table {
             Some(1) => Vec::new(),
-            _ => self.statistical.iter().map(at).collect::<Result<_, _>>()?,
+            _ => self.settings().map(at).collect::<Result<_, _>>()?,
         };
         let (and, published) = (program.stats().and, published(paper.name, table));
         let and_with_published_mac = published.mac_gates(paper.name).map(|mac| and + mac);

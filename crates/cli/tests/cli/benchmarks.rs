@@ -83,6 +83,21 @@ fn outsourcing_stands_beside_the_published_figures() {
 }
 
 #[test]
+fn the_published_construction_stands_beside_its_figures() {
+    let bench = ["bench", "partialgc", "--table", "4", "--function", "KeyedDB 64", "--repeat", "1", "--json"];
+    let report = garblet(&[&bench[..], &["--form", "partialgc", "--circuits", "16"]].concat()).json();
+    let measured = &report["rows"][0]["measured"][0];
+    assert_eq!((&measured["circuits"], &measured["and_with_mac"]), (&"16".into(), &12_543.into()), "{measured}");
+    assert!((number(&measured["cheating_log2"]) + 5.8).abs() < 0.06, "{measured}");
+    let links = &measured["links"];
+    // All 16 circuits, of 32 bytes for each gate.
+    assert!(number(&links["generator_to_cloud"]["online"]) > 16.0 * 32.0 * 12_543.0, "{links}");
+    // The number of the run, a word, 33 bits and a tag.
+    assert_eq!(number(&links["cloud_to_client"]["online"]), 8.0 + 1.0 + 21.0);
+    assert_eq!(number(&links["generator_to_client"]["online"]), 8.0);
+}
+
+#[test]
 fn the_tables_of_outsourcing_say_at_which_bound_they_stand() {
     let bench = |more: &[&str]| {
         let ran = garblet(&[&["bench", "partialgc", "--repeat", "1", "--statistical", "40"], more].concat());

@@ -17,3 +17,4 @@ mod results;
 mod store;
 mod stored_runs;
 mod strangers;
+mod visits;

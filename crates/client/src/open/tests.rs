@@ -113,7 +113,7 @@ fn both_servers_words_are_told() {
     let text = "no output: the generator has an answer; the cloud refuses: a hash does not fit a share, \
                 by the fault of one of the parties 1, 3";
     assert_eq!(why.to_string(), text);
-    assert_eq!(why.hint(), Reason::WrongHash.hint());
+    assert!(why.hint().contains("do not deal again"));
 
     let (pending, answer, _) = run(&stateful(), 5);
     let (other, _, _) = run(&job(20, 30, Statistical::Forty), 0);
@@ -168,6 +168,38 @@ fn states_that_do_not_follow_are_rejected() {
     let (pending, answer, _) = run(&stateful(), 5);
     let known = pending.after(Receipt::first("ledger").next(4, [7; 32], 3)).ok().unwrap();
     assert!(known.open(&answer.encode(), &answer.encode()).is_ok());
+}
+
+/// Whatever one server says, the other may have run the submission.
+#[test]
+fn an_input_is_dealt_again_only_where_both_servers_prove_that_it_had_no_effect() {
+    let refused = |reason| {
+        let (pending, answer, _) = run(&stateful(), 5);
+        (pending, Refusal::new(answer.run, reason, &[]).encode())
+    };
+    for &reason in Reason::ALL {
+        let (pending, refusal) = refused(reason);
+        let why = rejected(pending.open(&refusal, &refused(Reason::Interrupted).1));
+        assert_eq!((why.is_never_run(), why.hint()), (reason.is_never_run(), reason.hint()));
+        for used in [Reason::Used, Reason::OldCounter] {
+            let (pending, refusal) = refused(reason);
+            let why = rejected(pending.open(&refusal, &refused(used).1));
+            assert!(
+                !why.is_never_run() && why.hint().contains("look first") | why.hint().contains("do not deal again")
+            );
+        }
+        let (pending, answer, _) = run(&stateful(), 5);
+        let why = rejected(pending.open(&refused(reason).1, &answer.encode()));
+        assert!(!why.is_never_run() && (!why.hint().starts_with("deal again")));
+        let unheard = |said| Rejected::Unanswered {
+            generator: Box::new(Said::Refusal(Refusal::new([0; 32], reason, &[]))),
+            cloud: Box::new(said),
+        };
+        for said in [Said::Nothing, Said::Unproven(Reason::Interrupted), Said::OtherRun] {
+            let why = unheard(said);
+            assert!(!why.is_never_run() && !why.hint().starts_with("deal again"), "{why}");
+        }
+    }
 }
 
 #[test]

@@ -95,8 +95,19 @@ impl Invitation {
         client_name: &str,
         random: &mut (impl CryptoRng + ?Sized),
     ) -> Result<Self, InvitationError> {
+        Invitation::with_secret(server, server_name, client_name, Secret::random(random))
+    }
+
+    /// An invitation with the secret that the server has for that client.
+    ///
+    /// *Errors*: [`InvitationError::Name`].
+    pub fn with_secret(
+        server: Identity,
+        server_name: &str,
+        client_name: &str,
+        secret: Secret,
+    ) -> Result<Self, InvitationError> {
         check_names(server_name, client_name)?;
-        let secret = Secret::random(random);
         Ok(Invitation { server, server_name: server_name.into(), client_name: client_name.into(), secret })
     }
 

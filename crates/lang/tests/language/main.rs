@@ -4,6 +4,7 @@ mod bound_circuits;
 mod bounds;
 mod counts;
 mod diagnostics;
+mod friends;
 mod mistakes;
 mod mutations;
 mod random;

@@ -28,6 +28,9 @@ pub struct Entrance {
     pub tls: Option<ServerTls>,
     /// Lets in those who come without TLS too, for instance through a proxy that ends TLS for browsers. What is sealed stays so.
     pub plain: bool,
+    /// The pages whose scripts may come, as browsers name where they are from (`https://friends.example`); none lets in those of all.
+    /// Others get status 403. Programs name no page, and come in.
+    pub origins: Option<Vec<String>>,
     /// The most bytes of a message of a visitor; a browser that sends more is cut off before they have come.
     pub message_bytes_max: usize,
     /// The time without a byte after which a visitor counts as gone.
@@ -37,7 +40,7 @@ pub struct Entrance {
 impl Entrance {
     /// An entrance with TLS alone.
     pub fn new(tls: ServerTls, message_bytes_max: usize) -> Self {
-        Entrance { tls: Some(tls), plain: false, message_bytes_max, timeout: DEFAULT_TIMEOUT }
+        Entrance { tls: Some(tls), plain: false, origins: None, message_bytes_max, timeout: DEFAULT_TIMEOUT }
     }
 
     /// Lets in somebody who has connected, within 10 s or the time-out, whichever is shorter.
@@ -82,7 +85,7 @@ impl Entrance {
 
     #[cfg(feature = "websocket")]
     async fn browser(&self, stream: Ahead) -> Result<Messages, NetError> {
-        let socket = WebSocket::accept(Box::new(stream), self.message_bytes_max).await?;
+        let socket = WebSocket::accept(Box::new(stream), self.origins.as_deref(), self.message_bytes_max).await?;
         Ok(Messages::of_socket(socket, self.timeout))
     }
 

@@ -7,7 +7,7 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use rustls::client::Resumption;
@@ -36,7 +36,10 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The ways in which a server proves to visitors who it is. A clone is the same.
 #[derive(Clone)]
-pub struct ServerTls(Arc<ServerConfig>);
+pub struct ServerTls {
+    config: Arc<ServerConfig>,
+    keys: Arc<Keys>,
+}
 
 /// A certificate of the web, which browsers accept, with its key. *Secret*; without `Debug`.
 #[derive(Clone)]
@@ -45,7 +48,7 @@ pub struct WebCertificate(Arc<CertifiedKey>);
 /// The keys of a server.
 struct Keys {
     identity: Arc<CertifiedKey>,
-    web: Option<WebCertificate>,
+    web: RwLock<Option<WebCertificate>>,
 }
 
 /// A certificate of the web that cannot be used.
@@ -137,14 +140,20 @@ impl ServerTls {
     pub fn new(identity: &Identity, web: Option<WebCertificate>) -> Result<Self, NetError> {
         let (provider, key) = (provider(), PrivateKeyDer::Pkcs8(identity.pkcs8().clone_key()));
         let identity = CertifiedKey::from_der(vec![identity.certificate()], key, &provider).map_err(unset)?;
+        let keys = Arc::new(Keys { identity: Arc::new(identity), web: RwLock::new(web) });
         let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
             .with_protocol_versions(&[&version::TLS13])
             .map_err(unset)?
             .with_no_client_auth()
-            .with_cert_resolver(Arc::new(Keys { identity: Arc::new(identity), web }));
+            .with_cert_resolver(keys.clone());
         config.send_tls13_tickets = 0;
         config.alpn_protocols = vec![PROGRAM.to_vec(), BROWSER.to_vec()];
-        Ok(ServerTls(Arc::new(config)))
+        Ok(ServerTls { config: Arc::new(config), keys })
+    }
+
+    /// Shows browsers another certificate of the web from the next one that comes, in all clones.
+    pub fn renew(&self, web: WebCertificate) {
+        *self.keys.web.write().unwrap_or_else(PoisonError::into_inner) = Some(web);
     }
 
     /// The connection with a visitor that can check who the server is.
@@ -152,7 +161,7 @@ impl ServerTls {
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        let accepted = TlsAcceptor::from(self.0.clone()).accept(stream).await;
+        let accepted = TlsAcceptor::from(self.config.clone()).accept(stream).await;
         accepted.map(TlsStream::from).map_err(|source| {
             match source.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
                 Some(error) => mismatch("TLS 1.3 of a program or a browser", error),
@@ -189,7 +198,7 @@ where
 impl ResolvesServerCert for Keys {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let of_program = hello.alpn().is_some_and(|mut names| names.any(|name| name == PROGRAM));
-        match &self.web {
+        match &*self.web.read().unwrap_or_else(PoisonError::into_inner) {
             Some(web) if !of_program => Some(web.0.clone()),
             _ => Some(self.identity.clone()),
         }

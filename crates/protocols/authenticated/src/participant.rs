@@ -251,6 +251,11 @@ impl<S: Side, C: Conduct<Step>> Run<S, C> {
         self.participant.store()
     }
 
+    /// Ends the program; the party can run another one in the same session.
+    pub fn into_participant(self) -> Participant<S, C> {
+        self.participant
+    }
+
     /// Changes the inputs that runs read which are prepared from now on.
     pub fn read_from(&mut self, read: Vec<ReadInput>) {
         self.saved.read = read;

@@ -21,6 +21,8 @@
 //! | | S6 | servers | the generator keeps the version and says so, the cloud does; both answer each client: its output with both pads | `settle`, `server` |
 //! | | S7 | clients | accept if both answers are equal | `client` |
 //!
+//! These are the steps of `form=shares`; `form=partialgc` is the published construction, in [`partialgc`].
+//!
 //! # Adversary and assumptions
 //!
 //! Malicious, static: any coalition without both servers, clients on either side. Secure with abort, without fairness. What a server was dealt is bound by a linear hash under a challenge that it does not know until its bits
@@ -28,19 +30,24 @@
 //! the inputs are. If a hash does not fit, a client or the other server lies: nobody can tell which.
 
 mod client;
+mod config;
 mod cost;
+pub mod partialgc;
 mod plan;
 mod protocol;
 mod receipts;
 mod server;
+pub mod service;
 mod settle;
 mod state;
 
 pub use client::Client;
+pub use config::{Config, Form};
 pub use plan::Plan;
-pub use protocol::Outsourced;
+pub use protocol::{FormPlan, Outsourced};
 pub use receipts::Receipts;
 pub use server::ServerRole;
+pub use state::Limits;
 
 use garblet_circuit::Party;
 

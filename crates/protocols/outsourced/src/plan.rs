@@ -4,7 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use garblet_authenticated::{self as base, Authenticated, Config, Statistical, others};
 use garblet_circuit::{InputId, Party, Program, Recipients};
-use garblet_client::{self as client, Destination, Identity, Job, Kept, Origin, Server, Terms};
+use garblet_client::{self as client, Destination, Identity, Job, JobError, Kept, Origin, Server, Terms};
 use garblet_net::Hello;
 use garblet_protocol::{
     Collusion, Protocol, Security,
@@ -128,6 +128,17 @@ impl Plan {
         Ok(Plan { program, terms, job, base, clients, saved, states, config })
     }
 
+    /// The same with a further parameter, which all jobs have.
+    ///
+    /// *Errors*: more than a job may have.
+    pub(crate) fn with_parameter(mut self, name: &str, value: &str) -> Result<Self, ProtocolError> {
+        self.terms.parameters.push((name.into(), value.into()));
+        self.terms.parameters.sort();
+        let firsts = vec![Standing { version: 1, ..Standing::default() }; self.states.len()];
+        self.job = job(&self.program, &self.terms, (&self.states, &firsts), String::new())?;
+        Ok(self)
+    }
+
     /// The job as far as it is known before a run: versions of states are still to come.
     pub(crate) fn outline(&self) -> &Job {
         &self.job
@@ -139,6 +150,42 @@ impl Plan {
     pub(crate) fn job(&self, standings: &[Standing], session: &[u8; 32]) -> Result<Job, ProtocolError> {
         self.reads(standings)?;
         job(&self.program, &self.terms, (&self.states, standings), hex(session))
+    }
+
+    /// The versions of [`Plan::states`] before a job, as it names them; none if it is not of this plan, whoever its parties are.
+    pub(crate) fn versions(&self, job: &Job) -> Option<Vec<u64>> {
+        let given = job.terms();
+        let before = |name: &String| {
+            let read = given.inputs.iter().find_map(|input| match &input.origin {
+                Origin::State { state, version, .. } if state == name => Some(*version),
+                _ => None,
+            });
+            let kept = given.keeps.as_ref().filter(|kept| kept.state == *name);
+            read.or_else(|| kept?.version.checked_sub(1))
+        };
+        let versions: Vec<u64> = self.states.iter().map(before).collect::<Option<_>>()?;
+        (self.terms_at(given, &versions) == *given && given.clients.len() == self.clients.len()).then_some(versions)
+    }
+
+    /// The terms of this plan for the parties and with the label of others, with states at these versions.
+    fn terms_at(&self, others: &Terms, versions: &[u64]) -> Terms {
+        let (generator, cloud) = (others.generator, others.cloud);
+        let (clients, label) = (others.clients.clone(), others.label.clone());
+        let terms = Terms { generator, clients, cloud, label, ..self.terms.clone() };
+        self.states.iter().zip(versions).fold(terms, |terms, (name, version)| terms.at_version(name, *version))
+    }
+
+    /// The job of these parties, with states at these versions.
+    ///
+    /// *Errors*: parties that cannot be those of a job, or too few of them; a version that cannot be read.
+    pub(crate) fn job_of(
+        &self,
+        [generator, cloud]: [Identity; 2],
+        clients: Vec<Identity>,
+        versions: &[u64],
+        label: String,
+    ) -> Result<Job, JobError> {
+        Job::new(self.terms_at(&Terms { generator, clients, cloud, label, ..self.terms.clone() }, versions))
     }
 
     /// The states that are read or kept, in alphabetical order.

@@ -21,7 +21,7 @@ use crate::{
     GENERATOR, Step,
     plan::Plan,
     settle::Submissions,
-    state::{self, Standing},
+    state::{self, Limits, Standing},
 };
 
 /// Bytes of an answer, without the output.
@@ -89,7 +89,7 @@ impl<S: Side, K: Conduct<Step>> ServerRole<S, K> {
         let Some(store) = self.run.store() else {
             return if self.plan.states().is_empty() { Ok(Vec::new()) } else { Err(no_store()) };
         };
-        self.plan.states().iter().map(|name| state::standing(store, name)).collect()
+        self.plan.states().iter().map(|name| state::standing(store, name, Limits::default())).collect()
     }
 
     /// Reads the messages of all clients.
@@ -240,7 +240,7 @@ impl<S: Side, K: Conduct<Step>> Role<Mesh> for ServerRole<S, K> {
         if let Some(store) = self.run.store() {
             // Another run that was prepared for the same version may have made the next one.
             let mut states = self.plan.states().iter().zip(&standings);
-            states.try_for_each(|(name, prepared)| state::check(store, name, *prepared))?;
+            states.try_for_each(|(name, prepared)| state::check(store, name, Limits::default(), *prepared))?;
         }
         let all = self.submissions(session, &job, number).await?;
         let plan = (self.plan.clone(), &job);
@@ -257,7 +257,7 @@ impl<S: Side, K: Conduct<Step>> Role<Mesh> for ServerRole<S, K> {
 }
 
 /// Steps S1 to S5, and the end of the run for the states.
-async fn compute<S: Side, K: Conduct<Step>>(
+pub(crate) async fn compute<S: Side, K: Conduct<Step>>(
     run: &mut Run<S, Honest>,
     pair: &mut Session,
     prepared: Prepared<S::Built>,

@@ -24,6 +24,9 @@ pub(crate) const PROOF_BYTES: usize = 32;
 /// Bytes in which the cloud says that all proofs fit, if there are states, and the generator that it has the next version.
 pub(crate) const WORD_BYTES: usize = 1;
 
+/// The fault of a challenge.
+pub(crate) const WRONG_CHALLENGE: &str = "the challenge that was told is not the one that the client committed to";
+
 /// Separates proofs from all other uses of BLAKE3.
 const PROOF_CONTEXT: &str = "garblet 2026 outsourced proof v1";
 /// Separates chains of states from all other uses of BLAKE3.
@@ -127,9 +130,7 @@ impl<'a, K: Conduct<Step>> Submissions<'a, K> {
         let challenges = told.as_chunks::<CHALLENGE_BYTES>().0.iter().map(|&challenge| Block::from_bytes(challenge));
         let check = |(submission, challenge): (&Submission, Block)| {
             let client = submission.place().client;
-            let reason =
-                |_| self.refused(client, "the challenge that was told is not the one that the client committed to");
-            submission.check_challenge(challenge).map_err(reason)
+            submission.check_challenge(challenge).map_err(|_| self.refused(client, WRONG_CHALLENGE))
         };
         self.all.iter().zip(challenges).map(check).collect()
     }

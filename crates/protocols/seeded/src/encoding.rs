@@ -78,6 +78,26 @@ impl Encoding {
         systematic_parts(bits, distance).iter().map(|(bits, extra)| bits + extra).sum()
     }
 
+    /// The encodings of several givers as one of all `bits` bits: each encodes the bits at the places that it has, and others are as they
+    /// are. Wires are those of all bits, then the further ones of each giver in turn.
+    ///
+    /// *Shape*: each giver has as many places as its encoding has bits.
+    ///
+    /// # Panics
+    /// If places are not below `bits`.
+    pub fn joined<'e>(bits: usize, givers: impl IntoIterator<Item = (&'e [usize], &'e Encoding)>) -> Self {
+        // Rows with the same start share their wires; these have none.
+        let mut rows = vec![Row { start: 0, ones: Vec::new() }; bits];
+        let mut wires = bits;
+        for (places, encoding) in givers {
+            for (&place, row) in places.iter().zip(&encoding.rows) {
+                rows[place] = Row { start: wires + row.start - encoding.bits(), ones: row.ones.clone() };
+            }
+            wires += encoding.wires() - encoding.bits();
+        }
+        Encoding { rows, wires }
+    }
+
     /// Random rows for parts of so many bits with so many further wires.
     fn random(parts: &[(usize, usize)], seed: Block) -> Self {
         let mut rng = Prg::new(seed);
@@ -386,5 +406,29 @@ mod tests {
         let encoding = |seed| Encoding::systematic(20, 40, Block::from_u128(seed));
         assert_eq!(encoding(1), encoding(1));
         assert_ne!(encoding(1), encoding(2));
+    }
+
+    #[test]
+    fn joined_encodings_are_those_of_the_givers_at_their_places() {
+        let (first, second) = (Encoding::systematic(5, 12, Block::ONES), Encoding::independent(3, 4));
+        let places = [vec![0, 2, 3, 6, 9], vec![1, 7, 8]];
+        let joined = Encoding::joined(10, [(&places[0][..], &first), (&places[1][..], &second)]);
+        assert_eq!(joined.wires(), 10 + (first.wires() - 5) + (second.wires() - 3));
+        let mut rng = Prg::new(Block::from_u128(5));
+        let labels: Vec<Block> = (0..joined.wires()).map(|_| rng.next_block()).collect();
+        let sums = joined.sums(&labels);
+        let mut extra = 10;
+        for (places, encoding) in places.iter().zip([&first, &second]) {
+            let further = encoding.wires() - encoding.bits();
+            let own: Vec<Block> = places
+                .iter()
+                .map(|&place| labels[place])
+                .chain(labels[extra..extra + further].iter().copied())
+                .collect();
+            extra += further;
+            let of_giver = encoding.sums(&own);
+            assert!(places.iter().zip(&of_giver).all(|(&place, sum)| sums[place] == *sum));
+        }
+        assert!([4, 5].iter().all(|&bit| sums[bit] == labels[bit]));
     }
 }

@@ -21,6 +21,13 @@ pub fn both_labels(secrets: &Secrets) -> Zeroizing<Vec<Block>> {
     Zeroizing::new(secrets.evaluator_pairs().flatten().collect())
 }
 
+/// The keys of the ciphers of a receiver's choices, one for each wire. *Secret*.
+pub fn chosen_keys(domain: Domain, pads: &[Block], choices: &BitVec) -> Zeroizing<Vec<Block>> {
+    let keys = pads.iter().zip(choices.iter()).enumerate();
+    let key = |(wire, (&pad, choice))| domain.at(wire as u64).branch(u8::from(choice)).key(pad);
+    Zeroizing::new(keys.map(key).collect())
+}
+
 /// Circuits for which pads are made at a time: as many blocks as one cipher encrypts side by side.
 const TOGETHER: usize = 16;
 
@@ -44,12 +51,16 @@ impl Pads {
 
     /// The evaluator's: the cipher of its choice for each wire.
     pub fn of_receiver(domain: Domain, pads: &[Block], choices: &BitVec) -> Self {
-        let keys = pads.iter().zip(choices.iter()).enumerate();
-        Pads::new(keys.map(|(wire, (&pad, choice))| domain.at(wire as u64).branch(u8::from(choice)).key(pad)))
+        Pads::of_keys(&chosen_keys(domain, pads, choices))
     }
 
     fn new(keys: impl Iterator<Item = Block>) -> Self {
-        let ciphers = Aes128::many(&Zeroizing::new(keys.collect::<Vec<Block>>()));
+        Pads::of_keys(&Zeroizing::new(keys.collect::<Vec<Block>>()))
+    }
+
+    /// Those of [`chosen_keys`], for whoever has them.
+    pub fn of_keys(keys: &[Block]) -> Self {
+        let ciphers = Aes128::many(keys);
         let pads = Zeroizing::new(vec![Block::ZERO; TOGETHER * ciphers.len()]);
         Pads { ciphers, first: None, pads }
     }
@@ -61,7 +72,8 @@ impl Pads {
         labels.iter_mut().zip(self.of(circuit)).for_each(|(label, pad)| *label ^= pad);
     }
 
-    /// Decrypts, of the labels of a circuit, those of the choices. What is done does not depend on them.
+    /// Decrypts, of the labels of a circuit, those of the choices, or those at these places where each pair is in an order of its own. What
+    /// is done does not depend on them.
     pub fn decrypt(&mut self, labels: &[Block], choices: &BitVec, circuit: usize) -> Zeroizing<Vec<Block>> {
         let pairs = labels.as_chunks::<2>().0.iter().zip(choices.iter()).zip(self.of(circuit));
         Zeroizing::new(pairs.map(|(([zero, one], choice), pad)| Block::select(choice, *one, *zero) ^ pad).collect())

@@ -1,6 +1,11 @@
 //! Runs of a program by `outsourced`, every party a process: times with their spread, and bytes that are what the formulas say.
 
-use garblet::{Communication, Phase, Plan, SavedValues};
+use std::sync::Arc;
+
+use garblet::{
+    Communication, Phase, Plan, SavedValues,
+    outsourced::{Outsourced, partialgc},
+};
 use garblet_circuit::{Bits, Program, evaluate};
 use serde::Serialize;
 
@@ -20,9 +25,29 @@ use crate::{
     slow::SlowParty,
 };
 
-/// The way in which all programs run.
-pub(super) struct Way<'a> {
-    pub(super) statistical: &'a str,
+/// The form in which a program runs, and what its bound follows from.
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Setting {
+    /// `form=shares` with that bound.
+    Statistical(String),
+    /// `form=partialgc` with so many circuits.
+    Circuits(String),
+}
+
+impl Setting {
+    /// The form, and the parameter by name and value.
+    pub(super) fn parameters(&self) -> [(&'static str, &str); 2] {
+        match self {
+            Setting::Statistical(bound) => [("form", "shares"), ("statistical", bound)],
+            Setting::Circuits(count) => [("form", "partialgc"), ("circuits", count)],
+        }
+    }
+}
+
+/// The way in which a program runs.
+pub(super) struct Way {
+    pub(super) setting: Setting,
     pub(super) repeat: usize,
     /// The client, if its links are slow.
     pub(super) slow: Option<SlowParty>,
@@ -31,7 +56,12 @@ pub(super) struct Way<'a> {
 /// The cost of a program at one bound.
 #[derive(Serialize)]
 pub(super) struct Measured {
-    pub(super) statistical: String,
+    /// `statistical` of shares, or `circuits` of partialgc.
+    #[serde(flatten)]
+    pub(super) setting: Setting,
+    /// AND gates of a circuit with the MACs that partialgc has in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) and_with_mac: Option<u64>,
     /// As the runs have stated it.
     pub(super) cheating_log2: Option<f64>,
     pub(super) seconds: Seconds,
@@ -58,10 +88,10 @@ pub(super) struct Seconds {
 /// Runs a program so many times, each afresh and all on the same inputs.
 ///
 /// *Errors*: a run that fails; a result that is not the plain evaluator's, or bytes that are not those of the formulas.
-pub(super) fn measure(paper: &PaperProgram, program: &Program, way: &Way<'_>) -> Result<Measured, Failure> {
+pub(super) fn measure(paper: &PaperProgram, program: &Program, way: &Way) -> Result<Measured, Failure> {
     let settings = Settings {
         protocol: garblet::outsourced::NAME.into(),
-        params: vec![Param { name: "statistical".into(), value: way.statistical.into() }],
+        params: way.setting.parameters().map(|(name, value)| Param { name: name.into(), value: value.into() }).into(),
         link: None,
         // The client waits while the servers prepare.
         timeout: std::time::Duration::from_secs(3600),
@@ -80,7 +110,19 @@ pub(super) fn measure(paper: &PaperProgram, program: &Program, way: &Way<'_>) ->
         check_bytes(paper.name, &plan, &report.per_party)?;
         reports.push(report);
     }
-    Measured::new(way.statistical, &reports)
+    let built = match way.setting {
+        Setting::Statistical(_) => None,
+        Setting::Circuits(_) => Some(built(program, &settings)?),
+    };
+    Measured::new(way.setting.clone(), built.as_ref(), &reports)
+}
+
+/// The plan of partialgc, which states more than others do.
+fn built(program: &Program, settings: &Settings) -> Result<partialgc::Plan, Failure> {
+    let config = settings.config()?;
+    let config = config.get::<Outsourced>().map(|config| config.partialgc()).unwrap_or_default();
+    let plan = partialgc::Plan::new(Arc::new(program.clone()), PARTIES, config, SavedValues::default());
+    plan.map_err(|error| explain(&error))
 }
 
 /// Compares what every party counted with the protocol's formulas.
@@ -108,7 +150,7 @@ fn in_words(cost: Communication) -> String {
 
 impl Measured {
     /// The cost of some runs, one at least.
-    fn new(statistical: &str, reports: &[RunReport]) -> Result<Self, Failure> {
+    fn new(setting: Setting, built: Option<&partialgc::Plan>, reports: &[RunReport]) -> Result<Self, Failure> {
         let whole = |report: &RunReport| report.per_party.len() == usize::from(PARTIES);
         let Some(report) = reports.first().filter(|_| reports.iter().all(whole)) else {
             return Err(Failure::no_result("a run without all parties: this is a bug"));
@@ -124,9 +166,14 @@ impl Measured {
         let cpu = |report: &RunReport| part(report, CLIENT).cpu_seconds.map(|cpu| cpu.setup + cpu.prepare + cpu.online);
         let cpus: Option<Vec<f64>> = reports.iter().map(cpu).collect();
         let client = total(&part(report, CLIENT).phases).communication;
+        let more = |phase: Phase| {
+            let heard = |plan, from| partialgc::one_way(plan, from, CLIENT, phase) as i64;
+            built.map_or(0, |plan| heard(plan, GENERATOR) - heard(plan, CLOUD))
+        };
         let peak = |party| reports.iter().filter_map(|report| part(report, party).peak_rss_bytes).max();
         Ok(Measured {
-            statistical: statistical.into(),
+            setting,
+            and_with_mac: built.map(partialgc::Plan::and_count),
             cheating_log2: report.security.cheating_log2,
             seconds: Seconds {
                 setup: phase(Phase::Setup),
@@ -137,7 +184,7 @@ impl Measured {
             },
             client_cpu_seconds: cpus.map(|cpus| Spread::of(&cpus)),
             client_bytes: client.bytes_sent + client.bytes_received,
-            links: Links::of(&report.per_party)?,
+            links: Links::of(&report.per_party, more)?,
             peak_rss_bytes: [GENERATOR, CLIENT, CLOUD].map(peak).into(),
         })
     }

@@ -14,7 +14,10 @@ use crate::{
 pub(super) fn of(report: &Report) -> String {
     let Report { rows, .. } = report;
     match report.table {
-        Some(1) => gates(rows) + "\ngates: not counting XOR; ours have no MAC: the last column adds the paper's\n",
+        Some(1) => {
+            gates(rows)
+                + "\ngates: not counting XOR; ours have no MAC but with form=partialgc: the last column adds the paper's\n"
+        }
         Some(3) => client_bytes(rows) + "\nbytes: of the client, both ways, with both servers\n" + &conditions(report),
         _ => rows.iter().map(times).collect::<String>() + &explained(report) + &conditions(report),
     }
@@ -38,7 +41,11 @@ fn bound(measured: &Measured) -> String {
 }
 
 fn ours(measured: &Measured) -> String {
-    format!("outsourced, statistical={}", measured.statistical)
+    let [(_, form), (name, value)] = measured.setting.parameters();
+    match form {
+        "shares" => format!("outsourced, {name}={value}"),
+        form => format!("outsourced, {form}, {name}={value}"),
+    }
 }
 
 fn gates(rows: &[Row]) -> String {
@@ -109,8 +116,9 @@ fn head(row: &Row) -> String {
 /// The bytes of each link and phase.
 fn moved(measured: &Measured) -> String {
     let heads = ["setup", "prepare", "build", "online", "in all"].map(String::from);
-    let mut lines =
-        vec![std::iter::once(format!("bytes, statistical={}", measured.statistical)).chain(heads).collect()];
+    let [_, (name, value)] = measured.setting.parameters();
+    let mac = measured.and_with_mac.map(|and| format!(", {} AND gates with MACs", count(and))).unwrap_or_default();
+    let mut lines = vec![std::iter::once(format!("bytes, {name}={value}{mac}")).chain(heads).collect()];
     lines.extend(measured.links.named().map(|(way, moved)| {
         let cells = moved.phases().into_iter().chain([moved.in_all()]).map(bytes);
         std::iter::once(way.to_string()).chain(cells).collect::<Vec<_>>()

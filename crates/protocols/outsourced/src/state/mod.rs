@@ -5,7 +5,7 @@
 //! servers are one step apart at most, which their next meeting mends: either both have the new version, or none has, see [`meeting`].
 //!
 //! A run that was begun and has not ended is counted, from before a label leaves until it succeeds: it can be run again with the same version, which gives nothing away that it would not have given at
-//! first, but no more than [`RETRIES`] times in a row. Runs that keep the state are counted apart from those that only read it, until there is the next version: a server that learns something of a run, and then
+//! first, but no more than [`Limits::retries`] times in a row. Runs that keep the state are counted apart from those that only read it, until there is the next version: a server that learns something of a run, and then
 //! lets it fail, would otherwise have as many tries as it likes with runs that succeed between them.
 //!
 //! *Source*: section 4 of the design of outsourced runs; the papers keep no versions, and their saved values can be put back.
@@ -22,13 +22,26 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use meeting::{TOLD_BYTES, meet};
 
-/// The most runs in a row that may be begun again.
-pub(crate) const RETRIES: u32 = 3;
+/// The most runs of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Limits {
+    /// In a row that may be begun again.
+    pub retries: u32,
+    /// That read one version.
+    pub reads: Option<u64>,
+}
+
+impl Default for Limits {
+    /// Three retries, any number of reads.
+    fn default() -> Self {
+        Limits { retries: 3, reads: None }
+    }
+}
 
 /// The beginning of the places where a store has its records.
 const PLACE: &str = "outsourced state ";
 /// The version of records.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A version of a state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +63,8 @@ struct Record {
     keeping: u32,
     /// Runs that only read, and were begun since the last such one that ended.
     reading: u32,
+    /// Runs that only read this version, whether they ended or not.
+    reads: u64,
     closed: bool,
 }
 
@@ -108,14 +123,14 @@ impl Record {
 /// The version of a state that a run can use; 0 if there is none yet.
 ///
 /// *Errors*: [`ProtocolError::State`], also where too many runs have not ended: then it is closed from now on.
-pub(crate) fn standing(store: &mut Store, name: &str) -> Result<Standing, ProtocolError> {
+pub(crate) fn standing(store: &mut Store, name: &str, limits: Limits) -> Result<Standing, ProtocolError> {
     let record = Record::of(store, name)?;
     if record.closed {
         return Err(problem(name, StateProblem::Closed));
     }
-    if record.keeping.max(record.reading) > RETRIES {
+    if record.keeping.max(record.reading) > limits.retries {
         close(store, name)?;
-        return Err(problem(name, StateProblem::Failures { most: RETRIES }));
+        return Err(problem(name, StateProblem::Failures { most: limits.retries }));
     }
     Ok(record.standing())
 }
@@ -133,8 +148,8 @@ pub(crate) fn read(name: &str, standing: Standing) -> Result<String, ProtocolErr
 /// Checks that a state is where it was.
 ///
 /// *Errors*: [`StateProblem::Version`].
-pub(crate) fn check(store: &mut Store, name: &str, prepared: Standing) -> Result<(), ProtocolError> {
-    let now = standing(store, name)?;
+pub(crate) fn check(store: &mut Store, name: &str, limits: Limits, prepared: Standing) -> Result<(), ProtocolError> {
+    let now = standing(store, name, limits)?;
     match now == prepared {
         true => Ok(()),
         false => Err(problem(name, StateProblem::Version { expected: prepared.version, got: now.version })),
@@ -146,9 +161,21 @@ pub(crate) fn check(store: &mut Store, name: &str, prepared: Standing) -> Result
 /// *Errors*: the store's.
 pub(crate) fn count(store: &mut Store, name: &str, keeps: bool) -> Result<(), ProtocolError> {
     let mut record = Record::of(store, name)?;
-    let runs = if keeps { &mut record.keeping } else { &mut record.reading };
-    *runs = runs.saturating_add(1);
+    match keeps {
+        true => record.keeping = record.keeping.saturating_add(1),
+        false => {
+            record.reading = record.reading.saturating_add(1);
+            record.reads = record.reads.saturating_add(1);
+        }
+    }
     record.write(store, name)
+}
+
+/// The runs that have only read the version that a state has.
+///
+/// *Errors*: a record that cannot be read.
+pub(crate) fn reads(store: &Store, name: &str) -> Result<u64, ProtocolError> {
+    Ok(Record::of(store, name)?.reads)
 }
 
 /// Notes that a run that only reads has ended.

@@ -1,0 +1,358 @@
+//! One of two servers that answer clients (`garblet serve --agreement`).
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+use garblet::{
+    Bits, Error, OrderRequest,
+    outsourced::service::{Agreement, Event, Place, Service},
+    store::{Past, Store, StoreKey},
+};
+use garblet_circuit::Party;
+use garblet_client::{Secret, Server};
+use garblet_net::{Entrance, Fingerprint, Identity, Listener, ServerTls, Tls, Visitors, WebCertificate};
+use garblet_primitives::Prg;
+
+use super::Options;
+use crate::{
+    agreement,
+    args::{InputArgs, InputFile, pair},
+    configuration::in_configuration,
+    failure::Failure,
+    hints::{explain, net_failure},
+    identity::client_secret,
+    inputs,
+    meeting::Meeting,
+    output::{count, print, seconds, tell},
+    report::outputs_text,
+    session::block_on,
+    stock::load_or_create_key,
+    way::announce,
+};
+
+/// The time between looks at the files of a certificate.
+const CERTIFICATE_PAUSE: Duration = Duration::from_secs(60);
+
+/// The clients, and what is agreed with the other server.
+#[derive(Clone, clap::Args)]
+pub(crate) struct ClientArgs {
+    /// With outsourced: answer clients as this file says, which the other server has too (TOML); --party 0 is the generator, 1 the cloud
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["answer", "low_water", "every", "rounds", "peer", "trust", "insecure_plain_tcp"])]
+    agreement: Option<PathBuf>,
+    /// Let clients in at this address
+    #[arg(long, value_name = "HOST:PORT", requires = "agreement")]
+    visitors: Option<String>,
+    /// Let clients in without TLS too: on this machine, or through a proxy that ends TLS; what they say is sealed all the same
+    #[arg(long, requires = "visitors")]
+    plain_visitors: bool,
+    /// The certificates that browsers are shown, the own one first (PEM)
+    #[arg(long, value_name = "FILE", requires = "web_key")]
+    web_certificate: Option<PathBuf>,
+    /// The key of the first of them (PEM)
+    #[arg(long, value_name = "FILE", requires = "web_certificate")]
+    web_key: Option<PathBuf>,
+    /// A page whose scripts may come, as https://friends.example, any number of times [default: all pages]
+    #[arg(long = "origin", value_name = "ORIGIN", requires = "visitors")]
+    origins: Vec<String>,
+    /// This server's inputs of a program
+    #[arg(long = "own-input", value_name = "PROGRAM=FILE", requires = "agreement")]
+    own_inputs: Vec<String>,
+}
+
+impl ClientArgs {
+    /// The agreement file, if clients are answered.
+    pub(super) fn agreement(&self) -> Option<&Path> {
+        self.agreement.as_deref()
+    }
+
+    fn entrance(&self, identity: &Identity, agreement: &Agreement) -> Result<Entrance, Failure> {
+        let read = |(chain, key): (&PathBuf, &PathBuf)| {
+            WebCertificate::read(chain, key).map_err(|error| Failure::call(&error).hint(error.hint()))
+        };
+        let web = self.web_files().map(read).transpose()?;
+        let tls = ServerTls::new(identity, web).map_err(|error| net_failure(&error))?;
+        let origins = (!self.origins.is_empty()).then(|| self.origins.clone());
+        Ok(Entrance { plain: self.plain_visitors, origins, ..Entrance::new(tls, agreement.frame_bytes_max()) })
+    }
+
+    fn web_files(&self) -> Option<(&PathBuf, &PathBuf)> {
+        self.web_certificate.as_ref().zip(self.web_key.as_ref())
+    }
+
+    /// Shows browsers the certificate that is in the files now, each time that they have changed. Does not end if there are some.
+    fn follow_certificate(&self, tls: &ServerTls) {
+        let changed = |path: &PathBuf| std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+        let Some((chain, key)) = self.web_files() else { return };
+        let mut last = (changed(chain), changed(key));
+        loop {
+            thread::sleep(CERTIFICATE_PAUSE);
+            let now = (changed(chain), changed(key));
+            if now == last {
+                continue;
+            }
+            match WebCertificate::read(chain, key) {
+                Ok(web) => {
+                    tls.renew(web);
+                    last = now;
+                    tell("browsers are shown the new certificate");
+                }
+                // Half of it may be written; it is tried again.
+                Err(error) => tell(&format!("browsers are shown the old certificate: {error}")),
+            }
+        }
+    }
+
+    /// The values of this server's inputs, by program.
+    fn inputs(&self, agreement: &Agreement, party: Server) -> Result<Vec<(String, Vec<Bits>)>, Failure> {
+        let read = |text: &String| {
+            let (name, file) = pair(text, "PROGRAM=FILE").map_err(Failure::call)?;
+            let Some(program) = agreement.program(&name) else {
+                let known: Vec<&str> = agreement.offers().collect();
+                return Err(Failure::call(format!("--own-input: the agreement has no program `{name}`"))
+                    .hint(format!("it has {}", known.join(", "))));
+            };
+            let party = number(agreement, &name, party);
+            let args = InputArgs { inputs: vec![InputFile { party, path: file.into() }] };
+            let values = inputs::of_party(program, &args, party)?;
+            Ok((name, values.into_iter().map(|(_, value)| value).collect()))
+        };
+        self.own_inputs.iter().map(read).collect()
+    }
+}
+
+/// The party that a server is in a program.
+fn number(agreement: &Agreement, offer: &str, server: Server) -> Party {
+    match server {
+        Server::Generator => Party(0),
+        Server::Cloud => Party(agreement.clients_of(offer).unwrap_or_default() as u16 + 1),
+    }
+}
+
+/// Holds the identity here against the one in the agreement. *Errors*: both of them.
+fn check_identity(here: &Identity, agreed: garblet_client::Identity) -> Result<(), String> {
+    let here = garblet_client::Identity(here.public_key());
+    if here == agreed { Ok(()) } else { Err(format!("{agreed:?}, the identity here is {here:?}")) }
+}
+
+/// Serves clients until it is stopped.
+pub(super) fn serve(options: &Options, path: &Path) -> Result<(), Failure> {
+    let server = match options.stock.party() {
+        Party(0) => Server::Generator,
+        Party(1) => Server::Cloud,
+        other => {
+            return Err(Failure::call(format!("--party {other}: expected 0, the generator, or 1, the cloud")));
+        }
+    };
+    let agreement = Arc::new(agreement::load(path)?);
+    let identity = options.peer.identity()?;
+    check_identity(&identity, agreement.server(server))
+        .map_err(|what| Failure::call(format!("{}: the {server} is {what}", path.display())))
+        .map_err(|failure| failure.hint("check --party and --identity, or correct the agreement at both servers"))?;
+    let other = Fingerprint::of_ed25519(&agreement.server(server.other()).0);
+    let settings = options.stock.settings();
+    let config = settings.config()?;
+    let folder = options.stock.folder_for_pieces(&other.to_string());
+    // Mistakes in the order and in the store are told before anybody is waited for.
+    folder.open(folder.order(&config, 3)?, (&config, 3), Store::open_or_create)?;
+    let key = load_or_create_key(folder.key.as_deref())?;
+    let secrets: Vec<Secret> = agreement.clients().map(|client| client_secret(&identity, client)).collect();
+    let own_inputs = options.clients.inputs(&agreement, server)?;
+    let entrance = options.clients.entrance(&identity, &agreement)?;
+    let tls = entrance.tls.clone();
+    let log = agreement.clone();
+    let (listens, meeting) = match options.peer.meeting()? {
+        Meeting::Listen(address) => (true, address),
+        Meeting::Connect(address) => (false, address),
+        Meeting::Mesh { .. } => return Err(Failure::call("--peers: this is between two servers")),
+    };
+    let setup = Setup {
+        agreement,
+        server,
+        secrets,
+        own_inputs,
+        stock: folder.order,
+        store: folder.path,
+        key,
+        recorded: folder.recorded,
+        listens,
+        meeting,
+        options: settings.options(Some(Tls::new(identity, [(server.other().to_string(), other)])))?,
+        visitors: options.clients.visitors.clone().map(|address| (address, entrance)),
+    };
+    if let Some(tls) = tls {
+        let files = options.clients.clone();
+        thread::spawn(move || files.follow_certificate(&tls));
+    }
+    setup.answer(
+        move |event| {
+            tell(&event_text(&event));
+            if let Some(outputs) = event_outputs(&log, &event) {
+                // A standard output that is closed is no reason to stop.
+                let _ = print(&outputs);
+            }
+        },
+        |door| match door {
+            Door::Meeting(address) => announce(address),
+            Door::Visitors(address) => {
+                tell(&format!("clients are let in at {address}"));
+                Ok(())
+            }
+        },
+    )
+}
+
+/// A server that is ready to answer clients.
+pub(crate) struct Setup {
+    pub(crate) agreement: Arc<Agreement>,
+    pub(crate) server: Server,
+    /// Those shared with the clients of the agreement, in its order.
+    pub(crate) secrets: Vec<Secret>,
+    /// This server's inputs by program.
+    pub(crate) own_inputs: Vec<(String, Vec<Bits>)>,
+    pub(crate) stock: OrderRequest,
+    /// The folder of the store.
+    pub(crate) store: PathBuf,
+    pub(crate) key: StoreKey,
+    /// Set if the store is held against what this machine has recorded of it.
+    pub(crate) recorded: bool,
+    /// Set if this server waits for the other one.
+    pub(crate) listens: bool,
+    /// The address where the servers meet.
+    pub(crate) meeting: String,
+    pub(crate) options: garblet_net::Options,
+    /// The address where clients are let in, and how.
+    pub(crate) visitors: Option<(String, Entrance)>,
+}
+
+/// A place where a server listens now.
+pub(crate) enum Door {
+    /// For the other server.
+    Meeting(SocketAddr),
+    /// For clients.
+    Visitors(SocketAddr),
+}
+
+impl Setup {
+    /// Answers clients until the process ends, or the service for good. Tells events to `hear`, and where it listens to `opened`.
+    pub(crate) fn answer(
+        self,
+        hear: impl Fn(Event<'_>) + Send + Sync + 'static,
+        opened: impl Fn(Door) -> Result<(), Failure> + Send + Sync + 'static,
+    ) -> Result<(), Failure> {
+        let Setup {
+            agreement,
+            server,
+            secrets,
+            own_inputs,
+            stock,
+            store,
+            key,
+            recorded,
+            listens,
+            meeting,
+            options,
+            visitors,
+        } = self;
+        // The store is opened anew each time that the other server is met.
+        let open = Box::new(move || open(&store, &key, recorded));
+        let service = Service::new((agreement, server), secrets, own_inputs, (&stock, open), hear);
+        let service = Arc::new(service.map_err(|error| explain(&error))?);
+        let opened = Arc::new(opened);
+        let jobs = thread::Builder::new().name("jobs".into()).spawn({
+            let (service, opened) = (service.clone(), opened.clone());
+            move || block_on(run_jobs(&service, (listens, meeting), &options, &*opened))
+        });
+        let jobs = jobs.map_err(|error| Failure::no_result(format!("a thread cannot be started: {error}")))?;
+        if let Some((address, entrance)) = visitors {
+            block_on(async {
+                let visitors = Visitors::bind(&address, entrance, Some(Arc::new(tell))).await;
+                let visitors = visitors.map_err(|error| net_failure(&error))?;
+                opened(Door::Visitors(visitors.address()))?;
+                let over = service.welcome(visitors, Prg::random(&mut rand::rng()));
+                let ended = async {
+                    while !jobs.is_finished() {
+                        tokio::time::sleep(Duration::from_millis(200)).await;
+                    }
+                };
+                tokio::select! {
+                    over = over => over.map(|_| ()).map_err(|error| net_failure(&error)),
+                    () = ended => Ok(()),
+                }
+            })?;
+        }
+        jobs.join().unwrap_or_else(|_| Err(Failure::no_result("the thread of the jobs has ended: this is a bug")))
+    }
+}
+
+/// Runs jobs with the other server.
+async fn run_jobs(
+    service: &Service,
+    (listens, meeting): (bool, String),
+    options: &garblet_net::Options,
+    opened: &impl Fn(Door) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let place = match listens {
+        true => {
+            let listener = Listener::bind(&meeting).await.map_err(|error| net_failure(&error))?;
+            opened(Door::Meeting(listener.address()))?;
+            Place::Listen(listener)
+        }
+        false => Place::Connect(meeting),
+    };
+    let Err(error) = service.run_jobs(&place, options, &mut Prg::random(&mut rand::rng())).await;
+    Err(explain(&error))
+}
+
+/// Opens the store, and if it is recorded, holds it against what this machine has recorded of it.
+fn open(folder: &Path, key: &StoreKey, recorded: bool) -> Result<Store, Error> {
+    let mut store = Store::open_or_create(folder, key, &mut rand::rng())?;
+    if let Ok(records) = in_configuration(None, "stores")
+        && recorded
+    {
+        // Whether there was a record has been told when the service began.
+        let (Past::Known | Past::Unknown) = store.record_in(&records)?;
+    }
+    Ok(store)
+}
+
+/// An event in a line.
+pub(crate) fn event_text(event: &Event<'_>) -> String {
+    match event {
+        Event::Met => "the other server is there".into(),
+        Event::Parted(error) => {
+            let Failure { message, hint, .. } = explain(error);
+            let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+            format!("the other server is gone, and is met again: {message}{hint}")
+        }
+        Event::Closed(error) => explain(error).message,
+        Event::Ran { offer, clients, took, .. } => {
+            format!("ran `{offer}` for {} in {}", clients.join(", "), seconds(took.as_secs_f64()))
+        }
+        Event::Refused { offer, clients, reason, accused } => {
+            let accused: Vec<String> = accused.iter().map(Party::to_string).collect();
+            let accused = match &accused[..] {
+                [] => String::new(),
+                parties => format!(", by the fault of one of the parties {}", parties.join(", ")),
+            };
+            format!("refused `{offer}` for {}: {reason}{accused}", clients.join(", "))
+        }
+        Event::Unended(runs, most) => format!(
+            "{runs} runs did not end, by no client's fault; the other server may have guessed at inputs, so this one stops at {most}"
+        ),
+        Event::Filling(amounts) => {
+            format!("making {} triples and {} masks", count(amounts.triples), count(amounts.masks))
+        }
+    }
+}
+
+/// The outputs that a server learns by an event.
+fn event_outputs(agreement: &Agreement, event: &Event<'_>) -> Option<String> {
+    let Event::Ran { offer, outputs, .. } = event else { return None };
+    let program = agreement.program(offer).filter(|_| outputs.iter().any(Option::is_some))?;
+    Some(outputs_text(program, outputs))
+}

@@ -1,0 +1,278 @@
+//! `garblet visit`: a client, who leaves shares of its inputs with two servers and has the result from both.
+
+mod memory;
+
+use std::path::{Path, PathBuf};
+
+use garblet::{
+    Bits, Program,
+    outsourced::service::{Agreement, Unanswered, WayTo, call},
+};
+use garblet_circuit::Party;
+use garblet_client::{Begun, Invitation, Job, Opened, Server, Visit};
+use garblet_net::{Call, Fingerprint};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use zeroize::Zeroizing;
+
+use crate::{
+    agreement,
+    args::{InputArgs, InputFile, Time},
+    failure::Failure,
+    hints::explain,
+    inputs,
+    output::{print, print_json},
+    report::{check_panics, outputs_json, outputs_text},
+    session::block_on,
+};
+
+use memory::{Memory, Unfinished};
+
+/// The most times that an input is dealt again since others have made another version of a state.
+const ATTEMPTS: usize = 8;
+
+/// The options of `garblet visit`.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// The agreement of the servers (TOML), as they have it
+    #[arg(value_name = "AGREEMENT")]
+    agreement: PathBuf,
+    /// The name of the program in it; of one for each client without the client's name
+    #[arg(value_name = "PROGRAM")]
+    program: String,
+    /// A file with the invitation of a server, the generator's first (`garblet keygen --client`)
+    #[arg(long = "invitation", value_name = "FILE", required = true, num_args = 1)]
+    invitations: Vec<PathBuf>,
+    /// The address of the generator
+    #[arg(long, value_name = "HOST:PORT")]
+    generator: String,
+    /// The address of the cloud
+    #[arg(long, value_name = "HOST:PORT")]
+    cloud: String,
+    /// This client's inputs: JSON {"port": value}, or CSV for an array
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// The names of all clients of the run in the program's order, if there are several; each of them visits the servers
+    #[arg(long = "with", value_name = "NAME", value_delimiter = ',')]
+    clients: Vec<String>,
+    /// Words by which the clients of a run tell it from others
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    label: String,
+    /// The file where this client keeps its receipts [default: a file in the configuration folder]
+    #[arg(long, value_name = "FILE")]
+    receipts: Option<PathBuf>,
+    /// Ask again for the answers to the last visit, which were not heard
+    #[arg(long, conflicts_with_all = ["input", "clients", "label"])]
+    resume: bool,
+    /// Forget the last visit, which was not answered: if it was run after all, an input that is given again is taken twice
+    #[arg(long, conflicts_with = "resume")]
+    give_up: bool,
+    /// Give up when a server says nothing for so long
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    timeout: Time,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// The object of `--json`.
+#[derive(Serialize)]
+struct Report {
+    program: String,
+    outputs: Map<String, Value>,
+    /// The name and the version of the state after the run, if it has one.
+    state: Option<String>,
+    version: Option<u64>,
+    /// The number of times that the input was dealt.
+    attempts: usize,
+}
+
+/// Runs the command.
+pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+    let agreement = agreement::load(&options.agreement)?;
+    let [generator, cloud] = &options.invitations[..] else {
+        let got = options.invitations.len();
+        return Err(Failure::call(format!("--invitation: expected two, the generator's first, got {got}")));
+    };
+    let invitations = [read_invitation(generator)?, read_invitation(cloud)?];
+    let client = invitations[0].client_name.clone();
+    let mut memory = Memory::open(options.receipts.as_deref(), &agreement, &client)?;
+    let visitor = Visitor { options, agreement: &agreement, invitations: &invitations };
+    let (offer, job, opened, attempts) = match options.resume {
+        true => visitor.resume(&mut memory)?,
+        false => visitor.visit(&mut memory)?,
+    };
+    let Some(party) = job.client(&invitations[0].identity()) else {
+        return Err(Failure::call(format!("`{client}` is no client of `{offer}`")));
+    };
+    let program = visitor.program(&offer)?;
+    let values = job.split_outputs(party, &opened.output).map_err(|error| Failure::no_result(&error))?;
+    let mut values = values.into_iter().map(|(_, value)| value);
+    let recipients = program.outputs().iter().map(|output| output.recipients.contains(party));
+    let outputs: Vec<Option<Bits>> = recipients.map(|own| if own { values.next() } else { None }).collect();
+    check_panics(program, &outputs)?;
+    if options.json {
+        let (state, version) = job.state().map(|(name, version)| (name.to_string(), version)).unzip();
+        return print_json(&Report {
+            program: offer,
+            outputs: outputs_json(program, &outputs),
+            state,
+            version,
+            attempts,
+        });
+    }
+    print(&outputs_text(program, &outputs))
+}
+
+/// A client of two servers.
+struct Visitor<'a> {
+    options: &'a Options,
+    agreement: &'a Agreement,
+    /// Of generator and cloud.
+    invitations: &'a [Invitation; 2],
+}
+
+/// A visit that has ended: the offer, the job, what came out, and how often the input was dealt.
+type Ended = (String, Job, Opened, usize);
+
+impl Visitor<'_> {
+    /// Deals the input, and has the output; once more if others were faster.
+    fn visit(&self, memory: &mut Memory) -> Result<Ended, Failure> {
+        self.check_answered(memory)?;
+        let client = &self.invitations[0].client_name;
+        let offer = self.offer(client)?;
+        let clients = match &self.options.clients[..] {
+            [] => vec![client.clone()],
+            clients => clients.to_vec(),
+        };
+        let job = self.agreement.job(&offer, &clients, &self.options.label, 1).map_err(|error| explain(&error))?;
+        let party = job.client(&self.invitations[0].identity()).ok_or_else(|| {
+            Failure::call(format!("--with: `{client}`, who is invited, is not among {}", clients.join(", ")))
+        })?;
+        let values = self.values(&offer, party)?;
+        let input = job.join_inputs(party, &values).map_err(|error| Failure::call(&error).hint(error.hint()))?;
+        let state = job.state().map(|(name, _)| name.to_string()).unwrap_or_default();
+        let mut job = self.at(&job, &state, memory.receipt(&state)?.version())?;
+        let [generator, cloud] = self.invitations;
+        for attempt in 1.. {
+            let receipt = memory.receipt(&state)?;
+            let begun = Visit::begin(&job, [generator, cloud], &receipt, &input, &mut rand::rng());
+            let Begun { visit, receipt, to_generator, to_cloud } =
+                begun.map_err(|error| Failure::call(&error).hint(error.hint()))?;
+            memory.begin(Unfinished::new(&offer, &job, visit.pending(), [&to_generator, &to_cloud]), &receipt)?;
+            match self.call(visit, [&to_generator, &to_cloud])? {
+                Ok(opened) => {
+                    memory.end(Some(opened.receipt()))?;
+                    return Ok((offer, job, opened, attempt));
+                }
+                Err(unanswered) => {
+                    let now = unanswered.rejected.state_now().filter(|_| attempt < ATTEMPTS);
+                    match now.map(|(version, _)| self.at(&job, &state, version)) {
+                        Some(Ok(next)) if next.digest() != job.digest() => job = next,
+                        _ => return Err(self.unanswered(memory, &unanswered)?),
+                    }
+                }
+            }
+        }
+        Err(Failure::no_result("no answer"))
+    }
+
+    /// Asks again for the answers to the last visit.
+    fn resume(&self, memory: &mut Memory) -> Result<Ended, Failure> {
+        let Some(unfinished) = memory.unfinished() else {
+            return Err(Failure::call("--resume: no visit is waiting for its answers"));
+        };
+        let memory::Begun { offer, job, pending, frames: [to_generator, to_cloud] } = unfinished.read()?;
+        let state = job.state().map(|(name, _)| name.to_string()).unwrap_or_default();
+        let receipt = memory.receipt(&state)?;
+        let [generator, cloud] = self.invitations;
+        let secrets = [&generator.secret, &cloud.secret];
+        let visit = Visit::resume(pending, receipt, [&to_generator, &to_cloud], secrets)
+            .map_err(|error| Failure::call(&error).hint(error.hint()))?;
+        let opened = match self.call(visit, [&to_generator, &to_cloud])? {
+            Ok(opened) => opened,
+            Err(unanswered) => return Err(self.unanswered(memory, &unanswered)?),
+        };
+        memory.end(Some(opened.receipt()))?;
+        Ok((offer, job, opened, 1))
+    }
+
+    /// Checks that no visit with an effect waits for its answers: it may have been run, or may be run yet.
+    fn check_answered(&self, memory: &Memory) -> Result<(), Failure> {
+        let Some(unfinished) = memory.unfinished().filter(|_| !self.options.give_up) else { return Ok(()) };
+        let memory::Begun { offer, job, .. } = unfinished.read()?;
+        if job.terms().keeps.is_none() {
+            return Ok(());
+        }
+        Err(Failure::call(format!("the last visit, for `{offer}`, was not answered, and may have changed the state"))
+            .hint("ask for its answers with --resume; --give-up forgets it, and an input that was taken is then taken twice if it is given again"))
+    }
+
+    /// The failure that is told of a visit without an output, which is kept unless it can have had no effect.
+    fn unanswered(&self, memory: &mut Memory, unanswered: &Unanswered) -> Result<Failure, Failure> {
+        if unanswered.rejected.is_never_run() {
+            memory.end(None)?;
+        }
+        Ok(self.failure(unanswered))
+    }
+
+    fn call(&self, visit: Visit, frames: [&[u8]; 2]) -> Result<Result<Opened, Unanswered>, Failure> {
+        let calls = Server::BOTH.map(|server| {
+            let fingerprint = Fingerprint::of_ed25519(&self.agreement.server(server).0);
+            Call { timeout: self.options.timeout.0, patience: self.options.timeout.0, ..Call::new(fingerprint) }
+        });
+        let [generator, cloud] = &calls;
+        let [to_generator, to_cloud] = frames;
+        let ways = [
+            WayTo { call: generator, address: &self.options.generator, frame: to_generator },
+            WayTo { call: cloud, address: &self.options.cloud, frame: to_cloud },
+        ];
+        block_on(async { Ok(call(visit, ways).await) })
+    }
+
+    /// The job for the version that a state has now.
+    fn at(&self, job: &Job, state: &str, version: u64) -> Result<Job, Failure> {
+        // What is read has been kept at least once.
+        let reads = job.terms().inputs.iter().any(|input| matches!(input.origin, garblet_client::Origin::State { .. }));
+        let version = if reads { version.max(1) } else { version };
+        Job::new(job.terms().clone().at_version(state, version))
+            .map_err(|error| Failure::call(&error).hint(error.hint()))
+    }
+
+    /// The name of the offer that is meant.
+    fn offer(&self, client: &str) -> Result<String, Failure> {
+        let named = [self.options.program.clone(), format!("{}.{client}", self.options.program)];
+        let known: Vec<&str> = self.agreement.offers().collect();
+        named.into_iter().find(|name| known.contains(&&name[..])).ok_or_else(|| {
+            Failure::call(format!("the agreement has no program `{}` for `{client}`", self.options.program))
+                .hint(format!("it has {}", known.join(", ")))
+        })
+    }
+
+    fn program(&self, offer: &str) -> Result<&Program, Failure> {
+        self.agreement.program(offer).ok_or_else(|| Failure::call(format!("the agreement has no program `{offer}`")))
+    }
+
+    fn values(&self, offer: &str, party: Party) -> Result<Vec<Bits>, Failure> {
+        let file = self.options.input.iter().map(|path| InputFile { party, path: path.clone() });
+        let args = InputArgs { inputs: file.collect() };
+        let values =
+            inputs::of_party(self.program(offer)?, &args, party).map_err(|failure| match self.options.input {
+                None => failure.hint("give --input FILE.json"),
+                Some(_) => failure,
+            })?;
+        Ok(values.into_iter().map(|(_, value)| value).collect())
+    }
+
+    fn failure(&self, unanswered: &Unanswered) -> Failure {
+        let ways = unanswered.ways.iter().map(|(server, error)| format!("; the way to the {server}: {error}"));
+        let message = format!("{}{}", unanswered.rejected, ways.collect::<String>());
+        Failure::no_result(message).hint(unanswered.rejected.hint())
+    }
+}
+
+fn read_invitation(path: &Path) -> Result<Invitation, Failure> {
+    let text = Zeroizing::new(std::fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?);
+    Invitation::from_text(&text)
+        .map_err(|error| Failure::call(format!("{}: {error}", path.display())).hint(error.hint()))
+}

@@ -1,0 +1,162 @@
+//! The memory of a client: the counter of its submissions, a receipt for each state, and the visit that is not answered yet.
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use garblet::outsourced::service::Agreement;
+use garblet_client::{Identity, Job, Pending, Receipt, Server};
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::{
+    configuration::{in_configuration, make_folder},
+    failure::Failure,
+    hex::{from_hex, to_hex},
+};
+
+/// The memory of a client, in a file that one process has at a time.
+pub(super) struct Memory {
+    path: PathBuf,
+    /// Held as long as the memory is there.
+    _lock: File,
+    kept: Kept,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kept {
+    counter: u64,
+    /// By state.
+    receipts: BTreeMap<String, String>,
+    unfinished: Option<Unfinished>,
+}
+
+/// A visit that was begun, and whose answers were not opened. *Secret*: who has it and both answers reads the output.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Unfinished {
+    offer: String,
+    job: String,
+    pending: String,
+    to_generator: String,
+    to_cloud: String,
+}
+
+/// A visit that was begun.
+pub(super) struct Begun {
+    pub(super) offer: String,
+    pub(super) job: Job,
+    /// The secret that opens the answers.
+    pub(super) pending: Pending,
+    /// Of generator and cloud.
+    pub(super) frames: [Vec<u8>; 2],
+}
+
+impl Unfinished {
+    pub(super) fn new(offer: &str, job: &Job, pending: &Pending, [to_generator, to_cloud]: [&[u8]; 2]) -> Self {
+        let (job, pending) = (to_hex(job.encode()), to_hex(&pending.encode()));
+        let (to_generator, to_cloud) = (to_hex(to_generator), to_hex(to_cloud));
+        Unfinished { offer: offer.into(), job, pending, to_generator, to_cloud }
+    }
+
+    /// Reads the bytes.
+    ///
+    /// *Errors*: a file that was changed.
+    pub(super) fn read(&self) -> Result<Begun, Failure> {
+        let bytes = |text: &String| from_hex(text).ok_or_else(|| spoilt("digits of bytes"));
+        let job = Job::decode(&bytes(&self.job)?).map_err(|error| spoilt(&error.to_string()))?;
+        let pending = Pending::decode(&Zeroizing::new(bytes(&self.pending)?));
+        let pending = pending.map_err(|error| spoilt(&error.to_string()))?;
+        let frames = [bytes(&self.to_generator)?, bytes(&self.to_cloud)?];
+        Ok(Begun { offer: self.offer.clone(), job, pending, frames })
+    }
+}
+
+impl Memory {
+    /// The memory of a client of these servers, which is empty at first. Waits for another process that has it.
+    ///
+    /// *Errors*: a file that cannot be read, or holds something else.
+    pub(super) fn open(named: Option<&Path>, agreement: &Agreement, client: &str) -> Result<Self, Failure> {
+        let servers = Server::BOTH.map(|server| format!("{:?}", agreement.server(server))[..16].to_string());
+        let name = format!("receipts/{}-{:?}.json", servers.concat(), Identity::of_client(client));
+        let path = in_configuration(named, &name)?;
+        make_folder(&path)?;
+        let beside = path.with_extension("lock");
+        let lock = File::create(&beside).and_then(|file| file.lock().map(|()| file));
+        let lock = lock.map_err(|error| Failure::unwritable(&beside, &error))?;
+        let kept = match std::fs::read_to_string(&path) {
+            Ok(text) => serde_json::from_str(&text).map_err(|error| spoilt(&format!("{}: {error}", path.display())))?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Kept::default(),
+            Err(error) => return Err(Failure::unreadable(&path, &error)),
+        };
+        Ok(Memory { path, _lock: lock, kept })
+    }
+
+    /// The receipt of a state, with the counter that was last used for any.
+    ///
+    /// *Errors*: one that was changed.
+    pub(super) fn receipt(&self, state: &str) -> Result<Receipt, Failure> {
+        let receipt = match self.kept.receipts.get(state) {
+            None => Receipt::first(state),
+            Some(text) => {
+                let bytes = from_hex(text).ok_or_else(|| spoilt("digits of a receipt"))?;
+                Receipt::decode(&bytes).map_err(|error| spoilt(&error.to_string()))?
+            }
+        };
+        Ok(receipt.with_counter(self.kept.counter))
+    }
+
+    /// The last visit, if it was not answered.
+    pub(super) fn unfinished(&self) -> Option<&Unfinished> {
+        self.kept.unfinished.as_ref()
+    }
+
+    /// Notes a visit, before anything is sent.
+    ///
+    /// *Errors*: a file that cannot be written.
+    pub(super) fn begin(&mut self, unfinished: Unfinished, receipt: &Receipt) -> Result<(), Failure> {
+        self.kept.unfinished = Some(unfinished);
+        self.note(receipt);
+        self.write()
+    }
+
+    /// Notes that the visit was answered.
+    ///
+    /// *Errors*: a file that cannot be written.
+    pub(super) fn end(&mut self, receipt: Option<&Receipt>) -> Result<(), Failure> {
+        self.kept.unfinished = None;
+        if let Some(receipt) = receipt {
+            self.note(receipt);
+        }
+        self.write()
+    }
+
+    fn note(&mut self, receipt: &Receipt) {
+        self.kept.counter = self.kept.counter.max(receipt.counter());
+        if !receipt.state().is_empty() {
+            self.kept.receipts.insert(receipt.state().into(), to_hex(&receipt.encode()));
+        }
+    }
+
+    /// Writes all of it or nothing.
+    fn write(&self) -> Result<(), Failure> {
+        let failed = |error: std::io::Error| Failure::unwritable(&self.path, &error);
+        let text = serde_json::to_string_pretty(&self.kept).map_err(|error| failed(error.into()))?;
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // Nobody else can read it.
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+        file.write_all(text.as_bytes()).map_err(failed)?;
+        file.as_file().sync_all().map_err(failed)?;
+        file.persist(&self.path).map_err(|error| failed(error.error))?;
+        Ok(())
+    }
+}
+
+fn spoilt(what: &str) -> Failure {
+    Failure::call(format!("the client's receipts cannot be read: {what}"))
+        .hint("restore the file; without it servers could go back behind what this client has seen")
+}

@@ -1,0 +1,390 @@
+//! Two servers that answer clients: `serve --agreement`, `keygen --client`, `visit`.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    process::Child,
+    sync::{Arc, Mutex},
+    thread,
+    time::{Duration, Instant},
+};
+
+use garblet_primitives::{Block, Prg};
+use rand::Rng;
+use serde_json::{Value, json};
+
+use crate::{
+    identities::keygen,
+    invocation::{Folder, Ran, command, finish, garblet},
+};
+
+const SERVERS: [&str; 2] = ["generator", "cloud"];
+/// The longest wait for a line of a server.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A server's process, and the lines that it has told.
+struct Server {
+    child: Child,
+    told: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    fn start(arguments: &[String]) -> Self {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let mut child = command(&arguments).spawn().expect("the command starts");
+        let told: Arc<Mutex<Vec<String>>> = Arc::default();
+        let stderr = BufReader::new(child.stderr.take().expect("piped"));
+        let lines = told.clone();
+        thread::spawn(move || {
+            stderr.lines().map_while(Result::ok).for_each(|line| lines.lock().expect("no panic").push(line))
+        });
+        Server { child, told }
+    }
+
+    /// The rest of the first line that begins so.
+    fn says(&self, begin: &str) -> String {
+        let begun = Instant::now();
+        loop {
+            let told = self.told.lock().expect("no panic");
+            if let Some(rest) = told.iter().find_map(|line| line.strip_prefix(begin)) {
+                return rest.into();
+            }
+            assert!(begun.elapsed() < PATIENCE, "`{begin}` was not told: {told:#?}");
+            drop(told);
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Ends it as a crash does.
+    fn kill(&mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("it ends");
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Two organisations and two clients, each with files of its own.
+struct World {
+    folder: Folder,
+    agreement: String,
+}
+
+const PROGRAMS: &str = r#"
+service = "000102030405060708090a0b0c0d0e0f"
+clients = ["anna", "bo"]
+
+[state.sum]
+retries = 50
+
+[[program]]
+name = "start"
+source = "lib:add(8)"
+owner = { a = 1, b = 1 }
+to = { sum = "nobody" }
+keep = "sum"
+first = true
+
+[[program]]
+name = "add"
+source = "lib:add(8)"
+owner = { a = 1, b = 1 }
+to = { sum = "nobody" }
+read = ["a=sum"]
+keep = "sum"
+
+[[program]]
+name = "show"
+source = "lib:add(8)"
+owner = { a = 1, b = 1 }
+to = { sum = 1 }
+read = ["a=sum"]
+
+[[program]]
+name = "both"
+source = "lib:add(8)"
+owner = { a = 1, b = 2 }
+to = { sum = [1, 2] }
+clients = ["anna", "bo"]
+
+[[program]]
+name = "ours"
+source = "lib:add(8)"
+owner = { a = 0, b = 1 }
+to = { sum = [1, 2] }
+clients = ["anna"]
+"#;
+
+impl World {
+    fn new(name: &str) -> Self {
+        let folder = Folder::new(name);
+        let mut text = String::new();
+        for server in SERVERS {
+            let (path, _) = keygen(&folder, &format!("{server}.pem"));
+            let key = garblet(&["id", &path, "--json"]).json()["public_key"].as_str().expect("a key").to_string();
+            text += &format!("[{server}]\nkey = \"{key}\"\n\n");
+            for client in ["anna", "bo"] {
+                let ran = garblet(&["keygen", &path, "--client", client, "--server-name", server]);
+                assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+                folder.file(&format!("{client}.{server}"), &ran.stdout);
+            }
+        }
+        // The list of clients stands before the tables.
+        let (clients, programs) = PROGRAMS.split_once("\n\n").expect("clients first");
+        let agreement = folder.file("agreement.toml", &format!("{clients}\n\n{text}{programs}"));
+        folder.file("own.json", r#"{"a": 40}"#);
+        World { folder, agreement }
+    }
+
+    /// Starts a server; the cloud goes to where the generator is.
+    fn serve(&self, party: usize, meeting: &str) -> Server {
+        let (of, name) = (|text: &str| self.folder.path(text), SERVERS[party]);
+        let mut arguments = vec![
+            "serve".into(),
+            "--protocol".into(),
+            "outsourced".into(),
+            "--agreement".into(),
+            self.agreement.clone(),
+            "--party".into(),
+            party.to_string(),
+            "--store".into(),
+            of(&format!("{name}.store")),
+            "--store-key".into(),
+            of(&format!("{name}.key")),
+            "--identity".into(),
+            of(&format!("{name}.pem")),
+            "--visitors".into(),
+            "127.0.0.1:0".into(),
+            if party == 0 { "--listen".into() } else { "--connect".into() },
+            meeting.into(),
+        ];
+        if party == 0 {
+            arguments.extend(["--own-input".into(), format!("ours={}", of("own.json"))]);
+        }
+        Server::start(&arguments)
+    }
+
+    fn both(&self) -> [Server; 2] {
+        let generator = self.serve(0, "127.0.0.1:0");
+        let meeting = generator.says("listening on ");
+        let cloud = self.serve(1, &meeting);
+        [generator, cloud]
+    }
+
+    /// The arguments of a client.
+    fn call(&self, servers: &[Server; 2], client: &str, arguments: &[&str]) -> Vec<String> {
+        let [generator, cloud] = servers.each_ref().map(|server| server.says("clients are let in at "));
+        let [first, second] = SERVERS.map(|server| self.folder.path(&format!("{client}.{server}")));
+        let receipts = self.folder.path(&format!("{client}.json"));
+        let own = ["visit", &self.agreement].into_iter().chain(arguments.iter().copied()).chain([
+            "--invitation",
+            &first,
+            "--invitation",
+            &second,
+            "--generator",
+            &generator,
+            "--cloud",
+            &cloud,
+            "--receipts",
+            &receipts,
+        ]);
+        own.map(String::from).collect()
+    }
+
+    fn begin(&self, servers: &[Server; 2], client: &str, arguments: &[&str]) -> Child {
+        let call = self.call(servers, client, arguments);
+        command(&call.iter().map(String::as_str).collect::<Vec<_>>()).spawn().expect("the command starts")
+    }
+
+    fn visit(&self, servers: &[Server; 2], client: &str, arguments: &[&str]) -> Ran {
+        finish(self.begin(servers, client, arguments))
+    }
+
+    /// A file with an input.
+    fn input(&self, value: Value) -> String {
+        self.folder.file("input.json", &value.to_string())
+    }
+}
+
+#[test]
+fn clients_come_and_go_and_a_state_stays_through_crashes() {
+    let world = World::new("visits");
+    let mut servers = world.both();
+    let input = world.input(json!({"a": 3, "b": 4}));
+    let started = world.visit(&servers, "anna", &["start", "--input", &input, "--json"]).json();
+    assert_eq!((&started["state"], &started["version"], &started["outputs"]), (&json!("sum"), &json!(1), &json!({})));
+    let five = world.input(json!({"b": 5}));
+    for server in &mut servers {
+        server.kill();
+    }
+    // Both come again, with the same stores, at other addresses.
+    let mut servers = world.both();
+    let added = world.visit(&servers, "bo", &["add", "--input", &five, "--json"]).json();
+    assert_eq!((&added["version"], &added["attempts"]), (&json!(2), &json!(1)));
+    servers[1].kill();
+    servers[1] = world.serve(1, &servers[0].says("listening on "));
+    let shown = world.visit(&servers, "anna", &["show", "--input", &five]);
+    assert_eq!((shown.status, &shown.stdout[..]), (Some(0), "sum = 17\n"), "{}", shown.stderr);
+    servers[0].says("ran `show` for anna in ");
+
+    let ours = world.visit(&servers, "anna", &["ours", "--input", &five]);
+    assert_eq!(ours.stdout, "sum = 45\n", "{}", ours.stderr);
+}
+
+#[test]
+fn a_client_that_was_cut_off_has_its_answer_later() {
+    let world = World::new("resumed");
+    let servers = world.both();
+    let [three, four] =
+        [("three.json", r#"{"a": 3}"#), ("four.json", r#"{"b": 4}"#)].map(|(name, text)| world.folder.file(name, text));
+    let both = |input| ["both", "--with", "anna,bo", "--label", "lunch", "--input", input];
+    let anna = world.folder.path("anna.json");
+    let mut cut_off = world.begin(&servers, "anna", &both(&three));
+    while !std::fs::exists(&anna).expect("a folder that can be read") {
+        assert!(cut_off.try_wait().expect("a child").is_none(), "she waits for the other client");
+        thread::sleep(Duration::from_millis(5));
+    }
+    cut_off.kill().expect("it runs");
+    cut_off.wait().expect("it ends");
+    // Whether the servers have heard her or not: she asks with the same frames, and the run is one.
+    let bo = world.begin(&servers, "bo", &both(&four));
+    let resumed = world.visit(&servers, "anna", &["both", "--resume", "--json"]);
+    let bo = finish(bo);
+    assert_eq!(bo.stdout, "sum = 7\n", "{}", bo.stderr);
+    assert_eq!(resumed.json()["outputs"]["sum"]["value"], 7);
+    world
+        .visit(&servers, "anna", &["both", "--resume"])
+        .fails(2, "error: --resume: no visit is waiting for its answers\n");
+    for server in &servers {
+        let told = server.told.lock().expect("no panic");
+        assert_eq!(told.iter().filter(|line| line.starts_with("ran `both` for anna, bo in ")).count(), 1, "{told:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_told() {
+    let world = World::new("unvisited");
+    let servers = world.both();
+    let input = world.input(json!({"b": 4}));
+    // Nothing is kept yet.
+    let early = world.visit(&servers, "anna", &["add", "--input", &input]);
+    assert_eq!(early.status, Some(1), "{}", early.stderr);
+    assert!(early.stderr.starts_with("error: no output: the generator refuses: "), "{}", early.stderr);
+    world.visit(&servers, "bo", &["ours", "--input", &input]).fails(
+        1,
+        "error: no output: the generator refuses: the policy does not allow it; the cloud refuses: the policy does not allow it\n\
+         hint: ask those who run the servers which programs and clients they allow\n",
+    );
+    world
+        .visit(&servers, "bo", &["ours", "--input", &input, "--with", "anna"])
+        .fails(2, "error: --with: `bo`, who is invited, is not among anna\n");
+    world
+        .visit(&servers, "bo", &["theirs"])
+        .fails(2, "error: the agreement has no program `theirs` for `bo`\nhint: it has start, add, show, both, ours\n");
+    world
+        .visit(&servers, "bo", &["show"])
+        .fails(2, "error: party 1 has no inputs, it needs `b` (u8)\nhint: give --input FILE.json\n");
+    // The invitations in the wrong order.
+    let mut call = world.call(&servers, "bo", &["show", "--input", &input]);
+    let at = call.iter().position(|argument| argument == "--invitation").expect("the first");
+    call.swap(at + 1, at + 3);
+    let swapped = garblet(&call.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(swapped.status, Some(2), "{}", swapped.stderr);
+    assert!(
+        swapped.stderr.contains("hint: take the invitations of the two servers that the job names"),
+        "{}",
+        swapped.stderr
+    );
+    // A server with another agreement.
+    let mut stranger = World::new("unvisited-2");
+    stranger.agreement = world.agreement.clone();
+    let mut other = stranger.serve(0, "127.0.0.1:0");
+    other.says("error: ");
+    assert_eq!(other.child.wait().expect("it ends").code(), Some(2));
+}
+
+#[test]
+fn the_demonstration_of_friends_serves_a_page_and_invites() {
+    let folder = Folder::new("friends-demo");
+    garblet(&["demo", "friends", "--client", &folder.path("nothing")]).fails(
+        2,
+        &format!(
+            "error: {}: cannot be read: no such file or directory\n\
+             hint: `cargo xtask web` makes the client for pages; --client names its folder\n",
+            folder.path("nothing/garblet-client.js")
+        ),
+    );
+    let client = ["garblet-client.js", "garblet.js", "garblet_bg.wasm"];
+    client.iter().for_each(|name| drop(folder.file(name, &format!("this is {name}"))));
+    let own = folder.path("");
+    let call = ["demo", "friends", "--client", &own, "--listen", "127.0.0.1:0", "--friend", "Zoë", "--friend", "Bo"];
+    let mut child = command(&[&call[..], &["--map", "5x4", "--json"]].concat()).spawn().expect("the command starts");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
+    let friends = serde_json::from_str::<Value>(&line).expect("JSON")["friends"].clone();
+    let names: Vec<&str> = friends.as_array().expect("a list").iter().filter_map(|f| f["name"].as_str()).collect();
+    assert_eq!(names, ["Zoë", "Bo"]);
+    let link = friends[0]["link"].as_str().expect("a link");
+    let (address, invitations) = link.trim_start_matches("http://").split_once("/#generator=").expect("a link");
+    assert!(invitations.contains("&cloud=garblet-invitation%3A"), "{link}");
+    let page = |path: &str| {
+        let mut stream = TcpStream::connect(address).expect("it listens");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("it reads");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("text");
+        text
+    };
+    let described = page("/friends.json");
+    let (head, body) = described.split_once("\r\n\r\n").expect("a head");
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains("content-type: application/json\r\n"), "{head}");
+    let body: Value = serde_json::from_str(body).expect("JSON");
+    assert_eq!((&body["width"], &body["height"], &body["friends"]), (&json!(5), &json!(4), &json!(["Zoë", "Bo"])));
+    assert_eq!(["place", "look"].map(|program| body["jobs"][program].as_array().map(Vec::len)), [Some(2); 2]);
+    assert!(page("/").contains("<title>Friend finder</title>"));
+    assert!(page("/garblet.js").ends_with("\r\n\r\nthis is garblet.js"));
+    assert!(page("/../friends.toml").starts_with("HTTP/1.1 404 "));
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").arg(&id).status().expect("kill is there").success());
+    let ended = finish(child);
+    assert_eq!(ended.status, Some(0), "{}", ended.stderr);
+    assert!(ended.stderr.contains("generator: ran `start` for Zoë in "), "{}", ended.stderr);
+}
+
+/// Servers are killed at any time, mostly within a run, and come again. Each visit counts once or not at all, and both servers hold one version.
+#[test]
+fn each_visit_counts_once_or_not_at_all_whoever_is_killed() {
+    let kills = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 1000 } else { 8 };
+    let world = World::new("killed");
+    let mut servers = world.both();
+    let input = world.input(json!({"a": 0, "b": 0}));
+    assert_eq!(world.visit(&servers, "anna", &["start", "--input", &input]).status, Some(0));
+    let one = world.folder.file("one.json", r#"{"b": 1}"#);
+    let zero = world.folder.file("zero.json", r#"{"b": 0}"#);
+    let (mut sum, mut draw) = (0u8, Prg::new(Block::from_u128(kills)));
+    let mut word = move || draw.next_u32();
+    for _ in 0..kills {
+        let server = (word() % 2) as usize;
+        let pause = Duration::from_micros(u64::from(word() % 60_000));
+        let visit = world.begin(&servers, "bo", &["add", "--input", &one, "--timeout", "5s", "--give-up"]);
+        thread::sleep(pause);
+        servers[server].kill();
+        let visited = finish(visit);
+        // The generator keeps its port for the cloud.
+        let meeting = servers[0].says("listening on ");
+        servers[server] = world.serve(server, &meeting);
+        if visited.status != Some(0) {
+            // The answer may be there; if it is not, the servers say so.
+            world.visit(&servers, "bo", &["add", "--resume"]);
+        }
+        let shown = world.visit(&servers, "anna", &["show", "--input", &zero, "--json"]);
+        let shown = shown.json()["outputs"]["sum"]["value"].as_u64().expect("a number") as u8;
+        let counted = shown.wrapping_sub(sum);
+        assert!(counted == 1 || counted == 0 && visited.status != Some(0), "{sum}, then {shown}: {}", visited.stderr);
+        sum = shown;
+    }
+}

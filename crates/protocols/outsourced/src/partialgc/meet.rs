@@ -1,0 +1,83 @@
+//! Meetings of servers, and the names of runs.
+
+use garblet_primitives::Block;
+use garblet_protocol::{domain::SessionId, error::ProtocolError, session::Session};
+
+use super::{
+    circuits::Ids,
+    kept::{NONCE_BYTES, State},
+    plan::Plan,
+};
+use crate::NAME;
+
+/// Bytes of what clients are told of a run: the state's name and the run's number.
+pub(crate) const TOLD_BYTES: usize = 40;
+/// Bytes in which the cloud says that all was as it must be.
+pub(crate) const WORD_BYTES: usize = 1;
+/// Bytes of a server's word: whether it has a state, which, and a nonce for a new one.
+pub(crate) const MEETING_BYTES: usize = 1 + 32 + NONCE_BYTES;
+
+/// Says what state there is; returns both nonces, the own one first.
+///
+/// *Errors*: another state at the other server; the connection's.
+pub(crate) async fn exchange<K>(
+    pair: &mut Session,
+    state: Option<&State<K>>,
+) -> Result<([u8; NONCE_BYTES], [u8; NONCE_BYTES]), ProtocolError> {
+    let (mut own, mut theirs) = ([0; MEETING_BYTES], [0; MEETING_BYTES]);
+    pair.rng().fill_bytes(&mut own[33..]);
+    if let Some(state) = state {
+        state.check()?;
+        own[0] = 1;
+        own[1..33].copy_from_slice(&state.standing());
+    }
+    pair.channel().send_bytes(&own).await?;
+    pair.channel().receive_bytes(&mut theirs).await?;
+    if own[..33] != theirs[..33] {
+        let words = |word: u8| if word == 1 { "a state" } else { "none" };
+        let (expected, got) = match own[0] == theirs[0] {
+            true => ("the same at both servers".into(), "another".into()),
+            false => (words(own[0]).into(), words(theirs[0]).into()),
+        };
+        return Err(ProtocolError::Material { what: "state of the other server", expected, got });
+    }
+    let nonce = |word: &[u8; MEETING_BYTES]| word[33..].first_chunk().copied().unwrap_or_default();
+    Ok((nonce(&own), nonce(&theirs)))
+}
+
+/// *Errors*: a state of other parameters.
+pub(crate) fn check<K>(state: &State<K>, plan: &Plan) -> Result<(), ProtocolError> {
+    match state.config() == plan.config() {
+        true => Ok(()),
+        false => {
+            let [expected, got] = [state.config(), plan.config()].map(|config| format!("{config:?}"));
+            Err(ProtocolError::Material { what: "parameters of the state", expected, got })
+        }
+    }
+}
+
+/// The name of a run as clients are told it.
+pub(crate) fn told<K>(state: &State<K>, number: u64) -> [u8; TOLD_BYTES] {
+    let mut told = [0; TOLD_BYTES];
+    told[..32].copy_from_slice(state.name());
+    told[32..].copy_from_slice(&number.to_le_bytes());
+    told
+}
+
+/// The identifier of a run, as all know it from what is told and their own copy of the program.
+pub(crate) fn run(told: &[u8; TOLD_BYTES], plan: &Plan) -> SessionId {
+    let (name, number) = told.split_first_chunk().unwrap_or((&[0; 32], &[]));
+    let mut padded = [0; 32];
+    padded[..number.len()].copy_from_slice(number);
+    SessionId::new(NAME, *name, [plan.program().digest(), padded])
+}
+
+/// Both identifiers of a server.
+pub(crate) fn ids<K>(state: &State<K>, plan: &Plan, number: u64) -> Ids {
+    Ids { run: run(&told(state, number), plan), life: state.life() }
+}
+
+/// Two seeds of a giver: of its encoding, and of its orders and blinds.
+pub(crate) fn seeds(pair: &mut Session) -> [Block; 2] {
+    [pair.rng().next_block(), pair.rng().next_block()]
+}

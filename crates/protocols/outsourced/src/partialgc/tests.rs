@@ -1,0 +1,244 @@
+//! Parties in memory, and what they come to.
+
+mod as_published;
+mod chains;
+mod cost;
+mod deviations;
+mod equals;
+mod views;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use garblet_circuit::{Bits, Party, Program};
+use garblet_net::{
+    Hello, Mesh,
+    testing::{PairTranscript, intercepted_mesh},
+};
+use garblet_primitives::{Block, Prg};
+use garblet_protocol::{
+    MeshSession, PhaseCosts, ProtocolError, Role, Session,
+    conduct::Conduct,
+    stock::{ReadInput, SavedValues},
+};
+
+use super::{
+    Circuits, Client, Cloud, Config, Generator, Plan, Reuse, Step,
+    kept::{CloudState, GeneratorState},
+};
+use crate::{GENERATOR, NAME};
+
+/// The outputs of a party.
+type Outputs = Vec<Option<Bits>>;
+
+/// The cost of each phase, by party.
+type Costs = Arc<Mutex<BTreeMap<u16, PhaseCosts>>>;
+
+/// Both servers' states.
+type States = Option<(GeneratorState, CloudState)>;
+
+/// A deviation of one party: what it does to the bytes of a step in some circuits.
+#[derive(Clone, Copy)]
+struct Deviation {
+    party: u16,
+    step: Step,
+    /// A one for each circuit.
+    circuits: u64,
+    change: fn(&mut [u8]),
+}
+
+impl Deviation {
+    fn is(&self, step: Step, circuit: usize) -> bool {
+        self.step == step && self.circuits >> circuit & 1 == 1
+    }
+}
+
+/// The conduct of a party, which may deviate.
+struct May(Option<Deviation>);
+
+impl Conduct<Step> for May {
+    fn touch(&mut self, step: Step, index: usize, bytes: &mut [u8]) {
+        if let Some(deviation) = self.0.filter(|of| of.is(step, index) && !bytes.is_empty()) {
+            (deviation.change)(bytes);
+        }
+    }
+
+    fn input(&mut self, index: usize, bits: &mut Bits) {
+        // What it does to no bytes, it does to its input.
+        if !bits.is_empty() && self.0.is_some_and(|of| of.is(Step::Seed, index)) {
+            bits.set(0, !bits.get(0));
+        }
+    }
+}
+
+/// A run of all parties.
+struct Scene<'a> {
+    program: &'a Arc<Program>,
+    parties: u16,
+    config: Config,
+    saved: SavedValues,
+    deviation: Option<Deviation>,
+    seed: u64,
+    /// The runs that are prepared, in the order in which they are used.
+    order: &'static [usize],
+    /// The messages of all pairs, if they are recorded.
+    record: Option<Arc<Mutex<Vec<PairTranscript>>>>,
+    costs: Costs,
+}
+
+fn small(reuse: Reuse) -> Config {
+    Config { circuits: Circuits::Sixteen, reuse, ..Config::default() }
+}
+
+impl<'a> Scene<'a> {
+    fn new(program: &'a Arc<Program>, parties: u16, config: Config) -> Self {
+        Scene {
+            program,
+            parties,
+            config,
+            saved: SavedValues::default(),
+            deviation: None,
+            seed: 1,
+            order: &[0],
+            record: None,
+            costs: Costs::default(),
+        }
+    }
+
+    /// Runs all parties; inputs are those of the program that are not read.
+    fn run(self, inputs: &[Option<Bits>], states: States) -> (Vec<Result<Outputs, ProtocolError>>, States) {
+        let Scene { program, parties, config, saved, .. } = &self;
+        let plan = Arc::new(Plan::new((*program).clone(), *parties, *config, saved.clone()).expect("it can be run"));
+        let (mut generator, mut cloud) = states.unzip();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let mut lives = Vec::new();
+            let meshes = match &self.record {
+                None => Mesh::memory(*parties),
+                Some(record) => {
+                    let (meshes, transcripts) = intercepted_mesh(*parties, None);
+                    record.lock().unwrap().extend(transcripts);
+                    meshes
+                }
+            };
+            for mut mesh in meshes {
+                mesh.set_timeout(Duration::from_secs(60));
+                let party = Party(mesh.party());
+                let own = plan.program().inputs().iter().zip(inputs).filter(|(input, _)| input.owner == party);
+                let seat = Seat {
+                    own: own.map(|(_, value)| value.clone().expect("it is given")).collect(),
+                    hello: Hello::new(NAME, party.0, *parties, program.digest()),
+                    plan: plan.clone(),
+                    conduct: May(self.deviation.filter(|of| of.party == party.0)),
+                    rng: Prg::new(Block::from_halves(self.seed, party.0.into())),
+                    order: self.order,
+                    costs: self.costs.clone(),
+                };
+                let states = (generator.take_if(|_| party == GENERATOR), cloud.take_if(|_| party == plan.cloud()));
+                lives.push(tokio::spawn(seat.take(mesh, party, states)));
+            }
+            let (mut results, mut states) = (Vec::new(), (None, None));
+            for life in lives {
+                let (result, (generator, cloud)) = life.await.unwrap();
+                results.push(result);
+                states = (states.0.or(generator), states.1.or(cloud));
+            }
+            (results, states.0.zip(states.1))
+        })
+    }
+}
+
+/// The state of a party, if it is a server.
+type OwnState = (Option<GeneratorState>, Option<CloudState>);
+
+/// All that a party needs.
+struct Seat {
+    own: Vec<Bits>,
+    hello: Hello,
+    plan: Arc<Plan>,
+    conduct: May,
+    rng: Prg,
+    order: &'static [usize],
+    costs: Costs,
+}
+
+impl Seat {
+    /// Runs a party to its end.
+    async fn take(self, mesh: Mesh, party: Party, states: OwnState) -> (Result<Outputs, ProtocolError>, OwnState) {
+        let Seat { own, hello, plan, conduct, rng, order, costs } = self;
+        let cloud = plan.cloud();
+        let mut session = match Session::join(mesh, rng, &hello, Box::new(())).await {
+            Ok(session) => session,
+            Err(error) => return (Err(error), states),
+        };
+        if party == GENERATOR {
+            return match Generator::set_up(&mut session, plan, states.0, conduct).await {
+                Ok(mut role) => {
+                    let result = live(&mut role, session, (&own, order), costs).await;
+                    (result, (Some(role.into_state()), None))
+                }
+                Err(error) => (part(session, error).await, (None, None)),
+            };
+        }
+        if party == cloud {
+            return match Cloud::set_up(&mut session, plan, states.1, conduct).await {
+                Ok(mut role) => {
+                    let result = live(&mut role, session, (&own, order), costs).await;
+                    (result, (None, Some(role.into_state())))
+                }
+                Err(error) => (part(session, error).await, (None, None)),
+            };
+        }
+        let result = match Client::set_up(&mut session, plan, conduct).await {
+            Ok(mut role) => live(&mut role, session, (&own, order), costs).await,
+            Err(error) => part(session, error).await,
+        };
+        (result, (None, None))
+    }
+}
+
+/// Prepares as many runs as there are in the order, and runs them in that order; the outputs of the last.
+async fn live<R: Role<Mesh>>(
+    role: &mut R,
+    mut session: MeshSession,
+    (own, order): (&[Bits], &[usize]),
+    costs: Costs,
+) -> Result<Outputs, ProtocolError> {
+    let ran = async {
+        let mut prepared = Vec::new();
+        for _ in order {
+            prepared.push(Some(role.prepare(&mut session).await?));
+        }
+        let mut outputs = Outputs::new();
+        for &number in order {
+            outputs = role.online(&mut session, prepared[number].take().expect("each once"), own).await?;
+        }
+        Ok(outputs)
+    };
+    let ran = ran.await;
+    costs.lock().unwrap().insert(session.mesh().party(), session.costs());
+    match ran {
+        Ok(outputs) => session.close().await.map(|()| outputs),
+        Err(error) => part(session, error).await,
+    }
+}
+
+async fn part<T>(session: MeshSession, error: ProtocolError) -> Result<T, ProtocolError> {
+    session.abort(&error).await;
+    Err(error)
+}
+
+/// The part that a party learns of the outputs of the plain evaluator.
+fn learned(program: &Program, party: u16, outputs: &[Bits]) -> Outputs {
+    let of = |(output, value): (&garblet_circuit::Output, &Bits)| {
+        output.recipients.contains(Party(party)).then(|| value.clone())
+    };
+    program.outputs().iter().zip(outputs).map(of).collect()
+}
+
+fn read(port: &str, name: &str, output: Option<&str>) -> ReadInput {
+    ReadInput { port: port.into(), name: name.into(), output: output.map(Into::into) }
+}

@@ -1,0 +1,170 @@
+//! Kept values serve other programs and other clients.
+
+use garblet_circuit::{InputId, Recipients, evaluate};
+use garblet_synthesis::library;
+
+use super::*;
+
+/// A program of the library with these owners and, for each output, these recipients.
+fn program(name: &str, owners: &[u16], recipients: &[u16]) -> Arc<Program> {
+    let mut program = library::find(name).unwrap();
+    for (input, &owner) in owners.iter().enumerate() {
+        program.set_owner(InputId(input as u32), Party(owner));
+    }
+    for output in 0..program.outputs().len() {
+        program.set_recipients(output, Recipients::Only(recipients.iter().copied().map(Party).collect()));
+    }
+    Arc::new(program)
+}
+
+fn value(of: u64, bits: usize) -> Bits {
+    Bits::from_u128(of.into(), bits)
+}
+
+/// Runs, and gives the value that a party learned.
+fn step(scene: Scene<'_>, inputs: &[Option<Bits>], states: States, party: usize) -> (Option<Bits>, States) {
+    let (results, states) = scene.run(inputs, states);
+    for (party, result) in results.iter().enumerate() {
+        if let Err(error) = result {
+            panic!("party {party}: {error}");
+        }
+    }
+    let outputs = results.into_iter().nth(party).unwrap().unwrap();
+    (outputs.into_iter().next().flatten(), states)
+}
+
+fn keeping(name: &str, reads: Vec<ReadInput>) -> SavedValues {
+    SavedValues { keep: (!name.is_empty()).then(|| name.into()), read: reads }
+}
+
+#[test]
+fn values_are_kept_changed_and_read_by_others() {
+    for reuse in [Reuse::Labels, Reuse::PartialGates] {
+        let config = small(reuse);
+        let add = "lib:add(33)";
+        let ports: Vec<String> = library::find(add).unwrap().inputs().iter().map(|i| i.port.name.clone()).collect();
+        let width = library::find(add).unwrap().outputs()[0].port.width() as usize;
+        assert_eq!(width, 33, "sums stay as wide as they are");
+        // A client's value and the generator's are added and kept.
+        let first = program(add, &[1, 0], &[]);
+        let scene = Scene { saved: keeping("sum", vec![]), ..Scene::new(&first, 3, config) };
+        let (_, states) = step(scene, &[Some(value(5_000_000_000, 33)), Some(value(77, 33))], None, 1);
+        // Other clients add something, twice; the last learns it, too.
+        let mut sum = 5_000_000_077u64;
+        let mut states = states;
+        for (run, more) in [12_345_678u64, 3_999_999_999].into_iter().enumerate() {
+            let again = program(add, &[9, 2], &[]);
+            let reads = vec![read(&ports[0], "sum", None)];
+            let scene = Scene { saved: keeping("sum", reads), seed: 7 + run as u64, ..Scene::new(&again, 4, config) };
+            states = step(scene, &[None, Some(value(more, 33))], states, 2).1;
+            sum = (sum + more) % (1 << 33);
+        }
+        // It is read twice in one run, and once more.
+        let double = program(add, &[9, 9], &[1]);
+        for seed in [20, 21] {
+            let reads = vec![read(&ports[0], "sum", None), read(&ports[1], "sum", None)];
+            let scene = Scene { saved: keeping("", reads), seed, ..Scene::new(&double, 3, config) };
+            let (got, after) = step(scene, &[None, None], states, 1);
+            states = after;
+            assert_eq!(got.unwrap(), value(2 * sum % (1 << 33), 33), "{reuse:?}");
+        }
+        // Everybody may learn it, the cloud and the generator, too.
+        let all = program(add, &[9, 1], &[0, 1, 2]);
+        for party in 0..3 {
+            let reads = vec![read(&ports[0], "sum", None)];
+            let scene = Scene { saved: keeping("", reads), seed: 30 + party as u64, ..Scene::new(&all, 3, config) };
+            let (got, after) = step(scene, &[None, Some(value(1, 33))], states, party);
+            states = after;
+            assert_eq!(got.unwrap(), value((sum + 1) % (1 << 33), 33), "{reuse:?}, party {party}");
+        }
+    }
+}
+
+#[test]
+fn chains_of_random_programs_equal_the_plain_evaluator() {
+    use garblet_circuit::random;
+    use rand::{RngExt, SeedableRng, rngs::StdRng};
+    for seed in 0..4u64 {
+        let mut rng = StdRng::seed_from_u64(100 + seed);
+        let config = small(if seed % 2 == 0 { Reuse::Labels } else { Reuse::PartialGates });
+        let mut states = None;
+        // What is kept, in the clear: name of value, name of output, bits.
+        let mut kept: Vec<(String, String, Bits)> = Vec::new();
+        for run in 0..5u64 {
+            let parties = rng.random_range(3..=4);
+            let mut program = random::program(&mut rng, 40, parties);
+            let mut inputs = random::inputs(&mut rng, &program);
+            let mut reads = Vec::new();
+            for number in 0..program.inputs().len() {
+                let width = inputs[number].len();
+                let fitting = kept.iter().find(|(_, _, bits)| bits.len() >= width && bits.len() == width);
+                if let Some((name, output, bits)) = fitting {
+                    inputs[number] = bits.clone();
+                    reads.push(read(&program.inputs()[number].port.name, name, Some(output)));
+                }
+            }
+            // Half of the outputs are kept.
+            let count = program.outputs().len();
+            (0..count).filter(|at| at % 2 == 0).for_each(|at| program.set_recipients(at, Recipients::Only(vec![])));
+            let expected = evaluate(&program, &inputs);
+            let name = format!("value {run}");
+            let saved = SavedValues { keep: Some(name.clone()), read: reads };
+            let nobody = |to: &Recipients| matches!(to, Recipients::Only(parties) if parties.is_empty());
+            for (output, bits) in program.outputs().iter().zip(&expected).filter(|(o, _)| nobody(&o.recipients)) {
+                kept.push((name.clone(), output.port.name.clone(), bits.clone()));
+            }
+            let program = Arc::new(program);
+            let given: Vec<Option<Bits>> = inputs.into_iter().map(Some).collect();
+            let scene = Scene { saved, seed: seed << 8 | run, ..Scene::new(&program, parties, config) };
+            let (results, after) = scene.run(&given, states);
+            states = after;
+            for (party, result) in results.into_iter().enumerate() {
+                let got = result.unwrap_or_else(|error| panic!("{seed}, {run}, party {party}: {error}"));
+                assert!(got == learned(&program, party as u16, &expected), "{seed}, run {run}, party {party}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_not_kept_or_has_another_width_is_refused_and_nothing_is_lost() {
+    let config = small(Reuse::Labels);
+    let add = program("lib:add(8)", &[1, 0], &[]);
+    let port = add.inputs()[0].port.name.clone();
+    let scene = Scene { saved: keeping("sum", vec![]), ..Scene::new(&add, 3, config) };
+    let (_, states) = step(scene, &[Some(value(5, 8)), Some(value(7, 8))], None, 1);
+    let mut states = states;
+    for (name, from, output) in
+        [("lib:add(8)", "other", None), ("lib:add(8)", "sum", Some("none")), ("lib:add(9)", "sum", None)]
+    {
+        let reader = program(name, &[9, 0], &[1]);
+        let saved = keeping("", vec![read(&port, from, output)]);
+        let scene = Scene { saved, seed: 3, ..Scene::new(&reader, 3, config) };
+        let bits = reader.inputs()[1].port.width() as usize;
+        let (results, after) = scene.run(&[None, Some(value(1, bits))], states);
+        assert!(matches!(results[0], Err(ProtocolError::State { .. } | ProtocolError::Input { .. })));
+        states = after;
+    }
+    let reader = program("lib:add(8)", &[9, 0], &[1]);
+    let scene = Scene { saved: keeping("", vec![read(&port, "sum", None)]), seed: 4, ..Scene::new(&reader, 3, config) };
+    let (got, _) = step(scene, &[None, Some(value(1, 8))], states, 1);
+    assert_eq!(got.unwrap(), value(13, 8));
+}
+
+#[test]
+fn servers_that_do_not_have_the_same_state_do_not_begin() {
+    let config = small(Reuse::Labels);
+    let add = program("lib:add(8)", &[1, 0], &[]);
+    let make = |seed: u64| {
+        let scene = Scene { saved: keeping("sum", vec![]), seed, ..Scene::new(&add, 3, config) };
+        step(scene, &[Some(value(5, 8)), Some(value(7, 8))], None, 1).1.unwrap()
+    };
+    let ((generator, _), (_, cloud)) = (make(1), make(2));
+    let scene = Scene { seed: 3, ..Scene::new(&add, 3, config) };
+    let (results, _) = scene.run(&[Some(value(5, 8)), Some(value(7, 8))], Some((generator, cloud)));
+    let of_peer = |result: &Result<Outputs, ProtocolError>| match result {
+        Err(ProtocolError::Peer { source, .. }) => matches!(**source, ProtocolError::Material { .. }),
+        _ => false,
+    };
+    assert!(of_peer(&results[0]) || of_peer(&results[2]));
+}

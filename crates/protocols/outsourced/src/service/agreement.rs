@@ -1,0 +1,323 @@
+//! The agreement of two servers: what they compute, for whom, and how often.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use garblet_authenticated::{Authenticated, Config};
+use garblet_circuit::{Bits, Program};
+use garblet_client::{Identity, Job, JobError, Reason, SEAL_BYTES, Server};
+use garblet_net::Hello;
+use garblet_protocol::{Protocol, ProtocolError, checks::hex, parameters, stock::SavedValues};
+use serde::Serialize;
+
+use crate::{
+    plan::Plan,
+    server::submission_bytes,
+    state::{Limits, Standing},
+};
+
+/// Separates digests of agreements from all other uses of BLAKE3.
+const CONTEXT: &str = "garblet 2026 outsourced agreement v2";
+/// Bytes of a client's frame beside job and submission, and of the longest label.
+const FRAME_BYTES: usize = 38 + 1024;
+
+/// A program that clients may run.
+#[derive(Clone)]
+pub struct Offer {
+    /// The name, by which people speak of it.
+    pub name: String,
+    /// The program: party 0 is the generator, the last one the cloud.
+    pub program: Arc<Program>,
+    /// The names of those who may be each client, from party 1 on.
+    pub clients: Vec<Vec<String>>,
+    /// The states that it reads and keeps.
+    pub saved: SavedValues,
+    /// Set if it makes the first version of the state that it keeps, and no other.
+    pub first: bool,
+}
+
+/// The value by which a service differs from all others, drawn at random. It is part of every job.
+///
+/// *Unique*: the servers' stores know which submissions were used. A store that begins anew knows none, so that all that clients have ever sent could be
+/// run again: whenever one of the servers begins with another store, both take a new value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServiceId(pub [u8; 16]);
+
+/// All that both servers agree on.
+pub struct Agreement {
+    /// Of generator and cloud.
+    servers: [Identity; 2],
+    clients: Vec<(String, Identity)>,
+    offers: Vec<Offered>,
+    limits: BTreeMap<String, Limits>,
+    config: Config,
+    digest: [u8; 32],
+}
+
+/// An offer that is made ready.
+pub(super) struct Offered {
+    pub(super) name: String,
+    pub(super) plan: Arc<Plan>,
+    clients: Vec<Vec<Identity>>,
+    pub(super) first: bool,
+}
+
+/// The agreement as it is digested.
+#[derive(Serialize)]
+struct Digested<'a> {
+    servers: [[u8; 32]; 2],
+    clients: Vec<&'a str>,
+    parameters: Vec<(String, String)>,
+    offers: Vec<DigestedOffer<'a>>,
+    limits: &'a BTreeMap<String, Limits>,
+}
+
+#[derive(Serialize)]
+struct DigestedOffer<'a> {
+    name: &'a str,
+    /// Program, ports, owners, recipients, states.
+    job: [u8; 32],
+    clients: &'a [Vec<String>],
+    first: bool,
+}
+
+impl Agreement {
+    /// An agreement of generator and cloud, who are known by these identities.
+    ///
+    /// *Errors*: names that are there twice or that nobody has; programs that cannot be run, or that are offered twice; limits of states that no offer names.
+    pub fn new(
+        service: ServiceId,
+        servers: [Identity; 2],
+        clients: Vec<String>,
+        offers: Vec<Offer>,
+        limits: BTreeMap<String, Limits>,
+        config: Config,
+    ) -> Result<Self, ProtocolError> {
+        once("clients", clients.iter().map(String::as_str))?;
+        once("programs", offers.iter().map(|offer| &offer.name[..]))?;
+        let known: Vec<(String, Identity)> =
+            clients.iter().map(|name| (name.clone(), Identity::of_client(name))).collect();
+        let ready: Vec<Offered> =
+            offers.iter().map(|offer| Offered::new(offer, &known, (service, config))).collect::<Result<_, _>>()?;
+        for (number, offer) in ready.iter().enumerate() {
+            let same = |other: &&Offered| other.plan.outline().digest() == offer.plan.outline().digest();
+            if let Some(other) = ready[..number].iter().find(same) {
+                let got = format!("`{}` and `{}`, which clients cannot tell apart", other.name, offer.name);
+                return Err(wrong("programs", "each once, with all who may run it", got));
+            }
+        }
+        let mut states = ready.iter().flat_map(|offer| offer.plan.states());
+        if let Some(name) = limits.keys().find(|name| !states.any(|state| state == *name)) {
+            return Err(wrong("limits of a state", "one that a program reads or keeps", format!("`{name}`")));
+        }
+        let digested = Digested {
+            servers: servers.map(|server| server.0),
+            clients: clients.iter().map(String::as_str).collect(),
+            parameters: parameters::get(Authenticated::PARAMETERS, &config),
+            offers: offers.iter().zip(&ready).map(|(offer, ready)| ready.digested(offer)).collect(),
+            limits: &limits,
+        };
+        let encoded = postcard::to_stdvec(&digested).map_err(|error| wrong("agreement", "less", error.to_string()))?;
+        let digest = blake3::derive_key(CONTEXT, &encoded);
+        Ok(Agreement { servers, clients: known, offers: ready, limits, config, digest })
+    }
+
+    /// The names of all clients.
+    pub fn clients(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.clients.iter().map(|(name, _)| &name[..])
+    }
+
+    /// The names of all offers.
+    pub fn offers(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.offers.iter().map(|offer| &offer.name[..])
+    }
+
+    /// The number of clients that a run of an offer has.
+    pub fn clients_of(&self, offer: &str) -> Option<usize> {
+        Some(self.offer(offer)?.client_count())
+    }
+
+    /// The program of an offer; inputs that are read belong to no party.
+    pub fn program(&self, offer: &str) -> Option<&Program> {
+        Some(self.offer(offer)?.plan.program())
+    }
+
+    /// The identity of a server.
+    pub fn server(&self, server: Server) -> Identity {
+        match server {
+            Server::Generator => self.servers[0],
+            Server::Cloud => self.servers[1],
+        }
+    }
+
+    /// The job of an offer for these clients, with a label that is theirs, and with all states at a version, which [`Terms::at_version`](garblet_client::Terms::at_version) changes.
+    ///
+    /// *Errors*: no such offer, other clients than it has.
+    pub fn job(&self, offer: &str, clients: &[String], label: &str, version: u64) -> Result<Job, ProtocolError> {
+        let unknown = || wrong("program", self.offers().collect::<Vec<_>>().join(", "), format!("`{offer}`"));
+        let plan = &self.offer(offer).ok_or_else(unknown)?.plan;
+        if plan.clients().len() != clients.len() {
+            let (expected, got) = (plan.clients().len().to_string(), clients.len().to_string());
+            return Err(wrong("clients", expected, got));
+        }
+        let identities = clients.iter().map(|name| Identity::of_client(name)).collect();
+        let versions = vec![version; plan.states().len()];
+        plan.job_of(self.servers, identities, &versions, label.into()).map_err(unfit)
+    }
+
+    /// The digest, which is the same at both servers.
+    pub fn digest(&self) -> &[u8; 32] {
+        &self.digest
+    }
+
+    /// The most bytes that a frame of a client may have.
+    pub fn frame_bytes_max(&self) -> usize {
+        let of = |offer: &Offered| {
+            let submissions = offer.plan.clients().map(|(client, _)| {
+                Server::BOTH.map(|server| submission_bytes(&offer.plan, server, client)).into_iter().max()
+            });
+            FRAME_BYTES + SEAL_BYTES + offer.plan.outline().encode().len() + submissions.flatten().max().unwrap_or(0)
+        };
+        self.offers.iter().map(of).max().unwrap_or(FRAME_BYTES)
+    }
+
+    /// The parameters of the servers' runs.
+    pub(super) fn config(&self) -> Config {
+        self.config
+    }
+
+    /// The word with which a server greets the other.
+    pub(super) fn hello(&self, server: Server) -> Hello {
+        let seat = u16::from(server == Server::Cloud);
+        Hello::new("outsourced service", seat, 2, self.digest)
+    }
+
+    /// The offer of that number.
+    pub(super) fn offered(&self, number: usize) -> &Offered {
+        &self.offers[number]
+    }
+
+    /// The number of a client, in the order of [`Agreement::clients`].
+    pub(super) fn client(&self, identity: &Identity) -> Option<usize> {
+        self.clients.iter().position(|(_, known)| known == identity)
+    }
+
+    /// The identity of the client of that number.
+    pub(super) fn identity(&self, client: usize) -> &Identity {
+        &self.clients[client].1
+    }
+
+    /// The limits of a state.
+    pub(super) fn limits(&self, state: &str) -> Limits {
+        self.limits.get(state).copied().unwrap_or_default()
+    }
+
+    /// All states, in alphabetical order.
+    pub(super) fn states(&self) -> Vec<String> {
+        let mut all: Vec<String> = self.offers.iter().flat_map(|offer| offer.plan.states().iter().cloned()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The number of the offer that a job is of, and the versions of its states before it.
+    ///
+    /// *Errors*: a job of no offer; one whose clients may not run it.
+    pub(super) fn find(&self, job: &Job) -> Result<(usize, Vec<u64>), Reason> {
+        let terms = job.terms();
+        if [terms.generator, terms.cloud] != self.servers {
+            return Err(Reason::OtherJob);
+        }
+        let mut reason = Reason::OtherJob;
+        for (number, offer) in self.offers.iter().enumerate() {
+            let Some(versions) = offer.plan.versions(job) else { continue };
+            if offer.clients.iter().zip(&terms.clients).all(|(may, client)| may.contains(client)) {
+                return Ok((number, versions));
+            }
+            reason = Reason::Policy;
+        }
+        Err(reason)
+    }
+
+    /// Checks that a server has the inputs of all offers.
+    ///
+    /// *Errors*: some that are missing, too many, or of no offer.
+    pub(super) fn check_inputs(&self, server: Server, inputs: &[(String, Vec<Bits>)]) -> Result<(), ProtocolError> {
+        if let Some((name, _)) = inputs.iter().find(|(name, _)| self.offer(name).is_none()) {
+            return Err(wrong("program", self.offers().collect::<Vec<_>>().join(", "), format!("`{name}`")));
+        }
+        let none = Vec::new();
+        for offer in &self.offers {
+            let given = inputs.iter().find(|(name, _)| *name == offer.name).map_or(&none, |(_, values)| values);
+            let own = offer.plan.party(server);
+            garblet_protocol::party_io::own_input(offer.plan.program(), own, given)?;
+        }
+        Ok(())
+    }
+
+    fn offer(&self, name: &str) -> Option<&Offered> {
+        self.offers.iter().find(|offer| offer.name == name)
+    }
+}
+
+impl Offered {
+    fn new(
+        offer: &Offer,
+        known: &[(String, Identity)],
+        (service, config): (ServiceId, Config),
+    ) -> Result<Self, ProtocolError> {
+        let Offer { name, program, clients, saved, first } = offer;
+        if *first && saved.keep.is_none() {
+            return Err(wrong("the first version of a state", "a program that keeps one", format!("`{name}`")));
+        }
+        let identity = |client: &String| {
+            let known = known.iter().find(|(known, _)| known == client).map(|(_, identity)| *identity);
+            known.ok_or_else(|| wrong("clients of a program", "names of clients", format!("`{client}`")))
+        };
+        let identities = |may: &Vec<String>| may.iter().map(identity).collect::<Result<Vec<_>, _>>();
+        let clients: Vec<Vec<Identity>> = clients.iter().map(identities).collect::<Result<_, _>>()?;
+        let parties = clients.len() as u16 + 2;
+        let plan =
+            Plan::new(program.clone(), parties, config, saved.clone())?.with_parameter("service", &hex(&service.0))?;
+        if plan.states().len() > 1 {
+            // Refusals tell the version of one.
+            let got = format!("`{name}`, which has {}", plan.states().join(", "));
+            return Err(wrong("program", "one state at most", got));
+        }
+        Ok(Offered { name: name.clone(), plan: Arc::new(plan), clients, first: *first })
+    }
+
+    /// This server's view of the state that answers speak of, from those of all states of the plan.
+    pub(super) fn answered(&self, job: &Job, standings: &[Standing]) -> Standing {
+        job.state().map(|(name, _)| self.plan.standing(standings, name)).unwrap_or_default()
+    }
+
+    fn digested<'a>(&self, offer: &'a Offer) -> DigestedOffer<'a> {
+        let (job, first) = (*self.plan.outline().digest(), self.first);
+        DigestedOffer { name: &offer.name, job, clients: &offer.clients, first }
+    }
+
+    /// The number of clients.
+    pub(super) fn client_count(&self) -> usize {
+        self.clients.len()
+    }
+}
+
+/// Refuses what is named twice.
+fn once<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), ProtocolError> {
+    let mut known: Vec<&str> = Vec::new();
+    for name in names {
+        if known.contains(&name) {
+            return Err(wrong(what, "each name once", format!("`{name}` twice")));
+        }
+        known.push(name);
+    }
+    Ok(())
+}
+
+fn unfit(error: JobError) -> ProtocolError {
+    wrong("job", "terms that can be kept", error.to_string())
+}
+
+fn wrong(what: &str, expected: impl Into<String>, got: String) -> ProtocolError {
+    ProtocolError::Input { what: what.into(), expected: expected.into(), got }
+}

@@ -1,0 +1,187 @@
+//! Records of clients: what a server keeps of each, so that no submission is used twice, whatever crashes.
+
+use std::time::{Duration, SystemTime};
+
+use garblet_client::Identity;
+use garblet_protocol::ProtocolError;
+use garblet_store::{State, Store};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// The beginning of the places where a store has records.
+const PLACE: &str = "outsourced client ";
+/// The place where a store has the number of runs that did not end.
+const UNENDED: &str = "outsourced runs that did not end";
+/// The version of records.
+const VERSION: u32 = 1;
+
+/// The time for which a reply is kept.
+const REPLY: Duration = Duration::from_secs(24 * 3600);
+/// The time in which refusals are few.
+const WINDOW: Duration = Duration::from_secs(3600);
+/// The most refusals in that time for what a client or the other server said, and the most of all: each is a guess at a hash.
+const REFUSALS: (usize, u32) = (16, 256);
+/// The most runs that did not end and of which no client was accused: each may be a guess at a hash by the other server.
+pub(super) const UNENDED_MAX: u32 = 256;
+
+/// A server's knowledge of a client.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Record {
+    /// The highest counter that was used.
+    pub(super) counter: u64,
+    /// The digest of the submission that used it.
+    pub(super) frame: [u8; 32],
+    /// The sealed reply to it; empty if there is none, or none any more.
+    reply: Vec<u8>,
+    /// The time of the reply, in seconds.
+    replied: u64,
+    /// Refusals of all time that accused it.
+    refused: u32,
+    /// The times of the last ones.
+    recent: Vec<u64>,
+}
+
+impl Record {
+    /// The record of a client in a store; an empty one if there is none.
+    ///
+    /// *Errors*: one that cannot be read.
+    pub(super) fn of(store: &Store, client: &Identity) -> Result<Self, ProtocolError> {
+        let Some(kept) = store.state(&place(client)) else { return Ok(Record::default()) };
+        read::<Record>("record of a client", kept).map(Record::without_old)
+    }
+
+    /// The same after a submission was used.
+    pub(super) fn used(&self, counter: u64, frame: [u8; 32]) -> Self {
+        Record { counter, frame, reply: Vec::new(), replied: 0, ..self.clone() }
+    }
+
+    /// The same with a reply, from now on.
+    pub(super) fn replied(self, reply: Vec<u8>) -> Self {
+        Record { reply, replied: seconds(), ..self }
+    }
+
+    /// The same without a reply that is not kept any more.
+    pub(super) fn without_old(self) -> Self {
+        match self.reply() {
+            Some(_) => self,
+            None => Record { reply: Vec::new(), ..self },
+        }
+    }
+
+    /// The same after a refusal that accuses the client.
+    pub(super) fn accused(self) -> Self {
+        let mut recent = self.recent;
+        recent.push(seconds());
+        recent.drain(..recent.len().saturating_sub(REFUSALS.0));
+        Record { refused: self.refused.saturating_add(1), recent, ..self }
+    }
+
+    /// The reply, if it is still kept.
+    pub(super) fn reply(&self) -> Option<&[u8]> {
+        // Clocks are set back, too.
+        let fresh = seconds().abs_diff(self.replied) < REPLY.as_secs();
+        (fresh && !self.reply.is_empty()).then_some(&self.reply)
+    }
+
+    /// Tells whether the client was accused too often, of late or in all.
+    pub(super) fn is_shut_out(&self) -> bool {
+        let now = seconds();
+        let since = now.saturating_sub(WINDOW.as_secs());
+        let recent = self.recent.iter().filter(|time| (since + 1..=now).contains(*time)).count();
+        recent >= REFUSALS.0 || self.refused >= REFUSALS.1
+    }
+}
+
+/// The number of runs that did not end, as a store has it.
+///
+/// *Errors*: one that cannot be read.
+pub(super) fn unended(store: &Store) -> Result<u32, ProtocolError> {
+    store.state(UNENDED).map_or(Ok(0), |kept| read("number of runs that did not end", kept))
+}
+
+/// Writes records of clients and the number of runs that did not end, all or none. A store that is put back to an earlier time is found out.
+///
+/// *Errors*: the store's.
+pub(super) fn write<'a>(
+    store: &mut Store,
+    records: impl IntoIterator<Item = (&'a Identity, &'a Record)>,
+    unended: u32,
+) -> Result<(), ProtocolError> {
+    let records = records.into_iter().map(|(client, record)| (place(client), State::encoded(VERSION, record)));
+    let count = (UNENDED.to_string(), State::encoded(VERSION, &unended));
+    Ok(store.set_states(records.chain([count]))?)
+}
+
+fn read<T: DeserializeOwned>(what: &'static str, kept: &State) -> Result<T, ProtocolError> {
+    let read = (kept.version == VERSION).then(|| postcard::from_bytes(&kept.bytes).ok()).flatten();
+    read.ok_or_else(|| ProtocolError::Material {
+        what,
+        expected: format!("version {VERSION}"),
+        got: format!("version {}, {} bytes", kept.version, kept.bytes.len()),
+    })
+}
+
+fn place(client: &Identity) -> String {
+    format!("{PLACE}{client:?}")
+}
+
+/// The time, in seconds.
+fn seconds() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_is_kept_for_a_day_and_until_the_next_submission() {
+        let record = Record::default().used(4, [7; 32]);
+        assert_eq!(record.reply(), None);
+        let mut record = record.replied(vec![1, 2]);
+        assert_eq!(record.reply(), Some(&[1, 2][..]));
+        assert_eq!(record.used(5, [8; 32]).reply(), None);
+        // A clock that was set back a little is no reason to lose it.
+        record.replied += 60;
+        assert_eq!(record.clone().without_old(), record);
+        record.replied += REPLY.as_secs();
+        assert_eq!(record.reply(), None);
+        record.replied -= 2 * REPLY.as_secs() + 60;
+        assert_eq!(record.reply(), None);
+        assert_eq!(record.without_old().reply.len(), 0);
+    }
+
+    #[test]
+    fn who_is_accused_too_often_is_shut_out_for_an_hour_and_at_last_for_good() {
+        let mut record = Record::default();
+        for _ in 0..REFUSALS.0 {
+            assert!(!record.is_shut_out());
+            record = record.accused();
+        }
+        assert!(record.is_shut_out());
+        record.recent.iter_mut().for_each(|time| *time += 60);
+        assert!(!record.is_shut_out(), "of times to come");
+        record.recent.iter_mut().for_each(|time| *time -= WINDOW.as_secs() + 60);
+        assert!(!record.is_shut_out());
+        for _ in 0..REFUSALS.1 {
+            record = record.accused();
+            record.recent.iter_mut().for_each(|time| *time = 0);
+        }
+        assert!(record.is_shut_out());
+        assert_eq!(record.recent.len(), REFUSALS.0);
+    }
+
+    #[test]
+    fn records_are_read_as_they_were_written() {
+        let mut store = Store::in_memory(&mut garblet_primitives::Prg::new(garblet_primitives::Block::from_u128(1)))
+            .expect("a store");
+        let clients = ["a", "b"].map(Identity::of_client);
+        let records = [Record::default().used(4, [7; 32]).replied(vec![9]).accused(), Record::default()];
+        assert_eq!(unended(&store).expect("none"), 0);
+        write(&mut store, clients.iter().zip(&records), 7).expect("written");
+        assert_eq!(unended(&store).expect("read"), 7);
+        for (client, record) in clients.iter().zip(&records) {
+            assert_eq!(Record::of(&store, client).expect("read"), *record);
+        }
+        assert_eq!(Record::of(&store, &Identity::of_client("c")).expect("none"), Record::default());
+    }
+}

@@ -1,0 +1,201 @@
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use garblet_circuit::{Bits, Circuit, Component, Gate, Party, Port, Program, Type, Wire};
+use garblet_client::{Begun, Identity, Invitation, Pending, Receipt, Rejected, Said, Visit};
+use garblet_primitives::{Block, Prg};
+use garblet_protocol::stock::SavedValues;
+
+use super::*;
+use crate::service::{Offer, ServiceId};
+
+const CLIENTS: [&str; 2] = ["anna", "bo"];
+
+/// A stream of its own each time.
+fn random() -> Prg {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    Prg::new(Block::from_u128(CALLS.fetch_add(1, Ordering::Relaxed).into()))
+}
+
+/// An offer of one AND gate, whose inputs are the two clients'.
+fn offer(name: &str) -> Offer {
+    let circuit = Circuit::new(2, vec![Gate::And(Wire(0), Wire(1))], vec![Wire(2)]).expect("a circuit");
+    let port = |name: &str| Port::new(name, Type::Bits(1));
+    let component = Component::new("and", vec![port("x"), port("y")], vec![port("z")], circuit).expect("it fits");
+    let program = Arc::new(Program::from_component(component, &[Party(1), Party(2)]).expect("a program"));
+    let clients = CLIENTS.map(|name| vec![name.to_string()]).to_vec();
+    Offer { name: name.into(), program, clients, saved: SavedValues::default(), first: false }
+}
+
+fn agreed(service: u8, offers: Vec<Offer>) -> Result<Agreement, ProtocolError> {
+    let servers = ["generator", "cloud"].map(Identity::of_client);
+    let clients = CLIENTS.map(String::from).to_vec();
+    Agreement::new(ServiceId([service; 16]), servers, clients, offers, BTreeMap::new(), Default::default())
+}
+
+fn secret(client: usize) -> Secret {
+    Secret::from_bytes([client as u8 + 1; 32])
+}
+
+/// The generator's desk, as it is after its process has begun with a store.
+fn desk(store: &Store) -> Desk {
+    let agreement = Arc::new(agreed(1, vec![offer("and")]).expect("an agreement"));
+    Desk::new(agreement, Server::Generator, vec![secret(0), secret(1)], store).expect("a desk")
+}
+
+fn store() -> Store {
+    Store::in_memory(&mut random()).expect("a store")
+}
+
+fn invitations(agreement: &Agreement, client: usize) -> [Invitation; 2] {
+    Server::BOTH.map(|server| {
+        let invited =
+            Invitation::with_secret(agreement.server(server), &server.to_string(), CLIENTS[client], secret(client));
+        invited.expect("a name")
+    })
+}
+
+/// The deal of a client with this counter.
+fn begin(agreement: &Agreement, client: usize, counter: u64) -> Begun {
+    let job = agreement.job("and", &CLIENTS.map(String::from), "", 1).expect("an offer");
+    let [generator, cloud] = invitations(agreement, client);
+    let receipt = Receipt::first("").with_counter(counter - 1);
+    let begun = Visit::begin(&job, [&generator, &cloud], &receipt, &Bits::from_u128(1, 1), &mut random());
+    begun.expect("they go together")
+}
+
+fn submit(desk: &Desk, begun: &Begun) -> Ticket {
+    desk.submit(&begun.to_generator, &mut random())
+}
+
+/// The word of the generator to a client; none if it has to wait.
+fn said(desk: &Desk, client: usize, begun: &Begun, ticket: Ticket) -> Option<Said> {
+    let frame = match ticket {
+        Ticket::Reply(frame) => frame,
+        Ticket::Wait(reply, _) => reply.borrow().as_ref()?.to_vec(),
+    };
+    let [generator, cloud] = invitations(desk.agreement(), client);
+    let pending = Pending::decode(&begun.visit.pending().encode()).expect("it was saved");
+    let frames = [&begun.to_generator[..], &begun.to_cloud];
+    let visit = Visit::resume(pending, begun.receipt.clone(), frames, [&generator.secret, &cloud.secret]);
+    let mut visit = visit.expect("it is of this visit");
+    visit.hear(Server::Generator, &frame);
+    match visit.open() {
+        Err(Rejected::Unanswered { generator, .. }) => Some(*generator),
+        _ => panic!("the cloud was not heard"),
+    }
+}
+
+/// The reason of a sealed refusal.
+fn reason(desk: &Desk, client: usize, begun: &Begun, ticket: Ticket) -> Reason {
+    match said(desk, client, begun, ticket) {
+        Some(Said::Refusal(refusal)) => refusal.reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Lets what waits at a desk be older.
+fn wait(desk: &Desk, seconds: u64) {
+    desk.lock().gatherings.values_mut().for_each(|gathering| gathering.since -= Duration::from_secs(seconds));
+}
+
+#[test]
+fn what_was_refused_is_never_run_whatever_crashes() {
+    let mut store = store();
+    let before = desk(&store);
+    let [anna, bo] = [0, 1].map(|client| begin(before.agreement(), client, 1));
+    let waiting = submit(&before, &anna);
+    before.expire(&mut store, &mut random()).expect("written");
+    assert!(said(&before, 0, &anna, submit(&before, &anna)).is_none(), "the other client may come yet");
+    wait(&before, 60);
+    before.expire(&mut store, &mut random()).expect("written");
+    assert_eq!(reason(&before, 0, &anna, waiting), Reason::Interrupted);
+    // Not at this desk, and not at one that begins anew.
+    for desk in [before, desk(&store)] {
+        assert!(said(&desk, 1, &bo, submit(&desk, &bo)).is_none());
+        assert_eq!(reason(&desk, 0, &anna, submit(&desk, &anna)), Reason::Interrupted);
+        assert!(desk.all_complete().is_empty());
+        // With what is dealt anew the job is complete.
+        let again = begin(desk.agreement(), 0, 2);
+        assert!(said(&desk, 0, &again, submit(&desk, &again)).is_none());
+        assert_eq!(desk.all_complete().len(), 1);
+    }
+}
+
+#[test]
+fn a_job_that_is_complete_waits_longer_and_is_told_while_it_is_there() {
+    let mut store = store();
+    let desk = desk(&store);
+    let [anna, bo] = [0, 1].map(|client| begin(desk.agreement(), client, 1));
+    let [_of_anna, _of_bo] = [&anna, &bo].map(|begun| submit(&desk, begun));
+    wait(&desk, 61);
+    desk.expire(&mut store, &mut random()).expect("nothing to write");
+    let id = *desk.lock().complete.front().expect("it is complete");
+    assert!(desk.has(&id));
+    // A newer submission takes the place of one, which nobody is told of any more.
+    let newer = begin(desk.agreement(), 0, 2);
+    submit(&desk, &newer);
+    assert!(!desk.has(&id));
+    assert_eq!(desk.lock().complete.len(), 1);
+}
+
+#[test]
+fn what_was_used_and_has_no_answer_may_have_been_run() {
+    let mut store = store();
+    let before = desk(&store);
+    let [anna, bo] = [0, 1].map(|client| begin(before.agreement(), client, 1));
+    let tickets = [&anna, &bo].map(|begun| submit(&before, begun));
+    let gathered = before.take(&before.all_complete()[0]).expect("it is complete");
+    before.burn(&gathered, &mut store).expect("written");
+    // The process ends here, and begins anew.
+    let after = desk(&store);
+    assert_eq!(after.unended(), 1);
+    assert_eq!(reason(&after, 0, &anna, submit(&after, &anna)), Reason::Used);
+    assert!(!Reason::Used.is_never_run());
+    // It does not, and the run has failed by the fault of a client: that is counted there.
+    let accused = [Party(1)];
+    let refused = Refused { reason: Reason::WrongHash, accused: &accused, standing: Standing::default() };
+    before.refuse(&gathered, refused, Some(&mut store), &mut random()).expect("written");
+    let [of_anna, of_bo] = tickets;
+    assert_eq!(reason(&before, 0, &anna, of_anna), Reason::WrongHash);
+    assert_eq!(reason(&before, 1, &bo, of_bo), Reason::WrongHash);
+    assert_eq!(desk(&store).unended(), 0);
+}
+
+#[test]
+fn a_client_cannot_flood_a_desk_and_who_comes_last_hears_the_reply() {
+    let store = store();
+    let desk = desk(&store);
+    let mut last = None;
+    let refused = (1..=2 * ALLOWANCE.0 as u64).find(|counter| {
+        let begun = begin(desk.agreement(), 0, *counter);
+        let ticket = submit(&desk, &begun);
+        let refused = said(&desk, 0, &begun, ticket).is_some();
+        last = Some(begun);
+        refused
+    });
+    assert!(refused.is_some_and(|counter| counter as f64 > ALLOWANCE.0));
+    let last = last.expect("one");
+    assert_eq!(reason(&desk, 0, &last, submit(&desk, &last)), Reason::StateBusy);
+    let gone = (0..=CONNECTIONS_MAX).map(|_| match submit(&desk, &last) {
+        Ticket::Wait(_, gone) => gone,
+        Ticket::Reply(_) => panic!("its reply is kept"),
+    });
+    let mut gone: Vec<oneshot::Receiver<()>> = gone.collect();
+    let open = gone.iter_mut().map(|gone| gone.try_recv() == Err(oneshot::error::TryRecvError::Empty));
+    assert_eq!(open.collect::<Vec<_>>(), [false, true, true, true, true]);
+}
+
+/// Messages of clients from before are of no use to servers that begin anew with another value.
+#[test]
+fn agreements_of_services_and_jobs_that_are_the_same_are_told_apart() {
+    let [one, other] = [1, 2].map(|service| agreed(service, vec![offer("and")]).expect("an agreement"));
+    assert_ne!(one.digest(), other.digest());
+    let begun = begin(&one, 0, 1);
+    let desk = Desk::new(Arc::new(other), Server::Generator, vec![secret(0), secret(1)], &store()).expect("a desk");
+    assert_eq!(reason(&desk, 0, &begun, submit(&desk, &begun)), Reason::OtherJob);
+    let twice = agreed(1, vec![offer("and"), offer("again")]).err().expect("they cannot be told apart");
+    assert!(twice.to_string().contains("`and` and `again`"), "{twice}");
+}

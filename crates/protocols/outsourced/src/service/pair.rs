@@ -1,0 +1,512 @@
+//! The servers' work with each other, over one connection: jobs, one after another, and filling their stores while nobody waits.
+
+use std::{
+    cell::Cell,
+    collections::{HashMap, VecDeque},
+    convert::Infallible,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use garblet_authenticated::{Amounts, EvaluatorSide, GarblerSide, Participant, Run, Side};
+use garblet_circuit::{Bits, Party};
+use garblet_client::{Job, Reason, Server, Submission};
+use garblet_net::{Channel, NetError, Options};
+use garblet_primitives::Prg;
+use garblet_protocol::{
+    Phase, ProtocolError, Role, Session, checks, conduct::Honest, error::StateProblem, stock::SavedValues,
+};
+use garblet_store::Store;
+
+use crate::{
+    plan::Plan,
+    server::{NONCE_BYTES, compute},
+    settle::{Submissions, WRONG_CHALLENGE},
+    state::{self, Standing},
+};
+
+use super::{
+    Event, LOOK, Service,
+    clients::UNENDED_MAX,
+    desk::{Gathered, Refused},
+    words::{Id, Word},
+};
+
+/// The most jobs of which the cloud has told that are remembered.
+const TOLD_MAX: usize = 1 << 12;
+
+/// The most that stores are filled with at once, so that no client waits for long.
+const FILL: Amounts = Amounts { triples: 500_000, masks: 600_000 };
+
+/// The number that stands for filling, in place of a job.
+const FILLING: Id = [0; 32];
+
+/// The share of the stock below which it is filled, in percent.
+const LOW_WATER: u8 = 50;
+
+/// A server's end of the connection.
+struct Pair<'a, S: Side> {
+    service: &'a Service,
+    session: Session,
+    /// None only while it has a program.
+    participant: Option<Participant<S, Honest>>,
+    /// The jobs that are complete here, the first one first.
+    own: VecDeque<Id>,
+    /// Those that the cloud has told.
+    told: HashMap<Id, Instant>,
+    timeout: Duration,
+    /// The time of the other server's last word.
+    heard: Instant,
+    /// The time of this server's last word.
+    said: Instant,
+    /// Set until the other server says that it has enough.
+    is_to_fill: bool,
+}
+
+/// The reason why a job is not run, before anything was told.
+struct Refusal {
+    reason: Reason,
+    standing: Standing,
+}
+
+/// Something to react to.
+enum Turn {
+    Complete(Id),
+    Heard,
+    Look,
+}
+
+impl Service {
+    /// Works with the other server until one of the two is gone.
+    ///
+    /// *Errors*: the reason for that.
+    pub(super) async fn pair(
+        &self,
+        channel: Channel,
+        store: Store,
+        options: &Options,
+        rng: Prg,
+    ) -> Result<Infallible, ProtocolError> {
+        match self.desk.server() {
+            Server::Generator => self.pair_as::<GarblerSide>(channel, store, options.timeout, rng).await,
+            Server::Cloud => self.pair_as::<EvaluatorSide>(channel, store, options.timeout, rng).await,
+        }
+    }
+
+    async fn pair_as<S: Side>(
+        &self,
+        channel: Channel,
+        store: Store,
+        timeout: Duration,
+        rng: Prg,
+    ) -> Result<Infallible, ProtocolError> {
+        let peer = channel.peer().map_or("a peer without identity".into(), |identity| identity.to_string());
+        let agreement = self.desk.agreement();
+        let hello = agreement.hello(self.desk.server());
+        let mut session = Session::open(channel, rng, &hello, Box::new(())).await?;
+        session.set_scratch(std::env::temp_dir());
+        let participant = match meet::<S>(&mut session, self, (store, &peer)).await {
+            Ok(participant) => participant,
+            Err(error) => {
+                session.abort().await;
+                return Err(error);
+            }
+        };
+        let mut pair = Pair {
+            service: self,
+            session,
+            participant: Some(participant),
+            own: VecDeque::new(),
+            told: HashMap::new(),
+            timeout,
+            heard: Instant::now(),
+            said: Instant::now(),
+            is_to_fill: true,
+        };
+        let Err(error) = pair.work().await;
+        pair.session.abort().await;
+        Err(error)
+    }
+}
+
+/// Joins the other server, and agrees with it on all states. One that cannot be used any more is told, and the others go on.
+async fn meet<S: Side>(
+    session: &mut Session,
+    service: &Service,
+    stock: (Store, &str),
+) -> Result<Participant<S, Honest>, ProtocolError> {
+    let agreement = service.desk.agreement().clone();
+    let mut participant = Participant::meet(session, agreement.config(), stock, Honest).await?;
+    let mut own = [0; NONCE_BYTES];
+    session.rng().fill_bytes(&mut own);
+    match state::meet(session, participant.store(), &agreement.states(), own).await {
+        Ok(_) => {}
+        Err(error @ ProtocolError::State { .. }) => (service.hear)(Event::Closed(&error)),
+        Err(error) => return Err(error),
+    }
+    (service.hear)(Event::Met);
+    Ok(participant)
+}
+
+impl<S: Side> Pair<'_, S> {
+    fn is_generator(&self) -> bool {
+        self.service.desk.server() == Server::Generator
+    }
+
+    /// Takes turns for ever.
+    async fn work(&mut self) -> Result<Infallible, ProtocolError> {
+        let desk = &self.service.desk;
+        for id in desk.all_complete() {
+            self.complete(id).await?;
+        }
+        let pause = LOOK.min(self.timeout / 3);
+        let mut looked = Instant::now();
+        loop {
+            let turn = tokio::select! {
+                heard = self.session.channel().heard() => heard.map(|()| Turn::Heard)?,
+                id = desk.next_complete() => Turn::Complete(id),
+                () = tokio::time::sleep(pause.saturating_sub(looked.elapsed())) => Turn::Look,
+            };
+            match turn {
+                Turn::Complete(id) => self.complete(id).await?,
+                Turn::Heard => self.hear().await?,
+                Turn::Look => {}
+            }
+            // However many clients come.
+            if looked.elapsed() >= pause {
+                looked = Instant::now();
+                self.look().await?;
+            }
+            if self.is_generator() {
+                self.call_all().await?;
+                self.fill().await?;
+            }
+        }
+    }
+
+    /// Looks for what the time has brought.
+    async fn look(&mut self) -> Result<(), ProtocolError> {
+        if let Some(store) = self.participant.as_mut().and_then(Participant::store) {
+            self.service.desk.expire(store, self.session.rng())?;
+        }
+        self.check_heard(self.heard, "for a word of the other server")?;
+        if self.said.elapsed() >= self.timeout / 3 {
+            self.say(Word::Here).await?;
+        }
+        Ok(())
+    }
+
+    fn check_heard(&self, since: Instant, doing: &str) -> Result<(), NetError> {
+        match since.elapsed() > self.timeout {
+            true => Err(NetError::Timeout { doing: doing.into(), after: self.timeout }),
+            false => Ok(()),
+        }
+    }
+
+    async fn say(&mut self, word: Word) -> Result<(), ProtocolError> {
+        self.said = Instant::now();
+        let channel = self.session.channel();
+        channel.send(&word).await?;
+        Ok(channel.flush().await?)
+    }
+
+    async fn next_word(&mut self) -> Result<Word, ProtocolError> {
+        let word = self.session.channel().receive().await?;
+        self.heard = Instant::now();
+        Ok(word)
+    }
+
+    /// Notes a job that is complete here; the cloud tells it.
+    async fn complete(&mut self, id: Id) -> Result<(), ProtocolError> {
+        match self.is_generator() {
+            true => self.own.push_back(id),
+            false if self.service.desk.has(&id) => self.say(Word::Have(id)).await?,
+            false => {}
+        }
+        Ok(())
+    }
+
+    /// Hears a word outside of a job.
+    async fn hear(&mut self) -> Result<(), ProtocolError> {
+        match (self.next_word().await?, self.is_generator()) {
+            (Word::Here, _) => Ok(()),
+            (Word::Have(id), true) => {
+                self.note(id);
+                Ok(())
+            }
+            (Word::Refuse(id), false) => {
+                if let Some(gathered) = self.service.desk.take(&id) {
+                    let refusal = self.ready(&gathered).err().unwrap_or_else(Refusal::interrupted);
+                    self.refuse(&gathered, refusal)?;
+                }
+                Ok(())
+            }
+            (Word::Call(id), false) => self.called(id).await,
+            (Word::Fill([triples, masks]), false) => {
+                self.called_to_fill(Amounts { triples: triples.min(FILL.triples), masks: masks.min(FILL.masks) }).await
+            }
+            (word, _) => Err(unexpected("a word that this server waits for", word)),
+        }
+    }
+
+    /// Remembers a job that the cloud has told; the oldest is forgotten for it if there are too many.
+    fn note(&mut self, id: Id) {
+        if self.told.len() >= TOLD_MAX
+            && let Some(oldest) = self.told.iter().min_by_key(|(_, since)| **since).map(|(id, _)| *id)
+        {
+            self.told.remove(&oldest);
+        }
+        self.told.insert(id, Instant::now());
+    }
+
+    /// Calls all jobs that are complete at both servers, in the order in which they have become so here.
+    async fn call_all(&mut self) -> Result<(), ProtocolError> {
+        while let Some(at) = self.own.iter().position(|id| self.told.contains_key(id)) {
+            let Some(id) = self.own.remove(at) else { break };
+            self.told.remove(&id);
+            self.call(id).await?;
+        }
+        // What the cloud has never told was refused here meanwhile.
+        let desk = &self.service.desk;
+        self.own.retain(|id| desk.has(id));
+        Ok(())
+    }
+
+    async fn call(&mut self, id: Id) -> Result<(), ProtocolError> {
+        let Some(gathered) = self.service.desk.take(&id) else { return self.say(Word::Refuse(id)).await };
+        let standings = match self.ready(&gathered) {
+            Ok(standings) => standings,
+            Err(refusal) => {
+                self.refuse(&gathered, refusal)?;
+                return self.say(Word::Refuse(id)).await;
+            }
+        };
+        let answered = self.say(Word::Call(id)).await;
+        let answered = match answered {
+            Ok(()) => self.is_ready(id).await,
+            Err(error) => Err(error),
+        };
+        match answered {
+            Ok(true) => self.run(gathered, standings).await,
+            Ok(false) => self.refuse(&gathered, Refusal::interrupted()),
+            Err(error) => {
+                let _ = self.refuse(&gathered, Refusal::interrupted());
+                Err(error)
+            }
+        }
+    }
+
+    /// Hears whether the cloud is ready for what was called: until then it may say what it said before it heard.
+    async fn is_ready(&mut self, id: Id) -> Result<bool, ProtocolError> {
+        let called = Instant::now();
+        loop {
+            self.check_heard(called, "for the other server to be ready")?;
+            match self.next_word().await? {
+                Word::Here => {}
+                Word::Have(other) => self.note(other),
+                Word::Ready => return Ok(true),
+                Word::Refuse(refused) if refused == id => return Ok(false),
+                word => return Err(unexpected("whether it is ready", word)),
+            }
+        }
+    }
+
+    /// Runs the job that the generator has called, or refuses it.
+    async fn called(&mut self, id: Id) -> Result<(), ProtocolError> {
+        let Some(gathered) = self.service.desk.take(&id) else { return self.say(Word::Refuse(id)).await };
+        match self.ready(&gathered) {
+            Ok(standings) => match self.say(Word::Ready).await {
+                Ok(()) => self.run(gathered, standings).await,
+                Err(error) => {
+                    let _ = self.refuse(&gathered, Refusal::interrupted());
+                    Err(error)
+                }
+            },
+            Err(refusal) => {
+                self.refuse(&gathered, refusal)?;
+                self.say(Word::Refuse(id)).await
+            }
+        }
+    }
+
+    /// Tells whether a job can be run now; the states as they stand.
+    fn ready(&mut self, gathered: &Gathered) -> Result<Vec<Standing>, Refusal> {
+        let service = self.service;
+        let refused = |reason, standing| Refusal { reason, standing };
+        let store = self.participant.as_mut().and_then(Participant::store);
+        let store = store.ok_or(refused(Reason::Stopped, Standing::default()))?;
+        let (agreement, offer) = (service.desk.agreement(), service.desk.offer(gathered));
+        let mut standings = Vec::with_capacity(gathered.versions.len());
+        for name in offer.plan.states() {
+            let standing = state::standing(store, name, agreement.limits(name));
+            standings.push(standing.map_err(|error| refused(reason_of_state(&error), Standing::default()))?);
+        }
+        let answered = offer.answered(&gathered.job, &standings);
+        if offer.first && offer.plan.kept(&standings).is_some_and(|(_, before)| before.version > 0) {
+            return Err(refused(Reason::Policy, answered));
+        }
+        if standings.iter().map(|standing| standing.version).ne(gathered.versions.iter().copied()) {
+            return Err(refused(Reason::StateVersion, answered));
+        }
+        for name in offer.plan.states() {
+            let keeps = offer.plan.kept(&standings).is_some_and(|(kept, _)| kept == name);
+            let Some(most) = agreement.limits(name).reads.filter(|_| !keeps) else { continue };
+            if state::reads(store, name).map_or(true, |reads| reads >= most) {
+                return Err(refused(Reason::Policy, answered));
+            }
+        }
+        match service.desk.is_shut_out(gathered) {
+            true => Err(refused(Reason::Policy, answered)),
+            false => Ok(standings),
+        }
+    }
+
+    /// Refuses a job of which nothing was told.
+    ///
+    /// *Errors*: the store's.
+    fn refuse(&mut self, gathered: &Gathered, Refusal { reason, standing }: Refusal) -> Result<(), ProtocolError> {
+        let store = self.participant.as_mut().and_then(Participant::store);
+        let refused = Refused { reason, accused: &[], standing };
+        let written = self.service.desk.refuse(gathered, refused, store, self.session.rng());
+        self.tell_refused(gathered, reason, &[]);
+        written
+    }
+
+    fn tell_refused(&self, gathered: &Gathered, reason: Reason, accused: &[Party]) {
+        let desk = &self.service.desk;
+        let (offer, clients) = (&desk.offer(gathered).name[..], &desk.names(gathered)[..]);
+        (self.service.hear)(Event::Refused { offer, clients, reason, accused });
+    }
+
+    /// Runs a job, and answers its clients, whatever comes of it.
+    async fn run(&mut self, mut gathered: Gathered, standings: Vec<Standing>) -> Result<(), ProtocolError> {
+        let (service, began) = (self.service, Instant::now());
+        let desk = &service.desk;
+        let offer = desk.offer(&gathered);
+        let inputs = service.inputs.iter().find(|(name, _)| *name == offer.name).map_or(&[][..], |(_, values)| values);
+        let Some(participant) = self.participant.take() else { return Err(ProtocolError::Over) };
+        let mut run = Run::new(participant, offer.plan.base().clone(), SavedValues::default(), true);
+        let submissions = gathered.submissions();
+        let job = Called { plan: offer.plan.clone(), server: desk.server(), job: gathered.job.clone(), standings };
+        let is_used = Cell::new(false);
+        let burn = |store: &mut Store| {
+            is_used.set(true);
+            desk.burn(&gathered, store)
+        };
+        let computed = run_job(&mut run, &mut self.session, job, (submissions, inputs), burn).await;
+        let mut participant = run.into_participant();
+        let (store, rng) = (participant.store(), self.session.rng());
+        let ended = match computed {
+            Ok((outputs, answers)) => {
+                let written = desk.answer(&gathered, answers, store, rng);
+                let (offer, clients, outputs) = (&offer.name[..], &desk.names(&gathered)[..], &outputs[..]);
+                (service.hear)(Event::Ran { offer, clients, outputs, took: began.elapsed() });
+                written
+            }
+            Err(error) => {
+                let (reason, accused) = told_of(&error, is_used.get());
+                // What ended the run is told before what the store says of it.
+                let _ = desk.refuse(&gathered, Refused { reason, accused, standing: Standing::default() }, store, rng);
+                self.tell_refused(&gathered, reason, accused);
+                if reason == Reason::Used {
+                    (service.hear)(Event::Unended(desk.unended(), UNENDED_MAX));
+                }
+                Err(error)
+            }
+        };
+        self.participant = Some(participant);
+        self.heard = Instant::now();
+        ended
+    }
+
+    /// Fills the stores a little, if nobody waits and there is too little.
+    async fn fill(&mut self) -> Result<(), ProtocolError> {
+        let Some(participant) = self.participant.as_ref().filter(|_| self.is_to_fill) else { return Ok(()) };
+        let Some(short) = self.service.stock.short_of(participant.stock(), LOW_WATER) else { return Ok(()) };
+        let part = Amounts { triples: short.triples.min(FILL.triples), masks: short.masks.min(FILL.masks) };
+        self.say(Word::Fill([part.triples, part.masks])).await?;
+        self.is_to_fill = self.is_ready(FILLING).await?;
+        if self.is_to_fill { self.make(part).await } else { Ok(()) }
+    }
+
+    /// Fills the store with what the generator wants, unless this server has as much as it was told to keep.
+    async fn called_to_fill(&mut self, wanted: Amounts) -> Result<(), ProtocolError> {
+        let short = self.participant.as_ref().and_then(|own| self.service.stock.short_of(own.stock(), 100));
+        if short.is_none() {
+            return self.say(Word::Refuse(FILLING)).await;
+        }
+        self.say(Word::Ready).await?;
+        self.make(wanted).await
+    }
+
+    async fn make(&mut self, amounts: Amounts) -> Result<(), ProtocolError> {
+        (self.service.hear)(Event::Filling(amounts));
+        if let Some(participant) = &mut self.participant {
+            participant.fill(&mut self.session, amounts).await?;
+        }
+        self.heard = Instant::now();
+        Ok(())
+    }
+}
+
+/// A job that both servers are ready for.
+struct Called {
+    plan: Arc<Plan>,
+    server: Server,
+    job: Job,
+    standings: Vec<Standing>,
+}
+
+/// Runs a job: this server's outputs, and the answers to the clients. The submissions are burnt before anything of them is told.
+async fn run_job<S: Side>(
+    run: &mut Run<S, Honest>,
+    session: &mut Session,
+    Called { plan, server, job, standings }: Called,
+    (submissions, inputs): (Vec<Submission>, &[Bits]),
+    burn: impl FnOnce(&mut Store) -> Result<(), ProtocolError>,
+) -> Result<(Vec<Option<Bits>>, Vec<Vec<u8>>), ProtocolError> {
+    run.read_from(plan.reads(&standings)?);
+    let prepared = Role::<Channel>::prepare(run, session).await?;
+    if let Some(store) = run.store() {
+        burn(store)?;
+    }
+    session.enter(Phase::Online);
+    let mut conduct = Honest;
+    let mut submissions = Submissions::new((plan, &job), server, standings, submissions, &mut conduct);
+    let (outputs, for_clients) = compute(run, session, prepared, inputs, &mut submissions).await?;
+    Ok((outputs, submissions.answers(&for_clients)))
+}
+
+impl Refusal {
+    /// The other server does not go on with a job that this one is ready for.
+    fn interrupted() -> Self {
+        Refusal { reason: Reason::Interrupted, standing: Standing::default() }
+    }
+}
+
+/// The reason that clients are told for an error in a job, whose submissions were used or not. Whoever says that a hash does not fit has ended the run before it had an effect.
+fn told_of(error: &ProtocolError, is_used: bool) -> (Reason, &[Party]) {
+    match error {
+        ProtocolError::Refused(checks::Refused { what, parties }) if *what == WRONG_CHALLENGE => {
+            (Reason::WrongChallenge, parties)
+        }
+        ProtocolError::Refused(checks::Refused { parties, .. }) => (Reason::WrongHash, parties),
+        ProtocolError::Peer { source, .. } => told_of(source, is_used),
+        _ if is_used => (Reason::Used, &[]),
+        error if error.net().is_some() => (Reason::Interrupted, &[]),
+        _ => (Reason::Stopped, &[]),
+    }
+}
+
+fn reason_of_state(error: &ProtocolError) -> Reason {
+    match error {
+        ProtocolError::State { problem: StateProblem::Closed | StateProblem::Failures { .. }, .. } => {
+            Reason::StateClosed
+        }
+        _ => Reason::Stopped,
+    }
+}
+
+fn unexpected(expected: &str, got: Word) -> ProtocolError {
+    NetError::Unexpected { expected: expected.into(), got: format!("{got:?}") }.into()
+}

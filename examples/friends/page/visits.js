@@ -1,0 +1,186 @@
+// A person's visits to both servers, and what this device keeps of them: invitations, the receipt, the visit that is not answered yet.
+
+import { Invitation, Job, Receipt, bitsOf, fromBase64, joinBits, numberOf, resume, toBase64, visit } from "./garblet-client.js";
+
+const PREFIX = "garblet-friends/";
+const STATE = "map";
+/** The bits of a coordinate. */
+const COORDINATE = 8;
+/** How often an input is dealt, if friends are faster. */
+const ATTEMPTS = 8;
+
+/** The invitations in a link's fragment, as texts; none if there are none. */
+export function invitationsOf(fragment) {
+  const found = {};
+  for (const part of fragment.replace(/^#/, "").split("&")) {
+    const [name, value = ""] = part.split("=");
+    if (name === "generator" || name === "cloud") found[name] = decodeURIComponent(value);
+  }
+  return found.generator && found.cloud ? found : undefined;
+}
+
+/** The names of those who have used a link on this device. */
+export function people() {
+  const keys = Array.from({ length: localStorage.length }, (_, at) => localStorage.key(at));
+  return keys.filter((key) => key.startsWith(PREFIX)).map((key) => key.slice(PREFIX.length)).sort();
+}
+
+/** The name in invitations, and whether this device keeps others under it. */
+export function lookUp(invitations) {
+  const invited = Invitation.parse(invitations.generator);
+  const name = invited.clientName;
+  invited.free();
+  const kept = read(name);
+  const same = kept?.generator === invitations.generator && kept?.cloud === invitations.cloud;
+  return { name, isKnown: kept !== undefined, isOther: kept !== undefined && !same };
+}
+
+/** Keeps the invitations of a person of whom nothing else is known yet. */
+export function welcome(name, { generator, cloud }) {
+  write(name, { generator, cloud });
+}
+
+function read(name) {
+  const text = localStorage.getItem(PREFIX + name);
+  return text === null ? undefined : JSON.parse(text);
+}
+
+function write(name, kept) {
+  localStorage.setItem(PREFIX + name, JSON.stringify(kept));
+}
+
+/** A person, with servers and programs from `friends.json`. */
+export class Person {
+  constructor(name, town) {
+    const { generator, cloud } = read(name);
+    this.name = name;
+    this.town = town;
+    this.ends = {
+      generator: { url: town.generator, invitation: Invitation.parse(generator) },
+      cloud: { url: town.cloud, invitation: Invitation.parse(cloud) },
+    };
+    const { identity } = this.ends.generator.invitation;
+    const jobs = town.jobs.look.map((text) => Job.decode(fromBase64(text)));
+    this.number = jobs.findIndex((job) => job.clientNumber(identity) !== undefined);
+    jobs.forEach((job) => job.free());
+    if (this.number < 0) {
+      const hint = "ask those who invited you for a link to this map";
+      throw Object.assign(new Error(`the map is not for ${name}`), { hint });
+    }
+  }
+
+  /** Where the person is, as far as this device knows: `{x, y}`, `null` for nowhere, `undefined` for unknown. */
+  get spot() {
+    return read(this.name)?.spot;
+  }
+
+  /** What was begun and is not answered yet: `place` or `look`. */
+  get unanswered() {
+    return read(this.name)?.begun?.program;
+  }
+
+  /** Puts the person somewhere, or with `null` nowhere. */
+  place(spot, more) {
+    return this.alone(() => this.run("place", spot, more));
+  }
+
+  /** Looks for friends: for each `{x, y}`, or `null` for those who are not near. The own place is the one on the map. */
+  look(more) {
+    return this.alone(() => this.run("look", undefined, more));
+  }
+
+  /** Hears the answers to what was begun before. What came out is as of `place` or `look`, with the name of the program. */
+  finish(more) {
+    return this.alone(() => this.settle(more));
+  }
+
+  /** Deletes all that this device keeps of the person. */
+  forget() {
+    localStorage.removeItem(PREFIX + this.name);
+  }
+
+  /** One visit at a time, in all windows of this device. */
+  alone(work) {
+    const { locks } = navigator;
+    return locks === undefined ? work() : locks.request(PREFIX + this.name, work);
+  }
+
+  async run(program, spot, more) {
+    // Two visits of one person would be in each other's way.
+    const before = await this.settle(more);
+    const isSame = before?.program === "place" && JSON.stringify(before.spot) === JSON.stringify(spot);
+    if (isSame) return before;
+    const inputs = program === "place" ? spotBits(spot) : bitsOf(0, 1);
+    // Other devices of the person have counted too.
+    const receipt = this.receipt().withCounter(BigInt(Date.now()));
+    const written = Job.decode(fromBase64(this.town.jobs[program][this.number]));
+    // The version that was seen last; before the first the servers tell it.
+    const job = receipt.version > 0n ? written.atVersion(STATE, receipt.version) : written;
+    const keep = (kept) => this.keep({ receipt: toBase64(kept.receipt), begun: { program, spot, ...texts(kept) } });
+    return this.ended(program, spot, visit({ ...this.ends, job, receipt, inputs, keep, attempts: ATTEMPTS, ...more }));
+  }
+
+  async settle(more) {
+    const { begun } = read(this.name) ?? {};
+    if (begun === undefined) return undefined;
+    const { program, spot } = begun;
+    try {
+      return await this.ended(program, spot, resume(bytes(begun), { ...this.ends, receipt: this.receipt(), ...more }));
+    } catch (error) {
+      // The servers know nothing of it any more, or refuse it: it is over.
+      if (isOver(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** What came of a visit, which is then no longer waited for. */
+  async ended(program, spot, visiting) {
+    try {
+      const { output, receipt } = await visiting;
+      const result = program === "look" ? sights(output, this.number) : { spot };
+      this.keep({ receipt: toBase64(receipt.encode()), begun: undefined, spot: result.spot });
+      return { program, ...result };
+    } catch (error) {
+      if (isOver(error)) this.keep({ begun: undefined });
+      throw error;
+    }
+  }
+
+  receipt() {
+    const { receipt } = read(this.name) ?? {};
+    return receipt === undefined ? Receipt.first(STATE) : Receipt.decode(fromBase64(receipt));
+  }
+
+  keep(news) {
+    const kept = read(this.name);
+    // Somebody has said `Forget me` meanwhile.
+    if (kept === undefined) throw Object.assign(new Error("this device has forgotten you"), { hint: "open your link again" });
+    write(this.name, { ...kept, ...news });
+  }
+}
+
+/** Whether a visit has ended without an output: both servers have spoken, or it cannot be sent at all. */
+function isOver(error) {
+  return error.cause === undefined && !/has not answered/.test(error.message);
+}
+
+const FRAMES = ["saved", "toGenerator", "toCloud"];
+const texts = (kept) => Object.fromEntries(FRAMES.map((name) => [name, toBase64(kept[name])]));
+const bytes = (begun) => Object.fromEntries(FRAMES.map((name) => [name, fromBase64(begun[name])]));
+
+/** The input of `place`: whether the person is there, and where. */
+function spotBits(spot) {
+  const { x, y } = spot ?? { x: 0, y: 0 };
+  return joinBits(bitsOf(spot === null ? 0 : 1, 1), bitsOf(x, COORDINATE), bitsOf(y, COORDINATE));
+}
+
+/** The output of `look`: for each friend whether it is near, and where. The own entry is the own place. */
+function sights(output, number) {
+  const size = 1 + 2 * COORDINATE;
+  const friends = Array.from({ length: output.length / size }, (_, at) => {
+    const bits = output.subarray(at * size, (at + 1) * size);
+    const [x, y] = [bits.subarray(1, 1 + COORDINATE), bits.subarray(1 + COORDINATE)].map((part) => Number(numberOf(part)));
+    return bits[0] === 1 ? { x, y } : null;
+  });
+  return { spot: friends[number], friends };
+}

@@ -1,0 +1,63 @@
+//! Pages of the examples in a browser: headless Chromium, driven from Node.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::web;
+
+/// The browser and what drives it, and the packages of Debian that have them.
+const COMMANDS: [&str; 2] = ["chromium", "chromedriver"];
+const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
+
+/// Findings, one line each. A browser that cannot be had is said loudly and is no finding.
+pub(crate) fn check(root: &Path) -> Vec<String> {
+    let left_out = |reason: String| {
+        eprintln!("{reason}\nPAGES WERE NOT TRIED IN A BROWSER");
+        Vec::new()
+    };
+    if !web::package(root).join("garblet_bg.wasm").exists() {
+        return left_out("the client for pages is not there".into());
+    }
+    if let Err(reason) = needed() {
+        return left_out(reason);
+    }
+    match program(root).and_then(|program| try_pages(root, &program)) {
+        Ok(()) => Vec::new(),
+        Err(finding) => vec![finding],
+    }
+}
+
+/// Checks that the browser is there, or fetches it where this is Debian and we may.
+fn needed() -> Result<(), String> {
+    let is_there = |name: &str| Command::new(name).arg("--version").output().is_ok_and(|said| said.status.success());
+    if !is_there("node") {
+        return Err("node is not installed".into());
+    }
+    if COMMANDS.into_iter().all(is_there) {
+        return Ok(());
+    }
+    eprintln!("installing {}", PACKAGES.join(" and "));
+    let apt =
+        |arguments: &[&str]| web::run(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"));
+    apt(&["update", "--quiet"])?;
+    apt(&[&["install", "--yes", "--quiet", "--no-install-recommends"], &PACKAGES[..]].concat()).map(drop)
+}
+
+/// The command, whose servers the pages visit.
+fn program(root: &Path) -> Result<PathBuf, String> {
+    web::run(web::cargo().args(["build", "--quiet", "--package", "garblet-cli"]).current_dir(root))?;
+    Ok(web::target(root).join("debug/garblet"))
+}
+
+fn try_pages(root: &Path, program: &Path) -> Result<(), String> {
+    let pictures = web::target(root).join("web-pictures");
+    let mut node = Command::new("node");
+    node.args(["--test", "--test-reporter", "spec", "web/browser/friends.test.mjs"]).current_dir(root);
+    node.env("PACKAGE", web::package(root)).env("GARBLET", program).env("PICTURES", &pictures);
+    let said = web::run(node.env("TOOLS", web::target(root).join("web-tools")))?;
+    for line in said.lines().filter(|line| line.contains("NOT TRIED") || line.contains("MEASURED")) {
+        eprintln!("{}", line.trim());
+    }
+    eprintln!("{}", pictures.display());
+    Ok(())
+}
