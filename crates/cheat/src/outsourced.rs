@@ -2,18 +2,23 @@
 
 use std::{sync::Arc, time::Duration};
 
-use garblet_authenticated::{Amounts, Config, EvaluatorSide, GarblerSide};
+use garblet_authenticated::{Amounts, EvaluatorSide, GarblerSide};
 use garblet_circuit::{Bits, Party, Program};
 use garblet_client::Server;
+use garblet_cut_and_choose as cut_and_choose;
 use garblet_net::{Hello, Mesh};
-use garblet_outsourced::{Client, NAME, Plan, Receipts, ServerRole, Step};
+use garblet_outsourced::{
+    ChangedServer, Client, Config, FormPlan, NAME, Outsourced, Plan, Receipts, Seat, ServerRole, Step,
+};
 use garblet_primitives::{Block, Prg};
 use garblet_protocol::{
-    MeshSession, ProtocolError, Role, Session,
+    MeshSession, Protocol, ProtocolError, Session,
     conduct::Conduct,
+    protocol::{BoxedRole, Request},
     stock::{SavedValues, Stock},
 };
 use garblet_store::Store;
+use garblet_yao as yao;
 
 use crate::Outputs;
 
@@ -24,8 +29,17 @@ pub enum ServerDeviation {
     OtherBit(usize),
     /// It tells another challenge than the client chose.
     OtherChallenge,
-    /// Its proof is of other bits.
+    /// Its proof, or the hash that it tells in place of one, is of other bits.
     OtherProof,
+    /// The last client's proof, or hash, is the first one's.
+    RepeatedProof,
+    /// It takes another bit of what hides hashes, at that place, and tells the hash that was dealt, of which that is bit `bit`.
+    HiddenMask {
+        /// The place among shares, pads and what hides hashes.
+        place: usize,
+        /// The bit among all hashes.
+        bit: usize,
+    },
     /// It tells the first client that states stand otherwise, or that the session is another one.
     OtherStandings,
     /// It answers another output.
@@ -84,6 +98,11 @@ impl Conduct<Step> for Cheat {
         match (*self, step) {
             (Cheat::Server(ServerDeviation::OtherChallenge), Step::Challenges)
             | (Cheat::Server(ServerDeviation::OtherProof), Step::Proofs) => bytes[0] ^= 1,
+            (Cheat::Server(ServerDeviation::RepeatedProof), Step::Proofs) => {
+                let half = bytes.len() / 2;
+                bytes.copy_within(..half, half);
+            }
+            (Cheat::Server(ServerDeviation::HiddenMask { bit, .. }), Step::Proofs) => bytes[bit / 8] ^= 1 << (bit % 8),
             (Cheat::Server(ServerDeviation::OtherStandings), Step::Standings) if index == 0 => {
                 bytes.last_mut().into_iter().for_each(|byte| *byte ^= 1);
             }
@@ -101,7 +120,7 @@ impl Conduct<Step> for Cheat {
     }
 
     fn input(&mut self, _: usize, bits: &mut Bits) {
-        if let Cheat::Server(ServerDeviation::OtherBit(place)) = *self {
+        if let Cheat::Server(ServerDeviation::OtherBit(place) | ServerDeviation::HiddenMask { place, .. }) = *self {
             bits.set(place, !bits.get(place));
         }
     }
@@ -135,7 +154,8 @@ pub fn run_saving(
     seed: u64,
 ) -> Vec<Result<Outputs, ProtocolError>> {
     let parties = cheats.len() as u16;
-    let plan = Arc::new(Plan::new(program.clone(), parties, config, saved).expect("it can be run"));
+    let request = Request { program: program.clone(), parties, config, saved };
+    let plan = Arc::new(Outsourced::plan(&request).expect("it can be run"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime without threads needs nothing that could be missing");
     runtime.block_on(async {
@@ -143,42 +163,18 @@ pub fn run_saving(
         for ((mut mesh, &cheat), store) in Mesh::memory(parties).into_iter().zip(cheats).zip(stores) {
             mesh.set_timeout(Duration::from_secs(20));
             let party = Party(mesh.party());
-            let own = plan.program().inputs().iter().zip(inputs).filter(|(input, _)| input.owner == party);
+            let is_read = |port: &str| request.saved.read.iter().any(|read| read.port == port);
+            let own = program.inputs().iter().zip(inputs);
+            let own = own.filter(|(input, _)| input.owner == party && !is_read(&input.port.name));
             let own: Vec<Bits> = own.map(|(_, value)| value.clone()).collect();
             let hello = Hello::new(NAME, party.0, parties, program.digest());
             let plan = plan.clone();
-            let stock =
-                |store| Stock { store, peer: "all".into(), order: Amounts::default(), top_up: true, fill_first: false };
             lives.push(tokio::spawn(async move {
                 let rng = Prg::new(Block::from_halves(seed, party.0.into()));
                 let mut session = Session::join(mesh, rng, &hello, Box::new(())).await?;
-                let last = Party(parties - 1);
-                let ran = match party {
-                    Party(0) => {
-                        let role = ServerRole::<GarblerSide, _>::set_up(
-                            &mut session,
-                            plan,
-                            Server::Generator,
-                            store.map(stock),
-                            cheat,
-                        );
-                        live(role.await, &mut session, &own).await
-                    }
-                    party if party == last => {
-                        let role = ServerRole::<EvaluatorSide, _>::set_up(
-                            &mut session,
-                            plan,
-                            Server::Cloud,
-                            store.map(stock),
-                            cheat,
-                        );
-                        live(role.await, &mut session, &own).await
-                    }
-                    party => {
-                        let receipts = store.map(|store| Receipts::new(store, "all")).transpose();
-                        let client = receipts.map(|receipts| Client::new(plan, party, receipts, cheat));
-                        live(client, &mut session, &own).await
-                    }
+                let ran = match set_up(&mut session, &plan, party, store, cheat).await {
+                    Ok(mut role) => role.run(&mut session, &own).await,
+                    Err(error) => Err(error),
                 };
                 match ran {
                     Ok(outputs) => session.close().await.map(|()| outputs),
@@ -197,10 +193,51 @@ pub fn run_saving(
     })
 }
 
-async fn live<R: Role<Mesh>>(
-    role: Result<R, ProtocolError>,
+/// A party of any base.
+async fn set_up(
     session: &mut MeshSession,
-    own: &[Bits],
-) -> Result<Outputs, ProtocolError> {
-    role?.run(session, own).await
+    plan: &FormPlan,
+    party: Party,
+    store: Option<Store>,
+    cheat: Cheat,
+) -> Result<BoxedRole<Mesh>, ProtocolError> {
+    match plan {
+        FormPlan::Shares(plan) => {
+            let (plan, server) = (plan.clone(), plan.server(party));
+            let stock =
+                |store| Stock { store, peer: "all".into(), order: Amounts::default(), top_up: true, fill_first: false };
+            Ok(match server {
+                Some(server @ Server::Generator) => Box::new(
+                    ServerRole::<GarblerSide, _>::set_up(session, plan, server, store.map(stock), cheat).await?,
+                ),
+                Some(server @ Server::Cloud) => Box::new(
+                    ServerRole::<EvaluatorSide, _>::set_up(session, plan, server, store.map(stock), cheat).await?,
+                ),
+                None => {
+                    let receipts = store.map(|store| Receipts::new(store, "all")).transpose()?;
+                    Box::new(Client::new(plan, party, receipts, cheat))
+                }
+            })
+        }
+        FormPlan::OverCircuits(plan) => {
+            changed::<cut_and_choose::Garbler, cut_and_choose::Evaluator>(session, plan, party, cheat).await
+        }
+        FormPlan::OverYao(plan) => changed::<yao::Garbler, yao::Evaluator>(session, plan, party, cheat).await,
+        FormPlan::PartialGc(_) => panic!("its own tests deviate from it"),
+    }
+}
+
+/// A party where servers run a changed program as `G` and `C`.
+async fn changed<G: Seat, C: Seat<Plan = G::Plan>>(
+    session: &mut MeshSession,
+    plan: &Arc<Plan<G::Plan>>,
+    party: Party,
+    cheat: Cheat,
+) -> Result<BoxedRole<Mesh>, ProtocolError> {
+    let plan = plan.clone();
+    Ok(match plan.server(party) {
+        Some(Server::Generator) => Box::new(ChangedServer::<G, _>::set_up(session, plan, cheat).await?),
+        Some(Server::Cloud) => Box::new(ChangedServer::<C, _>::set_up(session, plan, cheat).await?),
+        None => Box::new(Client::new(plan, party, None, cheat)),
+    })
 }

@@ -5,15 +5,15 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use garblet_authenticated::Config;
 use garblet_cheat::{
     Outputs,
-    authenticated::configs,
+    authenticated::configs as authenticated_configs,
     outsourced::{Cheat, ClientDeviation, ServerDeviation, run, run_saving},
 };
 use garblet_circuit::{Bits, Party, Program, Recipients, Type, evaluate};
 use garblet_client::Server;
-use garblet_outsourced::Outsourced;
+use garblet_cut_and_choose::checks::GARBLER_INPUT;
+use garblet_outsourced::{Base, Config, Outsourced};
 use garblet_primitives::{Block, Prg};
 use garblet_protocol::{
     Protocol, ProtocolError,
@@ -54,6 +54,16 @@ fn inputs() -> Vec<Bits> {
     [77, 190, 3, 201].map(|value| Bits::from_u128(value, 8)).into()
 }
 
+/// Configurations of all bases that withstand malicious parties.
+fn malicious() -> Vec<Config> {
+    let shares = authenticated_configs().into_iter().map(|shares| Config { shares, ..Config::default() });
+    shares.chain([over_circuits()]).collect()
+}
+
+fn over_circuits() -> Config {
+    Config { base: Base::CutAndChoose, circuits: Some(5), ..Config::default() }
+}
+
 fn run_with(config: Config, cheater: usize, cheat: Cheat, seed: u64) -> Vec<Result<Outputs, ProtocolError>> {
     let mut cheats = [Cheat::None; 4];
     cheats[cheater] = cheat;
@@ -73,7 +83,8 @@ fn refused(result: &Result<Outputs, ProtocolError>) -> Option<Refused> {
 fn all_learn_what_they_are_to_learn_and_nothing_else() {
     let program = program();
     let values = evaluate(&program, &inputs());
-    for (seed, config) in (0..).zip(configs()) {
+    let semi_honest = Config { base: Base::Yao, ..Config::default() };
+    for (seed, config) in (0..).zip(malicious().into_iter().chain([semi_honest])) {
         for (party, result) in run_with(config, 0, Cheat::None, seed).into_iter().enumerate() {
             let outputs = result.expect("all are honest");
             let due = program.outputs().iter().zip(&values);
@@ -89,7 +100,7 @@ fn a_server_that_changes_what_it_was_dealt_is_refused_before_anything_is_decoded
     let (shares, pads, all) = (16, 32, 16 + 32 + 2 * 48);
     // The first and the last bit of each kind, and the client that they are of.
     let places = [(0, 1), (shares - 1, 2), (shares, 1), (shares + pads - 1, 2), (shares + pads, 1), (all - 1, 2)];
-    for (seed, config) in (0..).zip(configs()) {
+    for (seed, config) in (0..).zip(malicious()) {
         for (server, other) in [(GENERATOR, CLOUD), (CLOUD, GENERATOR)] {
             for (place, client) in places {
                 let deviation = Cheat::Server(ServerDeviation::OtherBit(place));
@@ -104,12 +115,15 @@ fn a_server_that_changes_what_it_was_dealt_is_refused_before_anything_is_decoded
 
 #[test]
 fn a_server_that_tells_another_challenge_or_proof_is_refused() {
-    for (seed, config) in (0..).zip(configs()) {
+    for (seed, config) in (0..).zip(malicious()) {
         for (server, other) in [(GENERATOR, CLOUD), (CLOUD, GENERATOR)] {
-            for (deviation, what) in [(ServerDeviation::OtherChallenge, CHALLENGE), (ServerDeviation::OtherProof, HASH)]
-            {
+            for (deviation, what, client) in [
+                (ServerDeviation::OtherChallenge, CHALLENGE, 1),
+                (ServerDeviation::OtherProof, HASH, 1),
+                (ServerDeviation::RepeatedProof, HASH, 2),
+            ] {
                 let results = run_with(config, server, Cheat::Server(deviation), seed);
-                let expected = Refused { what, parties: [Party(1), Party(server as u16)] };
+                let expected = Refused { what, parties: [Party(client), Party(server as u16)] };
                 assert_eq!(refused(&results[other]), Some(expected), "{deviation:?} {config:?}");
                 results.iter().for_each(|result| assert!(result.is_err(), "nobody has a result"));
             }
@@ -119,10 +133,41 @@ fn a_server_that_tells_another_challenge_or_proof_is_refused() {
 
 #[test]
 fn a_client_takes_no_output_that_a_server_changed() {
-    for server in [GENERATOR, CLOUD] {
-        let results = run_with(Config::default(), server, Cheat::Server(ServerDeviation::OtherAnswer), 1);
+    for (server, config) in
+        [GENERATOR, CLOUD].into_iter().flat_map(|server| malicious().into_iter().map(move |c| (server, c)))
+    {
+        let results = run_with(config, server, Cheat::Server(ServerDeviation::OtherAnswer), 1);
         let expected = Rejected { what: ANSWERS, parties: [Party(0), Party(3)] };
-        assert!(matches!(&results[1], Err(ProtocolError::Rejected(rejected)) if *rejected == expected));
+        assert!(matches!(&results[1], Err(ProtocolError::Rejected(rejected)) if *rejected == expected), "{config:?}");
+    }
+}
+
+/// A generator that tells the dealt hash of other bits is no victim of a client: its labels have not that hash.
+#[test]
+fn a_generator_whose_labels_have_not_the_hash_that_it_tells_is_found_cheating() {
+    let masks = 16 + 32;
+    for (place, bit) in [(masks, 0), (masks + 47, 47), (masks + 48, 48), (masks + 95, 95)] {
+        let deviation = Cheat::Server(ServerDeviation::HiddenMask { place, bit });
+        let results = run_with(over_circuits(), GENERATOR, deviation, bit as u64);
+        let Err(ProtocolError::Peer { party: Party(0), source }) = &results[CLOUD] else {
+            panic!("{deviation:?}: {:?}", results[CLOUD].as_ref().err());
+        };
+        // The told hash is right, so nothing is refused; circuits that are evaluated have other labels.
+        let caught = matches!(&**source, ProtocolError::Cheating(cheating) if cheating.check == GARBLER_INPUT);
+        assert!(caught, "{deviation:?}: {source}");
+        results.iter().for_each(|result| assert!(result.is_err(), "nobody has a result"));
+    }
+}
+
+/// Over `yao` nothing is proved: another bit goes through, as it does against whoever only promises for semi-honest parties.
+#[test]
+fn over_yao_other_bits_are_not_refused() {
+    let config = Config { base: Base::Yao, ..Config::default() };
+    let right = evaluate(&program(), &inputs());
+    for server in [GENERATOR, CLOUD] {
+        let results = run_with(config, server, Cheat::Server(ServerDeviation::OtherBit(0)), 3);
+        let outputs = results.into_iter().map(|result| result.expect("nobody sees it"));
+        assert!(outputs.into_iter().any(|outputs| outputs[0].as_ref() != Some(&right[0])));
     }
 }
 
@@ -143,9 +188,10 @@ fn a_client_that_deals_what_does_not_fit_is_refused() {
         let used = Refused { what: "the client's message was there before", parties: [Party(2); 2] };
         cases.push((ClientDeviation::OldCounter(server), own, used));
     }
-    for (seed, (deviation, finder, expected)) in (0..).zip(cases) {
-        let results = run_with(Config::default(), 2, Cheat::Client(deviation), seed);
-        assert_eq!(refused(&results[finder]), Some(expected), "{deviation:?}");
+    let cases = cases.into_iter().flat_map(|case| [Config::default(), over_circuits()].map(|config| (config, case)));
+    for (seed, (config, (deviation, finder, expected))) in (0..).zip(cases) {
+        let results = run_with(config, 2, Cheat::Client(deviation), seed);
+        assert_eq!(refused(&results[finder]), Some(expected), "{deviation:?} {config:?}");
         results.iter().for_each(|result| assert!(result.is_err(), "{deviation:?}: nobody has a result"));
     }
 }

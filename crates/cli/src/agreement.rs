@@ -9,7 +9,7 @@ use std::{
 use garblet::{
     Protocol, SavedValues,
     outsourced::{
-        Form, Limits, NAME,
+        Base, Form, Limits, NAME,
         service::{Agreement, Offer, ServiceId},
     },
 };
@@ -122,8 +122,15 @@ pub(crate) fn load(path: &Path) -> Result<Agreement, Failure> {
     let params = written.parameters.iter().map(|(name, value)| Param { name: name.clone(), value: text_of(value) });
     let config = Settings::of(protocol, params.collect(), DEFAULT_TIMEOUT).config()?;
     let config = match config.get::<garblet::outsourced::Outsourced>() {
-        Some(config) if config.form == Form::Shares => config.shares,
-        Some(_) => return Err(wrong("form: expected shares, got another".into())),
+        Some(config) if config.form != Form::Shares => {
+            return Err(wrong("form: expected shares, got another".into()));
+        }
+        Some(config) if config.base != Base::Authenticated => {
+            return Err(wrong("base: expected authenticated, got another".into()).hint(
+                "servers that wait for clients keep what they prepare in stores, which other bases have no use for",
+            ));
+        }
+        Some(config) => config.shares,
         None => return Err(wrong(format!("{NAME} is not there"))),
     };
     let folder = path.parent().unwrap_or(Path::new(""));

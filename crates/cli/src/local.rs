@@ -21,7 +21,7 @@ use crate::{
     report::{PartyPart, Repeat, RunReport, check_panics, outputs_text, total},
     settings::Settings,
     slow::SlowParty,
-    stock::{SavedArgs, find_store, load_or_create_key, store_options},
+    stock::{SavedArgs, find_store, load_or_create_key, no_store, store_options},
 };
 
 /// The options of `garblet local`.
@@ -116,9 +116,12 @@ impl Options {
     fn ahead(&self, settings: &Settings) -> Result<Option<Ahead>, Failure> {
         settings.check_library(self.library.is_some())?;
         let Some(folder) = self.store.clone() else { return Ok(self.library.clone().map(Ahead::Library)) };
-        let protocol = settings.config()?.protocol();
-        let kinds = protocol.stock().filter(|kinds| *kinds != StockKinds::Library);
-        let Some(kinds) = kinds else {
+        let config = settings.config()?;
+        let protocol = config.protocol();
+        if protocol.stock().is_some() && config.stock().is_none() {
+            return Err(no_store(&config));
+        }
+        let Some(kinds) = config.stock().filter(|kinds| *kinds != StockKinds::Library) else {
             return Err(Failure::call(format!("--store: {protocol} takes nothing from stores here"))
                 .hint("two parties with components use stores with `garblet prepare` and `garblet run`"));
         };

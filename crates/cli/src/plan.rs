@@ -1,6 +1,6 @@
 //! `garblet plan`: what a program would cost under each protocol, without running it.
 
-use garblet::{Adversary, Communication, Phase, Precision, Prediction, Protocol, SavedValues};
+use garblet::{Adversary, Communication, Config, Phase, Precision, Prediction, Protocol, SavedValues};
 use garblet_circuit::Program;
 use garblet_net::{DEFAULT_TIMEOUT, SimulatedLink};
 use serde::Serialize;
@@ -46,7 +46,7 @@ pub(crate) struct Options {
 
 /// The cost of a run under a protocol.
 struct Cost {
-    protocol: Protocol,
+    config: Config,
     prediction: Prediction,
 }
 
@@ -76,12 +76,12 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         _ => text += &overview(&costs, options.link),
     }
     for cost in &costs {
-        if let Some(collusion) = cost.protocol.collusion() {
+        if let Some(collusion) = cost.config.protocol().collusion() {
             let parties = cost.prediction.parties.len() as u16;
-            text += &format!("{}: {}\n", cost.protocol, must_not_collude(collusion, parties));
+            text += &format!("{}: {}\n", cost.config.protocol(), must_not_collude(collusion, parties));
         }
-        if let Precision::Mean(how) = cost.protocol.precision() {
-            text += &format!("{}: {how}\n", cost.protocol);
+        if let Precision::Mean(how) = cost.config.protocol().precision() {
+            text += &format!("{}: {how}\n", cost.config.protocol());
         }
     }
     if options.link.is_some() {
@@ -105,7 +105,7 @@ impl Options {
         let parties = settings.parties(program, self.parties)?;
         let plan = settings.plan(program.clone(), parties, SavedValues::default())?;
         let prediction = plan.predict().map_err(|error| explain(&error))?;
-        Ok(Cost { protocol: settings.config()?.protocol(), prediction })
+        Ok(Cost { config: settings.config()?, prediction })
     }
 
     /// All that can run the program, and why others cannot.
@@ -182,7 +182,7 @@ impl Cost {
                 rows.push(row);
             }
         }
-        format!("{} ({})\n{}", self.protocol, self.protocol.adversary(), table(&rows))
+        format!("{} ({})\n{}", self.config.protocol(), self.config.adversary(), table(&rows))
     }
 
     fn object(&self, link: Option<SimulatedLink>) -> Value {
@@ -191,14 +191,14 @@ impl Cost {
         };
         let party = |(number, costs): (usize, &[Option<Communication>; 4])| json!({ "party": number, "phases": phases(&|phase| json!(costs[phase as usize])) });
         let mut object = json!({
-            "protocol": self.protocol.name(),
-            "adversary": self.protocol.adversary().name(),
+            "protocol": self.config.protocol().name(),
+            "adversary": self.config.adversary().name(),
             "parties": self.prediction.parties.len(),
             "exact": self.prediction.exact,
             "per_party": self.prediction.parties.iter().enumerate().map(party).collect::<Vec<_>>(),
             "link_seconds": link.map(|link| phases(&|phase| json!(self.prediction.link_seconds(phase, link)))),
         });
-        if let Some(collusion) = self.protocol.collusion() {
+        if let Some(collusion) = self.config.protocol().collusion() {
             object["collusion"] = json!(collusion);
         }
         object
@@ -213,8 +213,8 @@ fn overview(costs: &[Cost], link: Option<SimulatedLink>) -> String {
     let mut rows = vec![heads];
     for cost in costs {
         let mut row = vec![
-            cost.protocol.to_string(),
-            cost.protocol.adversary().to_string(),
+            cost.config.protocol().to_string(),
+            cost.config.adversary().to_string(),
             cost.prediction.parties.len().to_string(),
         ];
         let stages: [&[Phase]; 2] = [&[Phase::Setup, Phase::Prepare, Phase::Build], &[Phase::Online]];

@@ -195,7 +195,7 @@ impl RunReport {
         let config = settings.config()?;
         Ok(RunReport {
             protocol: config.protocol().name(),
-            adversary: config.protocol().adversary().name(),
+            adversary: config.adversary().name(),
             parties,
             program: ProgramPart::of(program),
             record,

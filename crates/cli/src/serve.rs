@@ -102,7 +102,7 @@ fn look(options: &Options) -> Result<(), Failure> {
 fn unfinished(settings: &Settings, folder: &Folder) -> Option<u32> {
     let config = settings.config().ok()?;
     // Nobody gains by leaving where no gate is checked.
-    if config.protocol().adversary() == Adversary::SemiHonest || Store::find(&folder.path).is_err() {
+    if config.adversary() == Adversary::SemiHonest || Store::find(&folder.path).is_err() {
         return Some(0);
     }
     let order = folder.order(&config, 2).ok()?;

@@ -11,6 +11,7 @@ use crate::{
     failure::Failure,
     hints::{explain, refusal_hint, several_hint},
     output::tell,
+    stock::no_store,
 };
 
 /// The way to compute, as it can be handed to another process.
@@ -33,10 +34,15 @@ impl Settings {
             link: args.link.map(|l| l.to_string()),
             timeout: args.timeout.0,
         };
-        let protocol = settings.config()?.protocol();
-        let strongest = protocol.adversary();
+        let config = settings.config()?;
+        let (protocol, strongest) = (config.protocol(), config.adversary());
         match args.adversary.filter(|asked| *asked > strongest) {
             None => Ok(settings),
+            Some(asked) if protocol.adversary() >= asked => {
+                let problem =
+                    format!("--adversary {asked}: {protocol} withstands {strongest} parties with these parameters");
+                Err(Failure::call(problem).hint("without --param it withstands more"))
+            }
             Some(asked) => {
                 let problem = format!("--adversary {asked}: {protocol} withstands {strongest} parties");
                 let stronger = Protocol::against(asked);
@@ -93,6 +99,9 @@ impl Settings {
     /// *Errors*: a program that the protocol cannot run; values that it cannot save.
     pub(crate) fn plan(&self, program: Program, parties: u16, saved: SavedValues) -> Result<Plan, Failure> {
         let (config, program) = (self.config()?, Arc::new(program));
+        if saved != SavedValues::default() && config.protocol().stock().is_some() && config.stock().is_none() {
+            return Err(no_store(&config));
+        }
         Plan::saving(program, parties, &config, saved).map_err(|error| explain(&error))
     }
 

@@ -138,11 +138,8 @@ impl StockArgs {
     ) -> Result<Option<Source>, Failure> {
         settings.check_library(self.library.is_some())?;
         let Some(path) = &self.store else { return Ok(self.library.clone().map(Source::InMemory)) };
-        let protocol = settings.config()?.protocol();
-        let Some(kinds) = protocol.stock() else {
-            return Err(Failure::call(format!("--store: {protocol} takes nothing from a store"))
-                .hint(format!("{} do", with_stores())));
-        };
+        let config = settings.config()?;
+        let Some(kinds) = config.stock() else { return Err(no_store(&config)) };
         let again = (kinds == StockKinds::Runs).then(|| again(&store_options(path, self.store_key.as_deref())));
         let order = OrderRequest { library: self.library.clone().map(library_file), ..OrderRequest::default() };
         let (path, key, peer) = (path.clone(), self.store_key.clone(), peer.clone()?);
@@ -225,6 +222,19 @@ pub(crate) fn find_store(folder: &Path) -> Result<(), Failure> {
         StoreError::Missing { .. } => store_failure(&error).hint("`garblet prepare` makes one and fills it"),
         error => store_failure(&error),
     })
+}
+
+/// The refusal of a store, and of values that would be there, where nothing is taken from one.
+pub(crate) fn no_store(config: &Config) -> Failure {
+    let protocol = config.protocol();
+    match protocol.stock() {
+        Some(_) => {
+            Failure::call(format!("--store, --keep, --read: {protocol} keeps nothing in a store with these parameters"))
+                .hint("without --param it does")
+        }
+        None => Failure::call(format!("--store: {protocol} takes nothing from a store"))
+            .hint(format!("{} do", with_stores())),
+    }
 }
 
 /// The names of the protocols that have stores.

@@ -2,7 +2,7 @@
 
 use std::{any::Any, fmt};
 
-use garblet_protocol::{parameters::UnknownParameter, protocol::Sample};
+use garblet_protocol::{Adversary, parameters::UnknownParameter, protocol::Sample, stock::StockKinds};
 
 use crate::{
     erased::{AnyConfig, ConfigOf, Erased},
@@ -36,6 +36,16 @@ impl Config {
     /// The protocol.
     pub fn protocol(&self) -> Protocol {
         self.protocol
+    }
+
+    /// The strongest adversary that the protocol withstands with these parameters.
+    pub fn adversary(&self) -> Adversary {
+        self.parameters.adversary()
+    }
+
+    /// The kinds of prepared material that the protocol's stores hold with these parameters, if it uses stores with them.
+    pub fn stock(&self) -> Option<StockKinds> {
+        self.parameters.stock()
     }
 
     /// Sets one parameter by name.

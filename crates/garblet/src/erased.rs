@@ -156,6 +156,8 @@ pub(crate) trait AnyConfig: Send + Sync {
     fn get(&self) -> Vec<(String, String)>;
     fn boxed(&self) -> Box<dyn AnyConfig>;
     fn equals(&self, other: &dyn Any) -> bool;
+    fn adversary(&self) -> Adversary;
+    fn stock(&self) -> Option<StockKinds>;
     fn as_any(&self) -> &dyn Any;
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
@@ -302,6 +304,14 @@ impl<P: Protocol> AnyConfig for ConfigOf<P> {
 
     fn equals(&self, other: &dyn Any) -> bool {
         other.downcast_ref() == Some(&self.0)
+    }
+
+    fn adversary(&self) -> Adversary {
+        P::adversary(&self.0)
+    }
+
+    fn stock(&self) -> Option<StockKinds> {
+        P::stock(&self.0)
     }
 
     fn as_any(&self) -> &dyn Any {

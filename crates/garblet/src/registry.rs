@@ -60,7 +60,7 @@ impl Protocol {
         self.0.name
     }
 
-    /// The strongest adversary that the protocol withstands.
+    /// The strongest adversary that the protocol withstands with its standard parameters, see [`Config::adversary`](crate::Config::adversary).
     pub fn adversary(self) -> Adversary {
         self.0.adversary
     }
@@ -96,7 +96,7 @@ impl Protocol {
         self.0.precision
     }
 
-    /// The kinds of prepared material that its stores hold, if it uses stores.
+    /// The kinds of prepared material that its stores hold, if it uses stores, see [`Config::stock`](crate::Config::stock).
     pub fn stock(self) -> Option<StockKinds> {
         self.0.stock
     }

@@ -30,7 +30,7 @@ pub use bit_vec::BitVec;
 pub use correlated::{CorrelatedReceiver, CorrelatedSender};
 pub use error::{OtCheck, OtError};
 pub use precomputed::{PrecomputedCotReceiver, PrecomputedCotSender};
-pub use rot::{RotReceiver, RotSender};
+pub use rot::{RotReceiver, RotSender, Rows};
 pub use softspoken::{
     Corrected, CotReceiver, CotSender, MaliciousCotReceiver, MaliciousCotSender, ReceiverSeeds, SenderSeeds,
     StatisticalSecurity, Unchecked, Width,

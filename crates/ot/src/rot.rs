@@ -6,7 +6,7 @@
 //! *Cost*: two hash calls per OT for the sender, one for the receiver; no bytes beyond the correlated OTs'.
 
 use garblet_net::Channel;
-use garblet_primitives::{Block, OtHash};
+use garblet_primitives::{Block, Delta, OtHash};
 use zeroize::Zeroizing;
 
 use crate::bit_vec::BitVec;
@@ -15,6 +15,9 @@ use crate::error::OtError;
 
 /// Blocks that are hashed at a time, so that they stay in the cache.
 const BATCH: usize = 1024;
+
+/// The blocks of correlated OTs, linear in the receiver's choices. *Secret*.
+pub type Rows = Zeroizing<Vec<Block>>;
 
 /// The sender of random OTs: has two uniform blocks per OT.
 ///
@@ -32,15 +35,31 @@ impl<S: CorrelatedSender> RotSender<S> {
         RotSender { correlated, hash, made: 0 }
     }
 
+    /// The difference of both blocks of each correlated OT, before they are hashed.
+    pub fn delta(&self) -> &Delta {
+        self.correlated.delta()
+    }
+
     /// Makes `n` more OTs: both blocks of each.
     ///
     /// *Errors*: those of the source.
     pub async fn extend(&mut self, channel: &mut Channel, n: usize) -> Result<Zeroizing<Vec<[Block; 2]>>, OtError> {
-        let q = self.correlated.extend(channel, n).await?;
+        Ok(self.extend_with_rows(channel, n).await?.0)
+    }
+
+    /// The same with the rows, which are the correlated OTs' blocks `q` before they are hashed.
+    ///
+    /// *Errors*: those of the source.
+    pub async fn extend_with_rows(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+    ) -> Result<(Zeroizing<Vec<[Block; 2]>>, Rows), OtError> {
+        let rows = self.correlated.extend(channel, n).await?;
         let delta = self.correlated.delta().block();
         let mut pads = Zeroizing::new(Vec::with_capacity(n));
         let mut halves = Zeroizing::new([Block::ZERO; 2 * BATCH]);
-        for q in q.chunks(BATCH) {
+        for q in rows.chunks(BATCH) {
             let (zero, one) = halves[..2 * q.len()].split_at_mut(q.len());
             for ((&q, zero), one) in q.iter().zip(&mut *zero).zip(&mut *one) {
                 (*zero, *one) = (q, q ^ delta);
@@ -50,7 +69,7 @@ impl<S: CorrelatedSender> RotSender<S> {
             pads.extend(zero.iter().zip(one).map(|(&zero, &mut one)| [zero, one]));
             self.made += q.len() as u64;
         }
-        Ok(pads)
+        Ok((pads, rows))
     }
 }
 
@@ -78,16 +97,29 @@ impl<R: CorrelatedReceiver> RotReceiver<R> {
         channel: &mut Channel,
         n: usize,
     ) -> Result<(BitVec, Zeroizing<Vec<Block>>), OtError> {
-        let (choices, mut blocks) = self.correlated.extend_random(channel, n).await?;
-        self.hash.hash_batch(self.made, &mut blocks);
+        let (choices, pads, _) = self.extend_with_rows(channel, n).await?;
+        Ok((choices, pads))
+    }
+
+    /// The same with the rows, which are the correlated OTs' blocks `t` before they are hashed.
+    ///
+    /// *Errors*: those of the source.
+    pub async fn extend_with_rows(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+    ) -> Result<(BitVec, Zeroizing<Vec<Block>>, Rows), OtError> {
+        let (choices, rows) = self.correlated.extend_random(channel, n).await?;
+        let mut pads = rows.clone();
+        self.hash.hash_batch(self.made, &mut pads);
         self.made += n as u64;
-        Ok((choices, blocks))
+        Ok((choices, pads, rows))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use garblet_primitives::{Delta, Prg};
+    use garblet_primitives::Prg;
 
     use super::*;
     use crate::testing::{block_on, channels, ideal};
@@ -102,14 +134,16 @@ mod tests {
         let (mut ours, mut theirs) = channels();
         let mut tweak = 0;
         for n in [0, 1, 2, BATCH - 1, BATCH, BATCH + 1, 3 * BATCH + 5] {
-            let pads = block_on(sender.extend(&mut ours, n)).unwrap();
-            let (choices, chosen) = block_on(receiver.extend(&mut theirs, n)).unwrap();
+            let (pads, zero) = block_on(sender.extend_with_rows(&mut ours, n)).unwrap();
+            let (choices, chosen, rows) = block_on(receiver.extend_with_rows(&mut theirs, n)).unwrap();
             let q = block_on(plain.extend(&mut ours, n)).unwrap();
+            assert!(zero == q);
             assert_eq!((pads.len(), choices.len(), chosen.len()), (n, n, n));
             for (i, choice) in choices.iter().enumerate() {
                 assert!(chosen[i] == pads[i][usize::from(choice)]);
                 assert!(pads[i][0] == hash.hash(tweak, q[i]));
                 assert!(pads[i][1] == hash.hash(tweak, q[i] ^ delta.block()));
+                assert!(rows[i] == q[i] ^ (Block::mask(choice) & delta.block()));
                 tweak += 1;
             }
         }

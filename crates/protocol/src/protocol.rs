@@ -39,6 +39,8 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     const PARTIES: RangeInclusive<u16>;
     /// The parameters by name, in the order in which they are shown and compared.
     const PARAMETERS: &'static [Parameter<Self::Config>];
+    /// The parameters that came later than others over the same wire: a hello says these only where they are not the standard ones.
+    const LATER: &'static [&'static str] = &[];
     /// Settings for tests, small and of every form: what else is tested of a protocol, it keeps its contract under each.
     const SAMPLES: &'static [Sample];
     /// The checks of what a peer did.
@@ -53,6 +55,18 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// The standard parameters.
     fn standard() -> Self::Config {
         Self::Config::default()
+    }
+
+    /// Names the strongest adversary that it withstands under parameters, if not under all that of [`Protocol::ADVERSARY`].
+    fn adversary(config: &Self::Config) -> Adversary {
+        let _ = config;
+        Self::ADVERSARY
+    }
+
+    /// Names the kinds of prepared material that a store may hold under parameters, if not under all those of [`Protocol::STOCK`].
+    fn stock(config: &Self::Config) -> Option<StockKinds> {
+        let _ = config;
+        Self::STOCK
     }
 
     /// Makes a program ready.
@@ -148,8 +162,13 @@ pub trait Protocol: Sized + Send + Sync + 'static {
 }
 
 fn no_stock<P: Protocol>() -> ProtocolError {
-    let (expected, got) = ("one that prepares for stores".into(), P::NAME.into());
-    ProtocolError::Input { what: "protocol of a store".into(), expected, got }
+    refused_stock(P::NAME)
+}
+
+/// The refusal of a store where a protocol, or a form of one, uses none.
+pub fn refused_stock(got: impl Into<String>) -> ProtocolError {
+    let (what, expected) = ("protocol of a store".into(), "one that prepares for stores".into());
+    ProtocolError::Input { what, expected, got: got.into() }
 }
 
 /// Parameters by name that differ from the standard ones.
@@ -271,8 +290,12 @@ pub type LoadProgram = fn(&str) -> Result<Program, Diagnostics>;
 
 /// Adds the parameters of a protocol to a hello.
 pub(crate) fn with_parameters<P: Protocol>(hello: Hello, config: &P::Config) -> Hello {
-    let parameters = parameters::get(P::PARAMETERS, config);
-    parameters.iter().fold(hello, |hello, (name, value)| hello.with(name, value))
+    let [given, standard] = [config, &P::standard()].map(|config| parameters::get(P::PARAMETERS, config));
+    let is_said = |((name, given), (_, standard)): &(&(String, String), &(String, String))| {
+        given != standard || !P::LATER.contains(&&name[..])
+    };
+    let said = given.iter().zip(&standard).filter(is_said);
+    said.fold(hello, |hello, ((name, value), _)| hello.with(name, value))
 }
 
 /// Tabulates a formula over all parties and phases.

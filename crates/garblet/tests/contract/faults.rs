@@ -90,7 +90,7 @@ async fn faults_end_every_protocol_and_give_no_wrong_result_where_none_may() {
         let chosen = faults.into_iter().enumerate().filter(|(at, _)| full() || at / kinds % kinds == at % kinds);
         let chosen: Vec<Fault> = chosen.map(|(_, fault)| fault).collect();
         assert!(!chosen.is_empty(), "a run has messages");
-        let is_malicious = config.protocol().adversary() == Adversary::Malicious;
+        let is_malicious = config.adversary() == Adversary::Malicious;
         // A few at a time, so that nobody waits for a processor as long as for a peer.
         for faults in chosen.chunks(8) {
             let runs: Vec<_> = faults.iter().map(|&f| (f, tokio::spawn(run(Some(f), config.clone())))).collect();

@@ -67,7 +67,7 @@ fn own(program: &Program, inputs: &[Bits], owner: Party) -> Vec<Bits> {
 /// A stock that serves a few runs of a program.
 fn stock(config: &Config, parties: u16, program: &Arc<Program>, store: Store) -> Result<Stock, Error> {
     let amounts = |kinds: &[&str], count| kinds.iter().map(|kind| (kind.to_string(), count)).collect();
-    let request = match config.protocol().stock() {
+    let request = match config.stock() {
         Some(StockKinds::Library) => {
             return Ok(Stock::new(Order::of::<Components>(Library::of_program(program)), store, "peer"));
         }

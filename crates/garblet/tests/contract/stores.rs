@@ -37,7 +37,7 @@ async fn computed(
 
 /// Samples of protocols that have stores.
 fn stored() -> impl Iterator<Item = Config> {
-    samples().into_iter().filter(|config| config.protocol().stock().is_some())
+    samples().into_iter().filter(|config| config.stock().is_some())
 }
 
 async fn run_all(config: &Config, stores: Vec<Store>, top_up: bool) -> Vec<Result<Report, Error>> {
@@ -82,9 +82,9 @@ async fn what_empty_stores_lack_is_refused_or_made_on_request_of_all() {
 /// Parties that order different amounts have made a mistake: nobody is accused, and what stores have stays.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn orders_of_different_amounts_are_refused_and_cost_nothing() {
-    let of_pieces = |config: &Config| matches!(config.protocol().stock(), Some(StockKinds::Pieces(_)));
+    let of_pieces = |config: &Config| matches!(config.stock(), Some(StockKinds::Pieces(_)));
     for config in stored().filter(of_pieces) {
-        let Some(StockKinds::Pieces(kinds)) = config.protocol().stock() else { continue };
+        let Some(StockKinds::Pieces(kinds)) = config.stock() else { continue };
         let folder = tempfile::tempdir().expect("a folder for the test");
         let place = |party: Party| folder.path().join(party.to_string());
         let key = StoreKey::generate(&mut rand::rng());
@@ -117,7 +117,7 @@ async fn orders_of_different_amounts_are_refused_and_cost_nothing() {
 /// Runs for others, or of other parameters, would lie in the store under a name that is not theirs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_order_of_runs_for_other_parties_or_parameters_is_refused() {
-    let of_runs = |config: &Config| matches!(config.protocol().stock(), Some(StockKinds::Runs));
+    let of_runs = |config: &Config| matches!(config.stock(), Some(StockKinds::Runs));
     for config in stored().filter(of_runs) {
         let mut other = config.clone();
         other.set("hash", "fixed-key").or_else(|_| other.set("ot-k", "8")).expect("gmw has no hash");
@@ -139,7 +139,7 @@ async fn an_order_of_runs_for_other_parties_or_parameters_is_refused() {
 
 #[tokio::test]
 async fn a_protocol_without_stores_refuses_one() {
-    for config in samples().into_iter().filter(|config| config.protocol().stock().is_none()) {
+    for config in samples().into_iter().filter(|config| config.stock().is_none()) {
         let request = garblet::OrderRequest::default();
         let error = garblet::Order::new(&request, 2, &config).map(|_| ()).expect_err("no stores").to_string();
         assert!(error.contains("protocol of a store"), "{error}");

@@ -92,7 +92,7 @@ async fn one(party: Party, ends: Ends, parties: u16, config: Config) -> Result<(
 /// Fills a store.
 async fn filled(party: Party, ends: Ends, parties: u16, config: Config) -> Result<(), Error> {
     let rng = &mut rng(party);
-    let order = match config.protocol().stock() {
+    let order = match config.stock() {
         Some(StockKinds::Library) => Order::of::<Components>(components::Library::of_program(&program())),
         Some(StockKinds::Pieces(_)) if config.protocol() == Protocol::of::<Lego>() => {
             Order::of::<Lego>(lego::Amounts { gates: 40, inputs: 32, input_pairs: 32, outputs: 17 })

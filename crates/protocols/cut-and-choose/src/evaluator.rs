@@ -4,7 +4,7 @@ use crate::checks;
 use std::sync::Arc;
 
 use garblet_circuit::Bits;
-use garblet_ot::{BitVec, MaliciousCotReceiver, RotReceiver};
+use garblet_ot::{BitVec, MaliciousCotReceiver, RotReceiver, Rows};
 use garblet_primitives::Block;
 use zeroize::Zeroizing;
 
@@ -13,6 +13,7 @@ use super::{
     config::Form,
     examine::{Examination, Examining, Keys, Remade},
     lp07,
+    others::{Dealing, InputRows, Nothing},
     plan::Plan,
 };
 use garblet_protocol::{
@@ -46,6 +47,8 @@ pub struct EvaluatorPrepared {
     encoding: Encoding,
     /// The random choices of the OTs for the wires of the encoded input, and the pads.
     wires: (BitVec, Zeroizing<Vec<Block>>),
+    /// The rows of these OTs.
+    rows: Rows,
     /// The circuits that are checked, and the pad of each circuit.
     pub(super) split: Split,
     cuts: Zeroizing<Vec<Block>>,
@@ -94,7 +97,8 @@ impl<C: Conduct<Step>> Role for Evaluator<C> {
     async fn prepare(&mut self, session: &mut Session) -> Result<EvaluatorPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
         let (wires, circuits) = (self.plan.blueprint().evaluator_wires(), self.plan.cut_ots());
-        let (choices, mut pads) = self.ot.extend(session.channel(), wires + circuits).await?;
+        let (choices, mut pads, mut rows) = self.ot.extend_with_rows(session.channel(), wires + circuits).await?;
+        rows.truncate(wires);
         let cuts = Zeroizing::new(pads.split_off(wires));
         let seed = session.rng().next_block();
         // Where coins say which circuits are checked, there is nothing to choose.
@@ -106,7 +110,7 @@ impl<C: Conduct<Step>> Role for Evaluator<C> {
         let run = self.id.run(self.runs);
         self.runs += 1;
         let encoding = self.plan.encoding(seed);
-        Ok(EvaluatorPrepared { run, encoding, wires: (choices.slice(0..wires), pads), split, cuts })
+        Ok(EvaluatorPrepared { run, encoding, wires: (choices.slice(0..wires), pads), rows, split, cuts })
     }
 
     /// Steps 3 to 9.
@@ -121,38 +125,55 @@ impl<C: Conduct<Step>> Role for Evaluator<C> {
         prepared: EvaluatorPrepared,
         values: &[Bits],
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
-        let input = party_io::own_input(self.plan.original(), EVALUATOR, values)?;
-        session.enter(Phase::Online);
-        let EvaluatorPrepared { run, encoding, wires: (random, pads), split, cuts } = prepared;
-        let (choices, corrections) = encoding.choose(&input, &random);
-        self.send_choices(session, Step::InputChoices, &corrections).await?;
-        let keys = self.receive_keys(session, &run, &choices, &pads, &cuts).await?;
-        let verified = match self.plan.config().form {
-            Form::Oblivious => self.challenge(session, &run, encoding, keys, choices, &split).await?,
-            Form::Lp07 => CircuitsVerified(lp07::examine(self, session, &run, encoding, keys, choices).await?),
-        };
-        self.finish(session, verified).await
+        self.online_for_others(session, prepared, values, &mut Nothing).await
     }
 }
 
 impl<C: Conduct<Step>> Evaluator<C> {
+    /// The same where others deal bits to both parties, see [`crate::others`].
+    ///
+    /// *Errors*: also those of `dealing`.
+    pub async fn online_for_others(
+        &mut self,
+        session: &mut Session,
+        prepared: EvaluatorPrepared,
+        values: &[Bits],
+        dealing: &mut impl Dealing,
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        let input = party_io::own_input(self.plan.original(), EVALUATOR, values)?;
+        session.enter(Phase::Online);
+        let EvaluatorPrepared { run, encoding, wires: (random, pads), rows, split, cuts } = prepared;
+        let (choices, corrections) = encoding.choose(&input, &random);
+        self.send_choices(session, Step::InputChoices, &corrections).await?;
+        let keys = self.receive_keys(session, &run, &choices, &pads, &cuts).await?;
+        let verified = match self.plan.config().form {
+            Form::Oblivious => {
+                dealing.settle(session, InputRows::of_evaluator(rows, &encoding)).await?;
+                self.challenge(session, &run, (encoding, choices), keys, &split, dealing).await?
+            }
+            Form::Lp07 => CircuitsVerified(lp07::examine(self, session, &run, encoding, keys, choices).await?),
+        };
+        self.finish(session, verified).await
+    }
+
     /// Steps 5 to 7. Circuits to be checked are made again from the moment that the hash is known, on threads of their own.
     async fn challenge(
         &mut self,
         session: &mut Session,
         run: &SessionId,
-        encoding: Encoding,
+        (encoding, choices): (Encoding, BitVec),
         keys: Vec<Keys>,
-        choices: BitVec,
         split: &Split,
+        dealing: &mut impl Dealing,
     ) -> Result<CircuitsVerified, ProtocolError> {
         let mut challenge = [session.rng().next_block()];
         self.conduct.touch(Step::Challenge, 0, bytemuck::cast_slice_mut(&mut challenge));
         send_blocks(session, &challenge).await?;
+        let parts = dealing.hashes(session).await?;
         let hash = self.plan.universal_hash(challenge[0]);
         let value = receive_bits(session, hash.rows()).await?;
         let labels = run.domain(GARBLER, Step::Head as u8);
-        let shared = Shared::new(labels, encoding, InputHash::new(hash, value));
+        let shared = Shared::new(labels, encoding, InputHash::new(hash, value).with_parts(parts));
         let (digests, buffers) = (run.domain(GARBLER, Step::CircuitDigest as u8), Buffers::default());
         let plan = self.plan.clone();
         let examining = Arc::new(Examining { plan, shared, digests, keys, choices, buffers });

@@ -4,11 +4,18 @@ use crate::checks;
 use std::sync::Arc;
 
 use garblet_circuit::Bits;
-use garblet_ot::{BitVec, MaliciousCotSender, RotSender};
+use garblet_ot::{BitVec, MaliciousCotSender, RotSender, Rows};
 use garblet_primitives::{Block, Delta};
 use zeroize::Zeroizing;
 
-use super::{NAME, Step, authenticated::Key, config::Form, lp07, plan::Plan};
+use super::{
+    NAME, Step,
+    authenticated::Key,
+    config::Form,
+    lp07,
+    others::{Dealing, InputRows, Nothing},
+    plan::Plan,
+};
 use garblet_protocol::{
     Role, Security,
     bulk::{receive_bits, receive_blocks, send_blocks},
@@ -22,6 +29,7 @@ use garblet_protocol::{
 };
 use garblet_seeded::{
     Blueprint, Garbling, InputHash, Part, Secrets, Shared, Split, ToGarble, digests,
+    encoding::Encoding,
     wires::{self, Pads},
 };
 
@@ -39,6 +47,8 @@ pub struct GarblerPrepared {
     pub(super) run: SessionId,
     /// Both pads of every wire of the evaluator's encoded input.
     wires: Zeroizing<Vec<[Block; 2]>>,
+    /// The rows of these OTs.
+    rows: Rows,
     /// The pads of every circuit: for evaluation, for checking.
     cuts: Zeroizing<Vec<[Block; 2]>>,
     pub(super) encoding_seed: Block,
@@ -46,9 +56,8 @@ pub struct GarblerPrepared {
 
 impl GarblerPrepared {
     /// The common knowledge of the run's circuits, with that hash of the garbler's input.
-    pub(super) fn shared(&self, plan: &Plan, hash: InputHash) -> Shared {
-        let labels = self.run.domain(GARBLER, Step::Head as u8);
-        Shared::new(labels, plan.encoding(self.encoding_seed), hash)
+    pub(super) fn shared(&self, encoding: Encoding, hash: InputHash) -> Shared {
+        Shared::new(self.run.domain(GARBLER, Step::Head as u8), encoding, hash)
     }
 }
 
@@ -90,7 +99,8 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
     async fn prepare(&mut self, session: &mut Session) -> Result<GarblerPrepared, ProtocolError> {
         session.enter(Phase::Prepare);
         let (wires, circuits) = (self.plan.blueprint().evaluator_wires(), self.plan.cut_ots());
-        let mut pads = self.ot.extend(session.channel(), wires + circuits).await?;
+        let (mut pads, mut rows) = self.ot.extend_with_rows(session.channel(), wires + circuits).await?;
+        rows.truncate(wires);
         let mut seed = [Block::ZERO];
         receive_blocks(session, &mut seed).await?;
         let corrections = BitVec::receive(session.channel(), circuits, "choices of circuits").await?;
@@ -98,7 +108,7 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
         wires::exchange(&mut cuts, &corrections);
         let run = self.id.run(self.runs);
         self.runs += 1;
-        Ok(GarblerPrepared { run, wires: pads, cuts, encoding_seed: seed[0] })
+        Ok(GarblerPrepared { run, wires: pads, rows, cuts, encoding_seed: seed[0] })
     }
 
     /// Steps 3 to 9.
@@ -110,8 +120,23 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
     async fn online(
         &mut self,
         session: &mut Session,
+        prepared: GarblerPrepared,
+        values: &[Bits],
+    ) -> Result<Vec<Option<Bits>>, ProtocolError> {
+        self.online_for_others(session, prepared, values, &mut Nothing).await
+    }
+}
+
+impl<C: Conduct<Step>> Garbler<C> {
+    /// The same where others deal bits to both parties, see [`crate::others`].
+    ///
+    /// *Errors*: also those of `dealing`.
+    pub async fn online_for_others(
+        &mut self,
+        session: &mut Session,
         mut prepared: GarblerPrepared,
         values: &[Bits],
+        dealing: &mut impl Dealing,
     ) -> Result<Vec<Option<Bits>>, ProtocolError> {
         let input = party_io::own_input(self.plan.original(), GARBLER, values)?;
         session.enter(Phase::Online);
@@ -122,14 +147,20 @@ impl<C: Conduct<Step>> Role for Garbler<C> {
         session.rng().fill_blocks(&mut seeds);
         self.send_keys(session, &prepared, &seeds, &input).await?;
         match self.plan.config().form {
-            Form::Oblivious => self.circuits_on_challenge(session, &prepared, &seeds, &input).await?,
+            Form::Oblivious => {
+                let encoding = self.plan.encoding(prepared.encoding_seed);
+                let rows = std::mem::take(&mut prepared.rows);
+                let rows = InputRows::of_garbler(rows, &corrections, self.ot.delta(), &encoding);
+                dealing.settle(session, rows).await?;
+                let hash = self.answer_challenge(session, &input, dealing).await?;
+                let shared = Arc::new(prepared.shared(encoding, hash));
+                self.send_all_and_chosen(session, &prepared, &seeds, &shared).await?;
+            }
             Form::Lp07 => lp07::garble(self, session, &prepared, &seeds, &input).await?,
         }
         self.receive_output(session, key).await
     }
-}
 
-impl<C: Conduct<Step>> Garbler<C> {
     /// Step 3: the garbler's input with the pad and the key of its output and the bits that hide the hash.
     fn own_input(&self, session: &mut Session, mut input: Bits) -> (Option<Key>, Bits) {
         let plan = &self.plan;
@@ -141,34 +172,38 @@ impl<C: Conduct<Step>> Garbler<C> {
         (key, input)
     }
 
-    /// Steps 5 and 6.
-    async fn circuits_on_challenge(
+    /// Step 6.
+    async fn send_all_and_chosen(
         &mut self,
         session: &mut Session,
         prepared: &GarblerPrepared,
         seeds: &[Block],
-        input: &Bits,
+        shared: &Arc<Shared>,
     ) -> Result<(), ProtocolError> {
-        let hash = self.answer_challenge(session, input).await?;
-        let shared = Arc::new(prepared.shared(&self.plan, hash));
         let all = ToGarble::all(seeds, |circuit| self.blueprint_of(circuit))?;
-        self.send_digests(session, prepared, all.clone(), &shared).await?;
+        self.send_digests(session, prepared, all.clone(), shared).await?;
         let split = self.told_split(session).await?;
         let evaluated = all.into_iter().filter(|of| !split.is_checked(of.circuit)).collect();
-        self.send_circuits(session, shared, evaluated).await
+        self.send_circuits(session, shared.clone(), evaluated).await
     }
 
-    /// Step 5: the hash of the own input.
-    async fn answer_challenge(&mut self, session: &mut Session, input: &Bits) -> Result<InputHash, ProtocolError> {
+    /// Step 5: the hash of the own input, behind those of its parts.
+    async fn answer_challenge(
+        &mut self,
+        session: &mut Session,
+        input: &Bits,
+        dealing: &mut impl Dealing,
+    ) -> Result<InputHash, ProtocolError> {
         let mut challenge = [Block::ZERO];
         receive_blocks(session, &mut challenge).await?;
+        let parts = dealing.hashes(session).await?;
         let hash = self.plan.universal_hash(challenge[0]);
         let mut bytes = hash.of(&Zeroizing::new(input.to_bytes()));
         self.conduct.touch(Step::InputHash, 0, &mut bytes);
         session.channel().send_bytes(&bytes).await?;
         session.channel().flush().await?;
         let value = Bits::from_bytes(&bytes).slice(0, hash.rows());
-        Ok(InputHash::new(hash, value))
+        Ok(InputHash::new(hash, value).with_parts(parts))
     }
 
     /// Step 6a: digests stand for the circuits until the evaluator tells which it evaluates. All workers garble them for nothing else.

@@ -92,6 +92,7 @@ mod field;
 mod garbler;
 mod lp07;
 mod numbers;
+pub mod others;
 mod plan;
 mod protocol;
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use garblet_authenticated as base;
 use garblet_circuit::{Bits, Party, Recipients};
 use garblet_client::{Job, JobError, Rejected, Server, deal};
 use garblet_net::{Line, Mesh, NetError};
@@ -17,15 +18,15 @@ use zeroize::Zeroizing;
 
 use crate::{
     Step,
-    plan::Plan,
+    plan::{BasePlan, Plan},
     receipts::Receipts,
     server::{ANSWER_BYTES, SESSION_BYTES, STANDING_BYTES},
     state::Standing,
 };
 
 /// A client of two servers.
-pub struct Client<K = Honest> {
-    plan: Arc<Plan>,
+pub struct Client<K = Honest, B = base::Plan> {
+    plan: Arc<Plan<B>>,
     party: Party,
     /// Runs that were prepared.
     prepared: u64,
@@ -43,7 +44,7 @@ pub struct Told {
     job: Job,
 }
 
-impl<K: Conduct<Step>> Role<Mesh> for Client<K> {
+impl<K: Conduct<Step>, B: BasePlan> Role<Mesh> for Client<K, B> {
     type Prepared = Told;
 
     const NAME: &'static str = "client";
@@ -121,9 +122,9 @@ impl<K: Conduct<Step>> Role<Mesh> for Client<K> {
     }
 }
 
-impl<K: Conduct<Step>> Client<K> {
+impl<K: Conduct<Step>, B: BasePlan> Client<K, B> {
     /// A client of this number, perhaps with receipts of earlier runs.
-    pub fn new(plan: Arc<Plan>, party: Party, receipts: Option<Receipts>, conduct: K) -> Self {
+    pub fn new(plan: Arc<Plan<B>>, party: Party, receipts: Option<Receipts>, conduct: K) -> Self {
         Client { plan, party, prepared: 0, counter: 0, receipts, unsaved: None, conduct }
     }
 
@@ -135,7 +136,11 @@ impl<K: Conduct<Step>> Client<K> {
 /// Hears so many bytes from each server.
 ///
 /// *Errors*: the connections'.
-async fn hear(session: &mut MeshSession, plan: &Plan, bytes: usize) -> Result<[Vec<u8>; 2], ProtocolError> {
+async fn hear<B: BasePlan>(
+    session: &mut MeshSession,
+    plan: &Plan<B>,
+    bytes: usize,
+) -> Result<[Vec<u8>; 2], ProtocolError> {
     let is_server = |peer| plan.server(Party(peer)).is_some();
     let sizes = session.mesh().per_peer(|peer| if is_server(peer) { bytes } else { 0 });
     let hear = async |_: u16, mut line: Line, bytes: usize| {
@@ -178,6 +183,6 @@ fn unfit(error: JobError) -> ProtocolError {
 }
 
 /// Output bits of a client.
-pub(crate) fn output_bits(plan: &Plan, client: Party) -> usize {
+pub(crate) fn output_bits<B: BasePlan>(plan: &Plan<B>, client: Party) -> usize {
     plan.outline().outputs_of(client).map(|port| port.width() as usize).sum()
 }

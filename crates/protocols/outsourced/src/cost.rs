@@ -3,16 +3,20 @@
 use garblet_authenticated::communication_for_others;
 use garblet_circuit::Party;
 use garblet_client::Server;
+use garblet_cut_and_choose as circuits;
 use garblet_net::Hello;
 use garblet_protocol::{
     party_io::{EVALUATOR, GARBLER},
     phase::{Communication, Phase},
     run_id::RUN_ID_BYTES,
 };
+use garblet_yao as yao;
 
 use crate::{
+    SERVERS,
     client::output_bits,
-    plan::Plan,
+    dealt::seat,
+    plan::{BasePlan, Plan},
     server::{ANSWER_BYTES, NONCE_BYTES, SESSION_BYTES, STANDING_BYTES, submission_bytes},
     settle::{CHALLENGE_BYTES, PROOF_BYTES, WORD_BYTES},
     state::TOLD_BYTES,
@@ -23,34 +27,76 @@ use crate::{
 /// When servers meet, each tells `16 + 73 S` bytes, of `S` states, and before a run each client hears `32 + 40 S` from each. All tell each other the number of the run. Servers: those of the base, and of the hashes `16 K` from the generator, `48 K` from the cloud and `32 K` from the generator, of `K` clients; with states a byte from the cloud before labels leave, and with one that is kept a byte from the generator at the end. A client with `n` input and `m` output bits sends `104 + h / 8` bytes to each
 /// server, `n / 8` more to the cloud, and receives `73 + m / 8` from each.
 pub(crate) fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
-    let parties = plan.cloud().0 + 1;
-    let mut cost = Communication::default();
-    if let Some(server) = plan.server(party) {
-        let seat = if server == Server::Generator { GARBLER } else { EVALUATOR };
-        let of_servers = Server::BOTH.map(|server| plan.servers_hello(server, None));
-        let clients = plan.clients().len();
-        let states = plan.states().len();
+    around(plan, party, phase, hellos, |seat, of_servers| {
+        let (clients, states) = (plan.clients().len(), plan.states().len());
         let settling = [
             (GARBLER, CHALLENGE_BYTES * clients),
             (EVALUATOR, (CHALLENGE_BYTES + PROOF_BYTES) * clients),
             (GARBLER, PROOF_BYTES * clients),
             (EVALUATOR, if states > 0 { WORD_BYTES } else { 0 }),
         ];
-        cost += communication_for_others(plan.base(), seat, phase, &of_servers, &settling);
-        cost += match phase {
-            Phase::Setup => {
-                let bytes = (NONCE_BYTES + states * TOLD_BYTES) as u64;
-                Communication { bytes_sent: bytes, bytes_received: bytes, rounds: 1 }
-            }
-            Phase::Online if plan.keeps() => {
-                let word = WORD_BYTES as u64;
-                match seat {
-                    GARBLER => Communication { bytes_sent: word, ..Communication::default() },
-                    _ => Communication { bytes_received: word, rounds: 1, ..Communication::default() },
-                }
-            }
-            _ => Communication::default(),
-        };
+        let mut cost = communication_for_others(plan.base(), seat, phase, of_servers, &settling);
+        if phase == Phase::Online && plan.keeps() {
+            let word = WORD_BYTES as u64;
+            cost += match seat {
+                GARBLER => Communication { bytes_sent: word, ..Communication::default() },
+                _ => Communication { bytes_received: word, rounds: 1, ..Communication::default() },
+            };
+        }
+        cost
+    })
+}
+
+/// The same over `cut-and-choose`: of the hashes `(16 + h / 8) K` from the generator and `48 K` from the cloud, in the rounds of the base, which
+/// computes the changed program.
+pub(crate) fn over_circuits(
+    plan: &Plan<circuits::Plan>,
+    party: Party,
+    phase: Phase,
+    hellos: &[Hello],
+) -> Communication {
+    around(plan, party, phase, hellos, |seat, of_servers| {
+        let mut cost = circuits::communication(plan.base(), seat, phase, of_servers);
+        if phase == Phase::Online {
+            let bytes = |from, _| {
+                let told = if from == GARBLER { plan.hash_bits() / 8 } else { PROOF_BYTES };
+                (plan.clients().len() * (CHALLENGE_BYTES + told)) as u64
+            };
+            cost += Communication::among(SERVERS, seat, bytes, 0);
+        }
+        cost
+    })
+}
+
+/// The same over `yao`, where nothing is proved.
+pub(crate) fn over_yao(plan: &Plan<yao::Plan>, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
+    around(plan, party, phase, hellos, |seat, of_servers| {
+        let mut cost = yao::communication(plan.base(), seat, phase, of_servers);
+        let ahead = plan.base().config().build == yao::Build::Ahead && plan.base().input_bits(EVALUATOR) > 0;
+        if phase == Phase::Online && seat == GARBLER && ahead {
+            // The garbler has waited since it sent tables: for the number of the run.
+            cost.rounds -= 1;
+        }
+        cost
+    })
+}
+
+/// The cost of whatever is not the base's, and of the base for a server by its number there and what servers say first.
+fn around<B: BasePlan>(
+    plan: &Plan<B>,
+    party: Party,
+    phase: Phase,
+    hellos: &[Hello],
+    of_base: impl FnOnce(Party, &[Hello; 2]) -> Communication,
+) -> Communication {
+    let parties = plan.cloud().0 + 1;
+    let mut cost = Communication::default();
+    if let Some(seat) = seat(party, plan.cloud()) {
+        cost += of_base(seat, &Server::BOTH.map(|server| plan.servers_hello(server, None)));
+        if phase == Phase::Setup {
+            let bytes = (NONCE_BYTES + plan.states().len() * TOLD_BYTES) as u64;
+            cost += Communication { bytes_sent: bytes, bytes_received: bytes, rounds: 1 };
+        }
     }
     match phase {
         Phase::Setup => {
@@ -80,7 +126,7 @@ pub(crate) fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[H
 }
 
 /// Bytes between a client and a server.
-fn dealt_or_answered(plan: &Plan, from: Party, to: Party) -> u64 {
+fn dealt_or_answered<B: BasePlan>(plan: &Plan<B>, from: Party, to: Party) -> u64 {
     let bytes = match (plan.server(from), plan.server(to)) {
         (None, Some(server)) => submission_bytes(plan, server, from),
         (Some(_), None) => ANSWER_BYTES + output_bits(plan, to).div_ceil(8),

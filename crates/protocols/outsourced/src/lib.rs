@@ -1,7 +1,7 @@
 //! Runs for weak clients: two servers compute on shares that clients deal to them.
 //!
 //! *Source*: Mood, Gupta, Butler and Feigenbaum, "Reuse It Or Lose It: More Efficient Secure Computation Through Reuse of Encrypted Values" (CCS 2014) has the parties and what they are for: a
-//! *generator*, a *cloud*, and clients that do next to nothing. The construction is ours: its base is [`garblet_authenticated`], a client's part [`garblet_client`].
+//! *generator*, a *cloud*, and clients that do next to nothing. The construction is ours: its base is [`garblet_authenticated`] or [another](Base), a client's part [`garblet_client`].
 //!
 //! Party 0 is the generator, which garbles; the last party is the cloud, which evaluates; all others are clients. A client deals a share of its input and a pad of its output to each server. The mask of a
 //! dealt bit is opened to nobody: both servers tell their shares with their own shares of the mask added, and the sum is the masked value that garbled circuits take.
@@ -21,17 +21,31 @@
 //! | | S6 | servers | the generator keeps the version and says so, the cloud does; both answer each client: its output with both pads | `settle`, `server` |
 //! | | S7 | clients | accept if both answers are equal | `client` |
 //!
-//! These are the steps of `form=shares`; `form=partialgc` is the published construction, in [`partialgc`].
+//! These are the steps of `form=shares` over [`Base::Authenticated`]. Over the other bases clients do the same; what is dealt to a server is its input of a changed program, in `changed`, in which sums of shares are inputs and
+//! padded outputs are outputs of both servers. S1 to S6 are then:
+//!
+//! | step | over `cut-and-choose` | over `yao` | where |
+//! |---|---|---|---|
+//! | S1 | the cloud corrects its choices | the same | base |
+//! | S2 | the generator sends keys of all circuits, with its labels; then the challenges for the cloud's bits | it sends its labels and the circuit | base, `settle::circuits` |
+//! | S3 | the cloud tells the challenges for the generator's, and proves its bits by rows of the correlated OT | | `settle::circuits` |
+//! | S4 | the generator checks both, and tells the hashes of its bits, which every circuit binds its labels to | | `settle::circuits`, [`garblet_cut_and_choose::others`] |
+//! | S5 | the cloud checks the hashes; only then it has circuits sent, checks and evaluates, and hands over what the generator learns | it evaluates, and the same | base |
+//! | S6 | both answer | the same | `changed` |
+//!
+//! `form=partialgc` is the published construction, in [`partialgc`].
 //!
 //! # Adversary and assumptions
 //!
-//! Malicious, static: any coalition without both servers, clients on either side. Secure with abort, without fairness. What a server was dealt is bound by a linear hash under a challenge that it does not know until its bits
+//! Malicious, static: any coalition without both servers, clients on either side; over `yao` semi-honest, since nothing is proved there. Secure with abort, without fairness. What a server was dealt is bound by a linear hash under a challenge that it does not know until its bits
 //! are fixed; the hash is hidden by bits of its own, so that it says nothing to the other server. Whoever changes a bit is found out but for `2^-h` a client, before a label leaves, whatever
 //! the inputs are. If a hash does not fit, a client or the other server lies: nobody can tell which.
 
+mod changed;
 mod client;
 mod config;
 mod cost;
+mod dealt;
 pub mod partialgc;
 mod plan;
 mod protocol;
@@ -41,9 +55,10 @@ pub mod service;
 mod settle;
 mod state;
 
+pub use changed::{ChangedServer, Seat};
 pub use client::Client;
-pub use config::{Config, Form};
-pub use plan::Plan;
+pub use config::{Base, Config, Form};
+pub use plan::{BasePlan, Plan};
 pub use protocol::{FormPlan, Outsourced};
 pub use receipts::Receipts;
 pub use server::ServerRole;

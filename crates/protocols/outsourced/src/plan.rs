@@ -1,6 +1,6 @@
-//! The plan: the job of all parties, the servers' program, and who was dealt what.
+//! The plan: the job of all parties, and what the servers run.
 
-use std::{ops::Range, sync::Arc};
+use std::sync::Arc;
 
 use garblet_authenticated::{self as base, Authenticated, Config, Statistical, others};
 use garblet_circuit::{InputId, Party, Program, Recipients};
@@ -17,45 +17,49 @@ use garblet_protocol::{
 
 use crate::{
     GENERATOR, NAME, PARTIES_MAX, SERVERS,
+    dealt::{Dealt, Outline, dealt, servers_program},
     state::{self, Standing},
 };
 
-/// The number that stands for clients in the servers' program.
-const OTHERS: Party = Party(2);
 /// The number that stands for the giver of an input that is read.
-const NOBODY: Party = Party(u16::MAX);
+pub(crate) const NOBODY: Party = Party(u16::MAX);
 /// The most bits of a state, which a store writes as a whole.
 const KEPT_BITS_MAX: u64 = 1 << 20;
 /// The name that stands for the only output of a state.
 const ONLY: &str = "*";
 
-/// A program made ready for `outsourced`.
-pub struct Plan {
+/// A program made ready for `outsourced`, with servers that run `B`.
+pub struct Plan<B = base::Plan> {
     /// Inputs that are read are nobody's in it.
     program: Arc<Program>,
     /// The terms, in which versions of states are still open.
     terms: Terms,
     /// The job with versions that stand for those of a run.
     job: Job,
-    base: Arc<base::Plan>,
+    base: Arc<B>,
     clients: Vec<Dealt>,
     saved: SavedValues,
     /// The states that are read or kept, in alphabetical order.
     states: Vec<String>,
-    config: Config,
 }
 
-/// The places of what a client deals, among all that is dealt to a server.
-pub(crate) struct Dealt {
-    pub(crate) inputs: Vec<Range<usize>>,
-    pub(crate) pads: Range<usize>,
-    pub(crate) masks: Range<usize>,
+/// A program made ready for what the servers run.
+pub trait BasePlan: Send + Sync + 'static {
+    /// Set if servers prove what they were dealt; if not, what hides hashes is not used.
+    const BINDS: bool;
+    /// Set if stores may have what is prepared, in batches that others than servers do not see.
+    const STORES: bool;
+
+    /// The security of a run of the servers, as far as it is known before.
+    fn security(&self) -> Security;
 }
 
-impl Dealt {
-    /// All places, in the order of the hash.
-    pub(crate) fn all(&self) -> impl Iterator<Item = Range<usize>> + '_ {
-        self.inputs.iter().cloned().chain([self.pads.clone(), self.masks.clone()])
+impl BasePlan for base::Plan {
+    const BINDS: bool = true;
+    const STORES: bool = true;
+
+    fn security(&self) -> Security {
+        self.stated_security()
     }
 }
 
@@ -66,6 +70,31 @@ impl Plan {
     /// *Errors*: parties that there are not; more input or output bits than a client may have; more gates than can be prepared; a state
     /// without an output.
     pub fn new(program: Arc<Program>, parties: u16, config: Config, saved: SavedValues) -> Result<Self, ProtocolError> {
+        let statistical = match config.statistical {
+            Statistical::Forty => client::Statistical::Forty,
+            Statistical::SixtyFour => client::Statistical::SixtyFour,
+            Statistical::Eighty => client::Statistical::Eighty,
+        };
+        let parameters = parameters::get(Authenticated::PARAMETERS, &config);
+        Plan::over(program, parties, (statistical, parameters), saved, |outline| {
+            let further = outline.clients.iter().map(|dealt| dealt.masks.len()).sum();
+            let others = others::Dealt { outputs: outline.learned.clone(), further };
+            base::Plan::for_others(Arc::new(servers_program(&outline)), config, outline.read, outline.kept, others)
+        })
+    }
+}
+
+impl<B: BasePlan> Plan<B> {
+    /// Makes a program ready for servers whose plan is `base`.
+    ///
+    /// *Errors*: as of [`Plan::new`], and those of `base`.
+    pub(crate) fn over(
+        program: Arc<Program>,
+        parties: u16,
+        (statistical, parameters): (client::Statistical, Vec<(String, String)>),
+        saved: SavedValues,
+        base: impl FnOnce(Outline<'_>) -> Result<B, ProtocolError>,
+    ) -> Result<Self, ProtocolError> {
         let read = saved.inputs(&program)?;
         let mut owned = (*program).clone();
         // Party 0 stands in for nobody as long as it is checked that all others are there.
@@ -74,7 +103,9 @@ impl Plan {
         read.iter().for_each(|&input| owned.set_owner(InputId(input as u32), NOBODY));
         let program = Arc::new(owned);
         let kept = kept(&program, saved.keep.is_some())?;
-        let terms = terms(&program, parties, config, (&saved, &read, &kept));
+        let mut terms = terms(&program, parties, (&saved, &read, &kept));
+        (terms.statistical, terms.parameters) = (statistical, parameters);
+        terms.parameters.sort();
         let mut states: Vec<String> =
             saved.read.iter().map(|read| read.name.clone()).chain(saved.keep.clone()).collect();
         states.sort_unstable();
@@ -82,50 +113,13 @@ impl Plan {
         let firsts = vec![Standing { version: 1, ..Standing::default() }; states.len()];
         let job = job(&program, &terms, (&states, &firsts), String::new())?;
         let cloud = Party(parties - 1);
-        let clients = (1..cloud.0).map(Party);
-        let (inputs, outputs) = (program.inputs(), program.outputs());
-
-        // The servers' program: theirs by the numbers that the base has for them.
-        let mut changed = (*program).clone();
-        let seat = |party: Party| match party {
-            GENERATOR => GARBLER,
-            party if party == cloud => EVALUATOR,
-            NOBODY => NOBODY,
-            _ => OTHERS,
-        };
-        for (number, input) in inputs.iter().enumerate() {
-            changed.set_owner(InputId(number as u32), seat(input.owner));
-        }
-        for (number, output) in outputs.iter().enumerate() {
-            let servers = [GENERATOR, cloud].into_iter().filter(|&server| output.recipients.contains(server));
-            changed.set_recipients(number, Recipients::Only(servers.map(seat).collect()));
-        }
-
-        let width_of_input = |number: usize| inputs[number].port.width() as usize;
-        let mut place = 0;
-        let mut next = |bits: usize| {
-            place += bits;
-            place - bits..place
-        };
-        let dealt: Vec<(Party, Range<usize>)> = (0..inputs.len())
-            .filter(|&number| seat(inputs[number].owner) == OTHERS)
-            .map(|number| (inputs[number].owner, next(width_of_input(number))))
-            .collect();
+        let hash_bits = if B::BINDS { statistical.hash_bits() } else { 0 };
+        let clients = dealt(&program, cloud, hash_bits);
+        let outputs = program.outputs();
         let learned = |client: Party| (0..outputs.len()).filter(move |&at| outputs[at].recipients.contains(client));
-        let pads: Vec<Range<usize>> = clients
-            .clone()
-            .map(|client| next(learned(client).map(|at| outputs[at].port.width() as usize).sum()))
-            .collect();
-        let masks: Vec<Range<usize>> = clients.clone().map(|_| next(statistical(config).hash_bits())).collect();
-        let of_client = |(client, (pads, masks)): (Party, (Range<usize>, Range<usize>))| {
-            let inputs = dealt.iter().filter(|(owner, _)| *owner == client).map(|(_, range)| range.clone()).collect();
-            Dealt { inputs, pads, masks }
-        };
-        let further = masks.iter().map(Range::len).sum();
-        let for_others = others::Dealt { outputs: clients.clone().flat_map(learned).collect(), further };
-        let clients = clients.zip(pads.into_iter().zip(masks)).map(of_client).collect();
-        let base = Arc::new(base::Plan::for_others(Arc::new(changed), config, &read, kept, for_others)?);
-        Ok(Plan { program, terms, job, base, clients, saved, states, config })
+        let learned = (1..cloud.0).map(Party).flat_map(learned).collect();
+        let base = base(Outline { program: &program, cloud, learned, clients: &clients, read: &read, kept })?;
+        Ok(Plan { program, terms, job, base: Arc::new(base), clients, saved, states })
     }
 
     /// The same with a further parameter, which all jobs have.
@@ -221,17 +215,13 @@ impl Plan {
     }
 
     /// The servers' plan.
-    pub(crate) fn base(&self) -> &Arc<base::Plan> {
+    pub(crate) fn base(&self) -> &Arc<B> {
         &self.base
     }
 
     /// The program; inputs that are read belong to no party.
     pub fn program(&self) -> &Program {
         &self.program
-    }
-
-    pub(crate) fn config(&self) -> Config {
-        self.config
     }
 
     /// The clients with the places of what they deal.
@@ -253,7 +243,7 @@ impl Plan {
     }
 
     /// The server that a party is; none for clients.
-    pub(crate) fn server(&self, party: Party) -> Option<Server> {
+    pub fn server(&self, party: Party) -> Option<Server> {
         Server::BOTH.into_iter().find(|&server| self.party(server) == party)
     }
 
@@ -266,36 +256,28 @@ impl Plan {
 
     /// Bits of the hash of a share.
     pub(crate) fn hash_bits(&self) -> usize {
-        statistical(self.config).hash_bits()
+        self.terms.statistical.hash_bits()
     }
 
     /// The security that a client is promised, who does not see what servers take from stores: at best the bound that all batches keep.
     pub(crate) fn stated(&self) -> Security {
         let made = self.made();
-        let bound = -f64::from(self.config.statistical.bits());
+        let bound = made.statistical_bits.filter(|_| B::STORES).map_or(f64::NEG_INFINITY, |bits| -bits);
         Security { cheating_log2: made.cheating_log2.map(|log2| log2.max(bound)), ..made }
     }
 
     /// The security of a run for which all is made alone.
     fn made(&self) -> Security {
-        self.security(self.base.stated_security())
+        self.security(self.base.security())
     }
 
     /// The security of a run, from that of the servers'.
     pub(crate) fn security(&self, servers: Security) -> Security {
         // One server changes bits, of any number of clients, and all hashes have to fit.
         let hashes = (-(self.hash_bits() as f64)).exp2();
-        let log2 = servers.cheating_log2.map_or(0.0, f64::exp2) + hashes;
-        Security { cheating_log2: Some(log2.log2()), collusion: Some(Collusion::BothServers), ..servers }
-    }
-}
-
-/// The bound of a job that its servers keep.
-fn statistical(config: Config) -> client::Statistical {
-    match config.statistical {
-        Statistical::Forty => client::Statistical::Forty,
-        Statistical::SixtyFour => client::Statistical::SixtyFour,
-        Statistical::Eighty => client::Statistical::Eighty,
+        let log2 = (servers.cheating_log2.map_or(0.0, f64::exp2) + hashes).log2();
+        let cheating_log2 = B::BINDS.then_some(log2);
+        Security { cheating_log2, collusion: Some(Collusion::BothServers), ..servers }
     }
 }
 
@@ -322,21 +304,10 @@ fn kept(program: &Program, keeps: bool) -> Result<Vec<usize>, ProtocolError> {
 }
 
 /// The terms of parties who know each other by their numbers in a session, whose links prove who they are.
-fn terms(
-    program: &Program,
-    parties: u16,
-    config: Config,
-    (saved, read, kept): (&SavedValues, &[usize], &[usize]),
-) -> Terms {
+fn terms(program: &Program, parties: u16, (saved, read, kept): (&SavedValues, &[usize], &[usize])) -> Terms {
     let identity = |party: u16| Identity(*blake3::hash(&party.to_le_bytes()).as_bytes());
     let clients = (1..parties - 1).map(identity).collect();
     let mut terms = Terms::of(program, identity(0), clients, identity(parties - 1));
-    terms.statistical = statistical(config);
-    terms.parameters = parameters::get(Authenticated::PARAMETERS, &config)
-        .into_iter()
-        .map(|(name, value)| (name.to_string(), value.to_string()))
-        .collect();
-    terms.parameters.sort();
     for (&input, ReadInput { name, output, .. }) in read.iter().zip(&saved.read) {
         let output = output.clone().unwrap_or_else(|| ONLY.into());
         terms.inputs[input].origin = Origin::State { state: name.clone(), output, version: 0 };
@@ -376,6 +347,8 @@ fn job(
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use garblet_circuit::{Circuit, Component, Gate, Port, Type, Wire};
 
     use super::*;

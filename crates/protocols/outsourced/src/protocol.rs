@@ -5,25 +5,28 @@ use std::{ops::RangeInclusive, sync::Arc};
 use garblet_authenticated::{Amounts, Authenticated, EvaluatorSide, GarblerSide, Side};
 use garblet_circuit::Party;
 use garblet_client::Server;
+use garblet_cut_and_choose::{self as circuits, CutAndChoose, MAX_CIRCUITS, MIN_CIRCUITS};
 use garblet_net::{Hello, Mesh};
 use garblet_protocol::{
     Adversary, Collusion, MeshSession, Protocol, ProtocolError, Session,
     checks::Check,
     conduct::Honest,
-    parameters::{Parameter, named},
+    parameters::{Parameter, name_of, named, number, put},
     party_io::{EVALUATOR, GARBLER},
-    protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Sample, Terms, tabulate},
+    protocol::{BoxedRole, Filling, Job, OrderRequest, PhaseFormulas, Request, Sample, Terms, refused_stock, tabulate},
     stock::{Filled, ReadInput, SavedNames, SavedValues, Stock, StockKinds},
 };
 
 use garblet_store::Store;
+use garblet_yao::{self as yao, Yao};
 
 use crate::{
     GENERATOR, NAME, PARTIES_MAX, SERVERS,
+    changed::{ChangedServer, Seat},
     client::Client,
-    config::{Config, Form},
-    cost::communication,
-    partialgc::{self, Circuits, Reuse},
+    config::{Base, Config, Form},
+    cost::{self, communication},
+    partialgc::{self, Reuse},
     plan::Plan,
     receipts::Receipts,
     server::{ServerRole, with},
@@ -33,26 +36,38 @@ use crate::{
 /// Clients that deal shares to two servers, malicious unless both servers are.
 pub struct Outsourced;
 
-/// A program made ready for one of the forms.
+/// A program made ready for one of the forms, and for what servers run.
 pub enum FormPlan {
-    /// [`Form::Shares`].
+    /// [`Form::Shares`] over [`Base::Authenticated`].
     Shares(Arc<Plan>),
+    /// The same over [`Base::CutAndChoose`].
+    OverCircuits(Arc<Plan<circuits::Plan>>),
+    /// The same over [`Base::Yao`].
+    OverYao(Arc<Plan<yao::Plan>>),
     /// [`Form::PartialGc`].
     PartialGc(Arc<partialgc::Plan>),
 }
 
 const FORMS: [(&str, Form); 2] = [("shares", Form::Shares), ("partialgc", Form::PartialGc)];
-const CIRCUITS: [(&str, Circuits); 3] =
-    [("16", Circuits::Sixteen), ("64", Circuits::SixtyFour), ("256", Circuits::All)];
+const CIRCUITS: &str = "a number from 2 to 4096; with form=partialgc 16, 64 or 256";
 const REUSES: [(&str, Reuse); 2] = [("labels", Reuse::Labels), ("partial-gates", Reuse::PartialGates)];
 
-/// Checks of both forms.
-const CHECKS: [Check; Authenticated::CHECKS.len() + partialgc::checks::ALL.len()] = {
-    let mut all = [partialgc::checks::OUTPUT_TAG; Authenticated::CHECKS.len() + partialgc::checks::ALL.len()];
-    let (of_shares, mut at) = (Authenticated::CHECKS, 0);
-    while at < all.len() {
-        all[at] = if at < of_shares.len() { of_shares[at] } else { partialgc::checks::ALL[at - of_shares.len()] };
-        at += 1;
+/// The checks of the bases and of the other form.
+const ALL_CHECKS: [&[Check]; 3] = [Authenticated::CHECKS, CutAndChoose::CHECKS, partialgc::checks::ALL];
+
+const CHECK_COUNT: usize = ALL_CHECKS[0].len() + ALL_CHECKS[1].len() + ALL_CHECKS[2].len();
+
+/// The same as one list.
+const CHECKS: [Check; CHECK_COUNT] = {
+    let mut all = [partialgc::checks::OUTPUT_TAG; CHECK_COUNT];
+    let (mut list, mut done) = (0, 0);
+    while list < ALL_CHECKS.len() {
+        let mut at = 0;
+        while at < ALL_CHECKS[list].len() {
+            all[done] = ALL_CHECKS[list][at];
+            (at, done) = (at + 1, done + 1);
+        }
+        list += 1;
     }
     all
 };
@@ -81,31 +96,75 @@ impl Protocol for Outsourced {
     const PARTIES: RangeInclusive<u16> = 3..=PARTIES_MAX;
     const PARAMETERS: &'static [Parameter<Config>] = &[
         named!("form", "shares or partialgc", form, FORMS),
+        named!("base", "authenticated, cut-and-choose or yao", base, Base::NAMES),
         of_base!(0),
         of_base!(1),
         of_base!(2),
         of_base!(3),
-        named!("circuits", "16, 64 or 256", circuits, CIRCUITS),
+        Parameter {
+            name: "circuits",
+            values: CIRCUITS,
+            get: |config| config.circuits().to_string(),
+            set: |config, value| put(&mut config.circuits, number(value, MIN_CIRCUITS..=MAX_CIRCUITS).map(Some)),
+        },
         named!("reuse", "labels or partial-gates", reuse, REUSES),
     ];
-    // The published form uses no stores, which samples of this protocol are tested with; its own tests hold it to the rest.
-    const SAMPLES: &'static [Sample] = Authenticated::SAMPLES;
+    const LATER: &'static [&'static str] = &["base"];
+    // The published form is not among them: its own tests hold it to the contract.
+    const SAMPLES: &'static [Sample] = &[
+        Authenticated::SAMPLES[0],
+        Authenticated::SAMPLES[1],
+        Authenticated::SAMPLES[2],
+        Authenticated::SAMPLES[3],
+        &[("base", "cut-and-choose"), ("circuits", "5")],
+        &[("base", "yao")],
+        &[("base", "yao"), ("build", "stream")],
+    ];
     const CHECKS: &'static [Check] = &CHECKS;
     const STOCK: Option<StockKinds> = Authenticated::STOCK;
     const SAVES_VALUES: bool = true;
 
+    fn adversary(config: &Config) -> Adversary {
+        match (config.form, config.base) {
+            (Form::Shares, Base::Yao) => Yao::ADVERSARY,
+            _ => Self::ADVERSARY,
+        }
+    }
+
+    fn stock(config: &Config) -> Option<StockKinds> {
+        match (config.form, config.base) {
+            (Form::Shares, Base::CutAndChoose | Base::Yao) => None,
+            _ => Self::STOCK,
+        }
+    }
+
     fn plan(request: &Request<Self>) -> Result<FormPlan, ProtocolError> {
         let Request { program, parties, config, saved } = request;
-        match config.form {
-            Form::Shares => {
-                Ok(FormPlan::Shares(Arc::new(Plan::new(program.clone(), *parties, config.shares, saved.clone())?)))
+        let refuse = |reason| ProtocolError::Unsupported { protocol: NAME, program: program.name().into(), reason };
+        let (program, parties) = (program.clone(), *parties);
+        Ok(match (config.form, config.base) {
+            (Form::Shares, Base::Authenticated) => {
+                FormPlan::Shares(Arc::new(Plan::new(program, parties, config.shares, saved.clone())?))
             }
-            Form::PartialGc if *saved != SavedValues::default() => Err(no_stores()),
-            Form::PartialGc => {
-                let plan = partialgc::Plan::new(program.clone(), *parties, config.partialgc(), saved.clone())?;
-                Ok(FormPlan::PartialGc(Arc::new(plan)))
+            (Form::Shares, _) if *saved != SavedValues::default() => {
+                return Err(refuse(format!(
+                    "with base={} it keeps no values in stores",
+                    name_of(config.base, &Base::NAMES)
+                )));
             }
-        }
+            (Form::Shares, Base::CutAndChoose) => {
+                let of_base = config.cut_and_choose();
+                let of_base = of_base.ok_or_else(|| refuse("base=cut-and-choose has statistical=40 or 80".into()))?;
+                FormPlan::OverCircuits(Arc::new(Plan::over_circuits(program, parties, of_base)?))
+            }
+            (Form::Shares, Base::Yao) => FormPlan::OverYao(Arc::new(Plan::over_yao(program, parties, config.yao())?)),
+            (Form::PartialGc, _) if *saved != SavedValues::default() => return Err(no_stores()),
+            (Form::PartialGc, _) => {
+                let of_form = config.partialgc();
+                let of_form = of_form.ok_or_else(|| refuse("form=partialgc has circuits=16, 64 or 256".into()))?;
+                FormPlan::PartialGc(Arc::new(partialgc::Plan::new(program, parties, of_form, saved.clone())?))
+            }
+        })
     }
 
     fn greet(terms: &Terms<Self>, hello: Hello) -> Hello {
@@ -122,6 +181,8 @@ impl Protocol for Outsourced {
         Ok(tabulate(parties, |party, phase| {
             Some(match &*job.plan {
                 FormPlan::Shares(plan) => communication(plan, party, phase, hellos),
+                FormPlan::OverCircuits(plan) => cost::over_circuits(plan, party, phase, hellos),
+                FormPlan::OverYao(plan) => cost::over_yao(plan, party, phase, hellos),
                 FormPlan::PartialGc(plan) => partialgc::communication(plan, party, phase, hellos),
             })
         }))
@@ -129,8 +190,17 @@ impl Protocol for Outsourced {
 
     async fn set_up(session: &mut MeshSession, terms: Terms<Self>) -> Result<BoxedRole<Mesh>, ProtocolError> {
         let (party, stock) = (terms.party, terms.stock);
+        if stock.is_some() && Self::stock(&terms.job.request.config).is_none() {
+            return Err(refused_stock(with_base(&terms.job.request.config)));
+        }
         let plan = match &*terms.job.plan {
             FormPlan::Shares(plan) => plan.clone(),
+            FormPlan::OverCircuits(plan) => {
+                return set_up_changed::<circuits::Garbler, circuits::Evaluator>(session, plan.clone(), party).await;
+            }
+            FormPlan::OverYao(plan) => {
+                return set_up_changed::<yao::Garbler, yao::Evaluator>(session, plan.clone(), party).await;
+            }
             FormPlan::PartialGc(_) if stock.is_some() => return Err(no_stores()),
             FormPlan::PartialGc(plan) => return set_up_partialgc(session, plan.clone(), party).await,
         };
@@ -153,8 +223,9 @@ impl Protocol for Outsourced {
 
     fn order(request: &OrderRequest, config: &Config, _: u16) -> Result<Amounts, ProtocolError> {
         match config.form {
-            Form::Shares => Authenticated::order(request, &config.shares, SERVERS),
             Form::PartialGc => Err(no_stores()),
+            Form::Shares if Self::stock(config).is_none() => Err(refused_stock(with_base(config))),
+            Form::Shares => Authenticated::order(request, &config.shares, SERVERS),
         }
     }
 
@@ -191,6 +262,24 @@ impl Protocol for Outsourced {
 fn no_stores() -> ProtocolError {
     let (what, expected) = ("store".into(), "none: with form=partialgc, states live in memory".into());
     ProtocolError::Input { what, expected, got: "one".into() }
+}
+
+/// The protocol over a base, in words.
+fn with_base(config: &Config) -> String {
+    format!("{NAME} with base={}", name_of(config.base, &Base::NAMES))
+}
+
+/// A party over a base of which servers run a changed program, as `G` and `C`.
+async fn set_up_changed<G: Seat, C: Seat<Plan = G::Plan>>(
+    session: &mut MeshSession,
+    plan: Arc<Plan<G::Plan>>,
+    party: Party,
+) -> Result<BoxedRole<Mesh>, ProtocolError> {
+    match plan.server(party) {
+        Some(Server::Generator) => Ok(Box::new(ChangedServer::<G>::set_up(session, plan, Honest).await?)),
+        Some(Server::Cloud) => Ok(Box::new(ChangedServer::<C>::set_up(session, plan, Honest).await?)),
+        None => Ok(Box::new(Client::new(plan, party, None, Honest))),
+    }
 }
 
 /// A party of `form=partialgc`, with a new state.
@@ -238,6 +327,25 @@ mod tests {
     fn parameters_of_the_base_are_all_there() {
         let of_base: Vec<&str> = Authenticated::PARAMETERS.iter().map(|parameter| parameter.name).collect();
         let own: Vec<&str> = Outsourced::PARAMETERS.iter().map(|parameter| parameter.name).collect();
-        assert_eq!(own[1..own.len() - 2], of_base);
+        assert_eq!(own[2..own.len() - 2], of_base);
+    }
+
+    /// The hello of a party that wants that base.
+    fn hello(base: Base, party: u16) -> Hello {
+        let mut program = garblet_circuit::Program::new("nothing");
+        let port = garblet_circuit::Port::new("x", garblet_circuit::Type::Bits(1));
+        program.add_input(port, Party(1)).expect("it is the first");
+        let config = Config { base, ..Config::default() };
+        let request = Request { program: Arc::new(program), parties: 3, config, saved: SavedValues::default() };
+        Job::<Outsourced>::new(request).expect("it can be run").hello(Party(party))
+    }
+
+    /// A party that knows no other base says the same as one that wants the first.
+    #[test]
+    fn parties_that_want_different_bases_hear_so() {
+        assert_eq!(hello(Base::Authenticated, 0).parameter("base"), None);
+        let differences = garblet_net::agree(&hello(Base::Authenticated, 0), &hello(Base::Yao, 1));
+        let named: Vec<_> = differences.iter().map(|difference| (&*difference.field, &*difference.theirs)).collect();
+        assert!(named.contains(&("base", "yao")), "{named:?}");
     }
 }

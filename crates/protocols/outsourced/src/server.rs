@@ -19,7 +19,7 @@ use garblet_protocol::{
 
 use crate::{
     GENERATOR, Step,
-    plan::Plan,
+    plan::{BasePlan, Plan},
     settle::Submissions,
     state::{self, Limits, Standing},
 };
@@ -91,37 +91,37 @@ impl<S: Side, K: Conduct<Step>> ServerRole<S, K> {
         };
         self.plan.states().iter().map(|name| state::standing(store, name, Limits::default())).collect()
     }
+}
 
-    /// Reads the messages of all clients.
-    ///
-    /// *Errors*: one that is for another job or was there before; [`ProtocolError::OtherRun`].
-    async fn submissions(
-        &mut self,
-        session: &mut MeshSession,
-        job: &Job,
-        run: u64,
-    ) -> Result<Vec<Submission>, ProtocolError> {
-        let (plan, server) = (self.plan.clone(), self.server);
-        let sizes: Vec<usize> = plan.clients().map(|(client, _)| submission_bytes(&plan, server, client)).collect();
-        let room = |peer: u16| usize::from(peer).checked_sub(1).and_then(|at| sizes.get(at)).map_or(0, |&size| size);
-        let mut messages = session.mesh().per_peer(|peer| zeroize::Zeroizing::new(vec![0; room(peer)]));
-        let nothing = session.mesh().per_peer(|_| []);
-        RunExchanges::new(RunId::Prepared(run)).exchange(session.mesh(), &nothing, &mut messages).await?;
-        let mut all = Vec::with_capacity(plan.clients().len());
-        for ((client, _), last) in plan.clients().zip(&mut self.counters) {
-            let bytes = messages.get(client.0).map_or(&[][..], |message| message);
-            let refused = |what| Refused { what, parties: [client; 2] };
-            let submission = Submission::decode(bytes, job, client, server)
-                .map_err(|_| refused("the client's message is not for this run"))?;
-            let counter = submission.place().counter;
-            if counter <= *last {
-                return Err(refused("the client's message was there before").into());
-            }
-            *last = counter;
-            all.push(submission);
+/// Reads the messages of all clients to a server, whose last counters are `counters`.
+///
+/// *Errors*: one that is for another job or was there before; [`ProtocolError::OtherRun`].
+pub(crate) async fn submissions<B: BasePlan>(
+    session: &mut MeshSession,
+    (plan, server): (&Plan<B>, Server),
+    job: &Job,
+    run: u64,
+    counters: &mut [u64],
+) -> Result<Vec<Submission>, ProtocolError> {
+    let sizes: Vec<usize> = plan.clients().map(|(client, _)| submission_bytes(plan, server, client)).collect();
+    let room = |peer: u16| usize::from(peer).checked_sub(1).and_then(|at| sizes.get(at)).map_or(0, |&size| size);
+    let mut messages = session.mesh().per_peer(|peer| zeroize::Zeroizing::new(vec![0; room(peer)]));
+    let nothing = session.mesh().per_peer(|_| []);
+    RunExchanges::new(RunId::Prepared(run)).exchange(session.mesh(), &nothing, &mut messages).await?;
+    let mut all = Vec::with_capacity(plan.clients().len());
+    for ((client, _), last) in plan.clients().zip(counters) {
+        let bytes = messages.get(client.0).map_or(&[][..], |message| message);
+        let refused = |what| Refused { what, parties: [client; 2] };
+        let submission = Submission::decode(bytes, job, client, server)
+            .map_err(|_| refused("the client's message is not for this run"))?;
+        let counter = submission.place().counter;
+        if counter <= *last {
+            return Err(refused("the client's message was there before").into());
         }
-        Ok(all)
+        *last = counter;
+        all.push(submission);
     }
+    Ok(all)
 }
 
 /// Agrees with the other server on stores, joins it, and agrees on states. Returns also the name of the session.
@@ -137,14 +137,19 @@ async fn join<S: Side>(
     }
     plan.servers_hello(server, words).exchange(pair.channel()).await?;
     let mut participant = match stock {
-        Some(stock) => Participant::meet(pair, plan.config(), (stock.store, &stock.peer), Honest).await?,
-        None => Participant::setup(pair, plan.config(), Honest).await?,
+        Some(stock) => Participant::meet(pair, plan.base().config(), (stock.store, &stock.peer), Honest).await?,
+        None => Participant::setup(pair, plan.base().config(), Honest).await?,
     };
     let mut own = [0; NONCE_BYTES];
     pair.rng().fill_bytes(&mut own);
     let theirs = state::meet(pair, participant.store(), plan.states(), own).await?;
+    Ok((participant, session_name(server, own, theirs)))
+}
+
+/// The name of a session, from the words of both servers.
+pub(crate) fn session_name(server: Server, own: [u8; NONCE_BYTES], theirs: [u8; NONCE_BYTES]) -> [u8; SESSION_BYTES] {
     let nonces = if server == Server::Generator { [own, theirs] } else { [theirs, own] };
-    Ok((participant, blake3::derive_key(SESSION_CONTEXT, &nonces.concat())))
+    blake3::derive_key(SESSION_CONTEXT, &nonces.concat())
 }
 
 /// States need stores.
@@ -154,9 +159,9 @@ fn no_store() -> ProtocolError {
 }
 
 /// Tells all clients what the job of a run has beside its terms: the session, and the states as they stand.
-async fn tell_clients<K: Conduct<Step>>(
+pub(crate) async fn tell_clients<K: Conduct<Step>, B: BasePlan>(
     session: &mut MeshSession,
-    plan: &Plan,
+    plan: &Plan<B>,
     (name, standings): (&[u8; SESSION_BYTES], &[Standing]),
     conduct: &mut K,
 ) -> Result<(), ProtocolError> {
@@ -171,7 +176,7 @@ async fn tell_clients<K: Conduct<Step>>(
 }
 
 /// Sends each client its message, in the order of their numbers.
-async fn send_to_clients(session: &mut MeshSession, messages: &[Vec<u8>]) -> Result<(), ProtocolError> {
+pub(crate) async fn send_to_clients(session: &mut MeshSession, messages: &[Vec<u8>]) -> Result<(), ProtocolError> {
     let messages = session.mesh().per_peer(|peer| usize::from(peer).checked_sub(1).and_then(|at| messages.get(at)));
     let send = async |_: u16, mut line: Line, message: Option<&Vec<u8>>| {
         if let Some(message) = message {
@@ -185,7 +190,7 @@ async fn send_to_clients(session: &mut MeshSession, messages: &[Vec<u8>]) -> Res
 }
 
 /// Bytes of a client's message to a server.
-pub(crate) fn submission_bytes(plan: &Plan, server: Server, client: Party) -> usize {
+pub(crate) fn submission_bytes<B: BasePlan>(plan: &Plan<B>, server: Server, client: Party) -> usize {
     let share: usize = plan.outline().inputs_of(client).map(|port| port.width() as usize).sum();
     let in_message = if server == Server::Cloud { share.div_ceil(8) } else { 0 };
     104 + plan.hash_bits() / 8 + in_message
@@ -242,7 +247,8 @@ impl<S: Side, K: Conduct<Step>> Role<Mesh> for ServerRole<S, K> {
             let mut states = self.plan.states().iter().zip(&standings);
             states.try_for_each(|(name, prepared)| state::check(store, name, Limits::default(), *prepared))?;
         }
-        let all = self.submissions(session, &job, number).await?;
+        let to_this = (&*self.plan, self.server);
+        let all = submissions(session, to_this, &job, number, &mut self.counters).await?;
         let plan = (self.plan.clone(), &job);
         let mut submissions = Submissions::new(plan, self.server, standings, all, &mut self.conduct);
         let other = self.plan.party(self.server.other());

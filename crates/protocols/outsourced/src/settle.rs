@@ -1,8 +1,13 @@
-//! Steps S2 to S4: each server proves that what it told is what clients dealt to it.
+//! Steps S2 to S4: each server proves that what it told is what clients dealt to it; over other bases than `authenticated`, see [`circuits`].
+
+mod circuits;
 
 use std::sync::Arc;
 
-use garblet_authenticated::others::{Dealing, Keeping, Told};
+use garblet_authenticated::{
+    self as base,
+    others::{Dealing, Keeping, Told},
+};
 use garblet_circuit::{Bits, Party};
 use garblet_client::{Answer, Job, OwnChallenge, Server, Submission};
 use garblet_primitives::Block;
@@ -13,7 +18,8 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     Step,
-    plan::{Dealt, Plan},
+    dealt::Dealt,
+    plan::{BasePlan, Plan},
     state::{self, Standing},
 };
 
@@ -26,15 +32,17 @@ pub(crate) const WORD_BYTES: usize = 1;
 
 /// The fault of a challenge.
 pub(crate) const WRONG_CHALLENGE: &str = "the challenge that was told is not the one that the client committed to";
+/// The fault of a proof, or of a hash that is told.
+const WRONG_HASH: &str = "what was told of the client's bits has not the hash that the client dealt";
 
 /// Separates proofs from all other uses of BLAKE3.
 const PROOF_CONTEXT: &str = "garblet 2026 outsourced proof v1";
 /// Separates chains of states from all other uses of BLAKE3.
 const CHAIN_CONTEXT: &str = "garblet 2026 outsourced chain v1";
 
-/// The messages of clients to a server, and its part in proving them.
-pub(crate) struct Submissions<'a, K> {
-    plan: Arc<Plan>,
+/// The messages of clients to a server, and its part in proving them to the other one, over the base of plan `B`.
+pub struct Submissions<'a, K, B = base::Plan> {
+    plan: Arc<Plan<B>>,
     server: Server,
     /// The states as the run was prepared for them.
     standings: Vec<Standing>,
@@ -46,14 +54,16 @@ pub(crate) struct Submissions<'a, K> {
     all: Vec<Submission>,
     /// The dealt bits in the base's order.
     bits: Bits,
-    /// The sum of what both servers told, once it is settled.
+    /// The sum of what both servers told, once it is settled; zeros where outputs have pads already.
     sum: Bits,
+    /// The challenges for this server's bits, once they are checked.
+    own: Vec<OwnChallenge>,
     conduct: &'a mut K,
 }
 
-impl<'a, K: Conduct<Step>> Submissions<'a, K> {
+impl<'a, K: Conduct<Step>, B: BasePlan> Submissions<'a, K, B> {
     pub(crate) fn new(
-        (plan, job): (Arc<Plan>, &Job),
+        (plan, job): (Arc<Plan<B>>, &Job),
         server: Server,
         standings: Vec<Standing>,
         all: Vec<Submission>,
@@ -70,7 +80,13 @@ impl<'a, K: Conduct<Step>> Submissions<'a, K> {
         let next = plan.kept(&standings).map(|(_, before)| next(before, job, &all));
         let read = || job.state().map(|(name, _)| plan.standing(&standings, name));
         let answered = next.or_else(read).unwrap_or_default();
-        Submissions { plan, server, standings, next, answered, all, bits, sum: Bits::default(), conduct }
+        let sum = Bits::zeros(bits.len());
+        Submissions { plan, server, standings, next, answered, all, bits, sum, own: Vec::new(), conduct }
+    }
+
+    /// The dealt bits in the base's order. *Secret*.
+    pub(crate) fn dealt(&self) -> &Bits {
+        &self.bits
     }
 
     /// The answer to each client: its output with both pads, from what the base has of all.
@@ -89,6 +105,55 @@ impl<'a, K: Conduct<Step>> Submissions<'a, K> {
         all
     }
 
+    /// The challenges for the other server's bits.
+    fn challenges(&mut self) -> Vec<u8> {
+        let mut all: Vec<u8> = self.all.iter().flat_map(|submission| submission.other_challenge().to_bytes()).collect();
+        self.conduct.touch(Step::Challenges, 0, &mut all);
+        all
+    }
+
+    /// Checks that clients committed to the challenges for this server's bits.
+    fn own_challenges(&self, told: &[u8]) -> Result<Vec<OwnChallenge>, Refused> {
+        let challenges = told.as_chunks::<CHALLENGE_BYTES>().0.iter().map(|&challenge| Block::from_bytes(challenge));
+        let check = |(submission, challenge): (&Submission, Block)| {
+            let client = submission.place().client;
+            submission.check_challenge(challenge).map_err(|_| self.refused(client, WRONG_CHALLENGE))
+        };
+        self.all.iter().zip(challenges).map(check).collect()
+    }
+
+    fn refused(&self, client: Party, what: &'static str) -> Refused {
+        Refused { what, parties: [client, self.plan.party(self.server.other())] }
+    }
+
+    /// The proofs of this server: of blocks that are linear in what it was dealt.
+    fn prove(&mut self, blocks: &[Block]) -> Vec<u8> {
+        let mut proofs = Vec::with_capacity(PROOF_BYTES * self.all.len());
+        for (((_, places), submission), challenge) in self.plan.clients().zip(&self.all).zip(&self.own) {
+            let sums = challenge.matrix().sums(&gather(blocks, places));
+            proofs.extend_from_slice(&proof(submission, self.server, &sums));
+        }
+        self.conduct.touch(Step::Proofs, 0, &mut proofs);
+        proofs
+    }
+
+    /// Checks the other server's proofs: all of them, whatever comes out. `sums` are those that it has if it was dealt what it told.
+    ///
+    /// *Errors*: the first client's whose proof is another one.
+    fn check(&self, proofs: &[u8], sums: impl Fn(&Submission, &Dealt) -> Zeroizing<Vec<Block>>) -> Result<(), Refused> {
+        let mut wrong = None;
+        let proofs = proofs.as_chunks::<PROOF_BYTES>().0;
+        for (((client, places), submission), theirs) in self.plan.clients().zip(&self.all).zip(proofs) {
+            let sums = sums(submission, places);
+            if !bool::from(proof(submission, self.server.other(), &sums).ct_eq(theirs)) {
+                wrong.get_or_insert(client);
+            }
+        }
+        wrong.map_or(Ok(()), |client| Err(self.refused(client, WRONG_HASH)))
+    }
+}
+
+impl<K: Conduct<Step>> Submissions<'_, K> {
     /// Counts the run for all states, durably: from here on it can end without having been of use.
     fn count(&self, store: Option<&mut Store>) -> Result<(), ProtocolError> {
         let Some(store) = store else { return Ok(()) };
@@ -118,61 +183,16 @@ impl<'a, K: Conduct<Step>> Submissions<'a, K> {
         })
     }
 
-    /// The challenges for the other server's bits.
-    fn challenges(&mut self) -> Vec<u8> {
-        let mut all: Vec<u8> = self.all.iter().flat_map(|submission| submission.other_challenge().to_bytes()).collect();
-        self.conduct.touch(Step::Challenges, 0, &mut all);
-        all
-    }
-
-    /// Checks that clients committed to the challenges for this server's bits.
-    fn own_challenges(&self, told: &[u8]) -> Result<Vec<OwnChallenge>, Refused> {
-        let challenges = told.as_chunks::<CHALLENGE_BYTES>().0.iter().map(|&challenge| Block::from_bytes(challenge));
-        let check = |(submission, challenge): (&Submission, Block)| {
-            let client = submission.place().client;
-            submission.check_challenge(challenge).map_err(|_| self.refused(client, WRONG_CHALLENGE))
-        };
-        self.all.iter().zip(challenges).map(check).collect()
-    }
-
-    fn refused(&self, client: Party, what: &'static str) -> Refused {
-        Refused { what, parties: [client, self.plan.party(self.server.other())] }
-    }
-
-    /// The proofs of what this server told.
-    fn prove(&mut self, told: &Told<'_>, challenges: &[OwnChallenge]) -> Vec<u8> {
-        let mut proofs = Vec::with_capacity(PROOF_BYTES * self.all.len());
-        for (((_, places), submission), challenge) in self.plan.clients().zip(&self.all).zip(challenges) {
-            let macs = challenge.matrix().sums(&gather(told.macs(), places));
-            proofs.extend_from_slice(&proof(submission, self.server, &macs));
-        }
-        self.conduct.touch(Step::Proofs, 0, &mut proofs);
-        proofs
-    }
-
-    /// Checks the proofs of what the other server told: all of them, whatever comes out.
-    fn check(&self, told: &Told<'_>, proofs: &[u8]) -> Result<(), Refused> {
-        let mut wrong = None;
-        let proofs = proofs.as_chunks::<PROOF_BYTES>().0;
-        for (((client, places), submission), theirs) in self.plan.clients().zip(&self.all).zip(proofs) {
-            let matrix = submission.other_matrix();
-            let keys = matrix.sums(&gather(told.keys(), places));
-            let bits: Bits = places.all().flatten().map(|at| told.peers.get(at)).collect();
-            // The hash of what was told; with that of what was dealt, the hash of the peer's shares of the masks.
-            let of_told = Bits::from_bytes(&matrix.of(&bits.to_bytes()));
-            let macs = keys.iter().zip(of_told.iter()).zip(submission.other_hash().iter());
-            let macs = macs.map(|((&key, told_bit), dealt_bit)| told.mac(key, told_bit ^ dealt_bit));
-            let macs = Zeroizing::new(macs.collect::<Vec<Block>>());
-            if !bool::from(proof(submission, self.server.other(), &macs).ct_eq(theirs)) {
-                wrong.get_or_insert(client);
-            }
-        }
-        match wrong {
-            None => Ok(()),
-            Some(client) => {
-                Err(self.refused(client, "what was told of the client's bits has not the hash that the client dealt"))
-            }
-        }
+    /// The sums of MACs that the other server has for what it told.
+    fn macs(told: &Told<'_>, submission: &Submission, places: &Dealt) -> Zeroizing<Vec<Block>> {
+        let matrix = submission.other_matrix();
+        let keys = matrix.sums(&gather(told.keys(), places));
+        let bits: Bits = places.all().flatten().map(|at| told.peers.get(at)).collect();
+        // The hash of what was told; with that of what was dealt, the hash of the peer's shares of the masks.
+        let of_told = Bits::from_bytes(&matrix.of(&bits.to_bytes()));
+        let macs = keys.iter().zip(of_told.iter()).zip(submission.other_hash().iter());
+        let macs = macs.map(|((&key, told_bit), dealt_bit)| told.mac(key, told_bit ^ dealt_bit));
+        Zeroizing::new(macs.collect())
     }
 }
 
@@ -227,9 +247,9 @@ impl<K: Conduct<Step>> Dealing for Submissions<'_, K> {
                 channel.send_bytes(&self.challenges()).await?;
                 channel.receive_bytes(&mut challenges).await?;
                 channel.receive_bytes(&mut proofs).await?;
-                let own = self.own_challenges(&challenges)?;
-                self.check(&told, &proofs)?;
-                channel.send_bytes(&self.prove(&told, &own)).await?;
+                self.own = self.own_challenges(&challenges)?;
+                self.check(&proofs, |submission, places| Self::macs(&told, submission, places))?;
+                channel.send_bytes(&self.prove(told.macs())).await?;
                 if !self.plan.states().is_empty() {
                     // Labels wait: with a hash that does not fit here, a client would make a run that counts.
                     channel.flush().await?;
@@ -238,11 +258,11 @@ impl<K: Conduct<Step>> Dealing for Submissions<'_, K> {
             }
             Server::Cloud => {
                 channel.receive_bytes(&mut challenges).await?;
-                let own = self.own_challenges(&challenges)?;
+                self.own = self.own_challenges(&challenges)?;
                 channel.send_bytes(&self.challenges()).await?;
-                channel.send_bytes(&self.prove(&told, &own)).await?;
+                channel.send_bytes(&self.prove(told.macs())).await?;
                 channel.receive_bytes(&mut proofs).await?;
-                self.check(&told, &proofs)?;
+                self.check(&proofs, |submission, places| Self::macs(&told, submission, places))?;
                 if !self.plan.states().is_empty() {
                     channel.send_bytes(&[1; WORD_BYTES]).await?;
                     channel.flush().await?;

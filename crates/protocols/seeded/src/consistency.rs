@@ -10,32 +10,69 @@
 //! all. Let `e` be what they differ by from labels, in the quotient by delta; the sums are labels if `T e + e_r = 0`,
 //! which for `e` that is not zero and was fixed before `T` has probability `2^-rows` too, and for `e = 0` needs `e_r = 0`.
 
+use std::ops::Range;
+
 use garblet_circuit::Bits;
 use garblet_primitives::{Block, Delta, UniversalHash};
 use zeroize::Zeroizing;
 
-/// The hash of the garbler's input, and what the garbler says it is.
+/// The hash of the garbler's input, and what the garbler says it is; and those of parts of the input, if there are any.
 pub struct InputHash {
     hash: UniversalHash,
+    /// All values, those of parts behind the first.
     value: Bits,
+    parts: Vec<PartHash>,
+}
+
+/// A hash of some of the garbler's wires, of which the last hide it, and what the garbler says it is.
+pub struct PartHash {
+    /// The wires, in the order of the hash.
+    pub wires: Vec<Range<usize>>,
+    /// The hash, of as many columns and rows as wires.
+    pub hash: UniversalHash,
+    /// As many bits as it has rows.
+    pub value: Bits,
+}
+
+impl PartHash {
+    /// Adds up the blocks of the wires.
+    fn sums(&self, blocks: &[Block]) -> Zeroizing<Vec<Block>> {
+        let mut own = Zeroizing::new(Vec::with_capacity(self.hash.columns() + self.hash.rows()));
+        self.wires.iter().for_each(|range| own.extend_from_slice(&blocks[range.clone()]));
+        self.hash.sums(&own)
+    }
 }
 
 impl InputHash {
     /// No hash, for circuits in which something else binds the garbler's input.
     pub fn none() -> Self {
-        InputHash { hash: UniversalHash::new(0, 0, Block::ZERO), value: Bits::default() }
+        InputHash::new(UniversalHash::new(0, 0, Block::ZERO), Bits::default())
     }
 
     /// A hash and its value.
     ///
     /// *Shape*: as many bits as the hash has rows.
     pub fn new(hash: UniversalHash, value: Bits) -> Self {
-        InputHash { hash, value }
+        InputHash { hash, value, parts: Vec::new() }
+    }
+
+    /// The same with hashes of parts of the input.
+    ///
+    /// *Unique*: as for the first, challenges are drawn by whom each protects, and told after the input is fixed.
+    #[must_use]
+    pub fn with_parts(mut self, parts: Vec<PartHash>) -> Self {
+        parts.iter().for_each(|part| self.value.append(&part.value));
+        self.parts = parts;
+        self
     }
 
     /// The sums of an evaluator's labels.
     pub fn sums(&self, labels: &[Block]) -> Zeroizing<Vec<Block>> {
-        self.hash.sums(labels)
+        // Its capacity is that of all, so that nothing is left behind where it would grow.
+        let mut sums = Zeroizing::new(Vec::with_capacity(self.value.len()));
+        sums.extend_from_slice(&self.hash.sums(labels));
+        self.parts.iter().for_each(|part| sums.extend_from_slice(&part.sums(labels)));
+        sums
     }
 
     /// The labels that the sums must have, from the zero labels of the input. *Secret*.
@@ -75,5 +112,38 @@ mod tests {
         other.set(rows - 1, !other.get(rows - 1));
         let of = InputHash::new(UniversalHash::new(rows, columns, Block::ONES), other);
         assert!(of.sums(&labels) != of.expected(&zero, &delta));
+    }
+
+    #[test]
+    fn parts_have_sums_of_their_own_wires() {
+        let (rows, columns) = (8, 40);
+        let mut rng = Prg::new(Block::from_u128(4));
+        let delta = Delta::random(&mut rng);
+        let zero: Vec<Block> = (0..columns + rows).map(|_| rng.next_block()).collect();
+        let input: Bits = zero.iter().map(|label| label.to_bytes()[5] & 1 == 1).collect();
+        let active = |input: &Bits| -> Vec<Block> {
+            zero.iter().zip(input.iter()).map(|(&zero, bit)| zero ^ (Block::mask(bit) & delta.block())).collect()
+        };
+        let part = |wires: Vec<Range<usize>>, flipped: Option<usize>| {
+            let own: Bits = wires.iter().cloned().flatten().map(|wire| input.get(wire)).collect();
+            let hash = UniversalHash::new(rows, own.len() - rows, Block::from_u128(9));
+            let mut value = Bits::from_bytes(&hash.of(&own.to_bytes())).slice(0, rows);
+            flipped.into_iter().for_each(|bit| value.set(bit, !value.get(bit)));
+            PartHash { wires, hash, value }
+        };
+        let of = |flipped| {
+            let universal = UniversalHash::new(rows, columns, Block::ONES);
+            let value = Bits::from_bytes(&universal.of(&input.to_bytes()));
+            let parts = vec![part(vec![3..9, 20..28], None), part(vec![30..31, 9..12, 12..20], flipped)];
+            InputHash::new(universal, value).with_parts(parts)
+        };
+        assert_eq!(of(None).sums(&zero).len(), 3 * rows);
+        assert!(of(None).sums(&active(&input)) == of(None).expected(&zero, &delta));
+        assert!(of(Some(5)).sums(&active(&input)) != of(Some(5)).expected(&zero, &delta));
+        // The last part's hiding wires are its last.
+        let mut other = input.clone();
+        other.set(19, !other.get(19));
+        let (sums, expected) = (of(None).sums(&active(&other)), of(None).expected(&zero, &delta));
+        assert!(sums[rows..2 * rows] == expected[rows..2 * rows] && sums[2 * rows..] != expected[2 * rows..]);
     }
 }

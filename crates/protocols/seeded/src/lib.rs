@@ -34,7 +34,7 @@ pub mod wires;
 pub use blueprint::{Blueprint, Committed};
 pub use buffers::Buffers;
 pub use circuit::{OutputLabels, Secrets, Shared, Stream};
-pub use consistency::InputHash;
+pub use consistency::{InputHash, PartHash};
 pub use evaluation::{Evaluated, Evaluation, InputLabels};
 pub use garbling::{Garbling, Part, ToGarble};
 pub use published::{MATRIX_SEED, Published};

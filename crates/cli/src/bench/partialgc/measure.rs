@@ -120,7 +120,7 @@ pub(super) fn measure(paper: &PaperProgram, program: &Program, way: &Way) -> Res
 /// The plan of partialgc, which states more than others do.
 fn built(program: &Program, settings: &Settings) -> Result<partialgc::Plan, Failure> {
     let config = settings.config()?;
-    let config = config.get::<Outsourced>().map(|config| config.partialgc()).unwrap_or_default();
+    let config = config.get::<Outsourced>().and_then(|config| config.partialgc()).unwrap_or_default();
     let plan = partialgc::Plan::new(Arc::new(program.clone()), PARTIES, config, SavedValues::default());
     plan.map_err(|error| explain(&error))
 }

@@ -34,7 +34,7 @@ pub(in super::super) async fn garble<C: Conduct<Step>>(
     input: &Bits,
 ) -> Result<(), ProtocolError> {
     let plan = garbler.plan.clone();
-    let shared = Arc::new(prepared.shared(&plan, InputHash::none()));
+    let shared = Arc::new(prepared.shared(plan.encoding(prepared.encoding_seed), InputHash::none()));
     let all = ToGarble::all(seeds, |circuit| garbler.blueprint_of(circuit))?;
     garbler.send_circuits(session, shared, all).await?;
     let maker = Arc::new(maker(garbler, session, &prepared.run, seeds, input)?);

@@ -1,0 +1,79 @@
+//! Runs on bits that others deal to both parties: some bits of a party's input are what somebody else gave it, and it proves so.
+//!
+//! Whoever deals bits to one party gives the other a linear hash of them. When both inputs are fixed, parties tell each other the challenges, and
+//! each proves that its bits have the hash that the other has: the evaluator by its rows of the correlated OT, the garbler by hashes that its labels
+//! must have in every circuit, as its whole input has one. All of that comes before circuits do.
+
+use garblet_ot::{BitVec, Rows};
+use garblet_primitives::{Block, Delta};
+use garblet_protocol::{error::ProtocolError, session::Session};
+use garblet_seeded::encoding::Encoding;
+use zeroize::Zeroizing;
+
+pub use garblet_seeded::PartHash;
+
+/// A party's part in a run for others.
+pub trait Dealing: Send {
+    /// Lets the parties exchange challenges, and the evaluator prove its bits. It is called when the garbler has sent its last key, by
+    /// which both inputs are fixed, and the evaluator has all.
+    ///
+    /// *Errors*: those of the proofs; the connection's.
+    fn settle(
+        &mut self,
+        session: &mut Session,
+        rows: InputRows<'_>,
+    ) -> impl Future<Output = Result<(), ProtocolError>> + Send;
+
+    /// Lets the garbler tell hashes of its bits, and returns them. It is called when the evaluator has sent the challenge for the garbler's whole input.
+    ///
+    /// *Errors*: the evaluator's, where one is not what it should be; the connection's.
+    fn hashes(&mut self, session: &mut Session) -> impl Future<Output = Result<Vec<PartHash>, ProtocolError>> + Send;
+}
+
+/// The rows of correlated OT that the evaluator's input has: the garbler has those of zeros, the evaluator those of its bits. *Secret*.
+///
+/// A row is linear in the bit, and the evaluator knows that of its own bit alone.
+pub struct InputRows<'a> {
+    /// A row for each wire that the input is encoded to.
+    wires: Rows,
+    encoding: &'a Encoding,
+    /// The difference between the rows of both bits, where this is the garbler.
+    delta: Option<&'a Delta>,
+}
+
+impl<'a> InputRows<'a> {
+    /// The garbler's, from the rows of what the evaluator chose at random, and its corrections of the first of these.
+    pub(crate) fn of_garbler(mut wires: Rows, corrections: &BitVec, delta: &'a Delta, encoding: &'a Encoding) -> Self {
+        let corrected = wires.iter_mut().zip(corrections.iter());
+        corrected.for_each(|(row, swap)| *row ^= Block::mask(swap) & delta.block());
+        InputRows { wires, encoding, delta: Some(delta) }
+    }
+
+    /// The evaluator's.
+    pub(crate) fn of_evaluator(wires: Rows, encoding: &'a Encoding) -> Self {
+        InputRows { wires, encoding, delta: None }
+    }
+
+    /// A row for each bit of the input.
+    pub fn of_bits(&self) -> Rows {
+        Zeroizing::new(self.encoding.sums(&self.wires))
+    }
+
+    /// The sum of rows that the evaluator must have, if that of its bits is `bit` and that of the garbler's rows is `row`.
+    pub fn chosen(&self, row: Block, bit: bool) -> Block {
+        row ^ (Block::mask(bit) & self.delta.map_or(Block::ZERO, Delta::block))
+    }
+}
+
+/// Nobody deals to others: both inputs are their own.
+pub(crate) struct Nothing;
+
+impl Dealing for Nothing {
+    async fn settle(&mut self, _: &mut Session, _: InputRows<'_>) -> Result<(), ProtocolError> {
+        Ok(())
+    }
+
+    async fn hashes(&mut self, _: &mut Session) -> Result<Vec<PartHash>, ProtocolError> {
+        Ok(Vec::new())
+    }
+}
