@@ -36,7 +36,7 @@ fn check(program: &Program, parties: u16, inputs: &[Bits], config: &Config) {
 
 #[test]
 fn random_programs_of_one_two_and_eight_clients_and_servers_with_inputs_and_outputs() {
-    let cases = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 100 } else { 4 };
+    let cases = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 100 } else { 20 };
     for case in 0..cases {
         for parties in [3, 4, 10] {
             let mut rng = StdRng::seed_from_u64(case);

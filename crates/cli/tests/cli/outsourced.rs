@@ -97,6 +97,45 @@ fn every_party_of_a_run_is_told_and_a_client_sends_what_it_should() {
 }
 
 #[test]
+fn over_yao_results_and_plans_say_that_parties_must_be_semi_honest() {
+    let yao = ["--param", "base=yao"];
+    let report = garblet(&[&["local"], &AUCTION[..], INPUTS[0], INPUTS[1], &yao, &["--json"]].concat()).json();
+    assert_eq!((&report["adversary"], &report["outputs"]["price"]["value"]), (&json!("semi-honest"), &json!(455)));
+    assert_eq!(report["security"]["collusion"], "both-servers");
+    assert!(report["security"]["cheating_log2"].is_null(), "{report}");
+    assert_clients_bytes(&report["per_party"][1]);
+    let plan = garblet(&[&["plan", AUCTION[0], "--protocol", "outsourced"][..], &yao].concat());
+    assert!(plan.stdout.contains("\noutsourced (semi-honest)\n"), "{}", plan.stdout);
+    let asked = garblet(&[&["local"], &AUCTION[..], &yao, &["--adversary", "malicious"]].concat());
+    asked.fails(
+        2,
+        "error: --adversary malicious: outsourced withstands semi-honest parties with these parameters\n\
+         hint: without --param it withstands more\n",
+    );
+}
+
+#[test]
+fn over_circuits_clients_send_the_same_and_the_bound_is_that_of_the_circuits() {
+    let circuits = ["--param", "base=cut-and-choose", "--param", "statistical=80", "--json"];
+    let report = garblet(&[&["local"], &AUCTION[..], INPUTS[0], INPUTS[1], &circuits].concat()).json();
+    assert_eq!((&report["adversary"], &report["parameters"]["circuits"]), (&json!("malicious"), &json!("256")));
+    assert!(report["security"]["cheating_log2"].as_f64().is_some_and(|log2| log2 <= -80.0), "{report}");
+    assert_eq!(report["outputs"]["price"]["value"], 455);
+}
+
+#[test]
+fn bases_that_keep_nothing_refuse_stores() {
+    let folder = Folder::new("no-stores");
+    let store = folder.path("store");
+    let expected = "error: --store, --keep, --read: outsourced keeps nothing in a store with these parameters\n\
+                    hint: without --param it does\n";
+    for base in ["base=yao", "base=cut-and-choose"] {
+        let stores = ["--param", base, "--store", &store, "--top-up", "--to", "price=nobody", "--keep", "total"];
+        garblet(&[&["local"], &AUCTION[..5], &["--to", "house1_wins=1"], &stores].concat()).fails(2, expected);
+    }
+}
+
+#[test]
 fn a_number_of_parties_without_a_client_is_refused() {
     let local = |parties: &str| garblet(&[&["local"], &AUCTION[..], &["--parties", parties]].concat());
     for parties in ["2", "11"] {

@@ -27,6 +27,8 @@
 //! | online | 8 | | takes what most evaluated circuits gave |
 //! | online | 9 | aborts unless the tag is right; unmasks its output | sends the garbler's masked output with its tag |
 //!
+//! Where others deal bits to both parties, these prove them between steps 4 and 6a, see [`others`].
+//!
 //! # Symbols
 //!
 //! | paper | here |

@@ -77,3 +77,31 @@ impl Dealing for Nothing {
         Ok(Vec::new())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use garblet_circuit::Bits;
+    use garblet_primitives::Prg;
+
+    use super::*;
+
+    #[test]
+    fn both_parties_have_rows_of_the_evaluators_input_and_a_flipped_bit_shows() {
+        let mut rng = Prg::new(Block::from_u128(12));
+        let delta = Delta::random(&mut rng);
+        let bits = 40;
+        let encoding = Encoding::systematic(bits, 48, Block::ONES);
+        let zero: Rows = Zeroizing::new((0..encoding.wires()).map(|_| rng.next_block()).collect());
+        let random = BitVec::random(encoding.wires(), &mut rng);
+        let input: Bits = (0..bits).map(|_| rng.next_block().lsb()).collect();
+        let (_, corrections) = encoding.choose(&input, &random);
+        let chosen = zero.iter().zip(random.iter());
+        let chosen = chosen.map(|(&row, choice)| row ^ (Block::mask(choice) & delta.block())).collect();
+        let garbler = InputRows::of_garbler(zero, &corrections, &delta, &encoding);
+        let evaluator = InputRows::of_evaluator(Zeroizing::new(chosen), &encoding).of_bits();
+        for ((&row, &own), bit) in garbler.of_bits().iter().zip(evaluator.iter()).zip(input.iter()) {
+            assert!(garbler.chosen(row, bit) == own);
+            assert!(garbler.chosen(row, !bit) == own ^ delta.block());
+        }
+    }
+}

@@ -54,7 +54,6 @@ impl<R: Seat, K: Conduct<Step>> ChangedServer<R, K> {
         plan: Arc<Plan<R::Plan>>,
         conduct: K,
     ) -> Result<Self, ProtocolError> {
-        session.set_scratch(std::env::temp_dir());
         let other = plan.party(R::SERVER.other());
         let (mut pair, lent) = session.lend(other)?;
         let joined = join(&mut pair, &plan).await;
