@@ -169,7 +169,8 @@ fn is_full() -> bool {
 
 #[test]
 fn a_state_is_read_and_kept_again_by_other_clients_in_every_form() {
-    let configs = garblet::Protocol::of::<Outsourced>().samples();
+    let samples = garblet::Protocol::of::<Outsourced>().samples();
+    let configs: Vec<Config> = samples.into_iter().filter(|config| config.stock().is_some()).collect();
     assert!(configs.len() >= 4);
     for config in configs {
         let stores = Stores::new();
