@@ -223,12 +223,21 @@ impl<T> Majority<T> {
         &self.value
     }
 
+    /// The value if more than half of the circuits gave it, and otherwise `noise`, to be used in what this party still has to send to several
+    /// parties, of whom some may know what the garbler made: none gets what a minority of circuits gave.
+    pub fn value_or<'m>(&'m self, noise: &'m T) -> &'m T {
+        if self.is_majority() { &self.value } else { noise }
+    }
+
+    fn is_majority(&self) -> bool {
+        2 * self.votes > self.of
+    }
+
     /// The value, if more than half of the circuits gave it.
     ///
     /// *Errors*: [`NoMajority`], with the probability of undetected cheating at most.
     pub fn settle(self, _after: LastMessageSent) -> Result<T, NoMajority> {
-        let Majority { value, votes, of } = self;
-        if 2 * votes > of { Ok(value) } else { Err(NoMajority { votes, of }) }
+        if self.is_majority() { Ok(self.value) } else { Err(NoMajority { votes: self.votes, of: self.of }) }
     }
 }
 
@@ -255,7 +264,8 @@ mod tests {
         assert_eq!(settled(&[1, 2]), Some(Err(NoMajority { votes: 1, of: 2 })));
         assert_eq!(settled(&[1, 2, 2, 3]), Some(Err(NoMajority { votes: 2, of: 4 })));
         let tie = Majority::of([4, 5].map(Unverified::new)).unwrap();
-        assert_eq!(*tie.value(), 4);
+        assert_eq!((*tie.value(), *tie.value_or(&6)), (4, 6));
+        assert_eq!(*Majority::of([4, 5, 5].map(Unverified::new)).unwrap().value_or(&6), 5);
         let error = NoMajority { votes: 2, of: 5 }.to_string();
         assert_eq!(error, "the circuits do not agree: 2 of 5 gave the most frequent result, expected more than half");
     }

@@ -289,8 +289,10 @@ async fn set_up_partialgc(
     party: Party,
 ) -> Result<BoxedRole<Mesh>, ProtocolError> {
     match party {
-        GENERATOR => Ok(Box::new(partialgc::Generator::set_up(session, plan, None, Honest).await?)),
-        party if party == plan.cloud() => Ok(Box::new(partialgc::Cloud::set_up(session, plan, None, Honest).await?)),
+        GENERATOR => Ok(Box::new(partialgc::Generator::set_up(session, plan, &mut None, Honest).await?)),
+        party if party == plan.cloud() => {
+            Ok(Box::new(partialgc::Cloud::set_up(session, plan, &mut None, Honest).await?))
+        }
         _ => Ok(Box::new(partialgc::Client::set_up(session, plan, Honest).await?)),
     }
 }

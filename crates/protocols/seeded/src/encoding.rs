@@ -73,6 +73,11 @@ impl Encoding {
         Encoding::random(&systematic_parts(bits, distance), seed)
     }
 
+    /// The same with so many further wires behind it, random bits that no sum has.
+    pub fn followed_by(self, wires: usize) -> Self {
+        Encoding { wires: self.wires + wires, ..self }
+    }
+
     /// Wires that [`Encoding::systematic`] takes.
     pub fn systematic_wires(bits: usize, distance: usize) -> usize {
         systematic_parts(bits, distance).iter().map(|(bits, extra)| bits + extra).sum()
@@ -273,7 +278,7 @@ fn systematic_parts(bits: usize, distance: usize) -> Vec<(usize, usize)> {
 /// `2^-margin` at most.
 ///
 /// *Source*: the union bound `sum_w C(n, w) Pr[Bin(r, 1/2) < distance - w]`. Both parties must find the same number, so only
-/// operations are used here that IEEE 754 defines to the last bit; sums of 512 bits and distances to 96 are within range.
+/// operations are used here that IEEE 754 defines to the last bit; sums of 512 bits and distances to 104 are within range.
 fn extra_wires(bits: usize, distance: usize, margin: i32) -> usize {
     let limit = (0..margin).fold(1.0, |limit: f64, _| limit * 0.5);
     let chosen: Vec<f64> = (1..=bits.min(distance.saturating_sub(1)))
@@ -399,6 +404,19 @@ mod tests {
         assert_eq!(gates(&Encoding::independent(128, 4)), 384);
         let combined = gates(&Encoding::random_combinations(128, 40, Block::ONES));
         assert!((10_000..12_001).contains(&combined), "{combined} gates");
+    }
+
+    #[test]
+    fn wires_behind_an_encoding_are_in_no_sum() {
+        let (alone, followed) = [0, 70].map(|wires| Encoding::systematic(9, 24, Block::ONES).followed_by(wires)).into();
+        assert_eq!((followed.bits(), followed.wires()), (9, alone.wires() + 70));
+        let mut rng = Prg::new(Block::from_u128(5));
+        let labels: Vec<Block> = (0..followed.wires()).map(|_| rng.next_block()).collect();
+        assert!(followed.sums(&labels) == alone.sums(&labels[..alone.wires()]));
+        let random = labels.iter().map(|label| label.lsb()).collect();
+        let (choices, corrections) = followed.choose(&Bits::from_u128(300, 9), &random);
+        assert_eq!((choices.len(), corrections.len()), (followed.wires(), 9));
+        assert!((9..followed.wires()).all(|wire| choices.get(wire) == random.get(wire)));
     }
 
     #[test]

@@ -10,6 +10,8 @@ garblet_protocol::checks! {
 
     /// Checked circuits have commitments to both labels of every wire that came by OT, in the order that was agreed.
     ORDER_OF_SEED = "commitments to the labels of a circuit are not those that its seed and their order give",
+    /// The select bits for the hashes of clients' inputs, of a checked circuit, are what the seed gives.
+    HASH_OF_SEED = "the select bits of the hashes of clients' inputs in a circuit are not those that its seed gives",
     /// The partial gates of a checked circuit are what the kept labels and the seed give.
     PARTIAL_GATE = "the partial gates of a circuit are not what kept labels and the seed give",
     /// The generator's labels for every evaluated circuit are labels, and for an input with the hash that it told.
@@ -28,4 +30,6 @@ pub(crate) const CLIENTS_KEY: &str = "the key of an order or of blinds is not th
 pub(crate) const CLIENTS_LABEL: &str =
     "a label of the client's input does not open the commitment at the place that it told";
 /// The fault of a client's seed that both servers heard differently.
+/// The fault of inputs that are not the same in all circuits.
+pub(crate) const CLIENTS_INPUT: &str = "the client's input is not the same in every circuit that counts";
 pub(crate) const CLIENTS_ENCODING: &str = "both servers heard different encodings of the client's input";

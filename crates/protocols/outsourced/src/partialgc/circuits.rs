@@ -17,7 +17,7 @@ use garblet_seeded::{Buffers, Evaluated, Evaluation, InputLabels, Part, Secrets,
 use tokio::sync::mpsc;
 use zeroize::Zeroizing;
 
-use super::{config::Reuse, gates, kept::Labels, oot, plan::Plan, split};
+use super::{binding::ClientHashes, config::Reuse, gates, kept::Labels, oot, plan::Plan, split};
 
 /// The identifiers of a run and of all runs together.
 #[derive(Clone, Copy)]
@@ -184,6 +184,8 @@ pub(crate) struct Examined {
     pub(crate) circuit: usize,
     pub(crate) digest: [u8; 32],
     pub(crate) garbler_labels_fit: bool,
+    /// The hashes of clients' wires.
+    pub(crate) client_hashes: Bits,
     /// *Secret*: whether they are right.
     pub(crate) outputs: Bits,
     kept: Vec<[Block; 2]>,
@@ -194,6 +196,7 @@ pub(crate) struct Remade {
     pub(crate) circuit: usize,
     pub(crate) digest: [u8; 32],
     pub(crate) commitments_fit: bool,
+    pub(crate) hashes_fit: bool,
     pub(crate) gates_fit: bool,
     kept: Vec<[Block; 2]>,
 }
@@ -205,6 +208,9 @@ pub(crate) struct Examining {
     pub(crate) ids: Ids,
     /// The domain of circuits' digests, and that of those of commitments.
     pub(crate) digests: [Domain; 2],
+    /// The hashes of clients' wires, and for each circuit the select bits that the generator told for them.
+    pub(crate) hashes: ClientHashes,
+    pub(crate) select_bits: Vec<Bits>,
     pub(crate) taken: Vec<Taken>,
     /// Both labels of what is read.
     pub(crate) read: Labels,
@@ -231,11 +237,17 @@ impl Examining {
                 lanes.len() - 1
             });
             if lanes[at].take(part.blocks())? {
-                done.push(lanes.swap_remove(at).finish(&self.plan, part.blocks()));
+                done.push(lanes.swap_remove(at).finish(self, part.blocks()));
             }
             self.buffers.give_back(part.into_buffer());
         }
         Ok(done)
+    }
+
+    /// The hashes of clients' wires in a circuit, of a checked one noise.
+    fn client_hashes(&self, circuit: usize) -> Bits {
+        let bits = self.hashes.select_bits(&self.plan, &self.taken[circuit].labels);
+        bits.iter().zip(self.select_bits[circuit].iter()).map(|(bit, of_zero)| bit ^ of_zero).collect()
     }
 
     /// Makes a checked circuit again, with all that came before it.
@@ -247,6 +259,7 @@ impl Examining {
             let expected = oot::expected_commitments(&self.ids.run, giver, circuit, &secrets, order);
             hash.add(bytemuck::cast_slice(&expected));
         }
+        let hashes_fit = self.hashes.select_bits(plan, &secrets.evaluator) == self.select_bits[circuit];
         let gates_fit = partial_gates(plan, &self.ids, circuit, root, read, &secrets) == taken.gates;
         let mut stream = Stream::new(plan.blueprint(), &self.shared, circuit, &secrets);
         let mut parts = self.digests[0].at(circuit as u64).parts_hasher();
@@ -258,7 +271,7 @@ impl Examining {
         let outputs = stream.into_outputs();
         let kept = kept_pairs(plan, &outputs.zero, Some(&outputs.one));
         let commitments_fit = hash.finish() == taken.commitments;
-        Remade { circuit, digest: parts.finish(), commitments_fit, gates_fit, kept }
+        Remade { circuit, digest: parts.finish(), commitments_fit, hashes_fit, gates_fit, kept }
     }
 }
 
@@ -318,10 +331,11 @@ impl<'e> Lane<'e> {
     }
 
     /// Takes the tail again: decodes the outputs.
-    fn finish(self, plan: &Plan, tail: &[Block]) -> Examined {
+    fn finish(self, of: &Examining, tail: &[Block]) -> Examined {
         let circuit = self.evaluation.circuit();
         let Evaluated { garbler_labels_fit, outputs, labels } = self.evaluation.finish(tail);
-        let kept = kept_pairs(plan, &labels, None);
-        Examined { circuit, digest: self.hash.finish(), garbler_labels_fit, outputs, kept }
+        let kept = kept_pairs(&of.plan, &labels, None);
+        let client_hashes = of.client_hashes(circuit);
+        Examined { circuit, digest: self.hash.finish(), garbler_labels_fit, client_hashes, outputs, kept }
     }
 }

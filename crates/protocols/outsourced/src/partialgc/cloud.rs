@@ -19,13 +19,17 @@ use garblet_protocol::{
     workers::Divided,
 };
 use garblet_seeded::{Buffers, InputHash, Shared, wires::Pads};
+use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{
-    Step, checks,
+    Step,
+    binding::ClientHashes,
+    checks,
     circuits::{self, Examined, Examining, Ids, Remade, Taken},
     client::{Giving, receiver},
     gates,
+    generator::random_bits,
     kept::{CloudState, Labels},
     meet::{self, WORD_BYTES, told},
     oot::{self, Given, Taking},
@@ -56,18 +60,21 @@ struct CircuitsVerified(());
 impl<C: Conduct<Step>> Cloud<C> {
     /// Sets up with the generator, for a state that both servers have, or a new one.
     ///
+    /// The state is taken if that goes well; otherwise it stays, as no run has begun.
+    ///
     /// *Errors*: a server with another state; OTs that are found to cheat; the connection's.
     pub async fn set_up(
         session: &mut MeshSession,
         plan: Arc<Plan>,
-        state: Option<CloudState>,
+        state: &mut Option<CloudState>,
         conduct: C,
     ) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
         let (mut pair, lent) = session.lend(GENERATOR)?;
         let met = meet_generator(&mut pair, &plan, state).await;
         session.give_back(pair, lent);
-        let (state, ot) = met.map_err(|error| with(GENERATOR, error))?;
+        let ot = met.map_err(|error| with(GENERATOR, error))?;
+        let state = meet::taken(state)?;
         Ok(Cloud { plan, state, ot, conduct })
     }
 
@@ -77,24 +84,24 @@ impl<C: Conduct<Step>> Cloud<C> {
     }
 }
 
-/// Agrees with the generator on a state.
+/// Agrees with the generator on a state, and makes one if there is none.
 async fn meet_generator(
     pair: &mut Session,
     plan: &Plan,
-    state: Option<CloudState>,
-) -> Result<(CloudState, RotReceiver<MaliciousCotReceiver>), ProtocolError> {
-    let (own, theirs) = meet::exchange(pair, state.as_ref()).await?;
+    state: &mut Option<CloudState>,
+) -> Result<RotReceiver<MaliciousCotReceiver>, ProtocolError> {
+    let (own, theirs) = meet::exchange(pair, state.as_mut()).await?;
     let mut ot = receiver(pair, plan).await?;
     let state = match state {
         Some(state) => state,
         None => {
             let evaluated = plan.config().circuits.evaluated();
             let keys = CloudKeys::transfer(pair, &mut ot, plan.circuits(), evaluated).await?;
-            CloudState::new(keys, plan.config(), [theirs, own])
+            state.insert(CloudState::new(keys, plan.config(), [theirs, own]))
         }
     };
-    meet::check(&state, plan)?;
-    Ok((state, ot))
+    meet::check(state, plan)?;
+    Ok(ot)
 }
 
 impl<C: Conduct<Step>> Role<Mesh> for Cloud<C> {
@@ -158,18 +165,19 @@ impl<C: Conduct<Step>> Role<Mesh> for Cloud<C> {
             session.mesh().per_peer(|peer| if Party(peer) == GENERATOR { corrections.as_bytes() } else { &[] });
         let run = RunId::Prepared(prepared.number);
         RunExchanges::new(run).exchange(session.mesh(), &messages, &mut given).await?;
-        let clients = plan.givers().iter().take(plan.givers().len() - 1);
         let decode = |giver: &Giver| {
             let bytes = given.get(giver.party.0).map_or(&[][..], |given| given);
             Given::decode(bytes, giver, plan.circuits())
         };
-        let mut given = clients.map(decode).collect::<Result<Vec<Given>, _>>()?;
+        let mut given = plan.clients().iter().map(decode).collect::<Result<Vec<Given>, _>>()?;
         given.push(own);
         let (mut pair, lent) = session.lend(GENERATOR)?;
         let computed = self.compute(&mut pair, &ids, prepared.encodings, given, read).await;
         session.give_back(pair, lent);
         let (majority, kept) = computed.map_err(|error| with(GENERATOR, error))?;
-        self.answer(session, majority.value()).await?;
+        // Drawn whether or not it is of use.
+        let noise = random_bits(majority.value().len(), session);
+        self.answer(session, majority.value_or(&noise)).await?;
         let result = majority.settle(LastMessageSent::stated())?;
         self.state.end(&plan, kept);
         Ok(plan.results(cloud, &result))
@@ -203,6 +211,11 @@ impl<C: Conduct<Step>> Cloud<C> {
         pair.channel().flush().await?;
         let hash = plan.universal_hash(challenge[0]);
         let value = receive_bits(pair, hash.rows()).await?;
+        let hashes = ClientHashes::new(&plan, &ids.run, challenge[0]);
+        let mut select_bits = Vec::with_capacity(plan.circuits());
+        for _ in 0..plan.circuits() {
+            select_bits.push(receive_bits(pair, plan.client_hash_bits()).await?);
+        }
         let labels = ids.run.domain(GENERATOR, Step::HashLabels as u8);
         let shared = Shared::new(labels, plan.encoding(&encodings), InputHash::new(hash, value));
         let digests = digests(&ids.run);
@@ -210,8 +223,18 @@ impl<C: Conduct<Step>> Cloud<C> {
         // The root of a circuit that is evaluated is of no use to anybody.
         let roots = Zeroizing::new((0..plan.circuits()).map(|circuit| keys.root(circuit)).collect());
         let buffers = Buffers::default();
-        let examining = Examining { plan: plan.clone(), shared, ids: *ids, digests, taken, read, roots, buffers };
-        let examining = Arc::new(examining);
+        let examining = Arc::new(Examining {
+            plan: plan.clone(),
+            shared,
+            ids: *ids,
+            digests,
+            hashes,
+            select_bits,
+            taken,
+            read,
+            roots,
+            buffers,
+        });
         let examined = circuits::receive(pair, &examining).await?;
         let remaking = examining.clone();
         let split = &self.state.keys.split;
@@ -317,8 +340,8 @@ fn digests(run: &SessionId) -> [garblet_protocol::domain::Domain; 2] {
 
 /// Checks everything, once everything is there.
 ///
-/// Whether it fails depends on the split, which does not outlive that, on what the generator and clients did, and on bits of encodings, which
-/// say nothing of inputs.
+/// Whether it fails depends on the split, which does not outlive that, on what the generator and clients did, and on values of encoded wires, which
+/// say nothing of inputs, see [`super::binding`].
 fn verify(
     plan: &Plan,
     split: &BitVec,
@@ -338,6 +361,7 @@ fn verify(
         let digest = examined.iter().find(|of| of.circuit == remade.circuit).map(|of| of.digest);
         let fits = [
             (remade.commitments_fit, checks::ORDER_OF_SEED),
+            (remade.hashes_fit, checks::HASH_OF_SEED),
             (remade.gates_fit, checks::PARTIAL_GATE),
             (digest == Some(remade.digest), checks::CIRCUIT_OF_SEED),
         ];
@@ -351,10 +375,20 @@ fn verify(
             return Err(blame(plan, &plan.givers()[at], circuit, (checks::LABEL_OF_CLOUD, checks::CLIENTS_LABEL)));
         }
     }
-    match examined.iter().find(|of| evaluated(&of.circuit) && !of.garbler_labels_fit) {
-        Some(of) => Err(Cheating::in_circuit(checks::GENERATOR_INPUT, of.circuit).into()),
-        None => Ok(CircuitsVerified(())),
+    let examined: Vec<&Examined> = examined.iter().filter(|of| evaluated(&of.circuit)).collect();
+    if let Some(of) = examined.iter().find(|of| !of.garbler_labels_fit) {
+        return Err(Cheating::in_circuit(checks::GENERATOR_INPUT, of.circuit).into());
     }
+    let mut start = 0;
+    for client in plan.clients() {
+        let mut hashes = examined.iter().map(move |of| of.client_hashes.slice(start, client.hash_rows()).to_bytes());
+        start += client.hash_rows();
+        let first = hashes.next();
+        if !hashes.all(|hash| first.as_ref().is_some_and(|first| first[..].ct_eq(&hash).into())) {
+            return Err(Refused { what: checks::CLIENTS_INPUT, parties: [client.party, GENERATOR] }.into());
+        }
+    }
+    Ok(CircuitsVerified(()))
 }
 
 /// The error of what a giver and the generator have between them.

@@ -3,7 +3,7 @@
 use garblet_garble::GarblingConfig;
 use garblet_ot::{StatisticalSecurity, Width};
 
-/// The number of circuits.
+/// The number of circuits. Probabilities are those of all runs of a state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Circuits {
     /// 16, of which 5 are evaluated: cheating succeeds with 2^-5.8. For comparison.
@@ -64,8 +64,8 @@ pub struct Config {
     pub ot_width: Width,
 }
 
-/// Bits of every way to cheat but that of bad circuits.
-pub(crate) const SLACK_BITS: usize = 88;
+/// Bits of every way to cheat in one run but that of bad circuits; all runs of a state have ten less.
+pub(crate) const SLACK_BITS: usize = 100;
 /// The security of the OTs' consistency checks.
 pub(crate) const SIGMA: StatisticalSecurity = StatisticalSecurity::Eighty;
 

@@ -19,13 +19,13 @@ use crate::GENERATOR;
 /// The cost of a phase of one run with a new state for `party`, with the hellos of all parties.
 ///
 /// With `s` circuits of `T` bytes of tables, heads and tails; `N` wires of all `K` givers, the cloud included, and `N_k` of one; `n` bits of the generator with key and pad, `h` rows of the hash
-/// of its input; `W` bits that are read, for each 33 bytes with partial gates and none with labels; messages of `m` bits:
+/// of its input, and as many for each client that has wires, `H` in all; `W` bits that are read, for each 33 bytes with partial gates and none with labels; messages of `m` bits:
 ///
 /// | phase | generator to cloud | cloud to generator | client to generator | client to cloud |
 /// |---|---|---|---|---|
-/// | setup | hello, 65, base OTs, checked extension by `s` | hello, 65, base OTs, checked extension by `s`, s/8 | hello, base OTs | hello |
+/// | setup | hello, 73, base OTs, checked extension by `s` | hello, 73, base OTs, checked extension by `s`, s/8 | hello, base OTs | hello |
 /// | prepare | checked extension, 16 (K - 1) | checked extension, 32 | checked extension, 32 | 16 |
-/// | online | 8 + s (96 N + 16 (n + h + 2 K) + 33 W + T) + h/8 | 8 + 17 + bits/8 + m/8 | 8 + bits/8 | 8 + 16 N_k + s (N_k/8 + 64) |
+/// | online | 8 + s (96 N + 16 (n + h + 2 K) + 33 W + T + H/8) + h/8 | 8 + 17 + bits/8 + m/8 | 8 + bits/8 | 8 + 16 N_k + s (N_k/8 + 64) |
 ///
 /// A client hears its part of the OTs from the generator, 40 bytes from each server before a run, and `1 + m/8` from the cloud.
 pub(crate) fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
@@ -90,7 +90,8 @@ fn online_bytes(plan: &Plan, from: Party, to: Party) -> usize {
             let of_givers: usize = plan.givers().iter().map(oot::blocks).sum();
             let branches = blueprint.garbler_wires() + 2 * plan.givers().len();
             let blocks = of_givers + branches + blueprint.circuit_blocks();
-            circuits * (16 * blocks + partial_gates_bytes(plan)) + blueprint.hash_rows().div_ceil(8)
+            let hashes = plan.client_hash_bits().div_ceil(8);
+            circuits * (16 * blocks + partial_gates_bytes(plan) + hashes) + blueprint.hash_rows().div_ceil(8)
         }
         (from, GENERATOR) if from == cloud => corrections(from) + 16 + answer(GENERATOR),
         (from, to) if from == cloud => answer(to),

@@ -22,7 +22,9 @@ use garblet_seeded::{
 use zeroize::Zeroizing;
 
 use super::{
-    Step, checks,
+    Step,
+    binding::ClientHashes,
+    checks,
     circuits::{self, Ids, ToGarble},
     config::SIGMA,
     kept::{GeneratorState, Labels},
@@ -61,11 +63,13 @@ struct GiverPrepared {
 impl<C: Conduct<Step>> Generator<C> {
     /// Sets up with the cloud and all clients, for a state that both servers have, or a new one.
     ///
+    /// The state is taken if that goes well; otherwise it stays, as no run has begun.
+    ///
     /// *Errors*: a server with another state; OTs that are found to cheat; connections'.
     pub async fn set_up(
         session: &mut MeshSession,
         plan: Arc<Plan>,
-        state: Option<GeneratorState>,
+        state: &mut Option<GeneratorState>,
         conduct: C,
     ) -> Result<Self, ProtocolError> {
         session.enter(Phase::Setup);
@@ -73,7 +77,7 @@ impl<C: Conduct<Step>> Generator<C> {
         let (mut pair, lent) = session.lend(cloud)?;
         let met = meet_cloud(&mut pair, &plan, state).await;
         session.give_back(pair, lent);
-        let (state, of_cloud) = met.map_err(|error| with(cloud, error))?;
+        let of_cloud = met.map_err(|error| with(cloud, error))?;
         let mut ots = Vec::with_capacity(plan.givers().len());
         for client in (1..cloud.0).map(Party) {
             let (mut pair, lent) = session.lend(client)?;
@@ -82,6 +86,7 @@ impl<C: Conduct<Step>> Generator<C> {
             ots.push(ot.map_err(|error| with(client, error))?);
         }
         ots.push(of_cloud);
+        let state = meet::taken(state)?;
         Ok(Generator { plan, state, ots, conduct: Common::new(conduct) })
     }
 
@@ -91,23 +96,23 @@ impl<C: Conduct<Step>> Generator<C> {
     }
 }
 
-/// Agrees with the cloud on a state.
+/// Agrees with the cloud on a state, and makes one if there is none.
 async fn meet_cloud(
     pair: &mut Session,
     plan: &Plan,
-    state: Option<GeneratorState>,
-) -> Result<(GeneratorState, RotSender<MaliciousCotSender>), ProtocolError> {
-    let (own, theirs) = meet::exchange(pair, state.as_ref()).await?;
+    state: &mut Option<GeneratorState>,
+) -> Result<RotSender<MaliciousCotSender>, ProtocolError> {
+    let (own, theirs) = meet::exchange(pair, state.as_mut()).await?;
     let mut ot = sender(pair, plan).await?;
     let state = match state {
         Some(state) => state,
         None => {
             let keys = GeneratorKeys::transfer(pair, &mut ot, plan.circuits()).await?;
-            GeneratorState::new(keys, plan.config(), [own, theirs])
+            state.insert(GeneratorState::new(keys, plan.config(), [own, theirs]))
         }
     };
-    meet::check(&state, plan)?;
-    Ok((state, ot))
+    meet::check(state, plan)?;
+    Ok(ot)
 }
 
 async fn sender(pair: &mut Session, plan: &Plan) -> Result<RotSender<MaliciousCotSender>, ProtocolError> {
@@ -216,7 +221,7 @@ impl<C: Conduct<Step>> Generator<C> {
             .map(|circuit| circuits::secrets(&plan, &ids, circuit, self.state.keys.root(circuit), read_by(circuit)));
         let secrets: Vec<Secrets> = secrets.collect();
         self.transfer(pair, &ids, prepared, &secrets, input, read_by).await?;
-        let hash = self.answer_challenge(pair, input).await?;
+        let hash = self.answer_challenge(pair, &ids, input, &secrets).await?;
         let seeds: Vec<Block> = prepared.givers.iter().map(|giver| giver.encoding).collect();
         let labels = ids.run.domain(GENERATOR, Step::HashLabels as u8);
         let shared = Shared::new(labels, plan.encoding(&seeds), hash);
@@ -291,26 +296,39 @@ impl<C: Conduct<Step>> Generator<C> {
         self.conduct.touch(Step::Commitments, circuit, bytemuck::cast_slice_mut(&mut commitments));
         oot::blind(&mut labels, blind);
         pads.encrypt(&mut labels, circuit);
+        self.conduct.touch(Step::Ciphertexts, circuit, bytemuck::cast_slice_mut(&mut labels));
         oot::put_in_order(&mut labels, order);
         labels.extend_from_slice(&commitments);
         labels
     }
 
-    /// The hash of the own input.
-    async fn answer_challenge(&mut self, pair: &mut Session, input: &Bits) -> Result<InputHash, ProtocolError> {
+    /// The hash of the own input, and for each circuit the select bits of those of clients' wires.
+    async fn answer_challenge(
+        &mut self,
+        pair: &mut Session,
+        ids: &Ids,
+        input: &Bits,
+        secrets: &[Secrets],
+    ) -> Result<InputHash, ProtocolError> {
         let mut challenge = [Block::ZERO];
         receive_blocks(pair, &mut challenge).await?;
         let hash = self.plan.universal_hash(challenge[0]);
         let mut bytes = hash.of(&Zeroizing::new(input.to_bytes()));
         self.conduct.touch(Step::InputHash, 0, &mut bytes);
         pair.channel().send_bytes(&bytes).await?;
+        let of_clients = ClientHashes::new(&self.plan, &ids.run, challenge[0]);
+        for (circuit, secrets) in secrets.iter().enumerate() {
+            let mut bits = of_clients.select_bits(&self.plan, &secrets.evaluator).to_bytes();
+            self.conduct.touch(Step::ClientHashes, circuit, &mut bits);
+            pair.channel().send_bytes(&bits).await?;
+        }
         pair.channel().flush().await?;
         let value = Bits::from_bytes(&bytes).slice(0, hash.rows());
         Ok(InputHash::new(hash, value))
     }
 }
 
-fn random_bits(count: usize, session: &mut MeshSession) -> Bits {
+pub(super) fn random_bits(count: usize, session: &mut MeshSession) -> Bits {
     let mut bytes = Zeroizing::new(vec![0; count.div_ceil(8)]);
     session.rng().fill_bytes(&mut bytes);
     Bits::from_bytes(&bytes).slice(0, count)

@@ -21,7 +21,8 @@ use crate::NAME;
 /// The most runs of one split.
 ///
 /// A generator that spoils one circuit a run and is not found out knows that the circuit is evaluated. What it can make of that is bounded for all
-/// runs together by the same figure, as it must never be found out; the limit bounds what errors of labels and tags add up to.
+/// runs together by the same figure, as it must never be found out: that holds because nothing of a run that ends well says more of the split, not even to a generator
+/// that is a client, see [`super::binding`]. The limit bounds what errors of labels, hashes and tags add up to.
 pub const RUNS_MAX: u64 = 1000;
 
 /// Separates names of lives from all other uses of BLAKE3.
@@ -80,9 +81,19 @@ impl<K> State<K> {
         SessionId::new(NAME, self.name, [[0; 32]; 2])
     }
 
+    /// Runs that were prepared.
+    pub(crate) fn runs(&self) -> u64 {
+        self.runs
+    }
+
+    /// Leaves the numbers of runs out that the other server has counted.
+    pub(crate) fn leave_out(&mut self, runs: u64) {
+        self.runs = self.runs.max(runs);
+    }
+
     /// A digest of what both servers must agree on when they meet again.
     pub(crate) fn standing(&self) -> [u8; 32] {
-        let mut text = format!("{:?} {} {}", self.config, self.runs, self.broken);
+        let mut text = format!("{:?} {}", self.config, self.broken);
         for (name, value) in &self.values {
             text.push_str(&format!("\n{name:?} {:?}", value.outputs));
         }
@@ -94,8 +105,8 @@ impl<K> State<K> {
     /// *Errors*: one more than a split may serve; a state that is closed.
     pub(crate) fn begin(&mut self) -> Result<u64, ProtocolError> {
         self.check()?;
-        if self.runs == RUNS_MAX {
-            let (expected, got) = (format!("at most {RUNS_MAX} runs"), format!("{}", RUNS_MAX + 1));
+        if self.runs >= RUNS_MAX {
+            let (expected, got) = (format!("at most {RUNS_MAX} runs"), "one more".into());
             return Err(ProtocolError::Material { what: "the hidden split of the circuits", expected, got });
         }
         self.runs += 1;
@@ -176,6 +187,9 @@ mod tests {
         for run in 0..RUNS_MAX {
             assert_eq!(state.begin().expect("it may serve that many"), run);
         }
+        assert!(matches!(state.begin(), Err(ProtocolError::Material { .. })));
+        let mut state = new();
+        state.leave_out(u64::MAX);
         assert!(matches!(state.begin(), Err(ProtocolError::Material { .. })));
         let mut state = new();
         let before = state.standing();

@@ -1,7 +1,11 @@
 //! Meetings of servers, and the names of runs.
 
 use garblet_primitives::Block;
-use garblet_protocol::{domain::SessionId, error::ProtocolError, session::Session};
+use garblet_protocol::{
+    domain::SessionId,
+    error::{ProtocolError, StateProblem},
+    session::Session,
+};
 
 use super::{
     circuits::Ids,
@@ -14,22 +18,25 @@ use crate::NAME;
 pub(crate) const TOLD_BYTES: usize = 40;
 /// Bytes in which the cloud says that all was as it must be.
 pub(crate) const WORD_BYTES: usize = 1;
-/// Bytes of a server's word: whether it has a state, which, and a nonce for a new one.
-pub(crate) const MEETING_BYTES: usize = 1 + 32 + NONCE_BYTES;
+/// Bytes of a server's word: whether it has a state, which, a nonce for a new one, and runs that it has counted.
+pub(crate) const MEETING_BYTES: usize = 1 + 32 + NONCE_BYTES + 8;
 
-/// Says what state there is; returns both nonces, the own one first.
+/// Says what state there is; returns both nonces, the own one first. Of two numbers of runs the higher one counts: a run that only one server
+/// began used nothing of the state, and numbers that are left out do no harm.
 ///
 /// *Errors*: another state at the other server; the connection's.
 pub(crate) async fn exchange<K>(
     pair: &mut Session,
-    state: Option<&State<K>>,
+    mut state: Option<&mut State<K>>,
 ) -> Result<([u8; NONCE_BYTES], [u8; NONCE_BYTES]), ProtocolError> {
     let (mut own, mut theirs) = ([0; MEETING_BYTES], [0; MEETING_BYTES]);
-    pair.rng().fill_bytes(&mut own[33..]);
-    if let Some(state) = state {
+    let nonces = 33..33 + NONCE_BYTES;
+    pair.rng().fill_bytes(&mut own[nonces.clone()]);
+    if let Some(state) = &state {
         state.check()?;
         own[0] = 1;
         own[1..33].copy_from_slice(&state.standing());
+        own[nonces.end..].copy_from_slice(&state.runs().to_le_bytes());
     }
     pair.channel().send_bytes(&own).await?;
     pair.channel().receive_bytes(&mut theirs).await?;
@@ -41,8 +48,19 @@ pub(crate) async fn exchange<K>(
         };
         return Err(ProtocolError::Material { what: "state of the other server", expected, got });
     }
+    if let Some(state) = &mut state {
+        state.leave_out(theirs.last_chunk().map_or(0, |runs| u64::from_le_bytes(*runs)));
+    }
     let nonce = |word: &[u8; MEETING_BYTES]| word[33..].first_chunk().copied().unwrap_or_default();
     Ok((nonce(&own), nonce(&theirs)))
+}
+
+/// The state that both servers have agreed on.
+///
+/// *Errors*: there is none.
+pub(crate) fn taken<K>(state: &mut Option<State<K>>) -> Result<State<K>, ProtocolError> {
+    let missing = || ProtocolError::State { name: "partialgc".into(), problem: StateProblem::Missing };
+    state.take().ok_or_else(missing)
 }
 
 /// *Errors*: a state of other parameters.

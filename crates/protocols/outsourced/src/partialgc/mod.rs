@@ -6,8 +6,8 @@
 //!
 //! # Steps
 //!
-//! `s` circuits, `N` wires to which all givers' inputs are encoded (the cloud is its own client), `n` input bits of the generator with those of
-//! its key and pad, `h` rows of the hash of its input, `W` bits that are read.
+//! `s` circuits, `N` wires to which all givers' inputs are encoded (the cloud is its own client), with those that hide the hashes of clients' wires,
+//! `n` input bits of the generator with those of its key and pad, `h` rows of a hash, `W` bits that are read.
 //!
 //! | phase | step | who | what | where |
 //! |---|---|---|---|---|
@@ -16,10 +16,10 @@
 //! | prepare | 2 | givers | random OTs with the generator; tell it seeds of an encoding, and of orders and blinds; the cloud hears the encoding from both | `client` |
 //! | online | 3 | givers | correct choices; hand the cloud the pads, the places of labels under blinds, and digests of keys | [`oot`] |
 //! | online | 4 | generator | for each circuit labels, commitments, partial gates, and both branches: own labels with keys of blinds; keys of orders | `generator` |
-//! | online | 5 | cloud, generator | challenge, hash of the generator's input | `cloud`, `generator` |
+//! | online | 5 | cloud, generator | challenge, hash of the generator's input; for each circuit select bits of the hashes of clients' wires | `cloud`, `generator`, `binding` |
 //! | online | 6 | generator | sends all circuits | `circuits` |
 //! | online | 7 | cloud | evaluates all of them, with noise where it has no labels; makes those again that it checks; only then compares | `circuits`, `cloud` |
-//! | online | 8 | cloud | hands over what most evaluated circuits gave: masked outputs with tags | `mac`, `cloud` |
+//! | online | 8 | cloud | hands over what more than half of the evaluated circuits gave, or noise: masked outputs with tags | `mac`, `cloud` |
 //! | online | 9 | all | verify their tags; servers keep labels | `mac`, [`kept`] |
 //!
 //! # Deviations
@@ -30,21 +30,30 @@
 //!   cloud ever learns the split. [`as_published`] shows what a generator with one client learns otherwise.
 //! - *OT.* Checked extension in place of a semi-honest one; blinds and orders from one key for each circuit; labels of givers are committed to in
 //!   an order that checks find wrong, so that a generator cannot exchange the labels of both values.
+//! - *Clients' inputs.* One OT for all circuits binds a client only while it or the generator is honest, and the paper has nothing else. A generator with one client lets the cloud
+//!   point at other values in other circuits, all of which stand every check; from which pad fits it learns on which side most evaluated circuits are, and after some runs the split. Here a
+//!   hash of each client's wires must be the same in all evaluated circuits. It is of encoded wires and not of bits, as an encoding in parts would show a guess of a part.
+//! - *Majority.* If no more than half of the circuits agree, all receivers get noise.
 //! - *Time.* All circuits are treated alike until all has come: nothing that the generator could see depends on the split.
 //! - *Partial gates* have tweaks of run, circuit and wire, in place of one transformation value. `reuse=labels` has none: a circuit has one delta in
 //!   all runs, and output labels are input labels.
 //! - *Seeds.* What a circuit follows from is the key of its checking branch, so that none can be sent that does not fit.
 //! - *Failures.* A run that does not end well closes the state for good, whatever the reason: else each refusal would tell something of the split. So
-//!   a client that misbehaves can end a state.
+//!   a client that misbehaves can end a state. What fails before a run is prepared takes nothing along: the state stays with its server, and
+//!   of two numbers of runs the higher one counts.
 //! - States live in memory, with at most [`RUNS_MAX`](kept::RUNS_MAX) runs.
 //!
 //! # Adversary and assumptions
 //!
 //! Malicious: any coalition without both servers, clients on either side; secure with abort. Bad circuits win if they are most of the evaluated ones and none is checked: that is
-//! [`Circuits::cut_log2`](config::Circuits::cut_log2) for all runs of a state together. All else adds `2^-88` for each giver and run. Assumes BLAKE3 as a random oracle, what `yao` assumes of garbling with labels
+//! [`Circuits::cut_log2`](config::Circuits::cut_log2) for all runs of a state together. All else adds a few times `2^-100` for each giver and run; [`Plan::security`] has it for
+//! as many runs as a state may serve. Only the checks of OTs are apart: one for each giver and run, which a cheater passes with `2^-80`. Assumes BLAKE3 as a random oracle, what `yao` assumes of garbling with labels
 //! that stay, AES as a pseudo-random function, and the OT's assumptions.
+//!
+//! Whoever keeps a state sees to what it may be used for: nothing here binds it to the other server's identity, to programs, or to what is read and kept; clients have no receipts, and hear no version.
 
 pub mod as_published;
+mod binding;
 pub mod checks;
 mod circuits;
 mod client;
@@ -77,6 +86,8 @@ pub enum Step {
     Labels = 1,
     /// The commitments to them, in order.
     Commitments,
+    /// The labels, blinded and encrypted, before they are put in order.
+    Ciphertexts,
     /// The keys of orders in a circuit, one for each giver.
     Order,
     /// The keys of blinds in a circuit.
@@ -103,6 +114,8 @@ pub enum Step {
     Challenge,
     /// The hash of the generator's input.
     InputHash,
+    /// The select bits of the hashes of clients' wires in a circuit.
+    ClientHashes,
     /// The labels of that hash.
     HashLabels,
     /// The digest of a circuit.

@@ -14,6 +14,7 @@ use garblet_seeded::{Blueprint, Committed, encoding::Encoding};
 
 use super::{
     config::{Config, SLACK_BITS},
+    kept::RUNS_MAX,
     mac::Authenticator,
 };
 use crate::{GENERATOR, NAME, PARTIES_MAX};
@@ -42,8 +43,10 @@ pub(crate) struct Giver {
     pub(crate) party: Party,
     /// The places of its bits among all of the evaluator, the bits of its key and pad last.
     bits: Vec<usize>,
-    /// Its further wires.
+    /// Its further wires: those of the encoding, then those that hide the hash of all before them.
     further: Range<usize>,
+    /// Rows of that hash. Nobody but a client needs one: what the cloud points at, it knows itself.
+    hash_rows: usize,
 }
 
 impl Giver {
@@ -52,7 +55,7 @@ impl Giver {
         self.bits.len()
     }
 
-    /// Wires that it encodes them to.
+    /// Wires that it has for them.
     pub(crate) fn wire_count(&self) -> usize {
         self.bits.len() + self.further.len()
     }
@@ -66,7 +69,19 @@ impl Giver {
     ///
     /// *Unique*: the giver draws the seed anew for each run.
     pub(crate) fn encoding(&self, seed: Block) -> Encoding {
-        Encoding::systematic(self.bits.len(), SLACK_BITS, seed)
+        Encoding::systematic(self.bits.len(), SLACK_BITS, seed).followed_by(self.hash_rows)
+    }
+
+    /// Bits of the hash of its wires.
+    pub(crate) fn hash_rows(&self) -> usize {
+        self.hash_rows
+    }
+
+    /// The hash of its wires that belongs to a seed.
+    ///
+    /// *Unique*: the cloud draws it after it has the labels of all circuits.
+    pub(crate) fn hash(&self, seed: Block) -> UniversalHash {
+        UniversalHash::new(self.hash_rows, self.wire_count() - self.hash_rows, seed)
     }
 }
 
@@ -160,6 +175,16 @@ impl Plan {
         &self.givers
     }
 
+    /// The clients.
+    pub(crate) fn clients(&self) -> &[Giver] {
+        &self.givers[..self.givers.len() - 1]
+    }
+
+    /// Bits of the hashes of all clients' wires.
+    pub(crate) fn client_hash_bits(&self) -> usize {
+        self.clients().iter().map(Giver::hash_rows).sum()
+    }
+
     /// The place of a party among the givers.
     pub(crate) fn giver(&self, party: Party) -> &Giver {
         &self.givers[usize::from(party.0) - 1]
@@ -223,11 +248,13 @@ impl Plan {
         UniversalHash::new(self.blueprint.hash_rows(), self.blueprint.garbler_inputs(), challenge)
     }
 
-    /// The security of a run: all ways to cheat together.
+    /// The security of all runs of a state: all ways to cheat together, but those that each check of OTs lets through.
     pub fn security(&self) -> Security {
         let slack = (-(SLACK_BITS as f64)).exp2();
-        // Two hashes of the generator's input; for each giver spoiled labels, and an encoding that is not resistant; for each receiver a false tag.
-        let others = slack * (1.0 + 3.0 * self.givers.len() as f64 + self.learners.len() as f64);
+        // Two inputs of the generator with the same hash; for the cloud spoiled labels, and an encoding that is not resistant; for each client spoiled
+        // labels or hashes, such an encoding, and two inputs with the same hash; for each receiver a false tag.
+        let of_run = slack * (1.0 + 3.0 + 5.0 * self.clients().len() as f64 + self.learners.len() as f64);
+        let others = RUNS_MAX as f64 * of_run;
         let log2 = (self.config.circuits.cut_log2().exp2() + others).log2();
         Security {
             computational_bits: self.blueprint.security_bits(),
@@ -285,10 +312,11 @@ fn givers(
         // Two inputs for each receiver: key and pad.
         let further = learners.iter().zip(of_learners.chunks(2)).filter(|((learner, _), _)| *learner == party);
         bits.extend(further.flat_map(|(_, places)| places.iter().cloned().flatten()));
-        let all = Encoding::systematic_wires(bits.len(), SLACK_BITS);
+        let hash_rows = if party.0 + 1 == parties || bits.is_empty() { 0 } else { SLACK_BITS };
+        let all = Encoding::systematic_wires(bits.len(), SLACK_BITS) + hash_rows;
         let further = wires..wires + all - bits.len();
         wires = further.end;
-        Giver { party, bits, further }
+        Giver { party, bits, further, hash_rows }
     };
     let givers = (1..parties).map(Party).map(giver).collect();
     (givers, places, wires)

@@ -2,6 +2,7 @@
 
 mod as_published;
 mod chains;
+mod coalition;
 mod cost;
 mod deviations;
 mod equals;
@@ -24,10 +25,14 @@ use garblet_protocol::{
     conduct::Conduct,
     stock::{ReadInput, SavedValues},
 };
+use garblet_seeded::Split;
+
+use coalition::Coalition;
 
 use super::{
     Circuits, Client, Cloud, Config, Generator, Plan, Reuse, Step,
     kept::{CloudState, GeneratorState},
+    split::{CloudKeys, GeneratorKeys},
 };
 use crate::{GENERATOR, NAME};
 
@@ -56,11 +61,14 @@ impl Deviation {
     }
 }
 
-/// The conduct of a party, which may deviate.
-struct May(Option<Deviation>);
+/// The conduct of a party, which may deviate, alone or with another.
+struct May(Option<Deviation>, Option<Coalition>);
 
 impl Conduct<Step> for May {
     fn touch(&mut self, step: Step, index: usize, bytes: &mut [u8]) {
+        if let Some(coalition) = &mut self.1 {
+            coalition.touch(step, index, bytes);
+        }
         if let Some(deviation) = self.0.filter(|of| of.is(step, index) && !bytes.is_empty()) {
             (deviation.change)(bytes);
         }
@@ -81,6 +89,10 @@ struct Scene<'a> {
     config: Config,
     saved: SavedValues,
     deviation: Option<Deviation>,
+    /// A coalition of the generator and the first client.
+    coalition: Option<Coalition>,
+    /// A party that leaves once all have met.
+    absent: Option<u16>,
     seed: u64,
     /// The runs that are prepared, in the order in which they are used.
     order: &'static [usize],
@@ -101,6 +113,8 @@ impl<'a> Scene<'a> {
             config,
             saved: SavedValues::default(),
             deviation: None,
+            coalition: None,
+            absent: None,
             seed: 1,
             order: &[0],
             record: None,
@@ -132,7 +146,11 @@ impl<'a> Scene<'a> {
                     own: own.map(|(_, value)| value.clone().expect("it is given")).collect(),
                     hello: Hello::new(NAME, party.0, *parties, program.digest()),
                     plan: plan.clone(),
-                    conduct: May(self.deviation.filter(|of| of.party == party.0)),
+                    conduct: May(
+                        self.deviation.filter(|of| of.party == party.0),
+                        self.coalition.clone().filter(|_| party.0 < 2),
+                    ),
+                    absent: self.absent == Some(party.0),
                     rng: Prg::new(Block::from_halves(self.seed, party.0.into())),
                     order: self.order,
                     costs: self.costs.clone(),
@@ -151,6 +169,15 @@ impl<'a> Scene<'a> {
     }
 }
 
+/// The states of two servers, of which the cloud evaluates these circuits.
+fn states_of(config: Config, evaluated: [usize; 5]) -> States {
+    let mut rng = Prg::new(Block::from_u128(8));
+    let keys: Vec<[Block; 2]> = (0..16).map(|_| [rng.next_block(), rng.next_block()]).collect();
+    let split = Split::told((0..16).map(|circuit| !evaluated.contains(&circuit)).collect());
+    let cloud = CloudState::new(CloudKeys::of(split, &keys), config, [[0; 32]; 2]);
+    Some((GeneratorState::new(GeneratorKeys::of(keys), config, [[0; 32]; 2]), cloud))
+}
+
 /// The state of a party, if it is a server.
 type OwnState = (Option<GeneratorState>, Option<CloudState>);
 
@@ -160,6 +187,7 @@ struct Seat {
     hello: Hello,
     plan: Arc<Plan>,
     conduct: May,
+    absent: bool,
     rng: Prg,
     order: &'static [usize],
     costs: Costs,
@@ -168,28 +196,32 @@ struct Seat {
 impl Seat {
     /// Runs a party to its end.
     async fn take(self, mesh: Mesh, party: Party, states: OwnState) -> (Result<Outputs, ProtocolError>, OwnState) {
-        let Seat { own, hello, plan, conduct, rng, order, costs } = self;
+        let Seat { own, hello, plan, conduct, absent, rng, order, costs } = self;
         let cloud = plan.cloud();
         let mut session = match Session::join(mesh, rng, &hello, Box::new(())).await {
             Ok(session) => session,
             Err(error) => return (Err(error), states),
         };
+        let mut states = states;
+        if absent {
+            return (part(session, ProtocolError::WorkerLost).await, states);
+        }
         if party == GENERATOR {
-            return match Generator::set_up(&mut session, plan, states.0, conduct).await {
+            return match Generator::set_up(&mut session, plan, &mut states.0, conduct).await {
                 Ok(mut role) => {
                     let result = live(&mut role, session, (&own, order), costs).await;
                     (result, (Some(role.into_state()), None))
                 }
-                Err(error) => (part(session, error).await, (None, None)),
+                Err(error) => (part(session, error).await, states),
             };
         }
         if party == cloud {
-            return match Cloud::set_up(&mut session, plan, states.1, conduct).await {
+            return match Cloud::set_up(&mut session, plan, &mut states.1, conduct).await {
                 Ok(mut role) => {
                     let result = live(&mut role, session, (&own, order), costs).await;
                     (result, (None, Some(role.into_state())))
                 }
-                Err(error) => (part(session, error).await, (None, None)),
+                Err(error) => (part(session, error).await, states),
             };
         }
         let result = match Client::set_up(&mut session, plan, conduct).await {

@@ -168,3 +168,56 @@ fn servers_that_do_not_have_the_same_state_do_not_begin() {
     };
     assert!(of_peer(&results[0]) || of_peer(&results[2]));
 }
+
+/// A state in which 12 is kept, and a program that reads it and adds a client's value.
+fn kept_sum(config: Config) -> (States, Arc<Program>, SavedValues) {
+    let add = program("lib:add(8)", &[1, 0], &[]);
+    let port = add.inputs()[0].port.name.clone();
+    let scene = Scene { saved: keeping("sum", vec![]), ..Scene::new(&add, 3, config) };
+    let (_, states) = step(scene, &[Some(value(5, 8)), Some(value(7, 8))], None, 1);
+    (states, program("lib:add(8)", &[9, 1], &[1]), keeping("", vec![read(&port, "sum", None)]))
+}
+
+#[test]
+fn who_leaves_before_a_run_takes_no_state_along() {
+    let config = small(Reuse::Labels);
+    let (mut states, reader, saved) = kept_sum(config);
+    for absent in [Some(1), Some(0), Some(2), None] {
+        let seed = 10 + u64::from(absent.unwrap_or(9));
+        let scene = Scene { absent, saved: saved.clone(), seed, ..Scene::new(&reader, 3, config) };
+        let (results, after) = scene.run(&[None, Some(value(1, 8))], states);
+        assert!(after.is_some(), "{absent:?}");
+        assert_eq!(results[1].is_ok(), absent.is_none(), "{absent:?}");
+        if absent.is_none() {
+            assert_eq!(results[1].as_ref().unwrap(), &[Some(value(13, 8))]);
+        }
+        states = after;
+    }
+    // Nor does a program with other parameters.
+    let other = Config { reuse: Reuse::PartialGates, ..config };
+    let scene = Scene { saved: saved.clone(), seed: 20, ..Scene::new(&reader, 3, other) };
+    let (results, states) = scene.run(&[None, Some(value(1, 8))], states);
+    assert!(results[0].is_err() && results[2].is_err());
+    let scene = Scene { saved, seed: 21, ..Scene::new(&reader, 3, config) };
+    assert_eq!(step(scene, &[None, Some(value(1, 8))], states, 1).0.unwrap(), value(13, 8));
+}
+
+#[test]
+fn a_run_that_one_server_alone_has_begun_is_left_out() {
+    let config = small(Reuse::Labels);
+    let (states, reader, saved) = kept_sum(config);
+    let (mut generator, mut cloud) = states.unwrap();
+    assert_eq!(cloud.begin().unwrap(), 1);
+    let scene = Scene { saved: saved.clone(), seed: 2, ..Scene::new(&reader, 3, config) };
+    let (got, states) = step(scene, &[None, Some(value(1, 8))], Some((generator, cloud)), 1);
+    assert_eq!(got.unwrap(), value(13, 8));
+    (generator, cloud) = states.unwrap();
+    assert_eq!([generator.runs(), cloud.runs()], [3, 3]);
+    generator.begin().unwrap();
+    generator.begin().unwrap();
+    let scene = Scene { saved, seed: 3, ..Scene::new(&reader, 3, config) };
+    let (got, states) = step(scene, &[None, Some(value(1, 8))], Some((generator, cloud)), 1);
+    assert_eq!(got.unwrap(), value(13, 8));
+    let (generator, cloud) = states.unwrap();
+    assert_eq!([generator.runs(), cloud.runs()], [6, 6]);
+}

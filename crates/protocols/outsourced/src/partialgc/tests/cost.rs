@@ -4,8 +4,30 @@ use garblet_circuit::random;
 use garblet_protocol::Phase;
 use rand::{SeedableRng, rngs::StdRng};
 
-use super::*;
-use crate::partialgc::cost::communication;
+use super::{deviations::adder, *};
+use crate::{
+    PARTIES_MAX,
+    partialgc::{cost::communication, kept::RUNS_MAX},
+};
+
+#[test]
+fn the_stated_bound_is_that_of_all_runs_of_a_state_with_as_many_parties_as_there_can_be() {
+    let mut program = (*adder(1)).clone();
+    program.set_recipients(0, garblet_circuit::Recipients::All);
+    let program = Arc::new(program);
+    for (circuits, most) in Circuits::ALL.into_iter().zip([-5.8, -21.2, -82.5]) {
+        let config = Config { circuits, ..Config::default() };
+        let stated = |parties: u16| {
+            let plan = Plan::new(program.clone(), parties, config, SavedValues::default()).unwrap();
+            plan.security().cheating_log2.unwrap()
+        };
+        // One hash of the generator's, 3 ways for the cloud, 5 for each of 8 clients, 9 false tags.
+        let others = RUNS_MAX as f64 * f64::from(1 + 3 + 5 * 8 + 9) * (-100f64).exp2();
+        let expected = (circuits.cut_log2().exp2() + others).log2();
+        assert!((stated(PARTIES_MAX) - expected).abs() < 1e-9, "{}, {expected}", stated(PARTIES_MAX));
+        assert!(stated(3) <= stated(PARTIES_MAX) && stated(PARTIES_MAX) < most, "{}", stated(PARTIES_MAX));
+    }
+}
 
 #[test]
 fn measured_costs_are_those_of_the_formulas() {

@@ -58,13 +58,13 @@ fn flip_seventeenth(bytes: &mut [u8]) {
 }
 
 /// Exchanges the commitments to both labels of the first wire.
-fn exchange_commitments(bytes: &mut [u8]) {
+pub(super) fn exchange_commitments(bytes: &mut [u8]) {
     let (first, second) = bytes[..64].split_at_mut(32);
     first.swap_with_slice(second);
 }
 
 /// Exchanges both labels of the first wire.
-fn exchange_labels(bytes: &mut [u8]) {
+pub(super) fn exchange_labels(bytes: &mut [u8]) {
     let (first, second) = bytes[..32].split_at_mut(16);
     first.swap_with_slice(second);
 }
@@ -94,6 +94,7 @@ fn who_deviates_in_all_circuits_is_found_out_by_the_check_for_it() {
         (1, deviation(0, Step::Labels, all, exchange_labels), 2, Refused(checks::CLIENTS_LABEL)),
         (1, deviation(0, Step::Order, all, flip), 2, Refused(checks::CLIENTS_KEY)),
         (1, deviation(0, Step::Blind, all, flip), 2, Refused(checks::CLIENTS_KEY)),
+        (1, deviation(0, Step::ClientHashes, all, flip_last), 2, Check(checks::HASH_OF_SEED)),
         (1, deviation(0, Step::GeneratorLabels, all, flip), 2, Check(checks::GENERATOR_INPUT)),
         (1, deviation(0, Step::InputHash, all, flip), 2, Check(checks::GENERATOR_INPUT)),
         // And against the cloud's.
@@ -118,6 +119,18 @@ fn who_deviates_in_all_circuits_is_found_out_by_the_check_for_it() {
         assert_eq!(found(&results[finder]), Some(expected), "case {number}");
         assert!(results.iter().all(|result| result.is_err()) || deviation.step == Step::Answer, "case {number}");
     }
+}
+
+#[test]
+fn other_values_of_the_clouds_input_do_not_stand_a_check() {
+    let (program, config) = (adder(2), small(Reuse::Labels));
+    let may = |evaluated: [usize; 5]| {
+        let coalition = Some(Coalition::exchanging(0));
+        Scene { coalition, ..Scene::new(&program, 3, config) }.run(&values(), states_of(config, evaluated)).0
+    };
+    // The generator exchanges both values of the first wire in the first circuit, commitments and all.
+    assert_eq!(found(&may([1, 2, 3, 4, 5])[2]), Some(Found::Check(checks::ORDER_OF_SEED)));
+    assert_eq!(may([0, 1, 2, 3, 4])[2].as_ref().unwrap(), &[Some(Bits::from_u128(388, 9))]);
 }
 
 #[test]
@@ -210,6 +223,7 @@ fn nobody_panics_whatever_comes() {
     let steps = [
         Step::Labels,
         Step::Commitments,
+        Step::Ciphertexts,
         Step::Order,
         Step::Blind,
         Step::KeyDigests,
@@ -220,6 +234,7 @@ fn nobody_panics_whatever_comes() {
         Step::GeneratorLabels,
         Step::Challenge,
         Step::InputHash,
+        Step::ClientHashes,
         Step::Head,
         Step::Tables,
         Step::Tail,
