@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
@@ -23,6 +23,9 @@ use crate::world::{Client, Running, World, free_address};
 
 /// More runs that do not end than there are kills in a life.
 const LIMITS: Limits = Limits { retries: 50, reads: None };
+
+/// Lives at the same time.
+const AT_ONCE: usize = 4;
 
 /// Visits of a life, each of which adds one.
 const VISITS: usize = 3;
@@ -140,21 +143,24 @@ impl Life {
         self.mend();
         client.resume(&self.running(), &pending, frames).is_ok()
     }
-}
 
-/// The sum, as both servers have it; none if there is no state.
-fn show(bo: &mut Client<'_>, running: &Running) -> Option<u128> {
-    let mut version = bo.receipt.version();
-    for _ in 0..2 {
-        match bo.visit_as(running, &bo.job_at("show", &["bo"], version), &[0]) {
-            Ok(shown) => return shown,
-            Err(unanswered) => version = unanswered.rejected.state_now()?.0,
+    /// The sum, as both servers have it; none if there is no state. Asked for again if a server was killed.
+    fn show(&mut self, bo: &mut Client<'_>) -> Option<u128> {
+        let mut version = bo.receipt.version();
+        for _ in 0..4 {
+            self.mend();
+            match bo.visit_as(&self.running(), &bo.job_at("show", &["bo"], version), &[0]) {
+                Ok(shown) => return shown,
+                Err(unanswered) => match unanswered.rejected.state_now() {
+                    Some((0, _)) => return None,
+                    Some((now, _)) => version = now,
+                    // Who was killed is gone in a moment.
+                    None => thread::sleep(Duration::from_millis(100)),
+                },
+            }
         }
-        if version == 0 {
-            return None;
-        }
+        panic!("nobody is killed twice, and nobody else makes versions");
     }
-    panic!("nobody else makes versions");
 }
 
 /// A life of two servers, of which one is killed at that write. Returns how many were killed: none if there are fewer writes.
@@ -169,7 +175,7 @@ fn live(server: Server, writes: usize) -> usize {
         let answered = life.visit(&mut anna, offer, values);
         life.mend();
         // Who comes next has the sum, and both servers say the same, or there is no state yet.
-        let shown = show(&mut bo, &life.running());
+        let shown = life.show(&mut bo);
         let expected = sum.map_or(Some(0), |sum: u128| Some(sum + 1));
         assert!(shown == expected || shown == sum && !answered, "{sum:?}, then {shown:?}, {server} at write {writes}");
         sum = shown;
@@ -182,19 +188,47 @@ fn live(server: Server, writes: usize) -> usize {
     life.kills
 }
 
-/// Kills at every write of both servers, the first as the last, again and again; in the short form at some.
+/// The lives that are to come, and what came of those before.
+struct Lives {
+    begun: usize,
+    kills: usize,
+    /// The next write of each server.
+    writes: [usize; 2],
+}
+
+/// Kills at every write of both servers, the first as the last, again and again; in the short form at some. Clients mostly wait, so several lives go on at once.
 #[test]
 fn each_visit_counts_once_or_not_at_all_at_whichever_write_a_server_is_killed() {
-    let (most, step) = if std::env::var_os("GARBLET_TEST_FULL").is_some() { (1000, 1) } else { (6, 19) };
-    let (mut kills, mut lives) = (0, 0);
-    let mut write = [0; 2];
-    while kills < most {
-        let server = Server::BOTH[lives % 2];
-        let at = &mut write[lives % 2];
-        let killed = live(server, *at);
-        // Behind the last write, it begins anew.
-        *at = if killed == 0 { 0 } else { *at + step };
-        (kills, lives) = (kills + killed, lives + 1);
-    }
-    println!("{kills} kills in {lives} lives, up to write {write:?}");
+    let (most, step) = if std::env::var_os("GARBLET_TEST_FULL").is_some() { (1000, 1) } else { (6, 13) };
+    let lives = Mutex::new(Lives { begun: 0, kills: 0, writes: [0; 2] });
+    let lock = || lives.lock().unwrap_or_else(PoisonError::into_inner);
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let (at, write) = {
+                        let mut lives = lock();
+                        if lives.kills >= most {
+                            break;
+                        }
+                        let at = lives.begun % 2;
+                        let write = lives.writes[at];
+                        lives.begun += 1;
+                        lives.writes[at] += step;
+                        (at, write)
+                    };
+                    let killed = live(Server::BOTH[at], write);
+                    let mut lives = lock();
+                    lives.kills += killed;
+                    // Behind the last write, it begins anew.
+                    if killed == 0 {
+                        println!("the {} has fewer than {} writes in a life", Server::BOTH[at], write + 1);
+                        lives.writes[at] = 0;
+                    }
+                }
+            });
+        }
+    });
+    let Lives { begun, kills, .. } = *lock();
+    println!("{kills} kills in {begun} lives");
 }
