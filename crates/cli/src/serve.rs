@@ -1,5 +1,6 @@
 //! `garblet serve`: keeps a store filled, a little at a time, at low priority; or answers the peer that comes; or, with another server, clients.
 
+pub(crate) mod both;
 pub(crate) mod clients;
 
 use std::{thread::sleep, time::Duration};

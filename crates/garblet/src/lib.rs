@@ -66,6 +66,7 @@ pub use garblet_protocol::{
     Adversary, Collusion, Communication, MeshSession, Phase, PhaseCost, PhaseCosts, Progress, Role, RunId, Security,
     Session,
     checks::{Refused, Rejected},
+    conduct::{Conduct, Honest},
     error::{Missing, NotPrepared, StateProblem, Unfinished},
     parameters::UnknownParameter,
     protocol::{LibraryFile, OrderRequest, Precision},

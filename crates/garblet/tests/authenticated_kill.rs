@@ -19,7 +19,7 @@ use garblet::{
     circuit::evaluate,
     library,
     net::{Channel, Hello, memory_pair},
-    store::{PieceId, Store, StoreKey, testing::create_hooked},
+    store::{PieceId, Store, StoreKey, testing::open_hooked},
 };
 use garblet_primitives::Prg;
 use garblet_protocol::conduct::Honest;
@@ -135,7 +135,7 @@ fn cut_off(folder: &Path, key: &StoreKey, at: usize) -> (Store, Arc<AtomicUsize>
         true => Ok(()),
         false => Err(io::Error::other(format!("killed at {step}"))),
     };
-    (create_hooked(folder, key, &mut rand::rng(), hook).expect("a new folder"), writes)
+    (open_hooked(folder, key, &mut rand::rng(), hook).expect("a new folder"), writes)
 }
 
 /// A party's store is cut off at each of its writes, the first as the last; then both open what is on disk, and compute again and again.

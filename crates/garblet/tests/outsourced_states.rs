@@ -14,7 +14,7 @@ use std::{
 
 use garblet::{
     Bits, Config, Error, OrderRequest, Party, Peer, Plan, Program, ReadInput, Report, SavedValues, StateProblem, Stock,
-    circuit::{Circuit, Component, Gate, InputId, Port, Recipients, Type, Wire},
+    circuit::{Circuit, Component, Gate, InputId, Port, Recipients, Type, Wire, evaluate, random},
     library,
     net::{
         Mesh,
@@ -22,8 +22,9 @@ use garblet::{
     },
     outsourced::Outsourced,
     saved,
-    store::{Store, StoreKey, testing::create_hooked},
+    store::{Store, StoreKey, testing::open_hooked},
 };
+use rand::{SeedableRng, rngs::StdRng};
 
 /// The generator, two clients, the cloud.
 const PARTIES: u16 = 4;
@@ -57,12 +58,12 @@ impl Stores {
     }
 }
 
-/// One run of all parties: a program, the client whose inputs it takes, and the state that it reads or keeps.
+/// One run of all parties: a program, the values that are not read, each with its owner, and the state that it reads or keeps.
 #[derive(Clone)]
 struct Task {
     program: Arc<Program>,
     saved: SavedValues,
-    inputs: Vec<Bits>,
+    inputs: Vec<(u16, Bits)>,
     config: Config,
 }
 
@@ -77,7 +78,7 @@ impl Task {
         let read = ReadInput { port, name: "sum".into(), output: None };
         let read = if values.len() == 2 { Vec::new() } else { vec![read] };
         let keep = shown_to.is_none().then(|| "sum".into());
-        let inputs = values.iter().map(|&value| Bits::from_u128(value, 8)).collect();
+        let inputs = values.iter().map(|&value| (client, Bits::from_u128(value, 8))).collect();
         Task { program: Arc::new(program), saved: SavedValues { keep, read }, inputs, config: config.clone() }
     }
 
@@ -102,9 +103,10 @@ impl Task {
         let order = garblet::Order::new(&OrderRequest::default(), PARTIES, &self.config)?;
         let mut stock = Stock::new(order, store, "all");
         stock.top_up = true;
-        let own = if party == self.client() { &self.inputs[..] } else { &[] };
+        let own = self.inputs.iter().filter(|(owner, _)| *owner == party);
+        let own: Vec<Bits> = own.map(|(_, bits)| bits.clone()).collect();
         let peer = Peer::open_with(&plan, Party(party), mesh, stock, rand::rng(), Box::new(())).await?;
-        peer.finish(own).await.map(|outcome| outcome.report)
+        peer.finish(&own).await.map(|outcome| outcome.report)
     }
 
     /// Runs, perhaps with a fault between the servers; what each party came to, and what went between them.
@@ -185,6 +187,53 @@ fn a_state_is_read_and_kept_again_by_other_clients_in_every_form() {
     }
 }
 
+/// Chains of ten runs: other functions, with inputs and outputs of other clients and of servers, that read what earlier ones have kept.
+#[test]
+fn chains_of_ten_random_programs_equal_the_plain_evaluator() {
+    let config = config(&[]);
+    for seed in 0..if is_full() { 20 } else { 2 } {
+        let (mut rng, stores) = (StdRng::seed_from_u64(seed), Stores::new());
+        // Values that stay, in the clear: of the state and of the output.
+        let mut kept: Vec<([String; 2], Bits)> = Vec::new();
+        let mut read_count = 0;
+        for run in 0..10 {
+            let mut program = random::program(&mut rng, 40, PARTIES);
+            let mut values = random::inputs(&mut rng, &program);
+            let (mut read, mut inputs) = (Vec::new(), Vec::new());
+            for (input, value) in program.inputs().iter().zip(&mut values) {
+                match kept.iter().rfind(|(_, bits)| bits.len() == value.len()) {
+                    Some(([name, output], bits)) => {
+                        *value = bits.clone();
+                        let (port, name, output) = (input.port.name.clone(), name.clone(), Some(output.clone()));
+                        read.push(ReadInput { port, name, output });
+                    }
+                    None => inputs.push((input.owner.0, value.clone())),
+                }
+            }
+            read_count += read.len();
+            // Of the outputs every other one stays, the first of all at least.
+            let stays = |at: usize| at.is_multiple_of(2);
+            let count = program.outputs().len();
+            (0..count).filter(|at| stays(*at)).for_each(|at| program.set_recipients(at, Recipients::Only(Vec::new())));
+            let expected = evaluate(&program, &values);
+            let name = format!("state {run}");
+            let staying = program.outputs().iter().zip(&expected).enumerate().filter(|(at, _)| stays(*at));
+            for (_, (output, bits)) in staying {
+                kept.push(([name.clone(), output.port.name.clone()], bits.clone()));
+            }
+            let saved = SavedValues { keep: Some(name), read };
+            let task = Task { program: Arc::new(program), saved, inputs, config: config.clone() };
+            for (party, result) in task.run(&stores).into_iter().enumerate() {
+                let report = result.unwrap_or_else(|error| panic!("{seed}, run {run}, party {party}: {error}"));
+                let learns = |at: usize| task.program.outputs()[at].recipients.contains(Party(party as u16));
+                let own = expected.iter().enumerate().map(|(at, bits)| learns(at).then(|| bits.clone()));
+                assert!(report.outputs == own.collect::<Vec<_>>(), "{seed}, run {run}, party {party}");
+            }
+        }
+        assert!(read_count >= 3, "{read_count} inputs were read");
+    }
+}
+
 /// Bytes and rounds of a run with states are those that the formulas say.
 #[test]
 fn runs_with_states_cost_what_the_plan_says() {
@@ -255,7 +304,7 @@ fn servers_have_one_version_whichever_write_is_the_last() {
                     false => Err(io::Error::other(format!("killed at {step}"))),
                 };
             let key = &stores.keys[usize::from(server)];
-            let hooked = create_hooked(&stores.place(server), key, &mut rand::rng(), hook).expect("a new folder");
+            let hooked = open_hooked(&stores.place(server), key, &mut rand::rng(), hook).expect("a new folder");
             limit.store(writes.load(Ordering::Relaxed) + at, Ordering::Relaxed);
             let mut hooked = Some(hooked);
             let open = |party| if party == server { hooked.take().expect("once") } else { stores.open(party) };
@@ -354,6 +403,16 @@ fn a_client_does_not_go_back_with_both_servers() {
     assert!(results.iter().all(Result::is_err));
 }
 
+/// Bytes of all files in a folder.
+fn bytes_of(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
+    let of = |entry: fs::DirEntry| match entry.metadata().expect("a file") {
+        metadata if metadata.is_dir() => bytes_of(&entry.path()),
+        metadata => metadata.len(),
+    };
+    entries.map(of).sum()
+}
+
 /// As many bits as can be kept, and one more.
 #[test]
 fn a_state_has_a_million_bits_and_is_refused_beyond_before_anything_is_made() {
@@ -371,20 +430,25 @@ fn a_state_has_a_million_bits_and_is_refused_beyond_before_anything_is_made() {
     };
     let saved = SavedValues { keep: Some("sum".into()), read: Vec::new() };
     let all: Bits = (0..bits).map(|bit: u32| bit.is_multiple_of(3)).collect();
-    let inputs = vec![all.clone(), Bits::from_u128(1, 1)];
+    let inputs = vec![(CLIENTS[0], all.clone()), (CLIENTS[0], Bits::from_u128(1, 1))];
     let set = Task { program: Arc::new(wide(bits)), saved: saved.clone(), inputs, config: config.clone() };
     let stores = Stores::new();
     assert!(set.run(&stores).iter().all(Result::is_ok));
+    let taken = || [0, CLOUD].map(|server| bytes_of(&stores.place(server)));
+    let after_it_was_kept = taken();
 
     let mut show = wide(bits);
     show.set_recipients(0, Recipients::Only(vec![Party(CLIENTS[0])]));
     let read = ReadInput { port: "all".into(), name: "sum".into(), output: Some("flipped".into()) };
     let saved_there = SavedValues { keep: None, read: vec![read] };
-    let inputs = vec![Bits::from_u128(1, 1)];
+    let inputs = vec![(CLIENTS[0], Bits::from_u128(1, 1))];
     let show = Task { program: Arc::new(show), saved: saved_there, inputs, config: config.clone() };
     let results = show.run(&stores);
     let shown = results[usize::from(CLIENTS[0])].as_ref().expect("it is shown").outputs[0].as_ref();
     assert!(shown == Some(&all), "flipped twice");
+    // What the run before has taken of masks is gone when the store is next used.
+    println!("a state of {bits} bits: {:?} bytes, with the masks of its run {after_it_was_kept:?}", taken());
+    assert!(taken().iter().all(|bytes| *bytes < 64_000_000), "{:?} bytes", taken());
 
     let more = Plan::saving(wide(bits + 1), PARTIES, &config, saved).err().expect("too many");
     assert!(more.to_string().contains("at most 1048576 bits, got 1048577 bits"), "{more}");

@@ -11,15 +11,19 @@ pub fn decode_row(bytes: &[u8]) {
     }
 }
 
-/// Makes a store in a new or empty folder; `hook` hears the name of each write before it, and may fail it.
+/// Opens a store, or makes one where there is none; `hook` hears the name of each write before it, and may fail it.
 ///
-/// *Errors*: as [`Store::create`](crate::Store::create).
+/// *Errors*: as [`Store::open_or_create`](crate::Store::open_or_create).
 #[cfg(feature = "testing")]
-pub fn create_hooked(
+pub fn open_hooked(
     folder: &std::path::Path,
     key: &crate::StoreKey,
     rng: &mut impl rand_core::CryptoRng,
     hook: impl FnMut(&'static str) -> std::io::Result<()> + Send + 'static,
 ) -> Result<crate::Store, crate::StoreError> {
-    crate::Store::create_with(folder, key, rng, crate::fail_points::FailPoints::with(hook))
+    let steps = crate::fail_points::FailPoints::with(hook);
+    match crate::Store::find(folder) {
+        Ok(()) => crate::Store::open_with(folder, key, rng, steps),
+        Err(_) => crate::Store::create_with(folder, key, rng, steps),
+    }
 }

@@ -1,7 +1,7 @@
 //! Both parties of a benchmark: two threads, joined by loopback TCP.
 
 use garblet::Session;
-use garblet_circuit::{Bits, Program};
+use garblet_circuit::{Bits, Port, Program};
 use garblet_net::{Channel, Hello, Listener, SimulatedLink, connect};
 use garblet_primitives::Prg;
 use rand::RngExt;
@@ -54,8 +54,13 @@ pub(super) async fn open(bench: &str, channel: Channel, party: u16) -> Result<Se
 
 /// Uniform values of all inputs.
 pub(super) fn random_values(program: &Program) -> Vec<Bits> {
+    program.inputs().iter().map(|input| random_bits(&input.port)).collect()
+}
+
+/// A uniform value of a port.
+pub(super) fn random_bits(port: &Port) -> Bits {
     let mut rng = rand::rng();
-    program.inputs().iter().map(|input| (0..input.port.width()).map(|_| rng.random()).collect()).collect()
+    (0..port.width()).map(|_| rng.random()).collect()
 }
 
 /// The values that a party gives.

@@ -5,21 +5,16 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     str::FromStr,
-    sync::{
-        Arc,
-        mpsc::{Receiver, Sender, channel},
-    },
-    thread,
+    sync::Arc,
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use garblet::{
-    Bits, OrderRequest,
+    Bits,
     outsourced::service::{Agreement, WayTo, call},
-    store::StoreKey,
 };
 use garblet_client::{Begun, Invitation, Receipt, Server, Visit};
-use garblet_net::{Call, Entrance, Fingerprint, Identity, NetError, ServerTls, Tls};
+use garblet_net::{Call, Fingerprint, Identity, NetError};
 use serde_json::json;
 use tokio::net::TcpListener;
 use toml::{Table, Value};
@@ -30,11 +25,12 @@ use crate::{
     failure::{Failure, reason},
     hex::to_hex,
     hints::{explain, net_failure},
-    identity::{client_secret, invitation},
     output::{print, tell},
-    serve::clients::{Door, Setup, event_text},
+    serve::{
+        both::{Both, invitations},
+        clients::event_text,
+    },
     session::block_on,
-    settings::Settings,
 };
 
 /// The agreement, in which keys, friends and map are those of the call.
@@ -113,12 +109,17 @@ pub(super) fn run(options: &Options) -> Result<(), Failure> {
         let listener = TcpListener::bind(&options.listen).await.map_err(|error| unbound(&options.listen, error))?;
         let address = listener.local_addr().map_err(|error| unbound(&options.listen, error))?;
         let origin = format!("http://{address}");
-        let invited = |friend: &String| {
-            let of = |server: Server| invitation(&identities[server as usize], &server.to_string(), friend);
-            Ok([of(Server::Generator)?, of(Server::Cloud)?])
+        let invited = options.friends.iter().map(|friend| invitations(&identities, friend));
+        let invitations = invited.collect::<Result<Vec<_>, Failure>>()?;
+        let both = Both {
+            agreement: &agreement,
+            folder: folder.path(),
+            host: address.ip(),
+            origins: Some(vec![origin.clone()]),
+            generator_inputs: Vec::new(),
+            stock: STOCK.map(|(kind, count)| (kind.into(), count)).to_vec(),
         };
-        let invitations = options.friends.iter().map(invited).collect::<Result<Vec<_>, Failure>>()?;
-        let servers = start(&agreement, identities, folder.path(), &origin, address)?;
+        let servers = both.start(identities, |server, event| tell(&format!("{server}: {}", event_text(event))))?;
         begin_map(&agreement, &servers, &invitations[0]).await?;
         let described = describe(options, &agreement, &servers)?;
         let of_page = PAGE.map(|(name, text)| File { name, bytes: text.into() });
@@ -180,83 +181,6 @@ fn write_agreement(options: &Options, identities: &[Identity; 2], folder: &Path)
         file(name, text)?;
     }
     agreement::load(&file("friends.toml", &agreement.to_string())?)
-}
-
-/// Starts both servers, each with threads of its own; returns where they let visitors in.
-fn start(
-    agreement: &Arc<Agreement>,
-    identities: [Identity; 2],
-    folder: &Path,
-    origin: &str,
-    page: SocketAddr,
-) -> Result<[SocketAddr; 2], Failure> {
-    let mut meeting = "127.0.0.1:0".to_string();
-    let mut addresses = Vec::new();
-    let [generator, cloud] = identities.each_ref().map(Identity::fingerprint);
-    for ((server, identity), other) in Server::BOTH.into_iter().zip(identities).zip([cloud, generator]) {
-        let tls = ServerTls::new(&identity, None).map_err(|error| net_failure(&error))?;
-        let entrance = Entrance {
-            plain: true,
-            origins: Some(vec![origin.into()]),
-            ..Entrance::new(tls, agreement.frame_bytes_max())
-        };
-        let peer = (server.other().to_string(), other);
-        let setup = Setup {
-            agreement: agreement.clone(),
-            server,
-            secrets: agreement.clients().map(|client| client_secret(&identity, client)).collect(),
-            own_inputs: Vec::new(),
-            stock: OrderRequest {
-                amounts: STOCK.map(|(kind, count)| (kind.into(), count)).to_vec(),
-                ..OrderRequest::default()
-            },
-            store: folder.join(server.to_string()),
-            key: StoreKey::generate(&mut rand::rng()),
-            recorded: false,
-            listens: server == Server::Generator,
-            meeting: meeting.clone(),
-            options: Settings::standard(None).options(Some(Tls::new(identity, [peer])))?,
-            visitors: Some((SocketAddr::new(page.ip(), 0).to_string(), entrance)),
-        };
-        let opened = begin(server, setup);
-        // The generator is met where it listens.
-        while addresses.len() <= server as usize || (server == Server::Generator && meeting.ends_with(":0")) {
-            match opened.recv() {
-                Ok(Ok(Door::Meeting(address))) => meeting = address.to_string(),
-                Ok(Ok(Door::Visitors(address))) => addresses.push(address),
-                Ok(Err(failure)) => return Err(failure),
-                Err(_) => return Err(Failure::no_result(format!("the {server} has ended: this is a bug"))),
-            }
-        }
-        // Whoever ends later says so.
-        thread::spawn(move || {
-            opened
-                .into_iter()
-                .filter_map(Result::err)
-                .for_each(|failure| tell(&format!("{server}: {}", failure.message)))
-        });
-    }
-    <[SocketAddr; 2]>::try_from(addresses).map_err(|_| Failure::no_result("a server has ended: this is a bug"))
-}
-
-/// Starts a server. Hears where it listens, and at the end why it has ended.
-fn begin(server: Server, setup: Setup) -> Receiver<Result<Door, Failure>> {
-    let (told, opened): (Sender<Result<Door, Failure>>, _) = channel();
-    thread::spawn(move || {
-        let doors = std::sync::Mutex::new(told.clone());
-        let heard = move |door| {
-            let doors = doors.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            // Who does not listen does not want to know.
-            let _ = doors.send(Ok(door));
-            Ok(())
-        };
-        let hear =
-            move |event: garblet::outsourced::service::Event<'_>| tell(&format!("{server}: {}", event_text(&event)));
-        if let Err(failure) = setup.answer(hear, heard) {
-            let _ = told.send(Err(failure));
-        }
-    });
-    opened
 }
 
 /// Makes the empty map, in the name of the first friend.

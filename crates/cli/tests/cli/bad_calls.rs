@@ -197,7 +197,7 @@ fn benchmarks_of_nothing_say_what_there_is() {
         (["compgc", "--only", "zzz"], "hint: there are AES"),
         (["authenticated", "--param", "check=zzz"], "tags or reveal"),
         (["pssw", "--method", "zzz"], "hint: the methods are base, "),
-        (["partialgc", "--figure", "5"], "[possible values: 4]"),
+        (["partialgc", "--figure", "6"], "[possible values: 4, 5, 7]"),
         (["compile", "--up-to", "1"], "hint: leave it out"),
     ] {
         let ran = garblet(&[&["bench"], &arguments[..]].concat());

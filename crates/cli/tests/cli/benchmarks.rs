@@ -118,3 +118,67 @@ fn the_tables_of_outsourcing_say_at_which_bound_they_stand() {
     assert!(step.contains("87,236 in PartialGC\n") && step.contains("\ncloud to generator "), "{step}");
     assert!(step.contains("must not work together"), "{step}");
 }
+
+/// A figure with one kind of program, at the weakest bounds.
+fn figure(number: &str, function: &str, more: &[&str]) -> Vec<Value> {
+    let bench = ["bench", "partialgc", "--figure", number, "--function", function, "--json"];
+    let report = garblet(&[&bench[..], more].concat()).json();
+    assert_eq!((&report["figure"].to_string()[..], &report["table"]), (number, &Value::Null));
+    report["rows"].as_array().expect("rows").clone()
+}
+
+#[test]
+fn a_database_that_stays_is_read_without_being_sent_again() {
+    let both = ["--form", "shares,partialgc", "--statistical", "40", "--circuits", "16", "--repeat", "2"];
+    let rows = figure("5", "KeyedDB 64", &both);
+    let names: Vec<&str> = rows.iter().filter_map(|row| row["program"].as_str()).collect();
+    assert_eq!(names, ["saved", "read", "sent anew"].map(|does| format!("KeyedDB 64, {does}")));
+    let bits: Vec<_> = rows.iter().map(|row| (row["kept_bits"].as_u64(), row["read_bits"].as_u64())).collect();
+    assert_eq!(bits, [(Some(6_144), None), (None, Some(6_144)), (None, None)]);
+    for (row, at) in rows.iter().zip(0..) {
+        let [shares, partialgc] = [0, 1].map(|form| &row["measured"][form]);
+        assert_eq!((&shares["statistical"], &partialgc["circuits"]), (&"40".into(), &"16".into()));
+        assert_eq!(shares["seconds_per_state_bit"].is_null(), at == 2, "{row}");
+        let [least, median] = ["seconds_least", "seconds_median"].map(|what| number(&shares["answered"][what]));
+        assert!(0.0 < least && least <= median && median < 60.0, "{row}");
+        assert!(partialgc["answered"].is_null(), "its states are in memory");
+    }
+    let online =
+        |row: usize, form: usize| number(&rows[row]["measured"][form]["links"]["generator_to_cloud"]["online"]);
+    // A label of 16 bytes for each bit of the database, which are not sent for what is read.
+    assert!(online(2, 0) - online(1, 0) > 16.0 * 6_144.0 - 4096.0, "{} and {}", online(2, 0), online(1, 0));
+    // By partial gates, of 33 bytes for each bit and circuit.
+    assert!(
+        online(1, 1) - online(2, 1) > 16.0 * 6_144.0 * (33.0 - 16.0) - 65_536.0,
+        "{} and {}",
+        online(1, 1),
+        online(2, 1)
+    );
+}
+
+#[test]
+fn friends_move_on_the_published_map_and_on_ours() {
+    let both = ["--form", "shares,partialgc", "--statistical", "40", "--circuits", "16", "--repeat", "1"];
+    let rows = figure("7", " 256", &both);
+    let names: Vec<&str> = rows.iter().filter_map(|row| row["program"].as_str()).collect();
+    assert_eq!(names, ["MapStart", "MapSet", "MapGet", "start", "place", "look"].map(|name| format!("{name} 256")));
+    let gates: Vec<u64> = rows.iter().filter_map(|row| row["and"].as_u64()).collect();
+    assert_eq!(gates, [0, 2_558, 2_040, 0, 255, 1_792]);
+    assert_eq!(rows[1]["published"]["about"]["seconds"], 30.0);
+    assert!(rows[4]["published"]["about"].is_null(), "our map is not the paper's");
+    for row in &rows {
+        assert_eq!(row["measured"].as_array().map(Vec::len), Some(2), "{row}");
+        let bounds = [0, 1].map(|form| number(&row["measured"][form]["cheating_log2"]));
+        assert!(bounds[0] <= -40.0 && (bounds[1] + 5.8).abs() < 0.06, "{row}");
+    }
+}
+
+#[test]
+fn what_was_published_falls_to_two_attacks_and_ours_does_not() {
+    let report = garblet(&["bench", "partialgc", "--insecure-as-published", "--json"]).json();
+    let [chain, split] = ["key_chain", "split"].map(|attack| &report[attack]);
+    assert_eq!(chain["as_published"], serde_json::json!({ "seeds_read": 64, "inputs_read": 64 }));
+    assert_eq!(chain["ours"], serde_json::json!({ "seeds_read": 0, "inputs_read": 0 }));
+    assert_eq!(split["as_published"], serde_json::json!({ "circuits_known": 25, "right": 42, "accepted": 43 }));
+    assert!(split["ours"]["found_out"].as_str().is_some_and(|said| said.contains("party 0")), "{split}");
+}

@@ -60,6 +60,16 @@ impl Server {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it ends");
     }
+
+    /// Memory in bytes, and files that are open.
+    #[cfg(target_os = "linux")]
+    fn takes(&self) -> (u64, usize) {
+        let process = format!("/proc/{}", self.child.id());
+        let status = std::fs::read_to_string(format!("{process}/status")).expect("it runs");
+        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+        let kilobytes: u64 = resident.trim().trim_end_matches(" kB").parse().expect("a number");
+        (kilobytes << 10, std::fs::read_dir(format!("{process}/fd")).expect("it runs").count())
+    }
 }
 
 impl Drop for Server {
@@ -76,9 +86,6 @@ struct World {
 }
 
 const PROGRAMS: &str = r#"
-service = "000102030405060708090a0b0c0d0e0f"
-clients = ["anna", "bo"]
-
 [state.sum]
 retries = 50
 
@@ -122,21 +129,25 @@ clients = ["anna"]
 
 impl World {
     fn new(name: &str) -> Self {
+        World::with(name, &["anna", "bo"])
+    }
+
+    /// The same with these clients.
+    fn with(name: &str, clients: &[&str]) -> Self {
         let folder = Folder::new(name);
-        let mut text = String::new();
+        // The list of clients stands before the tables.
+        let mut text = format!("service = \"000102030405060708090a0b0c0d0e0f\"\nclients = {clients:?}\n\n");
         for server in SERVERS {
             let (path, _) = keygen(&folder, &format!("{server}.pem"));
             let key = garblet(&["id", &path, "--json"]).json()["public_key"].as_str().expect("a key").to_string();
             text += &format!("[{server}]\nkey = \"{key}\"\n\n");
-            for client in ["anna", "bo"] {
+            for client in clients {
                 let ran = garblet(&["keygen", &path, "--client", client, "--server-name", server]);
                 assert_eq!(ran.status, Some(0), "{}", ran.stderr);
                 folder.file(&format!("{client}.{server}"), &ran.stdout);
             }
         }
-        // The list of clients stands before the tables.
-        let (clients, programs) = PROGRAMS.split_once("\n\n").expect("clients first");
-        let agreement = folder.file("agreement.toml", &format!("{clients}\n\n{text}{programs}"));
+        let agreement = folder.file("agreement.toml", &(text + PROGRAMS));
         folder.file("own.json", r#"{"a": 40}"#);
         World { folder, agreement }
     }
@@ -355,36 +366,92 @@ fn the_demonstration_of_friends_serves_a_page_and_invites() {
     assert!(ended.stderr.contains("generator: ran `start` for Zoë in "), "{}", ended.stderr);
 }
 
-/// Servers are killed at any time, mostly within a run, and come again. Each visit counts once or not at all, and both servers hold one version.
+fn is_full() -> bool {
+    std::env::var_os("GARBLET_TEST_FULL").is_some()
+}
+
+/// Servers are killed at any time, mostly within a run, one of them or both, and come again. Each visit counts once or not at all, and both
+/// servers hold one version.
 #[test]
 fn each_visit_counts_once_or_not_at_all_whoever_is_killed() {
-    let kills = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 1000 } else { 8 };
+    let kills = if is_full() { 1000 } else { 8 };
     let world = World::new("killed");
     let mut servers = world.both();
     let input = world.input(json!({"a": 0, "b": 0}));
     assert_eq!(world.visit(&servers, "anna", &["start", "--input", &input]).status, Some(0));
     let one = world.folder.file("one.json", r#"{"b": 1}"#);
     let zero = world.folder.file("zero.json", r#"{"b": 0}"#);
-    let (mut sum, mut draw) = (0u8, Prg::new(Block::from_u128(kills)));
-    let mut word = move || draw.next_u32();
+    let (mut sum, mut version, mut unanswered) = (0u8, 1, 0);
+    let mut draw = Prg::new(Block::from_u128(kills));
     for _ in 0..kills {
-        let server = (word() % 2) as usize;
-        let pause = Duration::from_micros(u64::from(word() % 60_000));
+        // One, the other, or both.
+        let whom = [0b01, 0b10, 0b11][(draw.next_u32() % 3) as usize];
+        let pause = Duration::from_micros(u64::from(draw.next_u32() % 60_000));
         let visit = world.begin(&servers, "bo", &["add", "--input", &one, "--timeout", "5s", "--give-up"]);
         thread::sleep(pause);
-        servers[server].kill();
+        (0..2).filter(|server| whom >> server & 1 == 1).for_each(|server| servers[server].kill());
         let visited = finish(visit);
-        // The generator keeps its port for the cloud.
-        let meeting = servers[0].says("listening on ");
-        servers[server] = world.serve(server, &meeting);
+        if whom & 1 == 1 {
+            // The generator keeps its port for a cloud that was not killed.
+            let meeting = servers[0].says("listening on ");
+            servers[0] = world.serve(0, &meeting);
+        }
+        if whom & 2 == 2 {
+            let meeting = servers[0].says("listening on ");
+            servers[1] = world.serve(1, &meeting);
+        }
         if visited.status != Some(0) {
+            unanswered += 1;
             // The answer may be there; if it is not, the servers say so.
             world.visit(&servers, "bo", &["add", "--resume"]);
         }
-        let shown = world.visit(&servers, "anna", &["show", "--input", &zero, "--json"]);
-        let shown = shown.json()["outputs"]["sum"]["value"].as_u64().expect("a number") as u8;
-        let counted = shown.wrapping_sub(sum);
+        // An answer, which says the same at both servers.
+        let shown = world.visit(&servers, "anna", &["show", "--input", &zero, "--json"]).json();
+        let shown_sum = shown["outputs"]["sum"]["value"].as_u64().expect("a number") as u8;
+        let counted = u64::from(shown_sum.wrapping_sub(sum));
         assert!(counted == 1 || counted == 0 && visited.status != Some(0), "{sum}, then {shown}: {}", visited.stderr);
-        sum = shown;
+        assert_eq!(shown["version"], json!(version + counted), "a version for each visit that counts");
+        (sum, version) = (shown_sum, version + counted);
     }
+    println!("{kills} kills, {unanswered} visits without an answer at once, version {version} of the state");
+    assert!(unanswered > 0, "every visit was over before anybody was killed");
+    servers.iter_mut().for_each(Server::kill);
+    for server in SERVERS {
+        let [store, key] = ["store", "key"].map(|file| world.folder.path(&format!("{server}.{file}")));
+        let listed = garblet(&["store", "list", &store, "--store-key", &key]);
+        assert!(listed.stdout.contains(&format!("state sum, version {version}")), "{}{}", listed.stdout, listed.stderr);
+    }
+}
+
+/// Clients who come once each take neither memory nor files of the servers.
+#[cfg(target_os = "linux")]
+#[test]
+fn servers_do_not_grow_by_the_clients_who_have_come() {
+    let visitors = if is_full() { 1000 } else { 30 };
+    let names: Vec<String> = (0..visitors).map(|number| format!("client{number}")).collect();
+    let names: Vec<&str> = ["anna", "bo"].into_iter().chain(names.iter().map(|name| &name[..])).collect();
+    let world = World::with("visitors", &names);
+    let servers = world.both();
+    let input = world.input(json!({"a": 0, "b": 0}));
+    assert_eq!(world.visit(&servers, "anna", &["start", "--input", &input]).status, Some(0));
+    let one = world.folder.file("one.json", r#"{"b": 1}"#);
+    let come = |names: &[&str]| {
+        for name in names {
+            let ran = world.visit(&servers, name, &["add", "--input", &one]);
+            assert_eq!(ran.status, Some(0), "{name}: {}", ran.stderr);
+        }
+        servers.each_ref().map(Server::takes)
+    };
+    let (first, others) = names[2..].split_at(visitors / 3);
+    let before = come(first);
+    let after = come(others);
+    println!("after {} visitors {before:?}, after {visitors} {after:?}: bytes of memory and open files", first.len());
+    for ((memory, files), (memory_after, files_after)) in before.into_iter().zip(after) {
+        // What the allocator keeps differs by some pages.
+        assert!(memory_after < memory + (4 << 20), "{memory} bytes, then {memory_after}");
+        assert!(files_after <= files, "{files} files, then {files_after}");
+    }
+    let zero = world.folder.file("zero.json", r#"{"b": 0}"#);
+    let shown = world.visit(&servers, "bo", &["show", "--input", &zero, "--json"]).json();
+    assert_eq!(shown["outputs"]["sum"]["value"], json!(visitors % 256));
 }

@@ -36,6 +36,17 @@ pub(super) enum Setting {
 }
 
 impl Setting {
+    /// The settings of a run by processes.
+    pub(super) fn settings(&self) -> Settings {
+        Settings {
+            protocol: garblet::outsourced::NAME.into(),
+            params: self.parameters().map(|(name, value)| Param { name: name.into(), value: value.into() }).into(),
+            link: None,
+            // The client waits while the servers prepare.
+            timeout: std::time::Duration::from_secs(3600),
+        }
+    }
+
     /// The form, and the parameter by name and value.
     pub(super) fn parameters(&self) -> [(&'static str, &str); 2] {
         match self {
@@ -72,6 +83,19 @@ pub(super) struct Measured {
     pub(super) links: Links,
     /// The most memory that any run took, of generator, client and cloud.
     pub(super) peak_rss_bytes: Vec<Option<u64>>,
+    /// From dealing to the opened answer, of a visit of servers that wait, with all prepared but what depends on the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) answered: Option<Answered>,
+    /// The whole run, by the bits that it keeps, or by those that it reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) seconds_per_state_bit: Option<f64>,
+}
+
+/// The times of visits.
+#[derive(Clone, Copy, Serialize)]
+pub(super) struct Answered {
+    pub(super) seconds_least: f64,
+    pub(super) seconds_median: f64,
 }
 
 /// Times: of phases the slower server's, in all the client's.
@@ -89,13 +113,7 @@ pub(super) struct Seconds {
 ///
 /// *Errors*: a run that fails; a result that is not the plain evaluator's, or bytes that are not those of the formulas.
 pub(super) fn measure(paper: &PaperProgram, program: &Program, way: &Way) -> Result<Measured, Failure> {
-    let settings = Settings {
-        protocol: garblet::outsourced::NAME.into(),
-        params: way.setting.parameters().map(|(name, value)| Param { name: name.into(), value: value.into() }).into(),
-        link: None,
-        // The client waits while the servers prepare.
-        timeout: std::time::Duration::from_secs(3600),
-    };
+    let settings = way.setting.settings();
     let plan = settings.plan(program.clone(), PARTIES, SavedValues::default())?;
     let (args, values) = (paper.arguments(), paper.values(program));
     let expected: Vec<Option<Bits>> = evaluate(program, &values).into_iter().map(Some).collect();
@@ -107,8 +125,8 @@ pub(super) fn measure(paper: &PaperProgram, program: &Program, way: &Way) -> Res
         if outputs != expected {
             return Err(Failure::no_result(format!("{}: wrong result: this is a bug", paper.name)));
         }
-        check_bytes(paper.name, &plan, &report.per_party)?;
-        reports.push(report);
+        check_bytes(paper.name, &plan, &report.per_party, &Phase::ALL)?;
+        reports.push(report.into());
     }
     let built = match way.setting {
         Setting::Statistical(_) => None,
@@ -125,45 +143,70 @@ fn built(program: &Program, settings: &Settings) -> Result<partialgc::Plan, Fail
     plan.map_err(|error| explain(&error))
 }
 
-/// Compares what every party counted with the protocol's formulas.
-fn check_bytes(name: &str, plan: &Plan, parts: &[PartyPart]) -> Result<(), Failure> {
+/// Compares what every party counted in these phases with the protocol's formulas.
+///
+/// *Errors*: the first difference.
+pub(super) fn check_bytes(name: &str, plan: &Plan, parts: &[PartyPart], phases: &[Phase]) -> Result<(), Failure> {
     let stated = plan.predict().map_err(|error| explain(&error))?;
     for part in parts {
-        for phase in Phase::ALL {
-            let (expected, got) = (stated.cost(garblet::Party(part.party), phase), part.phases.of(phase).communication);
-            if expected != Some(got) {
-                let [expected, got] = [expected.unwrap_or_default(), got].map(in_words);
-                return Err(Failure::no_result(format!(
-                    "{name}: phase {}, party {}: expected {expected} by the formulas, got {got}: this is a bug",
-                    phase.name(),
-                    part.party
-                )));
-            }
+        for &phase in phases {
+            let expected = stated.cost(garblet::Party(part.party), phase).unwrap_or_default();
+            check_cost(name, part, phase, expected)?;
         }
     }
     Ok(())
+}
+
+/// Compares what a party counted in a phase with a formula's.
+///
+/// *Errors*: a difference.
+pub(super) fn check_cost(name: &str, part: &PartyPart, phase: Phase, expected: Communication) -> Result<(), Failure> {
+    let got = part.phases.of(phase).communication;
+    if got == expected {
+        return Ok(());
+    }
+    let [expected, got] = [expected, got].map(in_words);
+    Err(Failure::no_result(format!(
+        "{name}: phase {}, party {}: expected {expected} by the formulas, got {got}: this is a bug",
+        phase.name(),
+        part.party
+    )))
 }
 
 fn in_words(cost: Communication) -> String {
     format!("{} bytes sent, {} received and {} rounds", cost.bytes_sent, cost.bytes_received, cost.rounds)
 }
 
+/// The cost of a run, as its parties have told it.
+pub(super) struct Ran {
+    pub(super) cheating_log2: Option<f64>,
+    pub(super) per_party: Vec<PartyPart>,
+}
+
+impl From<RunReport> for Ran {
+    fn from(report: RunReport) -> Self {
+        Ran { cheating_log2: report.security.cheating_log2, per_party: report.per_party }
+    }
+}
+
 impl Measured {
     /// The cost of some runs, one at least.
-    fn new(setting: Setting, built: Option<&partialgc::Plan>, reports: &[RunReport]) -> Result<Self, Failure> {
-        let whole = |report: &RunReport| report.per_party.len() == usize::from(PARTIES);
+    ///
+    /// *Errors*: counters that do not fit together.
+    pub(super) fn new(setting: Setting, built: Option<&partialgc::Plan>, reports: &[Ran]) -> Result<Self, Failure> {
+        let whole = |report: &Ran| report.per_party.len() == usize::from(PARTIES);
         let Some(report) = reports.first().filter(|_| reports.iter().all(whole)) else {
             return Err(Failure::no_result("a run without all parties: this is a bug"));
         };
-        let part = |report: &RunReport, party: garblet::Party| report.per_party[usize::from(party.0)].clone();
-        let spread = |of: &dyn Fn(&RunReport) -> f64| Spread::of(&reports.iter().map(of).collect::<Vec<_>>());
+        let part = |report: &Ran, party: garblet::Party| report.per_party[usize::from(party.0)].clone();
+        let spread = |of: &dyn Fn(&Ran) -> f64| Spread::of(&reports.iter().map(of).collect::<Vec<_>>());
         let phase = |phase: Phase| {
             spread(&|report| {
                 let servers = [GENERATOR, CLOUD].map(|server| part(report, server).phases.of(phase).seconds);
                 servers[0].max(servers[1])
             })
         };
-        let cpu = |report: &RunReport| part(report, CLIENT).cpu_seconds.map(|cpu| cpu.setup + cpu.prepare + cpu.online);
+        let cpu = |report: &Ran| part(report, CLIENT).cpu_seconds.map(|cpu| cpu.setup + cpu.prepare + cpu.online);
         let cpus: Option<Vec<f64>> = reports.iter().map(cpu).collect();
         let client = total(&part(report, CLIENT).phases).communication;
         let more = |phase: Phase| {
@@ -174,7 +217,7 @@ impl Measured {
         Ok(Measured {
             setting,
             and_with_mac: built.map(partialgc::Plan::and_count),
-            cheating_log2: report.security.cheating_log2,
+            cheating_log2: report.cheating_log2,
             seconds: Seconds {
                 setup: phase(Phase::Setup),
                 prepare: phase(Phase::Prepare),
@@ -186,6 +229,14 @@ impl Measured {
             client_bytes: client.bytes_sent + client.bytes_received,
             links: Links::of(&report.per_party, more)?,
             peak_rss_bytes: [GENERATOR, CLIENT, CLOUD].map(peak).into(),
+            answered: None,
+            seconds_per_state_bit: None,
         })
+    }
+
+    /// The same, of a run that keeps or reads so many bits.
+    pub(super) fn per_bit(self, bits: Option<u64>) -> Self {
+        let seconds_per_state_bit = bits.map(|bits| self.seconds.in_all.mean / bits as f64);
+        Measured { seconds_per_state_bit, ..self }
     }
 }

@@ -54,7 +54,7 @@ const BYTES: &[(&str, [u64; 2])] = &[
 ];
 
 /// The paper's figures for a program, as far as a table has them.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Published {
     /// Gates that are no XOR; none where the paper has no such circuit.
     pub(super) cmtb_gates: Option<u64>,
@@ -64,6 +64,31 @@ pub(super) struct Published {
     pub(super) times: Vec<Times>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) client_bytes: Option<ClientBytes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) about: Option<About>,
+}
+
+/// A time that a figure draws, as the text has it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct About {
+    pub(super) circuits: u32,
+    pub(super) cheating_log2: f64,
+    pub(super) seconds: f64,
+    /// The operations that take it together.
+    pub(super) operations: u32,
+}
+
+impl About {
+    /// Figure 7, section 6.3: one operation on a map of 64 or 256 cells takes 'about 30 seconds'; three on one of 2,048, 'about 3 minutes'.
+    pub(super) fn map(cells: usize) -> Option<Self> {
+        let (circuits, cheating_log2) = (CIRCUITS[2], cheating_log2(CIRCUITS[2]));
+        let about = |seconds, operations| About { circuits, cheating_log2, seconds, operations };
+        match cells {
+            64 | 256 => Some(about(30.0, 1)),
+            2048 => Some(about(180.0, 3)),
+            _ => None,
+        }
+    }
 }
 
 /// The times of both systems with so many circuits.
@@ -111,6 +136,7 @@ pub(super) fn published(name: &str, table: Option<u8>) -> Published {
             cmtb,
             partialgc,
         }),
+        about: None,
     }
 }
 

@@ -2,13 +2,18 @@
 
 use super::{
     Report, Row,
-    measure::{Measured, Seconds},
-    published::{Time, Times},
+    measure::{Answered, Measured, Seconds},
+    published::{About, Time, Times},
 };
 use crate::{
     output::{bytes, count, seconds, table},
     report::must_not_collude,
 };
+
+/// The columns of programs that keep values and read them.
+const CHAINED: &str = "a bit: the whole run, by the bits that it keeps, or by those that it reads\n\
+    a visit: of servers that wait, from dealing to the opened answer, median; triples and masks were there, and the program was not garbled\n\
+    with shares, prepare is what the stores lacked, and values stay there; with partialgc they stay in memory, as partial gates in the next run\n";
 
 /// The report of an experiment.
 pub(super) fn of(report: &Report) -> String {
@@ -53,7 +58,7 @@ fn gates(rows: &[Row]) -> String {
     lines.extend(rows.iter().map(|row| {
         let published = &row.published;
         let counts = [published.cmtb_gates, published.partialgc_gates, Some(row.and), row.and_with_published_mac];
-        std::iter::once(row.program.into()).chain(counts.map(or_none)).collect()
+        std::iter::once(row.program.clone()).chain(counts.map(or_none)).collect()
     }));
     table(&lines)
 }
@@ -62,7 +67,7 @@ fn client_bytes(rows: &[Row]) -> String {
     let mut lines = vec![words(["client's bytes", "", "cheating", "bytes"])];
     for row in rows {
         let mut add = |who: String, cheating: String, moved: u64| {
-            lines.push(vec![row.program.into(), who, cheating, count(moved)]);
+            lines.push(vec![row.program.clone(), who, cheating, count(moved)]);
         };
         if let Some(published) = row.published.client_bytes {
             for (system, moved) in [("CMTB", published.cmtb), ("PartialGC", published.partialgc)] {
@@ -77,7 +82,17 @@ fn client_bytes(rows: &[Row]) -> String {
 
 /// One program: published times and ours, then bytes.
 fn times(row: &Row) -> String {
-    let mut lines = vec![words(["", "cheating", "setup", "prepare", "build", "online", "in all", "client's CPU"])];
+    let mut heads = words(["", "cheating", "setup", "prepare", "build", "online", "in all", "client's CPU"]);
+    let is_chained = row.kept_bits.or(row.read_bits).is_some() || row.measured.iter().any(|m| m.answered.is_some());
+    heads.extend(is_chained.then(|| words(["a bit", "a visit"])).into_iter().flatten());
+    let mut lines = vec![heads];
+    if let Some(About { circuits, cheating_log2, seconds, operations }) = row.published.about {
+        let mut line = vec![format!("PartialGC, {circuits} circuits"), chance(cheating_log2)];
+        line.extend(std::iter::repeat_n(String::new(), 4));
+        let of = if operations == 1 { String::new() } else { format!(" for {operations} operations") };
+        line.push(format!("about {seconds} s{of}"));
+        lines.push(line);
+    }
     for &Times { circuits, cheating_log2, cmtb, partialgc } in &row.published.times {
         for (system, Time { seconds, interval_percent }) in [("CMTB", cmtb), ("PartialGC", partialgc)] {
             let mut line = vec![format!("{system}, {circuits} circuits"), chance(cheating_log2)];
@@ -91,6 +106,12 @@ fn times(row: &Row) -> String {
         let mut line = vec![ours(measured), bound(measured)];
         line.extend([setup, prepare, build, online, in_all].map(|spread| spread.text()));
         line.push(measured.client_cpu_seconds.map_or("-".into(), |cpu| seconds(cpu.mean)));
+        if is_chained {
+            line.push(measured.seconds_per_state_bit.map_or("-".into(), |bit| format!("{:.2} us", 1e6 * bit)));
+            line.push(measured.answered.map_or("-".into(), |Answered { seconds_least, seconds_median }| {
+                format!("{} (least {})", seconds(seconds_median), seconds(seconds_least))
+            }));
+        }
         lines.push(line);
     }
     format!("{}{}{}\n", head(row), table(&lines), row.measured.iter().map(moved).collect::<String>())
@@ -103,13 +124,16 @@ fn head(row: &Row) -> String {
     let known: Vec<String> =
         [of("CMTB", published.cmtb_gates), of("PartialGC", published.partialgc_gates)].into_iter().flatten().collect();
     let with_mac = row.and_with_published_mac.map(|and| format!(", {} with the MAC of PartialGC", count(and)));
+    let stays = [("keeps", row.kept_bits), ("reads", row.read_bits)];
+    let stays = stays.into_iter().filter_map(|(does, bits)| Some(format!(", {does} {} bits", count(bits?))));
+    let published = if known.is_empty() { String::new() } else { format!("; published: {}", known.join(", ")) };
     format!(
-        "{}: {}, {} AND gates{}; published: {}\n",
+        "{}: {}, {} AND gates{}{}{published}\n",
         row.program,
         row.circuit,
         count(row.and),
         with_mac.unwrap_or_default(),
-        if known.is_empty() { "none".into() } else { known.join(", ") }
+        stays.collect::<String>()
     )
 }
 
@@ -131,14 +155,20 @@ fn explained(report: &Report) -> String {
         1 => "of one run".into(),
         runs => format!("means of {runs} runs with 95 % intervals"),
     };
+    let chained = match report.figure {
+        Some(5 | 7) => CHAINED,
+        _ => "",
+    };
     let published = match report.table {
         Some(2) => "published: a phone over 802.11 at 54 Mbit/s, two servers of 32 threads each\n",
         Some(4) => "published: the client on the machine of the two servers of 32 threads each\n",
+        _ if report.figure == Some(7) => "published: what the text says; the figure's times are drawn, and not told\n",
+        _ if report.figure == Some(5) => "published: times for each bit are drawn there, and not told\n",
         _ => "published: gates alone; times are drawn there, and not told\n",
     };
     format!(
         "times: {runs}, without reading and building the program; of phases the slower server's, in all the client's, from its \
-         hello to its outputs\n{published}"
+         hello to its outputs\n{chained}{published}"
     )
 }
 

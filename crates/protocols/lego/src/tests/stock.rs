@@ -3,7 +3,7 @@
 use crate::checks;
 use garblet_circuit::{Link, Port, Recipients};
 use garblet_homcommit::CommitError;
-use garblet_store::{Store, StoreKey, testing::create_hooked};
+use garblet_store::{Store, StoreKey, testing::open_hooked};
 
 use super::*;
 use crate::{constructor::ConstructorSide, evaluator::EvaluatorSide, side::Side};
@@ -284,7 +284,7 @@ fn giving_up_that_is_cut_off_leaves_no_secrets() {
     };
     let (mut rng, runs) = (StdRng::seed_from_u64(2), [job("add(8)", 1)]);
     let key = StoreKey::generate(&mut StdRng::seed_from_u64(1));
-    let hooked = create_hooked(&folder, &key, &mut rng, before_each_change).expect("a new folder");
+    let hooked = open_hooked(&folder, &key, &mut rng, before_each_change).expect("a new folder");
     let [constructor, _] = stores();
     let fill = Task { fill: Some(SOME), runs: &[], deviation: Deviation::default() };
     let filled = right(meet([constructor, hooked], &fill, 1), &[]);

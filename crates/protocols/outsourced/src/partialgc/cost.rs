@@ -28,7 +28,7 @@ use crate::GENERATOR;
 /// | online | 8 + s (96 N + 16 (n + h + 2 K) + 33 W + T + H/8) + h/8 | 8 + 17 + bits/8 + m/8 | 8 + bits/8 | 8 + 16 N_k + s (N_k/8 + 64) |
 ///
 /// A client hears its part of the OTs from the generator, 40 bytes from each server before a run, and `1 + m/8` from the cloud.
-pub(crate) fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
+pub fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
     let hello = |from: Party| match phase {
         Phase::Setup => hellos.get(usize::from(from.0)).map_or(0, Hello::encoded_bytes),
         _ => 0,

@@ -48,7 +48,6 @@ impl GeneratorKeys {
     }
 
     /// Keys of no OT.
-    #[cfg(test)]
     pub(crate) fn of(keys: Vec<[Block; 2]>) -> Self {
         GeneratorKeys(Zeroizing::new(keys))
     }

@@ -90,7 +90,7 @@ fn chains_of_random_programs_equal_the_plain_evaluator() {
         let mut states = None;
         // What is kept, in the clear: name of value, name of output, bits.
         let mut kept: Vec<(String, String, Bits)> = Vec::new();
-        for run in 0..5u64 {
+        for run in 0..10u64 {
             let parties = rng.random_range(3..=4);
             let mut program = random::program(&mut rng, 40, parties);
             let mut inputs = random::inputs(&mut rng, &program);
