@@ -144,7 +144,9 @@ impl<'a> Parser<'a> {
                 return Err(TypeError::DuplicateVariant(name.into()));
             }
             let mut types = Vec::new();
-            if self.take('(') {
+            if self.take('{') {
+                types.push(Type::Record(self.fields(depth + 1)?));
+            } else if self.take('(') {
                 types.push(self.ty(depth + 1)?);
                 while !self.take(')') {
                     self.need(',', "`,` or `)`")?;
@@ -195,6 +197,13 @@ mod tests {
             ("[[u8;4] ; 2]", Type::Array(Box::new(Type::Array(Box::new(Type::Unsigned(8)), 4)), 2)),
             ("{ age:u7 , m-2 : bool }", record),
             ("enum{}", Type::Enum(vec![])),
+            (
+                "enum {Box{w:u8}, No}",
+                Type::Enum(vec![
+                    ("Box".into(), vec![Type::Record(vec![("w".into(), Type::Unsigned(8))])]),
+                    ("No".into(), vec![]),
+                ]),
+            ),
             (
                 "enum { No,Yes( u8,bool ) }",
                 Type::Enum(vec![("No".into(), vec![]), ("Yes".into(), vec![Type::Unsigned(8), Type::Bool])]),

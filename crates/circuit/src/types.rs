@@ -19,7 +19,8 @@ pub enum Type {
     /// Named fields in order. A record whose fields are named `0`, `1` and so on is a tuple.
     Record(Vec<(String, Type)>),
     /// One of these variants, each with its name and the types of its fields: first the variant's number, then its fields
-    /// one after another, then zeros up to the width of the widest variant.
+    /// one after another, then zeros up to the width of the widest variant. A variant whose fields have names has one
+    /// field, a record.
     Enum(Vec<(String, Vec<Type>)>),
 }
 
@@ -45,6 +46,14 @@ impl Type {
     /// The number of wires that number the variants of an enum.
     pub fn tag_width(variants: usize) -> u32 {
         variants.next_power_of_two().trailing_zeros()
+    }
+
+    /// The named fields of a variant with fields of these types, if they have names.
+    pub fn named_fields(types: &[Type]) -> Option<&[(String, Type)]> {
+        match types {
+            [ty @ Type::Record(fields)] if !ty.is_tuple() => Some(fields),
+            _ => None,
+        }
     }
 
     /// Tells whether this is a record that stands for a tuple.
@@ -75,8 +84,12 @@ impl std::fmt::Display for Type {
             Type::Enum(variants) => {
                 write!(f, "enum {{")?;
                 for (i, (name, types)) in variants.iter().enumerate() {
-                    let types: Vec<String> = types.iter().map(Type::to_string).collect();
-                    let fields = if types.is_empty() { String::new() } else { format!("({})", types.join(", ")) };
+                    let list: Vec<String> = types.iter().map(Type::to_string).collect();
+                    let fields = match (&list[..], Type::named_fields(types)) {
+                        ([], _) => String::new(),
+                        ([record], Some(_)) => format!(" {record}"),
+                        _ => format!("({})", list.join(", ")),
+                    };
                     write!(f, "{}{name}{fields}", if i > 0 { ", " } else { "" })?;
                 }
                 write!(f, "}}")

@@ -12,7 +12,8 @@
 //! - `{"text": "gattaca"}`: the UTF-8 bytes of a string, for byte strings of exactly that length;
 //! - `"gattaca"`: the UTF-8 bytes of a string, for arrays of `u8` of exactly that length; `{"text": ..}` too;
 //! - an array for arrays, byte strings and tuples, an object with all fields for records;
-//! - `"Variant"` for a variant without fields, `{"Variant": [..]}` with the fields in order for others.
+//! - `"Variant"` for a variant without fields, `{"Variant": {..}}` for one whose fields have names, `{"Variant": [..]}` with the fields
+//!   in order for others.
 
 mod csv;
 mod decimal;

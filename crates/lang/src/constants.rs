@@ -2,13 +2,17 @@
 
 use garblet_circuit::diagnostic::nearest;
 
-use crate::source_error::SourceError;
+use crate::{
+    number::{Number, ONE, ZERO},
+    source_error::SourceError,
+    tree::Scalar,
+};
 
 /// Values of constants that a source takes from parties: `const N: usize = PARTY_0::N;`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Constants {
     /// Party, if it is said, name and value.
-    list: Vec<(Option<String>, String, i128)>,
+    list: Vec<(Option<String>, String, Number)>,
 }
 
 /// A constant that is not given right.
@@ -44,11 +48,11 @@ impl Constants {
         }
         let wrong = || ConstantError::Value { name: name.into(), got: value.chars().take(40).collect() };
         let number = match value {
-            "true" => 1,
-            "false" => 0,
-            _ => value.parse::<i128>().map_err(|_| wrong())?,
+            "true" => ONE,
+            "false" => ZERO,
+            _ => value.parse::<Number>().map_err(|_| wrong())?,
         };
-        if number < i64::MIN.into() || number > u64::MAX.into() {
+        if number < Scalar::signed(128).min() || number > Scalar::unsigned(128).max() {
             return Err(wrong());
         }
         let party = party.map(String::from);
@@ -74,7 +78,7 @@ impl Constants {
     }
 
     /// The value of a party's constant; one that was given without a party is any party's.
-    pub(crate) fn find(&self, party: &str, name: &str) -> Option<i128> {
+    pub(crate) fn find(&self, party: &str, name: &str) -> Option<Number> {
         let own = self.list.iter().find(|(p, n, _)| p.as_deref() == Some(party) && n == name);
         let any = || self.list.iter().find(|(p, n, _)| p.is_none() && n == name);
         own.or_else(any).map(|constant| constant.2)
@@ -87,7 +91,7 @@ impl Constants {
         };
         let names: Vec<String> = known.iter().map(|(party, name)| format!("{party}::{name}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let fault = |(party, name, _): &(Option<String>, String, i128)| {
+        let fault = |(party, name, _): &(Option<String>, String, Number)| {
             let full = party.iter().chain([name]).cloned().collect::<Vec<_>>().join("::");
             let fault = SourceError::general(format!("there is no constant `{full}` that a party gives"));
             match (nearest(&full, &names), names.is_empty()) {
@@ -115,9 +119,9 @@ mod tests {
         constants.set("PARTY_0::N", "3").unwrap();
         constants.set("N", "-4").unwrap();
         constants.set("FLAG", "true").unwrap();
-        assert_eq!(constants.find("PARTY_0", "N"), Some(3));
-        assert_eq!(constants.find("PARTY_1", "N"), Some(-4));
-        assert_eq!(constants.find("PARTY_1", "FLAG"), Some(1));
+        assert_eq!(constants.find("PARTY_0", "N"), Some(Number::new(3)));
+        assert_eq!(constants.find("PARTY_1", "N"), Some(Number::new(-4)));
+        assert_eq!(constants.find("PARTY_1", "FLAG"), Some(ONE));
         assert_eq!(constants.find("PARTY_1", "M"), None);
         assert!(!constants.is_empty());
     }
@@ -128,7 +132,8 @@ mod tests {
         assert_eq!(set("1N", "3"), "`1N` is no name of a constant, expected NAME or PARTY_0::NAME");
         assert_eq!(set("P::", "3"), "`P::` is no name of a constant, expected NAME or PARTY_0::NAME");
         assert_eq!(set("N", "x"), "constant `N`: expected an integer, true or false, got `x`");
-        assert_eq!(set("N", "18446744073709551616"), set("N", "18446744073709551616"));
+        let large = "340282366920938463463374607431768211456";
+        assert_eq!(set("N", large), format!("constant `N`: expected an integer, true or false, got `{large}`"));
         let mut constants = Constants::default();
         constants.set("N", "1").unwrap();
         assert_eq!(constants.set("N", "1").unwrap_err(), ConstantError::Twice("N".into()));

@@ -2,6 +2,7 @@
 
 use crate::{
     machine::{Machine, Slot},
+    number::{Number, ZERO, number},
     source_error::SourceError,
     tree::{Access, EnumTy, Expr, ExprKind, Scalar, Span, Stmt, StmtKind, Ty},
     word::Word,
@@ -56,7 +57,7 @@ impl Machine<'_> {
     fn skipping(&mut self, x: &Expr, y: &Expr, both: bool, span: Span) -> Result<Word, SourceError> {
         let x = self.scalar(x)?;
         if let Some(known) = x.known() {
-            return if (known != 0) == both { self.scalar(y) } else { Ok(x) };
+            return if (known != ZERO) == both { self.scalar(y) } else { Ok(x) };
         }
         let taken = if both { x } else { self.not(x, span) };
         let branch = self.begin_branch();
@@ -128,7 +129,7 @@ impl Machine<'_> {
 
     /// Tells whether a tag is that of a variant.
     pub(crate) fn is_variant(&mut self, tag: Word, variant: usize, span: Span) -> Word {
-        self.equal(tag, Word::constant(variant as i128), span)
+        self.equal(tag, Word::constant(number(variant as i128)), span)
     }
 
     /// The words of an expression: where they are already, or new on top of the stack.
@@ -184,7 +185,7 @@ impl Machine<'_> {
             }
             ExprKind::Range(from, end) => {
                 for (k, value) in (*from..*end).enumerate() {
-                    self.write(to + k, Word::constant(value.into()));
+                    self.write(to + k, Word::constant(Number::from(value)));
                 }
             }
             ExprKind::Variant(variant, fields) => self.variant(expr, *variant as usize, fields, to)?,
@@ -210,7 +211,7 @@ impl Machine<'_> {
         let e = enum_ty(&expr.ty);
         let offset = e.offset(variant);
         let words: usize = fields.iter().map(|f| f.ty.words()).sum();
-        self.write(to, Word::constant(variant as i128));
+        self.write(to, Word::constant(number(variant as i128)));
         for k in (1..expr.ty.words()).filter(|k| !(offset..offset + words).contains(k)) {
             self.write(to + k, Word::ANY);
         }

@@ -3,7 +3,10 @@
 use garblet_circuit::{CircuitError, Component, Gate, Type, Wire};
 use garblet_synthesis::builder::{Bit, BitString, CircuitBuilder, Integer, Signed, Unsigned};
 
-use crate::operation::{Decoder, Kind, Operand, Origin, Recorded};
+use crate::{
+    number::ONE,
+    operation::{Decoder, Kind, Operand, Origin, Recorded},
+};
 
 /// Wires of a node, from `start` up to `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -147,7 +150,7 @@ impl Gates {
             }
             Origin::Constant(value) => {
                 let width = crate::word::width_of(value, value);
-                (0..width).map(|i| Bit::from(value >> i & 1 == 1)).collect()
+                (0..width).map(|i| Bit::from(value >> u32::from(i) & ONE == ONE)).collect()
             }
         };
         Value { bits, signed: operand.signed }
@@ -262,7 +265,7 @@ fn divide(c: &mut CircuitBuilder, kind: Kind, a: &Value, b: &Value, width: usize
 
 fn shift(c: &mut CircuitBuilder, recorded: &Recorded, a: &Value, amount: &Value, width: usize) -> Vec<Bit> {
     if let Origin::Constant(by) = recorded.operands[1].from {
-        let by = by as usize;
+        let by = by.as_usize();
         return (0..width).map(|i| i.checked_sub(by).map_or(Bit::FALSE, |i| a.bit(i))).collect();
     }
     let amount = amount.unsigned(amount.bits.len());
@@ -277,7 +280,7 @@ fn element(c: &mut CircuitBuilder, recorded: &Recorded, index: &Value, elements:
     let index_bits = elements.len().next_power_of_two().trailing_zeros() as usize;
     let index = index.unsigned(index_bits);
     let constants = recorded.operands[1..].iter().map(|operand| match operand.from {
-        Origin::Constant(value) => Some(value as u128),
+        Origin::Constant(value) => Some(value.as_u128()),
         _ => None,
     });
     if let Some(table) = constants.collect::<Option<Vec<u128>>>()

@@ -62,7 +62,7 @@ impl Machine<'_> {
             let second = if associated { &pair[1].words[..sides.words[1]] } else { &[] };
             let mut row = vec![both];
             for &word in pair[0].words[..sides.words[0]].iter().chain(second) {
-                row.push(self.select(both, word, Word::constant(0), span));
+                row.push(self.select(both, word, Word::FALSE, span));
             }
             rows.push(Item { second: Word::FALSE, words: row });
         }
@@ -104,12 +104,12 @@ impl Machine<'_> {
         let most = words[0].max(words[1]);
         let real = n as usize + m as usize;
         let padding = real.next_power_of_two() - real;
-        let mut items = vec![Item { second: Word::FALSE, words: vec![Word::constant(0); most] }; padding];
+        let mut items = vec![Item { second: Word::FALSE, words: vec![Word::FALSE; most] }; padding];
         let ascending = (0..n as usize).map(|k| (a + k * words[0], words[0], Word::FALSE));
         let descending = (0..m as usize).rev().map(|k| (b + k * words[1], words[1], Word::TRUE));
         for (slot, len, second) in ascending.chain(descending) {
             let mut words = self.stack[slot..slot + len].to_vec();
-            words.resize(most, Word::constant(0));
+            words.resize(most, Word::FALSE);
             items.push(Item { second, words });
         }
         self.bitonic_merge(&mut items, &key, true, span);

@@ -2,6 +2,7 @@
 
 use crate::{
     machine::{Machine, Slot},
+    number::{Number, ONE, ZERO, number},
     operation::Kind,
     panic::Reason,
     source_error::SourceError,
@@ -30,7 +31,7 @@ impl Machine<'_> {
                 let Some(base) = self.place(array)? else { return Ok(None) };
                 let position = self.scalar(index)?;
                 Ok(match position.known() {
-                    Some(k) if k < i128::from(*count) => Some(base + k as usize * expr.ty.words()),
+                    Some(k) if k < Number::from(*count) => Some(base + k.as_usize() * expr.ty.words()),
                     _ => None,
                 })
             }
@@ -89,14 +90,14 @@ impl Machine<'_> {
     }
 
     fn index_step(&mut self, index: Word, count: u32, words: usize, span: Span) -> Result<Step, SourceError> {
-        let inside = self.less(index, Word::constant(count.into()), span);
+        let inside = self.less(index, Word::constant(Number::from(count)), span);
         let outside = self.not(inside, span);
         self.check(outside, Reason::OutOfBounds, span)?;
         Ok(match index.known() {
-            Some(k) if k < i128::from(count) => Step::Skip(k as usize * words),
+            Some(k) if k < Number::from(count) => Step::Skip(k.as_usize() * words),
             // Nothing is there, or everything panics.
             Some(_) => Step::Secret { index, count: 0, words },
-            None => Step::Secret { index, count: i128::from(count).min(index.hi + 1) as u32, words },
+            None => Step::Secret { index, count: Number::from(count).min(index.hi + ONE).as_u32(), words },
         })
     }
 
@@ -107,7 +108,7 @@ impl Machine<'_> {
         };
         match step {
             Step::Skip(skip) => self.gather(base + skip, rest, words, into, span),
-            Step::Secret { count: 0, .. } => into.extend((0..words).map(|_| Word::constant(0))),
+            Step::Secret { count: 0, .. } => into.extend((0..words).map(|_| Word::FALSE)),
             Step::Secret { index, count, words: stride } => {
                 let mut all = Vec::with_capacity(words * count as usize);
                 (0..count as usize).for_each(|k| self.gather(base + k * stride, rest, words, &mut all, span));
@@ -146,8 +147,8 @@ impl Machine<'_> {
                 let hot = width.map(|width| self.trace.push_node(Kind::OneHot, width, &[index], span.line));
                 for k in 0..count as usize {
                     let here = match hot {
-                        Some(node) => Word::of_node(node, k as u16, (0, 1)),
-                        None => self.equal(index, Word::constant(k as i128), span),
+                        Some(node) => Word::of_node(node, k as u16, (ZERO, ONE)),
+                        None => self.equal(index, Word::constant(number(k as i128)), span),
                     };
                     let here = self.and(condition, here, span);
                     self.write_path(to + k * stride, rest, from, words, here, span);

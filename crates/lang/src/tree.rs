@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use crate::number::{Number, ONE, ZERO, power};
+
 /// A range of the source, for diagnostics: lines and columns from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Span {
@@ -9,6 +11,13 @@ pub(crate) struct Span {
     pub(crate) column: u32,
     pub(crate) end_line: u32,
     pub(crate) end_column: u32,
+}
+
+impl Span {
+    /// From the beginning of this to the end of another.
+    pub(crate) fn to(self, end: Span) -> Span {
+        Span { end_line: end.end_line, end_column: end.end_column, ..self }
+    }
 }
 
 /// A Boolean or an integer.
@@ -42,13 +51,13 @@ impl Scalar {
     }
 
     /// The least value.
-    pub(crate) fn min(self) -> i128 {
-        if self.signed { -(1 << (self.bits - 1)) } else { 0 }
+    pub(crate) fn min(self) -> Number {
+        if self.signed { -power(self.bits - 1) } else { ZERO }
     }
 
     /// The greatest value.
-    pub(crate) fn max(self) -> i128 {
-        (1 << (self.bits - u16::from(self.signed))) - 1
+    pub(crate) fn max(self) -> Number {
+        power(self.bits - u16::from(self.signed)) - ONE
     }
 }
 
@@ -215,8 +224,8 @@ pub(crate) struct Pattern {
 
 pub(crate) enum PatternKind {
     Bind(VarId),
-    Constant(i128),
-    Range(i128, i128),
+    Constant(Number),
+    Range(Number, Number),
     /// Patterns of parts, each with the number of words before it.
     Parts(Vec<(usize, Pattern)>),
     /// A variant, and patterns of its fields with the number of words before each.
@@ -248,7 +257,7 @@ pub(crate) enum BinaryOp {
 }
 
 pub(crate) enum ExprKind {
-    Constant(i128),
+    Constant(Number),
     Var(VarId),
     /// The elements of an array, or the fields of a record in order.
     List(Vec<Expr>),

@@ -12,3 +12,4 @@ mod random_programs;
 mod reference;
 mod same_results;
 mod scale;
+mod wide_and_named;
