@@ -29,7 +29,11 @@ impl Machine<'_> {
     ) -> Result<Word, SourceError> {
         Ok(match op {
             BinaryOp::Add | BinaryOp::Sub => return self.add_or_sub(op, a, b, ty, span),
-            BinaryOp::Mul => return self.mul(a, b, ty, span),
+            BinaryOp::Mul => match ty.fraction {
+                Some(fraction) => return self.mul_fixed(a, b, ty, fraction, span),
+                None => return self.mul(a, b, ty, span),
+            },
+            BinaryOp::Div if let Some(fraction) = ty.fraction => return self.div_fixed(a, b, ty, fraction, span),
             BinaryOp::Div | BinaryOp::Rem => return self.divide(op, a, b, ty, span),
             BinaryOp::Shl | BinaryOp::Shr => return self.shift(op, a, b, ty, span),
             BinaryOp::And => self.and(a, b, span),
@@ -45,7 +49,7 @@ impl Machine<'_> {
         })
     }
 
-    fn record(&mut self, kind: Kind, operands: &[Word], range: Range, span: Span) -> Word {
+    pub(crate) fn record(&mut self, kind: Kind, operands: &[Word], range: Range, span: Span) -> Word {
         self.trace.push(kind, width_of(range.0, range.1), operands, range, span.line)
     }
 
@@ -88,7 +92,7 @@ impl Machine<'_> {
         }
     }
 
-    fn wrap_known(&mut self, value: Number, ty: Scalar, span: Span) -> Result<Word, SourceError> {
+    pub(crate) fn wrap_known(&mut self, value: Number, ty: Scalar, span: Span) -> Result<Word, SourceError> {
         let wrapped = wrap(value, ty);
         self.check(Word::truth(wrapped != value), Reason::Overflow, span)?;
         Ok(Word::constant(wrapped))
@@ -393,11 +397,11 @@ impl Machine<'_> {
     }
 }
 
-fn known(range: Range, operands: &[Word]) -> Option<Number> {
+pub(crate) fn known(range: Range, operands: &[Word]) -> Option<Number> {
     operands.iter().all(|w| w.known().is_some()).then_some(range.0)
 }
 
-fn within(range: Range, ty: Scalar) -> bool {
+pub(crate) fn within(range: Range, ty: Scalar) -> bool {
     range.0 >= ty.min() && range.1 <= ty.max()
 }
 
@@ -408,13 +412,13 @@ pub(crate) fn wrap(value: Number, ty: Scalar) -> Number {
 }
 
 /// The range of the square of a number.
-fn squares(a: Word) -> Range {
+pub(crate) fn squares(a: Word) -> Range {
     let least = if a.lo <= ZERO && a.hi >= ZERO { ZERO } else { a.lo.abs().min(a.hi.abs()) };
     let most = a.lo.abs().max(a.hi.abs());
     (least.saturating_mul(least), most.saturating_mul(most))
 }
 
-fn products(a: Word, b: Word) -> Range {
+pub(crate) fn products(a: Word, b: Word) -> Range {
     let corners = [(a.lo, b.lo), (a.lo, b.hi), (a.hi, b.lo), (a.hi, b.hi)].map(|(x, y)| x.saturating_mul(y));
     (corners.into_iter().min().unwrap_or(ZERO), corners.into_iter().max().unwrap_or(ZERO))
 }
@@ -439,7 +443,7 @@ pub(crate) fn bit(word: Word, at: u16) -> Word {
 }
 
 /// The wires from `amount` on: a shift to the right.
-fn beyond(word: Word, amount: u16) -> Word {
+pub(crate) fn beyond(word: Word, amount: u16) -> Word {
     match word.wires {
         Wires::Node { node, start, len } => {
             // What is left of a signed number is its sign, however far it is shifted.
@@ -451,7 +455,7 @@ fn beyond(word: Word, amount: u16) -> Word {
 }
 
 /// The low wires of a number, as a value of the type; the number is one in a run that does not panic.
-fn low_wires(exact: Word, ty: Scalar) -> Word {
+pub(crate) fn low_wires(exact: Word, ty: Scalar) -> Word {
     let (lo, hi) = (exact.lo.max(ty.min()), exact.hi.min(ty.max()));
     match exact.wires {
         // Even where it always panics there are wires to read.

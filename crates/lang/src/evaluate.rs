@@ -40,8 +40,19 @@ impl Machine<'_> {
             ExprKind::Both(x, y) => self.skipping(x, y, true, span)?,
             ExprKind::Either(x, y) => self.skipping(x, y, false, span)?,
             ExprKind::Cast(x) => {
-                let (to, x) = (scalar_ty(expr), self.scalar(x)?);
-                self.cast(x, to, span)
+                let (to, from) = (scalar_ty(expr), scalar_ty(x));
+                let x = self.scalar(x)?;
+                self.convert(x, from, to, span)
+            }
+            ExprKind::Extreme(greater, x, y) => {
+                let x = self.scalar(x)?;
+                let y = self.scalar(y)?;
+                let less = self.less(x, y, span);
+                if *greater { self.select(less, y, x, span) } else { self.select(less, x, y, span) }
+            }
+            ExprKind::Root(x) => {
+                let (ty, x) = (scalar_ty(x), self.scalar(x)?);
+                self.root(x, ty, span)?
             }
             _ => {
                 let top = self.stack.len();
@@ -164,7 +175,9 @@ impl Machine<'_> {
             | ExprKind::Binary(..)
             | ExprKind::Both(..)
             | ExprKind::Either(..)
-            | ExprKind::Cast(_) => {
+            | ExprKind::Cast(_)
+            | ExprKind::Extreme(..)
+            | ExprKind::Root(_) => {
                 let word = self.scalar(expr)?;
                 self.write(to, word);
             }

@@ -133,6 +133,11 @@ impl Value {
         Signed::new(self.resized(width))
     }
 
+    /// The number that the bits of a small constant are.
+    fn number(&self) -> usize {
+        self.bits.iter().rev().fold(0, |number, &bit| 2 * number + usize::from(bit == Bit::TRUE))
+    }
+
     /// The number of bits that it has as a signed number.
     fn signed_width(&self) -> usize {
         self.bits.len() + usize::from(!self.signed)
@@ -191,6 +196,15 @@ impl Gates {
                 })
                 .collect(),
             (Kind::CheckedMul, [a, b, signed]) => checked_mul(c, a, b, signed.bit(0) == Bit::TRUE, width - 1),
+            (Kind::DivFloor, [a, b, fraction]) => {
+                let (n, m) = (a.signed_width(), b.signed_width());
+                c.div_floor(&a.as_signed(n), &b.as_signed(m), fraction.number()).resize(width).bits().to_vec()
+            }
+            (Kind::Root, [a, fraction]) => {
+                let low = std::iter::repeat_n(Bit::FALSE, fraction.number());
+                let radicand = low.chain(a.bits.iter().copied()).collect();
+                c.sqrt(&Unsigned::new(radicand)).resize(width).bits().to_vec()
+            }
             (Kind::OneHot, [index]) => {
                 let bits = width.next_power_of_two().trailing_zeros() as usize;
                 let mut hot = c.one_hot(&index.unsigned(bits), width);

@@ -25,6 +25,7 @@ mod compile;
 mod constants;
 mod control;
 mod evaluate;
+mod fixed;
 mod front;
 mod front_end;
 mod gates;

@@ -38,12 +38,16 @@ pub(crate) enum Kind {
     Code,
     /// a, b, and whether they are signed, known: the product, and above it whether the true one has more wires.
     CheckedMul,
+    /// a, b, and the bits behind the point, known: the quotient, rounded down.
+    DivFloor,
+    /// a, and the bits behind the point, known: the square root, rounded down.
+    Root,
     /// index: for each number below the result's width, whether it is the index.
     OneHot,
 }
 
 impl Kind {
-    const ALL: [Kind; 19] = [
+    const ALL: [Kind; 21] = [
         Kind::Add,
         Kind::Sub,
         Kind::Mul,
@@ -62,6 +66,8 @@ impl Kind {
         Kind::Element,
         Kind::Code,
         Kind::CheckedMul,
+        Kind::DivFloor,
+        Kind::Root,
         Kind::OneHot,
     ];
 
@@ -82,6 +88,8 @@ impl Kind {
             Kind::ShiftLeft | Kind::ShiftRight => width * 6,
             Kind::Element => width * (operands.len() as u64 - 1),
             Kind::CheckedMul => (width + 2) * widest(),
+            Kind::DivFloor => widest() * width * 3 / 4,
+            Kind::Root => width * width / 2,
             Kind::OneHot => width,
         }
     }

@@ -22,6 +22,7 @@ pub(crate) enum Reason {
     Overflow,
     DivisionByZero,
     OutOfBounds,
+    NegativeRoot,
 }
 
 impl std::fmt::Display for Reason {
@@ -30,6 +31,7 @@ impl std::fmt::Display for Reason {
             Reason::Overflow => "arithmetic overflow",
             Reason::DivisionByZero => "division by zero",
             Reason::OutOfBounds => "index out of bounds",
+            Reason::NegativeRoot => "square root of a negative number",
         })
     }
 }

@@ -15,6 +15,9 @@ use crate::{
 pub(crate) fn port_type(ty: &Ty) -> Type {
     match ty {
         Ty::Scalar(Scalar { boolean: true, .. }) => Type::Bool,
+        Ty::Scalar(Scalar { fraction: Some(fraction), bits, .. }) => {
+            Type::Fixed((bits - fraction).into(), (*fraction).into())
+        }
         Ty::Scalar(Scalar { signed: true, bits, .. }) => Type::Signed((*bits).into()),
         Ty::Scalar(Scalar { bits, .. }) => Type::Unsigned((*bits).into()),
         Ty::Array(element, count) => Type::Array(Box::new(port_type(element)), *count),

@@ -20,29 +20,38 @@ impl Span {
     }
 }
 
-/// A Boolean or an integer.
+/// A Boolean, an integer, or a fixed-point number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Scalar {
     pub(crate) bits: u16,
     pub(crate) signed: bool,
     /// Set if it is a Boolean; an integer of one bit otherwise.
     pub(crate) boolean: bool,
+    /// The number of bits behind the point, if it is a fixed-point number: its value times 2 to that power is computed with.
+    pub(crate) fraction: Option<u16>,
 }
 
 impl Scalar {
-    pub(crate) const BOOL: Scalar = Scalar { bits: 1, signed: false, boolean: true };
+    pub(crate) const BOOL: Scalar = Scalar { bits: 1, signed: false, boolean: true, fraction: None };
     pub(crate) const USIZE: Scalar = Scalar::unsigned(32);
 
     pub(crate) const fn unsigned(bits: u16) -> Self {
-        Scalar { bits, signed: false, boolean: false }
+        Scalar { bits, signed: false, boolean: false, fraction: None }
     }
 
     pub(crate) const fn signed(bits: u16) -> Self {
-        Scalar { bits, signed: true, boolean: false }
+        Scalar { bits, signed: true, boolean: false, fraction: None }
+    }
+
+    pub(crate) const fn fixed(integer: u16, fraction: u16) -> Self {
+        Scalar { bits: integer + fraction, signed: true, boolean: false, fraction: Some(fraction) }
     }
 
     /// The name of the type.
     pub(crate) fn name(self) -> String {
+        if let Some(fraction) = self.fraction {
+            return format!("fixed<{}, {fraction}>", self.bits - fraction);
+        }
         match (self.boolean, self.signed) {
             (true, _) => "bool".into(),
             (false, true) => format!("i{}", self.bits),
@@ -279,6 +288,10 @@ pub(crate) enum ExprKind {
     /// `||`
     Either(Box<Expr>, Box<Expr>),
     Cast(Box<Expr>),
+    /// The lesser of two, or the greater if it is set.
+    Extreme(bool, Box<Expr>, Box<Expr>),
+    /// The square root.
+    Root(Box<Expr>),
     Block(Vec<Stmt>),
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     Match {

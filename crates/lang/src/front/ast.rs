@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::{
-    number::Number,
+    number::{Decimal, Number},
     tree::{Scalar, Span},
 };
 
@@ -154,6 +154,10 @@ pub(super) enum Type {
     Natural,
     /// The type of a number without one: becomes any signed type.
     Integer,
+    /// Bits before the point with the sign, and behind it.
+    Fixed(u16, u16),
+    /// The type of a number with a point: becomes any of fixed-point numbers.
+    Decimal,
     Array(Box<Type>, Size),
     Tuple(Vec<Type>),
     /// A struct or an enum.
@@ -184,11 +188,15 @@ impl Type {
 
     /// Tells whether it is the type of a number without one.
     pub(super) fn is_open(&self) -> bool {
-        matches!(self, Type::Natural | Type::Integer)
+        matches!(self, Type::Natural | Type::Integer | Type::Decimal)
     }
 
     pub(super) fn is_integer(&self) -> bool {
-        matches!(self, Type::Int(_)) || self.is_open()
+        matches!(self, Type::Int(_) | Type::Natural | Type::Integer)
+    }
+
+    pub(super) fn is_fixed(&self) -> bool {
+        matches!(self, Type::Fixed(..) | Type::Decimal)
     }
 
     /// The type of the elements of an array.
@@ -207,6 +215,8 @@ impl std::fmt::Display for Type {
             Type::Bool => f.write_str("bool"),
             Type::Int(int) => int.fmt(f),
             Type::Natural | Type::Integer => f.write_str("a number"),
+            Type::Fixed(integer, fraction) => write!(f, "fixed<{integer}, {fraction}>"),
+            Type::Decimal => f.write_str("a number with a point"),
             Type::Array(element, size) => write!(f, "[{}; {size}]", Part(element)),
             Type::Tuple(fields) => {
                 let fields: Vec<String> = fields.iter().map(|field| Part(field).to_string()).collect();
@@ -222,7 +232,11 @@ struct Part<'a>(&'a Type);
 
 impl std::fmt::Display for Part<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.0.is_open() { f.write_str("number") } else { self.0.fmt(f) }
+        match self.0 {
+            Type::Natural | Type::Integer => f.write_str("number"),
+            Type::Decimal => f.write_str("number with a point"),
+            other => other.fmt(f),
+        }
     }
 }
 
@@ -346,6 +360,7 @@ pub(super) enum ExprKind {
     Bool(bool),
     /// A number with the type that is written behind it.
     Number(Number, Type),
+    Decimal(Decimal),
     Variable(String),
     Array(Vec<Expr>),
     Repeat(Box<Expr>, Size),

@@ -294,7 +294,7 @@ impl<'a> Body<'a, '_> {
 
     fn shape(&mut self, expr: &'a Expr) -> Result<Shape, SourceError> {
         Ok(match &expr.kind {
-            ExprKind::Bool(_) | ExprKind::Number(..) => Shape::Scalar,
+            ExprKind::Bool(_) | ExprKind::Number(..) | ExprKind::Decimal(_) => Shape::Scalar,
             ExprKind::Range(..) => self.shapes.array(Shape::Scalar),
             ExprKind::Variable(name) => self.variable(name),
             ExprKind::Array(elements) => {

@@ -11,6 +11,8 @@ mod parts;
 mod patterns;
 mod statements;
 
+pub(super) use expressions::is_built_in;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use garblet_circuit::diagnostic::nearest;
@@ -238,13 +240,15 @@ impl<'p> Checker<'p> {
     /// A type that may be meant.
     fn type_meant(&self, name: &str) -> Option<String> {
         match name {
-            "f32" | "f64" => return Some("take integers in fixed point".into()),
+            "f32" | "f64" => {
+                return Some("take fixed point: `fixed<16, 16>` has 16 bits before and 16 behind the point".into());
+            }
             "isize" => return Some(format!("there are {}", Int::NAMES.join(", "))),
             "String" | "str" | "char" => return Some("take an array of u8".into()),
             _ => {}
         }
         let defined = self.program.structs.keys().chain(self.program.enums.keys()).map(String::as_str);
-        let all: Vec<&str> = ["bool"].into_iter().chain(Int::NAMES).chain(defined).collect();
+        let all: Vec<&str> = ["bool", "fixed"].into_iter().chain(Int::NAMES).chain(defined).collect();
         nearest(name, &all).map(|near| format!("did you mean `{near}`?"))
     }
 

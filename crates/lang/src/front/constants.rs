@@ -9,7 +9,7 @@ use super::{
 use crate::{
     arithmetic::wrap,
     constants::Constants,
-    number::{Number, ONE, ZERO},
+    number::{Decimal, Number, ONE, ZERO},
     source_error::SourceError,
     tree::{Scalar, Span},
 };
@@ -36,11 +36,11 @@ pub(super) fn values(program: &Program, given: &Constants) -> Result<HashMap<Str
                 let fault = SourceError::new(span, format!("the constant `{full}` ({ty}) is not given"));
                 faults.push(fault.hint(format!("give --const {full}=VALUE")));
             }
-            Some(value) => match scalar(ty).filter(|s| value >= s.min() && value <= s.max()) {
+            Some(given) => match scalar(ty).and_then(|ty| of_scalar(given, ty)) {
                 None => {
-                    faults.push(SourceError::new(span, format!("the constant `{full}`: expected {ty}, got {value}")));
+                    faults.push(SourceError::new(span, format!("the constant `{full}`: expected {ty}, got {given}")));
                 }
-                Some(_) => {
+                Some(value) => {
                     external.insert(full, value);
                 }
             },
@@ -63,6 +63,16 @@ pub(super) fn values(program: &Program, given: &Constants) -> Result<HashMap<Str
     }
     faults.sort_by_key(|fault| fault.span);
     if faults.is_empty() { Ok(values) } else { Err(faults) }
+}
+
+/// The number as a value of a type, if it is one.
+pub(super) fn of_scalar(number: Decimal, ty: Scalar) -> Option<Number> {
+    let value = match ty.fraction {
+        Some(fraction) => number.scaled(fraction),
+        None if number.places == 0 => number.digits,
+        None => return None,
+    };
+    (ty.min()..=ty.max()).contains(&value).then_some(value)
 }
 
 /// The constants of parties in an expression of a type.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::{
     Context,
     ast::{self, Fields, Int, Op},
+    check::is_built_in,
 };
 use crate::{
     arithmetic::wrap,
@@ -158,6 +159,10 @@ impl Context<'_> {
             ast::ExprKind::Number(value, _) => {
                 (ExprKind::Constant(ty.scalar().map_or(*value, |ty| wrap(*value, ty))), 0)
             }
+            ast::ExprKind::Decimal(decimal) => {
+                let fraction = ty.scalar().and_then(|ty| ty.fraction).unwrap_or_default();
+                (ExprKind::Constant(decimal.scaled(fraction)), 0)
+            }
             ast::ExprKind::Variable(name) => match (self.variable(name), self.constants.get(name)) {
                 (Some(variable), _) => (ExprKind::Var(variable), 0),
                 (None, Some(&value)) => (ExprKind::Constant(value), 0),
@@ -196,6 +201,9 @@ impl Context<'_> {
                 let (a, b, cost) = self.two(arguments, at)?;
                 (ExprKind::Join(a.into(), b.into()), sum(&[cost, ty.width().saturating_mul(16)]))
             }
+            ast::ExprKind::Call(name, arguments) if is_built_in(name) && !self.program.functions.contains_key(name) => {
+                self.built_in(name, arguments)?
+            }
             ast::ExprKind::Call(name, arguments) => {
                 let function = self.function_named(name, at)?;
                 let before = self.assignments;
@@ -204,6 +212,18 @@ impl Context<'_> {
                 let assigns = self.assignments > before;
                 (ExprKind::Call { function, arguments, assigns }, cost)
             }
+        })
+    }
+
+    /// `min(a, b)`, `max(a, b)` or `sqrt(a)`.
+    fn built_in(&mut self, name: &str, arguments: &[ast::Expr]) -> Costed<ExprKind> {
+        let (mut arguments, cost) = self.all(arguments)?;
+        let width = arguments[0].ty.width();
+        let fraction = arguments[0].ty.scalar().and_then(|ty| ty.fraction).unwrap_or_default();
+        let first = Box::new(arguments.remove(0));
+        Ok(match arguments.pop() {
+            Some(second) => (ExprKind::Extreme(name == "max", first, second.into()), sum(&[cost, 2 * width])),
+            None => (ExprKind::Root(first), sum(&[cost, (width + u64::from(fraction)).pow(2) / 8])),
         })
     }
 
@@ -275,10 +295,11 @@ impl Context<'_> {
                 let ((x, a), (y, b)) = (self.boxed(x)?, self.boxed(y)?);
                 let known = matches!(x.kind, ExprKind::Constant(_)) || matches!(y.kind, ExprKind::Constant(_));
                 // Indices are mostly known.
+                let fraction = x.ty.scalar().and_then(|ty| ty.fraction).unwrap_or_default();
                 let own = if x.ty.scalar() == Some(Scalar::USIZE) && expr.ty == ast::Type::Int(Int::Usize) {
                     0
                 } else {
-                    op_cost(*op, x.ty.width(), known)
+                    op_cost(*op, x.ty.width() + u64::from(fraction), known)
                 };
                 let kind = match binary(*op) {
                     Some(op) => ExprKind::Binary(op, x, y),

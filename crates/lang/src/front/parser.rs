@@ -130,6 +130,7 @@ impl<'t> Parser<'t> {
         let got = match token.kind {
             Kind::Word(word) => format!("`{word}`"),
             Kind::Number(number) => format!("the number {}", number.value),
+            Kind::Decimal(text) => format!("the number {text}"),
             Kind::Symbol(symbol) => format!("`{symbol}`"),
             Kind::End => "the end of the file".into(),
         };
@@ -225,8 +226,9 @@ impl Parser<'_> {
             } else if token.kind == Kind::Word("const")
                 && let Ok((name, definition)) = self.constant(token.span)
             {
+                let scalar = super::types::scalar(&definition.ty);
                 let value = super::constants::evaluate(&definition.value, &|name| match name.split_once("::") {
-                    Some((party, own)) => given.find(party, own),
+                    Some((party, own)) => super::constants::of_scalar(given.find(party, own)?, scalar?),
                     None => self.constants.get(name).and_then(|constant| constant.1),
                 });
                 self.constants.insert(name, (definition, value.ok()));

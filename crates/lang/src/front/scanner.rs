@@ -30,6 +30,8 @@ pub(super) enum Kind<'t> {
     /// A name or a keyword.
     Word(&'t str),
     Number(Unsigned),
+    /// A number with a point, as it is written.
+    Decimal(&'t str),
     Symbol(&'static str),
     End,
 }
@@ -165,7 +167,21 @@ impl<'t> Scanner<'t> {
         if radix != 10 {
             self.take(2);
         }
+        let whole = self.rest;
         let digits = self.take_while(|c| c.is_digit(radix) || c == '_').replace('_', "");
+        if radix == 10 && self.rest.starts_with('.') && self.rest[1..].starts_with(|c: char| c.is_ascii_digit()) {
+            self.take(1);
+            self.take_while(|c| c.is_ascii_digit() || c == '_');
+            let text = &whole[..whole.len() - self.rest.len()];
+            let suffix = self.take_while(is_name);
+            let span = Span { line, column, end_line: self.line, end_column: self.column };
+            if !suffix.is_empty() {
+                let fault =
+                    SourceError::new(span, format!("a number with a point ends in no type, `{suffix}` is too much"));
+                return Err(fault.hint(format!("write `{text} as fixed<16, 16>`")));
+            }
+            return Ok(Kind::Decimal(text));
+        }
         let suffix = self.take_while(is_name);
         let span = Span { line, column, end_line: self.line, end_column: self.column };
         if digits.is_empty() {
@@ -231,6 +247,7 @@ mod tests {
         // It may stand behind a minus.
         assert_eq!(number("128i8"), (128, Some(Int::Signed(8))));
         assert_eq!(kinds("1..2")[1], Kind::Symbol(".."));
+        assert_eq!(kinds("1_0.2_5.x")[..2], [Kind::Decimal("1_0.2_5"), Kind::Symbol(".")]);
     }
 
     #[test]
@@ -245,7 +262,8 @@ mod tests {
                 "\n 340282366920938463463374607431768211456",
                 "this number is too large, the most is 340282366920938463463374607431768211455",
             ),
-            ("\n 1.5f32", "a number ends in its type, `f32` is none of an integer"),
+            ("\n 1.5f32", "a number with a point ends in no type, `f32` is too much"),
+            ("\n 15f32", "a number ends in its type, `f32` is none of an integer"),
             ("\n 0x", "a number to the base 16 without digits"),
         ] {
             let fault = scan(text).unwrap_err();

@@ -43,6 +43,10 @@ impl Context<'_> {
                 Some(definition) => self.record(&definition.fields, span, depth)?,
                 None => Ty::Enum(self.enumeration(&name.text, span, depth)?.into()),
             },
+            Type::Decimal => {
+                let fault = SourceError::new(span, "the type of this number with a point is not known");
+                return Err(fault.hint("write it down: `let x: fixed<16, 16> = 1.5;` or `1.5 as fixed<16, 16>`"));
+            }
             other => match scalar(other) {
                 Some(scalar) => Ty::Scalar(scalar),
                 None => return Err(SourceError::new(span, format!("`{ty}` is no type of values"))),
@@ -103,6 +107,7 @@ pub(super) fn scalar(ty: &Type) -> Option<Scalar> {
         Type::Int(int) => Some(int.scalar()),
         Type::Natural => Some(Scalar::unsigned(32)),
         Type::Integer => Some(Scalar::signed(32)),
+        Type::Fixed(integer, fraction) => Some(Scalar::fixed(*integer, *fraction)),
         _ => None,
     }
 }

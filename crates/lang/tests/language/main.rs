@@ -4,6 +4,8 @@ mod bound_circuits;
 mod bounds;
 mod counts;
 mod diagnostics;
+mod fixed;
+mod fixed_random;
 mod friends;
 mod mistakes;
 mod mutations;

@@ -74,7 +74,12 @@ const MISTAKES: &[(&str, &[&str])] = &[
         "pub fn main(a: &[u8], b: u8) -> u8 {\n    b\n}",
         &["expected a type, got `&` @ 1:16 ? values are copied, there are no references"],
     ),
-    ("pub fn main(a: f32, b: u8) -> u8 {\n    b\n}", &["there is no type `f32` @ 1:16 ? take integers in fixed point"]),
+    (
+        "pub fn main(a: f32, b: u8) -> u8 {\n    b\n}",
+        &[
+            "there is no type `f32` @ 1:16 ? take fixed point: `fixed<16, 16>` has 16 bits before and 16 behind the point",
+        ],
+    ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    println!(\"{}\", a);\n    b\n}",
         &["`\"` begins nothing here @ 2:14 ? there are no strings, characters or macros; text is an array of u8"],
@@ -194,9 +199,74 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    a + 1.5\n}",
+        &["expected u8, got a number with a point @ 2:9 ? convert the integer, as in `x as fixed<16, 16>`"],
+    ),
+    (
+        "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    a * 2\n}",
+        &["expected fixed<8, 8>, got a number @ 2:9 ? write the number with a point, as `2.0`"],
+    ),
+    (
+        "pub fn main(a: fixed<8, 8>, b: fixed<16, 16>) -> fixed<8, 8> {\n    a * b\n}",
+        &["incompatible types: fixed<8, 8> and fixed<16, 16> @ 2:5 ? convert one of them with `as`"],
+    ),
+    (
+        "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    a + 128.0\n}",
+        &["128.0 is no value of fixed<8, 8> @ 2:9"],
+    ),
+    (
+        "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    let x = 1.5;\n    a + x\n}",
         &[
-            "numbers have no fractions, and no fields @ 2:9 ? take integers in fixed point: with 8 bits behind the point, 1.5 is 384",
+            "the type of this number with a point is not known @ 2:13 ? write it down: `let x: fixed<16, 16> = 1.5;` or `1.5 as fixed<16, 16>`",
         ],
+    ),
+    (
+        "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    (a << b) & a\n}",
+        &["expected an integer, got fixed<8, 8> @ 2:6"],
+    ),
+    (
+        "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    !a\n}",
+        &["expected a bool or an integer, got fixed<8, 8> @ 2:6"],
+    ),
+    (
+        "pub fn main(a: fixed<8, 8>, b: u8) -> u8 {\n    match a { x => b }\n}",
+        &["a value of type fixed<8, 8> cannot be matched @ 2:5 ? compare it, with `if`"],
+    ),
+    (
+        "pub fn main(a: (fixed<8, 8>, u8), b: u8) -> u8 {\n    match a { (1.5, _) => b, (_, y) => y }\n}",
+        &["expected a pattern, got the number 1.5 @ 2:16 ? numbers with a point are compared: take an `if`"],
+    ),
+    (
+        "pub fn main(a: fixed<8>, b: u8) -> u8 {\n    b\n}",
+        &[
+            "expected `,`, got `>` @ 1:23 ? `fixed<16, 16>` has 16 bits before the point, of which one is the sign, and 16 behind it",
+        ],
+    ),
+    (
+        "pub fn main(a: fixed<0, 8>, b: fixed<100, 29>) -> u8 {\n    b\n}",
+        &[
+            "there is no bit before the point for the sign @ 1:16 ? `fixed<16, 16>` has 16 bits before the point, of which one is the sign, and 16 behind it",
+        ],
+    ),
+    (
+        "pub fn main(a: fixed<100, 29>, b: u8) -> u8 {\n    b\n}",
+        &[
+            "this type has 129 bits, the most is 128 @ 1:16 ? `fixed<16, 16>` has 16 bits before the point, of which one is the sign, and 16 behind it",
+        ],
+    ),
+    (
+        "pub fn main(a: i32, b: u8) -> i32 {\n    sqrt(a)\n}",
+        &["expected an unsigned or fixed-point number, got i32 @ 2:5 ? convert it first, as in `sqrt(x as u32)`"],
+    ),
+    (
+        "pub fn main(a: i32, b: u8) -> i32 {\n    min(a) + max(a, b)\n}",
+        &[
+            "expected 2 arguments, got 1 @ 2:5",
+            "incompatible types: i32 and u8 @ 2:14 ? convert one of them with `as`; a number without a type is i32 after `let mut`",
+        ],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    1.5u8 + a\n}",
+        &["a number with a point ends in no type, `u8` is too much @ 2:5 ? write `1.5 as fixed<16, 16>`"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> i8 {\n    -a\n}",

@@ -23,6 +23,7 @@ mod bitwise;
 mod columns;
 mod compare;
 mod divide;
+mod fixed;
 mod multiply;
 mod program;
 mod shift;

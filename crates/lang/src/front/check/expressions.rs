@@ -19,6 +19,7 @@ impl Checker<'_> {
         expr.ty = match &mut expr.kind {
             ExprKind::Bool(_) => Type::Bool,
             ExprKind::Number(_, ty) => ty.clone(),
+            ExprKind::Decimal(_) => Type::Decimal,
             ExprKind::Range(from, to, ty) => Type::Array(ty.clone().into(), Size::Number((*to - *from) as usize)),
             ExprKind::Variable(name) => self.named(name, span)?,
             ExprKind::Array(elements) => self.array(elements)?,
@@ -50,13 +51,13 @@ impl Checker<'_> {
             ExprKind::Match(value, arms) => self.matching(value, arms, span)?,
             ExprKind::Not(x) => {
                 self.expr(x)?;
-                self.expect_bool_or_number(&x.ty.clone(), x.span)?;
+                self.expect_bool_or_integer(&x.ty.clone(), x.span)?;
                 x.ty.clone()
             }
             ExprKind::Neg(x) => {
                 self.expr(x)?;
                 self.expect_signed(&x.ty.clone(), x.span)?;
-                if x.ty.is_open() { Type::Integer } else { x.ty.clone() }
+                if x.ty == Type::Natural { Type::Integer } else { x.ty.clone() }
             }
             ExprKind::Op(op, a, b) => self.operation(*op, a, b, span)?,
             ExprKind::Block(body) => self.block(body)?,
@@ -102,7 +103,7 @@ impl Checker<'_> {
             }
             Op::BitAnd | Op::BitXor | Op::BitOr => {
                 let ty = self.unify(a, b, span)?;
-                self.expect_bool_or_number(&ty, span)?;
+                self.expect_bool_or_integer(&ty, span)?;
                 ty
             }
             Op::Greater | Op::Less => {
@@ -115,7 +116,7 @@ impl Checker<'_> {
                 Type::Bool
             }
             Op::ShiftLeft | Op::ShiftRight => {
-                self.expect_number(&a.ty.clone(), a.span)?;
+                self.expect_integer(&a.ty.clone(), a.span)?;
                 self.check(b, &Type::Int(Int::Unsigned(8)))?;
                 a.ty.clone()
             }
@@ -134,6 +135,11 @@ impl Checker<'_> {
         self.expr(x)?;
         self.expect_bool_or_number(&x.ty.clone(), span)?;
         self.expect_bool_or_number(ty, span)?;
+        match (&x.ty, ty) {
+            (Type::Decimal, Type::Fixed(..)) => self.check(x, ty)?,
+            (Type::Fixed(..), Type::Bool) => return self.mismatch(ty, &x.ty.clone(), span),
+            _ => {}
+        }
         // A number that is one of the type is meant as one.
         if let (ExprKind::Number(value, Type::Natural | Type::Integer), Type::Int(int)) = (&x.kind, ty)
             && (int.min()..=int.max()).contains(value)
@@ -146,6 +152,9 @@ impl Checker<'_> {
     fn call(&mut self, name: &str, arguments: &mut [Expr], span: Span) -> Checked<Type> {
         if name == "join" {
             return self.join(arguments, span);
+        }
+        if is_built_in(name) && !self.functions.contains_key(name) {
+            return self.built_in(name, arguments, span);
         }
         if self.variable(name).is_some() {
             let fault = SourceError::new(span, format!("`{name}` is a variable here, no function"));
@@ -163,6 +172,24 @@ impl Checker<'_> {
             all = self.check(argument, ty).and(all);
         }
         all.map(|()| result)
+    }
+
+    /// The type of `min(a, b)`, `max(a, b)` or `sqrt(a)`.
+    fn built_in(&mut self, name: &str, arguments: &mut [Expr], span: Span) -> Checked<Type> {
+        self.all(arguments.iter_mut())?;
+        self.arity(if name == "sqrt" { 1 } else { 2 }, arguments.len(), span)?;
+        let ty = match arguments {
+            [a, b] => self.unify(a, b, span)?,
+            _ => arguments[0].ty.clone(),
+        };
+        self.expect_number(&ty, span)?;
+        if name == "sqrt"
+            && let Type::Integer | Type::Int(Int::Signed(_)) = ty
+        {
+            let fault = SourceError::new(span, format!("expected an unsigned or fixed-point number, got {ty}"));
+            return self.refuse(fault.hint("convert it first, as in `sqrt(x as u32)`"));
+        }
+        Ok(ty)
     }
 
     /// Compares the number of arguments.
@@ -203,9 +230,12 @@ impl Checker<'_> {
 
     fn matching(&mut self, value: &mut Expr, arms: &mut [(Pattern, Expr)], span: Span) -> Checked<Type> {
         self.expr(value)?;
-        if value.ty.element().is_some() {
+        if value.ty.element().is_some() || value.ty.is_fixed() {
             let fault = SourceError::new(span, format!("a value of type {} cannot be matched", value.ty));
-            return self.refuse(fault.hint("match elements of it, one by one or in a tuple"));
+            return self.refuse(fault.hint(match value.ty.is_fixed() {
+                true => "compare it, with `if`",
+                false => "match elements of it, one by one or in a tuple",
+            }));
         }
         let mut all = Ok(());
         for (pattern, body) in arms.iter_mut() {
@@ -231,6 +261,11 @@ impl Checker<'_> {
         let fault = SourceError::new(span, format!("this `match` leaves out {}{more}", cases.join(", ")));
         self.refuse(fault.hint("add the missing patterns, or `_ => ...`"))
     }
+}
+
+/// Tells whether it is the name of a function that there is already, unless the source has one of that name.
+pub(in crate::front) fn is_built_in(name: &str) -> bool {
+    matches!(name, "min" | "max" | "sqrt")
 }
 
 /// The number of rows of a join: those of both, less one.

@@ -1,10 +1,13 @@
 //! Types that numbers get from what they meet, and types that do not fit.
 
-use super::{Checked, Checker, Failed};
+use super::{Checked, Checker, Failed, expressions::is_built_in};
 use crate::{
-    front::ast::{Expr, ExprKind, Int, Op, StmtKind, Type},
+    front::{
+        ast::{Expr, ExprKind, Int, Op, StmtKind, Type},
+        constants::of_scalar,
+    },
     source_error::SourceError,
-    tree::Span,
+    tree::{Scalar, Span},
 };
 
 impl Checker<'_> {
@@ -39,6 +42,9 @@ impl Checker<'_> {
                 Op::ShiftLeft | Op::ShiftRight => self.constrain(a, ty)?,
                 Op::Greater | Op::Less | Op::Equal | Op::NotEqual | Op::Both | Op::Either => {}
             },
+            (ExprKind::Call(name, arguments), ty) if expr.ty.is_open() && is_built_in(name) => {
+                arguments.iter_mut().try_for_each(|argument| self.constrain(argument, ty))?;
+            }
             (ExprKind::Block(body), ty) => {
                 if let Some(StmtKind::Expr(value)) = body.last_mut().map(|last| &mut last.kind) {
                     self.constrain(value, ty)?;
@@ -48,23 +54,29 @@ impl Checker<'_> {
                 self.constrain(then, ty)?;
                 self.constrain(other, ty)?;
             }
-            (_, Type::Int(ty)) => self.constrain_number(expr, *ty)?,
+            (_, Type::Int(_) | Type::Fixed(..)) => self.constrain_number(expr, expected)?,
             _ => {}
         }
         fill(&mut expr.ty, expected);
         Ok(())
     }
 
-    /// Gives something that is no whole of others a type of integers.
-    fn constrain_number(&mut self, expr: &mut Expr, ty: Int) -> Checked {
-        let fits = match &expr.kind {
-            ExprKind::Number(value, _) => (ty.min()..=ty.max()).contains(value),
+    /// Gives something that is no whole of others a type of numbers.
+    fn constrain_number(&mut self, expr: &mut Expr, ty: &Type) -> Checked {
+        let fits = match (&expr.kind, ty) {
+            (ExprKind::Number(value, _), Type::Int(int)) => (int.min()..=int.max()).contains(value),
+            (ExprKind::Decimal(decimal), Type::Fixed(integer, fraction)) => {
+                of_scalar(*decimal, Scalar::fixed(*integer, *fraction)).is_some()
+            }
             _ => true,
         };
-        if !fits || !becomes(&expr.ty, ty) {
-            return self.mismatch(&Type::Int(ty), &expr.ty.clone(), expr.span);
+        match (fits, becomes(&expr.ty, ty), &expr.kind) {
+            (true, true, _) => Ok(()),
+            (false, true, ExprKind::Decimal(decimal)) => {
+                self.refuse(SourceError::new(expr.span, format!("{decimal} is no value of {ty}")))
+            }
+            _ => self.mismatch(ty, &expr.ty.clone(), expr.span),
         }
-        Ok(())
     }
 
     /// The type that both are of; numbers of the one get that of the other.
@@ -103,11 +115,18 @@ impl Checker<'_> {
     }
 
     pub(super) fn expect_number(&mut self, ty: &Type, span: Span) -> Checked {
-        if ty.is_integer() { Ok(()) } else { self.expected("a number", ty, span) }
+        if ty.is_integer() || ty.is_fixed() { Ok(()) } else { self.expected("a number", ty, span) }
+    }
+
+    pub(super) fn expect_integer(&mut self, ty: &Type, span: Span) -> Checked {
+        match ty.is_integer() {
+            true => Ok(()),
+            false => self.expected(if ty.is_fixed() { "an integer" } else { "a number" }, ty, span),
+        }
     }
 
     pub(super) fn expect_signed(&mut self, ty: &Type, span: Span) -> Checked {
-        if ty.is_open() || matches!(ty, Type::Int(int) if int.is_signed()) {
+        if ty.is_open() || ty.is_fixed() || matches!(ty, Type::Int(int) if int.is_signed()) {
             return Ok(());
         }
         let fault = SourceError::new(span, format!("expected a signed number, got {ty}"));
@@ -115,7 +134,18 @@ impl Checker<'_> {
     }
 
     pub(super) fn expect_bool_or_number(&mut self, ty: &Type, span: Span) -> Checked {
-        if *ty == Type::Bool || ty.is_integer() { Ok(()) } else { self.expected("a bool or a number", ty, span) }
+        match *ty == Type::Bool || ty.is_integer() || ty.is_fixed() {
+            true => Ok(()),
+            false => self.expected("a bool or a number", ty, span),
+        }
+    }
+
+    pub(super) fn expect_bool_or_integer(&mut self, ty: &Type, span: Span) -> Checked {
+        match *ty == Type::Bool || ty.is_integer() {
+            true => Ok(()),
+            false if ty.is_fixed() => self.expected("a bool or an integer", ty, span),
+            false => self.expected("a bool or a number", ty, span),
+        }
     }
 
     /// The type of the elements of an array.
@@ -157,18 +187,20 @@ impl Checker<'_> {
 }
 
 /// Tells whether a number of the one type is or can be one of the other.
-fn becomes(ty: &Type, int: Int) -> bool {
-    match ty {
-        Type::Natural => true,
-        Type::Integer => int.is_signed(),
-        other => *other == Type::Int(int),
+fn becomes(ty: &Type, other: &Type) -> bool {
+    match (ty, other) {
+        (Type::Natural, Type::Int(_)) | (Type::Decimal, Type::Fixed(..)) => true,
+        (Type::Integer, Type::Int(int)) => int.is_signed(),
+        (ty, other) => ty == other,
     }
 }
 
 /// Writes the types of numbers that get one.
 fn fill(actual: &mut Type, expected: &Type) {
     match (&mut *actual, expected) {
-        (open, Type::Int(int)) if open.is_open() && becomes(open, *int) => *actual = expected.clone(),
+        (open, Type::Int(_) | Type::Fixed(..)) if open.is_open() && becomes(open, expected) => {
+            *actual = expected.clone();
+        }
         (Type::Natural, Type::Integer) => *actual = Type::Integer,
         (Type::Array(actual, _), Type::Array(expected, _)) => fill(actual, expected),
         (Type::Tuple(actual), Type::Tuple(expected)) => {
@@ -181,10 +213,10 @@ fn fill(actual: &mut Type, expected: &Type) {
 /// Tells whether there is a number without a type in it.
 pub(super) fn has_open(ty: &Type) -> bool {
     match ty {
-        Type::Natural | Type::Integer => true,
+        Type::Natural | Type::Integer | Type::Decimal => true,
         Type::Array(element, _) => has_open(element),
         Type::Tuple(fields) => fields.iter().any(has_open),
-        Type::Unknown | Type::Bool | Type::Int(_) | Type::Named(_) => false,
+        Type::Unknown | Type::Bool | Type::Int(_) | Type::Fixed(..) | Type::Named(_) => false,
     }
 }
 
@@ -201,9 +233,15 @@ fn closed(ty: &Type) -> Type {
 /// Advice on how one type may become the other.
 fn conversion(expected: &Type, actual: &Type) -> Option<String> {
     const I32: Type = Type::Int(Int::Signed(32));
-    let is_number = Type::is_integer;
+    let is_number = |ty: &Type| ty.is_integer() || ty.is_fixed();
     let is_array = |ty: &Type| matches!(ty, Type::Array(..));
     let hint = match (expected, actual) {
+        (fixed, Type::Natural | Type::Integer) | (Type::Natural | Type::Integer, fixed) if fixed.is_fixed() => {
+            "write the number with a point, as `2.0`".into()
+        }
+        (Type::Decimal, b) | (b, Type::Decimal) if b.is_integer() => {
+            "convert the integer, as in `x as fixed<16, 16>`".into()
+        }
         (a, b) if is_number(a) && b.is_open() => {
             format!("is it too large, or negative? It has to be a number of {a}")
         }

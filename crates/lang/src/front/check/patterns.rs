@@ -20,10 +20,10 @@ impl Checker<'_> {
             (PatternKind::Bool(_), Some(ty)) if *ty == Type::Bool => Ok(()),
             (PatternKind::Bool(_), Some(ty)) => self.mismatch(&Type::Bool, ty, span),
             (PatternKind::Range(_, _, Type::Integer | Type::Int(Int::Signed(_))), Some(ty)) => {
-                self.expect_number(ty, span)?;
+                self.expect_integer(ty, span)?;
                 self.expect_signed(ty, span)
             }
-            (PatternKind::Range(..), Some(ty)) => self.expect_number(ty, span),
+            (PatternKind::Range(..), Some(ty)) => self.expect_integer(ty, span),
             (PatternKind::Tuple(parts), Some(Type::Tuple(types))) if parts.len() == types.len() => {
                 self.patterns(parts.iter().zip(types.iter().map(Some)))
             }

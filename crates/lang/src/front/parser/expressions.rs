@@ -87,7 +87,7 @@ impl Parser<'_> {
     /// Tells whether a minus and, right behind it, a number are next.
     fn is_negative_number(&self) -> bool {
         let (sign, number) = (self.ahead(0).span, self.ahead(1));
-        matches!(number.kind, Kind::Number(_))
+        matches!(number.kind, Kind::Number(_) | Kind::Decimal(_))
             && (sign.end_line, sign.end_column) == (number.span.line, number.span.column)
     }
 
@@ -106,7 +106,9 @@ impl Parser<'_> {
         self.nested(|parser| {
             let begin = parser.ahead(0).span;
             let op = match parser.peek() {
-                Kind::Symbol("-") if matches!(parser.ahead(1).kind, Kind::Number(_)) => return parser.primary(),
+                Kind::Symbol("-") if matches!(parser.ahead(1).kind, Kind::Number(_) | Kind::Decimal(_)) => {
+                    return parser.primary();
+                }
                 Kind::Symbol("-") => ExprKind::Neg,
                 Kind::Symbol("!") => ExprKind::Not,
                 Kind::Symbol("&" | "&&" | "*") => {

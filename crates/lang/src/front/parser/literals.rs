@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Parsed, Parser, only_once};
+use super::{Parsed, Parser, only_once, types::decimal};
 use crate::{
     front::{
         ast::{ConstExpr, ConstKind, Expr, ExprKind, Fields, Int, Type},
@@ -27,7 +27,7 @@ impl Parser<'_> {
                 Some(hint) => return Err(self.unexpected("an expression").hint(hint)),
                 None => self.named()?,
             },
-            Kind::Number(_) | Kind::Symbol("-") => self.number()?,
+            Kind::Number(_) | Kind::Decimal(_) | Kind::Symbol("-") => self.number()?,
             Kind::Symbol("(") => self.in_parentheses()?,
             Kind::Symbol("[") => self.array()?,
             Kind::Symbol("{") => {
@@ -66,9 +66,19 @@ impl Parser<'_> {
     fn field(&mut self, whole: Expr) -> Parsed<Expr> {
         let token = self.ahead(0);
         let at = whole.span.to(token.span);
-        if let ExprKind::Number(..) = whole.kind {
-            let fault = SourceError::new(at, "numbers have no fractions, and no fields");
-            return Err(fault.hint("take integers in fixed point: with 8 bits behind the point, 1.5 is 384"));
+        if let ExprKind::Number(..) | ExprKind::Decimal(_) = whole.kind {
+            return Err(SourceError::new(at, "numbers have no fields")
+                .hint("what is behind a point begins with a digit, as `1.0`"));
+        }
+        if let Kind::Decimal(text) = token.kind {
+            // `.0.1` are two fields.
+            self.next();
+            let large = || SourceError::new(token.span, "there is no such field");
+            let indices = text.split('.').map(|index| index.parse::<usize>().ok());
+            let indices = indices.collect::<Option<Vec<_>>>().ok_or_else(large)?;
+            return Ok(indices
+                .into_iter()
+                .fold(whole, |whole, index| Expr::new(ExprKind::Position(Box::new(whole), index), at)));
         }
         if let Kind::Number(Unsigned { value, suffix: None }) = token.kind {
             self.next();
@@ -160,6 +170,10 @@ impl Parser<'_> {
     fn number(&mut self) -> Parsed<Expr> {
         let begin = self.ahead(0).span;
         let minus = self.eat("-").is_some();
+        if let Kind::Decimal(text) = self.peek() {
+            let at = begin.to(self.next().span);
+            return Ok(Expr::new(ExprKind::Decimal(decimal(text, minus, at)?), at));
+        }
         let Kind::Number(number) = self.peek() else { return Err(self.unexpected("a number")) };
         let end = self.next().span;
         let at = begin.to(end);

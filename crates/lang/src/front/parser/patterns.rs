@@ -25,6 +25,10 @@ impl Parser<'_> {
                     let value = parser.next().kind == Kind::Word("true");
                     Ok(Pattern::new(PatternKind::Bool(value), token.span))
                 }
+                Kind::Decimal(_) => {
+                    let fault = parser.unexpected("a pattern");
+                    Err(fault.hint("numbers with a point are compared: take an `if`"))
+                }
                 Kind::Word("mut") => {
                     let fault = parser.unexpected("a pattern");
                     Err(fault.hint("only a variable alone can be changed: `let mut x = ..;`"))

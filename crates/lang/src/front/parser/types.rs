@@ -6,9 +6,9 @@ use crate::{
         ast::{ConstExpr, ConstKind, Int, Name, Size, Type},
         scanner::{Kind, Unsigned, greatest},
     },
-    number::Number,
+    number::{Decimal, Number},
     source_error::SourceError,
-    tree::Span,
+    tree::{Scalar, Span},
 };
 
 impl Parser<'_> {
@@ -45,6 +45,9 @@ impl Parser<'_> {
             return Err(self.unexpected("a type").hint("values are copied, there are no references"));
         }
         let (name, at) = self.name("a type")?;
+        if name == "fixed" {
+            return self.fixed(at);
+        }
         if self.is("<") {
             return Err(self.unexpected("the end of the type").hint("there are no generics; an array is `[u8; 4]`"));
         }
@@ -54,6 +57,36 @@ impl Parser<'_> {
             (_, None) => Type::Named(Name { text: name, span: at }),
         };
         Ok((ty, at))
+    }
+
+    /// `fixed<I, F>`, after its name.
+    fn fixed(&mut self, begin: Span) -> Parsed<(Type, Span)> {
+        const FORM: &str = "`fixed<16, 16>` has 16 bits before the point, of which one is the sign, and 16 behind it";
+        let missing = |fault: SourceError| fault.hint(FORM);
+        self.eat("<").ok_or_else(|| missing(self.unexpected("`<`")))?;
+        let integer = self.bits().map_err(missing)?;
+        self.eat(",").ok_or_else(|| missing(self.unexpected("`,`")))?;
+        let fraction = self.bits().map_err(missing)?;
+        let at = begin.to(self.eat(">").ok_or_else(|| missing(self.unexpected("`>`")))?);
+        let fault = |message: String| Err(missing(SourceError::new(at, message)));
+        match (u16::from(integer), u16::from(fraction)) {
+            (0, _) => fault("there is no bit before the point for the sign".into()),
+            (integer, fraction) if integer + fraction > MAX_FIXED_BITS => {
+                fault(format!("this type has {} bits, the most is {MAX_FIXED_BITS}", integer + fraction))
+            }
+            (integer, fraction) => Ok((Type::Fixed(integer, fraction), at)),
+        }
+    }
+
+    /// A number of bits.
+    fn bits(&mut self) -> Parsed<u8> {
+        match self.peek() {
+            Kind::Number(Unsigned { value, suffix: None }) if value <= u128::from(MAX_FIXED_BITS) => {
+                self.next();
+                Ok(value as u8)
+            }
+            _ => Err(self.unexpected(&format!("a number of bits, at most {MAX_FIXED_BITS}"))),
+        }
     }
 
     /// The array type of an element and the size that is next.
@@ -128,7 +161,7 @@ impl Parser<'_> {
                     parser.expect(")")?;
                     Ok(inner)
                 }
-                Kind::Number(_) | Kind::Symbol("-") => {
+                Kind::Number(_) | Kind::Decimal(_) | Kind::Symbol("-") => {
                     let (kind, span) = parser.signed_number(wanted)?;
                     Ok(ConstExpr { kind, span })
                 }
@@ -166,6 +199,16 @@ impl Parser<'_> {
     fn signed_number(&mut self, wanted: Option<&Type>) -> Parsed<(ConstKind, Span)> {
         let begin = self.ahead(0).span;
         let minus = self.eat("-").is_some();
+        if let Kind::Decimal(text) = self.peek() {
+            let at = begin.to(self.next().span);
+            let decimal = decimal(text, minus, at)?;
+            let Some(ty @ &Type::Fixed(integer, fraction)) = wanted else {
+                return Err(SourceError::new(at, "this number with a point is no integer"));
+            };
+            let value = crate::front::constants::of_scalar(decimal, Scalar::fixed(integer, fraction));
+            let value = value.ok_or_else(|| SourceError::new(at, format!("{decimal} is no value of {ty}")))?;
+            return Ok((ConstKind::Number(value, ty.clone()), at));
+        }
         let Kind::Number(mut number) = self.peek() else { return Err(self.unexpected("a number")) };
         let end = self.next().span;
         number.suffix = match (number.suffix, wanted) {
@@ -202,6 +245,16 @@ impl Parser<'_> {
             false => Err(SourceError::new(at, format!("{signed} is not between {} and {}", ty.min(), ty.max()))),
         }
     }
+}
+
+/// The most bits of a fixed-point number.
+const MAX_FIXED_BITS: u16 = 128;
+
+/// The number with a point that a text is.
+pub(super) fn decimal(text: &str, minus: bool, at: Span) -> Parsed<Decimal> {
+    let sign = if minus { "-" } else { "" };
+    Decimal::of(&[sign, &text.replace('_', "")].concat())
+        .ok_or_else(|| SourceError::new(at, "a number with a point has 38 digits at most"))
 }
 
 /// The parts that a constant is made of.

@@ -176,6 +176,7 @@ fn expr(own: &Expr) -> UntypedExpr {
         ExprKind::Bool(true) => E::True,
         ExprKind::Bool(false) => E::False,
         ExprKind::Number(value, own) => number(*value, own),
+        ExprKind::Decimal(_) => panic!("they have no numbers with a point"),
         ExprKind::Variable(name) => E::Identifier(name.clone()),
         ExprKind::Array(elements) => E::ArrayLiteral(exprs(elements)),
         ExprKind::Repeat(element, Size::Number(count)) => E::ArrayRepeatLiteral(boxed(element), *count),
