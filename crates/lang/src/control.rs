@@ -5,7 +5,7 @@ use crate::{
     number::{Number, ONE, ZERO},
     source_error::SourceError,
     trace::Read,
-    tree::{Expr, FnId, Function, Loop, Over, Pattern, PatternKind, Scalar, Span},
+    tree::{Expr, FnId, Function, Loop, Over, Pattern, PatternKind, Scalar, Span, Ty},
     word::{Wires, Word},
 };
 
@@ -218,12 +218,17 @@ impl Machine<'_> {
             }
             Over::Array(array) => {
                 let base = if repeated.assigns { self.fresh(array)? } else { self.place_or_value(array)? };
-                let (element, count) = crate::join::array_ty(&array.ty);
-                let words = element.words();
-                for k in 0..count as usize {
-                    self.iteration(repeated, base + k * words, span)?;
+                match &array.ty {
+                    Ty::List(..) => self.list_loop(&array.ty, base, repeated, span)?,
+                    ty => {
+                        let (element, count) = crate::join::array_ty(ty);
+                        let words = element.words();
+                        for k in 0..count as usize {
+                            self.iteration(repeated, base + k * words, span)?;
+                        }
+                        count.into()
+                    }
                 }
-                count.into()
             }
             Over::Join(a, b) => self.join_loop(a, b, repeated, span)?,
         };

@@ -50,6 +50,13 @@ impl Machine<'_> {
                 let less = self.less(x, y, span);
                 if *greater { self.select(less, y, x, span) } else { self.select(less, x, y, span) }
             }
+            ExprKind::Len(x) => {
+                let top = self.stack.len();
+                let slot = self.place_or_value(x)?;
+                let count = self.stack[slot];
+                self.release(top);
+                count
+            }
             ExprKind::Root(x) => {
                 let (ty, x) = (scalar_ty(x), self.scalar(x)?);
                 self.root(x, ty, span)?
@@ -114,6 +121,10 @@ impl Machine<'_> {
                     and(self, either);
                 }
             }
+            Ty::List(..) => {
+                let same = self.equal_lists(ty, a, b, span);
+                and(self, same);
+            }
             Ty::Array(element, count) if !element.is_plain() => {
                 for k in 0..*count as usize {
                     let more = self.equal_words(element, a + k * element.words(), b + k * element.words(), span);
@@ -177,6 +188,7 @@ impl Machine<'_> {
             | ExprKind::Either(..)
             | ExprKind::Cast(_)
             | ExprKind::Extreme(..)
+            | ExprKind::Len(_)
             | ExprKind::Root(_) => {
                 let word = self.scalar(expr)?;
                 self.write(to, word);
@@ -201,6 +213,7 @@ impl Machine<'_> {
                     self.write(to + k, Word::constant(Number::from(value)));
                 }
             }
+            ExprKind::ToList(array) => self.fill_list(array.as_deref(), expr.ty.words(), to)?,
             ExprKind::Variant(variant, fields) => self.variant(expr, *variant as usize, fields, to)?,
             ExprKind::Field(whole, skip) => {
                 let top = self.stack.len();
@@ -267,6 +280,7 @@ impl Machine<'_> {
                 self.matches(pattern, slot, stmt.span);
             }
             StmtKind::Assign(variable, path, expr) => self.assign(*variable, path, expr, stmt.span)?,
+            StmtKind::Push(variable, path, most, expr) => self.push(*variable, path, expr, *most, stmt.span)?,
             StmtKind::For(repeated) => self.repeat(repeated, stmt.span)?,
             StmtKind::Expr(expr) => {
                 let top = self.stack.len();
@@ -279,11 +293,13 @@ impl Machine<'_> {
     }
 
     fn assign(&mut self, variable: u32, path: &[Access], expr: &Expr, span: Span) -> Result<(), SourceError> {
-        let steps = self.steps_of(path, span)?;
+        let to = self.slot_of(variable);
+        let (steps, inside) = self.steps_of(to, path, span)?;
         let top = self.stack.len();
         let from = self.place_or_value(expr)?;
-        let to = self.slot_of(variable);
-        self.write_path(to, &steps, from, expr.ty.words(), Word::TRUE, span);
+        // What is behind the end of a list does not matter.
+        let inside = if self.panics.is_on() { Word::TRUE } else { inside };
+        self.write_path(to, &steps, from, expr.ty.words(), inside, span);
         self.release(top);
         Ok(())
     }

@@ -95,7 +95,10 @@ impl Machine<'_> {
             _ => first,
         };
         if !key_ty.is_plain() {
-            return Err(SourceError::new(span, "the key of this join has an enum with fields, which has no order"));
+            return Err(SourceError::new(
+                span,
+                "the key of this join has an enum with fields or a list, which have no order",
+            ));
         }
         let mut key = Vec::new();
         key_ty.scalars(&mut key);
@@ -171,10 +174,10 @@ impl Machine<'_> {
     }
 }
 
-/// Element type and length of an array.
+/// Element type and length of an array, or the most values of a list.
 pub(crate) fn array_ty(ty: &Ty) -> (&Ty, u32) {
     match ty {
-        Ty::Array(element, count) => (element, *count),
-        _ => unreachable!("the type checker admits arrays only"),
+        Ty::Array(element, count) | Ty::List(element, count) => (element, *count),
+        _ => unreachable!("the type checker admits arrays and lists only"),
     }
 }

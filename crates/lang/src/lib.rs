@@ -30,6 +30,7 @@ mod front;
 mod front_end;
 mod gates;
 mod join;
+mod list;
 mod machine;
 mod number;
 mod operation;

@@ -23,6 +23,7 @@ pub(crate) enum Reason {
     DivisionByZero,
     OutOfBounds,
     NegativeRoot,
+    Full,
 }
 
 impl std::fmt::Display for Reason {
@@ -31,6 +32,7 @@ impl std::fmt::Display for Reason {
             Reason::Overflow => "arithmetic overflow",
             Reason::DivisionByZero => "division by zero",
             Reason::OutOfBounds => "index out of bounds",
+            Reason::Full => "no room in a list",
             Reason::NegativeRoot => "square root of a negative number",
         })
     }

@@ -75,6 +75,8 @@ impl Scalar {
 pub(crate) enum Ty {
     Scalar(Scalar),
     Array(Rc<Ty>, u32),
+    /// At most so many values: a word for how many there are, then theirs; those behind do not matter.
+    List(Rc<Ty>, u32),
     /// A tuple (fields named `0`, `1`, ...) or a struct.
     Record(Rc<[(String, Ty)]>),
     Enum(Rc<EnumTy>),
@@ -105,6 +107,7 @@ impl Ty {
         match self {
             Ty::Scalar(_) => 1,
             Ty::Array(element, count) => element.words().saturating_mul(*count as usize),
+            Ty::List(element, most) => element.words().saturating_mul(*most as usize).saturating_add(1),
             Ty::Record(fields) => fields.iter().fold(0, |sum, (_, ty)| sum.saturating_add(ty.words())),
             Ty::Enum(e) => e.variants.iter().flat_map(|(_, f)| f).fold(1, |sum, ty| sum.saturating_add(ty.words())),
         }
@@ -115,6 +118,9 @@ impl Ty {
         match self {
             Ty::Scalar(scalar) => scalar.bits.into(),
             Ty::Array(element, count) => element.width().saturating_mul((*count).into()),
+            Ty::List(element, most) => {
+                element.width().saturating_mul((*most).into()).saturating_add(count_scalar(*most).bits.into())
+            }
             Ty::Record(fields) => fields.iter().fold(0, |sum, (_, ty)| sum.saturating_add(ty.width())),
             Ty::Enum(e) => u64::from(e.tag().bits).saturating_add(e.payload()),
         }
@@ -125,11 +131,12 @@ impl Ty {
         if let Ty::Scalar(scalar) = self { Some(*scalar) } else { None }
     }
 
-    /// Tells whether values hold no enum with fields, so that equal values are equal words.
+    /// Tells whether values hold no enum with fields and no list, so that equal values are equal words.
     pub(crate) fn is_plain(&self) -> bool {
         match self {
             Ty::Scalar(_) => true,
             Ty::Array(element, _) => element.is_plain(),
+            Ty::List(..) => false,
             Ty::Record(fields) => fields.iter().all(|(_, ty)| ty.is_plain()),
             Ty::Enum(e) => e.variants.iter().all(|(_, fields)| fields.is_empty()),
         }
@@ -140,6 +147,10 @@ impl Ty {
         match self {
             Ty::Scalar(scalar) => into.push(*scalar),
             Ty::Array(element, count) => (0..*count).for_each(|_| element.scalars(into)),
+            Ty::List(element, most) => {
+                into.push(count_scalar(*most));
+                (0..*most).for_each(|_| element.scalars(into));
+            }
             Ty::Record(fields) => fields.iter().for_each(|(_, ty)| ty.scalars(into)),
             Ty::Enum(e) => {
                 into.push(e.tag());
@@ -147,6 +158,11 @@ impl Ty {
             }
         }
     }
+}
+
+/// The type of the number of values in a list of at most so many.
+pub(crate) fn count_scalar(most: u32) -> Scalar {
+    Scalar::unsigned(garblet_circuit::Type::count_width(most) as u16)
 }
 
 impl EnumTy {
@@ -194,6 +210,8 @@ pub(crate) struct Stmt {
 pub(crate) enum StmtKind {
     Let(Pattern, Expr),
     Assign(VarId, Vec<Access>, Expr),
+    /// Puts one more behind the last value of a list, which has room for so many.
+    Push(VarId, Vec<Access>, u32, Expr),
     For(Box<Loop>),
     Expr(Expr),
 }
@@ -222,6 +240,8 @@ pub(crate) enum Access {
         index: Expr,
         count: u32,
         words: usize,
+        /// Set if it is of a list, which begins with how many there are.
+        list: bool,
     },
     /// Words to skip.
     Field(usize),
@@ -272,6 +292,10 @@ pub(crate) enum ExprKind {
     List(Vec<Expr>),
     Repeat(Box<Expr>, u32),
     Range(u64, u64),
+    /// A list of the values of an array, or of none.
+    ToList(Option<Box<Expr>>),
+    /// The number of values in a list.
+    Len(Box<Expr>),
     Variant(u32, Vec<Expr>),
     /// A field: words to skip.
     Field(Box<Expr>, usize),

@@ -159,6 +159,8 @@ pub(super) enum Type {
     /// The type of a number with a point: becomes any of fixed-point numbers.
     Decimal,
     Array(Box<Type>, Size),
+    /// At most so many values.
+    List(Box<Type>, Size),
     Tuple(Vec<Type>),
     /// A struct or an enum.
     Named(Name),
@@ -199,10 +201,10 @@ impl Type {
         matches!(self, Type::Fixed(..) | Type::Decimal)
     }
 
-    /// The type of the elements of an array.
+    /// The type of the elements of an array or a list.
     pub(super) fn element(&self) -> Option<&Type> {
         match self {
-            Type::Array(element, _) => Some(element),
+            Type::Array(element, _) | Type::List(element, _) => Some(element),
             _ => None,
         }
     }
@@ -218,6 +220,7 @@ impl std::fmt::Display for Type {
             Type::Fixed(integer, fraction) => write!(f, "fixed<{integer}, {fraction}>"),
             Type::Decimal => f.write_str("a number with a point"),
             Type::Array(element, size) => write!(f, "[{}; {size}]", Part(element)),
+            Type::List(element, size) => write!(f, "[{}; ..{size}]", Part(element)),
             Type::Tuple(fields) => {
                 let fields: Vec<String> = fields.iter().map(|field| Part(field).to_string()).collect();
                 write!(f, "({})", fields.join(", "))
@@ -314,6 +317,8 @@ pub(super) enum StmtKind {
     Let(Pattern, Option<Type>, Expr),
     LetMut(String, Option<Type>, Expr),
     Assign(Place, Expr),
+    /// `LIST.push(VALUE)`
+    Push(Place, Expr),
     For(Pattern, Expr, Vec<Stmt>),
     Expr(Expr),
 }
@@ -323,6 +328,8 @@ pub(super) enum StmtKind {
 pub(super) struct Place {
     pub(super) variable: String,
     pub(super) steps: Vec<Step>,
+    /// The type of what is there.
+    pub(super) of: Type,
 }
 
 /// A step from a value into it.
@@ -365,6 +372,12 @@ pub(super) enum ExprKind {
     Array(Vec<Expr>),
     Repeat(Box<Expr>, Size),
     Index(Box<Expr>, Box<Expr>),
+    /// An array as a list; the type checker puts it there.
+    ToList(Box<Expr>),
+    /// `.len()`
+    Len(Box<Expr>),
+    /// `.push(VALUE)`, which only a statement may be.
+    Push(Box<Expr>, Box<Expr>),
     Tuple(Vec<Expr>),
     Position(Box<Expr>, usize),
     Field(Box<Expr>, String),

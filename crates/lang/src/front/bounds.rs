@@ -124,7 +124,7 @@ fn size_of<'a>(
     parts: &mut HashMap<&'a str, Option<u64>>,
 ) -> Result<u64, SourceError> {
     Ok(match ty {
-        Type::Array(element, _) => size_of(element, program, parts)?.saturating_add(1),
+        Type::Array(element, _) | Type::List(element, _) => size_of(element, program, parts)?.saturating_add(1),
         Type::Tuple(fields) => {
             let mut sum = 1u64;
             for field in fields {
@@ -220,7 +220,7 @@ impl<'a> Body<'a, '_> {
                 let shape = ty.as_ref().map_or(value, |ty| self.shapes.of(ty));
                 self.declare(name, shape);
             }
-            StmtKind::Assign(place, value) => {
+            StmtKind::Assign(place, value) | StmtKind::Push(place, value) => {
                 self.place(place)?;
                 self.expr(value)?;
             }
@@ -304,6 +304,15 @@ impl<'a> Body<'a, '_> {
             ExprKind::Repeat(element, _) => {
                 let element = self.expr(element)?;
                 self.shapes.array(element)
+            }
+            ExprKind::ToList(x) => self.expr(x)?,
+            ExprKind::Len(x) => {
+                self.expr(x)?;
+                Shape::Scalar
+            }
+            ExprKind::Push(list, value) => {
+                self.all([&**list, &**value])?;
+                Shape::unit()
             }
             ExprKind::Tuple(parts) => {
                 let parts = self.all(parts)?;

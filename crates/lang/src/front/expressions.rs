@@ -45,7 +45,19 @@ impl Context<'_> {
                 let kind = PatternKind::Bind(self.declare(name));
                 (StmtKind::Let(Pattern { kind }, value), cost)
             }
-            ast::StmtKind::Assign(place, value) => self.assignment(place, value, at)?,
+            ast::StmtKind::Assign(place, value) => {
+                let (variable, steps, places) = self.place(place, at)?;
+                let (value, cost) = self.expr(value)?;
+                let writes = if places > 1 { places.saturating_mul(value.ty.width()) } else { 0 };
+                (StmtKind::Assign(variable, steps, value), cost.saturating_add(writes))
+            }
+            ast::StmtKind::Push(place, value) => {
+                let (variable, steps, places) = self.place(place, at)?;
+                let (value, cost) = self.expr(value)?;
+                let (_, most) = array(&self.ty(&place.of, at)?, at)?;
+                let writes = places.saturating_mul(value.ty.width()).saturating_mul(most.into());
+                (StmtKind::Push(variable, steps, most, value), cost.saturating_add(writes))
+            }
             ast::StmtKind::For(pattern, over, body) => {
                 let (over, once) = match &over.kind {
                     ast::ExprKind::Range(from, to, _) => (Over::Range(*from, *to), 0),
@@ -77,7 +89,8 @@ impl Context<'_> {
         Ok((a, b, cost_a.saturating_add(cost_b)))
     }
 
-    fn assignment(&mut self, place: &ast::Place, value: &ast::Expr, at: Span) -> Costed<StmtKind> {
+    /// A variable that is changed, the steps into it, and how many places these may lead to.
+    fn place(&mut self, place: &ast::Place, at: Span) -> Result<(u32, Vec<Access>, u64), SourceError> {
         let variable = self.variable_at(&place.variable, at)?;
         self.assignments += 1;
         let mut steps = Vec::new();
@@ -91,15 +104,14 @@ impl Context<'_> {
                         places = places.saturating_mul(count.into());
                     }
                     let (index, _) = self.expr(index)?;
-                    Access::Index { index, count, words: element.words() }
+                    let list = matches!(of, Ty::List(..));
+                    Access::Index { index, count, words: element.words(), list }
                 }
                 ast::StepKind::Position(index) => Access::Field(words_before(&of, &index.to_string(), step.span)?),
                 ast::StepKind::Field(field) => Access::Field(words_before(&of, field, step.span)?),
             });
         }
-        let (value, cost) = self.expr(value)?;
-        let writes = if places > 1 { places.saturating_mul(value.ty.width()) } else { 0 };
-        Ok((StmtKind::Assign(variable, steps, value), cost.saturating_add(writes)))
+        Ok((variable, steps, places))
     }
 
     fn repeat(&mut self, pattern: &ast::Pattern, over: Over, body: &[ast::Stmt], once: u64) -> Costed<StmtKind> {
@@ -172,6 +184,15 @@ impl Context<'_> {
                 let (parts, cost) = self.all(parts)?;
                 (ExprKind::List(parts), cost)
             }
+            ast::ExprKind::ToList(array) => self.list(array, ty, at)?,
+            ast::ExprKind::Len(x) => {
+                let (x, cost) = self.boxed(x)?;
+                match &x.ty {
+                    Ty::Array(_, count) => (ExprKind::Constant((*count).into()), 0),
+                    _ => (ExprKind::Len(x), cost),
+                }
+            }
+            ast::ExprKind::Push(..) => return Err(SourceError::new(at, "`push` has no value")),
             ast::ExprKind::Repeat(element, _) => {
                 let (_, count) = array(ty, at)?;
                 let (element, cost) = self.boxed(element)?;
@@ -213,6 +234,20 @@ impl Context<'_> {
                 (ExprKind::Call { function, arguments, assigns }, cost)
             }
         })
+    }
+
+    /// An array as a list.
+    fn list(&mut self, array: &ast::Expr, ty: &Ty, at: Span) -> Costed<ExprKind> {
+        let Ty::List(_, most) = ty else { return Err(SourceError::new(at, "this is no list")) };
+        if matches!(&array.ty, ast::Type::Array(_, ast::Size::Number(0))) {
+            return Ok((ExprKind::ToList(None), 0));
+        }
+        let (whole, cost) = self.boxed(array)?;
+        let (_, count) = self::array(&whole.ty, at)?;
+        match count > *most {
+            true => Err(SourceError::new(at, format!("expected at most {most} elements, got {count}"))),
+            false => Ok((ExprKind::ToList(Some(whole)), cost)),
+        }
     }
 
     /// `min(a, b)`, `max(a, b)` or `sqrt(a)`.
@@ -377,7 +412,7 @@ fn binary(op: Op) -> Option<BinaryOp> {
 
 fn array(ty: &Ty, at: Span) -> Result<(Ty, u32), SourceError> {
     match ty {
-        Ty::Array(element, count) => Ok(((**element).clone(), *count)),
+        Ty::Array(element, count) | Ty::List(element, count) => Ok(((**element).clone(), *count)),
         _ => Err(SourceError::new(at, "this is no array")),
     }
 }

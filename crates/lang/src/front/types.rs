@@ -35,6 +35,17 @@ impl Context<'_> {
         let inner = |ty: &Type| self.nested(ty, span, depth + 1);
         Ok(match ty {
             Type::Array(element, size) => Ty::Array(inner(element)?.into(), self.size(size, span)?),
+            Type::List(element, size) => match self.size(size, span)? {
+                0 => {
+                    let fault = SourceError::new(span, "a list has room for one element at least");
+                    return Err(fault.hint("what is always empty is not needed"));
+                }
+                most => Ty::List(inner(element)?.into(), most),
+            },
+            Type::Unknown => {
+                let fault = SourceError::new(span, "nothing says which type the elements of this empty list have");
+                return Err(fault.hint("write it down: `let mut list: [u8; ..8] = [];`"));
+            }
             Type::Tuple(fields) => {
                 let field = |(k, ty): (usize, &Type)| Ok((k.to_string(), inner(ty)?));
                 Ty::Record(fields.iter().enumerate().map(field).collect::<Result<_, SourceError>>()?)

@@ -54,7 +54,63 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    a.len()\n}",
-        &["expected the end of the field, got `(` @ 2:10 ? a size is known: take the constant or the number"],
+        &["expected u8, got usize @ 2:5 ? convert one of them with `as`"],
+    ),
+    (
+        "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    a.sum()\n}",
+        &[
+            "expected the end of the field, got `(` @ 2:10 ? there are no methods but `.len()` and `.push(x)`: call functions, `f(x)`",
+        ],
+    ),
+    (
+        "pub fn main(a: [u8; ..4], b: u8) -> u8 {\n    let x = a.push(b);\n    b\n}",
+        &["`push` has no value @ 2:13 ? it is a statement: `list.push(x);`"],
+    ),
+    (
+        "pub fn main(a: [u8; ..4], b: u8) -> u8 {\n    a.push(b);\n    b\n}",
+        &["`a` cannot be changed @ 2:5 ? declare it as `let mut a`"],
+    ),
+    (
+        "pub fn main(mut a: [u8; 4], b: u8) -> u8 {\n    a.push(b);\n    b\n}",
+        &["expected a list, as `[u8; ..8]`, got [u8; 4] @ 2:5"],
+    ),
+    (
+        "pub fn main(mut a: [u8; ..4], b: u16) -> u16 {\n    a.push(b);\n    b\n}",
+        &["expected u8, got u16 @ 2:12 ? convert one of them with `as`"],
+    ),
+    (
+        "pub fn main(a: [u8; ..4], b: u8) -> [u8; ..4] {\n    [b, 1, 2, 3, 4]\n}",
+        &["expected at most 4 elements, got 5 @ 2:5"],
+    ),
+    (
+        "pub fn main(a: [u8; ..4], b: u8) -> u8 {\n    let x = [];\n    b\n}",
+        &[
+            "nothing says which type the elements of this empty list have @ 2:13 ? write it down: `let mut list: [u8; ..8] = [];`",
+        ],
+    ),
+    (
+        "pub fn main(a: [u8; ..0], b: u8) -> u8 {\n    b\n}",
+        &["a list has room for one element at least @ 1:1 ? what is always empty is not needed"],
+    ),
+    (
+        "pub fn main(a: [u8; ..4], b: [u8; 4]) -> bool {\n    a == b\n}",
+        &["incompatible types: [u8; ..4] and [u8; 4] @ 2:5 ? sizes are the same if they are written the same"],
+    ),
+    (
+        "pub fn main(a: [u8; ..4], b: u8) -> u8 {\n    match a { x => b }\n}",
+        &["a value of type [u8; ..4] cannot be matched @ 2:5 ? match elements of it, one by one or in a tuple"],
+    ),
+    (
+        "pub fn main(a: [(u8, u8); ..4], b: [(u8, u8); 4]) -> u8 {\n    for (x, y) in join_iter(a, b) { }\n    1\n}",
+        &["expected an array, got [(u8, u8); ..4] @ 2:29"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let mut l: [u8; ..2] = [a, b];\n    l.push(a);\n    b\n}",
+        &["this panics whatever the inputs are: no room in a list @ 3:5"],
+    ),
+    (
+        "pub fn main(a: [u8; ..], b: u8) -> u8 {\n    b\n}",
+        &["expected a size, got `]` @ 1:23 ? a size is a number, or the name of a `const` of type usize"],
     ),
     (
         "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    let mut s = 0u8;\n    for k in 0..b { s += a[k]; }\n    s\n}",

@@ -55,7 +55,7 @@ impl Checker<'_> {
     /// Looks whether all structs and enums of a type are defined.
     pub(super) fn known(&mut self, ty: &Type) -> Checked {
         match ty {
-            Type::Array(element, _) => self.known(element),
+            Type::Array(element, _) | Type::List(element, _) => self.known(element),
             Type::Tuple(fields) => fields.iter().try_for_each(|field| self.known(field)),
             Type::Named(name) => {
                 let is_defined =

@@ -38,6 +38,14 @@ impl Checker<'_> {
                 self.check(index, &USIZE)?;
                 element
             }
+            // It has been checked.
+            ExprKind::ToList(_) => return Ok(()),
+            ExprKind::Len(x) => {
+                self.expr(x)?;
+                self.expect_array(&x.ty.clone(), x.span)?;
+                USIZE
+            }
+            ExprKind::Push(..) => return self.no_value(span),
             ExprKind::Position(whole, index) => {
                 self.expr(whole)?;
                 self.position(&whole.ty.clone(), *index, whole.span)?
@@ -75,7 +83,15 @@ impl Checker<'_> {
         Ok(())
     }
 
+    fn no_value(&mut self, span: Span) -> Checked {
+        let fault = SourceError::new(span, "`push` has no value");
+        self.refuse(fault.hint("it is a statement: `list.push(x);`"))
+    }
+
     fn array(&mut self, elements: &mut [Expr]) -> Checked<Type> {
+        if elements.is_empty() {
+            return Ok(Type::Array(Type::Unknown.into(), Size::Number(0)));
+        }
         self.all(elements.iter_mut())?;
         let ty = self.common(elements.iter().map(|element| &element.ty))?;
         let count = Size::Number(elements.len());
@@ -206,7 +222,7 @@ impl Checker<'_> {
         self.all(arguments.iter_mut())?;
         self.arity(2, arguments.len(), span)?;
         let (a, b) = (&arguments[0], &arguments[1]);
-        let sides = [self.expect_array(&a.ty, a.span)?, self.expect_array(&b.ty, b.span)?];
+        let sides = [self.expect_whole_array(a)?, self.expect_whole_array(b)?];
         let row = match &sides {
             [Type::Tuple(first), Type::Tuple(second)] => {
                 for (fields, at) in [(first, a.span), (second, b.span)] {

@@ -3,7 +3,7 @@
 use super::{Checked, Checker, Failed, expressions::is_built_in};
 use crate::{
     front::{
-        ast::{Expr, ExprKind, Int, Op, StmtKind, Type},
+        ast::{Expr, ExprKind, Int, Op, Size, StmtKind, Type},
         constants::of_scalar,
     },
     source_error::SourceError,
@@ -13,6 +13,17 @@ use crate::{
 impl Checker<'_> {
     /// Gives numbers the expected type, and compares.
     pub(super) fn check(&mut self, expr: &mut Expr, expected: &Type) -> Checked {
+        if let (Type::Array(_, size), Type::List(element, _)) = (&expr.ty, expected) {
+            // An array is a list of as many.
+            let array = Type::Array(element.clone(), size.clone());
+            if *size != Size::Number(0) {
+                self.check(expr, &array)?;
+            }
+            let whole = std::mem::replace(expr, Expr::new(ExprKind::Bool(false), expr.span));
+            let span = whole.span;
+            *expr = Expr { kind: ExprKind::ToList(Box::new(whole)), span, ty: expected.clone() };
+            return Ok(());
+        }
         self.constrain(expr, expected)?;
         match expr.ty == *expected {
             true => Ok(()),
@@ -156,6 +167,14 @@ impl Checker<'_> {
         }
     }
 
+    /// As [`Checker::expect_array`], of something that is no list.
+    pub(super) fn expect_whole_array(&mut self, expr: &Expr) -> Checked<Type> {
+        match &expr.ty {
+            Type::Array(element, _) => Ok((**element).clone()),
+            other => self.expected("an array", other, expr.span),
+        }
+    }
+
     /// The types of the fields of a tuple.
     pub(super) fn expect_tuple(&mut self, ty: &Type, span: Span) -> Checked<Vec<Type>> {
         match ty {
@@ -214,7 +233,7 @@ fn fill(actual: &mut Type, expected: &Type) {
 pub(super) fn has_open(ty: &Type) -> bool {
     match ty {
         Type::Natural | Type::Integer | Type::Decimal => true,
-        Type::Array(element, _) => has_open(element),
+        Type::Array(element, _) | Type::List(element, _) => has_open(element),
         Type::Tuple(fields) => fields.iter().any(has_open),
         Type::Unknown | Type::Bool | Type::Int(_) | Type::Fixed(..) | Type::Named(_) => false,
     }
@@ -234,7 +253,7 @@ fn closed(ty: &Type) -> Type {
 fn conversion(expected: &Type, actual: &Type) -> Option<String> {
     const I32: Type = Type::Int(Int::Signed(32));
     let is_number = |ty: &Type| ty.is_integer() || ty.is_fixed();
-    let is_array = |ty: &Type| matches!(ty, Type::Array(..));
+    let is_array = |ty: &Type| matches!(ty, Type::Array(..) | Type::List(..));
     let hint = match (expected, actual) {
         (fixed, Type::Natural | Type::Integer) | (Type::Natural | Type::Integer, fixed) if fixed.is_fixed() => {
             "write the number with a point, as `2.0`".into()

@@ -41,7 +41,19 @@ impl Checker<'_> {
                 self.declare(name, ty, true);
                 checked
             }
-            StmtKind::Assign(place, value) => self.assignment(place, value, stmt.span),
+            StmtKind::Assign(place, value) => {
+                let ty = self.changed(place, stmt.span)?;
+                self.expr(value)?;
+                self.check(value, &ty)
+            }
+            StmtKind::Push(place, value) => {
+                let ty = self.changed(place, stmt.span)?;
+                self.expr(value)?;
+                match ty {
+                    Type::List(element, _) => self.check(value, &element),
+                    other => self.expected("a list, as `[u8; ..8]`", &other, stmt.span),
+                }
+            }
             StmtKind::For(pattern, over, body) => {
                 let element = self.iterated(over, stmt.span);
                 self.scopes.push(HashMap::new());
@@ -83,7 +95,7 @@ impl Checker<'_> {
             return self.refuse(SourceError::new(span, message));
         };
         self.all([&mut *a, &mut *b])?;
-        let (first, second) = (self.expect_array(&a.ty.clone(), a.span)?, self.expect_array(&b.ty.clone(), b.span)?);
+        let (first, second) = (self.expect_whole_array(a)?, self.expect_whole_array(b)?);
         let keys = [self.expect_tuple(&first, a.span)?, self.expect_tuple(&second, b.span)?];
         if keys[0].is_empty() || keys[0].first() != keys[1].first() {
             return self.refuse(SourceError::new(span, format!("incompatible types: {first} and {second}")));
@@ -93,7 +105,8 @@ impl Checker<'_> {
         Ok(pair)
     }
 
-    fn assignment(&mut self, place: &mut Place, value: &mut Expr, span: Span) -> Checked {
+    /// The type of a place that is changed.
+    fn changed(&mut self, place: &mut Place, span: Span) -> Checked<Type> {
         let name = &place.variable;
         let ty = match self.variable(name).cloned() {
             Some(variable) if !variable.mutable => {
@@ -104,9 +117,7 @@ impl Checker<'_> {
             Some(variable) => variable.ty.ok_or(Failed)?,
             None => return self.unknown(in_source(name), span),
         };
-        let ty = self.place(place, ty)?;
-        self.expr(value)?;
-        self.check(value, &ty)
+        self.place(place, ty)
     }
 
     /// The type of a place in a variable of type `ty`.
@@ -124,6 +135,7 @@ impl Checker<'_> {
                 StepKind::Field(field) => self.field(&ty, field, step.span)?,
             };
         }
+        place.of = ty.clone();
         Ok(ty)
     }
 }

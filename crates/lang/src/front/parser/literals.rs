@@ -87,11 +87,24 @@ impl Parser<'_> {
             return Ok(Expr::new(ExprKind::Position(Box::new(whole), index), at));
         }
         let (field, _) = self.name("the name of a field, or its number")?;
+        if self.is("(") && field == "len" {
+            self.next();
+            let end = self.expect(")")?;
+            return Ok(Expr::new(ExprKind::Len(Box::new(whole)), at.to(end)));
+        }
+        if self.is("(") && field == "push" {
+            self.next();
+            let outer = std::mem::replace(&mut self.structs_allowed, true);
+            let value = self.expression()?;
+            self.structs_allowed = outer;
+            let end = self.expect(")")?;
+            return Ok(Expr::new(ExprKind::Push(Box::new(whole), Box::new(value)), at.to(end)));
+        }
         match self.is("(") {
-            true => Err(self.unexpected("the end of the field").hint(match field.as_str() {
-                "len" => "a size is known: take the constant or the number",
-                _ => "there are no methods: call functions, `f(x)`",
-            })),
+            true => {
+                let fault = self.unexpected("the end of the field");
+                Err(fault.hint("there are no methods but `.len()` and `.push(x)`: call functions, `f(x)`"))
+            }
             false => Ok(Expr::new(ExprKind::Field(Box::new(whole), field), at)),
         }
     }
@@ -276,8 +289,9 @@ impl Parser<'_> {
     fn array(&mut self) -> Parsed<Expr> {
         let begin = self.expect("[")?;
         let outer = std::mem::replace(&mut self.structs_allowed, true);
-        if self.is("]") {
-            return Err(self.unexpected("an element").hint("an array has at least one element"));
+        if let Some(end) = self.eat("]") {
+            self.structs_allowed = outer;
+            return Ok(Expr::new(ExprKind::Array(Vec::new()), begin.to(end)));
         }
         let first = self.expression()?;
         self.structs_allowed = outer;

@@ -120,6 +120,13 @@ impl Parser<'_> {
     fn effect(&mut self) -> Parsed<(Stmt, bool)> {
         let is_block = matches!(self.peek(), Kind::Word("if" | "match") | Kind::Symbol("{"));
         let target = if is_block { self.block_statement()? } else { self.expression()? };
+        if let ExprKind::Push(list, value) = target.kind {
+            let span = target.span;
+            let Some(place) = place(*list) else {
+                return Err(SourceError::new(span, "this is no variable that has room for one more"));
+            };
+            return Ok((Stmt { kind: StmtKind::Push(place, *value), span }, false));
+        }
         let Kind::Symbol(symbol) = self.peek() else {
             let at = target.span;
             return Ok((Stmt { kind: StmtKind::Expr(target), span: at }, is_block));
@@ -185,7 +192,7 @@ fn place(mut target: Expr) -> Option<Place> {
         let (kind, whole) = match target.kind {
             ExprKind::Variable(variable) => {
                 steps.reverse();
-                return Some(Place { variable, steps });
+                return Some(Place { variable, steps, of: Type::Unknown });
             }
             ExprKind::Index(array, index) => (StepKind::Index(*index), array),
             ExprKind::Position(tuple, index) => (StepKind::Position(index), tuple),

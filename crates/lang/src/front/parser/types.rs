@@ -31,7 +31,11 @@ impl Parser<'_> {
                     return Err(parser.unexpected("`;` and the size").hint("an array has a known size: `[u8; 4]`"));
                 }
                 parser.expect(";")?;
-                let ty = parser.sized(element)?;
+                let is_list = parser.eat("..").is_some();
+                let ty = match parser.sized(element)? {
+                    Type::Array(element, size) if is_list => Type::List(element, size),
+                    array => array,
+                };
                 let end = parser.expect("]")?;
                 Ok((ty, begin.to(end)))
             } else {

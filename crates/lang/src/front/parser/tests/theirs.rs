@@ -96,6 +96,7 @@ fn ty(own: &Type) -> theirs::Type {
         Type::Array(element, Size::Computed(value)) => {
             theirs::Type::ArrayConstExpr(ty(element).into(), constant(value))
         }
+        Type::List(..) => panic!("they have no lists"),
         Type::Tuple(fields) => theirs::Type::Tuple(fields.iter().map(ty).collect()),
         Type::Named(name) => theirs::Type::UntypedTopLevelDefinition(name.text.clone(), NOWHERE),
         number => match unsigned(number) {
@@ -139,6 +140,7 @@ fn stmt(own: &Stmt) -> UntypedStmt {
         StmtKind::Assign(place, value) => {
             theirs::StmtEnum::VarAssign(place.variable.clone(), steps(place), expr(value))
         }
+        StmtKind::Push(..) => panic!("they have no lists"),
         StmtKind::For(own, over, body) => theirs::StmtEnum::ForEachLoop(pattern(own), expr(over), stmts(body)),
         StmtKind::Expr(value) => theirs::StmtEnum::Expr(expr(value)),
     };
@@ -176,7 +178,9 @@ fn expr(own: &Expr) -> UntypedExpr {
         ExprKind::Bool(true) => E::True,
         ExprKind::Bool(false) => E::False,
         ExprKind::Number(value, own) => number(*value, own),
-        ExprKind::Decimal(_) => panic!("they have no numbers with a point"),
+        ExprKind::Decimal(_) | ExprKind::ToList(_) | ExprKind::Len(_) | ExprKind::Push(..) => {
+            panic!("they have neither numbers with a point nor lists")
+        }
         ExprKind::Variable(name) => E::Identifier(name.clone()),
         ExprKind::Array(elements) => E::ArrayLiteral(exprs(elements)),
         ExprKind::Repeat(element, Size::Number(count)) => E::ArrayRepeatLiteral(boxed(element), *count),
