@@ -99,10 +99,11 @@ impl Machine<'_> {
     }
 
     fn mul(&mut self, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
-        let range = if a == b { squares(a) } else { products(a, b) };
-        if let Some(value) = known(range, &[a, b]) {
-            return self.wrap_known(value, ty, span);
+        if let (Some(x), Some(y)) = (a.known(), b.known()) {
+            // The low wires of a product of 256 bits are right, and it is negative.
+            return self.wrap_known(x.wrapping_mul(y), ty, span);
         }
+        let range = if a == b { squares(a) } else { products(a, b) };
         for (x, y) in [(a, b), (b, a)] {
             match x.known() {
                 Some(ZERO) => return Ok(Word::FALSE),

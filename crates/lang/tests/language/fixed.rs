@@ -25,8 +25,8 @@ fn wires(ty: Ty, rng: &mut TestRng) -> u128 {
     all & match rng.next_u32() % 5 {
         0 => any >> 120,
         1 => !(any >> 124),
-        2 => (1 << (ty.bits() - 1)) + (any >> 126),
-        3 => (1 << (ty.bits() - 1)) - 1 - (any >> 127),
+        2 => (1u128 << (ty.bits() - 1)).wrapping_add(any >> 126),
+        3 => (1u128 << (ty.bits() - 1)).wrapping_sub(1 + (any >> 127)),
         _ => any,
     }
 }

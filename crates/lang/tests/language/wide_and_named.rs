@@ -86,6 +86,14 @@ fn arithmetic_of_128_bits_is_that_of_rust() {
 }
 
 #[test]
+fn known_products_of_256_bits_wrap() {
+    let product =
+        |panics| compile("pub fn main(a: u128, b: u8) -> u128 { let m = u128::MAX; m * (m - 1u128) ^ a }", &[], panics);
+    assert_eq!(result(&product(false).expect("a program"), &[0, 0]), Some(u128::MAX.wrapping_mul(u128::MAX - 1)));
+    assert!(product(true).expect_err("an error").to_string().contains("arithmetic overflow"));
+}
+
+#[test]
 fn literals_casts_patterns_and_json_of_128_bits() {
     let text = "const M: u128 = 0xffff_ffff_ffff_ffff_ffff;
         const N: i128 = PARTY_0::N;
