@@ -47,7 +47,7 @@ fn lists_of_every_count_take_the_same_messages() {
         let list = garblet::formats::value::read_value("list.json", &list, &program.inputs()[0].port.ty).unwrap();
         let inputs = [list, Bits::from_u128(6, 16)];
         assert_cost(&program, &inputs, &Config::default());
-        let reports = run_in_memory(&program, &inputs, &Config::default()).unwrap();
+        let reports = run_in_memory(&program, &inputs, Config::default()).unwrap();
         let sent = |phase| reports.iter().map(move |report| report.phases.of(phase).communication);
         let sent: Vec<Communication> = Phase::ALL.into_iter().flat_map(sent).collect();
         assert_eq!(*first.get_or_insert(sent.clone()), sent, "{count}");
