@@ -164,6 +164,14 @@ impl Encoder {
                     hash.ty(ty);
                 });
             }
+            Type::Fixed(integer, fraction) => {
+                tagged(8, *integer);
+                self.number(*fraction);
+            }
+            Type::List(element, n) => {
+                tagged(9, *n);
+                self.ty(element);
+            }
             Type::Enum(variants) => {
                 tagged(7, 0);
                 self.list(variants, |hash, (name, types)| {

@@ -1,4 +1,5 @@
-//! Types as text: `u8`, `i16`, `bool`, `bits4`, `bytes16`, `[u8; 4]`, `{age: u7, member: bool}`, `enum {No, Yes(u8)}`.
+//! Types as text: `u8`, `i16`, `fixed<8, 8>`, `bool`, `bits4`, `bytes16`, `[u8; 4]`, `[u8; ..4]`, `{age: u7, member: bool}`,
+//! `enum {No, Yes(u8)}`.
 
 use std::str::FromStr;
 
@@ -97,9 +98,13 @@ impl<'a> Parser<'a> {
         let ty = if self.take('[') {
             let element = self.ty(depth + 1)?;
             self.need(';', "`;` and the number of elements")?;
+            let is_list = self.take('.');
+            if is_list {
+                self.need('.', "`..`")?;
+            }
             let count = self.number()?;
             self.need(']', "`]`")?;
-            Type::Array(Box::new(element), count)
+            if is_list { Type::List(Box::new(element), count) } else { Type::Array(Box::new(element), count) }
         } else if self.take('{') {
             Type::Record(self.fields(depth)?)
         } else {
@@ -144,7 +149,9 @@ impl<'a> Parser<'a> {
                 return Err(TypeError::DuplicateVariant(name.into()));
             }
             let mut types = Vec::new();
-            if self.take('(') {
+            if self.take('{') {
+                types.push(Type::Record(self.fields(depth + 1)?));
+            } else if self.take('(') {
                 types.push(self.ty(depth + 1)?);
                 while !self.take(')') {
                     self.need(',', "`,` or `)`")?;
@@ -156,6 +163,19 @@ impl<'a> Parser<'a> {
         Ok(variants)
     }
 
+    /// `<I, F>`
+    fn fixed(&mut self) -> Result<Type, TypeError> {
+        self.need('<', "`<` and the bits before the point")?;
+        let integer = self.number()?;
+        self.need(',', "`,` and the bits behind the point")?;
+        let fraction = self.number()?;
+        self.need('>', "`>`")?;
+        match integer {
+            0 => Err(TypeError::Expected { expected: "a bit before the point, for the sign", got: "0".into() }),
+            _ => Ok(Type::Fixed(integer, fraction)),
+        }
+    }
+
     fn word(&mut self, depth: u32) -> Result<Type, TypeError> {
         const EXPECTED: &str = "a type such as u8, i16, bool, bits4, bytes16, [u8; 4] or {a: u8}";
         self.skip_space();
@@ -163,6 +183,7 @@ impl<'a> Parser<'a> {
         let make: fn(u32) -> Type = match self.take_while(|c| c.is_ascii_alphabetic()) {
             "bool" => return Ok(Type::Bool),
             "enum" => return Ok(Type::Enum(self.variants(depth)?)),
+            "fixed" => return self.fixed(),
             "u" => Type::Unsigned,
             "i" => Type::Signed,
             "bits" => Type::Bits,
@@ -192,9 +213,18 @@ mod tests {
             ("bool", Type::Bool),
             ("bits0", Type::Bits(0)),
             ("bytes16", Type::Bytes(16)),
+            ("fixed<16,  8 >", Type::Fixed(16, 8)),
+            ("[bool ;.. 3]", Type::List(Box::new(Type::Bool), 3)),
             ("[[u8;4] ; 2]", Type::Array(Box::new(Type::Array(Box::new(Type::Unsigned(8)), 4)), 2)),
             ("{ age:u7 , m-2 : bool }", record),
             ("enum{}", Type::Enum(vec![])),
+            (
+                "enum {Box{w:u8}, No}",
+                Type::Enum(vec![
+                    ("Box".into(), vec![Type::Record(vec![("w".into(), Type::Unsigned(8))])]),
+                    ("No".into(), vec![]),
+                ]),
+            ),
             (
                 "enum { No,Yes( u8,bool ) }",
                 Type::Enum(vec![("No".into(), vec![]), ("Yes".into(), vec![Type::Unsigned(8), Type::Bool])]),
@@ -212,6 +242,9 @@ mod tests {
             assert_eq!(fails(text), format!("{words} `{text}`"));
         }
         assert_eq!(fails("u8 u8"), "expected the end of the type, got `u8`");
+        assert_eq!(fails("fixed16"), "expected `<` and the bits before the point, got `16`");
+        assert_eq!(fails("fixed<0, 8>"), "expected a bit before the point, for the sign, got `0`");
+        assert_eq!(fails("[u8; .4]"), "expected `..`, got `4]`");
         assert_eq!(fails("[u8]"), "expected `;` and the number of elements, got `]`");
         assert_eq!(fails("[u8; x]"), "expected a number, got `x]`");
         assert_eq!(fails("[u8; 3"), "expected `]`, got ``");
@@ -232,6 +265,11 @@ mod tests {
         #[test]
         fn types_are_read_back_from_their_text(seed: u64) {
             let ty = crate::random::small_type(&mut StdRng::seed_from_u64(seed), 3);
+            let ty = match seed % 3 {
+                0 => Type::List(Box::new(ty), (seed % 7) as u32),
+                1 => Type::Record(vec![("x".into(), Type::Fixed(1 + (seed % 8) as u32, (seed % 5) as u32)), ("y".into(), ty)]),
+                _ => ty,
+            };
             prop_assert_eq!(ty.to_string().parse(), Ok(ty));
         }
 

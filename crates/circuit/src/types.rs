@@ -12,14 +12,20 @@ pub enum Type {
     Unsigned(u32),
     /// A two's-complement integer of that many bits.
     Signed(u32),
+    /// A fixed-point number: so many bits before the point, of which the first is the sign, and so many behind it. Its wires are
+    /// the two's complement of the number times 2 to the power of the bits behind the point.
+    Fixed(u32, u32),
     /// A string of that many bytes: first byte first, bit 0 of a byte on the lower wire.
     Bytes(u32),
     /// An array: so many values of one type.
     Array(Box<Type>, u32),
+    /// At most so many values of one type: first how many there are, then the values, then zeros.
+    List(Box<Type>, u32),
     /// Named fields in order. A record whose fields are named `0`, `1` and so on is a tuple.
     Record(Vec<(String, Type)>),
     /// One of these variants, each with its name and the types of its fields: first the variant's number, then its fields
-    /// one after another, then zeros up to the width of the widest variant.
+    /// one after another, then zeros up to the width of the widest variant. A variant whose fields have names has one
+    /// field, a record.
     Enum(Vec<(String, Vec<Type>)>),
 }
 
@@ -31,8 +37,12 @@ impl Type {
         match self {
             Type::Bits(n) | Type::Unsigned(n) | Type::Signed(n) => u64::from(*n),
             Type::Bool => 1,
+            Type::Fixed(integer, fraction) => u64::from(*integer) + u64::from(*fraction),
             Type::Bytes(n) => u64::from(*n) * 8,
             Type::Array(element, n) => element.width().saturating_mul(u64::from(*n)),
+            Type::List(element, n) => {
+                element.width().saturating_mul(u64::from(*n)).saturating_add(Type::count_width(*n).into())
+            }
             Type::Record(fields) => fields.iter().fold(0, |sum, (_, t)| sum.saturating_add(t.width())),
             Type::Enum(variants) => {
                 let fields = |types: &[Type]| types.iter().fold(0u64, |sum, t| sum.saturating_add(t.width()));
@@ -45,6 +55,19 @@ impl Type {
     /// The number of wires that number the variants of an enum.
     pub fn tag_width(variants: usize) -> u32 {
         variants.next_power_of_two().trailing_zeros()
+    }
+
+    /// The number of wires that say how many values a list of at most `most` has.
+    pub fn count_width(most: u32) -> u32 {
+        u32::BITS - most.leading_zeros()
+    }
+
+    /// The named fields of a variant with fields of these types, if they have names.
+    pub fn named_fields(types: &[Type]) -> Option<&[(String, Type)]> {
+        match types {
+            [ty @ Type::Record(fields)] if !ty.is_tuple() => Some(fields),
+            _ => None,
+        }
     }
 
     /// Tells whether this is a record that stands for a tuple.
@@ -63,8 +86,10 @@ impl std::fmt::Display for Type {
             Type::Bool => write!(f, "bool"),
             Type::Unsigned(n) => write!(f, "u{n}"),
             Type::Signed(n) => write!(f, "i{n}"),
+            Type::Fixed(integer, fraction) => write!(f, "fixed<{integer}, {fraction}>"),
             Type::Bytes(n) => write!(f, "bytes{n}"),
             Type::Array(element, n) => write!(f, "[{element}; {n}]"),
+            Type::List(element, n) => write!(f, "[{element}; ..{n}]"),
             Type::Record(fields) => {
                 write!(f, "{{")?;
                 for (i, (name, t)) in fields.iter().enumerate() {
@@ -75,8 +100,12 @@ impl std::fmt::Display for Type {
             Type::Enum(variants) => {
                 write!(f, "enum {{")?;
                 for (i, (name, types)) in variants.iter().enumerate() {
-                    let types: Vec<String> = types.iter().map(Type::to_string).collect();
-                    let fields = if types.is_empty() { String::new() } else { format!("({})", types.join(", ")) };
+                    let list: Vec<String> = types.iter().map(Type::to_string).collect();
+                    let fields = match (&list[..], Type::named_fields(types)) {
+                        ([], _) => String::new(),
+                        ([record], Some(_)) => format!(" {record}"),
+                        _ => format!("({})", list.join(", ")),
+                    };
                     write!(f, "{}{name}{fields}", if i > 0 { ", " } else { "" })?;
                 }
                 write!(f, "}}")

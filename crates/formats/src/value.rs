@@ -6,17 +6,23 @@
 //!   so lose digits: for `bits`, unsigned and signed integers, within the type's range;
 //! - `"0x2a"`: the wires as a hexadecimal number, wire 0 the least significant bit, for all but arrays and records;
 //!   for signed integers it is the two's complement;
+//! - a decimal number, `1.25`, `-3` or `2.5e-1`, or a string of one, for fixed-point numbers: what lies between two of them becomes
+//!   the nearer one, and what lies in the middle the even one;
 //! - `true`, `false`, `0` or `1` for `bool`;
 //! - `{"bits": "0110"}`: the wires in order, exactly as many as the type has;
 //! - `{"hex": "001122"}`: bytes, first byte first, bit 0 of a byte on the lower wire, for every type of whole bytes;
 //! - `{"text": "gattaca"}`: the UTF-8 bytes of a string, for byte strings of exactly that length;
-//! - `"gattaca"`: the UTF-8 bytes of a string, for arrays of `u8` of exactly that length; `{"text": ..}` too;
-//! - an array for arrays, byte strings and tuples, an object with all fields for records;
-//! - `"Variant"` for a variant without fields, `{"Variant": [..]}` with the fields in order for others.
+//! - `"gattaca"`: the UTF-8 bytes of a string, for arrays of `u8` of exactly that length, and for lists of at most so many; `{"text": ..}`
+//!   too;
+//! - an array for arrays, byte strings and tuples, one of at most so many elements for lists, an object with all fields for records;
+//! - `"Variant"` for a variant without fields, `{"Variant": {..}}` for one whose fields have names, `{"Variant": [..]}` with the fields
+//!   in order for others.
 
 mod csv;
 mod decimal;
+mod fixed;
 mod input_file;
+mod list;
 mod parse;
 mod variant;
 
@@ -33,7 +39,8 @@ pub use parse::read_value;
 pub(crate) const MAX_NUMBER_BITS: u32 = 53;
 
 /// A value as JSON that [`read_value`] reads back: integers of up to 53 bits as numbers, wider ones as decimal
-/// strings (hexadecimal beyond 4,096 bits, and for `bits`), byte strings as `{"hex": ..}`.
+/// strings (hexadecimal beyond 4,096 bits, and for `bits`), fixed-point numbers as strings of all their digits, byte strings as
+/// `{"hex": ..}`.
 ///
 /// # Panics
 /// If there are not as many bits as the type has wires.
@@ -52,10 +59,13 @@ pub fn to_json(ty: &Type, bits: &Bits) -> Value {
             false => json!(decimal::to_decimal(bits)),
         },
         Type::Bits(_) | Type::Unsigned(_) | Type::Signed(_) => json!(integer_hex(bits)),
+        Type::Fixed(..) if ty.width() > MAX_DECIMAL_BITS.into() => json!(integer_hex(bits)),
+        Type::Fixed(_, fraction) => json!(fixed::to_text(bits, *fraction)),
         Type::Array(element, count) => {
             let width = element.width() as usize;
             (0..*count as usize).map(|k| to_json(element, &bits.slice(k * width, width))).collect()
         }
+        Type::List(element, most) => list::to_json(element, *most, bits),
         Type::Record(fields) => {
             let mut start = 0;
             let field = |(name, ty): &(String, Type)| {
@@ -175,10 +185,12 @@ mod tests {
         #[test]
         fn values_survive_json(seed: u64) {
             let rng = &mut StdRng::seed_from_u64(seed);
-            let ty = match rng.random_range(0..4) {
+            let ty = match rng.random_range(0..6) {
                 0 => Type::Unsigned(rng.random_range(1..400)),
                 1 => Type::Signed(rng.random_range(1..400)),
                 2 => Type::Bits(rng.random_range(1..400)),
+                3 => Type::Fixed(rng.random_range(1..200), rng.random_range(0..200)),
+                4 => Type::List(Box::new(small_type(rng, 1)), rng.random_range(0..6)),
                 _ => small_type(rng, 2),
             };
             let bits: Bits = (0..ty.width()).map(|_| rng.random()).collect();

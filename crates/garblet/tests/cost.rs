@@ -31,6 +31,29 @@ fn a_phase_takes_its_waits_and_its_bytes() {
     assert!((three.link_seconds(Phase::Online, "75ms,inf".parse().unwrap()).unwrap() / 0.075 - 33.0).abs() < 0.01);
 }
 
+/// The count of a list is as secret as its values.
+#[test]
+fn lists_of_every_count_take_the_same_messages() {
+    let text = "pub fn main(list: [u16; ..6], least: u16) -> [u16; ..6] {
+        let mut found: [u16; ..6] = [];
+        for x in list { if x > least { found.push(x); } }
+        found
+    }";
+    let front_ends = garblet::formats::front_end::FrontEnds::standard().with(garblet::lang::Language::default());
+    let program = front_ends.read("list.garble.rs", &mut text.as_bytes()).unwrap();
+    let mut first = None;
+    for count in 0..=6 {
+        let list = format!("{:?}", &[7, 300, 5, 65_535, 0, 1000][..count]);
+        let list = garblet::formats::value::read_value("list.json", &list, &program.inputs()[0].port.ty).unwrap();
+        let inputs = [list, Bits::from_u128(6, 16)];
+        assert_cost(&program, &inputs, &Config::default());
+        let reports = run_in_memory(&program, &inputs, Config::default()).unwrap();
+        let sent = |phase| reports.iter().map(move |report| report.phases.of(phase).communication);
+        let sent: Vec<Communication> = Phase::ALL.into_iter().flat_map(sent).collect();
+        assert_eq!(*first.get_or_insert(sent.clone()), sent, "{count}");
+    }
+}
+
 #[test]
 fn formulas_hold_for_random_programs() {
     let mut rng = StdRng::seed_from_u64(7);

@@ -2,6 +2,7 @@
 
 use crate::{
     machine::Machine,
+    number::{Number, ONE, ZERO, power},
     operation::Kind,
     panic::Reason,
     source_error::SourceError,
@@ -9,7 +10,10 @@ use crate::{
     word::{Wires, Word, width_of},
 };
 
-type Range = (i128, i128);
+type Range = (Number, Number);
+
+/// The range of a bit.
+const BIT: Range = (ZERO, ONE);
 
 impl Machine<'_> {
     /// A binary operation other than those that skip their second operand.
@@ -25,7 +29,11 @@ impl Machine<'_> {
     ) -> Result<Word, SourceError> {
         Ok(match op {
             BinaryOp::Add | BinaryOp::Sub => return self.add_or_sub(op, a, b, ty, span),
-            BinaryOp::Mul => return self.mul(a, b, ty, span),
+            BinaryOp::Mul => match ty.fraction {
+                Some(fraction) => return self.mul_fixed(a, b, ty, fraction, span),
+                None => return self.mul(a, b, ty, span),
+            },
+            BinaryOp::Div if let Some(fraction) = ty.fraction => return self.div_fixed(a, b, ty, fraction, span),
             BinaryOp::Div | BinaryOp::Rem => return self.divide(op, a, b, ty, span),
             BinaryOp::Shl | BinaryOp::Shr => return self.shift(op, a, b, ty, span),
             BinaryOp::And => self.and(a, b, span),
@@ -41,7 +49,7 @@ impl Machine<'_> {
         })
     }
 
-    fn record(&mut self, kind: Kind, operands: &[Word], range: Range, span: Span) -> Word {
+    pub(crate) fn record(&mut self, kind: Kind, operands: &[Word], range: Range, span: Span) -> Word {
         self.trace.push(kind, width_of(range.0, range.1), operands, range, span.line)
     }
 
@@ -53,7 +61,7 @@ impl Machine<'_> {
         if let Some(value) = known(range, &[a, b]) {
             return self.wrap_known(value, ty, span);
         }
-        if b.known() == Some(0) {
+        if b.known() == Some(ZERO) {
             return Ok(a);
         }
         if within(range, ty) {
@@ -84,21 +92,22 @@ impl Machine<'_> {
         }
     }
 
-    fn wrap_known(&mut self, value: i128, ty: Scalar, span: Span) -> Result<Word, SourceError> {
+    pub(crate) fn wrap_known(&mut self, value: Number, ty: Scalar, span: Span) -> Result<Word, SourceError> {
         let wrapped = wrap(value, ty);
-        self.check(Word::constant(i128::from(wrapped != value)), Reason::Overflow, span)?;
+        self.check(Word::truth(wrapped != value), Reason::Overflow, span)?;
         Ok(Word::constant(wrapped))
     }
 
     fn mul(&mut self, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
-        let range = if a == b { squares(a) } else { products(a, b) };
-        if let Some(value) = known(range, &[a, b]) {
-            return self.wrap_known(value, ty, span);
+        if let (Some(x), Some(y)) = (a.known(), b.known()) {
+            // The low wires of a product of 256 bits are right, and it is negative.
+            return self.wrap_known(x.wrapping_mul(y), ty, span);
         }
+        let range = if a == b { squares(a) } else { products(a, b) };
         for (x, y) in [(a, b), (b, a)] {
             match x.known() {
-                Some(0) => return Ok(Word::constant(0)),
-                Some(1) => return Ok(y),
+                Some(ZERO) => return Ok(Word::FALSE),
+                Some(ONE) => return Ok(y),
                 _ => {}
             }
         }
@@ -108,26 +117,21 @@ impl Machine<'_> {
         if !self.panics.is_on() {
             return Ok(self.record(Kind::Mul, &[a, b], (ty.min(), ty.max()), span));
         }
-        let operands = [a, b, Word::constant(ty.signed.into())];
+        let operands = [a, b, Word::truth(ty.signed)];
         let node = self.trace.push_node(Kind::CheckedMul, ty.bits + 1, &operands, span.line);
-        self.check(Word::of_node(node, ty.bits, (0, 1)), Reason::Overflow, span)?;
+        self.check(Word::of_node(node, ty.bits, BIT), Reason::Overflow, span)?;
         // A product that is always too large has one of the ends for its range.
         Ok(Word::of_node(node, 0, (range.0.clamp(ty.min(), ty.max()), range.1.clamp(ty.min(), ty.max()))))
     }
 
     fn divide(&mut self, op: BinaryOp, a: Word, b: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
-        let by_zero = self.equal(b, Word::constant(0), span);
+        let by_zero = self.equal(b, Word::FALSE, span);
         self.check(by_zero, Reason::DivisionByZero, span)?;
         let most = (-a.lo).max(a.hi);
         if let (Some(x), Some(y)) = (a.known(), b.known()) {
             let value = match op {
-                _ if y == 0 => {
-                    if op == BinaryOp::Div {
-                        -1
-                    } else {
-                        x
-                    }
-                }
+                BinaryOp::Div if y == ZERO => -ONE,
+                _ if y == ZERO => x,
                 BinaryOp::Div => x / y,
                 _ => x % y,
             };
@@ -135,14 +139,14 @@ impl Machine<'_> {
         }
         let (kind, range) = match op {
             BinaryOp::Div if a.signed() || b.signed() => (Kind::Div, (-most, most)),
-            BinaryOp::Div => (Kind::Div, (a.lo / b.hi.max(1), a.hi / b.lo.max(1))),
+            BinaryOp::Div => (Kind::Div, (a.lo / b.hi.max(ONE), a.hi / b.lo.max(ONE))),
             _ => {
-                let most = if b.lo <= 0 && b.hi >= 0 && !self.panics.is_on() {
+                let most = if b.lo <= ZERO && b.hi >= ZERO && !self.panics.is_on() {
                     most
                 } else {
-                    most.min((-b.lo).max(b.hi) - 1).max(0)
+                    most.min((-b.lo).max(b.hi) - ONE).max(ZERO)
                 };
-                (Kind::Rem, (if a.signed() { -most } else { 0 }, most))
+                (Kind::Rem, (if a.signed() { -most } else { ZERO }, most))
             }
         };
         if range.0 == range.1 {
@@ -155,38 +159,43 @@ impl Machine<'_> {
     }
 
     fn shift(&mut self, op: BinaryOp, a: Word, amount: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
-        let bits = i128::from(ty.bits);
-        let digits = width_of(0, bits - 1);
-        let inside = self.equal(beyond(amount, digits), Word::constant(0), span);
+        let bits = Number::from(ty.bits);
+        let digits = width_of(ZERO, bits - ONE);
+        let inside = self.equal(beyond(amount, digits), Word::FALSE, span);
         let failed = self.not(inside, span);
         self.check(failed, Reason::Overflow, span)?;
         if let Some(amount) = amount.known() {
-            return Ok(self.shift_by(op, a, amount.min(bits) as u16, ty, span));
+            return Ok(self.shift_by(op, a, amount.min(bits).as_u16(), ty, span));
         }
-        if a.known() == Some(0) {
+        if a.known() == Some(ZERO) {
             return Ok(a);
         }
         Ok(match op {
             BinaryOp::Shl => {
-                let most = amount.hi.min(bits - 1);
+                let most = amount.hi.min(bits - ONE).as_u32();
                 let range = (a.lo << most, a.hi << most);
-                let range = if a.lo >= 0 && within(range, ty) { (0, range.1) } else { (ty.min(), ty.max()) };
+                let range = if a.lo >= ZERO && within(range, ty) { (ZERO, range.1) } else { (ty.min(), ty.max()) };
                 self.record(Kind::ShiftLeft, &[a, amount], range, span)
             }
-            _ => self.record(Kind::ShiftRight, &[a, amount], (a.lo.min(0), a.hi.max(-i128::from(a.signed()))), span),
+            _ => self.record(
+                Kind::ShiftRight,
+                &[a, amount],
+                (a.lo.min(ZERO), a.hi.max(if a.signed() { -ONE } else { ZERO })),
+                span,
+            ),
         })
     }
 
     fn shift_by(&mut self, op: BinaryOp, a: Word, amount: u16, ty: Scalar, span: Span) -> Word {
-        let scaled = |x: i128| x << amount;
+        let scaled = |x: Number| x << u32::from(amount);
         match (op, a.known()) {
             // Nothing is left, and a range times 2^64 would not fit.
-            (BinaryOp::Shl, _) if amount >= ty.bits => Word::constant(0),
+            (BinaryOp::Shl, _) if amount >= ty.bits => Word::FALSE,
             (BinaryOp::Shl, Some(value)) => Word::constant(wrap(scaled(value), ty)),
             (BinaryOp::Shl, None) => {
                 let range = (scaled(a.lo), scaled(a.hi));
                 let range = if within(range, ty) { range } else { (ty.min(), ty.max()) };
-                self.record(Kind::ShiftLeft, &[a, Word::constant(amount.into())], range, span)
+                self.record(Kind::ShiftLeft, &[a, Word::constant(Number::from(amount))], range, span)
             }
             _ => beyond(a, amount),
         }
@@ -194,7 +203,7 @@ impl Machine<'_> {
 
     /// Bitwise negation of an integer, negation of a Boolean.
     pub(crate) fn not_of(&mut self, a: Word, ty: Scalar, span: Span) -> Word {
-        let turned = |x: i128| if ty.signed { !x } else { ty.max() - x };
+        let turned = |x: Number| if ty.signed { !x } else { ty.max() - x };
         match a.known() {
             Some(value) => Word::constant(turned(value)),
             None => self.record(Kind::Not, &[a], (turned(a.hi), turned(a.lo)), span),
@@ -232,21 +241,21 @@ impl Machine<'_> {
         }
         for (mask, x) in [(a, b), (b, a)] {
             let Some(value) = mask.known() else { continue };
-            if value == 0 || value == -1 {
-                return if value == 0 { mask } else { x };
+            if value == ZERO || value == -ONE {
+                return if value == ZERO { mask } else { x };
             }
             // Low wires are wiring.
-            if value & (value + 1) == 0
+            if value & (value + ONE) == ZERO
                 && let Wires::Node { node, start, len } = x.wires
-                && (!x.signed() || len >= width_of(0, value))
+                && (!x.signed() || len >= width_of(ZERO, value))
             {
-                return Word::of_node(node, start, (0, if x.signed() { value } else { value.min(x.hi) }));
+                return Word::of_node(node, start, (ZERO, if x.signed() { value } else { value.min(x.hi) }));
             }
         }
         let range = match (a.signed(), b.signed()) {
-            (false, false) => (0, a.hi.min(b.hi)),
-            (true, false) => (0, b.hi),
-            (false, true) => (0, a.hi),
+            (false, false) => (ZERO, a.hi.min(b.hi)),
+            (true, false) => (ZERO, b.hi),
+            (false, true) => (ZERO, a.hi),
             (true, true) => full(a, b),
         };
         self.record(Kind::And, &[a, b], range, span)
@@ -261,14 +270,14 @@ impl Machine<'_> {
         }
         for (x, other) in [(a, b), (b, a)] {
             match x.known() {
-                Some(0) => return other,
-                Some(-1) => return x,
-                Some(1) if other.hi == 1 && other.lo == 0 => return x,
+                Some(ZERO) => return other,
+                Some(value) if value == -ONE => return x,
+                Some(ONE) if (other.lo, other.hi) == BIT => return x,
                 _ => {}
             }
         }
         let range = full(a, b);
-        self.record(Kind::Or, &[a, b], (if range.0 < 0 { range.0 } else { a.lo.max(b.lo) }, range.1), span)
+        self.record(Kind::Or, &[a, b], (if range.0 < ZERO { range.0 } else { a.lo.max(b.lo) }, range.1), span)
     }
 
     pub(crate) fn xor(&mut self, a: Word, b: Word, span: Span) -> Word {
@@ -276,11 +285,11 @@ impl Machine<'_> {
             return Word::constant(x ^ y);
         }
         if a == b {
-            return Word::constant(0);
+            return Word::FALSE;
         }
         match (a.known(), b.known()) {
-            (Some(0), _) => b,
-            (_, Some(0)) => a,
+            (Some(ZERO), _) => b,
+            (_, Some(ZERO)) => a,
             _ => self.record(Kind::Xor, &[a, b], full(a, b), span),
         }
     }
@@ -292,7 +301,7 @@ impl Machine<'_> {
         if a.lo >= b.hi || a == b {
             return Word::FALSE;
         }
-        let result = self.record(Kind::Less, &[a, b], (0, 1), span);
+        let result = self.record(Kind::Less, &[a, b], BIT, span);
         self.compared = Some((result, a, b));
         result
     }
@@ -304,19 +313,18 @@ impl Machine<'_> {
         if a.hi < b.lo || b.hi < a.lo {
             return Word::FALSE;
         }
-        if (a.lo, a.hi, b.lo, b.hi) == (0, 1, 1, 1) {
-            return a;
+        for (x, other) in [(a, b), (b, a)] {
+            if (x.lo, x.hi) == BIT && (other.lo, other.hi) == (ONE, ONE) {
+                return x;
+            }
         }
-        if (a.lo, a.hi, b.lo, b.hi) == (1, 1, 0, 1) {
-            return b;
-        }
-        self.record(Kind::Equal, &[a, b], (0, 1), span)
+        self.record(Kind::Equal, &[a, b], BIT, span)
     }
 
     /// `a` if the condition holds, else `b`.
     pub(crate) fn select(&mut self, condition: Word, a: Word, b: Word, span: Span) -> Word {
         if let Some(value) = condition.known() {
-            return if value != 0 { a } else { b };
+            return if value != ZERO { a } else { b };
         }
         if a == b || b.wires == Wires::Any {
             return a;
@@ -324,7 +332,7 @@ impl Machine<'_> {
         if a.wires == Wires::Any {
             return b;
         }
-        if (a.known(), b.known()) == (Some(1), Some(0)) {
+        if (a.known(), b.known()) == (Some(ONE), Some(ZERO)) {
             return condition;
         }
         let mut range = (a.lo.min(b.lo), a.hi.max(b.hi));
@@ -351,7 +359,7 @@ impl Machine<'_> {
         match a.wires {
             Wires::Node { node, start, len } if len >= to.bits => Word::of_node(node, start, (to.min(), to.max())),
             // A negative number becomes a wide unsigned one.
-            _ => self.record(Kind::Add, &[a, Word::constant(0)], (to.min(), to.max()), span),
+            _ => self.record(Kind::Add, &[a, Word::FALSE], (to.min(), to.max()), span),
         }
     }
 
@@ -361,10 +369,10 @@ impl Machine<'_> {
         if elements.iter().all(|&e| e == first) {
             return first;
         }
-        let lo = elements.iter().map(|e| e.lo).min().unwrap_or(0);
-        let hi = elements.iter().map(|e| e.hi).max().unwrap_or(0);
+        let lo = elements.iter().map(|e| e.lo).min().unwrap_or(ZERO);
+        let hi = elements.iter().map(|e| e.hi).max().unwrap_or(ZERO);
         if let [zero, one] = elements {
-            return self.select(index.narrowed(0, 1), *one, *zero, span);
+            return self.select(index.narrowed(ZERO, ONE), *one, *zero, span);
         }
         let operands: Vec<Word> = std::iter::once(index).chain(elements.iter().copied()).collect();
         self.record(Kind::Element, &operands, (lo, hi), span)
@@ -373,11 +381,11 @@ impl Machine<'_> {
     /// Words as unsigned numbers of up to 63 wires, several words in one; the first word of each highest.
     pub(crate) fn pack(&mut self, words: &[(Word, Scalar)], span: Span) -> Vec<Word> {
         let mut packed = Vec::new();
-        let mut sum = Word::constant(0);
+        let mut sum = Word::FALSE;
         let mut width = 0;
         for &(word, ty) in words {
             if width + ty.bits > 63 {
-                packed.push(std::mem::replace(&mut sum, Word::constant(0)));
+                packed.push(std::mem::replace(&mut sum, Word::FALSE));
                 width = 0;
             }
             let part = self.cast(word, Scalar::unsigned(ty.bits), span);
@@ -390,65 +398,65 @@ impl Machine<'_> {
     }
 }
 
-fn known(range: Range, operands: &[Word]) -> Option<i128> {
+pub(crate) fn known(range: Range, operands: &[Word]) -> Option<Number> {
     operands.iter().all(|w| w.known().is_some()).then_some(range.0)
 }
 
-fn within(range: Range, ty: Scalar) -> bool {
+pub(crate) fn within(range: Range, ty: Scalar) -> bool {
     range.0 >= ty.min() && range.1 <= ty.max()
 }
 
 /// The value of the low wires.
-pub(crate) fn wrap(value: i128, ty: Scalar) -> i128 {
-    let low = value & ((1 << ty.bits) - 1);
-    if low > ty.max() { low - (1 << ty.bits) } else { low }
+pub(crate) fn wrap(value: Number, ty: Scalar) -> Number {
+    let low = value & (power(ty.bits) - ONE);
+    if low > ty.max() { low - power(ty.bits) } else { low }
 }
 
 /// The range of the square of a number.
-fn squares(a: Word) -> Range {
-    let least = if a.lo <= 0 && a.hi >= 0 { 0 } else { a.lo.abs().min(a.hi.abs()) };
+pub(crate) fn squares(a: Word) -> Range {
+    let least = if a.lo <= ZERO && a.hi >= ZERO { ZERO } else { a.lo.abs().min(a.hi.abs()) };
     let most = a.lo.abs().max(a.hi.abs());
     (least.saturating_mul(least), most.saturating_mul(most))
 }
 
-fn products(a: Word, b: Word) -> Range {
+pub(crate) fn products(a: Word, b: Word) -> Range {
     let corners = [(a.lo, b.lo), (a.lo, b.hi), (a.hi, b.lo), (a.hi, b.hi)].map(|(x, y)| x.saturating_mul(y));
-    (corners.into_iter().min().unwrap_or(0), corners.into_iter().max().unwrap_or(0))
+    (corners.into_iter().min().unwrap_or(ZERO), corners.into_iter().max().unwrap_or(ZERO))
 }
 
 /// The range of all bitwise combinations.
 fn full(a: Word, b: Word) -> Range {
     if !a.signed() && !b.signed() {
-        return (0, (1 << a.width().max(b.width())) - 1);
+        return (ZERO, power(a.width().max(b.width())) - ONE);
     }
     let digits = |w: Word| w.width() - u16::from(w.signed());
-    let most = 1 << digits(a).max(digits(b));
-    (-most, most - 1)
+    let most = power(digits(a).max(digits(b)));
+    (-most, most - ONE)
 }
 
 /// One wire as a Boolean, of a number that is not negative or has that wire.
 pub(crate) fn bit(word: Word, at: u16) -> Word {
     match word.wires {
-        Wires::Node { node, start, len } if at < len => Word::of_node(node, start + at, (0, 1)),
+        Wires::Node { node, start, len } if at < len => Word::of_node(node, start + at, BIT),
         Wires::Node { .. } => Word::FALSE,
-        _ => Word::constant(word.lo >> at & 1),
+        _ => Word::constant(word.lo >> u32::from(at) & ONE),
     }
 }
 
 /// The wires from `amount` on: a shift to the right.
-fn beyond(word: Word, amount: u16) -> Word {
+pub(crate) fn beyond(word: Word, amount: u16) -> Word {
     match word.wires {
         Wires::Node { node, start, len } => {
             // What is left of a signed number is its sign, however far it is shifted.
             let first = amount.min(if word.signed() { len - 1 } else { len });
-            Word::of_node(node, start + first, (word.lo >> first, word.hi >> first))
+            Word::of_node(node, start + first, (word.lo >> u32::from(first), word.hi >> u32::from(first)))
         }
-        _ => Word::constant(word.lo >> amount),
+        _ => Word::constant(word.lo >> u32::from(amount)),
     }
 }
 
 /// The low wires of a number, as a value of the type; the number is one in a run that does not panic.
-fn low_wires(exact: Word, ty: Scalar) -> Word {
+pub(crate) fn low_wires(exact: Word, ty: Scalar) -> Word {
     let (lo, hi) = (exact.lo.max(ty.min()), exact.hi.min(ty.max()));
     match exact.wires {
         // Even where it always panics there are wires to read.

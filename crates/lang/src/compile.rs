@@ -125,13 +125,15 @@ fn inputs(
     let taken = |error: CircuitError| SourceError::new(main.span, error.to_string());
     let mut arguments = Vec::new();
     let mut next = 0u32;
-    let mut add = |name: String, ty: &Ty, program: &mut Program, words: &mut Vec<_>| {
+    let mut add = |name: String, ty: &Ty, program: &mut Program, machine: &mut Machine<'_>, words: &mut Vec<_>| {
         let owner = u16::try_from(next).map_err(|_| {
             SourceError::new(main.span, format!("`{name}` would be the input of party {next}, there are at most 65536"))
         })?;
         next += 1;
         let input = program.add_input(Port::new(name, port_type(ty)), Party(owner)).map_err(taken)?;
+        let first = words.len();
         InputReader { input, wires }.words(ty, 0, words);
+        machine.clamp_counts(ty, &mut words[first..], main.span);
         Ok::<(), SourceError>(())
     };
     for param in &main.params {
@@ -140,10 +142,10 @@ fn inputs(
             // A single array: an element of each party.
             Ty::Array(element, count) if main.params.len() == 1 => {
                 for k in 0..*count {
-                    add(format!("{}{k}", param.name), element, program, &mut words)?;
+                    add(format!("{}{k}", param.name), element, program, machine, &mut words)?;
                 }
             }
-            ty => add(param.name.clone(), ty, program, &mut words)?,
+            ty => add(param.name.clone(), ty, program, machine, &mut words)?,
         }
         let slot = machine.allocate(words.len(), main.span)?;
         words.into_iter().enumerate().for_each(|(k, word)| machine.stack[slot + k] = word);

@@ -2,13 +2,17 @@
 
 use garblet_circuit::diagnostic::nearest;
 
-use crate::source_error::SourceError;
+use crate::{
+    number::{Decimal, ONE, ZERO},
+    source_error::SourceError,
+    tree::Scalar,
+};
 
 /// Values of constants that a source takes from parties: `const N: usize = PARTY_0::N;`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Constants {
     /// Party, if it is said, name and value.
-    list: Vec<(Option<String>, String, i128)>,
+    list: Vec<(Option<String>, String, Decimal)>,
 }
 
 /// A constant that is not given right.
@@ -18,7 +22,7 @@ pub enum ConstantError {
     #[error("`{0}` is no name of a constant, expected NAME or PARTY_0::NAME")]
     Name(String),
     /// The text after it is no value.
-    #[error("constant `{name}`: expected an integer, true or false, got `{got}`")]
+    #[error("constant `{name}`: expected a number, true or false, got `{got}`")]
     Value {
         /// The constant.
         name: String,
@@ -31,7 +35,7 @@ pub enum ConstantError {
 }
 
 impl Constants {
-    /// Gives a constant a value: `name` is `NAME` or `PARTY::NAME`, `value` an integer, `true` or `false`.
+    /// Gives a constant a value: `name` is `NAME` or `PARTY::NAME`, `value` a number, `true` or `false`.
     ///
     /// *Errors*: what is no name or no value, or a constant that has one.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), ConstantError> {
@@ -43,12 +47,13 @@ impl Constants {
             return Err(ConstantError::Name(name.into()));
         }
         let wrong = || ConstantError::Value { name: name.into(), got: value.chars().take(40).collect() };
+        let integer = |digits| Decimal { digits, places: 0 };
         let number = match value {
-            "true" => 1,
-            "false" => 0,
-            _ => value.parse::<i128>().map_err(|_| wrong())?,
+            "true" => integer(ONE),
+            "false" => integer(ZERO),
+            _ => Decimal::of(value).ok_or_else(wrong)?,
         };
-        if number < i64::MIN.into() || number > u64::MAX.into() {
+        if number.digits < Scalar::signed(128).min() || number.digits > Scalar::unsigned(128).max() {
             return Err(wrong());
         }
         let party = party.map(String::from);
@@ -74,7 +79,7 @@ impl Constants {
     }
 
     /// The value of a party's constant; one that was given without a party is any party's.
-    pub(crate) fn find(&self, party: &str, name: &str) -> Option<i128> {
+    pub(crate) fn find(&self, party: &str, name: &str) -> Option<Decimal> {
         let own = self.list.iter().find(|(p, n, _)| p.as_deref() == Some(party) && n == name);
         let any = || self.list.iter().find(|(p, n, _)| p.is_none() && n == name);
         own.or_else(any).map(|constant| constant.2)
@@ -87,7 +92,7 @@ impl Constants {
         };
         let names: Vec<String> = known.iter().map(|(party, name)| format!("{party}::{name}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let fault = |(party, name, _): &(Option<String>, String, i128)| {
+        let fault = |(party, name, _): &(Option<String>, String, Decimal)| {
             let full = party.iter().chain([name]).cloned().collect::<Vec<_>>().join("::");
             let fault = SourceError::general(format!("there is no constant `{full}` that a party gives"));
             match (nearest(&full, &names), names.is_empty()) {
@@ -115,9 +120,9 @@ mod tests {
         constants.set("PARTY_0::N", "3").unwrap();
         constants.set("N", "-4").unwrap();
         constants.set("FLAG", "true").unwrap();
-        assert_eq!(constants.find("PARTY_0", "N"), Some(3));
-        assert_eq!(constants.find("PARTY_1", "N"), Some(-4));
-        assert_eq!(constants.find("PARTY_1", "FLAG"), Some(1));
+        assert_eq!(constants.find("PARTY_0", "N"), Decimal::of("3"));
+        assert_eq!(constants.find("PARTY_1", "N"), Decimal::of("-4"));
+        assert_eq!(constants.find("PARTY_1", "FLAG"), Decimal::of("1"));
         assert_eq!(constants.find("PARTY_1", "M"), None);
         assert!(!constants.is_empty());
     }
@@ -127,8 +132,9 @@ mod tests {
         let set = |name, value| Constants::default().set(name, value).unwrap_err().to_string();
         assert_eq!(set("1N", "3"), "`1N` is no name of a constant, expected NAME or PARTY_0::NAME");
         assert_eq!(set("P::", "3"), "`P::` is no name of a constant, expected NAME or PARTY_0::NAME");
-        assert_eq!(set("N", "x"), "constant `N`: expected an integer, true or false, got `x`");
-        assert_eq!(set("N", "18446744073709551616"), set("N", "18446744073709551616"));
+        assert_eq!(set("N", "x"), "constant `N`: expected a number, true or false, got `x`");
+        let large = "340282366920938463463374607431768211456";
+        assert_eq!(set("N", large), format!("constant `N`: expected a number, true or false, got `{large}`"));
         let mut constants = Constants::default();
         constants.set("N", "1").unwrap();
         assert_eq!(constants.set("N", "1").unwrap_err(), ConstantError::Twice("N".into()));

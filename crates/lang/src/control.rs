@@ -2,9 +2,10 @@
 
 use crate::{
     machine::{Machine, REGION_ANDS, Slot},
+    number::{Number, ONE, ZERO},
     source_error::SourceError,
     trace::Read,
-    tree::{Expr, FnId, Function, Loop, Over, Pattern, PatternKind, Scalar, Span},
+    tree::{Expr, FnId, Function, Loop, Over, Pattern, PatternKind, Scalar, Span, Ty},
     word::{Wires, Word},
 };
 
@@ -22,7 +23,7 @@ impl Machine<'_> {
     ) -> Result<(), SourceError> {
         let condition = self.scalar(condition)?;
         if let Some(known) = condition.known() {
-            return self.value(if known != 0 { then } else { other }, to);
+            return self.value(if known != ZERO { then } else { other }, to);
         }
         // What selects by the condition may know what it compares; the branches may compare other things.
         let compared = self.compared;
@@ -69,7 +70,7 @@ impl Machine<'_> {
                 }
                 false => self.matches(pattern, from, span),
             };
-            if matched.known() == Some(0) {
+            if matched.known() == Some(ZERO) {
                 continue;
             }
             if matched.known().is_some() && conditions.is_empty() {
@@ -210,19 +211,24 @@ impl Machine<'_> {
             Over::Range(from, end) => {
                 let slot = self.allocate(1, span)?;
                 for value in *from..*end {
-                    self.write(slot, Word::constant(value.into()));
+                    self.write(slot, Word::constant(Number::from(value)));
                     self.iteration(repeated, slot, span)?;
                 }
                 end - from
             }
             Over::Array(array) => {
                 let base = if repeated.assigns { self.fresh(array)? } else { self.place_or_value(array)? };
-                let (element, count) = crate::join::array_ty(&array.ty);
-                let words = element.words();
-                for k in 0..count as usize {
-                    self.iteration(repeated, base + k * words, span)?;
+                match &array.ty {
+                    Ty::List(..) => self.list_loop(&array.ty, base, repeated, span)?,
+                    ty => {
+                        let (element, count) = crate::join::array_ty(ty);
+                        let words = element.words();
+                        for k in 0..count as usize {
+                            self.iteration(repeated, base + k * words, span)?;
+                        }
+                        count.into()
+                    }
                 }
-                count.into()
             }
             Over::Join(a, b) => self.join_loop(a, b, repeated, span)?,
         };
@@ -251,8 +257,8 @@ impl Machine<'_> {
 /// All wires of a word as a scalar of that type.
 pub(crate) fn push_wires(word: Word, ty: Scalar, reads: &mut Vec<Read>) {
     use crate::{trace::CONSTANTS, word::Node};
-    let constant = |bit: i128, len: u16| Read {
-        node: Node { region: CONSTANTS, index: u32::from(bit & 1 == 1) },
+    let constant = |bit: Number, len: u16| Read {
+        node: Node { region: CONSTANTS, index: u32::from(bit & ONE == ONE) },
         start: 0,
         end: len,
     };
@@ -264,13 +270,13 @@ pub(crate) fn push_wires(word: Word, ty: Scalar, reads: &mut Vec<Read>) {
                 true => {
                     (len..ty.bits).for_each(|_| reads.push(Read { node, start: start + len - 1, end: start + len }))
                 }
-                false if len < ty.bits => reads.push(constant(0, ty.bits - len)),
+                false if len < ty.bits => reads.push(constant(ZERO, ty.bits - len)),
                 false => {}
             }
         }
         _ => {
             let value = word.known().unwrap_or_default();
-            (0..ty.bits).for_each(|k| reads.push(constant(value >> k, 1)));
+            (0..ty.bits).for_each(|k| reads.push(constant(value >> u32::from(k), 1)));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::{
     machine::{Machine, Slot},
+    number::{Number, ZERO, number},
     source_error::SourceError,
     tree::{Access, EnumTy, Expr, ExprKind, Scalar, Span, Stmt, StmtKind, Ty},
     word::Word,
@@ -39,8 +40,26 @@ impl Machine<'_> {
             ExprKind::Both(x, y) => self.skipping(x, y, true, span)?,
             ExprKind::Either(x, y) => self.skipping(x, y, false, span)?,
             ExprKind::Cast(x) => {
-                let (to, x) = (scalar_ty(expr), self.scalar(x)?);
-                self.cast(x, to, span)
+                let (to, from) = (scalar_ty(expr), scalar_ty(x));
+                let x = self.scalar(x)?;
+                self.convert(x, from, to, span)
+            }
+            ExprKind::Extreme(greater, x, y) => {
+                let x = self.scalar(x)?;
+                let y = self.scalar(y)?;
+                let less = self.less(x, y, span);
+                if *greater { self.select(less, y, x, span) } else { self.select(less, x, y, span) }
+            }
+            ExprKind::Len(x) => {
+                let top = self.stack.len();
+                let slot = self.place_or_value(x)?;
+                let count = self.stack[slot];
+                self.release(top);
+                count
+            }
+            ExprKind::Root(x) => {
+                let (ty, x) = (scalar_ty(x), self.scalar(x)?);
+                self.root(x, ty, span)?
             }
             _ => {
                 let top = self.stack.len();
@@ -56,7 +75,7 @@ impl Machine<'_> {
     fn skipping(&mut self, x: &Expr, y: &Expr, both: bool, span: Span) -> Result<Word, SourceError> {
         let x = self.scalar(x)?;
         if let Some(known) = x.known() {
-            return if (known != 0) == both { self.scalar(y) } else { Ok(x) };
+            return if (known != ZERO) == both { self.scalar(y) } else { Ok(x) };
         }
         let taken = if both { x } else { self.not(x, span) };
         let branch = self.begin_branch();
@@ -102,6 +121,10 @@ impl Machine<'_> {
                     and(self, either);
                 }
             }
+            Ty::List(..) => {
+                let same = self.equal_lists(ty, a, b, span);
+                and(self, same);
+            }
             Ty::Array(element, count) if !element.is_plain() => {
                 for k in 0..*count as usize {
                     let more = self.equal_words(element, a + k * element.words(), b + k * element.words(), span);
@@ -128,7 +151,7 @@ impl Machine<'_> {
 
     /// Tells whether a tag is that of a variant.
     pub(crate) fn is_variant(&mut self, tag: Word, variant: usize, span: Span) -> Word {
-        self.equal(tag, Word::constant(variant as i128), span)
+        self.equal(tag, Word::constant(number(variant as i128)), span)
     }
 
     /// The words of an expression: where they are already, or new on top of the stack.
@@ -163,7 +186,10 @@ impl Machine<'_> {
             | ExprKind::Binary(..)
             | ExprKind::Both(..)
             | ExprKind::Either(..)
-            | ExprKind::Cast(_) => {
+            | ExprKind::Cast(_)
+            | ExprKind::Extreme(..)
+            | ExprKind::Len(_)
+            | ExprKind::Root(_) => {
                 let word = self.scalar(expr)?;
                 self.write(to, word);
             }
@@ -184,9 +210,10 @@ impl Machine<'_> {
             }
             ExprKind::Range(from, end) => {
                 for (k, value) in (*from..*end).enumerate() {
-                    self.write(to + k, Word::constant(value.into()));
+                    self.write(to + k, Word::constant(Number::from(value)));
                 }
             }
+            ExprKind::ToList(array) => self.fill_list(array.as_deref(), expr.ty.words(), to)?,
             ExprKind::Variant(variant, fields) => self.variant(expr, *variant as usize, fields, to)?,
             ExprKind::Field(whole, skip) => {
                 let top = self.stack.len();
@@ -210,7 +237,7 @@ impl Machine<'_> {
         let e = enum_ty(&expr.ty);
         let offset = e.offset(variant);
         let words: usize = fields.iter().map(|f| f.ty.words()).sum();
-        self.write(to, Word::constant(variant as i128));
+        self.write(to, Word::constant(number(variant as i128)));
         for k in (1..expr.ty.words()).filter(|k| !(offset..offset + words).contains(k)) {
             self.write(to + k, Word::ANY);
         }
@@ -253,6 +280,7 @@ impl Machine<'_> {
                 self.matches(pattern, slot, stmt.span);
             }
             StmtKind::Assign(variable, path, expr) => self.assign(*variable, path, expr, stmt.span)?,
+            StmtKind::Push(variable, path, most, expr) => self.push(*variable, path, expr, *most, stmt.span)?,
             StmtKind::For(repeated) => self.repeat(repeated, stmt.span)?,
             StmtKind::Expr(expr) => {
                 let top = self.stack.len();
@@ -265,11 +293,13 @@ impl Machine<'_> {
     }
 
     fn assign(&mut self, variable: u32, path: &[Access], expr: &Expr, span: Span) -> Result<(), SourceError> {
-        let steps = self.steps_of(path, span)?;
+        let to = self.slot_of(variable);
+        let (steps, inside) = self.steps_of(to, path, span)?;
         let top = self.stack.len();
         let from = self.place_or_value(expr)?;
-        let to = self.slot_of(variable);
-        self.write_path(to, &steps, from, expr.ty.words(), Word::TRUE, span);
+        // What is behind the end of a list does not matter.
+        let inside = if self.panics.is_on() { Word::TRUE } else { inside };
+        self.write_path(to, &steps, from, expr.ty.words(), inside, span);
         self.release(top);
         Ok(())
     }

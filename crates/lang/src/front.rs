@@ -1,8 +1,6 @@
-//! The front: from text to the syntax tree of the crate `garble_lang`, through its type checker, and from its typed tree to
-//! ours.
-//!
-//! **Invariant**: nothing outside of this module names that crate.
+//! The front: from text to the syntax tree, through the type checker, and from the typed syntax tree to the tree that is run.
 
+mod ast;
 mod bounds;
 mod check;
 mod constants;
@@ -17,10 +15,11 @@ use std::collections::HashMap;
 
 pub(crate) use check::stack_bytes;
 
-use garble_lang::{TypedFnDef, TypedProgram, token::MetaInfo};
+use ast::{FnDef, Program};
 
 use crate::{
     constants::Constants,
+    number::Number,
     source_error::SourceError,
     tree::{FnId, Function, Param, Span, Tree, VarId},
 };
@@ -31,7 +30,7 @@ use crate::{
 pub(crate) fn read(text: &str, constants: &Constants) -> Result<(Tree, Vec<SourceError>), Vec<SourceError>> {
     let (program, warnings) = check::checked(text, constants)?;
     let values = constants::values(&program, constants)?;
-    let Some(main) = program.fn_defs.get("main") else {
+    let Some(main) = program.functions.get("main") else {
         let fault = SourceError::general("there is no function `main`").hint("write `pub fn main(...)`");
         return Err(vec![fault]);
     };
@@ -42,9 +41,9 @@ pub(crate) fn read(text: &str, constants: &Constants) -> Result<(Tree, Vec<Sourc
 
 /// The state while a program is gone through.
 struct Context<'a> {
-    program: &'a TypedProgram,
+    program: &'a Program,
     /// Values of the constants by name.
-    constants: HashMap<String, i128>,
+    constants: HashMap<String, Number>,
     known: HashMap<String, FnId>,
     functions: Vec<Function>,
     /// Functions that are being gone through, for each its scopes.
@@ -56,7 +55,7 @@ struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    fn new(program: &'a TypedProgram, constants: HashMap<String, i128>) -> Self {
+    fn new(program: &'a Program, constants: HashMap<String, Number>) -> Self {
         Context {
             program,
             constants,
@@ -75,34 +74,33 @@ impl<'a> Context<'a> {
             return Ok(id);
         }
         let program = self.program;
-        match program.fn_defs.get(name) {
+        match program.functions.get(name) {
             Some(definition) => self.function(definition),
             None => Err(SourceError::new(span, format!("there is no function `{name}`"))),
         }
     }
 
-    fn function(&mut self, definition: &TypedFnDef) -> Result<FnId, SourceError> {
-        let span = span(definition.meta);
-        if self.running.contains(&definition.identifier) {
-            let message = format!("function `{}` calls itself, directly or through others", definition.identifier);
+    fn function(&mut self, definition: &FnDef) -> Result<FnId, SourceError> {
+        let span = definition.span;
+        if self.running.contains(&definition.name) {
+            let message = format!("function `{}` calls itself, directly or through others", definition.name);
             return Err(SourceError::new(span, message).hint("use a loop over a known range"));
         }
-        self.running.push(definition.identifier.clone());
+        self.running.push(definition.name.clone());
         let outer = std::mem::replace(&mut self.scopes, vec![HashMap::new()]);
         let outer_vars = std::mem::take(&mut self.vars);
         let mut params = Vec::new();
         for param in &definition.params {
             let ty = self.ty(&param.ty, span)?;
             self.declare(&param.name);
-            let mutable = param.mutability == garble_lang::ast::Mutability::Mutable;
-            params.push(Param { name: param.name.clone(), ty, mutable });
+            params.push(Param { name: param.name.clone(), ty, mutable: param.mutable });
         }
-        let result = self.ty(&definition.ty, span)?;
+        let result = self.ty(&definition.result, span)?;
         let (body, cost) = self.block(&definition.body)?;
         self.running.pop();
         self.scopes = outer;
         let vars = std::mem::replace(&mut self.vars, outer_vars);
-        let name = definition.identifier.clone();
+        let name = definition.name.clone();
         self.functions.push(Function { name: name.clone(), params, result, body, vars, span, cost });
         let id = self.functions.len() as FnId - 1;
         self.known.insert(name, id);
@@ -122,10 +120,4 @@ impl<'a> Context<'a> {
     fn variable(&self, name: &str) -> Option<VarId> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name).copied())
     }
-}
-
-fn span(meta: MetaInfo) -> Span {
-    let at = |position: (usize, usize)| (position.0 as u32 + 1, position.1 as u32 + 1);
-    let ((line, column), (end_line, end_column)) = (at(meta.start), at(meta.end));
-    Span { line, column, end_line, end_column }
 }

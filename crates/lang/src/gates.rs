@@ -3,7 +3,10 @@
 use garblet_circuit::{CircuitError, Component, Gate, Type, Wire};
 use garblet_synthesis::builder::{Bit, BitString, CircuitBuilder, Integer, Signed, Unsigned};
 
-use crate::operation::{Decoder, Kind, Operand, Origin, Recorded};
+use crate::{
+    number::ONE,
+    operation::{Decoder, Kind, Operand, Origin, Recorded},
+};
 
 /// Wires of a node, from `start` up to `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -130,6 +133,11 @@ impl Value {
         Signed::new(self.resized(width))
     }
 
+    /// The number that the bits of a small constant are.
+    fn number(&self) -> usize {
+        self.bits.iter().rev().fold(0, |number, &bit| 2 * number + usize::from(bit == Bit::TRUE))
+    }
+
     /// The number of bits that it has as a signed number.
     fn signed_width(&self) -> usize {
         self.bits.len() + usize::from(!self.signed)
@@ -147,7 +155,7 @@ impl Gates {
             }
             Origin::Constant(value) => {
                 let width = crate::word::width_of(value, value);
-                (0..width).map(|i| Bit::from(value >> i & 1 == 1)).collect()
+                (0..width).map(|i| Bit::from(value >> u32::from(i) & ONE == ONE)).collect()
             }
         };
         Value { bits, signed: operand.signed }
@@ -188,6 +196,15 @@ impl Gates {
                 })
                 .collect(),
             (Kind::CheckedMul, [a, b, signed]) => checked_mul(c, a, b, signed.bit(0) == Bit::TRUE, width - 1),
+            (Kind::DivFloor, [a, b, fraction]) => {
+                let (n, m) = (a.signed_width(), b.signed_width());
+                c.div_floor(&a.as_signed(n), &b.as_signed(m), fraction.number()).resize(width).bits().to_vec()
+            }
+            (Kind::Root, [a, fraction]) => {
+                let low = std::iter::repeat_n(Bit::FALSE, fraction.number());
+                let radicand = low.chain(a.bits.iter().copied()).collect();
+                c.sqrt(&Unsigned::new(radicand)).resize(width).bits().to_vec()
+            }
             (Kind::OneHot, [index]) => {
                 let bits = width.next_power_of_two().trailing_zeros() as usize;
                 let mut hot = c.one_hot(&index.unsigned(bits), width);
@@ -262,7 +279,7 @@ fn divide(c: &mut CircuitBuilder, kind: Kind, a: &Value, b: &Value, width: usize
 
 fn shift(c: &mut CircuitBuilder, recorded: &Recorded, a: &Value, amount: &Value, width: usize) -> Vec<Bit> {
     if let Origin::Constant(by) = recorded.operands[1].from {
-        let by = by as usize;
+        let by = by.as_usize();
         return (0..width).map(|i| i.checked_sub(by).map_or(Bit::FALSE, |i| a.bit(i))).collect();
     }
     let amount = amount.unsigned(amount.bits.len());
@@ -277,7 +294,7 @@ fn element(c: &mut CircuitBuilder, recorded: &Recorded, index: &Value, elements:
     let index_bits = elements.len().next_power_of_two().trailing_zeros() as usize;
     let index = index.unsigned(index_bits);
     let constants = recorded.operands[1..].iter().map(|operand| match operand.from {
-        Origin::Constant(value) => Some(value as u128),
+        Origin::Constant(value) => Some(value.as_u128()),
         _ => None,
     });
     if let Some(table) = constants.collect::<Option<Vec<u128>>>()

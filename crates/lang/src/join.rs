@@ -62,7 +62,7 @@ impl Machine<'_> {
             let second = if associated { &pair[1].words[..sides.words[1]] } else { &[] };
             let mut row = vec![both];
             for &word in pair[0].words[..sides.words[0]].iter().chain(second) {
-                row.push(self.select(both, word, Word::constant(0), span));
+                row.push(self.select(both, word, Word::FALSE, span));
             }
             rows.push(Item { second: Word::FALSE, words: row });
         }
@@ -95,7 +95,10 @@ impl Machine<'_> {
             _ => first,
         };
         if !key_ty.is_plain() {
-            return Err(SourceError::new(span, "the key of this join has an enum with fields, which has no order"));
+            return Err(SourceError::new(
+                span,
+                "the key of this join has an enum with fields or a list, which have no order",
+            ));
         }
         let mut key = Vec::new();
         key_ty.scalars(&mut key);
@@ -104,12 +107,12 @@ impl Machine<'_> {
         let most = words[0].max(words[1]);
         let real = n as usize + m as usize;
         let padding = real.next_power_of_two() - real;
-        let mut items = vec![Item { second: Word::FALSE, words: vec![Word::constant(0); most] }; padding];
+        let mut items = vec![Item { second: Word::FALSE, words: vec![Word::FALSE; most] }; padding];
         let ascending = (0..n as usize).map(|k| (a + k * words[0], words[0], Word::FALSE));
         let descending = (0..m as usize).rev().map(|k| (b + k * words[1], words[1], Word::TRUE));
         for (slot, len, second) in ascending.chain(descending) {
             let mut words = self.stack[slot..slot + len].to_vec();
-            words.resize(most, Word::constant(0));
+            words.resize(most, Word::FALSE);
             items.push(Item { second, words });
         }
         self.bitonic_merge(&mut items, &key, true, span);
@@ -171,10 +174,10 @@ impl Machine<'_> {
     }
 }
 
-/// Element type and length of an array.
+/// Element type and length of an array, or the most values of a list.
 pub(crate) fn array_ty(ty: &Ty) -> (&Ty, u32) {
     match ty {
-        Ty::Array(element, count) => (element, *count),
-        _ => unreachable!("the type checker admits arrays only"),
+        Ty::Array(element, count) | Ty::List(element, count) => (element, *count),
+        _ => unreachable!("the type checker admits arrays and lists only"),
     }
 }

@@ -4,9 +4,10 @@
 //! a subset of Rust, of which `main` says what is computed: its parameter `k` is the input of party `k`, its result is
 //! learned by everybody.
 //!
-//! The crate `garble_lang` scans, parses and type checks; everything after that is ours.
+//! The language is that of the crate `garble_lang`, which tests compare with, and more.
 //!
-//! 1. The `front` turns the typed syntax tree into a `tree` with known sizes, constants and places.
+//! 1. The `front` scans, parses and type checks, and turns the typed syntax tree into a `tree` with known sizes, constants and
+//!    places.
 //! 2. The `machine` runs the tree on words (`word`): integers that are known, or wires with the range of their value. What
 //!    is known is computed, and costs nothing; so do moves of values, known indices, and wires that a range makes zero. The
 //!    rest is recorded as operations (`operation`) in regions (`trace`), cut at loops and calls.
@@ -24,11 +25,14 @@ mod compile;
 mod constants;
 mod control;
 mod evaluate;
+mod fixed;
 mod front;
 mod front_end;
 mod gates;
 mod join;
+mod list;
 mod machine;
+mod number;
 mod operation;
 mod panic;
 mod place;

@@ -38,6 +38,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) compared: Option<(Word, Word, Word)>,
     pub(crate) externs: Vec<Option<u32>>,
     pub(crate) nests: crate::region::LoopNests,
+    /// Counts of lists, what these have room for, and which values are there.
+    pub(crate) present: Vec<(Word, u32, Vec<Word>)>,
     steps: u64,
     effort: u64,
 }
@@ -62,6 +64,7 @@ impl<'a> Machine<'a> {
             compared: None,
             externs,
             nests: crate::region::LoopNests::default(),
+            present: Vec::new(),
             steps: 0,
             effort,
         }

@@ -1,6 +1,9 @@
 //! Operations on words, as they are recorded in traces.
 
-use crate::word::{Wires, Word};
+use crate::{
+    number::Number,
+    word::{Wires, Word},
+};
 
 /// The work of a recorded operation on its operands, each read as the integer that it stands for.
 ///
@@ -35,12 +38,16 @@ pub(crate) enum Kind {
     Code,
     /// a, b, and whether they are signed, known: the product, and above it whether the true one has more wires.
     CheckedMul,
+    /// a, b, and the bits behind the point, known: the quotient, rounded down.
+    DivFloor,
+    /// a, and the bits behind the point, known: the square root, rounded down.
+    Root,
     /// index: for each number below the result's width, whether it is the index.
     OneHot,
 }
 
 impl Kind {
-    const ALL: [Kind; 19] = [
+    const ALL: [Kind; 21] = [
         Kind::Add,
         Kind::Sub,
         Kind::Mul,
@@ -59,6 +66,8 @@ impl Kind {
         Kind::Element,
         Kind::Code,
         Kind::CheckedMul,
+        Kind::DivFloor,
+        Kind::Root,
         Kind::OneHot,
     ];
 
@@ -79,6 +88,8 @@ impl Kind {
             Kind::ShiftLeft | Kind::ShiftRight => width * 6,
             Kind::Element => width * (operands.len() as u64 - 1),
             Kind::CheckedMul => (width + 2) * widest(),
+            Kind::DivFloor => widest() * width * 3 / 4,
+            Kind::Root => width * width / 2,
             Kind::OneHot => width,
         }
     }
@@ -99,7 +110,7 @@ pub(crate) enum Origin {
     Local(u32),
     /// An input of the trace.
     Input(u32),
-    Constant(i128),
+    Constant(Number),
 }
 
 /// An operation as it was recorded.
@@ -112,6 +123,11 @@ pub(crate) struct Recorded {
 const LOCAL: u32 = 0;
 const INPUT: u32 = 1;
 const CONSTANT: u32 = 2;
+/// A constant of more than 64 bits beside its sign.
+const WIDE: u32 = 3;
+/// The words of an operand, and those of a wide one.
+const WORDS: usize = 3;
+const WIDE_WORDS: usize = 9;
 
 /// Writes an operation's head.
 pub(crate) fn encode_head(kind: Kind, width: u16, operands: usize, code: &mut Vec<u32>) {
@@ -125,10 +141,20 @@ pub(crate) fn encode_operand(operand: Operand, code: &mut Vec<u32>) {
     match operand.from {
         Origin::Local(index) => code.extend([LOCAL | shape, index, operand.len.into()]),
         Origin::Input(index) => code.extend([INPUT | shape, index, operand.len.into()]),
-        // Constants are within 65 bits: u64 or i64.
         Origin::Constant(value) => {
-            let sign = u32::from(value < 0) << 2;
-            code.extend([CONSTANT | sign, value as u32, (value >> 32) as u32]);
+            let words = value.to_le_bytes();
+            let words = words.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+            let sign = u32::from(value.is_negative());
+            match value >> 64u32 == -Number::from(sign) {
+                true => {
+                    code.push(CONSTANT | sign << 2);
+                    code.extend(words.take(WORDS - 1));
+                }
+                false => {
+                    code.push(WIDE | sign << 2);
+                    code.extend(words);
+                }
+            }
         }
     }
 }
@@ -143,17 +169,19 @@ impl<'a> Decoder<'a> {
         Decoder { code }
     }
 
-    fn operand(words: &[u32]) -> Operand {
+    fn operand(&mut self) -> Operand {
+        let is_wide = self.code[0] & 3 == WIDE;
+        let (words, rest) = self.code.split_at(if is_wide { WIDE_WORDS } else { WORDS });
+        self.code = rest;
         let (head, index, last) = (words[0], words[1], words[2]);
         let signed = head >> 2 & 1 == 1;
         let start = (head >> 16) as u16;
+        let number = |words: &[u32]| words.iter().rev().fold(Number::ZERO, |n, &word| n << 32u32 | Number::from(word));
         let from = match head & 3 {
             LOCAL => Origin::Local(index),
             INPUT => Origin::Input(index),
-            _ => {
-                let low = i128::from(u64::from(last) << 32 | u64::from(index));
-                Origin::Constant(if signed { low - (1 << 64) } else { low })
-            }
+            CONSTANT => Origin::Constant(number(&words[1..]) - (Number::from(signed) << 64u32)),
+            _ => Origin::Constant(number(&words[1..])),
         };
         Operand { from, start, len: last as u16, signed }
     }
@@ -165,12 +193,11 @@ impl Iterator for Decoder<'_> {
     fn next(&mut self) -> Option<Recorded> {
         let (&head, rest) = self.code.split_first()?;
         let (&count, rest) = rest.split_first()?;
-        let (operands, rest) = rest.split_at(3 * count as usize);
         self.code = rest;
         Some(Recorded {
             kind: Kind::ALL[(head & 0xff) as usize],
             width: (head >> 8) as u16,
-            operands: operands.chunks_exact(3).map(Decoder::operand).collect(),
+            operands: (0..count).map(|_| self.operand()).collect(),
         })
     }
 }
@@ -186,7 +213,11 @@ mod tests {
             Operand { from: Origin::Input(1 << 31), start: 65_535, len: 65_535, signed: false },
             Operand { from: Origin::Constant(u64::MAX.into()), start: 0, len: 0, signed: false },
             Operand { from: Origin::Constant(i64::MIN.into()), start: 0, len: 0, signed: true },
-            Operand { from: Origin::Constant(-1), start: 0, len: 0, signed: true },
+            Operand { from: Origin::Constant(-Number::ONE), start: 0, len: 0, signed: true },
+            Operand { from: Origin::Constant(u128::MAX.into()), start: 0, len: 0, signed: false },
+            Operand { from: Origin::Constant(i128::MIN.into()), start: 0, len: 0, signed: true },
+            Operand { from: Origin::Constant(-Number::from(1u128 << 64)), start: 0, len: 0, signed: true },
+            Operand { from: Origin::Constant(Number::MIN), start: 0, len: 0, signed: true },
         ];
         for kind in Kind::ALL {
             let mut code = Vec::new();
@@ -196,8 +227,9 @@ mod tests {
             assert_eq!((recorded.kind, recorded.width), (kind, 300));
             for (got, expected) in recorded.operands.iter().zip(operands) {
                 assert_eq!(got.from, expected.from);
-                if !matches!(expected.from, Origin::Constant(_)) {
-                    assert_eq!(*got, expected);
+                match expected.from {
+                    Origin::Constant(value) => assert_eq!(got.signed, value.is_negative()),
+                    _ => assert_eq!(*got, expected),
                 }
             }
         }

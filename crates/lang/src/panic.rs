@@ -9,6 +9,7 @@
 
 use crate::{
     machine::Machine,
+    number::{Number, ONE, ZERO, power},
     operation::Kind,
     source_error::SourceError,
     tree::Span,
@@ -21,6 +22,8 @@ pub(crate) enum Reason {
     Overflow,
     DivisionByZero,
     OutOfBounds,
+    NegativeRoot,
+    Full,
 }
 
 impl std::fmt::Display for Reason {
@@ -29,6 +32,8 @@ impl std::fmt::Display for Reason {
             Reason::Overflow => "arithmetic overflow",
             Reason::DivisionByZero => "division by zero",
             Reason::OutOfBounds => "index out of bounds",
+            Reason::Full => "no room in a list",
+            Reason::NegativeRoot => "square root of a negative number",
         })
     }
 }
@@ -53,7 +58,7 @@ struct Path {
 impl Panics {
     /// No check so far; with `on` false there never is one.
     pub(crate) fn new(on: bool) -> Self {
-        Panics { on, happened: Word::FALSE, code: Word::constant(0), paths: Vec::new(), sites: Vec::new() }
+        Panics { on, happened: Word::FALSE, code: Word::FALSE, paths: Vec::new(), sites: Vec::new() }
     }
 
     pub(crate) fn is_on(&self) -> bool {
@@ -89,7 +94,7 @@ impl Machine<'_> {
     ///
     /// *Errors*: a check that fails for certain.
     pub(crate) fn check(&mut self, failed: Word, reason: Reason, span: Span) -> Result<(), SourceError> {
-        if failed.known() == Some(0) || !self.panics.on {
+        if failed.known() == Some(ZERO) || !self.panics.on {
             return Ok(());
         }
         if failed.known().is_some() && self.panics.paths.is_empty() {
@@ -117,22 +122,22 @@ impl Machine<'_> {
         }
     }
 
-    fn number(&mut self, span: Span, reason: Reason) -> i128 {
+    fn number(&mut self, span: Span, reason: Reason) -> Number {
         let known = self.panics.sites.iter().rposition(|site| *site == (span, reason));
         let at = known.unwrap_or_else(|| {
             self.panics.sites.push((span, reason));
             self.panics.sites.len() - 1
         });
-        at as i128 + 1
+        crate::number::number(at as i128 + 1)
     }
 
-    fn add_code(&mut self, first: Word, number: i128, span: Span) -> Word {
-        if first.known() == Some(0) {
+    fn add_code(&mut self, first: Word, number: Number, span: Span) -> Word {
+        if first.known() == Some(ZERO) {
             return self.panics.code;
         }
         // All numbers so far, so that the width depends on the places and not on how often they are met.
-        let width = width_of(0, self.panics.sites.len() as i128);
+        let width = width_of(ZERO, crate::number::number(self.panics.sites.len() as i128));
         let operands = [self.panics.code, first, Word::constant(number)];
-        self.trace.push(Kind::Code, width, &operands, (0, (1 << width) - 1), span.line)
+        self.trace.push(Kind::Code, width, &operands, (ZERO, power(width) - ONE), span.line)
     }
 }

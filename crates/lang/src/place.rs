@@ -2,10 +2,11 @@
 
 use crate::{
     machine::{Machine, Slot},
+    number::{Number, ONE, ZERO, number},
     operation::Kind,
     panic::Reason,
     source_error::SourceError,
-    tree::{Access, Expr, ExprKind, Scalar, Span},
+    tree::{Access, Expr, ExprKind, Scalar, Span, Ty},
     word::Word,
 };
 
@@ -26,11 +27,13 @@ impl Machine<'_> {
         match &expr.kind {
             ExprKind::Var(variable) => Ok(Some(self.slot_of(*variable))),
             ExprKind::Field(whole, skip) => Ok(self.place(whole)?.map(|slot| slot + skip)),
-            ExprKind::Index { array, index, count } if is_place(array) && is_simple(index) => {
+            ExprKind::Index { array, index, count }
+                if is_place(array) && is_simple(index) && !matches!(array.ty, Ty::List(..)) =>
+            {
                 let Some(base) = self.place(array)? else { return Ok(None) };
                 let position = self.scalar(index)?;
                 Ok(match position.known() {
-                    Some(k) if k < i128::from(*count) => Some(base + k as usize * expr.ty.words()),
+                    Some(k) if k < Number::from(*count) => Some(base + k.as_usize() * expr.ty.words()),
                     _ => None,
                 })
             }
@@ -44,28 +47,36 @@ impl Machine<'_> {
     pub(crate) fn read_path(&mut self, expr: &Expr, to: Slot) -> Result<(), SourceError> {
         let top = self.stack.len();
         let mut steps = Vec::new();
-        let base = self.walk(expr, &mut steps)?;
+        let mut inside = Word::TRUE;
+        let base = self.walk(expr, &mut steps, &mut inside)?;
         let words = expr.ty.words();
         let mut values = Vec::with_capacity(words);
         self.gather(base, &steps, words, &mut values, expr.span);
         self.release(top);
         for (k, word) in values.into_iter().enumerate() {
+            // Without checks there is nothing behind the end of a list.
+            let word = if self.panics.is_on() { word } else { self.select(inside, word, Word::FALSE, expr.span) };
             self.write(to + k, word);
         }
         Ok(())
     }
 
     /// The steps from the value that an expression is a part of, which is found or made.
-    fn walk(&mut self, expr: &Expr, steps: &mut Vec<Step>) -> Result<Slot, SourceError> {
+    fn walk(&mut self, expr: &Expr, steps: &mut Vec<Step>, inside: &mut Word) -> Result<Slot, SourceError> {
         match &expr.kind {
             ExprKind::Field(whole, skip) => {
-                let base = self.walk(whole, steps)?;
+                let base = self.walk(whole, steps, inside)?;
                 steps.push(Step::Skip(*skip));
                 Ok(base)
             }
             ExprKind::Index { array, index, count } => {
-                let base = self.walk(array, steps)?;
+                let base = self.walk(array, steps, inside)?;
                 let index = self.scalar(index)?;
+                let here = match matches!(array.ty, Ty::List(..)) {
+                    true => self.list_step(base, steps, index, expr.span)?,
+                    false => Word::TRUE,
+                };
+                *inside = self.and(*inside, here, expr.span);
                 steps.push(self.index_step(index, *count, expr.ty.words(), expr.span)?);
                 Ok(base)
             }
@@ -74,29 +85,60 @@ impl Machine<'_> {
         }
     }
 
-    /// The steps of an assignment's left side.
+    /// The steps from the variable at `base` to what is assigned to, and whether all indices of lists are of values that are
+    /// there.
     ///
     /// *Errors*: as [`Machine::scalar`].
-    pub(crate) fn steps_of(&mut self, path: &[Access], span: Span) -> Result<Vec<Step>, SourceError> {
-        let step = |access: &Access| match access {
-            Access::Field(skip) => Ok(Step::Skip(*skip)),
-            Access::Index { index, count, words } => {
-                let index = self.scalar(index)?;
-                self.index_step(index, *count, *words, span)
+    pub(crate) fn steps_of(
+        &mut self,
+        base: Slot,
+        path: &[Access],
+        span: Span,
+    ) -> Result<(Vec<Step>, Word), SourceError> {
+        let mut steps = Vec::new();
+        let mut inside = Word::TRUE;
+        for access in path {
+            match access {
+                Access::Field(skip) => steps.push(Step::Skip(*skip)),
+                Access::Index { index, count, words, list } => {
+                    let index = self.scalar(index)?;
+                    if *list {
+                        let here = self.list_step(base, &mut steps, index, span)?;
+                        inside = self.and(inside, here, span);
+                    }
+                    steps.push(self.index_step(index, *count, *words, span)?);
+                }
             }
-        };
-        path.iter().map(step).collect()
+        }
+        Ok((steps, inside))
+    }
+
+    /// The step to the first value of a list; looks whether the index is of one that is there.
+    fn list_step(&mut self, base: Slot, steps: &mut Vec<Step>, index: Word, span: Span) -> Result<Word, SourceError> {
+        let count = self.first_word(base, steps, span);
+        let inside = self.less(index, count, span);
+        let outside = self.not(inside, span);
+        self.check(outside, Reason::OutOfBounds, span)?;
+        steps.push(Step::Skip(1));
+        Ok(inside)
+    }
+
+    /// The first word of what steps lead to.
+    pub(crate) fn first_word(&mut self, base: Slot, steps: &[Step], span: Span) -> Word {
+        let mut words = Vec::with_capacity(1);
+        self.gather(base, steps, 1, &mut words, span);
+        words[0]
     }
 
     fn index_step(&mut self, index: Word, count: u32, words: usize, span: Span) -> Result<Step, SourceError> {
-        let inside = self.less(index, Word::constant(count.into()), span);
+        let inside = self.less(index, Word::constant(Number::from(count)), span);
         let outside = self.not(inside, span);
         self.check(outside, Reason::OutOfBounds, span)?;
         Ok(match index.known() {
-            Some(k) if k < i128::from(count) => Step::Skip(k as usize * words),
+            Some(k) if k < Number::from(count) => Step::Skip(k.as_usize() * words),
             // Nothing is there, or everything panics.
             Some(_) => Step::Secret { index, count: 0, words },
-            None => Step::Secret { index, count: i128::from(count).min(index.hi + 1) as u32, words },
+            None => Step::Secret { index, count: Number::from(count).min(index.hi + ONE).as_u32(), words },
         })
     }
 
@@ -107,7 +149,7 @@ impl Machine<'_> {
         };
         match step {
             Step::Skip(skip) => self.gather(base + skip, rest, words, into, span),
-            Step::Secret { count: 0, .. } => into.extend((0..words).map(|_| Word::constant(0))),
+            Step::Secret { count: 0, .. } => into.extend((0..words).map(|_| Word::FALSE)),
             Step::Secret { index, count, words: stride } => {
                 let mut all = Vec::with_capacity(words * count as usize);
                 (0..count as usize).for_each(|k| self.gather(base + k * stride, rest, words, &mut all, span));
@@ -146,8 +188,8 @@ impl Machine<'_> {
                 let hot = width.map(|width| self.trace.push_node(Kind::OneHot, width, &[index], span.line));
                 for k in 0..count as usize {
                     let here = match hot {
-                        Some(node) => Word::of_node(node, k as u16, (0, 1)),
-                        None => self.equal(index, Word::constant(k as i128), span),
+                        Some(node) => Word::of_node(node, k as u16, (ZERO, ONE)),
+                        None => self.equal(index, Word::constant(number(k as i128)), span),
                     };
                     let here = self.and(condition, here, span);
                     self.write_path(to + k * stride, rest, from, words, here, span);

@@ -7,7 +7,7 @@ use crate::{
     control::push_wires,
     machine::{Machine, Slot},
     trace::{INPUTS, Read},
-    tree::{EnumTy, Scalar, Span, Ty},
+    tree::{EnumTy, Scalar, Span, Ty, count_scalar},
     word::{Node, Word},
 };
 
@@ -15,9 +15,13 @@ use crate::{
 pub(crate) fn port_type(ty: &Ty) -> Type {
     match ty {
         Ty::Scalar(Scalar { boolean: true, .. }) => Type::Bool,
+        Ty::Scalar(Scalar { fraction: Some(fraction), bits, .. }) => {
+            Type::Fixed((bits - fraction).into(), (*fraction).into())
+        }
         Ty::Scalar(Scalar { signed: true, bits, .. }) => Type::Signed((*bits).into()),
         Ty::Scalar(Scalar { bits, .. }) => Type::Unsigned((*bits).into()),
         Ty::Array(element, count) => Type::Array(Box::new(port_type(element)), *count),
+        Ty::List(element, most) => Type::List(Box::new(port_type(element)), *most),
         Ty::Record(fields) => Type::Record(fields.iter().map(|(name, ty)| (name.clone(), port_type(ty))).collect()),
         Ty::Enum(e) => Type::Enum(
             e.variants.iter().map(|(name, fields)| (name.clone(), fields.iter().map(port_type).collect())).collect(),
@@ -39,6 +43,12 @@ impl InputReader<'_> {
             Ty::Array(element, count) => {
                 let width = element.width() as u32;
                 (0..*count).for_each(|k| self.words(element, start + k * width, into));
+            }
+            Ty::List(element, most) => {
+                let count = count_scalar(*most);
+                into.push(self.word(count, start));
+                let (first, width) = (start + u32::from(count.bits), element.width() as u32);
+                (0..*most).for_each(|k| self.words(element, first + k * width, into));
             }
             Ty::Record(fields) => self.fields(fields.iter().map(|(_, ty)| ty), start, into),
             Ty::Enum(e) => {
@@ -73,6 +83,12 @@ impl Machine<'_> {
                 slot + 1
             }
             Ty::Array(element, count) => (0..*count).fold(slot, |slot, _| self.wires_of(element, slot, span, into)),
+            Ty::List(_, most) => {
+                let wires = self.list_wires(ty, slot, span);
+                push_wires(self.stack[slot], count_scalar(*most), into);
+                wires.into_iter().for_each(|wire| push_wires(wire, Scalar::BOOL, into));
+                slot + ty.words()
+            }
             Ty::Record(fields) => fields.iter().fold(slot, |slot, (_, ty)| self.wires_of(ty, slot, span, into)),
             Ty::Enum(e) => {
                 let wires = self.enum_wires(e, slot, span);
@@ -103,7 +119,7 @@ impl Machine<'_> {
     }
 
     /// Appends the bits of the value at `slot`, and gives the slot after it.
-    fn bits_of(&mut self, ty: &Ty, slot: Slot, span: Span, into: &mut Vec<Word>) -> Slot {
+    pub(crate) fn bits_of(&mut self, ty: &Ty, slot: Slot, span: Span, into: &mut Vec<Word>) -> Slot {
         match ty {
             Ty::Scalar(scalar) => {
                 let word = self.cast(self.stack[slot], Scalar::unsigned(scalar.bits), span);
@@ -111,6 +127,13 @@ impl Machine<'_> {
                 slot + 1
             }
             Ty::Array(element, count) => (0..*count).fold(slot, |slot, _| self.bits_of(element, slot, span, into)),
+            Ty::List(_, most) => {
+                let wires = self.list_wires(ty, slot, span);
+                let count = self.stack[slot];
+                into.extend((0..count_scalar(*most).bits).map(|k| crate::arithmetic::bit(count, k)));
+                into.extend(wires);
+                slot + ty.words()
+            }
             Ty::Record(fields) => fields.iter().fold(slot, |slot, (_, ty)| self.bits_of(ty, slot, span, into)),
             Ty::Enum(e) => {
                 let wires = self.enum_wires(e, slot, span);

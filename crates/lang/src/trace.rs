@@ -6,6 +6,7 @@
 use std::{collections::HashMap, rc::Rc};
 
 use crate::{
+    number::Number,
     operation::{Kind, Operand, Origin, encode_head, encode_operand},
     word::{Node, Wires, Word},
 };
@@ -106,7 +107,14 @@ impl Trace {
     }
 
     /// Records an operation whose result has `width` wires and values in `range`.
-    pub(crate) fn push(&mut self, kind: Kind, width: u16, operands: &[Word], range: (i128, i128), line: u32) -> Word {
+    pub(crate) fn push(
+        &mut self,
+        kind: Kind,
+        width: u16,
+        operands: &[Word],
+        range: (Number, Number),
+        line: u32,
+    ) -> Word {
         Word::of_node(self.push_node(kind, width, operands, line), 0, range)
     }
 
@@ -128,7 +136,7 @@ impl Trace {
     fn operand(&mut self, word: Word) -> Operand {
         let Wires::Node { node, start, len } = word.wires else {
             let value = word.known().unwrap_or_default();
-            return Operand { from: Origin::Constant(value), start: 0, len: word.width(), signed: value < 0 };
+            return Operand { from: Origin::Constant(value), start: 0, len: word.width(), signed: value.is_negative() };
         };
         let signed = word.signed();
         if node.region == self.region_count() {

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use crate::number::{Number, ONE, ZERO, power};
+
 /// A range of the source, for diagnostics: lines and columns from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Span {
@@ -11,29 +13,45 @@ pub(crate) struct Span {
     pub(crate) end_column: u32,
 }
 
-/// A Boolean or an integer.
+impl Span {
+    /// From the beginning of this to the end of another.
+    pub(crate) fn to(self, end: Span) -> Span {
+        Span { end_line: end.end_line, end_column: end.end_column, ..self }
+    }
+}
+
+/// A Boolean, an integer, or a fixed-point number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Scalar {
     pub(crate) bits: u16,
     pub(crate) signed: bool,
     /// Set if it is a Boolean; an integer of one bit otherwise.
     pub(crate) boolean: bool,
+    /// The number of bits behind the point, if it is a fixed-point number: its value times 2 to that power is computed with.
+    pub(crate) fraction: Option<u16>,
 }
 
 impl Scalar {
-    pub(crate) const BOOL: Scalar = Scalar { bits: 1, signed: false, boolean: true };
+    pub(crate) const BOOL: Scalar = Scalar { bits: 1, signed: false, boolean: true, fraction: None };
     pub(crate) const USIZE: Scalar = Scalar::unsigned(32);
 
     pub(crate) const fn unsigned(bits: u16) -> Self {
-        Scalar { bits, signed: false, boolean: false }
+        Scalar { bits, signed: false, boolean: false, fraction: None }
     }
 
     pub(crate) const fn signed(bits: u16) -> Self {
-        Scalar { bits, signed: true, boolean: false }
+        Scalar { bits, signed: true, boolean: false, fraction: None }
+    }
+
+    pub(crate) const fn fixed(integer: u16, fraction: u16) -> Self {
+        Scalar { bits: integer + fraction, signed: true, boolean: false, fraction: Some(fraction) }
     }
 
     /// The name of the type.
     pub(crate) fn name(self) -> String {
+        if let Some(fraction) = self.fraction {
+            return format!("fixed<{}, {fraction}>", self.bits - fraction);
+        }
         match (self.boolean, self.signed) {
             (true, _) => "bool".into(),
             (false, true) => format!("i{}", self.bits),
@@ -42,13 +60,13 @@ impl Scalar {
     }
 
     /// The least value.
-    pub(crate) fn min(self) -> i128 {
-        if self.signed { -(1 << (self.bits - 1)) } else { 0 }
+    pub(crate) fn min(self) -> Number {
+        if self.signed { -power(self.bits - 1) } else { ZERO }
     }
 
     /// The greatest value.
-    pub(crate) fn max(self) -> i128 {
-        (1 << (self.bits - u16::from(self.signed))) - 1
+    pub(crate) fn max(self) -> Number {
+        power(self.bits - u16::from(self.signed)) - ONE
     }
 }
 
@@ -57,6 +75,8 @@ impl Scalar {
 pub(crate) enum Ty {
     Scalar(Scalar),
     Array(Rc<Ty>, u32),
+    /// At most so many values: a word for how many there are, then theirs; those behind do not matter.
+    List(Rc<Ty>, u32),
     /// A tuple (fields named `0`, `1`, ...) or a struct.
     Record(Rc<[(String, Ty)]>),
     Enum(Rc<EnumTy>),
@@ -87,6 +107,7 @@ impl Ty {
         match self {
             Ty::Scalar(_) => 1,
             Ty::Array(element, count) => element.words().saturating_mul(*count as usize),
+            Ty::List(element, most) => element.words().saturating_mul(*most as usize).saturating_add(1),
             Ty::Record(fields) => fields.iter().fold(0, |sum, (_, ty)| sum.saturating_add(ty.words())),
             Ty::Enum(e) => e.variants.iter().flat_map(|(_, f)| f).fold(1, |sum, ty| sum.saturating_add(ty.words())),
         }
@@ -97,6 +118,9 @@ impl Ty {
         match self {
             Ty::Scalar(scalar) => scalar.bits.into(),
             Ty::Array(element, count) => element.width().saturating_mul((*count).into()),
+            Ty::List(element, most) => {
+                element.width().saturating_mul((*most).into()).saturating_add(count_scalar(*most).bits.into())
+            }
             Ty::Record(fields) => fields.iter().fold(0, |sum, (_, ty)| sum.saturating_add(ty.width())),
             Ty::Enum(e) => u64::from(e.tag().bits).saturating_add(e.payload()),
         }
@@ -107,11 +131,12 @@ impl Ty {
         if let Ty::Scalar(scalar) = self { Some(*scalar) } else { None }
     }
 
-    /// Tells whether values hold no enum with fields, so that equal values are equal words.
+    /// Tells whether values hold no enum with fields and no list, so that equal values are equal words.
     pub(crate) fn is_plain(&self) -> bool {
         match self {
             Ty::Scalar(_) => true,
             Ty::Array(element, _) => element.is_plain(),
+            Ty::List(..) => false,
             Ty::Record(fields) => fields.iter().all(|(_, ty)| ty.is_plain()),
             Ty::Enum(e) => e.variants.iter().all(|(_, fields)| fields.is_empty()),
         }
@@ -122,6 +147,10 @@ impl Ty {
         match self {
             Ty::Scalar(scalar) => into.push(*scalar),
             Ty::Array(element, count) => (0..*count).for_each(|_| element.scalars(into)),
+            Ty::List(element, most) => {
+                into.push(count_scalar(*most));
+                (0..*most).for_each(|_| element.scalars(into));
+            }
             Ty::Record(fields) => fields.iter().for_each(|(_, ty)| ty.scalars(into)),
             Ty::Enum(e) => {
                 into.push(e.tag());
@@ -129,6 +158,11 @@ impl Ty {
             }
         }
     }
+}
+
+/// The type of the number of values in a list of at most so many.
+pub(crate) fn count_scalar(most: u32) -> Scalar {
+    Scalar::unsigned(garblet_circuit::Type::count_width(most) as u16)
 }
 
 impl EnumTy {
@@ -176,6 +210,8 @@ pub(crate) struct Stmt {
 pub(crate) enum StmtKind {
     Let(Pattern, Expr),
     Assign(VarId, Vec<Access>, Expr),
+    /// Puts one more behind the last value of a list, which has room for so many.
+    Push(VarId, Vec<Access>, u32, Expr),
     For(Box<Loop>),
     Expr(Expr),
 }
@@ -204,6 +240,8 @@ pub(crate) enum Access {
         index: Expr,
         count: u32,
         words: usize,
+        /// Set if it is of a list, which begins with how many there are.
+        list: bool,
     },
     /// Words to skip.
     Field(usize),
@@ -215,8 +253,8 @@ pub(crate) struct Pattern {
 
 pub(crate) enum PatternKind {
     Bind(VarId),
-    Constant(i128),
-    Range(i128, i128),
+    Constant(Number),
+    Range(Number, Number),
     /// Patterns of parts, each with the number of words before it.
     Parts(Vec<(usize, Pattern)>),
     /// A variant, and patterns of its fields with the number of words before each.
@@ -248,12 +286,16 @@ pub(crate) enum BinaryOp {
 }
 
 pub(crate) enum ExprKind {
-    Constant(i128),
+    Constant(Number),
     Var(VarId),
     /// The elements of an array, or the fields of a record in order.
     List(Vec<Expr>),
     Repeat(Box<Expr>, u32),
     Range(u64, u64),
+    /// A list of the values of an array, or of none.
+    ToList(Option<Box<Expr>>),
+    /// The number of values in a list.
+    Len(Box<Expr>),
     Variant(u32, Vec<Expr>),
     /// A field: words to skip.
     Field(Box<Expr>, usize),
@@ -270,6 +312,10 @@ pub(crate) enum ExprKind {
     /// `||`
     Either(Box<Expr>, Box<Expr>),
     Cast(Box<Expr>),
+    /// The lesser of two, or the greater if it is set.
+    Extreme(bool, Box<Expr>, Box<Expr>),
+    /// The square root.
+    Root(Box<Expr>),
     Block(Vec<Stmt>),
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     Match {

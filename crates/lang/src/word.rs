@@ -1,5 +1,7 @@
 //! Words: what a scalar of the source is while the program is lowered.
 
+use crate::number::{Number, ONE, ZERO};
+
 /// The place of a word's wires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wires {
@@ -25,23 +27,28 @@ pub(crate) struct Node {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) wires: Wires,
-    pub(crate) lo: i128,
-    pub(crate) hi: i128,
+    pub(crate) lo: Number,
+    pub(crate) hi: Number,
 }
 
 impl Word {
-    pub(crate) const FALSE: Word = Word::constant(0);
-    pub(crate) const TRUE: Word = Word::constant(1);
-    pub(crate) const ANY: Word = Word { wires: Wires::Any, lo: 0, hi: 0 };
+    pub(crate) const FALSE: Word = Word::constant(ZERO);
+    pub(crate) const TRUE: Word = Word::constant(ONE);
+    pub(crate) const ANY: Word = Word { wires: Wires::Any, lo: ZERO, hi: ZERO };
 
-    pub(crate) const fn constant(value: i128) -> Self {
+    pub(crate) const fn constant(value: Number) -> Self {
         Word { wires: Wires::Known, lo: value, hi: value }
+    }
+
+    /// 1 if it is true, else 0.
+    pub(crate) const fn truth(value: bool) -> Self {
+        if value { Word::TRUE } else { Word::FALSE }
     }
 
     /// The low wires of a node, read as a value of that range.
     ///
     /// *Shape*: the node has, from `start` on, at least as many wires as the range needs.
-    pub(crate) fn of_node(node: Node, start: u16, (lo, hi): (i128, i128)) -> Self {
+    pub(crate) fn of_node(node: Node, start: u16, (lo, hi): (Number, Number)) -> Self {
         match lo == hi {
             true => Word::constant(lo),
             false => Word { wires: Wires::Node { node, start, len: width_of(lo, hi) }, lo, hi },
@@ -49,9 +56,9 @@ impl Word {
     }
 
     /// The value, if it is known; what does not matter is 0.
-    pub(crate) fn known(self) -> Option<i128> {
+    pub(crate) fn known(self) -> Option<Number> {
         match self.wires {
-            Wires::Any => Some(0),
+            Wires::Any => Some(ZERO),
             Wires::Known => Some(self.lo),
             Wires::Node { .. } => None,
         }
@@ -59,7 +66,7 @@ impl Word {
 
     /// Tells whether the wires are two's complement.
     pub(crate) fn signed(self) -> bool {
-        self.lo < 0
+        self.lo < ZERO
     }
 
     /// The number of wires that the range needs.
@@ -68,7 +75,7 @@ impl Word {
     }
 
     /// The same wires with a range that is no wider.
-    pub(crate) fn narrowed(self, lo: i128, hi: i128) -> Self {
+    pub(crate) fn narrowed(self, lo: Number, hi: Number) -> Self {
         match self.wires {
             Wires::Node { node, start, .. } => Word::of_node(node, start, (lo, hi)),
             _ => self,
@@ -77,10 +84,10 @@ impl Word {
 }
 
 /// The wires that values from `lo` to `hi` need.
-pub(crate) fn width_of(lo: i128, hi: i128) -> u16 {
-    let digits = |value: i128| (128 - value.leading_zeros()) as u16;
-    match lo < 0 {
-        true => 1 + digits(!lo).max(if hi < 0 { 0 } else { digits(hi) }),
+pub(crate) fn width_of(lo: Number, hi: Number) -> u16 {
+    let digits = |value: Number| (Number::BITS - value.leading_zeros()) as u16;
+    match lo < ZERO {
+        true => 1 + digits(!lo).max(if hi < ZERO { 0 } else { digits(hi) }),
         false => digits(hi),
     }
 }

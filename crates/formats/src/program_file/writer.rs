@@ -182,7 +182,7 @@ fn check_name(what: &'static str, name: &str) -> Result<(), WriteError> {
 
 fn check_fields(ty: &Type) -> Result<(), WriteError> {
     match ty {
-        Type::Array(element, _) => check_fields(element),
+        Type::Array(element, _) | Type::List(element, _) => check_fields(element),
         Type::Record(fields) => fields.iter().try_for_each(|(name, ty)| {
             check_name("field", name)?;
             check_fields(ty)

@@ -1,4 +1,4 @@
-//! An array from a CSV file: a row for each element.
+//! An array or a list from a CSV file: a row for each element.
 
 use csv::{ErrorKind, Reader, ReaderBuilder, StringRecord};
 use garblet_circuit::{
@@ -9,15 +9,16 @@ use garblet_circuit::{
 /// The most cells with an error that are reported.
 const MOST_ERRORS: usize = 20;
 
-/// Reads the value of an array from CSV: the first line names the columns, each further line is an element.
+/// Reads the value of an array or a list from CSV: the first line names the columns, each further line is an element. A list may
+/// have fewer than it has room for.
 ///
 /// For an array of records there is a column for each field, in any order; for other arrays there is one column, named like the
 /// port. A cell is a value as in JSON, where strings need no quotation marks.
 ///
-/// *Errors*: a port that is no array, a column too many or too few, another number of rows than elements, and cells that
+/// *Errors*: a port that is neither, a column too many or too few, another number of rows than elements, more than a list has room for, and cells that
 /// are no value of their column's type; all cells at once.
 pub fn read_csv(port: &Port, file: &str, text: &str) -> Result<Bits, Diagnostics> {
-    let Type::Array(element, count) = &port.ty else {
+    let (Type::Array(element, count) | Type::List(element, count)) = &port.ty else {
         let message = format!("CSV is for arrays, input `{}` is {}", port.name, port.ty);
         return Err(Diagnostic::new(file, message).hint("give the input as JSON").into());
     };
@@ -48,18 +49,23 @@ pub fn read_csv(port: &Port, file: &str, text: &str) -> Result<Bits, Diagnostics
         }
     }
     Diagnostics::check(wrong)?;
-    if rows != u64::from(*count) {
-        let got = if rows > u64::from(*count) { format!("more than {count}") } else { rows.to_string() };
-        let message = format!("input `{}` is {}, expected {count} rows, got {got}", port.name, port.ty);
+    let most = u64::from(*count);
+    let is_list = matches!(port.ty, Type::List(..));
+    if rows > most || rows < most && !is_list {
+        let got = if rows > most { format!("more than {count}") } else { rows.to_string() };
+        let expected = if is_list { "at most " } else { "" };
+        let message = format!("input `{}` is {}, expected {expected}{count} rows, got {got}", port.name, port.ty);
         return Err(Diagnostic::new(file, message).hint("the first line, which names the columns, is no row").into());
     }
-    Ok(bits)
+    Ok(if is_list { super::list::pad(rows as usize, &bits, &port.ty, *count) } else { bits })
 }
 
 /// A cell as JSON: numbers, Booleans, arrays and objects as they stand, all else as a string.
 fn cell(text: &str, ty: &Type) -> Result<Bits, Diagnostic> {
     let is_json = match ty {
-        Type::Array(..) | Type::Record(_) | Type::Bytes(_) | Type::Enum(_) => text.starts_with(['[', '{', '"']),
+        Type::Array(..) | Type::List(..) | Type::Record(_) | Type::Bytes(_) | Type::Enum(_) => {
+            text.starts_with(['[', '{', '"'])
+        }
         _ => serde_json::from_str::<serde_json::Value>(text).is_ok(),
     };
     if text.is_empty() && ty.width() > 0 {
@@ -186,6 +192,29 @@ mod tests {
         let number = Port::new("id", Type::Unsigned(4));
         let error = read_csv(&number, "ids.csv", "id\n1\n").unwrap_err().to_string();
         assert_eq!(error, "ids.csv: CSV is for arrays, input `id` is u4");
+    }
+
+    #[test]
+    fn lists_take_fewer_rows_and_columns_decimal_numbers() {
+        let row = Type::Record(vec![("id".into(), Type::Unsigned(4)), ("price".into(), Type::Fixed(4, 4))]);
+        let port = Port::new("offers", Type::List(Box::new(row), 3));
+        let read =
+            |text: &str| read_csv(&port, "o.csv", text).map(|bits| super::super::to_json(&port.ty, &bits).to_string());
+        assert_eq!(read("price,id\n").unwrap(), "[]");
+        assert_eq!(
+            read("price,id\n-1.55,3\n\"2\",4\n").unwrap(),
+            r#"[{"id":3,"price":"-1.5625"},{"id":4,"price":"2"}]"#
+        );
+        let refused = |text: &str| read(text).unwrap_err().to_string();
+        assert_eq!(
+            refused("price,id\n1,1\n1,2\n1,3\n1,4\n"),
+            "o.csv: input `offers` is [{id: u4, price: fixed<4, 4>}; ..3], expected at most 3 rows, got more than 3"
+        );
+        assert!(
+            refused("price,id\n8,1\n")
+                .starts_with("o.csv:2:1: field `price`: expected fixed<4, 4>, got 8, which is out of range")
+        );
+        assert!(refused("price,id\n1,1\n1.5,x\n").starts_with("o.csv:3:5: field `id`: expected u4"));
     }
 
     proptest! {

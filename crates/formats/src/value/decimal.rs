@@ -7,14 +7,19 @@ use garblet_circuit::Bits;
 pub(crate) const MAX_DECIMAL_BITS: u32 = 4096;
 
 /// The most digits a number of [`MAX_DECIMAL_BITS`] can have.
-const MAX_DIGITS: usize = 1234;
+pub(super) const MAX_DIGITS: usize = 1234;
 
 /// Decimal digits of that many at a time fit a limb.
-const CHUNK_DIGITS: usize = 9;
-const CHUNK: u64 = 1_000_000_000;
+pub(super) const CHUNK_DIGITS: usize = 9;
+pub(super) const CHUNK: u32 = 1_000_000_000;
 
 /// The value of decimal digits as bits, without leading zeros; `None` if there are more than [`MAX_DIGITS`].
 pub(super) fn from_decimal(digits: &str) -> Option<Bits> {
+    limbs(digits).map(|limbs| bits_of(&limbs))
+}
+
+/// The value of decimal digits, least significant limb first; `None` if there are more than [`MAX_DIGITS`].
+pub(super) fn limbs(digits: &str) -> Option<Vec<u32>> {
     let digits = digits.trim_start_matches('0');
     if digits.len() > MAX_DIGITS {
         return None;
@@ -24,38 +29,58 @@ pub(super) fn from_decimal(digits: &str) -> Option<Bits> {
     let (head, rest) = digits.split_at(first);
     for chunk in std::iter::once(head).chain((0..rest.len()).step_by(CHUNK_DIGITS).map(|i| &rest[i..i + CHUNK_DIGITS]))
     {
-        let mut carry: u64 = if chunk.is_empty() { 0 } else { chunk.parse().ok()? };
-        for limb in &mut limbs {
-            let wide = u64::from(*limb) * CHUNK + carry;
-            *limb = wide as u32;
-            carry = wide >> 32;
-        }
-        if carry > 0 {
-            limbs.push(carry as u32);
-        }
+        multiply(&mut limbs, CHUNK, if chunk.is_empty() { 0 } else { chunk.parse().ok()? });
     }
+    Some(limbs)
+}
+
+/// The number times a factor, and an addend more.
+pub(super) fn multiply(limbs: &mut Vec<u32>, factor: u32, addend: u32) {
+    let mut carry = u64::from(addend);
+    for limb in limbs.iter_mut() {
+        let wide = u64::from(*limb) * u64::from(factor) + carry;
+        *limb = wide as u32;
+        carry = wide >> 32;
+    }
+    if carry > 0 {
+        limbs.push(carry as u32);
+    }
+}
+
+/// The number divided by another, rounded down, and what is left over.
+pub(super) fn divide(limbs: &mut [u32], divisor: u32) -> u32 {
+    let mut remainder = 0u64;
+    for limb in limbs.iter_mut().rev() {
+        let wide = remainder << 32 | u64::from(*limb);
+        *limb = (wide / u64::from(divisor)) as u32;
+        remainder = wide % u64::from(divisor);
+    }
+    remainder as u32
+}
+
+/// The number without leading zeros.
+pub(super) fn bits_of(limbs: &[u32]) -> Bits {
+    let limbs = &limbs[..limbs.iter().rposition(|&limb| limb != 0).map_or(0, |last| last + 1)];
     let significant = limbs.len() * 32 - limbs.last().map_or(0, |l| l.leading_zeros() as usize);
-    Some((0..significant).map(|i| limbs[i / 32] >> (i % 32) & 1 == 1).collect())
+    (0..significant).map(|i| limbs[i / 32] >> (i % 32) & 1 == 1).collect()
+}
+
+/// The number that bits are.
+pub(super) fn limbs_of(bits: &Bits) -> Vec<u32> {
+    let bytes = bits.to_bytes();
+    bytes.chunks(4).map(|chunk| chunk.iter().rev().fold(0, |limb, &byte| limb << 8 | u32::from(byte))).collect()
 }
 
 /// The bits as an unsigned decimal number.
 pub(super) fn to_decimal(bits: &Bits) -> String {
-    let bytes = bits.to_bytes();
-    let mut limbs: Vec<u32> =
-        bytes.chunks(4).map(|chunk| chunk.iter().rev().fold(0, |limb, &byte| limb << 8 | u32::from(byte))).collect();
+    let mut limbs = limbs_of(bits);
     let mut chunks = Vec::new();
     while let Some(&top) = limbs.last() {
         if top == 0 {
             limbs.pop();
             continue;
         }
-        let mut remainder = 0u64;
-        for limb in limbs.iter_mut().rev() {
-            let wide = remainder << 32 | u64::from(*limb);
-            *limb = (wide / CHUNK) as u32;
-            remainder = wide % CHUNK;
-        }
-        chunks.push(remainder);
+        chunks.push(divide(&mut limbs, CHUNK));
     }
     let mut text = chunks.pop().unwrap_or(0).to_string();
     chunks.iter().rev().for_each(|chunk| text += &format!("{chunk:09}"));

@@ -6,7 +6,7 @@ use garblet_circuit::{
 };
 use jsonc_parser::ast::{ObjectProp, Value};
 
-use super::{decimal, variant};
+use super::{decimal, fixed, variant};
 use crate::json::{JsonText, describe};
 
 /// Reads a JSON text that is one value of a type, in any of the [forms](crate::value).
@@ -54,6 +54,7 @@ impl Reader<'_> {
                     self.read(&format!("{path}[{k}]"), item, &Type::Unsigned(8), bits)?;
                 }
             }
+            (Type::List(element, most), _) => self.list(path, value, (ty, element, *most), bits)?,
             (Type::Record(fields), Value::Object(_)) => self.record(path, value, fields, bits)?,
             (Type::Record(fields), Value::Array(array)) if ty.is_tuple() => {
                 self.count(path, value, ty, array.elements.len(), fields.len() as u32)?;
@@ -66,6 +67,9 @@ impl Reader<'_> {
             }
             (Type::Enum(variants), _) => self.variant(path, value, (ty, variants), bits)?,
             (Type::Array(..) | Type::Record(_), _) => return Err(self.mismatch(path, value, ty)),
+            (Type::Fixed(_, fraction), Value::NumberLit(_) | Value::StringLit(_)) => {
+                bits.append(&self.fixed(path, value, ty, *fraction)?);
+            }
             (_, Value::NumberLit(number)) => bits.append(&self.integer(path, value, number.value, ty)?),
             (_, Value::StringLit(string)) => bits.append(&self.integer(path, value, &string.value, ty)?),
             _ => return Err(self.mismatch(path, value, ty)),
@@ -87,6 +91,8 @@ impl Reader<'_> {
                 error.hint(format!("write an object {{{}}}", names.join(", ")))
             }
             Type::Array(element, count) => error.hint(format!("write an array of {count} times {element}")),
+            Type::List(element, most) => error.hint(format!("write an array of at most {most} times {element}")),
+            Type::Fixed(..) => error.hint("write a decimal number, as 1.25"),
             Type::Bool => error.hint("write true or false"),
             Type::Bits(_) | Type::Unsigned(_) | Type::Signed(_) => {
                 error.hint(format!("write a number, or {{\"bits\": \"..\"}} with {} wires in order", ty.width()))
@@ -168,12 +174,36 @@ impl Reader<'_> {
 
     /// A string's bytes, exactly as many as the type has.
     fn text(self, path: &str, value: &Value, text: &str, ty: &Type) -> Result<Bits, Diagnostic> {
+        if let Type::List(_, most) = ty {
+            return self.text_list(path, value, text, (ty, *most));
+        }
         let (expected, got) = (ty.width() / 8, text.len() as u64);
         match expected == got {
             true => Ok(Bits::from_bytes(text.as_bytes())),
             false => {
                 let message = format!("{path}: expected {ty}, that is {expected} bytes of UTF-8, got {got}");
                 Err(self.json.error_at(value, message))
+            }
+        }
+    }
+
+    /// A fixed-point number: a decimal one, or `0x..` with all its wires.
+    fn fixed(self, path: &str, value: &Value, ty: &Type, fraction: u32) -> Result<Bits, Diagnostic> {
+        let text = match value {
+            Value::NumberLit(number) => number.value,
+            Value::StringLit(string) => &string.value,
+            _ => return Err(self.mismatch(path, value, ty)),
+        };
+        if text.starts_with("0x") {
+            return self.integer(path, value, text, ty);
+        }
+        let width = ty.width() as usize;
+        let Some(decimal) = fixed::Decimal::of(text) else { return Err(self.mismatch(path, value, ty)) };
+        match decimal.bits(width, fraction) {
+            Some(bits) => Ok(bits),
+            None => {
+                let message = format!("{path}: expected {ty}, got {}, which is out of range", describe(value));
+                Err(self.json.error_at(value, message).hint(fixed::range(ty, width, fraction)))
             }
         }
     }
@@ -228,7 +258,11 @@ fn has_member(ty: &Type, key: &str) -> bool {
 
 /// Tells whether a text can be a value of the type.
 fn is_text(ty: &Type) -> bool {
-    matches!(ty, Type::Bytes(_)) || matches!(ty, Type::Array(element, _) if **element == Type::Unsigned(8))
+    match ty {
+        Type::Bytes(_) => true,
+        Type::Array(element, _) | Type::List(element, _) => **element == Type::Unsigned(8),
+        _ => false,
+    }
 }
 
 fn range_hint(ty: &Type, hex: bool) -> String {

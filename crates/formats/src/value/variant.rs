@@ -1,4 +1,4 @@
-//! Enums in JSON: `"Variant"`, or `{"Variant": [..]}` with fields.
+//! Enums in JSON: `"Variant"`, `{"Variant": [..]}` with fields, or `{"Variant": {..}}` with named ones.
 
 use garblet_circuit::{
     Bits, Type,
@@ -28,14 +28,25 @@ pub(super) fn to_json(variants: &[Variant], bits: &Bits) -> serde_json::Value {
     if bits.slice(at, bits.len() - at).iter().any(|bit| bit) {
         return json!({ "bits": bits.to_string() });
     }
-    if fields.is_empty() { json!(name) } else { json!({ name: fields }) }
+    match (fields.is_empty(), Type::named_fields(types)) {
+        (true, _) => json!(name),
+        (false, Some(_)) => json!({ name: fields.remove(0) }),
+        (false, None) => json!({ name: fields }),
+    }
 }
 
 /// A hint at what to write for an enum.
 pub(super) fn forms(variants: &[Variant]) -> String {
     let form = |(name, types): &Variant| {
-        let types: Vec<String> = types.iter().map(Type::to_string).collect();
-        if types.is_empty() { format!("\"{name}\"") } else { format!("{{\"{name}\": [{}]}}", types.join(", ")) }
+        let list: Vec<String> = types.iter().map(Type::to_string).collect();
+        match (list.is_empty(), Type::named_fields(types)) {
+            (true, _) => format!("\"{name}\""),
+            (false, Some(fields)) => {
+                let fields: Vec<String> = fields.iter().map(|(field, ty)| format!("\"{field}\": {ty}")).collect();
+                format!("{{\"{name}\": {{{}}}}}", fields.join(", "))
+            }
+            (false, None) => format!("{{\"{name}\": [{}]}}", list.join(", ")),
+        }
     };
     format!("write {}", variants.iter().map(form).collect::<Vec<_>>().join(" or "))
 }
@@ -137,6 +148,27 @@ mod tests {
         }
         let error = read_value("v.json", "3", &bid()).unwrap_err();
         assert_eq!(error.hint.as_deref(), Some(r#"write "None" or {"Offer": [u4]} or {"Range": [u2, [bool; 3]]}"#));
+    }
+
+    #[test]
+    fn named_fields_are_an_object() {
+        let fields = ["h", "w"].map(|name| (name.to_string(), Type::Unsigned(4)));
+        let shape = Type::Enum(vec![("Dot".into(), vec![]), ("Box".into(), vec![Type::Record(fields.to_vec())])]);
+        let read = |text: &str| read_value("v.json", text, &shape);
+        for text in [r#"{"Box": {"w": 5, "h": 3}}"#, r#"{"Box": [{"h": 3, "w": 5}]}"#] {
+            let bits = read(text).unwrap();
+            assert_eq!(bits.to_string(), "111001010");
+            assert_eq!(super::super::to_json(&shape, &bits).to_string(), r#"{"Box":{"h":3,"w":5}}"#);
+        }
+        let refused = |text: &str| read(text).unwrap_err();
+        assert_eq!(refused(r#"{"Box": {"w": 5}}"#).message, "value.Box: field `h` (u4) is missing");
+        assert_eq!(
+            refused(r#"{"Box": {"w": 16, "h": 1}}"#).message,
+            "value.Box.w: expected u4, got 16, which is out of range"
+        );
+        let error = refused("3");
+        assert_eq!(error.message, "value: expected enum {Dot, Box {h: u4, w: u4}}, got 3");
+        assert_eq!(error.hint.as_deref(), Some(r#"write "Dot" or {"Box": {"h": u4, "w": u4}}"#));
     }
 
     #[test]

@@ -1,29 +1,35 @@
 //! Turns text into the typed program, within bounds.
+//!
+//! The rules are those of the crate `garble_lang`: types are found out from the inside to the outside, and numbers that have
+//! none get theirs from what they meet. Function by function, all that is wrong is told.
 
-use garble_lang::{
-    TypedProgram, UntypedProgram,
-    ast::Type,
-    check::{TypeError, TypeErrorEnum},
-    token::SignedNumType,
-};
+mod definitions;
+mod exhaustive;
+mod expressions;
+mod numbers;
+mod parts;
+mod patterns;
+mod statements;
+
+pub(super) use expressions::is_built_in;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
 use garblet_circuit::diagnostic::nearest;
 
-use std::collections::BTreeSet;
-
 use super::{
-    bounds,
+    ast::{Expr, FnDef, Int, Program, Type},
+    bounds::{self, Found},
     parser::{self, names::in_source},
-    scanner, span,
+    scanner,
 };
-use crate::{constants::Constants, source_error::SourceError};
+use crate::{constants::Constants, source_error::SourceError, tree::Span};
 
 /// The most bytes of a source.
 const MAX_BYTES: usize = 1 << 20;
 /// The least and the most bytes of a stack, and those for each byte of a source.
 const STACK_BYTES: (usize, usize) = (1 << 24, 1 << 29);
 const STACK_BYTES_PER_BYTE: usize = 1 << 16;
-/// The most cases that are told of those that a `match` leaves out.
-const MAX_CASES: usize = 3;
 
 /// The stack that it takes to compile a source: what goes through it goes as deep as it is nested.
 pub(crate) fn stack_bytes(text: &str) -> usize {
@@ -35,202 +41,197 @@ pub(crate) fn stack_bytes(text: &str) -> usize {
 /// nobody has checked. `given` are the constants of parties.
 ///
 /// *Errors*: all that is wrong with the source.
-pub(super) fn checked(text: &str, given: &Constants) -> Result<(TypedProgram, Vec<SourceError>), Vec<SourceError>> {
+pub(super) fn checked(text: &str, given: &Constants) -> Result<(Program, Vec<SourceError>), Vec<SourceError>> {
     if text.len() > MAX_BYTES {
         let message = format!("the source has {} bytes, the most is {MAX_BYTES}", text.len());
         return Err(vec![SourceError::general(message)]);
     }
     let tokens = scanner::scan(text).map_err(|fault| vec![fault])?;
     let mut program = parser::parse(tokens, given)?;
-    let names = bounds::check(&program)?;
-    let errors = match program.type_check() {
-        Ok(typed) => return Ok((typed, Vec::new())),
-        Err(errors) => errors,
-    };
-    // A call that is wrong, or misspelt, is no call: that its function is never called is no other mistake.
-    let (uncalled, wrong): (Vec<_>, Vec<_>) = errors.into_iter().partition(|error| never_called(error).is_some());
-    let explain = Explain { program: &program, names };
-    if !wrong.is_empty() {
-        return Err(explain.faults(&wrong));
+    let found = bounds::check(&program)?;
+    let called = called(&program, &found);
+    let (functions, uncalled): (HashMap<_, _>, HashMap<_, _>) =
+        std::mem::take(&mut program.functions).into_iter().partition(|(name, _)| called.contains(name));
+    let mut functions: BTreeMap<_, _> = functions.into_iter().collect();
+    let mut faults = Checker::faults(&program, &mut functions, &uncalled, &found.names);
+    // That a function is never called is what follows from a call that is wrong, or misspelt.
+    let mut unused: Vec<_> = uncalled.values().map(never_called).collect();
+    unused.sort_by_key(|fault| fault.span);
+    faults.extend(uncalled.get("main").map(private_main));
+    if !faults.is_empty() {
+        faults.sort_by_key(|fault| fault.span);
+        faults.dedup();
+        return Err(faults);
     }
-    let warnings = explain.faults(&uncalled);
-    for name in uncalled.iter().filter_map(never_called) {
-        program.fn_defs.remove(name);
-    }
-    match program.type_check() {
-        Ok(typed) => Ok((typed, warnings)),
-        Err(errors) => {
-            let names = bounds::check(&program)?;
-            Err(Explain { program: &program, names }.faults(&errors))
+    program.functions = functions.into_iter().collect();
+    Ok((program, unused))
+}
+
+/// The functions that are public, or called by others that are.
+fn called(program: &Program, found: &Found) -> HashSet<String> {
+    let mut called: HashSet<String> = HashSet::new();
+    let mut open: Vec<&str> = program.functions.values().filter(|f| f.is_pub).map(|f| f.name.as_str()).collect();
+    while let Some(name) = open.pop() {
+        if called.insert(name.into()) {
+            open.extend(found.calls.get(name).into_iter().flatten().map(String::as_str));
         }
     }
+    called
 }
 
-/// The name of the function that is never called, if that is what is the matter; that `main` is not public is an error.
-fn never_called(error: &TypeError) -> Option<&str> {
-    match &*error.0 {
-        TypeErrorEnum::UnusedFn(name) if name != "main" => Some(name),
-        _ => None,
-    }
+fn never_called(function: &FnDef) -> SourceError {
+    let name = &function.name;
+    SourceError::new(function.span, format!("the function `{name}` is never called"))
+        .hint(format!("call `{name}`, make it `pub`, or remove it"))
 }
 
-/// The meaning of the type checker's errors.
-struct Explain<'a> {
-    program: &'a UntypedProgram,
-    /// The names of variables.
-    names: BTreeSet<&'a str>,
+fn private_main(main: &FnDef) -> SourceError {
+    SourceError::new(main.span, "`main` is not public").hint("write `pub fn main(..)`")
 }
 
-impl Explain<'_> {
-    fn faults(&self, errors: &[TypeError]) -> Vec<SourceError> {
-        let unknown = |error: &TypeError| match &*error.0 {
-            TypeErrorEnum::UnknownIdentifier(name) => Some(name.clone()),
-            _ => None,
+/// Something is wrong, and has been told.
+struct Failed;
+
+type Checked<T = ()> = Result<T, Failed>;
+
+/// A variable: its type, unless its declaration is wrong, and whether it can be changed.
+#[derive(Clone)]
+struct Variable {
+    ty: Option<Type>,
+    mutable: bool,
+}
+
+/// The types of a function's parameters and of its result.
+struct Signature {
+    params: Vec<Type>,
+    result: Type,
+}
+
+/// The state while a program is checked.
+struct Checker<'p> {
+    program: &'p Program,
+    functions: HashMap<String, Signature>,
+    /// Functions that nothing calls.
+    uncalled: &'p HashMap<String, FnDef>,
+    /// The names of all variables.
+    names: &'p BTreeSet<String>,
+    scopes: Vec<HashMap<String, Variable>>,
+    faults: Vec<SourceError>,
+    /// Faults about names that are not known.
+    unknown: Vec<(SourceError, String)>,
+}
+
+impl<'p> Checker<'p> {
+    /// Checks functions, finds out the types in them, and says all that is wrong.
+    fn faults(
+        program: &'p Program,
+        functions: &mut BTreeMap<String, FnDef>,
+        uncalled: &'p HashMap<String, FnDef>,
+        names: &'p BTreeSet<String>,
+    ) -> Vec<SourceError> {
+        let signature = |function: &FnDef| Signature {
+            params: function.params.iter().map(|param| param.ty.clone()).collect(),
+            result: function.result.clone(),
         };
-        // A variable whose declaration is wrong is not known any more: that is no other mistake.
-        let others = errors.iter().any(|error| unknown(error).is_none());
-        let follows =
-            |error: &&TypeError| others && unknown(error).is_some_and(|name| self.names.contains(name.as_str()));
-        let mut faults: Vec<SourceError> =
-            errors.iter().filter(|error| !follows(error)).map(|error| self.fault(error)).collect();
-        faults.dedup();
-        faults
+        let signatures = functions.iter().map(|(name, function)| (name.clone(), signature(function))).collect();
+        let mut checker = Checker {
+            program,
+            functions: signatures,
+            uncalled,
+            names,
+            scopes: Vec::new(),
+            faults: Vec::new(),
+            unknown: Vec::new(),
+        };
+        checker.definitions();
+        functions.values_mut().for_each(|function| checker.function(function));
+        checker.told()
     }
 
-    fn fault(&self, error: &TypeError) -> SourceError {
-        let (message, hint) = self.text(&error.0);
-        let fault = SourceError::new(span(*error.1), message);
-        match hint {
+    /// All faults. A variable whose declaration is wrong is not known any more: that is no other mistake.
+    fn told(mut self) -> Vec<SourceError> {
+        let undeclared = self.unknown.iter().any(|(_, name)| !self.names.contains(name));
+        let others = !self.faults.is_empty() || undeclared;
+        let names = self.names;
+        let tells = |(fault, name): (SourceError, String)| (!others || !names.contains(&name)).then_some(fault);
+        self.faults.extend(self.unknown.into_iter().filter_map(tells));
+        self.faults
+    }
+
+    /// Tells what is wrong.
+    fn refuse<T>(&mut self, fault: SourceError) -> Checked<T> {
+        self.faults.push(fault);
+        Err(Failed)
+    }
+
+    /// As [`Checker::refuse`], with a hint perhaps.
+    fn refuse_with<T>(&mut self, span: Span, message: String, hint: Option<String>) -> Checked<T> {
+        let fault = SourceError::new(span, message);
+        self.refuse(match hint {
             Some(hint) => fault.hint(hint),
             None => fault,
+        })
+    }
+
+    fn function(&mut self, function: &mut FnDef) {
+        if function.is_pub && function.params.is_empty() {
+            let fault = SourceError::new(function.span, format!("the function `{}` has no parameters", function.name));
+            let _: Checked = self.refuse(fault.hint("each parameter of `main` is the input of a party"));
+            return;
+        }
+        self.scopes = vec![HashMap::new()];
+        for param in &function.params {
+            let ty = self.known(&param.ty).is_ok().then(|| param.ty.clone());
+            self.declare(&param.name, ty, param.mutable);
+        }
+        let result = self.known(&function.result);
+        let checked = match (self.block(&mut function.body), result) {
+            (Ok(ty), Ok(())) => self.result(function, ty),
+            _ => Err(Failed),
+        };
+        if checked.is_err() && self.faults.is_empty() && self.unknown.is_empty() {
+            let message = format!("the function `{}` is not accepted, by a bug in the compiler", function.name);
+            let _: Checked = self.refuse(SourceError::new(function.span, message).hint("please report the source"));
         }
     }
 
-    fn text(&self, error: &TypeErrorEnum) -> (String, Option<String>) {
-        use TypeErrorEnum as E;
-        let plain = |message: String, hint: &str| (message, Some(hint.to_string()));
-        match error {
-            E::NoTopLevelFn(name) => plain(format!("`{name}` is a variable here, no function"), "rename one of them"),
-            E::PubFnWithoutParams(name) => plain(
-                format!("the function `{name}` has no parameters"),
-                "each parameter of `main` is the input of a party",
-            ),
-            E::UnusedFn(name) if name == "main" => plain("`main` is not public".into(), "write `pub fn main(..)`"),
-            E::UnusedFn(name) => (
-                format!("the function `{name}` is never called"),
-                Some(format!("call `{name}`, make it `pub`, or remove it")),
-            ),
-            E::RecursiveFnDef(name) => {
-                plain(format!("the function `{name}` is recursive"), "use a loop over a known range")
+    /// Compares the value of a function's body with its result.
+    fn result(&mut self, function: &mut FnDef, ty: Type) -> Checked {
+        match function.body.last_mut() {
+            Some(super::ast::Stmt { kind: super::ast::StmtKind::Expr(value), .. }) => {
+                self.check(value, &function.result)
             }
-            E::DuplicateFnParam(name) => plain(format!("the parameter `{name}` is there twice"), "rename one of them"),
-            E::UnknownIdentifier(name) => {
-                (format!("there is no variable, constant or function `{name}`"), self.meant(name))
-            }
-            E::IdentifierNotDeclaredAsMutable(name) => {
-                let name = in_source(name);
-                (format!("`{name}` cannot be changed"), Some(format!("declare it as `let mut {name}`")))
-            }
-            E::WrongNumberOfArgs { expected, actual } => (
-                format!("expected {expected} {}, got {actual}", if *expected == 1 { "argument" } else { "arguments" }),
-                None,
-            ),
-            E::InvalidRange(from, end) => (format!("the range from {from} to {end} is empty or too long"), None),
-            E::ArraySizeNotConst(name) => {
-                let message = format!("the size of an array is known before, `{name}` is a variable");
-                (message, Some(format!("declare it: `const {name}: usize = ...;`")))
-            }
-            E::UsizeNotLiteral => plain("expected a number of type usize".into(), "write it out, as 8usize"),
-            E::PatternsAreNotExhaustive(missing) => {
-                let cases: Vec<String> = missing.iter().take(MAX_CASES).map(|stack| case(stack)).collect();
-                let more = missing.len().saturating_sub(cases.len());
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                plain(
-                    format!("this `match` leaves out {}{more}", cases.join(", ")),
-                    "add the missing patterns, or `_ => ...`",
-                )
-            }
-            error => self.text_of_type(error),
+            _ if ty == function.result => Ok(()),
+            _ => self.mismatch(&function.result, &ty, function.span),
         }
     }
 
-    /// Errors about types.
-    fn text_of_type(&self, error: &TypeErrorEnum) -> (String, Option<String>) {
-        use TypeErrorEnum as E;
-        let expected = |what: &str, ty: &Type| (format!("expected {what}, got {}", show(ty)), None);
-        match error {
-            E::ExpectedBoolOrNumberType(ty) => expected("a bool or a number", ty),
-            E::ExpectedNumberType(ty) => expected("a number", ty),
-            E::ExpectedSignedNumberType(ty) => {
-                (expected("a signed number", ty).0, Some("convert it first, as in `-(x as i32)`".into()))
-            }
-            E::ExpectedArrayType(ty) => expected("an array", ty),
-            E::ExpectedTupleType(ty) => expected("a tuple", ty),
-            E::ExpectedStructType(ty) => expected("a struct", ty),
-            E::ExpectedEnumType(ty) => expected("an enum", ty),
-            E::UnexpectedType { expected, actual } => {
-                (format!("expected {}, got {}", show(expected), show(actual)), conversion(expected, actual))
-            }
-            E::TypeMismatch(x, y) => (format!("incompatible types: {} and {}", show(x), show(y)), conversion(x, y)),
-            E::PatternDoesNotMatchType(ty) => (format!("the pattern is none of {}", show(ty)), None),
-            E::TypeDoesNotSupportPatternMatching(ty) => (
-                format!("a value of type {} cannot be matched", show(ty)),
-                Some("match elements of it, one by one or in a tuple".into()),
-            ),
-            E::TupleAccessOutOfBounds(count) => {
-                (format!("this tuple has {count} fields"), Some("the first one is `.0`".into()))
-            }
-            error => self.text_of_definition(error),
+    fn declare(&mut self, name: &str, ty: Option<Type>, mutable: bool) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name.into(), Variable { ty, mutable });
         }
     }
 
-    /// Errors about structs and enums.
-    fn text_of_definition(&self, error: &TypeErrorEnum) -> (String, Option<String>) {
-        use TypeErrorEnum as E;
-        match error {
-            E::UnknownStructOrEnum(name) => (format!("there is no type `{name}`"), self.type_meant(name)),
-            E::UnknownStruct(name) => (format!("there is no struct `{name}`"), self.type_meant(name)),
-            E::UnknownEnum(name, _) => (format!("there is no enum `{name}`"), self.type_meant(name)),
-            E::UnknownStructField(name, field) => {
-                let fields = self.program.struct_defs.get(name).map(|definition| {
-                    definition.fields.iter().map(|(field, _)| field.clone()).collect::<Vec<_>>().join(", ")
-                });
-                (
-                    format!("the struct `{name}` has no field `{field}`"),
-                    fields.map(|fields| format!("it has: {fields}")),
-                )
-            }
-            E::MissingStructField(name, field) => (
-                format!("the field `{field}` of `{name}` is missing"),
-                Some("in a pattern, `..` stands for all others".into()),
-            ),
-            E::UnknownEnumVariant(name, variant) => {
-                let variants = self
-                    .program
-                    .enum_defs
-                    .get(name)
-                    .map(|definition| definition.variants.iter().map(variant_name).collect::<Vec<_>>().join(", "));
-                let hint = variants.map(|variants| format!("it has: {variants}"));
-                (format!("the enum `{name}` has no variant `{variant}`"), hint)
-            }
-            E::ExpectedUnitVariantFoundTupleVariant => {
-                ("this variant has no fields".into(), Some("leave out the brackets behind it".into()))
-            }
-            E::ExpectedTupleVariantFoundUnitVariant => {
-                ("this variant has fields".into(), Some("write them in brackets behind it".into()))
-            }
-            E::UnexpectedEnumVariantArity { expected, actual } => {
-                (format!("expected {expected} fields, got {actual}"), None)
-            }
-            other => (other.to_string().replace('\'', "`"), None),
-        }
+    fn variable(&self, name: &str) -> Option<&Variable> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name))
+    }
+
+    /// A name that nothing has.
+    fn unknown<T>(&mut self, name: &str, span: Span) -> Checked<T> {
+        let fault = SourceError::new(span, format!("there is no variable, constant or function `{name}`"));
+        let fault = match self.meant(name) {
+            Some(hint) => fault.hint(hint),
+            None => fault,
+        };
+        self.unknown.push((fault, name.into()));
+        Err(Failed)
     }
 
     /// A name of the source that may be meant.
     fn meant(&self, name: &str) -> Option<String> {
-        let constants = self.program.const_defs.keys().map(String::as_str);
-        let functions = self.program.fn_defs.keys().map(String::as_str);
-        let known = self.names.iter().copied().chain(constants).chain(functions);
+        let constants = self.program.constants.keys();
+        let functions = self.functions.keys().chain(self.uncalled.keys());
+        let known = self.names.iter().chain(constants).chain(functions).map(String::as_str);
         // Names of one or two letters are all near to one another.
         let others: Vec<&str> = known.filter(|other| other.len() > 2 && name.len() > 2 && *other != name).collect();
         nearest(name, &others).map(|near| format!("did you mean `{near}`?"))
@@ -238,67 +239,34 @@ impl Explain<'_> {
 
     /// A type that may be meant.
     fn type_meant(&self, name: &str) -> Option<String> {
-        const OWN: [&str; 10] = ["bool", "u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64"];
         match name {
-            "f32" | "f64" => return Some("take integers in fixed point".into()),
-            "u128" | "i128" | "isize" => return Some(format!("there are {}", OWN.join(", "))),
+            "f32" | "f64" => {
+                return Some("take fixed point: `fixed<16, 16>` has 16 bits before and 16 behind the point".into());
+            }
+            "isize" => return Some(format!("there are {}", Int::NAMES.join(", "))),
             "String" | "str" | "char" => return Some("take an array of u8".into()),
             _ => {}
         }
-        let own = OWN.iter().copied();
-        let defined = self.program.struct_defs.keys().chain(self.program.enum_defs.keys()).map(String::as_str);
-        let all: Vec<&str> = own.chain(defined).collect();
+        let defined = self.program.structs.keys().chain(self.program.enums.keys()).map(String::as_str);
+        let all: Vec<&str> = ["bool", "fixed"].into_iter().chain(Int::NAMES).chain(defined).collect();
         nearest(name, &all).map(|near| format!("did you mean `{near}`?"))
     }
-}
 
-fn variant_name(variant: &garble_lang::ast::Variant) -> String {
-    match variant {
-        garble_lang::ast::Variant::Unit(name) => name.clone(),
-        garble_lang::ast::Variant::Tuple(name, _) => format!("{name}(..)"),
+    /// The type of the variable or constant of that name.
+    fn named(&mut self, name: &str, span: Span) -> Checked<Type> {
+        match (self.variable(name), self.program.constants.get(name)) {
+            (Some(variable), _) => variable.ty.clone().ok_or(Failed),
+            (None, Some(constant)) => Ok(constant.ty.clone()),
+            (None, None) => self.unknown(in_source(name), span),
+        }
     }
-}
 
-/// A case of a `match`.
-fn case(stack: &[garble_lang::TypedPattern]) -> String {
-    let parts: Vec<String> = stack.iter().map(|pattern| untyped(&pattern.to_string())).collect();
-    format!("`{}`", parts.join(", "))
-}
-
-/// A type, in which a number may be of any.
-fn show(ty: &Type) -> String {
-    untyped(&ty.to_string())
-}
-
-/// The text of types or patterns without the names of types that are not known.
-fn untyped(text: &str) -> String {
-    let number = |text: String, name: &str| match text == name {
-        true => "a number".into(),
-        false => text.replace(&format!("; {name}"), "").replace(name, if text.contains("..=") { "" } else { "number" }),
-    };
-    number(number(text.into(), "unspecified unsigned int"), "unspecified signed int")
-}
-
-/// Advice on how one type may become the other.
-fn conversion(expected: &Type, actual: &Type) -> Option<String> {
-    let is_number = |ty: &Type| matches!(ty, Type::Unsigned(_) | Type::Signed(_));
-    let is_unknown = |ty: &Type| show(ty) == "a number";
-    let is_array = |ty: &Type| matches!(ty, Type::Array(..) | Type::ArrayConst(..) | Type::ArrayConstExpr(..));
-    let hint = match (expected, actual) {
-        (a, b) if is_number(a) && is_unknown(b) => {
-            format!("is it too large, or negative? It has to be a number of {a}")
+    /// Checks all, whatever is wrong with others.
+    fn all<'e>(&mut self, exprs: impl IntoIterator<Item = &'e mut Expr>) -> Checked {
+        let mut all = Ok(());
+        for expr in exprs {
+            all = self.expr(expr).and(all);
         }
-        (Type::Signed(SignedNumType::I32), b) | (b, Type::Signed(SignedNumType::I32)) if is_number(b) => {
-            "convert one of them with `as`; a number without a type is i32 after `let mut`".into()
-        }
-        (a, b) if is_number(a) && is_number(b) => "convert one of them with `as`".into(),
-        (Type::Bool, b) if is_number(b) => "compare it, as in `x != 0u8`".into(),
-        (a, Type::Bool) if is_number(a) => "convert it with `as`".into(),
-        (a, b) if is_array(a) && is_array(b) => "sizes are the same if they are written the same".into(),
-        (_, Type::Tuple(fields)) if fields.is_empty() => {
-            "the value is the last expression; an `if` without `else` has none".into()
-        }
-        _ => return None,
-    };
-    Some(hint)
+        all
+    }
 }

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use garble_lang::{
-    TypedExpr, TypedPattern, TypedStmt,
-    ast::{self, Accessor, BuiltInFnCall, ExprEnum, Op, StmtEnum, UnaryOp, VariantExprEnum},
+use super::{
+    Context,
+    ast::{self, Fields, Int, Op},
+    check::is_built_in,
 };
-
-use super::{Context, span};
 use crate::{
     arithmetic::wrap,
+    number::{ONE, ZERO},
     source_error::SourceError,
     tree::{Access, BinaryOp, Expr, ExprKind, Loop, Over, Pattern, PatternKind, Scalar, Span, Stmt, StmtKind, Ty},
 };
@@ -19,7 +19,7 @@ type Costed<T> = Result<(T, u64), SourceError>;
 
 impl Context<'_> {
     /// The statements of a block, in a scope of their own.
-    pub(super) fn block(&mut self, body: &[TypedStmt]) -> Costed<Vec<Stmt>> {
+    pub(super) fn block(&mut self, body: &[ast::Stmt]) -> Costed<Vec<Stmt>> {
         self.scopes.push(HashMap::new());
         let mut stmts = Vec::with_capacity(body.len());
         let mut cost = 0u64;
@@ -32,23 +32,39 @@ impl Context<'_> {
         Ok((stmts, cost))
     }
 
-    fn stmt(&mut self, stmt: &TypedStmt) -> Costed<Stmt> {
-        let at = span(stmt.meta);
-        let (kind, cost) = match &stmt.inner {
-            StmtEnum::Let(pattern, _, value) => {
+    fn stmt(&mut self, stmt: &ast::Stmt) -> Costed<Stmt> {
+        let at = stmt.span;
+        let (kind, cost) = match &stmt.kind {
+            ast::StmtKind::Let(pattern, _, value) => {
                 let (value, cost) = self.expr(value)?;
                 let pattern = self.certain(pattern, &value.ty)?;
                 (StmtKind::Let(pattern, value), cost)
             }
-            StmtEnum::LetMut(name, _, value) => {
+            ast::StmtKind::LetMut(name, _, value) => {
                 let (value, cost) = self.expr(value)?;
                 let kind = PatternKind::Bind(self.declare(name));
                 (StmtKind::Let(Pattern { kind }, value), cost)
             }
-            StmtEnum::VarAssign(name, path, value) => self.assignment(name, path, value, at)?,
-            StmtEnum::ForEachLoop(pattern, over, body) => {
-                let (over, once) = match &over.inner {
-                    ExprEnum::Range(from, to, _) => (Over::Range(*from, *to), 0),
+            ast::StmtKind::Assign(place, value) => {
+                let (variable, steps, places) = self.place(place, at)?;
+                let (value, cost) = self.expr(value)?;
+                let writes = if places > 1 { places.saturating_mul(value.ty.width()) } else { 0 };
+                (StmtKind::Assign(variable, steps, value), cost.saturating_add(writes))
+            }
+            ast::StmtKind::Push(place, value) => {
+                let (variable, steps, places) = self.place(place, at)?;
+                let (value, cost) = self.expr(value)?;
+                let (_, most) = array(&self.ty(&place.of, at)?, at)?;
+                let writes = places.saturating_mul(value.ty.width()).saturating_mul(most.into());
+                (StmtKind::Push(variable, steps, most, value), cost.saturating_add(writes))
+            }
+            ast::StmtKind::For(pattern, over, body) => {
+                let (over, once) = match &over.kind {
+                    ast::ExprKind::Range(from, to, _) => (Over::Range(*from, *to), 0),
+                    ast::ExprKind::Call(name, arguments) if name == "join_iter" => {
+                        let (a, b, cost) = self.two(arguments, at)?;
+                        (Over::Join(a, b), cost)
+                    }
                     _ => {
                         let (over, cost) = self.expr(over)?;
                         (Over::Array(over), cost)
@@ -56,12 +72,7 @@ impl Context<'_> {
                 };
                 self.repeat(pattern, over, body, once)?
             }
-            StmtEnum::JoinLoop(pattern, _, (a, b), body) => {
-                let ((a, cost_a), (b, cost_b)) = (self.expr(a)?, self.expr(b)?);
-                let once = cost_a.saturating_add(cost_b);
-                self.repeat(pattern, Over::Join(a, b), body, once)?
-            }
-            StmtEnum::Expr(value) => {
+            ast::StmtKind::Expr(value) => {
                 let (value, cost) = self.expr(value)?;
                 (StmtKind::Expr(value), cost)
             }
@@ -69,42 +80,41 @@ impl Context<'_> {
         Ok((Stmt { kind, span: at }, cost))
     }
 
-    fn assignment(
-        &mut self,
-        name: &str,
-        path: &[(Accessor<ast::Type>, garble_lang::token::MetaInfo)],
-        value: &TypedExpr,
-        at: Span,
-    ) -> Costed<StmtKind> {
-        let variable = self.variable_at(name, at)?;
+    /// Both arguments of a join, and what they cost.
+    fn two(&mut self, arguments: &[ast::Expr], at: Span) -> Result<(Expr, Expr, u64), SourceError> {
+        let [a, b] = arguments else {
+            return Err(SourceError::new(at, format!("expected 2 arguments, got {}", arguments.len())));
+        };
+        let ((a, cost_a), (b, cost_b)) = (self.expr(a)?, self.expr(b)?);
+        Ok((a, b, cost_a.saturating_add(cost_b)))
+    }
+
+    /// A variable that is changed, the steps into it, and how many places these may lead to.
+    fn place(&mut self, place: &ast::Place, at: Span) -> Result<(u32, Vec<Access>, u64), SourceError> {
+        let variable = self.variable_at(&place.variable, at)?;
         self.assignments += 1;
         let mut steps = Vec::new();
         let mut places = 1u64;
-        for (accessor, meta) in path {
-            let at = span(*meta);
-            steps.push(match accessor {
-                Accessor::ArrayAccess { array_ty, index } => {
-                    let (element, count) = array(&self.ty(array_ty, at)?, at)?;
+        for step in &place.steps {
+            let of = self.ty(&step.of, step.span)?;
+            steps.push(match &step.kind {
+                ast::StepKind::Index(index) => {
+                    let (element, count) = array(&of, step.span)?;
                     if index_is_secret(index) {
                         places = places.saturating_mul(count.into());
                     }
                     let (index, _) = self.expr(index)?;
-                    Access::Index { index, count, words: element.words() }
+                    let list = matches!(of, Ty::List(..));
+                    Access::Index { index, count, words: element.words(), list }
                 }
-                Accessor::TupleAccess { tuple_ty, index } => {
-                    Access::Field(words_before(&self.ty(tuple_ty, at)?, &index.to_string(), at)?)
-                }
-                Accessor::StructAccess { struct_ty, field } => {
-                    Access::Field(words_before(&self.ty(struct_ty, at)?, field, at)?)
-                }
+                ast::StepKind::Position(index) => Access::Field(words_before(&of, &index.to_string(), step.span)?),
+                ast::StepKind::Field(field) => Access::Field(words_before(&of, field, step.span)?),
             });
         }
-        let (value, cost) = self.expr(value)?;
-        let writes = if places > 1 { places.saturating_mul(value.ty.width()) } else { 0 };
-        Ok((StmtKind::Assign(variable, steps, value), cost.saturating_add(writes)))
+        Ok((variable, steps, places))
     }
 
-    fn repeat(&mut self, pattern: &TypedPattern, over: Over, body: &[TypedStmt], once: u64) -> Costed<StmtKind> {
+    fn repeat(&mut self, pattern: &ast::Pattern, over: Over, body: &[ast::Stmt], once: u64) -> Costed<StmtKind> {
         self.scopes.push(HashMap::new());
         let usize_ty = Ty::Scalar(Scalar::unsigned(64));
         let (ty, iterations) = match &over {
@@ -133,18 +143,18 @@ impl Context<'_> {
         self.variable(name).ok_or_else(|| SourceError::new(at, format!("there is no variable `{name}`")))
     }
 
-    pub(super) fn expr(&mut self, expr: &TypedExpr) -> Costed<Expr> {
-        let at = span(expr.meta);
+    pub(super) fn expr(&mut self, expr: &ast::Expr) -> Costed<Expr> {
+        let at = expr.span;
         let ty = self.ty(&expr.ty, at)?;
         let (kind, cost) = self.kind(expr, &ty, at)?;
         Ok((Expr { kind, ty, span: at }, cost))
     }
 
-    fn boxed(&mut self, expr: &TypedExpr) -> Costed<Box<Expr>> {
+    fn boxed(&mut self, expr: &ast::Expr) -> Costed<Box<Expr>> {
         self.expr(expr).map(|(expr, cost)| (Box::new(expr), cost))
     }
 
-    fn all<'e>(&mut self, exprs: impl IntoIterator<Item = &'e TypedExpr>) -> Costed<Vec<Expr>> {
+    fn all<'e>(&mut self, exprs: impl IntoIterator<Item = &'e ast::Expr>) -> Costed<Vec<Expr>> {
         let mut list = Vec::new();
         let mut sum = 0u64;
         for expr in exprs {
@@ -155,46 +165,67 @@ impl Context<'_> {
         Ok((list, sum))
     }
 
-    fn kind(&mut self, expr: &TypedExpr, ty: &Ty, at: Span) -> Costed<ExprKind> {
-        let number = |value: i128| ExprKind::Constant(ty.scalar().map_or(value, |ty| wrap(value, ty)));
-        Ok(match &expr.inner {
-            ExprEnum::True => (ExprKind::Constant(1), 0),
-            ExprEnum::False => (ExprKind::Constant(0), 0),
-            ExprEnum::NumUnsigned(value, _) => (number((*value).into()), 0),
-            ExprEnum::NumSigned(value, _) => (number((*value).into()), 0),
-            ExprEnum::Identifier(name) => match (self.variable(name), self.constants.get(name)) {
+    fn kind(&mut self, expr: &ast::Expr, ty: &Ty, at: Span) -> Costed<ExprKind> {
+        Ok(match &expr.kind {
+            ast::ExprKind::Bool(value) => (ExprKind::Constant(if *value { ONE } else { ZERO }), 0),
+            ast::ExprKind::Number(value, _) => {
+                (ExprKind::Constant(ty.scalar().map_or(*value, |ty| wrap(*value, ty))), 0)
+            }
+            ast::ExprKind::Decimal(decimal) => {
+                let fraction = ty.scalar().and_then(|ty| ty.fraction).unwrap_or_default();
+                (ExprKind::Constant(decimal.scaled(fraction)), 0)
+            }
+            ast::ExprKind::Variable(name) => match (self.variable(name), self.constants.get(name)) {
                 (Some(variable), _) => (ExprKind::Var(variable), 0),
                 (None, Some(&value)) => (ExprKind::Constant(value), 0),
                 (None, None) => return Err(SourceError::new(at, format!("there is no variable `{name}`"))),
             },
-            ExprEnum::ArrayLiteral(parts) | ExprEnum::TupleLiteral(parts) => {
+            ast::ExprKind::Array(parts) | ast::ExprKind::Tuple(parts) => {
                 let (parts, cost) = self.all(parts)?;
                 (ExprKind::List(parts), cost)
             }
-            ExprEnum::ArrayRepeatLiteral(element, _) | ExprEnum::ArrayRepeatLiteralConst(element, _) => {
+            ast::ExprKind::ToList(array) => self.list(array, ty, at)?,
+            ast::ExprKind::Len(x) => {
+                let (x, cost) = self.boxed(x)?;
+                match &x.ty {
+                    Ty::Array(_, count) => (ExprKind::Constant((*count).into()), 0),
+                    _ => (ExprKind::Len(x), cost),
+                }
+            }
+            ast::ExprKind::Push(..) => return Err(SourceError::new(at, "`push` has no value")),
+            ast::ExprKind::Repeat(element, _) => {
                 let (_, count) = array(ty, at)?;
                 let (element, cost) = self.boxed(element)?;
                 (ExprKind::Repeat(element, count), cost)
             }
-            ExprEnum::Range(from, to, _) => (ExprKind::Range(*from, *to), 0),
-            ExprEnum::StructLiteral(_, fields) => self.struct_literal(fields, ty, at)?,
-            ExprEnum::EnumLiteral(_, variant, fields) => self.enum_literal(variant, fields, ty, at)?,
-            ExprEnum::ArrayAccess(..) | ExprEnum::TupleAccess(..) | ExprEnum::StructAccess(..) => {
+            ast::ExprKind::Range(from, to, _) => (ExprKind::Range(*from, *to), 0),
+            ast::ExprKind::Struct(_, fields) => self.struct_literal(fields, ty, at)?,
+            ast::ExprKind::Variant(_, variant, fields) => self.enum_literal(variant, fields, ty, at)?,
+            ast::ExprKind::Index(..) | ast::ExprKind::Position(..) | ast::ExprKind::Field(..) => {
                 self.part(expr, ty, at)?
             }
-            ExprEnum::UnaryOp(..) | ExprEnum::Op(..) | ExprEnum::Cast(..) => self.operation(expr)?,
-            ExprEnum::Block(body) => {
+            ast::ExprKind::Not(_) | ast::ExprKind::Neg(_) | ast::ExprKind::Op(..) | ast::ExprKind::Cast(..) => {
+                self.operation(expr)?
+            }
+            ast::ExprKind::Block(body) => {
                 let (body, cost) = self.block(body)?;
                 (ExprKind::Block(body), cost)
             }
-            ExprEnum::If(condition, then, other) => {
+            ast::ExprKind::If(condition, then, other) => {
                 let (condition, a) = self.boxed(condition)?;
                 let (then, b) = self.boxed(then)?;
                 let (other, c) = self.boxed(other)?;
                 (ExprKind::If(condition, then, other), sum(&[a, b, c, ty.width()]))
             }
-            ExprEnum::Match(value, arms) => self.match_arms(value, arms, ty)?,
-            ExprEnum::FnCall(name, arguments) => {
+            ast::ExprKind::Match(value, arms) => self.match_arms(value, arms, ty)?,
+            ast::ExprKind::Call(name, arguments) if name == "join" => {
+                let (a, b, cost) = self.two(arguments, at)?;
+                (ExprKind::Join(a.into(), b.into()), sum(&[cost, ty.width().saturating_mul(16)]))
+            }
+            ast::ExprKind::Call(name, arguments) if is_built_in(name) && !self.program.functions.contains_key(name) => {
+                self.built_in(name, arguments)?
+            }
+            ast::ExprKind::Call(name, arguments) => {
                 let function = self.function_named(name, at)?;
                 let before = self.assignments;
                 let (arguments, cost) = self.all(arguments)?;
@@ -202,17 +233,36 @@ impl Context<'_> {
                 let assigns = self.assignments > before;
                 (ExprKind::Call { function, arguments, assigns }, cost)
             }
-            ExprEnum::BuiltInFnCall(BuiltInFnCall::Join { args, .. }) => {
-                let [a, b] = &args[..] else {
-                    return Err(SourceError::new(at, format!("`join` takes 2 arguments, got {}", args.len())));
-                };
-                let ((a, cost_a), (b, cost_b)) = (self.boxed(a)?, self.boxed(b)?);
-                (ExprKind::Join(a, b), sum(&[cost_a, cost_b, ty.width().saturating_mul(16)]))
-            }
         })
     }
 
-    fn struct_literal(&mut self, fields: &[(String, TypedExpr)], ty: &Ty, at: Span) -> Costed<ExprKind> {
+    /// An array as a list.
+    fn list(&mut self, array: &ast::Expr, ty: &Ty, at: Span) -> Costed<ExprKind> {
+        let Ty::List(_, most) = ty else { return Err(SourceError::new(at, "this is no list")) };
+        if matches!(&array.ty, ast::Type::Array(_, ast::Size::Number(0))) {
+            return Ok((ExprKind::ToList(None), 0));
+        }
+        let (whole, cost) = self.boxed(array)?;
+        let (_, count) = self::array(&whole.ty, at)?;
+        match count > *most {
+            true => Err(SourceError::new(at, format!("expected at most {most} elements, got {count}"))),
+            false => Ok((ExprKind::ToList(Some(whole)), cost)),
+        }
+    }
+
+    /// `min(a, b)`, `max(a, b)` or `sqrt(a)`.
+    fn built_in(&mut self, name: &str, arguments: &[ast::Expr]) -> Costed<ExprKind> {
+        let (mut arguments, cost) = self.all(arguments)?;
+        let width = arguments[0].ty.width();
+        let fraction = arguments[0].ty.scalar().and_then(|ty| ty.fraction).unwrap_or_default();
+        let first = Box::new(arguments.remove(0));
+        Ok(match arguments.pop() {
+            Some(second) => (ExprKind::Extreme(name == "max", first, second.into()), sum(&[cost, 2 * width])),
+            None => (ExprKind::Root(first), sum(&[cost, (width + u64::from(fraction)).pow(2) / 8])),
+        })
+    }
+
+    fn struct_literal(&mut self, fields: &[(String, ast::Expr)], ty: &Ty, at: Span) -> Costed<ExprKind> {
         let Ty::Record(names) = ty else { return Err(SourceError::new(at, "this is no struct")) };
         let mut in_order = Vec::with_capacity(names.len());
         for (name, _) in names.iter() {
@@ -225,25 +275,23 @@ impl Context<'_> {
         Ok((ExprKind::List(parts), cost))
     }
 
-    fn enum_literal(
-        &mut self,
-        variant: &str,
-        fields: &VariantExprEnum<ast::Type>,
-        ty: &Ty,
-        at: Span,
-    ) -> Costed<ExprKind> {
+    fn enum_literal(&mut self, variant: &str, fields: &Fields<ast::Expr>, ty: &Ty, at: Span) -> Costed<ExprKind> {
         let variant = variant_number(ty, variant, at)?;
-        let fields = match fields {
-            VariantExprEnum::Unit => &[][..],
-            VariantExprEnum::Tuple(fields) => fields,
+        let (parts, cost) = self.all(fields.all())?;
+        let parts = match (fields, ty) {
+            // Named fields are one record.
+            (Fields::Named(_), Ty::Enum(e)) => {
+                let ty = e.variants[variant as usize].1[0].clone();
+                vec![Expr { kind: ExprKind::List(parts), ty, span: at }]
+            }
+            _ => parts,
         };
-        let (fields, cost) = self.all(fields)?;
-        Ok((ExprKind::Variant(variant, fields), cost))
+        Ok((ExprKind::Variant(variant, parts), cost))
     }
 
-    fn part(&mut self, expr: &TypedExpr, ty: &Ty, at: Span) -> Costed<ExprKind> {
-        match &expr.inner {
-            ExprEnum::ArrayAccess(whole, index) => {
+    fn part(&mut self, expr: &ast::Expr, ty: &Ty, at: Span) -> Costed<ExprKind> {
+        match &expr.kind {
+            ast::ExprKind::Index(whole, index) => {
                 let secret = index_is_secret(index);
                 let (whole, a) = self.boxed(whole)?;
                 let (index, b) = self.boxed(index)?;
@@ -251,54 +299,55 @@ impl Context<'_> {
                 let own = if secret { ty.width().saturating_mul(count.into()) } else { 0 };
                 Ok((ExprKind::Index { array: whole, index, count }, sum(&[a, b, own])))
             }
-            ExprEnum::TupleAccess(whole, index) => self.field(whole, &index.to_string(), at),
-            ExprEnum::StructAccess(whole, field) => self.field(whole, field, at),
+            ast::ExprKind::Position(whole, index) => self.field(whole, &index.to_string(), at),
+            ast::ExprKind::Field(whole, field) => self.field(whole, field, at),
             _ => Err(SourceError::new(at, "this is no part of a value")),
         }
     }
 
-    fn field(&mut self, whole: &TypedExpr, name: &str, at: Span) -> Costed<ExprKind> {
+    fn field(&mut self, whole: &ast::Expr, name: &str, at: Span) -> Costed<ExprKind> {
         let (whole, cost) = self.boxed(whole)?;
         let skip = words_before(&whole.ty, name, at)?;
         Ok((ExprKind::Field(whole, skip), cost))
     }
 
-    fn operation(&mut self, expr: &TypedExpr) -> Costed<ExprKind> {
-        Ok(match &expr.inner {
-            ExprEnum::UnaryOp(UnaryOp::Not, x) => {
+    fn operation(&mut self, expr: &ast::Expr) -> Costed<ExprKind> {
+        Ok(match &expr.kind {
+            ast::ExprKind::Not(x) => {
                 let (x, cost) = self.boxed(x)?;
                 (ExprKind::Not(x), cost)
             }
-            ExprEnum::UnaryOp(UnaryOp::Neg, x) => {
+            ast::ExprKind::Neg(x) => {
                 let (x, cost) = self.boxed(x)?;
                 let own = x.ty.width();
                 (ExprKind::Neg(x), cost.saturating_add(own))
             }
-            ExprEnum::Cast(_, x) => {
+            ast::ExprKind::Cast(_, x) => {
                 let (x, cost) = self.boxed(x)?;
                 (ExprKind::Cast(x), cost)
             }
-            ExprEnum::Op(op, x, y) => {
+            ast::ExprKind::Op(op, x, y) => {
                 let ((x, a), (y, b)) = (self.boxed(x)?, self.boxed(y)?);
                 let known = matches!(x.kind, ExprKind::Constant(_)) || matches!(y.kind, ExprKind::Constant(_));
                 // Indices are mostly known.
-                let own = if x.ty.scalar() == Some(Scalar::USIZE) && expr.ty == ast_usize() {
+                let fraction = x.ty.scalar().and_then(|ty| ty.fraction).unwrap_or_default();
+                let own = if x.ty.scalar() == Some(Scalar::USIZE) && expr.ty == ast::Type::Int(Int::Usize) {
                     0
                 } else {
-                    op_cost(*op, x.ty.width(), known)
+                    op_cost(*op, x.ty.width() + u64::from(fraction), known)
                 };
                 let kind = match binary(*op) {
                     Some(op) => ExprKind::Binary(op, x, y),
-                    None if *op == Op::ShortCircuitAnd => ExprKind::Both(x, y),
+                    None if *op == Op::Both => ExprKind::Both(x, y),
                     None => ExprKind::Either(x, y),
                 };
                 (kind, sum(&[a, b, own]))
             }
-            _ => return Err(SourceError::new(span(expr.meta), "this is no operation")),
+            _ => return Err(SourceError::new(expr.span, "this is no operation")),
         })
     }
 
-    fn match_arms(&mut self, value: &TypedExpr, arms: &[(TypedPattern, TypedExpr)], ty: &Ty) -> Costed<ExprKind> {
+    fn match_arms(&mut self, value: &ast::Expr, arms: &[(ast::Pattern, ast::Expr)], ty: &Ty) -> Costed<ExprKind> {
         let (value, mut cost) = self.boxed(value)?;
         let before = self.assignments;
         let mut list = Vec::new();
@@ -319,15 +368,11 @@ fn sum(costs: &[u64]) -> u64 {
     costs.iter().fold(0, |sum, &cost| sum.saturating_add(cost))
 }
 
-fn ast_usize() -> ast::Type {
-    ast::Type::Unsigned(garble_lang::token::UnsignedNumType::Usize)
-}
-
 /// Tells whether an index looks as if it depended on inputs: it is converted from another type or read from somewhere.
-fn index_is_secret(index: &TypedExpr) -> bool {
-    match &index.inner {
-        ExprEnum::Identifier(_) | ExprEnum::NumUnsigned(..) => false,
-        ExprEnum::Op(_, x, y) => index_is_secret(x) || index_is_secret(y),
+fn index_is_secret(index: &ast::Expr) -> bool {
+    match &index.kind {
+        ast::ExprKind::Variable(_) | ast::ExprKind::Number(..) => false,
+        ast::ExprKind::Op(_, x, y) => index_is_secret(x) || index_is_secret(y),
         _ => true,
     }
 }
@@ -336,7 +381,7 @@ fn op_cost(op: Op, width: u64, known: bool) -> u64 {
     match op {
         Op::Mul if known => width * width / 4,
         Op::Mul => width * width,
-        Op::Div | Op::Mod => width * width / 2,
+        Op::Div | Op::Rem => width * width / 2,
         Op::ShiftLeft | Op::ShiftRight if known => 0,
         Op::ShiftLeft | Op::ShiftRight => width * 6,
         Op::BitXor => 0,
@@ -351,23 +396,23 @@ fn binary(op: Op) -> Option<BinaryOp> {
         Op::Sub => BinaryOp::Sub,
         Op::Mul => BinaryOp::Mul,
         Op::Div => BinaryOp::Div,
-        Op::Mod => BinaryOp::Rem,
+        Op::Rem => BinaryOp::Rem,
         Op::BitAnd => BinaryOp::And,
         Op::BitXor => BinaryOp::Xor,
         Op::BitOr => BinaryOp::Or,
-        Op::GreaterThan => BinaryOp::Greater,
-        Op::LessThan => BinaryOp::Less,
-        Op::Eq => BinaryOp::Equal,
-        Op::NotEq => BinaryOp::NotEqual,
+        Op::Greater => BinaryOp::Greater,
+        Op::Less => BinaryOp::Less,
+        Op::Equal => BinaryOp::Equal,
+        Op::NotEqual => BinaryOp::NotEqual,
         Op::ShiftLeft => BinaryOp::Shl,
         Op::ShiftRight => BinaryOp::Shr,
-        Op::ShortCircuitAnd | Op::ShortCircuitOr => return None,
+        Op::Both | Op::Either => return None,
     })
 }
 
 fn array(ty: &Ty, at: Span) -> Result<(Ty, u32), SourceError> {
     match ty {
-        Ty::Array(element, count) => Ok(((**element).clone(), *count)),
+        Ty::Array(element, count) | Ty::List(element, count) => Ok(((**element).clone(), *count)),
         _ => Err(SourceError::new(at, "this is no array")),
     }
 }

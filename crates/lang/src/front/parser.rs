@@ -1,8 +1,7 @@
-//! Turns tokens into the untyped syntax tree of `garble_lang`.
+//! Turns tokens into the syntax tree.
 //!
-//! The grammar is that of `garble_lang`, and what Rust allows in its place: `a -1`, `(T)` as a type, numbers to other bases,
-//! constants as the ends of ranges. The crate's own parser does not come to an end after some errors, and copies the
-//! operands of `<=`, so that a chain of them takes memory without bound.
+//! The grammar is that of the crate `garble_lang`, and more of Rust: `a -1`, `(T)` as a type, numbers to other bases, constants
+//! as the ends of ranges.
 //!
 //! **Invariant**: every function takes a token or returns; what calls itself counts its depth.
 
@@ -17,14 +16,11 @@ mod types;
 
 use std::collections::{HashMap, HashSet};
 
-use garble_lang::{
-    UntypedFnDef, UntypedProgram,
-    ast::{ConstDef, EnumDef, FnDef, ParamDef, Program, StructDef, Variant},
-    token::MetaInfo,
+use super::{
+    ast::{ConstDef, EnumDef, Fields, FnDef, Param, Program, StructDef, Type},
+    scanner::{Kind, Token},
 };
-
-use super::scanner::{Kind, Token};
-use crate::{constants::Constants, source_error::SourceError, tree::Span};
+use crate::{constants::Constants, number::Number, source_error::SourceError, tree::Span};
 
 /// The depth to which brackets, blocks and signs may be nested.
 const MAX_NESTING: u32 = 128;
@@ -40,7 +36,7 @@ type Parsed<T> = Result<T, SourceError>;
 /// The program of tokens; `given` are the constants of parties.
 ///
 /// *Errors*: the first thing wrong with each definition.
-pub(super) fn parse(tokens: Vec<Token<'_>>, given: &Constants) -> Result<UntypedProgram, Vec<SourceError>> {
+pub(super) fn parse(tokens: Vec<Token<'_>>, given: &Constants) -> Result<Program, Vec<SourceError>> {
     let mut parser = Parser::new(tokens);
     parser.look_ahead(given);
     parser.program()
@@ -57,10 +53,10 @@ struct Parser<'t> {
     /// Set if definitions are only looked for.
     looking_ahead: bool,
     names: names::Names,
-    /// The fields of all structs.
+    /// The fields of all structs, and of variants whose fields have names, which are `ENUM::VARIANT`.
     fields: HashMap<String, Vec<String>>,
     /// Constants, and their values if they are known.
-    constants: HashMap<String, (ConstDef, Option<i128>)>,
+    constants: HashMap<String, (ConstDef, Option<Number>)>,
 }
 
 // Tokens.
@@ -134,6 +130,7 @@ impl<'t> Parser<'t> {
         let got = match token.kind {
             Kind::Word(word) => format!("`{word}`"),
             Kind::Number(number) => format!("the number {}", number.value),
+            Kind::Decimal(text) => format!("the number {text}"),
             Kind::Symbol(symbol) => format!("`{symbol}`"),
             Kind::End => "the end of the file".into(),
         };
@@ -213,15 +210,25 @@ impl Parser<'_> {
         self.looking_ahead = true;
         while self.peek() != Kind::End {
             let token = self.next();
-            if token.kind == Kind::Word("struct")
+            if token.kind == Kind::Word("enum")
+                && let Ok((name, definition)) = self.enum_definition(token.span)
+            {
+                let named = definition.variants.into_iter().filter_map(|(variant, fields)| match fields {
+                    Fields::Named(fields) => Some((format!("{name}::{variant}"), fields)),
+                    _ => None,
+                });
+                self.fields
+                    .extend(named.map(|(name, fields)| (name, fields.into_iter().map(|field| field.0).collect())));
+            } else if token.kind == Kind::Word("struct")
                 && let Ok((name, definition)) = self.struct_definition(token.span)
             {
                 self.fields.insert(name, definition.fields.into_iter().map(|(field, _)| field).collect());
             } else if token.kind == Kind::Word("const")
                 && let Ok((name, definition)) = self.constant(token.span)
             {
+                let scalar = super::types::scalar(&definition.ty);
                 let value = super::constants::evaluate(&definition.value, &|name| match name.split_once("::") {
-                    Some((party, own)) => given.find(party, own),
+                    Some((party, own)) => super::constants::of_scalar(given.find(party, own)?, scalar?),
                     None => self.constants.get(name).and_then(|constant| constant.1),
                 });
                 self.constants.insert(name, (definition, value.ok()));
@@ -233,14 +240,8 @@ impl Parser<'_> {
         self.looking_ahead = false;
     }
 
-    fn program(&mut self) -> Result<UntypedProgram, Vec<SourceError>> {
-        let mut program = Program {
-            const_deps: HashMap::new(),
-            const_defs: HashMap::new(),
-            struct_defs: HashMap::new(),
-            enum_defs: HashMap::new(),
-            fn_defs: HashMap::new(),
-        };
+    fn program(&mut self) -> Result<Program, Vec<SourceError>> {
+        let mut program = Program::default();
         let mut faults = Vec::new();
         while self.peek() != Kind::End {
             if let Err(fault) = self.definition(&mut program) {
@@ -264,7 +265,7 @@ impl Parser<'_> {
         }
     }
 
-    fn definition(&mut self, program: &mut UntypedProgram) -> Parsed<()> {
+    fn definition(&mut self, program: &mut Program) -> Parsed<()> {
         let public = self.eat_word("pub");
         let token = self.ahead(0);
         let begin = public.unwrap_or(token.span);
@@ -273,25 +274,25 @@ impl Parser<'_> {
         match token.kind {
             Kind::Word("const") => {
                 let (name, definition) = self.constant(begin)?;
-                put(&mut program.const_defs, name, definition, at)
+                put(&mut program.constants, name, definition, at)
             }
             Kind::Word("struct") => {
                 let (name, definition) = self.struct_definition(begin)?;
-                match program.enum_defs.contains_key(&name) {
+                match program.enums.contains_key(&name) {
                     true => Err(defined_twice(&name, at)),
-                    false => put(&mut program.struct_defs, name, definition, at),
+                    false => put(&mut program.structs, name, definition, at),
                 }
             }
             Kind::Word("enum") => {
                 let (name, definition) = self.enum_definition(begin)?;
-                match program.struct_defs.contains_key(&name) {
+                match program.structs.contains_key(&name) {
                     true => Err(defined_twice(&name, at)),
-                    false => put(&mut program.enum_defs, name, definition, at),
+                    false => put(&mut program.enums, name, definition, at),
                 }
             }
             Kind::Word("fn") => {
                 let definition = self.function(public.is_some(), begin)?;
-                put(&mut program.fn_defs, definition.identifier.clone(), definition, at)
+                put(&mut program.functions, definition.name.clone(), definition, at)
             }
             _ => {
                 self.at -= 1;
@@ -323,7 +324,7 @@ impl Parser<'_> {
             return Err(self.missing("`;`").hint(types::CONSTANTS));
         }
         let end = self.expect(";")?;
-        Ok((name, ConstDef { ty, value, meta: meta(begin, end) }))
+        Ok((name, ConstDef { ty, value, span: begin.to(end) }))
     }
 
     /// `struct NAME { FIELD: TYPE, .. }`, after its first word.
@@ -332,6 +333,12 @@ impl Parser<'_> {
         if self.is("(") || self.is(";") {
             return Err(self.unexpected("`{`").hint("the fields of a struct have names: `struct S { x: u8 }`"));
         }
+        let (fields, end) = self.named_fields()?;
+        Ok((name, StructDef { fields, span: begin.to(end) }))
+    }
+
+    /// `{ FIELD: TYPE, .. }`: fields in the order of their names, and the end.
+    fn named_fields(&mut self) -> Parsed<(Vec<(String, Type)>, Span)> {
         self.expect("{")?;
         let mut names = HashSet::new();
         let (mut fields, end) = self.list("}", |parser| {
@@ -345,10 +352,10 @@ impl Parser<'_> {
             Ok((field, ty))
         })?;
         fields.sort_by(|a, b| a.0.cmp(&b.0));
-        Ok((name, StructDef { fields, meta: meta(begin, end) }))
+        Ok((fields, end))
     }
 
-    /// `enum NAME { VARIANT, VARIANT(TYPE, ..), .. }`, after its first word.
+    /// `enum NAME { VARIANT, VARIANT(TYPE, ..), VARIANT { FIELD: TYPE, .. }, .. }`, after its first word.
     fn enum_definition(&mut self, begin: Span) -> Parsed<(String, EnumDef)> {
         let (name, at) = self.name("the name of an enum")?;
         self.expect("{")?;
@@ -357,27 +364,30 @@ impl Parser<'_> {
             let (variant, at) = parser.name("the name of a variant")?;
             only_once(&mut names, &variant, at)?;
             if parser.is("{") {
-                return Err(parser
-                    .unexpected("`(`, `,` or `}`")
-                    .hint("fields of a variant have no names: `V(u8, bool)`"));
+                let (fields, _) = parser.named_fields()?;
+                return match fields.is_empty() {
+                    true => Err(SourceError::new(at, format!("the variant `{variant}` has no fields"))
+                        .hint("leave out the braces behind it")),
+                    false => Ok((variant, Fields::Named(fields))),
+                };
             }
             match parser.eat("(") {
                 Some(_) => {
                     let (fields, _) = parser.list(")", |parser| parser.ty().map(|(ty, _)| ty))?;
-                    Ok(Variant::Tuple(variant, fields))
+                    Ok((variant, Fields::Tuple(fields)))
                 }
-                None => Ok(Variant::Unit(variant)),
+                None => Ok((variant, Fields::Unit)),
             }
         })?;
         match variants.is_empty() {
             true => Err(SourceError::new(at, format!("the enum `{name}` has no variants, so there is no value of it"))),
-            false => Ok((name, EnumDef { variants, meta: meta(begin, end) })),
+            false => Ok((name, EnumDef { variants, span: begin.to(end) })),
         }
     }
 
     /// `fn NAME(PARAM: TYPE, ..) -> TYPE { .. }`, after its first word.
-    fn function(&mut self, is_pub: bool, begin: Span) -> Parsed<UntypedFnDef> {
-        let (identifier, _) = self.name("the name of a function")?;
+    fn function(&mut self, is_pub: bool, begin: Span) -> Parsed<FnDef> {
+        let (name, _) = self.name("the name of a function")?;
         if self.is("<") {
             return Err(self
                 .unexpected("`(`")
@@ -387,7 +397,7 @@ impl Parser<'_> {
         self.names = names::Names::default();
         let mut names = HashSet::new();
         let (params, _) = self.list(")", |parser| {
-            let mutability = parser.eat_word("mut").is_some().into();
+            let mutable = parser.eat_word("mut").is_some();
             if parser.is("&") || parser.is_word("self") {
                 return Err(parser
                     .unexpected("the name of a parameter")
@@ -398,18 +408,18 @@ impl Parser<'_> {
             parser.expect(":")?;
             let (ty, _) = parser.ty()?;
             let name = parser.names.new_name(&name);
-            Ok(ParamDef { mutability, name, ty })
+            Ok(Param { mutable, name, ty })
         })?;
         if !self.is("->") {
             return Err(self
                 .unexpected("`->`")
-                .hint(format!("a function has a result: `fn {identifier}(..) -> u8 {{ .. }}`")));
+                .hint(format!("a function has a result: `fn {name}(..) -> u8 {{ .. }}`")));
         }
         self.expect("->")?;
-        let (ty, _) = self.ty()?;
+        let (result, _) = self.ty()?;
         self.names.declare();
         let (body, end) = self.block()?;
-        Ok(FnDef { is_pub, identifier, ty, params, body, meta: meta(begin, end) })
+        Ok(FnDef { is_pub, name, params, result, body, span: begin.to(end) })
     }
 }
 
@@ -434,15 +444,4 @@ fn only_once(names: &mut HashSet<String>, name: &str, at: Span) -> Parsed<()> {
         true => Ok(()),
         false => Err(SourceError::new(at, format!("`{name}` is there twice"))),
     }
-}
-
-/// The span from the beginning of one to the end of another, as `garble_lang` has it.
-fn meta(begin: Span, end: Span) -> MetaInfo {
-    let before = |line: u32, column: u32| (line as usize - 1, column as usize - 1);
-    MetaInfo { start: before(begin.line, begin.column), end: before(end.end_line, end.end_column) }
-}
-
-/// The span from the beginning of a place to the end of another.
-fn join(begin: MetaInfo, end: MetaInfo) -> MetaInfo {
-    MetaInfo { start: begin.start, end: end.end }
 }

@@ -1,9 +1,13 @@
 //! Turns text into tokens.
 
-use garble_lang::token::{SignedNumType, UnsignedNumType};
 use garblet_circuit::diagnostic::controls_terminal;
 
-use crate::{source_error::SourceError, tree::Span};
+use super::ast::Int;
+use crate::{
+    number::{Number, ONE, ZERO},
+    source_error::SourceError,
+    tree::Span,
+};
 
 /// Symbols of more than one character, the longest first.
 const LONG_SYMBOLS: &[&str] = &[
@@ -25,52 +29,23 @@ pub(super) struct Token<'t> {
 pub(super) enum Kind<'t> {
     /// A name or a keyword.
     Word(&'t str),
-    Number(Number),
+    Number(Unsigned),
+    /// A number with a point, as it is written.
+    Decimal(&'t str),
     Symbol(&'static str),
     End,
 }
 
-/// A number without a sign.
+/// A number without a sign, and the type that is written behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Number {
-    pub(super) value: u64,
-    pub(super) suffix: Suffix,
+pub(super) struct Unsigned {
+    pub(super) value: u128,
+    pub(super) suffix: Option<Int>,
 }
 
-/// The type that is written behind a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Suffix {
-    None,
-    Unsigned(UnsignedNumType),
-    Signed(SignedNumType),
-}
-
-impl Suffix {
-    /// The suffix of that text, which may be empty.
-    pub(super) fn of(text: &str) -> Option<Self> {
-        Some(match text {
-            "" => Suffix::None,
-            "u8" => Suffix::Unsigned(UnsignedNumType::U8),
-            "u16" => Suffix::Unsigned(UnsignedNumType::U16),
-            "u32" => Suffix::Unsigned(UnsignedNumType::U32),
-            "u64" => Suffix::Unsigned(UnsignedNumType::U64),
-            "usize" => Suffix::Unsigned(UnsignedNumType::Usize),
-            "i8" => Suffix::Signed(SignedNumType::I8),
-            "i16" => Suffix::Signed(SignedNumType::I16),
-            "i32" => Suffix::Signed(SignedNumType::I32),
-            "i64" => Suffix::Signed(SignedNumType::I64),
-            _ => return None,
-        })
-    }
-
-    /// The greatest number without a sign that has the suffix: one more than the type's if it may stand behind a minus.
-    pub(super) fn max(self) -> u64 {
-        match self {
-            Suffix::None => u64::MAX,
-            Suffix::Unsigned(ty) => UnsignedNumType::max(&ty).unwrap_or(u64::MAX),
-            Suffix::Signed(ty) => SignedNumType::max(&ty).map_or(u64::MAX, |max| max as u64 + 1),
-        }
-    }
+/// The greatest number without a sign that has the suffix: one more than the type's if it may stand behind a minus.
+pub(super) fn greatest(suffix: Option<Int>) -> Number {
+    suffix.map_or(u128::MAX.into(), |ty| ty.max() + if ty.is_signed() { ONE } else { ZERO })
 }
 
 /// The tokens of a text; the last one is its end. Comments and white space are left out.
@@ -192,26 +167,42 @@ impl<'t> Scanner<'t> {
         if radix != 10 {
             self.take(2);
         }
+        let whole = self.rest;
         let digits = self.take_while(|c| c.is_digit(radix) || c == '_').replace('_', "");
+        if radix == 10 && self.rest.starts_with('.') && self.rest[1..].starts_with(|c: char| c.is_ascii_digit()) {
+            self.take(1);
+            self.take_while(|c| c.is_ascii_digit() || c == '_');
+            let text = &whole[..whole.len() - self.rest.len()];
+            let suffix = self.take_while(is_name);
+            let span = Span { line, column, end_line: self.line, end_column: self.column };
+            if !suffix.is_empty() {
+                let fault =
+                    SourceError::new(span, format!("a number with a point ends in no type, `{suffix}` is too much"));
+                return Err(fault.hint(format!("write `{text} as fixed<16, 16>`")));
+            }
+            return Ok(Kind::Decimal(text));
+        }
         let suffix = self.take_while(is_name);
         let span = Span { line, column, end_line: self.line, end_column: self.column };
         if digits.is_empty() {
             return Err(SourceError::new(span, format!("a number to the base {radix} without digits")));
         }
-        let Some(suffix) = Suffix::of(suffix) else {
-            let message = format!("a number ends in its type, `{suffix}` is none of an integer");
-            return Err(SourceError::new(span, message).hint("u8, u16, u32, u64, usize, i8, i16, i32, i64"));
+        let suffix = match (suffix, Int::named(suffix)) {
+            ("", _) => None,
+            (_, Some(ty)) => Some(ty),
+            (other, None) => {
+                let message = format!("a number ends in its type, `{other}` is none of an integer");
+                return Err(SourceError::new(span, message).hint(Int::NAMES.join(", ")));
+            }
         };
-        match u64::from_str_radix(&digits, radix) {
-            Ok(value) if value <= suffix.max() => Ok(Kind::Number(Number { value, suffix })),
-            _ => Err(SourceError::new(span, format!("this number is too large, the most is {}", most(suffix)))),
+        match u128::from_str_radix(&digits, radix) {
+            Ok(value) if Number::from(value) <= greatest(suffix) => Ok(Kind::Number(Unsigned { value, suffix })),
+            _ => {
+                let most = suffix.map_or(u128::MAX.into(), Int::max);
+                Err(SourceError::new(span, format!("this number is too large, the most is {most}")))
+            }
         }
     }
-}
-
-/// The greatest number of a suffix.
-fn most(suffix: Suffix) -> u64 {
-    if let Suffix::Signed(_) = suffix { suffix.max() - 1 } else { suffix.max() }
 }
 
 fn is_name(c: char) -> bool {
@@ -249,13 +240,14 @@ mod tests {
             Kind::Number(number) => (number.value, number.suffix),
             other => panic!("{other:?}"),
         };
-        assert_eq!(number("18446744073709551615"), (u64::MAX, Suffix::None));
-        assert_eq!(number("1_000u16"), (1000, Suffix::Unsigned(UnsignedNumType::U16)));
-        assert_eq!(number("0xff_u8"), (255, Suffix::Unsigned(UnsignedNumType::U8)));
-        assert_eq!(number("0b101"), (5, Suffix::None));
+        assert_eq!(number("18446744073709551615"), (u64::MAX.into(), None));
+        assert_eq!(number("1_000u16"), (1000, Some(Int::Unsigned(16))));
+        assert_eq!(number("0xff_u8"), (255, Some(Int::Unsigned(8))));
+        assert_eq!(number("0b101"), (5, None));
         // It may stand behind a minus.
-        assert_eq!(number("128i8"), (128, Suffix::Signed(SignedNumType::I8)));
+        assert_eq!(number("128i8"), (128, Some(Int::Signed(8))));
         assert_eq!(kinds("1..2")[1], Kind::Symbol(".."));
+        assert_eq!(kinds("1_0.2_5.x")[..2], [Kind::Decimal("1_0.2_5"), Kind::Symbol(".")]);
     }
 
     #[test]
@@ -266,8 +258,12 @@ mod tests {
             ("\n é", "`é` begins nothing here"),
             ("\n 256u8", "this number is too large, the most is 255"),
             ("\n 129i8", "this number is too large, the most is 127"),
-            ("\n 18446744073709551616", "this number is too large, the most is 18446744073709551615"),
-            ("\n 1.5f32", "a number ends in its type, `f32` is none of an integer"),
+            (
+                "\n 340282366920938463463374607431768211456",
+                "this number is too large, the most is 340282366920938463463374607431768211455",
+            ),
+            ("\n 1.5f32", "a number with a point ends in no type, `f32` is too much"),
+            ("\n 15f32", "a number ends in its type, `f32` is none of an integer"),
             ("\n 0x", "a number to the base 16 without digits"),
         ] {
             let fault = scan(text).unwrap_err();

@@ -2,18 +2,13 @@
 
 use std::{collections::HashMap, rc::Rc};
 
-use garble_lang::{
-    UntypedPattern, UntypedProgram,
-    ast::{PatternEnum, Type, Variant},
-};
+use super::ast::{Fields, Program, Type};
 
 /// A type, as far as it can be told without checking.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
     Unknown,
-    Bool,
-    Unsigned,
-    Signed,
+    Scalar,
     /// And how many parts there are.
     Array(Rc<Shape>, u64),
     Tuple(Rc<[Shape]>, u64),
@@ -45,7 +40,7 @@ impl Shape {
 
 /// The definitions of a program, and how many parts they have.
 pub(super) struct Shapes<'a> {
-    pub(super) program: &'a UntypedProgram,
+    pub(super) program: &'a Program,
     /// Parts of structs and enums; none are recursive.
     pub(super) parts: HashMap<&'a str, u64>,
 }
@@ -72,87 +67,24 @@ impl Shapes<'_> {
 
     pub(super) fn of(&self, ty: &Type) -> Shape {
         match ty {
-            Type::Bool => Shape::Bool,
-            Type::Unsigned(_) => Shape::Unsigned,
-            Type::Signed(_) => Shape::Signed,
-            Type::Array(element, _) | Type::ArrayConst(element, _) | Type::ArrayConstExpr(element, _) => {
-                self.array(self.of(element))
-            }
+            Type::Bool | Type::Int(_) | Type::Fixed(..) => Shape::Scalar,
+            Type::Array(element, _) | Type::List(element, _) => self.array(self.of(element)),
             Type::Tuple(fields) => self.tuple(fields.iter().map(|field| self.of(field)).collect()),
-            Type::UntypedTopLevelDefinition(name, _) | Type::Struct(name) | Type::Enum(name) => {
-                Shape::Named(name.as_str().into())
-            }
-            Type::Fn(..) => Shape::Unknown,
+            Type::Named(name) => Shape::Named(name.text.as_str().into()),
+            Type::Unknown | Type::Natural | Type::Integer | Type::Decimal => Shape::Unknown,
         }
     }
 
     pub(super) fn field(&self, whole: &Shape, field: &str) -> Shape {
         let Shape::Named(name) = whole else { return Shape::Unknown };
-        let fields = self.program.struct_defs.get(&**name).map(|definition| &definition.fields);
+        let fields = self.program.structs.get(&**name).map(|definition| &definition.fields);
         let field = fields.into_iter().flatten().find(|(own, _)| own == field);
         field.map_or(Shape::Unknown, |(_, ty)| self.of(ty))
     }
 
     /// The types of the fields of a variant.
-    pub(super) fn variant(&self, name: &str, variant: &str) -> &[Type] {
-        let variants = self.program.enum_defs.get(name).map(|definition| &definition.variants);
-        let fields = variants.into_iter().flatten().find_map(|own| match own {
-            Variant::Tuple(name, fields) if name == variant => Some(&fields[..]),
-            _ => None,
-        });
-        fields.unwrap_or_default()
-    }
-
-    /// The most cases that the type checker looks at for a `match` with these patterns; saturates.
-    ///
-    /// *Source*: Maranget, "Warnings for pattern matching" 2007, as `garble_lang` does it: it tells all values of Booleans and
-    /// variants and all ranges between numbers of patterns apart, also where no pattern does.
-    pub(super) fn cases(&self, shape: &Shape, patterns: &[&UntypedPattern]) -> u64 {
-        let product = |cases: &mut dyn Iterator<Item = u64>| cases.fold(1, u64::saturating_mul);
-        match shape {
-            Shape::Bool => 2,
-            Shape::Unsigned => {
-                let ends = |pattern: &&UntypedPattern| match pattern.0 {
-                    PatternEnum::NumUnsigned(..) | PatternEnum::NumSigned(..) => 1,
-                    PatternEnum::UnsignedInclusiveRange(..) | PatternEnum::SignedInclusiveRange(..) => 2,
-                    _ => 0,
-                };
-                2 * (1 + patterns.iter().map(ends).sum::<u64>())
-            }
-            Shape::Tuple(parts, _) => product(&mut parts.iter().enumerate().map(|(k, part)| {
-                let own = patterns.iter().filter_map(|pattern| match &pattern.0 {
-                    PatternEnum::Tuple(parts) => parts.get(k),
-                    _ => None,
-                });
-                self.cases(part, &own.collect::<Vec<_>>())
-            })),
-            Shape::Named(name) => match (self.program.struct_defs.get(&**name), self.program.enum_defs.get(&**name)) {
-                (Some(definition), _) => product(&mut definition.fields.iter().map(|(field, ty)| {
-                    let own = patterns.iter().filter_map(|pattern| match &pattern.0 {
-                        PatternEnum::Struct(_, fields) => fields.iter().find(|(own, _)| own == field),
-                        _ => None,
-                    });
-                    self.cases(&self.of(ty), &own.map(|(_, pattern)| pattern).collect::<Vec<_>>())
-                })),
-                (None, Some(definition)) => {
-                    let cases = definition.variants.iter().map(|variant| self.cases_of_variant(variant, patterns));
-                    cases.fold(0, u64::saturating_add)
-                }
-                (None, None) => 1,
-            },
-            Shape::Unknown | Shape::Signed | Shape::Array(..) => 1,
-        }
-    }
-
-    fn cases_of_variant(&self, variant: &Variant, patterns: &[&UntypedPattern]) -> u64 {
-        let Variant::Tuple(name, fields) = variant else { return 1 };
-        let cases = fields.iter().enumerate().map(|(k, ty)| {
-            let own = patterns.iter().filter_map(|pattern| match &pattern.0 {
-                PatternEnum::EnumTuple(_, own, parts) if own == name => parts.get(k),
-                _ => None,
-            });
-            self.cases(&self.of(ty), &own.collect::<Vec<_>>())
-        });
-        cases.fold(1, u64::saturating_mul)
+    pub(super) fn variant(&self, name: &str, variant: &str) -> Vec<&Type> {
+        let fields = self.program.enums.get(name).and_then(|definition| definition.variant(variant));
+        fields.map(Fields::all).unwrap_or_default()
     }
 }

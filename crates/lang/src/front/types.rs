@@ -1,12 +1,12 @@
 //! Types, with their sizes.
 
-use garble_lang::{
-    ast::{ConstExpr, Type, Variant},
-    token::{SignedNumType, UnsignedNumType},
+use super::{
+    Context,
+    ast::{Fields, Size, Type},
+    constants,
 };
-
-use super::{Context, constants};
 use crate::{
+    number::{Number, number},
     source_error::SourceError,
     tree::{EnumTy, Scalar, Span, Ty},
 };
@@ -34,94 +34,91 @@ impl Context<'_> {
         }
         let inner = |ty: &Type| self.nested(ty, span, depth + 1);
         Ok(match ty {
-            Type::Bool => Ty::Scalar(Scalar::BOOL),
-            Type::Unsigned(number) => Ty::Scalar(unsigned(*number)),
-            Type::Signed(number) => Ty::Scalar(signed(*number)),
-            Type::Array(element, count) => Ty::Array(inner(element)?.into(), length(*count as i128, span)?),
-            Type::ArrayConst(element, name) => Ty::Array(inner(element)?.into(), self.size(name, span)?),
-            Type::ArrayConstExpr(element, expr) => Ty::Array(inner(element)?.into(), self.computed_size(expr, span)?),
+            Type::Array(element, size) => Ty::Array(inner(element)?.into(), self.size(size, span)?),
+            Type::List(element, size) => match self.size(size, span)? {
+                0 => {
+                    let fault = SourceError::new(span, "a list has room for one element at least");
+                    return Err(fault.hint("what is always empty is not needed"));
+                }
+                most => Ty::List(inner(element)?.into(), most),
+            },
+            Type::Unknown => {
+                let fault = SourceError::new(span, "nothing says which type the elements of this empty list have");
+                return Err(fault.hint("write it down: `let mut list: [u8; ..8] = [];`"));
+            }
             Type::Tuple(fields) => {
                 let field = |(k, ty): (usize, &Type)| Ok((k.to_string(), inner(ty)?));
                 Ty::Record(fields.iter().enumerate().map(field).collect::<Result<_, SourceError>>()?)
             }
-            Type::Struct(name) => {
-                let fields = self.program.struct_defs.get(name).map(|def| &def.fields);
-                let field = |(name, ty): &(String, Type)| Ok((name.clone(), inner(ty)?));
-                Ty::Record(fields.into_iter().flatten().map(field).collect::<Result<_, SourceError>>()?)
+            Type::Named(name) => match self.program.structs.get(&name.text) {
+                Some(definition) => self.record(&definition.fields, span, depth)?,
+                None => Ty::Enum(self.enumeration(&name.text, span, depth)?.into()),
+            },
+            Type::Decimal => {
+                let fault = SourceError::new(span, "the type of this number with a point is not known");
+                return Err(fault.hint("write it down: `let x: fixed<16, 16> = 1.5;` or `1.5 as fixed<16, 16>`"));
             }
-            Type::Enum(name) => Ty::Enum(self.enumeration(name, span, depth)?.into()),
-            Type::Fn(..) | Type::UntypedTopLevelDefinition(..) => {
-                return Err(SourceError::new(span, format!("`{ty}` is no type of values")));
-            }
+            other => match scalar(other) {
+                Some(scalar) => Ty::Scalar(scalar),
+                None => return Err(SourceError::new(span, format!("`{ty}` is no type of values"))),
+            },
         })
+    }
+
+    fn record(&self, fields: &[(String, Type)], span: Span, depth: usize) -> Result<Ty, SourceError> {
+        let field = |(name, ty): &(String, Type)| Ok((name.clone(), self.nested(ty, span, depth + 1)?));
+        Ok(Ty::Record(fields.iter().map(field).collect::<Result<_, SourceError>>()?))
     }
 
     fn enumeration(&self, name: &str, span: Span, depth: usize) -> Result<EnumTy, SourceError> {
         let mut variants = Vec::new();
-        for variant in self.program.enum_defs.get(name).map(|def| &def.variants).into_iter().flatten() {
-            variants.push(match variant {
-                Variant::Unit(name) => (name.clone(), Vec::new()),
-                Variant::Tuple(name, fields) => {
+        for (name, fields) in self.program.enums.get(name).map(|def| &def.variants).into_iter().flatten() {
+            let fields = match fields {
+                Fields::Unit => Vec::new(),
+                Fields::Tuple(fields) => {
                     let fields = fields.iter().map(|ty| self.nested(ty, span, depth + 1));
-                    (name.clone(), fields.collect::<Result<_, SourceError>>()?)
+                    fields.collect::<Result<_, SourceError>>()?
                 }
-            });
+                // Named fields are one record.
+                Fields::Named(fields) => vec![self.record(fields, span, depth)?],
+            };
+            variants.push((name.clone(), fields));
         }
         Ok(EnumTy { name: name.into(), variants })
     }
 
-    /// The value of a constant that is a size.
-    pub(super) fn size(&self, name: &str, span: Span) -> Result<u32, SourceError> {
-        match self.constants.get(name) {
-            Some(&value) => length(value, span),
-            None => Err(SourceError::new(span, format!("the size `{name}` is not known"))
-                .hint(format!("declare it: `const {name}: usize = ...;`"))),
+    /// The number of elements.
+    pub(super) fn size(&self, size: &Size, span: Span) -> Result<u32, SourceError> {
+        match size {
+            Size::Number(count) => length(number(*count as i128), span),
+            Size::Constant(name) => match self.constants.get(name) {
+                Some(&value) => length(value, span),
+                None => Err(SourceError::new(span, format!("the size `{name}` is not known"))
+                    .hint(format!("declare it: `const {name}: usize = ...;`"))),
+            },
+            Size::Computed(value) => {
+                let value = constants::evaluate(value, &|name| self.constants.get(name).copied());
+                length(value.map_err(|what| SourceError::new(span, what))?, span)
+            }
         }
-    }
-
-    fn computed_size(&self, expr: &ConstExpr, span: Span) -> Result<u32, SourceError> {
-        length(
-            constants::evaluate(expr, &|name| self.constants.get(name).copied())
-                .map_err(|what| SourceError::new(span, what))?,
-            span,
-        )
     }
 }
 
-fn length(count: i128, span: Span) -> Result<u32, SourceError> {
+fn length(count: Number, span: Span) -> Result<u32, SourceError> {
     match u32::try_from(count) {
         Ok(count) if count as usize <= MAX_WORDS => Ok(count),
         _ => Err(SourceError::new(span, format!("an array of {count} elements is too large, the most is {MAX_WORDS}"))),
     }
 }
 
-/// An unsigned integer; one without a suffix has 32 bits.
-pub(super) fn unsigned(number: UnsignedNumType) -> Scalar {
-    match number {
-        UnsignedNumType::U8 => Scalar::unsigned(8),
-        UnsignedNumType::U16 => Scalar::unsigned(16),
-        UnsignedNumType::U32 | UnsignedNumType::Unspecified => Scalar::unsigned(32),
-        UnsignedNumType::Usize => Scalar::USIZE,
-        UnsignedNumType::U64 => Scalar::unsigned(64),
+/// The scalar that a number of the type is; one without a type has 32 bits.
+pub(super) fn scalar(ty: &Type) -> Option<Scalar> {
+    match ty {
+        Type::Bool => Some(Scalar::BOOL),
+        Type::Int(int) => Some(int.scalar()),
+        Type::Natural => Some(Scalar::unsigned(32)),
+        Type::Integer => Some(Scalar::signed(32)),
+        Type::Fixed(integer, fraction) => Some(Scalar::fixed(*integer, *fraction)),
+        _ => None,
     }
-}
-
-/// A signed integer; one without a suffix has 32 bits.
-pub(super) fn signed(number: SignedNumType) -> Scalar {
-    match number {
-        SignedNumType::I8 => Scalar::signed(8),
-        SignedNumType::I16 => Scalar::signed(16),
-        SignedNumType::I32 | SignedNumType::Unspecified => Scalar::signed(32),
-        SignedNumType::I64 => Scalar::signed(64),
-    }
-}
-
-/// The type that is written behind a number, if there is one.
-pub(super) fn stated_unsigned(number: UnsignedNumType) -> Option<Scalar> {
-    (number != UnsignedNumType::Unspecified).then(|| unsigned(number))
-}
-
-/// As [`stated_unsigned`].
-pub(super) fn stated_signed(number: SignedNumType) -> Option<Scalar> {
-    (number != SignedNumType::Unspecified).then(|| signed(number))
 }

@@ -54,7 +54,63 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    a.len()\n}",
-        &["expected the end of the field, got `(` @ 2:10 ? a size is known: take the constant or the number"],
+        &["expected u8, got usize @ 2:5 ? convert one of them with `as`"],
+    ),
+    (
+        "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    a.sum()\n}",
+        &[
+            "expected the end of the field, got `(` @ 2:10 ? there are no methods but `.len()` and `.push(x)`: call functions, `f(x)`",
+        ],
+    ),
+    (
+        "pub fn main(a: [u8; ..4], b: u8) -> u8 {\n    let x = a.push(b);\n    b\n}",
+        &["`push` has no value @ 2:13 ? it is a statement: `list.push(x);`"],
+    ),
+    (
+        "pub fn main(a: [u8; ..4], b: u8) -> u8 {\n    a.push(b);\n    b\n}",
+        &["`a` cannot be changed @ 2:5 ? declare it as `let mut a`"],
+    ),
+    (
+        "pub fn main(mut a: [u8; 4], b: u8) -> u8 {\n    a.push(b);\n    b\n}",
+        &["expected a list, as `[u8; ..8]`, got [u8; 4] @ 2:5"],
+    ),
+    (
+        "pub fn main(mut a: [u8; ..4], b: u16) -> u16 {\n    a.push(b);\n    b\n}",
+        &["expected u8, got u16 @ 2:12 ? convert one of them with `as`"],
+    ),
+    (
+        "pub fn main(a: [u8; ..4], b: u8) -> [u8; ..4] {\n    [b, 1, 2, 3, 4]\n}",
+        &["expected at most 4 elements, got 5 @ 2:5"],
+    ),
+    (
+        "pub fn main(a: [u8; ..4], b: u8) -> u8 {\n    let x = [];\n    b\n}",
+        &[
+            "nothing says which type the elements of this empty list have @ 2:13 ? write it down: `let mut list: [u8; ..8] = [];`",
+        ],
+    ),
+    (
+        "pub fn main(a: [u8; ..0], b: u8) -> u8 {\n    b\n}",
+        &["a list has room for one element at least @ 1:1 ? what is always empty is not needed"],
+    ),
+    (
+        "pub fn main(a: [u8; ..4], b: [u8; 4]) -> bool {\n    a == b\n}",
+        &["incompatible types: [u8; ..4] and [u8; 4] @ 2:5 ? sizes are the same if they are written the same"],
+    ),
+    (
+        "pub fn main(a: [u8; ..4], b: u8) -> u8 {\n    match a { x => b }\n}",
+        &["a value of type [u8; ..4] cannot be matched @ 2:5 ? match elements of it, one by one or in a tuple"],
+    ),
+    (
+        "pub fn main(a: [(u8, u8); ..4], b: [(u8, u8); 4]) -> u8 {\n    for (x, y) in join_iter(a, b) { }\n    1\n}",
+        &["expected an array, got [(u8, u8); ..4] @ 2:29"],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    let mut l: [u8; ..2] = [a, b];\n    l.push(a);\n    b\n}",
+        &["this panics whatever the inputs are: no room in a list @ 3:5"],
+    ),
+    (
+        "pub fn main(a: [u8; ..], b: u8) -> u8 {\n    b\n}",
+        &["expected a size, got `]` @ 1:23 ? a size is a number, or the name of a `const` of type usize"],
     ),
     (
         "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    let mut s = 0u8;\n    for k in 0..b { s += a[k]; }\n    s\n}",
@@ -74,7 +130,12 @@ const MISTAKES: &[(&str, &[&str])] = &[
         "pub fn main(a: &[u8], b: u8) -> u8 {\n    b\n}",
         &["expected a type, got `&` @ 1:16 ? values are copied, there are no references"],
     ),
-    ("pub fn main(a: f32, b: u8) -> u8 {\n    b\n}", &["there is no type `f32` @ 1:16 ? take integers in fixed point"]),
+    (
+        "pub fn main(a: f32, b: u8) -> u8 {\n    b\n}",
+        &[
+            "there is no type `f32` @ 1:16 ? take fixed point: `fixed<16, 16>` has 16 bits before and 16 behind the point",
+        ],
+    ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    println!(\"{}\", a);\n    b\n}",
         &["`\"` begins nothing here @ 2:14 ? there are no strings, characters or macros; text is an array of u8"],
@@ -102,6 +163,50 @@ const MISTAKES: &[(&str, &[&str])] = &[
     (
         "struct S { x: u8, y: u8 }\npub fn main(a: u8, b: u8) -> S {\n    S { x: a }\n}",
         &["the field `y` of `S` is missing @ 3:5 ? in a pattern, `..` stands for all others"],
+    ),
+    (
+        "enum E { A { x: u8, y: u8 }, B(u8) }\npub fn main(a: E, b: u8) -> u8 {\n    match a { E::A { x, .. } => x, E::A { y: 1, x } => x }\n}",
+        &["this `match` leaves out `E::B(_)` @ 3:5 ? add the missing patterns, or `_ => ...`"],
+    ),
+    (
+        "enum E { A { x: u8, y: u8 }, B(u8) }\npub fn main(a: E, b: u8) -> u8 {\n    match a { E::A { x: 1, .. } => b, E::B(_) => b }\n}",
+        &[
+            "this `match` leaves out `E::A { x: 0u8, .. }`, `E::A { x: 2u8..=255u8, .. }` @ 3:5 ? add the missing patterns, or `_ => ...`",
+        ],
+    ),
+    (
+        "enum E { A { x: u8, y: u8 }, B(u8) }\npub fn main(a: E, b: u8) -> u8 {\n    match a { E::A { x } => x, E::B(_) => b }\n}",
+        &["the field `y` of `E::A` is missing @ 3:15 ? in a pattern, `..` stands for all others"],
+    ),
+    (
+        "enum E { A { x: u8, y: u8 }, B(u8) }\npub fn main(a: u8, b: u8) -> E {\n    E::A { x: a, z: b }\n}",
+        &[
+            "`E::A` has no field `z` @ 3:5 ? it has: x, y",
+            "the field `y` of `E::A` is missing @ 3:5 ? in a pattern, `..` stands for all others",
+        ],
+    ),
+    (
+        "enum E { A { x: u8, y: u8 }, B(u8) }\npub fn main(a: u8, b: u8) -> E {\n    if a == b { E::A(a, b) } else { E::B { x: a } }\n}",
+        &[
+            "the fields of this variant have names @ 3:17 ? write E::A { x, y }",
+            "the fields of this variant have no names @ 3:37 ? write E::B(..)",
+        ],
+    ),
+    (
+        "enum E { A { }, B(u8) }\npub fn main(a: u8, b: u8) -> E {\n    E::B(a)\n}",
+        &["the variant `A` has no fields @ 1:10 ? leave out the braces behind it"],
+    ),
+    (
+        "enum E { A { x: u8, x: u8 }, B(u8) }\npub fn main(a: u8, b: u8) -> E {\n    E::B(a)\n}",
+        &["`x` is there twice @ 1:21"],
+    ),
+    (
+        "pub fn main(a: u128, b: u8) -> u128 {\n    a + 340282366920938463463374607431768211456\n}",
+        &["this number is too large, the most is 340282366920938463463374607431768211455 @ 2:9"],
+    ),
+    (
+        "pub fn main(a: i128, b: u8) -> i128 {\n    a + 170141183460469231731687303715884105728 + (b as u128)\n}",
+        &["expected i128, got a number @ 2:9 ? is it too large, or negative? It has to be a number of i128"],
     ),
     ("pub fn main(a: u8, b: u8) -> u8 {\n    f(a, b)\n}", &["there is no variable, constant or function `f` @ 2:5"]),
     (
@@ -150,9 +255,74 @@ const MISTAKES: &[(&str, &[&str])] = &[
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    a + 1.5\n}",
+        &["expected u8, got a number with a point @ 2:9 ? convert the integer, as in `x as fixed<16, 16>`"],
+    ),
+    (
+        "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    a * 2\n}",
+        &["expected fixed<8, 8>, got a number @ 2:9 ? write the number with a point, as `2.0`"],
+    ),
+    (
+        "pub fn main(a: fixed<8, 8>, b: fixed<16, 16>) -> fixed<8, 8> {\n    a * b\n}",
+        &["incompatible types: fixed<8, 8> and fixed<16, 16> @ 2:5 ? convert one of them with `as`"],
+    ),
+    (
+        "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    a + 128.0\n}",
+        &["128.0 is no value of fixed<8, 8> @ 2:9"],
+    ),
+    (
+        "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    let x = 1.5;\n    a + x\n}",
         &[
-            "numbers have no fractions, and no fields @ 2:9 ? take integers in fixed point: with 8 bits behind the point, 1.5 is 384",
+            "the type of this number with a point is not known @ 2:13 ? write it down: `let x: fixed<16, 16> = 1.5;` or `1.5 as fixed<16, 16>`",
         ],
+    ),
+    (
+        "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    (a << b) & a\n}",
+        &["expected an integer, got fixed<8, 8> @ 2:6"],
+    ),
+    (
+        "pub fn main(a: fixed<8, 8>, b: u8) -> fixed<8, 8> {\n    !a\n}",
+        &["expected a bool or an integer, got fixed<8, 8> @ 2:6"],
+    ),
+    (
+        "pub fn main(a: fixed<8, 8>, b: u8) -> u8 {\n    match a { x => b }\n}",
+        &["a value of type fixed<8, 8> cannot be matched @ 2:5 ? compare it, with `if`"],
+    ),
+    (
+        "pub fn main(a: (fixed<8, 8>, u8), b: u8) -> u8 {\n    match a { (1.5, _) => b, (_, y) => y }\n}",
+        &["expected a pattern, got the number 1.5 @ 2:16 ? numbers with a point are compared: take an `if`"],
+    ),
+    (
+        "pub fn main(a: fixed<8>, b: u8) -> u8 {\n    b\n}",
+        &[
+            "expected `,`, got `>` @ 1:23 ? `fixed<16, 16>` has 16 bits before the point, of which one is the sign, and 16 behind it",
+        ],
+    ),
+    (
+        "pub fn main(a: fixed<0, 8>, b: fixed<100, 29>) -> u8 {\n    b\n}",
+        &[
+            "there is no bit before the point for the sign @ 1:16 ? `fixed<16, 16>` has 16 bits before the point, of which one is the sign, and 16 behind it",
+        ],
+    ),
+    (
+        "pub fn main(a: fixed<100, 29>, b: u8) -> u8 {\n    b\n}",
+        &[
+            "this type has 129 bits, the most is 128 @ 1:16 ? `fixed<16, 16>` has 16 bits before the point, of which one is the sign, and 16 behind it",
+        ],
+    ),
+    (
+        "pub fn main(a: i32, b: u8) -> i32 {\n    sqrt(a)\n}",
+        &["expected an unsigned or fixed-point number, got i32 @ 2:5 ? convert it first, as in `sqrt(x as u32)`"],
+    ),
+    (
+        "pub fn main(a: i32, b: u8) -> i32 {\n    min(a) + max(a, b)\n}",
+        &[
+            "expected 2 arguments, got 1 @ 2:5",
+            "incompatible types: i32 and u8 @ 2:14 ? convert one of them with `as`; a number without a type is i32 after `let mut`",
+        ],
+    ),
+    (
+        "pub fn main(a: u8, b: u8) -> u8 {\n    1.5u8 + a\n}",
+        &["a number with a point ends in no type, `u8` is too much @ 2:5 ? write `1.5 as fixed<16, 16>`"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> i8 {\n    -a\n}",
@@ -179,13 +349,13 @@ const MISTAKES: &[(&str, &[&str])] = &[
         &["expected a number of u8, got one of u16 @ 2:15"],
     ),
     (
-        "pub fn main(a: i8, b: u8) -> u8 {\n    match a { -128..=-1 => 1u8, 0..=127 => b }\n}",
-        &["this `match` leaves out `_` @ 2:5 ? add the missing patterns, or `_ => ...`"],
+        "pub fn main(a: i8, b: u8) -> u8 {\n    match a { -128..=-3 => 1u8, 0..=127 => b }\n}",
+        &["this `match` leaves out `-2i8..=-1i8` @ 2:5 ? add the missing patterns, or `_ => ...`"],
     ),
     (
         "pub fn main(a: u8, b: u8) -> u8 {\n    match (a, b) { (0..=9, 1) => 1u8, (3, _) => b }\n}",
         &[
-            "this `match` leaves out `(0u8, 0u8)`, `(0u8, 2u8..=255u8)`, `(1u8..=2u8, 0u8)` and 5 more @ 2:5 ? add the missing patterns, or `_ => ...`",
+            "this `match` leaves out `(0u8..=2u8, 0u8)`, `(0u8..=2u8, 2u8..=255u8)`, `(4u8..=9u8, 0u8)` and 2 more @ 2:5 ? add the missing patterns, or `_ => ...`",
         ],
     ),
     ("pub fn main(a: (u8, u8), b: u8) -> u8 {\n    a.2\n}", &["this tuple has 2 fields @ 2:5 ? the first one is `.0`"]),
@@ -327,10 +497,17 @@ fn line(d: &Diagnostic) -> String {
 
 #[test]
 fn mistakes_are_explained() {
+    let mut wrong = String::new();
     for (text, expected) in MISTAKES {
-        let error = compile(text, &[], true).expect_err(text);
-        assert_eq!(error.iter().map(line).collect::<Vec<_>>(), *expected, "{text}");
+        let told: Vec<String> = match compile(text, &[], true) {
+            Ok(_) => Vec::new(),
+            Err(error) => error.iter().map(line).collect(),
+        };
+        if told != *expected {
+            wrong += &format!("{text}\n  expected {expected:#?}\n  got {told:#?}\n");
+        }
     }
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
 /// It is none of the program, but not wrong either.

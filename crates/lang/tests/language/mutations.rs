@@ -9,10 +9,21 @@ use rand_core::Rng;
 
 use crate::{random::Program, same_results::CONSTRUCTS};
 
+/// Constructs that are ours alone.
+const OURS: &[&str] = &[
+    "pub fn main(a: u128, b: i128) -> u128 { let x = 340282366920938463463374607431768211455; if b < 0 { a * 3u128 / (a + 1u128) } else { (a << 64u8) ^ x % 7 } }",
+    "pub fn main(a: fixed<16, 16>, b: fixed<8, 24>) -> fixed<16, 16> { let x = a * 1.5 - -2.25; sqrt(max(x, 0.0)) / (b as fixed<16, 16>) + (7u8 as fixed<16, 16>) % a }",
+    "const R: fixed<64, 64> = 0.1; pub fn main(a: fixed<64, 64>, b: u128) -> (i64, fixed<1, 127>) { ((a * R) as i64, (b as fixed<1, 127>) * 0.5) }",
+    "enum E { A { x: u8, y: u16 }, B(u8), C } pub fn main(a: E, b: u8) -> E { match a { E::A { x: 3, .. } => E::B(b), E::A { y, x } => E::A { x: b, y: y + (x as u16) }, E::B(x) => E::C, E::C => a } }",
+    "pub fn main(a: [u8; ..5], b: u8) -> [u8; ..5] { let mut v: [u8; ..5] = [b]; for x in a { if x > b { v.push(x); v[0] = x; } } if v == a { a } else { v } }",
+    "pub fn main(a: [[u16; ..2]; ..3], b: usize) -> (usize, bool, u16) { let mut c = a; c[b].push(7u16); (c.len() + a[0].len(), c == a, c[b & 1][0]) }",
+];
+
 const OPERATORS: &[&str] = &["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "<", ">", "==", "!=", "&&", "||"];
 const NAMES: &[&str] = &["a", "b", "x", "v0", "v1", "v2", "v3", "true", "false"];
-const TYPES: &[&str] = &["bool", "u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "usize"];
-const NUMBERS: &[&str] = &["0", "1", "2", "7", "64", "255", "256", "65536", "4294967295"];
+const TYPES: &[&str] = &["bool", "u8", "u16", "u32", "u64", "u128", "i8", "i16", "i32", "i64", "i128", "usize"];
+const NUMBERS: &[&str] =
+    &["0", "1", "2", "7", "64", "255", "256", "65536", "4294967295", "170141183460469231731687303715884105728"];
 
 /// The word with another of its kind in its place; the syntax stays right.
 fn changed(word: &str, next: Option<&str>, rng: &mut TestRng) -> String {
@@ -67,8 +78,9 @@ fn changed_sources_are_compiled_or_refused() {
     let mut rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let (mut compiled, mut slowest) = (0, Duration::ZERO);
     for round in 0..rounds {
-        let text = match round % 2 {
-            0 => CONSTRUCTS[rng.next_u32() as usize % CONSTRUCTS.len()].1.to_string(),
+        let text = match round % 3 {
+            0 => OURS[rng.next_u32() as usize % OURS.len()].to_string(),
+            1 => CONSTRUCTS[rng.next_u32() as usize % CONSTRUCTS.len()].1.to_string(),
             _ => Program::random(&mut rng).text(),
         };
         let text = mutated(&text, &mut rng);

@@ -23,6 +23,7 @@ mod bitwise;
 mod columns;
 mod compare;
 mod divide;
+mod fixed;
 mod multiply;
 mod program;
 mod shift;
@@ -34,7 +35,7 @@ mod word;
 pub(crate) mod simulate;
 
 pub use program::{ProgramBuilder, Wires};
-pub use sort::sort_comparators;
+pub use sort::{merge_comparators, sort_comparators};
 pub use table::lookup_ands;
 pub use word::{BitString, Bytes, Integer, Signed, Unsigned, Value, Word};
 

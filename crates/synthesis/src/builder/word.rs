@@ -99,8 +99,8 @@ pub enum Value {
     Array(Vec<Value>),
     /// Named fields in order.
     Record(Vec<(String, Value)>),
-    /// The wires of an enum of these variants.
-    Enum(Vec<(String, Vec<Type>)>, BitString),
+    /// A value of another type, as its wires.
+    Other(Type, BitString),
 }
 
 impl Unsigned {
@@ -274,7 +274,7 @@ impl Word for Value {
             Value::Bytes(w) => w.ty(),
             Value::Array(w) => w.ty(),
             Value::Record(fields) => Type::Record(fields.iter().map(|(n, w)| (n.clone(), w.ty())).collect()),
-            Value::Enum(variants, _) => Type::Enum(variants.clone()),
+            Value::Other(ty, _) => ty.clone(),
         }
     }
 
@@ -287,7 +287,7 @@ impl Word for Value {
             Value::Bytes(w) => w.append_bits(into),
             Value::Array(w) => w.append_bits(into),
             Value::Record(fields) => fields.iter().for_each(|(_, w)| w.append_bits(into)),
-            Value::Enum(_, w) => w.append_bits(into),
+            Value::Other(_, w) => w.append_bits(into),
         }
     }
 
@@ -299,7 +299,7 @@ impl Word for Value {
             Type::Signed(_) => Value::Signed(Signed(bits.to_vec())),
             Type::Bytes(_) => Value::Bytes(Bytes(bits.to_vec())),
             Type::Array(..) => Value::Array(Vec::from_bits(ty, bits)?),
-            Type::Enum(variants) => Value::Enum(variants.clone(), BitString(bits.to_vec())),
+            Type::Fixed(..) | Type::List(..) | Type::Enum(_) => Value::Other(ty.clone(), BitString(bits.to_vec())),
             Type::Record(fields) => {
                 let mut rest = bits;
                 let mut read = |(name, ty): &(String, Type)| {

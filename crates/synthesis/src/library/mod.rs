@@ -36,6 +36,7 @@
 //! | `keyed-database(n, key_bits, value_bits)` | `records` n of {key, value} (0), `key` u (1) | `found`, `value` | n (key_bits + value_bits) - 1 |
 //! | `sort(n, bits)` | `a` ceil(n/2) u (0), `b` floor(n/2) u (1) | `sorted` | 2 bits C(n), C(n) = 1, 5, 19, 60, 185, 531 for n = 2, 4, 8, 16, 32, 64 |
 //! | `intersection-size(n, m, bits)` | `a` n u (0), `b` m u (1) | `size` | the fewer of n m (bits - 1) + n and 2 bits C(n + m) + (n + m - 1) bits, at most |
+//! | `intersection-sum(n, m, key_bits, value_bits)` | `a` n u (0), `b` m of {key, value} (1) | `size`, `sum` | (2 key_bits + value_bits + 2) M(n + m) + (n + m - 1) (key_bits + 2 value_bits + 2 s - 1), s bits of min(n, m), M(n) about n log2(n) / 2 |
 //! | `layered(depth, ands)` | `a` 128 bits (0), `b` 128 bits (1) | `out` | ands, at least depth |
 //!
 //! *Source*: FIPS 197 with the S-box of Boyar and Peralta 2012 (22,164 XOR gates in `aes128`); FIPS 180-4; the edit distance by differences of Masek
@@ -44,6 +45,7 @@
 mod aes;
 mod error;
 mod integer;
+mod join;
 mod layered;
 mod levenshtein;
 mod matrix;
@@ -61,7 +63,7 @@ use garblet_circuit::{Component, Program};
 pub const PREFIX: &str = "lib:";
 
 /// All members, by kind.
-static MEMBERS: [&[Member]; 8] = [
+static MEMBERS: [&[Member]; 9] = [
     aes::MEMBERS,
     sha256::MEMBERS,
     integer::MEMBERS,
@@ -69,6 +71,7 @@ static MEMBERS: [&[Member]; 8] = [
     levenshtein::MEMBERS,
     matrix::MEMBERS,
     sets::MEMBERS,
+    join::MEMBERS,
     layered::MEMBERS,
 ];
 

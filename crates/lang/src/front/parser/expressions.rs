@@ -1,13 +1,14 @@
 //! Operators, conditions and matches.
 
-use garble_lang::{
-    UntypedExpr, UntypedStmt,
-    ast::{Expr, ExprEnum, Op, Stmt, StmtEnum, UnaryOp},
-    token::MetaInfo,
+use super::{Parsed, Parser};
+use crate::{
+    front::{
+        ast::{Expr, ExprKind, Op, Stmt, StmtKind},
+        scanner::Kind,
+    },
+    source_error::SourceError,
+    tree::Span,
 };
-
-use super::{Parsed, Parser, join, meta};
-use crate::{front::scanner::Kind, source_error::SourceError, tree::Span};
 
 /// Binary operators, the loosest first; those of a line bind alike, from the left.
 const LEVELS: [&[&str]; 10] = [
@@ -27,13 +28,13 @@ const COMPARISONS: usize = 3;
 
 impl Parser<'_> {
     /// An expression.
-    pub(super) fn expression(&mut self) -> Parsed<UntypedExpr> {
+    pub(super) fn expression(&mut self) -> Parsed<Expr> {
         let first = self.cast()?;
         self.operators_behind(first, 0, false)
     }
 
     /// An expression before a `{` that is not part of it.
-    pub(super) fn condition(&mut self) -> Parsed<UntypedExpr> {
+    pub(super) fn condition(&mut self) -> Parsed<Expr> {
         let outer = std::mem::replace(&mut self.structs_allowed, false);
         let condition = self.expression()?;
         self.structs_allowed = outer;
@@ -48,7 +49,7 @@ impl Parser<'_> {
     }
 
     /// An expression that begins with a block, an `if` or a `match`, as a statement: what follows a block is another one.
-    pub(super) fn block_statement(&mut self) -> Parsed<UntypedExpr> {
+    pub(super) fn block_statement(&mut self) -> Parsed<Expr> {
         if self.is("{") {
             return self.primary();
         }
@@ -57,7 +58,7 @@ impl Parser<'_> {
     }
 
     /// `left` and the operators of `least` level on that follow it.
-    fn operators_behind(&mut self, mut left: UntypedExpr, least: usize, after_block: bool) -> Parsed<UntypedExpr> {
+    fn operators_behind(&mut self, mut left: Expr, least: usize, after_block: bool) -> Parsed<Expr> {
         let mut before = None;
         while let Kind::Symbol(symbol) = self.peek() {
             let Some(level) = LEVELS.iter().position(|level| level.contains(&symbol)).filter(|&level| level >= least)
@@ -76,7 +77,7 @@ impl Parser<'_> {
             self.operator()?;
             let first = self.cast()?;
             let right = self.operators_behind(first, level + 1, false)?;
-            let at = join(left.meta, right.meta);
+            let at = left.span.to(right.span);
             left = operation(symbol, left, right, at);
             before = Some(level);
         }
@@ -86,28 +87,30 @@ impl Parser<'_> {
     /// Tells whether a minus and, right behind it, a number are next.
     fn is_negative_number(&self) -> bool {
         let (sign, number) = (self.ahead(0).span, self.ahead(1));
-        matches!(number.kind, Kind::Number(_))
+        matches!(number.kind, Kind::Number(_) | Kind::Decimal(_))
             && (sign.end_line, sign.end_column) == (number.span.line, number.span.column)
     }
 
-    fn cast(&mut self) -> Parsed<UntypedExpr> {
+    fn cast(&mut self) -> Parsed<Expr> {
         let mut value = self.unary()?;
         while self.eat_word("as").is_some() {
             self.operator()?;
             let (ty, end) = self.ty()?;
-            let at = join(value.meta, end);
-            value = Expr::untyped(ExprEnum::Cast(ty, Box::new(value)), at);
+            let at = value.span.to(end);
+            value = Expr::new(ExprKind::Cast(ty, Box::new(value)), at);
         }
         Ok(value)
     }
 
-    pub(super) fn unary(&mut self) -> Parsed<UntypedExpr> {
+    pub(super) fn unary(&mut self) -> Parsed<Expr> {
         self.nested(|parser| {
             let begin = parser.ahead(0).span;
             let op = match parser.peek() {
-                Kind::Symbol("-") if matches!(parser.ahead(1).kind, Kind::Number(_)) => return parser.primary(),
-                Kind::Symbol("-") => UnaryOp::Neg,
-                Kind::Symbol("!") => UnaryOp::Not,
+                Kind::Symbol("-") if matches!(parser.ahead(1).kind, Kind::Number(_) | Kind::Decimal(_)) => {
+                    return parser.primary();
+                }
+                Kind::Symbol("-") => ExprKind::Neg,
+                Kind::Symbol("!") => ExprKind::Not,
                 Kind::Symbol("&" | "&&" | "*") => {
                     return Err(parser.unexpected("an expression").hint("values are copied, there are no references"));
                 }
@@ -117,13 +120,13 @@ impl Parser<'_> {
             };
             parser.next();
             let value = parser.unary()?;
-            let at = join(meta(begin, begin), value.meta);
-            Ok(Expr::untyped(ExprEnum::UnaryOp(op, Box::new(value)), at))
+            let at = begin.to(value.span);
+            Ok(Expr::new(op(Box::new(value)), at))
         })
     }
 
     /// `if CONDITION { .. } else if CONDITION { .. } else { .. }`
-    fn conditional(&mut self) -> Parsed<UntypedExpr> {
+    fn conditional(&mut self) -> Parsed<Expr> {
         let mut arms = Vec::new();
         let mut other = None;
         while self.is_word("if") {
@@ -147,18 +150,17 @@ impl Parser<'_> {
                 break;
             }
         }
-        let mut value: Option<(UntypedExpr, Span)> = other;
+        let mut value: Option<(Expr, Span)> = other;
         while let Some((begin, condition, then, end)) = arms.pop() {
-            let (other, end) =
-                value.unwrap_or_else(|| (Expr::untyped(ExprEnum::TupleLiteral(Vec::new()), meta(begin, end)), end));
-            let kind = ExprEnum::If(Box::new(condition), Box::new(then), Box::new(other));
-            value = Some((Expr::untyped(kind, meta(begin, end)), end));
+            let (other, end) = value.unwrap_or_else(|| (Expr::new(ExprKind::Tuple(Vec::new()), begin.to(end)), end));
+            let kind = ExprKind::If(Box::new(condition), Box::new(then), Box::new(other));
+            value = Some((Expr::new(kind, begin.to(end)), end));
         }
         value.map(|(value, _)| value).ok_or_else(|| self.unexpected("`if`"))
     }
 
     /// `match VALUE { PATTERN => EXPRESSION, .. }`
-    fn matching(&mut self) -> Parsed<UntypedExpr> {
+    fn matching(&mut self) -> Parsed<Expr> {
         let begin = self.next().span;
         let value = self.condition()?;
         self.expect("{")?;
@@ -180,41 +182,41 @@ impl Parser<'_> {
                 return Err(parser.unexpected("`,` or `}`"));
             }
             parser.eat(",");
-            let at = body.meta;
-            Ok(Some((pattern, Expr::untyped(ExprEnum::Block(vec![body]), at))))
+            let at = body.span;
+            Ok(Some((pattern, Expr::new(ExprKind::Block(vec![body]), at))))
         })?;
         self.structs_allowed = outer;
         let end = self.expect("}")?;
         match arms.is_empty() {
             true => Err(SourceError::new(begin, "this `match` has no arms").hint("an arm is `PATTERN => VALUE,`")),
-            false => Ok(Expr::untyped(ExprEnum::Match(Box::new(value), arms), meta(begin, end))),
+            false => Ok(Expr::new(ExprKind::Match(Box::new(value), arms), begin.to(end))),
         }
     }
 }
 
 /// The value of the statements of a branch, which ends at `end`.
-fn value_of(mut body: Vec<UntypedStmt>, end: Span) -> UntypedExpr {
+fn value_of(mut body: Vec<Stmt>, end: Span) -> Expr {
     match body.pop() {
-        None => Expr::untyped(ExprEnum::TupleLiteral(Vec::new()), meta(end, end)),
-        Some(Stmt { inner: StmtEnum::Expr(value), .. }) if body.is_empty() => value,
+        None => Expr::new(ExprKind::Tuple(Vec::new()), end),
+        Some(Stmt { kind: StmtKind::Expr(value), .. }) if body.is_empty() => value,
         Some(last) => {
-            let at = join(body.first().unwrap_or(&last).meta, last.meta);
+            let at = body.first().unwrap_or(&last).span.to(last.span);
             body.push(last);
-            Expr::untyped(ExprEnum::Block(body), at)
+            Expr::new(ExprKind::Block(body), at)
         }
     }
 }
 
-fn operation(symbol: &str, left: UntypedExpr, right: UntypedExpr, at: MetaInfo) -> UntypedExpr {
+fn operation(symbol: &str, left: Expr, right: Expr, at: Span) -> Expr {
     let (op, negated) = match symbol {
-        "||" => (Op::ShortCircuitOr, false),
-        "&&" => (Op::ShortCircuitAnd, false),
-        "==" => (Op::Eq, false),
-        "!=" => (Op::NotEq, false),
-        "<" => (Op::LessThan, false),
-        ">" => (Op::GreaterThan, false),
-        "<=" => (Op::GreaterThan, true),
-        ">=" => (Op::LessThan, true),
+        "||" => (Op::Either, false),
+        "&&" => (Op::Both, false),
+        "==" => (Op::Equal, false),
+        "!=" => (Op::NotEqual, false),
+        "<" => (Op::Less, false),
+        ">" => (Op::Greater, false),
+        "<=" => (Op::Greater, true),
+        ">=" => (Op::Less, true),
         "|" => (Op::BitOr, false),
         "^" => (Op::BitXor, false),
         "&" => (Op::BitAnd, false),
@@ -224,11 +226,11 @@ fn operation(symbol: &str, left: UntypedExpr, right: UntypedExpr, at: MetaInfo) 
         "-" => (Op::Sub, false),
         "*" => (Op::Mul, false),
         "/" => (Op::Div, false),
-        _ => (Op::Mod, false),
+        _ => (Op::Rem, false),
     };
-    let value = Expr::untyped(ExprEnum::Op(op, Box::new(left), Box::new(right)), at);
+    let value = Expr::new(ExprKind::Op(op, Box::new(left), Box::new(right)), at);
     match negated {
-        true => Expr::untyped(ExprEnum::UnaryOp(UnaryOp::Not, Box::new(value)), at),
+        true => Expr::new(ExprKind::Not(Box::new(value)), at),
         false => value,
     }
 }

@@ -2,45 +2,37 @@
 
 use std::collections::HashSet;
 
-use garble_lang::{
-    UntypedExpr,
-    ast::{BuiltInFnCall, ConstExpr, ConstExprEnum, Expr, ExprEnum, Type, VariantExprEnum},
-    token::{SignedNumType, UnsignedNumType},
-};
-
-use super::{
-    Parsed, Parser, join, meta, only_once,
-    types::{Literal, Size},
-};
+use super::{Parsed, Parser, only_once, types::decimal};
 use crate::{
     front::{
+        ast::{ConstExpr, ConstKind, Expr, ExprKind, Fields, Int, Type},
         constants,
-        scanner::{Kind, Number, Suffix},
+        scanner::{Kind, Unsigned},
     },
+    number::{Number, ONE, ZERO},
     source_error::SourceError,
     tree::Span,
 };
 
 impl Parser<'_> {
     /// A name, a literal, a call or an expression in brackets, and the parts that are taken of it.
-    pub(super) fn primary(&mut self) -> Parsed<UntypedExpr> {
+    pub(super) fn primary(&mut self) -> Parsed<Expr> {
         let token = self.ahead(0);
-        let here = meta(token.span, token.span);
         let value = match token.kind {
             Kind::Word("true" | "false") => {
                 let value = self.next().kind == Kind::Word("true");
-                Expr::untyped(if value { ExprEnum::True } else { ExprEnum::False }, here)
+                Expr::new(ExprKind::Bool(value), token.span)
             }
             Kind::Word(word) => match refused(word) {
                 Some(hint) => return Err(self.unexpected("an expression").hint(hint)),
                 None => self.named()?,
             },
-            Kind::Number(_) | Kind::Symbol("-") => self.number()?,
+            Kind::Number(_) | Kind::Decimal(_) | Kind::Symbol("-") => self.number()?,
             Kind::Symbol("(") => self.in_parentheses()?,
             Kind::Symbol("[") => self.array()?,
             Kind::Symbol("{") => {
                 let (body, end) = self.block()?;
-                return Ok(Expr::untyped(ExprEnum::Block(body), meta(token.span, end)));
+                return Ok(Expr::new(ExprKind::Block(body), token.span.to(end)));
             }
             Kind::Symbol("|" | "||") => return Err(self.unexpected("an expression").hint("there are no closures")),
             _ => return Err(self.unexpected("an expression")),
@@ -49,19 +41,19 @@ impl Parser<'_> {
     }
 
     /// `.FIELD`, `.0` and `[INDEX]`, as many as there are.
-    fn parts_of(&mut self, mut value: UntypedExpr) -> Parsed<UntypedExpr> {
+    fn parts_of(&mut self, mut value: Expr) -> Parsed<Expr> {
         loop {
             if self.eat("[").is_some() {
                 self.operator()?;
                 let outer = std::mem::replace(&mut self.structs_allowed, true);
                 let mut index = self.expression()?;
                 self.structs_allowed = outer;
-                if let ExprEnum::NumUnsigned(_, ty @ UnsignedNumType::Unspecified) = &mut index.inner {
-                    *ty = UnsignedNumType::Usize;
+                if let ExprKind::Number(_, ty @ Type::Natural) = &mut index.kind {
+                    *ty = Type::Int(Int::Usize);
                 }
                 let end = self.expect("]")?;
-                let at = join(value.meta, meta(end, end));
-                value = Expr::untyped(ExprEnum::ArrayAccess(Box::new(value), Box::new(index)), at);
+                let at = value.span.to(end);
+                value = Expr::new(ExprKind::Index(Box::new(value), Box::new(index)), at);
             } else if self.eat(".").is_some() {
                 self.operator()?;
                 value = self.field(value)?;
@@ -71,75 +63,104 @@ impl Parser<'_> {
         }
     }
 
-    fn field(&mut self, whole: UntypedExpr) -> Parsed<UntypedExpr> {
+    fn field(&mut self, whole: Expr) -> Parsed<Expr> {
         let token = self.ahead(0);
-        let at = join(whole.meta, meta(token.span, token.span));
-        if let ExprEnum::NumUnsigned(..) | ExprEnum::NumSigned(..) = whole.inner {
-            let fault = SourceError::new(crate::front::span(at), "numbers have no fractions, and no fields");
-            return Err(fault.hint("take integers in fixed point: with 8 bits behind the point, 1.5 is 384"));
+        let at = whole.span.to(token.span);
+        if let ExprKind::Number(..) | ExprKind::Decimal(_) = whole.kind {
+            return Err(SourceError::new(at, "numbers have no fields")
+                .hint("what is behind a point begins with a digit, as `1.0`"));
         }
-        if let Kind::Number(Number { value, suffix: Suffix::None }) = token.kind {
+        if let Kind::Decimal(text) = token.kind {
+            // `.0.1` are two fields.
+            self.next();
+            let large = || SourceError::new(token.span, "there is no such field");
+            let indices = text.split('.').map(|index| index.parse::<usize>().ok());
+            let indices = indices.collect::<Option<Vec<_>>>().ok_or_else(large)?;
+            return Ok(indices
+                .into_iter()
+                .fold(whole, |whole, index| Expr::new(ExprKind::Position(Box::new(whole), index), at)));
+        }
+        if let Kind::Number(Unsigned { value, suffix: None }) = token.kind {
             self.next();
             let large = |_| SourceError::new(token.span, "there is no such field");
             let index = usize::try_from(value).map_err(large)?;
-            return Ok(Expr::untyped(ExprEnum::TupleAccess(Box::new(whole), index), at));
+            return Ok(Expr::new(ExprKind::Position(Box::new(whole), index), at));
         }
         let (field, _) = self.name("the name of a field, or its number")?;
+        if self.is("(") && field == "len" {
+            self.next();
+            let end = self.expect(")")?;
+            return Ok(Expr::new(ExprKind::Len(Box::new(whole)), at.to(end)));
+        }
+        if self.is("(") && field == "push" {
+            self.next();
+            let outer = std::mem::replace(&mut self.structs_allowed, true);
+            let value = self.expression()?;
+            self.structs_allowed = outer;
+            let end = self.expect(")")?;
+            return Ok(Expr::new(ExprKind::Push(Box::new(whole), Box::new(value)), at.to(end)));
+        }
         match self.is("(") {
-            true => Err(self.unexpected("the end of the field").hint(match field.as_str() {
-                "len" => "a size is known: take the constant or the number",
-                _ => "there are no methods: call functions, `f(x)`",
-            })),
-            false => Ok(Expr::untyped(ExprEnum::StructAccess(Box::new(whole), field), at)),
+            true => {
+                let fault = self.unexpected("the end of the field");
+                Err(fault.hint("there are no methods but `.len()` and `.push(x)`: call functions, `f(x)`"))
+            }
+            false => Ok(Expr::new(ExprKind::Field(Box::new(whole), field), at)),
         }
     }
 
     /// An expression that begins with a name: a variable, a call, a struct, a variant, or a range that begins with a constant.
-    fn named(&mut self) -> Parsed<UntypedExpr> {
+    fn named(&mut self) -> Parsed<Expr> {
         let (name, at) = self.name("an expression")?;
         match self.peek() {
             Kind::Symbol("::") => self.variant(name, at),
             Kind::Symbol("(") => {
                 self.next();
                 let (arguments, end) = self.list(")", Self::expression)?;
-                let call = match BuiltInFnCall::try_from_ident_args(&name, arguments) {
-                    Ok(call) => ExprEnum::BuiltInFnCall(call),
-                    Err(arguments) => ExprEnum::FnCall(name, arguments),
-                };
-                Ok(Expr::untyped(call, meta(at, end)))
+                Ok(Expr::new(ExprKind::Call(name, arguments), at.to(end)))
             }
             Kind::Symbol("{") if self.structs_allowed => self.struct_literal(name, at),
             Kind::Symbol(".." | "..=") => {
-                let from = ConstExpr(ConstExprEnum::ConstExprIdent(name), meta(at, at));
+                let from = ConstExpr { kind: ConstKind::Constant(name), span: at };
                 self.range(from, at)
             }
             _ => Ok(self.variable(name, at)),
         }
     }
 
-    fn variable(&self, name: String, at: Span) -> UntypedExpr {
-        Expr::untyped(ExprEnum::Identifier(self.names.resolve(name)), meta(at, at))
+    fn variable(&self, name: String, at: Span) -> Expr {
+        Expr::new(ExprKind::Variable(self.names.resolve(name)), at)
     }
 
-    /// `ENUM::VARIANT`, `ENUM::VARIANT(..)`, or the greatest and least number of a type.
-    fn variant(&mut self, name: String, begin: Span) -> Parsed<UntypedExpr> {
+    /// `ENUM::VARIANT`, `ENUM::VARIANT(..)`, `ENUM::VARIANT { .. }`, or the greatest and least number of a type.
+    fn variant(&mut self, name: String, begin: Span) -> Parsed<Expr> {
         self.expect("::")?;
         let (variant, end) = self.name("the name of a variant")?;
         if let Some(bound) = bound(&name, &variant) {
-            return Ok(Expr::untyped(bound, meta(begin, end)));
+            return Ok(Expr::new(bound, begin.to(end)));
         }
         let (fields, end) = match self.eat("(") {
             Some(_) => {
                 let (fields, end) = self.list(")", Self::expression)?;
-                (VariantExprEnum::Tuple(fields), end)
+                (Fields::Tuple(fields), end)
             }
-            None => (VariantExprEnum::Unit, end),
+            None if self.is("{") && self.structs_allowed => {
+                let (fields, end) = self.field_values()?;
+                (Fields::Named(fields), end)
+            }
+            None => (Fields::Unit, end),
         };
-        Ok(Expr::untyped(ExprEnum::EnumLiteral(name, variant, fields), meta(begin, end)))
+        Ok(Expr::new(ExprKind::Variant(name, variant, fields), begin.to(end)))
     }
 
     /// `NAME { FIELD: VALUE, FIELD, .. }`, after its name.
-    fn struct_literal(&mut self, name: String, begin: Span) -> Parsed<UntypedExpr> {
+    fn struct_literal(&mut self, name: String, begin: Span) -> Parsed<Expr> {
+        let (fields, end) = self.field_values()?;
+        Ok(Expr::new(ExprKind::Struct(name, fields), begin.to(end)))
+    }
+
+    /// `{ FIELD: VALUE, FIELD, .. }`: values in the order of the names, and the end.
+    fn field_values(&mut self) -> Parsed<(Vec<(String, Expr)>, Span)> {
         self.expect("{")?;
         let mut names = HashSet::new();
         let (mut fields, end) = self.list("}", |parser| {
@@ -155,96 +176,102 @@ impl Parser<'_> {
             Ok((field, value))
         })?;
         fields.sort_by(|a, b| a.0.cmp(&b.0));
-        Ok(Expr::untyped(ExprEnum::StructLiteral(name, fields), meta(begin, end)))
+        Ok((fields, end))
     }
 
     /// A number with its sign, or a range that begins with it.
-    fn number(&mut self) -> Parsed<UntypedExpr> {
+    fn number(&mut self) -> Parsed<Expr> {
         let begin = self.ahead(0).span;
         let minus = self.eat("-").is_some();
+        if let Kind::Decimal(text) = self.peek() {
+            let at = begin.to(self.next().span);
+            return Ok(Expr::new(ExprKind::Decimal(decimal(text, minus, at)?), at));
+        }
         let Kind::Number(number) = self.peek() else { return Err(self.unexpected("a number")) };
         let end = self.next().span;
-        let at = meta(begin, end);
-        Ok(match Self::literal(number, minus, begin)? {
-            Literal::Unsigned(value, ty) if self.is("..") || self.is("..=") => {
-                return self.range(ConstExpr(ConstExprEnum::NumUnsigned(value, ty), at), begin);
-            }
-            Literal::Signed(..) if self.is("..") || self.is("..=") => {
-                let fault = SourceError::new(begin, "a range is of numbers without a sign");
-                return Err(fault.hint("convert within the loop: `(k as i32) - 5i32`"));
-            }
-            Literal::Unsigned(value, ty) => Expr::untyped(ExprEnum::NumUnsigned(value, ty), at),
-            Literal::Signed(value, ty) => Expr::untyped(ExprEnum::NumSigned(value, ty), at),
-        })
+        let at = begin.to(end);
+        let (value, ty) = Self::literal(number, minus, begin)?;
+        if !self.is("..") && !self.is("..=") {
+            return Ok(Expr::new(ExprKind::Number(value, ty), at));
+        }
+        if ty == Type::Integer || matches!(ty, Type::Int(Int::Signed(_))) {
+            let fault = SourceError::new(begin, "a range is of numbers without a sign");
+            return Err(fault.hint("convert within the loop: `(k as i32) - 5i32`"));
+        }
+        self.range(ConstExpr { kind: ConstKind::Number(value, ty), span: at }, begin)
     }
 
     /// `FROM..END` or `FROM..=END`, after its beginning; the end may be a sum of constants.
-    fn range(&mut self, from: ConstExpr, begin: Span) -> Parsed<UntypedExpr> {
+    fn range(&mut self, from: ConstExpr, begin: Span) -> Parsed<Expr> {
         let inclusive = self.next().kind == Kind::Symbol("..=");
         if !matches!(self.peek(), Kind::Number(_) | Kind::Word(_) | Kind::Symbol("(")) {
             return Err(self.unexpected("the number that the range ends with"));
         }
         let end = self.constant_expression(None)?;
-        let at = join(from.1, end.1);
-        let mut ty = UnsignedNumType::Unspecified;
+        let at = from.span.to(end.span);
+        let mut ty = Type::Natural;
         let from = self.range_end(&from, begin, &mut ty)?;
         let end = self.range_end(&end, begin, &mut ty)?;
         // Constants that are not known are a fault that is found later.
-        let from = from.unwrap_or(0);
-        let end = end.map_or(from + 1, |end| end.saturating_add(u64::from(inclusive)));
-        match from < end {
-            true => Ok(Expr::untyped(ExprEnum::Range(from, end, ty), at)),
-            false => Err(SourceError::new(begin, format!("the range from {from} to {end} is empty"))),
+        let from = from.unwrap_or(ZERO);
+        let end = end.map_or(from + ONE, |end| if inclusive { end + ONE } else { end });
+        if from >= end {
+            return Err(SourceError::new(begin, format!("the range from {from} to {end} is empty")));
+        }
+        match (u64::try_from(from), u64::try_from(end)) {
+            (Ok(from), Ok(end)) if end - from <= u64::from(u32::MAX) => {
+                Ok(Expr::new(ExprKind::Range(from, end, ty), at))
+            }
+            _ => Err(SourceError::new(begin, format!("the range from {from} to {end} is too long"))),
         }
     }
 
     /// The value of an end of a range, and its type into `ty`.
-    fn range_end(&self, end: &ConstExpr, begin: Span, ty: &mut UnsignedNumType) -> Parsed<Option<u64>> {
+    fn range_end(&self, end: &ConstExpr, begin: Span, ty: &mut Type) -> Parsed<Option<Number>> {
         let own = self.range_type(end)?;
-        *ty = match (*ty, own) {
-            (UnsignedNumType::Unspecified, own) => own,
-            (ty, UnsignedNumType::Unspecified) => ty,
-            (a, b) if a == b => a,
+        *ty = match (&*ty, own) {
+            (Type::Natural, own) => own,
+            (ty, Type::Natural) => ty.clone(),
+            (a, b) if *a == b => b,
             (a, b) => return Err(SourceError::new(begin, format!("a range of one type: these ends are {a} and {b}"))),
         };
         let value = constants::evaluate(end, &|name| self.constants.get(name).and_then(|constant| constant.1));
-        match value.ok().map(u64::try_from) {
-            Some(Err(_)) => Err(SourceError::new(begin, "a range is of numbers without a sign")),
-            Some(Ok(value)) => Ok(Some(value)),
-            None => Ok(None),
+        match value.ok() {
+            Some(value) if value < ZERO => Err(SourceError::new(begin, "a range is of numbers without a sign")),
+            value => Ok(value),
         }
     }
 
     /// The type of a constant that is the end of a range.
-    fn range_type(&self, ConstExpr(value, at): &ConstExpr) -> Parsed<UnsignedNumType> {
-        let fault = |message: String| Err(SourceError::new(crate::front::span(*at), message));
-        match value {
-            ConstExprEnum::NumUnsigned(_, ty) => Ok(*ty),
-            ConstExprEnum::ConstExprIdent(name) => match self.constants.get(name).map(|(definition, _)| &definition.ty) {
-                Some(Type::Unsigned(ty)) => Ok(*ty),
+    fn range_type(&self, end: &ConstExpr) -> Parsed<Type> {
+        let fault = |message: String| Err(SourceError::new(end.span, message));
+        let is_unsigned = |ty: &Type| *ty == Type::Natural || matches!(ty, Type::Int(int) if !int.is_signed());
+        match &end.kind {
+            ConstKind::Number(_, ty) if is_unsigned(ty) => Ok(ty.clone()),
+            ConstKind::Constant(name) => match self.constants.get(name).map(|(definition, _)| &definition.ty) {
+                Some(ty) if is_unsigned(ty) => Ok(ty.clone()),
                 Some(ty) => fault(format!("a range is of numbers without a sign, `{name}` is {ty}")),
-                None => Err(SourceError::new(crate::front::span(*at), format!("`{name}` is no constant")).hint(
+                None => Err(SourceError::new(end.span, format!("`{name}` is no constant")).hint(
                     "how often a loop runs is known before: go to the most that it can be, and take an `if` in the loop",
                 )),
             },
-            ConstExprEnum::Add(a, b) | ConstExprEnum::Sub(a, b) => match (self.range_type(a)?, self.range_type(b)?) {
-                (UnsignedNumType::Unspecified, ty) | (ty, _) => Ok(ty),
+            ConstKind::Add(a, b) | ConstKind::Sub(a, b) => match (self.range_type(a)?, self.range_type(b)?) {
+                (Type::Natural, ty) | (ty, _) => Ok(ty),
             },
-            ConstExprEnum::Max(list) | ConstExprEnum::Min(list) => {
+            ConstKind::Max(list) | ConstKind::Min(list) => {
                 let types = list.iter().map(|end| self.range_type(end)).collect::<Parsed<Vec<_>>>()?;
-                let specified = types.into_iter().find(|ty| *ty != UnsignedNumType::Unspecified);
-                Ok(specified.unwrap_or(UnsignedNumType::Unspecified))
+                Ok(types.into_iter().find(|ty| *ty != Type::Natural).unwrap_or(Type::Natural))
             }
-            ConstExprEnum::ExternalValue { party, identifier } => {
-                let hint = format!("`const {identifier}: usize = {party}::{identifier};`");
-                Err(SourceError::new(crate::front::span(*at), "a party's constant is declared first").hint(hint))
+            ConstKind::External(party, name) => {
+                let hint = format!("`const {name}: usize = {party}::{name};`");
+                Err(SourceError::new(end.span, "a party's constant is declared first").hint(hint))
             }
             _ => fault("a range is of numbers without a sign".into()),
         }
     }
 
     /// `()`, `(VALUE)`, or a tuple.
-    fn in_parentheses(&mut self) -> Parsed<UntypedExpr> {
+    fn in_parentheses(&mut self) -> Parsed<Expr> {
         let begin = self.expect("(")?;
         let mut lone = false;
         let (mut parts, end) = self.list(")", |parser| {
@@ -254,27 +281,24 @@ impl Parser<'_> {
         })?;
         match lone && parts.len() == 1 {
             true => Ok(parts.remove(0)),
-            false => Ok(Expr::untyped(ExprEnum::TupleLiteral(parts), meta(begin, end))),
+            false => Ok(Expr::new(ExprKind::Tuple(parts), begin.to(end))),
         }
     }
 
     /// `[VALUE, ..]` or `[VALUE; SIZE]`
-    fn array(&mut self) -> Parsed<UntypedExpr> {
+    fn array(&mut self) -> Parsed<Expr> {
         let begin = self.expect("[")?;
         let outer = std::mem::replace(&mut self.structs_allowed, true);
-        if self.is("]") {
-            return Err(self.unexpected("an element").hint("an array has at least one element"));
+        if let Some(end) = self.eat("]") {
+            self.structs_allowed = outer;
+            return Ok(Expr::new(ExprKind::Array(Vec::new()), begin.to(end)));
         }
         let first = self.expression()?;
         self.structs_allowed = outer;
         if self.eat(";").is_some() {
             let size = self.size()?;
             let end = self.expect("]")?;
-            let kind = match size {
-                Size::Number(count) => ExprEnum::ArrayRepeatLiteral(Box::new(first), count),
-                Size::Named(name) => ExprEnum::ArrayRepeatLiteralConst(Box::new(first), name),
-            };
-            return Ok(Expr::untyped(kind, meta(begin, end)));
+            return Ok(Expr::new(ExprKind::Repeat(Box::new(first), size), begin.to(end)));
         }
         let mut elements = vec![first];
         if !self.is("]") && self.eat(",").is_none() {
@@ -282,21 +306,18 @@ impl Parser<'_> {
         }
         let (rest, end) = self.list("]", Self::expression)?;
         elements.extend(rest);
-        Ok(Expr::untyped(ExprEnum::ArrayLiteral(elements), meta(begin, end)))
+        Ok(Expr::new(ExprKind::Array(elements), begin.to(end)))
     }
 }
 
 /// `TYPE::MAX` or `TYPE::MIN`.
-fn bound(ty: &str, which: &str) -> Option<ExprEnum<()>> {
-    let ty = Suffix::of(ty).filter(|_| matches!(which, "MAX" | "MIN"))?;
-    let greatest = which == "MAX";
-    Some(match ty {
-        Suffix::None => return None,
-        Suffix::Unsigned(ty) => ExprEnum::NumUnsigned(if greatest { UnsignedNumType::max(&ty)? } else { 0 }, ty),
-        Suffix::Signed(ty) => {
-            ExprEnum::NumSigned(if greatest { SignedNumType::max(&ty)? } else { SignedNumType::min(&ty)? }, ty)
-        }
-    })
+fn bound(ty: &str, which: &str) -> Option<ExprKind> {
+    let ty = Int::named(ty)?;
+    match which {
+        "MAX" => Some(ExprKind::Number(ty.max(), Type::Int(ty))),
+        "MIN" => Some(ExprKind::Number(ty.min(), Type::Int(ty))),
+        _ => None,
+    }
 }
 
 /// The reason why a word of Rust, or of this language, begins no expression.

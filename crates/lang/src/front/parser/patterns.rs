@@ -2,22 +2,20 @@
 
 use std::collections::HashSet;
 
-use garble_lang::{
-    UntypedPattern,
-    ast::{Pattern, PatternEnum},
-    token::{SignedNumType, UnsignedNumType},
-};
-
-use super::{Parsed, Parser, meta, only_once, types::Literal};
+use super::{Parsed, Parser, only_once};
 use crate::{
-    front::scanner::{Kind, Suffix},
+    front::{
+        ast::{Fields, Int, Pattern, PatternKind, Type},
+        scanner::Kind,
+    },
+    number::{Number, ONE},
     source_error::SourceError,
     tree::Span,
 };
 
 impl Parser<'_> {
     /// A pattern.
-    pub(super) fn pattern(&mut self) -> Parsed<UntypedPattern> {
+    pub(super) fn pattern(&mut self) -> Parsed<Pattern> {
         let pattern = self.nested(|parser| {
             let token = parser.ahead(0);
             match token.kind {
@@ -25,8 +23,11 @@ impl Parser<'_> {
                 Kind::Symbol("(") => parser.tuple_pattern(),
                 Kind::Word("true" | "false") => {
                     let value = parser.next().kind == Kind::Word("true");
-                    let kind = if value { PatternEnum::True } else { PatternEnum::False };
-                    Ok(Pattern::untyped(kind, meta(token.span, token.span)))
+                    Ok(Pattern::new(PatternKind::Bool(value), token.span))
+                }
+                Kind::Decimal(_) => {
+                    let fault = parser.unexpected("a pattern");
+                    Err(fault.hint("numbers with a point are compared: take an `if`"))
                 }
                 Kind::Word("mut") => {
                     let fault = parser.unexpected("a pattern");
@@ -45,7 +46,7 @@ impl Parser<'_> {
         }
     }
 
-    fn tuple_pattern(&mut self) -> Parsed<UntypedPattern> {
+    fn tuple_pattern(&mut self) -> Parsed<Pattern> {
         let begin = self.expect("(")?;
         let mut lone = false;
         let (mut parts, end) = self.list(")", |parser| {
@@ -55,30 +56,38 @@ impl Parser<'_> {
         })?;
         match lone && parts.len() == 1 {
             true => Ok(parts.remove(0)),
-            false => Ok(Pattern::untyped(PatternEnum::Tuple(parts), meta(begin, end))),
+            false => Ok(Pattern::new(PatternKind::Tuple(parts), begin.to(end))),
         }
     }
 
-    fn named_pattern(&mut self) -> Parsed<UntypedPattern> {
+    fn named_pattern(&mut self) -> Parsed<Pattern> {
         let (name, begin) = self.name("a pattern")?;
         if self.eat("::").is_some() {
             let (variant, end) = self.name("the name of a variant")?;
             return Ok(match self.eat("(") {
                 Some(_) => {
                     let (fields, end) = self.list(")", Self::pattern)?;
-                    Pattern::untyped(PatternEnum::EnumTuple(name, variant, fields), meta(begin, end))
+                    Pattern::new(PatternKind::Variant(name, variant, Fields::Tuple(fields)), begin.to(end))
                 }
-                None => Pattern::untyped(PatternEnum::EnumUnit(name, variant), meta(begin, end)),
+                None if self.is("{") => {
+                    let (fields, end) = self.field_patterns(&format!("{name}::{variant}"))?;
+                    Pattern::new(PatternKind::Variant(name, variant, Fields::Named(fields)), begin.to(end))
+                }
+                None => Pattern::new(PatternKind::Variant(name, variant, Fields::Unit), begin.to(end)),
             });
         }
         match self.is("{") {
-            true => self.struct_pattern(name, begin),
+            true => {
+                let (fields, end) = self.field_patterns(&name)?;
+                Ok(Pattern::new(PatternKind::Struct(name, fields), begin.to(end)))
+            }
             false => Ok(self.binding(&name, begin)),
         }
     }
 
-    /// `{ FIELD, FIELD: PATTERN, .. }`; `..` stands for `_` at all other fields, so that the type checker sees them all.
-    fn struct_pattern(&mut self, name: String, begin: Span) -> Parsed<UntypedPattern> {
+    /// `{ FIELD, FIELD: PATTERN, .. }` of a struct or a variant: patterns in the order of the names, and the end; `..` stands for
+    /// `_` at all other fields, so that the type checker sees them all.
+    fn field_patterns(&mut self, whole: &str) -> Parsed<(Vec<(String, Pattern)>, Span)> {
         self.expect("{")?;
         let mut names = HashSet::new();
         let mut rest = None;
@@ -99,90 +108,61 @@ impl Parser<'_> {
             Ok(Some((field, pattern)))
         })?;
         let mut fields: Vec<_> = fields.into_iter().flatten().collect();
-        if let (Some(at), Some(all)) = (rest, self.fields.get(&name)) {
-            let any =
-                |name: &String| (name.clone(), Pattern::untyped(PatternEnum::Identifier("_".into()), meta(at, at)));
+        if let (Some(at), Some(all)) = (rest, self.fields.get(whole)) {
+            let any = |name: &String| (name.clone(), Pattern::new(PatternKind::Bind("_".into()), at));
             fields.extend(all.iter().filter(|field| !names.contains(*field)).map(any));
         }
         fields.sort_by(|a, b| a.0.cmp(&b.0));
-        Ok(Pattern::untyped(PatternEnum::Struct(name, fields), meta(begin, end)))
+        Ok((fields, end))
     }
 
     /// A variable that is bound.
-    fn binding(&mut self, name: &str, at: Span) -> UntypedPattern {
+    fn binding(&mut self, name: &str, at: Span) -> Pattern {
         let name = if name == "_" { name.into() } else { self.names.new_name(name) };
-        Pattern::untyped(PatternEnum::Identifier(name), meta(at, at))
+        Pattern::new(PatternKind::Bind(name), at)
     }
 
     /// A number, or a range of them.
-    fn number_pattern(&mut self) -> Parsed<UntypedPattern> {
-        let (lo, begin, suffix) = self.pattern_number(Suffix::None)?;
+    fn number_pattern(&mut self) -> Parsed<Pattern> {
+        let (lo, ty, begin) = self.pattern_number(None)?;
         let inclusive = self.is("..=");
         if !inclusive && !self.is("..") {
-            let kind = match lo {
-                Literal::Unsigned(value, ty) => PatternEnum::NumUnsigned(value, ty),
-                Literal::Signed(value, ty) => PatternEnum::NumSigned(value, ty),
-            };
-            return Ok(Pattern::untyped(kind, meta(begin, begin)));
+            return Ok(Pattern::new(PatternKind::Range(lo, lo, ty), begin));
         }
         self.next();
         if !matches!(self.peek(), Kind::Number(_) | Kind::Symbol("-")) {
             return Err(self.unexpected("the number that the range ends with").hint("for all others take `_`"));
         }
-        let (hi, end, _) = self.pattern_number(suffix)?;
-        let span = Span { end_line: end.end_line, end_column: end.end_column, ..begin };
-        let kind = range(lo, hi, inclusive).map_err(|message| SourceError::new(span, message))?;
-        Ok(Pattern::untyped(kind, meta(begin, end)))
+        let own = if let Type::Int(own) = ty { Some(own) } else { None };
+        let (hi, hi_ty, end) = self.pattern_number(own)?;
+        let at = begin.to(end);
+        let hi = if inclusive { hi } else { hi - ONE };
+        let ty = common(ty, hi_ty).map_err(|message| SourceError::new(at, message))?;
+        match lo <= hi {
+            true => Ok(Pattern::new(PatternKind::Range(lo, hi, ty), at)),
+            false => Err(SourceError::new(at, "there is no number in this range")),
+        }
     }
 
-    /// A number with its place and suffix, which is `or` if it has none.
-    fn pattern_number(&mut self, or: Suffix) -> Parsed<(Literal, Span, Suffix)> {
+    /// A number with its type, which is `or` if it states none, and its place.
+    fn pattern_number(&mut self, or: Option<Int>) -> Parsed<(Number, Type, Span)> {
         let begin = self.ahead(0).span;
         let minus = self.eat("-").is_some();
         let Kind::Number(mut number) = self.peek() else { return Err(self.unexpected("a number")) };
-        let end = self.next().span;
-        if number.suffix == Suffix::None {
-            number.suffix = or;
-        }
-        let span = Span { end_line: end.end_line, end_column: end.end_column, ..begin };
-        Ok((Self::literal(number, minus, span)?, span, number.suffix))
+        let at = begin.to(self.next().span);
+        number.suffix = number.suffix.or(or);
+        let (value, ty) = Self::literal(number, minus, at)?;
+        Ok((value, ty, at))
     }
 }
 
-/// The pattern of a range; an end without a type has that of the other.
-fn range(lo: Literal, hi: Literal, inclusive: bool) -> Result<PatternEnum<()>, &'static str> {
-    const EMPTY: &str = "there is no number in this range";
-    const TYPES: &str = "the ends of this range are of different types";
+/// The type of both ends of a range; an end without a type has that of the other.
+fn common(lo: Type, hi: Type) -> Result<Type, &'static str> {
     match (lo, hi) {
-        (Literal::Unsigned(lo, a), Literal::Unsigned(hi, b)) => {
-            let ty = if a == UnsignedNumType::Unspecified { b } else { a };
-            let hi = if inclusive { Some(hi) } else { hi.checked_sub(1) };
-            match hi.filter(|&hi| lo <= hi) {
-                _ if b != ty && b != UnsignedNumType::Unspecified => Err(TYPES),
-                Some(hi) => Ok(PatternEnum::UnsignedInclusiveRange(lo, hi, ty)),
-                None => Err(EMPTY),
-            }
-        }
-        (lo, hi) => {
-            let (Some((lo, a)), Some((hi, b))) = (signed(lo), signed(hi)) else { return Err(TYPES) };
-            let ty = if a == SignedNumType::Unspecified { b } else { a };
-            let hi = if inclusive { Some(hi) } else { hi.checked_sub(1) };
-            match hi.filter(|&hi| lo <= hi) {
-                _ if b != ty && b != SignedNumType::Unspecified => Err(TYPES),
-                Some(hi) => Ok(PatternEnum::SignedInclusiveRange(lo, hi, ty)),
-                None => Err(EMPTY),
-            }
-        }
-    }
-}
-
-/// The number as a signed one, if it has no other type.
-fn signed(number: Literal) -> Option<(i64, SignedNumType)> {
-    match number {
-        Literal::Signed(value, ty) => Some((value, ty)),
-        Literal::Unsigned(value, UnsignedNumType::Unspecified) => {
-            Some((i64::try_from(value).ok()?, SignedNumType::Unspecified))
-        }
-        Literal::Unsigned(..) => None,
+        (a, b) if a == b => Ok(a),
+        (Type::Natural, Type::Integer) | (Type::Integer, Type::Natural) => Ok(Type::Integer),
+        (Type::Natural, ty @ Type::Int(_)) => Ok(ty),
+        (Type::Integer, Type::Int(ty)) if ty.is_signed() => Ok(Type::Int(ty)),
+        _ => Err("the ends of this range are of different types"),
     }
 }

@@ -1,20 +1,18 @@
 //! Blocks and statements.
 
-use garble_lang::{
-    UntypedExpr, UntypedStmt,
-    ast::{Accessor, Expr, ExprEnum, Op, Pattern, PatternEnum, Stmt, StmtEnum},
-    token::MetaInfo,
+use super::{Parsed, Parser};
+use crate::{
+    front::{
+        ast::{Expr, ExprKind, Op, Pattern, PatternKind, Place, Step, StepKind, Stmt, StmtKind, Type},
+        scanner::Kind,
+    },
+    source_error::SourceError,
+    tree::Span,
 };
-
-use super::{Parsed, Parser, join, meta};
-use crate::{front::scanner::Kind, source_error::SourceError, tree::Span};
-
-/// The steps from a variable to a part of it.
-type Steps = Vec<(Accessor<()>, MetaInfo)>;
 
 impl Parser<'_> {
     /// `{ STATEMENTS }`: its statements, and its end.
-    pub(super) fn block(&mut self) -> Parsed<(Vec<UntypedStmt>, Span)> {
+    pub(super) fn block(&mut self) -> Parsed<(Vec<Stmt>, Span)> {
         let begin = self.expect("{")?;
         self.nested(|parser| {
             let outer = std::mem::replace(&mut parser.structs_allowed, true);
@@ -33,7 +31,7 @@ impl Parser<'_> {
         })
     }
 
-    fn statement(&mut self) -> Parsed<UntypedStmt> {
+    fn statement(&mut self) -> Parsed<Stmt> {
         match self.peek() {
             Kind::Word("let") => self.let_statement(),
             Kind::Word("for") => self.for_statement(),
@@ -59,7 +57,7 @@ impl Parser<'_> {
     }
 
     /// `let PATTERN: TYPE = VALUE;` or `let mut NAME: TYPE = VALUE;`
-    fn let_statement(&mut self) -> Parsed<UntypedStmt> {
+    fn let_statement(&mut self) -> Parsed<Stmt> {
         let begin = self.next().span;
         let mutable = match self.eat_word("mut") {
             Some(_) => {
@@ -80,19 +78,19 @@ impl Parser<'_> {
         self.expect("=")?;
         let value = self.expression()?;
         self.names.declare_all(declared);
-        let at = join(meta(begin, begin), value.meta);
+        let at = begin.to(value.span);
         if self.eat(";").is_none() {
             return Err(self.after_expression());
         }
         Ok(match (mutable, pattern) {
-            (Some(name), _) => Stmt::new(StmtEnum::LetMut(name, ty, value), at),
-            (None, Some(pattern)) => Stmt::new(StmtEnum::Let(pattern, ty, value), at),
+            (Some(name), _) => Stmt { kind: StmtKind::LetMut(name, ty, value), span: at },
+            (None, Some(pattern)) => Stmt { kind: StmtKind::Let(pattern, ty, value), span: at },
             (None, None) => return Err(self.unexpected("a pattern")),
         })
     }
 
     /// `for PATTERN in ARRAY { .. }`
-    fn for_statement(&mut self) -> Parsed<UntypedStmt> {
+    fn for_statement(&mut self) -> Parsed<Stmt> {
         let begin = self.next().span;
         let pattern = self.pattern()?;
         let declared = self.names.take_waiting();
@@ -104,11 +102,11 @@ impl Parser<'_> {
         self.names.declare_all(declared);
         let (body, end) = self.block()?;
         self.names.leave();
-        Ok(Stmt::new(StmtEnum::ForEachLoop(pattern, over, body), meta(begin, end)))
+        Ok(Stmt { kind: StmtKind::For(pattern, over, body), span: begin.to(end) })
     }
 
     /// The statement of an arm of a `match`, and whether it ends in a block.
-    pub(super) fn arm(&mut self) -> Parsed<(UntypedStmt, bool)> {
+    pub(super) fn arm(&mut self) -> Parsed<(Stmt, bool)> {
         match self.peek() {
             Kind::Word("for") => Ok((self.for_statement()?, true)),
             Kind::Word("let") => {
@@ -119,82 +117,89 @@ impl Parser<'_> {
     }
 
     /// An expression or an assignment without the semicolon, and whether it needs none.
-    fn effect(&mut self) -> Parsed<(UntypedStmt, bool)> {
+    fn effect(&mut self) -> Parsed<(Stmt, bool)> {
         let is_block = matches!(self.peek(), Kind::Word("if" | "match") | Kind::Symbol("{"));
         let target = if is_block { self.block_statement()? } else { self.expression()? };
+        if let ExprKind::Push(list, value) = target.kind {
+            let span = target.span;
+            let Some(place) = place(*list) else {
+                return Err(SourceError::new(span, "this is no variable that has room for one more"));
+            };
+            return Ok((Stmt { kind: StmtKind::Push(place, *value), span }, false));
+        }
         let Kind::Symbol(symbol) = self.peek() else {
-            let at = target.meta;
-            return Ok((Stmt::new(StmtEnum::Expr(target), at), is_block));
+            let at = target.span;
+            return Ok((Stmt { kind: StmtKind::Expr(target), span: at }, is_block));
         };
         let op = match symbol {
             "=" => None,
             _ => match compound(symbol) {
                 Some(op) => Some(op),
                 None => {
-                    let at = target.meta;
-                    return Ok((Stmt::new(StmtEnum::Expr(target), at), is_block));
+                    let at = target.span;
+                    return Ok((Stmt { kind: StmtKind::Expr(target), span: at }, is_block));
                 }
             },
         };
-        let (begin, sign) = (target.meta, self.next().span);
-        let Some((name, steps)) = path(target) else {
+        let (begin, sign) = (target.span, self.next().span);
+        let Some(place) = place(target) else {
             let fault = SourceError::new(sign, "what is before this sign cannot be assigned to");
             return Err(fault.hint("a variable, an element `a[k]` or a field `s.x` of one; `==` compares"));
         };
         let value = self.expression()?;
-        let at = join(begin, value.meta);
-        Ok((assignment(name, steps, op, value, at), false))
+        let at = begin.to(value.span);
+        Ok((assignment(place, op, value, at), false))
     }
 }
 
-/// `NAME STEPS = VALUE`, or `op=`. Indices that are more than names and numbers are evaluated once, before.
-fn assignment(name: String, mut steps: Steps, op: Option<Op>, value: UntypedExpr, at: MetaInfo) -> UntypedStmt {
-    let Some(op) = op else { return Stmt::new(StmtEnum::VarAssign(name, steps, value), at) };
+/// `PLACE = VALUE`, or `op=`. Indices that are more than names and numbers are evaluated once, before.
+fn assignment(mut place: Place, op: Option<Op>, value: Expr, at: Span) -> Stmt {
+    let Some(op) = op else { return Stmt { kind: StmtKind::Assign(place, value), span: at } };
     let mut before = Vec::new();
-    let mut target = Expr::untyped(ExprEnum::Identifier(name.clone()), at);
-    for (step, step_at) in &mut steps {
-        let inner = match step {
-            Accessor::ArrayAccess { index, .. } => {
-                if !matches!(index.inner, ExprEnum::Identifier(_) | ExprEnum::NumUnsigned(..)) {
+    let mut target = Expr::new(ExprKind::Variable(place.variable.clone()), at);
+    for step in &mut place.steps {
+        let kind = match &mut step.kind {
+            StepKind::Index(index) => {
+                if !matches!(index.kind, ExprKind::Variable(_) | ExprKind::Number(..)) {
                     // No name in a source has a blank.
                     let name = format!("index {}", before.len());
-                    let by_name = Expr::untyped(ExprEnum::Identifier(name.clone()), index.meta);
+                    let by_name = Expr::new(ExprKind::Variable(name.clone()), index.span);
                     let value = std::mem::replace(index, by_name);
-                    let pattern = Pattern::untyped(PatternEnum::Identifier(name), value.meta);
-                    before.push(Stmt::new(StmtEnum::Let(pattern, None, value), *step_at));
+                    let pattern = Pattern::new(PatternKind::Bind(name), value.span);
+                    before.push(Stmt { kind: StmtKind::Let(pattern, None, value), span: step.span });
                 }
-                ExprEnum::ArrayAccess(Box::new(target), Box::new(index.clone()))
+                ExprKind::Index(Box::new(target), Box::new(index.clone()))
             }
-            Accessor::TupleAccess { index, .. } => ExprEnum::TupleAccess(Box::new(target), *index),
-            Accessor::StructAccess { field, .. } => ExprEnum::StructAccess(Box::new(target), field.clone()),
+            StepKind::Position(index) => ExprKind::Position(Box::new(target), *index),
+            StepKind::Field(field) => ExprKind::Field(Box::new(target), field.clone()),
         };
-        target = Expr::untyped(inner, *step_at);
+        target = Expr::new(kind, step.span);
     }
-    let value = Expr::untyped(ExprEnum::Op(op, Box::new(target), Box::new(value)), at);
-    let assign = Stmt::new(StmtEnum::VarAssign(name, steps, value), at);
+    let value = Expr::new(ExprKind::Op(op, Box::new(target), Box::new(value)), at);
+    let assign = Stmt { kind: StmtKind::Assign(place, value), span: at };
     if before.is_empty() {
         return assign;
     }
     before.push(assign);
-    Stmt::new(StmtEnum::Expr(Expr::untyped(ExprEnum::Block(before), at)), at)
+    Stmt { kind: StmtKind::Expr(Expr::new(ExprKind::Block(before), at)), span: at }
 }
 
-/// The variable and the steps of an expression that can be assigned to.
-fn path(mut target: UntypedExpr) -> Option<(String, Steps)> {
+/// The place that an expression is, if it can be assigned to.
+fn place(mut target: Expr) -> Option<Place> {
     let mut steps = Vec::new();
     loop {
-        let at = target.meta;
-        let (step, whole) = match target.inner {
-            ExprEnum::Identifier(name) => {
+        let span = target.span;
+        let (kind, whole) = match target.kind {
+            ExprKind::Variable(variable) => {
                 steps.reverse();
-                return Some((name, steps));
+                return Some(Place { variable, steps, of: Type::Unknown });
             }
-            ExprEnum::ArrayAccess(array, index) => (Accessor::ArrayAccess { array_ty: (), index: *index }, array),
-            ExprEnum::TupleAccess(tuple, index) => (Accessor::TupleAccess { tuple_ty: (), index }, tuple),
-            ExprEnum::StructAccess(whole, field) => (Accessor::StructAccess { struct_ty: (), field }, whole),
+            ExprKind::Index(array, index) => (StepKind::Index(*index), array),
+            ExprKind::Position(tuple, index) => (StepKind::Position(index), tuple),
+            ExprKind::Field(whole, field) => (StepKind::Field(field), whole),
             _ => return None,
         };
-        steps.push((step, at));
+        steps.push(Step { kind, span, of: Type::Unknown });
         target = *whole;
     }
 }
@@ -206,7 +211,7 @@ fn compound(symbol: &str) -> Option<Op> {
         "-=" => Op::Sub,
         "*=" => Op::Mul,
         "/=" => Op::Div,
-        "%=" => Op::Mod,
+        "%=" => Op::Rem,
         "^=" => Op::BitXor,
         "&=" => Op::BitAnd,
         "|=" => Op::BitOr,

@@ -1,13 +1,15 @@
 //! The parser makes what `garble_lang`'s parser makes.
 
-use garble_lang::scan::scan;
+use garble_lang::{UntypedProgram, scan::scan};
 
 use super::*;
 use crate::front::scanner;
 
+mod theirs;
+
 fn ours(text: &str) -> UntypedProgram {
     let program = parse(scanner::scan(text).unwrap(), &Constants::default());
-    program.unwrap_or_else(|faults| panic!("{faults:?}\n{text}"))
+    theirs::program(&program.unwrap_or_else(|faults| panic!("{faults:?}\n{text}")))
 }
 
 fn theirs(text: &str) -> UntypedProgram {

@@ -1,0 +1,114 @@
+//! Parts of tuples, structs and enums.
+
+use super::{Checked, Checker};
+use crate::{
+    front::ast::{Expr, Fields, Type},
+    source_error::SourceError,
+    tree::Span,
+};
+
+impl Checker<'_> {
+    /// The type of a field of a tuple.
+    pub(super) fn position(&mut self, ty: &Type, index: usize, span: Span) -> Checked<Type> {
+        let fields = self.expect_tuple(ty, span)?;
+        match fields.get(index) {
+            Some(field) => Ok(field.clone()),
+            None => {
+                let fault = SourceError::new(span, format!("this tuple has {} fields", fields.len()));
+                self.refuse(fault.hint("the first one is `.0`"))
+            }
+        }
+    }
+
+    /// The type of a field of a struct.
+    pub(super) fn field(&mut self, ty: &Type, field: &str, span: Span) -> Checked<Type> {
+        let name = self.expect_struct(ty, span)?;
+        let program = self.program;
+        let fields = program.structs.get(&name).map_or(&[][..], |definition| &definition.fields);
+        match fields.iter().find(|(own, _)| own == field) {
+            Some((_, ty)) => Ok(ty.clone()),
+            None => self.no_field((&name, fields), field, span),
+        }
+    }
+
+    /// The type of `NAME { FIELD: VALUE, .. }`.
+    pub(super) fn struct_literal(&mut self, name: &str, values: &mut [(String, Expr)], span: Span) -> Checked<Type> {
+        let program = self.program;
+        let Some(definition) = program.structs.get(name) else { return self.no_struct(name, span) };
+        let mut all = self.fields_match(name, &definition.fields, values, span);
+        for (field, value) in values {
+            let ty = definition.fields.iter().find_map(|(own, ty)| (own == field).then_some(ty));
+            let checked = self.expr(value).and_then(|()| ty.map_or(Ok(()), |ty| self.check(value, ty)));
+            all = checked.and(all);
+        }
+        all.map(|()| Type::named(name))
+    }
+
+    /// The type of `ENUM::VARIANT(..)`.
+    pub(super) fn variant_literal(
+        &mut self,
+        (name, variant): (&str, &str),
+        values: &mut Fields<Expr>,
+        span: Span,
+    ) -> Checked<Type> {
+        self.variant(name, variant, values, span)?;
+        let program = self.program;
+        let types = program.enums.get(name).and_then(|definition| definition.variant(variant));
+        let mut all = Ok(());
+        for (value, ty) in values.all_mut().into_iter().zip(types.into_iter().flat_map(Fields::all)) {
+            all = self.expr(value).and_then(|()| self.check(value, ty)).and(all);
+        }
+        all.map(|()| Type::named(name))
+    }
+
+    /// Looks whether there is such a variant with such fields.
+    pub(super) fn variant<T>(&mut self, name: &str, variant: &str, fields: &Fields<T>, span: Span) -> Checked {
+        let program = self.program;
+        let Some(definition) = program.enums.get(name) else {
+            let hint = self.type_meant(name);
+            return self.refuse_with(span, format!("there is no enum `{name}`"), hint);
+        };
+        let wrong = |message: String| SourceError::new(span, message);
+        let Some(types) = definition.variant(variant) else {
+            let known: Vec<String> = definition.variants.iter().map(|(name, fields)| form(name, fields)).collect();
+            let fault = wrong(format!("the enum `{name}` has no variant `{variant}`"));
+            return self.refuse(fault.hint(format!("it has: {}", known.join(", "))));
+        };
+        match (types, fields) {
+            (Fields::Unit, Fields::Unit) => Ok(()),
+            (Fields::Tuple(types), Fields::Tuple(fields)) if types.len() == fields.len() => Ok(()),
+            (Fields::Tuple(types), Fields::Tuple(fields)) => {
+                self.refuse(wrong(format!("expected {} fields, got {}", types.len(), fields.len())))
+            }
+            (Fields::Unit, _) => {
+                self.refuse(wrong("this variant has no fields".into()).hint("leave out the brackets behind it"))
+            }
+            (Fields::Named(types), Fields::Named(fields)) => {
+                self.fields_match(&format!("{name}::{variant}"), types, fields, span)
+            }
+            (Fields::Tuple(_), Fields::Unit) => {
+                self.refuse(wrong("this variant has fields".into()).hint("write them in brackets behind it"))
+            }
+            (Fields::Tuple(_), Fields::Named(_)) => {
+                let hint = format!("write {name}::{}", form(variant, types));
+                self.refuse(wrong("the fields of this variant have no names".into()).hint(hint))
+            }
+            (Fields::Named(_), _) => {
+                let hint = format!("write {name}::{}", form(variant, types));
+                self.refuse(wrong("the fields of this variant have names".into()).hint(hint))
+            }
+        }
+    }
+}
+
+/// A variant as it is written.
+fn form(name: &str, fields: &Fields<Type>) -> String {
+    match fields {
+        Fields::Unit => name.into(),
+        Fields::Tuple(_) => format!("{name}(..)"),
+        Fields::Named(fields) => {
+            let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+            format!("{name} {{ {} }}", names.join(", "))
+        }
+    }
+}
