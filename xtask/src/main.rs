@@ -50,7 +50,8 @@ fn test() -> Vec<Step> {
 fn toy_step() -> Step {
     let packages =
         ["test", "--package", "garblet", "--package", "garblet-cli", "--features", "garblet/toy,garblet-cli/toy"];
-    Step::cargo("toy protocol", &[&packages[..], &["--test", "contract", "--test", "toy", "--quiet"]].concat())
+    let tests = ["--test", "contract", "--test", "toy", "--quiet"];
+    Step::cargo("toy protocol", &[&packages[..], &tests].concat()).env("GARBLET_TEST_PROTOCOL", "ideal")
 }
 
 /// More cases of every property, optimised, and the examples with every garbling scheme and hash.

@@ -18,24 +18,24 @@ pub(crate) const WITHOUT_C: (&str, &str) = ("CC", "no-c-compiler");
 /// Packages that wait, draw randomness by themselves or need a C compiler.
 const REFUSED: &[&str] = &["tokio", "ring", "rustls", "cc", "getrandom"];
 
-/// Checks the trees, and builds the crates for browsers, and the client for this machine where no C compiler is found.
+/// Checks the trees, and the crates as browsers and machines without a C compiler have them. The client for pages is built as a whole.
 pub(crate) fn steps() -> Vec<Step> {
     vec![
         Step::check("client's dependencies", || check(&crate::root())),
         Step::check("client for browsers", || for_browsers(&crate::root())),
-        Step::cargo("client without C", &[&["build", "--quiet"], &CLIENT[..]].concat()).env(WITHOUT_C.0, WITHOUT_C.1),
+        Step::cargo("client without C", &[&["check", "--quiet"], &CLIENT[..]].concat()).env(WITHOUT_C.0, WITHOUT_C.1),
     ]
 }
 
-/// Builds for browsers, with the standard library of the target, which is not part of a toolchain.
+/// Checks the crates for browsers, with the standard library of the target, which is not part of a toolchain.
 ///
-/// It is fetched; without a network the build is left out, which is said and is no finding.
+/// It is fetched; without a network the check is left out, which is said and is no finding.
 fn for_browsers(root: &Path) -> Vec<String> {
     if let Some(reason) = without_target(root) {
-        eprintln!("{reason}\nTHE CLIENT WAS NOT BUILT FOR BROWSERS");
+        eprintln!("{reason}\nTHE CLIENT WAS NOT CHECKED FOR BROWSERS");
         return Vec::new();
     }
-    [CLIENT, WEB].iter().flat_map(|package| build(root, package)).collect()
+    [CLIENT, WEB].iter().flat_map(|package| check_for_browsers(root, package)).collect()
 }
 
 /// The reason why there is no standard library of the target, and none can be had.
@@ -48,14 +48,14 @@ pub(crate) fn without_target(root: &Path) -> Option<String> {
     Some(format!("rustup target add {TARGET}: {reason}"))
 }
 
-fn build(root: &Path, package: &[&str]) -> Vec<String> {
+fn check_for_browsers(root: &Path, package: &[&str]) -> Vec<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = Command::new(cargo);
-    build.args(["build", "--quiet", "--target", TARGET]).args(package).env(WITHOUT_C.0, WITHOUT_C.1).current_dir(root);
-    match build.output() {
+    let mut check = Command::new(cargo);
+    check.args(["check", "--quiet", "--target", TARGET]).args(package).env(WITHOUT_C.0, WITHOUT_C.1).current_dir(root);
+    match check.output() {
         Ok(built) if built.status.success() => Vec::new(),
         Ok(built) => vec![String::from_utf8_lossy(&built.stderr).into_owned()],
-        Err(error) => vec![format!("cargo build: {error}")],
+        Err(error) => vec![format!("cargo check: {error}")],
     }
 }
 

@@ -1,6 +1,6 @@
 //! The contract that every registered protocol keeps, under each of its samples. A new protocol is held to it without a line here.
 //!
-//! `GARBLET_TEST_FULL=1` runs more programs, more parties and every fault.
+//! `GARBLET_TEST_FULL=1` runs more programs, more parties and every fault; `GARBLET_TEST_PROTOCOL=NAME` holds one protocol to it alone.
 
 mod faults;
 mod order;
@@ -24,9 +24,17 @@ fn full() -> bool {
     std::env::var_os("GARBLET_TEST_FULL").is_some()
 }
 
-/// Every protocol under each of its samples.
+/// The protocols that are tested: all, or the one that is asked for.
+fn protocols() -> Vec<Protocol> {
+    match std::env::var("GARBLET_TEST_PROTOCOL") {
+        Ok(name) => vec![name.parse().expect("GARBLET_TEST_PROTOCOL names a registered protocol")],
+        Err(_) => Protocol::ALL.to_vec(),
+    }
+}
+
+/// Every tested protocol under each of its samples.
 fn samples() -> Vec<Config> {
-    Protocol::ALL.iter().flat_map(|protocol| protocol.samples()).collect()
+    protocols().iter().flat_map(|protocol| protocol.samples()).collect()
 }
 
 /// A protocol and the parameters of a sample that are not the standard ones, for messages and files.
