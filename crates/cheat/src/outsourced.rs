@@ -40,6 +40,8 @@ pub enum ServerDeviation {
         /// The bit among all hashes.
         bit: usize,
     },
+    /// It says these bytes in place of each verdict.
+    OtherVerdict([u8; 2]),
     /// It tells the first client that states stand otherwise, or that the session is another one.
     OtherStandings,
     /// It answers another output.
@@ -103,6 +105,7 @@ impl Conduct<Step> for Cheat {
                 bytes.copy_within(..half, half);
             }
             (Cheat::Server(ServerDeviation::HiddenMask { bit, .. }), Step::Proofs) => bytes[bit / 8] ^= 1 << (bit % 8),
+            (Cheat::Server(ServerDeviation::OtherVerdict(verdict)), Step::Verdict) => bytes.copy_from_slice(&verdict),
             (Cheat::Server(ServerDeviation::OtherStandings), Step::Standings) if index == 0 => {
                 bytes.last_mut().into_iter().for_each(|byte| *byte ^= 1);
             }

@@ -131,6 +131,27 @@ fn a_server_that_tells_another_challenge_or_proof_is_refused() {
     }
 }
 
+/// Both end the run alike: whoever is refused says so as well.
+#[test]
+fn a_server_that_refuses_what_fits_is_named_by_nobody_and_one_that_says_no_verdict_is() {
+    for (server, other) in [(GENERATOR, CLOUD), (CLOUD, GENERATOR)] {
+        for (verdict, what, client) in [([1, 1], CHALLENGE, 1), ([2, 2], HASH, 2)] {
+            let deviation = Cheat::Server(ServerDeviation::OtherVerdict(verdict));
+            let results = run_with(Config::default(), server, deviation, 1);
+            let expected = Refused { what, parties: [Party(client), Party(other as u16)] };
+            assert_eq!(refused(&results[other]), Some(expected), "{verdict:?}");
+            results.iter().for_each(|result| assert!(result.is_err(), "nobody has a result"));
+        }
+        for verdict in [[0, 1], [1, 0], [2, 3], [3, 1]] {
+            let deviation = Cheat::Server(ServerDeviation::OtherVerdict(verdict));
+            let results = run_with(Config::default(), server, deviation, 1);
+            let Err(ProtocolError::Peer { party, source }) = &results[other] else { panic!("{verdict:?}") };
+            assert_eq!(usize::from(party.0), server);
+            assert!(source.to_string().contains("a verdict"), "{source}");
+        }
+    }
+}
+
 #[test]
 fn a_client_takes_no_output_that_a_server_changed() {
     for (server, config) in

@@ -342,7 +342,7 @@ pub(crate) fn event_text(event: &Event<'_>) -> String {
             format!("refused `{offer}` for {}: {reason}{accused}", clients.join(", "))
         }
         Event::Unended(runs, most) => format!(
-            "{runs} runs did not end, by no client's fault; the other server may have guessed at inputs, so this one stops at {most}"
+            "{runs} runs did not end after labels had left; the other server may have guessed at inputs, so this one stops at {most}"
         ),
         Event::Filling(amounts) => {
             format!("making {} triples and {} masks", count(amounts.triples), count(amounts.masks))

@@ -18,22 +18,22 @@ use crate::{
     dealt::seat,
     plan::{BasePlan, Plan},
     server::{ANSWER_BYTES, NONCE_BYTES, SESSION_BYTES, STANDING_BYTES, submission_bytes},
-    settle::{CHALLENGE_BYTES, PROOF_BYTES, WORD_BYTES},
+    settle::{CHALLENGE_BYTES, PROOF_BYTES, VERDICT_BYTES, WORD_BYTES},
     state::TOLD_BYTES,
 };
 
 /// The cost of a phase of one run of `plan` for `party`, with the hellos of all parties.
 ///
-/// When servers meet, each tells `16 + 73 S` bytes, of `S` states, and before a run each client hears `32 + 40 S` from each. All tell each other the number of the run. Servers: those of the base, and of the hashes `16 K` from the generator, `48 K` from the cloud and `32 K` from the generator, of `K` clients; with states a byte from the cloud before labels leave, and with one that is kept a byte from the generator at the end. A client with `n` input and `m` output bits sends `104 + h / 8` bytes to each
+/// When servers meet, each tells `16 + 73 S` bytes, of `S` states, and before a run each client hears `32 + 40 S` from each. All tell each other the number of the run. Servers: those of the base, and of the hashes `16 K` from the generator, `2 + 48 K` from the cloud, `2 + 32 K` from the generator and 2 from the cloud before labels leave, of `K` clients; with a state that is kept a byte from the generator at the end. A client with `n` input and `m` output bits sends `104 + h / 8` bytes to each
 /// server, `n / 8` more to the cloud, and receives `73 + m / 8` from each.
 pub(crate) fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[Hello]) -> Communication {
     around(plan, party, phase, hellos, |seat, of_servers| {
-        let (clients, states) = (plan.clients().len(), plan.states().len());
+        let clients = plan.clients().len();
         let settling = [
             (GARBLER, CHALLENGE_BYTES * clients),
-            (EVALUATOR, (CHALLENGE_BYTES + PROOF_BYTES) * clients),
-            (GARBLER, PROOF_BYTES * clients),
-            (EVALUATOR, if states > 0 { WORD_BYTES } else { 0 }),
+            (EVALUATOR, VERDICT_BYTES + (CHALLENGE_BYTES + PROOF_BYTES) * clients),
+            (GARBLER, VERDICT_BYTES + PROOF_BYTES * clients),
+            (EVALUATOR, VERDICT_BYTES),
         ];
         let mut cost = communication_for_others(plan.base(), seat, phase, of_servers, &settling);
         if phase == Phase::Online && plan.keeps() {

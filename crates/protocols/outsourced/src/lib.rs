@@ -16,7 +16,7 @@
 //! | | S1 | cloud | tells its dealt bits, masked: they are fixed | [`garblet_authenticated::others`] |
 //! | | S2 | generator | tells its own; then the challenges for the cloud's | `settle` |
 //! | | S3 | cloud | checks that clients committed to them; tells the challenges for the generator's, and proves that its bits have the dealt hashes | `settle` |
-//! | | S4 | generator | checks both and proves the same; only then labels leave, and with states only when the cloud has checked that too | `settle` |
+//! | | S4 | generator | checks both and proves the same; labels leave only when the cloud has said that this fits, too | `settle` |
 //! | | S5 | cloud | checks the proof before it evaluates; keeps the next version of a state as pending; hands over what the generator learns, the padded outputs of clients included | base, `state` |
 //! | | S6 | servers | the generator keeps the version and says so, the cloud does; both answer each client: its output with both pads | `settle`, `server` |
 //! | | S7 | clients | accept if both answers are equal | `client` |
@@ -87,6 +87,8 @@ pub enum Step {
     Challenges,
     /// A server's proofs.
     Proofs,
+    /// A server's verdict on what the other one told.
+    Verdict,
     /// The session and the states, as a server tells them to the client of that index.
     Standings,
     /// The answer to the client of that index.

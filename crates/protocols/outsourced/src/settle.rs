@@ -10,6 +10,7 @@ use garblet_authenticated::{
 };
 use garblet_circuit::{Bits, Party};
 use garblet_client::{Answer, Job, OwnChallenge, Server, Submission};
+use garblet_net::{Channel, NetError};
 use garblet_primitives::Block;
 use garblet_protocol::{checks::Refused, conduct::Conduct, error::ProtocolError, session::Session};
 use garblet_store::Store;
@@ -27,13 +28,18 @@ use crate::{
 pub(crate) const CHALLENGE_BYTES: usize = 16;
 /// Bytes of a proof.
 pub(crate) const PROOF_BYTES: usize = 32;
-/// Bytes in which the cloud says that all proofs fit, if there are states, and the generator that it has the next version.
+/// Bytes in which a server says that all that it was told fits, or over which client it refuses.
+pub(crate) const VERDICT_BYTES: usize = 2;
+/// Bytes in which the generator says that it has the next version.
 pub(crate) const WORD_BYTES: usize = 1;
 
 /// The fault of a challenge.
 pub(crate) const WRONG_CHALLENGE: &str = "the challenge that was told is not the one that the client committed to";
 /// The fault of a proof, or of a hash that is told.
 const WRONG_HASH: &str = "what was told of the client's bits has not the hash that the client dealt";
+
+/// The faults of which a verdict tells, by its first byte; zero stands for none.
+const FAULTS: [&str; 2] = [WRONG_CHALLENGE, WRONG_HASH];
 
 /// Separates proofs from all other uses of BLAKE3.
 const PROOF_CONTEXT: &str = "garblet 2026 outsourced proof v1";
@@ -58,8 +64,13 @@ pub struct Submissions<'a, K, B = base::Plan> {
     sum: Bits,
     /// The challenges for this server's bits, once they are checked.
     own: Vec<OwnChallenge>,
+    /// Hears that labels are about to leave.
+    begun: Option<Begun<'a>>,
     conduct: &'a mut K,
 }
+
+/// Notes durably that a run may end from here on without having been of use.
+pub(crate) type Begun<'a> = Box<dyn FnOnce(&mut Store) -> Result<(), ProtocolError> + Send + Sync + 'a>;
 
 impl<'a, K: Conduct<Step>, B: BasePlan> Submissions<'a, K, B> {
     pub(crate) fn new(
@@ -81,7 +92,12 @@ impl<'a, K: Conduct<Step>, B: BasePlan> Submissions<'a, K, B> {
         let read = || job.state().map(|(name, _)| plan.standing(&standings, name));
         let answered = next.or_else(read).unwrap_or_default();
         let sum = Bits::zeros(bits.len());
-        Submissions { plan, server, standings, next, answered, all, bits, sum, own: Vec::new(), conduct }
+        Submissions { plan, server, standings, next, answered, all, bits, sum, own: Vec::new(), begun: None, conduct }
+    }
+
+    /// The same, with somebody who hears that labels are about to leave.
+    pub(crate) fn heard_by(self, begun: Begun<'a>) -> Self {
+        Submissions { begun: Some(begun), ..self }
     }
 
     /// The dealt bits in the base's order. *Secret*.
@@ -155,10 +171,48 @@ impl<'a, K: Conduct<Step>, B: BasePlan> Submissions<'a, K, B> {
 
 impl<K: Conduct<Step>> Submissions<'_, K> {
     /// Counts the run for all states, durably: from here on it can end without having been of use.
-    fn count(&self, store: Option<&mut Store>) -> Result<(), ProtocolError> {
+    fn count(&mut self, store: Option<&mut Store>) -> Result<(), ProtocolError> {
         let Some(store) = store else { return Ok(()) };
+        self.begun.take().map_or(Ok(()), |begun| begun(store))?;
         let kept = self.plan.kept(&self.standings).map(|(name, _)| name);
         self.plan.states().iter().try_for_each(|name| state::count(store, name, kept == Some(name)))
+    }
+
+    /// Tells the other server the verdict on what it told, so that both end the run alike and can go on with each other; passes it on.
+    async fn tell<T: Send>(&mut self, channel: &mut Channel, judged: Result<T, Refused>) -> Result<T, ProtocolError> {
+        let mut verdict = [0; VERDICT_BYTES];
+        if let Err(Refused { what, parties: [client, _] }) = &judged {
+            let fault = FAULTS.iter().position(|fault| fault == what).map_or(FAULTS.len(), |at| at + 1);
+            verdict = [fault as u8, client.0 as u8];
+        }
+        self.conduct.touch(Step::Verdict, 0, &mut verdict);
+        channel.send_bytes(&verdict).await?;
+        if judged.is_err() {
+            channel.flush().await?;
+        }
+        Ok(judged?)
+    }
+
+    /// Hears the other server's verdict on what this one told.
+    ///
+    /// *Errors*: its refusal; one over nobody, or for no fault.
+    async fn hear(&self, channel: &mut Channel) -> Result<(), ProtocolError> {
+        let mut verdict = [0; VERDICT_BYTES];
+        channel.receive_bytes(&mut verdict).await?;
+        let [fault, client] = verdict.map(usize::from);
+        let clients = 1..=self.all.len();
+        match fault.checked_sub(1) {
+            None if client == 0 => Ok(()),
+            Some(at) if at < FAULTS.len() && clients.contains(&client) => {
+                let parties = [Party(client as u16), self.plan.party(self.server)];
+                Err(Refused { what: FAULTS[at], parties }.into())
+            }
+            _ => {
+                let expected =
+                    format!("a verdict: 0 0, or a fault of 1 to {} and a client of {clients:?}", FAULTS.len());
+                Err(NetError::Unexpected { expected, got: format!("{fault} {client}") }.into())
+            }
+        }
     }
 
     /// Ends the run for its states: the generator has the next version, and the cloud hears so; both note it.
@@ -245,28 +299,28 @@ impl<K: Conduct<Step>> Dealing for Submissions<'_, K> {
         match self.server {
             Server::Generator => {
                 channel.send_bytes(&self.challenges()).await?;
+                self.hear(channel).await?;
                 channel.receive_bytes(&mut challenges).await?;
                 channel.receive_bytes(&mut proofs).await?;
-                self.own = self.own_challenges(&challenges)?;
-                self.check(&proofs, |submission, places| Self::macs(&told, submission, places))?;
+                let judged = self.own_challenges(&challenges).and_then(|own| {
+                    self.check(&proofs, |submission, places| Self::macs(&told, submission, places)).map(|()| own)
+                });
+                self.own = self.tell(channel, judged).await?;
                 channel.send_bytes(&self.prove(told.macs())).await?;
-                if !self.plan.states().is_empty() {
-                    // Labels wait: with a hash that does not fit here, a client would make a run that counts.
-                    channel.flush().await?;
-                    channel.receive_bytes(&mut [0; WORD_BYTES]).await?;
-                }
+                // Labels wait: a hash that does not fit is the word of both servers before the run has an effect.
+                self.hear(channel).await?;
             }
             Server::Cloud => {
                 channel.receive_bytes(&mut challenges).await?;
-                self.own = self.own_challenges(&challenges)?;
+                let judged = self.own_challenges(&challenges);
+                self.own = self.tell(channel, judged).await?;
                 channel.send_bytes(&self.challenges()).await?;
                 channel.send_bytes(&self.prove(told.macs())).await?;
+                self.hear(channel).await?;
                 channel.receive_bytes(&mut proofs).await?;
-                self.check(&proofs, |submission, places| Self::macs(&told, submission, places))?;
-                if !self.plan.states().is_empty() {
-                    channel.send_bytes(&[1; WORD_BYTES]).await?;
-                    channel.flush().await?;
-                }
+                let judged = self.check(&proofs, |submission, places| Self::macs(&told, submission, places));
+                self.tell(channel, judged).await?;
+                channel.flush().await?;
             }
         }
         self.count(store)?;

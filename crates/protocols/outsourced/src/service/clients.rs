@@ -20,7 +20,7 @@ const REPLY: Duration = Duration::from_secs(24 * 3600);
 const WINDOW: Duration = Duration::from_secs(3600);
 /// The most refusals in that time for what a client or the other server said, and the most of all: each is a guess at a hash.
 const REFUSALS: (usize, u32) = (16, 256);
-/// The most runs that did not end and of which no client was accused: each may be a guess at a hash by the other server.
+/// The most runs of which labels left and which did not end: each may be a guess of the other server at what they compute.
 pub(super) const UNENDED_MAX: u32 = 256;
 
 /// A server's knowledge of a client.

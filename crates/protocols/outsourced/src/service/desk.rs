@@ -57,7 +57,7 @@ struct State {
     manners: Vec<Manners>,
     /// The clients whose records have changed since they were written.
     unwritten: BTreeSet<usize>,
-    /// Runs that did not end and of which no client was accused.
+    /// Runs of which labels left, and which did not end.
     unended: u32,
 }
 
@@ -348,12 +348,20 @@ impl Desk {
         gathered.clients().any(|client| state.records[client].is_shut_out())
     }
 
-    /// Notes durably that the submissions of a job are used, for a run that has not ended.
+    /// Notes durably that the submissions of a job are used.
     ///
     /// *Errors*: the store's.
     pub(super) fn burn(&self, gathered: &Gathered, store: &mut Store) -> Result<(), ProtocolError> {
         let mut state = self.lock();
         gathered.sent.iter().for_each(|sent| state.use_up(sent));
+        self.write(&mut state, store)
+    }
+
+    /// Notes durably that labels of a run are about to leave: if it does not end, the other server may have guessed.
+    ///
+    /// *Errors*: the store's.
+    pub(super) fn begin(&self, store: &mut Store) -> Result<(), ProtocolError> {
+        let mut state = self.lock();
         state.unended += 1;
         self.write(&mut state, store)
     }
@@ -384,10 +392,6 @@ impl Desk {
         random: &mut (impl CryptoRng + ?Sized),
     ) -> Result<(), ProtocolError> {
         let mut state = self.lock();
-        if !accused.is_empty() {
-            // The run is counted where its client is.
-            state.unended = state.unended.saturating_sub(1);
-        }
         for client in accused.iter().filter_map(|party| gathered.client(*party)) {
             let record = &mut state.records[client];
             *record = std::mem::take(record).accused();
@@ -440,7 +444,7 @@ impl Desk {
         written
     }
 
-    /// The number of runs that did not end and of which no client was accused.
+    /// The number of runs of which labels left, and which did not end.
     pub(super) fn unended(&self) -> u32 {
         self.lock().unended
     }

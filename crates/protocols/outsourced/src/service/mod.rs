@@ -18,8 +18,9 @@
 //! unless the reason says that it may have been ([`Reason::is_never_run`]); as one server may lie, a client deals anew, with a higher counter, only if both say so. What a
 //! server has used is in its store. A new store knows nothing of it: both servers change the agreement's service value whenever one of them begins with another store.
 //!
-//! *Deviations*: a job is refused by both servers before anything was told if its state has another version; such a refusal is not counted against anybody. Each run that does not end and
-//! of which no client is accused is, since the other server has seen whether what it guessed fits: after 256 of them a server stops.
+//! *Deviations*: a job is refused by both servers before anything was told if its state has another version; such a refusal is not counted against anybody. A hash or challenge that does not
+//! fit is refused by both before a label leaves, counted against the client, and they go on. Each run of which labels left and that does not end is counted, since the other server may have
+//! guessed what it computes on: after 256 of them a server stops.
 
 mod agreement;
 mod clients;
@@ -95,7 +96,7 @@ pub enum Event<'a> {
         /// Parties of the job of whom one is to blame.
         accused: &'a [Party],
     },
-    /// A run was begun and did not end, by no client's fault; the number of them, and the one at which the service ends.
+    /// A run did not end after labels had left; the number of them, and the one at which the service ends.
     Unended(u32, u32),
     /// The store is filled.
     Filling(Amounts),
@@ -179,7 +180,7 @@ impl Service {
         match got < UNENDED_MAX {
             true => Ok(()),
             false => Err(ProtocolError::Material {
-                what: "runs that did not end, by no client's fault: the other server may have guessed at inputs",
+                what: "runs that did not end after labels had left: the other server may have guessed at inputs",
                 expected: format!("fewer than {UNENDED_MAX}"),
                 got: got.to_string(),
             }),

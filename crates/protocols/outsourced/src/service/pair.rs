@@ -1,10 +1,12 @@
 //! The servers' work with each other, over one connection: jobs, one after another, and filling their stores while nobody waits.
 
 use std::{
-    cell::Cell,
     collections::{HashMap, VecDeque},
     convert::Infallible,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -21,7 +23,7 @@ use garblet_store::Store;
 use crate::{
     plan::Plan,
     server::{NONCE_BYTES, compute},
-    settle::{Submissions, WRONG_CHALLENGE},
+    settle::{Begun, Submissions, WRONG_CHALLENGE},
     state::{self, Standing},
 };
 
@@ -388,12 +390,14 @@ impl<S: Side> Pair<'_, S> {
         let mut run = Run::new(participant, offer.plan.base().clone(), SavedValues::default(), true);
         let submissions = gathered.submissions();
         let job = Called { plan: offer.plan.clone(), server: desk.server(), job: gathered.job.clone(), standings };
-        let is_used = Cell::new(false);
-        let burn = |store: &mut Store| {
-            is_used.set(true);
-            desk.burn(&gathered, store)
+        let has_begun = AtomicBool::new(false);
+        let begun = |store: &mut Store| {
+            has_begun.store(true, Ordering::Relaxed);
+            desk.begin(store)
         };
-        let computed = run_job(&mut run, &mut self.session, job, (submissions, inputs), burn).await;
+        let burn = |store: &mut Store| desk.burn(&gathered, store);
+        let noted = (burn, Box::new(begun) as Begun<'_>);
+        let computed = run_job(&mut run, &mut self.session, job, (submissions, inputs), noted).await;
         let mut participant = run.into_participant();
         let (store, rng) = (participant.store(), self.session.rng());
         let ended = match computed {
@@ -404,14 +408,19 @@ impl<S: Side> Pair<'_, S> {
                 written
             }
             Err(error) => {
-                let (reason, accused) = told_of(&error, is_used.get());
-                // What ended the run is told before what the store says of it.
-                let _ = desk.refuse(&gathered, Refused { reason, accused, standing: Standing::default() }, store, rng);
+                let (reason, accused) = told_of(&error, has_begun.load(Ordering::Relaxed));
+                let refused = Refused { reason, accused, standing: Standing::default() };
+                let written = desk.refuse(&gathered, refused, store, rng);
                 self.tell_refused(&gathered, reason, accused);
                 if reason == Reason::Used {
                     (service.hear)(Event::Unended(desk.unended(), UNENDED_MAX));
                 }
-                Err(error)
+                match error {
+                    // Both servers have said so, and go on with each other.
+                    ProtocolError::Refused(_) => written,
+                    // What ended the run is told before what the store says of it.
+                    error => Err(error),
+                }
             }
         };
         self.participant = Some(participant);
@@ -457,13 +466,13 @@ struct Called {
     standings: Vec<Standing>,
 }
 
-/// Runs a job: this server's outputs, and the answers to the clients. The submissions are burnt before anything of them is told.
+/// Runs a job: this server's outputs, and the answers to the clients. The submissions are burnt before anything of them is told, and the run has begun before a label leaves.
 async fn run_job<S: Side>(
     run: &mut Run<S, Honest>,
     session: &mut Session,
     Called { plan, server, job, standings }: Called,
     (submissions, inputs): (Vec<Submission>, &[Bits]),
-    burn: impl FnOnce(&mut Store) -> Result<(), ProtocolError>,
+    (burn, begun): (impl FnOnce(&mut Store) -> Result<(), ProtocolError>, Begun<'_>),
 ) -> Result<(Vec<Option<Bits>>, Vec<Vec<u8>>), ProtocolError> {
     run.read_from(plan.reads(&standings)?);
     let prepared = Role::<Channel>::prepare(run, session).await?;
@@ -472,7 +481,8 @@ async fn run_job<S: Side>(
     }
     session.enter(Phase::Online);
     let mut conduct = Honest;
-    let mut submissions = Submissions::new((plan, &job), server, standings, submissions, &mut conduct);
+    let submissions = Submissions::new((plan, &job), server, standings, submissions, &mut conduct);
+    let mut submissions = submissions.heard_by(begun);
     let (outputs, for_clients) = compute(run, session, prepared, inputs, &mut submissions).await?;
     Ok((outputs, submissions.answers(&for_clients)))
 }
@@ -484,15 +494,15 @@ impl Refusal {
     }
 }
 
-/// The reason that clients are told for an error in a job, whose submissions were used or not. Whoever says that a hash does not fit has ended the run before it had an effect.
-fn told_of(error: &ProtocolError, is_used: bool) -> (Reason, &[Party]) {
+/// The reason that clients are told for an error in a job, which had begun or not: before it has, no label has left here, and none was evaluated.
+fn told_of(error: &ProtocolError, has_begun: bool) -> (Reason, &[Party]) {
     match error {
         ProtocolError::Refused(checks::Refused { what, parties }) if *what == WRONG_CHALLENGE => {
             (Reason::WrongChallenge, parties)
         }
         ProtocolError::Refused(checks::Refused { parties, .. }) => (Reason::WrongHash, parties),
-        ProtocolError::Peer { source, .. } => told_of(source, is_used),
-        _ if is_used => (Reason::Used, &[]),
+        ProtocolError::Peer { source, .. } => told_of(source, has_begun),
+        _ if has_begun => (Reason::Used, &[]),
         error if error.net().is_some() => (Reason::Interrupted, &[]),
         _ => (Reason::Stopped, &[]),
     }

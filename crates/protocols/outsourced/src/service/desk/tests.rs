@@ -151,17 +151,39 @@ fn what_was_used_and_has_no_answer_may_have_been_run() {
     before.burn(&gathered, &mut store).expect("written");
     // The process ends here, and begins anew.
     let after = desk(&store);
-    assert_eq!(after.unended(), 1);
+    assert_eq!(after.unended(), 0);
     assert_eq!(reason(&after, 0, &anna, submit(&after, &anna)), Reason::Used);
     assert!(!Reason::Used.is_never_run());
-    // It does not, and the run has failed by the fault of a client: that is counted there.
-    let accused = [Party(1)];
-    let refused = Refused { reason: Reason::WrongHash, accused: &accused, standing: Standing::default() };
-    before.refuse(&gathered, refused, Some(&mut store), &mut random()).expect("written");
-    let [of_anna, of_bo] = tickets;
-    assert_eq!(reason(&before, 0, &anna, of_anna), Reason::WrongHash);
-    assert_eq!(reason(&before, 1, &bo, of_bo), Reason::WrongHash);
+    // It ends when labels may have left.
+    before.begin(&mut store).expect("written");
+    assert_eq!(desk(&store).unended(), 1);
+    // It does not, and the run ends.
+    before.answer(&gathered, vec![vec![1], vec![2]], Some(&mut store), &mut random()).expect("written");
+    assert!(tickets.into_iter().all(|ticket| matches!(ticket, Ticket::Wait(reply, _) if reply.borrow().is_some())));
     assert_eq!(desk(&store).unended(), 0);
+}
+
+#[test]
+fn refusals_before_labels_leave_count_against_those_accused_and_never_end_the_service() {
+    let mut store = store();
+    let desk = desk(&store);
+    for counter in 1..=u64::from(clients::UNENDED_MAX) {
+        // Whatever pace a client has to keep.
+        desk.lock().manners[1].allowance = ALLOWANCE.0;
+        desk.lock().manners[0].allowance = ALLOWANCE.0;
+        desk.lock().records[0] = Record::default().used(counter - 1, [0; 32]);
+        let [anna, bo] = [0, 1].map(|client| begin(desk.agreement(), client, counter));
+        let tickets = [&anna, &bo].map(|begun| submit(&desk, begun));
+        let gathered = desk.take(&desk.all_complete()[0]).expect("it is complete");
+        desk.burn(&gathered, &mut store).expect("written");
+        let refused = Refused { reason: Reason::WrongHash, accused: &[Party(1)], standing: Standing::default() };
+        desk.refuse(&gathered, refused, Some(&mut store), &mut random()).expect("written");
+        let [of_anna, of_bo] = tickets;
+        assert_eq!(reason(&desk, 0, &anna, of_anna), Reason::WrongHash);
+        assert_eq!(reason(&desk, 1, &bo, of_bo), Reason::WrongHash);
+    }
+    assert_eq!(desk.unended(), 0);
+    assert!(!desk.lock().records[1].is_shut_out());
 }
 
 #[test]
