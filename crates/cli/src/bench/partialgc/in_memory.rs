@@ -75,7 +75,7 @@ pub(super) fn measure(chain: &Chain, way: &Way) -> Result<Vec<Measured>, Failure
 fn config(setting: &Setting) -> Result<Config, Failure> {
     let settings: Settings = setting.settings();
     let config = settings.config()?;
-    let config = config.get::<Outsourced>().map(|config| config.partialgc()).unwrap_or_default();
+    let config = config.get::<Outsourced>().and_then(|config| config.partialgc()).unwrap_or_default();
     Ok(Config { reuse: Reuse::PartialGates, ..config })
 }
 
@@ -193,7 +193,7 @@ impl Run<'_> {
     }
 
     /// Lives as a party, to its end.
-    async fn live(&self, place: Place, own: States, conduct: Option<impl Conduct<Step>>) -> Result<Life, Failure> {
+    async fn live(&self, place: Place, mut own: States, conduct: Option<impl Conduct<Step>>) -> Result<Life, Failure> {
         let (party, plan) = (place.party, self.plan.clone());
         let mesh = place.meet().await?;
         let (rng, hello) = (Prg::random(&mut rand::rng()), Hello::new(NAME, party.0, PARTIES, self.digest));
@@ -202,7 +202,7 @@ impl Run<'_> {
         let inputs = (self.inputs)(party);
         match (party, conduct) {
             (GENERATOR, Some(conduct)) => {
-                let mut role = Generator::set_up(&mut session, plan, own.0, conduct).await.map_err(failed)?;
+                let mut role = Generator::set_up(&mut session, plan, &mut own.0, conduct).await.map_err(failed)?;
                 let (outputs, phases) = compute(&mut role, session, &inputs).await?;
                 Ok(Life { outputs, phases, states: (Some(role.into_state()), None) })
             }
@@ -212,7 +212,7 @@ impl Run<'_> {
                 Ok(Life { outputs, phases, states: States::default() })
             }
             _ => {
-                let mut role = Cloud::set_up(&mut session, plan, own.1, Honest).await.map_err(failed)?;
+                let mut role = Cloud::set_up(&mut session, plan, &mut own.1, Honest).await.map_err(failed)?;
                 let (outputs, phases) = compute(&mut role, session, &inputs).await?;
                 Ok(Life { outputs, phases, states: (None, Some(role.into_state())) })
             }

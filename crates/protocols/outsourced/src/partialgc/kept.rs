@@ -22,7 +22,7 @@ use crate::NAME;
 ///
 /// A generator that spoils one circuit a run and is not found out knows that the circuit is evaluated. What it can make of that is bounded for all
 /// runs together by the same figure, as it must never be found out: that holds because nothing of a run that ends well says more of the split, not even to a generator
-/// that is a client, see [`super::binding`]. The limit bounds what errors of labels, hashes and tags add up to.
+/// that is a client, see `binding`. The limit bounds what errors of labels, hashes and tags add up to.
 pub const RUNS_MAX: u64 = 1000;
 
 /// Separates names of lives from all other uses of BLAKE3.

@@ -15,7 +15,7 @@
 //! Of an evaluated circuit the cloud does not know `p`, of a checked one it knows no blind, and so cannot read `h` nor tell which of both
 //! values has come: in neither does it learn `c`. The client never learns which circuits are which. A generator that exchanges
 //! both `Y` gives a label that does not open its place, or has to exchange the commitments, too, which a check finds. If client and generator are
-//! one, the cloud may get either label, in each circuit another: that is what [`binding`](super::binding) is for.
+//! one, the cloud may get either label, in each circuit another: that is what `binding` is for.
 
 use garblet_circuit::Party;
 use garblet_ot::{BitVec, OtError};
