@@ -152,6 +152,9 @@ fn hint_of(generator: &Said, cloud: &Said) -> &'static str {
         Said::OtherRun => Some("wait for the answer to your last message; an old one was sent again"),
         Said::Malformed(malformed) => Some(malformed.hint()),
         Said::Unopened(error) => Some(error.hint()),
+        Said::Unproven(Reason::StateBusy) => {
+            Some("send the same messages again later: a server has no time for them yet, and has not used them")
+        }
         Said::Unproven(_) => Some(
             "ask that server: its word is not sealed, so somebody on the way may have said it; compare the invitations",
         ),

@@ -1,7 +1,7 @@
 //! The desk of a server: where visitors leave what they dealt, until all clients of a job have, and where answers wait for them.
 
 use std::{
-    collections::{BTreeSet, HashMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -57,6 +57,8 @@ struct State {
     manners: Vec<Manners>,
     /// The clients whose records have changed since they were written.
     unwritten: BTreeSet<usize>,
+    /// By clients, replies that prove what a crash would undo: they wait until it is written.
+    held: BTreeMap<usize, Vec<u8>>,
     /// Runs of which labels left, and which did not end.
     unended: u32,
 }
@@ -252,7 +254,8 @@ impl Desk {
         Some((Sent { client, place: *submission.place(), nonce, frame }, job, party, submission))
     }
 
-    /// Leaves a submission that was opened, or finds what became of it. What is refused is used: it is never run after that.
+    /// Leaves a submission that was opened, or finds what became of it. What is refused is used, and never run after that: its client hears so once it is
+    /// written. Only who has no time for it says so without a seal, and takes it later.
     fn leave(
         &self,
         job: Job,
@@ -269,22 +272,28 @@ impl Desk {
             let refusal = refusal(&sent, reason, &[], Standing::default());
             return Ticket::Reply(FromServer::Sealed(self.sealed(&sent, &refusal, random)).encode());
         }
-        let allowed = state.allow(client).and_then(|()| self.agreement.find(&job));
-        let (offer, versions) = match allowed {
-            Ok(found) => found,
-            Err(reason) => {
-                let refusal = refusal(&sent, reason, &[], Standing::default());
-                let reply = self.sealed(&sent, &refusal, random);
-                state.forget(client);
-                state.use_up(&sent);
-                state.keep_reply(&sent, reply.clone());
-                return Ticket::Reply(FromServer::Sealed(reply).encode());
-            }
+        if !state.has_time_for(client) {
+            return Ticket::Reply(FromServer::Refused(Reason::StateBusy).encode());
+        }
+        let found = match state.records[client].is_shut_out() {
+            true => Err(Reason::Policy),
+            false => self.agreement.find(&job),
         };
         state.forget(client);
         let (reply, ticket) = watch::channel(None);
         let digest = *job.digest();
         state.left[client] = Some(Left { job: digest, counter, frame, is_running: false, reply });
+        let (offer, versions) = match found {
+            Ok(found) => found,
+            Err(reason) => {
+                let refusal = refusal(&sent, reason, &[], Standing::default());
+                let reply = self.sealed(&sent, &refusal, random);
+                state.use_up(&sent);
+                state.keep_reply(&sent, reply.clone());
+                state.held.insert(client, reply);
+                return Ticket::Wait(ticket, state.manners[client].connection());
+            }
+        };
         let clients = self.agreement.offered(offer).client_count();
         let gathering = state.gatherings.entry(digest).or_insert_with(|| Gathering {
             job,
@@ -378,12 +387,12 @@ impl Desk {
     ) -> Result<(), ProtocolError> {
         let mut state = self.lock();
         state.unended = state.unended.saturating_sub(1);
-        self.end(state, gathered.sent.iter().zip(answers), store, random)
+        self.end(state, gathered.sent.iter().zip(answers), false, store, random)
     }
 
-    /// Ends a job of which nothing comes out. Its submissions are used, and if the store is there, that is noted before it is told, as is who is accused.
+    /// Ends a job of which nothing comes out. Its submissions are used; that is noted before it is told, as is who is accused.
     ///
-    /// *Errors*: the store's; clients hear of it all the same.
+    /// *Errors*: the store's; what is never run is told when it is written.
     pub(super) fn refuse(
         &self,
         gathered: &Gathered,
@@ -397,7 +406,7 @@ impl Desk {
             *record = std::mem::take(record).accused();
         }
         let refusals = gathered.sent.iter().map(|sent| (sent, refusal(sent, reason, accused, standing)));
-        self.end(state, refusals, store, random)
+        self.end(state, refusals, reason.is_never_run(), store, random)
     }
 
     /// Refuses whatever has waited for too long, and writes what is not written yet.
@@ -417,31 +426,31 @@ impl Desk {
         }
         let sent = gone.iter().flat_map(|gathering| gathering.submissions.iter().flatten()).map(|(sent, _)| sent);
         let refusals = sent.map(|sent| (sent, refusal(sent, Reason::Interrupted, &[], Standing::default())));
-        self.end(state, refusals, Some(store), random)
+        self.end(state, refusals, true, Some(store), random)
     }
 
-    /// Tells clients what became of their submissions, once it is noted that these are used.
+    /// Tells clients what became of their submissions, once it is noted that these are used: a reply that proves this waits for that.
     ///
-    /// *Errors*: the store's; clients hear of it all the same.
+    /// *Errors*: the store's; clients hear of answers all the same.
     fn end<'a>(
         &self,
         mut state: MutexGuard<'_, State>,
         ended: impl Iterator<Item = (&'a Sent, Vec<u8>)>,
+        proves: bool,
         store: Option<&mut Store>,
         random: &mut (impl CryptoRng + ?Sized),
     ) -> Result<(), ProtocolError> {
-        let mut replies = Vec::new();
         for (sent, message) in ended {
             let reply = self.sealed(sent, &message, random);
             state.use_up(sent);
             state.keep_reply(sent, reply.clone());
-            replies.push((sent.client, reply));
+            if proves {
+                state.held.insert(sent.client, reply);
+            } else {
+                state.hand_over(sent.client, reply);
+            }
         }
-        let written = store.map_or(Ok(()), |store| self.write(&mut state, store));
-        for (client, reply) in replies {
-            state.hand_over(client, FromServer::Sealed(reply).encode());
-        }
-        written
+        store.map_or(Ok(()), |store| self.write(&mut state, store))
     }
 
     /// The number of runs of which labels left, and which did not end.
@@ -455,7 +464,7 @@ impl Desk {
         gathered.clients().map(|client| all[client]).collect()
     }
 
-    /// Writes all records that have changed.
+    /// Writes all records that have changed, and hands over the replies that wait for that.
     fn write(&self, state: &mut State, store: &mut Store) -> Result<(), ProtocolError> {
         for client in &state.unwritten {
             let record = &mut state.records[*client];
@@ -464,6 +473,9 @@ impl Desk {
         let records = state.unwritten.iter().map(|client| (self.agreement.identity(*client), &state.records[*client]));
         clients::write(store, records, state.unended)?;
         state.unwritten.clear();
+        for (client, reply) in std::mem::take(&mut state.held) {
+            state.hand_over(client, reply);
+        }
         Ok(())
     }
 
@@ -484,7 +496,8 @@ impl State {
             return Some(left.reply.subscribe());
         }
         let record = &self.records[sent.client];
-        let kept = record.reply().filter(|_| record.frame == sent.frame)?;
+        let is_written = !self.unwritten.contains(&sent.client);
+        let kept = record.reply().filter(|_| is_written && record.frame == sent.frame)?;
         Some(watch::channel(Some(FromServer::Sealed(kept.to_vec()).encode().into())).1)
     }
 
@@ -499,13 +512,10 @@ impl State {
         }
     }
 
-    /// Tells whether a client may leave a new submission now.
-    fn allow(&mut self, client: usize) -> Result<(), Reason> {
-        if self.records[client].is_shut_out() {
-            return Err(Reason::Policy);
-        }
+    /// Tells whether a client may leave a new submission now: none of its is run, and there were not too many.
+    fn has_time_for(&mut self, client: usize) -> bool {
         let is_running = self.left[client].as_ref().is_some_and(|left| left.is_running);
-        if is_running || !self.manners[client].allow() { Err(Reason::StateBusy) } else { Ok(()) }
+        !is_running && self.manners[client].allow()
     }
 
     /// Notes that a submission is used, and never run again.
@@ -528,6 +538,7 @@ impl State {
     /// Forgets what a client has left here and waits for others.
     fn forget(&mut self, client: usize) {
         let Some(left) = self.left[client].take_if(|left| !left.is_running) else { return };
+        self.held.remove(&client);
         let Some(gathering) = self.gatherings.get_mut(&left.job) else { return };
         for place in &mut gathering.submissions {
             place.take_if(|(sent, _)| sent.client == client);
@@ -546,10 +557,10 @@ impl State {
         Some(gathering)
     }
 
-    /// Gives a client the reply to what it has left here.
+    /// Gives a client the sealed reply to what it has left here.
     fn hand_over(&mut self, client: usize, reply: Vec<u8>) {
         if let Some(left) = self.left[client].take() {
-            left.reply.send_replace(Some(reply.into()));
+            left.reply.send_replace(Some(FromServer::Sealed(reply).encode().into()));
         }
     }
 }

@@ -187,27 +187,92 @@ fn refusals_before_labels_leave_count_against_those_accused_and_never_end_the_se
 }
 
 #[test]
-fn a_client_cannot_flood_a_desk_and_who_comes_last_hears_the_reply() {
-    let store = store();
-    let desk = desk(&store);
-    let mut last = None;
-    let refused = (1..=2 * ALLOWANCE.0 as u64).find(|counter| {
-        let begun = begin(desk.agreement(), 0, *counter);
-        let ticket = submit(&desk, &begun);
-        let refused = said(&desk, 0, &begun, ticket).is_some();
-        last = Some(begun);
-        refused
-    });
-    assert!(refused.is_some_and(|counter| counter as f64 > ALLOWANCE.0));
-    let last = last.expect("one");
-    assert_eq!(reason(&desk, 0, &last, submit(&desk, &last)), Reason::StateBusy);
-    let gone = (0..=CONNECTIONS_MAX).map(|_| match submit(&desk, &last) {
+fn a_client_cannot_flood_a_desk_and_its_message_is_of_use_later() {
+    let desk = desk(&store());
+    let begun = (1..=2 * ALLOWANCE.0 as u64).map(|counter| begin(desk.agreement(), 0, counter));
+    let busy = |begun: &Begun| said(&desk, 0, begun, submit(&desk, begun));
+    let (last, refused) =
+        begun.map(|begun| (busy(&begun), begun)).find_map(|(said, begun)| Some((begun, said?))).expect("one");
+    assert!(last.receipt.counter() as f64 > ALLOWANCE.0);
+    assert_eq!(refused, Said::Unproven(Reason::StateBusy));
+    desk.lock().manners[0].allowance = 1.0;
+    assert!(busy(&last).is_none(), "it is used now");
+    let gone = (0..CONNECTIONS_MAX).map(|_| match submit(&desk, &last) {
         Ticket::Wait(_, gone) => gone,
-        Ticket::Reply(_) => panic!("its reply is kept"),
+        Ticket::Reply(_) => panic!("it waits"),
     });
     let mut gone: Vec<oneshot::Receiver<()>> = gone.collect();
-    let open = gone.iter_mut().map(|gone| gone.try_recv() == Err(oneshot::error::TryRecvError::Empty));
-    assert_eq!(open.collect::<Vec<_>>(), [false, true, true, true, true]);
+    let mut open = || -> Vec<bool> {
+        gone.iter_mut().map(|gone| gone.try_recv() == Err(oneshot::error::TryRecvError::Empty)).collect()
+    };
+    assert_eq!(open(), [true; CONNECTIONS_MAX]);
+    // One more takes the place of the oldest.
+    let _newest = submit(&desk, &last);
+    assert_eq!(open(), [false, true, true, true]);
+}
+
+#[test]
+fn while_a_submission_is_run_a_newer_one_is_neither_used_nor_in_its_way() {
+    let mut store = store();
+    let desk = desk(&store);
+    let [anna, bo] = [0, 1].map(|client| begin(desk.agreement(), client, 1));
+    let [of_anna, _of_bo] = [&anna, &bo].map(|begun| submit(&desk, begun));
+    let gathered = desk.take(&desk.all_complete()[0]).expect("it is complete");
+    desk.burn(&gathered, &mut store).expect("written");
+    let newer = begin(desk.agreement(), 0, 2);
+    assert_eq!(said(&desk, 0, &newer, submit(&desk, &newer)), Some(Said::Unproven(Reason::StateBusy)));
+    desk.answer(&gathered, vec![vec![1], vec![2]], Some(&mut store), &mut random()).expect("written");
+    assert!(matches!(of_anna, Ticket::Wait(reply, _) if reply.borrow().is_some()));
+    assert!(desk.lock().records[0].reply().is_some(), "it is kept");
+    assert!(said(&desk, 0, &newer, submit(&desk, &newer)).is_none(), "it is used now");
+}
+
+/// A crash would undo what is only said, and the submission would be run.
+#[test]
+fn that_a_submission_is_never_run_is_said_when_it_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let key = garblet_store::StoreKey::generate(&mut random());
+    let fails = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let path = folder.path().join("store");
+    let open = || {
+        let fails = fails.clone();
+        let hook = move |_: &'static str| match fails.load(Ordering::Relaxed) {
+            true => Err(std::io::Error::other("no room")),
+            false => Ok(()),
+        };
+        garblet_store::testing::open_hooked(&path, &key, &mut random(), hook).expect("a store")
+    };
+    let mut store = open();
+    let before = desk(&store);
+    // One is shut out, which is said at once, and one has waited too long.
+    (0..16).for_each(|_| {
+        let mut state = before.lock();
+        state.records[0] = std::mem::take(&mut state.records[0]).accused();
+    });
+    let [anna, bo] = [0, 1].map(|client| begin(before.agreement(), client, 1));
+    let [of_anna, of_bo] = [&anna, &bo].map(|begun| submit(&before, begun));
+    let is_silent = |ticket: &Ticket| matches!(ticket, Ticket::Wait(reply, _) if reply.borrow().is_none());
+    assert!(is_silent(&of_anna) && is_silent(&of_bo));
+    wait(&before, 60);
+    fails.store(true, Ordering::Relaxed);
+    assert!(before.expire(&mut store, &mut random()).is_err(), "the disk is full");
+    assert!(is_silent(&of_anna) && is_silent(&of_bo));
+    // Whoever comes again does not hear it sooner.
+    assert!(is_silent(&submit(&before, &anna)) && is_silent(&submit(&before, &bo)));
+    let newer = begin(before.agreement(), 1, 2);
+    submit(&before, &newer);
+    assert_eq!(reason(&before, 1, &bo, submit(&before, &bo)), Reason::Used);
+    // After a crash all may be run.
+    let after = desk(&store);
+    let tickets = [&anna, &bo].map(|begun| submit(&after, begun));
+    assert_eq!((after.all_complete().len(), tickets.iter().all(is_silent)), (1, true));
+    // Without one, it is said when there is room.
+    fails.store(false, Ordering::Relaxed);
+    drop(store);
+    let mut store = open();
+    before.expire(&mut store, &mut random()).expect("written");
+    assert_eq!(reason(&before, 0, &anna, of_anna), Reason::Policy);
+    assert_eq!(reason(&desk(&store), 0, &anna, submit(&desk(&store), &anna)), Reason::Policy);
 }
 
 /// Messages of clients from before are of no use to servers that begin anew with another value.
@@ -216,8 +281,11 @@ fn agreements_of_services_and_jobs_that_are_the_same_are_told_apart() {
     let [one, other] = [1, 2].map(|service| agreed(service, vec![offer("and")]).expect("an agreement"));
     assert_ne!(one.digest(), other.digest());
     let begun = begin(&one, 0, 1);
-    let desk = Desk::new(Arc::new(other), Server::Generator, vec![secret(0), secret(1)], &store()).expect("a desk");
-    assert_eq!(reason(&desk, 0, &begun, submit(&desk, &begun)), Reason::OtherJob);
+    let mut store = store();
+    let desk = Desk::new(Arc::new(other), Server::Generator, vec![secret(0), secret(1)], &store).expect("a desk");
+    let ticket = submit(&desk, &begun);
+    desk.expire(&mut store, &mut random()).expect("written");
+    assert_eq!(reason(&desk, 0, &begun, ticket), Reason::OtherJob);
     let twice = agreed(1, vec![offer("and"), offer("again")]).err().expect("they cannot be told apart");
     assert!(twice.to_string().contains("`and` and `again`"), "{twice}");
 }
