@@ -54,7 +54,7 @@ pub use mesh::{
     Lent, Line, Mesh, MeshError, PartyError, PeerEntry, PeersFile, PeersFileError, PeersFileFault, PerPeer, share_of,
 };
 pub use message::Message;
-pub use messages::{Call, Carrier, Entrance, Messages, Visitor, Visitors};
+pub use messages::{Call, Carrier, Entrance, Messages, Place, Places, Visitor, Visitors};
 pub use pace::LEAST_BYTES_PER_SECOND;
 pub use reception::{Advice, OnRefused};
 pub use relay::relay;

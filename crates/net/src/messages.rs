@@ -5,6 +5,7 @@
 mod call;
 mod entrance;
 mod framed;
+mod places;
 mod visitors;
 
 use std::time::Duration;
@@ -18,6 +19,7 @@ use framed::Framed;
 
 pub use call::{Call, Carrier};
 pub use entrance::Entrance;
+pub use places::{Place, Places};
 pub use visitors::{Visitor, Visitors};
 
 /// The first bytes of a program that is no browser, before its messages: the first is far from ASCII and from TLS, the last is a

@@ -65,20 +65,9 @@ impl<'a, T> Reception<'a, T> {
     pub(crate) fn admit(&mut self, from: SocketAddr, hearing: impl Future<Output = Result<T, NetError>> + Send + 'a) {
         self.guests.push(Guest { from, hearing: Box::pin(hearing) });
         if self.guests.len() > PLACES {
-            let out = self.guests.remove(self.most_of_one());
+            let out = self.guests.remove(most_of_one(self.guests.iter().map(|guest| origin(guest.from.ip()))));
             self.refusals.note(out.from, &format!("{PLACES} others wait to be heard, and most come from there"), false);
         }
-    }
-
-    /// The oldest of those who come from where most do.
-    fn most_of_one(&self) -> usize {
-        let mut counts = HashMap::new();
-        for guest in &self.guests {
-            *counts.entry(origin(guest.from.ip())).or_insert(0) += 1;
-        }
-        let count = |guest: &Guest<'a, T>| counts.get(&origin(guest.from.ip())).copied().unwrap_or(0);
-        let most = self.guests.iter().map(count).max();
-        self.guests.iter().position(|guest| Some(count(guest)) == most).unwrap_or(0)
     }
 
     /// The next who is no stranger; none once nobody is there. Strangers are refused meanwhile.
@@ -127,8 +116,16 @@ impl<'a, T> Reception<'a, T> {
     }
 }
 
+/// The place of the first of those who come from where most do.
+pub(crate) fn most_of_one(origins: impl Iterator<Item = IpAddr> + Clone) -> usize {
+    let mut counts = HashMap::new();
+    origins.clone().for_each(|origin| *counts.entry(origin).or_insert(0) += 1);
+    let most = counts.values().max();
+    origins.clone().position(|origin| counts.get(&origin) == most).unwrap_or(0)
+}
+
 /// The network that an address belongs to, as far as one sender has all of it.
-fn origin(address: IpAddr) -> IpAddr {
+pub(crate) fn origin(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             let [a, b, c, d, ..] = address.segments();

@@ -4,12 +4,15 @@
 mod kill;
 mod world;
 
-use std::thread;
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use garblet::outsourced::{Limits, service::Unanswered};
 use garblet_client::{self as client, Begun, Job, Reason, Rejected, Said, Server, Submit};
 
-use world::{CLIENTS, Client, Running, World};
+use world::{CLIENTS, Client, Running, World, strangers};
 
 /// The reason that both servers give.
 fn reason(ended: Result<Option<u128>, Unanswered>) -> [Option<Reason>; 2] {
@@ -165,6 +168,19 @@ fn who_deals_what_does_not_fit_is_refused_and_shut_out_in_the_end() {
         assert_eq!(world.told(&format!("{server}: refused show for anna: {}", Reason::WrongChallenge)), 15);
     }
     assert_eq!((world.told("unended"), world.told("parted"), world.told("met")), (0, 0, 2));
+}
+
+/// Strangers from one address, all of whom stay when they have been told that they are none.
+#[test]
+fn however_many_strangers_are_there_a_client_is_answered() {
+    let world = World::new(Limits::default());
+    let running = world.start();
+    let mut anna = world.client("anna");
+    anna.visit(&running, "start", &[5, 1]).expect("answered");
+    let _strangers = strangers(&running.addresses[0], 1000);
+    let began = Instant::now();
+    assert_eq!(anna.visit(&running, "show", &[0]).expect("answered"), Some(6));
+    assert!(began.elapsed() < Duration::from_secs(2), "they are told so within two");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    net::TcpStream,
     path::PathBuf,
     sync::{Arc, Mutex},
     thread::{self, JoinHandle},
@@ -21,7 +22,11 @@ use garblet::{
 };
 use garblet_client::{self as client, Begun, Invitation, Job, Receipt, Secret, Server, Visit};
 use garblet_primitives::{Block, Prg};
-use tokio::sync::watch;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpSocket,
+    sync::watch,
+};
 
 pub(crate) const CLIENTS: [&str; 3] = ["anna", "bo", "cleo"];
 
@@ -332,6 +337,32 @@ impl Client<'_> {
 
 fn call_of() -> Call {
     Call::new(Identity::generate(&mut Prg::new(Block::from_u128(5))).fingerprint())
+}
+
+/// Connections of strangers from another address, each of whom has said something that is no client's.
+pub(crate) fn strangers(address: &str, count: usize) -> Vec<TcpStream> {
+    let to = address.parse().expect("an address");
+    let come = || async move {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.bind("127.0.0.2:0".parse().expect("an address")).expect("it is this machine's");
+        let mut stream = socket.connect(to).await.expect("it listens");
+        // What a program says before its messages, and one of three bytes.
+        stream.write_all(b"\xc8gv\x01\x03\0\0\0bad").await.expect("it is taken");
+        // It has been heard, or put out.
+        let _ = stream.read(&mut [0]).await;
+        stream.into_std().expect("a socket")
+    };
+    on_runtime(async {
+        let mut here = Vec::with_capacity(count);
+        while here.len() < count {
+            // As many as are heard side by side.
+            let few: Vec<_> = (0..50).map(|_| tokio::spawn(come())).collect();
+            for stranger in few {
+                here.push(stranger.await.expect("no panic"));
+            }
+        }
+        here
+    })
 }
 
 /// An address that nobody listens at now.

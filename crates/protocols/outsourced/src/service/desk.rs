@@ -89,8 +89,9 @@ struct Gathering {
     submissions: Vec<Option<(Sent, Submission)>>,
     /// The time of the first one.
     since: Instant,
-    /// The number of the job with its submissions, once all are there.
+    /// The number of the job with its submissions, once all are there, and the time of the last one.
     id: Option<Id>,
+    completed: Instant,
 }
 
 /// A submission as it was sent.
@@ -127,7 +128,9 @@ pub(super) struct Refused<'a> {
 
 /// The place of a visitor.
 pub(super) enum Ticket {
-    /// It is answered at once.
+    /// It is no client, and told so.
+    Stranger(Vec<u8>),
+    /// It is a client, and answered at once.
     Reply(Vec<u8>),
     /// It waits for the reply to its submission, until another connection has its place.
     Wait(watch::Receiver<Option<Arc<[u8]>>>, oneshot::Receiver<()>),
@@ -237,7 +240,7 @@ impl Desk {
     pub(super) fn submit(&self, frame: &[u8], random: &mut (impl CryptoRng + ?Sized)) -> Ticket {
         // Whoever cannot show to be a client learns nothing of who is one.
         let Some((sent, job, party, submission)) = self.open(frame) else {
-            return Ticket::Reply(FromServer::Refused(Reason::Unreadable).encode());
+            return Ticket::Stranger(FromServer::Refused(Reason::Unreadable).encode());
         };
         self.leave(job, party, (sent, submission), random)
     }
@@ -302,11 +305,13 @@ impl Desk {
             submissions: (0..clients).map(|_| None).collect(),
             since: Instant::now(),
             id: None,
+            completed: Instant::now(),
         });
         if let Some(place) = gathering.submissions.get_mut(usize::from(party.0) - 1) {
             *place = Some((sent, submission));
         }
         gathering.id = gathering.number();
+        gathering.completed = Instant::now();
         if let Some(id) = gathering.id {
             state.complete.push_back(id);
             self.bell.notify_one();
@@ -325,11 +330,14 @@ impl Desk {
         }
     }
 
-    /// All jobs that are complete now, for another server that has heard of none; they are not told again by [`Desk::next_complete`].
+    /// All jobs that are complete now, the first one first, for another server that has heard of none; they are not told again by [`Desk::next_complete`].
     pub(super) fn all_complete(&self) -> Vec<Id> {
         let mut state = self.lock();
         state.complete.clear();
-        state.gatherings.values().filter_map(|gathering| gathering.id).collect()
+        let complete = state.gatherings.values().filter_map(|gathering| Some((gathering.completed, gathering.id?)));
+        let mut complete: Vec<(Instant, Id)> = complete.collect();
+        complete.sort_unstable();
+        complete.into_iter().map(|(_, id)| id).collect()
     }
 
     /// Tells whether a job is complete here.

@@ -2,15 +2,16 @@
 
 use std::{
     convert::Infallible,
+    net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use futures_util::future::{join_all, select_all};
 use garblet_client::{FromServer, Heard, Opened, Reason, Rejected, Server, Visit};
-use garblet_net::{Call, Messages, NetError, Visitor, Visitors};
+use garblet_net::{Call, Messages, NetError, Places, Visitor, Visitors};
 use garblet_primitives::Prg;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{oneshot, watch};
 
 use super::{Service, desk::Ticket};
 
@@ -24,43 +25,37 @@ const REPLY_BYTES_PER_SECOND: u64 = 64 << 10;
 const ANSWER: Duration = Duration::from_secs(15 * 60);
 /// The time for which a server is heard when the other one has no answer.
 const GRACE: Duration = Duration::from_secs(5);
-/// The most visitors at once that have sent something.
-const VISITORS_MAX: usize = 512;
+/// The most clients at once that wait for a reply.
+const CLIENTS_MAX: usize = 512;
+/// The most clients at once that have it and are not gone yet, and the most strangers that are told so.
+const LEAVING_MAX: usize = 64;
 
 impl Service {
     /// Lets visitors in, for ever.
     ///
     /// *Errors*: an address at which nobody can be waited for any more.
     pub async fn welcome(self: Arc<Self>, mut visitors: Visitors, mut rng: Prg) -> Result<Infallible, NetError> {
-        let places = Arc::new(Semaphore::new(VISITORS_MAX));
+        let [clients, leaving, strangers] = [CLIENTS_MAX, LEAVING_MAX, LEAVING_MAX].map(Places::new);
         loop {
-            let visitor = visitors.next().await?;
-            // Whoever finds no place comes again; those who have one are not kept waiting.
-            let Ok(place) = places.clone().try_acquire_owned() else { continue };
-            let (service, mut rng) = (self.clone(), Prg::random(&mut rng));
-            tokio::spawn(async move {
-                // A visitor that is gone comes again for its answer.
-                let _ = service.receive(visitor, &mut rng).await;
-                drop(place);
-            });
-        }
-    }
-
-    /// Answers a visitor.
-    async fn receive(&self, Visitor { mut messages, said, .. }: Visitor, rng: &mut Prg) -> Result<(), NetError> {
-        match self.desk.submit(&said, rng) {
-            Ticket::Reply(reply) => send(messages, &reply).await,
-            Ticket::Wait(mut ticket, replaced) => tokio::select! {
-                sent = async move {
-                    let reply = wait(&mut messages, &mut ticket).await?;
-                    send(messages, &reply).await
-                } => sent,
-                _ = replaced => Ok(()),
-            },
+            let Visitor { from, messages, said } = visitors.next().await?;
+            // What was said is not kept while a visitor waits; one that is gone or put out comes again for its answer.
+            match self.desk.submit(&said, &mut rng) {
+                Ticket::Stranger(reply) => {
+                    let place = strangers.take(from);
+                    tokio::spawn(place.keep(async move { send(messages, reply.into()).await?.close().await }));
+                }
+                Ticket::Reply(reply) => {
+                    let place = clients.take(from);
+                    tokio::spawn(leave(place.keep(send(messages, reply.into())), leaving.clone(), from));
+                }
+                Ticket::Wait(ticket, replaced) => {
+                    let place = clients.take(from);
+                    tokio::spawn(leave(place.keep(answer(messages, ticket, replaced)), leaving.clone(), from));
+                }
+            }
         }
     }
 }
-
 /// Waits for the reply to a submission, with signs of life to the visitor.
 async fn wait(messages: &mut Messages, ticket: &mut watch::Receiver<Option<Arc<[u8]>>>) -> Result<Arc<[u8]>, NetError> {
     loop {
@@ -73,15 +68,35 @@ async fn wait(messages: &mut Messages, ticket: &mut watch::Receiver<Option<Arc<[
     }
 }
 
-/// Sends a visitor the last word. Who reads slowly does not keep its place for long.
-async fn send(mut messages: Messages, reply: &[u8]) -> Result<(), NetError> {
-    let patience = REPLY + Duration::from_secs(reply.len() as u64 / REPLY_BYTES_PER_SECOND);
-    let sent = async move {
-        messages.send(reply).await?;
-        messages.close().await
+/// Answers a client, unless another of its connections takes this one's place.
+async fn answer(
+    mut messages: Messages,
+    mut ticket: watch::Receiver<Option<Arc<[u8]>>>,
+    replaced: oneshot::Receiver<()>,
+) -> Result<Messages, NetError> {
+    let answered = async {
+        let reply = wait(&mut messages, &mut ticket).await?;
+        send(messages, reply).await
     };
-    let late = || NetError::Timeout { doing: "for a visitor to read its reply".into(), after: patience };
-    tokio::time::timeout(patience, sent).await.unwrap_or_else(|_| Err(late()))
+    tokio::select! {
+        sent = answered => sent,
+        _ = replaced => Err(NetError::PeerClosed { doing: "for another connection of the same client".into() }),
+    }
+}
+
+/// Sends a visitor the last word. Who reads slowly does not keep its place for long.
+async fn send(mut messages: Messages, reply: Arc<[u8]>) -> Result<Messages, NetError> {
+    let patience = REPLY + Duration::from_secs(reply.len() as u64 / REPLY_BYTES_PER_SECOND);
+    let late = |_| NetError::Timeout { doing: "for a visitor to read its reply".into(), after: patience };
+    tokio::time::timeout(patience, messages.send(&reply)).await.map_err(late)??;
+    Ok(messages)
+}
+
+/// Lets a visitor go that has its last word, in a place for those: the other one is free when this begins.
+async fn leave(answered: impl Future<Output = Option<Result<Messages, NetError>>>, leaving: Places, from: SocketAddr) {
+    if let Some(Ok(messages)) = answered.await {
+        leaving.take(from).keep(messages.close()).await;
+    }
 }
 
 /// The way to a server.

@@ -73,7 +73,7 @@ fn submit(desk: &Desk, begun: &Begun) -> Ticket {
 /// The word of the generator to a client; none if it has to wait.
 fn said(desk: &Desk, client: usize, begun: &Begun, ticket: Ticket) -> Option<Said> {
     let frame = match ticket {
-        Ticket::Reply(frame) => frame,
+        Ticket::Stranger(frame) | Ticket::Reply(frame) => frame,
         Ticket::Wait(reply, _) => reply.borrow().as_ref()?.to_vec(),
     };
     let [generator, cloud] = invitations(desk.agreement(), client);
@@ -199,7 +199,7 @@ fn a_client_cannot_flood_a_desk_and_its_message_is_of_use_later() {
     assert!(busy(&last).is_none(), "it is used now");
     let gone = (0..CONNECTIONS_MAX).map(|_| match submit(&desk, &last) {
         Ticket::Wait(_, gone) => gone,
-        Ticket::Reply(_) => panic!("it waits"),
+        _ => panic!("it waits"),
     });
     let mut gone: Vec<oneshot::Receiver<()>> = gone.collect();
     let mut open = || -> Vec<bool> {
@@ -225,6 +225,43 @@ fn while_a_submission_is_run_a_newer_one_is_neither_used_nor_in_its_way() {
     assert!(matches!(of_anna, Ticket::Wait(reply, _) if reply.borrow().is_some()));
     assert!(desk.lock().records[0].reply().is_some(), "it is kept");
     assert!(said(&desk, 0, &newer, submit(&desk, &newer)).is_none(), "it is used now");
+}
+
+/// Whoever has a job complete again at each meeting is not before those who wait.
+#[test]
+fn jobs_are_told_to_another_server_in_the_order_in_which_they_have_become_complete() {
+    let names: Vec<String> = (0..16).map(|client| format!("client-{client}")).collect();
+    let mut alone = offer("and");
+    let owners = [1, 1].map(Party);
+    let port = |name: &str| Port::new(name, Type::Bits(1));
+    let circuit = Circuit::new(2, vec![Gate::And(Wire(0), Wire(1))], vec![Wire(2)]).expect("a circuit");
+    let component = Component::new("and", vec![port("x"), port("y")], vec![port("z")], circuit).expect("it fits");
+    alone.program = Arc::new(Program::from_component(component, &owners).expect("a program"));
+    alone.clients = vec![names.clone()];
+    let servers = ["generator", "cloud"].map(Identity::of_client);
+    let service = ServiceId([1; 16]);
+    let agreement = Agreement::new(service, servers, names.clone(), vec![alone], BTreeMap::new(), Default::default())
+        .expect("it fits");
+    let secrets = (0..names.len()).map(secret).collect();
+    let desk = Desk::new(Arc::new(agreement), Server::Generator, secrets, &store()).expect("a desk");
+    let leave = |client: usize| {
+        let job = desk.agreement().job("and", &names[client..=client], "", 1).expect("an offer");
+        let [generator, cloud] = Server::BOTH.map(|server| {
+            Invitation::with_secret(
+                desk.agreement().server(server),
+                &server.to_string(),
+                &names[client],
+                secret(client),
+            )
+            .expect("a name")
+        });
+        let receipt = Receipt::first("");
+        let begun = Visit::begin(&job, [&generator, &cloud], &receipt, &Bits::zeros(2), &mut random());
+        submit(&desk, &begun.expect("they go together"));
+        *desk.lock().complete.back().expect("it is complete")
+    };
+    let due: Vec<Id> = (0..names.len()).map(leave).collect();
+    assert!(desk.all_complete() == due);
 }
 
 /// A crash would undo what is only said, and the submission would be run.
