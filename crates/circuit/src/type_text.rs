@@ -1,7 +1,7 @@
 //! Types as text: `u8`, `i16`, `fixed<8, 8>`, `bool`, `bits4`, `bytes16`, `[u8; 4]`, `[u8; ..4]`, `{age: u7, member: bool}`,
 //! `enum {No, Yes(u8)}`.
 
-use std::str::FromStr;
+use std::{collections::HashSet, str::FromStr};
 
 use crate::types::Type;
 
@@ -114,7 +114,7 @@ impl<'a> Parser<'a> {
     }
 
     fn fields(&mut self, depth: u32) -> Result<Vec<(String, Type)>, TypeError> {
-        let mut fields: Vec<(String, Type)> = Vec::new();
+        let (mut fields, mut names) = (Vec::<(String, Type)>::new(), HashSet::new());
         while !self.take('}') {
             if !fields.is_empty() {
                 self.need(',', "`,` or `}`")?;
@@ -124,7 +124,7 @@ impl<'a> Parser<'a> {
             if name.is_empty() {
                 return Err(self.expected("the name of a field"));
             }
-            if fields.iter().any(|f| f.0 == name) {
+            if !names.insert(name) {
                 return Err(TypeError::DuplicateField(name.into()));
             }
             self.need(':', "`:` and the field's type")?;
@@ -134,7 +134,7 @@ impl<'a> Parser<'a> {
     }
 
     fn variants(&mut self, depth: u32) -> Result<Vec<(String, Vec<Type>)>, TypeError> {
-        let mut variants: Vec<(String, Vec<Type>)> = Vec::new();
+        let (mut variants, mut names) = (Vec::<(String, Vec<Type>)>::new(), HashSet::new());
         self.need('{', "`{` and the variants")?;
         while !self.take('}') {
             if !variants.is_empty() {
@@ -145,7 +145,7 @@ impl<'a> Parser<'a> {
             if name.is_empty() {
                 return Err(self.expected("the name of a variant"));
             }
-            if variants.iter().any(|v| v.0 == name) {
+            if !names.insert(name) {
                 return Err(TypeError::DuplicateVariant(name.into()));
             }
             let mut types = Vec::new();

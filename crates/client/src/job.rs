@@ -91,6 +91,11 @@ pub(crate) struct Shape {
     pub(crate) hash: usize,
 }
 
+/// The digest of a job's bytes, which need not be a job.
+pub(crate) fn digest_of(encoded: &[u8]) -> [u8; 32] {
+    blake3::derive_key(CONTEXT, encoded)
+}
+
 impl Job {
     /// Checks terms.
     ///
@@ -99,7 +104,7 @@ impl Job {
         terms.check()?;
         let encoded = encoding::encode(&terms);
         match encoded.len() <= JOB_BYTES_MAX {
-            true => Ok(Job { terms, digest: blake3::derive_key(CONTEXT, &encoded), encoded }),
+            true => Ok(Job { terms, digest: digest_of(&encoded), encoded }),
             false => Err(JobError::Terms {
                 what: "size".into(),
                 expected: format!("at most {JOB_BYTES_MAX} bytes"),

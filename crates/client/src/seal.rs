@@ -23,12 +23,13 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::cursor::{Reader, Writer, beginning};
 use crate::deal::ToServer;
-use crate::job::Job;
+use crate::job::{Job, digest_of};
 use crate::malformed::Malformed;
 use crate::open::Pending;
 use crate::place::{Place, Server};
 use crate::submission::Submission;
 use crate::unopened::SealError;
+use crate::visit::Submit;
 
 pub use invitation::{Invitation, InvitationError};
 
@@ -143,6 +144,14 @@ impl Secret {
     /// Seals a client's message to a server.
     pub fn seal_submission(&self, message: &ToServer, random: &mut (impl CryptoRng + ?Sized)) -> Vec<u8> {
         self.seal(message.place(), None, message.payload(), random)
+    }
+
+    /// Tells whether a frame was sealed with this secret for a server, before its job is read: what anybody may have sent costs a digest and a tag.
+    pub fn has_sealed(&self, Submit { job, sealed, .. }: &Submit, server: Server) -> bool {
+        let Ok(header) = Header::of(sealed) else { return false };
+        let is_of_job = header.direction == Direction::ToServer && header.job == digest_of(job);
+        // The tag is tried in any case.
+        self.open(&header, server, None, sealed).is_ok() && is_of_job
     }
 
     /// Opens a client's message, with the highest counter that this client used before.

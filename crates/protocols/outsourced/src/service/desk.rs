@@ -38,6 +38,8 @@ pub(super) struct Desk {
     server: Server,
     /// Of all clients, in the agreement's order.
     secrets: Vec<Secret>,
+    /// Tried on messages in the name of nobody.
+    of_nobody: Secret,
     state: Mutex<State>,
     /// Rings when all clients of a job have been there.
     bell: Notify,
@@ -217,7 +219,7 @@ impl Desk {
         let (left, manners) = (0..count).map(|_| (None, Manners::new())).unzip();
         let unended = clients::unended(store)?;
         let state = Mutex::new(State { records, left, manners, unended, ..State::default() });
-        Ok(Desk { agreement, server, secrets, state, bell: Notify::new() })
+        Ok(Desk { agreement, server, secrets, of_nobody: Secret::from_bytes([0; 32]), state, bell: Notify::new() })
     }
 
     pub(super) fn agreement(&self) -> &Arc<Agreement> {
@@ -248,8 +250,12 @@ impl Desk {
     /// Opens a frame; none if it is not a client's.
     fn open(&self, frame: &[u8]) -> Option<(Sent, Job, Party, Submission)> {
         let submit = Submit::decode(frame).ok()?;
-        let client = self.agreement.client(&submit.client)?;
-        let job = Job::decode(&submit.job).ok()?;
+        let client = self.agreement.client(&submit.client);
+        // A name that nobody has takes as long as one that somebody has, and no job is read for whoever does not have the secret.
+        let secret = client.map_or(&self.of_nobody, |client| &self.secrets[client]);
+        let is_sealed = secret.has_sealed(&submit, self.server);
+        let client = client.filter(|_| is_sealed)?;
+        let job = read(&submit.job)?;
         let party = job.client(&submit.client)?;
         let Header { nonce, .. } = Header::of(&submit.sealed).ok()?;
         let submission = self.secrets[client].open_submission(&submit.sealed, &job, party, self.server, None).ok()?;
@@ -490,6 +496,13 @@ impl Desk {
     fn sealed(&self, sent: &Sent, message: &[u8], random: &mut (impl CryptoRng + ?Sized)) -> Vec<u8> {
         self.secrets[sent.client].seal_answer(&sent.place, &sent.nonce, message, random)
     }
+}
+
+/// Reads a job.
+fn read(job: &[u8]) -> Option<Job> {
+    #[cfg(test)]
+    tests::READ.with(|read| read.set(read.get() + 1));
+    Job::decode(job).ok()
 }
 
 /// A refusal of a submission.

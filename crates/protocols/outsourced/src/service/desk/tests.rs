@@ -11,6 +11,11 @@ use garblet_protocol::stock::SavedValues;
 use super::*;
 use crate::service::{Offer, ServiceId};
 
+thread_local! {
+    /// The number of jobs that were read.
+    pub(super) static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 const CLIENTS: [&str; 2] = ["anna", "bo"];
 
 /// A stream of its own each time.
@@ -310,6 +315,31 @@ fn that_a_submission_is_never_run_is_said_when_it_is_written() {
     before.expire(&mut store, &mut random()).expect("written");
     assert_eq!(reason(&before, 0, &anna, of_anna), Reason::Policy);
     assert_eq!(reason(&desk(&store), 0, &anna, submit(&desk(&store), &anna)), Reason::Policy);
+}
+
+/// Strangers can have a server read jobs under no name, known or not.
+#[test]
+fn no_job_is_read_of_a_frame_that_does_not_open() {
+    let desk = desk(&store());
+    let begun = begin(desk.agreement(), 0, 1);
+    let submit = Submit::decode(&begun.to_generator).expect("a frame");
+    let is_strange = |submit: &Submit| {
+        matches!(desk.submit(&submit.encode(), &mut random()), Ticket::Stranger(reply)
+            if reply == FromServer::Refused(Reason::Unreadable).encode())
+    };
+    for place in 0..submit.sealed.len() {
+        let mut sealed = submit.sealed.clone();
+        sealed[place] ^= 1;
+        assert!(is_strange(&Submit { sealed, ..submit.clone() }), "byte {place}");
+    }
+    let mut job = submit.job.clone();
+    job[40] ^= 1;
+    assert!(is_strange(&Submit { job, ..submit.clone() }));
+    assert!(is_strange(&Submit { client: Identity::of_client(CLIENTS[1]), ..submit.clone() }));
+    assert!(is_strange(&Submit { client: Identity::of_client("nobody"), ..submit.clone() }));
+    assert_eq!(READ.get(), 0);
+    assert!(!is_strange(&submit));
+    assert_eq!(READ.get(), 1);
 }
 
 /// Messages of clients from before are of no use to servers that begin anew with another value.
