@@ -29,7 +29,6 @@ use crate::open::Pending;
 use crate::place::{Place, Server};
 use crate::submission::Submission;
 use crate::unopened::SealError;
-use crate::visit::Submit;
 
 pub use invitation::{Invitation, InvitationError};
 
@@ -146,8 +145,9 @@ impl Secret {
         self.seal(message.place(), None, message.payload(), random)
     }
 
-    /// Tells whether a frame was sealed with this secret for a server, before its job is read: what anybody may have sent costs a digest and a tag.
-    pub fn has_sealed(&self, Submit { job, sealed, .. }: &Submit, server: Server) -> bool {
+    /// Tells whether a message was sealed with this secret for a server and the bytes of a job, before these are read: what anybody may have sent costs a
+    /// digest and a tag.
+    pub fn has_sealed(&self, sealed: &[u8], job: &[u8], server: Server) -> bool {
         let Ok(header) = Header::of(sealed) else { return false };
         let is_of_job = header.direction == Direction::ToServer && header.job == digest_of(job);
         // The tag is tried in any case.

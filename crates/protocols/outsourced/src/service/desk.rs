@@ -253,7 +253,7 @@ impl Desk {
         let client = self.agreement.client(&submit.client);
         // A name that nobody has takes as long as one that somebody has, and no job is read for whoever does not have the secret.
         let secret = client.map_or(&self.of_nobody, |client| &self.secrets[client]);
-        let is_sealed = secret.has_sealed(&submit, self.server);
+        let is_sealed = secret.has_sealed(&submit.sealed, &submit.job, self.server);
         let client = client.filter(|_| is_sealed)?;
         let job = read(&submit.job)?;
         let party = job.client(&submit.client)?;
