@@ -38,6 +38,8 @@ export interface Connection {
   timeoutMs?: number;
   /** The longest wait for the other server when one has no answer: five seconds, unless said otherwise. */
   graceMs?: number;
+  /** The longest wait for a server that only says that it is there: 15 minutes, unless said otherwise. */
+  limitMs?: number;
   /** Gives up. */
   signal?: AbortSignal;
   /** The class of WebSockets, where it is not global. */

@@ -99,7 +99,7 @@ function atVersion(job, receipt, version) {
 
 /** Sends both frames, hears both servers, and opens the output. */
 async function talk(visit, options) {
-  const { timeoutMs = 60_000, graceMs = 5_000 } = options;
+  const { timeoutMs = 60_000, graceMs = 5_000, limitMs = 15 * 60_000 } = options;
   const hopeless = new AbortController();
   let grace;
   const ends = [
@@ -109,7 +109,7 @@ async function talk(visit, options) {
   const hearings = ends.map(async ([server, url, frame]) => {
     let heard;
     try {
-      heard = await converse(visit, server, url, frame, { ...options, timeoutMs, hopeless: hopeless.signal });
+      heard = await converse(visit, server, url, frame, { ...options, timeoutMs, limitMs, hopeless: hopeless.signal });
     } finally {
       // Without this answer nothing comes out: the other server may still say why, but is not waited for long.
       if (heard !== "answer") grace ??= setTimeout(() => hopeless.abort(), graceMs);
@@ -130,14 +130,16 @@ async function talk(visit, options) {
   }
 }
 
-/** One server: sends its frame, and hears it until it has spoken. A sign of life begins the time anew. */
-function converse(visit, server, url, frame, { timeoutMs, signal, hopeless, WebSocket = globalThis.WebSocket }) {
+/** One server: sends its frame, and hears it until it has spoken. A sign of life begins the time anew, but not that of all. */
+function converse(visit, server, url, frame, { timeoutMs, limitMs, signal, hopeless, WebSocket = globalThis.WebSocket }) {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url);
     socket.binaryType = "arraybuffer";
     let timer;
+    let limit;
     const end = (settle, value) => {
       clearTimeout(timer);
+      clearTimeout(limit);
       for (const each of [signal, hopeless]) each?.removeEventListener("abort", stop);
       socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null;
       socket.close();
@@ -154,6 +156,8 @@ function converse(visit, server, url, frame, { timeoutMs, signal, hopeless, WebS
       if (each?.aborted) return stop();
       each?.addEventListener("abort", stop);
     }
+    const late = `it had no answer within ${limitMs / 1000} s`;
+    limit = setTimeout(() => fail(late, "try again later with what was kept"), limitMs);
     wait();
     socket.onopen = () => {
       socket.send(frame);

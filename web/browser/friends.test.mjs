@@ -286,6 +286,53 @@ test("two friends meet, and part", async (t) => {
   });
 });
 
+test("no server sees whether somebody moves, leaves or wants to be forgotten", async () => {
+  const page = await browser();
+  await enter(page, linkOf("Dmitri"));
+  const visits = async (act) => {
+    const before = rig.ran().map((ran) => ran.length);
+    await act();
+    for (const [at, from] of before.entries()) {
+      for (let tries = 0; tries < 50 && rig.ran()[at].length < from + 2; tries += 1) await new Promise((done) => setTimeout(done, 100));
+    }
+    return rig.ran().map((ran, at) => ran.slice(before[at]));
+  };
+  const acts = [
+    async () => (await goTo(page, "A1"), await says(page, "You are at A1. ")),
+    async () => (await goTo(page, "H8"), await says(page, "You are at H8. ")),
+    async () => (await page.click("#leave"), await says(page, "You are not on the map.")),
+    async () => {
+      assert.equal(await visible(page, "#look"), true);
+      await page.click("#forget");
+      await page.until(() => document.querySelector("#dialog").open);
+      await page.click("#dialog-yes");
+      await says(page, "You have left the map and are forgotten here.");
+    },
+  ];
+  for (const act of acts) assert.deepEqual(await visits(act), [["place", "look"], ["place", "look"]]);
+});
+
+test("a link for somebody else is taken only by who says so, and one that is of no use is not kept", async () => {
+  const page = await browser();
+  await enter(page, linkOf("Anna"));
+  await page.goTo(linkOf("Bert"));
+  await page.until(() => document.querySelector("#dialog").open);
+  assert.equal(await page.run(() => document.querySelector("#dialog-title").textContent), "Are you Bert?");
+  await page.click("#dialog-no");
+  await page.until(() => document.querySelector("#map-title").textContent === "Anna’s map");
+  assert.doesNotMatch(await kept(page), /Bert/);
+  const other = await browser();
+  await other.goTo(rig.strange("Mallory"));
+  await other.until(() => !document.querySelector("#trouble").hidden);
+  assert.equal(await kept(other), "{}{}");
+  // Nor does one that is damaged stay in the address bar.
+  const third = await browser();
+  await third.goTo(`${linkOf("Anna")}%E0%A4%A`);
+  await third.until(() => !document.querySelector("#trouble").hidden);
+  assert.equal(await third.address_bar(), rig.address);
+  assert.equal(await kept(third), "{}{}");
+});
+
 test("the friends of `garblet demo friends` meet, and part", async () => {
   const demonstration = await demonstrated(GARBLET, PACKAGE);
   try {

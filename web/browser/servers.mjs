@@ -129,12 +129,14 @@ export async function served(garblet, client, { names, width = 8, height = 8, ra
   const web = await site(pageFolders(client), () => ({ width, height, radius, friends: names, ...addresses, jobs }));
 
   const running = [undefined, undefined];
+  const logs = ["", ""];
   const start = async (at) => {
     const way = at === 0 ? ["--listen", `127.0.0.1:${meeting}`] : ["--connect", `127.0.0.1:${meeting}`];
     const store = ["--store", office.file(`${SERVERS[at]}.store`), "--store-key", office.file(`${SERVERS[at]}.key`)];
     const visitors = ["--visitors", `127.0.0.1:${ports[at]}`, "--plain-visitors", "--identity", office.identities[at]];
     const args = ["serve", "--protocol", "outsourced", "--agreement", town, "--party", String(at), ...way, ...store, ...visitors];
     running[at] = spawn(garblet, args, { env: office.environment, stdio: ["ignore", "ignore", "pipe"] });
+    running[at].stderr.on("data", (text) => (logs[at] += text));
     await hears(running[at], ports[at]);
   };
   const link = (name) => {
@@ -144,6 +146,8 @@ export async function served(garblet, client, { names, width = 8, height = 8, ra
   return {
     address: web.address,
     friends: names.map((name) => ({ name, link: link(name) })),
+    /** The link of somebody for whom the map is not. */
+    strange: link,
     /** Starts both, and makes the empty map. */
     async begin() {
       await Promise.all([start(0), start(1)]);
@@ -152,6 +156,8 @@ export async function served(garblet, client, { names, width = 8, height = 8, ra
       if (status !== 0) throw new Error(`the map was not begun: ${status}`);
     },
     start,
+    /** The programs that each server has run, as its log names them. */
+    ran: () => logs.map((log) => Array.from(log.matchAll(/ran `(\w+)/g), ([, program]) => program)),
     stop: (at) => running[at] && stop(running[at]),
     async end() {
       await Promise.all(running.filter(Boolean).map(stop));

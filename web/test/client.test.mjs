@@ -207,6 +207,24 @@ test("signs of life begin the time anew, and silence ends it", async () => {
   });
 });
 
+test("a server that only says that it is there is given up in the end", async () => {
+  const known = cases[0];
+  drawing(known);
+  let ends = false;
+  const cloud = async ({ speak }) => {
+    for (; !ends; await pause(50)) speak(WAITING);
+  };
+  const given = options(known, { ...honest(known), "wss://c/": cloud }, { timeoutMs: 150, limitMs: 400 });
+  const late = assert.rejects(visit(given), (error) => {
+    assert.match(error.message, /the cloud has not answered/);
+    assert.equal(error.cause.message, "cloud, wss://c/: it had no answer within 0.4 s");
+    return error.cause.hint.length > 0;
+  });
+  const first = await Promise.race([late.then(() => "given up"), pause(3_000).then(() => "still there")]);
+  ends = true;
+  assert.equal(first, "given up");
+});
+
 test("servers that send something else, too much or nothing are named", async () => {
   const known = cases[0];
   const wrong = [

@@ -15,7 +15,8 @@ let map;
 let person;
 /** For each friend a spot, or `null`; nothing before the first look. */
 let seen;
-let isBusy = false;
+/** What is being done, as long as it is: a way to end it, and its end. */
+let busy;
 /** What `Try again` does. */
 let again;
 
@@ -93,15 +94,19 @@ function show() {
   const cells = town.radius === 1 ? "one cell" : `${town.radius} cells`;
   find("near-means").textContent = `Near is at most ${cells} away. Of those farther away, or not on the map, you see nothing.`;
   find("leave").hidden = person.spot === null;
-  find("look").hidden = person.spot === null;
 }
 
 // What is done.
 
 /** Does one thing after another, and says so meanwhile. */
-async function doing(words, work, retry) {
-  if (isBusy) return;
-  setBusy(true);
+function doing(words, work, retry) {
+  if (busy) return busy.ended;
+  const stop = new AbortController();
+  setBusy({ stop, ended: done(words, () => work({ signal: stop.signal }), retry) });
+  return busy.ended;
+}
+
+async function done(words, work, retry) {
   say(words, "busy");
   find("trouble").hidden = true;
   try {
@@ -113,16 +118,17 @@ async function doing(words, work, retry) {
     say(standing(), "");
     complain(error, retry);
   } finally {
-    setBusy(false);
+    setBusy(undefined);
   }
 }
 
 function setBusy(value) {
-  isBusy = value;
-  for (const element of [map.element, ...document.querySelectorAll(".actions button, #forget, #again")]) {
-    element.setAttribute("aria-disabled", String(value));
+  busy = value;
+  const isBusy = String(busy !== undefined);
+  for (const element of [map.element, ...document.querySelectorAll(".actions button, #again")]) {
+    element.setAttribute("aria-disabled", isBusy);
   }
-  find("town").setAttribute("aria-busy", String(value));
+  find("town").setAttribute("aria-busy", isBusy);
 }
 
 /** Takes over what the servers answered. */
@@ -134,26 +140,27 @@ function take(result) {
 
 function place(spot) {
   const words = spot === null ? "Leaving the map …" : `Going to ${cellName(spot)} …`;
-  const work = async () => {
-    take(await person.place(spot));
-    if (spot !== null) take(await person.look());
+  const work = async (more) => {
+    take(await person.place(spot, more));
+    // Also by who is nowhere: the servers see which programs are run.
+    take(await person.look(more));
   };
   return doing(words, work, () => place(spot));
 }
 
 function look() {
-  return doing("Asking both servers …", async () => take(await person.look()), look);
+  return doing("Asking both servers …", async (more) => take(await person.look(more)), look);
 }
 
 /** Goes on with what was begun before the page was closed. */
 function goOn() {
-  const work = async () => {
+  const work = async (more) => {
     const wanted = person.unanswered;
-    const result = take(await person.finish());
+    const result = take(await person.finish(more));
     if (wanted !== undefined && result === undefined) {
       throw Object.assign(new Error("what you asked for last was not done"), { hint: "ask for it again" });
     }
-    if (result?.program === "place" && result.spot) take(await person.look());
+    if (result?.program === "place") take(await person.look(more));
   };
   return doing("Going on where you left off …", work, goOn);
 }
@@ -172,18 +179,20 @@ function ask(title, text, yes, no) {
 }
 
 async function forget() {
-  if (isBusy) return;
   const sure = "You leave the map, and this device deletes your invitations and all that it knows of you. To come back you need your link again.";
   if (!(await ask("Forget you on this device?", sure, "Forget me", "Stay"))) return;
-  setBusy(true);
-  say("Leaving the map …", "busy");
-  let left = true;
-  try {
-    await person.place(null, { timeoutMs: PARTING_MS });
-  } catch {
-    left = false;
-  }
-  setBusy(false);
+  // Nothing keeps a person from being forgotten.
+  busy?.stop.abort();
+  await busy?.ended;
+  let left = false;
+  const leave = async () => {
+    const within = () => ({ timeoutMs: PARTING_MS, signal: AbortSignal.timeout(PARTING_MS) });
+    await person.place(null, within());
+    left = true;
+    // As whoever moves.
+    await person.look(within());
+  };
+  await doing("Leaving the map …", () => leave().catch(() => undefined));
   const stays = "So you cannot leave the map now: your place stays on it, for those who are near to see, until you come back with your link. What is on this device can be deleted all the same.";
   if (!left && !(await ask("The servers do not answer", stays, "Forget me all the same", "Stay"))) {
     show();
@@ -208,21 +217,24 @@ async function forget() {
 
 /** The name of the person: of the link, of this window, or of the only one on this device. */
 async function whoIsThere() {
-  const invitations = invitationsOf(location.hash);
+  const fragment = location.hash;
   // The invitations are secret: they stay neither in the address bar nor in the history.
-  if (location.hash) history.replaceState(null, "", location.pathname + location.search);
+  if (fragment) history.replaceState(null, "", location.pathname + location.search);
+  const invitations = invitationsOf(fragment);
+  const known = people();
   if (invitations !== undefined) {
     const { name, isKnown, isOther } = lookUp(invitations);
     const other = "On this device is a link for the same name and other servers. If you take the new one, what is known of the old map here is deleted.";
-    if (!isKnown || (isOther && (await ask(`A new link for ${name}`, other, "Take the new link", "Keep the old one")))) {
-      welcome(name, invitations);
+    const stranger = `The link is for ${name}, whom this device does not know. Whoever gave it to you sees what you do as ${name}: take it only if it is yours.`;
+    if (isOther) {
+      return { name, invitations: (await ask(`A new link for ${name}`, other, "Take the new link", "Keep the old one")) ? invitations : undefined };
     }
-    return name;
+    if (isKnown) return { name };
+    if (known.length === 0 || (await ask(`Are you ${name}?`, stranger, `I am ${name}`, "No"))) return { name, invitations };
   }
-  const known = people();
   const name = sessionStorage.getItem(WHO);
-  if (known.includes(name)) return name;
-  return known.length === 1 ? known[0] : undefined;
+  if (known.includes(name)) return { name };
+  return { name: known.length === 1 ? known[0] : undefined };
 }
 
 function chooseAmong(names) {
@@ -240,10 +252,12 @@ function chooseAmong(names) {
   find("welcome").hidden = false;
 }
 
-function enter(name) {
+/** Lets a person in, with new invitations if there are some: they are kept if the map is for that name. */
+function enter(name, invitations) {
+  person = new Person(name, town, invitations);
+  if (invitations !== undefined) welcome(name, invitations);
   sessionStorage.setItem(WHO, name);
   find("welcome").hidden = true;
-  person = new Person(name, town);
   document.title = `${name} · Friend finder`;
   find("map-title").textContent = `${name}’s map`;
   find("town").hidden = false;
@@ -263,8 +277,8 @@ async function begin() {
     throw Object.assign(new Error(`friends.json, which tells of the servers, is not there (${answer.status})`), { hint });
   }
   town = await answer.json();
-  const name = await whoIsThere();
-  if (name !== undefined) return enter(name);
+  const { name, invitations } = await whoIsThere();
+  if (name !== undefined) return enter(name, invitations);
   if (people().length > 0) return chooseAmong(people());
   find("welcome").hidden = false;
   say("Open the link that you were given.");
@@ -281,9 +295,9 @@ async function start() {
 }
 
 find("look").addEventListener("click", look);
-find("leave").addEventListener("click", () => isBusy || place(null));
+find("leave").addEventListener("click", () => busy || place(null));
 find("forget").addEventListener("click", forget);
-find("again").addEventListener("click", () => isBusy || again?.());
+find("again").addEventListener("click", () => busy || again?.());
 // A link that is opened in a window that has the page already.
 addEventListener("hashchange", () => invitationsOf(location.hash) && location.reload());
 start();

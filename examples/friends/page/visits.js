@@ -14,9 +14,18 @@ export function invitationsOf(fragment) {
   const found = {};
   for (const part of fragment.replace(/^#/, "").split("&")) {
     const [name, value = ""] = part.split("=");
-    if (name === "generator" || name === "cloud") found[name] = decodeURIComponent(value);
+    if (name === "generator" || name === "cloud") found[name] = decoded(value);
   }
   return found.generator && found.cloud ? found : undefined;
+}
+
+/** A part of a link; one that is damaged stays as it is, for whoever reads it to say so. */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The names of those who have used a link on this device. */
@@ -49,10 +58,9 @@ function write(name, kept) {
   localStorage.setItem(PREFIX + name, JSON.stringify(kept));
 }
 
-/** A person, with servers and programs from `friends.json`. */
+/** A person, with servers and programs from `friends.json`, and the invitations that are kept, or new ones. */
 export class Person {
-  constructor(name, town) {
-    const { generator, cloud } = read(name);
+  constructor(name, town, { generator, cloud } = read(name)) {
     this.name = name;
     this.town = town;
     this.ends = {
@@ -81,17 +89,17 @@ export class Person {
 
   /** Puts the person somewhere, or with `null` nowhere. */
   place(spot, more) {
-    return this.alone(() => this.run("place", spot, more));
+    return this.alone(() => this.run("place", spot, more), more);
   }
 
   /** Looks for friends: for each `{x, y}`, or `null` for those who are not near. The own place is the one on the map. */
   look(more) {
-    return this.alone(() => this.run("look", undefined, more));
+    return this.alone(() => this.run("look", undefined, more), more);
   }
 
   /** Hears the answers to what was begun before. What came out is as of `place` or `look`, with the name of the program. */
   finish(more) {
-    return this.alone(() => this.settle(more));
+    return this.alone(() => this.settle(more), more);
   }
 
   /** Deletes all that this device keeps of the person. */
@@ -100,9 +108,10 @@ export class Person {
   }
 
   /** One visit at a time, in all windows of this device. */
-  alone(work) {
+  alone(work, { signal } = {}) {
     const { locks } = navigator;
-    return locks === undefined ? work() : locks.request(PREFIX + this.name, work);
+    const options = signal === undefined ? {} : { signal };
+    return locks === undefined ? work() : locks.request(PREFIX + this.name, options, work);
   }
 
   async run(program, spot, more) {
@@ -159,9 +168,13 @@ export class Person {
   }
 }
 
-/** Whether a visit has ended without an output: both servers have spoken, or it cannot be sent at all. */
+/** Words of a server, or of somebody on the way, after which the visit may yet be run, or have an answer. */
+const UNSETTLED = /has not answered|if nobody on the way says so|sent no answer|answers another submission/;
+
+/** Whether a visit has ended without an output: both servers have proved what they say, or it cannot be sent at all. */
 function isOver(error) {
-  return error.cause === undefined && !/has not answered/.test(error.message);
+  // What has no hint comes from the page, which has given up.
+  return error.hint !== undefined && error.cause === undefined && !UNSETTLED.test(error.message);
 }
 
 const FRAMES = ["saved", "toGenerator", "toCloud"];
