@@ -317,6 +317,13 @@ fn what_cannot_be_is_told() {
     let mut other = stranger.serve(0, "127.0.0.1:0");
     other.says("error: ");
     assert_eq!(other.child.wait().expect("it ends").code(), Some(2));
+    // The same one without its first client, whose number the second has now.
+    drop(servers);
+    let text = std::fs::read_to_string(&world.agreement).expect("it is there").replace("\"anna\", ", "");
+    std::fs::write(&world.agreement, text.replace("[\"anna\"]", "[\"bo\"]")).expect("it is written");
+    let mut renumbered = world.serve(0, "127.0.0.1:0");
+    renumbered.says("error: input clients of the agreement: expected `anna` at place 1 of the list");
+    assert_eq!(renumbered.child.wait().expect("it ends").code(), Some(2));
 }
 
 #[test]

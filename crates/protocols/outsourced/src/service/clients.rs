@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 const PLACE: &str = "outsourced client ";
 /// The place where a store has the number of runs that did not end.
 const UNENDED: &str = "outsourced runs that did not end";
+/// The place where a store has the names of all clients, in the order of their numbers.
+const NUMBERED: &str = "outsourced clients by number";
 /// The version of records.
 const VERSION: u32 = 1;
 
@@ -111,6 +113,27 @@ pub(super) fn write<'a>(
     Ok(store.set_states(records.chain([count]))?)
 }
 
+/// Notes which number each client has, which states may go by: one that is noted stays, and more come behind.
+///
+/// *Errors*: another client in the place of one, or none; the store's.
+pub(super) fn number<'a>(store: &mut Store, names: impl IntoIterator<Item = &'a str>) -> Result<(), ProtocolError> {
+    let names: Vec<String> = names.into_iter().map(String::from).collect();
+    let known: Vec<String> = store.state(NUMBERED).map_or(Ok(Vec::new()), |kept| read("numbers of clients", kept))?;
+    let other = known.iter().enumerate().find(|(number, name)| names.get(*number) != Some(*name));
+    if let Some((number, name)) = other {
+        let expected = format!(
+            "`{name}` at place {} of the list, as when the service began: states go by that number, so a name stays there also when its client does not come any more",
+            number + 1
+        );
+        let got = names.get(number).map_or("the end of the list".into(), |name| format!("`{name}`"));
+        return Err(ProtocolError::Input { what: "clients of the agreement".into(), expected, got });
+    }
+    match known.len() < names.len() {
+        true => Ok(store.set_state(NUMBERED, State::encoded(VERSION, &names))?),
+        false => Ok(()),
+    }
+}
+
 fn read<T: DeserializeOwned>(what: &'static str, kept: &State) -> Result<T, ProtocolError> {
     let read = (kept.version == VERSION).then(|| postcard::from_bytes(&kept.bytes).ok()).flatten();
     read.ok_or_else(|| ProtocolError::Material {
@@ -168,6 +191,21 @@ mod tests {
         }
         assert!(record.is_shut_out());
         assert_eq!(record.recent.len(), REFUSALS.0);
+    }
+
+    #[test]
+    fn a_client_keeps_its_number_and_more_come_behind() {
+        let mut store = Store::in_memory(&mut garblet_primitives::Prg::new(garblet_primitives::Block::from_u128(2)))
+            .expect("a store");
+        for names in [&["anna", "bert"][..], &["anna", "bert"], &["anna", "bert", "zoe"]] {
+            number(&mut store, names.iter().copied()).expect("each has its number");
+        }
+        for (names, place) in
+            [(&["bert", "zoe"][..], 1), (&["anna", "zoe", "bert"], 2), (&["anna", "bert"], 3), (&[], 1)]
+        {
+            let error = number(&mut store, names.iter().copied()).expect_err("somebody has another one").to_string();
+            assert!(error.contains(&format!("at place {place} of the list")), "{error}");
+        }
     }
 
     #[test]

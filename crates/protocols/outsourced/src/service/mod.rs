@@ -123,7 +123,7 @@ impl Service {
     /// A service of one of the servers.
     ///
     /// *Shape*: a secret for each client of the agreement, in its order; `inputs` are those of this server for the offers that need some, each with all
-    /// values in the program's order. *Errors*: a store that cannot be opened; inputs that are missing or do not fit.
+    /// values in the program's order. *Errors*: a store that cannot be opened, or that knows the clients by other numbers; inputs that are missing or do not fit.
     pub fn new(
         (agreement, server): (Arc<Agreement>, Server),
         secrets: Vec<Secret>,
@@ -133,7 +133,11 @@ impl Service {
     ) -> Result<Self, ProtocolError> {
         agreement.check_inputs(server, &inputs)?;
         let stock = Authenticated::order(stock, &agreement.config(), SERVERS)?;
-        let desk = Desk::new(agreement, server, secrets, &open()?)?;
+        let mut store = open()?;
+        clients::number(&mut store, agreement.clients())?;
+        let desk = Desk::new(agreement, server, secrets, &store)?;
+        // It is opened anew for the other server.
+        drop(store);
         Ok(Service { desk, inputs, stock, open, hear: Box::new(hear) })
     }
 
