@@ -89,6 +89,8 @@ pub(crate) fn keygen(options: &KeygenOptions) -> Result<(), Failure> {
     let path = in_configuration(options.file.as_deref(), "identity.pem")?;
     if let Some(client) = &options.client {
         let identity = Identity::load(&path).map_err(|e| identity_failure(&e))?;
+        keep_to_owner(std::io::stdout())
+            .map_err(|error| Failure::call(format!("the invitation cannot be kept from others: {error}")))?;
         let name = options.server_name.clone().unwrap_or_else(|| identity.fingerprint().to_string());
         return print(&format!("{}\n", &*invitation(&identity, &name, client)?.to_text()));
     }
@@ -115,6 +117,22 @@ pub(crate) fn show(options: &IdOptions) -> Result<(), Failure> {
         })),
         false => print(&format!("{fingerprint}\n")),
     }
+}
+
+/// Lets nobody but its owner read what is written to, if it is a file: a shell makes one for all to read.
+#[cfg(unix)]
+fn keep_to_owner(written: impl std::os::fd::AsFd) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let file = std::fs::File::from(written.as_fd().try_clone_to_owned()?);
+    match file.metadata()?.is_file() {
+        true => file.set_permissions(std::fs::Permissions::from_mode(0o600)),
+        false => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn keep_to_owner(_: impl Sized) -> std::io::Result<()> {
+    Ok(())
 }
 
 /// The invitation of a client by the server with this identity, from which its secret follows.

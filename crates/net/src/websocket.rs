@@ -24,6 +24,9 @@ use crate::error::NetError;
 use crate::messages::{ByteStream, CLOSING, LINGER, LINGER_BYTES_MAX, RECEIVING, SENDING};
 use crate::pace::Pace;
 
+/// The most bytes of a page's name that are told.
+const ORIGIN_BYTES_MAX: usize = 80;
+
 const OPENING: &str = "for a WebSocket to open";
 
 /// Memory for what is read and written at once.
@@ -46,7 +49,9 @@ impl WebSocket {
         #[expect(clippy::result_large_err, reason = "the library asks for this type")]
         let check = |request: &Request, response: Response| match origins.zip(request.headers().get(ORIGIN)) {
             Some((known, origin)) if !known.iter().any(|known| known.as_bytes() == origin.as_bytes()) => {
-                stranger = Some(String::from_utf8_lossy(origin.as_bytes()).into_owned());
+                // It goes to a terminal, and anybody may have written it.
+                let shown = &origin.as_bytes()[..origin.len().min(ORIGIN_BYTES_MAX)];
+                stranger = Some(shown.escape_ascii().to_string());
                 let mut refusal = ErrorResponse::new(None);
                 *refusal.status_mut() = StatusCode::FORBIDDEN;
                 Err(refusal)

@@ -114,5 +114,6 @@ pub use record::Past;
 pub use rows::State;
 pub use scratch::{SLACK_BYTES, Scratch};
 pub use store::{KINDS_MAX, Stock, Store};
+pub use store_dir::sync_folder;
 pub use take::{Piece, Taken};
 pub use verify::{Damage, Verified};

@@ -405,7 +405,9 @@ fn remove_contents(folder: &Path) -> io::Result<()> {
 }
 
 /// Makes the names in a folder durable.
-pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+///
+/// *Errors*: those of the file system.
+pub fn sync_folder(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     File::open(path)?.sync_all()?;
     #[cfg(not(unix))]

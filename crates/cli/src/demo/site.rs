@@ -6,7 +6,7 @@ use http_body_util::Full;
 use hyper::{
     Method, Request, Response, StatusCode,
     body::{Bytes, Incoming},
-    header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS},
+    header::{ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS},
     server::conn::http1,
     service::service_fn,
 };
@@ -76,6 +76,8 @@ fn respond(request: &Request<Incoming>, files: &[File]) -> Response<Full<Bytes>>
         (CACHE_CONTROL, "no-store"),
         (REFERRER_POLICY, "no-referrer"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        // Within another page, clicks would be that page's.
+        (CONTENT_SECURITY_POLICY, "frame-ancestors 'none'"),
         (ALLOW, "GET, HEAD"),
     ];
     for (name, value) in headers {

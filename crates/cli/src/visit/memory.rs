@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use garblet::outsourced::service::Agreement;
+use garblet::{outsourced::service::Agreement, store::sync_folder};
 use garblet_client::{Identity, Job, Pending, Receipt, Server};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -152,7 +152,8 @@ impl Memory {
         file.write_all(text.as_bytes()).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
         file.persist(&self.path).map_err(|error| failed(error.error))?;
-        Ok(())
+        // A counter is used once the name is durable, too.
+        sync_folder(folder).map_err(failed)
     }
 }
 

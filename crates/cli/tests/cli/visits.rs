@@ -277,6 +277,22 @@ fn a_client_that_was_cut_off_has_its_answer_later() {
     }
 }
 
+/// A shell makes the file into which it writes, for all to read.
+#[cfg(unix)]
+#[test]
+fn a_file_with_an_invitation_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("own-invitation");
+    let (path, _) = keygen(&folder, "one.pem");
+    let kept = folder.file("anna.one", "");
+    std::fs::set_permissions(&kept, std::fs::Permissions::from_mode(0o644)).expect("it is ours");
+    let file = std::fs::OpenOptions::new().write(true).open(&kept).expect("it is there");
+    let mut keygen = command(&["keygen", &path, "--client", "anna", "--server-name", "One"]);
+    assert!(keygen.stdout(file).status().expect("the command starts").success());
+    assert_eq!(std::fs::metadata(&kept).expect("it is there").permissions().mode() & 0o777, 0o600);
+    assert!(std::fs::read_to_string(&kept).expect("text").starts_with("garblet-invitation:"));
+}
+
 #[test]
 fn what_cannot_be_is_told() {
     let world = World::new("unvisited");
@@ -360,6 +376,7 @@ fn the_demonstration_of_friends_serves_a_page_and_invites() {
     let described = page("/friends.json");
     let (head, body) = described.split_once("\r\n\r\n").expect("a head");
     assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.contains("content-type: application/json\r\n"), "{head}");
+    assert!(head.contains("content-security-policy: frame-ancestors 'none'\r\n"), "{head}");
     let body: Value = serde_json::from_str(body).expect("JSON");
     assert_eq!((&body["width"], &body["height"], &body["friends"]), (&json!(5), &json!(4), &json!(["Zoë", "Bo"])));
     assert_eq!(["place", "look"].map(|program| body["jobs"][program].as_array().map(Vec::len)), [Some(2); 2]);

@@ -170,6 +170,27 @@ fn who_deals_what_does_not_fit_is_refused_and_shut_out_in_the_end() {
     assert_eq!((world.told("unended"), world.told("parted"), world.told("met")), (0, 0, 2));
 }
 
+/// Both servers have all of the job, and would wait for each other.
+#[test]
+fn who_deals_to_each_server_with_another_counter_does_not_hold_up_the_others() {
+    let world = World::new(Limits::default());
+    let running = world.start();
+    let [mut anna, mut bo] = ["anna", "bo"].map(|name| world.client(name));
+    let job = anna.job_at("both", &["anna", "bo"], 1);
+    let [one, other] = [70, 71].map(|value| anna.begin(&job, &[value]));
+    let began = Instant::now();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let frames = [&one.to_generator[..], &other.to_cloud];
+            anna.hear(&running, other.visit, frames).map(drop).expect_err("it is refused")
+        });
+        let ended = bo.visit_as(&running, &job, &[7]);
+        assert!(ended.as_ref().is_err_and(|unanswered| unanswered.rejected.is_never_run()));
+        assert_eq!(reason(ended), [Some(Reason::Interrupted); 2]);
+    });
+    assert!(began.elapsed() < Duration::from_secs(30), "they are not kept for minutes");
+}
+
 /// Strangers from one address, all of whom stay when they have been told that they are none.
 #[test]
 fn however_many_strangers_are_there_a_client_is_answered() {

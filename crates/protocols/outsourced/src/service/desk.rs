@@ -346,9 +346,16 @@ impl Desk {
         complete.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// Tells whether a job is complete here.
-    pub(super) fn has(&self, id: &Id) -> bool {
-        self.lock().gatherings.values().any(|gathering| gathering.id.as_ref() == Some(id))
+    /// The digest of a job that is complete here, without its submissions.
+    pub(super) fn job(&self, id: &Id) -> Option<[u8; 32]> {
+        let state = self.lock();
+        let (digest, _) = state.gatherings.iter().find(|(_, gathering)| gathering.id.as_ref() == Some(id))?;
+        Some(*digest)
+    }
+
+    /// The number of a job that has been complete here for so long.
+    pub(super) fn complete_for(&self, job: &[u8; 32], long: Duration) -> Option<Id> {
+        self.lock().gatherings.get(job).filter(|gathering| gathering.completed.elapsed() >= long)?.id
     }
 
     /// Takes a job that is complete, if it is still here.

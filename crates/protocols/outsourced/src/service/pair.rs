@@ -40,6 +40,9 @@ const TOLD_MAX: usize = 1 << 12;
 /// The most that stores are filled with at once, so that no client waits for long.
 const FILL: Amounts = Amounts { triples: 500_000, masks: 600_000 };
 
+/// The time after which both servers have what clients sent to both, if they have all of a job.
+const DIFFERENT: Duration = Duration::from_secs(2);
+
 /// The number that stands for filling, in place of a job.
 const FILLING: Id = [0; 32];
 
@@ -55,7 +58,7 @@ struct Pair<'a, S: Side> {
     /// The jobs that are complete here, the first one first.
     own: VecDeque<Id>,
     /// Those that the cloud has told.
-    told: HashMap<Id, Instant>,
+    told: HashMap<Id, Told>,
     timeout: Duration,
     /// The time of the other server's last word.
     heard: Instant,
@@ -63,6 +66,12 @@ struct Pair<'a, S: Side> {
     said: Instant,
     /// Set until the other server says that it has enough.
     is_to_fill: bool,
+}
+
+/// A job that the cloud has.
+struct Told {
+    job: [u8; 32],
+    since: Instant,
 }
 
 /// The reason why a job is not run, before anything was told.
@@ -191,6 +200,9 @@ impl<S: Side> Pair<'_, S> {
         if let Some(store) = self.participant.as_mut().and_then(Participant::store) {
             self.service.desk.expire(store, self.session.rng())?;
         }
+        if self.is_generator() {
+            self.refuse_different().await?;
+        }
         self.check_heard(self.heard, "for a word of the other server")?;
         if self.said.elapsed() >= self.timeout / 3 {
             self.say(Word::Here).await?;
@@ -222,8 +234,11 @@ impl<S: Side> Pair<'_, S> {
     async fn complete(&mut self, id: Id) -> Result<(), ProtocolError> {
         match self.is_generator() {
             true => self.own.push_back(id),
-            false if self.service.desk.has(&id) => self.say(Word::Have(id)).await?,
-            false => {}
+            false => {
+                if let Some(job) = self.service.desk.job(&id) {
+                    self.say(Word::Have(id, job)).await?;
+                }
+            }
         }
         Ok(())
     }
@@ -232,8 +247,8 @@ impl<S: Side> Pair<'_, S> {
     async fn hear(&mut self) -> Result<(), ProtocolError> {
         match (self.next_word().await?, self.is_generator()) {
             (Word::Here, _) => Ok(()),
-            (Word::Have(id), true) => {
-                self.note(id);
+            (Word::Have(id, job), true) => {
+                self.note(id, job);
                 Ok(())
             }
             (Word::Refuse(id), false) => {
@@ -251,14 +266,33 @@ impl<S: Side> Pair<'_, S> {
         }
     }
 
-    /// Remembers a job that the cloud has told; the oldest is forgotten for it if there are too many.
-    fn note(&mut self, id: Id) {
+    /// Remembers a job that the cloud has told, in place of the same one with other submissions; the oldest is forgotten for it if there are too many.
+    fn note(&mut self, id: Id, job: [u8; 32]) {
+        self.told.retain(|_, told| told.job != job);
         if self.told.len() >= TOLD_MAX
-            && let Some(oldest) = self.told.iter().min_by_key(|(_, since)| **since).map(|(id, _)| *id)
+            && let Some(oldest) = self.told.iter().min_by_key(|(_, told)| told.since).map(|(id, _)| *id)
         {
             self.told.remove(&oldest);
         }
-        self.told.insert(id, Instant::now());
+        self.told.insert(id, Told { job, since: Instant::now() });
+    }
+
+    /// Refuses jobs that both servers have had for long with submissions of other counters: somebody has dealt so, and the others would wait in vain.
+    async fn refuse_different(&mut self) -> Result<(), ProtocolError> {
+        let desk = &self.service.desk;
+        let different = |(theirs, told): (&Id, &Told)| {
+            let own = desk.complete_for(&told.job, DIFFERENT).filter(|own| own != theirs)?;
+            (told.since.elapsed() >= DIFFERENT).then_some((*theirs, own))
+        };
+        let different: Vec<(Id, Id)> = self.told.iter().filter_map(different).collect();
+        for (theirs, own) in different {
+            self.told.remove(&theirs);
+            if let Some(gathered) = desk.take(&own) {
+                self.refuse(&gathered, Refusal::interrupted())?;
+            }
+            self.say(Word::Refuse(theirs)).await?;
+        }
+        Ok(())
     }
 
     /// Calls all jobs that are complete at both servers, in the order in which they have become so here.
@@ -270,7 +304,7 @@ impl<S: Side> Pair<'_, S> {
         }
         // What the cloud has never told was refused here meanwhile.
         let desk = &self.service.desk;
-        self.own.retain(|id| desk.has(id));
+        self.own.retain(|id| desk.job(id).is_some());
         Ok(())
     }
 
@@ -305,7 +339,7 @@ impl<S: Side> Pair<'_, S> {
             self.check_heard(called, "for the other server to be ready")?;
             match self.next_word().await? {
                 Word::Here => {}
-                Word::Have(other) => self.note(other),
+                Word::Have(other, job) => self.note(other, job),
                 Word::Ready => return Ok(true),
                 Word::Refuse(refused) if refused == id => return Ok(false),
                 word => return Err(unexpected("whether it is ready", word)),

@@ -11,8 +11,8 @@ pub(super) type Id = [u8; 32];
 pub(super) enum Word {
     /// This server is there.
     Here,
-    /// The cloud has all submissions of a job.
-    Have(Id),
+    /// The cloud has all submissions of a job, of this digest.
+    Have(Id, [u8; 32]),
     /// The generator calls a job, of which it has all, too.
     Call(Id),
     /// The cloud is ready for the job that was called, or for filling.
@@ -26,7 +26,7 @@ pub(super) enum Word {
 impl Message for Word {
     const NAME: &'static str = "word of a server";
     const KIND: u8 = 9;
-    const MAX_BYTES: usize = 64;
+    const MAX_BYTES: usize = 80;
 
     fn check(&self) -> Result<(), String> {
         Ok(())

@@ -138,11 +138,11 @@ fn a_job_that_is_complete_waits_longer_and_is_told_while_it_is_there() {
     wait(&desk, 61);
     desk.expire(&mut store, &mut random()).expect("nothing to write");
     let id = *desk.lock().complete.front().expect("it is complete");
-    assert!(desk.has(&id));
+    assert!(desk.job(&id).is_some());
     // A newer submission takes the place of one, which nobody is told of any more.
     let newer = begin(desk.agreement(), 0, 2);
     submit(&desk, &newer);
-    assert!(!desk.has(&id));
+    assert!(desk.job(&id).is_none());
     assert_eq!(desk.lock().complete.len(), 1);
 }
 
