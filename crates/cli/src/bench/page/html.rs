@@ -150,7 +150,7 @@ pub(super) fn with_code(words: &str) -> Markup {
 
 /// A table that scrolls by itself where it is too wide, also by the keyboard.
 pub(super) fn scrolled(label: &str, table: Markup) -> Markup {
-    html! { div.scrolled role="region" tabindex="0" aria-label=(label) { (table) } }
+    html! { section.scrolled tabindex="0" aria-label=(label) { (table) } }
 }
 
 fn origin(document: &Document) -> Markup {

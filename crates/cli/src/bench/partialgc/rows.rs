@@ -13,7 +13,7 @@ use crate::bench::{
 
 const VISIT: &str = "A visit: two servers wait and have made what does not depend on the program; from the client's dealing to the opened answer, median.";
 
-/// How far off a bound may be for a comparison, as log2.
+/// The distance of two bounds within which runs are compared, as log2.
 const CLOSE_LOG2: f64 = 4.0;
 
 /// The rows that a report is.
