@@ -2,15 +2,14 @@
 // for pages), GARBLET (the command), PICTURES and TOOLS (folders) in the environment.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import test, { after, before } from "node:test";
 
+import { axe, barriers } from "./axe.mjs";
 import { Browser, startDriver } from "./driver.mjs";
 import { demonstrated, served, wideJob } from "./servers.mjs";
 
-const { PACKAGE, GARBLET, PICTURES, TOOLS } = process.env;
+const { PACKAGE, GARBLET, PICTURES } = process.env;
 const NAMES = ["Anna", "Bert", "Zoe", "Çağla", "Dmitri"];
 /** What a visit may cost the page before anything is sent, for 1,000 input bits. */
 const BEGIN_MS_MAX = 5;
@@ -52,31 +51,6 @@ async function enter(page, link) {
 async function goTo(page, cell) {
   await page.run((cell) => document.querySelector(`[aria-label^="${cell}"]`).focus(), cell);
   await page.press("Enter");
-}
-
-const AXE = ["package.json", "package-lock.json"];
-
-/** The text of axe-core, which npm fetches; none where it cannot. */
-function axe() {
-  const folder = path.join(TOOLS, "axe");
-  const script = path.join(folder, "node_modules/axe-core/axe.min.js");
-  if (!existsSync(script)) {
-    mkdirSync(folder, { recursive: true });
-    AXE.forEach((name) => copyFileSync(path.join(import.meta.dirname, name), path.join(folder, name)));
-    try {
-      execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: folder, stdio: "ignore" });
-    } catch {
-      return undefined;
-    }
-  }
-  return readFileSync(script, "utf8");
-}
-
-/** What is wrong for people who do not see the page, or see it otherwise. */
-async function barriers(page, script) {
-  await page.runText(script);
-  const { violations } = await page.run(() => axe.run());
-  return violations.map(({ id, impact, nodes }) => `${impact}: ${id}: ${nodes.map(({ html }) => html).slice(0, 3).join(" ")}`);
 }
 
 test("without a link the page says what is missing, and keeps nothing", async () => {

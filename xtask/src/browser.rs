@@ -1,4 +1,4 @@
-//! Pages of the examples in a browser: headless Chromium, driven from Node.
+//! Pages of the examples and of the benchmarks in a browser: headless Chromium, driven from Node.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,6 +8,9 @@ use crate::web;
 /// The browser and what drives it, and the packages of Debian that have them.
 const COMMANDS: [&str; 2] = ["chromium", "chromedriver"];
 const PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
+
+/// The pages: of the examples, and of the benchmarks.
+const TESTS: [&str; 2] = ["web/browser/friends.test.mjs", "web/browser/papers.test.mjs"];
 
 /// Findings, one line each. A browser that cannot be had is said loudly and is no finding.
 pub(crate) fn check(root: &Path) -> Vec<String> {
@@ -52,7 +55,8 @@ fn program(root: &Path) -> Result<PathBuf, String> {
 fn try_pages(root: &Path, program: &Path) -> Result<(), String> {
     let pictures = web::target(root).join("web-pictures");
     let mut node = Command::new("node");
-    node.args(["--test", "--test-reporter", "spec", "web/browser/friends.test.mjs"]).current_dir(root);
+    node.args(["--test", "--test-concurrency", "1", "--test-reporter", "spec"]).args(TESTS).current_dir(root);
+    node.env("REPORT", root.join("docs/measured/report.json"));
     node.env("PACKAGE", web::package(root)).env("GARBLET", program).env("PICTURES", &pictures);
     let said = web::run(node.env("TOOLS", web::target(root).join("web-tools")))?;
     for line in said.lines().filter(|line| line.contains("NOT TRIED") || line.contains("MEASURED")) {

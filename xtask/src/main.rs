@@ -2,6 +2,7 @@
 
 mod browser;
 mod features;
+mod figures;
 mod layers;
 mod licences;
 mod modules;
@@ -15,7 +16,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use crate::steps::{Step, run_all};
 
-const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | tidy | licences | web";
+const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | figures [DIR] | tidy | licences | web";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -25,6 +26,8 @@ fn main() -> ExitCode {
         ["test", "--full"] => run_all(&full_test()),
         ["ci"] => run_all(&ci()),
         ["bench"] => run_all(&bench()),
+        ["figures"] => run_all(&figures::measured()),
+        ["figures", folder] => run_all(&figures::of(folder)),
         ["tidy"] => run_all(&[tidy_step()]),
         ["web"] => run_all(&web::steps()),
         ["licences"] => run_all(&[licence_step()]),

@@ -173,7 +173,7 @@ fn read_line() -> Result<String, Failure> {
 
 /// Ends this process when its standard input does: the parent keeps it open for as long as it wants the result, and
 /// however the parent ends, the system closes it.
-fn end_with_parent() {
+pub(crate) fn end_with_parent() {
     std::thread::spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
         std::process::exit(i32::from(Status::NoResult as u8));

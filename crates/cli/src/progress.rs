@@ -14,6 +14,7 @@ use crate::output::bytes;
 /// Work shorter than this shows nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
 const REDRAWS_PER_SECOND: u8 = 10;
+const STEP_TEMPLATE: &str = "{bar:32} {pos} of {len}  {elapsed}  {msg}";
 const TEMPLATE: &str = "{bar:32} {percent:>3} %  {msg}";
 
 /// A bar with what is done, its rate, and the time that is left at this rate. Silent where standard error is no terminal.
@@ -90,6 +91,46 @@ impl ByteBar {
     }
 }
 
+/// A bar over steps of different length, with the name of the one that runs and the time since all began. Silent where standard error is no
+/// terminal.
+pub(crate) struct StepBar {
+    bar: ProgressBar,
+}
+
+impl StepBar {
+    /// A bar of so many steps.
+    pub(crate) fn new(steps: u64) -> Self {
+        let target = match std::io::stderr().is_terminal() {
+            true => ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND),
+            false => ProgressDrawTarget::hidden(),
+        };
+        let bar = ProgressBar::with_draw_target(Some(steps), target);
+        let bar = match ProgressStyle::with_template(STEP_TEMPLATE) {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
+        };
+        bar.enable_steady_tick(Duration::from_millis(500));
+        StepBar { bar }
+    }
+
+    /// Shows that a step begins, and that so many are done.
+    pub(crate) fn begin(&mut self, done: u64, name: &'static str) {
+        self.bar.set_position(done);
+        self.bar.set_message(name);
+    }
+
+    /// Writes beside the bar.
+    pub(crate) fn pause(&self, write: impl FnOnce()) {
+        self.bar.suspend(write);
+    }
+}
+
+impl Drop for StepBar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 fn message(phase: Phase, gates_done: u64, gates_total: u64, rate: f64, traffic: Traffic) -> String {
     format!(
         "{}: {} of {} AND gates, {} AND/s, {}",
@@ -136,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_template_is_well_formed() {
-        assert!(ProgressStyle::with_template(TEMPLATE).is_ok());
+        assert!([TEMPLATE, STEP_TEMPLATE].iter().all(|template| ProgressStyle::with_template(template).is_ok()));
     }
 
     #[test]

@@ -53,8 +53,7 @@ impl Record {
     /// The record of a result that is there now.
     pub(crate) fn now(program: &Program, peers: Vec<PeerPart>) -> Self {
         let (program_digest, version) = (digest_text(program), env!("CARGO_PKG_VERSION"));
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Record { peers, program_digest, version, time: rfc_3339(now.as_secs()) }
+        Record { peers, program_digest, version, time: now() }
     }
 
     /// The same for people.
@@ -67,6 +66,11 @@ impl Record {
 /// The digest that parties compare.
 pub(crate) fn digest_text(program: &Program) -> String {
     program.digest().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The time now, as in `2026-11-23T06:30:00Z`.
+pub(crate) fn now() -> String {
+    rfc_3339(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs())
 }
 
 /// A time in seconds from the beginning of 1970, as in `2026-11-23T06:30:00Z`.

@@ -24,11 +24,11 @@ use crate::{
     args::{Param, at_least_one},
     bench::{
         loopback::{join, own, random_values},
-        page::Form,
+        page::{Form, Piece},
     },
     failure::Failure,
     hints::{explain, store_failure},
-    output::{bytes, count, rate, seconds, table},
+    output::{bytes, count, rate, seconds},
     report::peak_rss_bytes,
     settings::Settings,
 };
@@ -116,7 +116,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         "repeat": options.repeat,
         "rows": rows,
     });
-    options.form.give(&value, &text(&rows))
+    options.form.show(&value, pieces(&rows))
 }
 
 fn measure(options: &Options, config: &Config, copies: u32) -> Result<Row, Failure> {
@@ -287,13 +287,11 @@ impl Row {
     }
 }
 
-fn text(rows: &[Row]) -> String {
+fn pieces(rows: &[Row]) -> Vec<Piece> {
     let heads = ["per copy", "AND", "setup", "prepare", "build", "online", "in all", "triples", "peak memory"];
     let heads = heads.map(String::from).into();
     let lines: Vec<Vec<String>> = std::iter::once(heads).chain(rows.iter().flat_map(Row::cells)).collect();
-    format!(
-        "{}\ntimes: the evaluator's; below them bytes, of both parties\n\
-         peak memory: of both parties, in one process\n",
-        table(&lines)
-    )
+    let words =
+        "\ntimes: the evaluator's; below them bytes, of both parties\npeak memory: of both parties, in one process\n";
+    vec![Piece::Table(lines), Piece::Words(words.into())]
 }

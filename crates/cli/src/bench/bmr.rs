@@ -6,6 +6,7 @@
 //! its processor time, its rounds at the link's latency, and its bytes at the link's rate.
 
 mod published;
+mod rows;
 
 use std::num::NonZeroUsize;
 
@@ -16,7 +17,10 @@ use serde::Serialize;
 
 use crate::{
     args::{Param, ProgramArgs, at_least_one},
-    bench::page::Form,
+    bench::{
+        page::Form,
+        published::{Paper, section},
+    },
     failure::Failure,
     inputs::by_owner,
     local::{Local, Outcome},
@@ -108,6 +112,11 @@ pub(crate) struct Options {
 struct Row {
     function: &'static str,
     protocol: String,
+    /// The paper's name of the protocol or of the optimisation, and whether this is the paper's form of it.
+    #[serde(skip)]
+    paper: &'static str,
+    #[serde(skip)]
+    as_published: bool,
     parties: u16,
     and: u64,
     and_depth: u64,
@@ -161,7 +170,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         }
     }
     let measured = Measured { link: options.link.map(|link| link.to_string()), rows };
-    options.form.give(&measured, &measured.text())
+    let rows = rows::of(&measured.rows, options.link, options.ladder);
+    options.form.give(&measured, &measured.text(), section(Paper::Bmr, rows))
 }
 
 fn measure(options: &Options, function: &'static str, parties: u16, contender: &Contender) -> Result<Row, Failure> {
@@ -184,6 +194,8 @@ fn measure(options: &Options, function: &'static str, parties: u16, contender: &
     let values: Vec<&str> = contender.params.iter().map(|(_, value)| *value).collect();
     Ok(Row {
         function,
+        paper: contender.paper,
+        as_published: contender.params.iter().any(|(_, value)| ["published", "2012"].contains(value)),
         protocol: format!("{} {}", contender.protocol, values.join(" ")).trim().into(),
         parties,
         and: outcome.report.program.and,

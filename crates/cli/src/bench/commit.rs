@@ -10,7 +10,14 @@ use garblet_ot::{CotReceiver, CotSender, RotReceiver, RotSender, Width};
 use garblet_primitives::{Aes128, BLOCK_BITS, Block, Delta, Prg, transpose};
 use serde_json::{Value, json};
 
-use crate::{bench::page::Form, failure::Failure, output};
+use crate::{
+    bench::{
+        page::{Amount, Form, Key, Piece, Row, Section, Unit},
+        published::{Paper, section},
+    },
+    failure::Failure,
+    output,
+};
 
 /// The options of `garblet bench commit`.
 #[derive(clap::Args)]
@@ -24,11 +31,6 @@ pub(crate) struct Options {
     #[command(flatten)]
     form: Form,
 }
-
-/// The best published figures, in nanoseconds per commitment: Nielsen, Schneider and Trifiletti 2017, Table III, ten million
-/// commitments on 200 threads of two machines.
-const PUBLISHED_COMMIT: f64 = 210.0;
-const PUBLISHED_OPEN: f64 = 140.0;
 
 /// One code's figures, in seconds per commitment of both sides' work on one thread.
 struct Line {
@@ -53,18 +55,50 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         let line = runtime.block_on(measure(code, options.commitments as usize, options.repeat));
         lines.push(line.map_err(|e| Failure::no_result(format!("bench commit: {e}")))?);
     }
+    let best = published_row(TEN_MILLION);
+    let [commit, open] = ["commit", "open together"].map(|quantity| {
+        let published = best.of(quantity).and_then(|figure| figure.published);
+        published.map_or(0.0, |amount| (1e9 * amount.value).round())
+    });
     let value = json!({
         "bench": "commit",
         "threads": 1,
         "commitments": options.commitments,
         "codes": lines.iter().map(Line::to_json).collect::<Vec<_>>(),
-        "published": { "commit_ns": PUBLISHED_COMMIT, "open_batch_ns": PUBLISHED_OPEN, "threads": 200 },
+        "published": { "commit_ns": commit, "open_batch_ns": open, "threads": 200 },
     });
     let published = format!(
-        "\npublished (NDSS 2017, Table III, 200 threads on two machines): commit {PUBLISHED_COMMIT} ns, open \
-         {PUBLISHED_OPEN} ns\n"
+        "\npublished (NDSS 2017, Table III, 200 threads on two machines): commit {commit} ns, open {open} ns\n"
     );
-    options.form.give(&value, &(output::table(&rows(&lines)) + &published))
+    let table = rows(&lines);
+    let text = output::table(&table) + &published;
+    let pieces = vec![Piece::Table(table), Piece::Words(published)];
+    options.form.give(&value, &text, Section { pieces, ..section(Paper::Lego, vec![paper_row(options, &lines)]) })
+}
+
+/// The number of commitments of the best published figures (Nielsen, Schneider and Trifiletti 2017, table III).
+const TEN_MILLION: u32 = 10_000_000;
+
+/// The paper's row for so many commitments.
+fn published_row(commitments: u32) -> Row {
+    let of = |row: &Row| {
+        row.experiment == "Table 3" && row.keys.first() == Some(&Key::number("commitments", commitments.into()))
+    };
+    let keys = vec![Key::number("commitments", commitments.into()), Key::named("published threads", "none")];
+    Paper::Lego.rows().into_iter().find(of).unwrap_or_else(|| Row::new("Table 3", keys))
+}
+
+/// That row with ours: of the code that `lego` takes unless told otherwise.
+fn paper_row(options: &Options, lines: &[Line]) -> Row {
+    let mut row = published_row(options.commitments);
+    if let Some(line) = lines.iter().find(|line| line.code == Code::default()) {
+        let with_setup = line.commit + line.setup.as_secs_f64() / f64::from(options.commitments);
+        row.measure("commit", Unit::Seconds, Amount::of(line.commit));
+        row.measure("commit and base OTs", Unit::Seconds, Amount::of(with_setup));
+        row.measure("open together", Unit::Seconds, Amount::of(line.open_batch));
+        row.our_bound = Some(-40.0);
+    }
+    row
 }
 
 impl Line {

@@ -8,17 +8,22 @@
 mod experiments;
 mod parties;
 mod prepare;
+mod rows;
 
 use garblet_net::SimulatedLink;
 use serde::Serialize;
 
 use crate::{
     args::at_least_one,
-    bench::page::Form,
+    bench::{
+        page::Form,
+        published::{Paper, section},
+    },
     failure::Failure,
     output::{bytes, seconds, table},
 };
-use experiments::{Experiment, PUBLISHED, Published};
+use experiments::Experiment;
+use rows::Published;
 
 /// The options of `garblet bench compgc`.
 #[derive(clap::Args)]
@@ -90,7 +95,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         return prepare::prepare_rounds(rounds, &options.form);
     }
     let report = measure(options)?;
-    options.form.give(&report, &report.text())
+    options.form.give(&report, &report.text(), section(Paper::Compgc, rows::of(&report, options.link)))
 }
 
 fn measure(options: &Options) -> Result<Report, Failure> {
@@ -102,15 +107,15 @@ fn measure(options: &Options) -> Result<Report, Failure> {
             .hint(format!("there are {}", names.join(", "))));
     }
     let measured = parties::run_all(&all, options.link, options.scheme, options.repeat.get())?;
-    let mut rows = Vec::new();
+    let mut all_rows = Vec::new();
     for (experiment, runs) in all.iter().zip(&measured.runs) {
         let naive = runs.iter().find(|run| run.links == "naive").map_or(0.0, |run| run.online_seconds);
         let evaluation = options.evaluation.then(|| parties::evaluation(experiment, options.scheme)).transpose()?;
         let counts = experiment.program.stats();
         for run in runs {
-            let published = PUBLISHED.iter().find(|p| p.function == experiment.name && p.links == run.links).copied();
-            let published_naive = PUBLISHED.iter().find(|p| p.function == experiment.name && p.links == "naive");
-            rows.push(Row {
+            let [published, published_naive] =
+                [run.links, "naive"].map(|links| rows::published(experiment.name, links));
+            all_rows.push(Row {
                 function: experiment.name.into(),
                 links: run.links,
                 components: experiment.program.instance_count() as u64,
@@ -132,7 +137,7 @@ fn measure(options: &Options) -> Result<Report, Failure> {
         scheme: options.scheme.to_string(),
         prepare_seconds: measured.prepare_seconds,
         prepare_bytes: measured.prepare_bytes,
-        rows,
+        rows: all_rows,
     })
 }
 

@@ -14,7 +14,13 @@ use garblet_lang::{Constants, Language};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::{args::at_least_one, bench::page::Form, failure::Failure, output, report::peak_rss_bytes};
+use crate::{
+    args::at_least_one,
+    bench::page::{Form, Piece},
+    failure::Failure,
+    output,
+    report::peak_rss_bytes,
+};
 
 /// The sources, each with its sizes.
 const SOURCES: [Source; 2] = [
@@ -162,7 +168,7 @@ fn report(rows: &[Row], options: &Options) -> Result<(), Failure> {
     let lines: Vec<Vec<String>> =
         std::iter::once(head.map(String::from).to_vec()).chain(rows.iter().map(line)).collect();
     let value = json!({ "bench": "compile", "repeat": options.repeat, "programs": rows });
-    options.form.give(&value, &output::table(&lines))
+    options.form.show(&value, vec![Piece::Table(lines)])
 }
 
 #[cfg(test)]

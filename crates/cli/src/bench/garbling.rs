@@ -8,7 +8,10 @@ use garblet_primitives::{Backend, Block, Delta, Prg, RAW_BLOCKS, raw_xors};
 use serde_json::{Value, json};
 
 use crate::{
-    bench::{aes_chains::Chains, page::Form},
+    bench::{
+        aes_chains::Chains,
+        page::{Form, Piece},
+    },
     failure::Failure,
     output,
 };
@@ -75,7 +78,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         "xor": program.stats().xor,
         "results": results.iter().map(to_json).collect::<Vec<_>>(),
     });
-    options.form.give(&value, &output::table(&rows(&results)))
+    options.form.show(&value, vec![Piece::Table(rows(&results))])
 }
 
 /// One line of the result.

@@ -20,10 +20,10 @@ use garblet_synthesis::library;
 use serde::Serialize;
 
 use crate::{
-    bench::page::Form,
+    bench::page::{Form, Piece},
     failure::Failure,
     hints::explain,
-    output::{rate, table},
+    output::rate,
     session::block_on,
 };
 
@@ -86,7 +86,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         measured.and = plan.and_count();
         measured.results.push(measure(&Arc::new(plan), options.repeat)?);
     }
-    options.form.give(&measured, &measured.text())
+    options.form.show(&measured, vec![Piece::Table(measured.table())])
 }
 
 fn measure(plan: &Arc<Plan>, repeat: u32) -> Result<Line, Failure> {
@@ -177,7 +177,7 @@ fn seconds(work: impl FnOnce()) -> f64 {
 }
 
 impl Measured {
-    fn text(&self) -> String {
+    fn table(&self) -> Vec<Vec<String>> {
         let evaluate = ["parties", "bare hash/s", "evaluate AND/s", "hash/s", "of bare"];
         let garble = ["mask AND/s", "hash/s", "of bare", "bare OT/s", "offline per AND and pair", "bare", "of bare"];
         let time = |nanoseconds: f64| format!("{nanoseconds:.1} ns");
@@ -200,6 +200,6 @@ impl Measured {
         };
         let mut rows = vec![evaluate.into_iter().chain(garble).map(String::from).collect()];
         rows.extend(self.results.iter().map(row));
-        table(&rows)
+        rows
     }
 }

@@ -13,12 +13,15 @@ pub(crate) mod link_relay;
 mod loopback;
 pub(crate) mod ot;
 mod page;
+pub(crate) mod papers;
 pub(crate) mod partialgc;
 pub(crate) mod pssw;
+mod published;
+mod spread;
 pub(crate) mod store;
 pub(crate) mod yao;
 
-use crate::failure::Failure;
+use crate::{child::end_with_parent, failure::Failure};
 
 /// The benchmarks by name.
 #[derive(clap::Subcommand)]
@@ -33,6 +36,8 @@ pub(crate) enum Bench {
     Commit(commit::Options),
     /// Filling a store and drawing from it, against a plain file
     Store(store::Options),
+    /// The experiments of five papers beside their published figures: one page with tables and plots
+    Papers(papers::Options),
     /// Components prepared ahead: the paper's experiments, and functions that it did not know
     Compgc(compgc::Options),
     /// Several parties: the paper's experiments, and what depth costs
@@ -55,12 +60,17 @@ pub(crate) enum Bench {
 
 /// Runs a benchmark.
 pub(crate) fn run(bench: &Bench) -> Result<(), Failure> {
+    // `papers` keeps the standard input of its benchmarks open for as long as it waits for them.
+    if std::env::args_os().any(|argument| argument == "--rows") {
+        end_with_parent();
+    }
     match bench {
         Bench::Garbling(options) => garbling::run(options),
         Bench::Joint(options) => joint::run(options),
         Bench::Ot(options) => ot::run(options),
         Bench::Commit(options) => commit::run(options),
         Bench::Store(options) => store::run(options),
+        Bench::Papers(options) => papers::run(options),
         Bench::Compgc(options) => compgc::run(options),
         Bench::Bmr(options) => bmr::run(options),
         Bench::Pssw(options) => pssw::run(options),

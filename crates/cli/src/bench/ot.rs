@@ -10,7 +10,11 @@ use garblet_ot::{
 use garblet_primitives::{Aes128, Block, Delta, OtHash, Prg, transpose};
 use serde_json::{Value, json};
 
-use crate::{bench::page::Form, failure::Failure, output};
+use crate::{
+    bench::page::{Form, Piece},
+    failure::Failure,
+    output,
+};
 
 /// The options of `garblet bench ot`.
 #[derive(clap::Args)]
@@ -65,7 +69,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     });
     let base =
         format!("{} base OTs, both sides on one thread: {}\n\n", base::BASE_OTS, output::seconds(base.as_secs_f64()));
-    options.form.give(&value, &(base + &output::table(&rows(&lines))))
+    options.form.show(&value, vec![Piece::Words(base), Piece::Table(rows(&lines))])
 }
 
 impl Line {

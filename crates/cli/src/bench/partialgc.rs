@@ -11,7 +11,7 @@ mod links;
 mod measure;
 mod programs;
 mod published;
-mod spread;
+mod rows;
 mod stored;
 mod text;
 mod visits;
@@ -23,7 +23,10 @@ use serde::Serialize;
 
 use crate::{
     args::at_least_one,
-    bench::page::Form,
+    bench::{
+        page::Form,
+        published::{Paper, section},
+    },
     failure::{Failure, reason},
     program,
     slow::SlowParty,
@@ -132,7 +135,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         cores: std::thread::available_parallelism().map_or(1, usize::from),
         rows,
     };
-    options.form.give(&report, &text::of(&report))
+    options.form.give(&report, &text::of(&report), section(Paper::Partialgc, rows::of(&report)))
 }
 
 impl Options {

@@ -9,7 +9,12 @@ use std::{
 use garblet_store::{IdSet, Kind, PieceId, Store, StoreError, StoreKey};
 use serde_json::json;
 
-use crate::{bench::page::Form, failure::Failure, hints::store_failure, output};
+use crate::{
+    bench::page::{Form, Piece},
+    failure::Failure,
+    hints::store_failure,
+    output,
+};
 
 /// Pieces are committed when they are about so many bytes.
 const BATCH_BYTES: u64 = 32 << 20;
@@ -146,13 +151,12 @@ fn report(options: &Options, measured: &Measured) -> Result<(), Failure> {
     };
     let head = ["", "time", "rate", "per piece"].map(String::from).to_vec();
     let rows: Vec<_> = std::iter::once(head).chain(lines.map(row)).collect();
-    let text = format!(
-        "{} pieces of {} bytes, taken {} at a time; the store has {:.4} of the bytes\n\n{}",
+    let head = format!(
+        "{} pieces of {} bytes, taken {} at a time; the store has {:.4} of the bytes\n\n",
         output::count(options.pieces),
         output::count(options.bytes),
         output::count(options.take),
-        ratio,
-        output::table(&rows)
+        ratio
     );
-    options.form.give(&value, &text)
+    options.form.show(&value, vec![Piece::Words(head), Piece::Table(rows)])
 }

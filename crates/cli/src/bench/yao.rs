@@ -15,11 +15,15 @@ use serde::Serialize;
 
 use crate::{
     args::{ProgramArgs, at_least_one},
-    bench::{aes_chains::Chains, garbling, page::Form},
+    bench::{
+        aes_chains::Chains,
+        garbling,
+        page::{Form, Piece},
+    },
     failure::Failure,
     inputs::PartyInputs,
     local::{Local, Outcome},
-    output::{bytes, count, rate, seconds, table},
+    output::{bytes, count, rate, seconds},
     program,
     report::total,
     settings::Settings,
@@ -72,7 +76,7 @@ struct Measured {
 /// Runs the benchmark.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let measured = measure(options)?;
-    options.form.give(&measured, &measured.text())
+    options.form.show(&measured, vec![Piece::Facts(measured.facts())])
 }
 
 fn measure(options: &Options) -> Result<Measured, Failure> {
@@ -143,7 +147,7 @@ fn loopback_rate() -> std::io::Result<f64> {
 }
 
 impl Measured {
-    fn text(&self) -> String {
+    fn facts(&self) -> Vec<Vec<String>> {
         let per_second = |ands: f64| format!("{} AND/s", rate(ands));
         let memory = |bytes_held: &Option<u64>| bytes_held.map_or("unknown".into(), bytes);
         let peaks: Vec<String> = self.peak_rss_bytes.iter().map(memory).collect();
@@ -161,7 +165,6 @@ impl Measured {
             ("peak memory of each process", peaks.join(", ")),
             ("one AES-128 from a cold start", seconds(self.cold_start_seconds)),
         ];
-        let rows: Vec<Vec<String>> = rows.into_iter().map(|(name, value)| vec![name.into(), value]).collect();
-        table(&rows)
+        rows.into_iter().map(|(name, value)| vec![name.into(), value]).collect()
     }
 }

@@ -12,6 +12,7 @@ mod lego;
 mod link_graphs;
 mod many_parties;
 mod outsourced;
+mod papers;
 mod records;
 mod results;
 mod store;

@@ -10,7 +10,6 @@ use garblet_synthesis::{
     builder::{BitString, Bytes, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires as Values},
     library,
 };
-use serde::Serialize;
 
 use crate::failure::Failure;
 
@@ -26,39 +25,6 @@ pub(super) struct Experiment {
     pub(super) name: &'static str,
     pub(super) program: Arc<Program>,
 }
-
-/// A published row: tables 2 and 3 of the paper, on its simulated network of 33 ms and 50 Mbit/s.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Published {
-    pub(super) function: &'static str,
-    pub(super) links: &'static str,
-    pub(super) simulated_ms: f64,
-    pub(super) megabit: f64,
-}
-
-const fn published(function: &'static str, links: &'static str, simulated_ms: f64, megabit: f64) -> Published {
-    Published { function, links, simulated_ms, megabit }
-}
-
-/// The paper's links by block (SCMC) stand beside our keyed ones, which cost the same and are safe, and beside templates.
-pub(super) const PUBLISHED: [Published; 16] = [
-    published("AES", "naive", 542.6, 24.0),
-    published("AES", "standard", 134.4, 0.656),
-    published("AES", "keyed", 68.5, 0.254),
-    published("AES", "template", 68.5, 0.254),
-    published("CBC of 10", "naive", 4800.0, 235.0),
-    published("CBC of 10", "standard", 321.5, 7.4),
-    published("CBC of 10", "keyed", 216.7, 2.6),
-    published("CBC of 10", "template", 216.7, 2.6),
-    published("Levenshtein 30", "naive", 2200.0, 108.0),
-    published("Levenshtein 30", "standard", 371.0, 10.0),
-    published("Levenshtein 30", "keyed", 315.9, 6.3),
-    published("Levenshtein 30", "template", 315.9, 6.3),
-    published("Levenshtein 60", "naive", 10600.0, 524.0),
-    published("Levenshtein 60", "standard", 1119.6, 44.0),
-    published("Levenshtein 60", "keyed", 742.5, 25.0),
-    published("Levenshtein 60", "template", 742.5, 25.0),
-];
 
 /// The components of all functions.
 struct Parts {

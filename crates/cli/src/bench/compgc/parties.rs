@@ -22,7 +22,7 @@ use super::experiments::{Experiment, library_for};
 use crate::{
     bench::{
         loopback::{join, open, own, random_values},
-        page::Form,
+        page::{Form, Piece},
     },
     failure::Failure,
     hints::{explain, net_failure, store_failure},
@@ -327,5 +327,5 @@ pub(super) fn published_attack(form: &Form) -> Result<(), Failure> {
         said(found_delta),
         said(found_key)
     );
-    form.give(&value, &text)
+    form.show(&value, vec![Piece::Words(text)])
 }

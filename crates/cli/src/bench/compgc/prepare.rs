@@ -18,9 +18,13 @@ use garblet_primitives::{Block, Delta, Prg};
 use garblet_synthesis::library;
 use serde_json::json;
 
-use super::parties::BENCH;
+use super::{parties::BENCH, rows};
 use crate::{
-    bench::{loopback::open, page::Form},
+    bench::{
+        loopback::open,
+        page::Form,
+        published::{Paper, section},
+    },
     failure::Failure,
     hints::{explain, store_failure},
     output::{bytes, seconds},
@@ -75,7 +79,7 @@ pub(super) fn prepare_rounds(rounds: u64, form: &Form) -> Result<(), Failure> {
         bytes(mine),
         mine as f64 / table_bytes as f64
     );
-    form.give(&report, &text)
+    form.give(&report, &text, section(Paper::Compgc, vec![rows::of_rounds(rounds, prepare_seconds)]))
 }
 
 /// Both parties fill their stores, each on a thread of its own.

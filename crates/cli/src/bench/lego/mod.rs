@@ -6,6 +6,7 @@
 mod bare;
 mod parties;
 mod published;
+mod rows;
 
 use std::sync::Arc;
 
@@ -15,14 +16,17 @@ use garblet_synthesis::library;
 use serde::Serialize;
 
 use crate::{
-    bench::page::Form,
+    bench::{
+        page::Form,
+        published::{Paper, lego::and_gates, section},
+    },
     failure::Failure,
     hints::explain,
     output::{bytes, seconds, table},
     report::peak_rss_bytes,
 };
 use parties::{Job, Measured};
-use published::{Published, and_gates, published, sizing};
+use published::{Published, name, published, sizing};
 
 /// The options of `garblet bench lego`.
 #[derive(clap::Args)]
@@ -91,7 +95,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         "link": options.link.map(|link| link.to_string()),
         "rows": rows,
     });
-    options.form.give(&value, &text(&rows))
+    let own = rows::of(&rows, options.link, options.published);
+    options.form.give(&value, &text(&rows), section(Paper::Lego, own))
 }
 
 fn measure(options: &Options, copies: u32) -> Result<Row, Failure> {
@@ -128,7 +133,7 @@ impl Row {
         let published = published(function, copies);
         let parameters = order.parameters();
         let of_published =
-            |row: Published| (independent / gates) / (1e6 * row.independent_mb / and_gates(function) as f64);
+            |row: Published| (independent / gates) / (1e6 * row.independent_mb / and_gates(name(function)) as f64);
         Row {
             function: function.into(),
             copies,
@@ -179,7 +184,7 @@ impl Row {
         let Some(row) = self.published else { return [here, Vec::new()] };
         let times = [row.setup_ms, row.independent_ms, row.dependent_ms, row.latency_ms, row.throughput_ms];
         let sizes = [1e6 * row.independent_mb, 1e3 * row.dependent_kb, 1e3 * row.online_kb];
-        let head = [String::new(), "published".into(), and_gates(&self.function).to_string()];
+        let head = [String::new(), "published".into(), and_gates(name(&self.function)).to_string()];
         let times = times.map(|ms| seconds(ms / 1e3)).into_iter();
         let published = times.chain(sizes.map(|size| bytes(size as u64)));
         [here, head.into_iter().chain(published).chain([String::new(), String::new()]).collect()]

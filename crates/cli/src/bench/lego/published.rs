@@ -1,9 +1,17 @@
-//! The paper's own figures.
+//! The paper's figures for a run, per circuit.
 
 use garblet::lego::Sizing;
 use serde::Serialize;
 
-/// A row of the paper, per circuit.
+use crate::bench::{
+    page::Row,
+    published::{
+        Paper,
+        lego::{NETWORKS, keys, sizing as sizes},
+    },
+};
+
+/// A row of tables IV and V.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct Published {
     /// Milliseconds between two machines of one data centre.
@@ -18,48 +26,36 @@ pub(super) struct Published {
     pub(super) online_kb: f64,
 }
 
-/// Nielsen, Schneider, Trifiletti (NDSS 2017), tables IV and V: bucket sizes and checks, times, sizes. AES has 6,928 AND gates
-/// there, SHA-256 91,081.
-const TABLE: &[(&str, u32, [u8; 3], [f64; 8])] = &[
-    ("aes128", 1, [7, 4, 3], [850.42, 89.61, 13.23, 1.46, 1.46, 14.94, 226.86, 16.13]),
-    ("aes128", 32, [4, 2, 2], [26.61, 27.91, 0.85, 1.23, 0.18, 8.74, 226.86, 16.13]),
-    ("aes128", 128, [4, 3, 3], [6.65, 14.85, 0.68, 1.15, 0.09, 7.22, 226.86, 16.13]),
-    ("aes128", 1024, [4, 5, 6], [0.84, 13.84, 0.74, 1.13, 0.08, 6.42, 226.86, 16.13]),
-    ("sha256", 1, [5, 3, 4], [852.9, 478.54, 164.4, 11.19, 11.19, 120.34, 2930.0, 22.23]),
-    ("sha256", 32, [4, 4, 5], [26.82, 165.26, 14.87, 9.14, 1.42, 85.19, 2930.0, 22.23]),
-    ("sha256", 128, [4, 6, 5], [6.67, 173.05, 12.13, 9.35, 1.09, 80.54, 2930.0, 22.23]),
-    ("sha256", 256, [4, 7, 5], [3.34, 183.51, 11.7, 9.56, 1.05, 79.2, 2930.0, 22.23]),
-];
-
-/// AND gates of the paper's circuits.
-pub(super) fn and_gates(function: &str) -> u64 {
-    if function == "aes128" { 6_928 } else { 91_081 }
-}
-
-fn row(function: &str, copies: u32) -> Option<&'static (&'static str, u32, [u8; 3], [f64; 8])> {
-    TABLE.iter().find(|(name, times, ..)| (*name, *times) == (function, copies))
+/// The paper's name of a function.
+pub(super) fn name(function: &str) -> &'static str {
+    if function == "aes128" { "AES-128" } else { "SHA-256" }
 }
 
 /// The paper's figures for so many copies of a function, if it has them.
 pub(super) fn published(function: &str, copies: u32) -> Option<Published> {
-    let (.., figures) = row(function, copies)?;
-    let &[setup_ms, independent_ms, dependent_ms, latency_ms, throughput_ms, independent_mb, dependent_kb, online_kb] =
-        figures;
+    let row = |experiment: &str| Paper::Lego.row(experiment, keys(NETWORKS[1], name(function), copies.into()));
+    let (times, sizes) = (row("Table 4"), row("Table 5"));
+    let of = |row: &Row, quantity: &str, unit: f64| Some(rounded(row.of(quantity)?.published?.value / unit));
     Some(Published {
-        setup_ms,
-        independent_ms,
-        dependent_ms,
-        latency_ms,
-        throughput_ms,
-        independent_mb,
-        dependent_kb,
-        online_kb,
+        setup_ms: of(&times, "base OT", 1e-3)?,
+        independent_ms: of(&times, "independent", 1e-3)?,
+        dependent_ms: of(&times, "dependent", 1e-3)?,
+        latency_ms: of(&times, "online, alone", 1e-3)?,
+        throughput_ms: of(&times, "online, together", 1e-3)?,
+        independent_mb: of(&sizes, "independent", 1e6)?,
+        dependent_kb: of(&sizes, "dependent", 1e3)?,
+        online_kb: of(&sizes, "online", 1e3)?,
     })
+}
+
+/// A number as the paper has it: with two digits behind the point.
+fn rounded(value: f64) -> f64 {
+    (1e2 * value).round() / 1e2
 }
 
 /// The paper's bucket sizes and checks for so many copies of a function, if it has them.
 pub(super) fn sizing(function: &str, copies: u32) -> Option<Sizing> {
-    let [bucket, check_gates, check_authenticators] = row(function, copies)?.2;
+    let [bucket, check_gates, check_authenticators] = sizes(name(function), copies)?;
     Some(Sizing::Given { bucket, check_gates, check_authenticators })
 }
 
@@ -71,6 +67,7 @@ mod tests {
     fn rows_are_found_where_the_paper_has_them() {
         assert_eq!(published("aes128", 32).map(|row| row.independent_mb), Some(8.74));
         assert_eq!(published("sha256", 128).map(|row| row.latency_ms), Some(9.35));
+        assert_eq!(published("aes128", 1).map(|row| (row.setup_ms, row.dependent_kb)), Some((850.42, 226.86)));
         assert_eq!(published("aes128", 33), None);
         assert_eq!(sizing("aes128", 1024).map(|sizing| sizing.to_string()), Some("4/5/6".into()));
         assert_eq!(sizing("sha256", 1024), None);

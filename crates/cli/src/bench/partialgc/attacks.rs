@@ -17,7 +17,10 @@ use super::{
     in_memory::{Ended, Run, States, plan},
     programs::{CLIENT, CLOUD, GENERATOR},
 };
-use crate::{bench::page::Form, failure::Failure};
+use crate::{
+    bench::page::{Form, Piece},
+    failure::Failure,
+};
 
 /// Circuits of which a generator that guesses is found out but for 2^-21.3.
 const CIRCUITS: Circuits = Circuits::SixtyFour;
@@ -32,7 +35,7 @@ const SUMMANDS: [u128; 2] = [40, 2];
 pub(super) fn run(form: &Form) -> Result<(), Failure> {
     let (chain, chain_text) = key_chain()?;
     let (split, split_text) = split()?;
-    form.give(&json!({ "key_chain": chain, "split": split }), &format!("{chain_text}\n{split_text}"))
+    form.show(&json!({ "key_chain": chain, "split": split }), vec![Piece::Words(format!("{chain_text}\n{split_text}"))])
 }
 
 fn bug(what: &str) -> Failure {

@@ -12,10 +12,10 @@ use serde::Serialize;
 use super::{
     links::Links,
     programs::{CLIENT, CLOUD, GENERATOR, PARTIES, PaperProgram},
-    spread::Spread,
 };
 use crate::{
     args::Param,
+    bench::spread::Spread,
     failure::Failure,
     hints::explain,
     inputs::by_owner,

@@ -109,6 +109,7 @@ fn of_outcome(outcome: &Outcome) -> Measured {
         ot_seconds: Some(most(&before)),
         calculate_seconds: online(1),
         kilobytes: sent as f64 / 1000.0,
+        cheating_log2: outcome.report.security.cheating_log2,
         processor_seconds: processor.sum(),
         peak_rss_bytes: parts.iter().filter_map(|part| part.peak_rss_bytes).max(),
         ..Measured::of_counts(outcome.report.program.and, outcome.report.program.xor, total_seconds)

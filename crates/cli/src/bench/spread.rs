@@ -6,10 +6,10 @@ use crate::output::seconds;
 
 /// The mean of some times, with its 95 % interval by Student's distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct Spread {
-    pub(super) mean: f64,
+pub(in crate::bench) struct Spread {
+    pub(in crate::bench) mean: f64,
     /// Half the length of the interval. None for a single time.
-    pub(super) interval_95: Option<f64>,
+    pub(in crate::bench) interval_95: Option<f64>,
 }
 
 /// 97.5 % quantiles of Student's distribution for one to ten degrees of freedom.
@@ -29,7 +29,7 @@ fn quantile(freedom: usize) -> f64 {
 
 impl Spread {
     /// Of one time at least.
-    pub(super) fn of(times: &[f64]) -> Self {
+    pub(in crate::bench) fn of(times: &[f64]) -> Self {
         let count = times.len() as f64;
         let mean = times.iter().sum::<f64>() / count;
         let squares: f64 = times.iter().map(|time| (time - mean).powi(2)).sum();
@@ -38,7 +38,7 @@ impl Spread {
     }
 
     /// `12.3 ms ± 4 %`.
-    pub(super) fn text(&self) -> String {
+    pub(in crate::bench) fn text(&self) -> String {
         let Spread { mean, interval_95 } = *self;
         let off = interval_95.filter(|_| mean > 0.0).map(|half| format!(" ± {:.0} %", 100.0 * half / mean));
         seconds(mean) + &off.unwrap_or_default()

@@ -1,0 +1,76 @@
+//! The machine on which something was measured, and the version that did it.
+
+use garblet_primitives::Backend;
+use serde::{Deserialize, Serialize};
+
+use crate::output::{bytes, count};
+
+const OPTIMISED: &str = "optimised";
+
+/// A machine and what ran on it, in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::bench) struct Machine {
+    pub(in crate::bench) processor: String,
+    pub(in crate::bench) cores: usize,
+    /// None where the system does not tell.
+    pub(in crate::bench) memory_bytes: Option<u64>,
+    pub(in crate::bench) system: String,
+    /// The kernels for AES and vectors.
+    pub(in crate::bench) kernels: String,
+    pub(in crate::bench) version: String,
+    /// The commit that was built.
+    pub(in crate::bench) commit: String,
+    pub(in crate::bench) built: String,
+}
+
+impl Machine {
+    /// This machine, and this program.
+    pub(in crate::bench) fn here() -> Self {
+        let line = |path: &str, name: &str| {
+            let text = std::fs::read_to_string(path).unwrap_or_default();
+            text.lines()
+                .find_map(|line| line.strip_prefix(name)?.split_once(':').map(|(_, value)| value.trim().to_string()))
+        };
+        let memory =
+            line("/proc/meminfo", "MemTotal").and_then(|text| text.strip_suffix(" kB")?.trim().parse::<u64>().ok());
+        let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        Machine {
+            processor: line("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.into()),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            memory_bytes: memory.map(|kibibytes| kibibytes << 10),
+            system: format!("{} {}", std::env::consts::OS, kernel.trim()).trim().into(),
+            kernels: Backend::detect().to_string(),
+            version: format!("garblet {}", env!("CARGO_PKG_VERSION")),
+            commit: env!("GARBLET_COMMIT").into(),
+            built: if cfg!(debug_assertions) { "for debugging, which is slower".into() } else { OPTIMISED.into() },
+        }
+    }
+
+    /// Names and values, for people.
+    pub(in crate::bench) fn lines(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("processor", self.processor.clone()),
+            ("cores", count(self.cores as u64)),
+            ("memory", self.memory_bytes.map_or("not told".into(), bytes)),
+            ("system", self.system.clone()),
+            ("kernels", self.kernels.clone()),
+            ("version", format!("{}, commit {}, built {}", self.version, self.commit, self.built)),
+        ]
+    }
+
+    /// The reasons why figures of this machine say less than they could.
+    pub(in crate::bench) fn reservations(&self) -> Vec<String> {
+        let mut said = Vec::new();
+        if self.kernels == Backend::PORTABLE.to_string() {
+            said.push("This processor has no instructions for AES, or they are not used: garbling is many times slower than with them, and all \
+                       times here with it.".into());
+        }
+        if self.cores == 1 {
+            said.push("This machine has one core, on which all parties take turns: times are up to as many times longer as there are parties.".into());
+        }
+        if self.built != OPTIMISED {
+            said.push("The program was built for debugging: times mean nothing. Build with --release.".into());
+        }
+        said
+    }
+}
