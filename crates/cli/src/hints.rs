@@ -1,7 +1,7 @@
 //! The errors of the library as failures of the command, with hints at what to do about them.
 
 use garblet::{Adversary, Error, NotPrepared, Protocol, StateProblem, store::StoreError};
-use garblet_net::{IdentityError, MeshError, NetError, PartyError, PeersFileError, PeersFileFault};
+use garblet_net::{IdentityError, MeshError, NetError, PartyError, PeersFileError, PeersFileFault, Refusal};
 
 use crate::failure::{Failure, Status};
 
@@ -97,6 +97,21 @@ pub(crate) fn refusal_hint(error: &NetError) -> Option<String> {
     net_hint(error).filter(|_| of_use)
 }
 
+/// Advice to a caller whom a service has refused.
+fn of_refusal(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::Busy | Refusal::TooManyOfCaller => "nothing was computed and nothing is counted: try again later",
+        Refusal::Stopping => "nothing was computed: try again when it is back",
+        Refusal::UnknownJob => "let both sides have the same job: compare `garblet job show`",
+        Refusal::NotAllowed => "its operator decides who may run which job: ask for a rule with our fingerprint",
+        Refusal::UsedUp { .. } => "its operator decides how often: wait, or ask for more",
+        Refusal::NoData => "its operator's log says what is missing",
+        Refusal::SessionInUse => "give every session a name of its own",
+        Refusal::Nameless => "give --session NAME, the same for all parties and new each time",
+        Refusal::Closed => "tell its operator, whose log says what is wrong",
+    }
+}
+
 /// Advice on a connection, where what to do is not plain.
 fn net_hint(error: &NetError) -> Option<String> {
     Some(match error {
@@ -125,6 +140,8 @@ fn net_hint(error: &NetError) -> Option<String> {
         NetError::IdentityRejected { ours } => {
             format!("read it to the peer by another way, who then runs: garblet trust add NAME {ours}")
         }
+        NetError::Refused { refusal } => return Some(of_refusal(*refusal).into()),
+        NetError::OtherSession { .. } => "give all parties of a session the same --session".into(),
         NetError::Incompatible { .. } => {
             "give both parties the same version, program and options, and each its own party number".into()
         }

@@ -136,7 +136,15 @@ impl Settings {
         let on_refused: OnRefused = Arc::new(tell);
         let (patience, timeout) = (self.timeout, self.timeout);
         let advice: Option<Advice> = Some(refusal_hint);
-        Ok(garblet_net::Options { patience, timeout, tls, link, on_refused: Some(on_refused), advice })
+        Ok(garblet_net::Options {
+            patience,
+            timeout,
+            tls,
+            link,
+            on_refused: Some(on_refused),
+            advice,
+            ..garblet_net::Options::default()
+        })
     }
 }
 

@@ -13,6 +13,7 @@ use crate::frame::Header;
 use crate::hello::Heard;
 use crate::message::Message;
 use crate::reader::{FrameReader, Next};
+use crate::session_name::SessionName;
 use crate::transcript::{Piece, Transcript};
 use crate::writer::FrameWriter;
 
@@ -77,6 +78,10 @@ pub struct Channel {
     pub(crate) heard: Option<Box<Heard>>,
     /// The identity that the peer has proved.
     pub(crate) peer: Option<Fingerprint>,
+    /// The session that it belongs to, if that has a name.
+    pub(crate) session: Option<SessionName>,
+    /// The job that it is about, which the hello names.
+    pub(crate) job: Option<String>,
     pub(crate) transcript: Option<Box<Transcript>>,
 }
 
@@ -96,6 +101,8 @@ impl Channel {
             sent_since_wait: false,
             heard: None,
             peer: None,
+            session: None,
+            job: None,
             transcript: None,
         }
     }
@@ -103,6 +110,11 @@ impl Channel {
     /// The identity that the peer has proved; none without TLS.
     pub fn peer(&self) -> Option<Fingerprint> {
         self.peer
+    }
+
+    /// The name of the session that it belongs to, if it has one.
+    pub fn session(&self) -> Option<&SessionName> {
+        self.session.as_ref()
     }
 
     /// Sets how long to wait without a byte moving before giving up, in both directions.
@@ -150,10 +162,26 @@ impl Channel {
     /// bytes are read, [`NetError::Malformed`] if it does not decode or fails its check; otherwise the connection's.
     pub async fn receive<M: Message>(&mut self) -> Result<M, NetError> {
         self.wait().await?;
-        let bytes = match self.reader.begin(M::NAME).await? {
-            Next::Control { kind, bytes } if kind == M::KIND => bytes,
-            other => return Err(other.instead_of(&format!("message `{}` (kind {})", M::NAME, M::KIND))),
-        };
+        match self.reader.begin(M::NAME).await? {
+            Next::Control { kind, bytes } if kind == M::KIND => self.message(bytes).await,
+            other => Err(other.instead_of(&format!("message `{}` (kind {})", M::NAME, M::KIND))),
+        }
+    }
+
+    /// Receives a control message of one of two types.
+    ///
+    /// *Errors:* as [`Channel::receive`], where `M` is what was expected.
+    pub(crate) async fn receive_one_of<M: Message, N: Message>(&mut self) -> Result<Result<M, N>, NetError> {
+        self.wait().await?;
+        match self.reader.begin(M::NAME).await? {
+            Next::Control { kind, bytes } if kind == M::KIND => self.message(bytes).await.map(Ok),
+            Next::Control { kind, bytes } if kind == N::KIND => self.message(bytes).await.map(Err),
+            other => Err(other.instead_of(&format!("message `{}` (kind {})", M::NAME, M::KIND))),
+        }
+    }
+
+    /// The message of so many bytes that has begun.
+    async fn message<M: Message>(&mut self, bytes: usize) -> Result<M, NetError> {
         if bytes > M::MAX_BYTES {
             return Err(NetError::TooLarge { what: M::NAME, limit: M::MAX_BYTES, got: bytes });
         }

@@ -13,8 +13,9 @@ use crate::hello::Hello;
 use crate::link::SimulatedLink;
 use crate::message::Message;
 use crate::reception::{Advice, HANDSHAKE, OnRefused, Reception, SharedLog};
+use crate::session_name::SessionName;
 use crate::tcp;
-use crate::tls::{Side, Tls, proven_identity};
+use crate::tls::{Meant, Side, Tls, asked_session, proven_identity};
 
 /// The pause before a peer is called again that has closed the connection.
 const AGAIN: Duration = Duration::from_millis(250);
@@ -28,6 +29,10 @@ pub struct Options {
     pub timeout: Duration,
     /// Identities and encryption; none is plain TCP.
     pub tls: Option<Tls>,
+    /// The name of the session, which all its parties give alike; a peer of another session, or of one without a name, is refused.
+    pub session: Option<SessionName>,
+    /// The digest of the job, as hexadecimal digits, which all parties give alike; a service so knows what is asked of it.
+    pub job: Option<String>,
     /// A link to simulate in the direction from us to the peer; the peer simulates the other.
     pub link: SimulatedLink,
     /// Hears of those who connect and are no peer.
@@ -43,6 +48,8 @@ impl Default for Options {
             patience: Duration::from_secs(60),
             timeout: DEFAULT_TIMEOUT,
             tls: None,
+            session: None,
+            job: None,
             link: SimulatedLink::default(),
             on_refused: None,
             advice: None,
@@ -123,17 +130,24 @@ impl Listener {
 
 /// Hears somebody who has connected until it is plain that it is a peer.
 async fn heard(stream: TcpStream, options: &Options) -> Result<Channel, NetError> {
-    let mut channel = channel(stream, Side::Accepting, options).await?;
-    if options.tls.is_none() {
-        let hello = timeout(options.timeout, Hello::ahead(&mut channel)).await;
-        let late = NetError::Timeout { doing: format!("for {}", Hello::NAME), after: options.timeout };
-        if let Err(error) = hello.unwrap_or(Err(late)) {
+    let channel = channel(stream, (Side::Accepting, Meant::of(options.session.as_ref())), options).await?;
+    match options.tls {
+        Some(_) => Ok(channel),
+        None => Ok(greeted(channel, options.timeout).await?.0),
+    }
+}
+
+/// The channel to somebody who has said hello, which is heard ahead.
+pub(crate) async fn greeted(mut channel: Channel, patience: Duration) -> Result<(Channel, Hello), NetError> {
+    let late = NetError::Timeout { doing: format!("for {}", Hello::NAME), after: patience };
+    match timeout(patience, Hello::ahead(&mut channel)).await.unwrap_or(Err(late)) {
+        Ok(hello) => Ok((channel, hello)),
+        Err(error) => {
             // So that it knows what it has called.
             channel.abort().await;
-            return Err(error);
+            Err(error)
         }
     }
-    Ok(channel)
 }
 
 /// A channel to the peer that listens, or will soon, on `HOST:PORT`. With TLS, a peer that closes the connection before it has said
@@ -144,7 +158,7 @@ pub async fn connect(address: &str, options: &Options) -> Result<Channel, NetErr
     loop {
         let called = async {
             let stream = tcp::connect(address, patience).await?;
-            channel(stream, Side::Connecting, options).await
+            channel(stream, (Side::Connecting, Meant::of(options.session.as_ref())), options).await
         };
         match called.await {
             Ok(channel) => return Ok(channel),
@@ -179,19 +193,33 @@ impl Calls {
     }
 }
 
-pub(crate) async fn channel(stream: TcpStream, side: Side, options: &Options) -> Result<Channel, NetError> {
+/// The channel over a connection that is meant for a session.
+pub(crate) async fn channel(
+    stream: TcpStream,
+    (side, session): (Side, Meant),
+    options: &Options,
+) -> Result<Channel, NetError> {
     let (reader, writer) = stream.into_split();
     let mut channel = if options.link.is_free() {
-        layered(reader, writer, side, options).await?
+        layered(reader, writer, (side, &session), options).await?
     } else {
-        layered(reader, options.link.wrap(writer), side, options).await?
+        layered(reader, options.link.wrap(writer), (side, &session), options).await?
     };
+    if let Meant::One(session) = session {
+        channel.session = Some(session);
+    }
+    channel.job = options.job.clone();
     channel.set_timeout(options.timeout);
     Ok(channel)
 }
 
 /// The channel over a byte stream, with TLS between the two if it is wanted.
-async fn layered<R, W>(reader: R, writer: W, side: Side, options: &Options) -> Result<Channel, NetError>
+async fn layered<R, W>(
+    reader: R,
+    writer: W,
+    (side, session): (Side, &Meant),
+    options: &Options,
+) -> Result<Channel, NetError>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -203,11 +231,11 @@ where
                 Side::Accepting => HANDSHAKE.min(options.timeout),
                 Side::Connecting => options.timeout,
             };
-            let stream = tls.secure(tokio::io::join(reader, writer), side, patience).await?;
-            let peer = proven_identity(&stream);
+            let stream = tls.secure(tokio::io::join(reader, writer), (side, session), patience).await?;
+            let (peer, asked) = (proven_identity(&stream), asked_session(&stream));
             let (reader, writer) = tokio::io::split(stream);
             let mut channel = Channel::new(reader, writer);
-            channel.peer = peer;
+            (channel.peer, channel.session) = (peer, asked);
             Ok(channel)
         }
     }

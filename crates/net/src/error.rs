@@ -6,6 +6,7 @@ use crate::blame::{Accuses, Blame, Cause, teller};
 use crate::difference::Difference;
 use crate::fingerprint::Fingerprint;
 use crate::pace::LEAST_BYTES_PER_SECOND;
+use crate::refusal::Refusal;
 
 /// The reason why a channel cannot go on.
 ///
@@ -123,6 +124,20 @@ pub enum NetError {
         /// Every matter on which the two differ.
         differences: Vec<Difference>,
     },
+    /// The peer is a service that does not begin what we ask for.
+    #[error("the peer refuses: {refusal}")]
+    Refused {
+        /// Its reason.
+        refusal: Refusal,
+    },
+    /// The connection was made for another session.
+    #[error("another session: expected {expected}, got {got}")]
+    OtherSession {
+        /// The session of this party.
+        expected: String,
+        /// The one that the peer asked for.
+        got: String,
+    },
     /// The peer is somebody whom this party does not trust.
     #[error("the peer is unknown: expected {expected}, got {got}")]
     UnknownIdentity {
@@ -223,14 +238,15 @@ impl Accuses for NetError {
             NetError::PeerBlames { blame, .. } => return Some(blame.heard_of(peer)),
             // Whoever changes what TLS sends, it is not the peer, which is cut off by that.
             NetError::PeerClosed { .. } | NetError::Tampered { .. } => Cause::Gone,
-            NetError::PeerAborted { .. } | NetError::PeerBlamesUs { .. } => Cause::GaveUp,
+            NetError::PeerAborted { .. } | NetError::PeerBlamesUs { .. } | NetError::Refused { .. } => Cause::GaveUp,
             NetError::Timeout { .. } => Cause::Silent,
             NetError::TooSlow { .. } => Cause::Slow,
             NetError::Malformed { .. } | NetError::TooLarge { .. } | NetError::Unexpected { .. } => Cause::Misbehaved,
             // One without TLS, or somebody on the way who changes the handshake: nobody's identity is proved yet.
-            NetError::Incompatible { .. } | NetError::IdentityRejected { .. } | NetError::TlsMismatch { .. } => {
-                Cause::Disagrees
-            }
+            NetError::Incompatible { .. }
+            | NetError::OtherSession { .. }
+            | NetError::IdentityRejected { .. }
+            | NetError::TlsMismatch { .. } => Cause::Disagrees,
             NetError::UnknownIdentity { .. } => Cause::UnknownPeer,
             NetError::UnknownHost { .. } | NetError::CannotConnect { .. } | NetError::AcceptTimeout { .. } => {
                 Cause::Missing

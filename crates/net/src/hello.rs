@@ -1,5 +1,6 @@
 //! The first message each way: who we are and what we are about to do, so that peers that disagree both say on what.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,7 @@ use crate::difference::Difference;
 use crate::error::NetError;
 use crate::message::Message;
 use crate::parts::{self, Description, Parts};
+use crate::session_name::SessionName;
 
 /// Version of what goes over the wire. It grows with every change that an older peer would misread.
 pub const WIRE_VERSION: u32 = 3;
@@ -39,6 +41,12 @@ pub struct Hello {
 
 /// The parameter that says what the parties are about to do together, where it is something else than to run a program.
 pub const STEP: &str = "step";
+
+/// The parameter that names the job, as hexadecimal digits of its digest.
+pub const JOB: &str = "job";
+
+/// The parameter that names the session.
+pub(crate) const SESSION: &str = "session";
 
 /// A hello that was heard ahead.
 pub(crate) struct Heard {
@@ -96,7 +104,7 @@ impl Hello {
             return Ok(heard.hello.clone());
         }
         let (bytes, header_bytes) = (channel.bytes_received, channel.reader.header_bytes);
-        let hello = channel.receive::<Hello>().await?;
+        let hello = channel.receive_unless_refused::<Hello>().await?;
         let later = [channel.bytes_received - bytes, channel.reader.header_bytes - header_bytes];
         (channel.bytes_received, channel.reader.header_bytes) = (bytes, header_bytes);
         channel.heard = Some(Box::new(Heard { hello: hello.clone(), later }));
@@ -114,7 +122,7 @@ impl Hello {
 
     /// Says hello and hears the peer's, without judging it. If the peer has another program, says of what ours consists.
     pub async fn greet(&self, channel: &mut Channel) -> Result<Hello, NetError> {
-        channel.send(self).await?;
+        channel.send(&*self.on(channel)).await?;
         let theirs = match channel.heard.take() {
             Some(heard) => {
                 let [bytes, header_bytes] = heard.later;
@@ -124,7 +132,7 @@ impl Hello {
                 channel.flush().await?;
                 heard.hello
             }
-            None => channel.receive::<Hello>().await?,
+            None => channel.receive_unless_refused::<Hello>().await?,
         };
         if self.has_other_program(&theirs) && channel.send(self.description.parts()).await.is_ok() {
             // A peer that has left already has another program all the same, which is what is told.
@@ -135,7 +143,7 @@ impl Hello {
 
     /// Judges the hello that [`greet`](Hello::greet) has heard: as [`exchange`](Hello::exchange).
     pub async fn judge(&self, theirs: Hello, channel: &mut Channel) -> Result<Hello, NetError> {
-        let mut differences = agree(self, &theirs);
+        let mut differences = agree(&self.on(channel), &theirs);
         if self.has_other_program(&theirs)
             // That the programs differ is to be told, whatever the peer does then.
             && let Ok(parts) = channel.receive::<Parts>().await
@@ -143,6 +151,18 @@ impl Hello {
             differences.extend(parts::differences(self.description.parts(), &parts));
         }
         if differences.is_empty() { Ok(theirs) } else { Err(NetError::Incompatible { differences }) }
+    }
+
+    /// The hello on a channel, which may belong to a session and be about a job.
+    pub(crate) fn on<'a>(&'a self, channel: &Channel) -> Cow<'a, Hello> {
+        let mut hello = Cow::Borrowed(self);
+        let session = channel.session.as_ref().map(SessionName::as_str);
+        for (name, value) in [(SESSION, session), (JOB, channel.job.as_deref())] {
+            if let Some(value) = value {
+                hello = Cow::Owned(hello.into_owned().with(name, value));
+            }
+        }
+        hello
     }
 
     /// Tells whether both want to do the same with different programs, which is the case on both sides or on none.

@@ -11,6 +11,7 @@
 //! All transports need a tokio runtime with its time driver.
 
 mod blame;
+mod callers;
 mod channel;
 mod connect;
 mod difference;
@@ -30,7 +31,9 @@ mod pace;
 mod parts;
 mod reader;
 mod reception;
+mod refusal;
 mod relay;
+mod session_name;
 mod tcp;
 pub mod testing;
 mod tls;
@@ -41,22 +44,26 @@ mod websocket;
 mod writer;
 
 pub use blame::{Accuses, Blame, Cause};
+pub use callers::{Caller, Callers};
 pub use channel::{Channel, DEFAULT_TIMEOUT, Traffic};
 pub use connect::{Listener, Options, connect};
 pub use difference::Difference;
 pub use error::NetError;
 pub use fingerprint::{Fingerprint, FingerprintError};
-pub use hello::{Hello, STEP, WIRE_VERSION, agree};
+pub use hello::{Hello, JOB, STEP, WIRE_VERSION, agree};
 pub use identity::{Identity, IdentityError};
 pub use link::{LinkError, SimulatedLink};
 pub use memory::memory_pair;
 pub use mesh::{
-    Lent, Line, Mesh, MeshError, PartyError, PeerEntry, PeersFile, PeersFileError, PeersFileFault, PerPeer, share_of,
+    Lent, Line, MESH, Mesh, MeshError, PartyError, PeerEntry, PeersFile, PeersFileError, PeersFileFault, PerPeer,
+    share_of,
 };
 pub use message::Message;
 pub use messages::{Call, Carrier, Entrance, Messages, Place, Places, Visitor, Visitors};
 pub use pace::LEAST_BYTES_PER_SECOND;
 pub use reception::{Advice, OnRefused};
+pub use refusal::Refusal;
 pub use relay::relay;
+pub use session_name::SessionName;
 pub use tls::{CertificateError, ServerTls, Tls, WebCertificate};
 pub use trust::{TrustError, TrustStore};

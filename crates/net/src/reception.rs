@@ -46,6 +46,7 @@ struct Guest<'a, T> {
 /// Those who have connected, the oldest first.
 pub(crate) struct Reception<'a, T> {
     guests: Vec<Guest<'a, T>>,
+    places: usize,
     refusals: Refusals,
     advice: Option<Advice>,
 }
@@ -54,7 +55,18 @@ impl<'a, T> Reception<'a, T> {
     /// An empty reception. Who is refused is told to `on_refused`, as often as `log` lets it.
     pub(crate) fn new(on_refused: Option<OnRefused>, advice: Option<Advice>, log: SharedLog) -> Self {
         log.lock().unwrap_or_else(PoisonError::into_inner).on_refused = on_refused;
-        Reception { guests: Vec::new(), refusals: Refusals { log, count: 0, named: Vec::new() }, advice }
+        let refusals = Refusals { log, count: 0, named: Vec::new() };
+        Reception { guests: Vec::new(), places: PLACES, refusals, advice }
+    }
+
+    /// The same with another number of places.
+    pub(crate) fn with_places(self, places: usize) -> Self {
+        Reception { places, ..self }
+    }
+
+    /// The number of guests that were refused so far.
+    pub(crate) fn refused_count(&self) -> u64 {
+        self.refusals.count
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -64,9 +76,10 @@ impl<'a, T> Reception<'a, T> {
     /// Hears one more, and puts one out if that is one too many.
     pub(crate) fn admit(&mut self, from: SocketAddr, hearing: impl Future<Output = Result<T, NetError>> + Send + 'a) {
         self.guests.push(Guest { from, hearing: Box::pin(hearing) });
-        if self.guests.len() > PLACES {
+        if self.guests.len() > self.places {
+            let places = self.places;
             let out = self.guests.remove(most_of_one(self.guests.iter().map(|guest| origin(guest.from.ip()))));
-            self.refusals.note(out.from, &format!("{PLACES} others wait to be heard, and most come from there"), false);
+            self.refusals.note(out.from, &format!("{places} others wait to be heard, and most come from there"), false);
         }
     }
 

@@ -18,6 +18,7 @@ use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
 use crate::error::NetError;
 use crate::fingerprint::Fingerprint;
 use crate::identity::{Identity, fingerprint_of};
+use crate::session_name::SessionName;
 use pinned::Pinned;
 
 pub(crate) use visitors::call;
@@ -34,6 +35,40 @@ const WELCOME: u8 = 0xA5;
 pub struct Tls {
     identity: Arc<Identity>,
     trusted: Vec<(String, Fingerprint)>,
+}
+
+/// The server name that is not sent, of a session without a name.
+const NAMELESS: &str = "garblet.invalid";
+
+/// The session that a connection is meant for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Meant {
+    /// One without a name.
+    Nameless,
+    /// That one.
+    One(SessionName),
+    /// Whatever the connecting side says.
+    Any,
+}
+
+impl Meant {
+    pub(crate) fn of(session: Option<&SessionName>) -> Self {
+        session.cloned().map_or(Meant::Nameless, Meant::One)
+    }
+
+    /// Looks whether the server name that the other side asks for is that of the session.
+    fn check(&self, asked: Option<&str>) -> Result<(), NetError> {
+        let expected = match self {
+            Meant::Any => return Ok(()),
+            Meant::Nameless => None,
+            Meant::One(session) => Some(session.as_str()),
+        };
+        let name = |name: Option<&str>| name.map_or("one without a name".into(), |name| format!("`{name}`"));
+        match asked == expected {
+            true => Ok(()),
+            false => Err(NetError::OtherSession { expected: name(expected), got: name(asked) }),
+        }
+    }
 }
 
 /// The side of the connection that we are.
@@ -54,18 +89,31 @@ impl Tls {
         Tls { identity: self.identity.clone(), trusted: trusted.into_iter().collect() }
     }
 
-    /// The connection, once both sides have accepted each other's identities.
-    pub(crate) async fn secure<S>(&self, stream: S, side: Side, patience: Duration) -> Result<TlsStream<S>, NetError>
+    /// The connection, once both sides have accepted each other's identities, and the session.
+    pub(crate) async fn secure<S>(
+        &self,
+        stream: S,
+        (side, session): (Side, &Meant),
+        patience: Duration,
+    ) -> Result<TlsStream<S>, NetError>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let verifier = Arc::new(Pinned::new(&self.trusted));
+        let explain = |source| verifier.explain(source, side, Some(self.identity.fingerprint()));
         let handshake = async {
             match side {
-                Side::Connecting => connect(self.client(&verifier).map_err(unset)?, stream).await,
-                Side::Accepting => accept(self.server(&verifier).map_err(unset)?, stream).await,
+                Side::Connecting => {
+                    connect(self.client(&verifier, session).map_err(unset)?, stream, session).await.map_err(explain)
+                }
+                Side::Accepting => {
+                    let accepted = TlsAcceptor::from(Arc::new(self.server(&verifier).map_err(unset)?)).accept(stream);
+                    let mut stream = accepted.await.map_err(explain)?;
+                    session.check(stream.get_ref().1.server_name())?;
+                    welcome(&mut stream).await.map_err(explain)?;
+                    Ok(stream.into())
+                }
             }
-            .map_err(|source| verifier.explain(source, side, Some(self.identity.fingerprint())))
         };
         match tokio::time::timeout(patience, handshake).await {
             Ok(result) => result,
@@ -73,13 +121,13 @@ impl Tls {
         }
     }
 
-    fn client(&self, verifier: &Arc<Pinned>) -> Result<ClientConfig, rustls::Error> {
+    fn client(&self, verifier: &Arc<Pinned>, session: &Meant) -> Result<ClientConfig, rustls::Error> {
         let mut config = ClientConfig::builder_with_provider(verifier.provider.clone())
             .with_protocol_versions(&[&version::TLS13])?
             .dangerous()
             .with_custom_certificate_verifier(verifier.clone())
             .with_client_auth_cert(vec![self.identity.certificate()], self.key())?;
-        config.enable_sni = false;
+        config.enable_sni = matches!(session, Meant::One(_));
         config.resumption = Resumption::disabled();
         Ok(config)
     }
@@ -109,18 +157,32 @@ pub(crate) fn proven_identity<S>(stream: &TlsStream<S>) -> Option<Fingerprint> {
     fingerprint_of(certificate).ok()
 }
 
-async fn connect<S: AsyncRead + AsyncWrite + Unpin>(config: ClientConfig, stream: S) -> io::Result<TlsStream<S>> {
-    let nameless = ServerName::try_from("garblet.invalid").map_err(io::Error::other)?;
-    let mut stream = TlsConnector::from(Arc::new(config)).connect(nameless, stream).await?;
+/// The session that was asked for on this connection.
+pub(crate) fn asked_session<S>(stream: &TlsStream<S>) -> Option<SessionName> {
+    match stream {
+        TlsStream::Server(stream) => stream.get_ref().1.server_name()?.parse().ok(),
+        TlsStream::Client(_) => None,
+    }
+}
+
+async fn connect<S: AsyncRead + AsyncWrite + Unpin>(
+    config: ClientConfig,
+    stream: S,
+    session: &Meant,
+) -> io::Result<TlsStream<S>> {
+    let name = match session {
+        Meant::One(session) => session.to_string(),
+        Meant::Nameless | Meant::Any => NAMELESS.into(),
+    };
+    let name = ServerName::try_from(name).map_err(io::Error::other)?;
+    let mut stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await?;
     if stream.read_u8().await? != WELCOME {
         return Err(io::Error::other(rustls::Error::General("the peer does not say welcome".into())));
     }
     Ok(stream.into())
 }
 
-async fn accept<S: AsyncRead + AsyncWrite + Unpin>(config: ServerConfig, stream: S) -> io::Result<TlsStream<S>> {
-    let mut stream = TlsAcceptor::from(Arc::new(config)).accept(stream).await?;
+async fn welcome(stream: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
     stream.write_u8(WELCOME).await?;
-    stream.flush().await?;
-    Ok(stream.into())
+    stream.flush().await
 }

@@ -8,17 +8,22 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio::net::TcpStream;
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::{Mesh, PartyError, PeersFile, PerPeer};
 use crate::blame::{Blame, Cause};
+use crate::callers::Caller;
 use crate::channel::Channel;
 use crate::connect::{Calls, Listener, Options, channel, connect};
 use crate::difference::Difference;
 use crate::error::{NetError, refused_text};
 use crate::hello::{Hello, agree};
 use crate::reception::{HANDSHAKE, Reception, SharedLog};
-use crate::tls::Side;
+use crate::tls::{Meant, Side};
+
+/// The protocol of the hello with which parties find their places in a mesh.
+pub const MESH: &str = "mesh";
 
 /// The time that a party that gives up waits for those that have not come yet, so that they hear why.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -74,13 +79,68 @@ impl Mesh {
         listener: Option<Listener>,
         options: &Options,
     ) -> Result<Mesh, MeshError> {
+        Mesh::join_at(party, peers, listener.map_or(Door::Closed, Door::Listener), options).await
+    }
+
+    /// The same for a service, which hears callers of many sessions at one address: those of this one come by `callers`.
+    ///
+    /// *Errors:* as [`Mesh::join`].
+    pub async fn join_callers(
+        party: u16,
+        peers: &PeersFile,
+        callers: mpsc::Receiver<Caller>,
+        options: &Options,
+    ) -> Result<Mesh, MeshError> {
+        Mesh::join_at(party, peers, Door::Callers(callers), options).await
+    }
+
+    async fn join_at(party: u16, peers: &PeersFile, mut door: Door, options: &Options) -> Result<Mesh, MeshError> {
         let meeting = Meeting { party, peers, options, deadline: Instant::now() + options.patience };
         let mut arrivals = Arrivals::new(party, peers.party_count());
-        meeting.gather(listener.as_ref(), &mut arrivals).await?;
+        meeting.gather(&mut door, &mut arrivals).await?;
         let channels = arrivals.joined.into_iter().filter_map(|(_, arrival)| Some(arrival?.channel));
         let mut mesh = Mesh::new(PerPeer::from_ends(party, channels.collect()));
         mesh.set_timeout(options.timeout);
         Ok(mesh)
+    }
+}
+
+/// The place where parties come in.
+enum Door {
+    /// None does.
+    Closed,
+    Listener(Listener),
+    Callers(mpsc::Receiver<Caller>),
+}
+
+/// Somebody who has come in.
+enum Came {
+    Stream(TcpStream),
+    /// With its hello heard ahead.
+    Channel(Box<Channel>),
+}
+
+impl Door {
+    fn listener(&self) -> Option<&Listener> {
+        match self {
+            Door::Listener(listener) => Some(listener),
+            Door::Closed | Door::Callers(_) => None,
+        }
+    }
+
+    /// The next who comes; none ever, for a party that does not listen.
+    async fn next(&mut self) -> Result<(Came, SocketAddr), NetError> {
+        match self {
+            Door::Listener(listener) => {
+                let (stream, from) = listener.accept_stream().await?;
+                Ok((Came::Stream(stream), from))
+            }
+            Door::Callers(callers) => match callers.recv().await {
+                Some(Caller { channel, from, .. }) => Ok((Came::Channel(Box::new(channel)), from)),
+                None => std::future::pending().await,
+            },
+            Door::Closed => std::future::pending().await,
+        }
     }
 }
 
@@ -128,8 +188,8 @@ impl Arrivals {
     }
 }
 
-/// A caller: all that is known of somebody who has connected and is no stranger.
-enum Caller {
+/// A guest: all that is known of somebody who has come in and is no stranger.
+enum Guest {
     /// A party that takes its place.
     Party(u16, Box<Arrival>),
     /// A party of this run that cannot take part.
@@ -147,9 +207,9 @@ struct Meeting<'a> {
 
 impl Meeting<'_> {
     /// Lets all parties find their places.
-    async fn gather(&self, listener: Option<&Listener>, arrivals: &mut Arrivals) -> Result<(), MeshError> {
+    async fn gather(&self, door: &mut Door, arrivals: &mut Arrivals) -> Result<(), MeshError> {
         let mut calls: FuturesUnordered<_> = (0..self.party).map(|peer| self.call(peer)).collect();
-        let log = listener.map_or_else(SharedLog::default, |listener| listener.log.clone());
+        let log = door.listener().map_or_else(SharedLog::default, |listener| listener.log.clone());
         let mut reception = Reception::new(self.options.on_refused.clone(), self.options.advice, log);
         // Whom nothing better is known of, if they do not come at last.
         let mut absent = Vec::new();
@@ -163,21 +223,21 @@ impl Meeting<'_> {
                         }
                         Err(source) => return Err(PartyError { party: peer, source }.into()),
                     },
-                    stream = accept(listener) => {
-                        let (stream, from) = stream?;
-                        reception.admit(from, self.greet(stream, from));
+                    came = door.next() => {
+                        let (came, from) = came?;
+                        reception.admit(from, self.greet(came, from));
                     }
-                    Some((from, caller)) = reception.next() => match caller {
-                        Caller::Party(peer, arrival) => arrivals.place(peer, *arrival)?,
-                        Caller::Unfit(error) => return Err(error.into()),
-                        Caller::Pretender(PartyError { party, source }) => {
+                    Some((from, guest)) = reception.next() => match guest {
+                        Guest::Party(peer, arrival) => arrivals.place(peer, *arrival)?,
+                        Guest::Unfit(error) => return Err(error.into()),
+                        Guest::Pretender(PartyError { party, source }) => {
                             reception.refuse(from, &source);
                             absent.retain(|(other, _)| *other != party);
                             absent.push((party, source));
                         }
                     },
                     () = sleep_until(self.deadline) => {
-                        return Err(self.missing(&arrivals.joined, absent, reception.refused(), listener));
+                        return Err(self.missing(&arrivals.joined, absent, reception.refused(), door.listener()));
                     }
                 }
             }
@@ -185,7 +245,7 @@ impl Meeting<'_> {
         };
         let result = result.await;
         if let Err(error) = &result {
-            self.farewell(error.blame(), arrivals, reception, listener).await;
+            self.farewell(error.blame(), arrivals, reception, door).await;
         }
         result
     }
@@ -196,8 +256,8 @@ impl Meeting<'_> {
         &'a self,
         blame: Option<Blame>,
         arrivals: &mut Arrivals,
-        mut reception: Reception<'a, Caller>,
-        listener: Option<&Listener>,
+        mut reception: Reception<'a, Guest>,
+        door: &mut Door,
     ) {
         let late = arrivals.joined.iter().filter(|(peer, arrival)| *peer > self.party && arrival.is_none());
         let mut late: Vec<u16> = late.map(|(peer, _)| peer).collect();
@@ -207,8 +267,8 @@ impl Meeting<'_> {
         while !late.is_empty() {
             tokio::select! {
                 Some(()) = aborts.next(), if !aborts.is_empty() => {}
-                Ok((stream, from)) = accept(listener) => reception.admit(from, self.greet(stream, from)),
-                Some((_, caller)) = reception.next() => if let Caller::Party(peer, arrival) = caller {
+                Ok((came, from)) = door.next() => reception.admit(from, self.greet(came, from)),
+                Some((_, guest)) = reception.next() => if let Guest::Party(peer, arrival) = guest {
                     late.retain(|other| *other != peer);
                     aborts.push(arrival.channel.abort_over(blame));
                 },
@@ -230,7 +290,7 @@ impl Meeting<'_> {
             let met = async {
                 let mut channel = connect(&address, &options).await?;
                 let theirs = self.introduce(&mut channel).await?;
-                let differences = self.differences(&theirs, Some(peer));
+                let differences = self.differences((&channel, &theirs), Some(peer));
                 if differences.is_empty() { Ok(channel) } else { Err(NetError::Incompatible { differences }) }
             };
             match met.await {
@@ -243,37 +303,43 @@ impl Meeting<'_> {
         }
     }
 
-    /// Finds out who has connected.
+    /// Finds out who has come in.
     ///
     /// *Errors:* a stranger, or somebody who takes too long.
-    async fn greet(&self, stream: TcpStream, from: SocketAddr) -> Result<Caller, NetError> {
+    async fn greet(&self, came: Came, from: SocketAddr) -> Result<Guest, NetError> {
         let patience = HANDSHAKE.min(self.options.timeout);
-        match timeout(patience, self.identify(stream, from)).await {
+        match timeout(patience, self.identify(came, from)).await {
             Ok(identified) => identified,
             Err(_) => Err(NetError::Timeout { doing: "for it to say who it is".into(), after: patience }),
         }
     }
 
-    /// Identifies the caller: as who it proves to be, whatever it says; without identities, as who it says it is.
-    async fn identify(&self, stream: TcpStream, from: SocketAddr) -> Result<Caller, NetError> {
-        let options = self.options_for(self.party + 1..self.peers.party_count());
-        let mut channel = channel(stream, Side::Accepting, &options).await?;
+    /// Identifies the guest: as who it proves to be, whatever it says; without identities, as who it says it is.
+    async fn identify(&self, came: Came, from: SocketAddr) -> Result<Guest, NetError> {
+        let mut channel = match came {
+            Came::Channel(channel) => *channel,
+            Came::Stream(stream) => {
+                let options = self.options_for(self.party + 1..self.peers.party_count());
+                let session = Meant::of(options.session.as_ref());
+                channel(stream, (Side::Accepting, session), &options).await?
+            }
+        };
         let theirs = self.introduce(&mut channel).await?;
         let party = channel.peer().map_or(Some(theirs.party), |proven| self.peers.party_of(proven));
         let others = self.party + 1..self.peers.party_count();
         let Some(party) = party.filter(|party| others.contains(party)) else {
-            return Err(NetError::Incompatible { differences: self.differences(&theirs, None) });
+            return Err(NetError::Incompatible { differences: self.differences((&channel, &theirs), None) });
         };
         if theirs.party != party {
             channel.abort_over(Some(Blame::seen(party, Cause::Disagrees))).await;
             let (field, ours, theirs) = ("party of this identity".into(), party.to_string(), theirs.party.to_string());
             let source = NetError::Incompatible { differences: vec![Difference { field, ours, theirs }] };
-            return Ok(Caller::Pretender(PartyError { party, source }));
+            return Ok(Guest::Pretender(PartyError { party, source }));
         }
-        let differences = self.differences(&theirs, None);
+        let differences = self.differences((&channel, &theirs), None);
         Ok(match differences.is_empty() {
-            true => Caller::Party(party, Box::new(Arrival { channel, from: from.to_string() })),
-            false => Caller::Unfit(PartyError { party, source: NetError::Incompatible { differences } }),
+            true => Guest::Party(party, Box::new(Arrival { channel, from: from.to_string() })),
+            false => Guest::Unfit(PartyError { party, source: NetError::Incompatible { differences } }),
         })
     }
 
@@ -287,17 +353,16 @@ impl Meeting<'_> {
     }
 
     fn ours(&self) -> Hello {
-        Hello::new("mesh", self.party, self.peers.party_count(), [0; 32])
+        Hello::new(MESH, self.party, self.peers.party_count(), [0; 32])
     }
 
     async fn introduce(&self, channel: &mut Channel) -> Result<Hello, NetError> {
         channel.set_seat(self.party, self.peers.party_count());
-        channel.send(&self.ours()).await?;
-        channel.receive::<Hello>().await
+        self.ours().greet(channel).await
     }
 
-    fn differences(&self, theirs: &Hello, expected: Option<u16>) -> Vec<Difference> {
-        let mut differences = agree(&self.ours(), theirs);
+    fn differences(&self, (channel, theirs): (&Channel, &Hello), expected: Option<u16>) -> Vec<Difference> {
+        let mut differences = agree(&self.ours().on(channel), theirs);
         if let Some(expected) = expected.filter(|expected| *expected != theirs.party) {
             let field = "party at this address".into();
             differences.push(Difference { field, ours: expected.to_string(), theirs: theirs.party.to_string() });
@@ -327,13 +392,5 @@ impl Meeting<'_> {
         missing.extend(rest);
         missing.sort_unstable_by_key(|(party, _)| *party);
         MeshError::Missing { missing, after, refused }
-    }
-}
-
-/// The next connection; none ever, for a party that does not listen.
-async fn accept(listener: Option<&Listener>) -> Result<(TcpStream, SocketAddr), NetError> {
-    match listener {
-        Some(listener) => listener.accept_stream().await,
-        None => std::future::pending().await,
     }
 }

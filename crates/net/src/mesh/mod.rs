@@ -18,7 +18,7 @@ use tokio::sync::{Mutex, MutexGuard, OwnedMutexGuard};
 use tokio::time::{Instant, timeout_at};
 
 pub use collective::share_of;
-pub use join::MeshError;
+pub use join::{MESH, MeshError};
 pub use peers_file::{PeerEntry, PeersFile, PeersFileError, PeersFileFault};
 pub use per_peer::PerPeer;
 

@@ -1,0 +1,91 @@
+//! The callers of a service: one after another, each with its hello heard, without an end.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+
+use crate::channel::Channel;
+use crate::connect::{Listener, Options, channel, greeted};
+use crate::error::NetError;
+use crate::hello::{Hello, JOB, SESSION};
+use crate::reception::{HANDSHAKE, Reception};
+use crate::tls::{Meant, Side};
+
+/// Somebody who has called a service, has proved an identity where that is asked for, and has said hello.
+pub struct Caller {
+    /// The channel to it, with its hello heard ahead, of its session and about its job: whoever does not know the job refuses it.
+    pub channel: Channel,
+    /// The hello.
+    pub hello: Hello,
+    /// The address from which it came.
+    pub from: SocketAddr,
+}
+
+/// The callers of a service, for any session.
+///
+/// All who connect are heard side by side, so many at once as there are places, each for so long as [`Listener::accept`] allows until it has proved who it is, and for the time-out until it has
+/// said hello. Unlike there, hearing one ends nobody else's.
+pub struct Callers {
+    listener: Listener,
+    reception: Reception<'static, (Channel, Hello)>,
+    options: Options,
+}
+
+impl Callers {
+    /// The callers at `listener`, of whom `places` are heard at once.
+    pub fn new(listener: Listener, places: usize, options: Options) -> Self {
+        let log = listener.log.clone();
+        let reception = Reception::new(options.on_refused.clone(), options.advice, log).with_places(places);
+        Callers { listener, reception, options }
+    }
+
+    /// The address where they are heard.
+    pub fn address(&self) -> SocketAddr {
+        self.listener.address()
+    }
+
+    /// Hears those who come from now on with other options.
+    pub fn set_options(&mut self, options: Options) {
+        self.options = options;
+    }
+
+    /// The number of those who have connected and were no callers.
+    pub fn strangers(&self) -> u64 {
+        self.reception.refused_count()
+    }
+
+    /// The next caller. Nothing is lost if the future is dropped.
+    ///
+    /// *Errors:* a socket that fails.
+    pub async fn next(&mut self) -> Result<Caller, NetError> {
+        loop {
+            let Callers { listener, reception, options } = self;
+            tokio::select! {
+                stream = listener.accept_stream() => {
+                    let (stream, from) = stream?;
+                    reception.admit(from, hear(stream, options.clone()));
+                }
+                next = reception.next(), if !reception.is_empty() => if let Some((from, (channel, hello))) = next {
+                    return Ok(Caller { channel, hello, from });
+                },
+            }
+        }
+    }
+}
+
+/// Hears somebody who has connected to its hello.
+async fn hear(stream: TcpStream, options: Options) -> Result<(Channel, Hello), NetError> {
+    let channel = channel(stream, (Side::Accepting, Meant::Any), &options).await?;
+    let patience: Duration = match options.tls {
+        Some(_) => options.timeout,
+        // Nobody has proved anything yet.
+        None => HANDSHAKE.min(options.timeout),
+    };
+    let (mut channel, hello) = greeted(channel, patience).await?;
+    if options.tls.is_none() {
+        channel.session = hello.parameter(SESSION).and_then(|name| name.parse().ok());
+    }
+    channel.job = hello.parameter(JOB).map(String::from);
+    Ok((channel, hello))
+}

@@ -1,0 +1,63 @@
+//! Names of sessions: two runs that are not the same never meet.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The longest name, that of a label in a server name.
+const LENGTH_MAX: usize = 63;
+
+/// The name of a session, which all its parties give alike.
+///
+/// It goes before the handshake as the server name of TLS, in the clear, so that whatever passes TLS on can tell sessions apart and needs no key; and in the
+/// hello, where both sides compare it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionName(String);
+
+impl SessionName {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SessionName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for SessionName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let begins = text.starts_with(|c: char| c.is_ascii_lowercase());
+        let plain = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+        match begins && plain && !text.ends_with('-') && text.len() <= LENGTH_MAX {
+            true => Ok(SessionName(text.into())),
+            false => Err(format!(
+                "expected a letter and then at most {} letters, digits and `-`, all small and no `-` at the end",
+                LENGTH_MAX - 1
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustls::pki_types::ServerName;
+
+    use super::*;
+
+    #[test]
+    fn names_are_server_names_of_tls_as_they_stand() {
+        let longest = "x".repeat(LENGTH_MAX);
+        for name in ["a", "join-0041", "a1", &longest] {
+            let session: SessionName = name.parse().expect("a name");
+            assert!(matches!(ServerName::try_from(session.as_str()), Ok(ServerName::DnsName(_))), "{name}");
+        }
+        let too_long = "x".repeat(LENGTH_MAX + 1);
+        for name in ["", "7", "7a", "-a", "a-", "A", "a.b", "a_b", "a b", "ä", &too_long] {
+            assert!(name.parse::<SessionName>().is_err(), "{name}");
+        }
+    }
+}
