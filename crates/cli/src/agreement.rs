@@ -1,10 +1,6 @@
 //! Agreements of two servers that answer clients, as they are written: TOML.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use garblet::{
     Protocol, SavedValues,
@@ -13,19 +9,19 @@ use garblet::{
         service::{Agreement, Offer, ServiceId},
     },
 };
-use garblet_circuit::Party;
 use garblet_client::Identity;
 use garblet_net::DEFAULT_TIMEOUT;
 use serde::Deserialize;
 
 use crate::{
-    args::{Constant, Owner, Param, ProgramArgs, ProgramChanges, Switch, To},
+    args::{Constant, ProgramArgs},
     failure::Failure,
     hex::{from_hex, to_hex},
     hints::explain,
     program,
     settings::Settings,
     stock::read_input,
+    written::{Table, WrittenChanges, parameters, program_in},
 };
 
 /// The word for all clients.
@@ -41,7 +37,7 @@ struct Written {
     cloud: WrittenServer,
     clients: Vec<String>,
     #[serde(default)]
-    parameters: BTreeMap<String, toml::Value>,
+    parameters: Table,
     #[serde(default, rename = "state")]
     states: BTreeMap<String, WrittenLimits>,
     #[serde(rename = "program")]
@@ -71,11 +67,11 @@ struct WrittenProgram {
     /// The constant that is the number of the one client.
     numbered: Option<String>,
     #[serde(default, rename = "const")]
-    constants: BTreeMap<String, toml::Value>,
+    constants: Table,
     #[serde(default)]
     owner: BTreeMap<String, u16>,
     #[serde(default)]
-    to: BTreeMap<String, toml::Value>,
+    to: Table,
     panics: Option<bool>,
     #[serde(default)]
     read: Vec<String>,
@@ -119,8 +115,7 @@ pub(crate) fn load(path: &Path) -> Result<Agreement, Failure> {
     let [generator, cloud] = keys;
     let limits = written.states.iter().map(|(name, limits)| (name.clone(), limits.limits())).collect();
     let protocol: Protocol = NAME.parse().map_err(Failure::call)?;
-    let params = written.parameters.iter().map(|(name, value)| Param { name: name.clone(), value: text_of(value) });
-    let config = Settings::of(protocol, params.collect(), DEFAULT_TIMEOUT).config()?;
+    let config = Settings::of(protocol, parameters(&written.parameters), DEFAULT_TIMEOUT).config()?;
     let config = match config.get::<garblet::outsourced::Outsourced>() {
         Some(config) if config.form != Form::Shares => {
             return Err(wrong("form: expected shares, got another".into()));
@@ -181,22 +176,10 @@ impl WrittenProgram {
         clients: Vec<Vec<String>>,
         number: Option<Constant>,
     ) -> Result<Offer, Failure> {
-        let constants = self.constants.iter().map(|(name, value)| Constant::Value(name.clone(), text_of(value)));
-        let owner = |(input, party): (&String, &u16)| Owner { input: input.clone(), party: Party(*party) };
-        let to = |(output, to): (&String, &toml::Value)| {
-            format!("{output}={}", text_of(to)).parse::<To>().map_err(|what| Failure::call(format!("to: {what}")))
-        };
-        let changes = ProgramChanges {
-            owners: self.owner.iter().map(owner).collect(),
-            recipients: self.to.iter().map(to).collect::<Result<_, _>>()?,
-            constants: constants.chain(number).collect(),
-            panics: Switch(self.panics.unwrap_or(true)),
-        };
-        let source = match self.source.starts_with("lib:") {
-            true => PathBuf::from(&self.source),
-            false => folder.join(&self.source),
-        };
-        let args = ProgramArgs { program: source.display().to_string(), changes };
+        let WrittenProgram { constants, owner, to, panics, .. } = self;
+        let mut changes = WrittenChanges { constants, owner, to, panics: *panics }.read()?;
+        changes.constants.extend(number);
+        let args = ProgramArgs { program: program_in(folder, &self.source), changes };
         let read = |text: &String| read_input(text).map_err(|what| Failure::call(format!("read: {what}")));
         let read = self.read.iter().map(read).collect::<Result<_, _>>()?;
         let saved = SavedValues { keep: self.keep.clone(), read };
@@ -223,13 +206,4 @@ fn key(text: &str) -> Option<Identity> {
 /// The value of a service, of 32 hexadecimal digits.
 fn service(text: &str) -> Option<ServiceId> {
     from_hex(text)?.try_into().ok().map(ServiceId)
-}
-
-/// A value as the command line has it.
-fn text_of(value: &toml::Value) -> String {
-    match value {
-        toml::Value::String(text) => text.clone(),
-        toml::Value::Array(values) => values.iter().map(text_of).collect::<Vec<_>>().join(","),
-        other => other.to_string(),
-    }
 }

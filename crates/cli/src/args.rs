@@ -92,14 +92,8 @@ pub(crate) struct InputArgs {
 /// The way to compute: the protocol, its parameters, a link, a time-out.
 #[derive(Args, Clone)]
 pub(crate) struct ProtocolArgs {
-    #[arg(long, help = format!("The protocol: {} [default: yao, or the first against --adversary]", Protocol::names()))]
-    pub(crate) protocol: Option<String>,
-    /// The parties that the protocol must withstand: semi-honest, covert or malicious parties
-    #[arg(long, value_name = "ADVERSARY")]
-    pub(crate) adversary: Option<Adversary>,
-    /// A parameter of the protocol, for instance scheme=three-halves
-    #[arg(long = "param", value_name = "NAME=VALUE")]
-    pub(crate) params: Vec<Param>,
+    #[command(flatten)]
+    pub(crate) choice: ChoiceArgs,
     /// One-way latency and rate of every link between parties, simulated, as 33ms,50mbit
     #[arg(long, value_name = "LATENCY,RATE")]
     pub(crate) link: Option<SimulatedLink>,
@@ -108,7 +102,20 @@ pub(crate) struct ProtocolArgs {
     pub(crate) timeout: Time,
 }
 
-impl ProtocolArgs {
+/// The protocol and its parameters.
+#[derive(Args, Clone)]
+pub(crate) struct ChoiceArgs {
+    #[arg(long, help = format!("The protocol: {} [default: yao, or the first against --adversary]", Protocol::names()))]
+    pub(crate) protocol: Option<String>,
+    /// The parties that the protocol must withstand: semi-honest, covert or malicious parties
+    #[arg(long, value_name = "ADVERSARY")]
+    pub(crate) adversary: Option<Adversary>,
+    /// A parameter of the protocol, for instance scheme=three-halves
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub(crate) params: Vec<Param>,
+}
+
+impl ChoiceArgs {
     /// The protocol's name as it was given; otherwise the first that withstands the adversary.
     pub(crate) fn name(&self) -> String {
         let chosen = || self.adversary.map_or(Protocol::default(), Protocol::against).to_string();
@@ -125,21 +132,14 @@ pub(crate) fn command_line(
 ) -> String {
     let ProgramChanges { owners, recipients, constants, panics } = &program.changes;
     let owners = owners.iter().map(|owner| ("--owner", format!("{}={}", owner.input, owner.party)));
-    let recipients = recipients.iter().map(|to| {
-        let parties = to
-            .parties
-            .as_ref()
-            .map_or("all".into(), |parties| parties.iter().map(Party::to_string).collect::<Vec<_>>().join(","));
-        let parties = if parties.is_empty() { NOBODY.into() } else { parties };
-        ("--to", format!("{}={parties}", to.output))
-    });
+    let recipients = recipients.iter().map(|to| ("--to", format!("{}={}", to.output, to.words())));
     let constants = constants.iter().map(|constant| match constant {
         Constant::Value(name, value) => ("--const", format!("{name}={value}")),
         Constant::File(path) => ("--const", path.display().to_string()),
     });
     let panics = (!panics.0).then(|| ("--panics", "off".to_string()));
-    let params = protocol.params.iter().map(|Param { name, value }| ("--param", format!("{name}={value}")));
-    let protocol = [("--protocol", protocol.name())];
+    let params = protocol.choice.params.iter().map(|Param { name, value }| ("--param", format!("{name}={value}")));
+    let protocol = [("--protocol", protocol.choice.name())];
     let all = owners.chain(recipients).chain(constants).chain(panics).chain(protocol).chain(params);
     let mut line = format!("garblet {command} {}", quoted(&program.program));
     for (option, value) in all.chain(more.iter().cloned()) {
@@ -185,6 +185,15 @@ pub(crate) struct To {
 const NOBODY: &str = "nobody";
 
 impl To {
+    /// The parties as [`To::from_str`] reads them.
+    pub(crate) fn words(&self) -> String {
+        match self.parties.as_deref() {
+            None => "all".into(),
+            Some([]) => NOBODY.into(),
+            Some(some) => some.iter().map(Party::to_string).collect::<Vec<_>>().join(","),
+        }
+    }
+
     /// The parties that learn the output.
     pub(crate) fn recipients(&self) -> Recipients {
         self.parties.clone().map_or(Recipients::All, Recipients::Only)
@@ -318,7 +327,8 @@ mod tests {
         program.changes.recipients = vec!["o=1,0".parse().expect("a pair"), "p=all".parse().expect("a pair")];
         program.changes.panics = Switch(false);
         let (params, timeout) = (vec!["form=linear".parse().expect("a pair")], Time(Duration::from_secs(1)));
-        let protocol = ProtocolArgs { protocol: Some("bmr".into()), adversary: None, params, link: None, timeout };
+        let choice = ChoiceArgs { protocol: Some("bmr".into()), adversary: None, params };
+        let protocol = ProtocolArgs { choice, link: None, timeout };
         assert_eq!(
             command_line("prepare", &program, &protocol, &[("--store", "it's here".into())]),
             "garblet prepare 'lib:layered(10, 90)' --owner in1=2 --to o=0,1 --to p=all --panics off --protocol bmr \

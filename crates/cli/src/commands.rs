@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::{
-    bench, child, convert, demo, eval, failure::Failure, identity, inspect, local, plan, prepare, run, serve, store,
-    visit,
+    bench, child, convert, demo, eval, failure::Failure, identity, inspect, job::command as job, local, plan, prepare,
+    run, serve, store, visit,
 };
 
 const EXIT_STATUS: &str = "Exit status: 0 done; 1 ended without a result; 2 the call or one of its files is wrong";
@@ -39,6 +39,9 @@ pub(crate) enum Command {
     Inspect(inspect::Options),
     /// Show what a program would cost under each protocol: bytes, rounds, time on a link
     Plan(plan::Options),
+    /// Write, check and show jobs: files that say the whole agreement of a run
+    #[command(subcommand)]
+    Job(job::JobCommand),
     /// Convert a circuit between formats
     Convert(convert::Options),
     /// Make an identity
@@ -74,6 +77,7 @@ impl Command {
             Command::Eval(options) => eval::run(&options),
             Command::Inspect(options) => inspect::run(&options),
             Command::Plan(options) => plan::run(&options),
+            Command::Job(command) => job::run(&command),
             Command::Convert(options) => convert::run(&options),
             Command::Keygen(options) => identity::keygen(&options),
             Command::Id(options) => identity::show(&options),

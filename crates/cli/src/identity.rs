@@ -1,6 +1,6 @@
 //! `garblet keygen` and `garblet trust`: who we are and whom we trust.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use garblet_client::{Invitation, Secret};
 use garblet_net::{Fingerprint, FingerprintError, Identity, IdentityError, Tls, TrustError, TrustStore};
@@ -47,25 +47,25 @@ pub(crate) enum TrustCommand {
         /// The fingerprint that the peer's `garblet keygen` printed, over a way that you trust
         fingerprint: Fingerprint,
         #[command(flatten)]
-        store: StoreArgs,
+        store: TrustArgs,
     },
     /// List the trusted peers
     List {
         #[command(flatten)]
-        store: StoreArgs,
+        store: TrustArgs,
     },
     /// Trust a peer no more
     Remove {
         /// The name
         name: String,
         #[command(flatten)]
-        store: StoreArgs,
+        store: TrustArgs,
     },
 }
 
 /// The place where the trusted peers are kept.
 #[derive(clap::Args)]
-pub(crate) struct StoreArgs {
+pub(crate) struct TrustArgs {
     /// The file with the trusted peers [default: trust.toml in the configuration folder]
     #[arg(long, value_name = "FILE")]
     trust: Option<PathBuf>,
@@ -81,7 +81,7 @@ pub(crate) struct PeerArgs {
     #[arg(long, value_name = "NAME|FINGERPRINT")]
     peer: Option<String>,
     #[command(flatten)]
-    store: StoreArgs,
+    store: TrustArgs,
 }
 
 /// Makes an identity and prints its fingerprint, or prints an invitation.
@@ -107,7 +107,7 @@ pub(crate) fn keygen(options: &KeygenOptions) -> Result<(), Failure> {
 /// Shows the fingerprint of an identity. It has no name: names are what others give it.
 pub(crate) fn show(options: &IdOptions) -> Result<(), Failure> {
     let path = in_configuration(options.file.as_deref(), "identity.pem")?;
-    let identity = Identity::load(&path).map_err(|e| identity_failure(&e))?;
+    let identity = load_identity(Some(&path))?;
     let fingerprint = identity.fingerprint();
     match options.json {
         true => print_json(&serde_json::json!({
@@ -117,6 +117,14 @@ pub(crate) fn show(options: &IdOptions) -> Result<(), Failure> {
         })),
         false => print(&format!("{fingerprint}\n")),
     }
+}
+
+/// The identity in a file, or in its default place.
+///
+/// *Errors*: one that cannot be loaded.
+pub(crate) fn load_identity(file: Option<&Path>) -> Result<Identity, Failure> {
+    let path = in_configuration(file, "identity.pem")?;
+    Identity::load(&path).map_err(|e| identity_failure(&e))
 }
 
 /// Lets nobody but its owner read what is written to, if it is a file: a shell makes one for all to read.
@@ -175,7 +183,22 @@ pub(crate) fn trust(command: &TrustCommand) -> Result<(), Failure> {
     }
 }
 
-impl StoreArgs {
+impl TrustArgs {
+    /// The identity that a fingerprint or the name of a trusted peer stands for; `option` is for messages.
+    ///
+    /// *Errors*: neither.
+    pub(crate) fn find(&self, option: &str, identity: &str) -> Result<Fingerprint, Failure> {
+        if let Ok(fingerprint) = identity.parse() {
+            return Ok(fingerprint);
+        }
+        self.open()?.get(identity).map_err(|error| match identity.parse::<Fingerprint>() {
+            Err(mistyped @ FingerprintError::Check) => {
+                Failure::call(format!("{option}: {mistyped}")).hint("have the peer read it again")
+            }
+            _ => trust_failure(&error),
+        })
+    }
+
     fn open(&self) -> Result<TrustStore, Failure> {
         let path = in_configuration(self.trust.as_deref(), "trust.toml")?;
         make_folder(&path)?;
@@ -195,8 +218,7 @@ impl PeerArgs {
     ///
     /// *Errors*: one that cannot be loaded.
     pub(crate) fn identity(&self) -> Result<Identity, Failure> {
-        let path = in_configuration(self.identity.as_deref(), "identity.pem")?;
-        Identity::load(&path).map_err(|e| identity_failure(&e))
+        load_identity(self.identity.as_deref())
     }
 
     /// The one peer that is accepted, as material that was prepared with it is marked.
@@ -234,28 +256,19 @@ impl PeerArgs {
     }
 
     fn trusted(&self) -> Result<Vec<(String, Fingerprint)>, Failure> {
-        if let Some(peer) = &self.peer
-            && let Ok(fingerprint) = peer.parse()
-        {
-            return Ok(vec![("the peer".into(), fingerprint)]);
+        if let Some(peer) = &self.peer {
+            let fingerprint = self.store.find(&format!("--peer {peer}"), peer)?;
+            let name = if peer.parse::<Fingerprint>().is_ok() { "the peer" } else { peer };
+            return Ok(vec![(name.into(), fingerprint)]);
         }
         let store = self.store.open()?;
-        match &self.peer {
-            Some(name) => {
-                let fingerprint = store.get(name).map_err(|error| match name.parse::<Fingerprint>() {
-                    Err(mistyped @ FingerprintError::Check) => {
-                        Failure::call(format!("--peer {name}: {mistyped}")).hint("have the peer read it again")
-                    }
-                    _ => trust_failure(&error),
-                })?;
-                Ok(vec![(name.clone(), fingerprint)])
-            }
-            None if store.peers().is_empty() => Err(Failure::call(format!(
+        match store.peers().is_empty() {
+            true => Err(Failure::call(format!(
                 "no peer is trusted, so none could be accepted: {} has none",
                 store.path().display()
             ))
             .hint("give --peer FINGERPRINT, or name peers with `garblet trust add NAME FINGERPRINT`")),
-            None => Ok(store.peers().iter().map(|(name, fingerprint)| (name.clone(), *fingerprint)).collect()),
+            false => Ok(store.peers().iter().map(|(name, fingerprint)| (name.clone(), *fingerprint)).collect()),
         }
     }
 }

@@ -91,6 +91,11 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
+/// The ports of a program as a table: who gives what, and who learns it.
+pub(crate) fn ports_text(program: &Program) -> String {
+    Inspection::of(program).ports_text()
+}
+
 /// The number of instances of each component.
 fn instances_by_component(program: &Program) -> Vec<u64> {
     let mut instances = vec![0; program.components().len()];
@@ -143,8 +148,7 @@ impl<'a> Inspection<'a> {
         }
     }
 
-    fn text(&self) -> String {
-        let total = &self.program;
+    fn ports_text(&self) -> String {
         let mut ports = vec![["port", "direction", "type", "wires", "party"].map(String::from).to_vec()];
         for input in &self.inputs {
             let wires = count(input.wires);
@@ -160,6 +164,11 @@ impl<'a> Inspection<'a> {
                 parties(&output.recipients),
             ]);
         }
+        table(&ports)
+    }
+
+    fn text(&self) -> String {
+        let total = &self.program;
         let heads = ["component", "instances", "AND", "XOR", "NOT", "AND depth", "in", "out"];
         let mut components = vec![heads.map(String::from).to_vec()];
         for line in &self.components {
@@ -174,7 +183,7 @@ impl<'a> Inspection<'a> {
             count(total.not),
             count(total.and_depth),
             self.program_digest,
-            table(&ports),
+            self.ports_text(),
             table(&components)
         )
     }

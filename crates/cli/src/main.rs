@@ -20,6 +20,7 @@ mod hints;
 mod identity;
 mod inputs;
 mod inspect;
+mod job;
 mod local;
 mod meeting;
 mod output;
@@ -38,6 +39,7 @@ mod stock;
 mod store;
 mod visit;
 mod way;
+mod written;
 
 use std::process::ExitCode;
 

@@ -45,7 +45,7 @@ pub(crate) struct Options {
 }
 
 /// The cost of a run under a protocol.
-struct Cost {
+pub(crate) struct Cost {
     config: Config,
     prediction: Prediction,
 }
@@ -98,14 +98,7 @@ impl Options {
     /// The protocol that was asked for.
     fn asked(&self, program: &Program, name: &str) -> Result<Cost, Failure> {
         let protocol = name.parse().map_err(|e| Failure::call(format!("--protocol: {e}")))?;
-        self.cost(program, Settings::of(protocol, self.params.clone(), DEFAULT_TIMEOUT))
-    }
-
-    fn cost(&self, program: &Program, settings: Settings) -> Result<Cost, Failure> {
-        let parties = settings.parties(program, self.parties)?;
-        let plan = settings.plan(program.clone(), parties, SavedValues::default())?;
-        let prediction = plan.predict().map_err(|error| explain(&error))?;
-        Ok(Cost { config: settings.config()?, prediction })
+        Cost::of(program, &Settings::of(protocol, self.params.clone(), DEFAULT_TIMEOUT), self.parties)
     }
 
     /// All that can run the program, and why others cannot.
@@ -115,7 +108,10 @@ impl Options {
         for protocol in Protocol::ALL.iter().copied().filter(withstands) {
             let cost = match self.obstacle(program, protocol) {
                 Some(reason) => Err(reason),
-                None => self.cost(program, Settings::of(protocol, Vec::new(), DEFAULT_TIMEOUT)).map_err(|f| f.message),
+                None => {
+                    let settings = Settings::of(protocol, Vec::new(), DEFAULT_TIMEOUT);
+                    Cost::of(program, &settings, self.parties).map_err(|f| f.message)
+                }
             };
             match cost {
                 Ok(cost) => costs.push(cost),
@@ -151,6 +147,16 @@ impl Options {
 }
 
 impl Cost {
+    /// The cost of a program to so many parties, or to as many as it needs.
+    ///
+    /// *Errors*: a program or a number of parties that the protocol cannot run.
+    pub(crate) fn of(program: &Program, settings: &Settings, parties: Option<u16>) -> Result<Self, Failure> {
+        let parties = settings.parties(program, parties)?;
+        let plan = settings.plan(program.clone(), parties, SavedValues::default())?;
+        let prediction = plan.predict().map_err(|error| explain(&error))?;
+        Ok(Cost { config: settings.config()?, prediction })
+    }
+
     /// The cost of several phases together: the most that a party sends, the most rounds that one waits.
     fn most(&self, phases: &[Phase]) -> Option<[u64; 2]> {
         let mut most = [0; 2];
@@ -168,7 +174,8 @@ impl Cost {
         phases.iter().map(|phase| self.prediction.link_seconds(*phase, link)).sum()
     }
 
-    fn by_phase(&self, link: Option<SimulatedLink>) -> String {
+    /// A line for each phase and party.
+    pub(crate) fn by_phase(&self, link: Option<SimulatedLink>) -> String {
         let mut heads: Vec<String> = ["phase", "party", "sends", "receives", "rounds"].map(Into::into).into();
         heads.extend(link.map(|_| "on the link".into()));
         let mut rows = vec![heads];
@@ -185,7 +192,8 @@ impl Cost {
         format!("{} ({})\n{}", self.config.protocol(), self.config.adversary(), table(&rows))
     }
 
-    fn object(&self, link: Option<SimulatedLink>) -> Value {
+    /// The object of `--json`.
+    pub(crate) fn object(&self, link: Option<SimulatedLink>) -> Value {
         let phases = |of: &dyn Fn(Phase) -> Value| -> Value {
             Phase::ALL.iter().map(|phase| (phase.name().to_owned(), of(*phase))).collect::<Map<_, _>>().into()
         };

@@ -69,34 +69,37 @@ fn read_all(given: &[Constant]) -> Result<Constants, Failure> {
             Constant::Value(name, value) => {
                 constants.set(name, value).map_err(|e| Failure::call(format!("--const {name}={value}: {e}")))?;
             }
-            Constant::File(path) => read_constants(path, &mut constants)?,
+            Constant::File(path) => {
+                for (name, value) in constants_in(path)? {
+                    let wrong = |e| Failure::call(format!("{}: {e}", path.display()));
+                    constants.set(&name, &value).map_err(wrong)?;
+                }
+            }
         }
     }
     Ok(constants)
 }
 
-fn read_constants(path: &Path, constants: &mut Constants) -> Result<(), Failure> {
+/// The names and values in a file of constants.
+///
+/// *Errors*: what is no such file.
+pub(crate) fn constants_in(path: &Path) -> Result<Vec<(String, String)>, Failure> {
     let wrong = |what: String| Failure::call(format!("{}: {what}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| Failure::unreadable(path, &e))?;
     let value: Value = serde_json::from_str(&text).map_err(|e| wrong(format!("not JSON: {e}")))?;
     let Value::Object(members) = value else {
         return Err(wrong("expected an object of constants".into()).hint("write {\"PARTY_0\": {\"ROWS\": 8}}"));
     };
+    let mut constants = Vec::new();
     for (name, value) in members {
         match value {
             Value::Object(own) => {
-                for (inner, value) in own {
-                    set(constants, &format!("{name}::{inner}"), &value).map_err(wrong)?;
-                }
+                constants.extend(own.iter().map(|(inner, value)| (format!("{name}::{inner}"), value.to_string())));
             }
-            value => set(constants, &name, &value).map_err(wrong)?,
+            value => constants.push((name, value.to_string())),
         }
     }
-    Ok(())
-}
-
-fn set(constants: &mut Constants, name: &str, value: &Value) -> Result<(), String> {
-    constants.set(name, &value.to_string()).map_err(|e| e.to_string())
+    Ok(constants)
 }
 
 fn position(option: &str, side: &str, name: &str, known: &[&str]) -> Result<usize, Failure> {

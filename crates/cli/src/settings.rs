@@ -7,7 +7,7 @@ use garblet_net::{Advice, DEFAULT_TIMEOUT, OnRefused, SimulatedLink, Tls};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    args::{Param, ProtocolArgs},
+    args::{ChoiceArgs, Param, ProtocolArgs},
     failure::Failure,
     hints::{explain, refusal_hint, several_hint},
     output::tell,
@@ -28,12 +28,16 @@ impl Settings {
     ///
     /// *Errors*: protocols, adversaries and parameters that do not exist.
     pub(crate) fn new(args: &ProtocolArgs) -> Result<Self, Failure> {
-        let settings = Settings {
-            protocol: args.name(),
-            params: args.params.clone(),
-            link: args.link.map(|l| l.to_string()),
-            timeout: args.timeout.0,
-        };
+        let chosen = Settings::chosen(&args.choice)?;
+        Ok(Settings { link: args.link.map(|l| l.to_string()), timeout: args.timeout.0, ..chosen })
+    }
+
+    /// The settings of a choice, over an undisturbed link.
+    ///
+    /// *Errors*: as [`Settings::new`].
+    pub(crate) fn chosen(args: &ChoiceArgs) -> Result<Self, Failure> {
+        let (protocol, params) = (args.name(), args.params.clone());
+        let settings = Settings { protocol, params, link: None, timeout: DEFAULT_TIMEOUT };
         let config = settings.config()?;
         let (protocol, strongest) = (config.protocol(), config.adversary());
         match args.adversary.filter(|asked| *asked > strongest) {

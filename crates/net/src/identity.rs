@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rand_core::CryptoRng;
 use rcgen::{CertificateParams, DistinguishedName, KeyPair, SerialNumber, date_time_ymd};
+use ring::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::server::ParsedCertificate;
@@ -15,6 +16,9 @@ use crate::fingerprint::Fingerprint;
 
 /// Bytes of an Ed25519 private key.
 const SEED_BYTES: usize = 32;
+
+/// Bytes of an Ed25519 signature.
+pub const SIGNATURE_BYTES: usize = 64;
 
 /// The bytes before the key in PKCS #8 (RFC 8410, section 7).
 const PKCS8_PREFIX: [u8; 16] = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
@@ -93,6 +97,14 @@ impl Identity {
         self.public_key
     }
 
+    /// Signs a message for one purpose. `context` separates what is signed for it from all else that this key signs: it says so in words, and
+    /// no other purpose's begins with it. TLS signs messages that begin with spaces.
+    pub fn sign(&self, context: &str, message: &[u8]) -> [u8; SIGNATURE_BYTES] {
+        let key = Ed25519KeyPair::from_pkcs8_maybe_unchecked(&self.pkcs8).expect("the key was made of it before");
+        let signature = key.sign(&in_context(context, message));
+        signature.as_ref().try_into().expect("Ed25519 has signatures of one length")
+    }
+
     /// A secret that follows from the private key, for one purpose (`context`) and one name: always the same.
     pub fn secret_for(&self, context: &str, name: &[u8]) -> Zeroizing<[u8; 32]> {
         let mut hash = blake3::Hasher::new_derive_key(context);
@@ -162,6 +174,15 @@ impl Identity {
     pub(crate) fn certificate(&self) -> CertificateDer<'static> {
         self.certificate.clone()
     }
+}
+
+/// Tells whether the owner of a public key (Ed25519) has signed a message for this purpose, as [`Identity::sign`] does.
+pub fn is_signed_by(public_key: &[u8; 32], context: &str, message: &[u8], signature: &[u8; SIGNATURE_BYTES]) -> bool {
+    UnparsedPublicKey::new(&ED25519, public_key).verify(&in_context(context, message), signature).is_ok()
+}
+
+fn in_context(context: &str, message: &[u8]) -> Vec<u8> {
+    [context.as_bytes(), &[0], message].concat()
 }
 
 /// The certificate that carries the public key in TLS. It is a function of the key, and nobody looks at anything else in it.
@@ -247,6 +268,25 @@ mod tests {
             let error = Identity::load(&path).err().expect("exposed");
             assert!(error.to_string().ends_with("has mode 640, expected 600: others can read the key"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_signature_is_of_one_key_one_purpose_and_one_message() {
+        let (ours, theirs) = (identity(1), identity(2));
+        let signature = ours.sign("garblet test", b"a message");
+        let signed = |key: &Identity, context: &str, message: &[u8], signature: &[u8; SIGNATURE_BYTES]| {
+            is_signed_by(&key.public_key(), context, message, signature)
+        };
+        assert!(signed(&ours, "garblet test", b"a message", &signature));
+        assert!(!signed(&theirs, "garblet test", b"a message", &signature));
+        assert!(!signed(&ours, "garblet tests", b"a message", &signature));
+        assert!(!signed(&ours, "garblet test", b"a messagf", &signature));
+        for at in 0..SIGNATURE_BYTES {
+            let mut changed = signature;
+            changed[at] ^= 1;
+            assert!(!signed(&ours, "garblet test", b"a message", &changed), "byte {at}");
+        }
+        assert_eq!(ours.sign("garblet test", b"a message"), signature, "it is a function of key and message");
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub use difference::Difference;
 pub use error::NetError;
 pub use fingerprint::{Fingerprint, FingerprintError};
 pub use hello::{Hello, JOB, STEP, WIRE_VERSION, agree};
-pub use identity::{Identity, IdentityError};
+pub use identity::{Identity, IdentityError, SIGNATURE_BYTES, is_signed_by};
 pub use link::{LinkError, SimulatedLink};
 pub use memory::memory_pair;
 pub use mesh::{

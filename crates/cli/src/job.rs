@@ -1,0 +1,153 @@
+//! Jobs: files that say the whole agreement of a run, all parties' alike.
+//!
+//! A job names no addresses and no data: those are each party's own. Its digest covers everything that is agreed, so that parties compare one
+//! number, sign it, and list it as theirs.
+
+pub(crate) mod command;
+mod fields;
+mod file;
+mod new;
+pub(crate) mod signatures;
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::Duration,
+};
+
+use garblet::{Party, Program};
+use garblet_net::Fingerprint;
+
+use crate::{
+    args::{Param, ProgramArgs},
+    failure::Failure,
+    hex::{from_hex, to_hex},
+    program,
+    record::digest_text,
+    settings::Settings,
+};
+
+/// The agreement of a run, read from a file.
+#[derive(Clone)]
+pub(crate) struct Job {
+    /// The file.
+    path: PathBuf,
+    name: String,
+    /// The program, found from the file's folder, and its changes.
+    program: ProgramArgs,
+    /// The digest that the program has when it is changed.
+    program_digest: [u8; 32],
+    protocol: String,
+    /// The parameters that the file gives, as the protocol prints them.
+    parameters: Vec<Param>,
+    parties: Vec<JobParty>,
+}
+
+/// A party of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct JobParty {
+    /// The name by which the parties know it.
+    pub(crate) name: String,
+    /// Its identity; none in a job for plain TCP.
+    pub(crate) fingerprint: Option<Fingerprint>,
+}
+
+/// The digest of everything that a job says, as parties compare, sign and list it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct JobDigest(pub(crate) [u8; 32]);
+
+impl Job {
+    /// Reads a job. The program is not looked at before [`Job::program`].
+    ///
+    /// *Errors*: a file that is no job, with the place in it.
+    pub(crate) fn load(path: &Path) -> Result<Job, Failure> {
+        file::load(path)
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The name, for people.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The digest of everything that is agreed: name, program by its digest, changes, protocol with the parameters that the file gives, and
+    /// parties with their identities, but not where the program's file lies.
+    pub(crate) fn digest(&self) -> JobDigest {
+        fields::digest(&self.fields())
+    }
+
+    /// Everything that is agreed, by name: each field once, in an order that does not depend on the file's.
+    pub(crate) fn fields(&self) -> Vec<(String, String)> {
+        fields::of(self)
+    }
+
+    /// The program and its changes, as the command line would have them.
+    pub(crate) fn program_args(&self) -> &ProgramArgs {
+        &self.program
+    }
+
+    /// Loads the program, and tells its warnings.
+    ///
+    /// *Errors*: a program that cannot be read; one that is not the job's.
+    pub(crate) fn program(&self) -> Result<Program, Failure> {
+        let program = program::load(&self.program)?;
+        match program.digest() == self.program_digest {
+            true => Ok(program),
+            false => Err(Failure::call(format!(
+                "{}: digest: the program {} with these changes has {}, expected {}",
+                self.path.display(),
+                self.program.program,
+                digest_text(&program),
+                to_hex(&self.program_digest)
+            ))
+            .hint("the program is not the one that was agreed, or the job was changed: ask who wrote it, or make another with `garblet job new`")),
+        }
+    }
+
+    /// Protocol and parameters; what the file leaves out are the standard ones.
+    pub(crate) fn settings(&self, timeout: Duration) -> Settings {
+        Settings { protocol: self.protocol.clone(), params: self.parameters.clone(), link: None, timeout }
+    }
+
+    /// All parties, by their numbers.
+    pub(crate) fn parties(&self) -> &[JobParty] {
+        &self.parties
+    }
+
+    /// The number of parties.
+    pub(crate) fn party_count(&self) -> u16 {
+        self.parties.len() as u16
+    }
+
+    /// The party that has this identity.
+    pub(crate) fn party_of(&self, fingerprint: Fingerprint) -> Option<Party> {
+        let party = self.parties.iter().position(|party| party.fingerprint == Some(fingerprint));
+        party.map(|party| Party(party as u16))
+    }
+}
+
+impl fmt::Display for JobDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&to_hex(&self.0))
+    }
+}
+
+impl fmt::Debug for JobDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for JobDigest {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bytes = from_hex(text).and_then(|bytes| bytes.try_into().ok());
+        bytes.map(JobDigest).ok_or_else(|| format!("expected 64 hexadecimal digits, got `{text}`"))
+    }
+}

@@ -1,0 +1,161 @@
+//! `garblet job`: writes, checks and shows jobs.
+
+use std::path::PathBuf;
+
+use garblet_net::{DEFAULT_TIMEOUT, Fingerprint};
+use serde_json::{Map, Value, json};
+
+use super::{
+    Job, JobParty, new,
+    signatures::{Signatures, Standing},
+};
+use crate::{
+    failure::Failure,
+    identity::load_identity,
+    inspect::ports_text,
+    output::{print, print_json, tell},
+    plan::Cost,
+};
+
+/// The subcommands of `garblet job`.
+#[derive(clap::Subcommand)]
+pub(crate) enum JobCommand {
+    /// Write a job for a program
+    New(Box<new::Options>),
+    /// Compile a job's program, and show who gives and learns what, and what it costs
+    Check(ShowOptions),
+    /// Show a job and its digest, without looking at the program
+    Show(ShowOptions),
+    /// Sign a job for the party whose identity this is, in JOB.signatures
+    Sign(SignOptions),
+    /// Look whether all parties have signed a job
+    Verify(ShowOptions),
+}
+
+/// The options of `garblet job show` and `check`.
+#[derive(clap::Args)]
+pub(crate) struct ShowOptions {
+    /// The job
+    #[arg(value_name = "JOB")]
+    job: PathBuf,
+    /// Print one JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// The options of `garblet job sign`.
+#[derive(clap::Args)]
+pub(crate) struct SignOptions {
+    /// The job
+    #[arg(value_name = "JOB")]
+    job: PathBuf,
+    /// The identity to sign with, made by `garblet keygen` [default: identity.pem in the configuration folder]
+    #[arg(long, value_name = "FILE")]
+    identity: Option<PathBuf>,
+}
+
+/// Runs `garblet job`.
+pub(crate) fn run(command: &JobCommand) -> Result<(), Failure> {
+    match command {
+        JobCommand::New(options) => new::run(options),
+        JobCommand::Check(options) => check(options),
+        JobCommand::Show(options) => show(options),
+        JobCommand::Sign(options) => sign(options),
+        JobCommand::Verify(options) => verify(options),
+    }
+}
+
+fn check(options: &ShowOptions) -> Result<(), Failure> {
+    let job = Job::load(&options.job)?;
+    let program = job.program()?;
+    let cost = Cost::of(&program, &job.settings(DEFAULT_TIMEOUT), Some(job.party_count()))?;
+    let signatures = Signatures::beside(&job)?;
+    if options.json {
+        let mut object = object(&job, &signatures);
+        object["cost"] = cost.object(None);
+        return print_json(&object);
+    }
+    let signatures = standings(&job, &signatures);
+    print(&format!("{}\n{}\n{}\n{signatures}", text(&job), ports_text(&program), cost.by_phase(None)))
+}
+
+fn show(options: &ShowOptions) -> Result<(), Failure> {
+    let job = Job::load(&options.job)?;
+    let signatures = Signatures::beside(&job)?;
+    match options.json {
+        true => print_json(&object(&job, &signatures)),
+        false => print(&format!("{}\n{}", text(&job), standings(&job, &signatures))),
+    }
+}
+
+fn sign(options: &SignOptions) -> Result<(), Failure> {
+    let job = Job::load(&options.job)?;
+    let identity = load_identity(options.identity.as_deref())?;
+    let own = identity.fingerprint();
+    let party = job.party_of(own).ok_or_else(|| not_of(&job, own))?;
+    // Nobody signs a digest whose program is not the one that lies there.
+    job.program()?;
+    let name = &job.parties()[usize::from(party.0)].name;
+    let mut signatures = Signatures::beside(&job)?;
+    signatures.sign(&job, name, &identity)?;
+    tell(&format!("{name} has signed in {}; this is the digest of the job:", signatures.path().display()));
+    print(&format!("{}\n", job.digest()))
+}
+
+fn verify(options: &ShowOptions) -> Result<(), Failure> {
+    let job = Job::load(&options.job)?;
+    let signatures = Signatures::beside(&job)?;
+    signatures.check_all(&job)?;
+    match options.json {
+        true => print_json(&object(&job, &signatures)),
+        false => print(&format!("{}\nall {} parties have signed\n", job.digest(), job.party_count())),
+    }
+}
+
+/// The refusal of an identity that is none of a job's parties.
+pub(crate) fn not_of(job: &Job, identity: Fingerprint) -> Failure {
+    let parties = job.parties().iter().map(|party| match party.fingerprint {
+        Some(fingerprint) => format!("{} {fingerprint}", party.name),
+        None => format!("{} without identity", party.name),
+    });
+    let (path, parties) = (job.path().display(), parties.collect::<Vec<_>>().join(", "));
+    Failure::call(format!("{path}: our identity {identity} is none of its parties: {parties}"))
+        .hint("give --identity FILE, the identity that the job names; `garblet id FILE` shows which one a file has")
+}
+
+/// A job for people: its digest, and every field that the digest covers.
+fn text(job: &Job) -> String {
+    let fields: String = job.fields().iter().map(|(name, text)| format!("{name}: {text}\n")).collect();
+    format!("job {}\n{fields}", job.digest())
+}
+
+/// The standing of each party, a line for each.
+fn standings(job: &Job, signatures: &Signatures) -> String {
+    let line = |(party, standing): (&JobParty, Standing)| match standing {
+        Standing::Signed => format!("{} has signed\n", party.name),
+        Standing::Missing => format!("{} has not signed\n", party.name),
+        Standing::Wrong(reason) => format!("{}: the signature does not fit: {reason}\n", party.name),
+    };
+    job.parties().iter().zip(signatures.standings(job)).map(line).collect()
+}
+
+/// The object of `--json`.
+fn object(job: &Job, signatures: &Signatures) -> Value {
+    let fields: Map<String, Value> = job.fields().into_iter().map(|(name, text)| (name, text.into())).collect();
+    let party = |(party, standing): (&JobParty, Standing)| {
+        let mut object = json!({ "name": party.name, "fingerprint": party.fingerprint.map(|f| f.to_string()) });
+        object["signed"] = matches!(standing, Standing::Signed).into();
+        if let Standing::Wrong(reason) = standing {
+            object["signature_error"] = reason.into();
+        }
+        object
+    };
+    json!({
+        "job": job.digest().to_string(),
+        "file": job.path(),
+        "name": job.name(),
+        "program": job.program_args().program,
+        "fields": fields,
+        "parties": job.parties().iter().zip(signatures.standings(job)).map(party).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,231 @@
+//! Job files as they are written: TOML.
+
+use std::{collections::BTreeMap, path::Path};
+
+use garblet::{Config, Party, Protocol};
+use garblet_net::Fingerprint;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::{Job, JobDigest, JobParty};
+use crate::{
+    args::{Constant, Param, ProgramArgs, ProgramChanges, To},
+    failure::Failure,
+    hex::to_hex,
+    written::{Table, WrittenChanges, parameters, program_in},
+};
+
+/// The longest file that is read.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// The most parties of a job.
+const PARTIES_MAX: usize = 255;
+
+/// The longest name of a job or of a party: a peer is told both.
+const NAME_CHARS_MAX: usize = 40;
+
+/// A job file.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    name: String,
+    program: String,
+    digest: String,
+    protocol: String,
+    panics: Option<bool>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    parameters: Table,
+    #[serde(default, rename = "const", skip_serializing_if = "BTreeMap::is_empty")]
+    constants: Table,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    owner: BTreeMap<String, u16>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    to: Table,
+    party: Vec<Spanned<WrittenParty>>,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenParty {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<String>,
+}
+
+/// A fault in a file, with the line where that is known.
+pub(super) struct Fault(Option<usize>, pub(super) String);
+
+impl From<String> for Fault {
+    fn from(what: String) -> Self {
+        Fault(None, what)
+    }
+}
+
+/// Reads a job.
+pub(super) fn load(path: &Path) -> Result<Job, Failure> {
+    let unreadable = |error| Failure::unreadable(path, &error);
+    let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
+    if bytes > FILE_BYTES_MAX {
+        return Err(Failure::call(format!("{}: {bytes} bytes, expected at most {FILE_BYTES_MAX}", path.display())));
+    }
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    read(path, &text).map_err(|Fault(line, what)| {
+        let line = line.map_or(String::new(), |line| format!(":{line}"));
+        Failure::call(format!("{}{line}: {what}", path.display()))
+            .hint("`garblet job new` writes a job; the book's chapter on jobs says what stands in one")
+    })
+}
+
+/// Reads the text of a job; `path` says from where its program is found.
+pub(super) fn read(path: &Path, text: &str) -> Result<Job, Fault> {
+    let line = |at: usize| text.as_bytes().iter().take(at).filter(|&&byte| byte == b'\n').count() + 1;
+    let written: Written =
+        toml::from_str(text).map_err(|e| Fault(e.span().map(|span| line(span.start)), e.message().to_string()))?;
+    check_name("name", &written.name)?;
+    let digest: JobDigest = written.digest.parse().map_err(|what| format!("digest: {what}"))?;
+    let mut parties: Vec<JobParty> = Vec::new();
+    for party in &written.party {
+        let at = Some(line(party.span().start));
+        let (number, party) = (parties.len(), party.as_ref());
+        let party = party.read(&parties).map_err(|what| Fault(at, format!("party {number}: {what}")))?;
+        parties.push(party);
+    }
+    if !(2..=PARTIES_MAX).contains(&parties.len()) {
+        return Err(format!("party: expected 2 to {PARTIES_MAX} tables [[party]], got {}", parties.len()).into());
+    }
+    let parameters = written.parameters()?;
+    let Written { constants, owner, to, panics, .. } = &written;
+    let changes = WrittenChanges { constants, owner, to, panics: *panics }.read().map_err(|f| f.message)?;
+    check_numbers(&changes, parties.len())?;
+    let program = program_in(path.parent().unwrap_or(Path::new("")), &written.program);
+    Ok(Job {
+        path: path.into(),
+        name: written.name,
+        program: ProgramArgs { program, changes },
+        program_digest: digest.0,
+        protocol: written.protocol,
+        parameters,
+        parties,
+    })
+}
+
+impl Written {
+    /// The parameters that are given, as the protocol prints them.
+    fn parameters(&self) -> Result<Vec<Param>, String> {
+        let protocol: Protocol = self.protocol.parse().map_err(|what| format!("protocol: {what}"))?;
+        let mut config = Config::of(protocol);
+        let mut given = parameters(&self.parameters);
+        for Param { name, value } in &given {
+            config.set(name, value).map_err(|what| format!("parameters: {name}: {what}"))?;
+        }
+        let printed = config.parameters();
+        for param in &mut given {
+            if let Some((_, value)) = printed.iter().find(|(name, _)| *name == param.name) {
+                param.value.clone_from(value);
+            }
+        }
+        Ok(given)
+    }
+}
+
+impl WrittenParty {
+    /// The party, beside those before it.
+    fn read(&self, others: &[JobParty]) -> Result<JobParty, String> {
+        check_name("name", &self.name)?;
+        let fingerprint = self.fingerprint.as_deref().map(str::parse::<Fingerprint>).transpose();
+        let party = JobParty { name: self.name.clone(), fingerprint: fingerprint.map_err(|what| what.to_string())? };
+        if let Some(other) = others.iter().position(|other| other.name == party.name) {
+            return Err(format!("it has the name {} of party {other}", party.name));
+        }
+        let same = |other: &JobParty| other.fingerprint.is_some() && other.fingerprint == party.fingerprint;
+        if let Some(other) = others.iter().position(same) {
+            return Err(format!("it has the fingerprint of party {other}"));
+        }
+        match others.first() {
+            Some(first) if first.fingerprint.is_some() && party.fingerprint.is_none() => {
+                Err("it has no fingerprint, party 0 has one".into())
+            }
+            Some(first) if first.fingerprint.is_none() && party.fingerprint.is_some() => {
+                Err("it has a fingerprint, party 0 has none".into())
+            }
+            _ => Ok(party),
+        }
+    }
+}
+
+/// Looks whether a name can be shown to a peer as it is.
+pub(super) fn check_name(what: &str, name: &str) -> Result<(), String> {
+    let plain = |c: char| c.is_alphanumeric() || "-_. ".contains(c);
+    let edges = [name.chars().next(), name.chars().next_back()];
+    let begun = edges.iter().all(|edge| edge.is_some_and(|c| c != ' '));
+    match begun && name.chars().all(plain) && name.chars().count() <= NAME_CHARS_MAX {
+        true => Ok(()),
+        false => Err(format!(
+            "{what}: expected 1 to {NAME_CHARS_MAX} letters, digits, spaces within, `-`, `_` or `.`, got `{}`",
+            name.escape_debug()
+        )),
+    }
+}
+
+/// Looks whether all numbers are those of parties.
+fn check_numbers(changes: &ProgramChanges, parties: usize) -> Result<(), String> {
+    let strange = |party: &Party| usize::from(party.0) >= parties;
+    let wrong = |place: String, party: Party| {
+        Err(format!("{place}: there is no party {party}, the job has {parties}: 0 to {}", parties - 1))
+    };
+    for owner in &changes.owners {
+        if strange(&owner.party) {
+            return wrong(format!("owner: {}", owner.input), owner.party);
+        }
+    }
+    for to in &changes.recipients {
+        if let Some(party) = to.parties.iter().flatten().copied().find(strange) {
+            return wrong(format!("to: {}", to.output), party);
+        }
+    }
+    Ok(())
+}
+
+/// The text of a job file that names its program so.
+///
+/// *Errors*: text that TOML cannot carry.
+pub(super) fn write(job: &Job, program: &str) -> Result<String, Failure> {
+    let changes = &job.program.changes;
+    let party = |party: &JobParty| {
+        let (name, fingerprint) = (party.name.clone(), party.fingerprint.map(|fingerprint| fingerprint.to_string()));
+        Spanned::new(0..0, WrittenParty { name, fingerprint })
+    };
+    let written = Written {
+        name: job.name.clone(),
+        program: program.into(),
+        digest: to_hex(&job.program_digest),
+        protocol: job.protocol.clone(),
+        panics: Some(changes.panics.0),
+        parameters: job.parameters.iter().map(|param| (param.name.clone(), text(&param.value))).collect(),
+        constants: changes.constants.iter().filter_map(constant).collect(),
+        owner: changes.owners.iter().map(|owner| (owner.input.clone(), owner.party.0)).collect(),
+        to: changes.recipients.iter().map(|to| (to.output.clone(), recipients(to))).collect(),
+        party: job.parties.iter().map(party).collect(),
+    };
+    toml::to_string(&written).map_err(|error| Failure::call(format!("the job cannot be written: {error}")))
+}
+
+fn text(text: &str) -> toml::Value {
+    toml::Value::String(text.into())
+}
+
+/// A number as such where TOML has it, else as text.
+fn constant(constant: &Constant) -> Option<(String, toml::Value)> {
+    let Constant::Value(name, value) = constant else { return None };
+    let number = value.parse::<i64>().ok().filter(|number| number.to_string() == *value);
+    Some((name.clone(), number.map_or_else(|| text(value), toml::Value::Integer)))
+}
+
+fn recipients(to: &To) -> toml::Value {
+    match &to.parties {
+        Some(some) if !some.is_empty() => {
+            toml::Value::Array(some.iter().map(|party| toml::Value::Integer(party.0.into())).collect())
+        }
+        _ => text(&to.words()),
+    }
+}
