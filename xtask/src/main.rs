@@ -16,7 +16,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use crate::steps::{Step, run_all};
 
-const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | figures [DIR] | tidy | licences | web";
+const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | tidy | licences | web";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         ["test", "--full"] => run_all(&full_test()),
         ["ci"] => run_all(&ci()),
         ["bench"] => run_all(&bench()),
+        ["soak"] => run_all(&[soak_step()]),
         ["figures"] => run_all(&figures::measured()),
         ["figures", folder] => run_all(&figures::of(folder)),
         ["tidy"] => run_all(&[tidy_step()]),
@@ -92,6 +93,12 @@ fn bench() -> Vec<Step> {
         garblet("garblet bench ot", "ot"),
         garblet("garblet bench yao", "yao"),
     ]
+}
+
+/// A service under load for ten minutes; twenty seconds of it are among the tests.
+fn soak_step() -> Step {
+    let test = ["test", "--package", "garblet-cli", "--profile", "full", "--test", "soak", "--", "--nocapture"];
+    Step::cargo("soak", &test).env("GARBLET_TEST_FULL", "1")
 }
 
 /// The library with one protocol alone.

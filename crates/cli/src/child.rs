@@ -122,7 +122,7 @@ fn work() -> Result<Done, Failure> {
         meeting
     };
     let listening = |address: std::net::SocketAddr| say(&Word::Listening(address.to_string()));
-    let route = Route { meeting: &meeting, tls: None, listening: &listening };
+    let route = Route { meeting: &meeting, tls: None, session: None, listening: &listening };
     let Some(task) = task else {
         let (Some(Ahead::Stores(stores)), Some(count)) = (&job.ahead, job.prepare) else {
             return Err(Failure::no_result("standard input: no stores to prepare for: this is a bug"));

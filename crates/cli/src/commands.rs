@@ -29,8 +29,8 @@ pub(crate) enum Command {
     Run(run::Options),
     /// Fill a store, before a function is known or before its inputs are
     Prepare(prepare::Options),
-    /// Keep a store filled, together with a peer, or answer the peer whenever it comes
-    Serve(serve::Options),
+    /// Run a service; or keep a store filled, together with a peer, or answer the peer whenever it comes
+    Serve(serve::Call),
     /// Leave shares of this client's inputs with two servers, and have the result
     Visit(visit::Options),
     /// Compute a program in the clear: the reference answer

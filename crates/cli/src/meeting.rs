@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use garblet::{Ends, Party};
-use garblet_net::{Channel, Listener, Mesh, PeersFile, Tls, connect};
+use garblet_net::{Channel, Listener, Mesh, Options, PeersFile, SessionName, Tls, connect};
 
 use crate::{
     failure::Failure,
@@ -26,6 +26,8 @@ pub(crate) struct Route<'a> {
     pub(crate) meeting: &'a Meeting<'a>,
     /// None is plain TCP.
     pub(crate) tls: Option<Tls>,
+    /// The name of the session.
+    pub(crate) session: Option<SessionName>,
     /// Hears where this party listens, with the port that the system chose.
     pub(crate) listening: &'a dyn Fn(SocketAddr) -> Result<(), Failure>,
 }
@@ -36,7 +38,7 @@ pub(crate) struct Route<'a> {
 pub(crate) async fn connect_all(settings: &Settings, party: Party, route: Route<'_>) -> Result<Ends, Failure> {
     match route.meeting {
         Meeting::Mesh { .. } => Ok(join(settings, party, route).await?.into()),
-        meeting => Ok(meet(settings, meeting, route.tls, route.listening).await?.into()),
+        _ => Ok(meet(settings, route).await?.into()),
     }
 }
 
@@ -45,7 +47,7 @@ async fn join(settings: &Settings, party: Party, route: Route<'_>) -> Result<Mes
     let Meeting::Mesh { listen, peers } = route.meeting else {
         return Err(Failure::call("--peers is missing: where all parties are"));
     };
-    let options = settings.options(route.tls)?;
+    let options = Options { session: route.session, ..settings.options(route.tls)? };
     let listener = match listen {
         Some(address) => {
             let listener = Listener::bind(address).await.map_err(|e| net_failure(&e))?;
@@ -58,17 +60,12 @@ async fn join(settings: &Settings, party: Party, route: Route<'_>) -> Result<Mes
 }
 
 /// Meets the peer.
-async fn meet(
-    settings: &Settings,
-    meeting: &Meeting<'_>,
-    tls: Option<Tls>,
-    listening: &dyn Fn(SocketAddr) -> Result<(), Failure>,
-) -> Result<Channel, Failure> {
-    let options = settings.options(tls)?;
-    match meeting {
+async fn meet(settings: &Settings, route: Route<'_>) -> Result<Channel, Failure> {
+    let options = Options { session: route.session, ..settings.options(route.tls)? };
+    match route.meeting {
         Meeting::Listen(address) => {
             let listener = Listener::bind(address).await.map_err(|e| net_failure(&e))?;
-            listening(listener.address())?;
+            (route.listening)(listener.address())?;
             listener.accept(&options).await
         }
         Meeting::Connect(address) => connect(address, &options).await,

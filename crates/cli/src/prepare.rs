@@ -143,7 +143,7 @@ impl Options {
         let amounts = self.stock.amounts().into_iter().chain(count).collect();
         let order = OrderRequest { program: Some(Arc::new(program)), amounts, library: None };
         let folder = self.stock.folder_for(order, way.peer?);
-        let route = Route { meeting: &way.meeting, tls: way.tls, listening: &announce };
+        let route = Route { meeting: &way.meeting, tls: way.tls, session: way.session, listening: &announce };
         session::fill(&settings, Party(*party), parties, &folder, route, (100, true))
     }
 }
@@ -196,7 +196,8 @@ impl FillArgs {
     /// Meets the peer, and fills what is below so many percent.
     pub(crate) fn fill(&self, way: &Way, below: u8, progress: bool) -> Result<Filled, Failure> {
         let folder = self.folder(way)?;
-        let route = Route { meeting: &way.meeting, tls: way.tls.clone(), listening: &announce };
+        let route =
+            Route { meeting: &way.meeting, tls: way.tls.clone(), session: way.session.clone(), listening: &announce };
         let filled = session::fill(&self.settings(), self.party(), 2, &folder, route, (below, progress))?;
         self.remember(filled)
     }

@@ -74,7 +74,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let source = options.stock.source(&settings, &way.peer, again)?;
     let task = Task { plan, party, inputs, settings: &settings, progress: true, loaded, source };
     let names = way.names;
-    let route = Route { meeting: &way.meeting, tls: way.tls, listening: &announce };
+    let route = Route { meeting: &way.meeting, tls: way.tls, session: way.session, listening: &announce };
     let outcome = session::compute(task, route)?;
     outcome.warn_of_closing();
     check_panics(&program, &outcome.outputs)?;

@@ -1,9 +1,10 @@
-//! `garblet serve`: keeps a store filled, a little at a time, at low priority; or answers the peer that comes; or, with another server, clients.
+//! `garblet serve`: runs a service; or keeps a store filled, a little at a time, at low priority; or answers the peer that comes; or, with another server, clients.
 
 pub(crate) mod both;
 pub(crate) mod clients;
+mod service;
 
-use std::{thread::sleep, time::Duration};
+use std::{path::PathBuf, thread::sleep, time::Duration};
 
 use garblet::{Adversary, Filled, Plan, Program, SavedValues, store::Store, wants_to_fill};
 use garblet_net::{self as net, Channel, Hello, Listener, NetError};
@@ -27,9 +28,46 @@ use crate::{
     way::{self, Way, WayArgs, announce},
 };
 
+/// The call of `garblet serve`: a service as a file says, or what options say.
+pub(crate) enum Call {
+    Config(PathBuf),
+    Options(Box<Options>),
+}
+
+/// The name of the option that stands alone.
+const CONFIG: &str = "config";
+
+impl clap::Args for Call {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let config = clap::Arg::new(CONFIG).long(CONFIG).value_name("FILE").exclusive(true);
+        let config = config.value_parser(clap::value_parser!(PathBuf)).help(
+            "Run a service as this file says, and take no other option: many sessions at once, of all jobs in a folder, with whom its rules allow (TOML)",
+        );
+        Options::augment_args(command.arg(config))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Call::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for Call {
+    fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
+        match matches.get_one::<PathBuf>(CONFIG) {
+            Some(file) => Ok(Call::Config(file.clone())),
+            None => Ok(Call::Options(Box::new(Options::from_arg_matches(matches)?))),
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
+        *self = Call::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
 /// The options of `garblet serve`.
 #[derive(clap::Args)]
-#[command(group(clap::ArgGroup::new("meeting").args(way::MEETING).required(true)))]
+#[command(group(clap::ArgGroup::new("meeting").args(way::MEETING).arg(CONFIG).required(true)))]
 pub(crate) struct Options {
     #[command(flatten)]
     stock: FillArgs,
@@ -58,7 +96,11 @@ pub(crate) struct Options {
 }
 
 /// Runs the command.
-pub(crate) fn run(options: &Options) -> Result<(), Failure> {
+pub(crate) fn run(call: &Call) -> Result<(), Failure> {
+    let options = match call {
+        Call::Config(file) => return service::run(file),
+        Call::Options(options) => options,
+    };
     if let Some(agreement) = options.clients.agreement() {
         return clients::serve(options, agreement);
     }
@@ -173,7 +215,8 @@ impl<'a> Service<'a> {
         let Meeting::Listen(address) = &self.way.meeting else {
             return Err(Failure::call("--answer: who answers has to --listen"));
         };
-        let options = self.settings.options(self.way.tls.clone())?;
+        let session = self.way.session.clone();
+        let options = net::Options { session, ..self.settings.options(self.way.tls.clone())? };
         block_on(async {
             let listener = Listener::bind(address).await.map_err(|e| net_failure(&e))?;
             announce(listener.address())?;

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, path::Path};
 
 use garblet_circuit::Party;
-use garblet_net::{Fingerprint, Identity, NetError, PeerEntry, PeersFile, Tls};
+use garblet_net::{Fingerprint, Identity, NetError, PeerEntry, PeersFile, SessionName, Tls};
 
 use crate::{
     failure::Failure,
@@ -23,6 +23,9 @@ pub(crate) struct WayArgs {
     /// Speak plain TCP, without identities or encryption, to a peer on this machine
     #[arg(long, conflicts_with_all = ["identity", "peer"])]
     insecure_plain_tcp: bool,
+    /// The name of this session, the same for all its parties and new each time: who has another does not meet us. It goes in the clear, as the server name of TLS
+    #[arg(long, value_name = "NAME")]
+    session: Option<SessionName>,
 }
 
 /// The place to meet the peer.
@@ -49,6 +52,8 @@ pub(crate) struct Way<'a> {
     pub(crate) peer: Result<String, Failure>,
     /// Names of peers.
     pub(crate) names: Vec<(String, Fingerprint)>,
+    /// The name of the session.
+    pub(crate) session: Option<SessionName>,
 }
 
 impl WayArgs {
@@ -79,13 +84,15 @@ impl WayArgs {
             };
             require_loopback(address)?;
             let peer = Ok("a peer without identity".into());
-            return Ok(Way { meeting, tls: None, peer, names: Vec::new() });
+            let session = self.session.clone();
+            return Ok(Way { meeting, tls: None, peer, names: Vec::new(), session });
         }
         let tls = Some(self.peer.tls()?);
         if matches!(meeting, Meeting::Listen(_)) {
             self.peer.check_one_awaited()?;
         }
-        Ok(Way { meeting, tls, peer: self.peer.only_peer(), names: self.peer.names() })
+        let (peer, names, session) = (self.peer.only_peer(), self.peer.names(), self.session.clone());
+        Ok(Way { meeting, tls, peer, names, session })
     }
 
     /// The way of `party` to the others of `peers`.
@@ -103,7 +110,7 @@ impl WayArgs {
             Some(_) => (others(party, peers), self.peer.names()),
             None => (without_identities(peers.party_count()), Vec::new()),
         };
-        Ok(Way { meeting, tls, peer: Ok(peer), names })
+        Ok(Way { meeting, tls, peer: Ok(peer), names, session: self.session.clone() })
     }
 
     fn tls_among(&self, party: Party, own: &PeerEntry, peers: &PeersFile) -> Result<Option<Tls>, Failure> {
@@ -156,7 +163,8 @@ pub(crate) fn announce(address: SocketAddr) -> Result<(), Failure> {
     Ok(())
 }
 
-fn require_loopback(address: &str) -> Result<(), Failure> {
+/// Looks whether an address is on this machine.
+pub(crate) fn require_loopback(address: &str) -> Result<(), Failure> {
     let Some((host, _)) = address.rsplit_once(':').filter(|(host, _)| !host.is_empty()) else {
         return Err(net_failure(&NetError::NotAnAddress { address: address.into() }));
     };

@@ -8,13 +8,13 @@ use tokio::net::TcpStream;
 use crate::channel::Channel;
 use crate::connect::{Listener, Options, channel, greeted};
 use crate::error::NetError;
-use crate::hello::{Hello, JOB, SESSION};
+use crate::hello::{Hello, SESSION};
 use crate::reception::{HANDSHAKE, Reception};
 use crate::tls::{Meant, Side};
 
 /// Somebody who has called a service, has proved an identity where that is asked for, and has said hello.
 pub struct Caller {
-    /// The channel to it, with its hello heard ahead, of its session and about its job: whoever does not know the job refuses it.
+    /// The channel to it, with its hello heard ahead and its session's name.
     pub channel: Channel,
     /// The hello.
     pub hello: Hello,
@@ -86,6 +86,5 @@ async fn hear(stream: TcpStream, options: Options) -> Result<(Channel, Hello), N
     if options.tls.is_none() {
         channel.session = hello.parameter(SESSION).and_then(|name| name.parse().ok());
     }
-    channel.job = hello.parameter(JOB).map(String::from);
     Ok((channel, hello))
 }

@@ -80,8 +80,6 @@ pub struct Channel {
     pub(crate) peer: Option<Fingerprint>,
     /// The session that it belongs to, if that has a name.
     pub(crate) session: Option<SessionName>,
-    /// The job that it is about, which the hello names.
-    pub(crate) job: Option<String>,
     pub(crate) transcript: Option<Box<Transcript>>,
 }
 
@@ -102,7 +100,6 @@ impl Channel {
             heard: None,
             peer: None,
             session: None,
-            job: None,
             transcript: None,
         }
     }

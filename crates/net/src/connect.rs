@@ -31,7 +31,7 @@ pub struct Options {
     pub tls: Option<Tls>,
     /// The name of the session, which all its parties give alike; a peer of another session, or of one without a name, is refused.
     pub session: Option<SessionName>,
-    /// The digest of the job, as hexadecimal digits, which all parties give alike; a service so knows what is asked of it.
+    /// The digest of the job, as text, which the parties of a mesh name where they join it: a service so knows what is asked of it.
     pub job: Option<String>,
     /// A link to simulate in the direction from us to the peer; the peer simulates the other.
     pub link: SimulatedLink,
@@ -208,7 +208,6 @@ pub(crate) async fn channel(
     if let Meant::One(session) = session {
         channel.session = Some(session);
     }
-    channel.job = options.job.clone();
     channel.set_timeout(options.timeout);
     Ok(channel)
 }

@@ -10,7 +10,6 @@ use crate::difference::Difference;
 use crate::error::NetError;
 use crate::message::Message;
 use crate::parts::{self, Description, Parts};
-use crate::session_name::SessionName;
 
 /// Version of what goes over the wire. It grows with every change that an older peer would misread.
 pub const WIRE_VERSION: u32 = 3;
@@ -153,16 +152,12 @@ impl Hello {
         if differences.is_empty() { Ok(theirs) } else { Err(NetError::Incompatible { differences }) }
     }
 
-    /// The hello on a channel, which may belong to a session and be about a job.
-    pub(crate) fn on<'a>(&'a self, channel: &Channel) -> Cow<'a, Hello> {
-        let mut hello = Cow::Borrowed(self);
-        let session = channel.session.as_ref().map(SessionName::as_str);
-        for (name, value) in [(SESSION, session), (JOB, channel.job.as_deref())] {
-            if let Some(value) = value {
-                hello = Cow::Owned(hello.into_owned().with(name, value));
-            }
+    /// The hello on a channel that may belong to a session.
+    pub(crate) fn on(&self, channel: &Channel) -> Cow<'_, Hello> {
+        match &channel.session {
+            Some(session) => Cow::Owned(self.clone().with(SESSION, session)),
+            None => Cow::Borrowed(self),
         }
-        hello
     }
 
     /// Tells whether both want to do the same with different programs, which is the case on both sides or on none.

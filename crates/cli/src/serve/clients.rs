@@ -42,7 +42,7 @@ const CERTIFICATE_PAUSE: Duration = Duration::from_secs(60);
 #[derive(Clone, clap::Args)]
 pub(crate) struct ClientArgs {
     /// With outsourced: answer clients as this file says, which the other server has too (TOML); --party 0 is the generator, 1 the cloud
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["answer", "low_water", "every", "rounds", "peer", "trust", "insecure_plain_tcp"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["answer", "low_water", "every", "rounds", "peer", "trust", "insecure_plain_tcp", "session"])]
     agreement: Option<PathBuf>,
     /// Let clients in at this address
     #[arg(long, value_name = "HOST:PORT", requires = "agreement")]

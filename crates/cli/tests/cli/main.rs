@@ -15,6 +15,7 @@ mod outsourced;
 mod papers;
 mod records;
 mod results;
+mod service;
 mod store;
 mod stored_runs;
 mod strangers;

@@ -10,7 +10,7 @@ pub(crate) const INPUTS: [&[&str]; 3] =
     [&["--input", "0=examples/aes/key.json"], &["--input", "1=examples/aes/block.json"], &[]];
 
 /// Addresses that nobody listens on now.
-fn free_addresses(count: usize) -> Vec<String> {
+pub(crate) fn free_addresses(count: usize) -> Vec<String> {
     let sockets: Vec<TcpListener> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
     sockets.iter().map(|socket| socket.local_addr().expect("its address").to_string()).collect()
 }

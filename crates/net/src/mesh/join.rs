@@ -18,7 +18,7 @@ use crate::channel::Channel;
 use crate::connect::{Calls, Listener, Options, channel, connect};
 use crate::difference::Difference;
 use crate::error::{NetError, refused_text};
-use crate::hello::{Hello, agree};
+use crate::hello::{Hello, JOB, agree};
 use crate::reception::{HANDSHAKE, Reception, SharedLog};
 use crate::tls::{Meant, Side};
 
@@ -353,7 +353,8 @@ impl Meeting<'_> {
     }
 
     fn ours(&self) -> Hello {
-        Hello::new(MESH, self.party, self.peers.party_count(), [0; 32])
+        let hello = Hello::new(MESH, self.party, self.peers.party_count(), [0; 32]);
+        self.options.job.iter().fold(hello, |hello, job| hello.with(JOB, job))
     }
 
     async fn introduce(&self, channel: &mut Channel) -> Result<Hello, NetError> {

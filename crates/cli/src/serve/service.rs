@@ -1,0 +1,176 @@
+//! `garblet serve --config`: many sessions side by side on one port, with whom a policy allows, for months.
+//!
+//! The service itself is one thread, which never computes: it hears callers, decides, and starts sessions, each on a thread of its own.
+
+mod config;
+mod counters;
+mod data;
+mod hall;
+mod log;
+mod metrics;
+mod operator;
+mod page;
+mod rule;
+mod session;
+mod written;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use garblet_net::{Callers, Listener};
+use tokio::{
+    net::TcpListener,
+    signal::unix::{Signal, SignalKind, signal},
+    task::JoinHandle,
+    time::{Instant, interval, sleep_until},
+};
+
+use self::{
+    config::Config,
+    counters::Counters,
+    hall::Hall,
+    metrics::Metrics,
+    session::{Shared, Stores},
+};
+use crate::{failure::Failure, hints::net_failure, session::block_on};
+
+/// The time between looks at those who wait.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// Runs a service until it is stopped.
+///
+/// *Errors*: a configuration that is wrong; an address, or counters, that cannot be used.
+pub(super) fn run(path: &Path) -> Result<(), Failure> {
+    let config = Arc::new(config::load(path)?);
+    log::begin(config.log);
+    config.tell_odd();
+    let counters = Counters::open(&config.state, config.key.as_deref())?;
+    let counters = Arc::new(Mutex::new(counters));
+    let shared = Shared { counters, metrics: Metrics::new(), stores: Stores::default() };
+    block_on(async {
+        let listener = Listener::bind(&config.listen).await.map_err(|error| net_failure(&error))?;
+        tracing::info!(address = %listener.address(), jobs = config.offers.len(), "listening");
+        show_page(&config, &shared.metrics).await?;
+        let callers = Callers::new(listener, config.limits.unproven, config.options());
+        let [hang_up, terminate, interrupt] =
+            [SignalKind::hangup(), SignalKind::terminate(), SignalKind::interrupt()].map(signal);
+        let unheard = |error: std::io::Error| Failure::no_result(format!("signals cannot be heard: {error}"));
+        let signals = Signals {
+            hang_up: hang_up.map_err(unheard)?,
+            terminate: terminate.map_err(unheard)?,
+            interrupt: interrupt.map_err(unheard)?,
+        };
+        shared.metrics.set_ready(true);
+        let hall = Hall::new(config, shared);
+        Service { path: path.into(), callers, hall, reloading: None, stop_by: None }.serve(signals).await
+    })
+}
+
+/// Begins to show the operator's page, if there is to be one.
+async fn show_page(config: &Config, metrics: &Metrics) -> Result<(), Failure> {
+    let Some(address) = config.metrics else { return Ok(()) };
+    let unusable = |error: std::io::Error| Failure::call(format!("metrics: {address}: cannot be listened on: {error}"));
+    let listener = TcpListener::bind(address).await.map_err(unusable)?;
+    let address = listener.local_addr().map_err(unusable)?;
+    tracing::info!(%address, "metrics are at /metrics, health at /healthz and /readyz");
+    let metrics = metrics.clone();
+    tokio::spawn(async move { page::answer(listener, metrics).await });
+    Ok(())
+}
+
+struct Signals {
+    hang_up: Signal,
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+/// A service that runs.
+struct Service {
+    path: PathBuf,
+    callers: Callers,
+    hall: Hall,
+    /// The configuration that is being read.
+    reloading: Option<JoinHandle<Result<Config, Failure>>>,
+    /// The time at which it ends, once it is being stopped.
+    stop_by: Option<Instant>,
+}
+
+impl Service {
+    async fn serve(mut self, mut signals: Signals) -> Result<(), Failure> {
+        let mut look = interval(LOOK);
+        while self.stop_by.is_none() || !self.hall.is_empty() {
+            let stop_by = self.stop_by.unwrap_or_else(Instant::now);
+            tokio::select! {
+                caller = self.callers.next() => self.hall.receive(caller.map_err(|error| net_failure(&error))?),
+                ended = self.hall.next_ended() => self.hall.end(ended),
+                loaded = loaded(&mut self.reloading) => self.change(loaded),
+                _ = signals.hang_up.recv() => self.reload(),
+                _ = signals.terminate.recv() => self.stop(),
+                _ = signals.interrupt.recv() => self.stop(),
+                _ = look.tick() => self.hall.look(self.callers.strangers()),
+                () = sleep_until(stop_by), if self.stop_by.is_some() => {
+                    tracing::warn!(sessions = self.hall.running(), "the time to stop is over: sessions are given up");
+                    break;
+                }
+            }
+        }
+        self.hall.farewell().await;
+        tracing::info!("stopped");
+        Ok(())
+    }
+
+    /// Begins to stop: nothing begins any more, and what runs may end until the deadline. Told again, it changes nothing.
+    fn stop(&mut self) {
+        if self.stop_by.is_none() {
+            let time = self.hall.config().limits.stop.0;
+            tracing::info!(sessions = self.hall.running(), seconds = time.as_secs_f64(), "stopping");
+            self.stop_by = Some(Instant::now() + time);
+            self.hall.stop();
+        }
+    }
+
+    /// Begins to read the configuration again, beside everything else: it compiles programs.
+    fn reload(&mut self) {
+        if self.reloading.is_none() {
+            let path = self.path.clone();
+            self.reloading = Some(tokio::task::spawn_blocking(move || config::load(&path)));
+        }
+    }
+
+    /// Goes on with what was read, or with what there is if that is wrong.
+    fn change(&mut self, loaded: Result<Config, Failure>) {
+        let old = self.hall.config();
+        match loaded {
+            Err(Failure { message, .. }) => {
+                tracing::error!(reason = message, "THE NEW CONFIGURATION IS WRONG: the old one stays in force");
+            }
+            Ok(new) => {
+                let kept = [
+                    ("listen", new.listen != old.listen),
+                    ("state", new.state != old.state || new.key != old.key),
+                    ("metrics", new.metrics != old.metrics),
+                    ("log", new.log != old.log),
+                    ("limits.unproven", new.limits.unproven != old.limits.unproven),
+                ];
+                for (field, _) in kept.iter().filter(|(_, differs)| *differs) {
+                    tracing::warn!(field, "changes when the service is started again");
+                }
+                tracing::info!(jobs = new.offers.len(), "the new configuration is in force");
+                new.tell_odd();
+                self.callers.set_options(new.options());
+                self.hall.set_config(new);
+            }
+        }
+    }
+}
+
+/// The configuration that was being read; never, if none is.
+async fn loaded(reloading: &mut Option<JoinHandle<Result<Config, Failure>>>) -> Result<Config, Failure> {
+    let Some(reading) = reloading else { return std::future::pending().await };
+    let read = reading.await;
+    *reloading = None;
+    read.unwrap_or_else(|error| Err(Failure::no_result(format!("reading it has failed: {error}"))))
+}

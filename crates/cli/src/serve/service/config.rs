@@ -1,0 +1,403 @@
+//! The configuration of a service, made ready: jobs with their programs, and who may run them.
+
+use std::{
+    collections::BTreeSet,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use garblet::{OrderRequest, Party, Plan, Program, SavedValues};
+use garblet_net::{Fingerprint, Identity, OnRefused, Options, Tls, TrustStore};
+
+use super::{
+    data::{InputSource, ResultSink},
+    operator::OperatorProgram,
+    rule::Rule,
+    written::{Inputs, Limits, Log, Results, Written, WrittenRule},
+};
+use crate::{
+    configuration::in_configuration,
+    failure::Failure,
+    hints::{identity_failure, refusal_hint},
+    job::Job,
+    settings::Settings,
+    stock::{Folder, library_file, no_store},
+    way::{open_peers, require_loopback},
+};
+
+/// The longest file that is read.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// The time that a command of the operator may take if the file does not say.
+const COMMAND_TIME: Duration = Duration::from_secs(10);
+
+/// A configuration.
+pub(super) struct Config {
+    pub(super) listen: String,
+    /// None is plain TCP.
+    pub(super) tls: Option<Tls>,
+    /// The trusted peers.
+    pub(super) names: Vec<(String, Fingerprint)>,
+    pub(super) state: PathBuf,
+    pub(super) key: Option<PathBuf>,
+    pub(super) metrics: Option<SocketAddr>,
+    pub(super) log: Log,
+    pub(super) limits: Limits,
+    pub(super) offers: Vec<Arc<Offer>>,
+}
+
+/// A job that the service runs.
+pub(super) struct Offer {
+    pub(super) name: String,
+    /// The digest of the job, as hexadecimal digits.
+    pub(super) digest: String,
+    pub(super) program: Program,
+    pub(super) plan: Plan,
+    pub(super) settings: Settings,
+    pub(super) is_mesh: bool,
+    /// The identities of all parties; none with plain TCP.
+    pub(super) identities: Vec<Option<Fingerprint>>,
+    /// Who may run it, the first that fits.
+    pub(super) rules: Vec<Rule>,
+}
+
+impl Config {
+    /// The way in which callers are met.
+    pub(super) fn options(&self) -> Options {
+        let on_refused: OnRefused = Arc::new(|line: &str| tracing::warn!("{line}"));
+        Options {
+            patience: self.limits.wait.0,
+            timeout: self.limits.timeout.0,
+            tls: self.tls.clone(),
+            on_refused: Some(on_refused),
+            advice: Some(refusal_hint),
+            ..Options::default()
+        }
+    }
+
+    /// Logs what is odd but not wrong.
+    pub(super) fn tell_odd(&self) {
+        for offer in self.offers.iter().filter(|offer| offer.rules.is_empty()) {
+            tracing::warn!(job = offer.name, "no rule names this job: nobody may run it");
+        }
+    }
+}
+
+/// A file that is being read.
+struct Reading<'a> {
+    path: &'a Path,
+    text: &'a str,
+}
+
+impl Reading<'_> {
+    fn wrong(&self, at: Option<usize>, what: impl std::fmt::Display) -> Failure {
+        let line = at.map(|at| self.text.as_bytes().iter().take(at).filter(|&&byte| byte == b'\n').count() + 1);
+        let line = line.map_or(String::new(), |line| format!(":{line}"));
+        Failure::call(format!("{}{line}: {what}", self.path.display()))
+    }
+
+    /// A path that the file names, from its folder.
+    fn path(&self, named: &Path) -> PathBuf {
+        self.path.parent().unwrap_or(Path::new("")).join(named)
+    }
+}
+
+/// Reads a configuration, and makes all its jobs ready.
+///
+/// *Errors*: with the place, whatever is wrong in it or in the files that it names.
+pub(super) fn load(path: &Path) -> Result<Config, Failure> {
+    let unreadable = |error| Failure::unreadable(path, &error);
+    let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
+    if bytes > FILE_BYTES_MAX {
+        return Err(Failure::call(format!("{}: {bytes} bytes, expected at most {FILE_BYTES_MAX}", path.display())));
+    }
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let reading = Reading { path, text: &text };
+    let written: Written = toml::from_str(&text).map_err(|error| {
+        reading
+            .wrong(error.span().map(|span| span.start), error.message())
+            .hint("the book's chapter on the service and examples/service/serve.toml have every field")
+    })?;
+    check_limits(&reading, written.limits)?;
+    let (tls, own, names) = identities(&reading, &written)?;
+    let metrics = written.metrics.as_ref().map(|address| {
+        address.parse().map_err(|_| {
+            reading.wrong(None, format!("metrics: expected an address as 127.0.0.1:9700, got `{address}`"))
+        })
+    });
+    let key = written.key.as_deref().map(|key| reading.path(key));
+    let mut offers = jobs(&reading, &written)?;
+    for rule in &written.rules {
+        let (at, rule) = (Some(rule.span().start), rule.as_ref());
+        add_rule(rule, &mut offers, (own, &names, &key), &|what: String| reading.wrong(at, what), &reading)?;
+    }
+    Ok(Config {
+        listen: written.listen.clone(),
+        tls,
+        names,
+        state: reading.path(&written.state),
+        key,
+        metrics: metrics.transpose()?,
+        log: written.log,
+        limits: written.limits,
+        offers: offers.into_iter().map(Arc::new).collect(),
+    })
+}
+
+fn check_limits(reading: &Reading<'_>, limits: Limits) -> Result<(), Failure> {
+    let least_one = [("sessions", limits.sessions), ("per_peer", limits.per_peer), ("unproven", limits.unproven)];
+    match least_one.iter().find(|(_, limit)| *limit == 0) {
+        Some((name, _)) => Err(reading.wrong(None, format!("limits: {name}: expected 1 or more, got 0"))),
+        None => Ok(()),
+    }
+}
+
+type Known = (Option<Tls>, Option<Fingerprint>, Vec<(String, Fingerprint)>);
+
+/// The identity of the service and those it trusts; none with plain TCP, which is for this machine.
+fn identities(reading: &Reading<'_>, written: &Written) -> Result<Known, Failure> {
+    if written.insecure_plain_tcp {
+        if written.identity.is_some() || written.trust.is_some() {
+            return Err(reading
+                .wrong(None, "insecure_plain_tcp: identity and trust mean nothing then")
+                .hint("leave them out, or leave out insecure_plain_tcp"));
+        }
+        require_loopback(&written.listen).map_err(|failure| {
+            reading
+                .wrong(None, format!("listen: {}", failure.message))
+                .hint("leave insecure_plain_tcp out, and give identity and trust")
+        })?;
+        return Ok((None, None, Vec::new()));
+    }
+    let file = |named: &Option<PathBuf>, name| match named {
+        Some(named) => Ok(reading.path(named)),
+        None => in_configuration(None, name),
+    };
+    let identity = Identity::load(&file(&written.identity, "identity.pem")?).map_err(|e| identity_failure(&e))?;
+    let trust = TrustStore::open(&file(&written.trust, "trust.toml")?).map_err(Failure::call)?;
+    let names: Vec<_> = trust.peers().iter().map(|(name, fingerprint)| (name.clone(), *fingerprint)).collect();
+    let own = identity.fingerprint();
+    Ok((Some(Tls::new(identity, names.clone())), Some(own), names))
+}
+
+/// All jobs in the folder.
+fn jobs(reading: &Reading<'_>, written: &Written) -> Result<Vec<Offer>, Failure> {
+    let folder = reading.path(&written.jobs);
+    let unreadable = |error| Failure::unreadable(&folder, &error);
+    let mut files = BTreeSet::new();
+    for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            files.insert(path);
+        }
+    }
+    let mut offers: Vec<Offer> = Vec::new();
+    for file in files {
+        let offer = offer(&file, written.limits.timeout.0)?;
+        match offers.iter().find(|other| other.digest == offer.digest) {
+            Some(other) => {
+                let what = format!("{}: the same job as {}", file.display(), other.name);
+                return Err(Failure::call(what).hint("remove one of the two"));
+            }
+            None => offers.push(offer),
+        }
+    }
+    match offers.is_empty() {
+        true => Err(reading
+            .wrong(None, format!("jobs: {} has no job, which are files *.toml", folder.display()))
+            .hint("`garblet job new` writes one")),
+        false => Ok(offers),
+    }
+}
+
+fn offer(file: &Path, timeout: Duration) -> Result<Offer, Failure> {
+    let job = Job::load(file)?;
+    let (settings, program) = (job.settings(timeout), job.program()?);
+    let parties = settings.parties(&program, Some(job.party_count()))?;
+    let plan = settings.plan(program.clone(), parties, SavedValues::default())?;
+    let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let is_mesh = settings.config()?.protocol().is_mesh();
+    let identities = job.parties().iter().map(|party| party.fingerprint).collect();
+    Ok(Offer {
+        name,
+        digest: job.digest().to_string(),
+        program,
+        plan,
+        settings,
+        is_mesh,
+        identities,
+        rules: Vec::new(),
+    })
+}
+
+/// Adds a rule to the job that it names.
+fn add_rule(
+    rule: &WrittenRule,
+    offers: &mut [Offer],
+    (own, names, key): (Option<Fingerprint>, &[(String, Fingerprint)], &Option<PathBuf>),
+    wrong: &dyn Fn(String) -> Failure,
+    reading: &Reading<'_>,
+) -> Result<(), Failure> {
+    let known: Vec<String> = offers.iter().map(|offer| offer.name.clone()).collect();
+    let Some(offer) = offers.iter_mut().find(|offer| offer.name == rule.job || offer.digest == rule.job) else {
+        return Err(wrong(format!("job: there is no job `{}`, there are {}", rule.job, known.join(", "))));
+    };
+    let party = own_party(rule, offer, own).map_err(wrong)?;
+    let peers = peers(rule, own, names).map_err(wrong)?;
+    let often = rule.often;
+    if [often.per_day, often.total, often.peer_per_day, often.peer_total].iter().all(Option::is_none) {
+        return Err(wrong("often: expected a limit: per_day, total, peer_per_day or peer_total".into()).hint(
+            "every run tells its result, and many results together tell inputs; a large number is a decision as well",
+        ));
+    }
+    let addresses = match (&rule.addresses, offer.is_mesh) {
+        (Some(file), true) => Some(addresses(&reading.path(file), offer, party)?),
+        (None, false) => None,
+        (None, true) => {
+            return Err(wrong(format!(
+                "addresses: {} is for several parties: expected a file with their addresses",
+                offer.settings.protocol
+            )));
+        }
+        (Some(_), false) => {
+            return Err(wrong(format!("addresses: {} has one peer, who calls", offer.settings.protocol)));
+        }
+    };
+    let inputs = rule.inputs.as_ref().map(|inputs| source(inputs, reading)).transpose().map_err(wrong)?;
+    let needed = offer.program.inputs().iter().any(|input| input.owner == party);
+    if needed && inputs.is_none() {
+        return Err(wrong("inputs: expected a file, a folder or a command: the job asks this party for inputs".into()));
+    }
+    let results = rule.results.as_ref().map(|results| sink(results, reading)).transpose().map_err(wrong)?;
+    let store =
+        rule.store.as_ref().map(|store| folder(rule, (&reading.path(store), key.clone()), offer, &peers, reading));
+    let budget = rule.budget.clone().unwrap_or_else(|| offer.digest.clone());
+    let store = store
+        .transpose()
+        .map_err(|failure| Failure { hint: failure.hint.clone(), ..wrong(format!("store: {}", failure.message)) })?;
+    offer.rules.push(Rule { party, peers, often, budget, addresses, inputs, results, store });
+    Ok(())
+}
+
+/// The party that the service is in a job.
+fn own_party(rule: &WrittenRule, offer: &Offer, own: Option<Fingerprint>) -> Result<Party, String> {
+    let parties = offer.identities.len();
+    match (own, rule.party) {
+        (None, Some(party)) if usize::from(party) < parties => Ok(Party(party)),
+        (None, Some(party)) => Err(format!("party: the job has {parties}, 0 to {}, got {party}", parties - 1)),
+        (None, None) => {
+            Err("party: expected the number of the party that this is: with plain TCP nobody has an identity".into())
+        }
+        (Some(own), given) => {
+            let party = offer.identities.iter().position(|identity| *identity == Some(own));
+            let party = party.ok_or_else(|| format!("job: our identity {own} is none of the job's parties"))? as u16;
+            match given {
+                Some(given) if given != party => Err(format!("party: by our identity this is {party}, got {given}")),
+                _ => Ok(Party(party)),
+            }
+        }
+    }
+}
+
+/// The peers of a rule, by name.
+fn peers(
+    rule: &WrittenRule,
+    own: Option<Fingerprint>,
+    names: &[(String, Fingerprint)],
+) -> Result<Vec<(String, Fingerprint)>, String> {
+    if own.is_none() {
+        return match rule.peers.is_empty() {
+            true => Ok(Vec::new()),
+            false => Err("peers: with plain TCP nobody has a name".into()),
+        };
+    }
+    if rule.peers.is_empty() {
+        return Err("peers: expected the names of those who may run the job".into());
+    }
+    let known = || names.iter().map(|(name, _)| &name[..]).collect::<Vec<_>>().join(", ");
+    let find = |peer: &String| {
+        let found = names.iter().find(|(name, _)| name == peer).cloned();
+        found.ok_or_else(|| format!("peers: `{peer}` is not trusted; trusted are {}", known()))
+    };
+    rule.peers.iter().map(find).collect()
+}
+
+/// The file of addresses, which has the job's parties.
+fn addresses(file: &Path, offer: &Offer, own: Party) -> Result<garblet_net::PeersFile, Failure> {
+    let peers = open_peers(file)?;
+    let same = peers.parties().iter().map(|party| party.fingerprint).eq(offer.identities.iter().copied());
+    let wrong = |what: String| Failure::call(format!("{}: {what}", file.display()));
+    match same {
+        false => Err(wrong(format!("the parties are not those of the job {}", offer.name))
+            .hint("give every party its address, and the fingerprint that it has in the job")),
+        true if own.0 + 1 == peers.party_count() => {
+            Err(wrong(format!("this is party {own}, the last: it calls all others, and a service is called"))
+                .hint("let the service have a smaller number in the job"))
+        }
+        true => Ok(peers),
+    }
+}
+
+fn program(command: &[String], time: Option<Duration>, reading: &Reading<'_>) -> Result<OperatorProgram, String> {
+    let [name, arguments @ ..] = command else {
+        return Err("exec: expected a program and its arguments, got none".into());
+    };
+    // A name without a folder is looked for by the system.
+    let name = if name.contains('/') { reading.path(Path::new(name)).display().to_string() } else { name.clone() };
+    let command = std::iter::once(name).chain(arguments.iter().cloned()).collect();
+    Ok(OperatorProgram { command, time: time.unwrap_or(COMMAND_TIME) })
+}
+
+fn source(inputs: &Inputs, reading: &Reading<'_>) -> Result<InputSource, String> {
+    let time = inputs.time.map(|time| time.0);
+    match (&inputs.file, &inputs.folder, &inputs.exec) {
+        (Some(file), None, None) => Ok(InputSource::File(reading.path(file))),
+        (None, Some(folder), None) => Ok(InputSource::Folder(reading.path(folder), inputs.named_by)),
+        (None, None, Some(command)) => {
+            program(command, time, reading).map(InputSource::Command).map_err(|what| format!("inputs: {what}"))
+        }
+        _ => Err("inputs: expected one of file, folder and exec".into()),
+    }
+}
+
+fn sink(results: &Results, reading: &Reading<'_>) -> Result<ResultSink, String> {
+    match (&results.folder, &results.exec) {
+        (Some(folder), None) => Ok(ResultSink::Folder(reading.path(folder))),
+        (None, Some(command)) => {
+            let time = results.time.map(|time| time.0);
+            program(command, time, reading).map(ResultSink::Command).map_err(|what| format!("results: {what}"))
+        }
+        _ => Err("results: expected one of folder and exec".into()),
+    }
+}
+
+/// The store of a rule, which belongs to one peer.
+fn folder(
+    rule: &WrittenRule,
+    (path, key): (&Path, Option<PathBuf>),
+    offer: &Offer,
+    peers: &[(String, Fingerprint)],
+    reading: &Reading<'_>,
+) -> Result<Folder, Failure> {
+    let config = offer.settings.config()?;
+    if config.stock().is_none() {
+        return Err(no_store(&config));
+    }
+    let peer = match peers {
+        [] => crate::way::without_identities(offer.identities.len() as u16),
+        [(_, fingerprint)] if !offer.is_mesh => fingerprint.to_string(),
+        _ => {
+            return Err(Failure::call("a store is for one peer of two parties")
+                .hint("write a rule for each peer, each with its store"));
+        }
+    };
+    let library = rule.library.as_ref().map(|library| library_file(reading.path(library)));
+    let amounts = rule.stock.iter().map(|(kind, count)| (kind.clone(), *count)).collect();
+    let order = OrderRequest { library, amounts, program: None };
+    let folder = Folder { order, path: path.into(), key, peer, recorded: true, again: None };
+    // A mistake in the order is told before a peer comes.
+    folder.order(&config, offer.identities.len() as u16)?;
+    Ok(folder)
+}

@@ -1,0 +1,135 @@
+//! The data of a session: where the service's inputs come from, and where results go.
+
+use std::path::{Path, PathBuf};
+
+use garblet::Bits;
+use serde_json::{Value, json};
+
+use super::{config::Offer, operator::OperatorProgram, rule::Rule, written::NamedBy};
+use crate::{
+    args::{InputArgs, InputFile},
+    failure::Failure,
+    inputs::{self, PartyInputs},
+    record::now,
+    report::{check_panics, outputs_json},
+};
+
+/// The forms of files in a folder of inputs, by how their names end.
+const FORMS: [&str; 2] = ["json", "csv"];
+
+/// The place where the service's inputs of a run come from.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum InputSource {
+    File(PathBuf),
+    Folder(PathBuf, NamedBy),
+    Command(OperatorProgram),
+}
+
+/// The place where results go.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum ResultSink {
+    Folder(PathBuf),
+    Command(OperatorProgram),
+}
+
+/// A request, as logs and commands of the operator hear of it.
+#[derive(Clone)]
+pub(super) struct RequestWords {
+    /// The session: unique on this machine.
+    pub(super) id: String,
+    /// The name that its parties gave it.
+    pub(super) session: Option<String>,
+    /// The peers' names; of several, those of all others.
+    pub(super) peers: Vec<String>,
+    /// The same as they are counted: by their identities, whatever they are called.
+    pub(super) counted: Vec<String>,
+}
+
+impl RequestWords {
+    fn json(&self, offer: &Offer, rule: &Rule) -> Value {
+        json!({
+            "id": self.id, "session": self.session, "peers": self.peers, "job": offer.name, "digest": offer.digest,
+            "protocol": offer.settings.protocol, "party": rule.party.0,
+        })
+    }
+}
+
+/// The inputs of a run.
+///
+/// *Errors*: none there, or none that fit.
+pub(super) async fn inputs(offer: &Offer, rule: &Rule, request: &RequestWords) -> Result<PartyInputs, Failure> {
+    let file = match &rule.inputs {
+        None => return Ok(Vec::new()),
+        Some(InputSource::File(file)) => file.clone(),
+        Some(InputSource::Folder(folder, by)) => in_folder(folder, name(*by, offer, request))?,
+        Some(InputSource::Command(program)) => {
+            let text = request.json(offer, rule).to_string().into_bytes();
+            let printed = program.run(text).await.map_err(Failure::no_result)?;
+            let place = format!("what {} printed", program.command[0]);
+            let text =
+                String::from_utf8(printed).map_err(|_| Failure::no_result(format!("{place}: no text in UTF-8")))?;
+            let read = garblet_formats::value::read_inputs(&offer.program, rule.party, &place, &text);
+            // The diagnostics show what stands there.
+            return read.map_err(|_| Failure::no_result(format!("{place} are not the inputs of party {}", rule.party)));
+        }
+    };
+    std::fs::File::open(&file).map_err(|error| Failure::unreadable(&file, &error))?;
+    let files = InputArgs { inputs: vec![InputFile { party: rule.party, path: file.clone() }] };
+    let read = inputs::of_this_party(&offer.program, &files, rule.party);
+    // What is wrong is shown with the values that stand there, and goes nowhere.
+    read.map_err(|_| Failure::no_result(format!("{}: not the inputs of party {}", file.display(), rule.party)))
+}
+
+fn name<'a>(by: NamedBy, offer: &'a Offer, request: &'a RequestWords) -> &'a str {
+    match by {
+        NamedBy::Job => &offer.name,
+        NamedBy::Peer => request.peers.first().map_or("", |peer| &peer[..]),
+    }
+}
+
+/// The file of that name.
+fn in_folder(folder: &Path, name: &str) -> Result<PathBuf, Failure> {
+    // Names of peers are the operator's, but may hold anything printable.
+    if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\']) {
+        return Err(Failure::no_result(format!("{}: `{name}` cannot be the name of a file", folder.display())));
+    }
+    let files = FORMS.map(|form| folder.join(format!("{name}.{form}")));
+    let there = files.iter().find(|file| file.is_file()).cloned();
+    there.ok_or_else(|| Failure::no_result(format!("{}: there is no {name}.json or {name}.csv", folder.display())))
+}
+
+/// Hands over the results of a run, of which the operator so knows that it has ended.
+///
+/// *Errors*: a place that does not take them.
+pub(super) async fn hand_over(
+    offer: &Offer,
+    rule: &Rule,
+    request: &RequestWords,
+    outputs: &[Option<Bits>],
+) -> Result<(), Failure> {
+    let Some(sink) = &rule.results else { return Ok(()) };
+    let mut result = request.json(offer, rule);
+    result["time"] = now().into();
+    match check_panics(&offer.program, outputs) {
+        Ok(()) => result["outputs"] = Value::Object(outputs_json(&offer.program, outputs)),
+        Err(failure) => result["error"] = failure.message.into(),
+    }
+    let text = format!("{result:#}\n").into_bytes();
+    match sink {
+        ResultSink::Command(program) => program.run(text).await.map(drop).map_err(Failure::no_result),
+        ResultSink::Folder(folder) => {
+            write_whole(folder, &request.id, &text).map_err(|error| Failure::unwritable(folder, &error))
+        }
+    }
+}
+
+/// Writes a file that is there with all its content, or not at all, and that nobody else can read.
+fn write_whole(folder: &Path, id: &str, text: &[u8]) -> std::io::Result<()> {
+    use std::io::Write;
+    std::fs::create_dir_all(folder)?;
+    let mut draft = tempfile::NamedTempFile::new_in(folder)?;
+    draft.write_all(text)?;
+    draft.as_file().sync_all()?;
+    draft.persist_noclobber(folder.join(format!("{id}.json"))).map_err(|error| error.error)?;
+    garblet::store::sync_folder(folder)
+}

@@ -1,0 +1,62 @@
+//! The page of a service for its operator: metrics, health and readiness, over HTTP.
+
+use std::{convert::Infallible, time::Duration};
+
+use http_body_util::Full;
+use hyper::{
+    Method, Request, Response, StatusCode,
+    body::{Bytes, Incoming},
+    header::{CONTENT_TYPE, HeaderValue},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{net::TcpListener, sync::Semaphore};
+
+use super::metrics::Metrics;
+
+/// The longest wait for a request.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The number of those who are answered at once.
+const READERS: usize = 16;
+
+/// Answers requests, for ever.
+pub(super) async fn answer(listener: TcpListener, metrics: Metrics) -> Infallible {
+    let readers = std::sync::Arc::new(Semaphore::new(READERS));
+    loop {
+        let (Ok((stream, _)), Ok(place)) = (listener.accept().await, readers.clone().acquire_owned().await) else {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let metrics = metrics.clone();
+        tokio::spawn(async move {
+            let service = service_fn(|request| {
+                let response = respond(&request, &metrics);
+                async { Ok::<_, Infallible>(response) }
+            });
+            let mut http = http1::Builder::new();
+            http.timer(TokioTimer::new()).header_read_timeout(PATIENCE).keep_alive(false);
+            // Whoever is gone is none of our business.
+            let _ = tokio::time::timeout(PATIENCE, http.serve_connection(TokioIo::new(stream), service)).await;
+            drop(place);
+        });
+    }
+}
+
+fn respond(request: &Request<Incoming>, metrics: &Metrics) -> Response<Full<Bytes>> {
+    let (status, kind, text) = match (request.method(), request.uri().path()) {
+        (&Method::GET, "/metrics") => {
+            (StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", metrics.text())
+        }
+        (&Method::GET, "/healthz") => (StatusCode::OK, "text/plain", "alive\n".into()),
+        (&Method::GET, "/readyz") if metrics.is_ready() => (StatusCode::OK, "text/plain", "ready\n".into()),
+        (&Method::GET, "/readyz") => (StatusCode::SERVICE_UNAVAILABLE, "text/plain", "not ready\n".into()),
+        (&Method::GET, _) => (StatusCode::NOT_FOUND, "text/plain", "there are /metrics, /healthz and /readyz\n".into()),
+        _ => (StatusCode::METHOD_NOT_ALLOWED, "text/plain", "pages can be read alone\n".into()),
+    };
+    let mut response = Response::new(Full::new(Bytes::from(text)));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}

@@ -1,0 +1,205 @@
+//! One session of a service, from its place to its end, on a thread of its own.
+
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use garblet::{Bits, Ends, Error, Peer, PhaseCosts, Plan, Stock};
+use garblet_net::{Caller, Channel, Mesh, Refusal};
+use tokio::sync::mpsc;
+
+use super::{
+    config::Offer,
+    counters::Counters,
+    data::{self, RequestWords},
+    metrics::{Metrics, clock},
+    rule::Rule,
+};
+use crate::{
+    failure::Failure,
+    hints::{explain, mesh_failure},
+    session::fill_with,
+    stock::{Folder, Source},
+};
+
+/// A session that has a place.
+pub(super) struct Admitted {
+    pub(super) request: RequestWords,
+    pub(super) offer: Arc<Offer>,
+    /// The rule's place.
+    pub(super) rule: usize,
+    pub(super) work: Work,
+    /// The way in which connections are made.
+    pub(super) options: garblet_net::Options,
+}
+
+/// The work of a session.
+pub(super) enum Work {
+    /// With one peer, who is there.
+    Compute(Box<Channel>),
+    /// With one peer: to fill both stores, of every kind below so many percent.
+    Fill(Box<Channel>, u8),
+    /// With several, who come one after another.
+    Mesh(mpsc::Receiver<Caller>),
+}
+
+/// The things that all sessions share.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) counters: Arc<Mutex<Counters>>,
+    pub(super) metrics: Metrics,
+    pub(super) stores: Stores,
+}
+
+/// Stores, each used by one session at a time.
+#[derive(Clone, Default)]
+pub(super) struct Stores(Arc<Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>>);
+
+impl Stores {
+    async fn alone(&self, folder: &Folder) -> tokio::sync::OwnedMutexGuard<()> {
+        let lock =
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(folder.path.clone()).or_default().clone();
+        lock.lock_owned().await
+    }
+}
+
+/// The result of a session, as far as others than the operator hear of it.
+pub(super) struct Done {
+    pub(super) gates: u64,
+    pub(super) phases: PhaseCosts,
+    /// The reason why the results went nowhere, or the peers did not part in order.
+    pub(super) afterwards: Option<String>,
+}
+
+/// A session without a result.
+pub(super) enum Stopped {
+    Refused(Refusal),
+    Failed(Failure),
+    /// Its thread has panicked.
+    Died,
+}
+
+impl From<Error> for Stopped {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::WorkerLost => Stopped::Died,
+            error => Stopped::Failed(explain(&error)),
+        }
+    }
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Stopped::Failed(failure)
+    }
+}
+
+/// Runs a session.
+///
+/// *Errors*: whatever ends it without a result. A caller that is refused has heard it.
+pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stopped> {
+    let Admitted { request, offer, rule, work, options } = admitted;
+    let rule = &offer.rules[rule];
+    match work {
+        Work::Fill(channel, below) => fill((&offer, rule), &request, (*channel, below), &shared).await,
+        Work::Compute(channel) => {
+            let inputs = match ready(&offer, rule, &request, &shared).await {
+                Ok(inputs) => inputs,
+                Err(refusal) => {
+                    channel.refuse(refusal).await;
+                    return Err(Stopped::Refused(refusal));
+                }
+            };
+            let _alone = match &rule.store {
+                Some(folder) => Some(shared.stores.alone(folder).await),
+                None => None,
+            };
+            compute(&offer, rule, &request, Ends::from(*channel), inputs).await
+        }
+        Work::Mesh(mut callers) => {
+            let (inputs, Some(peers)) = (ready(&offer, rule, &request, &shared).await, &rule.addresses) else {
+                return Err(Stopped::Refused(Refusal::UnknownJob));
+            };
+            let inputs = match inputs {
+                Ok(inputs) => inputs,
+                Err(refusal) => {
+                    while let Ok(caller) = callers.try_recv() {
+                        caller.channel.refuse(refusal).await;
+                    }
+                    return Err(Stopped::Refused(refusal));
+                }
+            };
+            let mesh = Mesh::join_callers(rule.party.0, peers, callers, &options).await;
+            let mesh = mesh.map_err(|error| mesh_failure(&error))?;
+            compute(&offer, rule, &request, Ends::from(mesh), inputs).await
+        }
+    }
+}
+
+/// Fetches the inputs, and counts the run: on disk, before the peer hears anything.
+///
+/// *Errors*: the refusal; the log says more.
+async fn ready(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Shared) -> Result<Vec<Bits>, Refusal> {
+    let inputs = match data::inputs(offer, rule, request).await {
+        Ok(inputs) => inputs,
+        Err(Failure { message, .. }) => {
+            tracing::error!(session = request.id, job = offer.name, reason = message, "no inputs");
+            return Err(Refusal::NoData);
+        }
+    };
+    let now = clock().as_secs();
+    let mut counters = shared.counters.lock().unwrap_or_else(PoisonError::into_inner);
+    let counted = counters.count(&rule.budget, &request.counted, rule.often, now);
+    if counted == Err(Refusal::Closed) {
+        shared.metrics.set_ready(false);
+    }
+    counted?;
+    Ok(inputs.into_iter().map(|(_, bits)| bits).collect())
+}
+
+/// Computes with peers who are there, and hands over the results.
+async fn compute(
+    offer: &Offer,
+    rule: &Rule,
+    request: &RequestWords,
+    ends: Ends,
+    inputs: Vec<Bits>,
+) -> Result<Done, Stopped> {
+    let stock = match &rule.store {
+        Some(folder) => {
+            let source = Source::Store { folder: folder.clone(), top_up: false, make: false };
+            Some(source.open(&offer.settings.config()?, offer.plan.parties())?)
+        }
+        None => None,
+    };
+    let peer = open(&offer.plan, rule, ends, stock).await?;
+    let garblet::Outcome { report, closing } = peer.finish(&inputs).await?;
+    let closing = closing.map(|error| explain(&error).message);
+    let handed = data::hand_over(offer, rule, request, &report.outputs).await;
+    let afterwards = handed.err().map(|failure| failure.message).or(closing);
+    Ok(Done { gates: offer.program.stats().and, phases: report.phases, afterwards })
+}
+
+async fn open(plan: &Plan, rule: &Rule, ends: Ends, stock: Option<Stock>) -> Result<Peer, Error> {
+    match stock {
+        Some(stock) => Peer::open_with(plan, rule.party, ends, stock, rand::rng(), Box::new(())).await,
+        None => Peer::open(plan, rule.party, ends, rand::rng(), Box::new(())).await,
+    }
+}
+
+/// Fills the store of a rule together with that of its peer.
+async fn fill(
+    (offer, rule): (&Offer, &Rule),
+    request: &RequestWords,
+    (channel, below): (Channel, u8),
+    shared: &Shared,
+) -> Result<Done, Stopped> {
+    let Some(folder) = &rule.store else { return Err(Stopped::Refused(Refusal::NotAllowed)) };
+    let _alone = shared.stores.alone(folder).await;
+    let filled = fill_with(&offer.settings, rule.party, folder, channel, below).await?;
+    let pieces = filled.store.stock().iter().map(|kind| kind.available.len()).sum();
+    shared.metrics.stocked(&offer.name, request.peers.first().map_or("", |peer| peer), pieces);
+    Ok(Done { gates: 0, phases: filled.phases, afterwards: None })
+}

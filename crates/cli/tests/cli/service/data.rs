@@ -1,0 +1,102 @@
+//! Inputs and results of a service.
+
+use super::{Company, PLANTED, is_sum, rule};
+use crate::invocation::{finish, garblet};
+
+const ASK: &str = "its operator's log says what is missing";
+
+#[cfg(unix)]
+fn script(company: &Company, name: &str, text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    let path = company.folder.file(name, &format!("#!/bin/sh\n{text}\n"));
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).expect("ours");
+}
+
+#[test]
+fn commands_of_the_operator_give_inputs_and_take_results() {
+    let company = Company::new("service-exec");
+    company.trust("bob");
+    script(&company, "take", "cat > \"$1\"");
+    let [request, result] = ["request", "result"].map(|name| company.folder.path(name));
+    let fields = format!(
+        "often = {{ total = 9 }}\ninputs = {{ exec = [\"./give\", \"{request}\"] }}\nresults = {{ exec = [\"./take\", \"{result}\"] }}\n"
+    );
+    company.configure("", &rule("bob", &fields));
+    script(&company, "give", &format!("cat > \"$1\"; echo '{{\"a\": {PLANTED}}}'"));
+    let mut service = company.start();
+    is_sum(&finish(company.call("bob", 9, &service, &[])), 9);
+    service.wait_for(" done session=");
+    let read = |path: &str| std::fs::read_to_string(path).expect("written");
+    let request: serde_json::Value = serde_json::from_str(&read(&request)).expect("JSON");
+    assert_eq!(
+        (&request["job"], &request["peers"][0], &request["party"]),
+        (&"sum-bob".into(), &"bob".into(), &0.into())
+    );
+    let result: serde_json::Value = serde_json::from_str(&read(&result)).expect("JSON");
+    assert_eq!((&result["outputs"]["out0"]["value"], &result["id"]), (&(PLANTED + 9).into(), &request["id"]));
+}
+
+#[test]
+fn a_command_that_hangs_fails_or_prints_garbage_gives_no_inputs_and_none_of_it_is_logged() {
+    for (text, reason) in [
+        ("sleep 60", "took longer than 0.3 s, and was ended"),
+        ("echo secretive; exit 4", "exit status: 4"),
+        ("echo '{\"a\": \"secretive\"}'", "are not the inputs of party 0"),
+        ("printf '\\377secretive'", "no text in UTF-8"),
+    ] {
+        let company = Company::new("service-exec-wrong");
+        company.trust("bob");
+        script(&company, "give", text);
+        let fields = "often = { total = 1 }\ninputs = { exec = [\"./give\"], time = \"300ms\" }\n";
+        company.configure("", &rule("bob", fields));
+        let mut service = company.start();
+        // Nothing is counted for it.
+        for _ in 0..2 {
+            company.is_refused("bob", &service, "it has no inputs for this run", ASK);
+        }
+        let line = service.wait_for("no inputs");
+        assert!(line.contains(reason), "{line}");
+        assert!(!service.log().contains("secretive"), "{}", service.log());
+    }
+}
+
+#[test]
+fn folders_have_a_file_for_each_peer_or_job() {
+    for (by, file) in [("peer", "bob.json"), ("job", "sum-bob.json")] {
+        let company = Company::new("service-folder");
+        company.trust("bob");
+        std::fs::create_dir_all(company.folder.path("inputs")).expect("a folder");
+        let fields = format!("often = {{ total = 9 }}\ninputs = {{ folder = \"inputs\", named_by = \"{by}\" }}\n");
+        company.configure("", &rule("bob", &fields));
+        let mut service = company.start();
+        company.is_refused("bob", &service, "it has no inputs for this run", ASK);
+        assert!(service.wait_for("no inputs").contains(&format!("there is no {file} or")), "{}", service.log());
+        company.folder.file(&format!("inputs/{file}"), &format!("{{\"a\": {PLANTED}}}"));
+        is_sum(&finish(company.call("bob", 3, &service, &[])), 3);
+    }
+}
+
+#[test]
+fn a_caller_fills_the_store_of_its_rule_and_draws_on_it() {
+    let company = Company::new("service-store");
+    company.trust("bob");
+    let [out, store, key, identity] =
+        ["jobs/stored.toml", "store-bob", "bob.key", "bob.pem"].map(|name| company.folder.path(name));
+    let bob = garblet(&["id", &identity]).stdout;
+    let parties = [format!("service={}", company.fingerprint), format!("bob={}", bob.trim())];
+    let job = ["job", "new", &company.program, "--protocol", "authenticated", "--out", &out];
+    let ran = garblet(&[&job[..], &["--party", &parties[0], "--party", &parties[1]]].concat());
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    let fields = "job = \"stored\"\npeers = [\"bob\"]\noften = { total = 9 }\ninputs = { file = \"own.json\" }\n";
+    let stock = "store = \"store-service\"\nstock = { triples = 600, masks = 300 }\n";
+    company.configure("", &format!("[[rule]]\n{fields}{stock}{}", rule("bob", "")));
+    let mut service = company.start();
+    let way = ["--connect", &service.address, "--identity", &identity, "--peer", &company.fingerprint];
+    let own = ["--store", &store, "--store-key", &key, "--party", "1"];
+    let fill = ["prepare", "--protocol", "authenticated", "--stock", "triples=600", "--stock", "masks=300"];
+    let filled = garblet(&[&fill[..], &own, &way].concat());
+    assert_eq!(filled.status, Some(0), "{} {}", filled.stderr, service.log());
+    let stored = ["--protocol", "authenticated", "--store", &store, "--store-key", &key];
+    is_sum(&finish(company.call("bob", 8, &service, &stored)), 8);
+    service.wait_for("job=\"stored\"");
+}

@@ -1,0 +1,108 @@
+//! Sessions of several parties at a service, side by side, by their names.
+
+use std::process::Child;
+
+use super::Company;
+use crate::{
+    identities::keygen,
+    invocation::{Ran, finish, garblet, start},
+    many_parties::free_addresses,
+};
+
+const PROGRAM: &str = "pub fn main(a: u32, b: u32, c: u32) -> u32 {\n    a ^ b ^ c\n}\n";
+
+/// A service that is party 0 of three, and the peers files of two sessions.
+struct Three {
+    company: Company,
+    program: String,
+}
+
+impl Three {
+    fn new(name: &str) -> Self {
+        let company = Company::new(name);
+        let prints: Vec<String> = ["bob", "carol"].map(|name| keygen(&company.folder, &format!("{name}.pem")).1).into();
+        let trust = company.folder.path("trust.toml");
+        for (name, print) in ["bob", "carol"].iter().zip(&prints) {
+            assert_eq!(garblet(&["trust", "add", name, print, "--trust", &trust]).status, Some(0));
+        }
+        let program = company.folder.file("three.garble.rs", PROGRAM);
+        let (out, all) = (
+            company.folder.path("jobs/three.toml"),
+            [company.fingerprint.clone(), prints[0].clone(), prints[1].clone()],
+        );
+        let parties =
+            ["service", "bob", "carol"].iter().zip(&all).map(|(name, print)| format!("--party={name}={print}"));
+        let parties: Vec<String> = parties.collect();
+        let job = ["job", "new", &program, "--protocol", "gmw", "--out", &out, &parties[0], &parties[1], &parties[2]];
+        let ran = garblet(&job);
+        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+        let three = Three { company, program };
+        three.peers_file("addresses.toml", "127.0.0.1:1", &all);
+        let inputs = "inputs = { file = \"own.json\" }\naddresses = \"addresses.toml\"\n";
+        let rule =
+            format!("[[rule]]\njob = \"three\"\npeers = [\"bob\", \"carol\"]\noften = {{ total = 4 }}\n{inputs}");
+        three.company.configure("[limits]\nwait = \"4s\"\n", &rule);
+        three
+    }
+
+    fn peers_file(&self, name: &str, service: &str, prints: &[String]) -> String {
+        let addresses = [&[service.to_string()][..], &free_addresses(2)].concat();
+        let entry = |(address, print): (&String, &String)| {
+            format!("[[party]]\naddress = \"{address}\"\nfingerprint = \"{print}\"\n")
+        };
+        self.company.folder.file(name, &addresses.iter().zip(prints).map(entry).collect::<String>())
+    }
+
+    fn party(&self, party: usize, peers: &str, session: &[&str], value: u32) -> Child {
+        let folder = &self.company.folder;
+        let (name, port) = [("bob", "b"), ("carol", "c")][party - 1];
+        let file = folder.file(&format!("{name}-{value}.json"), &format!("{{\"{port}\": {value}}}"));
+        let (number, input) = (party.to_string(), format!("{party}={file}"));
+        let identity = folder.path(&format!("{name}.pem"));
+        let run = ["run", &self.program, "--protocol", "gmw", "--party", &number, "--peers", peers, "--input", &input];
+        start(&[&run[..], &["--identity", &identity, "--timeout", "20s"], session].concat())
+    }
+
+    fn prints(&self) -> Vec<String> {
+        ["service", "bob", "carol"]
+            .map(|name| garblet(&["id", &self.company.folder.path(&format!("{name}.pem"))]).stdout.trim().to_string())
+            .into()
+    }
+}
+
+#[test]
+fn sessions_of_three_run_side_by_side_and_never_meet() {
+    let three = Three::new("service-meshes");
+    let service = three.company.start();
+    let prints = three.prints();
+    let calls: Vec<(u32, Vec<Child>)> = ["one", "two"]
+        .iter()
+        .zip([1u32 << 8, 1 << 9])
+        .map(|(session, value)| {
+            let peers = three.peers_file(&format!("{session}.toml"), &service.address, &prints);
+            let parties = [1, 2].map(|party| three.party(party, &peers, &["--session", session], value + party as u32));
+            (value, parties.into())
+        })
+        .collect();
+    for (value, parties) in calls {
+        let expected = format!("out0 = {}\n", super::PLANTED ^ (value + 1) ^ (value + 2));
+        for ran in parties.into_iter().map(finish) {
+            assert_eq!((ran.status, &ran.stdout), (Some(0), &expected), "{} {}", ran.stderr, service.log());
+        }
+    }
+}
+
+#[test]
+fn a_session_without_a_name_is_refused_and_one_that_nobody_else_joins_is_given_up() {
+    let three = Three::new("service-nameless");
+    let mut service = three.company.start();
+    let peers = three.peers_file("one.toml", &service.address, &three.prints());
+    let nameless: Ran = finish(three.party(1, &peers, &[], 5));
+    assert_eq!(nameless.status, Some(1), "{}", nameless.stderr);
+    let refused = "the peer refuses: it knows sessions of several parties by their names, and ours has none\n";
+    assert!(nameless.stderr.contains(refused), "{}", nameless.stderr);
+    let alone = finish(three.party(1, &peers, &["--session", "alone"], 6));
+    assert_eq!(alone.status, Some(1), "{}", alone.stderr);
+    let line = service.wait_for("failed session=");
+    assert!(line.contains("party 2"), "{line}");
+}

@@ -1,0 +1,112 @@
+//! Who may run what, and how often.
+
+use std::{io::Write, net::TcpStream};
+
+use super::{Company, PLANTED, is_sum, rule};
+use crate::{
+    identities::keygen,
+    invocation::{finish, start},
+};
+
+const ASK: &str = "its operator decides how often: wait, or ask for more";
+
+#[test]
+fn callers_compute_side_by_side_among_strangers_and_no_value_is_logged() {
+    let company = Company::new("service-callers");
+    ["bob", "carol"].iter().for_each(|name| company.trust(name));
+    company.configure("", &[rule("bob", ""), rule("carol", "")].concat());
+    let service = company.start();
+    let silent: Vec<TcpStream> = (0..20).map(|_| TcpStream::connect(&service.address).expect("listens")).collect();
+    let mut garbage = TcpStream::connect(&service.address).expect("listens");
+    garbage.write_all(&[0x55; 4_000]).expect("sent");
+    keygen(&company.folder, "mallory.pem");
+    let stranger = company.call("mallory", 1, &service, &[]);
+    let numbers = 1_000_001..1_000_004;
+    let calls: Vec<_> =
+        numbers.flat_map(|n| ["bob", "carol"].map(|name| (n, company.call(name, n, &service, &[])))).collect();
+    for (number, call) in calls {
+        is_sum(&finish(call), number);
+    }
+    let stranger = finish(stranger);
+    assert_eq!(stranger.status, Some(1), "{}", stranger.stderr);
+    let log = service.wait_for_all(" done session=", 6);
+    assert!(log.contains("the peer is unknown"), "{log}");
+    for value in [PLANTED, PLANTED + 1_000_001, 1_000_001] {
+        assert!(!log.contains(&value.to_string()), "{log}");
+    }
+    let results: Vec<String> = std::fs::read_dir(company.folder.path("results"))
+        .expect("a folder")
+        .map(|entry| std::fs::read_to_string(entry.expect("a file").path()).expect("text"))
+        .collect();
+    assert_eq!(results.len(), 6);
+    let expected = format!("\"value\": {}", PLANTED + 1_000_001);
+    assert_eq!(results.iter().filter(|text| text.contains(&expected)).count(), 2, "{results:?}");
+    drop(silent);
+}
+
+#[test]
+fn another_job_and_one_that_nobody_allowed_are_refused() {
+    let company = Company::new("service-refused");
+    ["bob", "carol"].iter().for_each(|name| company.trust(name));
+    company.configure("", &rule("bob", ""));
+    let service = company.start();
+    let ask = "its operator decides who may run which job: ask for a rule with our fingerprint";
+    company.is_refused("carol", &service, "we may not run this job there", ask);
+    let identity = company.folder.path("bob.pem");
+    let other = company.folder.file("other.garble.rs", "pub fn main(a: u32, b: u32) -> u32 {\n    a ^ b\n}\n");
+    let input = format!("1={}", company.folder.file("b.json", "{\"b\": 1}"));
+    let run =
+        ["run", &other, "--party", "1", "--input", &input, "--connect", &service.address, "--identity", &identity];
+    finish(start(&[&run[..], &["--peer", &company.fingerprint]].concat())).fails(
+        1,
+        "error: the peer refuses: it has no job with this program, protocol, parameters and parties\n\
+         hint: let both sides have the same job: compare `garblet job show`\n",
+    );
+    let log = service.log();
+    assert!(log.contains("reason=\"not-allowed\"") && log.contains("reason=\"unknown-job\""), "{log}");
+}
+
+#[test]
+fn a_job_is_run_as_often_as_the_rule_says_and_a_killed_service_has_counted() {
+    let company = Company::new("service-often");
+    company.trust("bob");
+    // The results go to a program that never ends, so that the service is killed between the count and the end.
+    let hangs = "often = { peer_total = 2 }\ninputs = { file = \"own.json\" }\nresults = { exec = [\"sleep\", \"60\"], time = \"60s\" }\n";
+    company.configure("", &rule("bob", hangs));
+    let service = company.start();
+    is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
+    assert!(!service.log().contains("done session="), "{}", service.log());
+    service.kill();
+    let mut service = company.start();
+    is_sum(&finish(company.call("bob", 6, &service, &[])), 6);
+    company.is_refused("bob", &service, "the job was run as often as it ever may be", ASK);
+    service.wait_for("reason=\"used-up\"");
+    // A new day brings none, nor does another service with the same counters beside this one.
+    let second = start(&["serve", "--config", &company.folder.path("serve.toml")]);
+    let second = finish(second);
+    assert!(second.status == Some(1) && second.stderr.contains("is in use by process"), "{}", second.stderr);
+}
+
+#[test]
+fn a_day_has_its_own_limit_and_the_caller_hears_when_it_is_over() {
+    let company = Company::new("service-day");
+    company.trust("bob");
+    company.configure("", &rule("bob", "often = { per_day = 1 }\ninputs = { file = \"own.json\" }\n"));
+    let service = company.start();
+    is_sum(&finish(company.call("bob", 7, &service, &[])), 7);
+    let ran = finish(company.call("bob", 7, &service, &[]));
+    assert_eq!(ran.status, Some(1));
+    assert!(ran.stderr.contains("the job was run as often as it may be, until "), "{}", ran.stderr);
+}
+
+#[test]
+fn counters_that_are_damaged_let_no_service_begin() {
+    let company = Company::new("service-damaged");
+    company.trust("bob");
+    company.configure("", &rule("bob", ""));
+    company.start().kill();
+    std::fs::write(company.folder.path("state/counters/index.sqlite"), [7; 4_000]).expect("written");
+    let _ = std::fs::remove_file(company.folder.path("state/counters/index.sqlite-wal"));
+    let ran = finish(start(&["serve", "--config", &company.folder.path("serve.toml")]));
+    assert!(ran.status != Some(0) && ran.stderr.contains("error: "), "{}", ran.stderr);
+}

@@ -1,0 +1,87 @@
+//! Configurations that are wrong.
+
+use super::{Company, rule};
+use crate::invocation::garblet;
+
+#[test]
+fn each_wrong_field_is_told_with_its_place() {
+    let company = Company::new("service-wrong");
+    company.trust("bob");
+    let bob = |fields: &str| rule("bob", fields);
+    let cases = [
+        (String::from("sessions = 3\n"), String::new(), "unknown field `sessions`"),
+        ("[limits]\nsessions = \"many\"\n".into(), String::new(), "invalid type: string \"many\""),
+        ("[limits]\nsessions = 0\n".into(), String::new(), "limits: sessions: expected 1 or more, got 0"),
+        ("[limits]\nwait = \"2 weeks\"\n".into(), String::new(), "unknown unit `weeks`, expected ms, s, m or h"),
+        ("metrics = \"here\"\n".into(), String::new(), "metrics: expected an address as 127.0.0.1:9700, got `here`"),
+        ("log = { format = \"xml\" }\n".into(), String::new(), "unknown variant `xml`, expected `text` or `json`"),
+        (
+            "insecure_plain_tcp = true\n".into(),
+            String::new(),
+            "insecure_plain_tcp: identity and trust mean nothing then",
+        ),
+        (String::new(), bob("").replace("sum-bob", "sum"), "job: there is no job `sum`, there are sum-bob"),
+        (String::new(), bob("").replace("[\"bob\"]", "[\"eve\"]"), "peers: `eve` is not trusted; trusted are bob"),
+        (String::new(), bob("").replace("[\"bob\"]", "[]"), "peers: expected the names of those who may run the job"),
+        (String::new(), bob("inputs = { file = \"own.json\" }\n"), "often: expected a limit"),
+        (String::new(), bob("often = { weekly = 3 }\n"), "unknown field `weekly`"),
+        (String::new(), bob("often = { total = 3 }\n"), "inputs: expected a file, a folder or a command"),
+        (String::new(), bob("often = { total = 3 }\ninputs = { }\n"), "inputs: expected one of file, folder and exec"),
+        (String::new(), bob("often = { total = 3 }\ninputs = { exec = [] }\n"), "inputs: exec: expected a program"),
+        (
+            String::new(),
+            bob("often = { total = 3 }\ninputs = { file = \"a\" }\nresults = { }\n"),
+            "results: expected one of",
+        ),
+        (
+            String::new(),
+            bob("often = { total = 3 }\ninputs = { file = \"a\" }\nparty = 1\n"),
+            "party: by our identity this is 0, got 1",
+        ),
+        (
+            String::new(),
+            bob("often = { total = 3 }\ninputs = { file = \"a\" }\nstore = \"s\"\n"),
+            "store: --store: yao takes nothing from a store",
+        ),
+        (
+            String::new(),
+            bob("often = { total = 3 }\ninputs = { file = \"a\" }\naddresses = \"s\"\n"),
+            "addresses: yao has one peer, who calls",
+        ),
+    ];
+    for (fields, rules, expected) in cases {
+        let file = company.configure(&fields, &rules);
+        let ran = garblet(&["serve", "--config", &file]);
+        assert_eq!(ran.status, Some(2), "{expected}: {}", ran.stderr);
+        assert!(
+            ran.stderr.starts_with(&format!("error: {file}")) && ran.stderr.contains(expected),
+            "{expected}: {}",
+            ran.stderr
+        );
+    }
+    let ran = garblet(&["serve", "--config", &company.folder.path("serve.toml"), "--listen", "127.0.0.1:0"]);
+    assert_eq!(ran.status, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--config"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_folder_without_jobs_and_a_job_of_others_are_told() {
+    let company = Company::new("service-jobs");
+    company.trust("bob");
+    let file = company.configure("", "");
+    let job = company.folder.path("jobs/sum-bob.toml");
+    let text = std::fs::read_to_string(&job).expect("a job");
+    std::fs::remove_file(&job).expect("there");
+    let ran = garblet(&["serve", "--config", &file]);
+    assert!(
+        ran.stderr.contains("has no job, which are files *.toml\nhint: `garblet job new` writes one"),
+        "{}",
+        ran.stderr
+    );
+    let other = garblet(&["keygen", &company.folder.path("other.pem")]).stdout;
+    company.folder.file("jobs/sum-bob.toml", &text.replace(&company.fingerprint, other.trim()));
+    let file = company.configure("", &rule("bob", ""));
+    let ran = garblet(&["serve", "--config", &file]);
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stderr.contains("is none of the job's parties"), "{}", ran.stderr);
+}
