@@ -32,6 +32,7 @@ mod parts;
 mod reader;
 mod reception;
 mod refusal;
+mod refusing;
 mod relay;
 mod session_name;
 mod tcp;

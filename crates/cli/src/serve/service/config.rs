@@ -59,7 +59,7 @@ pub(super) struct Offer {
     pub(super) is_mesh: bool,
     /// The identities of all parties; none with plain TCP.
     pub(super) identities: Vec<Option<Fingerprint>>,
-    /// Who may run it, the first that fits.
+    /// The rules of who may run it, the first that fits first.
     pub(super) rules: Vec<Rule>,
 }
 

@@ -138,7 +138,7 @@ pub(super) struct WrittenRule {
     pub(super) library: Option<PathBuf>,
 }
 
-/// How often runs may begin. All that are given hold.
+/// The limits of how often runs may begin. All that are given hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Often {

@@ -1,4 +1,4 @@
-//! Who may run what, and how often.
+//! Rules: who may run what, and how often.
 
 use std::{io::Write, net::TcpStream};
 
