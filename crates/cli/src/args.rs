@@ -141,8 +141,12 @@ pub(crate) fn command_line(
     let params = protocol.choice.params.iter().map(|Param { name, value }| ("--param", format!("{name}={value}")));
     let protocol = [("--protocol", protocol.choice.name())];
     let all = owners.chain(recipients).chain(constants).chain(panics).chain(protocol).chain(params);
-    let mut line = format!("garblet {command} {}", quoted(&program.program));
-    for (option, value) in all.chain(more.iter().cloned()) {
+    shell_line(format!("garblet {command} {}", quoted(&program.program)), all.chain(more.iter().cloned()))
+}
+
+/// A call with options behind it, as a shell takes it.
+pub(crate) fn shell_line<'a>(mut line: String, options: impl Iterator<Item = (&'a str, String)>) -> String {
+    for (option, value) in options {
         line.push_str(&format!(" {option} {}", quoted(&value)));
     }
     line

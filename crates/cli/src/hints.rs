@@ -1,7 +1,7 @@
 //! The errors of the library as failures of the command, with hints at what to do about them.
 
 use garblet::{Adversary, Error, NotPrepared, Protocol, StateProblem, store::StoreError};
-use garblet_net::{IdentityError, MeshError, NetError, PartyError, PeersFileError, PeersFileFault};
+use garblet_net::{IdentityError, JOB, MeshError, NetError, PartyError, PeersFileError, PeersFileFault};
 
 use crate::failure::{Failure, Status};
 
@@ -124,6 +124,10 @@ fn net_hint(error: &NetError) -> Option<String> {
         ),
         NetError::IdentityRejected { ours } => {
             format!("read it to the peer by another way, who then runs: garblet trust add NAME {ours}")
+        }
+        NetError::Incompatible { differences } if differences.iter().any(|difference| difference.field == JOB) => {
+            "run under the same job, both with --job FILE: `garblet job show` prints what the digest of a file covers"
+                .into()
         }
         NetError::Incompatible { .. } => {
             "give both parties the same version, program and options, and each its own party number".into()

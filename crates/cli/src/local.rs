@@ -11,12 +11,12 @@ use garblet_circuit::{Bits, Party, Program};
 
 use crate::{
     ahead::{Ahead, Stores},
-    args::{InputArgs, ProgramArgs, ProtocolArgs, at_least_one, command_line},
+    args::{InputArgs, ProgramArgs, ProtocolArgs, at_least_one},
     child::{self, Done, Job},
     failure::Failure,
     inputs::{self, PartyInputs},
+    job::options::{Agreed, SubjectArgs},
     output::{print, print_json, seconds},
-    program,
     record::{PeerPart, Record},
     report::{PartyPart, Repeat, RunReport, check_panics, outputs_text, total},
     settings::Settings,
@@ -28,7 +28,7 @@ use crate::{
 #[derive(clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]
-    pub(crate) program: ProgramArgs,
+    pub(crate) subject: SubjectArgs,
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
     #[command(flatten)]
@@ -52,8 +52,8 @@ pub(crate) struct Options {
     pub(crate) top_up: bool,
     #[command(flatten)]
     pub(crate) saved: SavedArgs,
-    /// The number of parties
-    #[arg(long, value_name = "N")]
+    /// The number of parties; a job says it
+    #[arg(long, value_name = "N", conflicts_with = "job")]
     pub(crate) parties: Option<u16>,
     /// Run so often, each time afresh, and report the median run
     #[arg(long, value_name = "R", default_value = "1", value_parser = at_least_one::<NonZeroUsize>)]
@@ -87,11 +87,10 @@ pub(crate) struct Outcome {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let program = program::load(&options.program)?;
-    let settings = Settings::new(&options.protocol)?;
-    let parties = settings.parties(&program, options.parties)?;
+    let Agreed { args, program, settings, job } = options.subject.load(&options.protocol)?;
+    let parties = settings.parties(&program, job.map(|job| job.party_count()).or(options.parties))?;
     let ahead = options.ahead(&settings)?;
-    let (args, ahead) = (&options.program, ahead.as_ref());
+    let (args, ahead) = (&args, ahead.as_ref());
     if let Some(count) = options.prepare {
         let inputs = vec![PartyInputs::new(); parties.into()];
         let local = Local { args, program: &program, inputs: &inputs, settings: &settings, ahead, slow: None };
@@ -140,7 +139,7 @@ impl Options {
         let parties = self.parties.map(|parties| ("--parties", parties.to_string()));
         let stores = store_options(&folder, self.store_key.as_deref());
         let more: Vec<_> = parties.into_iter().chain(stores).chain([("--prepare", "1".into())]).collect();
-        let again = runs.then(|| command_line("local", &self.program, &self.protocol, &more));
+        let again = runs.then(|| self.subject.command_line("local", &self.protocol, &more));
         let (key, saved) = (self.store_key.clone(), self.saved.values());
         Ok(Some(Ahead::Stores(Stores { folder, key, top_up: self.top_up, make, again, saved })))
     }

@@ -10,19 +10,21 @@ use garblet_circuit::Party;
 use garblet_net::PeersFile;
 
 use crate::{
-    args::{InputArgs, ProgramArgs, ProtocolArgs, command_line},
+    args::{InputArgs, ProtocolArgs},
     failure::Failure,
     hints::several_hint,
     inputs,
+    job::{
+        Job,
+        options::{Agreed, SubjectArgs},
+    },
     meeting::Route,
     output::{print, print_json, tell},
-    program,
     record::{PeerPart, Record},
     report::{RunReport, check_panics, outputs_text},
     session::{self, Outcome, Task},
-    settings::Settings,
     stock::StockArgs,
-    way::{self, WayArgs, announce},
+    way::{self, Way, WayArgs, announce},
 };
 
 /// The options of `garblet run`.
@@ -30,14 +32,14 @@ use crate::{
 #[command(group(clap::ArgGroup::new("meeting").args(way::MEETING).arg("peers").required(true).multiple(true)))]
 pub(crate) struct Options {
     #[command(flatten)]
-    program: ProgramArgs,
+    subject: SubjectArgs,
     #[command(flatten)]
     inputs: InputArgs,
     #[command(flatten)]
     protocol: ProtocolArgs,
-    /// The party that this is, counted from 0
-    #[arg(long, value_name = "K")]
-    party: u16,
+    /// The party that this is, counted from 0; a job that names identities says it
+    #[arg(long, value_name = "K", required_unless_present = "job")]
+    party: Option<u16>,
     #[command(flatten)]
     stock: StockArgs,
     /// The file that says where all parties are and who they are, for the protocols of several: TOML, a table [[party]] for each
@@ -53,57 +55,80 @@ pub(crate) struct Options {
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let begin = Instant::now();
-    let program = program::load(&options.program)?;
-    let settings = Settings::new(&options.protocol)?;
-    let peers = peers_file(options, &settings)?;
-    let asked = peers.as_ref().map(|peers| peers.party_count());
-    let parties = settings.parties(&program, asked)?;
-    let party = Party(options.party);
-    if party.0 >= parties {
-        return Err(Failure::call(format!("--party {party}: there are {parties} parties, 0 to {}", parties - 1)));
-    }
-    let asked = options.stock.saved().asked(&program)?;
+    let agreed = options.subject.load(&options.protocol)?;
+    let (program, settings) = (&agreed.program, &agreed.settings);
+    let peers = peers_file(options, &agreed)?;
+    let asked = agreed.job.as_ref().map(Job::party_count).or(peers.as_ref().map(PeersFile::party_count));
+    let parties = settings.parties(program, asked)?;
+    let party = options.party(&agreed, parties)?;
+    let asked = options.stock.saved().asked(program)?;
     let plan = settings.plan(program.clone(), parties, options.stock.saved().values())?;
     let loaded = begin.elapsed();
     let inputs = inputs::of_this_party(&asked, &options.inputs, party)?;
-    let way = match &peers {
-        Some(peers) => options.peer.to_all(party, peers)?,
-        None => options.peer.way()?,
-    };
-    let again = |store: &[(&str, String)]| again(options, store);
-    let source = options.stock.source(&settings, &way.peer, again)?;
-    let task = Task { plan, party, inputs, settings: &settings, progress: true, loaded, source };
+    let way = options.way(&agreed, party, peers.as_ref())?;
+    let again = |store: &[(&str, String)]| again(options, party, store);
+    let source = options.stock.source(settings, &way.peer, again)?;
+    let task = Task { plan, party, inputs, settings, progress: true, loaded, source };
     let names = way.names;
     let route = Route { meeting: &way.meeting, tls: way.tls, listening: &announce };
     let outcome = session::compute(task, route)?;
     outcome.warn_of_closing();
-    check_panics(&program, &outcome.outputs)?;
+    check_panics(program, &outcome.outputs)?;
     let peers = outcome.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, &names)).collect();
-    let record = Record::now(&program, peers);
+    let record = Record::now(program, peers);
     let Outcome { outputs, security, part, closing, .. } = outcome;
-    let mut report = RunReport::new(&program, &settings, parties, security, &outputs, vec![part], record)?;
+    let mut report = RunReport::new(program, settings, parties, security, &outputs, vec![part], record)?;
     report.closing = closing.map(|failure| failure.message);
     if options.json {
         return print_json(&report);
     }
-    print(&outputs_text(&program, &outputs))?;
+    print(&outputs_text(program, &outputs))?;
     tell(&format!("\n{}", report.text().trim_end()));
     Ok(())
 }
 
-/// The command that prepares what a run of several parties takes from a store.
-fn again(options: &Options, store: &[(&str, String)]) -> String {
-    let Options { program, protocol, party, peers, .. } = options;
-    let peers = peers.as_deref().unwrap_or(Path::new("FILE"));
-    let party = [("--party", party.to_string()), ("--peers", peers.display().to_string())];
-    command_line("prepare", program, protocol, &[&party[..], store].concat())
+impl Options {
+    /// The party that this is, of so many.
+    fn party(&self, agreed: &Agreed, parties: u16) -> Result<Party, Failure> {
+        match (&agreed.job, self.party) {
+            (Some(job), asked) => job.party_here(&self.peer, asked),
+            (None, Some(party)) if party < parties => Ok(Party(party)),
+            (None, Some(party)) => {
+                Err(Failure::call(format!("--party {party}: there are {parties} parties, 0 to {}", parties - 1)))
+            }
+            (None, None) => Err(Failure::call("--party is missing: the party that this is")),
+        }
+    }
+
+    /// The way to all others, who have the identities of the job if it names some.
+    fn way<'a>(&self, agreed: &Agreed, party: Party, peers: Option<&'a PeersFile>) -> Result<Way<'a>, Failure> {
+        let mut way = match (peers, &agreed.job) {
+            (Some(peers), _) => self.peer.to_all(party, peers)?,
+            (None, Some(job)) => job.way_to_peer(&self.peer, party)?,
+            (None, None) => self.peer.way()?,
+        };
+        // The names that the parties have agreed on come first.
+        let names = agreed.job.as_ref().map(Job::names).unwrap_or_default();
+        way.names.splice(..0, names);
+        Ok(way)
+    }
 }
 
-/// The peers file, which the protocols of several parties need and the others do not take.
-fn peers_file(options: &Options, settings: &Settings) -> Result<Option<PeersFile>, Failure> {
-    let protocol = settings.config()?.protocol();
+/// The command that prepares what a run of several parties takes from a store.
+fn again(options: &Options, party: Party, store: &[(&str, String)]) -> String {
+    let peers = options.peers.as_deref().unwrap_or(Path::new("FILE"));
+    let party = [("--party", party.to_string()), ("--peers", peers.display().to_string())];
+    options.subject.command_line("prepare", &options.protocol, &[&party[..], store].concat())
+}
+
+/// The peers file, which the protocols of several parties need and the others do not take, with the identities of the job.
+fn peers_file(options: &Options, agreed: &Agreed) -> Result<Option<PeersFile>, Failure> {
+    let protocol = agreed.settings.config()?.protocol();
     match (&options.peers, protocol.is_mesh()) {
-        (Some(path), true) => Ok(Some(way::open_peers(path)?)),
+        (Some(path), true) => {
+            let peers = way::open_peers(path)?;
+            agreed.job.as_ref().map_or(Ok(peers.clone()), |job| job.pin(peers)).map(Some)
+        }
         (None, false) => Ok(None),
         (Some(_), false) => {
             Err(Failure::call(format!("--peers: {protocol} has one peer")).hint(match protocol.adversary() {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use garblet::{
-    Bits, Config, Ends, Error, Filled, NotPrepared, Order, Party, Peer, Plan, Report, Security, Stock, store::Store,
+    Bits, Ends, Error, Filled, NotPrepared, Order, Party, Peer, Plan, Report, Security, Stock, store::Store,
 };
 use garblet_circuit::InputId;
 use garblet_net::{Channel, Fingerprint};
@@ -102,7 +102,7 @@ pub(crate) fn fill(
     let order = folder.order(&config, parties)?;
     block_on(async {
         let ends = connect_all(settings, party, route).await?;
-        fill_met((&config, party, parties), (folder, order), ends, (below, progress)).await
+        fill_met((settings, party, parties), (folder, order), ends, (below, progress)).await
     })
 }
 
@@ -118,19 +118,21 @@ pub(crate) async fn fill_with(
 ) -> Result<Filled, Failure> {
     let config = settings.config()?;
     let order = folder.order(&config, 2)?;
-    fill_met((&config, party, 2), (folder, order), channel.into(), (below, false)).await
+    fill_met((settings, party, 2), (folder, order), channel.into(), (below, false)).await
 }
 
 /// Fills a store together with those of others that were met. The store is opened only now: others may use it until then.
 async fn fill_met(
-    (config, party, parties): (&Config, Party, u16),
+    (settings, party, parties): (&Settings, Party, u16),
     (folder, order): (&Folder, Option<Order>),
     ends: Ends,
     (below, progress): (u8, bool),
 ) -> Result<Filled, Failure> {
-    let stock = folder.open(order, (config, parties), Store::open_or_create)?;
+    let config = settings.config()?;
+    let mut stock = folder.open(order, (&config, parties), Store::open_or_create)?;
+    stock.job.clone_from(&settings.job);
     let bar = Box::new(Bar::new(progress));
-    let filled = garblet::fill(stock, party, ends, config, below, rand::rng(), bar).await;
+    let filled = garblet::fill(stock, party, ends, &config, below, rand::rng(), bar).await;
     filled.map_err(|e| explain(&e))
 }
 

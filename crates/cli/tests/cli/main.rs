@@ -8,6 +8,7 @@ mod examples;
 mod faults;
 mod identities;
 mod invocation;
+mod jobs;
 mod lego;
 mod link_graphs;
 mod many_parties;
