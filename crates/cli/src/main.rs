@@ -28,6 +28,7 @@ mod plan;
 mod prepare;
 mod program;
 mod progress;
+mod receipts;
 mod record;
 mod report;
 mod run;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     cpu::CpuSeconds,
-    failure::Failure,
+    failure::{Class, Failure},
     output::{bytes, count, parties as numbers, seconds, table},
     record::Record,
     settings::Settings,
@@ -85,8 +85,10 @@ pub(crate) fn check_panics(program: &Program, outputs: &[Option<Bits>]) -> Resul
     let Some(panics @ Panics::On { output: Some(at), .. }) = &program.notes().panics else { return Ok(()) };
     let code = outputs.get(*at).and_then(Option::as_ref).and_then(Bits::to_u128).unwrap_or(0);
     match panics.reason(code) {
-        Some(reason) => Err(Failure::no_result(format!("panicked at {reason}"))),
-        None if code != 0 => Err(Failure::no_result(format!("panicked at an unknown place, number {code}"))),
+        Some(reason) => Err(Failure::no_result(format!("panicked at {reason}")).of_class(Class::Panic)),
+        None if code != 0 => {
+            Err(Failure::no_result(format!("panicked at an unknown place, number {code}")).of_class(Class::Panic))
+        }
         None => Ok(()),
     }
 }

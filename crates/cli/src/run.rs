@@ -20,9 +20,10 @@ use crate::{
     },
     meeting::Route,
     output::{print, print_json, tell},
+    receipts::{ReceiptArgs, Run},
     record::{PeerPart, Record},
     report::{RunReport, check_panics, outputs_text},
-    session::{self, Outcome, Task},
+    session::{self, Outcome, Task, Watched},
     stock::StockArgs,
     way::{self, Way, WayArgs, announce},
 };
@@ -47,6 +48,8 @@ pub(crate) struct Options {
     peers: Option<PathBuf>,
     #[command(flatten)]
     peer: WayArgs,
+    #[command(flatten)]
+    receipts: ReceiptArgs,
     /// Print one JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -68,10 +71,21 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let way = options.way(&agreed, party, peers.as_ref())?;
     let again = |store: &[(&str, String)]| again(options, party, store);
     let source = options.stock.source(settings, &way.peer, again)?;
+    let receipts = options.receipts.open(settings.job.as_ref())?;
     let task = Task { plan, party, inputs, settings, progress: true, loaded, source };
     let names = way.names;
     let route = Route { meeting: &way.meeting, tls: way.tls, listening: &announce };
-    let outcome = session::compute(task, route)?;
+    let mut watched = Watched::default();
+    let ended = match &receipts {
+        Some(_) => session::compute_watched(task, route, &mut watched),
+        None => session::compute(task, route),
+    };
+    let run = Run { program, settings, party, parties };
+    let kept = receipts.as_ref().map_or(Ok(()), |receipts| receipts.add(&run, &watched, &names, ended.as_ref()));
+    if let (Err(_), Err(unkept)) = (&ended, &kept) {
+        unkept.report();
+    }
+    let outcome = ended?;
     outcome.warn_of_closing();
     check_panics(program, &outcome.outputs)?;
     let peers = outcome.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, &names)).collect();
@@ -79,12 +93,14 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let Outcome { outputs, security, part, closing, .. } = outcome;
     let mut report = RunReport::new(program, settings, parties, security, &outputs, vec![part], record)?;
     report.closing = closing.map(|failure| failure.message);
-    if options.json {
-        return print_json(&report);
+    match options.json {
+        true => print_json(&report)?,
+        false => {
+            print(&outputs_text(program, &outputs))?;
+            tell(&format!("\n{}", report.text().trim_end()));
+        }
     }
-    print(&outputs_text(program, &outputs))?;
-    tell(&format!("\n{}", report.text().trim_end()));
-    Ok(())
+    kept
 }
 
 impl Options {

@@ -6,7 +6,7 @@ use garblet::{
     Bits, Ends, Error, Filled, NotPrepared, Order, Party, Peer, Plan, Report, Security, Stock, store::Store,
 };
 use garblet_circuit::InputId;
-use garblet_net::{Channel, Fingerprint};
+use garblet_net::{Channel, ChannelWatch, Fingerprint};
 
 use crate::{
     cpu::{CpuBar, CpuClock, CpuSeconds},
@@ -87,6 +87,42 @@ pub(crate) fn compute(task: Task<'_>, route: Route<'_>) -> Result<Outcome, Failu
     })
 }
 
+/// The others that were met, and the channels to them.
+#[derive(Default)]
+pub(crate) struct Watched {
+    /// All others, with the identities that they have proved.
+    pub(crate) met: Vec<(u16, Option<Fingerprint>)>,
+    pub(crate) channels: Vec<(u16, ChannelWatch)>,
+}
+
+impl Watched {
+    /// Watches ends, of which nothing is under way.
+    fn begin(&mut self, ends: &mut Ends, party: Party) {
+        self.met = others(ends, party);
+        self.channels = match ends {
+            Ends::Channel(channel) => vec![(other(party), channel.watch())],
+            Ends::Mesh(mesh) => mesh.watch().iter().map(|(party, channel)| (party, channel.clone())).collect(),
+        };
+    }
+
+    /// Watches the channel to the one peer that was met.
+    pub(crate) fn of_channel(channel: &mut Channel, party: Party) -> Self {
+        Watched { met: vec![(other(party), channel.peer())], channels: vec![(other(party), channel.watch())] }
+    }
+}
+
+/// The same as [`compute`], seeing what goes through the channels, also where it ends without a result.
+///
+/// *Errors*: as [`compute`].
+pub(crate) fn compute_watched(task: Task<'_>, route: Route<'_>, watched: &mut Watched) -> Result<Outcome, Failure> {
+    block_on(async {
+        let stock = task.open_stock()?;
+        let mut ends = connect_all(task.settings, task.party, route).await?;
+        watched.begin(&mut ends, task.party);
+        converse(task, ends, stock).await
+    })
+}
+
 /// Meets all others, and fills a store together with theirs.
 ///
 /// *Errors*: whatever ends it. What was done until then is kept.
@@ -147,9 +183,14 @@ pub(crate) async fn compute_with(task: Task<'_>, channel: Channel) -> Result<Out
 /// All others, as they are known to the one that is `party`.
 fn others(ends: &Ends, party: Party) -> Vec<(u16, Option<Fingerprint>)> {
     match ends {
-        Ends::Channel(channel) => vec![(1 - party.0.min(1), channel.peer())],
+        Ends::Channel(channel) => vec![(other(party), channel.peer())],
         Ends::Mesh(mesh) => mesh.identities().iter().map(|(party, identity)| (party, *identity)).collect(),
     }
+}
+
+/// The other of two parties.
+fn other(party: Party) -> u16 {
+    1 - party.0.min(1)
 }
 
 /// Runs a future to its end on one thread: garbling and evaluating keep one core busy, and the peer's process has its own.

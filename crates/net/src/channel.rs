@@ -14,6 +14,7 @@ use crate::hello::Heard;
 use crate::message::Message;
 use crate::reader::{FrameReader, Next};
 use crate::transcript::{Piece, Transcript};
+use crate::watch::ChannelWatch;
 use crate::writer::FrameWriter;
 
 /// The time that a channel waits without a byte moving, unless told otherwise.
@@ -103,6 +104,13 @@ impl Channel {
     /// The identity that the peer has proved; none without TLS.
     pub fn peer(&self) -> Option<Fingerprint> {
         self.peer
+    }
+
+    /// Watches the channel from now on. Both ends must begin where nothing is under way for their digests to be alike.
+    ///
+    /// *Cost:* a hash of every byte; of a channel that is not watched, nothing.
+    pub fn watch(&mut self) -> ChannelWatch {
+        ChannelWatch::begin([&mut self.writer.watched, &mut self.reader.watched], self.peer)
     }
 
     /// Sets how long to wait without a byte moving before giving up, in both directions.

@@ -36,6 +36,7 @@ pub mod testing;
 mod tls;
 mod transcript;
 mod trust;
+mod watch;
 #[cfg(feature = "websocket")]
 mod websocket;
 mod writer;
@@ -60,3 +61,4 @@ pub use reception::{Advice, OnRefused};
 pub use relay::relay;
 pub use tls::{CertificateError, ServerTls, Tls, WebCertificate};
 pub use trust::{TrustError, TrustStore};
+pub use watch::{ChannelWatch, Passed};

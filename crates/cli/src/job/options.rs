@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use garblet::{Party, Program};
 use garblet_net::{Fingerprint, PeersFile};
 
-use super::{Job, command::not_of};
+use super::Job;
 use crate::{
     args::{ProgramArgs, ProgramChanges, ProtocolArgs, command_line, shell_line},
     failure::Failure,
@@ -154,4 +154,15 @@ impl Job {
     pub(crate) fn name_of(&self, party: Party) -> &str {
         &self.parties()[usize::from(party.0)].name
     }
+}
+
+/// The refusal of an identity that is none of a job's parties.
+pub(super) fn not_of(job: &Job, identity: Fingerprint) -> Failure {
+    let parties = job.parties().iter().map(|party| match party.fingerprint {
+        Some(fingerprint) => format!("{} {fingerprint}", party.name),
+        None => format!("{} without identity", party.name),
+    });
+    let (path, parties) = (job.path().display(), parties.collect::<Vec<_>>().join(", "));
+    Failure::call(format!("{path}: our identity {identity} is none of its parties: {parties}"))
+        .hint("give --identity FILE, the identity that the job names; `garblet id FILE` shows which one a file has")
 }

@@ -14,6 +14,7 @@ mod link_graphs;
 mod many_parties;
 mod outsourced;
 mod papers;
+mod receipts;
 mod records;
 mod results;
 mod store;
