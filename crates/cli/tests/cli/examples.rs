@@ -108,31 +108,35 @@ const SOURCES: &[(&str, [&str; 2], &str)] = &[
     ),
 ];
 
+/// In the clear, by two parties, and by two servers that run another program, on what their client has dealt.
+const WAYS: &[&[&str]] = &[&["eval"], &["local"], &["local", "--protocol", "outsourced", "--param", "base=yao"]];
+
 /// Garbling schemes that hide both parties' inputs, and hashes.
 const SCHEMES: &[&str] = &["half-gates", "three-halves", "grr3", "four-row"];
 const HASHES: &[&str] = &["rekeyed", "tmmo", "mitccrh", "fixed-key", "sha256"];
 
 #[test]
-fn local_equals_eval_and_the_known_answer() {
+fn every_way_gives_the_known_answer() {
     for (arguments, expected) in EXAMPLES {
-        for command in ["eval", "local"] {
-            let ran = garblet(&[&[command], *arguments].concat());
-            assert_eq!(ran.stdout, *expected, "{command} {arguments:?}: {}", ran.stderr);
-            assert_eq!(ran.status, Some(0), "{command} {arguments:?}");
+        for way in WAYS {
+            let ran = garblet(&[way, *arguments].concat());
+            assert_eq!(ran.stdout, *expected, "{way:?} {arguments:?}: {}", ran.stderr);
+            assert_eq!(ran.status, Some(0), "{way:?} {arguments:?}");
         }
     }
 }
 
 #[test]
-fn sources_give_the_known_answer_in_the_clear_and_by_both_parties() {
+fn sources_give_the_known_answer_in_every_way() {
     for (name, files, expected) in SOURCES {
         let source = format!("examples/{name}");
         let folder = name.split_once('/').map_or("", |(folder, _)| folder);
         let inputs = [0, 1].map(|k| format!("{k}=examples/{folder}/{}", files[k]));
-        for command in ["eval", "local"] {
-            let ran = garblet(&[command, &source, "--input", &inputs[0], "--input", &inputs[1]]);
-            assert_eq!(ran.stdout, *expected, "{command} {source}: {}", ran.stderr);
-            assert_eq!(ran.status, Some(0), "{command} {source}");
+        for way in WAYS {
+            let arguments = [&source, "--input", &inputs[0], "--input", &inputs[1]];
+            let ran = garblet(&[way, &arguments[..]].concat());
+            assert_eq!(ran.stdout, *expected, "{way:?} {source}: {}", ran.stderr);
+            assert_eq!(ran.status, Some(0), "{way:?} {source}");
         }
     }
 }
