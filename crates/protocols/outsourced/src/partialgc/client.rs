@@ -9,7 +9,7 @@ use garblet_primitives::Block;
 use garblet_protocol::{
     MeshSession, Phase, Role, Security,
     bulk::{receive_bits, send_blocks},
-    checks::{Cheating, Rejected},
+    checks::Rejected,
     conduct::{Conduct, Honest},
     domain::SessionId,
     error::ProtocolError,
@@ -167,9 +167,10 @@ impl<C: Conduct<Step>> Role<Mesh> for Client<C> {
         session.give_back(pair, lent);
         let message = heard.map_err(|error| with(cloud, error))?;
         let output = match (plan.authenticator(self.party), key) {
-            (Some(authenticator), Some(key)) => authenticator.verify(&key, &message).ok_or_else(|| {
-                with(cloud, Cheating::new(checks::OUTPUT_TAG, format!("{} bits", message.len())).into())
-            })?,
+            (Some(authenticator), Some(key)) => {
+                let rejected = Rejected { what: checks::CLIENTS_TAG, parties: [GENERATOR, cloud] };
+                authenticator.verify(&key, &message).ok_or(rejected)?
+            }
             _ => Bits::default(),
         };
         Ok(plan.results(self.party, &output))
