@@ -161,7 +161,9 @@ impl<C: Conduct<Step>> Role<Mesh> for Client<C> {
         });
         let mut nothing = session.mesh().per_peer(|_| []);
         let run = RunId::Prepared(prepared.number);
-        RunExchanges::new(run).exchange(session.mesh(), &messages, &mut nothing).await?;
+        // No other client's word or silence keeps this one from the answer: what it has given is taken.
+        let mut exchanges = RunExchanges::new(run).without(1..cloud.0);
+        exchanges.exchange(session.mesh(), &messages, &mut nothing).await?;
         let (mut pair, lent) = session.lend(cloud)?;
         let heard = answer(&mut pair, &plan, self.party).await;
         session.give_back(pair, lent);
