@@ -7,6 +7,8 @@ use garblet::{Adversary, Protocol};
 use garblet_circuit::{Party, Recipients};
 use garblet_net::SimulatedLink;
 
+use crate::inputs::{ColumnOf, FormatOf};
+
 /// The program, and changes to who gives and who learns what.
 #[derive(Args, Clone, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ProgramArgs {
@@ -82,11 +84,17 @@ impl FromStr for Switch {
 }
 
 /// The inputs.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
 pub(crate) struct InputArgs {
-    /// Inputs of party K: JSON {"port": value}, or CSV for an array, or FASTA for an array of nucleotides
+    /// Inputs of party K: JSON {"port": value}; or for an array a table in CSV, JSON lines, Arrow or Parquet, or FASTA; - is standard input
     #[arg(long = "input", value_name = "K=FILE")]
     pub(crate) inputs: Vec<InputFile>,
+    /// Read a field from the column of that name in the table, of party K if there are several
+    #[arg(long = "column", value_name = "[K:]FIELD=COLUMN")]
+    pub(crate) columns: Vec<ColumnOf>,
+    /// The format of the inputs, of party K if there are several [default: by the file's ending]
+    #[arg(long = "input-format", value_name = "[K=]FORMAT")]
+    pub(crate) formats: Vec<FormatOf>,
 }
 
 /// The way to compute: the protocol, its parameters, a link, a time-out.

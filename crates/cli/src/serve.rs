@@ -159,7 +159,7 @@ impl<'a> Service<'a> {
         let settings = options.stock.settings();
         let parties = settings.parties(&program, None)?;
         let plan = settings.plan(program.clone(), parties, SavedValues::default())?;
-        let inputs = InputArgs { inputs: options.inputs.clone() };
+        let inputs = InputArgs { inputs: options.inputs.clone(), ..InputArgs::default() };
         let inputs = inputs::of_this_party(&program, &inputs, options.stock.party())?;
         let way = options.peer.way()?;
         let folder = options.stock.folder(&way)?;

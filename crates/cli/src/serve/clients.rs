@@ -117,7 +117,7 @@ impl ClientArgs {
                     .hint(format!("it has {}", known.join(", "))));
             };
             let party = number(agreement, &name, party);
-            let args = InputArgs { inputs: vec![InputFile { party, path: file.into() }] };
+            let args = InputArgs { inputs: vec![InputFile { party, path: file.into() }], ..InputArgs::default() };
             let values = inputs::of_party(program, &args, party)?;
             Ok((name, values.into_iter().map(|(_, value)| value).collect()))
         };
