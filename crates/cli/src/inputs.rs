@@ -1,32 +1,37 @@
-//! Inputs as users give them: one file per party.
+//! Inputs as users give them: one file per party, or many for a batch.
 
+mod batch;
 mod fasta;
 mod file;
+mod options;
 
 use std::path::Path;
 
-use garblet_circuit::{Bits, Input, InputId, Party, Program};
+use garblet_circuit::{Bits, InputId, Party, Program};
 
-use self::file::Source;
 pub(crate) use self::{
     fasta::nucleotides,
-    file::{ColumnOf, FormatOf},
+    options::{Batch, InputArgs, InputFile, PartyInputs},
 };
-use crate::{
-    args::{InputArgs, InputFile},
-    failure::Failure,
-};
+use crate::failure::Failure;
 
-/// One party's inputs, in the program's order.
-pub(crate) type PartyInputs = Vec<(InputId, Bits)>;
-
-/// The inputs of every party below `parties`.
+/// The inputs of every party below `parties`, and the rows if it is a batch.
 ///
-/// *Errors*: a party without the file that it needs, a file for a party that has no inputs or does not exist, and
-/// whatever is wrong in a file.
-pub(crate) fn of_all(program: &Program, args: &InputArgs, parties: u16) -> Result<Vec<PartyInputs>, Failure> {
+/// *Errors*: a party without the file that it needs, a file for a party that has no inputs or does not exist, batches of other
+/// lengths, and whatever is wrong in a file.
+pub(crate) fn of_all(
+    program: &Program,
+    args: &InputArgs,
+    parties: u16,
+) -> Result<(Vec<PartyInputs>, Option<u32>), Failure> {
     check_parties(args, parties)?;
-    (0..parties).map(|p| of_party(program, args, Party(p))).collect()
+    match args.batch {
+        None => Ok(((0..parties).map(|p| of_party(program, args, Party(p))).collect::<Result<_, _>>()?, None)),
+        Some(batch) => {
+            let (inputs, rows) = batch::read(program, args, batch, (0..parties).map(Party))?;
+            Ok((inputs, Some(rows)))
+        }
+    }
 }
 
 /// The values of all inputs, dealt out to the parties that own these.
@@ -39,31 +44,34 @@ pub(crate) fn by_owner(program: &Program, values: &[Bits], parties: u16) -> Vec<
     (0..parties).map(of).collect()
 }
 
-/// The inputs of one party.
+/// The inputs of one party, for one evaluation.
 ///
 /// *Errors*: as [`of_all`].
 pub(crate) fn of_party(program: &Program, args: &InputArgs, party: Party) -> Result<PartyInputs, Failure> {
-    let own: Vec<(usize, &Input)> = program.inputs().iter().enumerate().filter(|(_, i)| i.owner == party).collect();
-    let Some(file) = args.inputs.iter().find(|i| i.party == party) else {
-        let names: Vec<String> = own.iter().map(|(_, i)| format!("`{}` ({})", i.port.name, i.port.ty)).collect();
-        return match names.is_empty() {
-            true => Ok(Vec::new()),
-            false => Err(Failure::call(format!("party {party} has no inputs, it needs {}", names.join(", ")))
-                .hint(format!("give --input {party}=FILE.json"))),
-        };
-    };
-    Source::new(party, &file.path, args)?.read(program, &own)
+    let own = file::own(program, party);
+    match args.inputs.iter().find(|i| i.party == party) {
+        Some(file) => file::Source::new(party, &file.path, args)?.read(program, &own),
+        None => file::none(party, &own),
+    }
 }
 
-/// The inputs of the party that this process is.
+/// The inputs of the party that this process is, and the rows if it is a batch.
 ///
 /// *Errors*: also a file for another party.
-pub(crate) fn of_this_party(program: &Program, args: &InputArgs, party: Party) -> Result<PartyInputs, Failure> {
-    match args.inputs.iter().find(|i| i.party != party) {
-        None => of_party(program, args, party),
-        Some(other) => {
-            let message = format!("--input {}={}: this is party {party}", other.party, other.path.display());
-            Err(Failure::call(message).hint("give only this party's inputs; the others give their own"))
+pub(crate) fn of_this_party(
+    program: &Program,
+    args: &InputArgs,
+    party: Party,
+) -> Result<(PartyInputs, Option<u32>), Failure> {
+    if let Some(other) = args.inputs.iter().find(|i| i.party != party) {
+        let message = format!("--input {}={}: this is party {party}", other.party, other.path.display());
+        return Err(Failure::call(message).hint("give only this party's inputs; the others give their own"));
+    }
+    match args.batch {
+        None => Ok((of_party(program, args, party)?, None)),
+        Some(batch) => {
+            let (inputs, rows) = batch::read(program, args, batch, std::iter::once(party))?;
+            Ok((inputs.concat(), Some(rows)))
         }
     }
 }
@@ -78,12 +86,13 @@ fn check_parties(args: &InputArgs, parties: u16) -> Result<(), Failure> {
                 parties - 1
             )));
         }
-        if args.inputs[..at].iter().any(|f| f.party == file.party) {
-            return Err(Failure::call(format!("--input: party {} has two files, expected one", file.party)));
+        if args.batch != Some(Batch::Files) && args.inputs[..at].iter().any(|f| f.party == file.party) {
+            return Err(Failure::call(format!("--input: party {} has two files, expected one", file.party))
+                .hint("--batch files takes a file for each evaluation"));
         }
         let is_stdin = |file: &InputFile| file.path == Path::new("-");
         if is_stdin(file) && args.inputs[..at].iter().any(is_stdin) {
-            return Err(Failure::call("--input: two parties read standard input, expected one"));
+            return Err(Failure::call("--input: standard input is given twice, expected once"));
         }
     }
     Ok(())

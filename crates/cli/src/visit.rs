@@ -17,10 +17,10 @@ use zeroize::Zeroizing;
 
 use crate::{
     agreement,
-    args::{InputArgs, InputFile, Time},
+    args::Time,
     failure::Failure,
     hints::explain,
-    inputs,
+    inputs::{self, InputArgs, InputFile},
     output::{print, print_json},
     report::{check_panics, outputs_json, outputs_text},
     session::block_on,

@@ -23,6 +23,7 @@ mod fixed;
 mod input_file;
 mod list;
 mod parse;
+mod results;
 mod table;
 mod variant;
 
@@ -33,6 +34,7 @@ pub(crate) use decimal::MAX_DECIMAL_BITS;
 pub use input_file::read_inputs;
 pub(crate) use parse::Reader;
 pub use parse::read_value;
+pub use results::ResultTable;
 pub use table::{FromTable, Renamed, Table, TableFormat};
 
 /// The widest integers that are numbers in JSON: what many tools hold them as has 53 bits.

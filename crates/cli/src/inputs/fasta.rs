@@ -2,7 +2,8 @@
 
 use garblet_circuit::{Bits, Input, InputId, Type};
 
-use crate::{failure::Failure, inputs::PartyInputs};
+use super::options::PartyInputs;
+use crate::failure::Failure;
 
 /// The one sequence of a FASTA file as an array of nucleotides of two bits: A, C, G, T are 0 to 3.
 pub(super) fn read(name: &str, own: &[(usize, &Input)], text: &str) -> Result<PartyInputs, Failure> {

@@ -1,99 +1,36 @@
 //! One file of inputs, in whatever format it is.
 
-use std::{ffi::OsStr, io::Read, path::Path, str::FromStr};
+use std::{io::Read, path::Path};
 
-use garblet_circuit::{Input, InputId, Party, Program};
+use garblet_circuit::{Input, InputId, Party, Port, Program};
 use garblet_formats::value::{self, FromTable, Renamed, Table, TableFormat};
 
-use super::{PartyInputs, fasta};
-use crate::{
-    args::{InputArgs, pair},
-    failure::Failure,
-    output::tell,
+use super::{
+    fasta,
+    options::{ColumnOf, InputArgs, InputFormat, PartyInputs},
 };
+use crate::{failure::Failure, output::tell};
 
 /// The largest input file that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// The format of an input file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum InputFormat {
-    /// `{"port": value}`.
-    Json,
-    /// A sequence of nucleotides.
-    Fasta,
-    /// Rows.
-    Table(TableFormat),
+/// The inputs that a party owns, with their numbers.
+pub(super) fn own(program: &Program, party: Party) -> Vec<(usize, &Input)> {
+    program.inputs().iter().enumerate().filter(|(_, input)| input.owner == party).collect()
 }
 
-impl InputFormat {
-    /// The format that a file's ending asks for, JSON if nothing else.
-    fn of_path(path: &Path) -> Self {
-        match path.extension().and_then(OsStr::to_str) {
-            Some("fasta" | "fa" | "fna") => InputFormat::Fasta,
-            _ => TableFormat::of_path(path).map_or(InputFormat::Json, InputFormat::Table),
-        }
+/// The inputs of a party without a file.
+///
+/// *Errors*: a party that needs one.
+pub(super) fn none(party: Party, own: &[(usize, &Input)]) -> Result<PartyInputs, Failure> {
+    let names: Vec<String> = own.iter().map(|(_, i)| format!("`{}` ({})", i.port.name, i.port.ty)).collect();
+    match names.is_empty() {
+        true => Ok(Vec::new()),
+        false => Err(Failure::call(format!("party {party} has no inputs, it needs {}", names.join(", ")))
+            .hint(format!("give --input {party}=FILE.json"))),
     }
-}
-
-impl FromStr for InputFormat {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "json" => Ok(InputFormat::Json),
-            "fasta" => Ok(InputFormat::Fasta),
-            _ => text.parse().map(InputFormat::Table).map_err(|()| {
-                let tables: Vec<&str> = TableFormat::ALL.iter().map(|(_, endings)| endings[0]).collect();
-                format!("unknown format `{text}`, expected json, {} or fasta", tables.join(", "))
-            }),
-        }
-    }
-}
-
-/// `[K=]FORMAT`: the format of party K's inputs, or of all.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FormatOf {
-    party: Option<Party>,
-    format: InputFormat,
-}
-
-impl FromStr for FormatOf {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (party, format) = match text.split_once('=') {
-            Some((party, format)) => (Some(read_party(party)?), format),
-            None => (None, text),
-        };
-        Ok(FormatOf { party, format: format.parse()? })
-    }
-}
-
-/// `[K:]FIELD=COLUMN`: the column that a field of party K's table is read from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ColumnOf {
-    party: Option<Party>,
-    renamed: Renamed,
-}
-
-impl FromStr for ColumnOf {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (field, column) = pair(text, "FIELD=COLUMN, for instance id=customer_id, or K:FIELD=COLUMN")?;
-        let (party, field) = match field.split_once(':') {
-            Some((party, field)) => (Some(read_party(party)?), field.into()),
-            None => (None, field),
-        };
-        Ok(ColumnOf { party, renamed: Renamed { field, column } })
-    }
-}
-
-fn read_party(text: &str) -> Result<Party, String> {
-    text.parse().map(Party).map_err(|_| format!("`{text}` is no party, expected a number from 0 on"))
 }
 
 /// A file of a party, to be read as the options say.
@@ -164,6 +101,22 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Reads the values of all inputs that the party owns, a row of a table for each evaluation.
+    ///
+    /// *Errors*: also what is no table.
+    pub(super) fn read_rows(&self, own: &[(usize, &Input)]) -> Result<(PartyInputs, u32), Failure> {
+        let InputFormat::Table(format) = self.format else {
+            return Err(Failure::call(format!("--batch rows: {} is no table", self.name))
+                .hint("rows are those of CSV, JSON lines, Arrow and Parquet files; --batch files takes a file for each evaluation"));
+        };
+        let bytes = self.bytes()?;
+        let ports: Vec<&Port> = own.iter().map(|(_, input)| &input.port).collect();
+        let table = self.table(format, &bytes).rows(&ports).map_err(Failure::diagnosed)?;
+        let (rows, values) = self.told(table);
+        let ids = own.iter().map(|(at, _)| InputId(*at as u32));
+        Ok((ids.zip(values).collect(), rows))
+    }
+
     fn table<'t>(&'t self, format: TableFormat, bytes: &'t [u8]) -> Table<'t> {
         Table { file: &self.name, format, bytes, renamed: &self.renamed }
     }
@@ -199,26 +152,5 @@ impl<'a> Source<'a> {
         let text = text.map_err(|_| Failure::call(format!("{}: cannot be read: it is no text in UTF-8", self.name)))?;
         // Some editors and spreadsheets begin a text so.
         Ok(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn formats_and_columns_are_read_with_and_without_a_party() {
-        let of = |text: &str| text.parse::<FormatOf>().map(|of| (of.party.map(|p| p.0), of.format));
-        assert_eq!(of("csv"), Ok((None, InputFormat::Table(TableFormat::Csv))));
-        assert_eq!(of("1=parquet"), Ok((Some(1), InputFormat::Table(TableFormat::Parquet))));
-        assert_eq!(of("ndjson"), Ok((None, InputFormat::Table(TableFormat::JsonLines))));
-        assert_eq!(of("xls").unwrap_err(), "unknown format `xls`, expected json, csv, jsonl, arrow, parquet or fasta");
-        let column = |text: &str| {
-            text.parse::<ColumnOf>().map(|of| (of.party.map(|p| p.0), of.renamed.field, of.renamed.column))
-        };
-        assert_eq!(column("id=customer id"), Ok((None, "id".into(), "customer id".into())));
-        assert_eq!(column("0:a.zip=x=y"), Ok((Some(0), "a.zip".into(), "x=y".into())));
-        assert_eq!(column("b:a=x").unwrap_err(), "`b` is no party, expected a number from 0 on");
-        assert!(column("id").unwrap_err().starts_with("expected FIELD=COLUMN"));
     }
 }

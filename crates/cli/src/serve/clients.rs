@@ -21,12 +21,12 @@ use garblet_primitives::Prg;
 use super::Options;
 use crate::{
     agreement,
-    args::{InputArgs, InputFile, pair},
+    args::pair,
     configuration::in_configuration,
     failure::Failure,
     hints::{explain, net_failure},
     identity::client_secret,
-    inputs,
+    inputs::{self, InputArgs, InputFile},
     meeting::Meeting,
     output::{count, print, seconds, tell},
     report::outputs_text,

@@ -134,6 +134,31 @@ impl Table<'_> {
         Ok(FromTable { values, ignored })
     }
 
+    /// Reads the values of inputs for many runs: a row for each run, with a column for each input. The columns of one input that is
+    /// a record are its fields. The values of an input are those of all rows, one after another.
+    ///
+    /// *Errors*: as [`Table::port`], and too many rows to number.
+    pub fn rows(&self, ports: &[&Port]) -> Result<FromTable<(u32, Vec<Bits>)>, Diagnostics> {
+        let wanted = match ports {
+            [Port { ty: Type::Record(fields), .. }] => fields.iter().map(|(name, ty)| (name.as_str(), ty)).collect(),
+            _ => ports.iter().map(|port| (port.name.as_str(), &port.ty)).collect(),
+        };
+        let Rows { bits, count, ignored } = self.read(wanted, u32::MAX.into())?;
+        let too_many = || Diagnostic::new(self.file, format!("{count} rows, expected at most {}", u32::MAX));
+        let count = u32::try_from(count).map_err(|_| too_many())?;
+        let width: usize = ports.iter().map(|port| port.width() as usize).sum();
+        let mut start = 0;
+        let mut values = Vec::with_capacity(ports.len());
+        for port in ports {
+            let own = port.width() as usize;
+            let mut all = Bits::with_capacity(own * count as usize);
+            (0..count as usize).for_each(|row| all.append(&bits.slice(row * width + start, own)));
+            values.push(all);
+            start += own;
+        }
+        Ok(FromTable { values: (count, values), ignored })
+    }
+
     fn read(&self, wanted: Vec<(&str, &Type)>, most: u64) -> Result<Rows, Diagnostics> {
         let mut columns = Columns::new(self.file, self.renamed, wanted, most);
         match self.format {

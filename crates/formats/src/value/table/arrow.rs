@@ -2,6 +2,9 @@
 //!
 //! Columns have types of their own here, and nothing is rounded: a decimal or floating-point number that is no number of the
 //! program's type is refused. Dates and times are the integers that they are stored as.
+//!
+//! The decoders panic over some damaged files, which is caught here. Compressed Arrow files are refused: their decoder allocates as much
+//! as the file says. So is a stream without its end, which may have been cut off.
 
 mod cell;
 #[cfg(test)]
