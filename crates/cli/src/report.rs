@@ -131,7 +131,7 @@ pub(crate) fn results<'a>(
     program: &'a Program,
     outputs: &'a [Option<Bits>],
 ) -> impl Iterator<Item = (&'a Output, &'a Bits)> {
-    shown(program).filter_map(|(at, output)| Some((output, outputs.get(at)?.as_ref()?)))
+    shown(program).filter_map(move |(at, output)| Some((output, outputs.get(at)?.as_ref()?)))
 }
 
 /// The object of `--json`.

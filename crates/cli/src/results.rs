@@ -11,7 +11,7 @@ use garblet_formats::value::{self, ResultTable, TableFormat};
 use serde_json::{Map, Value};
 
 use crate::{
-    failure::Failure,
+    failure::{Failure, reason},
     output::print,
     report::{outputs_text, results, row_panics, shown},
 };
@@ -96,6 +96,10 @@ impl OutputArgs {
         let outputs: Known = all.iter().filter(|output| learned(output)).map(|output| (*output, None)).collect();
         for file in &self.files {
             let format = self.format_of(&file.path)?;
+            std::fs::metadata(folder_of(&file.path)).map_err(|error| {
+                let path = file.path.display();
+                Failure::call(format!("--output {path}: the folder cannot be used: {}", reason(&error)))
+            })?;
             if let Some(name) = &file.name
                 && !outputs.iter().any(|(output, _)| output.port.name == *name)
             {
@@ -148,8 +152,7 @@ impl OutputArgs {
         let known: Known = results(program, outputs).map(|(output, bits)| (output, Some(bits))).collect();
         for file in &self.files {
             let unwritable = |error: &std::io::Error| Failure::unwritable(&file.path, error);
-            let folder = file.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            let mut whole = tempfile::NamedTempFile::new_in(folder).map_err(|e| unwritable(&e))?;
+            let mut whole = tempfile::NamedTempFile::new_in(folder_of(&file.path)).map_err(|e| unwritable(&e))?;
             let mut out = BufWriter::new(whole.as_file_mut());
             write((program, outputs), &chosen(&known, file), self.format_of(&file.path)?, &mut out)?;
             out.flush().map_err(|e| unwritable(&e))?;
@@ -166,6 +169,10 @@ impl OutputArgs {
                 .hint("end it in .json, .csv, .jsonl, .arrow or .parquet, or give --output-format")
         })
     }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn is_text(format: TableFormat) -> bool {

@@ -31,7 +31,7 @@ pub(crate) struct Options {
     program: String,
     /// Rows of the batch
     #[arg(long, value_parser = at_least_one::<NonZeroU32>, default_value = "100000")]
-    rows: NonZeroU32,
+    batch: NonZeroU32,
     /// The protocol
     #[arg(long, default_value_t)]
     protocol: Protocol,
@@ -65,9 +65,9 @@ struct Cost {
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let settings = Settings::of(options.protocol, Vec::new(), DEFAULT_TIMEOUT);
     let protocol = options.protocol.name();
-    let [batch, single] = [options.rows.get(), 1].map(|rows| measure(options, &settings, rows));
+    let [batch, single] = [options.batch.get(), 1].map(|rows| measure(options, &settings, rows));
     let program = options.program.clone();
-    let measured = Measured { program, protocol, rows: options.rows.get(), batch: batch?, single: single? };
+    let measured = Measured { program, protocol, rows: options.batch.get(), batch: batch?, single: single? };
     options.form.show(&measured, vec![Piece::Facts(measured.facts())])
 }
 
