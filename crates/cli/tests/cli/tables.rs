@@ -204,6 +204,7 @@ fn a_file_holds_one_table() {
 const OFFER: &str = "examples/batch/offer.garble.rs";
 const ROWS: [&str; 6] =
     ["--batch", "rows", "--input", "0=examples/batch/buyer.csv", "--input", "1=examples/batch/seller.jsonl"];
+const BUYER: &str = "offer\n120\n45\n310\n80\n";
 const DEALS: &str = "{\"agreed\":true,\"price\":110}\n{\"agreed\":false,\"price\":0}\n\
                      {\"agreed\":true,\"price\":280}\n{\"agreed\":true,\"price\":80}\n";
 
@@ -217,9 +218,11 @@ fn a_batch_of_rows_is_one_run() {
     let report = garblet(&several).json();
     assert_eq!(report["rows"], 4);
     assert_eq!(report["outputs"]["price"]["value"], json!([110, 0, 280, 80]));
-    let [left, right] = ["0=examples/batch/buyer.csv", "1=examples/batch/seller.jsonl"].map(|input| {
-        let party = &input[..1];
-        ["run", OFFER, "--party", party, "--batch", "rows", "--input", input, PLAIN, "--output-format", "csv"]
+    let folder = Folder::new("batch-rows");
+    // The first line of a party that listens says where, with no note before it.
+    let buyer = format!("0={}", folder.file("buyer.csv", BUYER));
+    let [left, right] = [&buyer, ROWS[5]].map(|input| {
+        [OFFER, "--party", &input[..1], "--batch", "rows", "--input", input, PLAIN, "--output-format", "csv"]
     });
     let (listening, connecting) = pair(&left, &right);
     let expected = "agreed,price,panic\ntrue,110,\nfalse,0,\ntrue,280,\ntrue,80,\n";
@@ -233,14 +236,13 @@ fn parties_with_other_numbers_of_rows_are_told() {
     let local = ["eval", OFFER, "--batch", "rows", "--input", ROWS[3], "--input", &format!("1={short}")];
     garblet(&local).fails(
         2,
-        &format!(
-            "note: examples/batch/buyer.csv: left out, since nothing takes them: `lot`, `name`\n\
+        "note: examples/batch/buyer.csv: left out, since nothing takes them: `lot`, `name`\n\
              error: --batch: party 0 has 4 rows, party 1 has 2\n\
-             hint: a row is one evaluation, so all parties have the same number\n"
-        ),
+             hint: a row is one evaluation, so all parties have the same number\n",
     );
-    let left = ["run", OFFER, "--party", "0", "--batch", "rows", "--input", ROWS[3], PLAIN];
-    let right = ["run", OFFER, "--party", "1", "--batch", "rows", "--input", &format!("1={short}"), PLAIN];
+    let (buyer, short) = (format!("0={}", folder.file("buyer.csv", BUYER)), format!("1={short}"));
+    let left = [OFFER, "--party", "0", "--batch", "rows", "--input", &buyer, PLAIN];
+    let right = [OFFER, "--party", "1", "--batch", "rows", "--input", &short, PLAIN];
     let (listening, connecting) = pair(&left, &right);
     assert!(listening.stderr.contains("rows: ours 4, theirs 2"), "{}", listening.stderr);
     assert!(connecting.stderr.contains("rows: ours 2, theirs 4"), "{}", connecting.stderr);
