@@ -109,11 +109,15 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         let local = Local { args, program: &program, inputs: &inputs, settings: &settings, ahead, slow: None };
         return local.prepare(count.get(), options.json);
     }
+    // A mistake here is told before inputs are read.
+    let mut ahead = options.ahead(&settings, None)?;
     let learned = |output: &Output| output.recipients != Recipients::Only(Vec::new());
     options.output.check(&program, options.inputs.batch.is_some(), learned)?;
     let (inputs, rows) = inputs::of_all(&options.saved.asked(&program)?, &options.inputs, parties)?;
     let (args, program) = (&options.program.of_rows(rows), program::batch(program, rows)?);
-    let ahead = options.ahead(&settings, rows)?;
+    if rows.is_some() {
+        ahead = options.ahead(&settings, rows)?;
+    }
     let ahead = ahead.as_ref();
     let local = Local { args, program: &program, inputs: &inputs, settings: &settings, ahead, slow: None };
     let outcome = local.repeat(options.repeat.get())?;
