@@ -191,6 +191,7 @@ impl WrittenProgram {
             recipients: self.to.iter().map(to).collect::<Result<_, _>>()?,
             constants: constants.chain(number).collect(),
             panics: Switch(self.panics.unwrap_or(true)),
+            rows: None,
         };
         let source = match self.source.starts_with("lib:") {
             true => PathBuf::from(&self.source),

@@ -29,6 +29,7 @@ mod program;
 mod progress;
 mod record;
 mod report;
+mod results;
 mod run;
 mod serve;
 mod session;

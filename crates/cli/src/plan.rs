@@ -36,6 +36,9 @@ pub(crate) struct Options {
     /// The number of parties
     #[arg(long, value_name = "N")]
     parties: Option<u16>,
+    /// For so many rows in one run
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    batch: Option<u32>,
     /// Also how long messages are under way on links of this one-way latency and rate, as 33ms,50mbit
     #[arg(long, value_name = "LATENCY,RATE")]
     link: Option<SimulatedLink>,
@@ -59,7 +62,7 @@ struct LeftOut {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let program = program::load(&options.program)?;
+    let program = program::load(&options.program.of_rows(options.batch))?;
     let (costs, left_out) = match &options.protocol {
         Some(name) => (vec![options.asked(&program, name)?], Vec::new()),
         None => options.all(&program),

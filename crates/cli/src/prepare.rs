@@ -33,6 +33,9 @@ pub(crate) struct Options {
     count: Option<NonZeroU64>,
     #[command(flatten)]
     changes: ProgramChanges,
+    /// With several parties: runs of a batch of so many rows
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "peers")]
+    batch: Option<u32>,
     /// With several parties: where all of them are and who they are, as `garblet run` takes it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["connect", "peer"])]
     peers: Option<PathBuf>,
@@ -135,7 +138,8 @@ impl Options {
             return Err(Failure::call(format!("--peers: {protocol} has one peer")).hint("give --listen or --connect"));
         }
         let program = source.clone().ok_or_else(|| Failure::call("PROGRAM is missing: runs are of a program"))?;
-        let program = program::load(&ProgramArgs { program, changes: self.changes.clone() })?;
+        let program = ProgramArgs { program, changes: self.changes.clone() }.of_rows(self.batch);
+        let program = program::load(&program)?;
         let (settings, peers) = (self.stock.settings(), way::open_peers(peers)?);
         let parties = settings.parties(&program, Some(peers.party_count()))?;
         let way = self.peer.to_all(Party(*party), &peers)?;

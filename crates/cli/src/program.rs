@@ -16,7 +16,7 @@ use crate::{
 ///
 /// *Errors*: a program that cannot be read or does not hold together, and names that it does not have.
 pub(crate) fn load_quietly(args: &ProgramArgs) -> Result<Program, Failure> {
-    let ProgramChanges { owners, recipients, constants, panics } = &args.changes;
+    let ProgramChanges { owners, recipients, constants, panics, rows } = &args.changes;
     let options = Options { constants: read_all(constants)?, panics: panics.0, ..Options::default() };
     let front_ends = FrontEnds::standard().with(Language { options });
     let mut program = front_ends.load(&args.program).map_err(Failure::diagnosed)?;
@@ -35,7 +35,19 @@ pub(crate) fn load_quietly(args: &ProgramArgs) -> Result<Program, Failure> {
         program.set_recipients(at, change.recipients());
     }
     tell_panics(&mut program);
-    Ok(program)
+    batch(program, *rows)
+}
+
+/// The program for so many rows, if it is to be a batch.
+///
+/// *Errors*: more than can be numbered.
+pub(crate) fn batch(program: Program, rows: Option<u32>) -> Result<Program, Failure> {
+    match rows {
+        None => Ok(program),
+        Some(rows) => program.batch(rows).map_err(|error| {
+            Failure::call(format!("a batch of {rows} rows is too large: {error}")).hint("split it into several")
+        }),
+    }
 }
 
 /// The same, saying on standard error what is odd about the program but not wrong: for the command that the user gave, once.

@@ -10,15 +10,16 @@ use garblet_circuit::Party;
 use garblet_net::PeersFile;
 
 use crate::{
-    args::{InputArgs, ProgramArgs, ProtocolArgs, command_line},
+    args::{ProgramArgs, ProtocolArgs, command_line},
     failure::Failure,
     hints::several_hint,
-    inputs,
+    inputs::{self, InputArgs},
     meeting::Route,
-    output::{print, print_json, tell},
+    output::{print_json, tell},
     program,
     record::{PeerPart, Record},
-    report::{RunReport, check_panics, outputs_text},
+    report::{RunReport, check_panics},
+    results::OutputArgs,
     session::{self, Outcome, Task},
     settings::Settings,
     stock::StockArgs,
@@ -33,6 +34,8 @@ pub(crate) struct Options {
     program: ProgramArgs,
     #[command(flatten)]
     inputs: InputArgs,
+    #[command(flatten)]
+    output: OutputArgs,
     #[command(flatten)]
     protocol: ProtocolArgs,
     /// The party that this is, counted from 0
@@ -63,14 +66,16 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         return Err(Failure::call(format!("--party {party}: there are {parties} parties, 0 to {}", parties - 1)));
     }
     let asked = options.stock.saved().asked(&program)?;
+    options.output.check(&program, options.inputs.batch.is_some(), |output| output.recipients.contains(party))?;
+    let (inputs, rows) = inputs::of_this_party(&asked, &options.inputs, party)?;
+    let program = program::batch(program, rows)?;
     let plan = settings.plan(program.clone(), parties, options.stock.saved().values())?;
     let loaded = begin.elapsed();
-    let inputs = inputs::of_this_party(&asked, &options.inputs, party)?;
     let way = match &peers {
         Some(peers) => options.peer.to_all(party, peers)?,
         None => options.peer.way()?,
     };
-    let again = |store: &[(&str, String)]| again(options, store);
+    let again = |store: &[(&str, String)]| again(options, rows, store);
     let source = options.stock.source(&settings, &way.peer, again)?;
     let task = Task { plan, party, inputs, settings: &settings, progress: true, loaded, source };
     let names = way.names;
@@ -84,16 +89,18 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let mut report = RunReport::new(&program, &settings, parties, security, &outputs, vec![part], record)?;
     report.closing = closing.map(|failure| failure.message);
     if options.json {
+        options.output.write_files(&program, &outputs)?;
         return print_json(&report);
     }
-    print(&outputs_text(&program, &outputs))?;
+    options.output.give(&program, &outputs)?;
     tell(&format!("\n{}", report.text().trim_end()));
     Ok(())
 }
 
 /// The command that prepares what a run of several parties takes from a store.
-fn again(options: &Options, store: &[(&str, String)]) -> String {
+fn again(options: &Options, rows: Option<u32>, store: &[(&str, String)]) -> String {
     let Options { program, protocol, party, peers, .. } = options;
+    let program = &program.of_rows(rows);
     let peers = peers.as_deref().unwrap_or(Path::new("FILE"));
     let party = [("--party", party.to_string()), ("--peers", peers.display().to_string())];
     command_line("prepare", program, protocol, &[&party[..], store].concat())

@@ -13,7 +13,7 @@ const PARTS_MAX: usize = 16;
 pub(crate) const TEXT_BYTES_MAX: usize = 200;
 
 /// Parts that follow from these: where one of these differs, the others say nothing more.
-const CAUSES: [&str; 3] = ["source", "constants", "panics"];
+const CAUSES: [&str; 4] = ["source", "constants", "panics", "rows"];
 const EFFECTS: [&str; 3] = ["ports", "circuit", INNER];
 
 /// The part that is worth a word only if it is the only one.

@@ -2,6 +2,7 @@
 
 mod aes_chains;
 pub(crate) mod authenticated;
+pub(crate) mod batch;
 pub(crate) mod bmr;
 pub(crate) mod commit;
 pub(crate) mod compgc;
@@ -54,6 +55,8 @@ pub(crate) enum Bench {
     Compile(compile::Options),
     /// A long computation by two processes over loopback TCP
     Yao(yao::Options),
+    /// Many rows in one run, against a run for each row
+    Batch(batch::Options),
     /// A TCP relay that behaves like a slow link
     LinkRelay(link_relay::Options),
 }
@@ -79,6 +82,7 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Failure> {
         Bench::Lego(options) => lego::run(options),
         Bench::Compile(options) => compile::run(options),
         Bench::Yao(options) => yao::run(options),
+        Bench::Batch(options) => batch::run(options),
         Bench::LinkRelay(options) => link_relay::run(options),
     }
 }
