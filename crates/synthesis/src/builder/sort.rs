@@ -65,35 +65,15 @@ impl ProgramBuilder {
 /// The number of comparators that merge so many values, of which the first ascend and the others descend.
 pub fn merge_comparators(n: usize) -> u64 {
     let mut count = 0;
-    bitonic_merge(n, |_, _| count += 1);
+    merge_places(n, |_, _| count += 1);
     count
 }
 
-impl ProgramBuilder {
-    /// As [`ProgramBuilder::sort`], for values that first ascend and then descend. *Cost*: the comparator's for each of the
-    /// [`merge_comparators`].
-    ///
-    /// *Errors*: a component with other input ports.
-    ///
-    /// # Panics
-    /// If the component has other output ports than two.
-    pub fn merge(&mut self, comparator: ComponentId, values: &mut [Wires]) -> Result<(), CircuitError> {
-        let mut places = Vec::new();
-        bitonic_merge(values.len(), |low, high| places.push((low, high)));
-        for (low, high) in places {
-            let sorted = self.instance(comparator, &[&values[low], &values[high]])?;
-            let [least, most] = sorted.try_into().expect("a comparator gives two values");
-            (values[low], values[high]) = (least, most);
-        }
-        Ok(())
-    }
-}
-
 /// The network that merges n values, of which the first ascend and the others descend: that of the next power of two, without
-/// values less than all, which would stand before them and stay there.
+/// values less than all, which would stand before them and stay there. Gives each comparator's two places, lower one first.
 ///
 /// *Source*: Batcher 1968.
-fn bitonic_merge(n: usize, mut comparator: impl FnMut(usize, usize)) {
+pub(crate) fn merge_places(n: usize, mut comparator: impl FnMut(usize, usize)) {
     let size = n.next_power_of_two();
     let absent = size - n;
     let mut half = size / 2;
