@@ -36,7 +36,7 @@ pub(crate) mod simulate;
 
 pub use program::{ProgramBuilder, Wires};
 pub(crate) use sort::merge_places;
-pub use sort::{merge_comparators, sort_comparators};
+pub use sort::{merge_comparators, sort_comparators, sort_places};
 pub use table::lookup_ands;
 pub use word::{BitString, Bytes, Integer, Signed, Unsigned, Value, Word};
 

@@ -20,7 +20,7 @@ pub fn sort_comparators(n: usize) -> u64 {
 impl CircuitBuilder {
     /// Sorts integers of one width, least first. *Cost*: 2w for each of the [`sort_comparators`].
     pub fn sort<I: Integer>(&mut self, values: &mut [I]) {
-        network(values.len(), |low, high| {
+        sort_places(values.len(), |low, high| {
             let (least, most) = self.min_max(&values[low], &values[high]);
             values[low] = least;
             values[high] = most;
@@ -31,7 +31,7 @@ impl CircuitBuilder {
     ///
     /// *Cost*: 2k + w for each of the [`sort_comparators`], with keys of k bits and words of w.
     pub fn sort_by_key<I: Integer, W: Word>(&mut self, items: &mut [(I, W)]) {
-        network(items.len(), |low, high| {
+        sort_places(items.len(), |low, high| {
             let swap = self.less(&items[high].0, &items[low].0);
             let (least, most) = self.swap_if(swap, &items[low], &items[high]);
             items[low] = least;
@@ -52,7 +52,7 @@ impl ProgramBuilder {
     /// If the component has other output ports than two.
     pub fn sort(&mut self, comparator: ComponentId, values: &mut [Wires]) -> Result<(), CircuitError> {
         let mut places = Vec::new();
-        network(values.len(), |low, high| places.push((low, high)));
+        sort_places(values.len(), |low, high| places.push((low, high)));
         for (low, high) in places {
             let sorted = self.instance(comparator, &[&values[low], &values[high]])?;
             let [least, most] = sorted.try_into().expect("a comparator gives two values");
@@ -86,7 +86,7 @@ pub(crate) fn merge_places(n: usize, mut comparator: impl FnMut(usize, usize)) {
 }
 
 /// The sorting network with the fewest comparators of those here: gives each one's two places, lower one first.
-fn network(n: usize, comparator: impl FnMut(usize, usize)) {
+pub fn sort_places(n: usize, comparator: impl FnMut(usize, usize)) {
     let mut exchange = 0;
     merge_exchange(n, |_, _| exchange += 1);
     if sort_comparators(n) < exchange { merge_sort(n, comparator) } else { merge_exchange(n, comparator) }
@@ -189,7 +189,7 @@ mod tests {
     fn networks_sort_all_zeros_and_ones() {
         for n in 0..=17 {
             let mut comparators = Vec::new();
-            network(n, |a, b| comparators.push((a, b)));
+            sort_places(n, |a, b| comparators.push((a, b)));
             assert_eq!(comparators.len() as u64, sort_comparators(n));
             for mut x in 0u32..1 << n {
                 let ones = x.count_ones();
