@@ -46,6 +46,7 @@ pub(crate) fn explain(error: &Error) -> Failure {
             StateProblem::Behind { .. } | StateProblem::OtherHistory { .. } => {
                 "both servers were put back to an earlier time, or lie: deal nothing to them until they have explained it"
             }
+            StateProblem::Unlike { .. } => "drop the state at both servers, and begin with another",
             StateProblem::Apart { .. } | StateProblem::Forked { .. } => {
                 "find out which server was put back to an earlier time, or lies, before another state is made"
             }

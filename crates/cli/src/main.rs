@@ -31,6 +31,7 @@ mod progress;
 mod receipts;
 mod record;
 mod report;
+mod results;
 mod run;
 mod serve;
 mod session;

@@ -37,6 +37,9 @@ pub(crate) struct Options {
     /// The number of parties
     #[arg(long, value_name = "N", conflicts_with = "job")]
     parties: Option<u16>,
+    /// For so many rows in one run
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    batch: Option<u32>,
     /// Also how long messages are under way on links of this one-way latency and rate, as 33ms,50mbit
     #[arg(long, value_name = "LATENCY,RATE")]
     link: Option<SimulatedLink>,
@@ -63,7 +66,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let job = options.subject.job()?;
     let program = match &job {
         Some(job) => job.program()?,
-        None => program::load(&options.subject.program_args())?,
+        None => program::load(&options.subject.program_args().of_rows(options.batch))?,
     };
     let (costs, left_out) = match (&job, &options.protocol) {
         (Some(job), _) => {

@@ -36,8 +36,11 @@ pub(crate) struct Options {
     changes: ProgramChanges,
     /// The job that the parties have agreed on, in place of the program, its changes, the protocol and its parameters
     #[arg(long, value_name = "FILE")]
-    #[arg(conflicts_with_all = ["owners", "recipients", "constants", "panics", "protocol", "params"])]
+    #[arg(conflicts_with_all = ["owners", "recipients", "constants", "panics", "protocol", "params", "batch"])]
     job: Option<PathBuf>,
+    /// With several parties: runs of a batch of so many rows
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "peers")]
+    batch: Option<u32>,
     /// With several parties: where all of them are and who they are, as `garblet run` takes it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["connect", "peer"])]
     peers: Option<PathBuf>,
@@ -155,7 +158,8 @@ impl Options {
             (Some(_), Some(_)) => return Err(Failure::call("PROGRAM: the job says which one")),
             (Some(job), None) => job.program()?,
             (None, Some(program)) => {
-                program::load(&ProgramArgs { program: program.clone(), changes: self.changes.clone() })?
+                let args = ProgramArgs { program: program.clone(), changes: self.changes.clone() };
+                program::load(&args.of_rows(self.batch))?
             }
             (None, None) => return Err(Failure::call("PROGRAM is missing: runs are of a program")),
         };

@@ -10,19 +10,21 @@ use garblet_circuit::Party;
 use garblet_net::PeersFile;
 
 use crate::{
-    args::{InputArgs, ProtocolArgs},
+    args::ProtocolArgs,
     failure::Failure,
     hints::several_hint,
-    inputs,
+    inputs::{self, InputArgs},
     job::{
         Job,
         options::{Agreed, SubjectArgs},
     },
     meeting::Route,
-    output::{print, print_json, tell},
+    output::{print_json, tell},
+    program,
     receipts::{ReceiptArgs, Run},
     record::{PeerPart, Record},
-    report::{RunReport, check_panics, outputs_text},
+    report::{RunReport, check_panics},
+    results::OutputArgs,
     session::{self, Outcome, Task, Watched},
     stock::StockArgs,
     way::{self, Way, WayArgs, announce},
@@ -36,6 +38,8 @@ pub(crate) struct Options {
     subject: SubjectArgs,
     #[command(flatten)]
     inputs: InputArgs,
+    #[command(flatten)]
+    output: OutputArgs,
     #[command(flatten)]
     protocol: ProtocolArgs,
     /// The party that this is, counted from 0; a job that names identities says it
@@ -59,17 +63,21 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let begin = Instant::now();
     let agreed = options.subject.load(&options.protocol)?;
-    let (program, settings) = (&agreed.program, &agreed.settings);
+    let settings = &agreed.settings;
     let peers = peers_file(options, &agreed)?;
     let asked = agreed.job.as_ref().map(Job::party_count).or(peers.as_ref().map(PeersFile::party_count));
-    let parties = settings.parties(program, asked)?;
+    let parties = settings.parties(&agreed.program, asked)?;
     let party = options.party(&agreed, parties)?;
-    let asked = options.stock.saved().asked(program)?;
+    let asked = options.stock.saved().asked(&agreed.program)?;
+    options
+        .output
+        .check(&agreed.program, options.inputs.batch.is_some(), |output| output.recipients.contains(party))?;
+    let (inputs, rows) = inputs::of_this_party(&asked, &options.inputs, party)?;
+    let program = &program::batch(agreed.program.clone(), rows)?;
     let plan = settings.plan(program.clone(), parties, options.stock.saved().values())?;
     let loaded = begin.elapsed();
-    let inputs = inputs::of_this_party(&asked, &options.inputs, party)?;
     let way = options.way(&agreed, party, peers.as_ref())?;
-    let again = |store: &[(&str, String)]| again(options, party, store);
+    let again = |store: &[(&str, String)]| again(options, (party, rows), store);
     let source = options.stock.source(settings, &way.peer, again)?;
     let receipts = options.receipts.open(settings.job.as_ref())?;
     let task = Task { plan, party, inputs, settings, progress: true, loaded, source };
@@ -94,9 +102,12 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let mut report = RunReport::new(program, settings, parties, security, &outputs, vec![part], record)?;
     report.closing = closing.map(|failure| failure.message);
     match options.json {
-        true => print_json(&report)?,
+        true => {
+            options.output.write_files(program, &outputs)?;
+            print_json(&report)?;
+        }
         false => {
-            print(&outputs_text(program, &outputs))?;
+            options.output.give(program, &outputs)?;
             tell(&format!("\n{}", report.text().trim_end()));
         }
     }
@@ -131,10 +142,10 @@ impl Options {
 }
 
 /// The command that prepares what a run of several parties takes from a store.
-fn again(options: &Options, party: Party, store: &[(&str, String)]) -> String {
+fn again(options: &Options, (party, rows): (Party, Option<u32>), store: &[(&str, String)]) -> String {
     let peers = options.peers.as_deref().unwrap_or(Path::new("FILE"));
     let party = [("--party", party.to_string()), ("--peers", peers.display().to_string())];
-    options.subject.command_line("prepare", &options.protocol, &[&party[..], store].concat())
+    options.subject.command_line("prepare", &options.protocol, rows, &[&party[..], store].concat())
 }
 
 /// The peers file, which the protocols of several parties need and the others do not take, with the identities of the job.

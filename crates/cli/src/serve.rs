@@ -11,10 +11,10 @@ use garblet_net::{self as net, Channel, Hello, Listener, NetError};
 use clients::ClientArgs;
 
 use crate::{
-    args::{InputArgs, InputFile, ProgramArgs, Time},
+    args::{ProgramArgs, Time},
     failure::{Failure, Status},
     hints::net_failure,
-    inputs::{self, PartyInputs},
+    inputs::{self, InputArgs, InputFile, PartyInputs},
     meeting::Meeting,
     output::{count, print, tell},
     prepare::FillArgs,
@@ -166,8 +166,8 @@ impl<'a> Service<'a> {
         let settings = options.stock.settings();
         let parties = settings.parties(&program, None)?;
         let plan = settings.plan(program.clone(), parties, SavedValues::default())?;
-        let inputs = InputArgs { inputs: options.inputs.clone() };
-        let inputs = inputs::of_this_party(&program, &inputs, options.stock.party())?;
+        let inputs = InputArgs { inputs: options.inputs.clone(), ..InputArgs::default() };
+        let (inputs, _) = inputs::of_this_party(&program, &inputs, options.stock.party())?;
         let way = options.peer.way()?;
         let folder = options.stock.folder(&way)?;
         // A mistake in the order is told before a peer is waited for.

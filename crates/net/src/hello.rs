@@ -11,7 +11,7 @@ use crate::message::Message;
 use crate::parts::{self, Description, Parts};
 
 /// Version of what goes over the wire. It grows with every change that an older peer would misread.
-pub const WIRE_VERSION: u32 = 3;
+pub const WIRE_VERSION: u32 = 4;
 
 const MAGIC: [u8; 8] = *b"garblet\0";
 const PARAMETERS_MAX: usize = 32;

@@ -18,7 +18,7 @@ const JOB_FIELDS_MAX: usize = 40;
 pub(crate) const TEXT_BYTES_MAX: usize = 200;
 
 /// Parts that follow from these: where one of these differs, the others say nothing more.
-const CAUSES: [&str; 3] = ["source", "constants", "panics"];
+const CAUSES: [&str; 4] = ["source", "constants", "panics", "rows"];
 const EFFECTS: [&str; 3] = ["ports", "circuit", INNER];
 
 /// The beginning of the name of a field of a job.

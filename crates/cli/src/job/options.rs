@@ -24,7 +24,7 @@ pub(crate) struct SubjectArgs {
     changes: ProgramChanges,
     /// The job that the parties have agreed on, in place of the program, its changes, the protocol and its parameters
     #[arg(long, value_name = "FILE")]
-    #[arg(conflicts_with_all = ["program", "owners", "recipients", "constants", "panics", "protocol", "adversary", "params"])]
+    #[arg(conflicts_with_all = ["program", "owners", "recipients", "constants", "panics", "protocol", "adversary", "params", "batch"])]
     job: Option<PathBuf>,
 }
 
@@ -70,13 +70,19 @@ impl SubjectArgs {
     }
 
     /// A call of `garblet` about the same, for somebody to copy.
-    pub(crate) fn command_line(&self, command: &str, protocol: &ProtocolArgs, more: &[(&str, String)]) -> String {
+    pub(crate) fn command_line(
+        &self,
+        command: &str,
+        protocol: &ProtocolArgs,
+        rows: Option<u32>,
+        more: &[(&str, String)],
+    ) -> String {
         match &self.job {
             Some(job) => {
                 let job = [("--job", job.display().to_string())];
                 shell_line(format!("garblet {command}"), job.into_iter().chain(more.iter().cloned()))
             }
-            None => command_line(command, &self.program_args(), protocol, more),
+            None => command_line(command, &self.program_args().of_rows(rows), protocol, more),
         }
     }
 }

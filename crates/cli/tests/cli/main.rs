@@ -20,4 +20,5 @@ mod results;
 mod store;
 mod stored_runs;
 mod strangers;
+mod tables;
 mod visits;
