@@ -75,7 +75,7 @@ fn sum_bits(count: u64, bits: u64) -> u64 {
     bits + count_bits(count - 1)
 }
 
-/// The AND gates of [`total`] for each of the groups.
+/// The AND gates of `total` for each of the groups.
 fn total_ands(count: u64, bits: u64) -> u64 {
     match count {
         1 => 0,
