@@ -41,6 +41,7 @@ mod stock;
 mod store;
 mod visit;
 mod way;
+mod whole_file;
 mod written;
 
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! Results as users want them: on standard output, or in files.
 
 use std::{
-    io::{BufWriter, Write},
+    io::Write,
     path::{Path, PathBuf},
     str::FromStr,
 };
@@ -14,6 +14,7 @@ use crate::{
     failure::{Failure, reason},
     output::print,
     report::{outputs_text, results, row_panics, shown},
+    whole_file::{self, Readers, folder_of},
 };
 
 /// The options that say where results go.
@@ -138,7 +139,8 @@ impl OutputArgs {
             _ if known.is_empty() => Ok(()),
             Some(format) => {
                 let mut text = Vec::new();
-                write((program, outputs), &known, format, &mut text)?;
+                let unwritable = |e: &std::io::Error| Failure::no_result(format!("the results cannot be written: {e}"));
+                write((program, outputs), &known, format, &mut text).map_err(|e| e.failure(unwritable))?;
                 print(&String::from_utf8_lossy(&text))
             }
             None => print(&outputs_text(program, &left)),
@@ -151,14 +153,10 @@ impl OutputArgs {
     pub(crate) fn write_files(&self, program: &Program, outputs: &[Option<Bits>]) -> Result<(), Failure> {
         let known: Known = results(program, outputs).map(|(output, bits)| (output, Some(bits))).collect();
         for file in &self.files {
-            let unwritable = |error: &std::io::Error| Failure::unwritable(&file.path, error);
-            let mut whole = tempfile::NamedTempFile::new_in(folder_of(&file.path)).map_err(|e| unwritable(&e))?;
-            let mut out = BufWriter::new(whole.as_file_mut());
-            write((program, outputs), &chosen(&known, file), self.format_of(&file.path)?, &mut out)?;
-            out.flush().map_err(|e| unwritable(&e))?;
-            drop(out);
-            whole.as_file().sync_all().map_err(|e| unwritable(&e))?;
-            whole.persist(&file.path).map_err(|e| unwritable(&e.error))?;
+            let format = self.format_of(&file.path)?;
+            let fill = |out: &mut (dyn Write + Send)| write((program, outputs), &chosen(&known, file), format, out);
+            whole_file::write(&file.path, Readers::Usual, fill)
+                .map_err(|unwritten| unwritten.failure(|error| Failure::unwritable(&file.path, error)))?;
         }
         Ok(())
     }
@@ -171,8 +169,31 @@ impl OutputArgs {
     }
 }
 
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+/// The reason why a file of results was not written.
+enum Unwritten {
+    Result(Failure),
+    File(std::io::Error),
+}
+
+impl Unwritten {
+    fn failure(self, of_file: impl FnOnce(&std::io::Error) -> Failure) -> Failure {
+        match self {
+            Unwritten::Result(failure) => failure,
+            Unwritten::File(error) => of_file(&error),
+        }
+    }
+}
+
+impl From<std::io::Error> for Unwritten {
+    fn from(error: std::io::Error) -> Self {
+        Unwritten::File(error)
+    }
+}
+
+impl From<Failure> for Unwritten {
+    fn from(failure: Failure) -> Self {
+        Unwritten::Result(failure)
+    }
 }
 
 fn is_text(format: TableFormat) -> bool {
@@ -209,7 +230,7 @@ fn write(
     known: &Known,
     format: OutputFormat,
     out: &mut (dyn Write + Send),
-) -> Result<(), Failure> {
+) -> Result<(), Unwritten> {
     let rows = program.notes().rows;
     let runs = || {
         let columns: Vec<(&str, &Type, &Bits)> = known
@@ -250,7 +271,7 @@ fn write(
             _ => runs().write(format, out),
         },
     };
-    written.map_err(|error| Failure::no_result(format!("the results cannot be written: {error}")))
+    Ok(written?)
 }
 
 #[cfg(test)]
