@@ -1,4 +1,4 @@
-//! Any text as a party's input file, for a program with an input of every type.
+//! Any text as a party's input file or table, for a program with an input of every type.
 #![no_main]
 
 use garblet_circuit::{Party, Port, Program, Type};
@@ -34,8 +34,11 @@ fuzz_target!(|text: &str| {
         assert!(value::read_value("value.json", &again, &input.port.ty).is_ok_and(|b| b == bits));
     }
     for input in program.inputs() {
-        if let Ok(bits) = value::read_csv(&input.port, "rows.csv", text) {
-            assert_eq!(bits.len(), input.port.width() as usize);
+        for (format, _) in value::TableFormat::ALL {
+            let table = value::Table { file: "rows", format: *format, bytes: text.as_bytes(), renamed: &[] };
+            if let Ok(read) = table.port(&input.port) {
+                assert_eq!(read.values.len(), input.port.width() as usize);
+            }
         }
     }
     let _ = value::read_inputs(&program, Party(0), "inputs.json", text);

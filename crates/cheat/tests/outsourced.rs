@@ -134,17 +134,19 @@ fn a_server_that_tells_another_challenge_or_proof_is_refused() {
 /// Both end the run alike: whoever is refused says so as well.
 #[test]
 fn a_server_that_refuses_what_fits_is_named_by_nobody_and_one_that_says_no_verdict_is() {
-    for (server, other) in [(GENERATOR, CLOUD), (CLOUD, GENERATOR)] {
+    let servers = [(GENERATOR, CLOUD), (CLOUD, GENERATOR)];
+    let cases = servers.into_iter().flat_map(|pair| [Config::default(), over_circuits()].map(|config| (pair, config)));
+    for ((server, other), config) in cases {
         for (verdict, what, client) in [([1, 1], CHALLENGE, 1), ([2, 2], HASH, 2)] {
             let deviation = Cheat::Server(ServerDeviation::OtherVerdict(verdict));
-            let results = run_with(Config::default(), server, deviation, 1);
+            let results = run_with(config, server, deviation, 1);
             let expected = Refused { what, parties: [Party(client), Party(other as u16)] };
             assert_eq!(refused(&results[other]), Some(expected), "{verdict:?}");
             results.iter().for_each(|result| assert!(result.is_err(), "nobody has a result"));
         }
         for verdict in [[0, 1], [1, 0], [2, 3], [3, 1]] {
             let deviation = Cheat::Server(ServerDeviation::OtherVerdict(verdict));
-            let results = run_with(Config::default(), server, deviation, 1);
+            let results = run_with(config, server, deviation, 1);
             let Err(ProtocolError::Peer { party, source }) = &results[other] else { panic!("{verdict:?}") };
             assert_eq!(usize::from(party.0), server);
             assert!(source.to_string().contains("a verdict"), "{source}");
@@ -213,6 +215,12 @@ fn a_client_that_deals_what_does_not_fit_is_refused() {
     for (seed, (config, (deviation, finder, expected))) in (0..).zip(cases) {
         let results = run_with(config, 2, Cheat::Client(deviation), seed);
         assert_eq!(refused(&results[finder]), Some(expected), "{deviation:?} {config:?}");
+        if [CHALLENGE, HASH].contains(&expected.what) {
+            // The other server hears the verdict, which is on what it told.
+            let other = GENERATOR + CLOUD - finder;
+            let heard = Refused { what: expected.what, parties: pair(other) };
+            assert_eq!(refused(&results[other]), Some(heard), "{deviation:?} {config:?}");
+        }
         results.iter().for_each(|result| assert!(result.is_err(), "{deviation:?}: nobody has a result"));
     }
 }

@@ -5,6 +5,7 @@
 //! [`Schedule`] is a component's circuit made ready to run, a [`Walk`] goes through a program's instances in memory
 //! that grows with live wires only.
 
+mod batch;
 mod bits;
 mod circuit;
 mod component;

@@ -17,6 +17,8 @@ pub struct Notes {
     pub warnings: Vec<Diagnostic>,
     /// A digest of the source's text; none if it was not made from one.
     pub source: Option<[u8; 32]>,
+    /// The rows of a batch, of which each port has all values; none if the program is no batch.
+    pub rows: Option<u32>,
     /// Constants that parties gave to the source, as `NAME=VALUE`, in alphabetical order.
     pub constants: Vec<String>,
 }

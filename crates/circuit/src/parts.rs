@@ -10,7 +10,7 @@ use crate::{
 const TEXT_BYTES_MAX: usize = 100;
 
 impl Program {
-    /// The parts that parties must agree on, by name: the source, its constants and checks if there is a source; ports, owners,
+    /// The parts that parties must agree on, by name: the source, its constants and checks if there is a source; the rows of a batch; ports, owners,
     /// recipients, the circuit, and the ports of its components. Of what is long a digest. If all parts are the same, so are the
     /// programs' digests.
     ///
@@ -25,6 +25,9 @@ impl Program {
         }
         if let Some(panics) = &notes.panics {
             part("panics", if *panics == Panics::Off { "off" } else { "on" }.into());
+        }
+        if let Some(rows) = notes.rows {
+            part("rows", rows.to_string());
         }
         let inputs = || self.inputs().iter();
         let ins = inputs().map(|input| format!("{}: {}", input.port.name, input.port.ty));

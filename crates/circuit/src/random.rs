@@ -102,7 +102,12 @@ fn any_wire(rng: &mut (impl Rng + ?Sized), set: u32) -> Wire {
 
 fn ports(rng: &mut (impl Rng + ?Sized), side: &str) -> Vec<Port> {
     let count = rng.random_range(1..=4);
-    (0..count).map(|k| Port::new(format!("{side}{k}"), small_type(rng, 2))).collect()
+    let mut any = |k: usize| {
+        // Now and then a port without wires.
+        let of = if rng.random_range(0..8) == 0 { Type::Array(Box::new(Type::Bool), 0) } else { small_type(rng, 2) };
+        Port::new(format!("{side}{k}"), of)
+    };
+    (0..count).map(&mut any).collect()
 }
 
 /// A type of 1 to about 80 wires.

@@ -32,14 +32,24 @@ pub(crate) struct ProgramChanges {
     /// The checks in a function source for overflow, division by zero and indices out of bounds
     #[arg(long, value_name = "on|off", default_value = "on")]
     pub(crate) panics: Switch,
+    /// The rows of a batch, if it is to be one.
+    #[arg(skip)]
+    pub(crate) rows: Option<u32>,
 }
 
 impl ProgramArgs {
     /// A program as it is.
     pub(crate) fn plain(name: &str) -> Self {
         let (owners, recipients, constants) = (Vec::new(), Vec::new(), Vec::new());
-        let changes = ProgramChanges { owners, recipients, constants, panics: Switch(true) };
+        let changes = ProgramChanges { owners, recipients, constants, panics: Switch(true), rows: None };
         ProgramArgs { program: name.into(), changes }
+    }
+
+    /// The same for so many rows.
+    pub(crate) fn of_rows(&self, rows: Option<u32>) -> Self {
+        let mut args = self.clone();
+        args.changes.rows = rows;
+        args
     }
 }
 
@@ -79,14 +89,6 @@ impl FromStr for Switch {
             _ => Err("expected on or off".into()),
         }
     }
-}
-
-/// The inputs.
-#[derive(Args, Clone)]
-pub(crate) struct InputArgs {
-    /// Inputs of party K: JSON {"port": value}, or CSV for an array, or FASTA for an array of nucleotides
-    #[arg(long = "input", value_name = "K=FILE")]
-    pub(crate) inputs: Vec<InputFile>,
 }
 
 /// The way to compute: the protocol, its parameters, a link, a time-out.
@@ -130,7 +132,7 @@ pub(crate) fn command_line(
     protocol: &ProtocolArgs,
     more: &[(&str, String)],
 ) -> String {
-    let ProgramChanges { owners, recipients, constants, panics } = &program.changes;
+    let ProgramChanges { owners, recipients, constants, panics, rows } = &program.changes;
     let owners = owners.iter().map(|owner| ("--owner", format!("{}={}", owner.input, owner.party)));
     let recipients = recipients.iter().map(|to| ("--to", format!("{}={}", to.output, to.words())));
     let constants = constants.iter().map(|constant| match constant {
@@ -138,11 +140,16 @@ pub(crate) fn command_line(
         Constant::File(path) => ("--const", path.display().to_string()),
     });
     let panics = (!panics.0).then(|| ("--panics", "off".to_string()));
+    let rows = rows.map(|rows| ("--batch", rows.to_string()));
     let params = protocol.choice.params.iter().map(|Param { name, value }| ("--param", format!("{name}={value}")));
     let protocol = [("--protocol", protocol.choice.name())];
-    let all = owners.chain(recipients).chain(constants).chain(panics).chain(protocol).chain(params);
-    let mut line = format!("garblet {command} {}", quoted(&program.program));
-    for (option, value) in all.chain(more.iter().cloned()) {
+    let all = owners.chain(recipients).chain(constants).chain(panics).chain(rows).chain(protocol).chain(params);
+    shell_line(format!("garblet {command} {}", quoted(&program.program)), all.chain(more.iter().cloned()))
+}
+
+/// A call with options behind it, as a shell takes it.
+pub(crate) fn shell_line<'a>(mut line: String, options: impl Iterator<Item = (&'a str, String)>) -> String {
+    for (option, value) in options {
         line.push_str(&format!(" {option} {}", quoted(&value)));
     }
     line
@@ -217,22 +224,6 @@ impl FromStr for To {
     }
 }
 
-/// `K=FILE`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct InputFile {
-    pub(crate) party: Party,
-    pub(crate) path: PathBuf,
-}
-
-impl FromStr for InputFile {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (party, path) = pair(text, "K=FILE, for instance 0=alice.json")?;
-        Ok(InputFile { party: read_party(&party)?, path: path.into() })
-    }
-}
-
 /// `NAME=VALUE`.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Param {
@@ -285,7 +276,7 @@ pub(crate) fn pair(text: &str, expected: &str) -> Result<(String, String), Strin
     }
 }
 
-fn read_party(text: &str) -> Result<Party, String> {
+pub(crate) fn read_party(text: &str) -> Result<Party, String> {
     text.parse().map(Party).map_err(|_| format!("`{text}` is no party, expected a number from 0 on"))
 }
 
@@ -298,7 +289,6 @@ mod tests {
         assert_eq!("in1=0".parse(), Ok(Owner { input: "in1".into(), party: Party(0) }));
         assert_eq!("o=1,0,1".parse(), Ok(To { output: "o".into(), parties: Some(vec![Party(0), Party(1)]) }));
         assert_eq!("o=all".parse(), Ok(To { output: "o".into(), parties: None }));
-        assert_eq!("1=a=b.json".parse(), Ok(InputFile { party: Party(1), path: "a=b.json".into() }));
         assert_eq!("P::N=3".parse(), Ok(Constant::Value("P::N".into(), "3".into())));
         assert_eq!("c.json".parse(), Ok(Constant::File("c.json".into())));
         assert_eq!("off".parse(), Ok(Switch(false)));
@@ -312,8 +302,6 @@ mod tests {
     fn what_is_no_pair_is_refused_with_an_example() {
         assert_eq!("in1".parse::<Owner>().unwrap_err(), "expected INPUT=K, for instance in1=0");
         assert_eq!("in1=x".parse::<Owner>().unwrap_err(), "`x` is no party, expected a number from 0 on");
-        assert_eq!("=a.json".parse::<InputFile>().unwrap_err(), "expected K=FILE, for instance 0=alice.json");
-        assert_eq!("70000=a".parse::<InputFile>().unwrap_err(), "`70000` is no party, expected a number from 0 on");
         assert!("N".parse::<Constant>().unwrap_err().starts_with("expected NAME=VALUE"));
         assert_eq!("no".parse::<Switch>().unwrap_err(), "expected on or off");
         assert!("o=".parse::<To>().is_err());

@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     bench, child, convert, demo, eval, failure::Failure, identity, inspect, job::command as job, local, plan, prepare,
-    run, serve, store, visit,
+    receipts::command as receipts, run, serve, store, visit,
 };
 
 const EXIT_STATUS: &str = "Exit status: 0 done; 1 ended without a result; 2 the call or one of its files is wrong";
@@ -42,6 +42,9 @@ pub(crate) enum Command {
     /// Write, check and show jobs: files that say the whole agreement of a run
     #[command(subcommand)]
     Job(job::JobCommand),
+    /// Check, show and compare receipts: what was kept of every run
+    #[command(subcommand)]
+    Receipts(receipts::ReceiptsCommand),
     /// Convert a circuit between formats
     Convert(convert::Options),
     /// Make an identity
@@ -78,6 +81,7 @@ impl Command {
             Command::Inspect(options) => inspect::run(&options),
             Command::Plan(options) => plan::run(&options),
             Command::Job(command) => job::run(&command),
+            Command::Receipts(command) => receipts::run(&command),
             Command::Convert(options) => convert::run(&options),
             Command::Keygen(options) => identity::keygen(&options),
             Command::Id(options) => identity::show(&options),

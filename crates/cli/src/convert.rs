@@ -1,16 +1,18 @@
 //! `garblet convert`: between circuit formats.
 
-use std::{
-    fs::{self, File, Permissions},
-    io::{BufWriter, Write},
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use garblet_circuit::Program;
 use garblet_formats::{Format, WriteError};
 use garblet_synthesis::optimise::optimise_program;
 
-use crate::{args::ProgramArgs, failure::Failure, output::count, program};
+use crate::{
+    args::ProgramArgs,
+    failure::Failure,
+    output::count,
+    program,
+    whole_file::{self, Readers},
+};
 
 /// The options of `garblet convert`.
 #[derive(clap::Args)]
@@ -74,39 +76,10 @@ fn format(options: &Options) -> Result<Format, Failure> {
     })
 }
 
-/// Writes the file. One that is there already, perhaps the program's own, stays as it is until all of the new one is
-/// written; a link, a pipe or a device is written to in place.
+/// Writes the file, which may be the program's own.
 fn write(program: &Program, path: &Path, format: Format) -> Result<(), Failure> {
-    let there = fs::symlink_metadata(path);
-    let written = match &there {
-        Ok(metadata) if !metadata.is_file() => {
-            File::create(path).map_err(WriteError::Io).and_then(|file| write_to(file, program, format))
-        }
-        _ => replace(program, path, format, there.ok().map(|metadata| metadata.permissions())),
-    };
+    let written = whole_file::write(path, Readers::Usual, |mut out| format.write(program, &mut out));
     written.map_err(|error| failure(path, &error))
-}
-
-/// Writes a file of no other's name in the same folder, and then gives it the name.
-fn replace(program: &Program, path: &Path, format: Format, kept: Option<Permissions>) -> Result<(), WriteError> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    // Of a new file, as for every other file that the user makes.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut partial = builder.prefix(".garblet-").tempfile_in(folder)?;
-    write_to(partial.as_file_mut(), program, format)?;
-    if let Some(kept) = kept {
-        partial.as_file().set_permissions(kept)?;
-    }
-    partial.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
-fn write_to(file: impl Write, program: &Program, format: Format) -> Result<(), WriteError> {
-    let mut file = BufWriter::new(file);
-    format.write(program, &mut file)?;
-    Ok(file.flush()?)
 }
 
 fn failure(path: &Path, error: &WriteError) -> Failure {

@@ -4,13 +4,14 @@ use garblet_circuit::{Bits, evaluate};
 use serde_json::json;
 
 use crate::{
-    args::{InputArgs, ProgramArgs},
+    args::ProgramArgs,
     failure::Failure,
-    inputs,
-    output::{print, print_json},
+    inputs::{self, InputArgs},
+    output::print_json,
     program,
     record::digest_text,
-    report::{ProgramPart, check_panics, outputs_json, outputs_text},
+    report::{ProgramPart, check_panics, outputs_json},
+    results::OutputArgs,
 };
 
 /// The options of `garblet eval`.
@@ -20,6 +21,8 @@ pub(crate) struct Options {
     program: ProgramArgs,
     #[command(flatten)]
     inputs: InputArgs,
+    #[command(flatten)]
+    output: OutputArgs,
     /// Print one JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -28,17 +31,23 @@ pub(crate) struct Options {
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let program = program::load(&options.program)?;
-    let mut inputs = inputs::of_all(&program, &options.inputs, program.party_count())?.concat();
+    options.output.check(&program, options.inputs.batch.is_some(), |_| true)?;
+    let (inputs, rows) = inputs::of_all(&program, &options.inputs, program.party_count())?;
+    let program = program::batch(program, rows)?;
+    let mut inputs = inputs.concat();
     inputs.sort_by_key(|(id, _)| *id);
     let inputs: Vec<Bits> = inputs.into_iter().map(|(_, bits)| bits).collect();
     let outputs: Vec<Option<Bits>> = evaluate(&program, &inputs).into_iter().map(Some).collect();
     check_panics(&program, &outputs)?;
     match options.json {
-        true => print_json(&json!({
-            "program": ProgramPart::of(&program),
-            "program_digest": digest_text(&program),
-            "outputs": outputs_json(&program, &outputs),
-        })),
-        false => print(&outputs_text(&program, &outputs)),
+        true => {
+            options.output.write_files(&program, &outputs)?;
+            print_json(&json!({
+                "program": ProgramPart::of(&program),
+                "program_digest": digest_text(&program),
+                "outputs": outputs_json(&program, &outputs),
+            }))
+        }
+        false => options.output.give(&program, &outputs),
     }
 }

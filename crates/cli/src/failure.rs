@@ -21,6 +21,28 @@ impl From<Status> for ExitCode {
     }
 }
 
+/// The class of a failure: what it was that ended a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Class {
+    /// The call or one of its files.
+    Call,
+    /// The network, this machine, or a peer that was gone.
+    Network,
+    /// Parties that wanted different things.
+    Disagreement,
+    /// A party with another identity than was expected.
+    Identity,
+    /// A peer that did not follow the protocol.
+    Misbehaviour,
+    /// A store of prepared material.
+    Store,
+    /// The computation itself: an overflow, an index out of bounds.
+    Panic,
+    /// Anything else.
+    Other,
+}
+
 /// The fault over which a command ends, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failure {
@@ -34,6 +56,8 @@ pub(crate) struct Failure {
     pub(crate) secondary: bool,
     /// Set if a store must not be used any more, and could not be marked so: who serves with it stops.
     pub(crate) condemned: bool,
+    /// The class.
+    pub(crate) class: Class,
 }
 
 impl Failure {
@@ -45,12 +69,13 @@ impl Failure {
             hint: None,
             secondary: false,
             condemned: false,
+            class: Class::Call,
         }
     }
 
     /// The computation ended without a result.
     pub(crate) fn no_result(message: impl Display) -> Self {
-        Failure { status: Status::NoResult, ..Failure::call(message) }
+        Failure { status: Status::NoResult, class: Class::Other, ..Failure::call(message) }
     }
 
     /// Files in which something is wrong, each with its place.
@@ -68,6 +93,11 @@ impl Failure {
     /// A file that cannot be written.
     pub(crate) fn unwritable(path: &Path, error: &std::io::Error) -> Self {
         Failure::no_result(format!("{}: cannot be written: {}", path.display(), reason(error)))
+    }
+
+    /// Says of what class it is.
+    pub(crate) fn of_class(self, class: Class) -> Self {
+        Failure { class, ..self }
     }
 
     /// Adds what to do about it.

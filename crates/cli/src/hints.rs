@@ -1,16 +1,16 @@
 //! The errors of the library as failures of the command, with hints at what to do about them.
 
 use garblet::{Adversary, Error, NotPrepared, Protocol, StateProblem, store::StoreError};
-use garblet_net::{IdentityError, MeshError, NetError, PartyError, PeersFileError, PeersFileFault, Refusal};
+use garblet_net::{IdentityError, JOB, MeshError, NetError, PartyError, PeersFileError, PeersFileFault, Refusal};
 
-use crate::failure::{Failure, Status};
+use crate::failure::{Class, Failure, Status};
 
 /// The failure that a protocol's error is to the user.
 pub(crate) fn explain(error: &Error) -> Failure {
     if let Some(error) = error.net() {
         return net_failure(error);
     }
-    match error {
+    let failure = match error {
         Error::Store(error) => store_failure(error),
         Error::Library(diagnostics) => Failure::diagnosed(diagnostics.clone()),
         Error::NotPrepared(NotPrepared::UnknownComponent { .. }) => {
@@ -46,6 +46,7 @@ pub(crate) fn explain(error: &Error) -> Failure {
             StateProblem::Behind { .. } | StateProblem::OtherHistory { .. } => {
                 "both servers were put back to an earlier time, or lie: deal nothing to them until they have explained it"
             }
+            StateProblem::Unlike { .. } => "drop the state at both servers, and begin with another",
             StateProblem::Apart { .. } | StateProblem::Forked { .. } => {
                 "find out which server was put back to an earlier time, or lies, before another state is made"
             }
@@ -64,6 +65,25 @@ pub(crate) fn explain(error: &Error) -> Failure {
             .hint("if it happens again, do not run with this peer; without --param form it has no such way out"),
         Error::Unsupported { .. } | Error::Input { .. } | Error::Order { .. } | Error::NoSuchParty { .. } => Failure::call(error),
         _ => Failure::no_result(error),
+    };
+    class(error).into_iter().fold(failure, Failure::of_class)
+}
+
+/// The class of an error that is neither the network's nor another error's.
+fn class(error: &Error) -> Option<Class> {
+    match error {
+        Error::Corrupted(_)
+        | Error::Cheating(_)
+        | Error::NoMajority(_)
+        | Error::Suspected(_)
+        | Error::Rejected(_)
+        | Error::Refused(_) => Some(Class::Misbehaviour),
+        Error::NotPrepared(_)
+        | Error::Unfinished(_)
+        | Error::Unsettled { .. }
+        | Error::NotGivenUp { .. }
+        | Error::State { .. } => Some(Class::Store),
+        _ => None,
     }
 }
 
@@ -82,7 +102,24 @@ pub(crate) fn net_failure(error: &NetError) -> Failure {
             | NetError::PeerBlames { .. }
             | NetError::PeerBlamesUs { .. }
     );
-    Failure { hint: net_hint(error), secondary, ..failure }
+    Failure { hint: net_hint(error), secondary, class: net_class(error), ..failure }
+}
+
+fn net_class(error: &NetError) -> Class {
+    match error {
+        NetError::Incompatible { .. } | NetError::DuplicateParty { .. } | NetError::Refused { .. } => {
+            Class::Disagreement
+        }
+        NetError::UnknownIdentity { .. } | NetError::IdentityRejected { .. } | NetError::TlsMismatch { .. } => {
+            Class::Identity
+        }
+        NetError::Malformed { .. }
+        | NetError::TooLarge { .. }
+        | NetError::Unexpected { .. }
+        | NetError::Tampered { .. } => Class::Misbehaviour,
+        NetError::NotAnAddress { .. } => Class::Call,
+        _ => Class::Network,
+    }
 }
 
 /// Advice behind the reason for which somebody who has connected is refused.
@@ -102,7 +139,7 @@ fn of_refusal(refusal: Refusal) -> &'static str {
     match refusal {
         Refusal::Busy | Refusal::TooManyOfCaller => "nothing was computed and nothing is counted: try again later",
         Refusal::Stopping => "nothing was computed: try again when it is back",
-        Refusal::UnknownJob => "let both sides have the same job: compare `garblet job show`",
+        Refusal::UnknownJob => "give --job FILE, the job that both sides have: compare `garblet job show`",
         Refusal::NotAllowed => "its operator decides who may run which job: ask for a rule with our fingerprint",
         Refusal::UsedUp { .. } => "its operator decides how often: wait, or ask for more",
         Refusal::NoData => "its operator's log says what is missing",
@@ -142,6 +179,10 @@ fn net_hint(error: &NetError) -> Option<String> {
         }
         NetError::Refused { refusal } => return Some(of_refusal(*refusal).into()),
         NetError::OtherSession { .. } => "give all parties of a session the same --session".into(),
+        NetError::Incompatible { differences } if differences.iter().any(|difference| difference.field == JOB) => {
+            "run under the same job, both with --job FILE: `garblet job show` prints what the digest of a file covers"
+                .into()
+        }
         NetError::Incompatible { .. } => {
             "give both parties the same version, program and options, and each its own party number".into()
         }
@@ -169,9 +210,9 @@ fn net_hint(error: &NetError) -> Option<String> {
 pub(crate) fn mesh_failure(error: &MeshError) -> Failure {
     let failure = match error {
         MeshError::Own(error) | MeshError::Party(PartyError { source: error, .. }) => net_failure(error),
-        MeshError::Missing { .. } => Failure::no_result(error),
+        MeshError::Missing { .. } => Failure::no_result(error).of_class(Class::Network),
     };
-    Failure { status: failure.status, hint: mesh_hint(error), secondary: failure.secondary, ..Failure::call(error) }
+    Failure { message: Failure::call(error).message, hint: mesh_hint(error), ..failure }
 }
 
 /// Advice on parties that do not come together.
@@ -220,7 +261,7 @@ pub(crate) fn store_failure(error: &StoreError) -> Failure {
         | StoreError::OtherBinding { .. } => Status::WrongCall,
         _ => Status::NoResult,
     };
-    Failure { status, hint: store_hint(error), ..Failure::no_result(error) }
+    Failure { status, hint: store_hint(error), class: Class::Store, ..Failure::no_result(error) }
 }
 
 /// Advice on a store, where what to do is not plain.

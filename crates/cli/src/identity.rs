@@ -231,6 +231,18 @@ impl PeerArgs {
         }
     }
 
+    /// Looks whether the peer that was named, if one was, is this one.
+    ///
+    /// *Errors*: another, or one that is not known.
+    pub(crate) fn check_only(&self, name: &str, fingerprint: Fingerprint) -> Result<(), Failure> {
+        let Some(peer) = &self.peer else { return Ok(()) };
+        match self.store.find(&format!("--peer {peer}"), peer)? {
+            got if got == fingerprint => Ok(()),
+            got => Err(Failure::call(format!("--peer {peer}: it is {got}, the job has {name} {fingerprint}"))
+                .hint("leave --peer out: the job says who the peer is")),
+        }
+    }
+
     /// Names for peers, where some are trusted.
     pub(crate) fn names(&self) -> Vec<(String, Fingerprint)> {
         // Names are for people: what is wrong with the file is told where trust depends on it.

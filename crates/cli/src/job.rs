@@ -7,6 +7,7 @@ pub(crate) mod command;
 mod fields;
 mod file;
 mod new;
+pub(crate) mod options;
 pub(crate) mod signatures;
 
 use std::{
@@ -17,7 +18,7 @@ use std::{
 };
 
 use garblet::{Party, Program};
-use garblet_net::Fingerprint;
+use garblet_net::{Fingerprint, JobTerms};
 
 use crate::{
     args::{Param, ProgramArgs},
@@ -109,9 +110,16 @@ impl Job {
         }
     }
 
-    /// Protocol and parameters; what the file leaves out are the standard ones.
+    /// Protocol and parameters, of which those that the file leaves out are the standard ones; runs with them are under this job.
     pub(crate) fn settings(&self, timeout: Duration) -> Settings {
-        Settings { protocol: self.protocol.clone(), params: self.parameters.clone(), link: None, timeout }
+        let (protocol, params) = (self.protocol.clone(), self.parameters.clone());
+        Settings { protocol, params, link: None, timeout, job: Some(self.terms()) }
+    }
+
+    /// The terms that the parties compare before a run.
+    fn terms(&self) -> JobTerms {
+        let fields = self.fields();
+        JobTerms { digest: fields::digest(&fields).to_string(), fields }
     }
 
     /// All parties, by their numbers.

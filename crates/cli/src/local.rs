@@ -7,18 +7,20 @@ use std::{
 };
 
 use garblet::StockKinds;
-use garblet_circuit::{Bits, Party, Program};
+use garblet_circuit::{Bits, Output, Party, Program, Recipients};
 
 use crate::{
     ahead::{Ahead, Stores},
-    args::{InputArgs, ProgramArgs, ProtocolArgs, at_least_one, command_line},
+    args::{ProgramArgs, ProtocolArgs, at_least_one},
     child::{self, Done, Job},
     failure::Failure,
-    inputs::{self, PartyInputs},
+    inputs::{self, Batch, InputArgs, PartyInputs},
+    job::options::{Agreed, SubjectArgs},
     output::{print, print_json, seconds},
     program,
     record::{PeerPart, Record},
-    report::{PartyPart, Repeat, RunReport, check_panics, outputs_text, total},
+    report::{PartyPart, Repeat, RunReport, check_panics, total},
+    results::OutputArgs,
     settings::Settings,
     slow::SlowParty,
     stock::{SavedArgs, find_store, load_or_create_key, no_store, store_options},
@@ -28,9 +30,11 @@ use crate::{
 #[derive(clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]
-    pub(crate) program: ProgramArgs,
+    pub(crate) subject: SubjectArgs,
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
+    #[command(flatten)]
+    output: OutputArgs,
     #[command(flatten)]
     pub(crate) protocol: ProtocolArgs,
     /// With components: what is prepared before the program is looked at [default: what the program needs]
@@ -52,8 +56,8 @@ pub(crate) struct Options {
     pub(crate) top_up: bool,
     #[command(flatten)]
     pub(crate) saved: SavedArgs,
-    /// The number of parties
-    #[arg(long, value_name = "N")]
+    /// The number of parties; a job says it
+    #[arg(long, value_name = "N", conflicts_with = "job")]
     pub(crate) parties: Option<u16>,
     /// Run so often, each time afresh, and report the median run
     #[arg(long, value_name = "R", default_value = "1", value_parser = at_least_one::<NonZeroUsize>)]
@@ -87,24 +91,42 @@ pub(crate) struct Outcome {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let program = program::load(&options.program)?;
-    let settings = Settings::new(&options.protocol)?;
-    let parties = settings.parties(&program, options.parties)?;
-    let ahead = options.ahead(&settings)?;
-    let (args, ahead) = (&options.program, ahead.as_ref());
+    let Agreed { args, program, settings, job } = options.subject.load(&options.protocol)?;
+    let parties = settings.parties(&program, job.map(|job| job.party_count()).or(options.parties))?;
     if let Some(count) = options.prepare {
+        let rows = match options.inputs.batch {
+            None => None,
+            Some(Batch::Count(rows)) => Some(rows),
+            Some(_) => {
+                return Err(Failure::call("--prepare: inputs are not read")
+                    .hint("say how many rows a batch will have: --batch N"));
+            }
+        };
+        let (args, program) = (&args.of_rows(rows), program::batch(program, rows)?);
+        let ahead = options.ahead(&settings, rows)?;
+        let ahead = ahead.as_ref();
         let inputs = vec![PartyInputs::new(); parties.into()];
         let local = Local { args, program: &program, inputs: &inputs, settings: &settings, ahead, slow: None };
         return local.prepare(count.get(), options.json);
     }
-    let inputs = inputs::of_all(&options.saved.asked(&program)?, &options.inputs, parties)?;
+    // A mistake here is told before inputs are read.
+    let mut ahead = options.ahead(&settings, None)?;
+    let learned = |output: &Output| output.recipients != Recipients::Only(Vec::new());
+    options.output.check(&program, options.inputs.batch.is_some(), learned)?;
+    let (inputs, rows) = inputs::of_all(&options.saved.asked(&program)?, &options.inputs, parties)?;
+    let (args, program) = (&args.of_rows(rows), program::batch(program, rows)?);
+    if rows.is_some() {
+        ahead = options.ahead(&settings, rows)?;
+    }
+    let ahead = ahead.as_ref();
     let local = Local { args, program: &program, inputs: &inputs, settings: &settings, ahead, slow: None };
     let outcome = local.repeat(options.repeat.get())?;
     check_panics(&program, &outcome.outputs)?;
     if options.json {
+        options.output.write_files(&program, &outcome.outputs)?;
         return print_json(&outcome.report);
     }
-    print(&outputs_text(&program, &outcome.outputs))?;
+    options.output.give(&program, &outcome.outputs)?;
     eprintln!("\n{}", outcome.report.text().trim_end());
     Ok(())
 }
@@ -113,7 +135,7 @@ impl Options {
     /// The material that is prepared before the run.
     ///
     /// *Errors*: options that the protocol has no use for.
-    fn ahead(&self, settings: &Settings) -> Result<Option<Ahead>, Failure> {
+    fn ahead(&self, settings: &Settings, rows: Option<u32>) -> Result<Option<Ahead>, Failure> {
         settings.check_library(self.library.is_some())?;
         let Some(folder) = self.store.clone() else { return Ok(self.library.clone().map(Ahead::Library)) };
         let config = settings.config()?;
@@ -140,7 +162,7 @@ impl Options {
         let parties = self.parties.map(|parties| ("--parties", parties.to_string()));
         let stores = store_options(&folder, self.store_key.as_deref());
         let more: Vec<_> = parties.into_iter().chain(stores).chain([("--prepare", "1".into())]).collect();
-        let again = runs.then(|| command_line("local", &self.program, &self.protocol, &more));
+        let again = runs.then(|| self.subject.command_line("local", &self.protocol, rows, &more));
         let (key, saved) = (self.store_key.clone(), self.saved.values());
         Ok(Some(Ahead::Stores(Stores { folder, key, top_up: self.top_up, make, again, saved })))
     }

@@ -28,8 +28,10 @@ mod plan;
 mod prepare;
 mod program;
 mod progress;
+mod receipts;
 mod record;
 mod report;
+mod results;
 mod run;
 mod serve;
 mod session;
@@ -39,6 +41,7 @@ mod stock;
 mod store;
 mod visit;
 mod way;
+mod whole_file;
 mod written;
 
 use std::process::ExitCode;

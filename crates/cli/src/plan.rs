@@ -7,9 +7,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    args::{Param, ProgramArgs},
+    args::Param,
     failure::Failure,
     hints::explain,
+    job::options::SubjectArgs,
     output::{bytes, count, print, print_json, seconds, table},
     program,
     report::{ProgramPart, must_not_collude},
@@ -23,7 +24,7 @@ const GATES_MAX: u64 = 1 << 27;
 #[derive(clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]
-    program: ProgramArgs,
+    subject: SubjectArgs,
     /// Only this protocol, party by party and phase by phase
     #[arg(long)]
     protocol: Option<String>,
@@ -34,8 +35,11 @@ pub(crate) struct Options {
     #[arg(long = "param", value_name = "NAME=VALUE", requires = "protocol")]
     params: Vec<Param>,
     /// The number of parties
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "job")]
     parties: Option<u16>,
+    /// For so many rows in one run
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    batch: Option<u32>,
     /// Also how long messages are under way on links of this one-way latency and rate, as 33ms,50mbit
     #[arg(long, value_name = "LATENCY,RATE")]
     link: Option<SimulatedLink>,
@@ -59,10 +63,17 @@ struct LeftOut {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let program = program::load(&options.program)?;
-    let (costs, left_out) = match &options.protocol {
-        Some(name) => (vec![options.asked(&program, name)?], Vec::new()),
-        None => options.all(&program),
+    let job = options.subject.job()?;
+    let program = match &job {
+        Some(job) => job.program()?,
+        None => program::load(&options.subject.program_args().of_rows(options.batch))?,
+    };
+    let (costs, left_out) = match (&job, &options.protocol) {
+        (Some(job), _) => {
+            (vec![Cost::of(&program, &job.settings(DEFAULT_TIMEOUT), Some(job.party_count()))?], Vec::new())
+        }
+        (None, Some(name)) => (vec![options.asked(&program, name)?], Vec::new()),
+        (None, None) => options.all(&program),
     };
     if options.json {
         return print_json(&options.object(&program, &costs, &left_out));
@@ -70,9 +81,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let counts = ProgramPart::of(&program);
     let mut text =
         format!("{}: {} AND gates, AND depth {}\n\n", program.name(), count(counts.and), count(counts.and_depth));
-    match (&options.protocol, &costs[..]) {
-        (Some(_), [cost]) => text += &cost.by_phase(options.link),
-        (None, []) => text.push_str("no protocol does that\n"),
+    match (options.protocol.is_some() || job.is_some(), &costs[..]) {
+        (true, [cost]) => text += &cost.by_phase(options.link),
+        (false, []) => text.push_str("no protocol does that\n"),
         _ => text += &overview(&costs, options.link),
     }
     for cost in &costs {

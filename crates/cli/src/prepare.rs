@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::{
     args::{Param, ProgramArgs, ProgramChanges, at_least_one},
     failure::Failure,
+    job::Job,
     meeting::Route,
     output::{bytes, count, print, print_json, seconds},
     program,
@@ -33,6 +34,13 @@ pub(crate) struct Options {
     count: Option<NonZeroU64>,
     #[command(flatten)]
     changes: ProgramChanges,
+    /// The job that the parties have agreed on, in place of the program, its changes, the protocol and its parameters
+    #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = ["owners", "recipients", "constants", "panics", "protocol", "params", "batch"])]
+    job: Option<PathBuf>,
+    /// With several parties: runs of a batch of so many rows
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "peers")]
+    batch: Option<u32>,
     /// With several parties: where all of them are and who they are, as `garblet run` takes it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["connect", "peer"])]
     peers: Option<PathBuf>,
@@ -99,9 +107,11 @@ struct Report {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let filled = match &options.peers {
-        Some(peers) => options.fill_runs(peers)?,
-        None => options.stock.fill(&options.peer.way()?, 100, true)?,
+    let job = options.job.as_deref().map(Job::load).transpose()?;
+    let filled = match (&options.peers, &job) {
+        (Some(peers), job) => options.fill_runs(peers, job.as_ref())?,
+        (None, Some(job)) => options.fill_for(job)?,
+        (None, None) => options.stock.fill(&options.peer.way()?, 100, true)?,
     };
     let stock = filled.store.stock();
     let report = Report {
@@ -128,15 +138,34 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
 }
 
 impl Options {
+    /// Meets the peer of a job, and fills the store for it.
+    fn fill_for(&self, job: &Job) -> Result<Filled, Failure> {
+        let party = job.party_here(&self.peer, Some(self.stock.party))?;
+        let settings = job.settings(self.stock.timeout.0);
+        let way = job.way_to_peer(&self.peer, party)?;
+        self.stock.fill_as((&settings, party), &way, 100, true)
+    }
+
     /// Meets all others, and prepares runs until there are as many as are wanted.
-    fn fill_runs(&self, peers: &Path) -> Result<Filled, Failure> {
-        let FillArgs { source, protocol, party, .. } = &self.stock;
+    fn fill_runs(&self, peers: &Path, job: Option<&Job>) -> Result<Filled, Failure> {
+        let FillArgs { source, party, .. } = &self.stock;
+        let settings = job.map_or_else(|| self.stock.settings(), |job| job.settings(self.stock.timeout.0));
+        let protocol = settings.config()?.protocol();
         if !protocol.is_mesh() {
             return Err(Failure::call(format!("--peers: {protocol} has one peer")).hint("give --listen or --connect"));
         }
-        let program = source.clone().ok_or_else(|| Failure::call("PROGRAM is missing: runs are of a program"))?;
-        let program = program::load(&ProgramArgs { program, changes: self.changes.clone() })?;
-        let (settings, peers) = (self.stock.settings(), way::open_peers(peers)?);
+        let program = match (job, source) {
+            (Some(_), Some(_)) => return Err(Failure::call("PROGRAM: the job says which one")),
+            (Some(job), None) => job.program()?,
+            (None, Some(program)) => {
+                let args = ProgramArgs { program: program.clone(), changes: self.changes.clone() };
+                program::load(&args.of_rows(self.batch))?
+            }
+            (None, None) => return Err(Failure::call("PROGRAM is missing: runs are of a program")),
+        };
+        let peers = way::open_peers(peers)?;
+        let peers = job.map_or(Ok(peers.clone()), |job| job.pin(peers))?;
+        job.map_or(Ok(Party(*party)), |job| job.party_here(&self.peer, Some(*party)))?;
         let parties = settings.parties(&program, Some(peers.party_count()))?;
         let way = self.peer.to_all(Party(*party), &peers)?;
         let count = self.count.map(|count| ("runs".to_string(), count.get()));
@@ -158,8 +187,7 @@ impl FillArgs {
     }
 
     /// The order of one of two parties.
-    fn order(&self) -> Result<OrderRequest, Failure> {
-        let protocol = self.protocol;
+    fn order(&self, protocol: Protocol) -> Result<OrderRequest, Failure> {
         if self.party > 1 && !protocol.is_mesh() {
             return Err(Failure::call(format!("--party {}: {protocol} has parties 0 and 1", self.party)));
         }
@@ -195,10 +223,22 @@ impl FillArgs {
 
     /// Meets the peer, and fills what is below so many percent.
     pub(crate) fn fill(&self, way: &Way, below: u8, progress: bool) -> Result<Filled, Failure> {
-        let folder = self.folder(way)?;
+        self.fill_as((&self.settings(), self.party()), way, below, progress)
+    }
+
+    /// The same with these settings, as this party.
+    fn fill_as(
+        &self,
+        (settings, party): (&Settings, Party),
+        way: &Way,
+        below: u8,
+        progress: bool,
+    ) -> Result<Filled, Failure> {
+        let order = self.order(settings.config()?.protocol())?;
+        let folder = self.folder_for(order, way.peer.clone()?);
         let route =
             Route { meeting: &way.meeting, tls: way.tls.clone(), session: way.session.clone(), listening: &announce };
-        let filled = session::fill(&self.settings(), self.party(), 2, &folder, route, (below, progress))?;
+        let filled = session::fill(settings, party, 2, &folder, route, (below, progress))?;
         self.remember(filled)
     }
 
@@ -223,7 +263,7 @@ impl FillArgs {
 
     /// The store, and for whom it is.
     pub(crate) fn folder(&self, way: &Way) -> Result<Folder, Failure> {
-        Ok(self.folder_for(self.order()?, way.peer.clone()?))
+        Ok(self.folder_for(self.order(self.protocol)?, way.peer.clone()?))
     }
 
     /// The store of pieces for this peer, filled with as much as is said, or nothing.

@@ -5,6 +5,7 @@ use std::path::Path;
 use garblet_circuit::{InputId, Party, Program, Recipients, diagnostic::nearest, notes::Panics};
 use garblet_formats::front_end::FrontEnds;
 use garblet_lang::{Constants, Language, Options};
+use garblet_synthesis::library;
 use serde_json::Value;
 
 use crate::{
@@ -16,10 +17,11 @@ use crate::{
 ///
 /// *Errors*: a program that cannot be read or does not hold together, and names that it does not have.
 pub(crate) fn load_quietly(args: &ProgramArgs) -> Result<Program, Failure> {
-    let ProgramChanges { owners, recipients, constants, panics } = &args.changes;
+    let ProgramChanges { owners, recipients, constants, panics, rows } = &args.changes;
     let options = Options { constants: read_all(constants)?, panics: panics.0, ..Options::default() };
     let front_ends = FrontEnds::standard().with(Language { options });
-    let mut program = front_ends.load(&args.program).map_err(Failure::diagnosed)?;
+    let loaded = front_ends.load(&args.program).map_err(Failure::diagnosed);
+    let mut program = loaded.map_err(|failure| with_defaults(failure, &args.program))?;
     if program.notes().panics.is_none() && !(constants.is_empty() && panics.0) {
         let option = if constants.is_empty() { "--panics off" } else { "--const" };
         return Err(Failure::call(format!("{option}: {} is no function source", args.program)));
@@ -35,7 +37,32 @@ pub(crate) fn load_quietly(args: &ProgramArgs) -> Result<Program, Failure> {
         program.set_recipients(at, change.recipients());
     }
     tell_panics(&mut program);
-    Ok(program)
+    batch(program, *rows)
+}
+
+/// The program for so many rows, if it is to be a batch.
+///
+/// *Errors*: more than can be numbered.
+pub(crate) fn batch(program: Program, rows: Option<u32>) -> Result<Program, Failure> {
+    match rows {
+        None => Ok(program),
+        Some(rows) => program.batch(rows).map_err(|error| {
+            Failure::call(format!("a batch of {rows} rows is too large: {error}")).hint("split it into several")
+        }),
+    }
+}
+
+/// Says which parameters a circuit of the library has if none are given.
+fn with_defaults(failure: Failure, program: &str) -> Failure {
+    let name = program.strip_prefix(library::PREFIX).and_then(|call| call.split('(').next()).map(str::trim);
+    let Some(member) = library::list().find(|member| name == Some(member.name)) else { return failure };
+    let defaults: Vec<String> = member.defaults().iter().map(u32::to_string).collect();
+    match defaults.is_empty() {
+        true => failure,
+        false => {
+            failure.hint(format!("{} as standard is lib:{}({})", member.signature(), member.name, defaults.join(",")))
+        }
+    }
 }
 
 /// The same, saying on standard error what is odd about the program but not wrong: for the command that the user gave, once.

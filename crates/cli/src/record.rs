@@ -4,10 +4,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use garblet::Program;
 use garblet_net::Fingerprint;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A party that took part beside this one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PeerPart {
     pub(crate) party: u16,
     /// The name in `garblet trust list`; `this machine` for the parties of `garblet local`.
@@ -38,7 +38,8 @@ impl PeerPart {
         PeerPart { party, name: Some("this machine".into()), fingerprint: None }
     }
 
-    fn text(&self) -> String {
+    /// The party and its identity, as a line for people.
+    pub(crate) fn text(&self) -> String {
         let who = match (&self.name, &self.fingerprint) {
             (Some(name), Some(fingerprint)) => format!("{name} {fingerprint}"),
             (None, Some(fingerprint)) => format!("{fingerprint}, whom no name is given"),

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     cpu::CpuSeconds,
-    failure::Failure,
-    output::{bytes, count, parties as numbers, seconds, table},
+    failure::{Class, Failure},
+    output::{bytes, count, parties as numbers, seconds, table, tell},
     record::Record,
     settings::Settings,
 };
@@ -78,32 +78,60 @@ impl ProgramPart {
     }
 }
 
-/// Looks whether the computation has panicked.
+/// Looks whether the computation has panicked. The rows of a batch do so each by itself: a warning tells of them.
 ///
 /// *Errors*: where and why it has; the other outputs then mean nothing.
 pub(crate) fn check_panics(program: &Program, outputs: &[Option<Bits>]) -> Result<(), Failure> {
+    if let Some(rows) = row_panics(program, outputs) {
+        let panicked = rows.iter().enumerate().filter_map(|(at, reason)| Some((at + 1, reason.as_ref()?)));
+        let panicked: Vec<(usize, &String)> = panicked.collect();
+        if let [(first, reason), ..] = panicked[..] {
+            let (some, all) = (count(panicked.len() as u64), count(rows.len() as u64));
+            tell(&format!("warning: {some} of {all} rows have no result; row {first} panicked at {reason}"));
+        }
+        return Ok(());
+    }
     let Some(panics @ Panics::On { output: Some(at), .. }) = &program.notes().panics else { return Ok(()) };
     let code = outputs.get(*at).and_then(Option::as_ref).and_then(Bits::to_u128).unwrap_or(0);
-    match panics.reason(code) {
-        Some(reason) => Err(Failure::no_result(format!("panicked at {reason}"))),
-        None if code != 0 => Err(Failure::no_result(format!("panicked at an unknown place, number {code}"))),
+    match place(panics, code) {
+        Some(reason) => Err(Failure::no_result(format!("panicked at {reason}")).of_class(Class::Panic)),
         None => Ok(()),
     }
 }
 
-/// The output that says what has panicked, which is none of the result.
-fn panic_output(program: &Program) -> Option<usize> {
-    match program.notes().panics {
-        Some(Panics::On { output, .. }) => output,
-        _ => None,
+/// The place and reason for a value of the output that says what has panicked.
+fn place(panics: &Panics, code: u128) -> Option<String> {
+    match panics.reason(code) {
+        Some(reason) => Some(reason.into()),
+        None => (code != 0).then(|| format!("an unknown place, number {code}")),
     }
 }
 
-/// The outputs that are known, without the one that says what has panicked.
-fn results<'a>(program: &'a Program, outputs: &'a [Option<Bits>]) -> impl Iterator<Item = (&'a Output, &'a Bits)> {
-    let hidden = panic_output(program);
-    let known = program.outputs().iter().zip(outputs).enumerate().filter(move |(at, _)| Some(*at) != hidden);
-    known.filter_map(|(_, (output, bits))| Some((output, bits.as_ref()?)))
+/// The place and reason at which each row of a batch has panicked, if it has; `None` for what is no batch, or tells nothing of panics here.
+pub(crate) fn row_panics(program: &Program, outputs: &[Option<Bits>]) -> Option<Vec<Option<String>>> {
+    let Some(panics @ Panics::On { output: Some(at), .. }) = &program.notes().panics else { return None };
+    let rows = program.notes().rows? as usize;
+    let codes = outputs.get(*at)?.as_ref()?;
+    let width = codes.len() / rows.max(1);
+    let code = |row: usize| codes.slice(row * width, width).to_u128().unwrap_or(u128::MAX);
+    Some((0..rows).map(|row| place(panics, code(row))).collect())
+}
+
+/// The outputs with their numbers, without the one that says what has panicked, which is none of the result.
+pub(crate) fn shown(program: &Program) -> impl Iterator<Item = (usize, &Output)> {
+    let hidden = match program.notes().panics {
+        Some(Panics::On { output, .. }) => output,
+        _ => None,
+    };
+    program.outputs().iter().enumerate().filter(move |(at, _)| Some(*at) != hidden)
+}
+
+/// The outputs that are shown and known.
+pub(crate) fn results<'a>(
+    program: &'a Program,
+    outputs: &'a [Option<Bits>],
+) -> impl Iterator<Item = (&'a Output, &'a Bits)> {
+    shown(program).filter_map(move |(at, output)| Some((output, outputs.get(at)?.as_ref()?)))
 }
 
 /// The object of `--json`.
@@ -117,6 +145,12 @@ pub(crate) struct RunReport {
     pub(crate) record: Record,
     pub(crate) security: Security,
     pub(crate) parameters: Map<String, Value>,
+    /// The rows of a batch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rows: Option<u32>,
+    /// Rows that have no result, from 1, each with where and why it panicked.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) panicked: BTreeMap<usize, String>,
     pub(crate) outputs: Map<String, Value>,
     /// The parties that learned each output.
     pub(crate) recipients: BTreeMap<String, Vec<u16>>,
@@ -145,10 +179,8 @@ pub(crate) fn outputs_json(program: &Program, outputs: &[Option<Bits>]) -> Map<S
 
 /// The parties that learn each output.
 fn recipients(program: &Program, parties: u16) -> BTreeMap<String, Vec<u16>> {
-    let hidden = panic_output(program);
-    let shown = program.outputs().iter().enumerate().filter(|(at, _)| Some(*at) != hidden);
     let learns = |output: &Output| (0..parties).filter(|party| output.recipients.contains(Party(*party))).collect();
-    shown.map(|(_, output)| (output.port.name.clone(), learns(output))).collect()
+    shown(program).map(|(_, output)| (output.port.name.clone(), learns(output))).collect()
 }
 
 /// The outputs that are known, one line each.
@@ -201,6 +233,11 @@ impl RunReport {
             record,
             security,
             parameters: config.parameters().into_iter().map(|(name, value)| (name, value.into())).collect(),
+            rows: program.notes().rows,
+            panicked: (1..)
+                .zip(row_panics(program, outputs).unwrap_or_default())
+                .filter_map(|(row, reason)| Some((row, reason?)))
+                .collect(),
             outputs: outputs_json(program, outputs),
             recipients: recipients(program, parties),
             per_party: parts,
@@ -220,6 +257,9 @@ impl RunReport {
             count(program.and_depth),
             count(program.components)
         );
+        if let Some(rows) = self.rows {
+            text.push_str(&format!("for {} rows\n", count(rows.into())));
+        }
         let parameters: Vec<String> =
             self.parameters.iter().map(|(k, v)| format!("{k} {}", v.as_str().unwrap_or(&v.to_string()))).collect();
         if !parameters.is_empty() {

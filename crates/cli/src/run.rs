@@ -10,19 +10,24 @@ use garblet_circuit::Party;
 use garblet_net::PeersFile;
 
 use crate::{
-    args::{InputArgs, ProgramArgs, ProtocolArgs, command_line},
+    args::ProtocolArgs,
     failure::Failure,
     hints::several_hint,
-    inputs,
+    inputs::{self, InputArgs},
+    job::{
+        Job,
+        options::{Agreed, SubjectArgs},
+    },
     meeting::Route,
-    output::{print, print_json, tell},
+    output::{print_json, tell},
     program,
+    receipts::{ReceiptArgs, Run},
     record::{PeerPart, Record},
-    report::{RunReport, check_panics, outputs_text},
-    session::{self, Outcome, Task},
-    settings::Settings,
+    report::{RunReport, check_panics},
+    results::OutputArgs,
+    session::{self, Outcome, Task, Watched},
     stock::StockArgs,
-    way::{self, WayArgs, announce},
+    way::{self, Way, WayArgs, announce},
 };
 
 /// The options of `garblet run`.
@@ -30,14 +35,16 @@ use crate::{
 #[command(group(clap::ArgGroup::new("meeting").args(way::MEETING).arg("peers").required(true).multiple(true)))]
 pub(crate) struct Options {
     #[command(flatten)]
-    program: ProgramArgs,
+    subject: SubjectArgs,
     #[command(flatten)]
     inputs: InputArgs,
     #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
     protocol: ProtocolArgs,
-    /// The party that this is, counted from 0
-    #[arg(long, value_name = "K")]
-    party: u16,
+    /// The party that this is, counted from 0; a job that names identities says it
+    #[arg(long, value_name = "K", required_unless_present = "job")]
+    party: Option<u16>,
     #[command(flatten)]
     stock: StockArgs,
     /// The file that says where all parties are and who they are, for the protocols of several: TOML, a table [[party]] for each
@@ -45,6 +52,8 @@ pub(crate) struct Options {
     peers: Option<PathBuf>,
     #[command(flatten)]
     peer: WayArgs,
+    #[command(flatten)]
+    receipts: ReceiptArgs,
     /// Print one JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -53,57 +62,100 @@ pub(crate) struct Options {
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let begin = Instant::now();
-    let program = program::load(&options.program)?;
-    let settings = Settings::new(&options.protocol)?;
-    let peers = peers_file(options, &settings)?;
-    let asked = peers.as_ref().map(|peers| peers.party_count());
-    let parties = settings.parties(&program, asked)?;
-    let party = Party(options.party);
-    if party.0 >= parties {
-        return Err(Failure::call(format!("--party {party}: there are {parties} parties, 0 to {}", parties - 1)));
-    }
-    let asked = options.stock.saved().asked(&program)?;
+    let agreed = options.subject.load(&options.protocol)?;
+    let settings = &agreed.settings;
+    let peers = peers_file(options, &agreed)?;
+    let asked = agreed.job.as_ref().map(Job::party_count).or(peers.as_ref().map(PeersFile::party_count));
+    let parties = settings.parties(&agreed.program, asked)?;
+    let party = options.party(&agreed, parties)?;
+    let asked = options.stock.saved().asked(&agreed.program)?;
+    options
+        .output
+        .check(&agreed.program, options.inputs.batch.is_some(), |output| output.recipients.contains(party))?;
+    let (inputs, rows) = inputs::of_this_party(&asked, &options.inputs, party)?;
+    let program = &program::batch(agreed.program.clone(), rows)?;
     let plan = settings.plan(program.clone(), parties, options.stock.saved().values())?;
     let loaded = begin.elapsed();
-    let inputs = inputs::of_this_party(&asked, &options.inputs, party)?;
-    let way = match &peers {
-        Some(peers) => options.peer.to_all(party, peers)?,
-        None => options.peer.way()?,
-    };
-    let again = |store: &[(&str, String)]| again(options, store);
-    let source = options.stock.source(&settings, &way.peer, again)?;
-    let task = Task { plan, party, inputs, settings: &settings, progress: true, loaded, source };
+    let way = options.way(&agreed, party, peers.as_ref())?;
+    let again = |store: &[(&str, String)]| again(options, (party, rows), store);
+    let source = options.stock.source(settings, &way.peer, again)?;
+    let receipts = options.receipts.open(settings.job.as_ref())?;
+    let task = Task { plan, party, inputs, settings, progress: true, loaded, source };
     let names = way.names;
     let route = Route { meeting: &way.meeting, tls: way.tls, session: way.session, listening: &announce };
-    let outcome = session::compute(task, route)?;
-    outcome.warn_of_closing();
-    check_panics(&program, &outcome.outputs)?;
-    let peers = outcome.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, &names)).collect();
-    let record = Record::now(&program, peers);
-    let Outcome { outputs, security, part, closing, .. } = outcome;
-    let mut report = RunReport::new(&program, &settings, parties, security, &outputs, vec![part], record)?;
-    report.closing = closing.map(|failure| failure.message);
-    if options.json {
-        return print_json(&report);
+    let mut watched = Watched::default();
+    let ended = match &receipts {
+        Some(_) => session::compute_watched(task, route, &mut watched),
+        None => session::compute(task, route),
+    };
+    let run = Run { program, settings, party, parties };
+    let kept = receipts.as_ref().map_or(Ok(()), |receipts| receipts.add(&run, &watched, &names, ended.as_ref()));
+    if let (Err(_), Err(unkept)) = (&ended, &kept) {
+        unkept.report();
     }
-    print(&outputs_text(&program, &outputs))?;
-    tell(&format!("\n{}", report.text().trim_end()));
-    Ok(())
+    let outcome = ended?;
+    outcome.warn_of_closing();
+    check_panics(program, &outcome.outputs)?;
+    let peers = outcome.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, &names)).collect();
+    let record = Record::now(program, peers);
+    let Outcome { outputs, security, part, closing, .. } = outcome;
+    let mut report = RunReport::new(program, settings, parties, security, &outputs, vec![part], record)?;
+    report.closing = closing.map(|failure| failure.message);
+    match options.json {
+        true => {
+            options.output.write_files(program, &outputs)?;
+            print_json(&report)?;
+        }
+        false => {
+            options.output.give(program, &outputs)?;
+            tell(&format!("\n{}", report.text().trim_end()));
+        }
+    }
+    kept
+}
+
+impl Options {
+    /// The party that this is, of so many.
+    fn party(&self, agreed: &Agreed, parties: u16) -> Result<Party, Failure> {
+        match (&agreed.job, self.party) {
+            (Some(job), asked) => job.party_here(&self.peer, asked),
+            (None, Some(party)) if party < parties => Ok(Party(party)),
+            (None, Some(party)) => {
+                Err(Failure::call(format!("--party {party}: there are {parties} parties, 0 to {}", parties - 1)))
+            }
+            (None, None) => Err(Failure::call("--party is missing: the party that this is")),
+        }
+    }
+
+    /// The way to all others, who have the identities of the job if it names some.
+    fn way<'a>(&self, agreed: &Agreed, party: Party, peers: Option<&'a PeersFile>) -> Result<Way<'a>, Failure> {
+        let mut way = match (peers, &agreed.job) {
+            (Some(peers), _) => self.peer.to_all(party, peers)?,
+            (None, Some(job)) => job.way_to_peer(&self.peer, party)?,
+            (None, None) => self.peer.way()?,
+        };
+        // The names that the parties have agreed on come first.
+        let names = agreed.job.as_ref().map(Job::names).unwrap_or_default();
+        way.names.splice(..0, names);
+        Ok(way)
+    }
 }
 
 /// The command that prepares what a run of several parties takes from a store.
-fn again(options: &Options, store: &[(&str, String)]) -> String {
-    let Options { program, protocol, party, peers, .. } = options;
-    let peers = peers.as_deref().unwrap_or(Path::new("FILE"));
+fn again(options: &Options, (party, rows): (Party, Option<u32>), store: &[(&str, String)]) -> String {
+    let peers = options.peers.as_deref().unwrap_or(Path::new("FILE"));
     let party = [("--party", party.to_string()), ("--peers", peers.display().to_string())];
-    command_line("prepare", program, protocol, &[&party[..], store].concat())
+    options.subject.command_line("prepare", &options.protocol, rows, &[&party[..], store].concat())
 }
 
-/// The peers file, which the protocols of several parties need and the others do not take.
-fn peers_file(options: &Options, settings: &Settings) -> Result<Option<PeersFile>, Failure> {
-    let protocol = settings.config()?.protocol();
+/// The peers file, which the protocols of several parties need and the others do not take, with the identities of the job.
+fn peers_file(options: &Options, agreed: &Agreed) -> Result<Option<PeersFile>, Failure> {
+    let protocol = agreed.settings.config()?.protocol();
     match (&options.peers, protocol.is_mesh()) {
-        (Some(path), true) => Ok(Some(way::open_peers(path)?)),
+        (Some(path), true) => {
+            let peers = way::open_peers(path)?;
+            agreed.job.as_ref().map_or(Ok(peers.clone()), |job| job.pin(peers)).map(Some)
+        }
         (None, false) => Ok(None),
         (Some(_), false) => {
             Err(Failure::call(format!("--peers: {protocol} has one peer")).hint(match protocol.adversary() {

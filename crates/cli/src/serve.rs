@@ -12,17 +12,18 @@ use garblet_net::{self as net, Channel, Hello, Listener, NetError};
 use clients::ClientArgs;
 
 use crate::{
-    args::{InputArgs, InputFile, ProgramArgs, Time},
+    args::{ProgramArgs, Time},
     failure::{Failure, Status},
     hints::net_failure,
-    inputs::{self, PartyInputs},
+    inputs::{self, InputArgs, InputFile, PartyInputs},
     meeting::Meeting,
     output::{count, print, tell},
     prepare::FillArgs,
     program,
+    receipts::{ReceiptArgs, Receipts, Run},
     record::{PeerPart, Record},
     report::{PEER_EXPOSED, check_panics, outputs_text},
-    session::{self, Task, block_on},
+    session::{self, Task, Watched, block_on},
     settings::Settings,
     stock::{Folder, Source},
     way::{self, Way, WayArgs, announce},
@@ -92,6 +93,8 @@ pub(crate) struct Options {
     #[arg(long, requires = "answer")]
     top_up: bool,
     #[command(flatten)]
+    receipts: ReceiptArgs,
+    #[command(flatten)]
     clients: ClientArgs,
 }
 
@@ -101,6 +104,9 @@ pub(crate) fn run(call: &Call) -> Result<(), Failure> {
         Call::Config(file) => return service::run(file),
         Call::Options(options) => options,
     };
+    if options.answer.is_none() || options.clients.agreement().is_some() {
+        options.receipts.check_none("receipts are kept of runs that --answer has with one peer")?;
+    }
     if let Some(agreement) = options.clients.agreement() {
         return clients::serve(options, agreement);
     }
@@ -193,6 +199,7 @@ struct Service<'a> {
     settings: Settings,
     way: Way<'static>,
     folder: Folder,
+    receipts: Option<Receipts>,
 }
 
 impl<'a> Service<'a> {
@@ -201,13 +208,14 @@ impl<'a> Service<'a> {
         let settings = options.stock.settings();
         let parties = settings.parties(&program, None)?;
         let plan = settings.plan(program.clone(), parties, SavedValues::default())?;
-        let inputs = InputArgs { inputs: options.inputs.clone() };
-        let inputs = inputs::of_this_party(&program, &inputs, options.stock.party())?;
+        let inputs = InputArgs { inputs: options.inputs.clone(), ..InputArgs::default() };
+        let (inputs, _) = inputs::of_this_party(&program, &inputs, options.stock.party())?;
         let way = options.peer.way()?;
         let folder = options.stock.folder(&way)?;
         // A mistake in the order is told before a peer is waited for.
         folder.order(&settings.config()?, parties)?;
-        Ok(Service { options, program, plan, inputs, settings, way, folder })
+        let receipts = options.receipts.open(None)?;
+        Ok(Service { options, program, plan, inputs, settings, way, folder, receipts })
     }
 
     /// Answers one peer after another. Whatever goes wrong with one is told, and the next is answered.
@@ -222,11 +230,11 @@ impl<'a> Service<'a> {
             announce(listener.address())?;
             let (mut answered, mut known) = (0, None);
             while self.options.rounds.is_none_or(|rounds| answered < rounds) {
-                match greeted(&listener, &options).await {
-                    Ok((channel, hello)) => {
+                match self.greeted(&listener, &options).await {
+                    Ok((channel, hello, watched)) => {
                         answered += 1;
                         known = wait_if_more(known, unfinished(&self.settings, &self.folder)).await;
-                        if let Err(failure) = self.answer(channel, &hello).await {
+                        if let Err(failure) = self.answer(channel, &hello, watched).await {
                             if failure.condemned {
                                 return Err(failure);
                             }
@@ -242,7 +250,22 @@ impl<'a> Service<'a> {
         })
     }
 
-    async fn answer(&self, channel: Channel, hello: &Hello) -> Result<(), Failure> {
+    /// The next peer that greets.
+    async fn greeted(
+        &self,
+        listener: &Listener,
+        options: &net::Options,
+    ) -> Result<(Channel, Hello, Watched), NetError> {
+        let mut channel = listener.accept(options).await?;
+        let watched = match self.receipts {
+            Some(_) => Watched::of_channel(&mut channel, self.options.stock.party()),
+            None => Watched::default(),
+        };
+        let hello = Hello::ahead(&mut channel).await?;
+        Ok((channel, hello, watched))
+    }
+
+    async fn answer(&self, channel: Channel, hello: &Hello, watched: Watched) -> Result<(), Failure> {
         if let Some(below) = wants_to_fill(hello) {
             tell_ready(&self.options.stock.fill_with(channel, &self.folder, below).await?);
             return Ok(());
@@ -257,7 +280,14 @@ impl<'a> Service<'a> {
             loaded: Duration::ZERO,
             source: Some(Source::Store { folder: self.folder.clone(), top_up: self.options.top_up, make: false }),
         };
-        let outcome = session::compute_with(task, channel).await?;
+        let (program, settings, names) = (&self.program, &self.settings, &self.way.names);
+        let run = Run { program, settings, party: task.party, parties: self.plan.parties() };
+        let ended = session::compute_with(task, channel.into()).await;
+        if let Some(receipts) = &self.receipts {
+            // Nobody is answered whose run would leave no trace.
+            receipts.add(&run, &watched, names, ended.as_ref()).map_err(|f| Failure { condemned: true, ..f })?;
+        }
+        let outcome = ended?;
         outcome.warn_of_closing();
         check_panics(&self.program, &outcome.outputs)?;
         let peers = outcome.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, &self.way.names));
@@ -268,13 +298,6 @@ impl<'a> Service<'a> {
         }
         print(&outputs_text(&self.program, &outcome.outputs))
     }
-}
-
-/// The next peer that greets.
-async fn greeted(listener: &Listener, options: &net::Options) -> Result<(Channel, Hello), NetError> {
-    let mut channel = listener.accept(options).await?;
-    let hello = Hello::ahead(&mut channel).await?;
-    Ok((channel, hello))
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use garblet::{
-    Bits, Config, Ends, Error, Filled, NotPrepared, Order, Party, Peer, Plan, Report, Security, Stock, store::Store,
+    Bits, Ends, Error, Filled, NotPrepared, Order, Party, Peer, Plan, Report, Security, Stock, store::Store,
 };
 use garblet_circuit::InputId;
-use garblet_net::{Channel, Fingerprint};
+use garblet_net::{Channel, ChannelWatch, Fingerprint};
 
 use crate::{
     cpu::{CpuBar, CpuClock, CpuSeconds},
@@ -87,6 +87,47 @@ pub(crate) fn compute(task: Task<'_>, route: Route<'_>) -> Result<Outcome, Failu
     })
 }
 
+/// The others that were met, and the channels to them.
+#[derive(Default)]
+pub(crate) struct Watched {
+    /// All others, with the identities that they have proved.
+    pub(crate) met: Vec<(u16, Option<Fingerprint>)>,
+    pub(crate) channels: Vec<(u16, ChannelWatch)>,
+}
+
+impl Watched {
+    /// Watches ends, of which nothing is under way.
+    pub(crate) fn begin(&mut self, ends: &mut Ends, party: Party) {
+        self.met = others(ends, party);
+        self.channels = match ends {
+            Ends::Channel(channel) => vec![(other(party), channel.watch())],
+            Ends::Mesh(mesh) => mesh.watch().iter().map(|(party, channel)| (party, channel.clone())).collect(),
+        };
+    }
+
+    /// Watches the channel to the one peer that was met.
+    pub(crate) fn of_channel(channel: &mut Channel, party: Party) -> Self {
+        Watched::of_watch(channel.watch(), party)
+    }
+
+    /// The channel to the one peer that was met, which is being watched.
+    pub(crate) fn of_watch(watch: ChannelWatch, party: Party) -> Self {
+        Watched { met: vec![(other(party), watch.peer())], channels: vec![(other(party), watch)] }
+    }
+}
+
+/// The same as [`compute`], seeing what goes through the channels, also where it ends without a result.
+///
+/// *Errors*: as [`compute`].
+pub(crate) fn compute_watched(task: Task<'_>, route: Route<'_>, watched: &mut Watched) -> Result<Outcome, Failure> {
+    block_on(async {
+        let stock = task.open_stock()?;
+        let mut ends = connect_all(task.settings, task.party, route).await?;
+        watched.begin(&mut ends, task.party);
+        converse(task, ends, stock).await
+    })
+}
+
 /// Meets all others, and fills a store together with theirs.
 ///
 /// *Errors*: whatever ends it. What was done until then is kept.
@@ -102,7 +143,7 @@ pub(crate) fn fill(
     let order = folder.order(&config, parties)?;
     block_on(async {
         let ends = connect_all(settings, party, route).await?;
-        fill_met((&config, party, parties), (folder, order), ends, (below, progress)).await
+        fill_met((settings, party, parties), (folder, order), ends, (below, progress)).await
     })
 }
 
@@ -118,36 +159,43 @@ pub(crate) async fn fill_with(
 ) -> Result<Filled, Failure> {
     let config = settings.config()?;
     let order = folder.order(&config, 2)?;
-    fill_met((&config, party, 2), (folder, order), channel.into(), (below, false)).await
+    fill_met((settings, party, 2), (folder, order), channel.into(), (below, false)).await
 }
 
 /// Fills a store together with those of others that were met. The store is opened only now: others may use it until then.
 async fn fill_met(
-    (config, party, parties): (&Config, Party, u16),
+    (settings, party, parties): (&Settings, Party, u16),
     (folder, order): (&Folder, Option<Order>),
     ends: Ends,
     (below, progress): (u8, bool),
 ) -> Result<Filled, Failure> {
-    let stock = folder.open(order, (config, parties), Store::open_or_create)?;
+    let config = settings.config()?;
+    let mut stock = folder.open(order, (&config, parties), Store::open_or_create)?;
+    stock.job.clone_from(&settings.job);
     let bar = Box::new(Bar::new(progress));
-    let filled = garblet::fill(stock, party, ends, config, below, rand::rng(), bar).await;
+    let filled = garblet::fill(stock, party, ends, &config, below, rand::rng(), bar).await;
     filled.map_err(|e| explain(&e))
 }
 
-/// Computes with a peer that was met.
+/// Computes with others that were met.
 ///
 /// *Errors*: as [`compute`].
-pub(crate) async fn compute_with(task: Task<'_>, channel: Channel) -> Result<Outcome, Failure> {
+pub(crate) async fn compute_with(task: Task<'_>, ends: Ends) -> Result<Outcome, Failure> {
     let stock = task.open_stock()?;
-    converse(task, channel.into(), stock).await
+    converse(task, ends, stock).await
 }
 
 /// All others, as they are known to the one that is `party`.
 fn others(ends: &Ends, party: Party) -> Vec<(u16, Option<Fingerprint>)> {
     match ends {
-        Ends::Channel(channel) => vec![(1 - party.0.min(1), channel.peer())],
+        Ends::Channel(channel) => vec![(other(party), channel.peer())],
         Ends::Mesh(mesh) => mesh.identities().iter().map(|(party, identity)| (party, *identity)).collect(),
     }
+}
+
+/// The other of two parties.
+fn other(party: Party) -> u16 {
+    1 - party.0.min(1)
 }
 
 /// Runs a future to its end on one thread: garbling and evaluating keep one core busy, and the peer's process has its own.

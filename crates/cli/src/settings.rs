@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use garblet::{Config, Plan, Program, Protocol, SavedValues, StockKinds};
-use garblet_net::{Advice, DEFAULT_TIMEOUT, OnRefused, SimulatedLink, Tls};
+use garblet_net::{Advice, DEFAULT_TIMEOUT, JobTerms, OnRefused, SimulatedLink, Tls};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -21,6 +21,8 @@ pub(crate) struct Settings {
     pub(crate) params: Vec<Param>,
     pub(crate) link: Option<String>,
     pub(crate) timeout: Duration,
+    /// The job under which it is computed, if there is one.
+    pub(crate) job: Option<JobTerms>,
 }
 
 impl Settings {
@@ -37,7 +39,7 @@ impl Settings {
     /// *Errors*: as [`Settings::new`].
     pub(crate) fn chosen(args: &ChoiceArgs) -> Result<Self, Failure> {
         let (protocol, params) = (args.name(), args.params.clone());
-        let settings = Settings { protocol, params, link: None, timeout: DEFAULT_TIMEOUT };
+        let settings = Settings { protocol, params, link: None, timeout: DEFAULT_TIMEOUT, job: None };
         let config = settings.config()?;
         let (protocol, strongest) = (config.protocol(), config.adversary());
         match args.adversary.filter(|asked| *asked > strongest) {
@@ -67,12 +69,13 @@ impl Settings {
             params: Vec::new(),
             link: link.map(|l| l.to_string()),
             timeout: DEFAULT_TIMEOUT,
+            job: None,
         }
     }
 
     /// A protocol with these parameters, over an undisturbed link.
     pub(crate) fn of(protocol: Protocol, params: Vec<Param>, timeout: Duration) -> Self {
-        Settings { protocol: protocol.to_string(), params, link: None, timeout }
+        Settings { protocol: protocol.to_string(), params, link: None, timeout, job: None }
     }
 
     /// The protocol and its parameters.
@@ -106,7 +109,8 @@ impl Settings {
         if saved != SavedValues::default() && config.protocol().stock().is_some() && config.stock().is_none() {
             return Err(no_store(&config));
         }
-        Plan::saving(program, parties, &config, saved).map_err(|error| explain(&error))
+        let plan = Plan::saving(program, parties, &config, saved).map_err(|error| explain(&error))?;
+        Ok(self.job.iter().cloned().fold(plan, Plan::under))
     }
 
     /// The number of parties: as many as were asked for, or as the program needs.
@@ -145,6 +149,7 @@ impl Settings {
             timeout,
             tls,
             link,
+            job: self.job.as_ref().map(|job| job.digest.clone()),
             on_refused: Some(on_refused),
             advice,
             ..garblet_net::Options::default()

@@ -17,10 +17,10 @@ use zeroize::Zeroizing;
 
 use crate::{
     agreement,
-    args::{InputArgs, InputFile, Time},
+    args::Time,
     failure::Failure,
     hints::explain,
-    inputs,
+    inputs::{self, InputArgs, InputFile},
     output::{print, print_json},
     report::{check_panics, outputs_json, outputs_text},
     session::block_on,
@@ -255,7 +255,7 @@ impl Visitor<'_> {
 
     fn values(&self, offer: &str, party: Party) -> Result<Vec<Bits>, Failure> {
         let file = self.options.input.iter().map(|path| InputFile { party, path: path.clone() });
-        let args = InputArgs { inputs: file.collect() };
+        let args = InputArgs { inputs: file.collect(), ..InputArgs::default() };
         let values =
             inputs::of_party(self.program(offer)?, &args, party).map_err(|failure| match self.options.input {
                 None => failure.hint("give --input FILE.json"),

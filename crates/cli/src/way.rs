@@ -95,6 +95,21 @@ impl WayArgs {
         Ok(Way { meeting, tls, peer, names, session })
     }
 
+    /// Tells whether it is plain TCP, without identities.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.insecure_plain_tcp
+    }
+
+    /// The way to the one peer with this identity, who is trusted under this name.
+    ///
+    /// *Errors*: as [`WayArgs::way`]; another peer in the options.
+    pub(crate) fn to_known(&self, name: &str, fingerprint: Fingerprint) -> Result<Way<'static>, Failure> {
+        self.peer.check_only(name, fingerprint)?;
+        let tls = Some(Tls::new(self.peer.identity()?, [(name.to_string(), fingerprint)]));
+        let (meeting, peer) = (self.meeting()?, Ok(fingerprint.to_string()));
+        Ok(Way { meeting, tls, peer, names: self.peer.names(), session: self.session.clone() })
+    }
+
     /// The way of `party` to the others of `peers`.
     ///
     /// *Errors*: plain TCP to other machines, an identity that cannot be loaded, or is not the one in the file.

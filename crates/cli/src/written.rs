@@ -50,6 +50,7 @@ impl WrittenChanges<'_> {
             recipients: self.to.iter().map(to).collect::<Result<_, _>>()?,
             constants,
             panics: Switch(self.panics.unwrap_or(true)),
+            rows: None,
         })
     }
 }

@@ -13,7 +13,7 @@ use std::{
 };
 
 use garblet::{Config, Ends, Error, Party, Peer, Plan, circuit::Bits, formats::front_end::FrontEnds, lang::Language};
-use garblet_net::{Fingerprint, Identity, NetError, Options, Refusal, Tls, TrustStore, connect};
+use garblet_net::{Fingerprint, Identity, JobTerms, NetError, Options, Refusal, Tls, TrustStore, connect};
 use rand::RngExt;
 use tokio::{io::AsyncWriteExt, net::TcpStream, task::JoinSet, time::Instant};
 
@@ -46,7 +46,8 @@ struct World {
     /// Identities in files: a key is not copied.
     keys: Vec<String>,
     unknown: String,
-    sum: Plan,
+    /// The job of each of them.
+    sums: Vec<Plan>,
     other: Plan,
     tally: Mutex<BTreeMap<String, u64>>,
 }
@@ -83,10 +84,11 @@ fn plan(folder: &Path, name: &str, source: &str) -> Plan {
     Plan::new(program, 2, &Config::default()).expect("two parties")
 }
 
-fn run(folder: &Path, arguments: &[&str]) {
+fn run(folder: &Path, arguments: &[&str]) -> String {
     let command = Command::new(env!("CARGO_BIN_EXE_garblet")).args(arguments).current_dir(folder).output();
     let output = command.expect("the command starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
 }
 
 fn key(folder: &Path, name: &str) -> (String, Fingerprint) {
@@ -96,12 +98,17 @@ fn key(folder: &Path, name: &str) -> (String, Fingerprint) {
     (path.display().to_string(), identity.fingerprint())
 }
 
+/// The plan of a caller, under a job as its hello names it.
+fn under(plan: &Plan, job: &str) -> Plan {
+    plan.clone().under(JobTerms { digest: job.into(), fields: Vec::new() })
+}
+
 /// Writes all that a service needs, and starts it.
 fn start(folder: &Path) -> (Service, World) {
     let (_, service) = key(folder, "service.pem");
     let (unknown, _) = key(folder, "unknown.pem");
     let sum = plan(folder, "sum.garble.rs", SUM);
-    let other = plan(folder, "other.garble.rs", OTHER);
+    let other = under(&plan(folder, "other.garble.rs", OTHER), "another");
     fs::create_dir(folder.join("jobs")).expect("a folder");
     fs::write(folder.join("own.json"), format!("{{\"a\": {PLANTED}}}")).expect("written");
     let mut trust = TrustStore::open(&folder.join("trust.toml")).expect("empty");
@@ -109,14 +116,18 @@ fn start(folder: &Path) -> (Service, World) {
         "listen = \"127.0.0.1:0\"\nidentity = \"service.pem\"\ntrust = \"trust.toml\"\njobs = \"jobs\"\nstate = \"state\"\nkey = \"state.key\"\n\
          [limits]\nsessions = 8\nwaiting = 40\nper_peer = 1000\nwait = \"20s\"\n",
     );
-    let mut keys = Vec::new();
+    let (mut keys, mut sums) = (Vec::new(), Vec::new());
     for n in 0..IDENTITIES {
         let name = format!("caller{n}");
         let (path, fingerprint) = key(folder, &format!("{name}.pem"));
         trust.add(&name, fingerprint).expect("written");
         keys.push(path);
         let parties = [format!("--party=service={service}"), format!("--party={name}={fingerprint}")];
-        run(folder, &["job", "new", "sum.garble.rs", "--out", &format!("jobs/{name}.toml"), &parties[0], &parties[1]]);
+        let job = format!("jobs/{name}.toml");
+        run(folder, &["job", "new", "sum.garble.rs", "--out", &job, &parties[0], &parties[1]]);
+        let digest = run(folder, &["job", "show", &job, "--json"]);
+        let shown: serde_json::Value = serde_json::from_str(&digest).expect("JSON");
+        sums.push(under(&sum, shown["job"].as_str().expect("a digest")));
         text += &format!(
             "[[rule]]\njob = \"{name}\"\npeers = [\"{name}\"]\noften = {{ total = 1000000000 }}\ninputs = {{ file = \"own.json\" }}\n"
         );
@@ -140,7 +151,7 @@ fn start(folder: &Path) -> (Service, World) {
         assert!(begin.elapsed() < Duration::from_secs(60), "{log}");
         std::thread::sleep(Duration::from_millis(50));
     };
-    (started, World { address, service, keys, unknown, sum, other, tally: Mutex::default() })
+    (started, World { address, service, keys, unknown, sums, other, tally: Mutex::default() })
 }
 
 impl World {
@@ -164,10 +175,10 @@ impl World {
     }
 
     async fn call(&self, kind: Kind) {
-        let (b, key) = (rand::rng().random_range(0..1 << 30), rand::rng().random_range(0..IDENTITIES));
-        let key = &self.keys[key];
+        let (b, caller) = (rand::rng().random_range(0..1 << 30), rand::rng().random_range(0..IDENTITIES));
+        let (key, sum) = (&self.keys[caller], &self.sums[caller]);
         match kind {
-            Kind::Honest => match self.compute(&self.sum, key, b).await {
+            Kind::Honest => match self.compute(sum, key, b).await {
                 Ok(sum) => {
                     assert_eq!(sum.and_then(|sum| sum.to_u128()), Some(u128::from(PLANTED + b)), "a wrong result");
                     self.note(kind, "right result");
@@ -179,7 +190,7 @@ impl World {
             },
             Kind::Dying => {
                 let life = Duration::from_millis(rand::rng().random_range(0..400));
-                let _ = tokio::time::timeout(life, self.compute(&self.sum, key, b)).await;
+                let _ = tokio::time::timeout(life, self.compute(sum, key, b)).await;
                 self.note(kind, "gone");
             }
             Kind::OtherJob => match self.compute(&self.other, key, b).await.expect_err("no such job").net() {

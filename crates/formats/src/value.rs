@@ -18,22 +18,24 @@
 //! - `"Variant"` for a variant without fields, `{"Variant": {..}}` for one whose fields have names, `{"Variant": [..]}` with the fields
 //!   in order for others.
 
-mod csv;
 mod decimal;
 mod fixed;
 mod input_file;
 mod list;
 mod parse;
+mod results;
+mod table;
 mod variant;
 
 use garblet_circuit::{Bits, Type};
 use serde_json::{Value, json};
 
-pub use csv::read_csv;
 pub(crate) use decimal::MAX_DECIMAL_BITS;
 pub use input_file::read_inputs;
 pub(crate) use parse::Reader;
 pub use parse::read_value;
+pub use results::ResultTable;
+pub use table::{FromTable, Renamed, Table, TableFormat};
 
 /// The widest integers that are numbers in JSON: what many tools hold them as has 53 bits.
 pub(crate) const MAX_NUMBER_BITS: u32 = 53;

@@ -3,7 +3,7 @@
 use std::{any::Any, ops::RangeInclusive, pin::Pin, sync::Arc};
 
 use garblet_circuit::{Bits, Party, Program};
-use garblet_net::{Channel, Hello, Mesh};
+use garblet_net::{Channel, Hello, JobTerms, Mesh};
 use garblet_primitives::Prg;
 use garblet_protocol::{
     Adversary, Collusion, Link, Progress, Protocol, ProtocolError, Session,
@@ -164,6 +164,7 @@ pub(crate) trait AnyConfig: Send + Sync {
 
 /// A program made ready, for a protocol whose type is forgotten.
 pub(crate) trait AnyPlan: Send + Sync {
+    fn under(&self, job: JobTerms) -> Arc<dyn AnyPlan>;
     fn costs(&self) -> Result<Vec<PhaseFormulas>, ProtocolError>;
     fn own_stock(&self, rng: &mut dyn CryptoRng) -> Result<Option<Stock>, ProtocolError>;
     fn open(
@@ -188,7 +189,10 @@ pub(crate) trait Seat: Send {
 
 pub(crate) struct ConfigOf<P: Protocol>(pub(crate) P::Config);
 
-struct PlanOf<P: Protocol>(Arc<Job<P>>);
+struct PlanOf<P: Protocol> {
+    job: Arc<Job<P>>,
+    terms: Option<Arc<JobTerms>>,
+}
 
 struct SeatOf<L: Link> {
     session: Session<L>,
@@ -212,7 +216,7 @@ fn other_protocol<P: Protocol>(what: &str) -> ProtocolError {
 }
 
 fn typed_stock<P: Protocol>(stock: Stock) -> Result<stock::Stock<P::Order>, ProtocolError> {
-    let Stock { store, peer, order, top_up, fill_first } = stock;
+    let Stock { store, peer, order, top_up, fill_first, job: _ } = stock;
     let order = *order.0.downcast().map_err(|_| {
         let (expected, got) = (P::NAME.into(), "another protocol".into());
         ProtocolError::Input { what: "protocol of a store".into(), expected, got }
@@ -255,7 +259,7 @@ fn plan<P: Erased>(
 ) -> Result<Arc<dyn AnyPlan>, ProtocolError> {
     let config = typed::<P>(config)?.clone();
     let job = Job::new(Request { program, parties, config, saved })?;
-    Ok(Arc::new(PlanOf::<P>(Arc::new(job))))
+    Ok(Arc::new(PlanOf::<P> { job: Arc::new(job), terms: None }))
 }
 
 fn fill<P: Erased>(
@@ -267,6 +271,7 @@ fn fill<P: Erased>(
     progress: Box<dyn Progress>,
 ) -> Boxed<Result<Filled, ProtocolError>> {
     let config = typed::<P>(config).cloned();
+    let job = stock.job.clone();
     Box::pin(async move {
         let parties = if let Ends::Mesh(mesh) = &ends { mesh.party_count() } else { 2 };
         let filling =
@@ -275,6 +280,7 @@ fn fill<P: Erased>(
         let link = ends.into_link::<P>(party, parties).await?;
         let hello = P::greet_filling(&filling);
         let hello = if P::Link::IS_MESH { hello } else { hello.with(LOW_WATER, below) };
+        let hello = job.iter().fold(hello, |hello, job| hello.under(job));
         let mut session = link.open(rng, &hello, progress).await?;
         match P::fill(&mut session, filling).await {
             Ok(filled) => {
@@ -323,20 +329,32 @@ impl<P: Protocol> AnyConfig for ConfigOf<P> {
     }
 }
 
+impl<P: Protocol> PlanOf<P> {
+    fn hello(&self, party: Party) -> Hello {
+        let hello = self.job.hello(party);
+        self.terms.iter().fold(hello, |hello, terms| hello.under(terms))
+    }
+}
+
 impl<P: Protocol<Link: OneOfEnds>> AnyPlan for PlanOf<P> {
+    fn under(&self, job: JobTerms) -> Arc<dyn AnyPlan> {
+        Arc::new(PlanOf::<P> { job: self.job.clone(), terms: Some(Arc::new(job)) })
+    }
+
     fn costs(&self) -> Result<Vec<PhaseFormulas>, ProtocolError> {
-        let hellos: Vec<Hello> = (0..self.0.request.parties).map(|party| self.0.hello(Party(party))).collect();
-        P::costs(&self.0, &hellos)
+        let hellos: Vec<Hello> = (0..self.job.request.parties).map(|party| self.hello(Party(party))).collect();
+        P::costs(&self.job, &hellos)
     }
 
     fn own_stock(&self, rng: &mut dyn CryptoRng) -> Result<Option<Stock>, ProtocolError> {
-        let own = P::own_stock(&self.0, rng)?;
+        let own = P::own_stock(&self.job, rng)?;
         Ok(own.map(|stock::Stock { store, peer, order, top_up, fill_first }| Stock {
             store,
             peer,
             order: Order(Box::new(order)),
             top_up,
             fill_first,
+            job: None,
         }))
     }
 
@@ -348,7 +366,7 @@ impl<P: Protocol<Link: OneOfEnds>> AnyPlan for PlanOf<P> {
         rng: Prg,
         progress: Box<dyn Progress>,
     ) -> Boxed<Result<Box<dyn Seat>, ProtocolError>> {
-        let job = self.0.clone();
+        let (job, hello) = (self.job.clone(), self.hello(party));
         Box::pin(async move {
             let Request { program, parties, .. } = &job.request;
             let stock = match party.0 < *parties {
@@ -358,8 +376,7 @@ impl<P: Protocol<Link: OneOfEnds>> AnyPlan for PlanOf<P> {
             let (ends, stock) = ends.with(stock).await?;
             let (program, link) = (program.clone(), ends.into_link::<P>(party, *parties).await?);
             let terms = Terms { job, party, stock };
-            let hello = terms.job.hello(party).describing(move || program.parts());
-            let hello = P::greet(&terms, hello);
+            let hello = P::greet(&terms, hello.describing(move || program.parts()));
             let mut session = link.open(rng, &hello, progress).await?;
             match P::set_up(&mut session, terms).await {
                 Ok(role) => Ok(Box::new(SeatOf { session, role, party }) as Box<dyn Seat>),

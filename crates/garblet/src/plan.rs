@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::{Party, Program};
-use garblet_net::SimulatedLink;
+use garblet_net::{JobTerms, SimulatedLink};
 use garblet_protocol::{Communication, Phase, protocol::Precision, stock::SavedValues};
 
 use crate::{config::Config, erased::AnyPlan, registry::Protocol, report::Error};
@@ -36,6 +36,12 @@ impl Plan {
         let protocol = config.protocol();
         let plan = (protocol.0.plan)(program.into(), parties, config.typed(), saved)?;
         Ok(Plan { protocol, parties, plan })
+    }
+
+    /// The same under a job: all parties must have agreed on the same one, which each says in its hello.
+    #[must_use]
+    pub fn under(self, job: JobTerms) -> Self {
+        Plan { plan: self.plan.under(job), ..self }
     }
 
     /// The number of parties.

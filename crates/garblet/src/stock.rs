@@ -2,6 +2,7 @@
 
 use std::any::Any;
 
+use garblet_net::JobTerms;
 use garblet_store::{Store, StoreError};
 use rand::CryptoRng;
 
@@ -16,12 +17,14 @@ pub struct Stock {
     /// Set if a run makes what the store lacks; all parties must wish it.
     pub top_up: bool,
     pub(crate) fill_first: bool,
+    /// The job under which it is filled; a run has that of its [`Plan`](crate::Plan).
+    pub job: Option<JobTerms>,
 }
 
 impl Stock {
     /// A store that was filled, or is to be filled, together with that of a peer.
     pub fn new(order: Order, store: Store, peer: impl Into<String>) -> Self {
-        Stock { store, peer: peer.into(), order, top_up: false, fill_first: false }
+        Stock { store, peer: peer.into(), order, top_up: false, fill_first: false, job: None }
     }
 
     /// A new store in memory, which is filled before the first run.

@@ -229,6 +229,8 @@ impl Machine<'_> {
                 self.call(*function, arguments, *assigns, to, span)?;
             }
             ExprKind::Join(a, b) => self.join(a, b, &expr.ty, to, span)?,
+            ExprKind::Sort(rows) => self.sort(rows, to, span)?,
+            ExprKind::Keep(rows) => self.keep(rows, to, span)?,
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 
 use crate::{
     machine::{Machine, Slot},
+    number::power,
     source_error::SourceError,
     tree::{Expr, Loop, Scalar, Span, Ty},
     word::Word,
@@ -12,10 +13,10 @@ use crate::{
 
 /// An element in the network.
 #[derive(Clone)]
-struct Item {
+pub(crate) struct Item {
     /// Set if it is of the second array.
-    second: Word,
-    words: Vec<Word>,
+    pub(crate) second: Word,
+    pub(crate) words: Vec<Word>,
 }
 
 /// The elements of both arrays by ascending key, which is their first words.
@@ -54,6 +55,18 @@ impl Machine<'_> {
     pub(crate) fn join(&mut self, a: &Expr, b: &Expr, ty: &Ty, to: Slot, span: Span) -> Result<(), SourceError> {
         let (element, count) = array_ty(ty);
         let words = element.words();
+        let mut rows = self.joined(a, b, element, span)?;
+        self.bitonic_sort(&mut rows, &[Scalar::BOOL], true, span);
+        for (k, row) in rows.iter().enumerate().take(count as usize) {
+            self.put(&row.words, to + k * words);
+        }
+        Ok(())
+    }
+
+    /// The rows of a join, those that are none among those that are, by ascending key.
+    ///
+    /// *Errors*: as [`Machine::scalar`].
+    pub(crate) fn joined(&mut self, a: &Expr, b: &Expr, element: &Ty, span: Span) -> Result<Vec<Item>, SourceError> {
         let associated = matches!(element, Ty::Record(fields) if fields.len() == 3);
         let sides = self.merge_sides(a, b, associated, span)?;
         let mut rows = Vec::new();
@@ -66,14 +79,11 @@ impl Machine<'_> {
             }
             rows.push(Item { second: Word::FALSE, words: row });
         }
-        self.bitonic_sort(&mut rows, &[Scalar::BOOL], true, span);
-        for (k, row) in rows.iter().enumerate().take(count as usize) {
-            self.put(&row.words, to + k * words);
-        }
-        Ok(())
+        Ok(rows)
     }
 
-    fn put(&mut self, words: &[Word], to: Slot) {
+    /// Writes words to a place.
+    pub(crate) fn put(&mut self, words: &[Word], to: Slot) {
         words.iter().enumerate().for_each(|(k, &word)| self.write(to + k, word));
     }
 
@@ -107,7 +117,10 @@ impl Machine<'_> {
         let most = words[0].max(words[1]);
         let real = n as usize + m as usize;
         let padding = real.next_power_of_two() - real;
-        let mut items = vec![Item { second: Word::FALSE, words: vec![Word::FALSE; most] }; padding];
+        // What is not greater than any row stays before all.
+        let mut least: Vec<Word> = key.iter().map(|ty| Word::constant(ty.min())).collect();
+        least.resize(most, Word::FALSE);
+        let mut items = vec![Item { second: Word::FALSE, words: least }; padding];
         let ascending = (0..n as usize).map(|k| (a + k * words[0], words[0], Word::FALSE));
         let descending = (0..m as usize).rev().map(|k| (b + k * words[1], words[1], Word::TRUE));
         for (slot, len, second) in ascending.chain(descending) {
@@ -146,7 +159,7 @@ impl Machine<'_> {
     }
 
     /// The lesser item and the other one; the first is the lesser of equal ones.
-    fn exchange(&mut self, key: &[Scalar], x: &Item, y: &Item, span: Span) -> (Item, Item) {
+    pub(crate) fn exchange(&mut self, key: &[Scalar], x: &Item, y: &Item, span: Span) -> (Item, Item) {
         let (a, b) = (self.key_of(key, x, span), self.key_of(key, y, span));
         let mut greater = Word::FALSE;
         for (&a, &b) in a.iter().zip(&b).rev() {
@@ -166,10 +179,21 @@ impl Machine<'_> {
         (low, high)
     }
 
+    /// A number without sign that is less for a lesser value: a negative one has its sign bit turned.
+    fn in_order(&mut self, word: Word, ty: Scalar, span: Span) -> Word {
+        if !ty.signed {
+            return word;
+        }
+        let wires = self.cast(word, Scalar::unsigned(ty.bits), span);
+        self.xor(wires, Word::constant(power(ty.bits - 1)), span)
+    }
+
     /// The key that an item is ordered by, as numbers, the most significant first.
     fn key_of(&mut self, key: &[Scalar], item: &Item, span: Span) -> Vec<Word> {
         let own = item.words.iter().copied().zip(key.iter().copied());
         let words: Vec<(Word, Scalar)> = own.chain([(item.second, Scalar::BOOL)]).collect();
+        let in_order = words.into_iter().map(|(word, ty)| (self.in_order(word, ty, span), ty));
+        let words: Vec<(Word, Scalar)> = in_order.collect();
         self.pack(&words, span)
     }
 }

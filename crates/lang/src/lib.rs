@@ -38,6 +38,7 @@ mod panic;
 mod place;
 mod ports;
 mod region;
+mod rows;
 mod source_error;
 mod trace;
 mod tree;

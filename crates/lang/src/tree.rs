@@ -330,4 +330,8 @@ pub(crate) enum ExprKind {
     },
     /// The elements of two sorted arrays that are equal, or whose first fields are.
     Join(Box<Expr>, Box<Expr>),
+    /// The elements of an array or a list in order.
+    Sort(Box<Expr>),
+    /// The list of those elements whose first field is true, without it.
+    Keep(Box<Expr>),
 }

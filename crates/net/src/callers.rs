@@ -11,6 +11,7 @@ use crate::error::NetError;
 use crate::hello::{Hello, SESSION};
 use crate::reception::{HANDSHAKE, Reception};
 use crate::tls::{Meant, Side};
+use crate::watch::ChannelWatch;
 
 /// Somebody who has called a service, has proved an identity where that is asked for, and has said hello.
 pub struct Caller {
@@ -18,6 +19,8 @@ pub struct Caller {
     pub channel: Channel,
     /// The hello.
     pub hello: Hello,
+    /// Sees what goes through the channel, from before the hello on.
+    pub watch: ChannelWatch,
     /// The address from which it came.
     pub from: SocketAddr,
 }
@@ -28,7 +31,7 @@ pub struct Caller {
 /// said hello. Unlike there, hearing one ends nobody else's.
 pub struct Callers {
     listener: Listener,
-    reception: Reception<'static, (Channel, Hello)>,
+    reception: Reception<'static, (Channel, Hello, ChannelWatch)>,
     options: Options,
 }
 
@@ -66,8 +69,8 @@ impl Callers {
                     let (stream, from) = stream?;
                     reception.admit(from, hear(stream, options.clone()));
                 }
-                next = reception.next(), if !reception.is_empty() => if let Some((from, (channel, hello))) = next {
-                    return Ok(Caller { channel, hello, from });
+                next = reception.next(), if !reception.is_empty() => if let Some((from, (channel, hello, watch))) = next {
+                    return Ok(Caller { channel, hello, watch, from });
                 },
             }
         }
@@ -75,16 +78,17 @@ impl Callers {
 }
 
 /// Hears somebody who has connected to its hello.
-async fn hear(stream: TcpStream, options: Options) -> Result<(Channel, Hello), NetError> {
-    let channel = channel(stream, (Side::Accepting, Meant::Any), &options).await?;
+async fn hear(stream: TcpStream, options: Options) -> Result<(Channel, Hello, ChannelWatch), NetError> {
+    let mut channel = channel(stream, (Side::Accepting, Meant::Any), &options).await?;
     let patience: Duration = match options.tls {
         Some(_) => options.timeout,
         // Nobody has proved anything yet.
         None => HANDSHAKE.min(options.timeout),
     };
+    let watch = channel.watch();
     let (mut channel, hello) = greeted(channel, patience).await?;
     if options.tls.is_none() {
         channel.session = hello.parameter(SESSION).and_then(|name| name.parse().ok());
     }
-    Ok((channel, hello))
+    Ok((channel, hello, watch))
 }

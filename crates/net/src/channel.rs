@@ -15,6 +15,7 @@ use crate::message::Message;
 use crate::reader::{FrameReader, Next};
 use crate::session_name::SessionName;
 use crate::transcript::{Piece, Transcript};
+use crate::watch::ChannelWatch;
 use crate::writer::FrameWriter;
 
 /// The time that a channel waits without a byte moving, unless told otherwise.
@@ -112,6 +113,13 @@ impl Channel {
     /// The name of the session that it belongs to, if it has one.
     pub fn session(&self) -> Option<&SessionName> {
         self.session.as_ref()
+    }
+
+    /// Watches the channel from now on. Both ends must begin where nothing is under way for their digests to be alike.
+    ///
+    /// *Cost:* a hash of every byte; of a channel that is not watched, nothing.
+    pub fn watch(&mut self) -> ChannelWatch {
+        ChannelWatch::begin([&mut self.writer.watched, &mut self.reader.watched], self.peer)
     }
 
     /// Sets how long to wait without a byte moving before giving up, in both directions.

@@ -12,7 +12,7 @@ use crate::message::Message;
 use crate::parts::{self, Description, Parts};
 
 /// Version of what goes over the wire. It grows with every change that an older peer would misread.
-pub const WIRE_VERSION: u32 = 3;
+pub const WIRE_VERSION: u32 = 4;
 
 const MAGIC: [u8; 8] = *b"garblet\0";
 const PARAMETERS_MAX: usize = 32;
@@ -36,16 +36,28 @@ pub struct Hello {
     /// Makes what is said where programs differ.
     #[serde(skip)]
     description: Description,
+    /// The fields of the job, said where the peer has another.
+    #[serde(skip)]
+    job_fields: Description,
 }
 
 /// The parameter that says what the parties are about to do together, where it is something else than to run a program.
 pub const STEP: &str = "step";
 
-/// The parameter that names the job, as hexadecimal digits of its digest.
-pub const JOB: &str = "job";
-
 /// The parameter that names the session.
 pub(crate) const SESSION: &str = "session";
+
+/// The parameter that says under which job a party runs, by the job's digest, if it has one.
+pub const JOB: &str = "job";
+
+/// A job, in which parties have agreed beforehand on everything about a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobTerms {
+    /// The digest, as text.
+    pub digest: String,
+    /// All that the digest covers, by name: a kind of field, and what of that kind it is.
+    pub fields: Vec<(String, String)>,
+}
 
 /// A hello that was heard ahead.
 pub(crate) struct Heard {
@@ -68,6 +80,7 @@ impl Hello {
             program_digest,
             parameters: Vec::new(),
             description: Description::default(),
+            job_fields: Description::default(),
         }
     }
 
@@ -76,6 +89,13 @@ impl Hello {
     pub fn describing(mut self, parts: impl Fn() -> Vec<(String, String)> + Send + Sync + 'static) -> Self {
         self.description = Description::new(parts);
         self
+    }
+
+    /// Adds the job under which this party runs; if the peer has another, both say of what fields theirs consists, and only then.
+    #[must_use]
+    pub fn under(self, job: &JobTerms) -> Self {
+        let (digest, fields) = (&job.digest, job.fields.clone());
+        Hello { job_fields: Description::new(move || parts::of_job(&fields)), ..self.with(JOB, digest) }
     }
 
     /// Adds a parameter that both sides must have chosen alike.
@@ -119,7 +139,7 @@ impl Hello {
         self.judge(theirs, channel).await
     }
 
-    /// Says hello and hears the peer's, without judging it. If the peer has another program, says of what ours consists.
+    /// Says hello and hears the peer's, without judging it. If the peer has another program or another job, says of what ours consists.
     pub async fn greet(&self, channel: &mut Channel) -> Result<Hello, NetError> {
         channel.send(&*self.on(channel)).await?;
         let theirs = match channel.heard.take() {
@@ -133,7 +153,9 @@ impl Hello {
             }
             None => channel.receive_unless_refused::<Hello>().await?,
         };
-        if self.has_other_program(&theirs) && channel.send(self.description.parts()).await.is_ok() {
+        if let Some(parts) = self.parts_for(&theirs)
+            && channel.send(&parts).await.is_ok()
+        {
             // A peer that has left already has another program all the same, which is what is told.
             let _ = channel.flush().await;
         }
@@ -143,11 +165,12 @@ impl Hello {
     /// Judges the hello that [`greet`](Hello::greet) has heard: as [`exchange`](Hello::exchange).
     pub async fn judge(&self, theirs: Hello, channel: &mut Channel) -> Result<Hello, NetError> {
         let mut differences = agree(&self.on(channel), &theirs);
-        if self.has_other_program(&theirs)
+        if let Some(ours) = self.parts_for(&theirs)
             // That the programs differ is to be told, whatever the peer does then.
             && let Ok(parts) = channel.receive::<Parts>().await
         {
-            differences.extend(parts::differences(self.description.parts(), &parts));
+            differences.extend(parts::differences(&ours, &parts));
+            parts::leave_out_told_twice(&mut differences);
         }
         if differences.is_empty() { Ok(theirs) } else { Err(NetError::Incompatible { differences }) }
     }
@@ -160,12 +183,16 @@ impl Hello {
         }
     }
 
-    /// Tells whether both want to do the same with different programs, which is the case on both sides or on none.
-    fn has_other_program(&self, theirs: &Hello) -> bool {
-        self.wire_version == theirs.wire_version
-            && self.protocol == theirs.protocol
-            && step(self) == step(theirs)
-            && self.program_digest != theirs.program_digest
+    /// The parts of what ours consists of, where both want to do the same with different programs or under different jobs, which is the case on
+    /// both sides or on none.
+    fn parts_for(&self, theirs: &Hello) -> Option<Parts> {
+        let alike =
+            self.wire_version == theirs.wire_version && self.protocol == theirs.protocol && step(self) == step(theirs);
+        let program = self.program_digest != theirs.program_digest;
+        // Of a peer without a job, there are no fields to compare.
+        let job = self.parameter(JOB).zip(theirs.parameter(JOB)).is_some_and(|(ours, theirs)| ours != theirs);
+        let of = |wanted: bool, parts: &Description| if wanted { parts.parts().clone() } else { Parts::default() };
+        (alike && (program || job)).then(|| of(program, &self.description).and(of(job, &self.job_fields)))
     }
 }
 
@@ -322,6 +349,54 @@ mod tests {
         let [left, right] = talk(&left, &right).await.map(|result| result.unwrap_err().to_string());
         assert!(left.ends_with("; constants: ours N=8, theirs N=9; owners: ours x of 0, theirs x of 1"), "{left}");
         assert!(right.ends_with("; constants: ours N=9, theirs N=8; owners: ours x of 1, theirs x of 0"), "{right}");
+    }
+
+    fn under(hello: Hello, fields: &[(&str, &str)]) -> Hello {
+        let fields: Vec<_> = fields.iter().map(|(name, text)| (name.to_string(), text.to_string())).collect();
+        hello.under(&JobTerms { digest: format!("{fields:?}").len().to_string(), fields })
+    }
+
+    #[tokio::test]
+    async fn both_sides_name_the_fields_in_which_their_jobs_differ() {
+        let left = under(hello(0), &[("name", "a"), ("const N", "8"), ("party 0", "alice"), ("owner x", "0")]);
+        let right = under(hello(1), &[("name", "abc"), ("const N", "8"), ("party 0", "alice"), ("to y", "all")]);
+        let [left, right] = talk(&left, &right).await.map(|result| result.unwrap_err().to_string());
+        let told =
+            "job name: ours a, theirs abc; job owner x: ours 0, theirs nothing; job to y: ours nothing, theirs all";
+        assert!(left.contains("job: ours 7") && left.ends_with(told), "{left}");
+        assert!(right.contains("job name: ours abc, theirs a; "), "{right}");
+    }
+
+    #[tokio::test]
+    async fn a_job_against_none_is_a_difference_and_the_only_one() {
+        let with = under(hello(0), &[("name", "a")]);
+        for [left, right] in
+            [[with.clone(), hello(1)], [Hello { party: 0, ..hello(1) }, Hello { party: 1, ..with.clone() }]]
+        {
+            for result in talk(&left, &right).await {
+                match result {
+                    Err(NetError::Incompatible { differences }) => assert_eq!(fields(&differences), [JOB]),
+                    other => panic!("expected a difference, got {other:?}"),
+                }
+            }
+        }
+        assert!(talk(&with, &Hello { party: 1, ..with.clone() }).await.iter().all(Result::is_ok));
+    }
+
+    #[tokio::test]
+    async fn what_a_job_repeats_of_a_program_is_told_once() {
+        let with = |party, digest, constant: &str, name: &str| {
+            let constants = vec![("constants".to_string(), format!("N={constant}"))];
+            let hello = Hello { program_digest: [digest; 32], ..hello(party) }.describing(move || constants.clone());
+            under(hello, &[("name", name), ("const N", constant), ("program", constant)])
+        };
+        let [left, _] = talk(&with(0, 7, "8", "a"), &with(1, 8, "9", "abc")).await;
+        match left {
+            Err(NetError::Incompatible { differences }) => {
+                assert_eq!(fields(&differences), ["program digest", JOB, "constants", "job name"]);
+            }
+            other => panic!("expected differences, got {other:?}"),
+        }
     }
 
     #[tokio::test]

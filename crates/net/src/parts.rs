@@ -1,4 +1,4 @@
-//! Parts of a program, which parties tell each other where their programs differ.
+//! Parts of a program, and fields of a job, which parties tell each other where these differ.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -8,13 +8,21 @@ use serde::{Deserialize, Serialize};
 use crate::difference::Difference;
 use crate::message::Message;
 
-const PARTS_MAX: usize = 16;
+/// The most parts: of a program there are fewer than of a job.
+const PARTS_MAX: usize = 64;
+
+/// The fields of a job that are told one by one.
+const JOB_FIELDS_MAX: usize = 40;
+
 /// The longest text of a peer.
 pub(crate) const TEXT_BYTES_MAX: usize = 200;
 
 /// Parts that follow from these: where one of these differs, the others say nothing more.
-const CAUSES: [&str; 3] = ["source", "constants", "panics"];
+const CAUSES: [&str; 4] = ["source", "constants", "panics", "rows"];
 const EFFECTS: [&str; 3] = ["ports", "circuit", INNER];
+
+/// The beginning of the name of a field of a job.
+const JOB_PART: &str = "job ";
 
 /// The part that is worth a word only if it is the only one.
 const INNER: &str = "inner ports";
@@ -26,7 +34,7 @@ pub(crate) struct Parts(Vec<(String, String)>);
 impl Message for Parts {
     const NAME: &'static str = "parts of a program";
     const KIND: u8 = 1;
-    const MAX_BYTES: usize = 8 << 10;
+    const MAX_BYTES: usize = 32 << 10;
 
     fn check(&self) -> Result<(), String> {
         if self.0.len() > PARTS_MAX {
@@ -50,7 +58,56 @@ fn controls_terminal(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// The fields of a job as parts. Of many, the last are one part, by a digest; so is a text that no message can carry.
+pub(crate) fn of_job(fields: &[(String, String)]) -> Vec<(String, String)> {
+    let (told, more) = fields.split_at(fields.len().min(JOB_FIELDS_MAX));
+    let mut parts: Vec<_> =
+        told.iter().map(|(name, text)| (short(format!("{JOB_PART}{name}")), short(text.clone()))).collect();
+    if !more.is_empty() {
+        let more: Vec<String> = more.iter().map(|(name, text)| format!("{}:{name}{text}", name.len())).collect();
+        parts.push((format!("{JOB_PART}fields from {JOB_FIELDS_MAX} on"), digest(&more.concat())));
+    }
+    parts
+}
+
+/// A text, if a message can carry it; otherwise a digest.
+fn short(text: String) -> String {
+    match check_texts([&text].into_iter()) {
+        Ok(()) => text,
+        Err(_) => digest(&text),
+    }
+}
+
+fn digest(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex()[..16].into()
+}
+
+/// Leaves out fields of jobs that follow from what is told as well: of the programs, or of the parameters by their own names.
+pub(crate) fn leave_out_told_twice(differences: &mut Vec<Difference>) {
+    let told: Vec<String> = differences.iter().map(|difference| difference.field.clone()).collect();
+    let is_told = |name: &str| told.iter().any(|told| told == name);
+    differences.retain(|difference| {
+        let Some(field) = difference.field.strip_prefix(JOB_PART) else { return true };
+        let (kind, rest) = field.split_once(' ').unwrap_or((field, ""));
+        !match kind {
+            "program" => is_told("program digest"),
+            "const" => is_told("constants"),
+            "panics" => is_told("panics"),
+            "owner" => is_told("owners"),
+            "to" => is_told("recipients"),
+            "parameter" => is_told(rest),
+            _ => false,
+        }
+    });
+}
+
 impl Parts {
+    /// These, and others.
+    pub(crate) fn and(mut self, others: Parts) -> Self {
+        self.0.extend(others.0);
+        self
+    }
+
     fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(other, _)| other == name).map_or("nothing", |(_, text)| text)
     }
@@ -133,6 +190,21 @@ mod tests {
     fn a_part_that_one_program_does_not_have_differs() {
         let differences = differences(&parts(&[("source", "a")]), &parts(&[]));
         assert_eq!(differences[0].to_string(), "source: ours a, theirs nothing");
+    }
+
+    #[test]
+    fn fields_of_a_job_fit_into_the_message_however_many_and_long_they_are() {
+        let field = |n: usize| (format!("owner {n}{}", "x".repeat(300)), "\u{202e}".repeat(n));
+        let fields: Vec<_> = (0..100).map(field).collect();
+        let parts = Parts(of_job(&fields));
+        assert_eq!(parts.0.len(), JOB_FIELDS_MAX + 1);
+        assert_eq!(parts.check(), Ok(()));
+        // The last one counts, too.
+        let mut others = fields;
+        others[99].1.push('!');
+        let others = Parts(of_job(&others));
+        let named: Vec<_> = differences(&parts, &others).into_iter().map(|difference| difference.field).collect();
+        assert_eq!(named, ["job fields from 40 on"]);
     }
 
     #[test]

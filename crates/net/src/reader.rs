@@ -9,6 +9,7 @@ use crate::blame::Blame;
 use crate::error::NetError;
 use crate::frame::{HEADER_BYTES, Header};
 use crate::pace::Pace;
+use crate::watch::{Watched, look};
 
 /// Size of the buffer. Payload that arrives with a header is copied through it once; the rest of a large frame is read
 /// straight to where it is wanted.
@@ -32,6 +33,7 @@ pub(crate) struct FrameReader {
     /// This party's number, and how many there are, in a mesh.
     pub(crate) seat: Option<(u16, u16)>,
     pub(crate) header_bytes: u64,
+    pub(crate) watched: Option<Watched>,
 }
 
 /// The next item in the stream.
@@ -70,6 +72,7 @@ impl FrameReader {
             pace: Pace::new(timeout),
             seat,
             header_bytes,
+            watched: None,
         }
     }
 
@@ -101,7 +104,13 @@ impl FrameReader {
         let mut raw = [0; HEADER_BYTES];
         self.read_exact(&mut raw, waiting_for).await?;
         self.header_bytes += HEADER_BYTES as u64;
-        match Header::decode(raw)? {
+        let header = Header::decode(raw)?;
+        if let Some(watched) = &self.watched
+            && !matches!(header, Header::Bulk { .. })
+        {
+            look(watched).header(&raw);
+        }
+        match header {
             Header::Control { kind, bytes } => Ok(Next::Control { kind, bytes: bytes as usize }),
             Header::Bulk { bytes } => {
                 self.bulk_left = bytes as usize;
@@ -117,6 +126,7 @@ impl FrameReader {
         let doing = format!("for {waiting_for}");
         let mut raw = vec![0; bytes as usize];
         let said = self.read_exact(&mut raw, waiting_for).await.is_ok();
+        self.note_payload(&raw);
         let blame = Blame::decode(&raw).filter(|_| said).zip(self.seat);
         match blame.filter(|(blame, (_, count))| blame.party.max(blame.heard_from.unwrap_or(0)) < *count) {
             Some((Blame { party, cause, heard_from }, (own, _))) if own == party => {
@@ -163,7 +173,16 @@ impl FrameReader {
         let count = into.len().min(self.bulk_left);
         self.read_exact(&mut into[..count], waiting_for).await?;
         self.bulk_left -= count;
+        if let Some(watched) = &self.watched {
+            look(watched).bulk(&into[..count]);
+        }
         Ok(count)
+    }
+
+    fn note_payload(&self, payload: &[u8]) {
+        if let Some(watched) = &self.watched {
+            look(watched).payload(payload);
+        }
     }
 
     /// Reads a control message's payload. The caller has checked its size.
@@ -174,6 +193,7 @@ impl FrameReader {
             payload.resize(bytes.min(have + GROWTH_BYTES.max(have)), 0);
             self.read_exact(&mut payload[have..], waiting_for).await?;
         }
+        self.note_payload(&payload);
         Ok(payload)
     }
 

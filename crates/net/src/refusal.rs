@@ -56,7 +56,7 @@ impl fmt::Display for Refusal {
             Refusal::Busy => "it has as many sessions as it may have at once",
             Refusal::TooManyOfCaller => "we have as many sessions there as we may have at once",
             Refusal::Stopping => "it is being stopped",
-            Refusal::UnknownJob => "it has no job with this program, protocol, parameters and parties",
+            Refusal::UnknownJob => "it has no such job, or we have named none",
             Refusal::NotAllowed => "we may not run this job there",
             Refusal::UsedUp { again_after: None } => "the job was run as often as it ever may be",
             Refusal::UsedUp { again_after: Some(seconds) } => {

@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use crate::error::NetError;
 use crate::frame::{BULK_FRAME_BYTES_MAX, HEADER_BYTES, Header};
 use crate::pace::Pace;
+use crate::watch::{Watched, look};
 
 /// Pieces from this size on leave without a copy, in one system call with what is staged.
 const DIRECT_BYTES: usize = 16 << 10;
@@ -34,6 +35,7 @@ pub(crate) struct FrameWriter {
     dirty: bool,
     pub(crate) pace: Pace,
     pub(crate) header_bytes: u64,
+    pub(crate) watched: Option<Watched>,
 }
 
 impl FrameWriter {
@@ -47,17 +49,26 @@ impl FrameWriter {
             dirty: false,
             pace: Pace::new(timeout),
             header_bytes: 0,
+            watched: None,
         }
     }
 
     /// Sends or stages a frame with a payload that is not bulk data.
     pub(crate) async fn frame(&mut self, header: Header, payload: &[u8]) -> Result<(), NetError> {
+        if let Some(watched) = &self.watched {
+            let mut direction = look(watched);
+            direction.header(&header.encode());
+            direction.payload(payload);
+        }
         self.stage_header(header);
         self.payload(payload).await
     }
 
     /// Sends or stages a piece of the bulk stream.
     pub(crate) async fn bulk(&mut self, bytes: &[u8]) -> Result<(), NetError> {
+        if let Some(watched) = &self.watched {
+            look(watched).bulk(bytes);
+        }
         for piece in bytes.chunks(BULK_FRAME_BYTES_MAX) {
             if !self.grow_open_bulk(piece.len()) {
                 let at = self.staged.len();

@@ -224,6 +224,14 @@ pub enum StateProblem {
         /// The version.
         version: u64,
     },
+    /// Both servers must have it, or none of them.
+    #[error("expected the same at both servers, got {own} here, {theirs} at the other one")]
+    Unlike {
+        /// This server's.
+        own: &'static str,
+        /// The other's.
+        theirs: &'static str,
+    },
     /// It has another version than the one that a run was prepared for.
     #[error("expected version {expected}, got {got}")]
     Version {

@@ -67,12 +67,20 @@ impl fmt::Display for RunId {
 /// The exchanges of an online phase with all peers, of which the first says and checks of which run they are.
 pub struct RunExchanges {
     unchecked: Option<RunId>,
+    /// Peers to which nothing of the run goes.
+    left_out: Vec<u16>,
 }
 
 impl RunExchanges {
     /// The exchanges of a run, of which none is made yet.
     pub fn new(run: RunId) -> Self {
-        RunExchanges { unchecked: Some(run) }
+        RunExchanges { unchecked: Some(run), left_out: Vec::new() }
+    }
+
+    /// The same where these peers and this party have nothing to say to each other, and so no number either: no message may go to them.
+    #[must_use]
+    pub fn without(self, left_out: impl IntoIterator<Item = u16>) -> Self {
+        RunExchanges { left_out: left_out.into_iter().collect(), ..self }
     }
 
     /// As [`Mesh::exchange`].
@@ -85,11 +93,17 @@ impl RunExchanges {
         incoming: &mut PerPeer<impl AsMut<[u8]> + Send>,
     ) -> Result<(), ProtocolError> {
         let Some(run) = self.unchecked else { return Ok(mesh.exchange(outgoing, incoming).await?) };
-        let outgoing = outgoing.map_ref(|_, message| Zeroizing::new([&run.to_bytes()[..], message.as_ref()].concat()));
-        let room = |_, place: &mut _| Zeroizing::new(vec![0; RUN_ID_BYTES + AsMut::<[u8]>::as_mut(place).len()]);
+        let number = run.to_bytes();
+        let number = |peer: u16| if self.left_out.contains(&peer) { &[][..] } else { &number[..] };
+        let outgoing = outgoing.map_ref(|peer, message| Zeroizing::new([number(peer), message.as_ref()].concat()));
+        let room =
+            |peer, place: &mut _| Zeroizing::new(vec![0; number(peer).len() + AsMut::<[u8]>::as_mut(place).len()]);
         let mut received = incoming.as_mut().map(room);
         mesh.exchange(&outgoing, &mut received).await?;
         for ((peer, received), (_, place)) in received.iter().zip(incoming.iter_mut()) {
+            if number(peer).is_empty() {
+                continue;
+            }
             let (theirs, message) = received.split_first_chunk().expect("as many bytes as were asked for");
             let theirs = RunId::from_bytes(*theirs);
             if theirs != run {

@@ -183,6 +183,7 @@ fn measure(options: &Options, function: &'static str, parties: u16, contender: &
         params: contender.params.iter().map(param).collect(),
         link: options.link.map(|link| link.to_string()),
         timeout: DEFAULT_TIMEOUT,
+        job: None,
     };
     let parties = settings.parties(&program, Some(parties))?;
     let outcome = run_checked(&args, &program, parties, &settings, options.repeat.get())?;

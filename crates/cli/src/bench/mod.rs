@@ -2,6 +2,7 @@
 
 mod aes_chains;
 pub(crate) mod authenticated;
+pub(crate) mod batch;
 pub(crate) mod bmr;
 pub(crate) mod commit;
 pub(crate) mod compgc;
@@ -15,6 +16,7 @@ pub(crate) mod ot;
 mod page;
 pub(crate) mod papers;
 pub(crate) mod partialgc;
+pub(crate) mod psi;
 pub(crate) mod pssw;
 mod published;
 mod spread;
@@ -52,8 +54,12 @@ pub(crate) enum Bench {
     Lego(lego::Options),
     /// The function language: time and memory by instance, over sizes a hundredfold apart
     Compile(compile::Options),
+    /// A sum over the intersection of two lists, by merging and by comparing all pairs: time, bytes and memory
+    Psi(psi::Options),
     /// A long computation by two processes over loopback TCP
     Yao(yao::Options),
+    /// Many rows in one run, against a run for each row
+    Batch(batch::Options),
     /// A TCP relay that behaves like a slow link
     LinkRelay(link_relay::Options),
 }
@@ -78,7 +84,9 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Failure> {
         Bench::Authenticated(options) => authenticated::run(options),
         Bench::Lego(options) => lego::run(options),
         Bench::Compile(options) => compile::run(options),
+        Bench::Psi(options) => psi::run(options),
         Bench::Yao(options) => yao::run(options),
+        Bench::Batch(options) => batch::run(options),
         Bench::LinkRelay(options) => link_relay::run(options),
     }
 }

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use garblet_net::{DEFAULT_TIMEOUT, Fingerprint};
+use garblet_net::DEFAULT_TIMEOUT;
 use serde_json::{Map, Value, json};
 
 use super::{
     Job, JobParty, new,
+    options::not_of,
     signatures::{Signatures, Standing},
 };
 use crate::{
@@ -110,17 +111,6 @@ fn verify(options: &ShowOptions) -> Result<(), Failure> {
         true => print_json(&object(&job, &signatures)),
         false => print(&format!("{}\nall {} parties have signed\n", job.digest(), job.party_count())),
     }
-}
-
-/// The refusal of an identity that is none of a job's parties.
-pub(crate) fn not_of(job: &Job, identity: Fingerprint) -> Failure {
-    let parties = job.parties().iter().map(|party| match party.fingerprint {
-        Some(fingerprint) => format!("{} {fingerprint}", party.name),
-        None => format!("{} without identity", party.name),
-    });
-    let (path, parties) = (job.path().display(), parties.collect::<Vec<_>>().join(", "));
-    Failure::call(format!("{path}: our identity {identity} is none of its parties: {parties}"))
-        .hint("give --identity FILE, the identity that the job names; `garblet id FILE` shows which one a file has")
 }
 
 /// A job for people: its digest, and every field that the digest covers.

@@ -229,3 +229,80 @@ fn recipients(to: &To) -> toml::Value {
         _ => text(&to.words()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "name = \"a\"\nprogram = \"p\"\nprotocol = \"yao\"\ndigest = \"";
+
+    /// A job whose two parties have no identities, with more in it.
+    fn text(more: &str, parties: &str) -> String {
+        format!("{HEAD}{}\"\n{more}\n{parties}", "0".repeat(64))
+    }
+
+    fn fault(text: &str) -> String {
+        match read(Path::new("a.toml"), text) {
+            Ok(_) => panic!("expected a fault: {text}"),
+            Err(Fault(line, what)) => line.map_or(what.clone(), |line| format!("{line}: {what}")),
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_place() {
+        let party = |name: &str| format!("[[party]]\nname = \"{name}\"\n");
+        let two = [party("alice"), party("bob")].concat();
+        let known = |n: u8| format!("fingerprint = \"{}\"\n", Fingerprint::of_ed25519(&[n; 32]));
+        assert!(read(Path::new("a.toml"), &text("", &two)).is_ok());
+        for (text, expected) in [
+            (text("", "").replace("name = \"a\"", "name = \"\""), "1: missing field `party`"),
+            (text("", &two).replace("name = \"a\"", "name = \"\""), "name: expected 1 to 40 letters, "),
+            (text("", &two).replace("name = \"a\"", "name = \"a\\u202e\""), "got `a\\u{202e}`"),
+            (text("", &two).replace(&"0".repeat(64), "00"), "digest: expected 64 hexadecimal digits, got `00`"),
+            (text("", &two).replace("yao", "yoa"), "protocol: unknown protocol `yoa`"),
+            (text("panic = true", &two), "5: unknown field `panic`"),
+            (text("panics = 1", &two), "5: invalid type: integer `1`"),
+            (text("[parameters]\nshape = \"round\"", &two), "parameters: shape: unknown parameter"),
+            (text("[parameters]\nscheme = \"round\"", &two), "parameters: scheme: unknown scheme `round`"),
+            (text("[owner]\nx = 2", &two), "owner: x: there is no party 2, the job has 2: 0 to 1"),
+            (text("[owner]\nx = -1", &two), "6: invalid value: integer `-1`"),
+            (text("[to]\ny = [0, 2]", &two), "to: y: there is no party 2, the job has 2: 0 to 1"),
+            (text("[to]\ny = \"some\"", &two), "to: `some` is no party"),
+            (text("", &party("alice")), "party: expected 2 to 255 tables [[party]], got 1"),
+            (text("", &party("alice").repeat(2)), "8: party 1: it has the name alice of party 0"),
+            (
+                text("", &[party("alice"), known(1), party("bob"), known(1)].concat()),
+                "party 1: it has the fingerprint of party 0",
+            ),
+            (
+                text("", &[party("alice"), known(1), party("bob")].concat()),
+                "party 1: it has no fingerprint, party 0 has one",
+            ),
+            (
+                text("", &[party("alice"), party("bob"), known(1)].concat()),
+                "party 1: it has a fingerprint, party 0 has none",
+            ),
+            (
+                text("", &[party("alice"), "fingerprint = \"00\"\n".into(), party("bob")].concat()),
+                "party 0: fingerprint has 2 characters",
+            ),
+            (text("", &[two.clone(), "address = \"a:1\"\n".into()].concat()), "10: unknown field `address`"),
+        ] {
+            let fault = fault(&text);
+            assert!(fault.contains(expected), "{fault}, expected {expected}");
+        }
+    }
+
+    #[test]
+    fn a_job_that_was_written_reads_as_the_same() {
+        let party = "[[party]]\nname = \"alice\"\n[[party]]\nname = \"bob b.\"\n";
+        let more = "panics = false\n[parameters]\nscheme = \"grr3\"\n[const]\nN = 8\nM = \"340282366920938463463374607431768211455\"\n\
+            B = true\nF = -1.5\n[owner]\n\"a b\" = 1\n[to]\nx = [0]\ny = \"nobody\"\nz = \"all\"";
+        let job = read(Path::new("folder/a.toml"), &text(more, party)).map_err(|fault| fault.1).expect("a job");
+        assert_eq!(job.program.program, "folder/p");
+        let written = write(&job, "p").expect("text");
+        let again = read(Path::new("folder/a.toml"), &written).map_err(|fault| fault.1).expect("a job");
+        assert_eq!((again.fields(), again.digest()), (job.fields(), job.digest()));
+        assert!(!format!("{:?}", job.fields()).contains("folder"), "where the program lies is not agreed on");
+    }
+}

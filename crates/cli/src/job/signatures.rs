@@ -1,9 +1,6 @@
 //! Signatures of a job by its parties: a file beside the job, which itself stays as it was agreed.
 
-use std::{
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use garblet_net::{Fingerprint, Identity, SIGNATURE_BYTES, is_signed_by};
 use serde::{Deserialize, Serialize};
@@ -12,6 +9,7 @@ use super::{Job, JobDigest};
 use crate::{
     failure::Failure,
     hex::{from_hex, to_hex},
+    whole_file::{self, Readers},
 };
 
 /// Separates signatures of jobs from all else that an identity signs.
@@ -136,10 +134,7 @@ impl Signatures {
         self.written.signatures.push(signature);
         let text = toml::to_string(&self.written).map_err(|e| Failure::no_result(format!("signatures: {e}")))?;
         let unwritable = |error: &std::io::Error| Failure::unwritable(&self.path, error);
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut draft = drafts().tempfile_in(folder).map_err(|e| unwritable(&e))?;
-        draft.write_all(text.as_bytes()).and_then(|()| draft.as_file().sync_all()).map_err(|e| unwritable(&e))?;
-        draft.persist(&self.path).map_err(|e| unwritable(&e.error)).map(|_| ())
+        whole_file::write(&self.path, Readers::Usual, |out| out.write_all(text.as_bytes())).map_err(|e| unwritable(&e))
     }
 }
 
@@ -165,12 +160,4 @@ impl Signature {
             false => Err("it was not made with that key, or of another job".into()),
         }
     }
-}
-
-/// New files that all may read, as far as the user's mask allows.
-fn drafts() -> tempfile::Builder<'static, 'static> {
-    let mut drafts = tempfile::Builder::new();
-    #[cfg(unix)]
-    drafts.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    drafts
 }

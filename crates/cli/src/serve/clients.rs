@@ -21,12 +21,12 @@ use garblet_primitives::Prg;
 use super::Options;
 use crate::{
     agreement,
-    args::{InputArgs, InputFile, pair},
+    args::pair,
     configuration::in_configuration,
     failure::Failure,
     hints::{explain, net_failure},
     identity::client_secret,
-    inputs,
+    inputs::{self, InputArgs, InputFile},
     meeting::Meeting,
     output::{count, print, seconds, tell},
     report::outputs_text,
@@ -117,7 +117,7 @@ impl ClientArgs {
                     .hint(format!("it has {}", known.join(", "))));
             };
             let party = number(agreement, &name, party);
-            let args = InputArgs { inputs: vec![InputFile { party, path: file.into() }] };
+            let args = InputArgs { inputs: vec![InputFile { party, path: file.into() }], ..InputArgs::default() };
             let values = inputs::of_party(program, &args, party)?;
             Ok((name, values.into_iter().map(|(_, value)| value).collect()))
         };

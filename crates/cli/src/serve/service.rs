@@ -35,7 +35,7 @@ use self::{
     metrics::Metrics,
     session::{Shared, Stores},
 };
-use crate::{failure::Failure, hints::net_failure, session::block_on};
+use crate::{failure::Failure, hints::net_failure, receipts::Receipts, session::block_on};
 
 /// The time between looks at those who wait.
 const LOOK: Duration = Duration::from_millis(250);
@@ -49,7 +49,8 @@ pub(super) fn run(path: &Path) -> Result<(), Failure> {
     config.tell_odd();
     let counters = Counters::open(&config.state, config.key.as_deref())?;
     let counters = Arc::new(Mutex::new(counters));
-    let shared = Shared { counters, metrics: Metrics::new(), stores: Stores::default() };
+    let receipts = Arc::new(Receipts::at(&config.receipts)?);
+    let shared = Shared { counters, metrics: Metrics::new(), stores: Stores::default(), receipts };
     block_on(async {
         let listener = Listener::bind(&config.listen).await.map_err(|error| net_failure(&error))?;
         tracing::info!(address = %listener.address(), jobs = config.offers.len(), "listening");
@@ -151,6 +152,7 @@ impl Service {
                 let kept = [
                     ("listen", new.listen != old.listen),
                     ("state", new.state != old.state || new.key != old.key),
+                    ("receipts", new.receipts != old.receipts),
                     ("metrics", new.metrics != old.metrics),
                     ("log", new.log != old.log),
                     ("limits.unproven", new.limits.unproven != old.limits.unproven),

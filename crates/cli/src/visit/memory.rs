@@ -3,11 +3,10 @@
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::Write,
     path::{Path, PathBuf},
 };
 
-use garblet::{outsourced::service::Agreement, store::sync_folder};
+use garblet::outsourced::service::Agreement;
 use garblet_client::{Identity, Job, Pending, Receipt, Server};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -16,6 +15,7 @@ use crate::{
     configuration::{in_configuration, make_folder},
     failure::Failure,
     hex::{from_hex, to_hex},
+    whole_file::{self, Readers},
 };
 
 /// The memory of a client, in a file that one process has at a time.
@@ -146,14 +146,8 @@ impl Memory {
     fn write(&self) -> Result<(), Failure> {
         let failed = |error: std::io::Error| Failure::unwritable(&self.path, &error);
         let text = serde_json::to_string_pretty(&self.kept).map_err(|error| failed(error.into()))?;
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // Nobody else can read it.
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-        file.write_all(text.as_bytes()).map_err(failed)?;
-        file.as_file().sync_all().map_err(failed)?;
-        file.persist(&self.path).map_err(|error| failed(error.error))?;
-        // A counter is used once the name is durable, too.
-        sync_folder(folder).map_err(failed)
+        // A counter is used once all of that is durable.
+        whole_file::write(&self.path, Readers::Owner, |out| out.write_all(text.as_bytes())).map_err(failed)
     }
 }
 

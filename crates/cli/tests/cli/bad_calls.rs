@@ -256,5 +256,5 @@ fn tables_in_csv_are_for_one_array() {
     let file = folder.file("a.csv", "a\n1\n");
     let ran = garblet(&["eval", "lib:add(4)", "--input", &format!("0={file}")]);
     assert_eq!(ran.status, Some(2));
-    assert!(ran.stderr.contains("CSV is for arrays, input `a` is u4"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("a table is for an array, input `a` is u4"), "{}", ran.stderr);
 }

@@ -158,9 +158,14 @@ fn serving_refills_what_has_run_low() {
 #[test]
 fn a_party_that_answers_fills_stores_and_runs_its_program_as_often_as_the_peer_comes() {
     let parties = Parties::new("components-answer");
-    let command = ["serve", LIBRARY, "--answer", PROGRAM, "--input", INPUTS[0], "--rounds", "4"];
+    let logs = ["server.jsonl", "caller.jsonl"].map(|name| parties.folder.path(name));
+    let command =
+        ["serve", LIBRARY, "--answer", PROGRAM, "--input", INPUTS[0], "--rounds", "4", "--receipts", &logs[0]];
     let (server, address) = parties.listen(&command);
-    let run = |program| parties.connect(&address, &["run", program, "--protocol", "components", "--input", INPUTS[1]]);
+    let run = |program| {
+        let call = ["run", program, "--protocol", "components", "--input", INPUTS[1], "--receipts", &logs[1]];
+        parties.connect(&address, &call)
+    };
     let refused = run(PROGRAM);
     assert_eq!(refused.status, Some(2), "{}", refused.stderr);
     assert!(refused.stderr.contains("no store in"), "{}", refused.stderr);
@@ -180,6 +185,11 @@ fn a_party_that_answers_fills_stores_and_runs_its_program_as_often_as_the_peer_c
     let served = finish(server);
     assert_eq!((served.status, &served.stdout[..]), (Some(0), "highest = 4100\nhighest = 4100\n"));
     assert!(served.stderr.contains("program digest"), "{}", served.stderr);
+    let compared = garblet(&["receipts", "compare", &logs[0], &logs[1]]);
+    let alike =
+        |ours, theirs| format!("ours {ours} and theirs {theirs}: the same run, each received what the other sent\n");
+    assert!(compared.stdout.contains(&alike(1, 2)) && compared.stdout.contains(&alike(3, 4)), "{}", compared.stdout);
+    assert_eq!(compared.status, Some(0), "{}", compared.stderr);
 }
 
 #[test]

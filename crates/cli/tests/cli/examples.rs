@@ -73,10 +73,75 @@ const EXAMPLES: &[(&[&str], &str)] = &[
         ],
         "sum = 7e3ef8cb75d5d9a1b418cb997b09a185\n",
     ),
+    (
+        &[
+            "lib:intersection(8,8,16,4,16)",
+            "--input",
+            "0=examples/customers/shown.csv",
+            "--input",
+            "1=examples/customers/bought.csv",
+        ],
+        "rows = [{\"a\":1,\"b\":1999,\"key\":1012},{\"a\":2,\"b\":450,\"key\":1020},{\"a\":3,\"b\":12000,\"key\":1033}]\nin_order = true\n",
+    ),
+    (
+        &[
+            "lib:intersection-sum(8,8,16,16)",
+            "--input",
+            "0=examples/customers/ids.json",
+            "--input",
+            "1=examples/customers/bought.csv",
+        ],
+        "size = 3\nsum = 14449\nin_order = true\n",
+    ),
+    (
+        &[
+            "lib:group-sum-by-key(8,8,6,16,16)",
+            "--input",
+            "0=examples/customers/shown.csv",
+            "--input",
+            "1=examples/customers/bought.csv",
+        ],
+        "rows = [{\"key\":1003,\"sum\":800},{\"key\":1007,\"sum\":3},{\"key\":1012,\"sum\":2000},{\"key\":1020,\"sum\":452},{\"key\":1033,\"sum\":12003}]\nmore = false\nin_order = true\n",
+    ),
+    (
+        &[
+            "lib:top-k(3,16,16)",
+            "--input",
+            "0=examples/customers/best0.csv",
+            "--input",
+            "1=examples/customers/best1.csv",
+        ],
+        "rows = [{\"payload\":1033,\"value\":12000},{\"payload\":1101,\"value\":7300},{\"payload\":1012,\"value\":1999}]\nin_order = true\n",
+    ),
+    (
+        &[
+            "lib:linear-model(2,3,8,8)",
+            "--input",
+            "0=examples/models/weights.json",
+            "--input",
+            "1=examples/models/rows.json",
+        ],
+        "scores = [\"2.875\",\"-0.375\"]\n",
+    ),
+    (
+        &[
+            "lib:decision-tree(2,2,3,8,4)",
+            "--input",
+            "0=examples/models/tree.json",
+            "--input",
+            "1=examples/models/people.json",
+        ],
+        "class = [3,0]\n",
+    ),
 ];
 
 /// Sources under `examples`, and program files that bind circuits to their functions, the input files of both parties beside them, and the outputs that they must give.
 const SOURCES: &[(&str, [&str; 2], &str)] = &[
+    (
+        "orders/orders.garble.rs",
+        ["ours.csv", "theirs.csv"],
+        "best = [[900,12],[350,21],[300,3]]\ncustomers = [[3,300],[7,150],[9,100],[12,900],[21,350]]\nmedian = 40\n",
+    ),
     ("millionaires/millionaires.garble.rs", ["alice.json", "bob.json"], "out0 = true\n"),
     ("vickrey/vickrey.garble.rs", ["first.csv", "second.csv"], "price = 462\nwinner = 202\n"),
     ("intersection/intersection.garble.rs", ["ours.csv", "theirs.json"], "out0 = 3\n"),
@@ -108,31 +173,35 @@ const SOURCES: &[(&str, [&str; 2], &str)] = &[
     ),
 ];
 
+/// In the clear, by two parties, and by two servers that run another program, on what their client has dealt.
+const WAYS: &[&[&str]] = &[&["eval"], &["local"], &["local", "--protocol", "outsourced", "--param", "base=yao"]];
+
 /// Garbling schemes that hide both parties' inputs, and hashes.
 const SCHEMES: &[&str] = &["half-gates", "three-halves", "grr3", "four-row"];
 const HASHES: &[&str] = &["rekeyed", "tmmo", "mitccrh", "fixed-key", "sha256"];
 
 #[test]
-fn local_equals_eval_and_the_known_answer() {
+fn every_way_gives_the_known_answer() {
     for (arguments, expected) in EXAMPLES {
-        for command in ["eval", "local"] {
-            let ran = garblet(&[&[command], *arguments].concat());
-            assert_eq!(ran.stdout, *expected, "{command} {arguments:?}: {}", ran.stderr);
-            assert_eq!(ran.status, Some(0), "{command} {arguments:?}");
+        for way in WAYS {
+            let ran = garblet(&[way, *arguments].concat());
+            assert_eq!(ran.stdout, *expected, "{way:?} {arguments:?}: {}", ran.stderr);
+            assert_eq!(ran.status, Some(0), "{way:?} {arguments:?}");
         }
     }
 }
 
 #[test]
-fn sources_give_the_known_answer_in_the_clear_and_by_both_parties() {
+fn sources_give_the_known_answer_in_every_way() {
     for (name, files, expected) in SOURCES {
         let source = format!("examples/{name}");
         let folder = name.split_once('/').map_or("", |(folder, _)| folder);
         let inputs = [0, 1].map(|k| format!("{k}=examples/{folder}/{}", files[k]));
-        for command in ["eval", "local"] {
-            let ran = garblet(&[command, &source, "--input", &inputs[0], "--input", &inputs[1]]);
-            assert_eq!(ran.stdout, *expected, "{command} {source}: {}", ran.stderr);
-            assert_eq!(ran.status, Some(0), "{command} {source}");
+        for way in WAYS {
+            let arguments = [&source, "--input", &inputs[0], "--input", &inputs[1]];
+            let ran = garblet(&[way, &arguments[..]].concat());
+            assert_eq!(ran.stdout, *expected, "{way:?} {source}: {}", ran.stderr);
+            assert_eq!(ran.status, Some(0), "{way:?} {source}");
         }
     }
 }

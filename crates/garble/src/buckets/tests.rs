@@ -168,7 +168,7 @@ fn instances_on_any_number_of_threads_compute_what_the_program_does() {
 
 #[test]
 fn copies_of_a_circuit_compute_what_each_does() {
-    let component = random::component(&mut Prg::new(Block::from_halves(5, 4)), "one", 90);
+    let component = random::component(&mut Prg::new(Block::from_halves(5, 4)), "one", 200);
     let mut program = Program::new("copies");
     let id = program.add_component(component);
     for copy in 0..30 {

@@ -91,6 +91,31 @@ fn random_programs_with_inputs_of_all_parties() {
 }
 
 #[test]
+fn a_batch_is_what_every_row_gives_in_the_rounds_of_one() {
+    let mut rng = StdRng::seed_from_u64(22);
+    for config in samples() {
+        let parties = party_count(&config);
+        let one = random::program(&mut rng, if full() { 100 } else { 30 }, parties);
+        let rows: Vec<Vec<Bits>> = (0..3).map(|_| random::inputs(&mut rng, &one)).collect();
+        let columns = |rows: &[Vec<Bits>], count: usize| -> Vec<Bits> {
+            (0..count).map(|k| rows.iter().flat_map(|row| row[k].iter()).collect()).collect()
+        };
+        let batch = one.batch(3).expect("three of it");
+        let inputs = columns(&rows, one.inputs().len());
+        let each: Vec<Vec<Bits>> = rows.iter().map(|row| evaluate(&one, row)).collect();
+        assert!(evaluate(&batch, &inputs) == columns(&each, one.outputs().len()));
+        let waits = if config.protocol().is_mesh() { Waits::AtMost } else { Waits::Stated };
+        check(&batch, parties, &inputs, &config, waits);
+        let online = |program: &Program| -> Vec<Option<u64>> {
+            let plan = Plan::new(program.clone(), parties, &config).expect("the protocol runs it");
+            let predicted = plan.predict().expect("stores can hold enough");
+            (0..parties).map(|party| Some(predicted.cost(Party(party), Phase::Online)?.rounds)).collect()
+        };
+        assert_eq!(online(&batch), online(&one), "{}", name(&config));
+    }
+}
+
+#[test]
 fn numbers_of_parties_and_owners_that_cannot_be_are_refused() {
     let program = library::find("lib:add(4)").expect("known");
     let inputs = [Bits::zeros(4), Bits::zeros(4)];

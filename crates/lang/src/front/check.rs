@@ -11,7 +11,7 @@ mod parts;
 mod patterns;
 mod statements;
 
-pub(super) use expressions::is_built_in;
+pub(super) use expressions::{is_built_in, is_of_rows};
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{
     Context,
     ast::{self, Fields, Int, Op},
-    check::is_built_in,
+    check::{is_built_in, is_of_rows},
 };
 use crate::{
     arithmetic::wrap,
@@ -218,10 +218,7 @@ impl Context<'_> {
                 (ExprKind::If(condition, then, other), sum(&[a, b, c, ty.width()]))
             }
             ast::ExprKind::Match(value, arms) => self.match_arms(value, arms, ty)?,
-            ast::ExprKind::Call(name, arguments) if name == "join" => {
-                let (a, b, cost) = self.two(arguments, at)?;
-                (ExprKind::Join(a.into(), b.into()), sum(&[cost, ty.width().saturating_mul(16)]))
-            }
+            ast::ExprKind::Call(name, arguments) if self.takes_rows(name) => self.of_rows(name, arguments, ty, at)?,
             ast::ExprKind::Call(name, arguments) if is_built_in(name) && !self.program.functions.contains_key(name) => {
                 self.built_in(name, arguments)?
             }
@@ -248,6 +245,24 @@ impl Context<'_> {
             true => Err(SourceError::new(at, format!("expected at most {most} elements, got {count}"))),
             false => Ok((ExprKind::ToList(Some(whole)), cost)),
         }
+    }
+
+    fn takes_rows(&self, name: &str) -> bool {
+        name == "join" || is_of_rows(name) && !self.program.functions.contains_key(name)
+    }
+
+    /// `join(a, b)`, `sort(rows)` or `keep(rows)`.
+    fn of_rows(&mut self, name: &str, arguments: &[ast::Expr], ty: &Ty, at: Span) -> Costed<ExprKind> {
+        if name == "join" {
+            let (a, b, cost) = self.two(arguments, at)?;
+            return Ok((ExprKind::Join(a.into(), b.into()), sum(&[cost, ty.width().saturating_mul(16)])));
+        }
+        let [rows] = arguments else {
+            return Err(SourceError::new(at, format!("expected 1 argument, got {}", arguments.len())));
+        };
+        let (rows, cost) = self.boxed(rows)?;
+        let own = rows.ty.width().saturating_mul(32);
+        Ok((if name == "sort" { ExprKind::Sort(rows) } else { ExprKind::Keep(rows) }, sum(&[cost, own])))
     }
 
     /// `min(a, b)`, `max(a, b)` or `sqrt(a)`.

@@ -65,6 +65,15 @@ impl Shapes<'_> {
         Shape::Tuple(parts.into(), size)
     }
 
+    /// A tuple without its first part.
+    pub(super) fn kept(&self, row: &Shape) -> Shape {
+        match row {
+            Shape::Tuple(parts, _) if parts.len() == 2 => parts[1].clone(),
+            Shape::Tuple(parts, _) if parts.len() > 2 => self.tuple(parts[1..].to_vec()),
+            _ => Shape::Unknown,
+        }
+    }
+
     pub(super) fn of(&self, ty: &Type) -> Shape {
         match ty {
             Type::Bool | Type::Int(_) | Type::Fixed(..) => Shape::Scalar,

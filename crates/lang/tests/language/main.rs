@@ -13,6 +13,7 @@ mod mutations;
 mod random;
 mod random_programs;
 mod reference;
+mod rows;
 mod same_results;
 mod scale;
 mod wide_and_named;

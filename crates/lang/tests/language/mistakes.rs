@@ -122,6 +122,32 @@ const MISTAKES: &[(&str, &[&str])] = &[
         "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    a[b]\n}",
         &["expected usize, got u8 @ 2:7 ? convert one of them with `as`"],
     ),
+    ("pub fn main(a: u8, b: u8) -> u8 {\n    sort(a)\n}", &["expected an array, got u8 @ 2:10"]),
+    (
+        "struct Row { key: u8 }\npub fn main(a: [Row; 4], b: u8) -> [Row; 4] {\n    sort(a)\n}",
+        &[
+            "expected rows that are numbers or tuples, got Row @ 3:10 ? put what is sorted by first, as in `(row.price, row)`, and give numbers a type",
+        ],
+    ),
+    (
+        "pub fn main(a: [([u8; ..2], u8); 4], b: u8) -> u8 {\n    sort(a)[0].1\n}",
+        &["what is sorted by has an enum with fields or a list, which have no order @ 2:5"],
+    ),
+    ("pub fn main(a: [u8; 4], b: u8) -> [u8; 4] {\n    sort(a, b)\n}", &["expected 1 argument, got 2 @ 2:5"]),
+    (
+        "pub fn main(a: [u8; 4], b: u8) -> u8 {\n    sort(a)[4]\n}",
+        &["this panics whatever the inputs are: index out of bounds @ 2:5"],
+    ),
+    (
+        "pub fn main(a: [(u8, u8); 4], b: u8) -> [u8; ..4] {\n    keep(a)\n}",
+        &[
+            "expected tuples that begin with a bool, got (u8, u8) @ 2:10 ? the first field says what is kept, as in `(x > 5, x)`",
+        ],
+    ),
+    (
+        "pub fn main(a: [(bool, u8); 4], b: u8) -> [u8; 4] {\n    keep(a)\n}",
+        &["expected [u8; 4], got [u8; ..4] @ 2:5 ? sizes are the same if they are written the same"],
+    ),
     (
         "pub fn main(a: Vec<u8>, b: u8) -> u8 {\n    b\n}",
         &["expected the end of the type, got `<` @ 1:19 ? there are no generics; an array is `[u8; 4]`"],

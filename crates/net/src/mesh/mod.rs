@@ -27,6 +27,7 @@ use crate::channel::{Channel, Traffic};
 use crate::error::NetError;
 use crate::fingerprint::Fingerprint;
 use crate::memory_pair;
+use crate::watch::ChannelWatch;
 
 /// The time that the steps with other peers may go on after one has failed, if the time-out is not shorter.
 const GRACE: Duration = Duration::from_secs(1);
@@ -148,6 +149,11 @@ impl Mesh {
     /// The traffic between this party and each peer.
     pub fn traffic_by_peer(&self) -> PerPeer<Traffic> {
         self.channels.map_ref(|_, channel| at_rest(channel).traffic())
+    }
+
+    /// Watches the channels to all others, as [`Channel::watch`].
+    pub fn watch(&mut self) -> PerPeer<ChannelWatch> {
+        self.channels.map_ref(|_, channel| at_rest(channel).watch())
     }
 
     /// The identity that each peer has proved; none without TLS.

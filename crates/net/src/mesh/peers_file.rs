@@ -140,6 +140,18 @@ impl PeersFile {
         Ok(PeersFile { parties })
     }
 
+    /// The same parties with these identities, one for each.
+    ///
+    /// *Errors:* the number of the first party to which the file gives another identity.
+    pub fn pinned(mut self, fingerprints: &[Fingerprint]) -> Result<Self, u16> {
+        for (party, (entry, fingerprint)) in self.parties.iter_mut().zip(fingerprints).enumerate() {
+            if entry.fingerprint.replace(*fingerprint).is_some_and(|own| own != *fingerprint) {
+                return Err(party as u16);
+            }
+        }
+        Ok(self)
+    }
+
     /// The parties in order.
     pub fn parties(&self) -> &[PeerEntry] {
         &self.parties
@@ -235,6 +247,17 @@ mod tests {
             let error = parse(&text).expect_err(expected).to_string();
             assert!(error.starts_with(expected), "{error}");
         }
+    }
+
+    #[test]
+    fn parties_are_pinned_to_identities_that_the_file_does_not_contradict() {
+        let known = [1, 2].map(|n| Fingerprint::of(&[n]));
+        for text in [[entry("a:1", None), entry("a:2", None)], [entry("a:1", Some(1)), entry("a:2", Some(2))]] {
+            let peers = parse(&text.concat()).expect("well formed").pinned(&known).expect("fits");
+            assert!(peers.parties().iter().zip(known).all(|(party, known)| party.fingerprint == Some(known)));
+        }
+        let other = parse(&[entry("a:1", Some(1)), entry("a:2", Some(3))].concat()).expect("well formed");
+        assert_eq!(other.pinned(&known).err(), Some(1));
     }
 
     #[test]

@@ -182,7 +182,7 @@ impl<C: Conduct<Step>> Evaluator<C> {
         let mut digests = vec![[0; DIGEST_BYTES]; self.plan.circuits()];
         session.channel().receive_bytes(digests.as_flattened_mut()).await?;
         // With the digests the evidence is here: whoever leaves now is named all the same.
-        let examined = self.ask_for_circuits(session, &examining, split).await;
+        let examined = self.ask_for_circuits(session, &examining, split, dealing).await;
         let checked = verify_checked(&digests, &remade.results().await?)?;
         Ok(verify_evaluated(&digests, examined?, checked)?)
     }
@@ -193,7 +193,9 @@ impl<C: Conduct<Step>> Evaluator<C> {
         session: &mut Session,
         examining: &Arc<Examining>,
         split: &Split,
+        dealing: &mut impl Dealing,
     ) -> Result<Vec<Examination>, ProtocolError> {
+        dealing.agree(session).await?;
         self.send_choices(session, Step::ToldSplit, split.choices()).await?;
         session.channel().flush().await?;
         self.receive_circuits(session, examining, split).await

@@ -154,7 +154,7 @@ impl<C: Conduct<Step>> Garbler<C> {
                 dealing.settle(session, rows).await?;
                 let hash = self.answer_challenge(session, &input, dealing).await?;
                 let shared = Arc::new(prepared.shared(encoding, hash));
-                self.send_all_and_chosen(session, &prepared, &seeds, &shared).await?;
+                self.send_all_and_chosen(session, &prepared, &seeds, &shared, dealing).await?;
             }
             Form::Lp07 => lp07::garble(self, session, &prepared, &seeds, &input).await?,
         }
@@ -179,9 +179,11 @@ impl<C: Conduct<Step>> Garbler<C> {
         prepared: &GarblerPrepared,
         seeds: &[Block],
         shared: &Arc<Shared>,
+        dealing: &mut impl Dealing,
     ) -> Result<(), ProtocolError> {
         let all = ToGarble::all(seeds, |circuit| self.blueprint_of(circuit))?;
         self.send_digests(session, prepared, all.clone(), shared).await?;
+        dealing.agree(session).await?;
         let split = self.told_split(session).await?;
         let evaluated = all.into_iter().filter(|of| !split.is_checked(of.circuit)).collect();
         self.send_circuits(session, shared.clone(), evaluated).await

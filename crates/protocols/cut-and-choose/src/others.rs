@@ -28,6 +28,11 @@ pub trait Dealing: Send {
     ///
     /// *Errors*: the evaluator's, where one is not what it should be; the connection's.
     fn hashes(&mut self, session: &mut Session) -> impl Future<Output = Result<Vec<PartHash>, ProtocolError>> + Send;
+
+    /// Lets the evaluator say that it took the hashes. It is called when the evaluator is about to tell which circuits it checks, and the garbler to hear that.
+    ///
+    /// *Errors*: the evaluator's refusal; the connection's.
+    fn agree(&mut self, session: &mut Session) -> impl Future<Output = Result<(), ProtocolError>> + Send;
 }
 
 /// The rows of correlated OT that the evaluator's input has: the garbler has those of zeros, the evaluator those of its bits. *Secret*.
@@ -75,6 +80,10 @@ impl Dealing for Nothing {
 
     async fn hashes(&mut self, _: &mut Session) -> Result<Vec<PartHash>, ProtocolError> {
         Ok(Vec::new())
+    }
+
+    async fn agree(&mut self, _: &mut Session) -> Result<(), ProtocolError> {
+        Ok(())
     }
 }
 

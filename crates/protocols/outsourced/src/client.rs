@@ -103,7 +103,10 @@ impl<K: Conduct<Step>, B: BasePlan> Role<Mesh> for Client<K, B> {
             None => &[],
         });
         let mut nothing = session.mesh().per_peer(|_| []);
-        RunExchanges::new(RunId::Prepared(number)).exchange(session.mesh(), &messages, &mut nothing).await?;
+        // No other client's word or silence keeps this one from the answers: what it has dealt is taken.
+        let others = plan.clients().map(|(client, _)| client.0);
+        let mut exchanges = RunExchanges::new(RunId::Prepared(number)).without(others);
+        exchanges.exchange(session.mesh(), &messages, &mut nothing).await?;
         let bytes = ANSWER_BYTES + output_bits(&plan, self.party).div_ceil(8);
         let [of_generator, of_cloud] = hear(session, &plan, bytes).await?;
         let opened = pending.open(&of_generator, &of_cloud).map_err(|rejected| self.rejected(words(&rejected)))?;

@@ -47,7 +47,7 @@ pub(crate) fn communication(plan: &Plan, party: Party, phase: Phase, hellos: &[H
     })
 }
 
-/// The same over `cut-and-choose`: of the hashes `(16 + h / 8) K` from the generator and `48 K` from the cloud, in the rounds of the base, which
+/// The same over `cut-and-choose`: of the hashes `2 + (16 + h / 8) K` from the generator and `4 + 48 K` from the cloud, in the rounds of the base, which
 /// computes the changed program.
 pub(crate) fn over_circuits(
     plan: &Plan<circuits::Plan>,
@@ -59,8 +59,8 @@ pub(crate) fn over_circuits(
         let mut cost = circuits::communication(plan.base(), seat, phase, of_servers);
         if phase == Phase::Online {
             let bytes = |from, _| {
-                let told = if from == GARBLER { plan.hash_bits() / 8 } else { PROOF_BYTES };
-                (plan.clients().len() * (CHALLENGE_BYTES + told)) as u64
+                let [verdicts, told] = if from == GARBLER { [1, plan.hash_bits() / 8] } else { [2, PROOF_BYTES] };
+                (verdicts * VERDICT_BYTES + plan.clients().len() * (CHALLENGE_BYTES + told)) as u64
             };
             cost += Communication::among(SERVERS, seat, bytes, 0);
         }
@@ -107,7 +107,10 @@ fn around<B: BasePlan>(
             cost += Communication::among(
                 parties,
                 party,
-                |from, to| RUN_ID_BYTES as u64 + dealt_or_answered(plan, from, to),
+                |from, to| match (plan.server(from), plan.server(to)) {
+                    (None, None) => 0,
+                    _ => RUN_ID_BYTES as u64 + dealt_or_answered(plan, from, to),
+                },
                 1,
             )
         }

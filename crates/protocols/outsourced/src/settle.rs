@@ -167,16 +167,6 @@ impl<'a, K: Conduct<Step>, B: BasePlan> Submissions<'a, K, B> {
         }
         wrong.map_or(Ok(()), |client| Err(self.refused(client, WRONG_HASH)))
     }
-}
-
-impl<K: Conduct<Step>> Submissions<'_, K> {
-    /// Counts the run for all states, durably: from here on it can end without having been of use.
-    fn count(&mut self, store: Option<&mut Store>) -> Result<(), ProtocolError> {
-        let Some(store) = store else { return Ok(()) };
-        self.begun.take().map_or(Ok(()), |begun| begun(store))?;
-        let kept = self.plan.kept(&self.standings).map(|(name, _)| name);
-        self.plan.states().iter().try_for_each(|name| state::count(store, name, kept == Some(name)))
-    }
 
     /// Tells the other server the verdict on what it told, so that both end the run alike and can go on with each other; passes it on.
     async fn tell<T: Send>(&mut self, channel: &mut Channel, judged: Result<T, Refused>) -> Result<T, ProtocolError> {
@@ -213,6 +203,16 @@ impl<K: Conduct<Step>> Submissions<'_, K> {
                 Err(NetError::Unexpected { expected, got: format!("{fault} {client}") }.into())
             }
         }
+    }
+}
+
+impl<K: Conduct<Step>> Submissions<'_, K> {
+    /// Counts the run for all states, durably: from here on it can end without having been of use.
+    fn count(&mut self, store: Option<&mut Store>) -> Result<(), ProtocolError> {
+        let Some(store) = store else { return Ok(()) };
+        self.begun.take().map_or(Ok(()), |begun| begun(store))?;
+        let kept = self.plan.kept(&self.standings).map(|(name, _)| name);
+        self.plan.states().iter().try_for_each(|name| state::count(store, name, kept == Some(name)))
     }
 
     /// Ends the run for its states: the generator has the next version, and the cloud hears so; both note it.

@@ -35,7 +35,8 @@ mod word;
 pub(crate) mod simulate;
 
 pub use program::{ProgramBuilder, Wires};
-pub use sort::{merge_comparators, sort_comparators};
+pub(crate) use sort::merge_places;
+pub use sort::{merge_comparators, sort_comparators, sort_places};
 pub use table::lookup_ands;
 pub use word::{BitString, Bytes, Integer, Signed, Unsigned, Value, Word};
 

@@ -20,7 +20,7 @@ pub fn sort_comparators(n: usize) -> u64 {
 impl CircuitBuilder {
     /// Sorts integers of one width, least first. *Cost*: 2w for each of the [`sort_comparators`].
     pub fn sort<I: Integer>(&mut self, values: &mut [I]) {
-        network(values.len(), |low, high| {
+        sort_places(values.len(), |low, high| {
             let (least, most) = self.min_max(&values[low], &values[high]);
             values[low] = least;
             values[high] = most;
@@ -31,7 +31,7 @@ impl CircuitBuilder {
     ///
     /// *Cost*: 2k + w for each of the [`sort_comparators`], with keys of k bits and words of w.
     pub fn sort_by_key<I: Integer, W: Word>(&mut self, items: &mut [(I, W)]) {
-        network(items.len(), |low, high| {
+        sort_places(items.len(), |low, high| {
             let swap = self.less(&items[high].0, &items[low].0);
             let (least, most) = self.swap_if(swap, &items[low], &items[high]);
             items[low] = least;
@@ -52,7 +52,7 @@ impl ProgramBuilder {
     /// If the component has other output ports than two.
     pub fn sort(&mut self, comparator: ComponentId, values: &mut [Wires]) -> Result<(), CircuitError> {
         let mut places = Vec::new();
-        network(values.len(), |low, high| places.push((low, high)));
+        sort_places(values.len(), |low, high| places.push((low, high)));
         for (low, high) in places {
             let sorted = self.instance(comparator, &[&values[low], &values[high]])?;
             let [least, most] = sorted.try_into().expect("a comparator gives two values");
@@ -65,35 +65,15 @@ impl ProgramBuilder {
 /// The number of comparators that merge so many values, of which the first ascend and the others descend.
 pub fn merge_comparators(n: usize) -> u64 {
     let mut count = 0;
-    bitonic_merge(n, |_, _| count += 1);
+    merge_places(n, |_, _| count += 1);
     count
 }
 
-impl ProgramBuilder {
-    /// As [`ProgramBuilder::sort`], for values that first ascend and then descend. *Cost*: the comparator's for each of the
-    /// [`merge_comparators`].
-    ///
-    /// *Errors*: a component with other input ports.
-    ///
-    /// # Panics
-    /// If the component has other output ports than two.
-    pub fn merge(&mut self, comparator: ComponentId, values: &mut [Wires]) -> Result<(), CircuitError> {
-        let mut places = Vec::new();
-        bitonic_merge(values.len(), |low, high| places.push((low, high)));
-        for (low, high) in places {
-            let sorted = self.instance(comparator, &[&values[low], &values[high]])?;
-            let [least, most] = sorted.try_into().expect("a comparator gives two values");
-            (values[low], values[high]) = (least, most);
-        }
-        Ok(())
-    }
-}
-
 /// The network that merges n values, of which the first ascend and the others descend: that of the next power of two, without
-/// values less than all, which would stand before them and stay there.
+/// values less than all, which would stand before them and stay there. Gives each comparator's two places, lower one first.
 ///
 /// *Source*: Batcher 1968.
-fn bitonic_merge(n: usize, mut comparator: impl FnMut(usize, usize)) {
+pub(crate) fn merge_places(n: usize, mut comparator: impl FnMut(usize, usize)) {
     let size = n.next_power_of_two();
     let absent = size - n;
     let mut half = size / 2;
@@ -106,7 +86,7 @@ fn bitonic_merge(n: usize, mut comparator: impl FnMut(usize, usize)) {
 }
 
 /// The sorting network with the fewest comparators of those here: gives each one's two places, lower one first.
-fn network(n: usize, comparator: impl FnMut(usize, usize)) {
+pub fn sort_places(n: usize, comparator: impl FnMut(usize, usize)) {
     let mut exchange = 0;
     merge_exchange(n, |_, _| exchange += 1);
     if sort_comparators(n) < exchange { merge_sort(n, comparator) } else { merge_exchange(n, comparator) }
@@ -209,7 +189,7 @@ mod tests {
     fn networks_sort_all_zeros_and_ones() {
         for n in 0..=17 {
             let mut comparators = Vec::new();
-            network(n, |a, b| comparators.push((a, b)));
+            sort_places(n, |a, b| comparators.push((a, b)));
             assert_eq!(comparators.len() as u64, sort_comparators(n));
             for mut x in 0u32..1 << n {
                 let ones = x.count_ones();

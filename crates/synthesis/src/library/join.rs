@@ -1,169 +1,303 @@
-//! Sums over the intersection of two sorted lists.
+//! Two lists by their keys: sums over the intersection, the intersection itself, and a join.
 
 use garblet_circuit::{CircuitError, Component, Party, Program, Recipients, Type};
 
-use super::member::{Build, Member, Parameter};
-use crate::builder::{Bit, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires, merge_comparators};
+use super::{
+    compact::{compact, compact_ands},
+    lists::{
+        Item, ListInput, Order, Sorted, both_in_order, bring_back, count_bits, list_ands, return_comparators, same_key,
+    },
+    member::{Build, Member, Parameter},
+};
+use crate::builder::{
+    Bit, BitString, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires, Word, merge_comparators,
+};
 
 /// - `intersection-sum(n, m, key bits, value bits)`: how many keys party 0's list and party 1's records share, and the sum of the
-///   values of these records. Both are sorted by key, without repeats; they are merged, and neighbours compared.
+///   values of these records.
+/// - `intersection(n, m, key bits, a bits, b bits)`: the keys that both lists have, each with the values that both parties have
+///   for it; a party whose values have no bits has none.
+/// - `join(n, m, key bits, value bits)`: for each of party 0's keys the value that party 1 has for it, or that it has none.
 ///
-/// A list that is not so makes fewer or other keys be found, but only keys that are in both, each record once at most: what comes
-/// out is the size and the sum of a part of the intersection, which a party could choose by its list as well.
+/// Lists are sorted by key, without repeats but for party 0's in `join`. They are merged, and neighbours compared; what is found
+/// is moved to the front, or goes the merge's way back to party 0's rows.
 ///
 /// *Source*: Huang, Evans and Katz 2012, section 5, for merging and comparing neighbours.
-pub(super) const MEMBERS: &[Member] = &[Member {
-    name: "intersection-sum",
-    summary: "how many of party 0's n sorted keys party 1's m sorted records have, and the sum of these records' values",
-    parameters: &[
-        Parameter::new("n", 16, 1, 1 << 18),
-        Parameter::new("m", 16, 1, 1 << 18),
-        Parameter::new("key_bits", 32, 1, 1024),
-        Parameter::new("value_bits", 32, 1, 1024),
-    ],
-    ands: "(2 key_bits + value_bits + 2) M(n + m) + (n + m - 1) (key_bits + 2 value_bits + 2 s - 1), s bits of min(n, m), M(n) about n log2(n) / 2",
-    and_count: |p| sum_ands(p[0], p[1], p[2], p[3]),
-    build: Build::Program { size: |p| program_size(p[0], p[1], p[2], p[3]), build: intersection_sum },
-}];
+pub(super) const MEMBERS: &[Member] = &[
+    Member {
+        name: "intersection-sum",
+        summary: "how many of party 0's keys party 1's records have, and the sum of these records' values; both sorted",
+        parameters: &[N, M, KEY_BITS, Parameter::new("value_bits", 32, 1, 1024)],
+        ands: "(2 key_bits + value_bits + 2) M(n + m) + (n + m - 1) (key_bits + 2 value_bits + 2 s - 1) + L(n) + L(m) + 1, s bits of min(n, m)",
+        and_count: |p| sum_ands(p[0], p[1], p[2], p[3]),
+        build: Build::Program { size: |p| program_size(p[0], p[1], p[2] + p[3], 0), build: intersection_sum },
+    },
+    Member {
+        name: "intersection",
+        summary: "the keys that both parties' sorted lists have, and both parties' values for each",
+        parameters: &[N, M, KEY_BITS, Parameter::new("a_bits", 0, 0, 1024), Parameter::new("b_bits", 32, 0, 1024)],
+        ands: "(2 (key_bits + 1 + t) + max(a_bits, b_bits)) M(n + m) + (n + m - 1) (2 key_bits + a_bits + b_bits + 1) + F((n + m) / 2, min(n, m), key_bits + a_bits + b_bits) + L(n) + L(m) + 1, t = 1 if both have values",
+        and_count: |p| intersection_ands(p[0], p[1], p[2], [p[3], p[4]]),
+        build: Build::Program {
+            size: |p| program_size(p[0], p[1], p[2] + p[3] + p[4], (p[0] + p[1]).div_ceil(2)),
+            build: intersection,
+        },
+    },
+    Member {
+        name: "join",
+        summary: "for each of party 0's sorted keys the value that party 1's sorted records have for it, or none",
+        parameters: &[N, M, KEY_BITS, Parameter::new("value_bits", 32, 1, 1024)],
+        ands: "(2 key_bits + value_bits + 4) M(n + m) + (value_bits + 1) R(n, m) + (n + m - 1) (key_bits + value_bits + 2) + L(n) + L(m) + 2",
+        and_count: |p| join_ands(p[0], p[1], p[2], p[3]),
+        build: Build::Program { size: |p| 2 * program_size(p[0], p[1], p[2] + p[3], 0), build: join },
+    },
+];
 
-/// The bits of the size of an intersection.
-fn size_bits(n: u64, m: u64) -> u64 {
-    u64::from(u64::BITS - n.min(m).leading_zeros())
+const N: Parameter = Parameter::new("n", 16, 1, 1 << 18);
+const M: Parameter = Parameter::new("m", 16, 1, 1 << 18);
+const KEY_BITS: Parameter = Parameter::new("key_bits", 32, 1, 1024);
+
+/// Gates of the components, of which around each AND gate stand a few free ones, and instances, with those that move so many
+/// rows to the front.
+fn program_size(n: u64, m: u64, bits: u64, moved: u64) -> u64 {
+    let moving = moved * (count_bits(moved) + 1) + 10 * bits * count_bits(moved);
+    20 * (bits + 64) + 3 * (n + m) + merge_comparators((n + m) as usize) + 4 * (n + m) + moving
+}
+
+fn lists_ands(n: u64, m: u64, key: u64) -> u64 {
+    list_ands(n, key) + list_ands(m, key) + 1
+}
+
+fn comparators_ands(item: Item, n: u64, m: u64) -> u64 {
+    item.comparator_ands() * merge_comparators((n + m) as usize)
 }
 
 fn sum_ands(n: u64, m: u64, key: u64, value: u64) -> u64 {
-    let step = key + 2 * value + 2 * size_bits(n, m) - 1;
-    (2 * key + value + 2) * merge_comparators((n + m) as usize) + (n + m - 1) * step
+    let item = Item { key: key as u32, marked: false, descending: false, payload: value as u32 };
+    let step = key + 2 * value + 2 * count_bits(n.min(m)) - 1;
+    lists_ands(n, m, key) + comparators_ands(item, n, m) + (n + m - 1) * step
 }
 
-/// Gates of both components, of which around each AND gate stand a few free ones, and instances.
-fn program_size(n: u64, m: u64, key: u64, value: u64) -> u64 {
-    20 * (key + value + 64) + merge_comparators((n + m) as usize) + n + m
+fn intersection_ands(n: u64, m: u64, key: u64, values: [u64; 2]) -> u64 {
+    let item = common_item(key as u32, values.map(|bits| bits as u32));
+    let width = key + values[0] + values[1];
+    let rows = (n + m - 1).div_ceil(2);
+    let count = count_of_gaps_ands(rows, n.min(m));
+    let pairs = (n + m - 1) * (key + 1 + width);
+    lists_ands(n, m, key) + comparators_ands(item, n, m) + pairs + compact_ands(rows, n.min(m), width) + count
 }
 
-/// The type of an element while lists are merged: its key with the number of its list below, and its value.
-fn element(key: u32, value: u32) -> Type {
-    Type::Record(vec![("0".into(), Type::Unsigned(key + 1)), ("1".into(), Type::Unsigned(value))])
+/// The AND gates of `rows` less a number, of which the bits of a count of `most` are wanted.
+fn count_of_gaps_ands(rows: u64, most: u64) -> u64 {
+    (count_bits(most) - 1).saturating_sub(1 + u64::from(rows.trailing_ones()))
+}
+
+fn join_ands(n: u64, m: u64, key: u64, value: u64) -> u64 {
+    let item = Item { key: key as u32, marked: true, descending: false, payload: value as u32 };
+    let back = return_comparators((n + m) as usize, |place| place as u64 >= m);
+    let neighbours = (n + m - 1) * (key + value + 2) + 1;
+    lists_ands(n, m, key) + comparators_ands(item, n, m) + neighbours + (value + 1) * back
+}
+
+/// The lists of both parties.
+fn two_lists(
+    p: &mut ProgramBuilder,
+    [n, m, key]: [u32; 3],
+    values: [u32; 2],
+    first: Order,
+) -> Result<[Sorted; 2], CircuitError> {
+    let key = ("key", key);
+    let list = |name, party, most, bits, order| ListInput {
+        name,
+        party: Party(party),
+        most,
+        key,
+        value: ("value", bits),
+        order,
+    };
+    Ok([list("a", 0, n, values[0], first).add(p)?, list("b", 1, m, values[1], Order::Strict).add(p)?])
 }
 
 fn intersection_sum(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
     let &[n, m, key, value] = parameters else { unreachable!("four parameters were checked") };
     let mut p = ProgramBuilder::new(name);
-    let keys = p.input("a", Type::Array(Box::new(Type::Unsigned(key)), n), Party(0))?;
-    let record = vec![("key".into(), Type::Unsigned(key)), ("value".into(), Type::Unsigned(value))];
-    let records = p.input("b", Type::Array(Box::new(Type::Record(record)), m), Party(1))?;
-    let item = |list: bool, wires: &Wires, rest: Option<&Wires>| {
-        let list = Wires::constant(Type::Bits(1), |_| list);
-        Wires::concat(element(key, value), [&list, wires].into_iter().chain(rest))
-    };
-    let none = Wires::constant(Type::Unsigned(value), |_| false);
-    let first = (0..n).map(|k| item(false, &keys.element(k), Some(&none)));
-    let second = (0..m).rev().map(|k| item(true, &records.element(k), None));
-    let mut all: Vec<Wires> = first.chain(second).collect();
-    let comparator = p.component(comparator(key, value)?);
-    p.merge(comparator, &mut all)?;
-    let bits = size_bits(n.into(), m.into()) as u32;
-    let step = p.component(step(key, value, bits)?);
+    let [a, b] = two_lists(&mut p, [n, m, key], [0, value], Order::Strict)?;
+    let in_order = both_in_order(&mut p, &a, &b)?;
+    let item = Item { key, marked: false, descending: false, payload: value };
+    let all = item.merge(&mut p, [&a, &b], None)?;
+    let bits = Type::count_width(n.min(m));
+    let step = p.component(sum_step(item, bits)?);
     let zero = |ty: Type| Wires::constant(ty, |_| false);
-    let mut state = vec![zero(Type::Bool), zero(Type::Unsigned(bits)), zero(Type::Unsigned(value + bits))];
+    let mut state = vec![zero(Type::Unsigned(bits)), zero(Type::Unsigned(value + bits))];
     for pair in all.windows(2) {
-        state = p.instance(step, &[&state[0], &state[1], &state[2], &pair[0], &pair[1]])?;
+        state = p.instance(step, &[&state[0], &state[1], &pair[0], &pair[1]])?;
     }
-    p.output("size", &state[1], Recipients::All)?;
-    p.output("sum", &state[2], Recipients::All)?;
+    p.output("size", &state[0], Recipients::All)?;
+    p.output("sum", &state[1], Recipients::All)?;
+    p.output("in_order", &in_order, Recipients::All)?;
     Ok(p.finish())
 }
 
-/// Two elements in the order of their keys, those of the first list before others.
-fn comparator(key: u32, value: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("comparator({key}, {value})"));
-    let a: (Unsigned, Unsigned) = c.input("a", element(key, value));
-    let b: (Unsigned, Unsigned) = c.input("b", element(key, value));
-    let less = c.less(&b.0, &a.0);
-    let (least, most) = c.swap_if(less, &a, &b);
-    c.output("least", &least);
-    c.output("most", &most);
-    c.finish()
-}
-
-/// Counts two neighbours that are of different lists and have one key, unless the first has been counted.
-fn step(key: u32, value: u32, bits: u32) -> Result<Component, CircuitError> {
-    let mut c = CircuitBuilder::new(format!("count({key}, {value})"));
-    let used: Bit = c.input("used", Type::Bool);
+/// Counts two neighbours that have one key: one of each list, as no list has a key twice.
+fn sum_step(item: Item, bits: u32) -> Result<Component, CircuitError> {
+    let mut c = CircuitBuilder::new(format!("count({}, {})", item.key, item.payload));
     let size: Unsigned = c.input("size", Type::Unsigned(bits));
-    let sum: Unsigned = c.input("sum", Type::Unsigned(value + bits));
-    let a: (Unsigned, Unsigned) = c.input("a", element(key, value));
-    let b: (Unsigned, Unsigned) = c.input("b", element(key, value));
-    let keys = [&a, &b].map(|item| Unsigned::new(item.0.bits()[1..].to_vec()));
-    let same = c.equal(&keys[0], &keys[1]);
-    let differ = c.xor(a.0.bits()[0], b.0.bits()[0]);
-    let pair = c.and(same, differ);
-    let found = c.and(pair, !used);
+    let sum: Unsigned = c.input("sum", Type::Unsigned(item.payload + bits));
+    let a: BitString = c.input("a", item.ty());
+    let b: BitString = c.input("b", item.ty());
+    let ((a, x), (b, y)) = (item.parts(&a), item.parts(&b));
+    let found = same_key(&mut c, &a, &b);
     // One of both has no value.
-    let both = c.xor_words(&a.1, &b.1);
+    let both = c.xor_words(&x, &y);
     let value = c.mask(found, &both);
-    let sum = c.add(&sum, &value);
+    let sum = c.add(&sum, &Unsigned::new(value.0));
     let size = c.add(&size, &Unsigned::new(vec![found]));
-    c.output("used", &found);
     c.output("size", &size);
     c.output("sum", &sum);
     c.finish()
 }
 
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use proptest::prelude::*;
-
-    use crate::{builder::simulate, library};
-
-    /// Size and sum of `intersection-sum` of keys of 5 bits and values of 7.
-    fn run(a: &[u32], b: &[(u32, u32)]) -> [u128; 2] {
-        let program = library::find(&format!("intersection-sum({}, {}, 5, 7)", a.len(), b.len())).unwrap();
-        let keys = a.iter().flat_map(|&k| simulate::to_bits(k.into(), 5)).collect();
-        let records = b
-            .iter()
-            .flat_map(|&(k, v)| [simulate::to_bits(k.into(), 5), simulate::to_bits(v.into(), 7)].concat())
-            .collect();
-        let outputs = simulate::program(&program, &[keys, records]);
-        [simulate::from_bits(&outputs[0]), simulate::from_bits(&outputs[1])]
-    }
-
-    proptest! {
-        #[test]
-        fn sums_are_those_of_the_records_that_are_in_both(
-            a in proptest::collection::btree_set(0u32..32, 1..20),
-            b in proptest::collection::btree_map(0u32..32, 0u32..128, 1..20),
-        ) {
-            let shared: Vec<u32> = a.iter().filter_map(|key| b.get(key).copied()).collect();
-            let (a, b): (Vec<u32>, Vec<(u32, u32)>) = (a.into_iter().collect(), b.into_iter().collect());
-            prop_assert_eq!(run(&a, &b), [shared.len() as u128, shared.iter().map(|&v| u128::from(v)).sum()]);
-        }
-
-        /// The most that a list which is not sorted, or has a key twice, can do.
-        #[test]
-        fn lists_that_are_not_sorted_find_a_part_of_the_intersection(
-            a in proptest::collection::vec(0u32..8, 1..12),
-            b in proptest::collection::btree_map(0u32..8, 0u32..8, 1..8),
-        ) {
-            // Values that are powers of two say which are in the sum, and how often.
-            let powers: BTreeMap<u32, u32> = b.keys().take(7).enumerate().map(|(k, &key)| (key, 1 << k)).collect();
-            let records: Vec<(u32, u32)> = powers.clone().into_iter().collect();
-            let [size, sum] = run(&a, &records);
-            let of: u128 = powers.iter().filter(|(key, _)| a.contains(key)).map(|(_, &v)| u128::from(v)).sum();
-            prop_assert_eq!(sum & !of, 0);
-            prop_assert_eq!(u128::from(sum.count_ones()), size);
-        }
-    }
-
-    #[test]
-    fn long_lists_take_little_memory() {
-        let program = library::find("intersection-sum(1000, 1000, 32, 32)").unwrap();
-        let gates: usize = program.components().iter().map(|c| c.circuit().gates().len()).sum();
-        assert!(gates < 1000 && program.instance_count() < 14_000, "{gates} {}", program.instance_count());
-        let hundred = super::sum_ands(100_000, 100_000, 32, 32);
-        println!("100,000 keys and as many records of 32 and 32 bits: {hundred} AND gates");
-        assert!(hundred < 250_000_000 && super::program_size(100_000, 100_000, 32, 32) < 1 << 22);
-    }
+/// Elements of which the first list's come first if both have values, so that it is known whose value is whose.
+fn common_item(key: u32, values: [u32; 2]) -> Item {
+    Item { key, marked: values[0] > 0 && values[1] > 0, descending: false, payload: values[0].max(values[1]) }
 }
+
+fn intersection(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
+    let &[n, m, key, a_bits, b_bits] = parameters else { unreachable!("five parameters were checked") };
+    let mut p = ProgramBuilder::new(name);
+    let [a, b] = two_lists(&mut p, [n, m, key], [a_bits, b_bits], Order::Strict)?;
+    let in_order = both_in_order(&mut p, &a, &b)?;
+    let item = common_item(key, [a_bits, b_bits]);
+    let all = item.merge(&mut p, [&a, &b], None)?;
+    let pair = p.component(common_row(item, [a_bits, b_bits])?);
+    let found: Vec<Vec<Wires>> =
+        all.windows(2).map(|pair_of| p.instance(pair, &[&pair_of[0], &pair_of[1]])).collect::<Result<_, _>>()?;
+    // An element that is in two pairs has a partner in one of them at most.
+    let either = p.component(either(key + a_bits + b_bits)?);
+    let mut rows = Vec::with_capacity(found.len().div_ceil(2));
+    for pairs in found.chunks(2) {
+        let [mark, row]: [Wires; 2] = match pairs {
+            [x, y] => p.instance(either, &[&x[0], &x[1], &y[0], &y[1]])?,
+            alone => alone[0].clone(),
+        }
+        .try_into()
+        .expect("a mark and a row");
+        rows.push((mark, row));
+    }
+    let most = n.min(m);
+    let count = p.component(less_than(rows.len() as u32, most)?);
+    let kept = compact(&mut p, rows, most)?;
+    let count = p.instance(count, &[&kept.gaps])?.remove(0);
+    let fields = [("key", key), ("a", a_bits), ("b", b_bits)].into_iter().filter(|(_, bits)| *bits > 0);
+    let row = Type::Record(fields.map(|(name, bits)| (name.into(), Type::Unsigned(bits))).collect());
+    let rows = Wires::concat(Type::List(Box::new(row), most), [&count].into_iter().chain(&kept.rows));
+    p.output("rows", &rows, Recipients::All)?;
+    p.output("in_order", &in_order, Recipients::All)?;
+    Ok(p.finish())
+}
+
+/// Tells whether two neighbours have one key, and if so the key and both values, else zeros.
+fn common_row(item: Item, [a_bits, b_bits]: [u32; 2]) -> Result<Component, CircuitError> {
+    let mut c = CircuitBuilder::new(format!("pair({}, {a_bits}, {b_bits})", item.key));
+    let a: BitString = c.input("a", item.ty());
+    let b: BitString = c.input("b", item.ty());
+    let ((key, x), (other, y)) = (item.parts(&a), item.parts(&b));
+    let found = same_key(&mut c, &key, &other);
+    let mut row = key.to_bits();
+    row.pop();
+    if item.marked {
+        row.extend(&x.0[..a_bits as usize]);
+        row.extend(&y.0[..b_bits as usize]);
+    } else {
+        // One of both has no value.
+        row.extend(c.xor_words(&x, &y).0);
+    }
+    let row = c.mask(found, &BitString(row));
+    c.output("found", &found);
+    c.output("row", &row);
+    c.finish()
+}
+
+/// The one of two rows that is not zero.
+fn either(width: u32) -> Result<Component, CircuitError> {
+    let mut c = CircuitBuilder::new(format!("either({width})"));
+    let x: (Bit, BitString) = (c.input("x", Type::Bool), c.input("x_row", Type::Bits(width)));
+    let y: (Bit, BitString) = (c.input("y", Type::Bool), c.input("y_row", Type::Bits(width)));
+    let (mark, row) = (c.xor(x.0, y.0), c.xor_words(&x.1, &y.1));
+    c.output("mark", &mark);
+    c.output("row", &row);
+    c.finish()
+}
+
+/// `rows` less a number of gaps, as a count of at most `most`.
+fn less_than(rows: u32, most: u32) -> Result<Component, CircuitError> {
+    let mut c = CircuitBuilder::new(format!("count({rows})"));
+    let gaps: Unsigned = c.input("gaps", Type::Unsigned(Type::count_width(rows)));
+    let bits = Type::count_width(most) as usize;
+    let count = c.sub(&Unsigned::constant(rows.into(), bits), &gaps.resize(bits));
+    c.output("count", &count);
+    c.finish()
+}
+
+fn join(name: String, parameters: &[u32]) -> Result<Program, CircuitError> {
+    let &[n, m, key, value] = parameters else { unreachable!("four parameters were checked") };
+    let mut p = ProgramBuilder::new(name);
+    let [a, b] = two_lists(&mut p, [n, m, key], [0, value], Order::Ascending)?;
+    let in_order = both_in_order(&mut p, &a, &b)?;
+    // A record stands before the keys that are to find it.
+    let item = Item { key, marked: true, descending: false, payload: value };
+    let mut moves = Vec::new();
+    let all = item.merge(&mut p, [&b, &a], Some(&mut moves))?;
+    let first = p.component(first_of_join(item)?);
+    let next = p.component(next_of_join(item)?);
+    let mut found = Vec::with_capacity(all.len());
+    let mut state = p.instance(first, &[&all[0]])?;
+    found.push(Wires::constant(Type::Bits(value + 1), |_| false));
+    for pair in all.windows(2) {
+        state = p.instance(next, &[&state[0], &state[1], &pair[0], &pair[1]])?;
+        found.push(state.remove(2));
+    }
+    bring_back(&mut p, &moves, &mut found, |place| place >= m as usize)?;
+    let fields = vec![("found".into(), Type::Bool), ("value".into(), Type::Unsigned(value))];
+    // The second list of the merge is in it from its last row to its first.
+    let rows = Wires::concat(Type::Array(Box::new(Type::Record(fields)), n), found[m as usize..].iter().rev());
+    p.output("rows", &rows, Recipients::All)?;
+    p.output("in_order", &in_order, Recipients::All)?;
+    Ok(p.finish())
+}
+
+/// Tells whether an element is a record, and its value.
+fn first_of_join(item: Item) -> Result<Component, CircuitError> {
+    let mut c = CircuitBuilder::new(format!("first({}, {})", item.key, item.payload));
+    let own: BitString = c.input("item", item.ty());
+    let (key, value) = item.parts(&own);
+    let record = c.and(!own.0[0], !key.to_bits()[item.key as usize]);
+    c.output("has", &record);
+    c.output("value", &value);
+    c.finish()
+}
+
+/// Gives the value of the record before to an element with the same key.
+fn next_of_join(item: Item) -> Result<Component, CircuitError> {
+    let mut c = CircuitBuilder::new(format!("next({}, {})", item.key, item.payload));
+    let has: Bit = c.input("has", Type::Bool);
+    let value: BitString = c.input("value", Type::Bits(item.payload));
+    let before: BitString = c.input("before", item.ty());
+    let own: BitString = c.input("item", item.ty());
+    let ((before, _), (key, own_value)) = (item.parts(&before), item.parts(&own));
+    let same = c.equal(&before, &key);
+    let found = c.and(has, same);
+    let found_value = c.mask(found, &value);
+    let record = c.and(!own.0[0], !key.to_bits()[item.key as usize]);
+    // A record has no other one before it with its key, and a key no value of its own.
+    let has = c.xor(record, found);
+    let value = c.xor_words(&own_value, &found_value);
+    c.output("has", &has);
+    c.output("value", &value);
+    let row: Vec<Bit> = [found].into_iter().chain(found_value.0).collect();
+    c.output("row", &BitString(row));
+    c.finish()
+}
+
+#[cfg(test)]
+mod tests;

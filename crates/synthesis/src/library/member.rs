@@ -34,6 +34,8 @@ pub struct Parameter {
     pub least: u32,
     /// The greatest value.
     pub most: u32,
+    /// Parameters whose sum it must not exceed, by number; none if it may be anything up to `most`.
+    pub within: &'static [usize],
 }
 
 /// The way in which a member is built.
@@ -47,7 +49,12 @@ pub(super) enum Build {
 
 impl Parameter {
     pub(super) const fn new(name: &'static str, default: u32, least: u32, most: u32) -> Self {
-        Parameter { name, default, least, most }
+        Parameter { name, default, least, most, within: &[] }
+    }
+
+    /// The same parameter, at most as great as the sum of others.
+    pub(super) const fn within(self, others: &'static [usize]) -> Self {
+        Parameter { within: others, ..self }
     }
 }
 
@@ -105,7 +112,9 @@ impl Member {
                 got: parameters.len(),
             });
         }
-        for (&got, &Parameter { name, least, most, .. }) in parameters.iter().zip(self.parameters) {
+        for (&got, &Parameter { name, least, most, within, .. }) in parameters.iter().zip(self.parameters) {
+            let sum = within.iter().fold(0u32, |sum, &other| sum.saturating_add(parameters[other]));
+            let most = if within.is_empty() { most } else { most.min(sum) };
             if !(least..=most).contains(&got) {
                 let signature = self.signature();
                 return Err(LibraryError::ParameterRange { signature, parameter: name, got, least, most });

@@ -146,7 +146,7 @@ impl Plot {
             .margin(8)
             .margin_right(40)
             .x_label_area_size(46)
-            .y_label_area_size(84)
+            .y_label_area_size(104)
             .build_cartesian_2d(x.clone(), y.clone())?;
         let style = FONT.into_font().color(&INK);
         chart

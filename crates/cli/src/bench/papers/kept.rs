@@ -2,13 +2,16 @@
 
 use std::{
     fs,
-    io::{self, Write},
     path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
 
-use crate::{bench::page::Row, failure::Failure};
+use crate::{
+    bench::page::Row,
+    failure::Failure,
+    whole_file::{self, Readers},
+};
 
 /// The runs of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,18 +79,8 @@ impl Folder {
 ///
 /// *Errors*: no place, no right; nothing is left then, and what was there before stays.
 pub(super) fn write_whole(path: &Path, text: &[u8]) -> Result<(), Failure> {
-    let written = || -> io::Result<()> {
-        let folder = path.parent().unwrap_or(Path::new("."));
-        let mut builder = tempfile::Builder::new();
-        // Of a new file, as for every other file that the user makes.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let mut partial = builder.prefix(".garblet-").tempfile_in(folder)?;
-        partial.write_all(text)?;
-        partial.as_file().sync_data()?;
-        partial.persist(path).map(drop).map_err(|error| error.error)
-    };
-    written().map_err(|error| Failure::unwritable(path, &error))
+    let written = whole_file::write(path, Readers::Usual, |out| out.write_all(text));
+    written.map_err(|error| Failure::unwritable(path, &error))
 }
 
 #[cfg(test)]

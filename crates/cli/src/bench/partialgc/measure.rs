@@ -44,6 +44,7 @@ impl Setting {
             link: None,
             // The client waits while the servers prepare.
             timeout: std::time::Duration::from_secs(3600),
+            job: None,
         }
     }
 

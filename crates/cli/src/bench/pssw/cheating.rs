@@ -59,6 +59,7 @@ fn measure(example: &Example, protocol: &str, params: &[(&str, &str)], repeat: u
         params: params.iter().map(|(name, value)| Param { name: (*name).into(), value: (*value).into() }).collect(),
         link: None,
         timeout: DEFAULT_TIMEOUT,
+        job: None,
     };
     let mut fastest: Option<Measured> = None;
     for _ in 0..repeat.max(1) {

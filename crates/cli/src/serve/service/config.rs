@@ -43,6 +43,8 @@ pub(super) struct Config {
     pub(super) state: PathBuf,
     pub(super) key: Option<PathBuf>,
     pub(super) metrics: Option<SocketAddr>,
+    /// The log of receipts.
+    pub(super) receipts: PathBuf,
     pub(super) log: Log,
     pub(super) limits: Limits,
     pub(super) offers: Vec<Arc<Offer>>,
@@ -139,6 +141,7 @@ pub(super) fn load(path: &Path) -> Result<Config, Failure> {
         names,
         state: reading.path(&written.state),
         key,
+        receipts: reading.path(&written.receipts.unwrap_or_else(|| written.state.join("receipts.jsonl"))),
         metrics: metrics.transpose()?,
         log: written.log,
         limits: written.limits,

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::{config::Offer, operator::OperatorProgram, rule::Rule, written::NamedBy};
 use crate::{
-    args::{InputArgs, InputFile},
     failure::Failure,
-    inputs::{self, PartyInputs},
+    inputs::{self, InputArgs, InputFile, PartyInputs},
     record::now,
     report::{check_panics, outputs_json},
+    whole_file::{self, Readers},
 };
 
 /// The forms of files in a folder of inputs, by how their names end.
@@ -74,8 +74,9 @@ pub(super) async fn inputs(offer: &Offer, rule: &Rule, request: &RequestWords) -
         }
     };
     std::fs::File::open(&file).map_err(|error| Failure::unreadable(&file, &error))?;
-    let files = InputArgs { inputs: vec![InputFile { party: rule.party, path: file.clone() }] };
-    let read = inputs::of_this_party(&offer.program, &files, rule.party);
+    let input = InputFile { party: rule.party, path: file.clone() };
+    let files = InputArgs { inputs: vec![input], ..InputArgs::default() };
+    let read = inputs::of_party(&offer.program, &files, rule.party);
     // What is wrong is shown with the values that stand there, and goes nowhere.
     read.map_err(|_| Failure::no_result(format!("{}: not the inputs of party {}", file.display(), rule.party)))
 }
@@ -118,18 +119,10 @@ pub(super) async fn hand_over(
     match sink {
         ResultSink::Command(program) => program.run(text).await.map(drop).map_err(Failure::no_result),
         ResultSink::Folder(folder) => {
-            write_whole(folder, &request.id, &text).map_err(|error| Failure::unwritable(folder, &error))
+            let file = folder.join(format!("{}.json", request.id));
+            let made = std::fs::create_dir_all(folder);
+            let written = made.and_then(|()| whole_file::write(&file, Readers::Owner, |out| out.write_all(&text)));
+            written.map_err(|error| Failure::unwritable(&file, &error))
         }
     }
-}
-
-/// Writes a file that is there with all its content, or not at all, and that nobody else can read.
-fn write_whole(folder: &Path, id: &str, text: &[u8]) -> std::io::Result<()> {
-    use std::io::Write;
-    std::fs::create_dir_all(folder)?;
-    let mut draft = tempfile::NamedTempFile::new_in(folder)?;
-    draft.write_all(text)?;
-    draft.as_file().sync_all()?;
-    draft.persist_noclobber(folder.join(format!("{id}.json"))).map_err(|error| error.error)?;
-    garblet::store::sync_folder(folder)
 }

@@ -3,11 +3,11 @@
 use std::{
     collections::{HashMap, VecDeque},
     future::pending,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use garblet::{on_own_thread, wants_to_fill};
-use garblet_net::{Caller, Channel, JOB, Refusal};
+use garblet_net::{Caller, Channel, Fingerprint, Refusal};
 use tokio::{
     sync::{Semaphore, mpsc},
     task::JoinSet,
@@ -15,11 +15,17 @@ use tokio::{
 };
 
 use super::{
-    config::Config,
+    config::{Config, Offer},
     data::RequestWords,
     session::{self, Admitted, Done, Shared, Stopped, Work},
 };
-use crate::{hex::to_hex, report::rss_bytes};
+use crate::{
+    failure::{Class, Failure},
+    hex::to_hex,
+    receipts::{Receipts, Run},
+    report::rss_bytes,
+    session::Watched,
+};
 
 /// The refusals that are being told at once; who comes beyond that is cut off.
 const FAREWELLS: usize = 256;
@@ -46,6 +52,8 @@ pub(super) struct Hall {
     named: HashMap<Named, Option<mpsc::Sender<Caller>>>,
     farewells: Arc<Semaphore>,
     is_stopping: bool,
+    /// Set when a receipt could not be kept.
+    is_closed: bool,
 }
 
 /// A session that has no place yet.
@@ -64,6 +72,7 @@ struct Ticket {
     job: String,
     digest: String,
     protocol: String,
+    gates: u64,
 }
 
 /// A session that has ended.
@@ -72,6 +81,8 @@ pub(super) struct Ended {
     seconds: f64,
     /// None if it took too long.
     result: Option<Result<Done, Stopped>>,
+    /// The receipt that could not be kept.
+    unkept: Option<Failure>,
 }
 
 impl Hall {
@@ -86,6 +97,7 @@ impl Hall {
             named: HashMap::new(),
             farewells: Arc::new(Semaphore::new(FAREWELLS)),
             is_stopping: false,
+            is_closed: false,
         }
     }
 
@@ -133,26 +145,24 @@ impl Hall {
         if let Err(refusal) = self.has_room_for(&peer, offer.is_mesh && named.is_none()) {
             return self.refuse(caller.channel, refusal, &peer, job);
         }
-        let identities: Vec<_> = match offer.is_mesh {
-            false => vec![caller.channel.peer()],
-            true => {
-                let others = offer.identities.iter().enumerate();
-                let own = usize::from(offer.rules[rule].party.0);
-                others.filter(|(party, _)| *party != own).map(|(_, identity)| *identity).collect()
-            }
-        };
+        let identities = offer.others(rule, caller.channel.peer());
         let id = to_hex(&rand::random::<[u8; 8]>());
         let peers = identities.iter().map(|identity| self.config.name(*identity)).collect();
         let counted = identities.iter().map(|identity| identity.map_or(NOBODY.into(), |print| print.to_string()));
         let request = RequestWords { id: id.clone(), session: session.clone(), peers, counted: counted.collect() };
         let mut options = self.config.options();
+        let party = offer.rules[rule].party;
+        let mut watched = Watched::default();
         let (mut takes_in, mut work) = (None, None);
         match (below, offer.is_mesh) {
             (Some(below), _) => work = Some(Work::Fill(Box::new(caller.channel), below)),
-            (None, false) => work = Some(Work::Compute(Box::new(caller.channel))),
+            (None, false) => {
+                watched = Watched::of_watch(caller.watch, party);
+                work = Some(Work::Compute(Box::new(caller.channel)));
+            }
             (None, true) => {
                 options.session = caller.channel.session().cloned();
-                options.job = caller.hello.parameter(JOB).map(String::from);
+                options.job = Some(offer.digest.clone());
                 let (send, receive) = mpsc::channel(ARRIVALS);
                 if send.try_send(caller).is_ok() {
                     (takes_in, work) = (Some(send), Some(Work::Mesh(receive)));
@@ -161,12 +171,14 @@ impl Hall {
         }
         let Some(work) = work else { return };
         let (digest, protocol) = (offer.digest.clone(), offer.settings.protocol.clone());
-        let ticket = Ticket { peer: peer.clone(), named: named.clone(), id, job: offer.name.clone(), digest, protocol };
+        let (job, gates) = (offer.name.clone(), offer.program.stats().and);
+        let ticket = Ticket { peer: peer.clone(), named: named.clone(), id, job, digest, protocol, gates };
         *self.of_peer.entry(peer).or_default() += 1;
         if let Some(named) = named {
             self.named.insert(named, takes_in);
         }
-        let admitted = Admitted { request, offer, rule, work, options };
+        let watched = Arc::new(Mutex::new(watched));
+        let admitted = Admitted { request, offer, rule, work, options, watched };
         match self.running < self.config.limits.sessions {
             true => self.start(admitted, ticket),
             false => self.waiting.push_back(Waiting { since: Instant::now(), admitted, ticket }),
@@ -179,6 +191,7 @@ impl Hall {
         let is_full = self.running >= limits.sessions && self.waiting.len() >= limits.waiting;
         let memory = || limits.memory_mb.is_some_and(|most| rss_bytes().is_some_and(|held| held / 1_000_000 >= most));
         match () {
+            () if self.is_closed => Err(Refusal::Closed),
             () if self.is_stopping => Err(Refusal::Stopping),
             () if is_nameless => Err(Refusal::Nameless),
             () if self.of_peer.get(peer).is_some_and(|count| *count >= limits.per_peer) => {
@@ -191,15 +204,28 @@ impl Hall {
 
     fn start(&mut self, admitted: Admitted, ticket: Ticket) {
         self.running += 1;
-        let Ticket { peer, id, job, digest, protocol, named } = &ticket;
+        let Ticket { peer, id, job, digest, protocol, named, .. } = &ticket;
         let name = named.as_ref().map(|(_, name)| &name[..]);
         tracing::info!(session = id, name, peer, job, digest, protocol, "begins");
-        let (shared, most) = (self.shared.clone(), self.config.limits.session.0);
+        let (shared, config) = (self.shared.clone(), self.config.clone());
         self.sessions.spawn(async move {
             let begin = Instant::now();
+            let is_run = !matches!(admitted.work, Work::Fill(..));
+            let (offer, rule, watched) = (admitted.offer.clone(), admitted.rule, admitted.watched.clone());
+            let receipts = shared.receipts.clone();
             let session = on_own_thread(move || session::run(admitted, shared));
-            let result = tokio::time::timeout(most, session).await.ok();
-            Ended { ticket, seconds: begin.elapsed().as_secs_f64(), result }
+            let result = tokio::time::timeout(config.limits.session.0, session).await.ok();
+            let seconds = begin.elapsed().as_secs_f64();
+            let kept = tokio::task::spawn_blocking(move || {
+                let kept = is_run.then(|| keep(&receipts, (&offer, rule), &watched, &config.names, result.as_ref()));
+                (result, kept.and_then(Result::err))
+            });
+            match kept.await {
+                Ok((result, unkept)) => Ended { ticket, seconds, result, unkept },
+                Err(died) => {
+                    Ended { ticket, seconds, result: Some(Err(Stopped::Died)), unkept: Some(Failure::no_result(died)) }
+                }
+            }
         });
     }
 
@@ -218,19 +244,25 @@ impl Hall {
     /// Notes how a session has ended, and begins the next.
     pub(super) fn end(&mut self, ended: Ended) {
         self.running -= 1;
-        let Ended { ticket, seconds, result } = ended;
+        let Ended { ticket, seconds, result, unkept } = ended;
         self.release(&ticket);
         let Ticket { peer, id, job, digest, protocol, .. } = &ticket;
         let outcome = match &result {
-            Some(Ok(Done { gates, phases, afterwards })) => {
+            Some(Ok(done)) => {
+                let (gates, phases) = match done {
+                    Done::Filled(phases) => (0, phases),
+                    Done::Computed { outcome, .. } => (ticket.gates, &outcome.part.phases),
+                };
                 let sent: u64 =
                     garblet::Phase::ALL.iter().map(|phase| phases.of(*phase).communication.bytes_sent).sum();
                 let received: u64 =
                     garblet::Phase::ALL.iter().map(|phase| phases.of(*phase).communication.bytes_received).sum();
-                self.shared.metrics.computed(*gates, phases);
+                self.shared.metrics.computed(gates, phases);
                 tracing::info!(session = id, peer, job, digest, protocol, seconds, sent, received, "done");
-                if let Some(reason) = afterwards {
-                    tracing::warn!(session = id, job, reason, "done, but not all is well");
+                if let Done::Computed { outcome, unhanded } = done {
+                    for Failure { message: reason, .. } in unhanded.iter().chain(&outcome.closing) {
+                        tracing::warn!(session = id, job, reason, "done, but not all is well");
+                    }
                 }
                 "done"
             }
@@ -254,6 +286,12 @@ impl Hall {
             }
         };
         self.shared.metrics.ended(job, outcome);
+        if let Some(Failure { message: reason, .. }) = unkept {
+            tracing::error!(session = id, job, reason, "NO RECEIPT COULD BE KEPT: everybody is refused from now on");
+            self.is_closed = true;
+            self.shared.metrics.set_ready(false);
+            self.refuse_waiting(Refusal::Closed);
+        }
         self.begin_waiting();
     }
 
@@ -290,8 +328,12 @@ impl Hall {
     pub(super) fn stop(&mut self) {
         self.is_stopping = true;
         self.shared.metrics.set_ready(false);
+        self.refuse_waiting(Refusal::Stopping);
+    }
+
+    fn refuse_waiting(&mut self, refusal: Refusal) {
         while !self.waiting.is_empty() {
-            self.refuse_first(Refusal::Stopping);
+            self.refuse_first(refusal);
         }
     }
 
@@ -327,4 +369,35 @@ impl Hall {
             });
         }
     }
+}
+
+/// Keeps the receipt of a run that has ended so; none if it took too long.
+fn keep(
+    receipts: &Receipts,
+    (offer, rule): (&Offer, usize),
+    watched: &Mutex<Watched>,
+    names: &[(String, Fingerprint)],
+    result: Option<&Result<Done, Stopped>>,
+) -> Result<(), Failure> {
+    let run = Run {
+        program: &offer.program,
+        settings: &offer.settings,
+        party: offer.rules[rule].party,
+        parties: offer.plan.parties(),
+    };
+    let without = match result {
+        Some(Ok(Done::Computed { outcome, .. })) => {
+            let watched = watched.lock().unwrap_or_else(PoisonError::into_inner);
+            return receipts.add(&run, &watched, names, Ok(outcome));
+        }
+        Some(Ok(Done::Filled(_))) => return Ok(()),
+        Some(Err(Stopped::Refused(refusal))) => {
+            Failure::no_result(format!("the caller was refused: {}", refusal.name())).of_class(Class::Disagreement)
+        }
+        Some(Err(Stopped::Failed(failure))) => failure.clone(),
+        Some(Err(Stopped::Died)) => Failure::no_result("its thread has died"),
+        None => Failure::no_result("it took too long, and was given up"),
+    };
+    let watched = watched.lock().unwrap_or_else(PoisonError::into_inner);
+    receipts.add(&run, &watched, names, Err(&without))
 }

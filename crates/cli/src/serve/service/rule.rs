@@ -1,7 +1,5 @@
 //! The rules of a service: which of those who have proved who they are may run a job.
 
-use std::sync::Arc;
-
 use garblet::Party;
 use garblet_net::{Fingerprint, Hello, JOB, MESH, PeersFile, Refusal};
 
@@ -38,15 +36,19 @@ impl Rule {
 }
 
 impl Offer {
-    /// Tells whether somebody who names no job means this one: by the place that its identity has, and of two parties by program and protocol. Both sides then
-    /// still compare everything.
-    fn is_asked_for_without_a_job(&self, hello: &Hello, peer: Option<Fingerprint>) -> bool {
-        let has_place = self.identities.get(usize::from(hello.party)) == Some(&peer);
-        let is_the_same = match self.is_mesh {
-            true => hello.protocol == MESH,
-            false => self.settings.protocol == hello.protocol && self.program.digest() == hello.program_digest,
-        };
-        has_place && is_the_same && usize::from(hello.party_count) == self.identities.len()
+    /// The identities of all others than the party of a rule, of whom this one calls.
+    pub(super) fn others(&self, rule: usize, caller: Option<Fingerprint>) -> Vec<Option<Fingerprint>> {
+        if !self.is_mesh {
+            return vec![caller];
+        }
+        let own = usize::from(self.rules[rule].party.0);
+        let numbered = self.identities.iter().enumerate();
+        numbered.filter(|(party, _)| *party != own).map(|(_, identity)| *identity).collect()
+    }
+
+    /// Tells whether a hello names this job. Both sides then compare everything.
+    fn is_asked_for(&self, hello: &Hello) -> bool {
+        hello.parameter(JOB) == Some(&self.digest) && self.is_mesh == (hello.protocol == MESH)
     }
 }
 
@@ -55,15 +57,7 @@ impl Config {
     ///
     /// *Errors*: [`Refusal::UnknownJob`], [`Refusal::NotAllowed`].
     pub(super) fn decide(&self, hello: &Hello, peer: Option<Fingerprint>) -> Result<(usize, usize), Refusal> {
-        let is_of_job = |offer: &Arc<Offer>| match hello.parameter(JOB) {
-            Some(job) => offer.digest == job && offer.is_mesh == (hello.protocol == MESH),
-            None => offer.is_asked_for_without_a_job(hello, peer),
-        };
-        let mut fitting = (0..self.offers.len()).filter(|at| is_of_job(&self.offers[*at]));
-        let offer = match (fitting.next(), fitting.next()) {
-            (Some(offer), None) => offer,
-            _ => return Err(Refusal::UnknownJob),
-        };
+        let offer = self.offers.iter().position(|offer| offer.is_asked_for(hello)).ok_or(Refusal::UnknownJob)?;
         let rule = self.offers[offer].rules.iter().position(|rule| rule.applies_to(peer));
         Ok((offer, rule.ok_or(Refusal::NotAllowed)?))
     }
@@ -72,11 +66,10 @@ impl Config {
     ///
     /// *Errors*: as [`Config::decide`].
     pub(super) fn decide_filling(&self, hello: &Hello, peer: Option<Fingerprint>) -> Result<(usize, usize), Refusal> {
-        let of_protocol = |offer: &Offer| offer.settings.protocol == hello.protocol;
-        let with_store =
-            |offer: &Offer| offer.rules.iter().position(|rule| rule.store.is_some() && rule.applies_to(peer));
-        let mut offers = self.offers.iter().enumerate().filter(|(_, offer)| of_protocol(offer));
-        offers.find_map(|(at, offer)| Some((at, with_store(offer)?))).ok_or(Refusal::NotAllowed)
+        let offer = self.offers.iter().position(|offer| offer.is_asked_for(hello)).ok_or(Refusal::UnknownJob)?;
+        let with_store = |rule: &Rule| rule.store.is_some() && rule.applies_to(peer);
+        let rule = self.offers[offer].rules.iter().position(with_store);
+        Ok((offer, rule.ok_or(Refusal::NotAllowed)?))
     }
 
     /// The name of somebody who has proved an identity.

@@ -4,9 +4,10 @@ use std::{
     collections::HashMap,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
-use garblet::{Bits, Ends, Error, Peer, PhaseCosts, Plan, Stock};
+use garblet::{Ends, Error, PhaseCosts};
 use garblet_net::{Caller, Channel, Mesh, Refusal};
 use tokio::sync::mpsc;
 
@@ -20,7 +21,9 @@ use super::{
 use crate::{
     failure::Failure,
     hints::{explain, mesh_failure},
-    session::fill_with,
+    inputs::PartyInputs,
+    receipts::Receipts,
+    session::{Outcome, Task, Watched, compute_with, fill_with},
     stock::{Folder, Source},
 };
 
@@ -33,6 +36,8 @@ pub(super) struct Admitted {
     pub(super) work: Work,
     /// The way in which connections are made.
     pub(super) options: garblet_net::Options,
+    /// The peers and what goes through the channels to them, once they are met.
+    pub(super) watched: Arc<Mutex<Watched>>,
 }
 
 /// The work of a session.
@@ -51,6 +56,7 @@ pub(super) struct Shared {
     pub(super) counters: Arc<Mutex<Counters>>,
     pub(super) metrics: Metrics,
     pub(super) stores: Stores,
+    pub(super) receipts: Arc<Receipts>,
 }
 
 /// Stores, each used by one session at a time.
@@ -65,12 +71,14 @@ impl Stores {
     }
 }
 
-/// The result of a session, as far as others than the operator hear of it.
-pub(super) struct Done {
-    pub(super) gates: u64,
-    pub(super) phases: PhaseCosts,
-    /// The reason why the results went nowhere, or the peers did not part in order.
-    pub(super) afterwards: Option<String>,
+/// The result of a session.
+pub(super) enum Done {
+    Filled(PhaseCosts),
+    Computed {
+        outcome: Box<Outcome>,
+        /// The reason why the results went nowhere.
+        unhanded: Option<Failure>,
+    },
 }
 
 /// A session without a result.
@@ -100,7 +108,7 @@ impl From<Failure> for Stopped {
 ///
 /// *Errors*: whatever ends it without a result. A caller that is refused has heard it.
 pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stopped> {
-    let Admitted { request, offer, rule, work, options } = admitted;
+    let Admitted { request, offer, rule, work, options, watched } = admitted;
     let rule = &offer.rules[rule];
     match work {
         Work::Fill(channel, below) => fill((&offer, rule), &request, (*channel, below), &shared).await,
@@ -132,8 +140,9 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
                 }
             };
             let mesh = Mesh::join_callers(rule.party.0, peers, callers, &options).await;
-            let mesh = mesh.map_err(|error| mesh_failure(&error))?;
-            compute(&offer, rule, &request, Ends::from(mesh), inputs).await
+            let mut ends = Ends::from(mesh.map_err(|error| mesh_failure(&error))?);
+            watched.lock().unwrap_or_else(PoisonError::into_inner).begin(&mut ends, rule.party);
+            compute(&offer, rule, &request, ends, inputs).await
         }
     }
 }
@@ -141,7 +150,7 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
 /// Fetches the inputs, and counts the run: on disk, before the peer hears anything.
 ///
 /// *Errors*: the refusal; the log says more.
-async fn ready(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Shared) -> Result<Vec<Bits>, Refusal> {
+async fn ready(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Shared) -> Result<PartyInputs, Refusal> {
     let inputs = match data::inputs(offer, rule, request).await {
         Ok(inputs) => inputs,
         Err(Failure { message, .. }) => {
@@ -155,8 +164,7 @@ async fn ready(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Shar
     if counted == Err(Refusal::Closed) {
         shared.metrics.set_ready(false);
     }
-    counted?;
-    Ok(inputs.into_iter().map(|(_, bits)| bits).collect())
+    counted.map(|()| inputs)
 }
 
 /// Computes with peers who are there, and hands over the results.
@@ -165,28 +173,22 @@ async fn compute(
     rule: &Rule,
     request: &RequestWords,
     ends: Ends,
-    inputs: Vec<Bits>,
+    inputs: PartyInputs,
 ) -> Result<Done, Stopped> {
-    let stock = match &rule.store {
-        Some(folder) => {
-            let source = Source::Store { folder: folder.clone(), top_up: false, make: false };
-            Some(source.open(&offer.settings.config()?, offer.plan.parties())?)
-        }
-        None => None,
+    let folder = rule.store.clone();
+    let task = Task {
+        plan: offer.plan.clone(),
+        party: rule.party,
+        inputs,
+        settings: &offer.settings,
+        progress: false,
+        // It was there before the peer came.
+        loaded: Duration::ZERO,
+        source: folder.map(|folder| Source::Store { folder, top_up: false, make: false }),
     };
-    let peer = open(&offer.plan, rule, ends, stock).await?;
-    let garblet::Outcome { report, closing } = peer.finish(&inputs).await?;
-    let closing = closing.map(|error| explain(&error).message);
-    let handed = data::hand_over(offer, rule, request, &report.outputs).await;
-    let afterwards = handed.err().map(|failure| failure.message).or(closing);
-    Ok(Done { gates: offer.program.stats().and, phases: report.phases, afterwards })
-}
-
-async fn open(plan: &Plan, rule: &Rule, ends: Ends, stock: Option<Stock>) -> Result<Peer, Error> {
-    match stock {
-        Some(stock) => Peer::open_with(plan, rule.party, ends, stock, rand::rng(), Box::new(())).await,
-        None => Peer::open(plan, rule.party, ends, rand::rng(), Box::new(())).await,
-    }
+    let outcome = Box::new(compute_with(task, ends).await?);
+    let unhanded = data::hand_over(offer, rule, request, &outcome.outputs).await.err();
+    Ok(Done::Computed { outcome, unhanded })
 }
 
 /// Fills the store of a rule together with that of its peer.
@@ -201,5 +203,5 @@ async fn fill(
     let filled = fill_with(&offer.settings, rule.party, folder, channel, below).await?;
     let pieces = filled.store.stock().iter().map(|kind| kind.available.len()).sum();
     shared.metrics.stocked(&offer.name, request.peers.first().map_or("", |peer| peer), pieces);
-    Ok(Done { gates: 0, phases: filled.phases, afterwards: None })
+    Ok(Done::Filled(filled.phases))
 }

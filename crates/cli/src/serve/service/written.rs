@@ -22,6 +22,8 @@ pub(super) struct Written {
     pub(super) state: PathBuf,
     /// The key under which that is kept.
     pub(super) key: Option<PathBuf>,
+    /// The log of receipts; in the folder of the state if it is not said.
+    pub(super) receipts: Option<PathBuf>,
     pub(super) metrics: Option<String>,
     #[serde(default)]
     pub(super) log: Log,

@@ -14,7 +14,6 @@ const PROGRAM: &str = "pub fn main(a: u32, b: u32, c: u32) -> u32 {\n    a ^ b ^
 /// A service that is party 0 of three, and the peers files of two sessions.
 struct Three {
     company: Company,
-    program: String,
 }
 
 impl Three {
@@ -36,7 +35,7 @@ impl Three {
         let job = ["job", "new", &program, "--protocol", "gmw", "--out", &out, &parties[0], &parties[1], &parties[2]];
         let ran = garblet(&job);
         assert_eq!(ran.status, Some(0), "{}", ran.stderr);
-        let three = Three { company, program };
+        let three = Three { company };
         three.peers_file("addresses.toml", "127.0.0.1:1", &all);
         let inputs = "inputs = { file = \"own.json\" }\naddresses = \"addresses.toml\"\n";
         let rule =
@@ -57,9 +56,9 @@ impl Three {
         let folder = &self.company.folder;
         let (name, port) = [("bob", "b"), ("carol", "c")][party - 1];
         let file = folder.file(&format!("{name}-{value}.json"), &format!("{{\"{port}\": {value}}}"));
-        let (number, input) = (party.to_string(), format!("{party}={file}"));
+        let (job, input) = (folder.path("jobs/three.toml"), format!("{party}={file}"));
         let identity = folder.path(&format!("{name}.pem"));
-        let run = ["run", &self.program, "--protocol", "gmw", "--party", &number, "--peers", peers, "--input", &input];
+        let run = ["run", "--job", &job, "--peers", peers, "--input", &input];
         start(&[&run[..], &["--identity", &identity, "--timeout", "20s"], session].concat())
     }
 

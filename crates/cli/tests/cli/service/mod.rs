@@ -56,10 +56,15 @@ impl Company {
         let trust = self.folder.path("trust.toml");
         assert_eq!(garblet(&["trust", "add", name, &fingerprint, "--trust", &trust]).status, Some(0));
         let parties = [format!("service={}", self.fingerprint), format!("{name}={fingerprint}")];
-        let out = self.folder.path(&format!("jobs/sum-{name}.toml"));
+        let out = self.job(name);
         let ran =
             garblet(&["job", "new", &self.program, "--party", &parties[0], "--party", &parties[1], "--out", &out]);
         assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    }
+
+    /// The job of a caller.
+    pub(crate) fn job(&self, name: &str) -> String {
+        self.folder.path(&format!("jobs/sum-{name}.toml"))
     }
 
     /// Writes the configuration: these fields above the first table, and all rules.
@@ -84,11 +89,21 @@ impl Company {
 
     /// Starts a call of `name`, whose number is `b`.
     pub(crate) fn call(&self, name: &str, b: u32, service: &Running, more: &[&str]) -> Child {
+        self.call_under(&self.job(name), (name, b), service, more)
+    }
+
+    /// The same under a job that a file has; who has none, calls without.
+    pub(crate) fn call_under(&self, job: &str, (name, b): (&str, u32), service: &Running, more: &[&str]) -> Child {
         let input = format!("1={}", self.folder.file(&format!("{name}-{b}.json"), &format!("{{\"b\": {b}}}")));
         let identity = self.folder.path(&format!("{name}.pem"));
-        let run = ["run", &self.program, "--party", "1", "--input", &input, "--connect", &service.address];
-        let way = ["--identity", &identity, "--peer", &self.fingerprint, "--timeout", "20s"];
-        start(&[&run[..], &way, more].concat())
+        let agreed = match std::fs::exists(job).expect("a folder") {
+            true => vec!["--job", job],
+            false => vec![&self.program, "--party", "1", "--peer", &self.fingerprint],
+        };
+        let run = ["run", "--input", &input, "--connect", &service.address, "--identity", &identity];
+        let receipts = self.folder.path(&format!("{name}.receipts"));
+        let kept = ["--timeout", "20s", "--receipts", &receipts];
+        start(&[&run[..], &agreed, &kept, more].concat())
     }
 
     /// Calls, and asserts that the service refuses for this reason, with this advice.

@@ -5,7 +5,7 @@ use std::{io::Write, net::TcpStream};
 use super::{Company, PLANTED, is_sum, rule};
 use crate::{
     identities::keygen,
-    invocation::{finish, start},
+    invocation::{finish, garblet, start},
 };
 
 const ASK: &str = "its operator decides how often: wait, or ask for more";
@@ -59,8 +59,8 @@ fn another_job_and_one_that_nobody_allowed_are_refused() {
         ["run", &other, "--party", "1", "--input", &input, "--connect", &service.address, "--identity", &identity];
     finish(start(&[&run[..], &["--peer", &company.fingerprint]].concat())).fails(
         1,
-        "error: the peer refuses: it has no job with this program, protocol, parameters and parties\n\
-         hint: let both sides have the same job: compare `garblet job show`\n",
+        "error: the peer refuses: it has no such job, or we have named none\n\
+         hint: give --job FILE, the job that both sides have: compare `garblet job show`\n",
     );
     let log = service.log();
     assert!(log.contains("reason=\"not-allowed\"") && log.contains("reason=\"unknown-job\""), "{log}");
@@ -109,4 +109,37 @@ fn counters_that_are_damaged_let_no_service_begin() {
     let _ = std::fs::remove_file(company.folder.path("state/counters/index.sqlite-wal"));
     let ran = finish(start(&["serve", "--config", &company.folder.path("serve.toml")]));
     assert!(ran.status != Some(0) && ran.stderr.contains("error: "), "{}", ran.stderr);
+}
+
+#[test]
+fn both_sides_keep_receipts_that_agree_also_of_a_refusal() {
+    let company = Company::new("service-receipts");
+    company.trust("bob");
+    company.configure("", &rule("bob", "often = { total = 1 }\ninputs = { file = \"own.json\" }\n"));
+    let service = company.start();
+    is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
+    company.is_refused("bob", &service, "the job was run as often as it ever may be", ASK);
+    service.wait_for_all("refused session=", 1);
+    let [ours, theirs] = ["state/receipts.jsonl", "bob.receipts"].map(|log| company.folder.path(log));
+    let compared = garblet(&["receipts", "compare", &ours, &theirs]);
+    assert_eq!(compared.status, Some(0), "{}{}", compared.stdout, compared.stderr);
+    let text = std::fs::read_to_string(&ours).expect("a log");
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert!(text.contains("the caller was refused: used-up"), "{text}");
+    assert!(!text.contains(&PLANTED.to_string()) && !text.contains(&(PLANTED + 5).to_string()), "{text}");
+}
+
+#[test]
+fn a_service_that_cannot_keep_receipts_refuses_everybody() {
+    let company = Company::new("service-receipts-broken");
+    company.trust("bob");
+    company.configure("receipts = \"kept/receipts.jsonl\"\n", &rule("bob", ""));
+    let mut service = company.start();
+    is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
+    service.wait_for("done session=");
+    std::fs::write(company.folder.path("kept/receipts.jsonl"), "no receipt\n").expect("written");
+    is_sum(&finish(company.call("bob", 6, &service, &[])), 6);
+    service.wait_for("NO RECEIPT COULD BE KEPT");
+    let hint = "tell its operator, whose log says what is wrong";
+    company.is_refused("bob", &service, "it refuses everybody until its operator has mended something", hint);
 }

@@ -169,6 +169,9 @@ impl Checker<'_> {
         if name == "join" {
             return self.join(arguments, span);
         }
+        if is_of_rows(name) && !self.functions.contains_key(name) {
+            return self.of_rows(name, arguments, span);
+        }
         if is_built_in(name) && !self.functions.contains_key(name) {
             return self.built_in(name, arguments, span);
         }
@@ -206,6 +209,38 @@ impl Checker<'_> {
             return self.refuse(fault.hint("convert it first, as in `sqrt(x as u32)`"));
         }
         Ok(ty)
+    }
+
+    /// The type of `sort(rows)` or `keep(rows)`.
+    fn of_rows(&mut self, name: &str, arguments: &mut [Expr], span: Span) -> Checked<Type> {
+        self.all(arguments.iter_mut())?;
+        self.arity(1, arguments.len(), span)?;
+        let (ty, at) = (arguments[0].ty.clone(), arguments[0].span);
+        let row = self.expect_array(&ty, at)?;
+        if name == "sort" {
+            return match &row {
+                Type::Bool | Type::Int(_) | Type::Fixed(..) => Ok(ty),
+                Type::Tuple(fields) if !fields.is_empty() => Ok(ty),
+                other => {
+                    let fault = SourceError::new(at, format!("expected rows that are numbers or tuples, got {other}"));
+                    self.refuse(
+                        fault.hint("put what is sorted by first, as in `(row.price, row)`, and give numbers a type"),
+                    )
+                }
+            };
+        }
+        let kept = match &row {
+            Type::Tuple(fields) if fields.len() > 1 && fields[0] == Type::Bool => &fields[1..],
+            other => {
+                let fault = SourceError::new(at, format!("expected tuples that begin with a bool, got {other}"));
+                return self.refuse(fault.hint("the first field says what is kept, as in `(x > 5, x)`"));
+            }
+        };
+        let kept = if let [only] = kept { only.clone() } else { Type::Tuple(kept.to_vec()) };
+        match ty {
+            Type::Array(_, size) | Type::List(_, size) => Ok(Type::List(kept.into(), size)),
+            other => self.expected("an array", &other, at),
+        }
     }
 
     /// Compares the number of arguments.
@@ -282,6 +317,11 @@ impl Checker<'_> {
 /// Tells whether it is the name of a function that there is already, unless the source has one of that name.
 pub(in crate::front) fn is_built_in(name: &str) -> bool {
     matches!(name, "min" | "max" | "sqrt")
+}
+
+/// Tells whether it is the name of a function of rows that there is already, unless the source has one of that name.
+pub(in crate::front) fn is_of_rows(name: &str) -> bool {
+    matches!(name, "sort" | "keep")
 }
 
 /// The number of rows of a join: those of both, less one.

@@ -117,8 +117,12 @@ fn sources_of_tests_and_examples_are_the_same() {
             if path.is_dir() {
                 folders.push(path);
             } else if path.to_string_lossy().ends_with(".garble.rs") {
-                assert_same(&std::fs::read_to_string(path).expect("a source"));
-                count += 1;
+                let text = std::fs::read_to_string(path).expect("a source");
+                // They have no lists.
+                if !text.contains("; ..") {
+                    assert_same(&text);
+                    count += 1;
+                }
             }
         }
     }

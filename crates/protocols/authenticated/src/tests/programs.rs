@@ -28,7 +28,7 @@ fn random_programs_give_what_the_plain_evaluator_does() {
     for case in 0..40 {
         let mut rng = StdRng::seed_from_u64(case);
         let program = match case % 3 {
-            0 => random::single(&mut rng, 1200, 2),
+            0 => random::single(&mut rng, 8000, 2),
             _ => random::program(&mut rng, 200, 2),
         };
         let inputs = random::inputs(&mut rng, &program);

@@ -127,14 +127,16 @@ impl Moved {
         let place = |input: &Input| {
             let len = input.port.width();
             match (seat(input.owner, outline.cloud), sum) {
+                (Some(_), _) => {
+                    own += 1;
+                    Link { source: Source::Input(InputId(own - 1)), start: 0, len }
+                }
                 (None, Some(sum)) => {
                     dealt += len;
                     Link { start: dealt - len, len, ..sum }
                 }
-                _ => {
-                    own += 1;
-                    Link { source: Source::Input(InputId(own - 1)), start: 0, len }
-                }
+                // Clients have no bits at all, so that this one has none.
+                (None, None) => Link { source: Source::Constant(false), start: 0, len: 0 },
             }
         };
         Moved { inputs: outline.program.inputs().iter().map(place).collect(), before: u32::from(sum.is_some()) }
@@ -189,7 +191,10 @@ fn free(name: &str, program: &Program) -> String {
 #[cfg(test)]
 mod tests {
     use garblet_circuit::{evaluate, random};
-    use garblet_synthesis::library;
+    use garblet_synthesis::{
+        builder::{BitString, CircuitBuilder, Unsigned},
+        library,
+    };
     use rand::{RngExt, SeedableRng, rngs::StdRng};
 
     use super::*;
@@ -266,6 +271,27 @@ mod tests {
             }
             (0..program.outputs().len()).for_each(|at| program.set_recipients(at, Recipients::Only(vec![Party(2)])));
             check(&program, 4, &mut rng);
+        }
+    }
+
+    /// Of these, only the second has no wires.
+    #[test]
+    fn clients_without_input_bits_shift_nobodys_input() {
+        let mut c = CircuitBuilder::new("sum");
+        let a: Unsigned = c.input("a", Type::Unsigned(8));
+        let BitString(_) = c.input("nothing", Type::Bits(0));
+        let b: Unsigned = c.input("b", Type::Unsigned(8));
+        let sum = c.add(&a, &b);
+        c.output("sum", &sum);
+        let component = c.finish().expect("whole");
+        for owners in [[0, 1, 2], [2, 1, 0], [0, 1, 0], [2, 1, 2]] {
+            let mut program = Program::from_component(component.clone(), &owners.map(Party)).expect("all have owners");
+            for recipient in 0..3 {
+                program.set_recipients(0, Recipients::Only(vec![Party(recipient)]));
+                check(&program, 3, &mut StdRng::seed_from_u64(recipient.into()));
+            }
+            program.set_recipients(0, Recipients::All);
+            check(&program, 3, &mut StdRng::seed_from_u64(9));
         }
     }
 

@@ -20,16 +20,18 @@ garblet_protocol::checks! {
     KEY_OF_CLOUD = "the key of an order or of blinds is not the one that was agreed",
     /// The labels of the cloud's own input open their places.
     LABEL_OF_CLOUD = "a label that it sent by oblivious transfer does not open the commitment at its place",
-    /// The cloud hands over what the circuits gave.
+    /// The cloud hands the generator what the circuits gave.
     OUTPUT_TAG = "it handed over another output than the circuits gave",
 }
 
+/// The fault of an answer to a client: a cloud that has no majority of circuits sends noise, and that is the generator's doing.
+pub(crate) const CLIENTS_TAG: &str = "the answer has no right tag";
 /// The fault of a key that is not the one of a client's digest.
 pub(crate) const CLIENTS_KEY: &str = "the key of an order or of blinds is not the one whose digest the client told";
 /// The fault of a label that does not open its place.
 pub(crate) const CLIENTS_LABEL: &str =
     "a label of the client's input does not open the commitment at the place that it told";
-/// The fault of a client's seed that both servers heard differently.
 /// The fault of inputs that are not the same in all circuits.
 pub(crate) const CLIENTS_INPUT: &str = "the client's input is not the same in every circuit that counts";
+/// The fault of a client's seed that both servers heard differently.
 pub(crate) const CLIENTS_ENCODING: &str = "both servers heard different encodings of the client's input";

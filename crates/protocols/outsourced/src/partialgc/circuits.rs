@@ -37,21 +37,13 @@ pub(crate) fn secrets(plan: &Plan, ids: &Ids, circuit: usize, root: Block, read:
 }
 
 /// The partial gates of a circuit, if it has any.
-pub(crate) fn partial_gates(
-    plan: &Plan,
-    ids: &Ids,
-    circuit: usize,
-    root: Block,
-    read: &[[Block; 2]],
-    secrets: &Secrets,
-) -> Vec<u8> {
+pub(crate) fn partial_gates(plan: &Plan, ids: &Ids, circuit: usize, read: &[[Block; 2]], secrets: &Secrets) -> Vec<u8> {
     match plan.config().reuse {
         Reuse::Labels => Vec::new(),
         Reuse::PartialGates => {
             let mut to = Zeroizing::new(Vec::with_capacity(plan.read_bits()));
             to.extend(plan.read_wires().map(|wire| secrets.evaluator[wire]));
-            let seed = split::seed(&ids.run, circuit, root);
-            gates::garble(&ids.run, circuit, read, (&to, secrets.delta.block()), seed)
+            gates::garble(&ids.run, circuit, read, (&to, secrets.delta.block()))
         }
     }
 }
@@ -260,7 +252,7 @@ impl Examining {
             hash.add(bytemuck::cast_slice(&expected));
         }
         let hashes_fit = self.hashes.select_bits(plan, &secrets.evaluator) == self.select_bits[circuit];
-        let gates_fit = partial_gates(plan, &self.ids, circuit, root, read, &secrets) == taken.gates;
+        let gates_fit = partial_gates(plan, &self.ids, circuit, read, &secrets) == taken.gates;
         let mut stream = Stream::new(plan.blueprint(), &self.shared, circuit, &secrets);
         let mut parts = self.digests[0].at(circuit as u64).parts_hasher();
         let mut buffer = self.buffers.take();

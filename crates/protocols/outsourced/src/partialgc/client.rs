@@ -9,7 +9,7 @@ use garblet_primitives::Block;
 use garblet_protocol::{
     MeshSession, Phase, Role, Security,
     bulk::{receive_bits, send_blocks},
-    checks::{Cheating, Rejected},
+    checks::Rejected,
     conduct::{Conduct, Honest},
     domain::SessionId,
     error::ProtocolError,
@@ -161,15 +161,18 @@ impl<C: Conduct<Step>> Role<Mesh> for Client<C> {
         });
         let mut nothing = session.mesh().per_peer(|_| []);
         let run = RunId::Prepared(prepared.number);
-        RunExchanges::new(run).exchange(session.mesh(), &messages, &mut nothing).await?;
+        // No other client's word or silence keeps this one from the answer: what it has given is taken.
+        let mut exchanges = RunExchanges::new(run).without(1..cloud.0);
+        exchanges.exchange(session.mesh(), &messages, &mut nothing).await?;
         let (mut pair, lent) = session.lend(cloud)?;
         let heard = answer(&mut pair, &plan, self.party).await;
         session.give_back(pair, lent);
         let message = heard.map_err(|error| with(cloud, error))?;
         let output = match (plan.authenticator(self.party), key) {
-            (Some(authenticator), Some(key)) => authenticator.verify(&key, &message).ok_or_else(|| {
-                with(cloud, Cheating::new(checks::OUTPUT_TAG, format!("{} bits", message.len())).into())
-            })?,
+            (Some(authenticator), Some(key)) => {
+                let rejected = Rejected { what: checks::CLIENTS_TAG, parties: [GENERATOR, cloud] };
+                authenticator.verify(&key, &message).ok_or(rejected)?
+            }
             _ => Bits::default(),
         };
         Ok(plan.results(self.party, &output))

@@ -90,7 +90,7 @@ async fn meet_generator(
     plan: &Plan,
     state: &mut Option<CloudState>,
 ) -> Result<RotReceiver<MaliciousCotReceiver>, ProtocolError> {
-    let (own, theirs) = meet::exchange(pair, state.as_mut()).await?;
+    let (own, theirs) = meet::exchange(pair, state).await?;
     let mut ot = receiver(pair, plan).await?;
     let state = match state {
         Some(state) => state,

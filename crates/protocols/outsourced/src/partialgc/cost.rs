@@ -43,6 +43,7 @@ pub fn one_way(plan: &Plan, from: Party, to: Party, phase: Phase) -> u64 {
         Phase::Setup => setup_bytes(plan, from, to),
         Phase::Prepare => prepare_bytes(plan, from, to),
         Phase::Build => 0,
+        Phase::Online if [from, to].iter().all(|party| (1..plan.cloud().0).contains(&party.0)) => 0,
         Phase::Online => RUN_ID_BYTES as u64 + online_bytes(plan, from, to) as u64,
     }
 }

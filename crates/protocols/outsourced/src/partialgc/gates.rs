@@ -3,15 +3,19 @@
 //! *Source*: Mood et al. 2014, phase 4, equations (5) to (15). `POut` are the kept labels, `GIn` those of the input, and
 //!
 //! ```text
-//! temp_b = H(run, circuit, wire; POut_b)      place = a bit in which both differ      PIn_b = temp_b
-//! TT[bit `place` of temp_b] = PIn_b + GIn_b
+//! PIn_b, pointer_b = H(run, circuit, wire; POut_b)      place = the lowest bit in which both pointers differ
+//! TT[bit `place` of pointer_b] = PIn_b + GIn_b
 //! ```
+//!
+//! Equations (6) to (8) take the bit out of `PIn` itself. Then `TT[0] + TT[1] = PIn_0 + PIn_1 + GIn_0 + GIn_1` has a one at `place` where the delta
+//! of the circuit has none: each gate would show the evaluator a bit of delta, and some hundred gates all of it. So pointers are bits of their own.
 //!
 //! In place of the transformation value `R` of a circuit, which makes a value that is used twice show differences, the hash is of the run, circuit
 //! and wire alone: a value may be read any number of times.
 
-use garblet_primitives::{Block, Prg};
+use garblet_primitives::Block;
 use garblet_protocol::domain::SessionId;
+use zeroize::Zeroizing;
 
 use super::Step;
 use crate::GENERATOR;
@@ -20,25 +24,21 @@ use crate::GENERATOR;
 pub(crate) const GATE_BYTES: usize = 33;
 
 /// The partial gates of a circuit: for each wire both labels as they were kept, and the zero label that it is to have, with its delta.
-///
-/// The seed of the circuit draws the places.
 pub(crate) fn garble(
     run: &SessionId,
     circuit: usize,
     from: &[[Block; 2]],
     (to, to_delta): (&[Block], Block),
-    seed: Block,
 ) -> Vec<u8> {
-    let mut places = run.domain(GENERATOR, Step::PartialGates as u8).at(circuit as u64).stream(seed);
     let mut gates = Vec::with_capacity(GATE_BYTES * from.len());
     for (wire, (&from, &to)) in from.iter().zip(to).enumerate() {
         let hashes = from.map(|label| hash(run, circuit, wire, label));
-        let place = place(hashes, &mut places);
+        let place = place(hashes.map(|[_, pointer]| pointer));
         let mut table = [Block::ZERO; 2];
-        for (hash, label) in hashes.into_iter().zip([to, to ^ to_delta]) {
-            let first = hash ^ label;
+        for ([mask, pointer], label) in hashes.into_iter().zip([to, to ^ to_delta]) {
+            let first = mask ^ label;
             // Both differ in that bit, so each entry is set once.
-            let is_second = bit(hash, place);
+            let is_second = bit(pointer, place);
             table[0] = Block::select(is_second, table[0], first);
             table[1] = Block::select(is_second, first, table[1]);
         }
@@ -52,22 +52,24 @@ pub(crate) fn garble(
 pub(crate) fn evaluate(run: &SessionId, circuit: usize, labels: &[Block], gates: &[u8]) -> Vec<Block> {
     let gates = gates.as_chunks::<GATE_BYTES>().0;
     let evaluate = |(wire, (&label, gate)): (usize, (&Block, &[u8; GATE_BYTES]))| {
-        let hash = hash(run, circuit, wire, label);
+        let [mask, pointer] = hash(run, circuit, wire, label);
         let (first, second) = (block(&gate[1..17]), block(&gate[17..]));
-        hash ^ Block::select(bit(hash, gate[0]), second, first)
+        mask ^ Block::select(bit(pointer, gate[0]), second, first)
     };
     labels.iter().zip(gates).enumerate().map(evaluate).collect()
 }
 
-fn hash(run: &SessionId, circuit: usize, wire: usize, label: Block) -> Block {
-    run.domain(GENERATOR, Step::PartialGates as u8).branch(1).at((circuit as u64) << 32 | wire as u64).key(label)
+/// The mask of a label, and the pointer.
+fn hash(run: &SessionId, circuit: usize, wire: usize, label: Block) -> [Block; 2] {
+    let here = run.domain(GENERATOR, Step::PartialGates as u8).at((circuit as u64) << 32 | wire as u64);
+    let digest = Zeroizing::new(here.digest(&label.to_bytes()));
+    [block(&digest[..16]), block(&digest[16..])]
 }
 
-/// A random bit in which both differ (`setPPBitGen`).
-fn place([zero, one]: [Block; 2], rng: &mut Prg) -> u8 {
-    let different = (zero ^ one).to_u128();
-    // Equal hashes are not found; a bound keeps labels of a liar from holding this up.
-    (0..4096).map(|_| rng.next_block().to_bytes()[0] & 127).find(|&at| different >> at & 1 == 1).unwrap_or(0)
+/// A bit in which both differ (`setPPBitGen`): the lowest, which is found in the same time whichever it is.
+fn place([zero, one]: [Block; 2]) -> u8 {
+    // Equal pointers are not found.
+    (zero ^ one).to_u128().trailing_zeros() as u8 & 127
 }
 
 /// A bit of a block; bits beyond count from the beginning again.
@@ -81,6 +83,8 @@ fn block(bytes: &[u8]) -> Block {
 
 #[cfg(test)]
 mod tests {
+    use garblet_primitives::Prg;
+
     use super::*;
 
     #[test]
@@ -91,7 +95,7 @@ mod tests {
         let from: Vec<Block> = (0..50).map(|_| rng.next_block()).collect();
         let to: Vec<Block> = (0..50).map(|_| rng.next_block()).collect();
         let pairs: Vec<[Block; 2]> = from.iter().map(|&zero| [zero, zero ^ from_delta]).collect();
-        let gates = garble(&run, 3, &pairs, (&to, to_delta), Block::ZERO);
+        let gates = garble(&run, 3, &pairs, (&to, to_delta));
         assert_eq!(gates.len(), 50 * GATE_BYTES);
         let value = |wire: usize| wire.is_multiple_of(3);
         let active = |zero: &[Block], delta: Block| -> Vec<Block> {
@@ -99,10 +103,31 @@ mod tests {
         };
         assert!(evaluate(&run, 3, &active(&from, from_delta), &gates) == active(&to, to_delta));
         assert!(evaluate(&run, 4, &active(&from, from_delta), &gates) != active(&to, to_delta));
-        // The same value read again has entries of which nothing adds up.
-        let again = garble(&run.run(1), 3, &pairs, (&to, to_delta), Block::ZERO);
+        // The same value that is read again has other entries.
+        let again = garble(&run.run(1), 3, &pairs, (&to, to_delta));
         assert_ne!(gates, again);
         // Whatever comes is evaluated.
         assert_eq!(evaluate(&run, 3, &from, &vec![255; 50 * GATE_BYTES]).len(), 50);
+    }
+
+    #[test]
+    fn entries_say_nothing_of_delta() {
+        const GATES: usize = 1 << 14;
+        let run = SessionId::new("test", [0; 32], [[0; 32]; 2]);
+        let mut rng = Prg::new(Block::ONES);
+        let mut blocks = |count: usize| -> Vec<Block> { (0..count).map(|_| rng.next_block()).collect() };
+        let deltas = blocks(2);
+        let (from, to) = (blocks(GATES), blocks(GATES));
+        let pairs: Vec<[Block; 2]> = from.iter().map(|&zero| [zero, zero ^ deltas[0]]).collect();
+        let gates = garble(&run, 3, &pairs, (&to, deltas[1]));
+        // Bits of both entries together that are delta's, by the distance from the place.
+        let mut equal = [0u32; 128];
+        for gate in gates.as_chunks::<GATE_BYTES>().0 {
+            let sum = block(&gate[1..17]) ^ block(&gate[17..]) ^ deltas[1];
+            (0..128).for_each(|at| equal[usize::from(at)] += u32::from(!bit(sum, gate[0] + at)));
+        }
+        // Ten standard deviations, of 64 a half.
+        let half = GATES as u32 / 2;
+        assert!(equal.iter().all(|&count| count.abs_diff(half) < 640), "{equal:?}");
     }
 }

@@ -102,7 +102,7 @@ async fn meet_cloud(
     plan: &Plan,
     state: &mut Option<GeneratorState>,
 ) -> Result<RotSender<MaliciousCotSender>, ProtocolError> {
-    let (own, theirs) = meet::exchange(pair, state.as_mut()).await?;
+    let (own, theirs) = meet::exchange(pair, state).await?;
     let mut ot = sender(pair, plan).await?;
     let state = match state {
         Some(state) => state,
@@ -263,8 +263,7 @@ impl<C: Conduct<Step>> Generator<C> {
                 let message = self.labels(ids, circuit, giver, (secrets, pads), (order, blind));
                 send_blocks(pair, &message).await?;
             }
-            let root = self.state.keys.root(circuit);
-            let mut gates = circuits::partial_gates(&plan, ids, circuit, root, read_by(circuit), secrets);
+            let mut gates = circuits::partial_gates(&plan, ids, circuit, read_by(circuit), secrets);
             self.conduct.touch(Step::PartialGates, circuit, &mut gates);
             pair.channel().send_bytes(&gates).await?;
             let mut own = input.clone();

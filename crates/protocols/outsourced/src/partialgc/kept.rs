@@ -42,6 +42,8 @@ pub struct State<K> {
     runs: u64,
     /// Set while a run is under way, and for good if that did not end well.
     broken: bool,
+    /// Set once a run has begun online.
+    has_served: bool,
     values: BTreeMap<String, Value>,
 }
 
@@ -64,7 +66,7 @@ impl<K> State<K> {
     /// A new life to which both servers contributed.
     pub(crate) fn new(keys: K, config: Config, [generator, cloud]: [[u8; NONCE_BYTES]; 2]) -> Self {
         let name = blake3::derive_key(LIFE_CONTEXT, &[generator, cloud].concat());
-        State { keys, name, config, runs: 0, broken: false, values: BTreeMap::new() }
+        State { keys, name, config, runs: 0, broken: false, has_served: false, values: BTreeMap::new() }
     }
 
     /// The name, which clients are told.
@@ -121,9 +123,15 @@ impl<K> State<K> {
         }
     }
 
+    /// Tells whether a run has begun online. Until then there is nothing in it that would be lost.
+    pub(crate) fn has_served(&self) -> bool {
+        self.has_served
+    }
+
     /// From here on it is of use only if the run ends well.
     pub(crate) fn risk(&mut self) {
         self.broken = true;
+        self.has_served = true;
     }
 
     /// The run has ended well; what it keeps is there from now on.

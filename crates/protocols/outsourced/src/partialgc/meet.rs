@@ -18,37 +18,46 @@ use crate::NAME;
 pub(crate) const TOLD_BYTES: usize = 40;
 /// Bytes in which the cloud says that all was as it must be.
 pub(crate) const WORD_BYTES: usize = 1;
-/// Bytes of a server's word: whether it has a state, which, a nonce for a new one, and runs that it has counted.
+/// Bytes of a server's word: whether it has a state that has served, which, a nonce for a new one, and runs that it has counted.
 pub(crate) const MEETING_BYTES: usize = 1 + 32 + NONCE_BYTES + 8;
 
+/// Words for what state a server has.
+const STATES: [&str; 3] = ["none", "one", "one that has served no run"];
+
 /// Says what state there is; returns both nonces, the own one first. Of two numbers of runs the higher one counts: a run that only one server
-/// began used nothing of the state, and numbers that are left out do no harm.
+/// began used nothing of the state, and numbers that are left out do no harm. A state that has served no run is dropped if the other server has none:
+/// the connection was lost while it was made.
 ///
 /// *Errors*: another state at the other server; the connection's.
 pub(crate) async fn exchange<K>(
     pair: &mut Session,
-    mut state: Option<&mut State<K>>,
+    state: &mut Option<State<K>>,
 ) -> Result<([u8; NONCE_BYTES], [u8; NONCE_BYTES]), ProtocolError> {
     let (mut own, mut theirs) = ([0; MEETING_BYTES], [0; MEETING_BYTES]);
     let nonces = 33..33 + NONCE_BYTES;
     pair.rng().fill_bytes(&mut own[nonces.clone()]);
-    if let Some(state) = &state {
+    if let Some(state) = &*state {
         state.check()?;
-        own[0] = 1;
+        own[0] = if state.has_served() { 1 } else { 2 };
         own[1..33].copy_from_slice(&state.standing());
         own[nonces.end..].copy_from_slice(&state.runs().to_le_bytes());
     }
     pair.channel().send_bytes(&own).await?;
     pair.channel().receive_bytes(&mut theirs).await?;
-    if own[..33] != theirs[..33] {
-        let words = |word: u8| if word == 1 { "a state" } else { "none" };
-        let (expected, got) = match own[0] == theirs[0] {
-            true => ("the same at both servers".into(), "another".into()),
-            false => (words(own[0]).into(), words(theirs[0]).into()),
-        };
-        return Err(ProtocolError::Material { what: "state of the other server", expected, got });
+    let words = |word: u8| STATES.get(usize::from(word)).copied().unwrap_or("no word that there is");
+    match (own[0], theirs[0]) {
+        (0 | 2, 0) | (0, 2) => *state = None,
+        (own @ 0, theirs) | (own, theirs @ (0 | 3..)) => {
+            let problem = StateProblem::Unlike { own: words(own), theirs: words(theirs) };
+            return Err(ProtocolError::State { name: "partialgc".into(), problem });
+        }
+        _ if own[1..33] != theirs[1..33] => {
+            let problem = StateProblem::Unlike { own: words(1), theirs: "another" };
+            return Err(ProtocolError::State { name: "partialgc".into(), problem });
+        }
+        _ => {}
     }
-    if let Some(state) = &mut state {
+    if let Some(state) = state {
         state.leave_out(theirs.last_chunk().map_or(0, |runs| u64::from_le_bytes(*runs)));
     }
     let nonce = |word: &[u8; MEETING_BYTES]| word[33..].first_chunk().copied().unwrap_or_default();

@@ -17,7 +17,7 @@ use std::{
 use garblet_circuit::{Bits, Party, Program};
 use garblet_net::{
     Hello, Mesh,
-    testing::{PairTranscript, intercepted_mesh},
+    testing::{PairFault, PairTranscript, intercepted_mesh},
 };
 use garblet_primitives::{Block, Prg};
 use garblet_protocol::{
@@ -91,6 +91,8 @@ struct Scene<'a> {
     deviation: Option<Deviation>,
     /// A coalition of the generator and the first client.
     coalition: Option<Coalition>,
+    /// A fault of a link.
+    fault: Option<PairFault>,
     /// A party that leaves once all have met.
     absent: Option<u16>,
     seed: u64,
@@ -114,6 +116,7 @@ impl<'a> Scene<'a> {
             saved: SavedValues::default(),
             deviation: None,
             coalition: None,
+            fault: None,
             absent: None,
             seed: 1,
             order: &[0],
@@ -124,14 +127,23 @@ impl<'a> Scene<'a> {
 
     /// Runs all parties; inputs are those of the program that are not read.
     fn run(self, inputs: &[Option<Bits>], states: States) -> (Vec<Result<Outputs, ProtocolError>>, States) {
+        let (results, (generator, cloud)) = self.run_from(inputs, states.unzip());
+        (results, generator.zip(cloud))
+    }
+
+    /// As [`run`](Scene::run), of servers of which only one may have a state.
+    fn run_from(
+        self,
+        inputs: &[Option<Bits>],
+        (mut generator, mut cloud): OwnState,
+    ) -> (Vec<Result<Outputs, ProtocolError>>, OwnState) {
         let Scene { program, parties, config, saved, .. } = &self;
         let plan = Arc::new(Plan::new((*program).clone(), *parties, *config, saved.clone()).expect("it can be run"));
-        let (mut generator, mut cloud) = states.unzip();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let mut lives = Vec::new();
             let meshes = match &self.record {
-                None => Mesh::memory(*parties),
+                None => intercepted_mesh(*parties, self.fault).0,
                 Some(record) => {
                     let (meshes, transcripts) = intercepted_mesh(*parties, None);
                     record.lock().unwrap().extend(transcripts);
@@ -164,7 +176,7 @@ impl<'a> Scene<'a> {
                 results.push(result);
                 states = (states.0.or(generator), states.1.or(cloud));
             }
-            (results, states.0.zip(states.1))
+            (results, states)
         })
     }
 }

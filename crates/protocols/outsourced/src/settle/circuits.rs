@@ -1,21 +1,23 @@
 //! The same over `cut-and-choose`, where what a server was dealt is its input.
 //!
+//! Refusals go as verdicts to the other server, so that both end alike.
+//!
 //! | step | who | what | before it |
 //! |---|---|---|---|
 //! | 1 | cloud | corrects its choices: its bits are fixed | |
 //! | 2 | generator | sends keys, by which its own bits are fixed; then the challenges for the cloud's | 1 is there |
-//! | 3 | cloud | tells the challenges for the generator's; proves that its bits have the dealt hashes, by a digest of the sums of its rows of correlated OT; sends the base's challenge | all of 2 is there; it checks that clients committed to the challenges |
-//! | 4 | generator | tells the hashes of its bits, which labels have in every circuit | it checks challenges and proofs |
-//! | 5 | cloud | goes on: only with circuits, which come later, can anything be evaluated | the hashes are those that were dealt to it |
+//! | 3 | cloud | says its verdict on 2; tells the challenges for the generator's; proves that its bits have the dealt hashes, by a digest of the sums of its rows of correlated OT; sends the base's challenge | all of 2 is there; it checks that clients committed to the challenges |
+//! | 4 | generator | says its verdict on 3; tells the hashes of its bits, which labels have in every circuit | it checks challenges and proofs |
+//! | 5 | cloud | says its verdict on 4 and goes on: only with circuits, which come later, can anything be evaluated | the hashes are those that were dealt to it |
 
 use garblet_circuit::Bits;
-use garblet_client::Server;
+use garblet_client::{Server, Submission};
 use garblet_cut_and_choose::{
     self as base,
     others::{Dealing, InputRows, PartHash},
 };
 use garblet_primitives::{Block, UniversalHash};
-use garblet_protocol::{conduct::Conduct, error::ProtocolError, party_io, session::Session};
+use garblet_protocol::{checks::Refused, conduct::Conduct, error::ProtocolError, party_io, session::Session};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -35,7 +37,7 @@ impl<K: Conduct<Step>> Submissions<'_, K, base::Plan> {
     }
 
     /// Checks that the hashes that the generator told are those that clients dealt: all of them, whatever comes out.
-    fn check_hashes(&self, told: &[u8]) -> Result<(), ProtocolError> {
+    fn check_hashes(&self, told: &[u8]) -> Result<(), Refused> {
         let mut wrong = None;
         let told = told.chunks(self.plan.hash_bits() / 8);
         for (((client, _), submission), told) in self.plan.clients().zip(&self.all).zip(told) {
@@ -43,7 +45,7 @@ impl<K: Conduct<Step>> Submissions<'_, K, base::Plan> {
                 wrong.get_or_insert(client);
             }
         }
-        wrong.map_or(Ok(()), |client| Err(self.refused(client, WRONG_HASH).into()))
+        wrong.map_or(Ok(()), |client| Err(self.refused(client, WRONG_HASH)))
     }
 
     /// The hash of a client's bits among all input wires of the generator, of which they are the last but for those of the base.
@@ -65,19 +67,26 @@ impl<K: Conduct<Step>> Dealing for Submissions<'_, K, base::Plan> {
         match self.server {
             Server::Generator => {
                 channel.send_bytes(&self.challenges()).await?;
+                self.hear(channel).await?;
                 channel.receive_bytes(&mut challenges).await?;
                 let mut proofs = vec![0; PROOF_BYTES * clients];
                 channel.receive_bytes(&mut proofs).await?;
-                self.own = self.own_challenges(&challenges)?;
-                self.check(&proofs, |submission, places| {
+                let sums = |submission: &Submission, places: &Dealt| {
                     let sums = submission.other_matrix().sums(&gather(dealt, places));
                     let chosen = sums.iter().zip(submission.other_hash().iter());
                     Zeroizing::new(chosen.map(|(&sum, bit)| rows.chosen(sum, bit)).collect::<Vec<Block>>())
-                })?;
+                };
+                let judged = self.own_challenges(&challenges);
+                match judged.and_then(|own| self.check(&proofs, sums).map(|()| own)) {
+                    // It says so with the hashes.
+                    Ok(own) => self.own = own,
+                    Err(refused) => self.tell::<()>(channel, Err(refused)).await?,
+                }
             }
             Server::Cloud => {
                 channel.receive_bytes(&mut challenges).await?;
-                self.own = self.own_challenges(&challenges)?;
+                let judged = self.own_challenges(&challenges);
+                self.own = self.tell(channel, judged).await?;
                 channel.send_bytes(&self.challenges()).await?;
                 channel.send_bytes(&self.prove(dealt)).await?;
             }
@@ -89,14 +98,18 @@ impl<K: Conduct<Step>> Dealing for Submissions<'_, K, base::Plan> {
         let bytes = self.plan.hash_bits() / 8;
         let told = match self.server {
             Server::Generator => {
+                self.tell(session.channel(), Ok(())).await?;
                 let told = self.told_hashes();
                 session.channel().send_bytes(&told).await?;
                 told
             }
             Server::Cloud => {
+                self.hear(session.channel()).await?;
                 let mut told = vec![0; bytes * self.all.len()];
                 session.channel().receive_bytes(&mut told).await?;
-                self.check_hashes(&told)?;
+                if let Err(refused) = self.check_hashes(&told) {
+                    self.tell::<()>(session.channel(), Err(refused)).await?;
+                }
                 told
             }
         };
@@ -106,5 +119,12 @@ impl<K: Conduct<Step>> Dealing for Submissions<'_, K, base::Plan> {
         };
         let parts = self.plan.clients().zip(matrices).zip(told.chunks(bytes));
         Ok(parts.map(|(((_, places), hash), value)| self.part(places, hash, Bits::from_bytes(value))).collect())
+    }
+
+    async fn agree(&mut self, session: &mut Session) -> Result<(), ProtocolError> {
+        match self.server {
+            Server::Generator => self.hear(session.channel()).await,
+            Server::Cloud => self.tell(session.channel(), Ok(())).await,
+        }
     }
 }

@@ -1,9 +1,15 @@
 //! Kept values serve other programs and other clients.
 
 use garblet_circuit::{InputId, Recipients, evaluate};
+use garblet_net::{
+    Accuses, Blame, Cause,
+    testing::{Direction, Fault, FaultKind},
+};
+use garblet_protocol::error::StateProblem;
 use garblet_synthesis::library;
 
 use super::*;
+use crate::partialgc::kept::State;
 
 /// A program of the library with these owners and, for each output, these recipients.
 fn program(name: &str, owners: &[u16], recipients: &[u16]) -> Arc<Program> {
@@ -162,11 +168,17 @@ fn servers_that_do_not_have_the_same_state_do_not_begin() {
     let ((generator, _), (_, cloud)) = (make(1), make(2));
     let scene = Scene { seed: 3, ..Scene::new(&add, 3, config) };
     let (results, _) = scene.run(&[Some(value(5, 8)), Some(value(7, 8))], Some((generator, cloud)));
-    let of_peer = |result: &Result<Outputs, ProtocolError>| match result {
-        Err(ProtocolError::Peer { source, .. }) => matches!(**source, ProtocolError::Material { .. }),
-        _ => false,
-    };
-    assert!(of_peer(&results[0]) || of_peer(&results[2]));
+    assert!(are_unlike(&results[0]) || are_unlike(&results[2]));
+}
+
+/// Tells whether a server ended as the servers' states are not the same.
+fn are_unlike(result: &Result<Outputs, ProtocolError>) -> bool {
+    let unlike =
+        |error: &ProtocolError| matches!(error, ProtocolError::State { problem: StateProblem::Unlike { .. }, .. });
+    result.as_ref().is_err_and(|error| match error {
+        ProtocolError::Peer { source, .. } => unlike(source),
+        error => unlike(error),
+    })
 }
 
 /// A state in which 12 is kept, and a program that reads it and adds a client's value.
@@ -220,4 +232,47 @@ fn a_run_that_one_server_alone_has_begun_is_left_out() {
     assert_eq!(got.unwrap(), value(13, 8));
     let (generator, cloud) = states.unwrap();
     assert_eq!([generator.runs(), cloud.runs()], [6, 6]);
+}
+
+#[test]
+fn a_state_whose_making_broke_off_gives_way_to_another_and_nobody_is_blamed() {
+    let config = small(Reuse::Labels);
+    let add = program("lib:add(8)", &[1, 0], &[1]);
+    let values = [Some(value(5, 8)), Some(value(7, 8))];
+    let mut one_sided = 0;
+    // Frames of both directions between the servers, of the setup and some of a run.
+    for (seed, frame) in (0..).zip(0..12) {
+        for direction in [Direction::Forth, Direction::Back] {
+            let fault = Some(PairFault { low: 0, high: 2, fault: Fault { direction, frame, kind: FaultKind::Cut } });
+            let scene = Scene { fault, seed, ..Scene::new(&add, 3, config) };
+            let (_, states) = scene.run_from(&values, (None, None));
+            one_sided += usize::from(states.0.is_some() != states.1.is_some());
+            let checked = [states.0.as_ref().map(State::check), states.1.as_ref().map(State::check)];
+            let is_closed = checked.into_iter().flatten().any(|checked| checked.is_err());
+            let (results, _) = Scene { seed: seed + 50, ..Scene::new(&add, 3, config) }.run_from(&values, states);
+            match is_closed {
+                // What a run did not end with is closed for good.
+                true => assert!(results.iter().all(|result| result.is_err()), "{direction:?} {frame}"),
+                false => assert_eq!(results[1].as_ref().unwrap(), &[Some(value(12, 8))], "{direction:?} {frame}"),
+            }
+            let blamed = |error: &ProtocolError| {
+                (0..3).any(|party| error.accuses(party) == Some(Blame::seen(party, Cause::Misbehaved)))
+            };
+            assert!(!results.iter().any(|result| result.as_ref().is_err_and(blamed)), "{direction:?} {frame}");
+        }
+    }
+    assert!(one_sided > 0);
+}
+
+#[test]
+fn a_state_that_has_served_stays_where_the_other_server_has_none() {
+    let config = small(Reuse::Labels);
+    let add = program("lib:add(8)", &[1, 0], &[1]);
+    let values = [Some(value(5, 8)), Some(value(7, 8))];
+    let (_, states) = Scene::new(&add, 3, config).run(&values, None);
+    let (generator, _) = states.unwrap();
+    let scene = Scene { seed: 2, ..Scene::new(&add, 3, config) };
+    let (results, (kept, none)) = scene.run_from(&values, (Some(generator), None));
+    assert!(kept.is_some() && none.is_none());
+    assert!(are_unlike(&results[0]) || are_unlike(&results[2]));
 }

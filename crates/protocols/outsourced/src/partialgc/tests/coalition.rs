@@ -205,6 +205,6 @@ fn nobody_gets_what_fewer_than_half_of_the_circuits_gave() {
         given[0] ^= tail;
         assert!(divided[start..start + message_bytes] != given[..], "what circuits with {tail} gave");
     }
-    assert_eq!(found(&results[1]), Some(Found::Check(checks::OUTPUT_TAG)));
+    assert_eq!(found(&results[1]), Some(Found::Rejected(checks::CLIENTS_TAG)));
     assert!(matches!(results[2], Err(ProtocolError::NoMajority(NoMajority { .. }))));
 }

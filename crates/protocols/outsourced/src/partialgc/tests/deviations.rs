@@ -14,6 +14,8 @@ pub(super) enum Found {
     Check(Check),
     /// The words of a refusal that names the generator and the first client.
     Refused(&'static str),
+    /// The words with which a client rejects what both servers are in.
+    Rejected(&'static str),
 }
 
 /// The finding of a party, if that is what its error says.
@@ -27,6 +29,9 @@ pub(super) fn found(result: &Result<Outputs, ProtocolError>) -> Option<Found> {
         ProtocolError::Cheating(cheating) => Some(Found::Check(cheating.check)),
         ProtocolError::Refused(refused) if refused.parties == [Party(1), Party(0)] => {
             Some(Found::Refused(refused.what))
+        }
+        ProtocolError::Rejected(rejected) if rejected.parties == [Party(0), Party(2)] => {
+            Some(Found::Rejected(rejected.what))
         }
         _ => None,
     }
@@ -80,7 +85,7 @@ pub(super) fn values() -> Vec<Option<Bits>> {
 
 #[test]
 fn who_deviates_in_all_circuits_is_found_out_by_the_check_for_it() {
-    use Found::{Check, Refused};
+    use Found::{Check, Refused, Rejected};
     let config = small(Reuse::Labels);
     let all = 16;
     let cases = [
@@ -108,8 +113,8 @@ fn who_deviates_in_all_circuits_is_found_out_by_the_check_for_it() {
         (1, deviation(1, Step::KeyDigests, all, flip_every), 2, Refused(checks::CLIENTS_KEY)),
         (1, deviation(1, Step::EncodingSeed, 1, flip), 2, Refused(checks::CLIENTS_ENCODING)),
         // The cloud: other outputs, other tags.
-        (1, deviation(2, Step::Answer, 2, flip_last), 1, Check(checks::OUTPUT_TAG)),
-        (1, deviation(2, Step::Answer, 2, |bytes| bytes[1] ^= 1), 1, Check(checks::OUTPUT_TAG)),
+        (1, deviation(2, Step::Answer, 2, flip_last), 1, Rejected(checks::CLIENTS_TAG)),
+        (1, deviation(2, Step::Answer, 2, |bytes| bytes[1] ^= 1), 1, Rejected(checks::CLIENTS_TAG)),
         (1, deviation(2, Step::Answer, 1, |bytes| bytes[1] ^= 1), 0, Check(checks::OUTPUT_TAG)),
     ];
     for (number, (second, deviation, finder, expected)) in cases.into_iter().enumerate() {

@@ -1,0 +1,174 @@
+//! The options by which commands are told what is agreed: a program and how it is computed, or a job, which says both.
+
+use std::path::PathBuf;
+
+use garblet::{Party, Program};
+use garblet_net::{Fingerprint, PeersFile};
+
+use super::Job;
+use crate::{
+    args::{ProgramArgs, ProgramChanges, ProtocolArgs, command_line, shell_line},
+    failure::Failure,
+    program,
+    settings::Settings,
+    way::{Way, WayArgs},
+};
+
+/// A program with its changes, or a job.
+#[derive(clap::Args)]
+pub(crate) struct SubjectArgs {
+    /// A function source (.garble.rs), a circuit file (Bristol, Bristol Fashion), a program file (JSON), or lib:NAME
+    #[arg(value_name = "PROGRAM", required_unless_present = "job")]
+    program: Option<String>,
+    #[command(flatten)]
+    changes: ProgramChanges,
+    /// The job that the parties have agreed on, in place of the program, its changes, the protocol and its parameters
+    #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = ["program", "owners", "recipients", "constants", "panics", "protocol", "adversary", "params", "batch"])]
+    job: Option<PathBuf>,
+}
+
+/// The agreement of a call, with its program.
+pub(crate) struct Agreed {
+    pub(crate) args: ProgramArgs,
+    pub(crate) program: Program,
+    pub(crate) settings: Settings,
+    /// None if the parties have agreed on the options one by one.
+    pub(crate) job: Option<Job>,
+}
+
+impl SubjectArgs {
+    /// The job, if there is one.
+    ///
+    /// *Errors*: a file that is no job.
+    pub(crate) fn job(&self) -> Result<Option<Job>, Failure> {
+        self.job.as_deref().map(Job::load).transpose()
+    }
+
+    /// The program as it is named, where there is no job.
+    pub(crate) fn program_args(&self) -> ProgramArgs {
+        ProgramArgs { program: self.program.clone().unwrap_or_default(), changes: self.changes.clone() }
+    }
+
+    /// Loads the program, to be computed so, or as the job says.
+    ///
+    /// *Errors*: a job or a program that cannot be used, a protocol or parameters that do not exist.
+    pub(crate) fn load(&self, protocol: &ProtocolArgs) -> Result<Agreed, Failure> {
+        match self.job()? {
+            Some(job) => {
+                let (args, program) = (job.program_args().clone(), job.program()?);
+                let link = protocol.link.map(|link| link.to_string());
+                let settings = Settings { link, ..job.settings(protocol.timeout.0) };
+                Ok(Agreed { args, program, settings, job: Some(job) })
+            }
+            None => {
+                let args = self.program_args();
+                let program = program::load(&args)?;
+                Ok(Agreed { args, program, settings: Settings::new(protocol)?, job: None })
+            }
+        }
+    }
+
+    /// A call of `garblet` about the same, for somebody to copy.
+    pub(crate) fn command_line(
+        &self,
+        command: &str,
+        protocol: &ProtocolArgs,
+        rows: Option<u32>,
+        more: &[(&str, String)],
+    ) -> String {
+        match &self.job {
+            Some(job) => {
+                let job = [("--job", job.display().to_string())];
+                shell_line(format!("garblet {command}"), job.into_iter().chain(more.iter().cloned()))
+            }
+            None => command_line(command, &self.program_args().of_rows(rows), protocol, more),
+        }
+    }
+}
+
+impl Job {
+    /// The party that this one is: by its identity, or where the job names none, as it was asked for.
+    ///
+    /// *Errors*: an identity that is none of the job's, or another party's than was asked for; plain TCP where the job names identities.
+    pub(crate) fn party_here(&self, way: &WayArgs, asked: Option<u16>) -> Result<Party, Failure> {
+        let place = self.path().display();
+        if self.parties().iter().all(|party| party.fingerprint.is_none()) {
+            let count = self.party_count();
+            return match asked {
+                Some(party) if party < count => Ok(Party(party)),
+                Some(party) => {
+                    Err(Failure::call(format!("--party {party}: {place} has {count} parties, 0 to {}", count - 1)))
+                }
+                None => Err(Failure::call(format!("--party is missing: {place} names no identities"))),
+            };
+        }
+        if way.is_plain() {
+            return Err(Failure::call(format!(
+                "--insecure-plain-tcp: {place} names identities, which it does not prove"
+            ))
+            .hint("leave the option out, or make a job whose parties have names alone"));
+        }
+        let own = way.identity()?.fingerprint();
+        let party = self.party_of(own).ok_or_else(|| not_of(self, own))?;
+        match asked {
+            Some(asked) if asked != party.0 => Err(Failure::call(format!(
+                "--party {asked}: our identity {own} is party {party} of {place}, {}",
+                self.name_of(party)
+            ))
+            .hint("leave --party out, or give the --identity of that party")),
+            _ => Ok(party),
+        }
+    }
+
+    /// The way of a party to its one peer, who must have the identity that the job gives it.
+    ///
+    /// *Errors*: as [`WayArgs::way`]; another peer than the job's.
+    pub(crate) fn way_to_peer(&self, way: &WayArgs, party: Party) -> Result<Way<'static>, Failure> {
+        let other = &self.parties()[usize::from(party.0 == 0)];
+        match other.fingerprint {
+            Some(fingerprint) => way.to_known(&other.name, fingerprint),
+            None => way.way(),
+        }
+    }
+
+    /// The addresses of a peers file with the identities of the job.
+    ///
+    /// *Errors*: another number of parties, or other identities.
+    pub(crate) fn pin(&self, peers: PeersFile) -> Result<PeersFile, Failure> {
+        let (ours, theirs) = (self.party_count(), peers.party_count());
+        if ours != theirs {
+            let place = self.path().display();
+            return Err(Failure::call(format!("--peers: the peers file has {theirs} parties, {place} has {ours}")));
+        }
+        let known: Vec<Fingerprint> = self.parties().iter().filter_map(|party| party.fingerprint).collect();
+        peers.pinned(&known).map_err(|party| {
+            let (place, name) = (self.path().display(), self.name_of(Party(party)));
+            Failure::call(format!("--peers: party {party} has another fingerprint than in {place}, where it is {name}"))
+                .hint(
+                    "ask that party for its fingerprint; without fingerprints in the peers file, those of the job hold",
+                )
+        })
+    }
+
+    /// The names of the parties that have identities.
+    pub(crate) fn names(&self) -> Vec<(String, Fingerprint)> {
+        self.parties().iter().filter_map(|party| Some((party.name.clone(), party.fingerprint?))).collect()
+    }
+
+    /// The name of a party.
+    pub(crate) fn name_of(&self, party: Party) -> &str {
+        &self.parties()[usize::from(party.0)].name
+    }
+}
+
+/// The refusal of an identity that is none of a job's parties.
+pub(super) fn not_of(job: &Job, identity: Fingerprint) -> Failure {
+    let parties = job.parties().iter().map(|party| match party.fingerprint {
+        Some(fingerprint) => format!("{} {fingerprint}", party.name),
+        None => format!("{} without identity", party.name),
+    });
+    let (path, parties) = (job.path().display(), parties.collect::<Vec<_>>().join(", "));
+    Failure::call(format!("{path}: our identity {identity} is none of its parties: {parties}"))
+        .hint("give --identity FILE, the identity that the job names; `garblet id FILE` shows which one a file has")
+}

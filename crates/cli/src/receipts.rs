@@ -1,0 +1,222 @@
+//! Receipts: what is kept of every run that met a peer, whether it gave a result or not, in a log that only grows.
+//!
+//! A receipt has no input, and no output unless that is asked for. Each has the digest of the one before it, so that no line can be changed, dropped or
+//! moved without trace, but for the last ones: that these were not cut off is told by a digest that was noted elsewhere, or by the peer's log.
+
+mod chain;
+pub(crate) mod command;
+mod comparison;
+mod log;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use garblet::{Party, Program, Security};
+use garblet_net::{ChannelWatch, Fingerprint, JobTerms, WIRE_VERSION};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{
+    configuration::in_configuration,
+    failure::{Class, Failure},
+    hex::to_hex,
+    record::{PeerPart, Record},
+    report::{check_panics, outputs_json},
+    session::{Outcome, Watched},
+    settings::Settings,
+};
+
+pub(crate) use log::Log;
+
+/// The longest message that is kept.
+const MESSAGE_CHARS_MAX: usize = 4_000;
+
+/// The options that say where receipts go.
+#[derive(clap::Args)]
+pub(crate) struct ReceiptArgs {
+    /// Add the receipt of the run to this log [default: with --job receipts.jsonl in the configuration folder, else none]
+    #[arg(long, value_name = "FILE")]
+    receipts: Option<PathBuf>,
+    /// Write the outputs that this party learns into the receipt
+    #[arg(long)]
+    receipt_outputs: bool,
+}
+
+/// One run as it is kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Receipt {
+    /// The time at which the run ended: RFC 3339, UTC.
+    pub(crate) time: String,
+    pub(crate) party: u16,
+    pub(crate) parties: u16,
+    /// The others that were met; nobody if it ended before that.
+    pub(crate) peers: Vec<PeerPart>,
+    /// The digest of the job; none if there was none.
+    pub(crate) job: Option<String>,
+    pub(crate) program: String,
+    pub(crate) version: String,
+    pub(crate) wire_version: u32,
+    pub(crate) protocol: String,
+    pub(crate) adversary: String,
+    pub(crate) parameters: Map<String, Value>,
+    /// The security that the run promises; none if it ended without a result.
+    pub(crate) security: Option<Value>,
+    /// Payload bytes to and from all peers.
+    pub(crate) bytes_sent: u64,
+    pub(crate) bytes_received: u64,
+    pub(crate) ended: Ended,
+    /// The digests of all that went to and came from each peer.
+    pub(crate) transcripts: Vec<Transcript>,
+    /// The outputs that this party has learned, if that is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) outputs: Option<Map<String, Value>>,
+}
+
+/// The end of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Ended {
+    /// With a result.
+    Ok {
+        /// The reason why the parties did not part in order, if they did not; the result is final all the same.
+        closing: Option<String>,
+    },
+    /// Without one.
+    Failed { class: Class, message: String },
+}
+
+/// The conversation with a peer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Transcript {
+    pub(crate) party: u16,
+    /// The digest of what this party sent: the peer's receipt has it as received.
+    pub(crate) sent: String,
+    pub(crate) received: String,
+}
+
+/// A run, as far as it is known before it begins.
+pub(crate) struct Run<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) settings: &'a Settings,
+    pub(crate) party: Party,
+    pub(crate) parties: u16,
+}
+
+/// The place where the receipt of a run goes.
+pub(crate) struct Receipts {
+    log: Log,
+    outputs: bool,
+}
+
+impl ReceiptArgs {
+    /// Refuses the options where no run is kept.
+    ///
+    /// *Errors*: one that was given.
+    pub(crate) fn check_none(&self, reason: &str) -> Result<(), Failure> {
+        match (&self.receipts, self.receipt_outputs) {
+            (None, false) => Ok(()),
+            _ => Err(Failure::call(format!("--receipts, --receipt-outputs: {reason}"))),
+        }
+    }
+
+    /// The log, ready to be added to; none if no receipts are kept.
+    ///
+    /// *Errors*: a log that cannot be added to.
+    pub(crate) fn open(&self, job: Option<&JobTerms>) -> Result<Option<Receipts>, Failure> {
+        let path = match (&self.receipts, job) {
+            (None, None) if self.receipt_outputs => {
+                return Err(Failure::call("--receipt-outputs: no receipts are kept").hint("give --receipts FILE"));
+            }
+            (None, None) => return Ok(None),
+            (named, _) => in_configuration(named.as_deref(), "receipts.jsonl")?,
+        };
+        Ok(Some(Receipts { log: Log::open(&path)?, outputs: self.receipt_outputs }))
+    }
+}
+
+impl Receipts {
+    /// The log at `path`, to which receipts without outputs are added.
+    ///
+    /// *Errors*: a log that cannot be added to.
+    pub(crate) fn at(path: &Path) -> Result<Receipts, Failure> {
+        Ok(Receipts { log: Log::open(path)?, outputs: false })
+    }
+
+    /// Adds the receipt of a run that has ended, durably.
+    ///
+    /// *Errors*: a log that cannot be written.
+    pub(crate) fn add(
+        &self,
+        run: &Run<'_>,
+        watched: &Watched,
+        names: &[(String, Fingerprint)],
+        ended: Result<&Outcome, &Failure>,
+    ) -> Result<(), Failure> {
+        let panicked = ended.ok().and_then(|outcome| check_panics(run.program, &outcome.outputs).err());
+        let receipt = Receipt::of(run, watched, names, panicked.as_ref().map_or(ended, Err), self.outputs)?;
+        let added = self.log.append(&receipt).map(drop);
+        added.map_err(|failure| failure.hint("the run has ended all the same, and its peer may have its receipt"))
+    }
+}
+
+impl Receipt {
+    fn of(
+        run: &Run<'_>,
+        watched: &Watched,
+        names: &[(String, Fingerprint)],
+        ended: Result<&Outcome, &Failure>,
+        outputs: bool,
+    ) -> Result<Self, Failure> {
+        let config = run.settings.config()?;
+        let peers = watched.met.iter().map(|(party, identity)| PeerPart::met(*party, *identity, names)).collect();
+        let Record { peers, program_digest, version, time } = Record::now(run.program, peers);
+        let transcript = |(party, channel): &(u16, ChannelWatch)| {
+            let [sent, received] = [channel.sent(), channel.received()].map(|passed| to_hex(&passed.digest));
+            Transcript { party: *party, sent, received }
+        };
+        let channels = || watched.channels.iter().map(|(_, channel)| channel);
+        Ok(Receipt {
+            time,
+            party: run.party.0,
+            parties: run.parties,
+            peers,
+            job: run.settings.job.as_ref().map(|job| job.digest.clone()),
+            program: program_digest,
+            version: version.into(),
+            wire_version: WIRE_VERSION,
+            protocol: config.protocol().name().into(),
+            adversary: config.adversary().name().into(),
+            parameters: config.parameters().into_iter().map(|(name, value)| (name, value.into())).collect(),
+            security: ended.ok().map(|outcome| stated(outcome.security)),
+            bytes_sent: channels().map(|channel| channel.sent().bytes).sum(),
+            bytes_received: channels().map(|channel| channel.received().bytes).sum(),
+            ended: Ended::of(ended),
+            transcripts: watched.channels.iter().map(transcript).collect(),
+            outputs: ended.ok().filter(|_| outputs).map(|outcome| outputs_json(run.program, &outcome.outputs)),
+        })
+    }
+}
+
+/// The security that is promised. Whether the peer has given its secret away is left out: a receipt may be shown to it.
+fn stated(security: Security) -> Value {
+    serde_json::to_value(Security { peer_exposed: false, ..security }).unwrap_or_default()
+}
+
+impl Ended {
+    fn of(ended: Result<&Outcome, &Failure>) -> Self {
+        match ended {
+            Ok(outcome) => Ended::Ok { closing: outcome.closing.as_ref().map(|failure| bounded(&failure.message)) },
+            // The place where it panicked is an output.
+            Err(Failure { class: Class::Panic, .. }) => {
+                Ended::Failed { class: Class::Panic, message: "the computation panicked".into() }
+            }
+            Err(failure) => Ended::Failed { class: failure.class, message: bounded(&failure.message) },
+        }
+    }
+}
+
+/// A message of a length that a receipt can have: some repeat what the peer says.
+fn bounded(message: &str) -> String {
+    message.chars().take(MESSAGE_CHARS_MAX).collect()
+}

@@ -1,0 +1,219 @@
+//! Logs of receipts that are torn, changed, and written by several processes that are killed.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use super::{
+    Ended, Log, Receipt, Transcript,
+    chain::{self, Head, Link},
+    comparison::Comparison,
+};
+use crate::failure::{Class, Failure};
+
+/// The variable by which a process of the test hears to which log it adds.
+const CHILD: &str = "GARBLET_TEST_RECEIPTS";
+
+fn receipt(bytes: u64) -> Receipt {
+    Receipt {
+        time: "2026-11-23T06:30:00Z".into(),
+        party: 0,
+        parties: 2,
+        peers: Vec::new(),
+        job: None,
+        program: "ab".into(),
+        version: "0".into(),
+        wire_version: 3,
+        protocol: "yao".into(),
+        adversary: "semi-honest".into(),
+        parameters: serde_json::Map::new(),
+        security: None,
+        bytes_sent: bytes,
+        bytes_received: 0,
+        ended: Ended::Failed { class: Class::Network, message: "it says \",\"digest\":\"00\"}".into() },
+        transcripts: vec![transcript(1, bytes, bytes + 1)],
+        outputs: None,
+    }
+}
+
+fn transcript(party: u16, sent: u64, received: u64) -> Transcript {
+    Transcript { party, sent: sent.to_string(), received: received.to_string() }
+}
+
+fn scratch() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("receipts.jsonl");
+    (folder, path)
+}
+
+/// A log with three receipts, and its text.
+fn three() -> (tempfile::TempDir, PathBuf, String) {
+    let (folder, path) = scratch();
+    let log = Log::open(&path).expect("made");
+    for number in 1..=3 {
+        assert_eq!(log.append(&receipt(number)), Ok(number));
+    }
+    let text = fs::read_to_string(&path).expect("a log");
+    (folder, path, text)
+}
+
+fn read(text: &str) -> Result<(Vec<Link>, Head, u64), chain::Broken> {
+    let mut links = Vec::new();
+    let (head, torn) = chain::read(text.as_bytes(), |link, _| links.push(link))?;
+    Ok((links, head, torn))
+}
+
+#[test]
+fn receipts_are_read_as_they_were_written_and_for_the_owner_alone() {
+    let (_folder, path, text) = three();
+    let (links, head, torn) = read(&text).expect("a chain");
+    let receipts: Vec<Receipt> = links.into_iter().map(|link| link.receipt).collect();
+    assert_eq!((receipts, head.number, torn), ((1..=3).map(receipt).collect(), 3, 0));
+    #[cfg(unix)]
+    assert_eq!(
+        std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).expect("there").permissions()) & 0o777,
+        0o600
+    );
+}
+
+#[test]
+fn a_last_line_that_was_cut_anywhere_is_cut_off_and_the_chain_goes_on() {
+    let (_folder, path, text) = three();
+    let two = text.trim_end().rfind('\n').expect("three lines") + 1;
+    for cut in two..text.len() {
+        fs::write(&path, &text[..cut]).expect("written");
+        assert_eq!(read(&text[..cut]).map(|(_, head, torn)| (head.number, torn)), Ok((2, (cut - two) as u64)));
+        let log = Log::open(&path).expect("it can be added to");
+        assert_eq!(log.append(&receipt(4)), Ok(3), "cut at {cut}");
+        let (links, head, torn) = read(&fs::read_to_string(&path).expect("a log")).expect("a chain");
+        assert_eq!((links[2].receipt.bytes_sent, head.number, torn), (4, 3, 0));
+    }
+    // The first line as well.
+    let first = text.find('\n').expect("a line");
+    fs::write(&path, &text[..first]).expect("written");
+    assert_eq!(Log::open(&path).expect("it can be added to").append(&receipt(5)), Ok(1));
+    assert!(read(&fs::read_to_string(&path).expect("a log")).is_ok_and(|(_, head, _)| head.number == 1));
+}
+
+#[test]
+fn a_change_of_any_byte_is_found() {
+    let (_folder, _, text) = three();
+    let second = text.find('\n').expect("a line") + 1;
+    let third = text.trim_end().rfind('\n').expect("a line") + 1;
+    for at in 0..third {
+        let mut changed = text.clone().into_bytes();
+        changed[at] ^= 1;
+        let Ok(changed) = String::from_utf8(changed) else { continue };
+        let line = read(&changed).expect_err("found").line;
+        assert_eq!(line, if at < second { 1 } else { 2 }, "byte {at}");
+    }
+}
+
+#[test]
+fn lines_that_were_dropped_moved_repeated_or_written_anew_are_found() {
+    let (_folder, _, text) = three();
+    let lines: Vec<String> = text.lines().map(|line| format!("{line}\n")).collect();
+    let of = |numbers: &[usize]| numbers.iter().map(|number| lines[number - 1].clone()).collect::<String>();
+    for (log, line, what) in [
+        (of(&[2, 3]), 1, "it is receipt 2, expected 1"),
+        (of(&[1, 3]), 2, "it is receipt 3, expected 2"),
+        (of(&[2, 1, 3]), 1, "it is receipt 2, expected 1"),
+        (of(&[1, 2, 2, 3]), 3, "it is receipt 2, expected 3"),
+    ] {
+        let broken = read(&log).expect_err("found");
+        assert_eq!(broken.line, line);
+        assert!(broken.what.starts_with(what), "{broken}");
+    }
+    // Another second receipt, with a digest that is right.
+    let head = Head { number: 1, digest: chain::read_line(lines[0].trim_end()).expect("a receipt").1 };
+    let forged = chain::line_behind(head, &receipt(7)).expect("written").0;
+    let broken = read(&format!("{}{forged}\n{}", lines[0], lines[2])).expect_err("found");
+    assert_eq!(broken.line, 3);
+    assert!(broken.what.contains("what is before it was changed"), "{broken}");
+}
+
+#[test]
+fn a_log_whose_last_line_is_damaged_is_not_added_to() {
+    let (_folder, path, text) = three();
+    for damaged in [text.replace("\"bytes_sent\":3", "\"bytes_sent\":4"), format!("{text}hello\n"), format!("{text}\n")]
+    {
+        fs::write(&path, &damaged).expect("written");
+        let failure = Log::open(&path).err().expect("refused");
+        assert!(failure.message.contains("receipts.jsonl: the last line: it "), "{}", failure.message);
+        assert_eq!(fs::read_to_string(&path).expect("a log"), damaged, "it stays as it is");
+    }
+}
+
+#[test]
+fn runs_of_both_are_found_wherever_they_stand() {
+    let link = |number: u64, party: u16, sent, received, ended: &Ended| {
+        let transcripts = vec![transcript(1 - party, sent, received)];
+        let receipt = Receipt { party, transcripts, ended: ended.clone(), ..receipt(0) };
+        Link { number, previous: String::new(), receipt }
+    };
+    let (ok, failed) = (Ended::Ok { closing: None }, receipt(0).ended);
+    let ours = vec![link(1, 0, 1, 2, &ok), link(2, 0, 3, 4, &ok), link(3, 0, 5, 6, &failed)];
+    let theirs = vec![link(1, 1, 4, 3, &ok), link(2, 1, 2, 1, &ok)];
+    let comparison = Comparison::of(ours.clone(), theirs.clone());
+    assert_eq!((&comparison.alike[..], comparison.only[0].len()), (&[(1, 2), (2, 1)][..], 1));
+    assert!(!comparison.differs(), "one that gave no result may have been cut short at either end");
+    for other in [link(2, 1, 2, 9, &ok), link(2, 0, 2, 1, &ok), {
+        let mut other = link(2, 1, 2, 1, &ok);
+        other.receipt.program.push('x');
+        other
+    }] {
+        let comparison = Comparison::of(ours.clone(), vec![theirs[0].clone(), other]);
+        assert_eq!(comparison.alike, [(2, 1)]);
+        assert!(comparison.differs());
+    }
+}
+
+/// The entry of a process that adds receipts until it is killed; in a normal run of the tests there is nothing to do.
+#[test]
+fn child() -> Result<(), Failure> {
+    let Some(path) = std::env::var_os(CHILD) else { return Ok(()) };
+    let log = Log::open(Path::new(&path))?;
+    for number in 0.. {
+        println!("added {}", log.append(&receipt(number))?);
+    }
+    Ok(())
+}
+
+fn start(path: &Path) -> Child {
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    command.args(["--exact", "receipts::tests::child", "--nocapture"]).env(CHILD, path);
+    command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts")
+}
+
+/// Kills a process, and returns the number of the last receipt that it said it had added.
+fn kill(mut child: Child) -> u64 {
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let said = BufReader::new(child.stdout.take().expect("piped")).lines().map_while(Result::ok);
+    said.filter_map(|line| line.strip_prefix("added ")?.parse().ok()).last().unwrap_or(0)
+}
+
+#[test]
+fn receipts_that_were_added_survive_processes_that_are_killed() {
+    let (_folder, path) = scratch();
+    let times = if std::env::var_os("GARBLET_TEST_FULL").is_some() { 100 } else { 8 };
+    let mut added = 0;
+    for time in 0..times {
+        // Two at once, so that one may be killed while the other waits for it.
+        let children = [start(&path), start(&path)];
+        std::thread::sleep(Duration::from_millis(150 + 7 * time % 50));
+        let said = children.map(kill);
+        let (links, head, _) = read(&fs::read_to_string(&path).expect("a log")).expect("a chain");
+        assert!(head.number >= said[0].max(said[1]).max(added), "{said:?}, {head:?}");
+        assert_eq!(links.len() as u64, head.number);
+        added = head.number;
+    }
+    assert!(added > times, "{added} receipts");
+    let log = Log::open(&path).expect("it can be added to");
+    assert_eq!(log.append(&receipt(0)), Ok(added + 1));
+    assert!(read(&fs::read_to_string(&path).expect("a log")).is_ok_and(|(.., torn)| torn == 0));
+}

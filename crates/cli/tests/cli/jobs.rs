@@ -1,0 +1,362 @@
+//! Jobs: written, checked, signed, verified, and run by parties that then agree on everything.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::{
+    identities::{keygen, listen, pair},
+    invocation::{Folder, Ran, finish, garblet},
+};
+
+const AES: [&str; 2] = ["0=examples/aes/key.json", "1=examples/aes/block.json"];
+const CIPHERTEXT: &str = "ciphertext = 69c4e0d86a7b0430d8cdb78070b4c55a\n";
+
+/// Two parties with their identities, and a job of theirs for a circuit of the library.
+struct World {
+    folder: Folder,
+    identities: [String; 2],
+    fingerprints: [String; 2],
+    job: String,
+}
+
+impl World {
+    fn new(name: &str) -> Self {
+        let folder = Folder::new(name);
+        let (alice, bob) = (keygen(&folder, "alice.pem"), keygen(&folder, "bob.pem"));
+        let job = folder.path("aes.job.toml");
+        let world = World { folder, identities: [alice.0, bob.0], fingerprints: [alice.1, bob.1], job };
+        let ran = world.write(&world.job, &["lib:aes128"]);
+        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+        world
+    }
+
+    /// Writes a job of the two.
+    fn write(&self, path: &str, more: &[&str]) -> Ran {
+        let parties = ["alice", "bob"].iter().zip(&self.fingerprints);
+        let parties: Vec<String> = parties.map(|(name, print)| format!("{name}={print}")).collect();
+        garblet(&[&["job", "new", "--out", path, "--party", &parties[0], "--party", &parties[1]], more].concat())
+    }
+
+    /// The job with a change of its text, in another file.
+    fn changed(&self, name: &str, from: &str, to: &str) -> String {
+        let text = fs::read_to_string(&self.job).expect("the job");
+        assert!(text.contains(from), "{text}");
+        self.folder.file(name, &text.replace(from, to))
+    }
+
+    fn sign(&self, job: &str, party: usize) -> Ran {
+        garblet(&["job", "sign", job, "--identity", &self.identities[party]])
+    }
+
+    /// The arguments of a run of a party.
+    fn run<'a>(&'a self, job: &'a str, party: usize) -> Vec<&'a str> {
+        vec!["--job", job, "--input", AES[party], "--identity", &self.identities[party]]
+    }
+}
+
+#[test]
+fn a_job_says_all_that_a_run_needs() {
+    let world = World::new("job-run");
+    let ran = pair(&world.run(&world.job, 0), &world.run(&world.job, 1));
+    for ran in [ran.0, ran.1] {
+        assert_eq!((ran.status, &ran.stdout[..]), (Some(0), CIPHERTEXT), "{}", ran.stderr);
+    }
+    let local = garblet(&["local", "--job", &world.job, "--input", AES[0], "--input", AES[1]]);
+    assert_eq!((local.status, &local.stdout[..]), (Some(0), CIPHERTEXT), "{}", local.stderr);
+    let check = garblet(&["job", "check", &world.job]);
+    let plan = garblet(&["plan", "--job", &world.job]);
+    let costs = plan.stdout.split_once("\n\n").expect("a head").1;
+    assert!(check.stdout.contains(costs.trim_end()) && costs.contains("online"), "{}{}", check.stdout, plan.stdout);
+    for shown in ["ciphertext", "out", "party 0: alice ", "program: ", "bob has not signed"] {
+        assert!(check.stdout.contains(shown), "{shown}: {}", check.stdout);
+    }
+}
+
+#[test]
+fn the_bytes_of_a_run_under_a_job_are_those_of_its_plan() {
+    let world = World::new("job-bytes");
+    let planned: Value = garblet(&["plan", "--job", &world.job, "--json"]).json();
+    let ran: Value = garblet(&["local", "--job", &world.job, "--input", AES[0], "--input", AES[1], "--json"]).json();
+    for party in 0..2 {
+        for phase in ["setup", "prepare", "build", "online"] {
+            let planned = &planned["protocols"][0]["per_party"][party]["phases"][phase];
+            let cost = &ran["per_party"][party]["phases"][phase];
+            assert_eq!(cost["bytes_sent"], planned["bytes_sent"], "{phase} of {party}");
+            assert_eq!(cost["bytes_received"], planned["bytes_received"], "{phase} of {party}");
+        }
+    }
+}
+
+#[test]
+fn parties_with_other_jobs_are_told_the_fields() {
+    let world = World::new("job-differs");
+    let other = world.changed("other.toml", "name = \"aes128\"", "name = \"another\"");
+    let parameter = world.folder.path("parameter.toml");
+    assert_eq!(world.write(&parameter, &["lib:aes128", "--param", "scheme=grr3", "--name", "aes128"]).status, Some(0));
+    for (theirs, told) in
+        [(&other, "job name: ours another, theirs aes128"), (&parameter, "scheme: ours grr3, theirs half-gates")]
+    {
+        let (listened, connected) = pair(&world.run(&world.job, 0), &world.run(theirs, 1));
+        assert!(connected.stderr.contains(told), "{}", connected.stderr);
+        assert!(
+            connected.stderr.contains("hint: run under the same job, both with --job FILE"),
+            "{}",
+            connected.stderr
+        );
+        for ran in [listened, connected] {
+            assert!(ran.stderr.contains("job: ours "), "{}", ran.stderr);
+            assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+        }
+    }
+    let without = [
+        "lib:aes128",
+        "--party",
+        "1",
+        "--input",
+        AES[1],
+        "--identity",
+        &world.identities[1],
+        "--peer",
+        &world.fingerprints[0],
+    ];
+    let (listened, connected) = pair(&world.run(&world.job, 0), &without);
+    assert!(connected.stderr.contains("job: ours nothing, theirs "), "{}", connected.stderr);
+    assert!(listened.stderr.contains(", theirs nothing\n"), "{}", listened.stderr);
+}
+
+#[test]
+fn whoever_is_not_the_jobs_party_or_peer_is_refused() {
+    let world = World::new("job-strangers");
+    let (mallory, mallory_print) = keygen(&world.folder, "mallory.pem");
+    let place = &world.job;
+    let call = |more: &[&str]| garblet(&[&["run", "--job", place, "--connect", "127.0.0.1:1"], more].concat());
+    let ran = call(&["--identity", &mallory]);
+    let expected =
+        format!("{place}: our identity {mallory_print} is none of its parties: alice {}", world.fingerprints[0]);
+    assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
+    let [alice, bob] = &world.identities;
+    let ran = call(&["--identity", alice, "--party", "1"]);
+    let expected = format!("--party 1: our identity {} is party 0 of {place}, alice\n", world.fingerprints[0]);
+    assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
+    let ran = call(&["--identity", alice, "--input", AES[0], "--peer", &mallory_print]);
+    assert!(ran.stderr.contains("the job has bob "), "{}", ran.stderr);
+    let ran = call(&["--insecure-plain-tcp"]);
+    assert!(ran.stderr.contains("names identities, which it does not prove"), "{}", ran.stderr);
+    for ran in [call(&["--identity", &mallory]), call(&["--insecure-plain-tcp"])] {
+        assert_eq!(ran.status, Some(2));
+    }
+    // Another who comes to where the job's peer is awaited is not let in.
+    let (waiting, address) = listen(&[&world.run(place, 0)[..], &["--timeout", "2s"]].concat());
+    let stranger = [
+        "run",
+        "lib:aes128",
+        "--party",
+        "1",
+        "--input",
+        AES[1],
+        "--identity",
+        &mallory,
+        "--peer",
+        &world.fingerprints[0],
+        "--connect",
+        &address,
+    ];
+    assert_eq!(garblet(&stranger).status, Some(1));
+    let waiting = finish(waiting);
+    assert!(waiting.stderr.contains("the peer is unknown: expected bob "), "{}", waiting.stderr);
+    assert!(!bob.is_empty());
+}
+
+#[test]
+fn options_that_the_job_decides_are_refused_beside_it() {
+    let world = World::new("job-options");
+    for option in [
+        &["--owner", "key=1"][..],
+        &["--to", "ciphertext=0"],
+        &["--const", "N=1"],
+        &["--panics", "on"],
+        &["--protocol", "yao"],
+        &["--adversary", "malicious"],
+        &["--param", "hash=tmmo"],
+        &["lib:aes128"],
+    ] {
+        for command in [&["local"][..], &["run", "--connect", "127.0.0.1:1"], &["plan"]] {
+            let ran = garblet(&[command, &["--job", &world.job], option].concat());
+            assert!(ran.stderr.contains("cannot be used with"), "{command:?} {option:?}: {}", ran.stderr);
+            assert_eq!(ran.status, Some(2));
+        }
+    }
+    let ran = garblet(&["local", "--job", &world.job, "--parties", "2"]);
+    assert!(ran.stderr.contains("cannot be used with"), "{}", ran.stderr);
+    let ran = garblet(&[
+        "prepare",
+        "--job",
+        &world.job,
+        "--party",
+        "0",
+        "--store",
+        "x",
+        "--protocol",
+        "lego",
+        "--connect",
+        "a:1",
+    ]);
+    assert!(ran.stderr.contains("cannot be used with"), "{}", ran.stderr);
+}
+
+#[test]
+fn another_program_than_was_agreed_is_refused() {
+    let world = World::new("job-program");
+    let source =
+        |body: &str| world.folder.file("add.garble.rs", &format!("pub fn main(x: u8, y: u8) -> u8 {{ {body} }}\n"));
+    let program = source("x + y");
+    let job = world.folder.path("add.job.toml");
+    let ran = world.write(&job, &[&program]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    assert!(fs::read_to_string(&job).expect("written").contains("program = \"add.garble.rs\"\n"));
+    source("x ^ y");
+    for command in [
+        &["job", "check", &job][..],
+        &["job", "sign", &job, "--identity", &world.identities[0]],
+        &["local", "--job", &job],
+    ] {
+        let ran = garblet(command);
+        assert!(
+            ran.stderr.contains(&format!("{job}: digest: the program {program} with these changes has ")),
+            "{}",
+            ran.stderr
+        );
+        assert!(ran.stderr.contains("hint: the program is not the one that was agreed"), "{}", ran.stderr);
+        assert_eq!(ran.status, Some(2));
+    }
+    assert_eq!(garblet(&["job", "show", &job]).status, Some(0), "what was agreed is shown all the same");
+    assert!(!fs::exists(format!("{job}.signatures")).expect("the folder is there"));
+    let ran = world.write(&job, &[&program]);
+    assert!(ran.stderr.contains("file exists"), "an agreement is not overwritten: {}", ran.stderr);
+}
+
+#[test]
+fn all_parties_sign_and_whoever_is_missing_is_named() {
+    let world = World::new("job-signatures");
+    let job = &world.job;
+    let verify = || garblet(&["job", "verify", job]);
+    let ran = verify();
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.stderr.contains(".signatures: alice has not signed; bob has not signed\n"), "{}", ran.stderr);
+    // Twice is no error, and the file stays the same.
+    let signed = |party| {
+        let ran = world.sign(job, party);
+        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+        fs::read_to_string(format!("{job}.signatures")).expect("written")
+    };
+    assert_eq!(signed(0), signed(0));
+    assert!(verify().stderr.contains(".signatures: bob has not signed\n"));
+    let both = signed(1);
+    let digest = garblet(&["job", "show", job, "--json"]).json()["job"].as_str().expect("a digest").to_string();
+    let ran = verify();
+    assert_eq!(
+        (ran.status, &ran.stdout[..]),
+        (Some(0), &format!("{digest}\nall 2 parties have signed\n")[..]),
+        "{}",
+        ran.stderr
+    );
+    let stranger = keygen(&world.folder, "mallory.pem").0;
+    let ran = garblet(&["job", "sign", job, "--identity", &stranger]);
+    assert!(ran.stderr.contains("is none of its parties"), "{}", ran.stderr);
+
+    // A job that was changed afterwards has no signatures.
+    let other = world.changed("other.toml", "name = \"aes128\"", "name = \"another\"");
+    fs::copy(format!("{job}.signatures"), format!("{other}.signatures")).expect("copied");
+    let ran = garblet(&["job", "verify", &other]);
+    assert!(ran.stderr.contains("the signature of alice does not fit: what was signed is job "), "{}", ran.stderr);
+    let lying =
+        both.replace(&digest, garblet(&["job", "show", &other, "--json"]).json()["job"].as_str().expect("a digest"));
+    fs::write(format!("{other}.signatures"), lying).expect("written");
+    let ran = garblet(&["job", "verify", &other]);
+    assert!(ran.stderr.contains("does not fit: it was not made with that key, or of another job"), "{}", ran.stderr);
+
+    // Signatures of others, of nobody, twice, or none at all.
+    let parts: Vec<&str> = both.split("[[signature]]").collect();
+    for (text, expected) in [
+        (both.replace("party = \"alice\"", "party = \"carol\""), "alice has not signed"),
+        (
+            both.replace("party = \"alice\"", "party = \"x\"").replace("party = \"bob\"", "party = \"alice\""),
+            "the signature of alice does not fit: the key is that of ",
+        ),
+        (format!("{both}[[signature]]{}", parts[1]), "the signature of alice does not fit: it is there twice"),
+        (both.replace("signature = \"", "signature = \"0"), "does not fit: signature: expected 128 hexadecimal digits"),
+        (both.replace("key = \"", "key = \"0"), "does not fit: key: expected 64 hexadecimal digits"),
+        (both.replace("key = ", "kee = "), "unknown field `kee`"),
+    ] {
+        fs::write(format!("{job}.signatures"), text).expect("written");
+        let ran = verify();
+        assert!(ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
+        assert_eq!(ran.status, Some(2));
+    }
+}
+
+#[test]
+fn constants_of_files_are_written_out() {
+    let world = World::new("job-constants");
+    let program = world.folder.file(
+        "rows.garble.rs",
+        "const ROWS: usize = PARTY_0::ROWS;\npub fn main(x: [u8; ROWS], y: u8) -> u8 { x[0] ^ y }\n",
+    );
+    let constants = world.folder.file("constants.json", "{\"PARTY_0\": {\"ROWS\": 3}}");
+    let job = world.folder.path("rows.job.toml");
+    let ran =
+        world.write(&job, &[&program, "--const", &constants, "--to", "out0=0", "--owner", "y=1", "--protocol", "lego"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    let shown = garblet(&["job", "show", &job]).stdout;
+    for field in ["const PARTY_0::ROWS: 3\n", "owner y: 1\n", "to out0: 0\n", "protocol: lego\n", "panics: on\n"] {
+        assert!(shown.contains(field), "{field}{shown}");
+    }
+    let with_table =
+        fs::read_to_string(&job).expect("written").replace("\"PARTY_0::ROWS\" = 3", "PARTY_0 = { ROWS = 3 }");
+    let alike = world.folder.file("alike.job.toml", &with_table);
+    assert_eq!(garblet(&["job", "show", &alike]).stdout, shown);
+}
+
+#[test]
+fn a_job_without_identities_is_for_plain_tcp() {
+    let folder = Folder::new("job-plain");
+    let job = folder.path("plain.job.toml");
+    let ran = garblet(&["job", "new", "lib:aes128", "--party", "alice", "--party", "bob", "--out", &job]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    let run = |party, input| vec!["--job", &job, "--party", party, "--input", input, "--insecure-plain-tcp"];
+    let ran = pair(&run("0", AES[0]), &run("1", AES[1]));
+    for ran in [ran.0, ran.1] {
+        assert_eq!((ran.status, &ran.stdout[..]), (Some(0), CIPHERTEXT), "{}", ran.stderr);
+    }
+    let ran = garblet(&["run", "--job", &job, "--insecure-plain-tcp", "--connect", "127.0.0.1:1"]);
+    assert!(ran.stderr.contains(&format!("error: --party is missing: {job} names no identities")), "{}", ran.stderr);
+    let ran = garblet(&["job", "new", "lib:aes128", "--party", "alice", "--out", &job]);
+    assert!(ran.stderr.contains("--parties 1"), "{}", ran.stderr);
+}
+
+#[test]
+fn several_parties_meet_as_the_job_knows_them() {
+    let folder = Folder::new("job-mesh");
+    let keys: Vec<_> = ["a.pem", "b.pem", "c.pem"].iter().map(|name| keygen(&folder, name)).collect();
+    let parties: Vec<String> =
+        keys.iter().zip(["ann", "ben", "cy"]).map(|(key, name)| format!("{name}={}", key.1)).collect();
+    let job = folder.path("sum.job.toml");
+    let named: Vec<&str> = parties.iter().flat_map(|party| ["--party", &party[..]]).collect();
+    let ran = garblet(&[&["job", "new", "lib:aes128", "--protocol", "gmw", "--out", &job][..], &named].concat());
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    // Fingerprints that the peers file gives must be those of the job.
+    let peers = |last: &str| {
+        let entry = |port: usize, print: &str| {
+            format!("[[party]]\naddress = \"127.0.0.1:{port}\"\nfingerprint = \"{print}\"\n")
+        };
+        folder.file("peers.toml", &[entry(1, &keys[0].1), entry(2, &keys[1].1), entry(3, last)].concat())
+    };
+    let stranger = keygen(&folder, "d.pem").1;
+    let run = |peers: &str| garblet(&["run", "--job", &job, "--identity", &keys[0].0, "--peers", peers]);
+    let ran = run(&peers(&stranger));
+    assert!(ran.stderr.contains("--peers: party 2 has another fingerprint than in "), "{}", ran.stderr);
+    assert!(ran.stderr.contains(", where it is cy\n"), "{}", ran.stderr);
+    let two = folder.file("two.toml", "[[party]]\naddress = \"a:1\"\n[[party]]\naddress = \"a:2\"\n");
+    assert!(run(&two).stderr.contains("the peers file has 2 parties, "), "{}", run(&two).stderr);
+}

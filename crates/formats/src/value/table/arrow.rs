@@ -1,0 +1,116 @@
+//! Arrow and Parquet files.
+//!
+//! Columns have types of their own here, and nothing is rounded: a decimal or floating-point number that is no number of the
+//! program's type is refused. Dates and times are the integers that they are stored as.
+//!
+//! The decoders panic over some damaged files, which is caught here. Compressed Arrow files are refused: their decoder allocates as much
+//! as the file says. So is a stream without its end, which may have been cut off.
+
+mod cell;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    cell::Cell,
+    io::Cursor,
+    panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook},
+    sync::Once,
+};
+
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, Schema};
+use bytes::Bytes;
+use garblet_circuit::diagnostic::{Diagnostic, Diagnostics};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use super::columns::Columns;
+
+/// The first bytes of an Arrow file; a stream has none.
+const FILE_MAGIC: &[u8] = b"ARROW1";
+
+/// The last bytes of an Arrow stream. Without them nothing tells a stream that was cut off between two batches from a whole one.
+const STREAM_END: &[u8] = &[0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
+
+/// The rows of a Parquet file that are decoded at a time.
+const PARQUET_ROWS: usize = 4096;
+
+const DAMAGED: &str = "it is damaged";
+
+thread_local! {
+    /// Set while this thread decodes: a panic is then an error of the file, and told as one.
+    static DECODES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Decodes a file; `None` if the decoders have panicked, as they do over some that are damaged.
+fn guarded<T>(decode: impl FnOnce() -> T) -> Option<T> {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let others = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !DECODES.get() {
+                others(panic);
+            }
+        }));
+    });
+    DECODES.set(true);
+    let decoded = catch_unwind(AssertUnwindSafe(decode));
+    DECODES.set(false);
+    decoded.ok()
+}
+
+/// Reads all rows of an Arrow IPC file or stream.
+///
+/// *Errors*: bytes that are neither, columns that are missing, and cells.
+pub(super) fn read_ipc(file: &str, bytes: &[u8], columns: &mut Columns) -> Result<(), Diagnostics> {
+    let wrong = |error: ArrowError| malformed(file, "Arrow IPC", &error);
+    guarded(|| match bytes.starts_with(FILE_MAGIC) {
+        true => {
+            let reader = FileReader::try_new(Cursor::new(bytes), None).map_err(wrong)?;
+            read(&reader.schema(), reader.map(|batch| batch.map_err(wrong)), columns)
+        }
+        false if !bytes.ends_with(STREAM_END) => Err(malformed(file, "Arrow IPC", &"the stream has no end").into()),
+        false => {
+            let reader = StreamReader::try_new(bytes, None).map_err(wrong)?;
+            read(&reader.schema(), reader.map(|batch| batch.map_err(wrong)), columns)
+        }
+    })
+    .unwrap_or_else(|| Err(malformed(file, "Arrow IPC", &DAMAGED).into()))
+}
+
+/// Reads all rows of a Parquet file.
+///
+/// *Errors*: as [`read_ipc`].
+pub(super) fn read_parquet(file: &str, bytes: &[u8], columns: &mut Columns) -> Result<(), Diagnostics> {
+    guarded(|| {
+        let builder = ParquetRecordBatchReaderBuilder::try_new(Bytes::copy_from_slice(bytes));
+        let reader = builder.and_then(|builder| builder.with_batch_size(PARQUET_ROWS).build());
+        let reader = reader.map_err(|error| malformed(file, "Parquet", &error))?;
+        let schema = arrow_array::RecordBatchReader::schema(&reader);
+        read(&schema, reader.map(|batch| batch.map_err(|error| malformed(file, "Parquet", &error))), columns)
+    })
+    .unwrap_or_else(|| Err(malformed(file, "Parquet", &DAMAGED).into()))
+}
+
+fn read(
+    schema: &Schema,
+    batches: impl Iterator<Item = Result<RecordBatch, Diagnostic>>,
+    columns: &mut Columns,
+) -> Result<(), Diagnostics> {
+    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    columns.name(&names, None)?;
+    for batch in batches {
+        let batch = batch?;
+        for row in 0..batch.num_rows() {
+            if columns.next() {
+                let cell = |place, ty: &_| cell::bits(batch.column(place), row, ty);
+                columns.row(|place, ty| cell(place, ty).map_err(|error| Diagnostic { place: None, ..error }))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn malformed(file: &str, format: &str, error: &dyn std::fmt::Display) -> Diagnostic {
+    Diagnostic::new(file, format!("is no {format} that can be read: {error}"))
+}

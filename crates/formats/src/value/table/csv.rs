@@ -1,0 +1,71 @@
+//! Comma-separated values: the first line names the columns, each further line is a row.
+
+use csv::{ErrorKind, Position, ReaderBuilder, StringRecord};
+use garblet_circuit::diagnostic::{Diagnostic, Diagnostics, Place};
+
+use super::columns::Columns;
+
+/// Reads all rows.
+///
+/// *Errors*: columns that are missing, lines with another number of cells than the first, and cells.
+pub(super) fn read(file: &str, text: &str, columns: &mut Columns) -> Result<(), Diagnostics> {
+    let table = Text { file, text };
+    let mut reader = ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+    let header = reader.headers().map_err(|error| table.malformed(&error))?.clone();
+    let names: Vec<&str> = header.iter().collect();
+    let line = table.line(1);
+    columns.name(&names, Some(&Place::in_line(1, line, 0..line.len())))?;
+    for row in reader.records() {
+        let row = row.map_err(|error| table.malformed(&error))?;
+        if columns.next() {
+            columns.row(|place, ty| {
+                let value = super::text_cell(row.get(place).unwrap_or_default(), ty);
+                value.map_err(|error| Diagnostic { place: None, ..error }.at(table.place(&row, place)))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// A CSV text, for messages.
+struct Text<'a> {
+    file: &'a str,
+    text: &'a str,
+}
+
+impl Text<'_> {
+    fn line(&self, number: u64) -> &str {
+        self.text.lines().nth(number as usize - 1).unwrap_or_default()
+    }
+
+    /// A cell's place: cells are looked for in the row's first line one after another.
+    fn place(&self, row: &StringRecord, column: usize) -> Place {
+        let number = row.position().map_or(1, Position::line).max(1);
+        let line = self.line(number);
+        let mut at = 0..0;
+        for (k, cell) in row.iter().enumerate().take(column + 1) {
+            let from = match line[at.end..].find(',') {
+                Some(comma) if k > 0 => at.end + comma + 1,
+                _ => at.end,
+            };
+            match line[from..].find(cell) {
+                Some(found) => at = from + found..from + found + cell.len(),
+                None => break,
+            }
+        }
+        Place::in_line(number, line, at)
+    }
+
+    fn malformed(&self, error: &csv::Error) -> Diagnostic {
+        match error.kind() {
+            ErrorKind::UnequalLengths { pos: Some(position), expected_len, len } => {
+                let number = position.line().max(1);
+                let line = self.line(number);
+                Diagnostic::new(self.file, format!("expected {expected_len} cells, got {len}"))
+                    .at(Place::in_line(number, line, 0..line.len()))
+                    .hint("every line has as many cells as the first one, which names the columns")
+            }
+            _ => Diagnostic::new(self.file, format!("is no CSV: {error}")),
+        }
+    }
+}

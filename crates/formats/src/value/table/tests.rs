@@ -1,0 +1,201 @@
+//! Tables in texts: rows become elements, and whatever does not fit is refused with its place.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn people(count: u32) -> Port {
+    let kind = Type::Enum(vec![("Guest".into(), vec![]), ("Member".into(), vec![Type::Unsigned(4)])]);
+    let fields = vec![
+        ("age".into(), Type::Unsigned(7)),
+        ("balance".into(), Type::Signed(8)),
+        ("code".into(), Type::Array(Box::new(Type::Unsigned(8)), 2)),
+        ("kind".into(), kind),
+    ];
+    Port::new("people", Type::Array(Box::new(Type::Record(fields)), count))
+}
+
+fn record(fields: &[(&str, Type)]) -> Type {
+    Type::Record(fields.iter().map(|(name, ty)| (name.to_string(), ty.clone())).collect())
+}
+
+fn renamed(pairs: &[(&str, &str)]) -> Vec<Renamed> {
+    pairs.iter().map(|(field, column)| Renamed { field: field.to_string(), column: column.to_string() }).collect()
+}
+
+/// The value as JSON, and the columns that were ignored.
+fn read(port: &Port, (format, text): (TableFormat, &str), names: &[(&str, &str)]) -> Result<(String, String), String> {
+    let file = if format == TableFormat::Csv { "t.csv" } else { "t.jsonl" };
+    let table = Table { file, format, bytes: text.as_bytes(), renamed: &renamed(names) };
+    let FromTable { values, ignored } = table.port(port).map_err(|errors| {
+        let line = |error: &Diagnostic| match &error.hint {
+            Some(hint) => format!("{error} ({hint})"),
+            None => error.to_string(),
+        };
+        errors.iter().map(line).collect::<Vec<_>>().join("\n")
+    })?;
+    Ok((super::super::to_json(&port.ty, &values).to_string(), ignored.join(",")))
+}
+
+fn csv(port: &Port, text: &str) -> Result<String, String> {
+    read(port, (TableFormat::Csv, text), &[]).map(|(values, _)| values)
+}
+
+fn lines(port: &Port, text: &str) -> Result<String, String> {
+    read(port, (TableFormat::JsonLines, text), &[]).map(|(values, _)| values)
+}
+
+const ROWS: &str = r#"[{"age":42,"balance":-3,"code":[97,98],"kind":"Guest"},{"age":127,"balance":4,"code":[1,2],"kind":{"Member":[5]}}]"#;
+
+#[test]
+fn rows_become_elements() {
+    let text = "kind, age,code,balance\nGuest,42,ab,-3\n\"{\"\"Member\"\": 5}\",0x7f,\"[1, 2]\",\"4\"\n";
+    assert_eq!(csv(&people(2), text).unwrap(), ROWS);
+    assert_eq!(csv(&people(2), &format!("\u{feff}{text}")).unwrap(), ROWS);
+    assert_eq!(csv(&people(0), "age,balance,code,kind\n").unwrap(), "[]");
+    let text = concat!(
+        r#"{"kind": "Guest", "age": 42, "code": "ab", "balance": -3}"#,
+        "\r\n\n",
+        r#"{"age": "0x7f", "balance": 4, "code": [1, 2], "kind": {"Member": 5}}"#,
+    );
+    assert_eq!(lines(&people(2), text).unwrap(), ROWS);
+    assert_eq!(lines(&people(0), "").unwrap(), "[]");
+}
+
+#[test]
+fn plain_arrays_have_one_column() {
+    let port = Port::new("ids", Type::Array(Box::new(Type::Unsigned(4)), 3));
+    assert_eq!(csv(&port, "ids\n1\n2\n15\n").unwrap(), "[1,2,15]");
+    assert_eq!(lines(&port, "{\"ids\": 1}\n2\n{\"n\": 0, \"ids\": 15}\n").unwrap(), "[1,2,15]");
+    assert_eq!(
+        csv(&Port::new("id", Type::Unsigned(4)), "id\n1\n").unwrap_err(),
+        "t.csv: a table is for an array, input `id` is u4 (give the input as JSON)"
+    );
+    let flags = Port::new("flags", Type::Array(Box::new(Type::Bool), 4));
+    assert_eq!(csv(&flags, "flags\nTrue\nfalse\nFALSE\n1\n").unwrap(), "[true,false,false,true]");
+}
+
+#[test]
+fn columns_are_chosen_renamed_and_left_out() {
+    let port = Port::new(
+        "offers",
+        Type::List(Box::new(record(&[("id", Type::Unsigned(4)), ("price", Type::Fixed(4, 4))])), 3),
+    );
+    let names = [("id", "customer_id")];
+    let expected = (r#"[{"id":3,"price":"-1.5625"},{"id":4,"price":"2"}]"#.to_string(), "id,town".to_string());
+    let text = "price,id,customer_id,town\n-1.55,9,3,Chur\n\"2\",9,4,Bristol\n";
+    assert_eq!(read(&port, (TableFormat::Csv, text), &names).unwrap(), expected);
+    let text = "{\"price\": -1.55, \"customer_id\": 3, \"id\": 9}\n{\"town\": null, \"id\": 1, \"customer_id\": 4, \"price\": \"2\"}\n";
+    assert_eq!(read(&port, (TableFormat::JsonLines, text), &names).unwrap(), expected);
+    let refused = |text: &str, names: &[(&str, &str)]| read(&port, (TableFormat::Csv, text), names).unwrap_err();
+    assert_eq!(
+        refused("price,id\n", &names),
+        "t.csv:1:1: column `customer_id` (u4) is missing; there is: price, id (--column id=COLUMN reads it from a column of another name)"
+    );
+    assert_eq!(
+        refused("prices,id\n", &[]),
+        "t.csv:1:1: column `price` (fixed<4, 4>) is missing; there is: prices, id (--column price=prices reads it from a column of another name)"
+    );
+    assert_eq!(
+        refused("price,id\n", &[("prise", "cost")]),
+        "t.csv:1:1: column `cost` is given for field `prise`, which there is not (did you mean `price`?)"
+    );
+    assert_eq!(refused("id,price,id\n", &[]), "t.csv:1:1: column `id` appears twice");
+    assert_eq!(
+        refused("price,no\n1,99\n", &[("id", "no")]),
+        "t.csv:2:3: row 1, column `no` (field `id`): expected u4, got 99, which is out of range (u4 is 0 to 15)"
+    );
+    let text = "{\"price\": 1, \"id\": 2}\n{\"price\": 1}\n";
+    let error = read(&port, (TableFormat::JsonLines, text), &[]).unwrap_err();
+    assert!(error.starts_with("t.jsonl:2:1: column `id` (u4) is missing; there is: price"), "{error}");
+}
+
+#[test]
+fn records_in_records_are_one_column_or_several() {
+    let address = record(&[("zip", Type::Unsigned(16)), ("door", record(&[("floor", Type::Signed(4))]))]);
+    let port = Port::new("p", Type::Array(Box::new(record(&[("id", Type::Unsigned(4)), ("address", address)])), 1));
+    let expected = r#"[{"address":{"door":{"floor":-1},"zip":1000},"id":3}]"#;
+    let whole = "id,address\n3,\"{\"\"zip\"\": 1000, \"\"door\"\": {\"\"floor\"\": -1}}\"\n";
+    for text in [
+        whole,
+        "address.door.floor,id,address.zip\n-1,3,1000\n",
+        "id,address.zip,address.door\n3,1000,\"{\"\"floor\"\": -1}\"\n",
+    ] {
+        assert_eq!(csv(&port, text).unwrap(), expected, "{text}");
+    }
+    assert_eq!(lines(&port, r#"{"id": 3, "address": {"zip": 1000, "door": {"floor": -1}}}"#).unwrap(), expected);
+    let names = [("address.zip", "postcode"), ("address.door.floor", "floor")];
+    let text = "id,postcode,floor\n3,1000,-1\n";
+    assert_eq!(read(&port, (TableFormat::Csv, text), &names).unwrap().0, expected);
+    let error = csv(&port, "id,address.zip\n3,1\n").unwrap_err();
+    assert!(error.starts_with("t.csv:1:1: column `address.door` ({floor: i4}) is missing"), "{error}");
+}
+
+#[test]
+fn another_number_of_rows_is_refused() {
+    let list = Port::new("ids", Type::List(Box::new(Type::Unsigned(4)), 2));
+    assert_eq!(csv(&list, "ids\n").unwrap(), "[]");
+    assert_eq!(
+        csv(&list, "ids\n1\n2\n3\n99\n").unwrap_err(),
+        "t.csv: input `ids` is [u4; ..2], expected at most 2 rows, got 4 (the first line, which names the columns, is no row)"
+    );
+    assert_eq!(
+        lines(&list, "1\n2\n3\n").unwrap_err(),
+        "t.jsonl: input `ids` is [u4; ..2], expected at most 2 rows, got 3"
+    );
+    let array = Port::new("ids", Type::Array(Box::new(Type::Unsigned(4)), 2));
+    assert!(csv(&array, "ids\n1\n").unwrap_err().starts_with("t.csv: input `ids` is [u4; 2], expected 2 rows, got 1"));
+}
+
+#[test]
+fn every_mismatch_names_its_place() {
+    for (text, expected) in [
+        ("128,1,ab,Guest", "t.csv:2:1: row 1, column `age`: expected u7, got 128, which is out of range"),
+        ("12,x,ab,Guest", "t.csv:2:4: row 1, column `balance`: expected i8, got the string \"x\""),
+        ("12,1,abc,Guest", "t.csv:2:6: row 1, column `code`: expected [u8; 2], that is 2 bytes of UTF-8, got 3"),
+        ("12,1,ab,Gast", "t.csv:2:9: row 1, column `kind`: there is no variant `Gast`"),
+        ("12,1,,Guest", "t.csv:2:6: row 1, column `code`: expected [u8; 2], got an empty cell"),
+        ("12,1", "t.csv:2:1: expected 4 cells, got 2"),
+    ] {
+        let error = csv(&people(1), &format!("age,balance,code,kind\n{text}\n")).unwrap_err();
+        assert!(error.starts_with(expected), "{text:?}: {error}");
+    }
+    let errors = csv(&people(2), "age,balance,code,kind\n128,1,ab,Guest\n1,128,ab,Guest\n").unwrap_err();
+    assert_eq!(errors.lines().count(), 2);
+    let many = csv(&people(99), &format!("age,balance,code,kind\n{}", "x,x,ab,Guest\n".repeat(99))).unwrap_err();
+    assert_eq!(many.lines().count(), 20);
+    for (line, expected) in [
+        (
+            r#"{"age": 128, "balance": 1, "code": "ab", "kind": "Guest"}"#,
+            "t.jsonl:3:9: row 2, column `age`: expected u7, got 128",
+        ),
+        (
+            r#"{"age": null, "balance": 1, "code": "ab", "kind": "Guest"}"#,
+            "t.jsonl:3:9: row 2, column `age`: expected u7, got null",
+        ),
+        (r#"{"age": 1, "age": 2}"#, "t.jsonl:3:12: row: `age` appears twice"),
+        ("[1, 2]", "t.jsonl:3:1: row: expected an object, got an array of 2"),
+        ("{", "t.jsonl:3:1: not JSON: "),
+    ] {
+        let good = r#"{"age": 1, "balance": 1, "code": "ab", "kind": "Guest"}"#;
+        let error = lines(&people(3), &format!("{good}\n\n{line}\n{good}\n")).unwrap_err();
+        assert!(error.starts_with(expected), "{line}: {error}");
+    }
+    let latin = Table { file: "l.csv", format: TableFormat::Csv, bytes: b"age\n\xe9\n", renamed: &[] };
+    let error = latin.port(&people(1)).err().expect("no UTF-8").to_string();
+    assert_eq!(error, "l.csv: it is no text in UTF-8");
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(rows in "[a-z0-9é,\"{}\\[\\]:x \n-]{0,60}", header: bool) {
+        let names = if header { "age,balance,code,kind\n" } else { "" };
+        let text = format!("{names}{rows}");
+        for (format, _) in TableFormat::ALL {
+            let table = Table { file: "t", format: *format, bytes: text.as_bytes(), renamed: &[] };
+            if let Ok(read) = table.port(&people(2)) {
+                prop_assert_eq!(read.values.len() as u64, people(2).ty.width());
+            }
+        }
+    }
+}

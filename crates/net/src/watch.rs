@@ -1,0 +1,197 @@
+//! Digests of both directions of a channel, by which two parties can tell afterwards that each has what the other sent.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::fingerprint::Fingerprint;
+
+/// Separates these digests from all other uses of BLAKE3.
+const CONTEXT: &str = "garblet 2026 direction of a channel v1";
+
+/// One direction of a channel, as it looks from either end: it has the same digest at both.
+///
+/// The bulk stream has no boundaries, and may be received in other pieces than it was sent in. So it has a hash of its own; every message is hashed
+/// with the place in that stream where it stands.
+pub(crate) struct Direction {
+    messages: blake3::Hasher,
+    bulk: blake3::Hasher,
+    bulk_bytes: u64,
+    message_bytes: u64,
+}
+
+/// A direction that a channel's half adds to while others may look.
+pub(crate) type Watched = Arc<Mutex<Direction>>;
+
+/// Sees what goes through a channel from some moment on, for as long as the channel lives and afterwards.
+#[derive(Clone)]
+pub struct ChannelWatch {
+    sent: Watched,
+    received: Watched,
+    /// The identity that the peer has proved.
+    peer: Option<Fingerprint>,
+}
+
+/// The traffic one way through a watched channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// Payload bytes.
+    pub bytes: u64,
+    /// The digest: what one party sent has the digest of what the other received, if that is all of it and nothing else.
+    pub digest: [u8; 32],
+}
+
+impl Direction {
+    fn new() -> Self {
+        let (messages, bulk) = (blake3::Hasher::new(), blake3::Hasher::new());
+        Direction { messages, bulk, bulk_bytes: 0, message_bytes: 0 }
+    }
+
+    /// Adds the header of a frame that is not bulk data.
+    pub(crate) fn header(&mut self, header: &[u8]) {
+        self.messages.update(&self.bulk_bytes.to_le_bytes()).update(header);
+    }
+
+    /// Adds the payload behind such a header, whose length that says.
+    pub(crate) fn payload(&mut self, payload: &[u8]) {
+        self.messages.update(payload);
+        self.message_bytes += payload.len() as u64;
+    }
+
+    pub(crate) fn bulk(&mut self, bytes: &[u8]) {
+        self.bulk.update(bytes);
+        self.bulk_bytes += bytes.len() as u64;
+    }
+
+    fn passed(&self) -> Passed {
+        let mut hash = blake3::Hasher::new_derive_key(CONTEXT);
+        hash.update(self.messages.finalize().as_bytes()).update(self.bulk.finalize().as_bytes());
+        let digest = hash.update(&self.bulk_bytes.to_le_bytes()).finalize().into();
+        Passed { bytes: self.bulk_bytes + self.message_bytes, digest }
+    }
+}
+
+/// The direction, to be added to or looked at.
+pub(crate) fn look(watched: &Watched) -> MutexGuard<'_, Direction> {
+    watched.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ChannelWatch {
+    /// Watches both halves of a channel to that peer.
+    pub(crate) fn begin([sent, received]: [&mut Option<Watched>; 2], peer: Option<Fingerprint>) -> Self {
+        let begin = |half: &mut Option<Watched>| half.insert(Arc::new(Mutex::new(Direction::new()))).clone();
+        ChannelWatch { sent: begin(sent), received: begin(received), peer }
+    }
+
+    /// All that this party has sent; some of it may not have left.
+    pub fn sent(&self) -> Passed {
+        look(&self.sent).passed()
+    }
+
+    /// All that this party has received and looked at.
+    pub fn received(&self) -> Passed {
+        look(&self.received).passed()
+    }
+
+    /// The identity that the peer has proved; none without TLS.
+    pub fn peer(&self) -> Option<Fingerprint> {
+        self.peer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Hello, Mesh, memory_pair};
+
+    fn hello() -> Hello {
+        Hello::new("test", 0, 2, [7; 32])
+    }
+
+    /// The digests of what was sent and received, over pieces of bulk data with a message behind so many of them.
+    async fn talk(sent: &[&[u8]], received: &[usize], message_behind: usize) -> (Passed, Passed) {
+        let (mut one, mut two) = memory_pair();
+        let (ours, theirs) = (one.watch(), two.watch());
+        let sending = async {
+            for (at, piece) in sent.iter().enumerate() {
+                if at == message_behind {
+                    one.send(&hello()).await.unwrap();
+                }
+                one.send_bytes(piece).await.unwrap();
+            }
+            one.close().await.unwrap();
+        };
+        let receiving = async {
+            let mut done = 0;
+            for bytes in received {
+                if done == sent[..message_behind].concat().len() {
+                    two.receive::<Hello>().await.unwrap();
+                }
+                two.receive_bytes(&mut vec![0; *bytes]).await.unwrap();
+                done += bytes;
+            }
+            two.close().await.unwrap();
+        };
+        tokio::join!(sending, receiving);
+        assert_eq!(ours.received(), theirs.sent(), "the other direction has its end alone");
+        (ours.sent(), theirs.received())
+    }
+
+    #[tokio::test]
+    async fn both_ends_have_the_same_digest_however_bulk_data_falls_into_pieces() {
+        let large = vec![7; 300_000];
+        let (sent, received) = talk(&[b"ab", b"cd", &large], &[1, 1, 302_000 - 2_000 + 2], 1).await;
+        assert_eq!(sent, received);
+        assert_eq!(sent.bytes, 300_004 + hello().encoded_bytes());
+        let (other, _) = talk(&[b"a", b"b", b"cd", &large], &[2, 300_002], 2).await;
+        assert_eq!(other, sent);
+    }
+
+    #[tokio::test]
+    async fn every_byte_its_kind_and_its_place_count() {
+        let (base, _) = talk(&[b"ab", b"cd"], &[2, 2], 1).await;
+        for other in [
+            talk(&[b"ab", b"cX"], &[2, 2], 1).await,
+            talk(&[b"a", b"bcd"], &[1, 3], 1).await,
+            talk(&[b"ab", b"cd"], &[4], 0).await,
+            talk(&[b"ab", b"cde"], &[2, 3], 1).await,
+        ] {
+            assert_ne!(other.0.digest, base.digest);
+            assert_eq!(other.0, other.1);
+        }
+    }
+
+    #[tokio::test]
+    async fn what_came_before_the_watch_does_not_count() {
+        let (mut one, mut two) = memory_pair();
+        let nothing = one.watch().sent();
+        one.send_bytes(b"before").await.unwrap();
+        one.flush().await.unwrap();
+        two.receive_bytes(&mut [0; 6]).await.unwrap();
+        let (ours, theirs) = (one.watch(), two.watch());
+        assert_eq!([ours.sent(), theirs.received()], [nothing; 2]);
+        one.send_bytes(b"after").await.unwrap();
+        one.flush().await.unwrap();
+        two.receive_bytes(&mut [0; 5]).await.unwrap();
+        assert_eq!(ours.sent(), theirs.received());
+        assert_ne!(ours.sent(), nothing);
+    }
+
+    #[tokio::test]
+    async fn parties_of_a_mesh_have_the_same_digests_in_pairs() {
+        let mut meshes = Mesh::memory(3);
+        let watches: Vec<_> = meshes.iter_mut().map(Mesh::watch).collect();
+        let talk = |mut mesh: Mesh| async move {
+            let own = [mesh.party() as u8; 5];
+            let mut incoming = mesh.per_peer(|_| [0; 5]);
+            mesh.exchange(&mesh.per_peer(|_| own), &mut incoming).await.unwrap();
+            mesh.close().await.unwrap();
+        };
+        futures_util::future::join_all(meshes.into_iter().map(talk)).await;
+        for (party, watch) in watches.iter().enumerate() {
+            for (peer, ours) in watch.iter() {
+                let theirs = watches[usize::from(peer)].get(party as u16).unwrap();
+                assert_eq!(ours.sent(), theirs.received());
+                assert_eq!(ours.sent().bytes, 5);
+            }
+        }
+    }
+}
