@@ -42,6 +42,8 @@ pub(crate) struct Job {
     protocol: String,
     /// The parameters that the file gives, as the protocol prints them.
     parameters: Vec<Param>,
+    /// The most rows that a run may have, if it may be a batch.
+    batch: Option<u32>,
     parties: Vec<JobParty>,
 }
 
@@ -107,6 +109,23 @@ impl Job {
                 to_hex(&self.program_digest)
             ))
             .hint("the program is not the one that was agreed, or the job was changed: ask who wrote it, or make another with `garblet job new`")),
+        }
+    }
+
+    /// Looks whether a run may have so many rows.
+    ///
+    /// *Errors*: a batch that the job does not allow, or not as large.
+    pub(crate) fn check_rows(&self, rows: Option<u32>) -> Result<(), Failure> {
+        let place = self.path.display();
+        match (rows, self.batch) {
+            (None, _) => Ok(()),
+            (Some(rows), Some(most)) if rows <= most => Ok(()),
+            (Some(rows), Some(most)) => {
+                Err(Failure::call(format!("--batch: {place} allows {most} rows a run, got {rows}"))
+                    .hint("split it into several runs, or agree on another job: `garblet job new --batch N`"))
+            }
+            (Some(_), None) => Err(Failure::call(format!("--batch: {place} is for one evaluation a run"))
+                .hint("every row tells a result, so that all parties agree on how many: `garblet job new --batch N`")),
         }
     }
 

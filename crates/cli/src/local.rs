@@ -17,7 +17,6 @@ use crate::{
     inputs::{self, Batch, InputArgs, PartyInputs},
     job::options::{Agreed, SubjectArgs},
     output::{print, print_json, seconds},
-    program,
     record::{PeerPart, Record},
     report::{PartyPart, Repeat, RunReport, check_panics, total},
     results::OutputArgs,
@@ -91,8 +90,9 @@ pub(crate) struct Outcome {
 
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let Agreed { args, program, settings, job } = options.subject.load(&options.protocol)?;
-    let parties = settings.parties(&program, job.map(|job| job.party_count()).or(options.parties))?;
+    let agreed = options.subject.load(&options.protocol)?;
+    let Agreed { args, program, settings, job } = &agreed;
+    let parties = settings.parties(program, job.as_ref().map(|job| job.party_count()).or(options.parties))?;
     if let Some(count) = options.prepare {
         let rows = match options.inputs.batch {
             None => None,
@@ -102,24 +102,24 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
                     .hint("say how many rows a batch will have: --batch N"));
             }
         };
-        let (args, program) = (&args.of_rows(rows), program::batch(program, rows)?);
-        let ahead = options.ahead(&settings, rows)?;
+        let (args, program) = (&args.of_rows(rows), agreed.of_rows(rows)?);
+        let ahead = options.ahead(settings, rows)?;
         let ahead = ahead.as_ref();
         let inputs = vec![PartyInputs::new(); parties.into()];
-        let local = Local { args, program: &program, inputs: &inputs, settings: &settings, ahead, slow: None };
+        let local = Local { args, program: &program, inputs: &inputs, settings, ahead, slow: None };
         return local.prepare(count.get(), options.json);
     }
     // A mistake here is told before inputs are read.
-    let mut ahead = options.ahead(&settings, None)?;
+    let mut ahead = options.ahead(settings, None)?;
     let learned = |output: &Output| output.recipients != Recipients::Only(Vec::new());
-    options.output.check(&program, options.inputs.batch.is_some(), learned)?;
-    let (inputs, rows) = inputs::of_all(&options.saved.asked(&program)?, &options.inputs, parties)?;
-    let (args, program) = (&args.of_rows(rows), program::batch(program, rows)?);
+    options.output.check(program, options.inputs.batch.is_some(), learned)?;
+    let (inputs, rows) = inputs::of_all(&options.saved.asked(program)?, &options.inputs, parties)?;
+    let (args, program) = (&args.of_rows(rows), agreed.of_rows(rows)?);
     if rows.is_some() {
-        ahead = options.ahead(&settings, rows)?;
+        ahead = options.ahead(settings, rows)?;
     }
     let ahead = ahead.as_ref();
-    let local = Local { args, program: &program, inputs: &inputs, settings: &settings, ahead, slow: None };
+    let local = Local { args, program: &program, inputs: &inputs, settings, ahead, slow: None };
     let outcome = local.repeat(options.repeat.get())?;
     check_panics(&program, &outcome.outputs)?;
     if options.json {

@@ -65,7 +65,10 @@ struct LeftOut {
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let job = options.subject.job()?;
     let program = match &job {
-        Some(job) => job.program()?,
+        Some(job) => {
+            job.check_rows(options.batch)?;
+            program::batch(job.program()?, options.batch)?
+        }
         None => program::load(&options.subject.program_args().of_rows(options.batch))?,
     };
     let (costs, left_out) = match (&job, &options.protocol) {

@@ -36,7 +36,7 @@ pub(crate) struct Options {
     changes: ProgramChanges,
     /// The job that the parties have agreed on, in place of the program, its changes, the protocol and its parameters
     #[arg(long, value_name = "FILE")]
-    #[arg(conflicts_with_all = ["owners", "recipients", "constants", "panics", "protocol", "params", "batch"])]
+    #[arg(conflicts_with_all = ["owners", "recipients", "constants", "panics", "protocol", "params"])]
     job: Option<PathBuf>,
     /// With several parties: runs of a batch of so many rows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "peers")]
@@ -156,7 +156,10 @@ impl Options {
         }
         let program = match (job, source) {
             (Some(_), Some(_)) => return Err(Failure::call("PROGRAM: the job says which one")),
-            (Some(job), None) => job.program()?,
+            (Some(job), None) => {
+                job.check_rows(self.batch)?;
+                program::batch(job.program()?, self.batch)?
+            }
             (None, Some(program)) => {
                 let args = ProgramArgs { program: program.clone(), changes: self.changes.clone() };
                 program::load(&args.of_rows(self.batch))?

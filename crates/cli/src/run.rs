@@ -20,7 +20,6 @@ use crate::{
     },
     meeting::Route,
     output::{print_json, tell},
-    program,
     receipts::{ReceiptArgs, Run},
     record::{PeerPart, Record},
     report::{RunReport, check_panics},
@@ -73,7 +72,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         .output
         .check(&agreed.program, options.inputs.batch.is_some(), |output| output.recipients.contains(party))?;
     let (inputs, rows) = inputs::of_this_party(&asked, &options.inputs, party)?;
-    let program = &program::batch(agreed.program.clone(), rows)?;
+    let program = &agreed.of_rows(rows)?;
     let plan = settings.plan(program.clone(), parties, options.stock.saved().values())?;
     let loaded = begin.elapsed();
     let way = options.way(&agreed, party, peers.as_ref())?;

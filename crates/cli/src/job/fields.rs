@@ -30,6 +30,7 @@ pub(super) fn of(job: &Job) -> Vec<(String, String)> {
     add("const", changes.constants.iter().map(constant).collect());
     add("owner", changes.owners.iter().map(|owner| (owner.input.clone(), owner.party.to_string())).collect());
     add("to", changes.recipients.iter().map(|to| (to.output.clone(), to.words())).collect());
+    fields.extend(job.batch.map(|rows| ("batch".into(), rows.to_string())));
     fields.extend(job.parties.iter().enumerate().map(|(number, party)| {
         let identity = party.fingerprint.map_or("without identity".into(), |fingerprint| fingerprint.to_string());
         (format!("party {}", Party(number as u16)), format!("{} {identity}", party.name))
@@ -95,6 +96,8 @@ fingerprint = "x2a8-a9kx-ty0r-wt5b-j458-0kbs-s57c-m4r7-hhb5"
             TEXT.replace("aa0", "ab0"),
             TEXT.replace("\"authenticated\"", "\"lego\"").replace("check = \"tags\"", ""),
             TEXT.replace("panics = true", "panics = false"),
+            TEXT.replace("panics = true", "panics = true\nbatch = 8"),
+            TEXT.replace("panics = true", "panics = true\nbatch = 9"),
             TEXT.replace("check = \"tags\"", "check = \"reveal\""),
             TEXT.replace("check = \"tags\"", ""),
             TEXT.replace("N = 8", "N = 9"),

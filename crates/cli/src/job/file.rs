@@ -1,6 +1,6 @@
 //! Job files as they are written: TOML.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, num::NonZeroU32, path::Path};
 
 use garblet::{Config, Party, Protocol};
 use garblet_net::Fingerprint;
@@ -33,6 +33,8 @@ struct Written {
     digest: String,
     protocol: String,
     panics: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batch: Option<NonZeroU32>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     parameters: Table,
     #[serde(default, rename = "const", skip_serializing_if = "BTreeMap::is_empty")]
@@ -94,7 +96,8 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Job, Fault> {
         return Err(format!("party: expected 2 to {PARTIES_MAX} tables [[party]], got {}", parties.len()).into());
     }
     let parameters = written.parameters()?;
-    let Written { constants, owner, to, panics, .. } = &written;
+    let Written { constants, owner, to, panics, batch, .. } = &written;
+    let batch = batch.map(NonZeroU32::get);
     let changes = WrittenChanges { constants, owner, to, panics: *panics }.read().map_err(|f| f.message)?;
     check_numbers(&changes, parties.len())?;
     let program = program_in(path.parent().unwrap_or(Path::new("")), &written.program);
@@ -105,6 +108,7 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Job, Fault> {
         program_digest: digest.0,
         protocol: written.protocol,
         parameters,
+        batch,
         parties,
     })
 }
@@ -201,6 +205,7 @@ pub(super) fn write(job: &Job, program: &str) -> Result<String, Failure> {
         digest: to_hex(&job.program_digest),
         protocol: job.protocol.clone(),
         panics: Some(changes.panics.0),
+        batch: job.batch.and_then(NonZeroU32::new),
         parameters: job.parameters.iter().map(|param| (param.name.clone(), text(&param.value))).collect(),
         constants: changes.constants.iter().filter_map(constant).collect(),
         owner: changes.owners.iter().map(|owner| (owner.input.clone(), owner.party.0)).collect(),

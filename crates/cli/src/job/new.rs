@@ -3,6 +3,7 @@
 use std::{
     fs::OpenOptions,
     io::Write,
+    num::NonZeroU32,
     path::{Component, Path, PathBuf},
     str::FromStr,
 };
@@ -29,6 +30,9 @@ pub(crate) struct Options {
     parties: Vec<NamedParty>,
     #[command(flatten)]
     trust: TrustArgs,
+    /// Let a run be a batch of at most so many rows, each of which tells a result
+    #[arg(long, value_name = "N")]
+    batch: Option<NonZeroU32>,
     /// The name of the job [default: that of the program's file]
     #[arg(long)]
     name: Option<String>,
@@ -79,6 +83,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         program_digest: program.digest(),
         protocol: settings.protocol.clone(),
         parameters: settings.config()?.parameters().into_iter().map(parameter).collect(),
+        batch: options.batch.map(NonZeroU32::get),
         parties,
     };
     let text = file::write(&written, &from_folder_of(&path, &options.program.program)?)?;

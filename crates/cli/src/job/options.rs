@@ -24,7 +24,7 @@ pub(crate) struct SubjectArgs {
     changes: ProgramChanges,
     /// The job that the parties have agreed on, in place of the program, its changes, the protocol and its parameters
     #[arg(long, value_name = "FILE")]
-    #[arg(conflicts_with_all = ["program", "owners", "recipients", "constants", "panics", "protocol", "adversary", "params", "batch"])]
+    #[arg(conflicts_with_all = ["program", "owners", "recipients", "constants", "panics", "protocol", "adversary", "params"])]
     job: Option<PathBuf>,
 }
 
@@ -35,6 +35,16 @@ pub(crate) struct Agreed {
     pub(crate) settings: Settings,
     /// None if the parties have agreed on the options one by one.
     pub(crate) job: Option<Job>,
+}
+
+impl Agreed {
+    /// The program for so many rows, if it is to be a batch.
+    ///
+    /// *Errors*: more rows than the job allows; a program that becomes too large.
+    pub(crate) fn of_rows(&self, rows: Option<u32>) -> Result<Program, Failure> {
+        self.job.as_ref().map_or(Ok(()), |job| job.check_rows(rows))?;
+        program::batch(self.program.clone(), rows)
+    }
 }
 
 impl SubjectArgs {
@@ -80,7 +90,8 @@ impl SubjectArgs {
         match &self.job {
             Some(job) => {
                 let job = [("--job", job.display().to_string())];
-                shell_line(format!("garblet {command}"), job.into_iter().chain(more.iter().cloned()))
+                let rows = rows.map(|rows| ("--batch", rows.to_string()));
+                shell_line(format!("garblet {command}"), job.into_iter().chain(rows).chain(more.iter().cloned()))
             }
             None => command_line(command, &self.program_args().of_rows(rows), protocol, more),
         }

@@ -360,3 +360,48 @@ fn several_parties_meet_as_the_job_knows_them() {
     let two = folder.file("two.toml", "[[party]]\naddress = \"a:1\"\n[[party]]\naddress = \"a:2\"\n");
     assert!(run(&two).stderr.contains("the peers file has 2 parties, "), "{}", run(&two).stderr);
 }
+
+#[test]
+fn a_batch_is_as_large_as_the_job_allows() {
+    let world = World::new("job-batch");
+    let job = world.folder.path("batch.job.toml");
+    let ran = world.write(&job, &["lib:millionaires(8)", "--batch", "3"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    assert!(garblet(&["job", "show", &job]).stdout.contains("\nbatch: 3\n"));
+    let table = |name: &str, column: &str, rows: &[u8]| {
+        let rows: String = rows.iter().map(|row| format!("{row}\n")).collect();
+        world.folder.file(name, &format!("{column}\n{rows}"))
+    };
+    let files = [table("a.csv", "alice", &[3, 200, 7]), table("b.csv", "bob", &[4, 100, 7])];
+    let [zero, one] = [0, 1].map(|party| format!("{party}={}", files[party]));
+    let run = |party: usize, input| {
+        let way = ["--job", &job, "--identity", &world.identities[party], "--input", input, "--batch", "rows"];
+        way.map(String::from).to_vec()
+    };
+    let [first, second] = [run(0, &zero), run(1, &one)];
+    let [first, second] = [&first, &second].map(|words| words.iter().map(|word| &word[..]).collect::<Vec<_>>());
+    let ran = pair(&first, &second);
+    let local = garblet(&["local", "--job", &job, "--input", &zero, "--input", &one, "--batch", "rows"]);
+    for ran in [&ran.0, &ran.1, &local] {
+        assert_eq!((ran.status, &ran.stdout), (Some(0), &local.stdout), "{}", ran.stderr);
+    }
+    let more = [table("c.csv", "alice", &[1; 4]), table("d.csv", "bob", &[2; 4])];
+    let [zero, one] = [0, 1].map(|party| format!("{party}={}", more[party]));
+    let ran = garblet(&["local", "--job", &job, "--input", &zero, "--input", &one, "--batch", "rows"]);
+    ran.fails(
+        2,
+        &format!(
+            "error: --batch: {job} allows 3 rows a run, got 4\n\
+             hint: split it into several runs, or agree on another job: `garblet job new --batch N`\n"
+        ),
+    );
+    let ran = garblet(&["plan", "--job", &world.job, "--batch", "2"]);
+    ran.fails(
+        2,
+        &format!(
+            "error: --batch: {} is for one evaluation a run\n\
+             hint: every row tells a result, so that all parties agree on how many: `garblet job new --batch N`\n",
+            world.job
+        ),
+    );
+}
