@@ -10,6 +10,7 @@ mod log;
 mod metrics;
 mod operator;
 mod page;
+mod receipt;
 mod rule;
 mod session;
 mod written;

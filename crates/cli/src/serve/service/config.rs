@@ -15,7 +15,7 @@ use super::{
     data::{InputSource, ResultSink},
     operator::OperatorProgram,
     rule::Rule,
-    written::{Inputs, Limits, Log, Results, Written, WrittenRule},
+    written::{Inputs, Limits, Log, Refill, Results, Written, WrittenRule},
 };
 use crate::{
     configuration::in_configuration,
@@ -280,7 +280,8 @@ fn add_rule(
     let store = store
         .transpose()
         .map_err(|failure| Failure { hint: failure.hint.clone(), ..wrong(format!("store: {}", failure.message)) })?;
-    offer.rules.push(Rule { party, peers, often, budget, addresses, inputs, results, store });
+    let refill = refill(rule).map_err(wrong)?;
+    offer.rules.push(Rule { party, peers, often, budget, addresses, inputs, results, store, refill });
     Ok(())
 }
 
@@ -301,6 +302,16 @@ fn own_party(rule: &WrittenRule, offer: &Offer, own: Option<Fingerprint>) -> Res
                 _ => Ok(Party(party)),
             }
         }
+    }
+}
+
+/// The way to refill the store of a rule.
+fn refill(rule: &WrittenRule) -> Result<Option<Refill>, String> {
+    let Some(refill) = &rule.refill else { return Ok(None) };
+    match (&rule.store, refill.below) {
+        (None, _) => Err("refill: there is no store".into()),
+        (Some(_), 1..=100) => Ok(Some(refill.clone())),
+        (Some(_), other) => Err(format!("refill: below: expected 1 to 100 percent, got {other}")),
     }
 }
 

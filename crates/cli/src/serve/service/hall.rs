@@ -3,11 +3,13 @@
 use std::{
     collections::{HashMap, VecDeque},
     future::pending,
-    sync::{Arc, Mutex, PoisonError},
+    path::PathBuf,
+    sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use garblet::{on_own_thread, wants_to_fill};
-use garblet_net::{Caller, Channel, Fingerprint, Refusal};
+use garblet_net::{Caller, Channel, Refusal};
 use tokio::{
     sync::{Semaphore, mpsc},
     task::JoinSet,
@@ -15,17 +17,13 @@ use tokio::{
 };
 
 use super::{
-    config::{Config, Offer},
+    config::Config,
     data::RequestWords,
+    receipt,
+    rule::Rule,
     session::{self, Admitted, Done, Shared, Stopped, Work},
 };
-use crate::{
-    failure::{Class, Failure},
-    hex::to_hex,
-    receipts::{Receipts, Run},
-    report::rss_bytes,
-    session::Watched,
-};
+use crate::{failure::Failure, hex::to_hex, report::rss_bytes, session::Watched};
 
 /// The refusals that are being told at once; who comes beyond that is cut off.
 const FAREWELLS: usize = 256;
@@ -51,6 +49,8 @@ pub(super) struct Hall {
     /// The sessions with names that run or wait, and where those of several parties take in who comes later.
     named: HashMap<Named, Option<mpsc::Sender<Caller>>>,
     farewells: Arc<Semaphore>,
+    /// The stores that are refilled, each with the time of the next look; none while one is under way.
+    refills: HashMap<PathBuf, Option<Instant>>,
     is_stopping: bool,
     /// Set when a receipt could not be kept.
     is_closed: bool,
@@ -73,6 +73,8 @@ struct Ticket {
     digest: String,
     protocol: String,
     gates: u64,
+    /// The store that the service refills, and when it looks again.
+    refills: Option<(PathBuf, Duration)>,
 }
 
 /// A session that has ended.
@@ -96,6 +98,7 @@ impl Hall {
             of_peer: HashMap::new(),
             named: HashMap::new(),
             farewells: Arc::new(Semaphore::new(FAREWELLS)),
+            refills: HashMap::new(),
             is_stopping: false,
             is_closed: false,
         }
@@ -146,7 +149,7 @@ impl Hall {
             return self.refuse(caller.channel, refusal, &peer, job);
         }
         let identities = offer.others(rule, caller.channel.peer());
-        let id = to_hex(&rand::random::<[u8; 8]>());
+        let id = new_id();
         let peers = identities.iter().map(|identity| self.config.name(*identity)).collect();
         let counted = identities.iter().map(|identity| identity.map_or(NOBODY.into(), |print| print.to_string()));
         let request = RequestWords { id: id.clone(), session: session.clone(), peers, counted: counted.collect() };
@@ -172,7 +175,8 @@ impl Hall {
         let Some(work) = work else { return };
         let (digest, protocol) = (offer.digest.clone(), offer.settings.protocol.clone());
         let (job, gates) = (offer.name.clone(), offer.program.stats().and);
-        let ticket = Ticket { peer: peer.clone(), named: named.clone(), id, job, digest, protocol, gates };
+        let refills = None;
+        let ticket = Ticket { peer: peer.clone(), named: named.clone(), id, job, digest, protocol, gates, refills };
         *self.of_peer.entry(peer).or_default() += 1;
         if let Some(named) = named {
             self.named.insert(named, takes_in);
@@ -210,14 +214,15 @@ impl Hall {
         let (shared, config) = (self.shared.clone(), self.config.clone());
         self.sessions.spawn(async move {
             let begin = Instant::now();
-            let is_run = !matches!(admitted.work, Work::Fill(..));
+            let is_run = !matches!(admitted.work, Work::Fill(..) | Work::Refill(_));
             let (offer, rule, watched) = (admitted.offer.clone(), admitted.rule, admitted.watched.clone());
             let receipts = shared.receipts.clone();
             let session = on_own_thread(move || session::run(admitted, shared));
             let result = tokio::time::timeout(config.limits.session.0, session).await.ok();
             let seconds = begin.elapsed().as_secs_f64();
             let kept = tokio::task::spawn_blocking(move || {
-                let kept = is_run.then(|| keep(&receipts, (&offer, rule), &watched, &config.names, result.as_ref()));
+                let kept =
+                    is_run.then(|| receipt::keep(&receipts, (&offer, rule), &watched, &config.names, result.as_ref()));
                 (result, kept.and_then(Result::err))
             });
             match kept.await {
@@ -304,6 +309,9 @@ impl Hall {
     }
 
     fn release(&mut self, ticket: &Ticket) {
+        if let Some((store, every)) = &ticket.refills {
+            self.refills.insert(store.clone(), Some(Instant::now() + *every));
+        }
         if let Some(named) = &ticket.named {
             self.named.remove(named);
         }
@@ -321,7 +329,37 @@ impl Hall {
         while self.waiting.front().is_some_and(|first| first.since.elapsed() >= most) {
             self.refuse_first(Refusal::Busy);
         }
+        self.refill();
         self.shared.metrics.see(self.running, self.waiting.len(), strangers);
+    }
+
+    /// Begins to refill the stores whose time has come, as long as there is room for it.
+    fn refill(&mut self) {
+        let config = self.config.clone();
+        for (offer, rule) in
+            config.offers.iter().flat_map(|offer| (0..offer.rules.len()).map(move |rule| (offer, rule)))
+        {
+            let Rule { store: Some(store), refill: Some(refill), peers, .. } = &offer.rules[rule] else { continue };
+            let is_due = match self.refills.get(&store.path) {
+                None => true,
+                Some(None) => false,
+                Some(Some(next)) => *next <= Instant::now(),
+            };
+            if !is_due || self.is_stopping || self.is_closed || self.running >= config.limits.sessions {
+                continue;
+            }
+            self.refills.insert(store.path.clone(), None);
+            let (id, peer) = (new_id(), config.name(peers.first().map(|(_, fingerprint)| *fingerprint)));
+            let request =
+                RequestWords { id: id.clone(), session: None, peers: vec![peer.clone()], counted: Vec::new() };
+            *self.of_peer.entry(peer.clone()).or_default() += 1;
+            let (job, digest, protocol) = (offer.name.clone(), offer.digest.clone(), offer.settings.protocol.clone());
+            let refills = Some((store.path.clone(), refill.every.0));
+            let ticket = Ticket { peer, named: None, id, job, digest, protocol, gates: 0, refills };
+            let (work, watched) = (Work::Refill(refill.clone()), Arc::default());
+            let (offer, options) = (offer.clone(), config.options());
+            self.start(Admitted { request, offer, rule, work, options, watched }, ticket);
+        }
     }
 
     /// Begins to stop: who waits is refused, and so is who comes.
@@ -341,7 +379,7 @@ impl Hall {
     pub(super) async fn farewell(&mut self) {
         self.sessions.abort_all();
         let all = self.farewells.acquire_many(FAREWELLS as u32);
-        let _ = tokio::time::timeout(std::time::Duration::from_secs(2), all).await;
+        let _ = tokio::time::timeout(Duration::from_secs(2), all).await;
     }
 
     fn refuse_first(&mut self, refusal: Refusal) {
@@ -350,6 +388,8 @@ impl Hall {
         let job = Some(&ticket.job[..]);
         match admitted.work {
             Work::Compute(channel) | Work::Fill(channel, _) => self.refuse(*channel, refusal, &ticket.peer, job),
+            // None of them waits.
+            Work::Refill(_) => {}
             Work::Mesh(mut callers) => {
                 while let Ok(caller) = callers.try_recv() {
                     self.refuse(caller.channel, refusal, &ticket.peer, job);
@@ -371,33 +411,7 @@ impl Hall {
     }
 }
 
-/// Keeps the receipt of a run that has ended so; none if it took too long.
-fn keep(
-    receipts: &Receipts,
-    (offer, rule): (&Offer, usize),
-    watched: &Mutex<Watched>,
-    names: &[(String, Fingerprint)],
-    result: Option<&Result<Done, Stopped>>,
-) -> Result<(), Failure> {
-    let run = Run {
-        program: &offer.program,
-        settings: &offer.settings,
-        party: offer.rules[rule].party,
-        parties: offer.plan.parties(),
-    };
-    let without = match result {
-        Some(Ok(Done::Computed { outcome, .. })) => {
-            let watched = watched.lock().unwrap_or_else(PoisonError::into_inner);
-            return receipts.add(&run, &watched, names, Ok(outcome));
-        }
-        Some(Ok(Done::Filled(_))) => return Ok(()),
-        Some(Err(Stopped::Refused(refusal))) => {
-            Failure::no_result(format!("the caller was refused: {}", refusal.name())).of_class(Class::Disagreement)
-        }
-        Some(Err(Stopped::Failed(failure))) => failure.clone(),
-        Some(Err(Stopped::Died)) => Failure::no_result("its thread has died"),
-        None => Failure::no_result("it took too long, and was given up"),
-    };
-    let watched = watched.lock().unwrap_or_else(PoisonError::into_inner);
-    receipts.add(&run, &watched, names, Err(&without))
+/// The name of a session: unique on this machine.
+fn new_id() -> String {
+    to_hex(&rand::random::<[u8; 8]>())
 }

@@ -6,7 +6,7 @@ use garblet_net::{Fingerprint, Hello, JOB, MESH, PeersFile, Refusal};
 use super::{
     config::{Config, Offer},
     data::{InputSource, ResultSink},
-    written::Often,
+    written::{Often, Refill},
 };
 use crate::stock::Folder;
 
@@ -24,10 +24,11 @@ pub(super) struct Rule {
     pub(super) inputs: Option<InputSource>,
     pub(super) results: Option<ResultSink>,
     pub(super) store: Option<Folder>,
+    pub(super) refill: Option<Refill>,
 }
 
 impl Rule {
-    fn applies_to(&self, peer: Option<Fingerprint>) -> bool {
+    pub(super) fn applies_to(&self, peer: Option<Fingerprint>) -> bool {
         match peer {
             Some(peer) => self.peers.iter().any(|(_, fingerprint)| *fingerprint == peer),
             None => self.peers.is_empty(),

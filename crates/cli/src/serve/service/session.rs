@@ -8,7 +8,7 @@ use std::{
 };
 
 use garblet::{Ends, Error, PhaseCosts};
-use garblet_net::{Caller, Channel, Mesh, Refusal};
+use garblet_net::{Caller, Channel, Mesh, Refusal, connect};
 use tokio::sync::mpsc;
 
 use super::{
@@ -17,10 +17,11 @@ use super::{
     data::{self, RequestWords},
     metrics::{Metrics, clock},
     rule::Rule,
+    written::Refill,
 };
 use crate::{
     failure::Failure,
-    hints::{explain, mesh_failure},
+    hints::{explain, mesh_failure, net_failure},
     inputs::PartyInputs,
     receipts::Receipts,
     session::{Outcome, Task, Watched, compute_with, fill_with},
@@ -46,6 +47,8 @@ pub(super) enum Work {
     Compute(Box<Channel>),
     /// With one peer: to fill both stores, of every kind below so many percent.
     Fill(Box<Channel>, u8),
+    /// The same with a peer that this service calls.
+    Refill(Refill),
     /// With several, who come one after another.
     Mesh(mpsc::Receiver<Caller>),
 }
@@ -112,6 +115,15 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
     let rule = &offer.rules[rule];
     match work {
         Work::Fill(channel, below) => fill((&offer, rule), &request, (*channel, below), &shared).await,
+        Work::Refill(Refill { at, below, .. }) => {
+            let channel = connect(&at, &options).await.map_err(|error| net_failure(&error))?;
+            match rule.applies_to(channel.peer()) {
+                true => fill((&offer, rule), &request, (channel, below), &shared).await,
+                false => {
+                    Err(Failure::no_result(format!("refill: at {at} there is another peer than the rule's")).into())
+                }
+            }
+        }
         Work::Compute(channel) => {
             let inputs = match ready(&offer, rule, &request, &shared).await {
                 Ok(inputs) => inputs,

@@ -138,6 +138,29 @@ pub(super) struct WrittenRule {
     #[serde(default)]
     pub(super) stock: BTreeMap<String, u64>,
     pub(super) library: Option<PathBuf>,
+    pub(super) refill: Option<Refill>,
+}
+
+/// The way in which the service itself sees that a store is full.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Refill {
+    /// The address of the peer.
+    pub(super) at: String,
+    /// The low-water mark: the percentage of the stock below which a kind is refilled.
+    #[serde(default = "half")]
+    pub(super) below: u8,
+    /// The time between looks.
+    #[serde(default = "a_minute")]
+    pub(super) every: Long,
+}
+
+fn half() -> u8 {
+    50
+}
+
+fn a_minute() -> Long {
+    Long(Duration::from_secs(60))
 }
 
 /// The limits of how often runs may begin. All that are given hold.

@@ -78,15 +78,9 @@ fn folders_have_a_file_for_each_peer_or_job() {
 
 #[test]
 fn a_caller_fills_the_store_of_its_rule_and_draws_on_it() {
-    let company = Company::new("service-store");
-    company.trust("bob");
+    let company = with_stored_job("service-store");
     let [out, store, key, identity] =
         ["jobs/stored.toml", "store-bob", "bob.key", "bob.pem"].map(|name| company.folder.path(name));
-    let bob = garblet(&["id", &identity]).stdout;
-    let parties = [format!("service={}", company.fingerprint), format!("bob={}", bob.trim())];
-    let job = ["job", "new", &company.program, "--protocol", "authenticated", "--out", &out];
-    let ran = garblet(&[&job[..], &["--party", &parties[0], "--party", &parties[1]]].concat());
-    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     let fields = "job = \"stored\"\npeers = [\"bob\"]\noften = { total = 9 }\ninputs = { file = \"own.json\" }\n";
     let stock = "store = \"store-service\"\nstock = { triples = 600, masks = 300 }\n";
     company.configure("", &format!("[[rule]]\n{fields}{stock}{}", rule("bob", "")));
@@ -99,4 +93,49 @@ fn a_caller_fills_the_store_of_its_rule_and_draws_on_it() {
     let stored = ["--store", &store, "--store-key", &key];
     is_sum(&finish(company.call_under(&out, ("bob", 8), &service, &stored)), 8);
     service.wait_for("job=\"stored\"");
+}
+
+#[test]
+fn a_service_refills_its_store_with_another_when_it_runs_low() {
+    let company = with_stored_job("service-refill");
+    let folder = &company.folder;
+    let [out, jobs, trust] = ["jobs/stored.toml", "jobs-bob", "trust-bob.toml"].map(|name| folder.path(name));
+    std::fs::create_dir(&jobs).expect("a folder");
+    std::fs::copy(&out, format!("{jobs}/stored.toml")).expect("copied");
+    assert_eq!(garblet(&["trust", "add", "service", &company.fingerprint, "--trust", &trust]).status, Some(0));
+    let stock = "stock = { triples = 600, masks = 300 }\n";
+    folder.file("b.json", "{\"b\": 1}");
+    let rule = "[[rule]]\njob = \"stored\"\noften = { total = 9 }\n";
+    folder.file(
+        "bob.toml",
+        &format!(
+            "listen = \"127.0.0.1:0\"\nidentity = \"bob.pem\"\ntrust = \"trust-bob.toml\"\njobs = \"jobs-bob\"\nstate = \"state-bob\"\n\
+             key = \"bob.key\"\n{rule}peers = [\"service\"]\ninputs = {{ file = \"b.json\" }}\nstore = \"store-bob\"\n{stock}"
+        ),
+    );
+    let bob = company.start_as("bob.toml", "log-bob");
+    let refill = format!("refill = {{ at = \"{}\", below = 100, every = \"500ms\" }}\n", bob.address);
+    let own = "inputs = { file = \"own.json\" }\nstore = \"store-service\"\n";
+    company.configure("", &format!("{rule}peers = [\"bob\"]\n{own}{stock}{refill}"));
+    let service = company.start();
+    service.wait_for_all(" done session=", 2);
+    let drawn = ["--store", &folder.path("store-bob"), "--store-key", &folder.path("bob.key")];
+    is_sum(&finish(company.call_under(&out, ("bob", 8), &service, &drawn)), 8);
+    service.wait_for_all(" done session=", 5);
+    is_sum(&finish(company.call_under(&out, ("bob", 9), &service, &drawn)), 9);
+    let log = service.log() + &bob.log();
+    assert!(!log.contains("failed session=") && !log.contains("not all is well"), "{log}");
+}
+
+/// A service and bob, with a job for which stores are filled.
+fn with_stored_job(name: &str) -> Company {
+    let company = Company::new(name);
+    company.trust("bob");
+    let [out, identity] = ["jobs/stored.toml", "bob.pem"].map(|name| company.folder.path(name));
+    let bob = garblet(&["id", &identity]).stdout;
+    let parties = [format!("service={}", company.fingerprint), format!("bob={}", bob.trim())];
+    let job = ["job", "new", &company.program, "--protocol", "authenticated", "--out", &out];
+    let ran = garblet(&[&job[..], &["--party", &parties[0], "--party", &parties[1]]].concat());
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    company
 }

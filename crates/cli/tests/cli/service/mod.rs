@@ -77,9 +77,14 @@ impl Company {
     }
 
     pub(crate) fn start(&self) -> Running {
-        let log = self.folder.path("log");
+        self.start_as("serve.toml", "log")
+    }
+
+    /// Starts a service by a configuration of that name.
+    pub(crate) fn start_as(&self, configuration: &str, log: &str) -> Running {
+        let log = self.folder.path(log);
         let file = File::create(&log).expect("a log");
-        let mut child = command(&["serve", "--config", &self.folder.path("serve.toml")]);
+        let mut child = command(&["serve", "--config", &self.folder.path(configuration)]);
         let child = child.stdout(Stdio::null()).stderr(file).spawn().expect("the command starts");
         let mut running = Running { child: Some(child), address: String::new(), log };
         let line = running.wait_for("listening address=");

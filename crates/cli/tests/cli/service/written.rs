@@ -45,6 +45,11 @@ fn each_wrong_field_is_told_with_its_place() {
         ),
         (
             String::new(),
+            bob("often = { total = 3 }\ninputs = { file = \"a\" }\nrefill = { at = \"a:1\" }\n"),
+            "refill: there is no store",
+        ),
+        (
+            String::new(),
             bob("often = { total = 3 }\ninputs = { file = \"a\" }\naddresses = \"s\"\n"),
             "addresses: yao has one peer, who calls",
         ),
