@@ -1,11 +1,13 @@
 //! Development tasks, run as `cargo xtask NAME`; the whole of the project's continuous integration is `cargo xtask ci`.
 
 mod browser;
+mod dist;
 mod features;
 mod figures;
 mod layers;
 mod licences;
 mod modules;
+mod parts;
 mod portable;
 mod spdx;
 mod steps;
@@ -16,7 +18,8 @@ use std::{path::PathBuf, process::ExitCode};
 
 use crate::steps::{Step, run_all};
 
-const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | tidy | licences | web";
+const USAGE: &str =
+    "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | dist [--twice] | tidy | licences | web";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,6 +32,8 @@ fn main() -> ExitCode {
         ["soak"] => run_all(&[soak_step()]),
         ["figures"] => run_all(&figures::measured()),
         ["figures", folder] => run_all(&figures::of(folder)),
+        ["dist"] => run_all(&dist::steps()),
+        ["dist", "--twice"] => run_all(&dist::twice()),
         ["tidy"] => run_all(&[tidy_step()]),
         ["web"] => run_all(&web::steps()),
         ["licences"] => run_all(&[licence_step()]),

@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::{
-    bench, child, convert, demo, eval, failure::Failure, identity, inspect, job::command as job, local, plan, prepare,
-    receipts::command as receipts, run, serve, store, visit,
+    bench, child, convert, demo, eval, failure::Failure, generate, identity, inspect, job::command as job, local, plan,
+    prepare, receipts::command as receipts, run, serve, store, visit,
 };
 
 const EXIT_STATUS: &str = "Exit status: 0 done; 1 ended without a result; 2 the call or one of its files is wrong";
@@ -60,6 +60,9 @@ pub(crate) enum Command {
     /// Measure one part on this machine
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Write manual pages and completions into a folder
+    #[command(hide = true)]
+    Generate(generate::Options),
     /// One party of `local`: its job comes on standard input
     #[command(hide = true)]
     Child,
@@ -78,6 +81,7 @@ impl Command {
             Command::Serve(options) => serve::run(&options),
             Command::Visit(options) => visit::run(&options),
             Command::Eval(options) => eval::run(&options),
+            Command::Generate(options) => generate::run(&options),
             Command::Inspect(options) => inspect::run(&options),
             Command::Plan(options) => plan::run(&options),
             Command::Job(command) => job::run(&command),

@@ -15,6 +15,7 @@ mod cpu;
 mod demo;
 mod eval;
 mod failure;
+mod generate;
 mod hex;
 mod hints;
 mod identity;

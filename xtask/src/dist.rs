@@ -1,0 +1,221 @@
+//! The packages that users install: `target/packages`, with an archive and a Debian package for each processor, a list of all parts, and checksums.
+//!
+//! `cargo-zigbuild` and `ziglang`, which pip installs under `target`, link for an old glibc and for another processor than this one. The same commit gives the same
+//! bytes from every folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::parts;
+use crate::steps::Step;
+use crate::web::{cargo, run, target};
+
+/// The linker for other machines, and the one that calls it.
+const TOOLS: [&str; 2] = ["cargo-zigbuild==0.24.1", "ziglang==0.15.2"];
+
+/// The oldest glibc with which the programs run.
+const GLIBC: &str = "2.17";
+
+/// A processor, as Rust and as Debian name it.
+struct Machine {
+    arch: &'static str,
+    debian: &'static str,
+}
+
+const MACHINES: [Machine; 2] =
+    [Machine { arch: "x86_64", debian: "amd64" }, Machine { arch: "aarch64", debian: "arm64" }];
+
+/// The files of the project that are in every package.
+const TEXTS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
+
+impl Machine {
+    fn triple(&self) -> String {
+        format!("{}-unknown-linux-gnu", self.arch)
+    }
+}
+
+/// Makes all packages.
+pub(crate) fn steps() -> Vec<Step> {
+    vec![Step::check("packages", || findings(packages(&crate::root())))]
+}
+
+/// Makes all packages here and in a clone elsewhere, and compares them.
+pub(crate) fn twice() -> Vec<Step> {
+    let mut steps = steps();
+    steps.push(Step::check("packages of a clone", || findings(compare(&crate::root()))));
+    steps
+}
+
+fn findings(result: Result<(), String>) -> Vec<String> {
+    result.err().into_iter().collect()
+}
+
+/// The folder of the packages.
+fn folder(root: &Path) -> PathBuf {
+    target(root).join("packages")
+}
+
+fn packages(root: &Path) -> Result<(), String> {
+    let (folder, made) = (folder(root), target(root).join("packages-parts"));
+    for path in [&folder, &made] {
+        let _ = fs::remove_dir_all(path);
+        fs::create_dir_all(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    let build = Build::new(root)?;
+    for machine in &MACHINES {
+        eprintln!("building for {}", machine.triple());
+        build.compile(machine)?;
+    }
+    let own = MACHINES.iter().find(|machine| machine.arch == std::env::consts::ARCH);
+    let own = own.ok_or("manual pages are written by the program itself, which does not run on this processor")?;
+    run(Command::new(build.program(own)).arg("generate").arg(&made))?;
+    for machine in &MACHINES {
+        build.archive(machine, &made, &folder)?;
+        build.debian(machine, &made, &folder)?;
+    }
+    let parts = parts::list(root)?;
+    write(&folder.join(format!("garblet-{}.cdx.json", build.version)), &parts)?;
+    let names = names(&folder)?;
+    let sums = run(Command::new("sha256sum").args(&names).current_dir(&folder))?;
+    write(&folder.join("SHA256SUMS"), &sums)?;
+    eprintln!("{}\n{sums}", folder.display());
+    Ok(())
+}
+
+fn names(folder: &Path) -> Result<Vec<String>, String> {
+    let unreadable = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let entries = fs::read_dir(folder).map_err(unreadable)?.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
+    let mut names: Vec<String> = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort_unstable();
+    Ok(names)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    fs::create_dir_all(folder).and_then(|()| fs::write(path, text)).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let folder = to.parent().unwrap_or(Path::new(""));
+    let copied = fs::create_dir_all(folder).and_then(|()| fs::copy(from, to));
+    copied.map(drop).map_err(|error| format!("{}: {error}", from.display()))
+}
+
+/// A commit that is being packaged.
+struct Build {
+    root: PathBuf,
+    version: String,
+    /// The time of the commit, in seconds since 1970, which all files have.
+    time: String,
+    /// The folder of the tools.
+    tools: PathBuf,
+}
+
+impl Build {
+    /// Installs the tools, and Rust's own libraries for the other processor.
+    fn new(root: &Path) -> Result<Self, String> {
+        let tools = target(root).join("packages-tools");
+        if !tools.join("bin/cargo-zigbuild").exists() {
+            run(Command::new("python3").args(["-m", "venv"]).arg(&tools))?;
+            run(Command::new(tools.join("bin/pip")).args(["install", "--quiet"]).args(TOOLS))?;
+        }
+        for machine in &MACHINES {
+            run(Command::new("rustup").args(["target", "add", &machine.triple()]).current_dir(root))?;
+        }
+        let time = run(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root))?.trim().into();
+        let version = run(cargo().args(["pkgid", "--package", "garblet-cli"]).current_dir(root))?;
+        let version = version.trim().rsplit(['@', '#']).next().unwrap_or_default().into();
+        Ok(Build { root: root.into(), version, time, tools })
+    }
+
+    fn program(&self, machine: &Machine) -> PathBuf {
+        target(&self.root).join(machine.triple()).join("dist/garblet")
+    }
+
+    /// Compiles the command, without any path of this machine in it.
+    fn compile(&self, machine: &Machine) -> Result<(), String> {
+        let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
+        let home = home.map_err(|_| "neither CARGO_HOME nor HOME is set")?;
+        let renamed = [(home.as_str(), "/cargo"), (&self.root.display().to_string(), "/garblet")];
+        let flags: Vec<String> =
+            renamed.iter().map(|(from, to)| format!("\"--remap-path-prefix={from}={to}\"")).collect();
+        let c_flags: Vec<String> = renamed.iter().map(|(from, to)| format!("-ffile-prefix-map={from}={to}")).collect();
+        let path = std::env::var("PATH").unwrap_or_default();
+        let mut build = Command::new(self.tools.join("bin/cargo-zigbuild"));
+        build.args(["zigbuild", "--quiet", "--locked", "--profile", "dist", "--package", "garblet-cli"]);
+        build.args(["--target", &format!("{}.{GLIBC}", machine.triple())]);
+        build.args(["--config", &format!("target.'cfg(all())'.rustflags=[{}]", flags.join(", "))]);
+        build.env("PATH", format!("{}:{path}", self.tools.join("bin").display())).env("CFLAGS", c_flags.join(" "));
+        run(build.env("SOURCE_DATE_EPOCH", &self.time).env("CARGO_INCREMENTAL", "0").current_dir(&self.root)).map(drop)
+    }
+
+    /// `garblet-VERSION-TRIPLE.tar.xz`: the command, its manual pages and completions.
+    fn archive(&self, machine: &Machine, made: &Path, folder: &Path) -> Result<(), String> {
+        let name = format!("garblet-{}-{}", self.version, machine.triple());
+        let inside = made.join(&name);
+        copy(&self.program(machine), &inside.join("garblet"))?;
+        for text in TEXTS {
+            copy(&self.root.join(text), &inside.join(text))?;
+        }
+        for part in ["man", "completions"] {
+            for file in names(&made.join(part))? {
+                copy(&made.join(part).join(&file), &inside.join(part).join(&file))?;
+            }
+        }
+        let archive = folder.join(format!("{name}.tar.xz"));
+        let mut tar = Command::new("tar");
+        tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"]);
+        tar.arg(format!("--mtime=@{}", self.time)).args(["--use-compress-program=xz -9 --threads=1", "-cf"]);
+        run(tar.arg(archive).arg(&name).current_dir(made)).map(drop)
+    }
+
+    /// `garblet_VERSION_MACHINE.deb`.
+    fn debian(&self, machine: &Machine, made: &Path, folder: &Path) -> Result<(), String> {
+        let name = format!("garblet_{}_{}", self.version, machine.debian);
+        let (inside, share) = (made.join(&name), made.join(&name).join("usr/share"));
+        copy(&self.program(machine), &inside.join("usr/bin/garblet"))?;
+        copy(&self.root.join("LICENSE-MIT"), &share.join("doc/garblet/copyright"))?;
+        for page in names(&made.join("man"))? {
+            let to = share.join("man/man1").join(&page);
+            copy(&made.join("man").join(&page), &to)?;
+            run(Command::new("gzip").args(["--no-name", "--best"]).arg(to))?;
+        }
+        for (file, to) in [
+            ("garblet.bash", "bash-completion/completions/garblet"),
+            ("_garblet", "zsh/vendor-completions/_garblet"),
+            ("garblet.fish", "fish/vendor_completions.d/garblet.fish"),
+        ] {
+            copy(&made.join("completions").join(file), &share.join(to))?;
+        }
+        let control = format!(
+            "Package: garblet\nVersion: {}\nArchitecture: {}\nMaintainer: The Garblet developers <garblet@localhost>\nSection: utils\nPriority: optional\nDepends: libc6 (>= {GLIBC})\n\
+             Description: secure computation by garbled circuits\n Parties who do not trust one another compute a function of their private inputs, and prepare most of\n the work before these are known.\n",
+            self.version, machine.debian
+        );
+        write(&inside.join("DEBIAN/control"), &control)?;
+        run(Command::new("chmod").args(["-R", "u=rwX,go=rX"]).arg(&inside))?;
+        let mut deb = Command::new("dpkg-deb");
+        deb.args(["--root-owner-group", "-Zxz", "--threads-max=1", "--build"]).arg(&inside);
+        run(deb.arg(folder.join(format!("{name}.deb"))).env("SOURCE_DATE_EPOCH", &self.time)).map(drop)
+    }
+}
+
+/// Makes the packages of the same commit in a clone, and holds their checksums against those that are here.
+fn compare(root: &Path) -> Result<(), String> {
+    let clone = target(root).join("packages-clone/elsewhere");
+    let _ = fs::remove_dir_all(&clone);
+    run(Command::new("git").args(["clone", "--quiet"]).arg(root).arg(&clone))?;
+    let ours = run(Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root))?;
+    run(Command::new("git").args(["checkout", "--quiet", ours.trim()]).current_dir(&clone))?;
+    run(cargo().args(["xtask", "dist"]).env_remove("CARGO_TARGET_DIR").current_dir(&clone))?;
+    let sums = |folder: PathBuf| {
+        let path = folder.join("SHA256SUMS");
+        fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let (here, there) = (sums(folder(root))?, sums(clone.join("target/packages"))?);
+    match here == there {
+        true => Ok(()),
+        false => Err(format!("the same commit gives other packages in {}:\n{here}\n{there}", clone.display())),
+    }
+}
