@@ -139,8 +139,9 @@ fn of_refusal(refusal: Refusal) -> &'static str {
     match refusal {
         Refusal::Busy | Refusal::TooManyOfCaller => "nothing was computed and nothing is counted: try again later",
         Refusal::Stopping => "nothing was computed: try again when it is back",
-        Refusal::UnknownJob => "give --job FILE, the job that both sides have: compare `garblet job show`",
-        Refusal::NotAllowed => "its operator decides who may run which job: ask for a rule with our fingerprint",
+        Refusal::UnknownJob => {
+            "give --job FILE, the job that both sides have (compare `garblet job show`); its operator decides who may run it"
+        }
         Refusal::UsedUp { .. } => "its operator decides how often: wait, or ask for more",
         Refusal::NoData => "its operator's log says what is missing",
         Refusal::SessionInUse => "give every session a name of its own",

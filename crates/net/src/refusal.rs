@@ -13,10 +13,8 @@ pub enum Refusal {
     TooManyOfCaller,
     /// The service stops.
     Stopping,
-    /// The service has no job that the caller's hello fits.
+    /// The service has no job that the caller's hello names, or none that the caller may run: which of the two is not told.
     UnknownJob,
-    /// The caller may not run this job.
-    NotAllowed,
     /// The job was run as often as it may be.
     UsedUp {
         /// The seconds until it may be run again; none if never.
@@ -40,7 +38,6 @@ impl Refusal {
             Refusal::TooManyOfCaller => "too-many-of-caller",
             Refusal::Stopping => "stopping",
             Refusal::UnknownJob => "unknown-job",
-            Refusal::NotAllowed => "not-allowed",
             Refusal::UsedUp { .. } => "used-up",
             Refusal::NoData => "no-data",
             Refusal::SessionInUse => "session-in-use",
@@ -56,8 +53,7 @@ impl fmt::Display for Refusal {
             Refusal::Busy => "it has as many sessions as it may have at once",
             Refusal::TooManyOfCaller => "we have as many sessions there as we may have at once",
             Refusal::Stopping => "it is being stopped",
-            Refusal::UnknownJob => "it has no such job, or we have named none",
-            Refusal::NotAllowed => "we may not run this job there",
+            Refusal::UnknownJob => "it has no such job for us, or we have named none",
             Refusal::UsedUp { again_after: None } => "the job was run as often as it ever may be",
             Refusal::UsedUp { again_after: Some(seconds) } => {
                 return write!(f, "the job was run as often as it may be, until {seconds} s from now");

@@ -39,12 +39,11 @@ mod tests {
     use super::*;
     use crate::{Hello, memory_pair};
 
-    const ALL: [Refusal; 11] = [
+    const ALL: [Refusal; 10] = [
         Refusal::Busy,
         Refusal::TooManyOfCaller,
         Refusal::Stopping,
         Refusal::UnknownJob,
-        Refusal::NotAllowed,
         Refusal::UsedUp { again_after: None },
         Refusal::UsedUp { again_after: Some(u32::MAX) },
         Refusal::NoData,

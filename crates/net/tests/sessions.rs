@@ -204,5 +204,5 @@ async fn a_party_that_joins_a_mesh_hears_a_refusal() {
     };
     let ((), joined) = tokio::join!(service, Mesh::join(1, &peers, None, &job));
     let error = joined.err().expect("refused").to_string();
-    assert!(error.contains("party 0: the peer refuses: it has no such job"), "{error}");
+    assert!(error.contains("party 0: the peer refuses: it has no such job for us"), "{error}");
 }

@@ -5,6 +5,7 @@
 mod config;
 mod counters;
 mod data;
+mod farewells;
 mod hall;
 mod log;
 mod metrics;
@@ -32,11 +33,14 @@ use tokio::{
 use self::{
     config::Config,
     counters::Counters,
+    farewells::Farewells,
     hall::Hall,
     metrics::Metrics,
     session::{Shared, Stores},
 };
-use crate::{failure::Failure, hints::net_failure, receipts::Receipts, session::block_on};
+use crate::{
+    configuration::in_configuration, failure::Failure, hints::net_failure, receipts::Receipts, session::block_on,
+};
 
 /// The time between looks at those who wait.
 const LOOK: Duration = Duration::from_millis(250);
@@ -45,29 +49,25 @@ const LOOK: Duration = Duration::from_millis(250);
 ///
 /// *Errors*: a configuration that is wrong; an address, or counters, that cannot be used.
 pub(super) fn run(path: &Path) -> Result<(), Failure> {
-    let config = Arc::new(config::load(path)?);
-    log::begin(config.log);
-    config.tell_odd();
-    let counters = Counters::open(&config.state, config.key.as_deref())?;
-    let counters = Arc::new(Mutex::new(counters));
-    let receipts = Arc::new(Receipts::at(&config.receipts)?);
-    let shared = Shared { counters, metrics: Metrics::new(), stores: Stores::default(), receipts };
     block_on(async {
+        // Before anything that takes time: a signal that nobody hears would end the process.
+        let signals = Signals::hear()?;
+        let config = Arc::new(config::load(path)?);
+        log::begin(config.log);
+        config.tell_odd();
+        let counters = Counters::open(&config.state, config.key.as_deref(), &in_configuration(None, "stores")?)?;
+        let counters = Arc::new(Mutex::new(counters));
+        let (receipts, metrics) = (Arc::new(Receipts::at(&config.receipts)?), Metrics::new());
+        let farewells = Farewells::new(metrics.clone(), receipts.clone());
+        let shared = Shared { counters, metrics, stores: Stores::default(), receipts, farewells };
         let listener = Listener::bind(&config.listen).await.map_err(|error| net_failure(&error))?;
         tracing::info!(address = %listener.address(), jobs = config.offers.len(), "listening");
         show_page(&config, &shared.metrics).await?;
         let callers = Callers::new(listener, config.limits.unproven, config.options());
-        let [hang_up, terminate, interrupt] =
-            [SignalKind::hangup(), SignalKind::terminate(), SignalKind::interrupt()].map(signal);
-        let unheard = |error: std::io::Error| Failure::no_result(format!("signals cannot be heard: {error}"));
-        let signals = Signals {
-            hang_up: hang_up.map_err(unheard)?,
-            terminate: terminate.map_err(unheard)?,
-            interrupt: interrupt.map_err(unheard)?,
-        };
         shared.metrics.set_ready(true);
         let hall = Hall::new(config, shared);
-        Service { path: path.into(), callers, hall, reloading: None, stop_by: None }.serve(signals).await
+        let (reloading, again) = (None, false);
+        Service { path: path.into(), callers, hall, reloading, again, stop_by: None }.serve(signals).await
     })
 }
 
@@ -89,6 +89,15 @@ struct Signals {
     interrupt: Signal,
 }
 
+impl Signals {
+    fn hear() -> Result<Self, Failure> {
+        let hear = |kind| signal(kind).map_err(|error| Failure::no_result(format!("signals cannot be heard: {error}")));
+        let [hang_up, terminate, interrupt] =
+            [SignalKind::hangup(), SignalKind::terminate(), SignalKind::interrupt()].map(hear);
+        Ok(Signals { hang_up: hang_up?, terminate: terminate?, interrupt: interrupt? })
+    }
+}
+
 /// A service that runs.
 struct Service {
     path: PathBuf,
@@ -96,6 +105,8 @@ struct Service {
     hall: Hall,
     /// The configuration that is being read.
     reloading: Option<JoinHandle<Result<Config, Failure>>>,
+    /// Set if it may have changed since that began.
+    again: bool,
     /// The time at which it ends, once it is being stopped.
     stop_by: Option<Instant>,
 }
@@ -115,6 +126,7 @@ impl Service {
                 _ = look.tick() => self.hall.look(self.callers.strangers()),
                 () = sleep_until(stop_by), if self.stop_by.is_some() => {
                     tracing::warn!(sessions = self.hall.running(), "the time to stop is over: sessions are given up");
+                    self.hall.give_up().await;
                     break;
                 }
             }
@@ -136,6 +148,7 @@ impl Service {
 
     /// Begins to read the configuration again, beside everything else: it compiles programs.
     fn reload(&mut self) {
+        self.again = self.reloading.is_some();
         if self.reloading.is_none() {
             let path = self.path.clone();
             self.reloading = Some(tokio::task::spawn_blocking(move || config::load(&path)));
@@ -145,6 +158,10 @@ impl Service {
     /// Goes on with what was read, or with what there is if that is wrong.
     fn change(&mut self, loaded: Result<Config, Failure>) {
         let old = self.hall.config();
+        let loaded = loaded.and_then(|new| match new.tls.is_some() == old.tls.is_some() {
+            true => Ok(new),
+            false => Err(Failure::call("insecure_plain_tcp: the service has to be started again for that")),
+        });
         match loaded {
             Err(Failure { message, .. }) => {
                 tracing::error!(reason = message, "THE NEW CONFIGURATION IS WRONG: the old one stays in force");
@@ -166,6 +183,9 @@ impl Service {
                 self.callers.set_options(new.options());
                 self.hall.set_config(new);
             }
+        }
+        if self.again {
+            self.reload();
         }
     }
 }

@@ -249,6 +249,7 @@ fn add_rule(
     };
     let party = own_party(rule, offer, own).map_err(wrong)?;
     let peers = peers(rule, own, names).map_err(wrong)?;
+    check_peers(&peers, offer, party).map_err(wrong)?;
     let often = rule.often;
     if [often.per_day, often.total, often.peer_per_day, often.peer_total].iter().all(Option::is_none) {
         return Err(wrong("often: expected a limit: per_day, total, peer_per_day or peer_total".into()).hint(
@@ -336,6 +337,29 @@ fn peers(
         found.ok_or_else(|| format!("peers: `{peer}` is not trusted; trusted are {}", known()))
     };
     rule.peers.iter().map(find).collect()
+}
+
+/// Looks whether the peers of a rule are parties of its job, and of several, whether they are all others, in its only rule: what one of them may do
+/// tells all of them a result.
+fn check_peers(peers: &[(String, Fingerprint)], offer: &Offer, own: Party) -> Result<(), String> {
+    let numbered = offer.identities.iter().enumerate().filter(|(party, _)| *party != usize::from(own.0));
+    let others: Vec<Fingerprint> = numbered.filter_map(|(_, identity)| *identity).collect();
+    if let Some((name, print)) = peers.iter().find(|(_, print)| !others.contains(print)) {
+        return Err(format!("peers: {name}, {print}, is none of the other parties of {}", offer.name));
+    }
+    if !offer.is_mesh {
+        return Ok(());
+    }
+    if !offer.rules.is_empty() {
+        return Err(format!(
+            "{} is for several parties, and has a rule already: expected one, for all of them",
+            offer.name
+        ));
+    }
+    match others.iter().find(|print| peers.iter().all(|(_, named)| named != *print)) {
+        Some(missing) => Err(format!("peers: {} is for several parties: {missing} is missing", offer.name)),
+        None => Ok(()),
+    }
 }
 
 /// The file of addresses, which has the job's parties.

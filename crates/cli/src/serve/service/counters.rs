@@ -5,14 +5,15 @@
 
 use std::path::Path;
 
-use garblet::store::{State, Store};
+use garblet::store::{Past, State, Store};
 use garblet_net::Refusal;
 
 use super::written::Often;
 use crate::{
     failure::Failure,
     hints::store_failure,
-    stock::{check_record, load_or_create_key},
+    stock::load_or_create_key,
+    whole_file::{self, Readers},
 };
 
 const VERSION: u32 = 1;
@@ -30,7 +31,7 @@ pub(super) struct Counters {
 
 /// A count of one budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Count {
+pub(super) struct Count {
     /// The day of the last run, counted from 1970.
     day: u64,
     on_that_day: u64,
@@ -38,15 +39,44 @@ struct Count {
 }
 
 impl Counters {
-    /// Opens the counters in a folder, or makes them.
+    /// Opens the counters in a folder, or makes them where there never were any. `records` is the folder that knows, and that no copy of the first brings back.
     ///
-    /// *Errors*: a folder that another process uses, that is damaged, or was put back.
-    pub(super) fn open(folder: &Path, key: Option<&Path>) -> Result<Self, Failure> {
+    /// *Errors*: a folder that another process uses, that is damaged, was put back, or is gone.
+    pub(super) fn open(folder: &Path, key: Option<&Path>, records: &Path) -> Result<Self, Failure> {
+        let unwritable = |path: &Path| {
+            let path = path.to_path_buf();
+            move |error| Failure::unwritable(&path, &error)
+        };
+        let path = std::path::absolute(folder).map_err(|error| Failure::unreadable(folder, &error))?.join("counters");
+        let name = blake3::hash(path.as_os_str().as_encoded_bytes());
+        let known = records.join(format!("counters-{}", name.to_hex()));
+        let were_there = known.exists();
+        let hint = || {
+            format!(
+                "put them back as they were last; to begin anew, with everything that was counted forgotten, remove {} and {}",
+                path.display(),
+                known.display()
+            )
+        };
+        if were_there && Store::find(&path).is_err() {
+            return Err(Failure::no_result(format!("{}: the counters that this service had are gone", path.display()))
+                .hint(hint()));
+        }
         let key = load_or_create_key(key)?;
-        std::fs::create_dir_all(folder).map_err(|error| Failure::unwritable(folder, &error))?;
-        let store = Store::open_or_create(&folder.join("counters"), &key, &mut rand::rng());
-        let mut store = store.map_err(|error| store_failure(&error))?;
-        check_record(&mut store)?;
+        std::fs::create_dir_all(folder).map_err(unwritable(folder))?;
+        let mut store = Store::open_or_create(&path, &key, &mut rand::rng()).map_err(|error| store_failure(&error))?;
+        match store.record_in(records).map_err(|error| store_failure(&error))? {
+            Past::Known => {}
+            Past::Unknown => {
+                let what = format!(
+                    "{}: nobody knows whether these counters are the last: this machine has no record of them",
+                    path.display()
+                );
+                return Err(Failure::no_result(what).hint(hint()));
+            }
+        }
+        whole_file::write(&known, Readers::Owner, |out| writeln!(out, "{}", path.display()))
+            .map_err(unwritable(&known))?;
         Ok(Counters { store, broken: false })
     }
 
@@ -54,6 +84,20 @@ impl Counters {
     ///
     /// *Errors*: [`Refusal::UsedUp`]; [`Refusal::Closed`] if nobody can know.
     pub(super) fn count(&mut self, budget: &str, peers: &[String], often: Often, now: u64) -> Result<(), Refusal> {
+        let counted = self.look(budget, peers, often, now)?;
+        self.write(&counted).ok_or(Refusal::Closed)
+    }
+
+    /// The counts that there would be if a run with these peers began now, in seconds from 1970.
+    ///
+    /// *Errors*: as [`Counters::count`].
+    pub(super) fn look(
+        &self,
+        budget: &str,
+        peers: &[String],
+        often: Often,
+        now: u64,
+    ) -> Result<Vec<(String, Count)>, Refusal> {
         if self.broken {
             return Err(Refusal::Closed);
         }
@@ -74,7 +118,7 @@ impl Counters {
             }
             counted.push((name, count.and_one_more()));
         }
-        self.write(&counted).ok_or(Refusal::Closed)
+        Ok(counted)
     }
 
     /// The count of that name; none if it cannot be read.
@@ -88,14 +132,12 @@ impl Counters {
 
     /// Writes all of them in one transaction.
     fn write(&mut self, counts: &[(String, Count)]) -> Option<()> {
-        let mut write = || {
-            let mut batch = self.store.batch();
-            for (name, count) in counts {
-                batch.set_state(name, State { version: VERSION, bytes: count.encode() })?;
-            }
-            batch.commit()
-        };
-        let written = write();
+        let states = counts.iter().map(|(name, count)| {
+            let state = State { version: VERSION, bytes: count.encode() };
+            (name.clone(), state)
+        });
+        // Recorded outside of the folder, as nothing in a batch is.
+        let written = self.store.set_states(states);
         if let Err(error) = &written {
             self.broken = true;
             tracing::error!(%error, "counters cannot be written: everybody is refused until the service is started again");
@@ -145,7 +187,9 @@ mod tests {
     }
 
     fn open(folder: &Path) -> Counters {
-        Counters::open(folder, Some(&folder.join("key"))).map_err(|failure| failure.message).expect("opens")
+        Counters::open(&folder.join("state"), Some(&folder.join("key")), &folder.join("records"))
+            .map_err(|failure| failure.message)
+            .expect("opens")
     }
 
     fn peers(names: &[&str]) -> Vec<String> {
@@ -190,6 +234,42 @@ mod tests {
         let mut again = open(folder.path());
         assert_eq!(again.count("job", &peers(&["bob"]), often, NOW), Ok(()));
         assert_eq!(again.count("job", &peers(&["bob"]), often, NOW), Err(Refusal::UsedUp { again_after: None }));
+    }
+
+    #[test]
+    fn counters_that_are_gone_put_back_or_of_another_machine_are_refused() {
+        let (folder, mut counters) = counters();
+        let often = Often { total: Some(9), ..Often::default() };
+        assert_eq!(counters.count("job", &[], often, NOW), Ok(()));
+        drop(counters);
+        let [state, old, key, records, others] =
+            ["state", "old", "key", "records", "others"].map(|name| folder.path().join(name));
+        let open =
+            |records: &Path| Counters::open(&state, Some(&key), records).map(drop).map_err(|failure| failure.message);
+        copy(&state, &old);
+        let mut counters = super::tests::open(folder.path());
+        assert_eq!(counters.count("job", &[], often, NOW), Ok(()));
+        drop(counters);
+        std::fs::rename(&state, folder.path().join("new")).expect("moved");
+        assert!(open(&records).is_err_and(|message| message.contains("are gone")));
+        std::fs::rename(&old, &state).expect("moved");
+        assert!(open(&records).is_err_and(|message| message.contains("older than its record")));
+        std::fs::remove_dir_all(&state).expect("there");
+        std::fs::rename(folder.path().join("new"), &state).expect("moved");
+        assert_eq!(open(&records), Ok(()));
+        assert!(open(&others).is_err_and(|message| message.contains("has no record of them")));
+    }
+
+    fn copy(from: &Path, to: &Path) {
+        std::fs::create_dir(to).expect("a folder");
+        for entry in std::fs::read_dir(from).expect("a folder") {
+            let entry = entry.expect("there");
+            let to = to.join(entry.file_name());
+            match entry.path().is_dir() {
+                true => copy(&entry.path(), &to),
+                false => drop(std::fs::copy(entry.path(), to).expect("copied")),
+            }
+        }
     }
 
     #[test]

@@ -1,38 +1,35 @@
-//! The hall of a service: who is let in, who waits, which sessions run, and how each ended.
+//! The hall of a service: who waits, which sessions run, and how each ended.
+
+mod door;
 
 use std::{
     collections::{HashMap, VecDeque},
     future::pending,
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::Duration,
 };
 
-use garblet::{on_own_thread, wants_to_fill};
-use garblet_net::{Caller, Channel, Refusal};
+use garblet::on_own_thread;
+use garblet_net::{Caller, Refusal};
 use tokio::{
-    sync::{Semaphore, mpsc},
+    sync::watch,
     task::JoinSet,
-    time::Instant,
+    time::{Instant, sleep, timeout_at},
 };
 
+use self::door::Arrivals;
 use super::{
-    config::Config,
-    data::RequestWords,
+    config::{Config, Offer},
+    farewells::Refused,
     receipt,
     rule::Rule,
     session::{self, Admitted, Done, Shared, Stopped, Work},
 };
-use crate::{failure::Failure, hex::to_hex, report::rss_bytes, session::Watched};
+use crate::failure::Failure;
 
-/// The refusals that are being told at once; who comes beyond that is cut off.
-const FAREWELLS: usize = 256;
-
-/// Parties of one session that have come and were not met yet.
-const ARRIVALS: usize = 256;
-
-/// The peer without an identity, as it is counted.
-const NOBODY: &str = "nobody";
+/// The time in which sessions that are given up are written down.
+const GIVING_UP: Duration = Duration::from_secs(5);
 
 /// A session's job and name.
 type Named = (String, String);
@@ -47,13 +44,12 @@ pub(super) struct Hall {
     /// Sessions of each caller, those that wait included.
     of_peer: HashMap<String, usize>,
     /// The sessions with names that run or wait, and where those of several parties take in who comes later.
-    named: HashMap<Named, Option<mpsc::Sender<Caller>>>,
-    farewells: Arc<Semaphore>,
+    named: HashMap<Named, Option<Arrivals>>,
     /// The stores that are refilled, each with the time of the next look; none while one is under way.
     refills: HashMap<PathBuf, Option<Instant>>,
     is_stopping: bool,
-    /// Set when a receipt could not be kept.
-    is_closed: bool,
+    /// Says that all sessions are given up.
+    over: watch::Sender<bool>,
 }
 
 /// A session that has no place yet.
@@ -66,6 +62,8 @@ struct Waiting {
 /// The things that a session holds in the hall.
 #[derive(Clone)]
 struct Ticket {
+    /// The caller as it is counted, by its identity.
+    caller: String,
     peer: String,
     named: Option<Named>,
     id: String,
@@ -81,8 +79,7 @@ struct Ticket {
 pub(super) struct Ended {
     ticket: Ticket,
     seconds: f64,
-    /// None if it took too long.
-    result: Option<Result<Done, Stopped>>,
+    result: Result<Done, Stopped>,
     /// The receipt that could not be kept.
     unkept: Option<Failure>,
 }
@@ -97,10 +94,9 @@ impl Hall {
             waiting: VecDeque::new(),
             of_peer: HashMap::new(),
             named: HashMap::new(),
-            farewells: Arc::new(Semaphore::new(FAREWELLS)),
             refills: HashMap::new(),
             is_stopping: false,
-            is_closed: false,
+            over: watch::Sender::new(false),
         }
     }
 
@@ -122,113 +118,32 @@ impl Hall {
         self.running == 0 && self.waiting.is_empty()
     }
 
-    /// Receives a caller: begins its session, lets it wait, or refuses it.
-    pub(super) fn receive(&mut self, caller: Caller) {
-        let peer = self.config.name(caller.channel.peer());
-        let (session, hello) = (caller.channel.session().map(ToString::to_string), &caller.hello);
-        let below = wants_to_fill(hello);
-        let decided = match below {
-            Some(_) => self.config.decide_filling(hello, caller.channel.peer()),
-            None => self.config.decide(hello, caller.channel.peer()),
-        };
-        let (offer, rule) = match decided {
-            Ok((offer, rule)) => (self.config.offers[offer].clone(), rule),
-            Err(refusal) => return self.refuse(caller.channel, refusal, &peer, None),
-        };
-        let job = Some(&offer.name[..]);
-        let named = session.clone().map(|name| (offer.digest.clone(), name));
-        if let Some(running) = named.as_ref().and_then(|named| self.named.get(named)) {
-            let Some(takes_in) = running else { return self.refuse(caller.channel, Refusal::SessionInUse, &peer, job) };
-            if let Err(error) = takes_in.try_send(caller) {
-                let (mpsc::error::TrySendError::Full(caller) | mpsc::error::TrySendError::Closed(caller)) = error;
-                self.refuse(caller.channel, Refusal::SessionInUse, &peer, job);
-            }
-            return;
-        }
-        if let Err(refusal) = self.has_room_for(&peer, offer.is_mesh && named.is_none()) {
-            return self.refuse(caller.channel, refusal, &peer, job);
-        }
-        let identities = offer.others(rule, caller.channel.peer());
-        let id = new_id();
-        let peers = identities.iter().map(|identity| self.config.name(*identity)).collect();
-        let counted = identities.iter().map(|identity| identity.map_or(NOBODY.into(), |print| print.to_string()));
-        let request = RequestWords { id: id.clone(), session: session.clone(), peers, counted: counted.collect() };
-        let mut options = self.config.options();
-        let party = offer.rules[rule].party;
-        let mut watched = Watched::default();
-        let (mut takes_in, mut work) = (None, None);
-        match (below, offer.is_mesh) {
-            (Some(below), _) => work = Some(Work::Fill(Box::new(caller.channel), below)),
-            (None, false) => {
-                watched = Watched::of_watch(caller.watch, party);
-                work = Some(Work::Compute(Box::new(caller.channel)));
-            }
-            (None, true) => {
-                options.session = caller.channel.session().cloned();
-                options.job = Some(offer.digest.clone());
-                let (send, receive) = mpsc::channel(ARRIVALS);
-                if send.try_send(caller).is_ok() {
-                    (takes_in, work) = (Some(send), Some(Work::Mesh(receive)));
-                }
-            }
-        }
-        let Some(work) = work else { return };
-        let (digest, protocol) = (offer.digest.clone(), offer.settings.protocol.clone());
-        let (job, gates) = (offer.name.clone(), offer.program.stats().and);
-        let refills = None;
-        let ticket = Ticket { peer: peer.clone(), named: named.clone(), id, job, digest, protocol, gates, refills };
-        *self.of_peer.entry(peer).or_default() += 1;
-        if let Some(named) = named {
-            self.named.insert(named, takes_in);
-        }
-        let watched = Arc::new(Mutex::new(watched));
-        let admitted = Admitted { request, offer, rule, work, options, watched };
-        match self.running < self.config.limits.sessions {
-            true => self.start(admitted, ticket),
-            false => self.waiting.push_back(Waiting { since: Instant::now(), admitted, ticket }),
-        }
-    }
-
-    /// Looks whether a caller may have a session, now or when one has ended.
-    fn has_room_for(&self, peer: &str, is_nameless: bool) -> Result<(), Refusal> {
-        let limits = &self.config.limits;
-        let is_full = self.running >= limits.sessions && self.waiting.len() >= limits.waiting;
-        let memory = || limits.memory_mb.is_some_and(|most| rss_bytes().is_some_and(|held| held / 1_000_000 >= most));
-        match () {
-            () if self.is_closed => Err(Refusal::Closed),
-            () if self.is_stopping => Err(Refusal::Stopping),
-            () if is_nameless => Err(Refusal::Nameless),
-            () if self.of_peer.get(peer).is_some_and(|count| *count >= limits.per_peer) => {
-                Err(Refusal::TooManyOfCaller)
-            }
-            () if is_full || memory() => Err(Refusal::Busy),
-            () => Ok(()),
-        }
-    }
-
     fn start(&mut self, admitted: Admitted, ticket: Ticket) {
         self.running += 1;
         let Ticket { peer, id, job, digest, protocol, named, .. } = &ticket;
         let name = named.as_ref().map(|(_, name)| &name[..]);
         tracing::info!(session = id, name, peer, job, digest, protocol, "begins");
-        let (shared, config) = (self.shared.clone(), self.config.clone());
+        let (shared, config, mut over) = (self.shared.clone(), self.config.clone(), self.over.subscribe());
         self.sessions.spawn(async move {
             let begin = Instant::now();
             let is_run = !matches!(admitted.work, Work::Fill(..) | Work::Refill(_));
             let (offer, rule, watched) = (admitted.offer.clone(), admitted.rule, admitted.watched.clone());
             let receipts = shared.receipts.clone();
             let session = on_own_thread(move || session::run(admitted, shared));
-            let result = tokio::time::timeout(config.limits.session.0, session).await.ok();
+            let result = tokio::select! {
+                result = session => result,
+                () = sleep(config.limits.session.0) => Err(Stopped::GivenUp("it took too long")),
+                _ = over.wait_for(|over| *over) => Err(Stopped::GivenUp("the service was stopped")),
+            };
             let seconds = begin.elapsed().as_secs_f64();
             let kept = tokio::task::spawn_blocking(move || {
-                let kept =
-                    is_run.then(|| receipt::keep(&receipts, (&offer, rule), &watched, &config.names, result.as_ref()));
+                let kept = is_run.then(|| receipt::keep(&receipts, (&offer, rule), &watched, &config.names, &result));
                 (result, kept.and_then(Result::err))
             });
             match kept.await {
                 Ok((result, unkept)) => Ended { ticket, seconds, result, unkept },
                 Err(died) => {
-                    Ended { ticket, seconds, result: Some(Err(Stopped::Died)), unkept: Some(Failure::no_result(died)) }
+                    Ended { ticket, seconds, result: Err(Stopped::Died), unkept: Some(Failure::no_result(died)) }
                 }
             }
         });
@@ -253,7 +168,7 @@ impl Hall {
         self.release(&ticket);
         let Ticket { peer, id, job, digest, protocol, .. } = &ticket;
         let outcome = match &result {
-            Some(Ok(done)) => {
+            Ok(done) => {
                 let (gates, phases) = match done {
                     Done::Filled(phases) => (0, phases),
                     Done::Computed { outcome, .. } => (ticket.gates, &outcome.part.phases),
@@ -271,30 +186,28 @@ impl Hall {
                 }
                 "done"
             }
-            Some(Err(Stopped::Refused(refusal))) => {
+            Err(Stopped::Refused(refusal)) => {
                 self.shared.metrics.refused(refusal.name());
                 tracing::info!(session = id, peer, job, digest, reason = refusal.name(), "refused");
                 "refused"
             }
-            Some(Err(Stopped::Failed(failure))) => {
+            Err(Stopped::Failed(failure)) => {
                 let reason = &failure.message;
                 tracing::warn!(session = id, peer, job, digest, protocol, seconds, reason, "failed");
                 "failed"
             }
-            Some(Err(Stopped::Died)) => {
+            Err(Stopped::Died) => {
                 tracing::error!(session = id, peer, job, digest, protocol, seconds, "died: this is a bug");
                 "died"
             }
-            None => {
-                tracing::warn!(session = id, peer, job, digest, protocol, seconds, "took too long, and was given up");
-                "too-long"
+            Err(Stopped::GivenUp(why)) => {
+                tracing::warn!(session = id, peer, job, digest, protocol, seconds, why, "was given up");
+                "given-up"
             }
         };
         self.shared.metrics.ended(job, outcome);
-        if let Some(Failure { message: reason, .. }) = unkept {
-            tracing::error!(session = id, job, reason, "NO RECEIPT COULD BE KEPT: everybody is refused from now on");
-            self.is_closed = true;
-            self.shared.metrics.set_ready(false);
+        if let Some(Failure { message, .. }) = unkept {
+            self.shared.farewells.close(&message);
             self.refuse_waiting(Refusal::Closed);
         }
         self.begin_waiting();
@@ -302,6 +215,7 @@ impl Hall {
 
     fn begin_waiting(&mut self) {
         while self.running < self.config.limits.sessions
+            && self.has_memory()
             && let Some(Waiting { admitted, ticket, .. }) = self.waiting.pop_front()
         {
             self.start(admitted, ticket);
@@ -315,10 +229,10 @@ impl Hall {
         if let Some(named) = &ticket.named {
             self.named.remove(named);
         }
-        if let Some(count) = self.of_peer.get_mut(&ticket.peer) {
+        if let Some(count) = self.of_peer.get_mut(&ticket.caller) {
             *count -= 1;
             if *count == 0 {
-                self.of_peer.remove(&ticket.peer);
+                self.of_peer.remove(&ticket.caller);
             }
         }
     }
@@ -333,32 +247,29 @@ impl Hall {
         self.shared.metrics.see(self.running, self.waiting.len(), strangers);
     }
 
-    /// Begins to refill the stores whose time has come, as long as there is room for it.
+    /// Begins to refill the stores whose time has come, as long as nobody waits and there is room for a caller beside it.
     fn refill(&mut self) {
         let config = self.config.clone();
-        for (offer, rule) in
-            config.offers.iter().flat_map(|offer| (0..offer.rules.len()).map(move |rule| (offer, rule)))
-        {
+        let rules = |offer: &Arc<Offer>| (0..offer.rules.len()).map(|rule| (offer.clone(), rule)).collect::<Vec<_>>();
+        for (offer, rule) in config.offers.iter().flat_map(rules) {
             let Rule { store: Some(store), refill: Some(refill), peers, .. } = &offer.rules[rule] else { continue };
             let is_due = match self.refills.get(&store.path) {
                 None => true,
                 Some(None) => false,
                 Some(Some(next)) => *next <= Instant::now(),
             };
-            if !is_due || self.is_stopping || self.is_closed || self.running >= config.limits.sessions {
+            let identity = peers.first().map(|(_, fingerprint)| *fingerprint);
+            let refills = Some((store.path.clone(), refill.every.0));
+            let ticket = Ticket { refills, ..self.ticket(&offer, identity, None) };
+            let has_room = self.running == 0 || self.running + 1 < config.limits.sessions;
+            if !is_due || !has_room || !self.waiting.is_empty() || self.has_room_for(&ticket, false).is_err() {
                 continue;
             }
             self.refills.insert(store.path.clone(), None);
-            let (id, peer) = (new_id(), config.name(peers.first().map(|(_, fingerprint)| *fingerprint)));
-            let request =
-                RequestWords { id: id.clone(), session: None, peers: vec![peer.clone()], counted: Vec::new() };
-            *self.of_peer.entry(peer.clone()).or_default() += 1;
-            let (job, digest, protocol) = (offer.name.clone(), offer.digest.clone(), offer.settings.protocol.clone());
-            let refills = Some((store.path.clone(), refill.every.0));
-            let ticket = Ticket { peer, named: None, id, job, digest, protocol, gates: 0, refills };
-            let (work, watched) = (Work::Refill(refill.clone()), Arc::default());
-            let (offer, options) = (offer.clone(), config.options());
-            self.start(Admitted { request, offer, rule, work, options, watched }, ticket);
+            *self.of_peer.entry(ticket.caller.clone()).or_default() += 1;
+            let request = self.request(&ticket, &offer, rule, identity);
+            let (work, watched, options) = (Work::Refill(refill.clone()), Arc::default(), config.options());
+            self.start(Admitted { request, offer: offer.clone(), rule, work, options, watched }, ticket);
         }
     }
 
@@ -375,43 +286,46 @@ impl Hall {
         }
     }
 
+    /// Gives all sessions up, and waits until that is written down.
+    pub(super) async fn give_up(&mut self) {
+        self.over.send_replace(true);
+        let end = Instant::now() + GIVING_UP;
+        while self.running > 0
+            && let Ok(ended) = timeout_at(end, self.next_ended()).await
+        {
+            self.end(ended);
+        }
+    }
+
     /// Waits for those who are being refused, each for a moment.
     pub(super) async fn farewell(&mut self) {
-        self.sessions.abort_all();
-        let all = self.farewells.acquire_many(FAREWELLS as u32);
-        let _ = tokio::time::timeout(Duration::from_secs(2), all).await;
+        self.shared.farewells.end().await;
     }
 
     fn refuse_first(&mut self, refusal: Refusal) {
         let Some(Waiting { admitted, ticket, .. }) = self.waiting.pop_front() else { return };
         self.release(&ticket);
-        let job = Some(&ticket.job[..]);
-        match admitted.work {
-            Work::Compute(channel) | Work::Fill(channel, _) => self.refuse(*channel, refusal, &ticket.peer, job),
+        let Admitted { offer, rule, work, .. } = admitted;
+        let refused = |peer: String, watch| Refused {
+            peer,
+            job: Some((offer.clone(), rule)),
+            watch,
+            reason: refusal.name(),
+            names: self.config.names.clone(),
+        };
+        let farewells = &self.shared.farewells;
+        match work {
+            Work::Compute(channel) | Work::Fill(channel, _) => {
+                farewells.refuse(*channel, refusal, refused(ticket.peer, None));
+            }
             // None of them waits.
             Work::Refill(_) => {}
             Work::Mesh(mut callers) => {
-                while let Ok(caller) = callers.try_recv() {
-                    self.refuse(caller.channel, refusal, &ticket.peer, job);
+                while let Ok(Caller { channel, .. }) = callers.try_recv() {
+                    let peer = self.config.name(channel.peer());
+                    farewells.refuse(channel, refusal, refused(peer, None));
                 }
             }
         }
     }
-
-    /// Tells a caller why nothing begins.
-    fn refuse(&self, channel: Channel, refusal: Refusal, peer: &str, job: Option<&str>) {
-        self.shared.metrics.refused(refusal.name());
-        tracing::info!(peer, job, reason = refusal.name(), "refused");
-        if let Ok(place) = self.farewells.clone().try_acquire_owned() {
-            tokio::spawn(async move {
-                channel.refuse(refusal).await;
-                drop(place);
-            });
-        }
-    }
-}
-
-/// The name of a session: unique on this machine.
-fn new_id() -> String {
-    to_hex(&rand::random::<[u8; 8]>())
 }

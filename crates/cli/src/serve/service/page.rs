@@ -16,10 +16,10 @@ use tokio::{net::TcpListener, sync::Semaphore};
 use super::metrics::Metrics;
 
 /// The longest wait for a request.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The number of those who are answered at once.
-const READERS: usize = 16;
+const READERS: usize = 64;
 
 /// Answers requests, for ever.
 pub(super) async fn answer(listener: TcpListener, metrics: Metrics) -> Infallible {

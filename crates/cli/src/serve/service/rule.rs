@@ -1,7 +1,7 @@
 //! The rules of a service: which of those who have proved who they are may run a job.
 
 use garblet::Party;
-use garblet_net::{Fingerprint, Hello, JOB, MESH, PeersFile, Refusal};
+use garblet_net::{Fingerprint, Hello, JOB, MESH, PeersFile};
 
 use super::{
     config::{Config, Offer},
@@ -9,6 +9,9 @@ use super::{
     written::{Often, Refill},
 };
 use crate::stock::Folder;
+
+/// The reason where there is no job as it is asked for.
+const UNKNOWN: &str = "unknown-job";
 
 /// A rule.
 pub(super) struct Rule {
@@ -56,21 +59,25 @@ impl Offer {
 impl Config {
     /// The job that a caller's hello is about, as its place, and the place of the rule by which it may run it.
     ///
-    /// *Errors*: [`Refusal::UnknownJob`], [`Refusal::NotAllowed`].
-    pub(super) fn decide(&self, hello: &Hello, peer: Option<Fingerprint>) -> Result<(usize, usize), Refusal> {
-        let offer = self.offers.iter().position(|offer| offer.is_asked_for(hello)).ok_or(Refusal::UnknownJob)?;
+    /// *Errors*: the reason, for the log; the caller hears [`Refusal::UnknownJob`], so that it cannot find out which jobs there are for others.
+    pub(super) fn decide(&self, hello: &Hello, peer: Option<Fingerprint>) -> Result<(usize, usize), &'static str> {
+        let offer = self.offers.iter().position(|offer| offer.is_asked_for(hello)).ok_or(UNKNOWN)?;
         let rule = self.offers[offer].rules.iter().position(|rule| rule.applies_to(peer));
-        Ok((offer, rule.ok_or(Refusal::NotAllowed)?))
+        Ok((offer, rule.ok_or("not-allowed")?))
     }
 
     /// The rule with a store that a caller wishes to fill.
     ///
     /// *Errors*: as [`Config::decide`].
-    pub(super) fn decide_filling(&self, hello: &Hello, peer: Option<Fingerprint>) -> Result<(usize, usize), Refusal> {
-        let offer = self.offers.iter().position(|offer| offer.is_asked_for(hello)).ok_or(Refusal::UnknownJob)?;
+    pub(super) fn decide_filling(
+        &self,
+        hello: &Hello,
+        peer: Option<Fingerprint>,
+    ) -> Result<(usize, usize), &'static str> {
+        let offer = self.offers.iter().position(|offer| offer.is_asked_for(hello)).ok_or(UNKNOWN)?;
         let with_store = |rule: &Rule| rule.store.is_some() && rule.applies_to(peer);
         let rule = self.offers[offer].rules.iter().position(with_store);
-        Ok((offer, rule.ok_or(Refusal::NotAllowed)?))
+        Ok((offer, rule.ok_or("not-allowed")?))
     }
 
     /// The name of somebody who has proved an identity.

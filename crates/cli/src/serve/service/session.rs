@@ -15,6 +15,7 @@ use super::{
     config::Offer,
     counters::Counters,
     data::{self, RequestWords},
+    farewells::Farewells,
     metrics::{Metrics, clock},
     rule::Rule,
     written::Refill,
@@ -60,6 +61,7 @@ pub(super) struct Shared {
     pub(super) metrics: Metrics,
     pub(super) stores: Stores,
     pub(super) receipts: Arc<Receipts>,
+    pub(super) farewells: Farewells,
 }
 
 /// Stores, each used by one session at a time.
@@ -90,6 +92,8 @@ pub(super) enum Stopped {
     Failed(Failure),
     /// Its thread has panicked.
     Died,
+    /// The service has given it up, for this reason.
+    GivenUp(&'static str),
 }
 
 impl From<Error> for Stopped {
@@ -125,10 +129,11 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
             }
         }
         Work::Compute(channel) => {
-            let inputs = match ready(&offer, rule, &request, &shared).await {
+            let inputs = inputs(&offer, rule, &request).await;
+            let inputs = match inputs.and_then(|inputs| count(rule, &request, &shared).map(|()| inputs)) {
                 Ok(inputs) => inputs,
                 Err(refusal) => {
-                    channel.refuse(refusal).await;
+                    shared.farewells.tell(*channel, refusal);
                     return Err(Stopped::Refused(refusal));
                 }
             };
@@ -139,14 +144,13 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
             compute(&offer, rule, &request, Ends::from(*channel), inputs).await
         }
         Work::Mesh(mut callers) => {
-            let (inputs, Some(peers)) = (ready(&offer, rule, &request, &shared).await, &rule.addresses) else {
-                return Err(Stopped::Refused(Refusal::UnknownJob));
-            };
-            let inputs = match inputs {
-                Ok(inputs) => inputs,
-                Err(refusal) => {
+            let (inputs, peers) = match (inputs(&offer, rule, &request).await, &rule.addresses) {
+                (Ok(inputs), Some(peers)) => (inputs, peers),
+                (inputs, _) => {
+                    let refusal = inputs.err().unwrap_or(Refusal::UnknownJob);
+                    callers.close();
                     while let Ok(caller) = callers.try_recv() {
-                        caller.channel.refuse(refusal).await;
+                        shared.farewells.tell(caller.channel, refusal);
                     }
                     return Err(Stopped::Refused(refusal));
                 }
@@ -154,29 +158,34 @@ pub(super) async fn run(admitted: Admitted, shared: Shared) -> Result<Done, Stop
             let mesh = Mesh::join_callers(rule.party.0, peers, callers, &options).await;
             let mut ends = Ends::from(mesh.map_err(|error| mesh_failure(&error))?);
             watched.lock().unwrap_or_else(PoisonError::into_inner).begin(&mut ends, rule.party);
+            // Now that all are there: nobody uses up the runs of others alone.
+            count(rule, &request, &shared).map_err(Stopped::Refused)?;
             compute(&offer, rule, &request, ends, inputs).await
         }
     }
 }
 
-/// Fetches the inputs, and counts the run: on disk, before the peer hears anything.
+/// Fetches the inputs.
 ///
 /// *Errors*: the refusal; the log says more.
-async fn ready(offer: &Offer, rule: &Rule, request: &RequestWords, shared: &Shared) -> Result<PartyInputs, Refusal> {
-    let inputs = match data::inputs(offer, rule, request).await {
-        Ok(inputs) => inputs,
-        Err(Failure { message, .. }) => {
-            tracing::error!(session = request.id, job = offer.name, reason = message, "no inputs");
-            return Err(Refusal::NoData);
-        }
-    };
+async fn inputs(offer: &Offer, rule: &Rule, request: &RequestWords) -> Result<PartyInputs, Refusal> {
+    data::inputs(offer, rule, request).await.map_err(|Failure { message, .. }| {
+        tracing::error!(session = request.id, job = offer.name, reason = message, "no inputs");
+        Refusal::NoData
+    })
+}
+
+/// Counts the run: on disk, before a peer hears anything that depends on an input.
+///
+/// *Errors*: the refusal.
+fn count(rule: &Rule, request: &RequestWords, shared: &Shared) -> Result<(), Refusal> {
     let now = clock().as_secs();
     let mut counters = shared.counters.lock().unwrap_or_else(PoisonError::into_inner);
     let counted = counters.count(&rule.budget, &request.counted, rule.often, now);
     if counted == Err(Refusal::Closed) {
         shared.metrics.set_ready(false);
     }
-    counted.map(|()| inputs)
+    counted
 }
 
 /// Computes with peers who are there, and hands over the results.
@@ -210,7 +219,7 @@ async fn fill(
     (channel, below): (Channel, u8),
     shared: &Shared,
 ) -> Result<Done, Stopped> {
-    let Some(folder) = &rule.store else { return Err(Stopped::Refused(Refusal::NotAllowed)) };
+    let Some(folder) = &rule.store else { return Err(Stopped::Refused(Refusal::UnknownJob)) };
     let _alone = shared.stores.alone(folder).await;
     let filled = fill_with(&offer.settings, rule.party, folder, channel, below).await?;
     let pieces = filled.store.stock().iter().map(|kind| kind.available.len()).sum();

@@ -88,7 +88,7 @@ fn a_caller_fills_the_store_of_its_rule_and_draws_on_it() {
     let way = ["--connect", &service.address, "--identity", &identity, "--peer", &company.fingerprint];
     let own = ["--store", &store, "--store-key", &key, "--party", "1"];
     let fill = ["prepare", "--job", &out, "--stock", "triples=600", "--stock", "masks=300"];
-    let filled = garblet(&[&fill[..], &own, &way].concat());
+    let filled = finish(company.begin(&[&fill[..], &own, &way].concat()));
     assert_eq!(filled.status, Some(0), "{} {}", filled.stderr, service.log());
     let stored = ["--store", &store, "--store-key", &key];
     is_sum(&finish(company.call_under(&out, ("bob", 8), &service, &stored)), 8);

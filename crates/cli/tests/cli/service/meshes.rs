@@ -105,3 +105,43 @@ fn a_session_without_a_name_is_refused_and_one_that_nobody_else_joins_is_given_u
     let line = service.wait_for("failed session=");
     assert!(line.contains("party 2"), "{line}");
 }
+
+#[test]
+fn nobody_uses_up_the_runs_of_others_alone_or_comes_in_twice() {
+    let three = Three::new("service-mesh-alone");
+    let path = three.company.folder.path("serve.toml");
+    let text = std::fs::read_to_string(&path).expect("a configuration");
+    three.company.folder.file("serve.toml", &text.replace("total = 4", "total = 1").replace("4s", "2s"));
+    let service = three.company.start();
+    let prints = three.prints();
+    let peers = |name: &str| three.peers_file(&format!("{name}.toml"), &service.address, &prints);
+    for (at, name) in ["one", "two"].iter().enumerate() {
+        let alone = three.party(1, &peers(name), &["--session", name], 5);
+        service.wait_for_all("begins session=", at + 1);
+        let again = finish(three.party(1, &peers("again"), &["--session", name], 5));
+        assert!(again.stderr.contains("the peer refuses: a session of this name is running there"), "{}", again.stderr);
+        assert_eq!(finish(alone).status, Some(1));
+        service.wait_for_all("failed session=", at + 1);
+    }
+    let all = peers("all");
+    let parties = [1, 2].map(|party| three.party(party, &all, &["--session", "all"], 16 + party as u32));
+    let expected = format!("out0 = {}\n", super::PLANTED ^ 17 ^ 18);
+    for ran in parties.map(finish) {
+        assert_eq!((ran.status, &ran.stdout), (Some(0), &expected), "{} {}", ran.stderr, service.log());
+    }
+}
+
+#[test]
+fn a_job_of_several_has_one_rule_for_all_of_them() {
+    let three = Three::new("service-mesh-rules");
+    let path = three.company.folder.path("serve.toml");
+    let text = std::fs::read_to_string(&path).expect("a configuration");
+    let refused = |text: String, expected: &str| {
+        three.company.folder.file("serve.toml", &text);
+        let ran = garblet(&["serve", "--config", &path]);
+        assert!(ran.status == Some(2) && ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
+    };
+    refused(text.replace("[\"bob\", \"carol\"]", "[\"bob\"]"), "peers: three is for several parties: ");
+    let (_, rule) = text.split_once("[[rule]]").expect("a rule");
+    refused(format!("{text}\n[[rule]]{rule}"), "three is for several parties, and has a rule already");
+}

@@ -11,14 +11,14 @@ use std::{
     fs::File,
     io::{Read, Write},
     net::TcpStream,
-    process::{Child, Stdio},
+    process::{Child, Command, Stdio},
     thread::sleep,
     time::{Duration, Instant},
 };
 
 use crate::{
     identities::keygen,
-    invocation::{Folder, Ran, command, finish, garblet, start},
+    invocation::{Folder, Ran, command, finish, garblet},
 };
 
 const SUM: &str = "pub fn main(a: u32, b: u32) -> u32 {\n    a + b\n}\n";
@@ -80,11 +80,35 @@ impl Company {
         self.start_as("serve.toml", "log")
     }
 
+    /// A command with a configuration folder of its own.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = command(arguments);
+        command.env("XDG_CONFIG_HOME", self.folder.path("config"));
+        command
+    }
+
+    /// Starts the command.
+    pub(crate) fn begin(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(arguments);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        child.expect("the command starts")
+    }
+
+    /// The command that serves.
+    pub(crate) fn serve(&self, configuration: &str) -> Command {
+        self.command(&["serve", "--config", &self.folder.path(configuration)])
+    }
+
+    /// Serves, which does not begin.
+    pub(crate) fn does_not_begin(&self) -> Ran {
+        finish(self.begin(&["serve", "--config", &self.folder.path("serve.toml")]))
+    }
+
     /// Starts a service by a configuration of that name.
     pub(crate) fn start_as(&self, configuration: &str, log: &str) -> Running {
         let log = self.folder.path(log);
         let file = File::create(&log).expect("a log");
-        let mut child = command(&["serve", "--config", &self.folder.path(configuration)]);
+        let mut child = self.serve(configuration);
         let child = child.stdout(Stdio::null()).stderr(file).spawn().expect("the command starts");
         let mut running = Running { child: Some(child), address: String::new(), log };
         let line = running.wait_for("listening address=");
@@ -108,7 +132,7 @@ impl Company {
         let run = ["run", "--input", &input, "--connect", &service.address, "--identity", &identity];
         let receipts = self.folder.path(&format!("{name}.receipts"));
         let kept = ["--timeout", "20s", "--receipts", &receipts];
-        start(&[&run[..], &agreed, &kept, more].concat())
+        self.begin(&[&run[..], &agreed, &kept, more].concat())
     }
 
     /// Calls, and asserts that the service refuses for this reason, with this advice.

@@ -50,18 +50,17 @@ fn another_job_and_one_that_nobody_allowed_are_refused() {
     ["bob", "carol"].iter().for_each(|name| company.trust(name));
     company.configure("", &rule("bob", ""));
     let service = company.start();
-    let ask = "its operator decides who may run which job: ask for a rule with our fingerprint";
-    company.is_refused("carol", &service, "we may not run this job there", ask);
+    let ask = "give --job FILE, the job that both sides have (compare `garblet job show`); its operator decides who may run it";
+    let unknown = "it has no such job for us, or we have named none";
+    // Both hear the same, so that nobody finds out which jobs there are for others.
+    company.is_refused("carol", &service, unknown, ask);
     let identity = company.folder.path("bob.pem");
     let other = company.folder.file("other.garble.rs", "pub fn main(a: u32, b: u32) -> u32 {\n    a ^ b\n}\n");
     let input = format!("1={}", company.folder.file("b.json", "{\"b\": 1}"));
     let run =
         ["run", &other, "--party", "1", "--input", &input, "--connect", &service.address, "--identity", &identity];
-    finish(start(&[&run[..], &["--peer", &company.fingerprint]].concat())).fails(
-        1,
-        "error: the peer refuses: it has no such job, or we have named none\n\
-         hint: give --job FILE, the job that both sides have: compare `garblet job show`\n",
-    );
+    let ran = finish(start(&[&run[..], &["--peer", &company.fingerprint]].concat()));
+    ran.fails(1, &format!("error: the peer refuses: {unknown}\nhint: {ask}\n"));
     let log = service.log();
     assert!(log.contains("reason=\"not-allowed\"") && log.contains("reason=\"unknown-job\""), "{log}");
 }
@@ -82,8 +81,7 @@ fn a_job_is_run_as_often_as_the_rule_says_and_a_killed_service_has_counted() {
     company.is_refused("bob", &service, "the job was run as often as it ever may be", ASK);
     service.wait_for("reason=\"used-up\"");
     // A new day brings none, nor does another service with the same counters beside this one.
-    let second = start(&["serve", "--config", &company.folder.path("serve.toml")]);
-    let second = finish(second);
+    let second = company.does_not_begin();
     assert!(second.status == Some(1) && second.stderr.contains("is in use by process"), "{}", second.stderr);
 }
 
@@ -107,7 +105,7 @@ fn counters_that_are_damaged_let_no_service_begin() {
     company.start().kill();
     std::fs::write(company.folder.path("state/counters/index.sqlite"), [7; 4_000]).expect("written");
     let _ = std::fs::remove_file(company.folder.path("state/counters/index.sqlite-wal"));
-    let ran = finish(start(&["serve", "--config", &company.folder.path("serve.toml")]));
+    let ran = company.does_not_begin();
     assert!(ran.status != Some(0) && ran.stderr.contains("error: "), "{}", ran.stderr);
 }
 
@@ -119,8 +117,13 @@ fn both_sides_keep_receipts_that_agree_also_of_a_refusal() {
     let service = company.start();
     is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
     company.is_refused("bob", &service, "the job was run as often as it ever may be", ASK);
-    service.wait_for_all("refused session=", 1);
     let [ours, theirs] = ["state/receipts.jsonl", "bob.receipts"].map(|log| company.folder.path(log));
+    // Refusals are written down beside all else.
+    let begin = std::time::Instant::now();
+    while std::fs::read_to_string(&ours).expect("a log").lines().count() < 2 {
+        assert!(begin.elapsed().as_secs() < 60, "{}", service.log());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     let compared = garblet(&["receipts", "compare", &ours, &theirs]);
     assert_eq!(compared.status, Some(0), "{}{}", compared.stdout, compared.stderr);
     let text = std::fs::read_to_string(&ours).expect("a log");
@@ -142,4 +145,62 @@ fn a_service_that_cannot_keep_receipts_refuses_everybody() {
     service.wait_for("NO RECEIPT COULD BE KEPT");
     let hint = "tell its operator, whose log says what is wrong";
     company.is_refused("bob", &service, "it refuses everybody until its operator has mended something", hint);
+}
+
+#[test]
+fn counters_that_were_put_back_or_are_gone_let_no_service_begin() {
+    let company = Company::new("service-put-back");
+    company.trust("bob");
+    company.configure("", &rule("bob", "often = { total = 1 }\ninputs = { file = \"own.json\" }\n"));
+    company.start().kill();
+    let [state, old, lost] = ["state", "old", "lost"].map(|name| company.folder.path(name));
+    let copied = std::process::Command::new("cp").args(["-a", &state, &old]).status().expect("cp starts");
+    assert!(copied.success());
+    let service = company.start();
+    is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
+    service.kill();
+    std::fs::rename(&state, &lost).expect("moved");
+    let ran = company.does_not_begin();
+    assert!(
+        ran.status == Some(1) && ran.stderr.contains("the counters that this service had are gone"),
+        "{}",
+        ran.stderr
+    );
+    std::fs::rename(&old, &state).expect("moved");
+    let ran = company.does_not_begin();
+    assert!(ran.status != Some(0) && ran.stderr.contains("is older than its record"), "{}", ran.stderr);
+    std::fs::remove_dir_all(&state).expect("there");
+    std::fs::rename(&lost, &state).expect("moved");
+    let service = company.start();
+    company.is_refused("bob", &service, "the job was run as often as it ever may be", ASK);
+}
+
+#[test]
+fn whoever_has_used_up_its_runs_costs_nothing() {
+    let company = Company::new("service-flood");
+    company.trust("bob");
+    let inputs = "inputs = { exec = [\"sh\", \"-c\", \"echo x >> asked; cat own.json\"] }\n";
+    let inputs =
+        inputs.replace("asked", &company.folder.path("asked")).replace("own.json", &company.folder.path("own.json"));
+    company.configure("", &rule("bob", &format!("often = {{ total = 1 }}\n{inputs}")));
+    let service = company.start();
+    is_sum(&finish(company.call("bob", 5, &service, &[])), 5);
+    for _ in 0..8 {
+        company.is_refused("bob", &service, "the job was run as often as it ever may be", ASK);
+    }
+    let read = |name: &str| std::fs::read_to_string(company.folder.path(name)).expect("written");
+    assert_eq!(read("asked").lines().count(), 1, "the operator's program runs for those alone who may run the job");
+    assert_eq!(service.log().matches("reason=\"used-up\"").count(), 1, "the same is written down once a minute");
+    assert_eq!(service.log().matches("begins session=").count(), 1);
+    assert_eq!(read("state/receipts.jsonl").lines().count(), 2);
+}
+
+#[test]
+fn peers_of_a_rule_are_parties_of_its_job() {
+    let company = Company::new("service-other-peers");
+    ["bob", "eve"].iter().for_each(|name| company.trust(name));
+    company.configure("", &rule("bob", "").replace("[\"bob\"]", "[\"bob\", \"eve\"]"));
+    let ran = company.does_not_begin();
+    assert!(ran.status == Some(2) && ran.stderr.contains("peers: eve, "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is none of the other parties of sum-bob"), "{}", ran.stderr);
 }

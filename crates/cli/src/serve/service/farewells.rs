@@ -1,0 +1,127 @@
+//! The farewell to those for whom nothing begins: they hear why, the operator's log and the receipts say it once a minute.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use garblet_net::{Channel, ChannelWatch, Fingerprint, Refusal};
+use tokio::{runtime::Handle, sync::Semaphore};
+
+use super::{config::Offer, metrics::Metrics, receipt, session::Stopped};
+use crate::{receipts::Receipts, session::Watched};
+
+/// The refusals that are being told at once; who comes beyond that is cut off.
+const PLACES: usize = 256;
+
+/// The time for which the same refusal of the same caller is not written down again.
+const APART: Duration = Duration::from_secs(60);
+
+/// Somebody who is refused.
+pub(super) struct Refused {
+    /// The caller, as it is called here.
+    pub(super) peer: String,
+    /// The job that it may run, with the rule's place, if it is about one.
+    pub(super) job: Option<(Arc<Offer>, usize)>,
+    /// Sees its channel.
+    pub(super) watch: Option<ChannelWatch>,
+    /// The reason for the log, which may say more than the caller hears.
+    pub(super) reason: &'static str,
+    pub(super) names: Vec<(String, Fingerprint)>,
+}
+
+/// A refusal as it is counted: of whom, for which job, why.
+type Kind = (String, Option<String>, &'static str);
+
+/// The farewells, which all sessions share.
+#[derive(Clone)]
+pub(super) struct Farewells {
+    places: Arc<Semaphore>,
+    /// The service's own, where whatever it tells goes on.
+    runtime: Handle,
+    metrics: Metrics,
+    receipts: Arc<Receipts>,
+    /// The time at which each was written down last, and how often it happened since.
+    written: Arc<Mutex<HashMap<Kind, (Instant, u64)>>>,
+    /// Set when a receipt could not be kept.
+    is_closed: Arc<AtomicBool>,
+}
+
+impl Farewells {
+    /// The farewells of the service that runs here.
+    pub(super) fn new(metrics: Metrics, receipts: Arc<Receipts>) -> Self {
+        let (places, runtime) = (Arc::new(Semaphore::new(PLACES)), Handle::current());
+        Farewells { places, runtime, metrics, receipts, written: Arc::default(), is_closed: Arc::default() }
+    }
+
+    /// Tells whether everybody is to be refused, as a receipt could not be kept.
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Relaxed)
+    }
+
+    /// Refuses everybody from now on.
+    pub(super) fn close(&self, reason: &str) {
+        tracing::error!(reason, "NO RECEIPT COULD BE KEPT: everybody is refused from now on");
+        self.is_closed.store(true, Ordering::Relaxed);
+        self.metrics.set_ready(false);
+    }
+
+    /// Refuses somebody: writes it down, and tells it.
+    pub(super) fn refuse(&self, channel: Channel, refusal: Refusal, refused: Refused) {
+        self.tell(channel, refusal);
+        self.metrics.refused(refused.reason);
+        let Refused { peer, job, watch, reason, names } = refused;
+        let name = job.as_ref().map(|(offer, _)| offer.name.clone());
+        let Some(more) = self.is_first((peer.clone(), name.clone(), reason)) else { return };
+        tracing::info!(peer, job = name, reason, more, "refused");
+        let Some((offer, rule)) = job else { return };
+        let farewells = self.clone();
+        self.runtime.spawn_blocking(move || {
+            let party = offer.rules[rule].party;
+            let watched = Mutex::new(watch.map_or_else(Watched::default, |watch| Watched::of_watch(watch, party)));
+            let stopped = Err(Stopped::Refused(refusal));
+            if let Err(failure) = receipt::keep(&farewells.receipts, (&offer, rule), &watched, &names, &stopped) {
+                farewells.close(&failure.message);
+            }
+        });
+    }
+
+    /// Tells a caller why nothing begins, without waiting for it.
+    pub(super) fn tell(&self, channel: Channel, refusal: Refusal) {
+        if let Ok(place) = self.places.clone().try_acquire_owned() {
+            self.runtime.spawn(async move {
+                channel.refuse(refusal).await;
+                drop(place);
+            });
+        }
+    }
+
+    /// Waits for those who are being told, each for a moment.
+    pub(super) async fn end(&self) {
+        let all = self.places.acquire_many(PLACES as u32);
+        let _ = tokio::time::timeout(Duration::from_secs(2), all).await;
+    }
+
+    /// The number of those that were not written down since the last, if this one is to be.
+    fn is_first(&self, kind: Kind) -> Option<u64> {
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        match written.get_mut(&kind) {
+            Some((last, more)) if last.elapsed() < APART => {
+                *more += 1;
+                None
+            }
+            Some((last, more)) => {
+                *last = Instant::now();
+                Some(std::mem::take(more))
+            }
+            None => {
+                written.insert(kind, (Instant::now(), 0));
+                Some(0)
+            }
+        }
+    }
+}
