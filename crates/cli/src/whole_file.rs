@@ -17,10 +17,10 @@ pub(crate) enum Readers {
     Usual,
 }
 
-/// Writes a file, durably. One that is there already stays as it is until all of the new one is written, and so do its permissions; a link, a pipe or a
-/// device is written to in place, but not for its owner alone.
+/// Writes a file, durably. One that is there already stays as it is until all of the new one is written, which nobody else can read before; its group and
+/// permissions stay as well, as far as this user can give them. A link, a pipe or a device is written to in place, but not for its owner alone.
 ///
-/// *Errors*: those of `fill`, no place, no right; what was there before stays then.
+/// *Errors*: those of `fill`, no place, no right, a file that is there for reading alone; what was there before stays then.
 pub(crate) fn write<E: From<io::Error>>(
     path: &Path,
     readers: Readers,
@@ -30,19 +30,41 @@ pub(crate) fn write<E: From<io::Error>>(
     if readers == Readers::Usual && there.as_ref().is_some_and(|there| !there.is_file()) {
         return filled(&File::create(path)?, fill);
     }
+    let there = there.filter(|_| readers == Readers::Usual);
+    if let Some(there) = &there {
+        if there.permissions().readonly() {
+            return Err(io::Error::from(io::ErrorKind::PermissionDenied).into());
+        }
+        // Nor is one replaced that could not be written.
+        File::options().write(true).open(path)?;
+    }
     let mut draft = tempfile::Builder::new();
     #[cfg(unix)]
-    if readers == Readers::Usual {
+    if readers == Readers::Usual && there.is_none() {
         draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     }
     let draft = draft.prefix(".garblet-").tempfile_in(folder_of(path))?;
     filled(draft.as_file(), fill)?;
-    if let Some(there) = there.filter(|_| readers == Readers::Usual) {
-        draft.as_file().set_permissions(there.permissions())?;
+    if let Some(there) = there {
+        give_permissions(draft.as_file(), &there)?;
     }
     draft.as_file().sync_all()?;
     draft.persist(path).map_err(|error| error.error)?;
     Ok(sync_folder(folder_of(path))?)
+}
+
+/// Gives a file the group and the permissions of another; where it cannot have that group, nothing for others than its owner.
+#[cfg(unix)]
+fn give_permissions(file: &File, of: &fs::Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    let is_of_group = file.metadata()?.gid() == of.gid() || fchown(file, None, Some(of.gid())).is_ok();
+    let mode = of.permissions().mode() & if is_of_group { 0o777 } else { 0o700 };
+    file.set_permissions(PermissionsExt::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn give_permissions(file: &File, of: &fs::Metadata) -> io::Result<()> {
+    file.set_permissions(of.permissions())
 }
 
 /// The folder in which a file lies.
@@ -84,16 +106,61 @@ mod tests {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let scratch = tempfile::tempdir().expect("a folder");
         let [path, link] = ["kept", "link"].map(|name| scratch.path().join(name));
+        let mode = |path: &Path| fs::symlink_metadata(path).expect("it is there").permissions().mode() & 0o777;
         let write = |path: &Path, readers| {
             super::write(path, readers, |out| out.write_all(b"text")).expect("written");
-            fs::symlink_metadata(path).expect("it is there").permissions().mode() & 0o777
+            mode(path)
         };
         fs::write(&path, "old").expect("written");
-        fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).expect("it is ours");
-        assert_eq!(write(&path, Readers::Usual), 0o640);
+        for kept in [0o640, 0o600, 0o664] {
+            fs::set_permissions(&path, PermissionsExt::from_mode(kept)).expect("it is ours");
+            let drafted = |out: &mut (dyn Write + Send)| {
+                let names = fs::read_dir(scratch.path())?.map(|entry| entry.map(|entry| entry.path()));
+                let drafts = names.collect::<io::Result<Vec<_>>>()?.into_iter().filter(|name| *name != path);
+                assert_eq!(
+                    drafts.map(|draft| mode(&draft)).collect::<Vec<_>>(),
+                    [0o600],
+                    "for nobody before it is whole"
+                );
+                out.write_all(b"text")
+            };
+            super::write(&path, Readers::Usual, drafted).expect("written");
+            assert_eq!(mode(&path), kept);
+        }
         symlink(&path, &link).expect("a link");
         write(&link, Readers::Usual);
         assert!(fs::symlink_metadata(&link).expect("it is there").is_symlink());
         assert_eq!(write(&path, Readers::Owner), 0o600);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_group_stays() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+        let scratch = tempfile::tempdir().expect("a folder");
+        let path = scratch.path().join("kept");
+        fs::write(&path, "old").expect("written");
+        fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).expect("it is ours");
+        // Who may give a file to any group, as the superuser, has it stay; nobody else can try.
+        let group = fs::metadata(&path).expect("it is there").gid() + 1;
+        let may = chown(&path, None, Some(group)).is_ok();
+        super::write(&path, Readers::Usual, |out| out.write_all(b"new")).expect("written");
+        let there = fs::metadata(&path).expect("it is there");
+        let expected = if may { group } else { group - 1 };
+        assert_eq!((there.gid(), there.permissions().mode() & 0o777), (expected, 0o640));
+    }
+
+    #[test]
+    fn a_file_that_is_there_for_reading_alone_stays() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let path = scratch.path().join("kept");
+        fs::write(&path, "old").expect("written");
+        let mut permissions = fs::metadata(&path).expect("it is there").permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(&path, permissions).expect("it is ours");
+        let error = super::write(&path, Readers::Usual, |out| out.write_all(b"new")).expect_err("refused");
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(fs::read(&path).expect("it is there"), b"old");
+        assert_eq!(fs::read_dir(scratch.path()).expect("a folder").count(), 1);
     }
 }
