@@ -40,6 +40,8 @@ const GRACE: Duration = Duration::from_secs(3);
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) program: ProgramArgs,
+    /// The digest that it has.
+    pub(crate) digest: [u8; 32],
     pub(crate) party: Party,
     /// Bits in wire order by number of the input.
     pub(crate) inputs: Vec<(u32, String)>,
@@ -86,6 +88,9 @@ fn work() -> Result<Done, Failure> {
     let job: Job = serde_json::from_str(&read_line()?).map_err(|e| Failure::call(format!("standard input: {e}")))?;
     let begin = Instant::now();
     let program = program::load_quietly(&job.program)?;
+    if program.digest() != job.digest {
+        return Err(Failure::call(format!("{}: it was changed while it is being run", job.program.program)));
+    }
     let inputs = job.inputs.iter().map(|(id, bits)| Ok((InputId(*id), bits.parse::<Bits>()?)));
     let inputs: Result<Vec<_>, garblet_circuit::NotBits> = inputs.collect();
     let inputs = inputs.map_err(|e| Failure::call(format!("standard input: {e}")))?;
