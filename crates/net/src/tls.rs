@@ -88,6 +88,11 @@ impl Tls {
         Tls { identity: Arc::new(identity), trusted: trusted.into_iter().collect() }
     }
 
+    /// The fingerprint of our identity.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.identity.fingerprint()
+    }
+
     /// The same identity, with others to trust.
     pub(crate) fn trusting(&self, trusted: impl IntoIterator<Item = (String, Fingerprint)>) -> Self {
         Tls { identity: self.identity.clone(), trusted: trusted.into_iter().collect() }

@@ -214,17 +214,22 @@ fn a_log_that_was_torn_goes_on_and_one_that_was_changed_is_refused_before_the_ru
     let world = World::new("receipts-torn");
     world.both(["1", "2"], &[]);
     let text = fs::read_to_string(&world.logs[0]).expect("a log");
-    fs::write(&world.logs[0], format!("{text}{}", &text[..100])).expect("written");
+    let digest = world.receipts(0)[0]["digest"].as_str().expect("a digest").to_string();
+    let torn = format!("{{\"number\":2,\"previous\":\"{digest}\",\"time\":\"20");
+    fs::write(&world.logs[0], format!("{text}{torn}")).expect("written");
     let verified = garblet(&["receipts", "verify", &world.logs[0]]);
     assert!(
-        verified.stderr.contains("100 bytes behind receipt 1 were not written to their end"),
+        verified.stderr.contains(&format!("{} bytes behind receipt 1 were not written to their end", torn.len())),
         "{}",
         verified.stderr
     );
     assert_eq!(verified.status, Some(0));
     let [listened, _] = world.both(["3", "4"], &[]);
     assert!(
-        listened.stderr.contains("cut off 100 bytes of a receipt that was not written to its end, behind receipt 1\n"),
+        listened.stderr.contains(&format!(
+            "cut off {} bytes of a receipt that was not written to its end, behind receipt 1\n",
+            torn.len()
+        )),
         "{}",
         listened.stderr
     );

@@ -6,8 +6,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use garblet::{on_own_thread, wants_to_fill};
-use garblet_net::{Caller, Channel, Fingerprint, Refusal};
+use garblet::{SavedValues, on_own_thread, wants_to_fill};
+use garblet_net::{Caller, Channel, Refusal, Tls};
 use tokio::{
     sync::{Semaphore, mpsc},
     task::JoinSet,
@@ -217,7 +217,7 @@ impl Hall {
             let result = tokio::time::timeout(config.limits.session.0, session).await.ok();
             let seconds = begin.elapsed().as_secs_f64();
             let kept = tokio::task::spawn_blocking(move || {
-                let kept = is_run.then(|| keep(&receipts, (&offer, rule), &watched, &config.names, result.as_ref()));
+                let kept = is_run.then(|| keep(&receipts, (&offer, rule), &watched, &config, result.as_ref()));
                 (result, kept.and_then(Result::err))
             });
             match kept.await {
@@ -376,7 +376,7 @@ fn keep(
     receipts: &Receipts,
     (offer, rule): (&Offer, usize),
     watched: &Mutex<Watched>,
-    names: &[(String, Fingerprint)],
+    config: &Config,
     result: Option<&Result<Done, Stopped>>,
 ) -> Result<(), Failure> {
     let run = Run {
@@ -384,11 +384,13 @@ fn keep(
         settings: &offer.settings,
         party: offer.rules[rule].party,
         parties: offer.plan.parties(),
+        identity: config.tls.as_ref().map(Tls::fingerprint),
+        saved: SavedValues::default(),
     };
     let without = match result {
         Some(Ok(Done::Computed { outcome, .. })) => {
             let watched = watched.lock().unwrap_or_else(PoisonError::into_inner);
-            return receipts.add(&run, &watched, names, Ok(outcome));
+            return receipts.add(&run, &watched, &config.names, Ok(outcome));
         }
         Some(Ok(Done::Filled(_))) => return Ok(()),
         Some(Err(Stopped::Refused(refusal))) => {
@@ -399,5 +401,5 @@ fn keep(
         None => Failure::no_result("it took too long, and was given up"),
     };
     let watched = watched.lock().unwrap_or_else(PoisonError::into_inner);
-    receipts.add(&run, &watched, names, Err(&without))
+    receipts.add(&run, &watched, &config.names, Err(&without))
 }
