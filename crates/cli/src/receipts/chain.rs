@@ -108,7 +108,8 @@ pub(super) fn read_line(line: &[u8]) -> Result<(Link, [u8; 32]), String> {
     Ok((link, digest))
 }
 
-/// Reads what is behind the last line that has an end, where the chain has this head. Only what a receipt behind it begins with can have been torn.
+/// Reads what is behind the last line that has an end, where the chain has this head. Only what a receipt behind it begins with can have been torn, and no
+/// more of it than there was before its digest ended.
 pub(super) fn read_tail(tail: &[u8], head: Head) -> Result<Tail, String> {
     if tail.is_empty() {
         return Ok(Tail::Nothing);
@@ -118,8 +119,12 @@ pub(super) fn read_tail(tail: &[u8], head: Head) -> Result<Tail, String> {
     if tail[..known] != begins.as_bytes()[..known] {
         return Err(format!("it is no receipt behind receipt {}, and no beginning of one", head.number));
     }
+    // No text within a receipt has the mark: its quotes would be escaped.
+    let has_digest =
+        || str::from_utf8(tail).is_ok_and(|tail| tail.rsplit_once(MARK).is_some_and(|(_, end)| end.len() >= 66));
     match read_line(tail) {
         Ok((link, digest)) => Ok(Tail::Whole(Box::new(link), digest)),
+        Err(what) if has_digest() => Err(what),
         Err(_) => Ok(Tail::Torn),
     }
 }

@@ -141,6 +141,8 @@ fn what_no_receipt_begins_with_was_not_torn_and_is_left_as_it_is() {
         (behind(lines[0]), "it is no receipt behind receipt 3"),
         (behind(&lines[2][..100]), "it is no receipt behind receipt 3"),
         (behind("\0"), "it is no receipt behind receipt 3"),
+        // The last one, changed and without the end of its line.
+        (text.trim_end().replace("\"bytes_sent\":3", "\"bytes_sent\":4").into(), "it was changed"),
     ] {
         fs::write(&path, &content).expect("written");
         let failure = Log::open(&path).err().expect("refused");

@@ -94,6 +94,7 @@ fn both_parties_keep_a_receipt_of_a_run_without_values() {
         assert_eq!(receipt["party"], party);
         assert_eq!(receipt["peers"][0]["fingerprint"], world.fingerprints[1 - party]);
         assert_eq!(receipt["peers"][0]["name"], ["bob", "alice"][party]);
+        assert_eq!(receipt["identity"], world.fingerprints[party]);
         assert_eq!((&receipt["protocol"], &receipt["parameters"]["scheme"]), (&"yao".into(), &"half-gates".into()));
         assert_eq!(receipt["ended"]["ok"]["closing"], Value::Null);
         assert!(receipt["security"]["computational_bits"].as_u64().is_some_and(|bits| bits > 100), "{receipt}");
