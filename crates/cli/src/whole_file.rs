@@ -46,25 +46,43 @@ pub(crate) fn write<E: From<io::Error>>(
     let draft = draft.prefix(".garblet-").tempfile_in(folder_of(path))?;
     filled(draft.as_file(), fill)?;
     if let Some(there) = there {
-        give_permissions(draft.as_file(), &there)?;
+        give_permissions(draft.as_file(), path, &there)?;
     }
     draft.as_file().sync_all()?;
     draft.persist(path).map_err(|error| error.error)?;
     Ok(sync_folder(folder_of(path))?)
 }
 
-/// Gives a file the group and the permissions of another; where it cannot have that group, nothing for others than its owner.
+/// Gives a file the group and the permissions of the one at `path`; where it cannot have that group, or those were a list of users, nothing for others than
+/// its owner.
 #[cfg(unix)]
-fn give_permissions(file: &File, of: &fs::Metadata) -> io::Result<()> {
+fn give_permissions(file: &File, path: &Path, there: &fs::Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-    let is_of_group = file.metadata()?.gid() == of.gid() || fchown(file, None, Some(of.gid())).is_ok();
-    let mode = of.permissions().mode() & if is_of_group { 0o777 } else { 0o700 };
+    let is_of_group = file.metadata()?.gid() == there.gid() || fchown(file, None, Some(there.gid())).is_ok();
+    let mode = there.permissions().mode() & if is_of_group && !has_list(path) { 0o777 } else { 0o700 };
     file.set_permissions(PermissionsExt::from_mode(mode))
 }
 
+/// Tells whether a list says which users may read a file: the bits of the group are then those of all in it.
+#[cfg(target_os = "linux")]
+fn has_list(path: &Path) -> bool {
+    // One that is there does not fit.
+    let read = rustix::fs::getxattr(path, ACCESS_LIST, &mut [0u8; 1]);
+    !matches!(read, Err(rustix::io::Errno::NODATA | rustix::io::Errno::OPNOTSUPP))
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn has_list(_: &Path) -> bool {
+    false
+}
+
+/// The attribute of a file that has its list of users.
+#[cfg(target_os = "linux")]
+const ACCESS_LIST: &str = "system.posix_acl_access";
+
 #[cfg(not(unix))]
-fn give_permissions(file: &File, of: &fs::Metadata) -> io::Result<()> {
-    file.set_permissions(of.permissions())
+fn give_permissions(file: &File, _: &Path, there: &fs::Metadata) -> io::Result<()> {
+    file.set_permissions(there.permissions())
 }
 
 /// The folder in which a file lies.
@@ -148,6 +166,30 @@ mod tests {
         let there = fs::metadata(&path).expect("it is there");
         let expected = if may { group } else { group - 1 };
         assert_eq!((there.gid(), there.permissions().mode() & 0o777), (expected, 0o640));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_list_of_users_becomes_no_right_of_a_group() {
+        use std::os::unix::fs::PermissionsExt;
+        let scratch = tempfile::tempdir().expect("a folder");
+        let path = scratch.path().join("kept");
+        fs::write(&path, "old").expect("written");
+        // Version 2; the owner reads and writes, user 12 reads, the group and all others do nothing, the mask is to read.
+        let entries: [(u16, u16, u32); 5] =
+            [(1, 6, u32::MAX), (2, 4, 12), (4, 0, u32::MAX), (0x10, 4, u32::MAX), (0x20, 0, u32::MAX)];
+        let entry = |(tag, bits, id): (u16, u16, u32)| {
+            [&tag.to_le_bytes()[..], &bits.to_le_bytes(), &id.to_le_bytes()].concat()
+        };
+        let list = [&2u32.to_le_bytes()[..], &entries.map(entry).concat()].concat();
+        let mode = || fs::metadata(&path).expect("it is there").permissions().mode() & 0o777;
+        match rustix::fs::setxattr(&path, ACCESS_LIST, &list, rustix::fs::XattrFlags::empty()) {
+            Ok(()) => assert_eq!(mode(), 0o640, "the mask looks like a right of the group"),
+            // Not every file system has such lists.
+            Err(error) => return assert_eq!(error, rustix::io::Errno::OPNOTSUPP),
+        }
+        super::write(&path, Readers::Usual, |out| out.write_all(b"new")).expect("written");
+        assert_eq!(mode(), 0o600);
     }
 
     #[test]
