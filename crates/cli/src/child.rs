@@ -40,6 +40,8 @@ const GRACE: Duration = Duration::from_secs(3);
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) program: ProgramArgs,
+    /// The digest that it has.
+    pub(crate) digest: [u8; 32],
     pub(crate) party: Party,
     /// Bits in wire order by number of the input.
     pub(crate) inputs: Vec<(u32, String)>,
@@ -85,7 +87,7 @@ pub(crate) fn main() -> Result<(), Failure> {
 fn work() -> Result<Done, Failure> {
     let job: Job = serde_json::from_str(&read_line()?).map_err(|e| Failure::call(format!("standard input: {e}")))?;
     let begin = Instant::now();
-    let program = program::load_quietly(&job.program)?;
+    let program = job.load()?;
     let inputs = job.inputs.iter().map(|(id, bits)| Ok((InputId(*id), bits.parse::<Bits>()?)));
     let inputs: Result<Vec<_>, garblet_circuit::NotBits> = inputs.collect();
     let inputs = inputs.map_err(|e| Failure::call(format!("standard input: {e}")))?;
@@ -138,6 +140,17 @@ fn work() -> Result<Done, Failure> {
 }
 
 impl Job {
+    /// Loads the program.
+    ///
+    /// *Errors*: one that is not the parent's any more.
+    fn load(&self) -> Result<Program, Failure> {
+        let program = program::load_quietly(&self.program)?;
+        match program.digest() == self.digest {
+            true => Ok(program),
+            false => Err(Failure::call(format!("{}: it was changed while it is being run", self.program.program))),
+        }
+    }
+
     /// Tells whether the parties are joined by a mesh.
     fn is_mesh(&self) -> Result<bool, Failure> {
         Ok(self.settings.config()?.protocol().is_mesh())
@@ -380,6 +393,24 @@ fn describe(status: ExitStatus) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_that_was_changed_since_the_parent_read_it_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("f.garble.rs");
+        let write = |body: &str| std::fs::write(&path, format!("pub fn main(x: u8, y: u8) -> u8 {{ {body} }}\n"));
+        write("x & y").expect("written");
+        let program = ProgramArgs::plain(path.to_str().expect("text"));
+        let digest = program::load_quietly(&program).map_err(|failure| failure.message).expect("a program").digest();
+        let settings = Settings::of("yao".parse().expect("registered"), Vec::new(), Duration::from_secs(1));
+        let (party, inputs) = (Party(0), Vec::new());
+        let job =
+            Job { program, digest, party, inputs, settings, ahead: None, prepare: None, parties: 2, progress: false };
+        assert!(job.load().is_ok_and(|program| program.digest() == digest));
+        write("x | y").expect("written");
+        let failure = job.load().expect_err("another program");
+        assert!(failure.message.ends_with("f.garble.rs: it was changed while it is being run"), "{}", failure.message);
+    }
 
     #[test]
     fn the_root_cause_is_not_what_the_others_saw() {

@@ -199,6 +199,16 @@ impl TrustArgs {
         })
     }
 
+    /// All trusted peers, with their names.
+    ///
+    /// *Errors*: a file that cannot be read.
+    pub(crate) fn peers(&self) -> Result<Vec<(String, Fingerprint)>, Failure> {
+        // Nothing is written, so that the folder need not be there.
+        let store = TrustStore::open(&in_configuration(self.trust.as_deref(), "trust.toml")?);
+        let store = store.map_err(|e| trust_failure(&e))?;
+        Ok(store.peers().iter().map(|(name, fingerprint)| (name.clone(), *fingerprint)).collect())
+    }
+
     fn open(&self) -> Result<TrustStore, Failure> {
         let path = in_configuration(self.trust.as_deref(), "trust.toml")?;
         make_folder(&path)?;
@@ -246,8 +256,7 @@ impl PeerArgs {
     /// Names for peers, where some are trusted.
     pub(crate) fn names(&self) -> Vec<(String, Fingerprint)> {
         // Names are for people: what is wrong with the file is told where trust depends on it.
-        let store = self.store.open().ok();
-        store.map_or(Vec::new(), |store| store.peers().iter().map(|(name, print)| (name.clone(), *print)).collect())
+        self.store.peers().unwrap_or_default()
     }
 
     /// Refuses to wait for whichever of several peers comes first.

@@ -223,6 +223,7 @@ impl Local<'_> {
     fn jobs(&self) -> Vec<Job> {
         let job = |(party, inputs): (usize, &PartyInputs)| Job {
             program: self.args.clone(),
+            digest: self.program.digest(),
             party: Party(party as u16),
             inputs: inputs.iter().map(|(id, bits)| (id.0, bits.to_string())).collect(),
             settings: self.settings.clone(),

@@ -5,7 +5,9 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use garblet_circuit::diagnostic::controls_terminal;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::failure::{Failure, reason};
 
@@ -35,6 +37,24 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 /// Writes a line to standard error. A standard error that is closed changes nothing.
 pub(crate) fn tell(line: &str) {
     let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
+}
+
+/// A text of somebody else's without the characters that would control the terminal, or begin a line of their own.
+pub(crate) fn printable(text: &str) -> String {
+    text.replace(controls_terminal, "\u{fffd}")
+}
+
+/// The same of all texts within a value.
+pub(crate) fn printable_value(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(printable(&text)),
+        Value::Array(values) => values.into_iter().map(printable_value).collect(),
+        Value::Object(fields) => {
+            let field = |(name, value): (String, Value)| (printable(&name), printable_value(value));
+            Value::Object(fields.into_iter().map(field).collect::<Map<_, _>>())
+        }
+        value => value,
+    }
 }
 
 /// Writes the one JSON object of `--json`, and a line end.

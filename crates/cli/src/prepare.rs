@@ -143,6 +143,7 @@ impl Options {
         let party = job.party_here(&self.peer, Some(self.stock.party))?;
         let settings = job.settings(self.stock.timeout.0);
         let way = job.way_to_peer(&self.peer, party)?;
+        job.check_names(&way.names)?;
         self.stock.fill_as((&settings, party), &way, 100, true)
     }
 
@@ -171,6 +172,7 @@ impl Options {
         job.map_or(Ok(Party(*party)), |job| job.party_here(&self.peer, Some(*party)))?;
         let parties = settings.parties(&program, Some(peers.party_count()))?;
         let way = self.peer.to_all(Party(*party), &peers)?;
+        job.map_or(Ok(()), |job| job.check_names(&way.names))?;
         let count = self.count.map(|count| ("runs".to_string(), count.get()));
         let amounts = self.stock.amounts().into_iter().chain(count).collect();
         let order = OrderRequest { program: Some(Arc::new(program)), amounts, library: None };

@@ -1,7 +1,8 @@
 //! Receipts: what is kept of every run that met a peer, whether it gave a result or not, in a log that only grows.
 //!
 //! A receipt has no input, and no output unless that is asked for. Each has the digest of the one before it, so that no line can be changed, dropped or
-//! moved without trace, but for the last ones: that these were not cut off is told by a digest that was noted elsewhere, or by the peer's log.
+//! moved without trace, but for the last ones: that these were not cut off is told by a digest that was noted elsewhere, or by the peer's log. It is written
+//! when the run has ended: of one whose process was killed before that there is none.
 
 mod chain;
 pub(crate) mod command;
@@ -12,7 +13,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use garblet::{Party, Program, Security};
+use garblet::{Party, Program, ReadInput, SavedValues, Security};
 use garblet_net::{ChannelWatch, Fingerprint, JobTerms, WIRE_VERSION};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -21,8 +22,9 @@ use crate::{
     configuration::in_configuration,
     failure::{Class, Failure},
     hex::to_hex,
+    output::printable,
     record::{PeerPart, Record},
-    report::{check_panics, outputs_json},
+    report::{outputs_json, panic_of_all},
     session::{Outcome, Watched},
     settings::Settings,
 };
@@ -50,6 +52,8 @@ pub(crate) struct Receipt {
     pub(crate) time: String,
     pub(crate) party: u16,
     pub(crate) parties: u16,
+    /// The fingerprint of the identity that this party has proved; none over plain TCP.
+    pub(crate) identity: Option<String>,
     /// The others that were met; nobody if it ended before that.
     pub(crate) peers: Vec<PeerPart>,
     /// The digest of the job; none if there was none.
@@ -60,6 +64,11 @@ pub(crate) struct Receipt {
     pub(crate) protocol: String,
     pub(crate) adversary: String,
     pub(crate) parameters: Map<String, Value>,
+    /// The name under which stores have kept the outputs' wires, and what was read from them in place of inputs, as `PORT=NAME.OUTPUT`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) keep: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) read: Vec<String>,
     /// The security that the run promises; none if it ended without a result.
     pub(crate) security: Option<Value>,
     /// Payload bytes to and from all peers.
@@ -101,6 +110,10 @@ pub(crate) struct Run<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) party: Party,
     pub(crate) parties: u16,
+    /// This party's identity; none over plain TCP.
+    pub(crate) identity: Option<Fingerprint>,
+    /// The values that stay in stores.
+    pub(crate) saved: SavedValues,
 }
 
 /// The place where the receipt of a run goes.
@@ -153,8 +166,11 @@ impl Receipts {
         names: &[(String, Fingerprint)],
         ended: Result<&Outcome, &Failure>,
     ) -> Result<(), Failure> {
-        let panicked = ended.ok().and_then(|outcome| check_panics(run.program, &outcome.outputs).err());
-        let receipt = Receipt::of(run, watched, names, panicked.as_ref().map_or(ended, Err), self.outputs)?;
+        // The place where it panicked is an output.
+        let panicked = Failure::no_result("the computation panicked").of_class(Class::Panic);
+        let has_panicked = |outcome: &Outcome| panic_of_all(run.program, &outcome.outputs).is_some();
+        let ended = if ended.is_ok_and(has_panicked) { Err(&panicked) } else { ended };
+        let receipt = Receipt::of(run, watched, names, ended, self.outputs)?;
         let added = self.log.append(&receipt).map(drop);
         added.map_err(|failure| failure.hint("the run has ended all the same, and its peer may have its receipt"))
     }
@@ -180,6 +196,7 @@ impl Receipt {
             time,
             party: run.party.0,
             parties: run.parties,
+            identity: run.identity.map(|identity| identity.to_string()),
             peers,
             job: run.settings.job.as_ref().map(|job| job.digest.clone()),
             program: program_digest,
@@ -188,6 +205,8 @@ impl Receipt {
             protocol: config.protocol().name().into(),
             adversary: config.adversary().name().into(),
             parameters: config.parameters().into_iter().map(|(name, value)| (name, value.into())).collect(),
+            keep: run.saved.keep.clone(),
+            read: run.saved.read.iter().map(read_text).collect(),
             security: ended.ok().map(|outcome| stated(outcome.security)),
             bytes_sent: channels().map(|channel| channel.sent().bytes).sum(),
             bytes_received: channels().map(|channel| channel.received().bytes).sum(),
@@ -204,19 +223,29 @@ fn stated(security: Security) -> Value {
 }
 
 impl Ended {
+    fn has_result(&self) -> bool {
+        matches!(self, Ended::Ok { .. })
+    }
+
+    /// In words, with or without a result.
+    fn how(&self) -> &'static str {
+        if self.has_result() { "with a result" } else { "without a result" }
+    }
+
     fn of(ended: Result<&Outcome, &Failure>) -> Self {
         match ended {
             Ok(outcome) => Ended::Ok { closing: outcome.closing.as_ref().map(|failure| bounded(&failure.message)) },
-            // The place where it panicked is an output.
-            Err(Failure { class: Class::Panic, .. }) => {
-                Ended::Failed { class: Class::Panic, message: "the computation panicked".into() }
-            }
             Err(failure) => Ended::Failed { class: failure.class, message: bounded(&failure.message) },
         }
     }
 }
 
-/// A message of a length that a receipt can have: some repeat what the peer says.
+/// A message as a receipt can have it: some have several lines, or repeat what the peer says.
 fn bounded(message: &str) -> String {
-    message.chars().take(MESSAGE_CHARS_MAX).collect()
+    printable(&message.replace('\n', " ")).chars().take(MESSAGE_CHARS_MAX).collect()
+}
+
+fn read_text(read: &ReadInput) -> String {
+    let output = read.output.as_ref().map_or(String::new(), |output| format!(".{output}"));
+    format!("{}={}{output}", read.port, read.name)
 }

@@ -91,12 +91,17 @@ pub(crate) fn check_panics(program: &Program, outputs: &[Option<Bits>]) -> Resul
         }
         return Ok(());
     }
-    let Some(panics @ Panics::On { output: Some(at), .. }) = &program.notes().panics else { return Ok(()) };
-    let code = outputs.get(*at).and_then(Option::as_ref).and_then(Bits::to_u128).unwrap_or(0);
-    match place(panics, code) {
+    match panic_of_all(program, outputs) {
         Some(reason) => Err(Failure::no_result(format!("panicked at {reason}")).of_class(Class::Panic)),
         None => Ok(()),
     }
+}
+
+/// The panic of a computation as a whole, and not of rows of a batch.
+pub(crate) fn panic_of_all(program: &Program, outputs: &[Option<Bits>]) -> Option<String> {
+    let Some(panics @ Panics::On { output: Some(at), .. }) = &program.notes().panics else { return None };
+    let code = outputs.get(*at).and_then(Option::as_ref).and_then(Bits::to_u128).unwrap_or(0);
+    program.notes().rows.is_none().then(|| place(panics, code)).flatten()
 }
 
 /// The place and reason for a value of the output that says what has panicked.

@@ -7,7 +7,7 @@ use std::{
 
 use garblet::Adversary;
 use garblet_circuit::Party;
-use garblet_net::PeersFile;
+use garblet_net::{PeersFile, Tls};
 
 use crate::{
     args::ProtocolArgs,
@@ -80,14 +80,14 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let source = options.stock.source(settings, &way.peer, again)?;
     let receipts = options.receipts.open(settings.job.as_ref())?;
     let task = Task { plan, party, inputs, settings, progress: true, loaded, source };
-    let names = way.names;
+    let (names, identity) = (way.names, way.tls.as_ref().map(Tls::fingerprint));
     let route = Route { meeting: &way.meeting, tls: way.tls, session: way.session, listening: &announce };
     let mut watched = Watched::default();
     let ended = match &receipts {
         Some(_) => session::compute_watched(task, route, &mut watched),
         None => session::compute(task, route),
     };
-    let run = Run { program, settings, party, parties };
+    let run = Run { program, settings, party, parties, identity, saved: options.stock.saved().values() };
     let kept = receipts.as_ref().map_or(Ok(()), |receipts| receipts.add(&run, &watched, &names, ended.as_ref()));
     if let (Err(_), Err(unkept)) = (&ended, &kept) {
         unkept.report();
@@ -133,9 +133,11 @@ impl Options {
             (None, Some(job)) => job.way_to_peer(&self.peer, party)?,
             (None, None) => self.peer.way()?,
         };
-        // The names that the parties have agreed on come first.
-        let names = agreed.job.as_ref().map(Job::names).unwrap_or_default();
-        way.names.splice(..0, names);
+        if let Some(job) = &agreed.job {
+            job.check_names(&way.names)?;
+            // Whoever has a name here keeps it.
+            way.names.extend(job.names());
+        }
         Ok(way)
     }
 }

@@ -7,7 +7,7 @@ mod service;
 use std::{path::PathBuf, thread::sleep, time::Duration};
 
 use garblet::{Adversary, Filled, Plan, Program, SavedValues, store::Store, wants_to_fill};
-use garblet_net::{self as net, Channel, Hello, Listener, NetError};
+use garblet_net::{self as net, Channel, Hello, Listener, NetError, Tls};
 
 use clients::ClientArgs;
 
@@ -281,10 +281,11 @@ impl<'a> Service<'a> {
             source: Some(Source::Store { folder: self.folder.clone(), top_up: self.options.top_up, make: false }),
         };
         let (program, settings, names) = (&self.program, &self.settings, &self.way.names);
-        let run = Run { program, settings, party: task.party, parties: self.plan.parties() };
+        let (identity, saved) = (self.way.tls.as_ref().map(Tls::fingerprint), SavedValues::default());
+        let run = Run { program, settings, party: task.party, parties: self.plan.parties(), identity, saved };
         let ended = session::compute_with(task, channel.into()).await;
         if let Some(receipts) = &self.receipts {
-            // Nobody is answered whose run would leave no trace.
+            // Nobody else is answered once the receipt of a run could not be kept.
             receipts.add(&run, &watched, names, ended.as_ref()).map_err(|f| Failure { condemned: true, ..f })?;
         }
         let outcome = ended?;

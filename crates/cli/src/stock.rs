@@ -48,14 +48,14 @@ pub(crate) struct StockArgs {
     saved: SavedArgs,
 }
 
-/// The values that stay in stores between runs.
+/// The values that stay in stores between runs. A job does not say them: who keeps what, and what comes from a store, would not be agreed under it.
 #[derive(clap::Args)]
 pub(crate) struct SavedArgs {
     /// Keep the outputs' wires in the store under this name, for programs that come later; with outsourced those that nobody learns
-    #[arg(long, value_name = "NAME", requires = "store", value_parser = kept_name)]
+    #[arg(long, value_name = "NAME", requires = "store", conflicts_with = "job", value_parser = kept_name)]
     keep: Option<String>,
     /// Read an input, which nobody gives then, from an output that the store keeps
-    #[arg(long, value_name = "PORT=NAME[.OUTPUT]", requires = "store", value_parser = read_input)]
+    #[arg(long, value_name = "PORT=NAME[.OUTPUT]", requires = "store", conflicts_with = "job", value_parser = read_input)]
     read: Vec<ReadInput>,
 }
 

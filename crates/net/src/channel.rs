@@ -15,7 +15,7 @@ use crate::message::Message;
 use crate::reader::{FrameReader, Next};
 use crate::session_name::SessionName;
 use crate::transcript::{Piece, Transcript};
-use crate::watch::ChannelWatch;
+use crate::watch::{ChannelWatch, ConnectionSecret};
 use crate::writer::FrameWriter;
 
 /// The time that a channel waits without a byte moving, unless told otherwise.
@@ -81,6 +81,8 @@ pub struct Channel {
     pub(crate) peer: Option<Fingerprint>,
     /// The session that it belongs to, if that has a name.
     pub(crate) session: Option<SessionName>,
+    /// The secret that its ends have; none without TLS.
+    pub(crate) secret: Option<ConnectionSecret>,
     pub(crate) transcript: Option<Box<Transcript>>,
 }
 
@@ -101,6 +103,7 @@ impl Channel {
             heard: None,
             peer: None,
             session: None,
+            secret: None,
             transcript: None,
         }
     }
@@ -119,7 +122,8 @@ impl Channel {
     ///
     /// *Cost:* a hash of every byte; of a channel that is not watched, nothing.
     pub fn watch(&mut self) -> ChannelWatch {
-        ChannelWatch::begin([&mut self.writer.watched, &mut self.reader.watched], self.peer)
+        let halves = [&mut self.writer.watched, &mut self.reader.watched];
+        ChannelWatch::begin(halves, self.peer, self.secret.as_ref())
     }
 
     /// Sets how long to wait without a byte moving before giving up, in both directions.

@@ -15,7 +15,7 @@ use crate::message::Message;
 use crate::reception::{Advice, HANDSHAKE, OnRefused, Reception, SharedLog};
 use crate::session_name::SessionName;
 use crate::tcp;
-use crate::tls::{Meant, Side, Tls, asked_session, proven_identity};
+use crate::tls::{Meant, Side, Tls, asked_session, connection_secret, proven_identity};
 
 /// The pause before a peer is called again that has closed the connection.
 const AGAIN: Duration = Duration::from_millis(250);
@@ -231,10 +231,10 @@ where
                 Side::Connecting => options.timeout,
             };
             let stream = tls.secure(tokio::io::join(reader, writer), (side, session), patience).await?;
-            let (peer, asked) = (proven_identity(&stream), asked_session(&stream));
+            let (peer, asked, secret) = (proven_identity(&stream), asked_session(&stream), connection_secret(&stream)?);
             let (reader, writer) = tokio::io::split(stream);
             let mut channel = Channel::new(reader, writer);
-            (channel.peer, channel.session) = (peer, asked);
+            (channel.peer, channel.session, channel.secret) = (peer, asked, Some(secret));
             Ok(channel)
         }
     }

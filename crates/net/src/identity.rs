@@ -20,6 +20,34 @@ const SEED_BYTES: usize = 32;
 /// Bytes of an Ed25519 signature.
 pub const SIGNATURE_BYTES: usize = 64;
 
+/// The coordinates y, little-endian and without the bit of the sign, of all points of small order on the curve of Ed25519, also those that are not
+/// reduced. A signature that fits such a key is no work for anybody, and fits other messages as well.
+const SMALL_ORDER: [[u8; 32]; 7] = {
+    let [zero, p] = [[0; 32], [0xff; 32]];
+    [
+        zero,
+        ending(1, zero, 0),
+        [
+            0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4, 0x89, 0xf2, 0xef, 0x98, 0xf0, 0xd5, 0xdf,
+            0xac, 0x05, 0xd3, 0xc6, 0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05,
+        ],
+        [
+            0xc7, 0x17, 0x6a, 0x70, 0x3d, 0x4d, 0xd8, 0x4f, 0xba, 0x3c, 0x0b, 0x76, 0x0d, 0x10, 0x67, 0x0f, 0x2a, 0x20,
+            0x53, 0xfa, 0x2c, 0x39, 0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a,
+        ],
+        // p - 1, p and p + 1, where p = 2^255 - 19.
+        ending(0xec, p, 0x7f),
+        ending(0xed, p, 0x7f),
+        ending(0xee, p, 0x7f),
+    ]
+};
+
+/// The number with other bytes at its low and its high end.
+const fn ending(low: u8, mut number: [u8; 32], high: u8) -> [u8; 32] {
+    (number[0], number[31]) = (low, high);
+    number
+}
+
 /// The bytes before the key in PKCS #8 (RFC 8410, section 7).
 const PKCS8_PREFIX: [u8; 16] = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 
@@ -176,9 +204,16 @@ impl Identity {
     }
 }
 
-/// Tells whether the owner of a public key (Ed25519) has signed a message for this purpose, as [`Identity::sign`] does.
+/// Tells whether the owner of a public key (Ed25519) has signed a message for this purpose, as [`Identity::sign`] does. A key of small order has no owner.
 pub fn is_signed_by(public_key: &[u8; 32], context: &str, message: &[u8], signature: &[u8; SIGNATURE_BYTES]) -> bool {
-    UnparsedPublicKey::new(&ED25519, public_key).verify(&in_context(context, message), signature).is_ok()
+    let fits = || UnparsedPublicKey::new(&ED25519, public_key).verify(&in_context(context, message), signature).is_ok();
+    !has_small_order(public_key) && fits()
+}
+
+fn has_small_order(public_key: &[u8; 32]) -> bool {
+    let mut y = *public_key;
+    y[31] &= 0x7f;
+    SMALL_ORDER.contains(&y)
 }
 
 fn in_context(context: &str, message: &[u8]) -> Vec<u8> {
@@ -211,9 +246,15 @@ fn no_key(error: &pem::Error) -> &'static str {
 }
 
 /// The fingerprint of a certificate's public key.
+///
+/// *Errors:* what is no certificate; a key with which anybody could sign.
 pub(crate) fn fingerprint_of(certificate: &CertificateDer<'_>) -> Result<Fingerprint, rustls::Error> {
     let parsed = ParsedCertificate::try_from(certificate)?;
-    Ok(Fingerprint::of(&parsed.subject_public_key_info()))
+    let public_key = parsed.subject_public_key_info();
+    if public_key.last_chunk().is_some_and(has_small_order) {
+        return Err(rustls::Error::General("an identity with which anybody can sign (of small order)".into()));
+    }
+    Ok(Fingerprint::of(&public_key))
 }
 
 #[cfg(unix)]
@@ -287,6 +328,31 @@ mod tests {
             assert!(!signed(&ours, "garblet test", b"a message", &changed), "byte {at}");
         }
         assert_eq!(ours.sign("garblet test", b"a message"), signature, "it is a function of key and message");
+    }
+
+    #[test]
+    fn keys_with_which_anybody_can_sign_are_nobodys() {
+        // The neutral point, and a factor of 0.
+        let mut signature = [0; SIGNATURE_BYTES];
+        signature[0] = 1;
+        let certificate = &identity(1).certificate;
+        let at = certificate.windows(32).position(|window| window == identity(1).public_key()).expect("it is in it");
+        for (y, sign) in SMALL_ORDER.iter().flat_map(|y| [(y, 0), (y, 0x80)]) {
+            let mut key = *y;
+            key[31] |= sign;
+            // Of eight messages one fits, or more: nothing else is wrong with these signatures.
+            let fits = |message: &[u8; 1]| {
+                let message = in_context("garblet test", message);
+                UnparsedPublicKey::new(&ED25519, key).verify(&message, &signature).is_ok()
+            };
+            let fitting: Vec<[u8; 1]> = (0..200).map(|byte| [byte]).filter(fits).collect();
+            assert!(fitting.len() > 10, "{key:02x?}");
+            assert!(!fitting.iter().any(|message| is_signed_by(&key, "garblet test", message, &signature)));
+            let mut forged = certificate.to_vec();
+            forged[at..at + 32].copy_from_slice(&key);
+            let error = fingerprint_of(&forged.into()).expect_err("it is refused");
+            assert!(error.to_string().contains("with which anybody can sign"), "{error}");
+        }
     }
 
     #[test]

@@ -106,7 +106,7 @@ impl FrameReader {
         self.header_bytes += HEADER_BYTES as u64;
         let header = Header::decode(raw)?;
         if let Some(watched) = &self.watched
-            && !matches!(header, Header::Bulk { .. })
+            && !matches!(header, Header::Bulk { .. } | Header::Close)
         {
             look(watched).header(&raw);
         }

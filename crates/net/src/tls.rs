@@ -19,6 +19,7 @@ use crate::error::NetError;
 use crate::fingerprint::Fingerprint;
 use crate::identity::{Identity, fingerprint_of};
 use crate::session_name::SessionName;
+use crate::watch::ConnectionSecret;
 use pinned::Pinned;
 
 pub(crate) use visitors::call;
@@ -29,6 +30,9 @@ const DOING: &str = "for the TLS handshake";
 /// The byte that the accepting side sends once it has accepted the other's identity. In TLS 1.3 the connecting side would
 /// learn of a refusal only with the first data.
 const WELCOME: u8 = 0xA5;
+
+/// The label under which a connection's secret is exported (RFC 8446, section 7.5).
+const EXPORTED: &[u8] = b"EXPORTER-garblet directions of a channel";
 
 /// Our identity, and the identities that the peer may have.
 #[derive(Clone)]
@@ -82,6 +86,11 @@ impl Tls {
     /// We are `identity`; the peer has to be one of `trusted`, which have names for messages.
     pub fn new(identity: Identity, trusted: impl IntoIterator<Item = (String, Fingerprint)>) -> Self {
         Tls { identity: Arc::new(identity), trusted: trusted.into_iter().collect() }
+    }
+
+    /// The fingerprint of our identity.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.identity.fingerprint()
     }
 
     /// The same identity, with others to trust.
@@ -155,6 +164,17 @@ fn unset(source: rustls::Error) -> NetError {
 pub(crate) fn proven_identity<S>(stream: &TlsStream<S>) -> Option<Fingerprint> {
     let certificate = stream.get_ref().1.peer_certificates()?.first()?;
     fingerprint_of(certificate).ok()
+}
+
+/// The secret of a secured connection, which its ends have alike, and no other connection has.
+pub(crate) fn connection_secret<S>(stream: &TlsStream<S>) -> Result<ConnectionSecret, NetError> {
+    let mut secret = ConnectionSecret::default();
+    let exported = match stream {
+        TlsStream::Client(stream) => stream.get_ref().1.export_keying_material(&mut secret[..], EXPORTED, None),
+        TlsStream::Server(stream) => stream.get_ref().1.export_keying_material(&mut secret[..], EXPORTED, None),
+    };
+    exported.map(|_| ()).map_err(unset)?;
+    Ok(secret)
 }
 
 /// The session that was asked for on this connection.

@@ -1,17 +1,26 @@
 //! Digests of both directions of a channel, by which two parties can tell afterwards that each has what the other sent.
+//!
+//! Over TLS they are keyed by a secret of the connection, which nobody else has: who knows most of what two others said, as a third party may that
+//! heard the same, cannot try out the rest against their digests. Over plain TCP there is no such secret.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::fingerprint::Fingerprint;
 
 /// Separates these digests from all other uses of BLAKE3.
-const CONTEXT: &str = "garblet 2026 direction of a channel v1";
+const CONTEXT: &str = "garblet 2026 direction of a channel v2";
+
+/// A secret that both ends of a connection have, and nobody else. *Secret*; it stays in one place, where it is wiped.
+pub(crate) type ConnectionSecret = Box<Zeroizing<[u8; 32]>>;
 
 /// One direction of a channel, as it looks from either end: it has the same digest at both.
 ///
 /// The bulk stream has no boundaries, and may be received in other pieces than it was sent in. So it has a hash of its own; every message is hashed
 /// with the place in that stream where it stands.
 pub(crate) struct Direction {
+    key: Zeroizing<[u8; 32]>,
     messages: blake3::Hasher,
     bulk: blake3::Hasher,
     bulk_bytes: u64,
@@ -35,17 +44,19 @@ pub struct ChannelWatch {
 pub struct Passed {
     /// Payload bytes.
     pub bytes: u64,
-    /// The digest: what one party sent has the digest of what the other received, if that is all of it and nothing else.
+    /// The digest: what one party sent has the digest of what the other received, if that is all of it and nothing else. Over TLS it is of this connection
+    /// alone, and tells nothing to those who are not its ends.
     pub digest: [u8; 32],
 }
 
 impl Direction {
-    fn new() -> Self {
+    fn new(secret: Option<&ConnectionSecret>) -> Self {
+        let key = Zeroizing::new(blake3::derive_key(CONTEXT, secret.map_or(&[], |secret| &secret[..])));
         let (messages, bulk) = (blake3::Hasher::new(), blake3::Hasher::new());
-        Direction { messages, bulk, bulk_bytes: 0, message_bytes: 0 }
+        Direction { key, messages, bulk, bulk_bytes: 0, message_bytes: 0 }
     }
 
-    /// Adds the header of a frame that is not bulk data.
+    /// Adds the header of a frame that is neither bulk data nor the end, which may be lost when all else has arrived.
     pub(crate) fn header(&mut self, header: &[u8]) {
         self.messages.update(&self.bulk_bytes.to_le_bytes()).update(header);
     }
@@ -62,9 +73,10 @@ impl Direction {
     }
 
     fn passed(&self) -> Passed {
-        let mut hash = blake3::Hasher::new_derive_key(CONTEXT);
+        let mut hash = blake3::Hasher::new_keyed(&self.key);
         hash.update(self.messages.finalize().as_bytes()).update(self.bulk.finalize().as_bytes());
         let digest = hash.update(&self.bulk_bytes.to_le_bytes()).finalize().into();
+        hash.zeroize();
         Passed { bytes: self.bulk_bytes + self.message_bytes, digest }
     }
 }
@@ -75,9 +87,13 @@ pub(crate) fn look(watched: &Watched) -> MutexGuard<'_, Direction> {
 }
 
 impl ChannelWatch {
-    /// Watches both halves of a channel to that peer.
-    pub(crate) fn begin([sent, received]: [&mut Option<Watched>; 2], peer: Option<Fingerprint>) -> Self {
-        let begin = |half: &mut Option<Watched>| half.insert(Arc::new(Mutex::new(Direction::new()))).clone();
+    /// Watches both halves of a channel to that peer, over a connection with this secret.
+    pub(crate) fn begin(
+        [sent, received]: [&mut Option<Watched>; 2],
+        peer: Option<Fingerprint>,
+        secret: Option<&ConnectionSecret>,
+    ) -> Self {
+        let begin = |half: &mut Option<Watched>| half.insert(Arc::new(Mutex::new(Direction::new(secret)))).clone();
         ChannelWatch { sent: begin(sent), received: begin(received), peer }
     }
 
@@ -157,6 +173,19 @@ mod tests {
             assert_ne!(other.0.digest, base.digest);
             assert_eq!(other.0, other.1);
         }
+    }
+
+    #[tokio::test]
+    async fn the_end_of_the_conversation_does_not_count() {
+        let (mut one, mut two) = memory_pair();
+        let (ours, theirs) = (one.watch(), two.watch());
+        one.send_bytes(b"all").await.unwrap();
+        one.flush().await.unwrap();
+        two.receive_bytes(&mut [0; 3]).await.unwrap();
+        // The other is gone, and what this one says last is never read.
+        drop(two);
+        one.close().await.expect_err("nobody is there");
+        assert_eq!([ours.sent(), ours.received()], [theirs.received(), theirs.sent()]);
     }
 
     #[tokio::test]

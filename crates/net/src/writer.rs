@@ -55,7 +55,9 @@ impl FrameWriter {
 
     /// Sends or stages a frame with a payload that is not bulk data.
     pub(crate) async fn frame(&mut self, header: Header, payload: &[u8]) -> Result<(), NetError> {
-        if let Some(watched) = &self.watched {
+        if let Some(watched) = &self.watched
+            && header != Header::Close
+        {
             let mut direction = look(watched);
             direction.header(&header.encode());
             direction.payload(payload);

@@ -96,6 +96,22 @@ async fn parties_start_in_any_order_over_every_transport() {
 }
 
 #[tokio::test]
+async fn a_party_that_knows_each_word_of_two_others_cannot_guess_their_digests() {
+    let who = (0..3).map(|party| (party, tls(party))).collect();
+    let mut meshes: Vec<Mesh> = join(3, true, who, Duration::ZERO).await.into_iter().map(Result::unwrap).collect();
+    let watches: Vec<_> = meshes.iter_mut().map(Mesh::watch).collect();
+    for result in join_all(meshes.iter_mut().map(greet)).await {
+        result.expect("an honest mesh");
+    }
+    let sent = |from: usize, to: u16| watches[from].get(to).expect("a peer").sent();
+    let received = |by: usize, from: u16| watches[by].get(from).expect("a peer").received();
+    assert_eq!(sent(0, 1), received(1, 0));
+    // Party 2 has heard the very bytes that party 1 has, and had any guess confirmed by the digest of its own.
+    assert_eq!(sent(0, 1).bytes, sent(0, 2).bytes);
+    assert_ne!(sent(0, 1).digest, received(2, 0).digest);
+}
+
+#[tokio::test]
 async fn a_party_that_never_comes_is_named_by_everybody() {
     let who = [0, 1, 3].map(|party| (party, plain())).to_vec();
     for result in join(4, false, who, Duration::ZERO).await {

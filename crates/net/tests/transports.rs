@@ -107,6 +107,22 @@ async fn every_transport_carries_the_same_conversation_with_the_same_counters() 
 }
 
 #[tokio::test]
+async fn the_same_bytes_have_other_digests_over_each_connection_with_tls() {
+    let digests = async |accepting: Options, connecting: Options| {
+        let (mut left, mut right) = pair(&accepting, &connecting).await;
+        let (ours, theirs) = (left.watch(), right.watch());
+        tokio::try_join!(conversation(&mut left, 0), conversation(&mut right, 1)).expect("an honest conversation");
+        assert_eq!([ours.sent(), ours.received()], [theirs.received(), theirs.sent()]);
+        [ours.sent().digest, ours.received().digest]
+    };
+    let secured = async || digests(trusting(1, &[2]), trusting(2, &[1])).await;
+    let (first, second) = (secured().await, secured().await);
+    assert!(first[0] != second[0] && first[1] != second[1]);
+    // Without a secret there is nothing to key them with.
+    assert_eq!(digests(plain(), plain()).await, digests(plain(), plain()).await);
+}
+
+#[tokio::test]
 async fn a_peer_that_ends_is_noticed_on_every_transport() {
     for (ours, theirs) in [(plain(), plain()), (trusting(1, &[2]), trusting(2, &[1]))] {
         let (mut left, right) = pair(&ours, &theirs).await;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use garblet_net::DEFAULT_TIMEOUT;
+use garblet_net::{DEFAULT_TIMEOUT, Fingerprint};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     failure::Failure,
-    identity::load_identity,
+    identity::{TrustArgs, load_identity},
     inspect::ports_text,
     output::{print, print_json, tell},
     plan::Cost,
@@ -24,7 +24,7 @@ pub(crate) enum JobCommand {
     /// Write a job for a program
     New(Box<new::Options>),
     /// Compile a job's program, and show who gives and learns what, and what it costs
-    Check(ShowOptions),
+    Check(CheckOptions),
     /// Show a job and its digest, without looking at the program
     Show(ShowOptions),
     /// Sign a job for the party whose identity this is, in JOB.signatures
@@ -44,6 +44,15 @@ pub(crate) struct ShowOptions {
     json: bool,
 }
 
+/// The options of `garblet job check`.
+#[derive(clap::Args)]
+pub(crate) struct CheckOptions {
+    #[command(flatten)]
+    show: ShowOptions,
+    #[command(flatten)]
+    trust: TrustArgs,
+}
+
 /// The options of `garblet job sign`.
 #[derive(clap::Args)]
 pub(crate) struct SignOptions {
@@ -53,6 +62,8 @@ pub(crate) struct SignOptions {
     /// The identity to sign with, made by `garblet keygen` [default: identity.pem in the configuration folder]
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
+    #[command(flatten)]
+    trust: TrustArgs,
 }
 
 /// Runs `garblet job`.
@@ -66,8 +77,9 @@ pub(crate) fn run(command: &JobCommand) -> Result<(), Failure> {
     }
 }
 
-fn check(options: &ShowOptions) -> Result<(), Failure> {
+fn check(CheckOptions { show: options, trust }: &CheckOptions) -> Result<(), Failure> {
     let job = Job::load(&options.job)?;
+    tell_names(&job, &trust.peers()?)?;
     let program = job.program()?;
     let cost = Cost::of(&program, &job.settings(DEFAULT_TIMEOUT), Some(job.party_count()))?;
     let signatures = Signatures::beside(&job)?;
@@ -91,6 +103,7 @@ fn show(options: &ShowOptions) -> Result<(), Failure> {
 
 fn sign(options: &SignOptions) -> Result<(), Failure> {
     let job = Job::load(&options.job)?;
+    tell_names(&job, &options.trust.peers()?)?;
     let identity = load_identity(options.identity.as_deref())?;
     let own = identity.fingerprint();
     let party = job.party_of(own).ok_or_else(|| not_of(&job, own))?;
@@ -111,6 +124,18 @@ fn verify(options: &ShowOptions) -> Result<(), Failure> {
         true => print_json(&object(&job, &signatures)),
         false => print(&format!("{}\nall {} parties have signed\n", job.digest(), job.party_count())),
     }
+}
+
+/// Tells of parties whom a job calls otherwise than they are called here.
+///
+/// *Errors*: one with the name of somebody else.
+fn tell_names(job: &Job, trusted: &[(String, Fingerprint)]) -> Result<(), Failure> {
+    job.check_names(trusted)?;
+    for party in job.parties() {
+        let known = trusted.iter().filter(|(name, known)| party.fingerprint == Some(*known) && *name != party.name);
+        known.for_each(|(name, _)| tell(&format!("{} of the job is trusted here as {name}", party.name)));
+    }
+    Ok(())
 }
 
 /// A job for people: its digest, and every field that the digest covers.

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, num::NonZeroU32, path::Path};
 
 use garblet::{Config, Party, Protocol};
+use garblet_circuit::diagnostic::controls_terminal;
 use garblet_net::Fingerprint;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -12,6 +13,7 @@ use crate::{
     args::{Constant, Param, ProgramArgs, ProgramChanges, To},
     failure::Failure,
     hex::to_hex,
+    output::printable,
     written::{Table, WrittenChanges, parameters, program_in},
 };
 
@@ -81,8 +83,9 @@ pub(super) fn load(path: &Path) -> Result<Job, Failure> {
 /// Reads the text of a job; `path` says from where its program is found.
 pub(super) fn read(path: &Path, text: &str) -> Result<Job, Fault> {
     let line = |at: usize| text.as_bytes().iter().take(at).filter(|&&byte| byte == b'\n').count() + 1;
-    let written: Written =
-        toml::from_str(text).map_err(|e| Fault(e.span().map(|span| line(span.start)), e.message().to_string()))?;
+    let fault = |e: toml::de::Error| Fault(e.span().map(|span| line(span.start)), printable(e.message()));
+    check_texts("", &toml::Value::Table(toml::from_str(text).map_err(fault)?))?;
+    let written: Written = toml::from_str(text).map_err(fault)?;
     check_name("name", &written.name)?;
     let digest: JobDigest = written.digest.parse().map_err(|what| format!("digest: {what}"))?;
     let mut parties: Vec<JobParty> = Vec::new();
@@ -154,6 +157,23 @@ impl WrittenParty {
             }
             _ => Ok(party),
         }
+    }
+}
+
+/// Looks whether all names and texts of a file, which somebody else may have written, can be shown as they are.
+fn check_texts(place: &str, value: &toml::Value) -> Result<(), String> {
+    let check = |text: &str| match text.contains(controls_terminal) {
+        true => Err(format!("{place}`{}` has a character that controls the terminal", text.escape_debug())),
+        false => Ok(()),
+    };
+    match value {
+        toml::Value::String(text) => check(text),
+        toml::Value::Array(values) => values.iter().try_for_each(|value| check_texts(place, value)),
+        toml::Value::Table(fields) => fields.iter().try_for_each(|(name, value)| {
+            check(name)?;
+            check_texts(&format!("{place}{name}: "), value)
+        }),
+        _ => Ok(()),
     }
 }
 
@@ -262,7 +282,16 @@ mod tests {
         for (text, expected) in [
             (text("", "").replace("name = \"a\"", "name = \"\""), "1: missing field `party`"),
             (text("", &two).replace("name = \"a\"", "name = \"\""), "name: expected 1 to 40 letters, "),
-            (text("", &two).replace("name = \"a\"", "name = \"a\\u202e\""), "got `a\\u{202e}`"),
+            (text("", &two).replace("name = \"a\"", "name = \"a\\u202e\""), "name: `a\\u{202e}` has a character that"),
+            (text("", &two).replace("name = \"a\"", "name = \"a b!\""), "name: expected 1 to 40 letters, "),
+            (text("", &two).replace("= \"p\"", "= \"p\\u001b[1A\""), "program: `p\\u{1b}[1A` has a character that"),
+            (text("[const]\n\"a\\nb\" = 1", &two), "const: `a\\nb` has a character that"),
+            (text("[const.a]\nb = \"1\\u009b\"", &two), "const: a: b: `1\\u{9b}` has a character that"),
+            (text("[owner]\n\"\\u202ex\" = 1", &two), "owner: `\\u{202e}x` has a character that"),
+            (text("[to]\ny = [\"\\r0\"]", &two), "to: y: `\\r0` has a character that"),
+            (text("\"a\\u001b[2K\" = 1", &two), "`a\\u{1b}[2K` has a character that"),
+            (text("# \u{1b}", &two), "5: "),
+            (text("a\u{202e} = 1", &two), "5: "),
             (text("", &two).replace(&"0".repeat(64), "00"), "digest: expected 64 hexadecimal digits, got `00`"),
             (text("", &two).replace("yao", "yoa"), "protocol: unknown protocol `yoa`"),
             (text("panic = true", &two), "5: unknown field `panic`"),
@@ -295,6 +324,7 @@ mod tests {
         ] {
             let fault = fault(&text);
             assert!(fault.contains(expected), "{fault}, expected {expected}");
+            assert!(!fault.contains(|c| controls_terminal(c) && c != '\n'), "{fault:?}");
         }
     }
 

@@ -8,6 +8,8 @@ use std::{
     str::FromStr,
 };
 
+use garblet::Config;
+
 use super::{Job, JobParty, file};
 use crate::{
     args::{ChoiceArgs, Constant, Param, ProgramArgs},
@@ -75,6 +77,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         message: format!("{} times --party: {}", parties.len(), failure.message),
         ..failure
     })?;
+    // What means that there is none is not for anybody to say.
+    let config = settings.config()?;
+    let can_be_said = |(name, value): &(String, String)| Config::of(config.protocol()).set(name, value).is_ok();
     let parameter = |(name, value)| Param { name, value };
     let written = Job {
         path: path.clone(),
@@ -82,16 +87,16 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         program: args,
         program_digest: program.digest(),
         protocol: settings.protocol.clone(),
-        parameters: settings.config()?.parameters().into_iter().map(parameter).collect(),
+        parameters: config.parameters().into_iter().filter(can_be_said).map(parameter).collect(),
         batch: options.batch.map(NonZeroU32::get),
         parties,
     };
     let text = file::write(&written, &from_folder_of(&path, &options.program.program)?)?;
+    // Read before it is written, so that what is wrong with it is told to who writes it.
+    let job = file::read(&path, &text).map_err(|fault| Failure::call(format!("{}: {}", path.display(), fault.1)))?;
     let mut file =
         OpenOptions::new().write(true).create_new(true).open(&path).map_err(|e| Failure::unwritable(&path, &e))?;
     file.write_all(text.as_bytes()).map_err(|e| Failure::unwritable(&path, &e))?;
-    // Read again, so that what is wrong with it is told to who writes it.
-    let job = Job::load(&path)?;
     tell(&format!("wrote {}; this is the digest of the job:", path.display()));
     crate::output::print(&format!("{}\n", job.digest()))
 }

@@ -162,6 +162,27 @@ impl Job {
         })
     }
 
+    /// Looks whether the names that the job gives to identities are nobody else's among the peers that are trusted here.
+    ///
+    /// *Errors*: one that is.
+    pub(crate) fn check_names(&self, trusted: &[(String, Fingerprint)]) -> Result<(), Failure> {
+        for (number, party) in self.parties().iter().enumerate() {
+            let other = |(name, known): &&(String, Fingerprint)| {
+                *name == party.name && party.fingerprint.is_some_and(|fingerprint| fingerprint != *known)
+            };
+            if let (Some((name, known)), Some(got)) = (trusted.iter().find(other), party.fingerprint) {
+                return Err(Failure::call(format!(
+                    "{}: party {number}: {name} is trusted here as {known}, the job has {got}",
+                    self.path().display()
+                ))
+                .hint(format!(
+                    "ask {name} for the fingerprint; if the job's is right, `garblet trust remove {name}` first"
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// The names of the parties that have identities.
     pub(crate) fn names(&self) -> Vec<(String, Fingerprint)> {
         self.parties().iter().filter_map(|party| Some((party.name.clone(), party.fingerprint?))).collect()

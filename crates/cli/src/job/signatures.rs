@@ -9,6 +9,7 @@ use super::{Job, JobDigest};
 use crate::{
     failure::Failure,
     hex::{from_hex, to_hex},
+    output::printable,
     whole_file::{self, Readers},
 };
 
@@ -57,14 +58,18 @@ pub(crate) enum Standing {
 impl Signatures {
     /// Reads the signatures beside a job; none if there is no file.
     ///
-    /// *Errors*: a file that is none of signatures.
+    /// *Errors*: a file that is none of signatures. A link is none, whoever put it there: to sign would write to where it leads.
     pub(crate) fn beside(job: &Job) -> Result<Self, Failure> {
         let mut path = job.path().as_os_str().to_os_string();
         path.push(".signatures");
         let path = PathBuf::from(path);
-        let written = match std::fs::metadata(&path) {
+        let written = match std::fs::symlink_metadata(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Written::default(),
             Err(error) => return Err(Failure::unreadable(&path, &error)),
+            Ok(file) if !file.is_file() => {
+                return Err(Failure::call(format!("{}: it is no file, but a link or the like", path.display()))
+                    .hint("put the file of the signatures itself there, or take away what is there"));
+            }
             Ok(file) if file.len() > FILE_BYTES_MAX => {
                 let what = format!("{}: {} bytes, expected at most {FILE_BYTES_MAX}", path.display(), file.len());
                 return Err(Failure::call(what));
@@ -72,7 +77,7 @@ impl Signatures {
             Ok(_) => {
                 let text = std::fs::read_to_string(&path).map_err(|e| Failure::unreadable(&path, &e))?;
                 toml::from_str(&text).map_err(|e| {
-                    Failure::call(format!("{}: {}", path.display(), e.to_string().trim_end()))
+                    Failure::call(format!("{}: {}", path.display(), printable(e.message())))
                         .hint("`garblet job sign` writes it; who has signed can do so again")
                 })?
             }

@@ -6,9 +6,10 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::Receipt;
-use crate::hex::{from_hex, to_hex};
+use crate::{hex::to_hex, output::printable_value};
 
 /// Separates digests of receipts from all other uses of BLAKE3.
 const CONTEXT: &str = "garblet 2026 receipt v1";
@@ -31,6 +32,11 @@ pub(super) struct Head {
 impl Head {
     /// The end of a chain without receipts.
     pub(super) const NONE: Head = Head { number: 0, digest: [0; 32] };
+
+    /// The beginning of the line that comes behind it, whatever its receipt says.
+    fn next_begins(&self) -> String {
+        format!("{{\"number\":{},\"previous\":\"{}\"", self.number + 1, to_hex(&self.digest))
+    }
 }
 
 /// A receipt with its place in the chain.
@@ -57,36 +63,74 @@ impl fmt::Display for Broken {
     }
 }
 
+/// The bytes behind the last line that has an end.
+#[derive(Debug)]
+pub(super) enum Tail {
+    /// There are none.
+    Nothing,
+    /// A receipt that lacks the end of its line alone.
+    Whole(Box<Link>, [u8; 32]),
+    /// The beginning of a receipt.
+    Torn,
+}
+
 /// The line, without its end, of the receipt that comes behind a head, and the new head.
 pub(super) fn line_behind(head: Head, receipt: &Receipt) -> serde_json::Result<(String, Head)> {
     let number = head.number + 1;
     let link = Link { number, previous: to_hex(&head.digest), receipt: receipt.clone() };
-    let mut line = serde_json::to_string(&link)?;
-    // The digest stands within the object, and is of all that stands before it.
-    line.pop();
-    let digest = digest_of(&line);
-    line.push_str(&format!("{MARK}{}\"}}", to_hex(&digest)));
+    let (line, digest) = with_digest(&serde_json::to_string(&link)?);
     Ok((line, Head { number, digest }))
+}
+
+/// The object with its digest, which stands within, and is of all that stands before it.
+pub(super) fn with_digest(object: &str) -> (String, [u8; 32]) {
+    let content = object.strip_suffix('}').unwrap_or(object);
+    let digest = digest_of(content);
+    (format!("{content}{MARK}{}\"}}", to_hex(&digest)), digest)
 }
 
 fn digest_of(content: &str) -> [u8; 32] {
     blake3::derive_key(CONTEXT, content.as_bytes())
 }
 
-/// Reads a line by itself. Returns the receipt and the digest, which is that of its content.
-pub(super) fn read_line(line: &str) -> Result<(Link, [u8; 32]), String> {
-    let (content, digest) = line.rsplit_once(MARK).ok_or("it is no receipt: it has no digest at its end")?;
-    let said = digest.strip_suffix("\"}").and_then(from_hex).and_then(|bytes| bytes.try_into().ok());
-    let said: [u8; 32] = said.ok_or("it is no receipt: its digest is none")?;
-    let digest = digest_of(content);
-    if digest != said {
-        return Err(format!("it was changed: its digest is {}, its content has {}", to_hex(&said), to_hex(&digest)));
+/// Reads a line by itself, which anybody may have written: its texts are made printable. Returns the receipt and the digest, which is that of its content.
+pub(super) fn read_line(line: &[u8]) -> Result<(Link, [u8; 32]), String> {
+    let line = str::from_utf8(line).map_err(|_| "it is no receipt: it is no text in UTF-8")?;
+    let (content, said) = line.rsplit_once(MARK).ok_or("it is no receipt: it has no digest at its end")?;
+    let said = said.strip_suffix("\"}").filter(|said| said.len() == 64 && said.bytes().all(|b| b.is_ascii_hexdigit()));
+    let (said, digest) = (said.ok_or("it is no receipt: its digest is none")?, digest_of(content));
+    if to_hex(&digest) != said {
+        return Err(format!("it was changed: its digest is {said}, its content has {}", to_hex(&digest)));
     }
-    let link = serde_json::from_str(&format!("{content}}}")).map_err(|error| format!("it is no receipt: {error}"))?;
+    let no_receipt = |error: serde_json::Error| format!("it is no receipt: {error}");
+    let value: Value = serde_json::from_str(&format!("{content}}}")).map_err(no_receipt)?;
+    let link = serde_json::from_value(printable_value(value)).map_err(no_receipt)?;
     Ok((link, digest))
 }
 
-/// Reads a chain from its beginning, and hands out each receipt. Returns its end, and how many bytes of a torn line are behind it.
+/// Reads what is behind the last line that has an end, where the chain has this head. Only what a receipt behind it begins with can have been torn, and no
+/// more of it than there was before its digest ended.
+pub(super) fn read_tail(tail: &[u8], head: Head) -> Result<Tail, String> {
+    if tail.is_empty() {
+        return Ok(Tail::Nothing);
+    }
+    let begins = head.next_begins();
+    let known = tail.len().min(begins.len());
+    if tail[..known] != begins.as_bytes()[..known] {
+        return Err(format!("it is no receipt behind receipt {}, and no beginning of one", head.number));
+    }
+    // No text within a receipt has the mark: its quotes would be escaped.
+    let has_digest =
+        || str::from_utf8(tail).is_ok_and(|tail| tail.rsplit_once(MARK).is_some_and(|(_, end)| end.len() >= 66));
+    match read_line(tail) {
+        Ok((link, digest)) => Ok(Tail::Whole(Box::new(link), digest)),
+        Err(what) if has_digest() => Err(what),
+        Err(_) => Ok(Tail::Torn),
+    }
+}
+
+/// Reads a chain from its beginning, and hands out each receipt, also a last one that lacks the end of its line. Returns its end, and how many bytes of a
+/// torn line are behind it.
 pub(super) fn read(log: impl Read, mut each: impl FnMut(Link, [u8; 32])) -> Result<(Head, u64), Broken> {
     let (mut log, mut head) = (BufReader::new(log), Head::NONE);
     loop {
@@ -101,10 +145,19 @@ pub(super) fn read(log: impl Read, mut each: impl FnMut(Link, [u8; 32])) -> Resu
             Some(_) if line.len() + 1 == LINE_BYTES_MAX => {
                 return Err(broken(format!("it is no receipt: it is longer than {LINE_BYTES_MAX} bytes")));
             }
-            Some(_) => return Ok((head, line.len() as u64 + 1)),
+            Some(last) => {
+                line.push(last);
+                return match read_tail(&line, head).map_err(broken)? {
+                    Tail::Whole(link, digest) => {
+                        let head = Head { number: link.number, digest };
+                        each(*link, digest);
+                        Ok((head, 0))
+                    }
+                    Tail::Nothing | Tail::Torn => Ok((head, line.len() as u64)),
+                };
+            }
         }
-        let text = str::from_utf8(&line).map_err(|_| broken("it is no receipt: it is no text in UTF-8".into()))?;
-        let (link, digest) = read_line(text).map_err(broken)?;
+        let (link, digest) = read_line(&line).map_err(broken)?;
         check_place(&link, head).map_err(broken)?;
         head = Head { number: link.number, digest };
         each(link, digest);

@@ -127,7 +127,7 @@ fn show(options: &ShowOptions) -> Result<(), Failure> {
 }
 
 /// A receipt for people.
-fn text(link: &Link) -> String {
+pub(super) fn text(link: &Link) -> String {
     let receipt = &link.receipt;
     let ended = match &receipt.ended {
         Ended::Ok { closing: None } => "with a result".into(),
@@ -153,27 +153,43 @@ fn compare(options: &CompareOptions) -> Result<(), Failure> {
         read(path, |link, _| links.push(link)).map(|_| links)
     };
     let comparison = Comparison::of(all(&options.ours)?, all(&options.theirs)?);
-    let mut text = String::new();
-    for (ours, theirs) in &comparison.alike {
-        text += &format!("ours {ours} and theirs {theirs}: the same run, each received what the other sent\n");
-    }
-    for (whose, only) in ["ours", "theirs"].iter().zip(&comparison.only) {
-        for link in only {
-            let how = match link.receipt.ended {
-                Ended::Ok { .. } => "with a result",
-                Ended::Failed { .. } => "without a result",
-            };
-            text += &format!("{whose} {}, {}, {how}: not in the other log\n", link.number, link.receipt.time);
-        }
-    }
-    if text.is_empty() {
-        text.push_str("no runs to compare\n");
-    }
-    print(&text)?;
+    print(&told(&comparison))?;
     match comparison.differs() {
         false => Ok(()),
         true => Err(Failure::no_result("runs that gave a result are in one log alone, or went otherwise there").hint(
             "one of the two has kept other receipts, or bytes were changed on the way: compare versions and times",
         )),
     }
+}
+
+/// A comparison for people.
+pub(super) fn told(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    for (ours, theirs) in &comparison.alike {
+        let (our, their) = (&ours.receipt.ended, &theirs.receipt.ended);
+        text += &format!(
+            "ours {} and theirs {}: the same run, each received what the other sent",
+            ours.number, theirs.number
+        );
+        text += &match our.has_result() == their.has_result() {
+            true => "\n".into(),
+            false => format!("; ours ended {}, theirs {}\n", our.how(), their.how()),
+        };
+    }
+    for (whose, only) in ["ours", "theirs"].iter().zip(&comparison.only) {
+        for link in only {
+            let (how, last) = match &link.receipt.ended {
+                Ended::Ok { closing: Some(_) } => {
+                    (", though the peer did not end in order", ", or its last message has not arrived")
+                }
+                _ => ("", ""),
+            };
+            let (number, time, ended) = (link.number, &link.receipt.time, link.receipt.ended.how());
+            text += &format!("{whose} {number}, {time}, {ended}{how}: not in the other log{last}\n");
+        }
+    }
+    if text.is_empty() {
+        text.push_str("no runs to compare\n");
+    }
+    text
 }

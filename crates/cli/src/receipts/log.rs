@@ -6,14 +6,25 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use garblet::store::sync_folder;
+
 use super::{
     Receipt,
-    chain::{self, Head, LINE_BYTES_MAX},
+    chain::{self, Head, LINE_BYTES_MAX, Tail},
 };
-use crate::{configuration::make_folder, failure::Failure, output::tell};
+use crate::{configuration::make_folder, failure::Failure, output::tell, whole_file::folder_of};
 
 /// Bytes that are read at once from the end.
 const BLOCK_BYTES: u64 = 64 << 10;
+
+/// The end of a log.
+struct End {
+    head: Head,
+    /// The place behind the last receipt.
+    place: u64,
+    /// Set if that lacks the end of its line.
+    is_open: bool,
+}
 
 /// A log of receipts.
 pub(crate) struct Log {
@@ -23,44 +34,60 @@ pub(crate) struct Log {
 impl Log {
     /// A log that can be added to; it is made if there is none.
     ///
-    /// *Errors*: a file that cannot be written, or whose last line is no receipt.
+    /// *Errors*: a file that cannot be written, or that has something else at its end than a receipt, or the beginning of the next.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         make_folder(path)?;
         let log = Log { path: path.into() };
         let mut file = log.locked()?;
-        log.tail(&mut file)?;
+        log.end(&mut file)?;
         Ok(log)
     }
 
-    /// Adds a receipt. When this returns, it is on the disk, and has this number.
+    /// Adds a receipt, without its outputs if it is too long with them. When this returns, it is on the disk, and has this number.
     ///
     /// *Errors*: as [`Log::open`].
     pub(crate) fn append(&self, receipt: &Receipt) -> Result<u64, Failure> {
         let unwritable = |error: io::Error| Failure::unwritable(&self.path, &error);
         let mut file = self.locked()?;
-        let (head, end) = self.tail(&mut file)?;
-        let torn = file.metadata().map_err(unwritable)?.len() - end;
+        let End { head, place, is_open } = self.end(&mut file)?;
+        let torn = file.metadata().map_err(unwritable)?.len() - place;
         if torn > 0 {
             tell(&format!(
                 "{}: cut off {torn} bytes of a receipt that was not written to its end, behind receipt {}",
                 self.path.display(),
                 head.number
             ));
-            file.set_len(end).map_err(unwritable)?;
+            file.set_len(place).map_err(unwritable)?;
         }
-        let (line, head) = chain::line_behind(head, receipt).map_err(|error| unwritable(error.into()))?;
-        if line.len() >= LINE_BYTES_MAX {
-            let what =
-                format!("{}: a receipt of {} bytes, at most {LINE_BYTES_MAX} can be", self.path.display(), line.len());
-            return Err(Failure::no_result(what).hint("leave --receipt-outputs out"));
-        }
-        let written = file.seek(SeekFrom::Start(end)).and_then(|_| file.write_all(format!("{line}\n").as_bytes()));
+        let (line, head) = self.line_behind(head, receipt)?;
+        let line = format!("{}{line}\n", if is_open { "\n" } else { "" });
+        let written = file.seek(SeekFrom::Start(place)).and_then(|_| file.write_all(line.as_bytes()));
         written.and_then(|()| file.sync_all()).map_err(|error| {
             // A part of a line is cut off now if that can be, else when the next one is added.
-            let _ = file.set_len(end);
+            let _ = file.set_len(place);
             unwritable(error)
         })?;
         Ok(head.number)
+    }
+
+    /// The line of a receipt, as long as one can be.
+    fn line_behind(&self, head: Head, receipt: &Receipt) -> Result<(String, Head), Failure> {
+        let behind = |receipt: &Receipt| {
+            chain::line_behind(head, receipt).map_err(|error| Failure::unwritable(&self.path, &error.into()))
+        };
+        let (line, next) = behind(receipt)?;
+        match line.len() < LINE_BYTES_MAX {
+            true => Ok((line, next)),
+            false => {
+                tell(&format!(
+                    "warning: {}: the receipt has no outputs: with them it has {} bytes, at most {LINE_BYTES_MAX} can be",
+                    self.path.display(),
+                    line.len()
+                ));
+                // Nothing else in it is long.
+                behind(&Receipt { outputs: None, ..receipt.clone() })
+            }
+        }
     }
 
     /// Opens the file when no other process has it. It is made with a durable name, for its owner alone.
@@ -73,7 +100,7 @@ impl Log {
         let file = match options.open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let file = options.create(true).open(&self.path).map_err(unwritable)?;
-                sync_folder(&self.path).map_err(unwritable)?;
+                sync_folder(folder_of(&self.path)).map_err(unwritable)?;
                 file
             }
             other => other.map_err(unwritable)?,
@@ -83,36 +110,41 @@ impl Log {
         Ok(file)
     }
 
-    /// The last receipt that was written to its end, and the place behind it.
-    fn tail(&self, file: &mut File) -> Result<(Head, u64), Failure> {
-        let (line, end) = last_line(file).map_err(|error| Failure::unreadable(&self.path, &error))?;
-        if end == 0 {
-            return Ok((Head::NONE, 0));
-        }
+    /// The end of the log: the last receipt that was written to its end, and perhaps a torn one behind it.
+    fn end(&self, file: &mut File) -> Result<End, Failure> {
+        let unreadable = |error| Failure::unreadable(&self.path, &error);
         let damaged = |what: String| {
             Failure::no_result(format!("{}: the last line: {what}", self.path.display()))
                 .hint("`garblet receipts verify` looks at every line; keep the file, and begin another with --receipts")
         };
-        let line =
-            line.ok_or_else(|| damaged(format!("it is no receipt: it is longer than {LINE_BYTES_MAX} bytes")))?;
-        let text = String::from_utf8(line).map_err(|_| damaged("it is no receipt: it is no text in UTF-8".into()))?;
-        let (link, digest) = chain::read_line(&text).map_err(damaged)?;
-        Ok((Head { number: link.number, digest }, end))
+        let length = file.metadata().map_err(unreadable)?.len();
+        let ended = newline_before(file, length).map_err(unreadable)?;
+        let mut end = End { head: Head::NONE, place: 0, is_open: false };
+        if let Some(at) = ended {
+            let begin = newline_before(file, at).map_err(unreadable)?.map_or(0, |before| before + 1);
+            let line = piece(file, begin, at).map_err(unreadable)?;
+            let (link, digest) = line.and_then(|line| chain::read_line(&line)).map_err(damaged)?;
+            end = End { head: Head { number: link.number, digest }, place: at + 1, is_open: false };
+        }
+        let tail = piece(file, end.place, length).map_err(unreadable)?;
+        match tail.and_then(|tail| chain::read_tail(&tail, end.head)).map_err(damaged)? {
+            Tail::Whole(link, digest) => {
+                Ok(End { head: Head { number: link.number, digest }, place: length, is_open: true })
+            }
+            Tail::Nothing | Tail::Torn => Ok(end),
+        }
     }
 }
 
-/// The last line that has an end, without that, and the place behind it; no line if it is too long.
-fn last_line(file: &mut File) -> io::Result<(Option<Vec<u8>>, u64)> {
-    let length = file.metadata()?.len();
-    let Some(end) = newline_before(file, length)? else { return Ok((None, 0)) };
-    let begin = newline_before(file, end)?.map_or(0, |at| at + 1);
+/// The bytes from one place to another; refused, but not as an error of the file, if there are more than a line can have.
+fn piece(file: &mut File, begin: u64, end: u64) -> io::Result<Result<Vec<u8>, String>> {
     if end - begin >= LINE_BYTES_MAX as u64 {
-        return Ok((None, end + 1));
+        return Ok(Err(format!("it is no receipt: it is longer than {LINE_BYTES_MAX} bytes")));
     }
-    let mut line = vec![0; (end - begin) as usize];
+    let mut bytes = vec![0; (end - begin) as usize];
     file.seek(SeekFrom::Start(begin))?;
-    file.read_exact(&mut line)?;
-    Ok((Some(line), end + 1))
+    file.read_exact(&mut bytes)?;
+    Ok(Ok(bytes))
 }
 
 /// The place of the last line end before a place.
@@ -129,16 +161,4 @@ fn newline_before(file: &mut File, mut place: u64) -> io::Result<Option<u64>> {
         place = begin;
     }
     Ok(None)
-}
-
-/// Makes the name of a new file durable.
-#[cfg(unix)]
-fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
-    Ok(())
 }

@@ -8,12 +8,18 @@ use std::{
     time::Duration,
 };
 
+use garblet_circuit::diagnostic::controls_terminal;
+
 use super::{
     Ended, Log, Receipt, Transcript,
     chain::{self, Head, Link},
+    command,
     comparison::Comparison,
 };
-use crate::failure::{Class, Failure};
+use crate::{
+    failure::{Class, Failure},
+    record::PeerPart,
+};
 
 /// The variable by which a process of the test hears to which log it adds.
 const CHILD: &str = "GARBLET_TEST_RECEIPTS";
@@ -23,6 +29,7 @@ fn receipt(bytes: u64) -> Receipt {
         time: "2026-11-23T06:30:00Z".into(),
         party: 0,
         parties: 2,
+        identity: None,
         peers: Vec::new(),
         job: None,
         program: "ab".into(),
@@ -31,6 +38,8 @@ fn receipt(bytes: u64) -> Receipt {
         protocol: "yao".into(),
         adversary: "semi-honest".into(),
         parameters: serde_json::Map::new(),
+        keep: None,
+        read: Vec::new(),
         security: None,
         bytes_sent: bytes,
         bytes_received: 0,
@@ -84,7 +93,7 @@ fn receipts_are_read_as_they_were_written_and_for_the_owner_alone() {
 fn a_last_line_that_was_cut_anywhere_is_cut_off_and_the_chain_goes_on() {
     let (_folder, path, text) = three();
     let two = text.trim_end().rfind('\n').expect("three lines") + 1;
-    for cut in two..text.len() {
+    for cut in two..text.len() - 1 {
         fs::write(&path, &text[..cut]).expect("written");
         assert_eq!(read(&text[..cut]).map(|(_, head, torn)| (head.number, torn)), Ok((2, (cut - two) as u64)));
         let log = Log::open(&path).expect("it can be added to");
@@ -94,9 +103,90 @@ fn a_last_line_that_was_cut_anywhere_is_cut_off_and_the_chain_goes_on() {
     }
     // The first line as well.
     let first = text.find('\n').expect("a line");
-    fs::write(&path, &text[..first]).expect("written");
+    fs::write(&path, &text[..first - 1]).expect("written");
     assert_eq!(Log::open(&path).expect("it can be added to").append(&receipt(5)), Ok(1));
     assert!(read(&fs::read_to_string(&path).expect("a log")).is_ok_and(|(_, head, _)| head.number == 1));
+}
+
+#[test]
+fn a_last_receipt_that_lacks_the_end_of_its_line_alone_is_kept() {
+    let (_folder, path, text) = three();
+    for lines in [1, 3] {
+        let whole: Vec<&str> = text.lines().take(lines).collect();
+        let whole = whole.join("\n");
+        fs::write(&path, &whole).expect("written");
+        assert_eq!(
+            read(&whole).map(|(links, head, torn)| (links.len(), head.number, torn)),
+            Ok((lines, lines as u64, 0))
+        );
+        let log = Log::open(&path).expect("it can be added to");
+        assert_eq!(log.append(&receipt(7)), Ok(lines as u64 + 1));
+        let added = fs::read_to_string(&path).expect("a log");
+        assert!(added.starts_with(&format!("{whole}\n{{\"number\":")) && added.ends_with('\n'), "{added}");
+        assert!(read(&added).is_ok_and(|(links, ..)| links[lines].receipt == receipt(7)));
+    }
+}
+
+#[test]
+fn what_no_receipt_begins_with_was_not_torn_and_is_left_as_it_is() {
+    let (_folder, path, text) = three();
+    let lines: Vec<&str> = text.lines().collect();
+    let behind = |tail: &str| [text.as_bytes(), tail.as_bytes()].concat();
+    for (content, says) in [
+        (vec![7; 32], "it is no receipt behind receipt 0, and no beginning of one"),
+        (b"{\"peers\":{}}".to_vec(), "it is no receipt behind receipt 0"),
+        (vec![b'x'; chain::LINE_BYTES_MAX + 1], "it is longer than"),
+        (behind("hello"), "it is no receipt behind receipt 3"),
+        // Receipts of other places, whole and in part.
+        (behind(lines[0]), "it is no receipt behind receipt 3"),
+        (behind(&lines[2][..100]), "it is no receipt behind receipt 3"),
+        (behind("\0"), "it is no receipt behind receipt 3"),
+        // The last one, changed and without the end of its line.
+        (text.trim_end().replace("\"bytes_sent\":3", "\"bytes_sent\":4").into(), "it was changed"),
+    ] {
+        fs::write(&path, &content).expect("written");
+        let failure = Log::open(&path).err().expect("refused");
+        assert!(failure.message.contains(says), "{}", failure.message);
+        assert!(fs::read(&path).expect("a log") == content, "it stays as it is");
+        let broken = chain::read(&content[..], |_, _| ()).expect_err("found");
+        assert!(broken.what.contains(says), "{broken}");
+    }
+}
+
+#[test]
+fn a_receipt_that_is_too_long_is_kept_without_outputs() {
+    let (_folder, path, _) = three();
+    let log = Log::open(&path).expect("it can be added to");
+    let outputs = |chars: usize| {
+        let value = serde_json::Value::from("7".repeat(chars));
+        Receipt { outputs: Some([("out".to_string(), value)].into_iter().collect()), ..receipt(4) }
+    };
+    assert_eq!(log.append(&outputs(chain::LINE_BYTES_MAX - 2_000)), Ok(4));
+    assert_eq!(log.append(&outputs(chain::LINE_BYTES_MAX)), Ok(5));
+    let (links, ..) = read(&fs::read_to_string(&path).expect("a log")).expect("a chain");
+    assert_eq!([3, 4].map(|at: usize| links[at].receipt.outputs.is_some()), [true, false]);
+    assert_eq!(links[4].receipt, receipt(4));
+}
+
+#[test]
+fn texts_of_a_peer_cannot_control_the_terminal() {
+    let forged = "\u{1b}[2K\u{1b}[1A\nours 7 and theirs 7: the same run\u{9b}1A\u{202e}";
+    let mut receipt = receipt(1);
+    receipt.time = forged.into();
+    receipt.ended = Ended::Failed { class: Class::Other, message: forged.into() };
+    receipt.peers = vec![PeerPart { party: 1, name: Some(forged.into()), fingerprint: None }];
+    receipt.parameters.insert(forged.into(), forged.into());
+    let line = chain::line_behind(Head::NONE, &receipt).expect("written").0;
+    let link = chain::read_line(line.as_bytes()).expect("a receipt").0;
+    let shown = command::text(&link) + &serde_json::to_string(&link).expect("text");
+    assert!(shown.contains("ours 7 and theirs 7"), "{shown}");
+    assert_eq!(shown.lines().filter(|line| line.starts_with("ours 7")).count(), 0, "{shown}");
+    assert_eq!(shown.replace('\n', "").find(controls_terminal), None, "{shown:?}");
+    // What is wrong with a line is told so as well.
+    let text = serde_json::to_string(forged).expect("text");
+    let object = serde_json::to_string(&link).expect("text").replacen("\"other\"", &text, 1);
+    let wrong = chain::read_line(chain::with_digest(&object).0.as_bytes()).expect_err("no class");
+    assert!(wrong.contains("unknown variant") && !wrong.contains(controls_terminal), "{wrong:?}");
 }
 
 #[test]
@@ -104,9 +194,10 @@ fn a_change_of_any_byte_is_found() {
     let (_folder, _, text) = three();
     let second = text.find('\n').expect("a line") + 1;
     let third = text.trim_end().rfind('\n').expect("a line") + 1;
-    for at in 0..third {
+    // The least bit, and the one that makes capitals of letters.
+    for (at, bit) in (0..third).flat_map(|at| [(at, 1), (at, 0x20)]) {
         let mut changed = text.clone().into_bytes();
-        changed[at] ^= 1;
+        changed[at] ^= bit;
         let Ok(changed) = String::from_utf8(changed) else { continue };
         let line = read(&changed).expect_err("found").line;
         assert_eq!(line, if at < second { 1 } else { 2 }, "byte {at}");
@@ -129,7 +220,7 @@ fn lines_that_were_dropped_moved_repeated_or_written_anew_are_found() {
         assert!(broken.what.starts_with(what), "{broken}");
     }
     // Another second receipt, with a digest that is right.
-    let head = Head { number: 1, digest: chain::read_line(lines[0].trim_end()).expect("a receipt").1 };
+    let head = Head { number: 1, digest: chain::read_line(lines[0].trim_end().as_bytes()).expect("a receipt").1 };
     let forged = chain::line_behind(head, &receipt(7)).expect("written").0;
     let broken = read(&format!("{}{forged}\n{}", lines[0], lines[2])).expect_err("found");
     assert_eq!(broken.line, 3);
@@ -148,28 +239,81 @@ fn a_log_whose_last_line_is_damaged_is_not_added_to() {
     }
 }
 
+/// A receipt of one of two parties, who know each other by identities.
+fn link(number: u64, party: u16, sent: u64, received: u64, ended: &Ended) -> Link {
+    let transcripts = vec![transcript(1 - party, sent, received)];
+    let identity = |party: u16| Some(format!("identity {party}"));
+    let peers = vec![PeerPart { party: 1 - party, name: None, fingerprint: identity(1 - party) }];
+    let receipt = Receipt { party, identity: identity(party), peers, transcripts, ended: ended.clone(), ..receipt(0) };
+    Link { number, previous: String::new(), receipt }
+}
+
+/// Compares logs. Returns the numbers of what is alike, how many are in one log alone, and whether it matters.
+fn compare(ours: &[&Link], theirs: &[&Link]) -> (Vec<(u64, u64)>, [usize; 2], bool) {
+    let links = |links: &[&Link]| links.iter().map(|link| (*link).clone()).collect();
+    let comparison = Comparison::of(links(ours), links(theirs));
+    let differs = comparison.differs();
+    let alike = comparison.alike.iter().map(|(own, other)| (own.number, other.number)).collect();
+    (alike, comparison.only.map(|links| links.len()), differs)
+}
+
 #[test]
 fn runs_of_both_are_found_wherever_they_stand() {
-    let link = |number: u64, party: u16, sent, received, ended: &Ended| {
-        let transcripts = vec![transcript(1 - party, sent, received)];
-        let receipt = Receipt { party, transcripts, ended: ended.clone(), ..receipt(0) };
-        Link { number, previous: String::new(), receipt }
-    };
     let (ok, failed) = (Ended::Ok { closing: None }, receipt(0).ended);
-    let ours = vec![link(1, 0, 1, 2, &ok), link(2, 0, 3, 4, &ok), link(3, 0, 5, 6, &failed)];
-    let theirs = vec![link(1, 1, 4, 3, &ok), link(2, 1, 2, 1, &ok)];
-    let comparison = Comparison::of(ours.clone(), theirs.clone());
-    assert_eq!((&comparison.alike[..], comparison.only[0].len()), (&[(1, 2), (2, 1)][..], 1));
-    assert!(!comparison.differs(), "one that gave no result may have been cut short at either end");
-    for other in [link(2, 1, 2, 9, &ok), link(2, 0, 2, 1, &ok), {
-        let mut other = link(2, 1, 2, 1, &ok);
-        other.receipt.program.push('x');
-        other
-    }] {
-        let comparison = Comparison::of(ours.clone(), vec![theirs[0].clone(), other]);
-        assert_eq!(comparison.alike, [(2, 1)]);
-        assert!(comparison.differs());
+    let [one, two, three] = [link(1, 0, 1, 2, &ok), link(2, 0, 3, 4, &ok), link(3, 0, 5, 6, &failed)];
+    let [first, second] = [link(1, 1, 4, 3, &ok), link(2, 1, 2, 1, &ok)];
+    let ours = [&one, &two, &three];
+    let expected = (vec![(1, 2), (2, 1)], [1, 0], false);
+    assert_eq!(
+        compare(&ours, &[&first, &second]),
+        expected,
+        "without a result it may have been cut short at either end"
+    );
+    // The same receipt is of one run alone.
+    assert_eq!(compare(&[&two, &two], &[&first]), (vec![(2, 1)], [1, 0], true));
+    for change in [
+        |receipt: &mut Receipt| receipt.transcripts[0].received.push('9'),
+        |receipt: &mut Receipt| receipt.transcripts[0].sent.push('9'),
+        |receipt: &mut Receipt| receipt.party = 0,
+        |receipt: &mut Receipt| receipt.identity = Some("identity 2".into()),
+        |receipt: &mut Receipt| receipt.identity = None,
+        |receipt: &mut Receipt| receipt.peers[0].fingerprint = Some("identity 2".into()),
+        |receipt: &mut Receipt| receipt.peers[0].party = 2,
+        |receipt: &mut Receipt| receipt.peers.clear(),
+        |receipt: &mut Receipt| receipt.parties = 3,
+        |receipt: &mut Receipt| receipt.job = Some("x".into()),
+        |receipt: &mut Receipt| receipt.program.push('x'),
+        |receipt: &mut Receipt| receipt.wire_version = 4,
+        |receipt: &mut Receipt| receipt.protocol.push('x'),
+        |receipt: &mut Receipt| receipt.adversary.push('x'),
+        |receipt: &mut Receipt| drop(receipt.parameters.insert("scheme".into(), "grr3".into())),
+        |receipt: &mut Receipt| receipt.keep = Some("x".into()),
+        |receipt: &mut Receipt| receipt.read.push("x=y".into()),
+    ] {
+        let mut other = second.clone();
+        change(&mut other.receipt);
+        assert_eq!(compare(&ours, &[&first, &other]), (vec![(2, 1)], [2, 1], true), "{other:?}");
     }
+}
+
+#[test]
+fn a_run_whose_end_was_cut_off_accuses_nobody() {
+    let cut = Ended::Ok { closing: Some("the peer closed the connection".into()) };
+    let (ok, failed) = (Ended::Ok { closing: None }, receipt(0).ended);
+    // The last message has not arrived.
+    assert_eq!(compare(&[&link(1, 0, 1, 2, &cut)], &[&link(1, 1, 2, 9, &failed)]), (vec![], [1, 1], false));
+    assert_eq!(compare(&[&link(1, 0, 1, 2, &ok)], &[&link(1, 1, 2, 9, &failed)]), (vec![], [1, 1], true));
+    assert_eq!(compare(&[&link(1, 0, 1, 2, &cut)], &[&link(1, 1, 2, 1, &ok)]), (vec![(1, 1)], [0, 0], false));
+    let told = |ours: &Ended, received: u64, theirs: &Ended| {
+        command::told(&Comparison::of(vec![link(1, 0, 1, 2, ours)], vec![link(1, 1, 2, received, theirs)]))
+    };
+    let alike = "ours 1 and theirs 1: the same run, each received what the other sent";
+    assert_eq!(told(&ok, 1, &cut), format!("{alike}\n"));
+    assert_eq!(told(&ok, 1, &failed), format!("{alike}; ours ended with a result, theirs without a result\n"));
+    let cut = told(&cut, 9, &failed);
+    let own = "ours 1, 2026-11-23T06:30:00Z, with a result, though the peer did not end in order: not in the other log, or its \
+        last message has not arrived\n";
+    assert!(cut.starts_with(own), "{cut}");
 }
 
 /// The entry of a process that adds receipts until it is killed; in a normal run of the tests there is nothing to do.

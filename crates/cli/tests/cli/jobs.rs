@@ -169,6 +169,58 @@ fn whoever_is_not_the_jobs_party_or_peer_is_refused() {
 }
 
 #[test]
+fn a_job_gives_nobody_the_name_of_somebody_who_is_trusted() {
+    let world = World::new("job-names");
+    let [trusted, other] = ["trusted.toml", "other.toml"].map(|name| world.folder.path(name));
+    let add = |name: &str, print: &str, trust: &str| {
+        assert_eq!(garblet(&["trust", "add", name, print, "--trust", trust]).status, Some(0));
+    };
+    let stranger = keygen(&world.folder, "stranger.pem").1;
+    add("bob", &stranger, &trusted);
+    let identity = ["--identity", &world.identities[0]];
+    let prepare = ["prepare", "--job", &world.job, "--party", "0", "--store", "x", "--connect", "127.0.0.1:1"];
+    let run = ["run", "--job", &world.job, "--input", AES[0], "--connect", "127.0.0.1:1"];
+    for call in [
+        ["job", "check", &world.job].to_vec(),
+        [&["job", "sign", &world.job], &identity[..]].concat(),
+        [&run[..], &identity].concat(),
+        [&prepare[..], &identity].concat(),
+    ] {
+        let ran = garblet(&[&call[..], &["--trust", &trusted]].concat());
+        let bob = &world.fingerprints[1];
+        let expected = format!(
+            "error: {}: party 1: bob is trusted here as {stranger}, the job has {bob}\nhint: ask bob",
+            world.job
+        );
+        assert!(ran.stderr.starts_with(&expected), "{call:?}: {}", ran.stderr);
+        assert_eq!(ran.status, Some(2));
+    }
+    assert!(!fs::exists(format!("{}.signatures", world.job)).expect("the folder is there"));
+    // Who has another name here is shown with that, also in what is kept of a run.
+    add("robert", &world.fingerprints[1], &other);
+    for call in [["job", "check", &world.job].to_vec(), [&["job", "sign", &world.job], &identity[..]].concat()] {
+        let ran = garblet(&[&call[..], &["--trust", &other]].concat());
+        assert!(ran.stderr.contains("bob of the job is trusted here as robert\n"), "{}", ran.stderr);
+        assert_eq!(ran.status, Some(0));
+    }
+    let ran = pair(&[&world.run(&world.job, 0)[..], &["--trust", &other]].concat(), &world.run(&world.job, 1));
+    assert!(ran.0.stderr.contains("party 1: robert "), "{}", ran.0.stderr);
+    assert!(ran.1.stderr.contains("party 0: alice "), "{}", ran.1.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_place_of_signatures_is_not_written_through() {
+    let world = World::new("job-link");
+    let target = world.folder.path("target");
+    std::os::unix::fs::symlink(&target, format!("{}.signatures", world.job)).expect("a link");
+    let ran = world.sign(&world.job, 0);
+    assert!(ran.stderr.contains(".signatures: it is no file, but a link or the like\n"), "{}", ran.stderr);
+    assert_eq!(ran.status, Some(2));
+    assert!(!fs::exists(target).expect("the folder is there"));
+}
+
+#[test]
 fn options_that_the_job_decides_are_refused_beside_it() {
     let world = World::new("job-options");
     for option in [
@@ -189,6 +241,15 @@ fn options_that_the_job_decides_are_refused_beside_it() {
     }
     let ran = garblet(&["local", "--job", &world.job, "--parties", "2"]);
     assert!(ran.stderr.contains("cannot be used with"), "{}", ran.stderr);
+    // Nor does the job say what comes from stores and stays there.
+    for option in [["--keep", "a"], ["--read", "key=a"]] {
+        for command in [&["local"][..], &["run", "--connect", "127.0.0.1:1"]] {
+            let ran = garblet(&[command, &["--job", &world.job, "--store", "x"], &option].concat());
+            assert!(ran.stderr.contains("cannot be used with"), "{command:?}: {}", ran.stderr);
+            assert!(ran.stderr.contains("--job <FILE>") && ran.stderr.contains(option[0]), "{}", ran.stderr);
+            assert_eq!(ran.status, Some(2));
+        }
+    }
     let ran = garblet(&[
         "prepare",
         "--job",
@@ -404,4 +465,20 @@ fn a_batch_is_as_large_as_the_job_allows() {
             world.job
         ),
     );
+}
+
+#[test]
+fn there_are_jobs_of_every_protocol() {
+    let world = World::new("job-protocols");
+    for protocol in garblet::Protocol::ALL {
+        let (least, _) = protocol.parties().into_inner();
+        let parties: Vec<String> = (0..least).map(|party| format!("--party=p{party}")).collect();
+        let parties: Vec<&str> = parties.iter().map(|party| &party[..]).collect();
+        let job = world.folder.path(&format!("{protocol}.job.toml"));
+        let new = ["job", "new", "lib:millionaires(8)", "--protocol", protocol.name(), "--out", &job];
+        for call in [&[&new[..], &parties].concat(), &["job", "check", &job][..]] {
+            let ran = garblet(call);
+            assert_eq!(ran.status, Some(0), "{protocol}: {}", ran.stderr);
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! Gates that are prepared in one pair of processes and serve functions that are named in others.
 
+use serde_json::Value;
+
 use crate::{
     components::Parties,
     invocation::{finish, garblet},
@@ -99,18 +101,24 @@ fn outputs_that_are_kept_are_inputs_of_later_functions() {
     };
     let first = format!("0={}", file("first.json", r#"{"a": 30}"#));
     let second = format!("1={}", file("second.json", r#"{"b": 12}"#));
-    let added = both("lib:add(8)", &["--keep", "sum"], [&["--input", &first], &["--input", &second]]);
+    let log = file("receipts.jsonl", "");
+    let own = ["--input", &first, "--receipts", &log];
+    let added = both("lib:add(8)", &["--keep", "sum"], [&own, &["--input", &second]]);
     assert!(added.iter().all(|ran| ran.stdout == "sum = 42\n"), "{}", added[0].stderr);
     for listed in [0, 1].map(|party| parties.list(party)) {
         assert!(listed.stdout.contains("\nkept as sum: sum\n"), "{} {}", listed.stdout, listed.stderr);
     }
     for (bob, richer) in [(41, true), (42, false)] {
         let bob = format!("1={}", file("bob.json", &format!(r#"{{"bob": {bob}}}"#)));
-        let compared = both("lib:millionaires(8)", &["--read", "alice=sum"], [&[], &["--input", &bob]]);
+        let compared =
+            both("lib:millionaires(8)", &["--read", "alice=sum"], [&["--receipts", &log], &["--input", &bob]]);
         for ran in compared {
             assert_eq!((ran.status, ran.stdout), (Some(0), format!("alice_richer = {richer}\n")), "{}", ran.stderr);
         }
     }
+    let receipts = garblet(&["receipts", "show", &log, "--json"]).json();
+    let kept = [0, 1].map(|at: usize| [&receipts["receipts"][at]["keep"], &receipts["receipts"][at]["read"][0]]);
+    assert_eq!(kept, [[&"sum".into(), &Value::Null], [&Value::Null, &"alice=sum".into()]]);
     let bob = format!("1={}", file("bob.json", r#"{"bob": 1}"#));
     for ran in both("lib:millionaires(8)", &["--read", "alice=total"], [&[], &["--input", &bob]]) {
         assert_eq!(ran.status, Some(2), "{}", ran.stderr);

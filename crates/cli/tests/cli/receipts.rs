@@ -94,6 +94,7 @@ fn both_parties_keep_a_receipt_of_a_run_without_values() {
         assert_eq!(receipt["party"], party);
         assert_eq!(receipt["peers"][0]["fingerprint"], world.fingerprints[1 - party]);
         assert_eq!(receipt["peers"][0]["name"], ["bob", "alice"][party]);
+        assert_eq!(receipt["identity"], world.fingerprints[party]);
         assert_eq!((&receipt["protocol"], &receipt["parameters"]["scheme"]), (&"yao".into(), &"half-gates".into()));
         assert_eq!(receipt["ended"]["ok"]["closing"], Value::Null);
         assert!(receipt["security"]["computational_bits"].as_u64().is_some_and(|bits| bits > 100), "{receipt}");
@@ -214,17 +215,22 @@ fn a_log_that_was_torn_goes_on_and_one_that_was_changed_is_refused_before_the_ru
     let world = World::new("receipts-torn");
     world.both(["1", "2"], &[]);
     let text = fs::read_to_string(&world.logs[0]).expect("a log");
-    fs::write(&world.logs[0], format!("{text}{}", &text[..100])).expect("written");
+    let digest = world.receipts(0)[0]["digest"].as_str().expect("a digest").to_string();
+    let torn = format!("{{\"number\":2,\"previous\":\"{digest}\",\"time\":\"20");
+    fs::write(&world.logs[0], format!("{text}{torn}")).expect("written");
     let verified = garblet(&["receipts", "verify", &world.logs[0]]);
     assert!(
-        verified.stderr.contains("100 bytes behind receipt 1 were not written to their end"),
+        verified.stderr.contains(&format!("{} bytes behind receipt 1 were not written to their end", torn.len())),
         "{}",
         verified.stderr
     );
     assert_eq!(verified.status, Some(0));
     let [listened, _] = world.both(["3", "4"], &[]);
     assert!(
-        listened.stderr.contains("cut off 100 bytes of a receipt that was not written to its end, behind receipt 1\n"),
+        listened.stderr.contains(&format!(
+            "cut off {} bytes of a receipt that was not written to its end, behind receipt 1\n",
+            torn.len()
+        )),
         "{}",
         listened.stderr
     );

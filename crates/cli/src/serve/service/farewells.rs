@@ -9,10 +9,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use garblet_net::{Channel, ChannelWatch, Fingerprint, Refusal};
+use garblet_net::{Channel, ChannelWatch, Refusal};
 use tokio::{runtime::Handle, sync::Semaphore};
 
-use super::{config::Offer, metrics::Metrics, receipt, session::Stopped};
+use super::{
+    config::{Config, Offer},
+    metrics::Metrics,
+    receipt,
+    session::Stopped,
+};
 use crate::{receipts::Receipts, session::Watched};
 
 /// The refusals that are being told at once; who comes beyond that is cut off.
@@ -31,7 +36,7 @@ pub(super) struct Refused {
     pub(super) watch: Option<ChannelWatch>,
     /// The reason for the log, which may say more than the caller hears.
     pub(super) reason: &'static str,
-    pub(super) names: Vec<(String, Fingerprint)>,
+    pub(super) config: Arc<Config>,
 }
 
 /// A refusal as it is counted: of whom, for which job, why.
@@ -74,7 +79,7 @@ impl Farewells {
     pub(super) fn refuse(&self, channel: Channel, refusal: Refusal, refused: Refused) {
         self.tell(channel, refusal);
         self.metrics.refused(refused.reason);
-        let Refused { peer, job, watch, reason, names } = refused;
+        let Refused { peer, job, watch, reason, config } = refused;
         let name = job.as_ref().map(|(offer, _)| offer.name.clone());
         let Some(more) = self.is_first((peer.clone(), name.clone(), reason)) else { return };
         tracing::info!(peer, job = name, reason, more, "refused");
@@ -84,7 +89,7 @@ impl Farewells {
             let party = offer.rules[rule].party;
             let watched = Mutex::new(watch.map_or_else(Watched::default, |watch| Watched::of_watch(watch, party)));
             let stopped = Err(Stopped::Refused(refusal));
-            if let Err(failure) = receipt::keep(&farewells.receipts, (&offer, rule), &watched, &names, &stopped) {
+            if let Err(failure) = receipt::keep(&farewells.receipts, (&offer, rule), &watched, &config, &stopped) {
                 farewells.close(&failure.message);
             }
         });

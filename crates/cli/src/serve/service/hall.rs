@@ -137,7 +137,7 @@ impl Hall {
             };
             let seconds = begin.elapsed().as_secs_f64();
             let kept = tokio::task::spawn_blocking(move || {
-                let kept = is_run.then(|| receipt::keep(&receipts, (&offer, rule), &watched, &config.names, &result));
+                let kept = is_run.then(|| receipt::keep(&receipts, (&offer, rule), &watched, &config, &result));
                 (result, kept.and_then(Result::err))
             });
             match kept.await {
@@ -311,7 +311,7 @@ impl Hall {
             job: Some((offer.clone(), rule)),
             watch,
             reason: refusal.name(),
-            names: self.config.names.clone(),
+            config: self.config.clone(),
         };
         let farewells = &self.shared.farewells;
         match work {

@@ -2,10 +2,11 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use garblet_net::Fingerprint;
+use garblet::SavedValues;
+use garblet_net::Tls;
 
 use super::{
-    config::Offer,
+    config::{Config, Offer},
     session::{Done, Stopped},
 };
 use crate::{
@@ -19,7 +20,7 @@ pub(super) fn keep(
     receipts: &Receipts,
     (offer, rule): (&Offer, usize),
     watched: &Mutex<Watched>,
-    names: &[(String, Fingerprint)],
+    config: &Config,
     result: &Result<Done, Stopped>,
 ) -> Result<(), Failure> {
     let run = Run {
@@ -27,11 +28,13 @@ pub(super) fn keep(
         settings: &offer.settings,
         party: offer.rules[rule].party,
         parties: offer.plan.parties(),
+        identity: config.tls.as_ref().map(Tls::fingerprint),
+        saved: SavedValues::default(),
     };
     let without = match result {
         Ok(Done::Computed { outcome, .. }) => {
             let watched = watched.lock().unwrap_or_else(PoisonError::into_inner);
-            return receipts.add(&run, &watched, names, Ok(outcome));
+            return receipts.add(&run, &watched, &config.names, Ok(outcome));
         }
         Ok(Done::Filled(_)) => return Ok(()),
         Err(Stopped::Refused(refusal)) => {
@@ -42,5 +45,5 @@ pub(super) fn keep(
         Err(Stopped::GivenUp(why)) => Failure::no_result(format!("{why}, and it was given up")),
     };
     let watched = watched.lock().unwrap_or_else(PoisonError::into_inner);
-    receipts.add(&run, &watched, names, Err(&without))
+    receipts.add(&run, &watched, &config.names, Err(&without))
 }

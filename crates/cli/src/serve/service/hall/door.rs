@@ -162,7 +162,7 @@ impl Hall {
             job,
             watch: Some(caller.watch.clone()),
             reason: refusal.name(),
-            names: self.config.names.clone(),
+            config: self.config.clone(),
         }
     }
 }
