@@ -57,7 +57,7 @@ pub(crate) fn of_party(program: &Program, args: &InputArgs, party: Party) -> Res
 
 /// The inputs of the party that this process is, and the rows if it is a batch.
 ///
-/// *Errors*: also a file for another party.
+/// *Errors*: as [`of_all`], and a file for another party.
 pub(crate) fn of_this_party(
     program: &Program,
     args: &InputArgs,
@@ -67,6 +67,7 @@ pub(crate) fn of_this_party(
         let message = format!("--input {}={}: this is party {party}", other.party, other.path.display());
         return Err(Failure::call(message).hint("give only this party's inputs; the others give their own"));
     }
+    check_repeats(args)?;
     match args.batch {
         None => Ok((of_party(program, args, party)?, None)),
         Some(batch) => {
@@ -77,15 +78,19 @@ pub(crate) fn of_this_party(
 }
 
 fn check_parties(args: &InputArgs, parties: u16) -> Result<(), Failure> {
+    match args.inputs.iter().find(|file| file.party.0 >= parties) {
+        Some(InputFile { party, path }) => Err(Failure::call(format!(
+            "--input {party}={}: there are {parties} parties, 0 to {}",
+            path.display(),
+            parties - 1
+        ))),
+        None => check_repeats(args),
+    }
+}
+
+/// Refuses options of which all but one would be passed over.
+fn check_repeats(args: &InputArgs) -> Result<(), Failure> {
     for (at, file) in args.inputs.iter().enumerate() {
-        if file.party.0 >= parties {
-            return Err(Failure::call(format!(
-                "--input {}={}: there are {parties} parties, 0 to {}",
-                file.party,
-                file.path.display(),
-                parties - 1
-            )));
-        }
         if args.batch != Some(Batch::Files) && args.inputs[..at].iter().any(|f| f.party == file.party) {
             return Err(Failure::call(format!("--input: party {} has two files, expected one", file.party))
                 .hint("--batch files takes a file for each evaluation"));
@@ -95,5 +100,6 @@ fn check_parties(args: &InputArgs, parties: u16) -> Result<(), Failure> {
             return Err(Failure::call("--input: standard input is given twice, expected once"));
         }
     }
-    Ok(())
+    options::check_formats(&args.formats)?;
+    options::check_columns(&args.columns)
 }
