@@ -34,15 +34,15 @@ pub(crate) struct Options {
 /// The object of `--json`.
 #[derive(Serialize)]
 struct Report {
+    outputs: Map<String, Value>,
+    /// Rows that have no result, from 1, each with where and why it panicked.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    panicked: BTreeMap<usize, String>,
     program: ProgramPart,
     program_digest: String,
     /// The rows of a batch.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows: Option<u32>,
-    /// Rows that have no result, from 1, each with where and why it panicked.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    panicked: BTreeMap<usize, String>,
-    outputs: Map<String, Value>,
 }
 
 /// Runs the command.

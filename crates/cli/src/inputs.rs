@@ -7,13 +7,13 @@ mod options;
 
 use std::path::Path;
 
-use garblet_circuit::{Bits, InputId, Party, Program};
+use garblet_circuit::{Bits, InputId, Party, Port, Program};
 
 pub(crate) use self::{
     fasta::nucleotides,
     options::{Batch, InputArgs, InputFile, PartyInputs},
 };
-use crate::failure::Failure;
+use crate::{failure::Failure, output::tell};
 
 /// The inputs of every party below `parties`, and the rows if it is a batch.
 ///
@@ -25,11 +25,28 @@ pub(crate) fn of_all(
     parties: u16,
 ) -> Result<(Vec<PartyInputs>, Option<u32>), Failure> {
     check_parties(args, parties)?;
-    match args.batch {
-        None => Ok(((0..parties).map(|p| of_party(program, args, Party(p))).collect::<Result<_, _>>()?, None)),
+    let (inputs, rows) = match args.batch {
+        None => ((0..parties).map(|p| of_party(program, args, Party(p))).collect::<Result<Vec<_>, _>>()?, None),
         Some(batch) => {
             let (inputs, rows) = batch::read(program, args, batch, (0..parties).map(Party))?;
-            Ok((inputs, Some(rows)))
+            (inputs, Some(rows))
+        }
+    };
+    warn_of_order(program, inputs.iter().flatten());
+    Ok((inputs, rows))
+}
+
+/// Warns of lists that will count as empty, as their rows are not in order.
+fn warn_of_order<'a>(program: &Program, inputs: impl Iterator<Item = &'a (InputId, Bits)>) {
+    for (id, values) in inputs {
+        let Port { name, ty } = &program.inputs()[id.0 as usize].port;
+        let Some(ordered) = program.notes().ordered.iter().find(|ordered| ordered.input == *name) else { continue };
+        let width = ty.width() as usize;
+        // Of a batch, the lists of all runs one after another.
+        let lists = (0..values.len() / width.max(1)).map(|run| values.slice(run * width, width));
+        if let Some(row) = lists.into_iter().find_map(|list| ordered.misplaced(ty, &list)) {
+            let order = ordered.order;
+            tell(&format!("warning: input `{name}` counts as empty: it is not in {order}, as row {row} shows"));
         }
     }
 }
@@ -68,13 +85,15 @@ pub(crate) fn of_this_party(
         return Err(Failure::call(message).hint("give only this party's inputs; the others give their own"));
     }
     check_repeats(args)?;
-    match args.batch {
-        None => Ok((of_party(program, args, party)?, None)),
+    let (inputs, rows) = match args.batch {
+        None => (of_party(program, args, party)?, None),
         Some(batch) => {
             let (inputs, rows) = batch::read(program, args, batch, std::iter::once(party))?;
-            Ok((inputs.concat(), Some(rows)))
+            (inputs.concat(), Some(rows))
         }
-    }
+    };
+    warn_of_order(program, inputs.iter());
+    Ok((inputs, rows))
 }
 
 fn check_parties(args: &InputArgs, parties: u16) -> Result<(), Failure> {
