@@ -16,6 +16,8 @@ fn program() -> Program {
         Type::Unsigned(200),
         Type::Signed(33),
         Type::Bytes(4),
+        Type::Fixed(20, 13),
+        Type::List(Box::new(Type::Unsigned(8)), 5),
         Type::Array(Box::new(record), 2),
     ];
     for (k, ty) in types.into_iter().enumerate() {

@@ -1,6 +1,8 @@
 //! Notes: what a front end knows of a program beyond its graph.
 
-use crate::diagnostic::Diagnostic;
+use std::fmt;
+
+use crate::{Bits, Type, diagnostic::Diagnostic};
 
 /// The knowledge that a front end has of a program beyond its graph. The digest does not cover it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub struct Notes {
     pub source: Option<[u8; 32]>,
     /// The rows of a batch, of which each port has all values; none if the program is no batch.
     pub rows: Option<u32>,
+    /// Lists that the program takes for empty if they are not in order.
+    pub ordered: Vec<Ordered>,
     /// Constants that parties gave to the source, as `NAME=VALUE`, in alphabetical order.
     pub constants: Vec<String>,
 }
@@ -29,6 +33,58 @@ impl Notes {
     pub fn of_source(self, text: &str, mut constants: Vec<String>) -> Self {
         constants.sort_unstable();
         Notes { source: Some(blake3::hash(text.as_bytes()).into()), constants, ..self }
+    }
+}
+
+/// An input that counts as empty if its rows are not in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ordered {
+    /// The input's name.
+    pub input: String,
+    /// The bits of a row's key, with which it begins.
+    pub key_bits: u32,
+    /// The order of keys.
+    pub order: Order,
+}
+
+/// The order that the rows of a list must have, by their keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Ascending, each key once.
+    Strict,
+    /// Ascending.
+    Ascending,
+    /// Descending.
+    Descending,
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Order::Strict => "ascending order, each key once",
+            Order::Ascending => "ascending order",
+            Order::Descending => "descending order",
+        })
+    }
+}
+
+impl Ordered {
+    /// The first row of a list, from 1, that may not stand behind the one before it. A value that is none of the type has none.
+    pub fn misplaced(&self, ty: &Type, list: &Bits) -> Option<usize> {
+        let Type::List(element, most) = ty else { return None };
+        let (start, width) = (Type::count_width(*most) as usize, element.width() as usize);
+        let count = list.slice(0, start).to_u128()?.min(u128::from(*most)) as usize;
+        // From the highest bit down, as numbers compare.
+        let key = |row: usize| {
+            let key = list.slice(start + row * width, self.key_bits as usize);
+            key.iter().rev().collect::<Vec<bool>>()
+        };
+        let follows = |row: &usize| match self.order {
+            Order::Strict => key(row - 1) < key(*row),
+            Order::Ascending => key(row - 1) <= key(*row),
+            Order::Descending => key(row - 1) >= key(*row),
+        };
+        (1..count).find(|row| !follows(row)).map(|row| row + 1)
     }
 }
 
@@ -81,6 +137,32 @@ pub enum Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_row_that_is_out_of_order_is_found() {
+        let pair = Type::Record(vec![("key".into(), Type::Unsigned(3)), ("value".into(), Type::Unsigned(2))]);
+        let ty = Type::List(Box::new(pair), 4);
+        let misplaced = |order: Order, keys: &[u128]| {
+            let mut bits = Bits::from_u128(keys.len() as u128, Type::count_width(4) as usize);
+            for row in 0..4 {
+                let key = keys.get(row).copied().unwrap_or_default();
+                // Values are in another order.
+                bits.append(&Bits::from_u128(key | (((7 - key) & 3) << 3), 5));
+            }
+            Ordered { input: "a".into(), key_bits: 3, order }.misplaced(&ty, &bits)
+        };
+        for (order, keys, expected) in [
+            (Order::Strict, &[1, 2, 5][..], None),
+            (Order::Strict, &[1, 2, 2], Some(3)),
+            (Order::Ascending, &[1, 2, 2, 7], None),
+            (Order::Ascending, &[4, 3], Some(2)),
+            (Order::Descending, &[4, 4, 3], None),
+            (Order::Descending, &[4, 3, 5, 1], Some(3)),
+            (Order::Descending, &[], None),
+        ] {
+            assert_eq!(misplaced(order, keys), expected, "{order:?} {keys:?}");
+        }
+    }
 
     #[test]
     fn a_code_names_its_place() {

@@ -1,7 +1,10 @@
 //! `garblet eval`: a program in the clear.
 
+use std::collections::BTreeMap;
+
 use garblet_circuit::{Bits, evaluate};
-use serde_json::json;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::{
     args::ProgramArgs,
@@ -10,7 +13,7 @@ use crate::{
     output::print_json,
     program,
     record::digest_text,
-    report::{ProgramPart, check_panics, outputs_json},
+    report::{ProgramPart, check_panics, outputs_json, panicked},
     results::OutputArgs,
 };
 
@@ -28,6 +31,20 @@ pub(crate) struct Options {
     json: bool,
 }
 
+/// The object of `--json`.
+#[derive(Serialize)]
+struct Report {
+    outputs: Map<String, Value>,
+    /// Rows that have no result, from 1, each with where and why it panicked.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    panicked: BTreeMap<usize, String>,
+    program: ProgramPart,
+    program_digest: String,
+    /// The rows of a batch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<u32>,
+}
+
 /// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let program = program::load(&options.program)?;
@@ -42,11 +59,13 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     match options.json {
         true => {
             options.output.write_files(&program, &outputs)?;
-            print_json(&json!({
-                "program": ProgramPart::of(&program),
-                "program_digest": digest_text(&program),
-                "outputs": outputs_json(&program, &outputs),
-            }))
+            print_json(&Report {
+                program: ProgramPart::of(&program),
+                program_digest: digest_text(&program),
+                rows,
+                panicked: panicked(&program, &outputs),
+                outputs: outputs_json(&program, &outputs),
+            })
         }
         false => options.output.give(&program, &outputs),
     }

@@ -7,13 +7,13 @@ mod options;
 
 use std::path::Path;
 
-use garblet_circuit::{Bits, InputId, Party, Program};
+use garblet_circuit::{Bits, InputId, Party, Port, Program};
 
 pub(crate) use self::{
     fasta::nucleotides,
     options::{Batch, InputArgs, InputFile, PartyInputs},
 };
-use crate::failure::Failure;
+use crate::{failure::Failure, output::tell};
 
 /// The inputs of every party below `parties`, and the rows if it is a batch.
 ///
@@ -25,11 +25,28 @@ pub(crate) fn of_all(
     parties: u16,
 ) -> Result<(Vec<PartyInputs>, Option<u32>), Failure> {
     check_parties(args, parties)?;
-    match args.batch {
-        None => Ok(((0..parties).map(|p| of_party(program, args, Party(p))).collect::<Result<_, _>>()?, None)),
+    let (inputs, rows) = match args.batch {
+        None => ((0..parties).map(|p| of_party(program, args, Party(p))).collect::<Result<Vec<_>, _>>()?, None),
         Some(batch) => {
             let (inputs, rows) = batch::read(program, args, batch, (0..parties).map(Party))?;
-            Ok((inputs, Some(rows)))
+            (inputs, Some(rows))
+        }
+    };
+    warn_of_order(program, inputs.iter().flatten());
+    Ok((inputs, rows))
+}
+
+/// Warns of lists that will count as empty, as their rows are not in order.
+fn warn_of_order<'a>(program: &Program, inputs: impl Iterator<Item = &'a (InputId, Bits)>) {
+    for (id, values) in inputs {
+        let Port { name, ty } = &program.inputs()[id.0 as usize].port;
+        let Some(ordered) = program.notes().ordered.iter().find(|ordered| ordered.input == *name) else { continue };
+        let width = ty.width() as usize;
+        // Of a batch, the lists of all runs one after another.
+        let lists = (0..values.len() / width.max(1)).map(|run| values.slice(run * width, width));
+        if let Some(row) = lists.into_iter().find_map(|list| ordered.misplaced(ty, &list)) {
+            let order = ordered.order;
+            tell(&format!("warning: input `{name}` counts as empty: it is not in {order}, as row {row} shows"));
         }
     }
 }
@@ -57,7 +74,7 @@ pub(crate) fn of_party(program: &Program, args: &InputArgs, party: Party) -> Res
 
 /// The inputs of the party that this process is, and the rows if it is a batch.
 ///
-/// *Errors*: also a file for another party.
+/// *Errors*: as [`of_all`], and a file for another party.
 pub(crate) fn of_this_party(
     program: &Program,
     args: &InputArgs,
@@ -67,25 +84,32 @@ pub(crate) fn of_this_party(
         let message = format!("--input {}={}: this is party {party}", other.party, other.path.display());
         return Err(Failure::call(message).hint("give only this party's inputs; the others give their own"));
     }
-    match args.batch {
-        None => Ok((of_party(program, args, party)?, None)),
+    check_repeats(args)?;
+    let (inputs, rows) = match args.batch {
+        None => (of_party(program, args, party)?, None),
         Some(batch) => {
             let (inputs, rows) = batch::read(program, args, batch, std::iter::once(party))?;
-            Ok((inputs.concat(), Some(rows)))
+            (inputs.concat(), Some(rows))
         }
-    }
+    };
+    warn_of_order(program, inputs.iter());
+    Ok((inputs, rows))
 }
 
 fn check_parties(args: &InputArgs, parties: u16) -> Result<(), Failure> {
+    match args.inputs.iter().find(|file| file.party.0 >= parties) {
+        Some(InputFile { party, path }) => Err(Failure::call(format!(
+            "--input {party}={}: there are {parties} parties, 0 to {}",
+            path.display(),
+            parties - 1
+        ))),
+        None => check_repeats(args),
+    }
+}
+
+/// Refuses options of which all but one would be passed over.
+fn check_repeats(args: &InputArgs) -> Result<(), Failure> {
     for (at, file) in args.inputs.iter().enumerate() {
-        if file.party.0 >= parties {
-            return Err(Failure::call(format!(
-                "--input {}={}: there are {parties} parties, 0 to {}",
-                file.party,
-                file.path.display(),
-                parties - 1
-            )));
-        }
         if args.batch != Some(Batch::Files) && args.inputs[..at].iter().any(|f| f.party == file.party) {
             return Err(Failure::call(format!("--input: party {} has two files, expected one", file.party))
                 .hint("--batch files takes a file for each evaluation"));
@@ -95,5 +119,6 @@ fn check_parties(args: &InputArgs, parties: u16) -> Result<(), Failure> {
             return Err(Failure::call("--input: standard input is given twice, expected once"));
         }
     }
-    Ok(())
+    options::check_formats(&args.formats)?;
+    options::check_columns(&args.columns)
 }

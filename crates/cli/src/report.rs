@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use garblet::{Collusion, Filled, Party, Phase, PhaseCost, PhaseCosts, Security};
-use garblet_circuit::{Bits, Output, Program, notes::Panics};
+use garblet_circuit::{Bits, Output, Port, Program, notes::Panics};
 use garblet_formats::value;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::{
     cpu::CpuSeconds,
@@ -78,15 +78,18 @@ impl ProgramPart {
     }
 }
 
-/// Looks whether the computation has panicked. The rows of a batch do so each by itself: a warning tells of them.
+/// Looks whether the computation has panicked. The rows of a batch do so each by itself: a warning tells of them, if some have a result.
 ///
-/// *Errors*: where and why it has; the other outputs then mean nothing.
+/// *Errors*: where and why it has, or all rows have; the other outputs then mean nothing.
 pub(crate) fn check_panics(program: &Program, outputs: &[Option<Bits>]) -> Result<(), Failure> {
     if let Some(rows) = row_panics(program, outputs) {
-        let panicked = rows.iter().enumerate().filter_map(|(at, reason)| Some((at + 1, reason.as_ref()?)));
-        let panicked: Vec<(usize, &String)> = panicked.collect();
-        if let [(first, reason), ..] = panicked[..] {
+        let panicked = panicked(program, outputs);
+        if let Some((first, reason)) = panicked.first_key_value() {
             let (some, all) = (count(panicked.len() as u64), count(rows.len() as u64));
+            if panicked.len() == rows.len() {
+                let message = format!("none of {all} rows has a result; row {first} panicked at {reason}");
+                return Err(Failure::no_result(message).of_class(Class::Panic));
+            }
             tell(&format!("warning: {some} of {all} rows have no result; row {first} panicked at {reason}"));
         }
         return Ok(());
@@ -176,10 +179,28 @@ pub(crate) struct Repeat {
     pub(crate) seconds_max: f64,
 }
 
-/// The outputs that are known, as JSON objects by name.
+/// The outputs that are known, as JSON objects by name. Rows that have panicked are null in the value; the wires, which are there even so,
+/// are then left out.
 pub(crate) fn outputs_json(program: &Program, outputs: &[Option<Bits>]) -> Map<String, Value> {
-    let named = |(o, bits): (&Output, &Bits)| (o.port.name.clone(), value::output_json(&o.port.ty, bits));
-    results(program, outputs).map(named).collect()
+    let panicked = panicked(program, outputs);
+    let json = |(output, bits): (&Output, &Bits)| {
+        let Port { name, ty } = &output.port;
+        let json = match (panicked.is_empty(), value::to_json(ty, bits)) {
+            (false, Value::Array(mut rows)) => {
+                panicked.keys().for_each(|row| rows[row - 1] = Value::Null);
+                json!({ "value": rows })
+            }
+            _ => value::output_json(ty, bits),
+        };
+        (name.clone(), json)
+    };
+    results(program, outputs).map(json).collect()
+}
+
+/// The rows of a batch that have no result, from 1, each with where and why it panicked.
+pub(crate) fn panicked(program: &Program, outputs: &[Option<Bits>]) -> BTreeMap<usize, String> {
+    let reasons = row_panics(program, outputs).unwrap_or_default();
+    (1..).zip(reasons).filter_map(|(row, reason)| Some((row, reason?))).collect()
 }
 
 /// The parties that learn each output.
@@ -239,10 +260,7 @@ impl RunReport {
             security,
             parameters: config.parameters().into_iter().map(|(name, value)| (name, value.into())).collect(),
             rows: program.notes().rows,
-            panicked: (1..)
-                .zip(row_panics(program, outputs).unwrap_or_default())
-                .filter_map(|(row, reason)| Some((row, reason?)))
-                .collect(),
+            panicked: panicked(program, outputs),
             outputs: outputs_json(program, outputs),
             recipients: recipients(program, parties),
             per_party: parts,

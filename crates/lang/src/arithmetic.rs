@@ -135,7 +135,14 @@ impl Machine<'_> {
                 BinaryOp::Div => x / y,
                 _ => x % y,
             };
+            let is_exact = op == BinaryOp::Rem && ty.fraction.is_some();
+            let overflows = may_negate_least(a, b, ty) && !is_exact;
+            self.check(Word::truth(overflows), Reason::Overflow, span)?;
             return Ok(Word::constant(wrap(value, ty)));
+        }
+        let may_overflow = self.panics.is_on() && may_negate_least(a, b, ty);
+        if may_overflow && op == BinaryOp::Rem {
+            self.check_rem(a, b, ty, span)?;
         }
         let (kind, range) = match op {
             BinaryOp::Div if a.signed() || b.signed() => (Kind::Div, (-most, most)),
@@ -155,7 +162,28 @@ impl Machine<'_> {
         let range = if within(range, ty) { range } else { (ty.min(), ty.max()) };
         // Without panics a quotient by zero has all the wires of the type.
         let range = if by_zero.known().is_none() && !self.panics.is_on() { (ty.min(), ty.max()) } else { range };
-        Ok(self.record(kind, &[a, b], range, span))
+        let result = self.record(kind, &[a, b], range, span);
+        if may_overflow && op == BinaryOp::Div {
+            // A quotient of two negative numbers is negative in no other case.
+            let both = self.and(sign(a), sign(b), span);
+            let failed = self.and(both, sign(result), span);
+            self.check(failed, Reason::Overflow, span)?;
+        }
+        Ok(result)
+    }
+
+    /// Panics over the remainder of the least integer by -1, as Rust does, whose quotient is none of the type. Remainders of numbers with a
+    /// point are exact, whatever the quotient.
+    fn check_rem(&mut self, a: Word, b: Word, ty: Scalar, span: Span) -> Result<(), SourceError> {
+        if ty.fraction.is_some() {
+            return Ok(());
+        }
+        // The magnitude is one that the division needs, too.
+        let magnitude = self.record(Kind::NegIf, &[sign(a), a], (ZERO, -ty.min()), span);
+        let is_least = bit(magnitude, ty.bits - 1);
+        let by_minus_one = self.equal(b, Word::constant(-ONE), span);
+        let failed = self.and(is_least, by_minus_one, span);
+        self.check(failed, Reason::Overflow, span)
     }
 
     fn shift(&mut self, op: BinaryOp, a: Word, amount: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
@@ -210,14 +238,24 @@ impl Machine<'_> {
         }
     }
 
-    /// Arithmetic negation; the least number stays what it is.
-    pub(crate) fn neg(&mut self, a: Word, ty: Scalar, span: Span) -> Word {
+    /// Arithmetic negation.
+    ///
+    /// *Errors*: that of the least number, for certain.
+    pub(crate) fn neg(&mut self, a: Word, ty: Scalar, span: Span) -> Result<Word, SourceError> {
         if let Some(value) = a.known() {
-            return Word::constant(wrap(-value, ty));
+            return self.wrap_known(-value, ty, span);
         }
         let range = (-a.hi, -a.lo);
-        let range = if within(range, ty) { range } else { (ty.min(), ty.max()) };
-        self.record(Kind::NegIf, &[Word::TRUE, a], range, span)
+        if within(range, ty) {
+            return Ok(self.record(Kind::NegIf, &[Word::TRUE, a], range, span));
+        }
+        if !self.panics.is_on() {
+            return Ok(self.record(Kind::NegIf, &[Word::TRUE, a], (ty.min(), ty.max()), span));
+        }
+        let exact = self.record(Kind::NegIf, &[Word::TRUE, a], range, span);
+        let failed = self.is_outside(exact, ty, span);
+        self.check(failed, Reason::Overflow, span)?;
+        Ok(low_wires(exact, ty))
     }
 
     /// Negation of a Boolean.
@@ -441,6 +479,16 @@ pub(crate) fn bit(word: Word, at: u16) -> Word {
         Wires::Node { .. } => Word::FALSE,
         _ => Word::constant(word.lo >> u32::from(at) & ONE),
     }
+}
+
+/// The sign, 1 of what is negative.
+fn sign(word: Word) -> Word {
+    if word.signed() { bit(word, word.width() - 1) } else { Word::FALSE }
+}
+
+/// Tells whether `a` may be the least number of the type, and `b` -1.
+fn may_negate_least(a: Word, b: Word, ty: Scalar) -> bool {
+    ty.signed && a.lo == ty.min() && b.lo <= -ONE && b.hi >= -ONE
 }
 
 /// The wires from `amount` on: a shift to the right.

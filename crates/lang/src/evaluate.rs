@@ -27,7 +27,7 @@ impl Machine<'_> {
             }
             ExprKind::Neg(x) => {
                 let (ty, x) = (scalar_ty(x), self.scalar(x)?);
-                self.neg(x, ty, span)
+                self.neg(x, ty, span)?
             }
             ExprKind::Binary(op, x, y) => match x.ty.scalar() {
                 Some(ty) => {

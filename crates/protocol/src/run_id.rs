@@ -95,6 +95,10 @@ impl RunExchanges {
         let Some(run) = self.unchecked else { return Ok(mesh.exchange(outgoing, incoming).await?) };
         let number = run.to_bytes();
         let number = |peer: u16| if self.left_out.contains(&peer) { &[][..] } else { &number[..] };
+        debug_assert!(
+            outgoing.iter().all(|(peer, message)| !self.left_out.contains(&peer) || message.as_ref().is_empty()),
+            "a message to a peer that is left out"
+        );
         let outgoing = outgoing.map_ref(|peer, message| Zeroizing::new([number(peer), message.as_ref()].concat()));
         let room =
             |peer, place: &mut _| Zeroizing::new(vec![0; number(peer).len() + AsMut::<[u8]>::as_mut(place).len()]);

@@ -8,7 +8,7 @@ use super::{
     file::{self, Source},
     options::{Batch, InputArgs, PartyInputs},
 };
-use crate::failure::Failure;
+use crate::{failure::Failure, output::tell};
 
 /// Reads the inputs of parties for all rows of a batch: of an input the values of all rows, one after another.
 ///
@@ -114,6 +114,11 @@ fn add(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
         )));
     }
     inner.sort_unstable();
+    if let [first, .., last] = &inner[..] {
+        let (count, folder) = (inner.len(), path.display());
+        let [first, last] = [first, last].map(|file| file.file_name().unwrap_or_default().to_string_lossy());
+        tell(&format!("note: {folder}: {count} files, in the order of their names from `{first}` to `{last}`"));
+    }
     files.append(&mut inner);
     Ok(())
 }

@@ -51,9 +51,9 @@ impl<'a> Source<'a> {
         let stdin = path == Path::new("-");
         let name = if stdin { "standard input".into() } else { path.display().to_string() };
         let of_party = |of: Option<Party>| of.is_none_or(|of| of == party);
-        let asked = args.formats.iter().find(|of| of_party(of.party)).map(|of| of.format);
-        let format = match asked {
-            Some(format) => format,
+        let of = |party: Option<Party>| args.formats.iter().find(|of| of.party == party);
+        let format = match of(Some(party)).or_else(|| of(None)) {
+            Some(asked) => asked.format,
             None if stdin => {
                 return Err(Failure::call(format!("--input {party}=-: the format of standard input is not known"))
                     .hint("name it, for instance --input-format csv"));
@@ -121,11 +121,14 @@ impl<'a> Source<'a> {
         Table { file: &self.name, format, bytes, renamed: &self.renamed }
     }
 
-    /// The values of a table, after saying what was left out.
-    fn told<T>(&self, FromTable { values, ignored }: FromTable<T>) -> T {
+    /// The values of a table, after saying what was left out, and of what unit the numbers are.
+    fn told<T>(&self, FromTable { values, ignored, units }: FromTable<T>) -> T {
         if !ignored.is_empty() {
             let columns: Vec<String> = ignored.iter().map(|name| format!("`{name}`")).collect();
             tell(&format!("note: {}: left out, since nothing takes them: {}", self.name, columns.join(", ")));
+        }
+        for (column, unit) in units {
+            tell(&format!("note: {}: column `{column}` is read as {unit}", self.name));
         }
         values
     }

@@ -9,7 +9,10 @@ use std::{
 use garblet_circuit::{Bits, InputId, Party};
 use garblet_formats::value::{Renamed, TableFormat};
 
-use crate::args::{pair, read_party};
+use crate::{
+    args::{pair, read_party},
+    failure::Failure,
+};
 
 /// One party's inputs, in the program's order.
 pub(crate) type PartyInputs = Vec<(InputId, Bits)>;
@@ -146,6 +149,36 @@ impl FromStr for ColumnOf {
         };
         Ok(ColumnOf { party, renamed: Renamed { field, column } })
     }
+}
+
+/// Checks that nobody's format is given twice.
+///
+/// *Errors*: the one that is.
+pub(super) fn check_formats(formats: &[FormatOf]) -> Result<(), Failure> {
+    let repeated = |at: &usize| formats[..*at].iter().any(|other| other.party == formats[*at].party);
+    match (0..formats.len()).find(repeated).map(|at| formats[at].party) {
+        None => Ok(()),
+        Some(None) => {
+            Err(Failure::call("--input-format: two formats, expected one").hint("K=FORMAT is that of party K"))
+        }
+        Some(Some(party)) => Err(Failure::call(format!("--input-format: party {party} has two formats, expected one"))),
+    }
+}
+
+/// Checks that no field has two columns.
+///
+/// *Errors*: the one that has.
+pub(super) fn check_columns(columns: &[ColumnOf]) -> Result<(), Failure> {
+    let meets = |a: &ColumnOf, b: &ColumnOf| a.party.is_none() || b.party.is_none() || a.party == b.party;
+    for (at, column) in columns.iter().enumerate() {
+        let field = &column.renamed.field;
+        if let Some(other) = columns[..at].iter().find(|other| other.renamed.field == *field && meets(other, column)) {
+            let columns = [&other.renamed.column, &column.renamed.column];
+            let message = format!("--column: field `{field}` has two columns, `{}` and `{}`", columns[0], columns[1]);
+            return Err(Failure::call(message));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

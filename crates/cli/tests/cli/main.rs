@@ -1,6 +1,7 @@
 //! The `garblet` command as its users meet it: processes, files, exact words, exit status.
 
 mod bad_calls;
+mod batches;
 mod benchmarks;
 mod components;
 mod equals_eval;

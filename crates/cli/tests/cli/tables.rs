@@ -1,15 +1,10 @@
-//! Inputs and results as tables, and batches.
+//! Inputs and results as tables.
 
 use std::{io::Write, process::Stdio};
 
 use serde_json::{Value, json};
 
-use crate::{
-    identities::pair,
-    invocation::{Folder, Ran, command, finish, garblet},
-};
-
-const PLAIN: &str = "--insecure-plain-tcp";
+use crate::invocation::{Folder, Ran, command, finish, garblet};
 
 const ABOVE: &str = "
     struct Offer { id: u16, price: fixed<16, 16> }
@@ -100,6 +95,92 @@ fn tables_that_do_not_fit_are_refused_with_row_and_column() {
         "error: row 2, column `id`: expected u16, got 70000, which is out of range\n",
         "hint: u16 is 0 to 65535\n",
     );
+    let open = format!("0={}", folder.file("open.csv", "id,price,note\n1,2,ok\n2,30,\"5 inch\n3,40,ok\n4,50,ok\n"));
+    refused(&["--input", &open], "error: a quotation mark opens a cell that is never closed\n", "open.csv:3:6\n");
+}
+
+#[test]
+fn an_empty_line_is_no_missing_cell() {
+    let folder = Folder::new("empty-line");
+    let groups = format!("0={}", folder.file("groups.csv", "groups\n0\n2\n2\n1\n0\n"));
+    let sums = |values: &str| {
+        let values = format!("1={}", folder.file("values.csv", values));
+        garblet(&["eval", "lib:group-sum(5,3,16)", "--input", &groups, "--input", &values])
+    };
+    let shifted = sums("values\n10\n20\n\n40\n50\n");
+    assert_eq!((shifted.status, &shifted.stdout[..]), (Some(2), ""));
+    assert!(shifted.stderr.starts_with("error: expected a row, got an empty line\n"), "{}", shifted.stderr);
+    let whole = sums("values\n10\n20\n0\n40\n50\n\n");
+    assert!(whole.stdout.starts_with("sums = [60,40,20]\n"), "{}", whole.stderr);
+}
+
+#[test]
+fn a_party_is_told_of_its_own_list_that_is_not_in_order() {
+    let folder = Folder::new("order");
+    let a = format!("0={}", folder.file("a.csv", "a\n5\n3\n"));
+    let b = format!("1={}", folder.file("b.csv", "b\n7\n"));
+    let ran = garblet(&["eval", "lib:quantile(4,4,8,500)", "--input", &a, "--input", &b]);
+    let told = "warning: input `a` counts as empty: it is not in ascending order, as row 2 shows\n";
+    assert_eq!((ran.status, &ran.stderr[..]), (Some(0), told));
+    assert_eq!(ran.stdout, "found = true\nvalue = 7\nin_order = false\n");
+    // Before anybody is met.
+    let call = ["run", "lib:quantile(4,4,8,500)", "--party", "0", "--insecure-plain-tcp", "--input", &a];
+    let alone = garblet(&[&call[..], &["--connect", "127.0.0.1:1", "--timeout", "300ms"]].concat());
+    assert!(alone.stderr.starts_with(told) && alone.status == Some(1), "{}", alone.stderr);
+    let twice = format!("0={}", folder.file("twice.csv", "a\n3\n3\n"));
+    let call = ["eval", "lib:intersection-sum(4,4,8,8)", "--input", &twice, "--input"];
+    let pairs = format!("1={}", folder.file("pairs.csv", "key,value\n9,1\n"));
+    let ran = garblet(&[&call[..], &[&pairs]].concat());
+    assert!(ran.stderr.starts_with("warning: input `a` counts as empty: it is not in ascending order, each key once,"));
+}
+
+#[test]
+fn options_that_would_be_passed_over_are_refused() {
+    let (folder, eval) = above("twice");
+    let file = format!("0={}", folder.file("offers.csv", OFFERS));
+    let call = |more: &[&str]| ran(&eval, &[&["--input", &file, "--column", "0:id=customer_id"], more].concat());
+    let formats = call(&["--input-format", "0=csv", "--input-format", "0=jsonl"]);
+    formats.fails(2, "error: --input-format: party 0 has two formats, expected one\n");
+    call(&["--input-format", "json", "--input-format", "csv"])
+        .fails(2, "error: --input-format: two formats, expected one\nhint: K=FORMAT is that of party K\n");
+    call(&["--column", "0:id=town"])
+        .fails(2, "error: --column: field `id` has two columns, `customer_id` and `town`\n");
+    // The party's own format is taken, in whatever order they stand.
+    let formats = ["--input-format", "json", "--input-format", "0=csv"];
+    for formats in [&formats[..], &[&formats[2..], &formats[..2]].concat()] {
+        assert!(call(formats).stdout.starts_with("out0 = [{\"id\":8"));
+    }
+    // The same where a party gives its own alone.
+    let run = ["run", &eval[1], "--party", "0", "--insecure-plain-tcp", "--connect", "127.0.0.1:1", "--timeout", "1s"];
+    let twice = |more: &[&str]| garblet(&[&run[..], &["--input", &file, "--input"], more].concat());
+    twice(&[&file]).fails(
+        2,
+        "error: --input: party 0 has two files, expected one\nhint: --batch files takes a file for each evaluation\n",
+    );
+    twice(&[&file, "--batch", "rows"]).fails(
+        2,
+        "error: --input: party 0 has two files, expected one\nhint: --batch files takes a file for each evaluation\n",
+    );
+    let stdin = ["run", &eval[1], "--party", "0", "--insecure-plain-tcp", "--connect", "127.0.0.1:1"];
+    let stdin = garblet(&[&stdin[..], &["--batch", "files", "--input", "0=-", "--input", "0=-"]].concat());
+    stdin.fails(2, "error: --input: standard input is given twice, expected once\n");
+}
+
+#[test]
+fn units_of_dates_and_times_are_told() {
+    let folder = Folder::new("units");
+    let source = folder.file(
+        "seen.garble.rs",
+        "pub struct Row { seen: i64, joined: u16 }
+         pub fn main(people: [Row; 40], none: bool) -> i64 { people[0].seen }",
+    );
+    let none = format!("1={}", folder.file("none.json", "{\"none\": false}"));
+    let ran = garblet(&["eval", &source, "--input", "0=vectors/tables/people.parquet", "--input", &none]);
+    let note = |told: &str| format!("note: vectors/tables/people.parquet: column `{told}\n");
+    for told in ["joined` is read as days", "seen` is read as microseconds"] {
+        assert!(ran.stderr.contains(&note(told)), "{}", ran.stderr);
+    }
+    assert_eq!(ran.status, Some(0));
 }
 
 #[test]
@@ -199,134 +280,4 @@ fn a_file_holds_one_table() {
     );
     eval(&["--output-format", "arrow"])
         .fails(2, "error: --output-format: standard output is for text\nhint: give --output FILE\n");
-}
-
-const OFFER: &str = "examples/batch/offer.garble.rs";
-const ROWS: [&str; 6] =
-    ["--batch", "rows", "--input", "0=examples/batch/buyer.csv", "--input", "1=examples/batch/seller.jsonl"];
-const BUYER: &str = "offer\n120\n45\n310\n80\n";
-const DEALS: &str = "{\"agreed\":true,\"price\":110}\n{\"agreed\":false,\"price\":0}\n\
-                     {\"agreed\":true,\"price\":280}\n{\"agreed\":true,\"price\":80}\n";
-
-#[test]
-fn a_batch_of_rows_is_one_run() {
-    for command in ["eval", "local"] {
-        let ran = garblet(&[&[command, OFFER], &ROWS[..]].concat());
-        assert_eq!((ran.status, &ran.stdout[..]), (Some(0), DEALS), "{}", ran.stderr);
-    }
-    let several = [&["local", OFFER, "--protocol", "bmr", "--parties", "3"], &ROWS[..], &["--json"]].concat();
-    let report = garblet(&several).json();
-    assert_eq!(report["rows"], 4);
-    assert_eq!(report["outputs"]["price"]["value"], json!([110, 0, 280, 80]));
-    let folder = Folder::new("batch-rows");
-    // The first line of a party that listens says where, with no note before it.
-    let buyer = format!("0={}", folder.file("buyer.csv", BUYER));
-    let [left, right] = [&buyer, ROWS[5]].map(|input| {
-        [OFFER, "--party", &input[..1], "--batch", "rows", "--input", input, PLAIN, "--output-format", "csv"]
-    });
-    let (listening, connecting) = pair(&left, &right);
-    let expected = "agreed,price,panic\ntrue,110,\nfalse,0,\ntrue,280,\ntrue,80,\n";
-    assert_eq!((&listening.stdout[..], &connecting.stdout[..]), (expected, expected), "{}", listening.stderr);
-}
-
-#[test]
-fn parties_with_other_numbers_of_rows_are_told() {
-    let folder = Folder::new("rows-differ");
-    let short = folder.file("short.csv", "lowest\n1\n2\n");
-    let local = ["eval", OFFER, "--batch", "rows", "--input", ROWS[3], "--input", &format!("1={short}")];
-    garblet(&local).fails(
-        2,
-        "note: examples/batch/buyer.csv: left out, since nothing takes them: `lot`, `name`\n\
-             error: --batch: party 0 has 4 rows, party 1 has 2\n\
-             hint: a row is one evaluation, so all parties have the same number\n",
-    );
-    let (buyer, short) = (format!("0={}", folder.file("buyer.csv", BUYER)), format!("1={short}"));
-    let left = [OFFER, "--party", "0", "--batch", "rows", "--input", &buyer, PLAIN];
-    let right = [OFFER, "--party", "1", "--batch", "rows", "--input", &short, PLAIN];
-    let (listening, connecting) = pair(&left, &right);
-    assert!(listening.stderr.contains("rows: ours 4, theirs 2"), "{}", listening.stderr);
-    assert!(connecting.stderr.contains("rows: ours 2, theirs 4"), "{}", connecting.stderr);
-}
-
-#[test]
-fn a_batch_of_files_takes_them_by_name() {
-    let folder = Folder::new("batch-files");
-    let [buyer, seller] = ["buyer", "seller"].map(|name| folder.path(name));
-    for (path, port, values) in [(&buyer, "offer", [120, 45, 310]), (&seller, "lowest", [100, 60, 250])] {
-        std::fs::create_dir_all(path).expect("a folder");
-        for (name, value) in ["b.json", "c.json", "a.json"].iter().zip(values) {
-            std::fs::write(format!("{path}/{name}"), format!("{{\"{port}\": {value}}}")).expect("a file");
-        }
-    }
-    let inputs = [
-        format!("0={buyer}"),
-        format!("1={seller}/b.json"),
-        format!("1={seller}/a.json"),
-        format!("1={seller}/c.json"),
-    ];
-    let files = inputs[1..].iter().flat_map(|input| ["--input", input]);
-    let first = ["eval", OFFER, "--batch", "files", "--input", &inputs[0]];
-    let ran = garblet(&first.into_iter().chain(files).collect::<Vec<_>>());
-    // The folder's are a, b, c; those of the seller as they were given.
-    let expected = "{\"agreed\":true,\"price\":205}\n{\"agreed\":false,\"price\":0}\n{\"agreed\":false,\"price\":0}\n";
-    assert_eq!(ran.stdout, expected, "{}", ran.stderr);
-}
-
-#[test]
-fn rows_that_panic_have_no_result_and_the_others_have() {
-    let folder = Folder::new("batch-panics");
-    let source = folder.file("div.garble.rs", "pub fn main(a: u8, b: u8) -> u8 { a / b }");
-    let a = format!("0={}", folder.file("a.csv", "a\n8\n9\n10\n"));
-    let b = format!("1={}", folder.file("b.csv", "b\n2\n0\n5\n"));
-    for command in ["eval", "local"] {
-        let ran = garblet(&[command, &source, "--batch", "rows", "--input", &a, "--input", &b]);
-        let lines: Vec<&str> = ran.stdout.lines().collect();
-        assert_eq!((lines[0], lines[2], ran.status), ("{\"out0\":4}", "{\"out0\":2}", Some(0)), "{}", ran.stderr);
-        assert!(lines[1].starts_with("{\"panic\":\"") && lines[1].contains("div.garble.rs:1:"), "{}", ran.stdout);
-        assert!(ran.stderr.contains("warning: 1 of 3 rows have no result; row 2 panicked at "), "{}", ran.stderr);
-    }
-    let out = folder.path("out.csv");
-    garblet(&["eval", &source, "--batch", "rows", "--input", &a, "--input", &b, "--output", &out]);
-    let csv = std::fs::read_to_string(&out).expect("written");
-    assert!(csv.starts_with("out0,panic\n4,\n,"), "{csv}");
-}
-
-#[test]
-fn batches_that_cannot_be_are_refused() {
-    let folder = Folder::new("batch-refused");
-    let (empty, json) = (folder.file("empty.csv", "offer\n"), folder.file("a.json", "{\"offer\": 1}"));
-    let refused = |more: &[&str], stderr: &str| garblet(&[&["eval", OFFER], more].concat()).fails(2, stderr);
-    refused(
-        &["--batch", "rows", "--input", &format!("0={empty}")],
-        "error: --batch: party 0 has no rows, expected one at least\n",
-    );
-    refused(
-        &["--batch", "rows", "--input", &format!("0={json}")],
-        &format!(
-            "error: --batch rows: {json} is no table\n\
-             hint: rows are those of CSV, JSON lines, Arrow and Parquet files; --batch files takes a file for each evaluation\n"
-        ),
-    );
-    refused(&["--batch", "7"], "error: --batch 7: party 0 has inputs\nhint: --batch rows or files reads them\n");
-    let folder = folder.path(".");
-    let ran = garblet(&["eval", OFFER, "--batch", "0", "--input", &format!("0={folder}")]);
-    assert!(ran.stderr.contains("expected rows, files, or how many rows there are"), "{}", ran.stderr);
-}
-
-#[test]
-fn a_plan_and_prepared_runs_are_of_so_many_rows() {
-    let plan = |rows: &str| garblet(&["plan", OFFER, "--protocol", "gmw", "--batch", rows, "--json"]).json();
-    let (one, ten) = (plan("1"), plan("10"));
-    assert_eq!(ten["program"]["and"].as_u64(), one["program"]["and"].as_u64().map(|and| 10 * and));
-    assert_eq!(ten["program"]["and_depth"], one["program"]["and_depth"]);
-    let folder = Folder::new("batch-prepared");
-    let (store, key) = (folder.path("stores"), folder.path("key"));
-    let stored = ["local", OFFER, "--protocol", "bmr", "--store", &store, "--store-key", &key];
-    let prepared = garblet(&[&stored[..], &["--prepare", "1", "--batch", "4"]].concat());
-    assert_eq!(prepared.status, Some(0), "{}", prepared.stderr);
-    let ran = garblet(&[&stored[..], &ROWS[..]].concat());
-    assert_eq!(ran.stdout, DEALS, "{}", ran.stderr);
-    let again = garblet(&[&stored[..], &ROWS[..]].concat());
-    assert_eq!(again.status, Some(1));
-    assert!(again.stderr.contains(" --batch 4 "), "{}", again.stderr);
 }

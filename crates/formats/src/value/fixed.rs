@@ -8,7 +8,7 @@ use garblet_circuit::{Bits, Type};
 use super::decimal::{self, CHUNK, CHUNK_DIGITS, MAX_DIGITS};
 
 /// The largest exponent of ten.
-const MAX_EXPONENT: i32 = 1 << 12;
+const MAX_EXPONENT: u32 = 1 << 12;
 
 /// A decimal number: digits, of which so many are behind the point.
 pub(super) struct Decimal {
@@ -27,7 +27,7 @@ impl Decimal {
         };
         let (whole, behind) = number.split_once('.').unwrap_or((number, ""));
         let mut digits = [whole, behind].concat();
-        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) || exponent.abs() > MAX_EXPONENT {
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) || exponent.unsigned_abs() > MAX_EXPONENT {
             return None;
         }
         let places = behind.len() as i64 - i64::from(exponent);
@@ -126,7 +126,9 @@ mod tests {
         ] {
             assert_eq!(raw(text, fraction), Some(expected), "{text}");
         }
-        for text in ["", "-", ".", "1.5.2", "1,5", "1e", "e1", "1e9999", "0x1.8", "--1", "1 ", "\u{661}"] {
+        for text in
+            ["", "-", ".", "1.5.2", "1,5", "1e", "e1", "1e9999", "1e-2147483648", "0x1.8", "--1", "1 ", "\u{661}"]
+        {
             assert_eq!(raw(text, 8), None, "{text}");
         }
     }

@@ -70,6 +70,8 @@ impl Reader<'_> {
             (Type::Fixed(_, fraction), Value::NumberLit(_) | Value::StringLit(_)) => {
                 bits.append(&self.fixed(path, value, ty, *fraction)?);
             }
+            // Which byte would be the first?
+            (Type::Bytes(count), Value::NumberLit(_)) if *count != 1 => return Err(self.mismatch(path, value, ty)),
             (_, Value::NumberLit(number)) => bits.append(&self.integer(path, value, number.value, ty)?),
             (_, Value::StringLit(string)) => bits.append(&self.integer(path, value, &string.value, ty)?),
             _ => return Err(self.mismatch(path, value, ty)),
@@ -257,7 +259,7 @@ fn has_member(ty: &Type, key: &str) -> bool {
 }
 
 /// Tells whether a text can be a value of the type.
-fn is_text(ty: &Type) -> bool {
+pub(super) fn is_text(ty: &Type) -> bool {
     match ty {
         Type::Bytes(_) => true,
         Type::Array(element, _) | Type::List(element, _) => **element == Type::Unsigned(8),

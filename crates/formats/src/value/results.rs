@@ -17,7 +17,8 @@ const PANIC: &str = "panic";
 ///
 /// Written as CSV, Arrow or Parquet, a record has a column for each of its fields, as `address.zip`. There, and in JSON lines, all
 /// is written as [`Table`](super::Table) reads it. Arrow and Parquet have columns of types of their own for integers of up to 64 bits,
-/// Booleans, fixed-point numbers of up to 38 digits (as decimals) and byte strings; all else is text, as in CSV.
+/// Booleans, fixed-point numbers of up to 38 digits (as decimals), byte strings, and arrays and lists of bytes (null where bits are no
+/// list); all else is text, as in CSV.
 pub struct ResultTable {
     columns: Vec<Column>,
     /// The reason why each row has no result, if it has none. No column if no row can be without.

@@ -2,13 +2,15 @@
 //!
 //! A column has the value of a field. Columns may stand in any order; a field may be read from a column of another name; columns
 //! that nobody asks for are ignored, and told. A field that is a record may be one column, or one for each of its own fields, as
-//! `address.zip`. A cell is a value as in JSON; in CSV, Arrow and Parquet, texts need no quotation marks.
+//! `address.zip`. A cell is a value as in JSON; in CSV, Arrow and Parquet, texts need no quotation marks. The cells of bytes are texts,
+//! blanks and quotation marks included; those of CSV that begin with a bracket, or for `bytes` with `0x`, are such values of JSON.
 
 #[cfg(feature = "arrow")]
 mod arrow;
 mod columns;
 mod csv;
 mod json_lines;
+mod quotes;
 
 use std::{path::Path, str::FromStr};
 
@@ -18,6 +20,7 @@ use garblet_circuit::{
 };
 
 use self::columns::Columns;
+use super::{parse::is_text, read_value};
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
@@ -91,6 +94,8 @@ pub struct FromTable<T> {
     pub values: T,
     /// Columns that nobody asked for, in order.
     pub ignored: Vec<String>,
+    /// The units of columns of dates, times and durations, which are read as the integers that they are stored as.
+    pub units: Vec<(String, &'static str)>,
 }
 
 /// The rows of a table, in bits.
@@ -100,6 +105,7 @@ struct Rows {
     /// The rows that there are, read or not.
     count: u64,
     ignored: Vec<String>,
+    units: Vec<(String, &'static str)>,
 }
 
 impl Table<'_> {
@@ -118,7 +124,7 @@ impl Table<'_> {
             Type::Record(fields) => fields.iter().map(|(name, ty)| (name.as_str(), ty)).collect(),
             other => vec![(port.name.as_str(), other)],
         };
-        let Rows { bits, count: rows, ignored } = self.read(wanted, (*count).into())?;
+        let Rows { bits, count: rows, ignored, units } = self.read(wanted, (*count).into())?;
         let is_list = matches!(port.ty, Type::List(..));
         let most = u64::from(*count);
         if rows > most || rows < most && !is_list {
@@ -131,7 +137,7 @@ impl Table<'_> {
             });
         }
         let values = if is_list { super::list::pad(rows as usize, &bits, &port.ty, *count) } else { bits };
-        Ok(FromTable { values, ignored })
+        Ok(FromTable { values, ignored, units })
     }
 
     /// Reads the values of inputs for many runs: a row for each run, with a column for each input. The columns of one input that is
@@ -143,7 +149,7 @@ impl Table<'_> {
             [Port { ty: Type::Record(fields), .. }] => fields.iter().map(|(name, ty)| (name.as_str(), ty)).collect(),
             _ => ports.iter().map(|port| (port.name.as_str(), &port.ty)).collect(),
         };
-        let Rows { bits, count, ignored } = self.read(wanted, u32::MAX.into())?;
+        let Rows { bits, count, ignored, units } = self.read(wanted, u32::MAX.into())?;
         let too_many = || Diagnostic::new(self.file, format!("{count} rows, expected at most {}", u32::MAX));
         let count = u32::try_from(count).map_err(|_| too_many())?;
         let width: usize = ports.iter().map(|port| port.width() as usize).sum();
@@ -156,7 +162,7 @@ impl Table<'_> {
             values.push(all);
             start += own;
         }
-        Ok(FromTable { values: (count, values), ignored })
+        Ok(FromTable { values: (count, values), ignored, units })
     }
 
     fn read(&self, wanted: Vec<(&str, &Type)>, most: u64) -> Result<Rows, Diagnostics> {
@@ -180,28 +186,32 @@ impl Table<'_> {
     }
 }
 
-/// The value of a cell without a type: numbers, Booleans, arrays and objects as they stand in JSON, all else as a string.
+/// The value of a cell without a type: numbers, Booleans, arrays and objects as they stand in JSON, all else as a string. Blanks
+/// around it are left out, unless it is a text.
 fn text_cell(text: &str, ty: &Type) -> Result<Bits, Diagnostic> {
+    let text = if is_text(ty) { text } else { text.trim() };
     if text.is_empty() && ty.width() > 0 {
         return Err(Diagnostic::new("", format!("expected {ty}, got an empty cell")));
     }
     let is_json = match ty {
-        Type::Array(..) | Type::List(..) | Type::Record(_) | Type::Bytes(_) | Type::Enum(_) => {
-            text.starts_with(['[', '{', '"'])
-        }
+        _ if is_text(ty) => text.starts_with(['[', '{']),
+        Type::Array(..) | Type::List(..) | Type::Record(_) | Type::Enum(_) => text.starts_with(['[', '{', '"']),
         // As other tools write them.
         Type::Bool if ["true", "false"].iter().any(|known| known.eq_ignore_ascii_case(text)) => {
-            return super::read_value("", &text.to_ascii_lowercase(), ty);
+            return read_value("", &text.to_ascii_lowercase(), ty);
         }
         _ => serde_json::from_str::<serde_json::Value>(text).is_ok(),
     };
-    let quoted = serde_json::Value::from(text).to_string();
-    let json = match (is_json, ty) {
-        (true, _) => text.to_string(),
-        (false, Type::Bytes(_)) if !text.starts_with("0x") => format!("{{\"text\": {quoted}}}"),
-        (false, _) => quoted,
-    };
-    super::read_value("", &json, ty)
+    match (is_json, ty) {
+        (true, _) => read_value("", text, ty),
+        (false, Type::Bytes(_)) if !text.starts_with("0x") => typed_text(text, ty),
+        (false, _) => read_value("", &serde_json::Value::from(text).to_string(), ty),
+    }
+}
+
+/// The value of a text, for types that texts can be values of.
+fn typed_text(text: &str, ty: &Type) -> Result<Bits, Diagnostic> {
+    read_value("", &serde_json::json!({ "text": text }).to_string(), ty)
 }
 
 #[cfg(test)]

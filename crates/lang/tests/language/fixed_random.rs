@@ -204,14 +204,21 @@ impl Expr {
                     "*" => ty.checked(a * b)?,
                     "/" | "%" if b == zero => return Err("division by zero"),
                     // Integers are rounded towards zero.
-                    "/" if ty.fraction() == 0 && matches!(ty, Ty::Int(..)) => ty.wrapped(&(a / b).trunc()),
+                    "/" if ty.fraction() == 0 && matches!(ty, Ty::Int(..)) => ty.checked((a / b).trunc())?,
                     "/" => ty.checked(a / b)?,
-                    "%" => a.clone() - (a / &b).trunc() * b,
+                    "%" => {
+                        let quotient = (&a / &b).trunc();
+                        // As in Rust, integers have no remainder where they have no quotient.
+                        if matches!(ty, Ty::Int(..)) {
+                            ty.checked(quotient.clone())?;
+                        }
+                        a - quotient * b
+                    }
                     "min" => a.min(b),
                     _ => a.max(b),
                 }
             }
-            Expr::Neg(a) => ty.wrapped(&-a.run(ty, values, vars)?),
+            Expr::Neg(a) => ty.checked(-a.run(ty, values, vars)?)?,
             Expr::Root(a) => {
                 let a = a.run(ty, values, vars)?;
                 if a < zero {

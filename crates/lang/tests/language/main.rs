@@ -7,6 +7,7 @@ mod diagnostics;
 mod fixed;
 mod fixed_random;
 mod friends;
+mod least;
 mod lists;
 mod mistakes;
 mod mutations;

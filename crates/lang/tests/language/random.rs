@@ -63,6 +63,10 @@ impl Ty {
         let low = value & ((1 << bits) - 1);
         if signed && low >> (bits - 1) == 1 { low - (1 << bits) } else { low }
     }
+
+    fn checked(self, value: i128) -> Result<i128, Reason> {
+        if self.wrap(value) == value { Ok(value) } else { Err(OVERFLOW) }
+    }
 }
 
 /// The reason why a run panics.
@@ -286,7 +290,7 @@ impl Run {
             Expr::Binary("||", _, a, b) => i128::from(self.expr(a)? != 0 || self.expr(b)? != 0),
             Expr::Binary(op, ty, a, b) => binary(op, *ty, self.expr(a)?, self.expr(b)?)?,
             Expr::Not(ty, a) => ty.wrap(!self.expr(a)?),
-            Expr::Neg(ty, a) => ty.wrap(-self.expr(a)?),
+            Expr::Neg(ty, a) => ty.checked(-self.expr(a)?)?,
             Expr::Cast(ty, a) => ty.wrap(self.expr(a)?),
             Expr::If(c, a, b) => self.expr(if self.expr(c)? != 0 { a } else { b })?,
             Expr::Match(value, [lo, hi, k], arms) => match self.expr(value)? {
@@ -305,15 +309,15 @@ impl Run {
 
 /// An operation on operands of a type.
 fn binary(op: &str, ty: Ty, a: i128, b: i128) -> Result<i128, Reason> {
-    let checked = |value: i128| if ty.wrap(value) == value { Ok(value) } else { Err(OVERFLOW) };
     let shift = |value: i128| if b < i128::from(ty.bits()) { Ok(ty.wrap(value)) } else { Err(OVERFLOW) };
     match op {
-        "+" => checked(a + b),
-        "-" => checked(a - b),
-        "*" => checked(a * b),
+        "+" => ty.checked(a + b),
+        "-" => ty.checked(a - b),
+        "*" => ty.checked(a * b),
         "/" | "%" if b == 0 => Err(BY_ZERO),
-        "/" => Ok(ty.wrap(a / b)),
-        "%" => Ok(a % b),
+        "/" => ty.checked(a / b),
+        // As in Rust, there is none where there is no quotient.
+        "%" => ty.checked(a / b).map(|_| a % b),
         "<<" => shift(a << b.min(64)),
         ">>" => shift(a >> b.min(64)),
         "&" => Ok(a & b),

@@ -63,7 +63,8 @@ fn results_and_panics_are_the_same() {
                 }
                 (expected, _) => panic!("program {number}: {expected:?}, got {ours:?}\n{text}"),
             }
-            // They restore the state of an earlier check at a later check that cannot fail, and forget panics between.
+            // They restore the state of an earlier check at a later check that cannot fail, and forget panics between. The least number is
+            // its own negative and quotient by -1 there.
             match (&ours, ours == theirs) {
                 (_, true) => {}
                 (Outcome::Panic(..), false) => forgotten += 1,

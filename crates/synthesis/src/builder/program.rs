@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use garblet_circuit::{
-    CircuitError, Component, ComponentId, Input, Link, Party, Port, Program, Recipients, Source, Type,
+    CircuitError, Component, ComponentId, Input, Link, Party, Port, Program, Recipients, Source, Type, notes::Ordered,
 };
 
 /// A typed value on wires of a program under construction: an input, an output port of an instance, a part of one,
@@ -53,6 +53,13 @@ impl ProgramBuilder {
     pub fn input(&mut self, name: impl Into<String>, ty: Type, owner: Party) -> Result<Wires, CircuitError> {
         let id = self.program.add_input(Port::new(name, ty.clone()), owner)?;
         Ok(Wires { ty, links: vec![self.program.input_link(id)] })
+    }
+
+    /// Notes that an input counts as empty if its rows are not in order.
+    pub fn note_order(&mut self, ordered: Ordered) {
+        let mut notes = self.program.notes().clone();
+        notes.ordered.push(ordered);
+        self.program.set_notes(notes);
     }
 
     /// Adds an instance, its input ports fed by those wires, and gives its output ports.

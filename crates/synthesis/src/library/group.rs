@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use garblet_circuit::{CircuitError, Component, ComponentId, Party, Program, Recipients, Type};
+use garblet_circuit::{CircuitError, Component, ComponentId, Party, Program, Recipients, Type, notes::Order};
 
 use super::{
     compact::{compact, compact_ands},
-    lists::{Item, ListInput, Order, both_in_order, count_bits, list_ands, presence_ands, same_key, split_list},
+    lists::{Item, ListInput, both_in_order, count_bits, list_ands, presence_ands, same_key, split_list},
     member::{Build, Member, Parameter},
 };
 use crate::builder::{
@@ -14,7 +14,8 @@ use crate::builder::{
 };
 
 /// - `group-sum(n, groups, value bits)`: party 0 has the group of each row, 0 to groups - 1, and party 1 the row's value: the sum
-///   of each group. A row that one of them does not have counts nowhere, nor does one of a group that there is not.
+///   of each group, and whether both have as many rows. A row that one of them does not have counts nowhere, nor does one of a group that
+///   there is not.
 /// - `group-sum-by-key(n, m, groups, key bits, value bits)`: the sum of both parties' values of each key, for the least keys, so
 ///   many at most. Lists are sorted by key, and have keys as often as they like. They are merged, sums run along equal keys, and
 ///   the last of each key are moved to the front.
@@ -29,7 +30,7 @@ pub(super) const MEMBERS: &[Member] = &[
             Parameter::new("groups", 8, 1, 1 << 10),
             Parameter::new("value_bits", 32, 1, 1024),
         ],
-        ands: "n (value_bits + 1) + n value_bits T(groups) + groups A(n, value_bits) + 2 P(n), T(groups) = groups - 1 for a power of two",
+        ands: "n (value_bits + 1) + n value_bits T(groups) + groups A(n, value_bits) + 2 P(n) + K - 1, T(groups) = groups - 1 for a power of two",
         and_count: |p| group_ands(p[0], p[1], p[2]),
         build: Build::Program { size: |p| 60 * (p[1] + 2) * (p[2] + 20) + 14 * p[0], build: group_sum },
     },
@@ -94,7 +95,8 @@ fn splits(groups: u64) -> u64 {
 }
 
 fn group_ands(n: u64, groups: u64, value: u64) -> u64 {
-    2 * presence_ands(n) + n * (value + 1) + n * value * splits(groups) + groups * total_ands(n, value)
+    let same_count = u64::from(Type::count_width(n as u32)) - 1;
+    same_count + 2 * presence_ands(n) + n * (value + 1) + n * value * splits(groups) + groups * total_ands(n, value)
 }
 
 fn by_key_ands(n: u64, m: u64, groups: u64, key: u64, value: u64) -> u64 {
@@ -173,10 +175,13 @@ fn group_sum(name: String, parameters: &[u32]) -> Result<Program, CircuitError> 
     let index = group_bits(groups.into()) as u32;
     let mut list = |name, bits, party| {
         let list = p.input(name, Type::List(Box::new(Type::Unsigned(bits)), n), Party(party))?;
-        split_list(&mut p, &list, n, bits.into())
+        let count = list.slice(0, Type::Unsigned(Type::count_width(n)));
+        split_list(&mut p, &list, n, bits.into()).map(|(present, rows)| (count, present, rows))
     };
-    let (groups_present, group_of) = list("groups", index, 0)?;
-    let (values_present, values) = list("values", value, 1)?;
+    let (group_count, groups_present, group_of) = list("groups", index, 0)?;
+    let (value_count, values_present, values) = list("values", value, 1)?;
+    let same = p.component(same_count(n)?);
+    let same = p.instance(same, &[&group_count, &value_count])?.remove(0);
     let spread = p.component(spread(groups, index, value)?);
     let leaf = |p: &mut ProgramBuilder, k: usize| {
         let present = [&groups_present, &values_present].map(|present| present.slice(k as u64, Type::Bool));
@@ -184,7 +189,17 @@ fn group_sum(name: String, parameters: &[u32]) -> Result<Program, CircuitError> 
     };
     let sums = Total::new(groups, value, leaf).sum(&mut p, 0, n as usize)?;
     p.output("sums", &sums, Recipients::All)?;
+    p.output("same_count", &same, Recipients::All)?;
     Ok(p.finish())
+}
+
+/// Tells whether two lists of at most so many have as many.
+fn same_count(most: u32) -> Result<Component, CircuitError> {
+    let mut c = CircuitBuilder::new(format!("same({most})"));
+    let [a, b]: [Unsigned; 2] = ["a", "b"].map(|name| c.input(name, Type::Unsigned(Type::count_width(most))));
+    let same = c.equal(&a, &b);
+    c.output("same", &same);
+    c.finish()
 }
 
 /// The value at the place of its group, zeros at others.

@@ -1,12 +1,10 @@
 //! Two lists by their keys: sums over the intersection, the intersection itself, and a join.
 
-use garblet_circuit::{CircuitError, Component, Party, Program, Recipients, Type};
+use garblet_circuit::{CircuitError, Component, Party, Program, Recipients, Type, notes::Order};
 
 use super::{
     compact::{compact, compact_ands},
-    lists::{
-        Item, ListInput, Order, Sorted, both_in_order, bring_back, count_bits, list_ands, return_comparators, same_key,
-    },
+    lists::{Item, ListInput, Sorted, both_in_order, bring_back, count_bits, list_ands, return_comparators, same_key},
     member::{Build, Member, Parameter},
 };
 use crate::builder::{

@@ -4,22 +4,14 @@
 //! depends on a party's rows only as the function says; networks on rows that are not in order would let it depend on how they
 //! compare to the other party's. Everybody learns whether the lists were in order.
 
-use garblet_circuit::{CircuitError, Component, ComponentId, Party, Type};
+use garblet_circuit::{
+    CircuitError, Component, ComponentId, Party, Type,
+    notes::{Order, Ordered},
+};
 
 use crate::builder::{
     Bit, BitString, CircuitBuilder, Integer, ProgramBuilder, Unsigned, Wires, merge_comparators, merge_places,
 };
-
-/// The order that the rows of a list must have, by their keys.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
-    /// Ascending, each key once.
-    Strict,
-    /// Ascending.
-    Ascending,
-    /// Descending.
-    Descending,
-}
 
 /// An input: a list of keys, or of keys with a value each.
 pub(super) struct ListInput {
@@ -69,6 +61,7 @@ impl ListInput {
         };
         let width = row.width();
         let list = p.input(self.name, Type::List(Box::new(row), most), self.party)?;
+        p.note_order(Ordered { input: self.name.into(), key_bits: key, order: self.order });
         let (present, rows) = split_list(p, &list, most, width)?;
         let keys: Vec<Wires> = rows.iter().map(|row| row.slice(0, Type::Unsigned(key))).collect();
         let mut in_order = Wires::constant(Type::Bool, |_| true);

@@ -1,9 +1,9 @@
 //! The greatest values of two lists, and the one at a given place.
 
-use garblet_circuit::{CircuitError, Component, Party, Program, Recipients, Type};
+use garblet_circuit::{CircuitError, Component, Party, Program, Recipients, Type, notes::Order};
 
 use super::{
-    lists::{Item, ListInput, Order, both_in_order, count_bits, list_ands},
+    lists::{Item, ListInput, both_in_order, count_bits, list_ands},
     member::{Build, Member, Parameter},
 };
 use crate::builder::{

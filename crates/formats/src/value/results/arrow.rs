@@ -6,15 +6,18 @@ use std::{
 };
 
 use arrow_array::{
-    ArrayRef, BooleanArray, Decimal128Array, FixedSizeBinaryArray, Int8Array, Int16Array, Int32Array, Int64Array,
-    RecordBatch, RecordBatchOptions, StringArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+    ArrayRef, BinaryArray, BooleanArray, Decimal128Array, FixedSizeBinaryArray, Int8Array, Int16Array, Int32Array,
+    Int64Array, ListArray, RecordBatch, RecordBatchOptions, StringArray, UInt8Array, UInt16Array, UInt32Array,
+    UInt64Array, types::UInt8Type,
 };
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use garblet_circuit::{Bits, Type};
 use parquet::{arrow::ArrowWriter, basic::Compression, file::properties::WriterProperties};
+use serde_json::Value;
 
 use super::{Column, PANIC, ResultTable, text};
+use crate::value::{parse::is_text, to_json};
 
 /// The most digits of a decimal column.
 const MOST_DIGITS: u32 = 38;
@@ -47,7 +50,8 @@ fn batch(table: &ResultTable) -> Result<RecordBatch, ArrowError> {
     let mut arrays = Vec::new();
     for column in &table.columns {
         let array = array(table, column)?;
-        fields.push(Field::new(&column.name, array.data_type().clone(), table.panics.is_some()));
+        let nullable = table.panics.is_some() || array.is_nullable();
+        fields.push(Field::new(&column.name, array.data_type().clone(), nullable));
         arrays.push(array);
     }
     if let Some(panics) = &table.panics {
@@ -88,8 +92,19 @@ fn array(table: &ResultTable, column: &Column) -> Result<ArrayRef, ArrowError> {
             let bytes = values().map(|value| value.map(|bits| bits.to_bytes()));
             Arc::new(FixedSizeBinaryArray::try_from_sparse_iter_with_size(bytes, size)?)
         }
+        Type::Bytes(0) => Arc::new(values().map(|value| value.map(|_| [])).collect::<BinaryArray>()),
+        // As text they would be read as the bytes of that text.
+        ty if is_text(ty) => {
+            let bytes = values().map(|value| bytes_of(&to_json(ty, &value?)));
+            Arc::new(ListArray::from_iter_primitive::<UInt8Type, _, _>(bytes))
+        }
         ty => Arc::new(values().map(|value| value.map(|bits| text(ty, &bits))).collect::<StringArray>()),
     })
+}
+
+/// The elements of an array or a list of bytes; `None` for bits that are no list.
+fn bytes_of(value: &Value) -> Option<Vec<Option<u8>>> {
+    Some(value.as_array()?.iter().map(|byte| Some(byte.as_u64()? as u8)).collect())
 }
 
 /// The decimal digits of a fixed-point number, before and behind the point, if a column can have them.

@@ -64,12 +64,13 @@ proptest! {
     fn what_is_written_is_read_back(seed: u64) {
         let rng = &mut StdRng::seed_from_u64(seed);
         let fields = rng.random_range(1..5);
-        let field = |rng: &mut StdRng| match rng.random_range(0..6) {
+        let field = |rng: &mut StdRng| match rng.random_range(0..7) {
             0 => Type::Unsigned(rng.random_range(1..130)),
             1 => Type::Signed(rng.random_range(1..130)),
             2 => Type::Fixed(rng.random_range(1..80), rng.random_range(0..60)),
             3 => Type::Bits(rng.random_range(1..70)),
-            4 => Type::Bytes(rng.random_range(1..5)),
+            4 => Type::Bytes(rng.random_range(0..5)),
+            5 => Type::Array(Box::new(Type::Unsigned(8)), rng.random_range(1..4)),
             _ => small_type(rng, 1),
         };
         let element = Type::Record((0..fields).map(|k| (format!("f{k}"), field(rng))).collect());
@@ -80,7 +81,7 @@ proptest! {
         for (format, _) in TableFormat::ALL {
             let bytes = written(&table, *format);
             let read = Table { file: "t", format: *format, bytes: &bytes, renamed: &[] }.port(&port);
-            let FromTable { values, ignored } = read.map_err(|errors| TestCaseError::fail(errors.to_string()))?;
+            let FromTable { values, ignored, .. } = read.map_err(|errors| TestCaseError::fail(errors.to_string()))?;
             prop_assert!(ignored.is_empty());
             prop_assert_eq!(values.to_string(), value.to_string(), "{} as {:?}", &port.ty, format);
         }

@@ -1,7 +1,8 @@
 //! Arrow and Parquet files.
 //!
 //! Columns have types of their own here, and nothing is rounded: a decimal or floating-point number that is no number of the
-//! program's type is refused. Dates and times are the integers that they are stored as.
+//! program's type is refused. Strings are texts, for types that have texts. Dates and times are the integers that they are stored as,
+//! and their units are told.
 //!
 //! The decoders panic over some damaged files, which is caught here. Compressed Arrow files are refused: their decoder allocates as much
 //! as the file says. So is a stream without its end, which may have been cut off.
@@ -69,10 +70,23 @@ pub(super) fn read_ipc(file: &str, bytes: &[u8], columns: &mut Columns) -> Resul
             let reader = FileReader::try_new(Cursor::new(bytes), None).map_err(wrong)?;
             read(&reader.schema(), reader.map(|batch| batch.map_err(wrong)), columns)
         }
-        false if !bytes.ends_with(STREAM_END) => Err(malformed(file, "Arrow IPC", &"the stream has no end").into()),
         false => {
-            let reader = StreamReader::try_new(bytes, None).map_err(wrong)?;
-            read(&reader.schema(), reader.map(|batch| batch.map_err(wrong)), columns)
+            let mut reader = StreamReader::try_new(bytes, None).map_err(wrong)?;
+            let schema = reader.schema();
+            // The reader takes the end of the bytes for that of the stream, and what is behind that for nothing.
+            let batches = || {
+                let rest = *reader.get_ref();
+                let end = || match rest {
+                    STREAM_END => None,
+                    _ if rest.starts_with(STREAM_END) => Some("there are bytes behind the end of the stream"),
+                    _ => Some("the stream has no end"),
+                };
+                match reader.next() {
+                    Some(batch) => Some(batch.map_err(wrong)),
+                    None => end().map(|missing| Err(malformed(file, "Arrow IPC", &missing))),
+                }
+            };
+            read(&schema, std::iter::from_fn(batches), columns)
         }
     })
     .unwrap_or_else(|| Err(malformed(file, "Arrow IPC", &DAMAGED).into()))
@@ -99,6 +113,9 @@ fn read(
 ) -> Result<(), Diagnostics> {
     let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
     columns.name(&names, None)?;
+    let wanted = schema.fields().iter().enumerate().filter(|(place, _)| columns.reads(*place));
+    let units = wanted.flat_map(|(_, field)| cell::units(field.name(), field.data_type())).collect();
+    columns.set_units(units);
     for batch in batches {
         let batch = batch?;
         for row in 0..batch.num_rows() {

@@ -26,6 +26,7 @@ pub(super) struct Columns<'a> {
     bits: Bits,
     rows: u64,
     ignored: Vec<String>,
+    units: Vec<(String, &'static str)>,
     wrong: Vec<Diagnostic>,
 }
 
@@ -51,8 +52,8 @@ struct Search<'a, 'h> {
 impl<'a> Columns<'a> {
     /// Nothing read yet of fields of these names and types.
     pub(super) fn new(file: &'a str, renamed: &'a [Renamed], wanted: Vec<(&'a str, &'a Type)>, most: u64) -> Self {
-        let (header, leaves, bits, ignored, wrong) = (None, Vec::new(), Bits::default(), Vec::new(), Vec::new());
-        Columns { file, renamed, wanted, most, header, leaves, bits, rows: 0, ignored, wrong }
+        let (leaves, bits, ignored, units, wrong) = Default::default();
+        Columns { file, renamed, wanted, most, header: None, leaves, bits, rows: 0, ignored, units, wrong }
     }
 
     /// Looks for the fields among columns of these names, which the next rows have; the place is where they are named.
@@ -97,6 +98,18 @@ impl<'a> Columns<'a> {
         column(self.renamed, field)
     }
 
+    /// Tells whether a field is read from the column at that place.
+    #[cfg(feature = "arrow")]
+    pub(super) fn reads(&self, place: usize) -> bool {
+        self.leaves.iter().any(|leaf| leaf.place == place)
+    }
+
+    /// Notes the units of columns that are read.
+    #[cfg(feature = "arrow")]
+    pub(super) fn set_units(&mut self, units: Vec<(String, &'static str)>) {
+        self.units = units.into_iter().map(|(name, unit)| (shown(&name), unit)).collect();
+    }
+
     /// Counts a row. Tells whether it is to be read.
     pub(super) fn next(&mut self) -> bool {
         self.rows += 1;
@@ -131,7 +144,7 @@ impl<'a> Columns<'a> {
     /// *Errors*: the cells that could not be read.
     pub(super) fn finish(self) -> Result<Rows, Diagnostics> {
         Diagnostics::check(self.wrong)?;
-        Ok(Rows { bits: self.bits, count: self.rows, ignored: self.ignored })
+        Ok(Rows { bits: self.bits, count: self.rows, ignored: self.ignored, units: self.units })
     }
 }
 

@@ -3,16 +3,25 @@
 use csv::{ErrorKind, Position, ReaderBuilder, StringRecord};
 use garblet_circuit::diagnostic::{Diagnostic, Diagnostics, Place};
 
-use super::columns::Columns;
+use super::{
+    columns::Columns,
+    quotes::{self, Misplaced},
+};
 
-/// Reads all rows.
+/// Reads all rows. An empty line behind the last row is none, and one among rows of several cells neither.
 ///
-/// *Errors*: columns that are missing, lines with another number of cells than the first, and cells.
+/// *Errors*: quotation marks that open or close no cell, an empty line in the place of a row of one cell, columns that are missing,
+/// lines with another number of cells than the first, and cells.
 pub(super) fn read(file: &str, text: &str, columns: &mut Columns) -> Result<(), Diagnostics> {
     let table = Text { file, text };
-    let mut reader = ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+    let empty = quotes::check(text).map_err(|misplaced| table.misplaced(misplaced))?;
+    let mut reader = ReaderBuilder::new().trim(csv::Trim::Headers).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| table.malformed(&error))?.clone();
     let names: Vec<&str> = header.iter().collect();
+    if let (Some(empty), [_]) = (empty, &names[..]) {
+        let error = Diagnostic::new(file, "expected a row, got an empty line").at(Place::in_text(text, empty));
+        return Err(error.hint("there are no missing values: leave out the row, or fill it in").into());
+    }
     let line = table.line(1);
     columns.name(&names, Some(&Place::in_line(1, line, 0..line.len())))?;
     for row in reader.records() {
@@ -48,12 +57,32 @@ impl Text<'_> {
                 Some(comma) if k > 0 => at.end + comma + 1,
                 _ => at.end,
             };
+            let cell = cell.trim();
             match line[from..].find(cell) {
                 Some(found) => at = from + found..from + found + cell.len(),
                 None => break,
             }
         }
         Place::in_line(number, line, at)
+    }
+
+    fn misplaced(&self, misplaced: Misplaced) -> Diagnostic {
+        let (message, at, hint) = match misplaced {
+            Misplaced::Open(at) => (
+                "a quotation mark opens a cell that is never closed",
+                at,
+                "inside of a cell in quotation marks, two stand for one; elsewhere they need no other",
+            ),
+            Misplaced::Behind(at) => (
+                "expected a comma or the end of the line behind a cell in quotation marks",
+                at,
+                "inside of a cell in quotation marks, two stand for one",
+            ),
+            Misplaced::Blank(at) => {
+                ("a quotation mark with blanks before it opens no cell", at, "leave out the blanks")
+            }
+        };
+        Diagnostic::new(self.file, message).at(Place::in_text(self.text, at)).hint(hint)
     }
 
     fn malformed(&self, error: &csv::Error) -> Diagnostic {

@@ -6,11 +6,17 @@ use jsonc_parser::ast::Value;
 use super::columns::Columns;
 use crate::{json::JsonText, value::Reader};
 
-/// Reads all rows. Empty lines are none.
+/// Reads all rows. Empty lines before the first and behind the last are none.
 ///
-/// *Errors*: a line that is no object, columns that are missing, and cells.
+/// *Errors*: an empty line between rows, a line that is no object, columns that are missing, and cells.
 pub(super) fn read(file: &str, text: &str, columns: &mut Columns) -> Result<(), Diagnostics> {
+    let mut last = None;
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        if let Some(last) = last.replace(at).filter(|last| last + 1 < at) {
+            let error = Diagnostic::new(file, "expected a row, got an empty line");
+            let error = error.at(Place::in_line(last as u64 + 2, "", 0..0));
+            return Err(error.hint("there are no missing values: leave out the line, or fill it in").into());
+        }
         if !columns.next() {
             continue;
         }

@@ -27,7 +27,7 @@ fn renamed(pairs: &[(&str, &str)]) -> Vec<Renamed> {
 fn read(port: &Port, (format, text): (TableFormat, &str), names: &[(&str, &str)]) -> Result<(String, String), String> {
     let file = if format == TableFormat::Csv { "t.csv" } else { "t.jsonl" };
     let table = Table { file, format, bytes: text.as_bytes(), renamed: &renamed(names) };
-    let FromTable { values, ignored } = table.port(port).map_err(|errors| {
+    let FromTable { values, ignored, .. } = table.port(port).map_err(|errors| {
         let line = |error: &Diagnostic| match &error.hint {
             Some(hint) => format!("{error} ({hint})"),
             None => error.to_string(),
@@ -55,7 +55,7 @@ fn rows_become_elements() {
     assert_eq!(csv(&people(0), "age,balance,code,kind\n").unwrap(), "[]");
     let text = concat!(
         r#"{"kind": "Guest", "age": 42, "code": "ab", "balance": -3}"#,
-        "\r\n\n",
+        "\r\n",
         r#"{"age": "0x7f", "balance": 4, "code": [1, 2], "kind": {"Member": 5}}"#,
     );
     assert_eq!(lines(&people(2), text).unwrap(), ROWS);
@@ -178,12 +178,103 @@ fn every_mismatch_names_its_place() {
         ("{", "t.jsonl:3:1: not JSON: "),
     ] {
         let good = r#"{"age": 1, "balance": 1, "code": "ab", "kind": "Guest"}"#;
-        let error = lines(&people(3), &format!("{good}\n\n{line}\n{good}\n")).unwrap_err();
+        let error = lines(&people(3), &format!("\n{good}\n{line}\n{good}\n")).unwrap_err();
         assert!(error.starts_with(expected), "{line}: {error}");
     }
     let latin = Table { file: "l.csv", format: TableFormat::Csv, bytes: b"age\n\xe9\n", renamed: &[] };
     let error = latin.port(&people(1)).err().expect("no UTF-8").to_string();
     assert_eq!(error, "l.csv: it is no text in UTF-8");
+}
+
+#[test]
+fn quotation_marks_that_open_or_close_no_cell_are_refused() {
+    let list = Port::new("key", Type::List(Box::new(Type::Unsigned(8)), 8));
+    let text = "key,note\n1,ok\n2,\"5 inch\n3,ok\n4,ok\n";
+    let keys = |text: &str| csv(&list, text).unwrap_err();
+    assert_eq!(
+        keys(text),
+        "t.csv:3:3: a quotation mark opens a cell that is never closed (inside of a cell in quotation marks, two stand for one; \
+         elsewhere they need no other)"
+    );
+    assert!(keys("key\n\"ab\ncd\n").starts_with("t.csv:2:1: a quotation mark opens a cell that is never closed"));
+    assert!(keys("key\n\"12\"34\n").starts_with("t.csv:2:1: expected a comma or the end of the line behind a cell"));
+    assert!(keys("note, \"key\"\n1,2\n").starts_with("t.csv:1:7: a quotation mark with blanks before it opens no"));
+    let texts = keys_of(&[]).0;
+    let read = csv(&texts, "note,key\n5\" inch,\"a\n,\"\"\"\n").unwrap();
+    assert_eq!(read, "[[97,10,44,34]]");
+}
+
+#[test]
+fn an_empty_line_is_no_row_and_stands_for_none() {
+    let list = Port::new("n", Type::List(Box::new(Type::Unsigned(8)), 8));
+    let hint = "there are no missing values: leave out the";
+    let refused = csv(&list, "n\n10\n20\n\n40\n").unwrap_err();
+    assert_eq!(refused, format!("t.csv:4:1: expected a row, got an empty line ({hint} row, or fill it in)"));
+    assert_eq!(csv(&list, "\nn\n10\n20\n\n\r\n").unwrap(), "[10,20]");
+    // A row of several cells cannot be empty.
+    assert_eq!(csv(&list, "n,m\r\r\n10,1\r\r\n20,2\r\r\n").unwrap(), "[10,20]");
+    for text in ["n\n10\n  \n40\n", "n\n10\n\"\"\n40\n", "n,m\n10,1\n,\n40,4\n"] {
+        let refused = csv(&list, text).unwrap_err();
+        assert!(refused.ends_with("row 2, column `n`: expected u8, got an empty cell"), "{refused}");
+    }
+    let refused = lines(&list, "10\n20\n \n40\n").unwrap_err();
+    assert_eq!(refused, format!("t.jsonl:3:1: expected a row, got an empty line ({hint} line, or fill it in)"));
+    assert_eq!(lines(&list, "\n10\n{\"n\": 20}\n\n\n").unwrap(), "[10,20]");
+}
+
+/// Cells of lists of bytes and what they are: in CSV, and as a string of JSON lines.
+const TEXTS: [(&str, &str, &str); 7] = [
+    (" ab", "\" ab\"", "\" ab\""),
+    (" ab", " ab", "\" ab\""),
+    ("\u{a0}ab ", "\u{a0}ab ", "\"\u{a0}ab \""),
+    ("\"ab\"", "\"\"\"ab\"\"\"", r#""\"ab\"""#),
+    ("0x61", "0x61", "\"0x61\""),
+    ("  ", "  ", "\"  \""),
+    ("true", "true", "\"true\""),
+];
+
+/// The bits of a list of the bytes of each text.
+pub(in crate::value) fn keys_of(texts: &[&str]) -> (Port, Bits) {
+    let port = Port::new("key", Type::List(Box::new(Type::List(Box::new(Type::Unsigned(8)), 8)), 4));
+    let json = serde_json::json!(texts.iter().map(|text| text.as_bytes()).collect::<Vec<_>>());
+    let bits = read_value("", &json.to_string(), &port.ty).expect("lists of bytes");
+    (port, bits)
+}
+
+#[test]
+fn a_text_is_the_same_bytes_in_every_format() {
+    for (text, cell, string) in TEXTS {
+        let (port, expected) = keys_of(&[text]);
+        for (format, file) in
+            [(TableFormat::Csv, format!("key\n{cell}\n")), (TableFormat::JsonLines, format!("{{\"key\": {string}}}\n"))]
+        {
+            let read = Table { file: "t", format, bytes: file.as_bytes(), renamed: &[] }.port(&port);
+            assert!(read.is_ok_and(|read| read.values == expected), "{file:?}");
+        }
+    }
+    // CSV has no types: what begins with a bracket is JSON there.
+    let list = keys_of(&[]).0;
+    assert_eq!(csv(&list, "key\n[1]\n\"{\"\"text\"\": \"\"[1]\"\"}\"\n").unwrap(), "[[1],[91,49,93]]");
+    assert_eq!(lines(&list, "{\"key\": [1]}\n{\"key\": \"[1]\"}\n").unwrap(), "[[1],[91,49,93]]");
+    // Numbers, Booleans and variants are what they are with blanks around them, too.
+    let kind = Type::Enum(vec![("Guest".into(), vec![])]);
+    let row = record(&[("n", Type::Signed(8)), ("p", Type::Fixed(4, 4)), ("b", Type::Bool), ("k", kind)]);
+    let rows = Port::new("rows", Type::Array(Box::new(row), 1));
+    let read = csv(&rows, "n,p,b,k\n -3 ,\u{a0}1.5,\" True \", Guest\n").unwrap();
+    assert_eq!(read, r#"[{"b":true,"k":"Guest","n":-3,"p":"1.5"}]"#);
+}
+
+#[test]
+fn a_number_is_no_byte_string() {
+    let keys = Port::new("key", Type::Array(Box::new(Type::Bytes(16)), 1));
+    let refused = lines(&keys, "{\"key\": 1234567890123456}\n").unwrap_err();
+    assert!(
+        refused.starts_with("t.jsonl:1:9: row 1, column `key`: expected bytes16, got 1234567890123456 ("),
+        "{refused}"
+    );
+    assert_eq!(csv(&keys, "key\n1234567890123456\n").unwrap(), r#"[{"hex":"31323334353637383930313233343536"}]"#);
+    let bytes = Port::new("key", Type::Array(Box::new(Type::Bytes(1)), 1));
+    assert_eq!(lines(&bytes, "{\"key\": 7}\n").unwrap(), r#"[{"hex":"07"}]"#);
 }
 
 proptest! {

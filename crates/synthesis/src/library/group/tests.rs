@@ -40,6 +40,7 @@ proptest! {
         }
         let width = super::sum_bits(most as u64, VALUE as u64) as usize;
         prop_assert_eq!(encode::array(&out[0], &[width]), expected);
+        prop_assert_eq!(out[1][0], of.len() == values.len());
     }
 
     #[test]

@@ -11,10 +11,15 @@ use arrow_array::{
         TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
     },
 };
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::{DataType, FieldRef, TimeUnit};
 use garblet_circuit::{Bits, Type, diagnostic::Diagnostic};
 
-use crate::value::{fixed, list, read_value, table::text_cell};
+use crate::value::{
+    fixed, list,
+    parse::is_text,
+    read_value,
+    table::{text_cell, typed_text},
+};
 
 /// The value of a cell.
 ///
@@ -49,7 +54,10 @@ pub(super) fn bits(array: &ArrayRef, row: usize, ty: &Type) -> Result<Bits, Diag
         DataType::Struct(_) => record(array.as_struct(), row, ty),
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
-            bits(dictionary.values(), dictionary.normalized_keys()[row], ty)
+            // The keys of one row: those of all, for each of them, would take quadratic time.
+            let key = integer(dictionary.keys(), row).and_then(|key| usize::try_from(key).ok());
+            let key = key.filter(|key| *key < dictionary.values().len());
+            bits(dictionary.values(), key.ok_or_else(|| wrong("a key is none of its dictionary".into()))?, ty)
         }
         other => Err(wrong(format!("expected {ty}, got a column of type {other}, which is not read"))),
     }
@@ -59,8 +67,35 @@ fn wrong(message: String) -> Diagnostic {
     Diagnostic::new("", message)
 }
 
+/// The columns in one of this name and type whose integers have a unit, with it.
+pub(super) fn units(name: &str, ty: &DataType) -> Vec<(String, &'static str)> {
+    let of = |unit: &TimeUnit| match unit {
+        TimeUnit::Second => "seconds",
+        TimeUnit::Millisecond => "milliseconds",
+        TimeUnit::Microsecond => "microseconds",
+        TimeUnit::Nanosecond => "nanoseconds",
+    };
+    let unit = match ty {
+        DataType::Date32 => "days",
+        DataType::Date64 => "milliseconds",
+        DataType::Time32(unit) | DataType::Time64(unit) | DataType::Timestamp(unit, _) | DataType::Duration(unit) => {
+            of(unit)
+        }
+        DataType::Dictionary(_, values) => return units(name, values),
+        DataType::List(element) | DataType::LargeList(element) | DataType::FixedSizeList(element, _) => {
+            return units(name, element.data_type());
+        }
+        DataType::Struct(fields) => {
+            let of = |field: &FieldRef| units(&format!("{name}.{}", field.name()), field.data_type());
+            return fields.iter().flat_map(of).collect();
+        }
+        _ => return Vec::new(),
+    };
+    vec![(name.into(), unit)]
+}
+
 /// The integer that is stored, of columns that store integers.
-fn integer(array: &ArrayRef, row: usize) -> Option<i128> {
+fn integer(array: &dyn Array, row: usize) -> Option<i128> {
     macro_rules! of {
         ($kind:ty) => {
             i128::from(array.as_primitive::<$kind>().value(row))
@@ -94,8 +129,8 @@ fn integer(array: &ArrayRef, row: usize) -> Option<i128> {
 }
 
 fn text(text: &str, ty: &Type) -> Result<Bits, Diagnostic> {
-    // Unlike an empty cell of a text file, this is a value.
-    if text.is_empty() { read_value("", "\"\"", ty) } else { text_cell(text, ty) }
+    // Unlike a cell of a text file it has a type already, and is a value if it is empty.
+    if is_text(ty) { typed_text(text, ty) } else { text_cell(text, ty) }
 }
 
 fn binary(bytes: &[u8], ty: &Type) -> Result<Bits, Diagnostic> {

@@ -1,11 +1,20 @@
 //! Files that pyarrow wrote (`vectors/tables.py`), and bytes that nothing wrote.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
+use arrow_array::{ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringArray, types::Int32Type};
+use arrow_ipc::{
+    MetadataVersion,
+    writer::{IpcWriteOptions, StreamWriter},
+};
+use arrow_schema::{Field, Schema};
 use garblet_circuit::{Bits, Port, Type};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-use crate::value::{FromTable, Table, TableFormat, read_value};
+use crate::value::{FromTable, Table, TableFormat, read_value, table::tests::keys_of};
 
 const FILES: [&str; 4] = ["people.parquet", "people-gzip.parquet", "people.arrow", "people.arrows"];
 
@@ -55,10 +64,11 @@ fn what_pyarrow_wrote_is_read() {
         let port = Port::new("people", ty);
         let expected = read_value("people.json", &text, &port.ty).expect("the same values");
         for name in FILES {
-            let FromTable { values, ignored } =
+            let FromTable { values, ignored, units } =
                 read(&port, name, &file(name)).unwrap_or_else(|error| panic!("{error}"));
             assert!(values == expected, "{name}");
             assert_eq!(ignored, ["remark"], "{name}");
+            assert_eq!(units, [("joined".into(), "days"), ("seen".into(), "microseconds")], "{name}");
         }
     }
     let few = Port::new("people", Type::List(Box::new(person()), 39));
@@ -122,6 +132,87 @@ fn numbers_that_are_exact_are_taken() {
         crate::value::to_json(&port.ty, &read.values).to_string(),
         r#"[{"wide":"1"},{"wide":"2"},{"wide":"300"}]"#
     );
+}
+
+/// A file of one column, in so many batches.
+fn stream(name: &str, batches: &[ArrayRef]) -> Vec<u8> {
+    let field = Field::new(name, batches[0].data_type().clone(), false);
+    let padded = IpcWriteOptions::try_new(8, false, MetadataVersion::V5).expect("options");
+    let schema = Schema::new(vec![field]);
+    let mut writer = StreamWriter::try_new_with_options(Vec::new(), &schema, padded).expect("memory");
+    for column in batches {
+        let batch = RecordBatch::try_from_iter([(name, column.clone())]).expect("a batch");
+        writer.write(&batch).expect("memory");
+    }
+    writer.finish().expect("memory");
+    writer.into_inner().expect("memory")
+}
+
+fn file_of(name: &str, column: &ArrayRef, format: TableFormat) -> Vec<u8> {
+    let batch = RecordBatch::try_from_iter([(name, column.clone())]).expect("a batch");
+    let mut bytes = Vec::new();
+    match format {
+        TableFormat::Parquet => {
+            let mut writer = parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), None).expect("memory");
+            writer.write(&batch).expect("memory");
+            writer.close().expect("memory");
+        }
+        _ => return stream(name, std::slice::from_ref(column)),
+    }
+    bytes
+}
+
+#[test]
+fn a_stream_is_read_to_its_end_and_nothing_is_behind_it() {
+    let port = Port::new("n", Type::List(Box::new(Type::Signed(8)), 16));
+    let [first, second, none]: [ArrayRef; 3] =
+        [vec![5, 6, -1], vec![7], vec![]].map(|values| Arc::new(Int32Array::from(values)) as ArrayRef);
+    let whole = stream("n", &[first.clone(), second]);
+    let one = stream("n", &[first]);
+    let json = |bytes: &[u8]| {
+        read(&port, "n.arrows", bytes).map(|read| crate::value::to_json(&port.ty, &read.values).to_string())
+    };
+    assert_eq!(json(&whole).unwrap(), "[5,6,-1,7]");
+    assert_eq!(json(&stream("n", &[none])).unwrap(), "[]");
+    // The last value of a batch looks like an end.
+    let cut = &one[..one.len() - 8];
+    assert!(cut.ends_with(&[0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]) && whole.starts_with(cut));
+    assert_eq!(json(cut).unwrap_err(), "n.arrows: is no Arrow IPC that can be read: the stream has no end");
+    let behind = "n.arrows: is no Arrow IPC that can be read: there are bytes behind the end of the stream";
+    for more in [&one[..], &[0]] {
+        assert_eq!(json(&[&one, more].concat()).unwrap_err(), behind);
+    }
+}
+
+#[test]
+fn a_large_column_of_a_dictionary_is_read() {
+    let rows = 200_000;
+    let port = Port::new("n", Type::List(Box::new(Type::Unsigned(2)), rows));
+    let values: Vec<String> = (0..rows).map(|row| (row % 3).to_string()).collect();
+    let column: DictionaryArray<Int32Type> = values.iter().map(|text| text.as_str()).collect();
+    let read = read(&port, "n.arrows", &stream("n", &[Arc::new(column)])).unwrap_or_else(|error| panic!("{error}"));
+    let expected = read_value("", &format!("[{}]", values.join(",")), &port.ty).expect("numbers");
+    assert!(read.values == expected);
+}
+
+#[test]
+fn strings_are_the_bytes_of_texts() {
+    for text in ["", " ab", "\u{a0}ab", "\"ab\"", "[1]", "0x61", "{\"a\":1}"] {
+        let (port, expected) = keys_of(&[text]);
+        let bytes = Port::new("key", Type::Array(Box::new(Type::Bytes(text.len() as u32)), 1));
+        let columns: [ArrayRef; 2] = [
+            Arc::new(StringArray::from(vec![text])),
+            Arc::new([text].into_iter().collect::<DictionaryArray<Int32Type>>()),
+        ];
+        for (column, name) in columns.iter().flat_map(|column| [(column, "t.arrows"), (column, "t.parquet")]) {
+            let format = TableFormat::of_path(Path::new(name)).expect("a table's name");
+            let file = file_of("key", column, format);
+            let list = read(&port, name, &file).unwrap_or_else(|error| panic!("{error}"));
+            assert!(list.values == expected, "{text:?}");
+            let string = read(&bytes, name, &file).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(string.values.to_bytes(), text.as_bytes());
+        }
+    }
 }
 
 #[test]
