@@ -7,6 +7,7 @@ mod layers;
 mod licences;
 mod modules;
 mod portable;
+mod python;
 mod spdx;
 mod steps;
 mod tidy;
@@ -16,7 +17,8 @@ use std::{path::PathBuf, process::ExitCode};
 
 use crate::steps::{Step, run_all};
 
-const USAGE: &str = "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | tidy | licences | web";
+const USAGE: &str =
+    "usage: cargo xtask test [--full] | ci | bench | soak | figures [DIR] | tidy | licences | web | python";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         ["figures", folder] => run_all(&figures::of(folder)),
         ["tidy"] => run_all(&[tidy_step()]),
         ["web"] => run_all(&web::steps()),
+        ["python"] => run_all(&[python::step()]),
         ["licences"] => run_all(&[licence_step()]),
         _ => {
             eprintln!("{USAGE}");
@@ -47,7 +50,7 @@ fn root() -> PathBuf {
 }
 
 fn test() -> Vec<Step> {
-    vec![Step::cargo("tests", &["test", "--workspace", "--quiet"]), toy_step()]
+    vec![Step::cargo("tests", &["test", "--workspace", "--quiet"]), toy_step(), python::step()]
 }
 
 /// The protocol of the book's chapter on adding one, which is registered with this feature only.
