@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
+from .progress import log
+
 #: The phases, in order: what needs the peers only, sizes, the function, the inputs.
 PHASES = ("setup", "prepare", "build", "online")
 
@@ -57,6 +59,11 @@ class Report:
 
 def of_native(said: Mapping[str, Any]) -> Report:
     """A report of what the native part says."""
+    if said["security"].get("peer_exposed"):
+        log.warning(
+            "the peer cheated and so gave its secret away; the result is right, and nothing has shown the peer that it was found out. "
+            "That it was may depend on your input, so whatever you do now otherwise than planned may tell the peer a bit of it"
+        )
     costs = {phase: PhaseCost(*said["costs"][phase]) for phase in PHASES}
     return Report(**{**said, "costs": costs})
 

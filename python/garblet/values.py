@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import operator
 from collections.abc import Mapping
 from decimal import Decimal
@@ -120,10 +121,10 @@ def _plain(value: Value, path: str) -> Any:
     if isinstance(value, (bytes, bytearray)):
         return {"hex": bytes(value).hex()}
     if isinstance(value, (Decimal, float)):
-        if value != value or value in (Decimal("inf"), Decimal("-inf")):
+        if not math.isfinite(value):
             raise InputError(f"{path}: expected a number, got {value}", "drop or fill what is missing")
-        # With all its digits: which number of the type it becomes is said by the type.
-        return format(Decimal(value), "f")
+        # A float keeps its point, and so is none of the integers.
+        return format(value, "f") if isinstance(value, Decimal) else float(value)
     if isinstance(value, Mapping):
         return {str(name): _plain(inner, f"{path}.{name}") for name, inner in value.items()}
     if isinstance(value, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import signal
@@ -138,6 +139,57 @@ def test_a_peer_that_is_killed_between_runs_is_told(richer: garblet.Program) -> 
         bob.run(b=3)
     assert "look at the peer's own messages" in (caught.value.hint or "")
     process.wait()
+
+
+def meddled(program: garblet.Program, protocol: garblet.Protocol, flip: int) -> list[Any]:
+    """Runs two parties with somebody between who flips a bit of the `flip`-th byte that goes to the calling one."""
+    alice = plain(program, 0, listen="127.0.0.1:0", protocol=protocol, timeout=10.0)
+    assert alice.address is not None
+    inside = socket.create_connection(alice.address)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        bob = plain(program, 1, connect="127.0.0.1:{}".format(server.getsockname()[1]), protocol=protocol, timeout=10.0)
+
+        def carry(origin: socket.socket, to: socket.socket, flip: int | None) -> None:
+            seen = 0
+            with contextlib.suppress(OSError):
+                while some := bytearray(origin.recv(1 << 16)):
+                    if flip is not None and seen <= flip < seen + len(some):
+                        some[flip - seen] ^= 1
+                    seen += len(some)
+                    to.sendall(some)
+            with contextlib.suppress(OSError):
+                to.shutdown(socket.SHUT_WR)
+
+        def between() -> None:
+            outside = server.accept()[0]
+            back = threading.Thread(target=carry, args=(outside, inside, None))
+            back.start()
+            carry(inside, outside, flip)
+            back.join()
+            outside.close()
+            inside.close()
+
+        meddling = threading.Thread(target=between)
+        meddling.start()
+        results = both(lambda: alice.run(a=5), lambda: bob.run(b=3))
+        for session in (alice, bob):
+            session.abort()
+        meddling.join(20)
+        assert not meddling.is_alive()
+        return results
+
+
+def test_changed_bytes_end_a_run_and_name_the_peer(richer: garblet.Program) -> None:
+    found: list[type] = []
+    for flip in (300, 12_000, 16_000, 20_000, 500_000):
+        for result in meddled(richer, "authenticated", flip):
+            if isinstance(result, garblet.Report):
+                # Nothing that matters was changed, or only for the other party.
+                assert result["out0"] is True
+            else:
+                assert isinstance(result, garblet.PeerError) and result.hint, (flip, result)
+                found.append(type(result))
+    assert garblet.CheatingError in found and garblet.PeerError in found, found
 
 
 def test_nobody_comes(richer: garblet.Program) -> None:

@@ -79,6 +79,8 @@ def test_other_buffers_are_taken() -> None:
     [
         ("u8", 256, "input `a`: expected u8", None),
         ("u8", -1, "input `a`", None),
+        ("u8", 5.0, "input `a`: expected u8", None),
+        ("[u8; 2]", [1.0, 2.0], "input `a`[0]: expected u8", None),
         ("u8", "x", "input `a`: expected u8, got the string", None),
         ("u8", None, "input `a`: expected a value, got None", "drop or fill"),
         ("u8", float("nan"), "input `a`: expected a number, got nan", "drop or fill"),

@@ -64,12 +64,11 @@ fn test(root: &Path, environment: &Path) -> Result<(), String> {
     let tool = |name: &str, arguments: &[&str]| {
         let mut tool = Command::new(environment.join("bin").join(name));
         tool.args(arguments).current_dir(root.join(PACKAGE)).env("VIRTUAL_ENV", environment);
-        // No files of an interpreter among the sources.
+        // No files of tools among the sources.
         run(tool.env("PYTHONDONTWRITEBYTECODE", "1"))
     };
     tool("maturin", &["develop", "--quiet"])?;
-    let cache = target(root).join("mypy").display().to_string();
-    tool("mypy", &["--cache-dir", &cache])?;
+    tool("mypy", &[])?;
     tool("stubtest", &["garblet._garblet", "--mypy-config-file", "pyproject.toml"])?;
     tool("pytest", &["--quiet"]).map(|said| eprint!("{}", last_line(&said)))
 }

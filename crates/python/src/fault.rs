@@ -132,10 +132,11 @@ impl From<&Error> for Fault {
             | Error::Cheating(_)
             | Error::NoMajority(_)
             | Error::Rejected(_)
-            | Error::Refused(_)
-            | Error::Garble(_)
-            | Error::Material { .. } => cheating(error),
-            Error::Ot(_) | Error::Commit(_) => cheating(error),
+            | Error::Refused(_) => cheating(error),
+            Error::Ot(_) | Error::Commit(_) if error.is_evidence() => cheating(error),
+            Error::Ot(_) | Error::Commit(_) | Error::Garble(_) | Error::Material { .. } => {
+                Fault::new(Class::PeerError, error).hint(OTHER_PROGRAM)
+            }
             Error::OtherRun { .. } => Fault::new(Class::PeerError, error)
                 .hint("one party's program has lost or skipped a run: let all parties begin anew together"),
             Error::Unsupported { .. } | Error::Order { .. } | Error::NoSuchParty { .. } => Fault::usage(error),
@@ -145,6 +146,10 @@ impl From<&Error> for Fault {
         }
     }
 }
+
+/// Advice on bytes that mean nothing.
+const OTHER_PROGRAM: &str =
+    "the peer is another program, or does not follow the protocol: check what is at its address";
 
 fn cheating(error: &Error) -> Fault {
     Fault::new(Class::CheatingError, error).hint(
@@ -184,9 +189,7 @@ pub(crate) fn advice(error: &NetError) -> Option<&'static str> {
             "give both parties the same version, program, protocol and params, and each its own party number"
         }
         NetError::TlsMismatch { .. } => "let both sides use identities, or neither: insecure_plain_tcp is for both",
-        NetError::Malformed { .. } | NetError::TooLarge { .. } | NetError::Unexpected { .. } => {
-            "the peer is another program, or does not follow the protocol: check what is at its address"
-        }
+        NetError::Malformed { .. } | NetError::TooLarge { .. } | NetError::Unexpected { .. } => OTHER_PROGRAM,
         NetError::Tampered { .. } => "somebody between the two changes what is sent; nothing of it was used",
         NetError::Timeout { .. } | NetError::TooSlow { .. } => {
             "the peer may be stopped, overloaded, or cut off; where it only stalls now and then, raise timeout="

@@ -16,8 +16,15 @@ pub(crate) struct Identity {
 
 impl Identity {
     /// The same for another owner. It has no copy, so it is read again.
+    ///
+    /// *Errors*: a file that has gone or has another identity by now.
     pub(crate) fn again(&self) -> Result<net::Identity, Fault> {
-        net::Identity::load(&self.path).map_err(|error| Fault::from(&error))
+        let (path, expected) = (self.path.display(), self.identity.fingerprint());
+        match net::Identity::load(&self.path) {
+            Ok(identity) if identity.fingerprint() == expected => Ok(identity),
+            Ok(other) => Err(Fault::usage(format!("{path}: expected {expected}, got {}", other.fingerprint()))),
+            Err(error) => Err(Fault::from(&error)),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Garblet for Python: the part that is not Python, as the module `garblet._garblet`.
 //!
-//! Values come in as JSON and go out as Python's own ([`value`]); who waits for a party lets the interpreter go, and hears of signals
-//! ([`waiting`]). Dataclasses, defaults, `asyncio`, progress bars and the tracer of functions are Python (`python/garblet`).
+//! Values come in as JSON and go out as Python's own (`value`); who waits for a party lets the interpreter go, and hears of signals
+//! (`waiting`). Dataclasses, defaults, `asyncio`, progress bars and the tracer of functions are Python (`python/garblet`).
 
 mod fault;
 mod identity;

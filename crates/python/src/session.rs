@@ -79,7 +79,16 @@ impl Arguments<'_> {
                 Meeting::Mesh(_, peers) => peers.parties().iter().map(|entry| &entry.address).collect(),
             };
             addresses.into_iter().try_for_each(|address| require_loopback(address))?;
-            return Ok((None, "a peer without identity".into()));
+            // As the command marks stores of such peers.
+            return Ok((
+                None,
+                match meeting {
+                    Meeting::Mesh(_, peers) if peers.party_count() > 2 => {
+                        format!("{} peers without identity", peers.party_count() - 1)
+                    }
+                    _ => "a peer without identity".into(),
+                },
+            ));
         }
         let identity = self.identity.as_ref().ok_or_else(|| {
             Fault::usage("there is no identity")
