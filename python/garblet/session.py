@@ -178,7 +178,10 @@ class Session:
         if not self._open:
             return
         self._open = False
-        closing = self._call(lambda: self._native.close(abort, self._hear))
+        if abort:
+            self._native.abort()
+            return
+        closing = self._call(lambda: self._native.close(self._hear))
         if isinstance(closing, GarbletError):
             self.closing = closing
             log.warning("the result is final, but the peer did not end the session in order: %s", closing)

@@ -277,7 +277,10 @@ def test_a_task_that_is_cancelled_gives_up(richer: garblet.Program) -> None:
         alice = plain(richer, 0, listen="127.0.0.1:0")
         begin = time.monotonic()
         with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(alice.arun(a=5), 0.2)
+            async with alice:
+                await asyncio.wait_for(alice.arun(a=5), 0.2)
+        with pytest.raises(garblet.UsageError, match="the session is closed"):
+            alice.run(a=5)
         return time.monotonic() - begin
 
     begin = time.monotonic()

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments[..] {
-        ["test"] => run_all(&test()),
+        ["test"] => run_all(&test(&[])),
         ["test", "--full"] => run_all(&full_test()),
         ["ci"] => run_all(&ci()),
         ["bench"] => run_all(&bench()),
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
         ["figures", folder] => run_all(&figures::of(folder)),
         ["tidy"] => run_all(&[tidy_step()]),
         ["web"] => run_all(&web::steps()),
-        ["python"] => run_all(&[python::step()]),
+        ["python"] => run_all(&[python::step(&[])]),
         ["licences"] => run_all(&[licence_step()]),
         _ => {
             eprintln!("{USAGE}");
@@ -49,8 +49,9 @@ fn root() -> PathBuf {
     here.parent().map_or(here.clone(), PathBuf::from)
 }
 
-fn test() -> Vec<Step> {
-    vec![Step::cargo("tests", &["test", "--workspace", "--quiet"]), toy_step(), python::step()]
+/// The tests; builds that are not cargo's alone have these variables.
+fn test(variables: &'static [(&str, &str)]) -> Vec<Step> {
+    vec![Step::cargo("tests", &["test", "--workspace", "--quiet"]), toy_step(), python::step(variables)]
 }
 
 /// The protocol of the book's chapter on adding one, which is registered with this feature only.
@@ -64,7 +65,7 @@ fn toy_step() -> Step {
 /// More cases of every property, optimised, and the examples with every garbling scheme and hash.
 fn full_test() -> Vec<Step> {
     let all = Step::cargo("all tests", &["test", "--workspace", "--profile", "full", "--quiet"]);
-    vec![all.env("PROPTEST_CASES", "1024").env("GARBLET_TEST_FULL", "1"), toy_step()]
+    vec![all.env("PROPTEST_CASES", "1024").env("GARBLET_TEST_FULL", "1"), toy_step(), python::step(&[])]
 }
 
 /// A clone that is built once has no use for what incremental builds keep, which is half of its size.
@@ -82,7 +83,7 @@ fn ci() -> Vec<Step> {
     ];
     steps.extend(portable::steps());
     steps.extend(web::steps());
-    steps.extend(test());
+    steps.extend(test(&[WITHOUT_INCREMENTAL]));
     steps.into_iter().map(|step| step.env(WITHOUT_INCREMENTAL.0, WITHOUT_INCREMENTAL.1)).collect()
 }
 

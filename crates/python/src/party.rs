@@ -89,10 +89,7 @@ pub(crate) async fn live(mut seat: Seat, mut commands: mpsc::UnboundedReceiver<C
                 };
                 return working.done(Ok(Answer::Closed(closing)));
             }
-            Command::Abort => {
-                party.give_up().await;
-                return working.done(Ok(Answer::Closed(None)));
-            }
+            Command::Abort => break,
             other => {
                 let telling = Telling::new(&working);
                 let result = working.unless_cancelled(party.work(other, telling)).await;

@@ -1,6 +1,11 @@
 //! One party's end of a session.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::Arc,
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
 
 use garblet::{
     Config, Party, Plan,
@@ -17,7 +22,7 @@ use crate::{
     report::report,
     store::Place,
     value,
-    waiting::{Waiting, waiting},
+    waiting::{GRACE, Waiting, waiting},
 };
 
 /// All that a session is opened with, as `python/garblet/session.py` has checked it.
@@ -164,6 +169,7 @@ pub(crate) struct Session {
     party: Party,
     config: Config,
     address: Option<String>,
+    thread: JoinHandle<()>,
 }
 
 #[pymethods]
@@ -187,8 +193,8 @@ impl Session {
                 runtime.block_on(live(seat, told, working));
             }
         });
-        begun.map_err(|error| Fault::usage(format!("a thread cannot be started: {error}")).raise(py))?;
-        let mut session = Session { commands, waiting, program, party, config, address: None };
+        let thread = begun.map_err(|error| Fault::usage(format!("a thread cannot be started: {error}")).raise(py))?;
+        let mut session = Session { commands, waiting, program, party, config, address: None, thread };
         if let Answer::Bound(address) = session.ask(py, Command::Bind, hear)? {
             session.address = address;
         }
@@ -228,17 +234,25 @@ impl Session {
         }
     }
 
-    /// Parts in order, or gives up. Returns what went wrong after the result.
-    fn close<'py>(
-        &self,
-        py: Python<'py>,
-        abort: bool,
-        hear: &Bound<'py, PyAny>,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        match self.ask(py, if abort { Command::Abort } else { Command::Close }, hear)? {
+    /// Parts in order. Returns what went wrong after the result.
+    fn close<'py>(&self, py: Python<'py>, hear: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match self.ask(py, Command::Close, hear)? {
             Answer::Closed(Some(closing)) => closing.exception(py).map(Some),
             _ => Ok(None),
         }
+    }
+
+    /// Gives up, also what is under way in another thread, and lets the others hear so unless this party computes for too long.
+    fn abort(&self, py: Python<'_>) {
+        self.waiting.cancel();
+        // It may have ended by itself.
+        let _ = self.commands.send(Command::Abort);
+        py.detach(|| {
+            let begin = Instant::now();
+            while !self.thread.is_finished() && begin.elapsed() < GRACE {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
     }
 
     /// Gives up what is under way in another thread.

@@ -17,7 +17,7 @@ use crate::fault::{Class, Fault};
 /// The time between two looks for signals.
 const LOOK: Duration = Duration::from_millis(100);
 /// The time that a party has to tell its peer that it gives up. One that computes does so when it next waits for a message.
-const GRACE: Duration = Duration::from_secs(3);
+pub(crate) const GRACE: Duration = Duration::from_secs(3);
 /// The time between two words about progress.
 const PACE: Duration = Duration::from_millis(100);
 
